@@ -22,7 +22,6 @@ export interface ReceiptInput {
   readonly at: number;
   readonly deadline: number;
   readonly timeoutSeconds: number;
-  readonly lapsesAs?: ReceiptOutcome | undefined;
 }
 
 export interface ReceiptContext {
@@ -80,8 +79,8 @@ export const receiptMachine = setup({
 }).createMachine({
   id: 'receipt',
   initial: 'open',
-  context: ({ input: { deadline, timeoutSeconds, lapsesAs = 'unanswered' } }) => ({
-    ...{ deadline, timeoutSeconds, lapsesAs },
+  context: ({ input: { deadline, timeoutSeconds } }) => ({
+    ...{ deadline, timeoutSeconds, lapsesAs: 'unanswered' as const },
   }),
   states: {
     open: {

@@ -60,11 +60,11 @@ export interface SignatureContext {
   readonly history: readonly HistoryEntry[];
 }
 
-export interface SignatureInput
-  extends Pick<SignatureContext, 'timeoutSeconds' | 'attempt' | 'deadline' | 'chosen' | 'history'> {
+export interface SignatureInput {
   readonly at: number;
-  /** A release that had no chart has asked the device already. */
-  readonly isAsked?: true | undefined;
+  /** When the request was added. The deadline of the first attempt counts from then. */
+  readonly addedAt: number;
+  readonly timeoutSeconds: number;
 }
 
 /** Events that come from outside. */
@@ -239,7 +239,6 @@ export const signatureMachine = setup({
     }),
   },
   guards: {
-    isAskedBefore: ({ context }) => context.isAsked,
     isSigned: (_, { kind }: Choice | Asked | Concluded) => kind === 'signed',
     isFailed: (_, { kind }: Choice | Asked | Concluded) => kind === 'failed',
     isToBeAsked: (_, { kind }: Choice) => kind === 'ask',
@@ -262,11 +261,14 @@ export const signatureMachine = setup({
 }).createMachine({
   id: 'signature',
   initial: 'submitted',
-  context: ({ input: { at: _, isAsked = false, ...input } }) => ({ ...input, ...initial, isAsked }),
+  context: ({ input: { addedAt, timeoutSeconds } }) => ({
+    ...{ timeoutSeconds, attempt: 1, deadline: addedAt + timeoutSeconds * 1000 },
+    ...initial,
+    history: [{ state: 'submitted', attempt: 1, at: addedAt }],
+  }),
   states: {
     submitted: {
       initial: 'choosing',
-      always: { guard: 'isAskedBefore', target: 'pending' },
       after: { deadline: expire },
       on: {
         CANCEL: cancel,

@@ -163,12 +163,12 @@ export const createReceiptWorkflow = (options: {
         throw new InputError(faultLine(fault(101, detail)));
       },
     },
-    begin: ({ msspTransId, timeoutSeconds, lapsesAs }: ReceiptJobData, { id, at, addedAt }): ReceiptInput => {
+    begin: ({ msspTransId, timeoutSeconds }: ReceiptJobData, { id, at, addedAt }): ReceiptInput => {
       if (shardOf(msspTransId, place.shards) !== place.shard || id !== receiptJobId(msspTransId)) {
         const detail = 'The job id must be that of the receipt of a transaction of this shard';
         throw new InputError(faultLine(fault(101, detail)));
       }
-      return { at, timeoutSeconds, deadline: addedAt + timeoutSeconds * 1000, lapsesAs };
+      return { at, timeoutSeconds, deadline: addedAt + timeoutSeconds * 1000 };
     },
     // Reads the data, so that a job whose data was spoiled by another program fails.
     check: (_, { data }) => void data,

@@ -85,7 +85,7 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
     const { validate } = request.services;
     const time = now();
     if (given.kind === 'signature' && (!isOwn || validate !== undefined)) {
-      const invalid = await verifyOutcome({ id, attempt, request, signature: given, at: time, nonce: 'own' });
+      const invalid = await verifyOutcome({ id, attempt, request, signature: given, at: time });
       if (invalid?.code === 900) log.trouble(notBelieved(id));
       if (invalid !== undefined) return failed(invalid);
     }

@@ -55,7 +55,7 @@ export const tellOfTransactions = (
     const code = parseFaultLine(job.failedReason ?? '')?.code ?? 900;
     const { data } = job;
     transactionLog.failed(callerIn(job).apId, code);
-    const attempt = member(recordIn(job.progress, data), 'attempt');
+    const attempt = member(recordIn(job.progress), 'attempt');
     // Nothing of the job is logged when its request cannot be read.
     const request = protocol.parseStoredSign(member(data, 'MSS_SignatureReq'));
     log.failed(

@@ -69,7 +69,7 @@ const lateness = async ({ redis: { client } }: CrowdService): Promise<{ p50Ms: n
   const late = await Promise.all(
     ids.map(async (id) => {
       const [progress, finishedOn] = await client.hmget(signaturesKey(id), 'progress', 'finishedOn');
-      const record = recordIn(JSON.parse(progress ?? '{}'), {}) as SignatureRecord | undefined;
+      const record = recordIn(JSON.parse(progress ?? '{}')) as SignatureRecord | undefined;
       return Number(finishedOn) - (record?.deadline ?? Number.NaN);
     }),
   );

@@ -77,8 +77,7 @@ const readEnded = async (
 export const callbackJob = (id: string, data: CallbackMessage, tries: number) => ({
   name: callbackJobName,
   data,
-  // For a worker of a release without the chart: it would try ten times at once.
-  opts: { jobId: id, attempts: tries, backoff: { type: 'callback' } },
+  opts: { jobId: id, attempts: tries },
 });
 
 export const createFollower = (options: FollowerOptions) => {

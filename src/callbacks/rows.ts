@@ -7,15 +7,7 @@ import type { RedisClient } from '../redis/connect.ts';
 import { shardFor } from '../transactions/answers.ts';
 import type { Shard } from '../transactions/shards.ts';
 
-const fields = [
-  'data',
-  'progress',
-  'processedOn',
-  'finishedOn',
-  'failedReason',
-  'returnvalue',
-  'atm',
-] as const;
+const fields = ['data', 'progress', 'processedOn', 'finishedOn', 'failedReason', 'returnvalue'] as const;
 /** A delayed job's score is its time, times this, plus a counter. */
 const delayedScale = 0x1000;
 
@@ -33,7 +25,7 @@ const stateOf = (
 
 const rowOf = (
   id: string,
-  [data, progress, processedOn, finishedOn, failedReason, returnValue, atm]: readonly (string | null)[],
+  [data, progress, processedOn, finishedOn, failedReason, returnValue]: readonly (string | null)[],
   delayedScore: string | null,
 ): CallbackRow | undefined => {
   const read: CallbackData | undefined = callbackSchema.safeParse(parsed(data ?? '')).data;
@@ -41,9 +33,8 @@ const rowOf = (
   const { msspTransId, apId, apTransId, attempt, at, end } = read;
   const state = stateOf(finishedOn ?? null, failedReason ?? null, returnValue ?? null);
   const record = parsed((state === 'delivered' ? returnValue : progress) ?? '');
-  // Without the chart, the job counted the tries.
-  const earlier = { tries: Number(atm ?? 0), problem: failedReason };
-  const { tries, problem = failedReason } = triedSchema.safeParse(member(record, 'context')).data ?? earlier;
+  const tried = triedSchema.safeParse(member(record, 'context')).data;
+  const { tries, problem = failedReason } = tried ?? { tries: 0 };
   const triedAt = Number(finishedOn ?? processedOn ?? 0);
   return {
     id,

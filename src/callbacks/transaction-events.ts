@@ -77,11 +77,10 @@ export const readEvents = (
 ): readonly TransactionEvent[] => {
   const row = rowOf(msspTransId, fields);
   if (row === undefined || row.apId === '' || !isSubscribed(row.apId)) return [];
-  const data = parsed(fieldOf(fields, 'data'));
   const returnValue = parsed(fieldOf(fields, 'returnvalue'));
   const ended = row.endedAt !== undefined;
   const completed = ended && row.state !== 'failed';
-  const stored = completed ? returnValue : recordIn(parsed(fieldOf(fields, 'progress')), data);
+  const stored = completed ? returnValue : recordIn(parsed(fieldOf(fields, 'progress')));
   const record = signatureRecordSchema.safeParse(stored).data;
   const about = { msspTransId, apId: row.apId, apTransId: row.apTransId };
   const ends = new Map<string, CallbackData>();

@@ -66,7 +66,7 @@ const clocksApartMs = 60_000;
 
 const readRecord = (job: JobFields): StoredRecord | undefined =>
   signatureRecordSchema.safeParse(parsed(job.returnvalue)).data ??
-  signatureRecordSchema.safeParse(recordIn(parsed(job.progress), parsed(job.data))).data;
+  signatureRecordSchema.safeParse(recordIn(parsed(job.progress))).data;
 
 /** The list shows what the job says. An end that cannot be verified is shown as it is answered. */
 const applyAnswer = (row: TransactionRow, view: TransactionView | undefined): TransactionRow => {

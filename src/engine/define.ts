@@ -108,10 +108,6 @@ export interface BegunJob {
   readonly at: number;
   /** When it was added, or the time that it was delayed to; not later than `at`. */
   readonly addedAt: number;
-  /** No turn has begun before this one. */
-  readonly isFirstRun: boolean;
-  /** It runs again after its end: the chart gets REPLAY next. */
-  readonly isReplay: boolean;
   /** BullMQ's option. */
   readonly attempts: number;
 }
@@ -123,20 +119,16 @@ export const begunJob = (
     readonly timestamp: number;
     /** Other programs write them, too. */
     readonly opts: unknown;
-    readonly turnsBefore: number;
-    readonly isReplay: boolean;
   },
   at: number,
 ): BegunJob => {
-  const { id, timestamp, opts, turnsBefore, isReplay } = job;
+  const { id, timestamp, opts } = job;
   const { delay, attempts } = Object(opts) as { readonly delay?: unknown; readonly attempts?: unknown };
   const delayMs = typeof delay === 'number' ? Math.max(delay, 0) : 0;
   return {
     id,
     at,
     addedAt: Math.min(timestamp + delayMs, at),
-    isFirstRun: turnsBefore <= 0,
-    isReplay,
     attempts: typeof attempts === 'number' ? attempts : 0,
   };
 };

@@ -166,8 +166,7 @@ export const createEngine = (locate: Locate, now: () => number): Engine => {
     if (record !== undefined && (record.workflow !== chart.name || record.version !== chart.version))
       return undefined;
     const at = now();
-    const { timestamp, opts, turns: turnsBefore, isReplayed: isReplay } = stored;
-    const begun = begunJob({ id, timestamp, opts, turnsBefore, isReplay }, at);
+    const begun = begunJob({ id, timestamp: stored.timestamp, opts: stored.opts }, at);
     const readInput = (): unknown => workflow.begin(workflow.parseInput(stored.data), begun);
     try {
       const life = record === undefined ? begin(chart, id, readInput(), at) : resume(chart, id, record);

@@ -112,12 +112,10 @@ export const readOrFail = <T>(read: () => T): T => {
 const emptyInbox: Inbox = { entries: [], length: 0, holds: new Map(), hasFailed: false, hasBegun: false };
 
 export const readInput = (
-  { job, workflow, instance, isReplay }: Pick<Taken, 'job' | 'workflow' | 'instance' | 'isReplay'>,
+  { job: { timestamp, opts }, workflow, instance }: Pick<Taken, 'job' | 'workflow' | 'instance'>,
   at: number,
 ): unknown => {
-  const { timestamp, attemptsStarted, opts } = job;
-  const turnsBefore = attemptsStarted - 1;
-  const begun = begunJob({ id: instance.id, timestamp, opts, turnsBefore, isReplay }, at);
+  const begun = begunJob({ id: instance.id, timestamp, opts }, at);
   return readOrFail(() => workflow.begin(instance.data, begun));
 };
 

@@ -127,14 +127,6 @@ export const createIndexStore = (redis: RedisClient, keys: ShardKeys, now: () =>
     giveUp,
     removeLeft,
 
-    /** Removes the whole index, unless a process keeps it. */
-    removeUnkept: async (): Promise<void> => {
-      const begun = await redis.hget(keys.state, 'generations');
-      if (begun === null || (await redis.exists(keys.lease)) === 1) return;
-      for (let number = 1; number <= Number(begun); number += 1) await dropGeneration(number);
-      await redis.unlink(keys.state, keys.changes);
-    },
-
     position: async (): Promise<Position | undefined> =>
       readPosition(await redis.hget(keys.state, 'position')),
 

@@ -52,7 +52,7 @@ local function packSubmitted(id, fields)
   local time = timestamp and string.match(timestamp, '^%d+$') and tonumber(timestamp)
   if not time or time == 0 or time > ${lastTime} then return end
   local isRead, job = pcall(cjson.decode, data)
-  if not isRead or member(job, 'transaction') ~= nil then return end
+  if not isRead then return end
   local request = member(job, 'MSS_SignatureReq')
   local caller, profile = member(request, 'AP_Info'), member(request, 'SignatureProfile')
   local apId, apTransId = member(caller, 'AP_ID'), member(caller, 'AP_TransID')

@@ -12,7 +12,6 @@ import { createFollower } from './follower.ts';
 import { createIndexStore } from './index-store.ts';
 import { shardKeys } from './keys.ts';
 import { createLeaderTask } from './leader-task.ts';
-import { layout } from './packed-row.ts';
 import { sweepDueIn, sweepShard } from './sweep.ts';
 
 export interface IndexerOptions {
@@ -38,14 +37,7 @@ export const createIndexer = (options: IndexerOptions) => {
     const leader = createLeaderTask({ redis, key: keys.lease, leaseMs, onError });
     const { mayGoOn, signal } = leader;
     const follower = createFollower({ redis, keys, store, now, mayGoOn, signal });
-    // While releases are mixed, processes of the earlier one keep theirs.
-    const earlier = Array.from({ length: layout - 1 }, (_, index) =>
-      createIndexStore(redis, shardKeys(prefix, shard, index + 1), now),
-    );
-    const sweep = async (): Promise<number> => {
-      for (const { removeUnkept } of earlier) await removeUnkept();
-      return sweepShard({ redis, keys, store, retention, now: now() });
-    };
+    const sweep = (): Promise<number> => sweepShard({ redis, keys, store, retention, now: now() });
 
     const start = (): void => {
       let lookAt = 0;

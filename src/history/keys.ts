@@ -16,10 +16,9 @@ const generationKeys = (base: string) => ({
 
 export type GenerationKeys = ReturnType<typeof generationKeys>;
 
-/** @param ofLayout Names are the same in every layout so far. */
-export const shardKeys = (prefix: string, shard: number, ofLayout = layout) => {
+export const shardKeys = (prefix: string, shard: number) => {
   const at = shardPrefix(prefix, shard);
-  const state = `${at}:history-${ofLayout}`;
+  const state = `${at}:history-${layout}`;
   return {
     state,
     lease: `${state}:lease`,

@@ -6,29 +6,18 @@
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { letGoOfKey, takeKey } from '../engine/redis/held-key.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { settlesWithin } from '../redis/timeout.ts';
 import { toError } from '../redis/to-error.ts';
-
-const holdScript = `
-local holder = redis.call('GET', KEYS[1])
-if holder and holder ~= ARGV[1] then return 0 end
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-return 1`;
-
-const releaseScript = `
-if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
-return 0`;
 
 /** A lease of one process. It only saves others the same work: it may lapse unnoticed. */
 export const createLease = (redis: RedisClient, key: string, ttlMs: number) => {
   const holder = randomBytes(12).toString('base64url');
   return {
     /** Gets or renews it. @returns Whether this process holds it now. */
-    hold: async (): Promise<boolean> => (await redis.eval(holdScript, 1, key, holder, ttlMs)) === 1,
-    release: async (): Promise<void> => {
-      await redis.eval(releaseScript, 1, key, holder);
-    },
+    hold: async (): Promise<boolean> => (await takeKey(redis, key, holder, { ms: ttlMs })) === undefined,
+    release: (): Promise<void> => letGoOfKey(redis, key, holder),
   };
 };
 

@@ -51,7 +51,6 @@ const readQueue = async (redis: RedisClient, keys: ShardKeys): Promise<Counts> =
   const pipeline = redis
     .pipeline()
     .llen(keys.signatures('wait'))
-    .llen(keys.signatures('paused'))
     .zcard(keys.signatures('prioritized'))
     .llen(keys.signatures('active'))
     .zcard(keys.signatures('delayed'));
@@ -59,8 +58,8 @@ const readQueue = async (redis: RedisClient, keys: ShardKeys): Promise<Counts> =
     if (error) throw error;
     return Number(count);
   });
-  const [wait = 0, paused = 0, prioritized = 0, active = 0, delayed = 0] = counts;
-  return { waiting: wait + paused + prioritized, active, delayed };
+  const [wait = 0, prioritized = 0, active = 0, delayed = 0] = counts;
+  return { waiting: wait + prioritized, active, delayed };
 };
 
 const merge = (into: Counts, from: Counts): Counts => {

@@ -11,8 +11,9 @@
  *     names   0 job id   36 AP_TransID
  *
  * Little-endian; times and the MSISDN are doubles. State 0 means: no row. A change of this, also a
- * meaning for the free byte, needs a new `layout`: an index of another layout is not read, is built
- * anew, and the indexer removes earlier ones. A script packs the same bytes (index-submitted.ts).
+ * meaning for the free byte, needs a new `layout`: an index of another layout is not read, and one
+ * is built anew. The release that raises it also removes the earlier one. A script packs the same
+ * bytes (index-submitted.ts).
  */
 import { Buffer } from 'node:buffer';
 import { hash } from 'node:crypto';

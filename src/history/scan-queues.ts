@@ -20,15 +20,11 @@ const maxRead = 1000;
 /** Lists grow at the left: nothing is skipped unless more than this leaves from between. */
 const overlap = 50;
 
-/** BullMQ marks a queue with a job that is none. */
-const withoutMarkers = (ids: readonly string[]): readonly string[] =>
-  ids.filter((id) => !id.startsWith('0:'));
-
 async function* scanList(redis: RedisClient, key: string): AsyncGenerator<readonly string[]> {
   let before = new Set<string>();
   for (let first = 0; ; first += maxRead - overlap) {
     const ids = await redis.lrange(key, first, first + maxRead - 1);
-    yield withoutMarkers(ids.filter((id) => !before.has(id)));
+    yield ids.filter((id) => !before.has(id));
     before = new Set(ids);
     if (ids.length < maxRead) return;
   }
@@ -84,7 +80,7 @@ export async function* endedSince(
  */
 export type Since = { readonly [queue in keyof EventPosition]?: number };
 
-const lists = ['wait', 'paused', 'active'];
+const lists = ['wait', 'active'];
 const endedSets = ['completed', 'failed'];
 const openSets = ['delayed', 'prioritized'];
 
@@ -115,7 +111,7 @@ export async function* scanQueues(
   for (const set of openSets) yield* scanSet(redis, keys.signatures(set));
   // The fair order moves jobs between `prioritized` and `wait` without an event (fair-order.ts).
   const ahead = await redis.lrange(keys.signatures('wait'), -aheadCount, -1);
-  yield withoutMarkers(ahead).filter((id) => !lastWaiting.includes(id));
+  yield ahead.filter((id) => !lastWaiting.includes(id));
 }
 
 /** How many jobs a scan will meet, roughly; for progress. */

@@ -156,7 +156,7 @@ export const takeUpBulk = async (order: BulkOrder, options: BulkRunOptions) => {
   const replay = async (item: BulkItem): Promise<boolean> => {
     const { msspTransId, endedRuns } = item;
     const [run] = await readRuns(redis, shards, [msspTransId]);
-    // The list may have been written by a release that replayed logins.
+    // Other programs may have written the list.
     if (run === undefined || isLogin(run.row.apId)) {
       await settle(msspTransId, run === undefined ? 'gone' : 'refused');
       return true;

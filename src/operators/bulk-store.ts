@@ -38,7 +38,7 @@ export interface BulkItem {
  * changed   Something else replayed it too, and the end of this replay is not known. Of a cancel:
  *           it had ended, or there was an answer.
  * gone      Its retention is over.
- * refused   A login, which is not replayed; lists of earlier releases may hold some.
+ * refused   A login, which is not replayed.
  * `401`     The fault that it ended with.
  *
  * Unknown results of a later release read as `changed`.
@@ -88,10 +88,6 @@ const recordSchema = z.object({
   context: z.object({ end: bulkEndSchema.optional() }),
 });
 const itemSchema = z.tuple([z.string(), z.number()]);
-const earlierSchema = z.tuple([
-  z.string().transform((text) => bulkOrderSchema.parse(JSON.parse(text))),
-  z.string(),
-]);
 /** KEYS: list, results, numbers. ARGV: transaction, number, `<bulk> <transaction>`. */
 const beginScript = `
 local result = redis.call('HGET', KEYS[2], ARGV[1])
@@ -157,15 +153,6 @@ export const createBulkStore = (options: {
   /** From now on no item of it is begun. */
   const close = async (id: string): Promise<void> => {
     await redis.expire(itemsKey(id), keptSeconds);
-  };
-
-  const takeOver = async (id: string): Promise<void> => {
-    const bulkKey = key(`bulk:${id}`);
-    const [order, state] = earlierSchema.parse(await redis.hmget(bulkKey, 'order', 'state'));
-    if (state === 'stopping') await close(id);
-    await engine.start(workflow, id, order);
-    await redis.expire(bulkKey, keptSeconds);
-    await redis.srem(key('open'), id);
   };
 
   return {
@@ -254,19 +241,6 @@ export const createBulkStore = (options: {
       if (held.length > 0) await redis.hdel(key('numbers'), ...held);
       await redis.expire(itemsKey(id), keptSeconds);
       await redis.expire(resultsKey(id), keptSeconds);
-    },
-
-    /**
-     * Turns open bulks of a release without instances into instances; their lists and results stay
-     * in place. A process of that release leaves a bulk alone when it is no longer in `open`. One
-     * that cannot be read stays, and rejects after the others.
-     */
-    takeOverEarlier: async (): Promise<void> => {
-      // Processes of that release still list theirs from it.
-      await redis.expire(key('bulks'), keptSeconds, 'NX');
-      const done = await Promise.allSettled((await redis.smembers(key('open'))).map(takeOver));
-      const failed = done.find((each) => each.status === 'rejected');
-      if (failed !== undefined) throw failed.reason;
     },
   };
 };

@@ -7,7 +7,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Queue } from 'bullmq';
 import { type BulkEnd, type BulkWork, bulkReplayMachine } from '../../machines/bulk-replay.machine.ts';
 import { activity } from '../engine/define.ts';
-import { graceOf } from '../engine/redis/redis-time.ts';
 import { createReplayOnce } from '../engine/redis/replay-once.ts';
 import { startWorkflowWorker } from '../engine/worker.ts';
 import type { Protocol } from '../protocol/parse.ts';
@@ -28,9 +27,6 @@ interface BulkWorkerOptions extends ReplayWork {
 const stepEveryMs = 20;
 const afterErrorMs = 5000;
 const closeTimeoutMs = 3000;
-const cleanEveryMs = 3_600_000;
-const cleanAtMost = 10_000;
-const takeOverEveryMs = 60_000;
 
 export const startBulkWorker = (options: BulkWorkerOptions) => {
   const { queue, redis, shards, now, onError, holdMs = 5000 } = options;
@@ -88,25 +84,13 @@ export const startBulkWorker = (options: BulkWorkerOptions) => {
     // A bulk lasts longer than any stop waits.
     graceMs: 0,
     holdMs,
-    worker: { removeOnComplete: { age: keptSeconds }, removeOnFail: { age: keptSeconds } },
+    retention: { doneMs: keptSeconds * 1000, failedMs: keptSeconds * 1000 },
   });
-
-  // As in workers.ts: BullMQ drops old jobs only when another one ends.
-  const clean = (): void => {
-    for (const state of ['completed', 'failed'] as const) {
-      queue.clean(graceOf(keptSeconds * 1000, now), cleanAtMost, state).catch(onError);
-    }
-  };
-  const takeOverAll = (): void => void store.takeOverEarlier().catch(onError);
-  takeOverAll();
-  const timers = [setInterval(clean, cleanEveryMs), setInterval(takeOverAll, takeOverEveryMs)];
-  for (const timer of timers) timer.unref();
 
   return {
     ready: worker.ready,
     /** Finishes the replays in progress and lets other processes take over at once. */
     close: async (): Promise<void> => {
-      for (const timer of timers) clearInterval(timer);
       await worker.close();
       await settlesWithin(Promise.all(inHand), closeTimeoutMs);
     },

@@ -36,7 +36,7 @@ const replayNoteOf = (job: JobFields, attempt: number): ReplayNote | undefined =
 const historyIn = (job: JobFields): History => {
   const ended = historySchema.safeParse(parsed(job.returnvalue));
   if (ended.success) return ended.data.history;
-  return historySchema.safeParse(recordIn(parsed(job.progress), parsed(job.data))).data?.history ?? [];
+  return historySchema.safeParse(recordIn(parsed(job.progress))).data?.history ?? [];
 };
 
 /** @returns In order; the last one is the current state. */

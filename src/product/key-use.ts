@@ -6,7 +6,7 @@
  * authority would make every earlier certificate worthless.
  *
  * - A key that was made here: `master.key.unused` lies beside its file until there is an authority
- *   (`master-key.ts`). So a file of an earlier release, or out of a backup, counts as used.
+ *   (`master-key.ts`). So a file out of a backup counts as used.
  * - A key that was handed in: `master.key.used` in the data directory names, by an HMAC, the last
  *   one that had an authority. Without that directory the key counts as new.
  */

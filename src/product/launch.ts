@@ -27,7 +27,7 @@ import { type ApiSide, openApiSide } from './api-side.ts';
 import { toleratedOffsetMs } from './clock-watch.ts';
 import { type Core, type CoreOptions, openCore } from './core.ts';
 import { findNewAuthorityError, readKeyUse } from './key-use.ts';
-import { inDataDirectory, openRedis, waitForRedis } from './redis-at-start.ts';
+import { claimStore, inDataDirectory, openRedis, waitForRedis } from './redis-at-start.ts';
 import { reasonOf, StartError } from './start-error.ts';
 import { startWorkerSide } from './worker-side.ts';
 
@@ -73,9 +73,9 @@ const openCoreFor = (options: CoreOptions): Core => {
 /**
  * Starts the parts that are asked for and resolves when they work.
  *
- * @throws When the address is taken, a TLS file is not usable, Redis cannot be reached or its user
- *   lacks a right, or the master key does not fit the stored keys or was used before and Redis is
- *   empty.
+ * @throws When the address is taken, a TLS file is not usable, Redis cannot be reached, its user
+ *   lacks a right or its content is of another release, or the master key does not fit the stored
+ *   keys or was used before and Redis is empty.
  */
 export const startProduct = async (
   options: CoreOptions,
@@ -107,6 +107,7 @@ export const startProduct = async (
     const trouble = await probe.look();
     // Any other trouble may pass.
     if (trouble?.kind === 'right') throw new Error(trouble.says);
+    await claimStore(core);
     // Creates the authority at the first start, and detects a wrong master key.
     const custody = core.custodyOver(core.blocking);
     const error = parts.authority?.error;

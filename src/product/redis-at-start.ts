@@ -4,6 +4,7 @@ import { acquireInstanceLock } from '../embedded/instance-lock.ts';
 import { RedisServerError, startEmbeddedRedis } from '../embedded/redis.ts';
 import type { Environment } from '../environment.ts';
 import { settlesWithin } from '../redis/timeout.ts';
+import { shardPrefix, signatureQueueName } from '../transactions/contract.ts';
 import type { Core } from './core.ts';
 import { reasonOf, StartError } from './start-error.ts';
 
@@ -81,4 +82,33 @@ export const waitForRedis = async (
   }
   for (const client of [commands, blocking]) client.off('error', note);
   await whenReady;
+};
+
+/** Raise it with a change that a release with this number could not read. */
+const storeVersion = '1';
+
+/**
+ * Marks a new store with its version, and refuses one that this release cannot read. Call it before
+ * queues are opened and the authority is made. Stores before 0.2 have no mark.
+ *
+ * @throws StartError for a store of another version.
+ */
+export const claimStore = async ({
+  blocking: redis,
+  configuration: { queue },
+  custodyOver,
+}: Pick<Core, 'blocking' | 'configuration' | 'custodyOver'>): Promise<void> => {
+  const key = `${queue.prefix}:store`;
+  // Another program may open a queue before the first start; only a start makes an authority. The
+  // mark is read last, because a process that starts at the same time writes it first.
+  const meta = `${shardPrefix(queue.prefix, 0)}:${signatureQueueName}:meta`;
+  const isUsed = (await custodyOver(redis).hasAuthority()) && (await redis.exists(meta)) === 1;
+  if (!isUsed) await redis.setnx(key, storeVersion);
+  const found = await redis.get(key);
+  if (found === storeVersion) return;
+  const writer = found === null ? 'a release before 0.2' : 'a later release';
+  throw new StartError(
+    'usage',
+    `queue.prefix: what Redis holds under ${queue.prefix} was written by ${writer}, and this release does not read it; set another prefix, REDIS_URL or PARAPH_DATA.`,
+  );
 };

@@ -82,7 +82,7 @@ export const readJobState = async (redis: RedisClient, key: string): Promise<Job
   const data = parse(text);
   const stored = parse(progress);
   const endedAt = finishedOn == null ? undefined : Number(finishedOn);
-  const { attempt: last, state } = told.safeParse(recordIn(stored, data)).data ?? {
+  const { attempt: last, state } = told.safeParse(recordIn(stored)).data ?? {
     attempt: 1,
     state: 'submitted',
   };

@@ -34,23 +34,22 @@ local function delayOf(id)
   local delay = read and type(opts) == 'table' and tonumber(opts.delay) or 0
   return string.format('%.0f', math.max(delay, 0))
 end
-local waiting = redis.call('LINDEX', KEYS[1], -1) or redis.call('LINDEX', KEYS[2], -1)
-if not waiting then waiting = redis.call('ZRANGE', KEYS[3], 0, 0)[1] end
+local waiting = redis.call('LINDEX', KEYS[1], -1) or redis.call('ZRANGE', KEYS[2], 0, 0)[1]
 local oldest
 for _, id in ipairs(redis.call('LRANGE', KEYS[1], -64, -1)) do
   local added = tonumber(field(id, 'timestamp') or '')
   local since = added and not field(id, 'ats') and added + tonumber(delayOf(id))
   if since and (not oldest or since < oldest) then oldest, waiting = since, id end
 end
-local active = redis.call('LINDEX', KEYS[4], -1)
+local active = redis.call('LINDEX', KEYS[3], -1)
 return {
-  redis.call('LLEN', KEYS[1]) + redis.call('LLEN', KEYS[2]) + redis.call('ZCARD', KEYS[3]),
-  redis.call('LLEN', KEYS[4]), redis.call('ZCARD', KEYS[5]), redis.call('ZCARD', KEYS[6]),
+  redis.call('LLEN', KEYS[1]) + redis.call('ZCARD', KEYS[2]),
+  redis.call('LLEN', KEYS[3]), redis.call('ZCARD', KEYS[4]), redis.call('ZCARD', KEYS[5]),
   waiting or false, field(waiting, 'timestamp'), delayOf(waiting), field(waiting, 'ats'), field(active, 'processedOn'),
-  redis.call('ZRANGE', KEYS[5], 0, 0, 'WITHSCORES')[2] or false,
-  redis.call('ZRANGE', KEYS[6], 0, 0, 'WITHSCORES')[2] or false }`;
+  redis.call('ZRANGE', KEYS[4], 0, 0, 'WITHSCORES')[2] or false,
+  redis.call('ZRANGE', KEYS[5], 0, 0, 'WITHSCORES')[2] or false }`;
 
-const keyNames = ['wait', 'paused', 'prioritized', 'active', 'delayed', 'failed'];
+const keyNames = ['wait', 'prioritized', 'active', 'delayed', 'failed'];
 
 interface Look {
   readonly queue: string;

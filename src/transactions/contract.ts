@@ -13,7 +13,6 @@
  */
 import { z } from 'zod';
 import { answerSchema, faultSchema, outcomeSchema, receiptOutcomeSchema } from '../../machines/outcome.ts';
-import { profileNames } from '../protocol/requests.ts';
 
 export const signatureQueueName = 'signatures';
 export const receiptQueueName = 'receipts';
@@ -54,12 +53,6 @@ export interface SignatureJobData {
   readonly MSS_SignatureReq: Readonly<Record<string, unknown>>;
 }
 
-/** Written into the data of a job by a release before 0.2. */
-export const earlierNoteSchema = z.object({
-  transaction: signatureRecordSchema.optional(),
-  chosen: z.object({ profile: z.enum(profileNames), sscdId: z.string().optional() }).optional(),
-});
-
 export const receiptJobDataSchema = z.object({
   msspTransId: z.string(),
   apId: z.string().optional().describe('Whose it is; for the fair order among applications'),
@@ -71,8 +64,6 @@ export const receiptJobDataSchema = z.object({
   sscdId: z.string().optional(),
   language: z.string().optional(),
   timeoutSeconds: z.number().int().min(1).max(3600),
-  /** Of a release before 0.2: what no answer until the deadline means. */
-  lapsesAs: receiptOutcomeSchema.extract(['timeout', 'unanswered']).optional(),
 });
 export type ReceiptJobData = Readonly<z.infer<typeof receiptJobDataSchema>>;
 
@@ -101,9 +92,9 @@ export const signatureContextSchema = signatureRecordSchema
  * @returns Not checked: the members of {@link signatureRecordSchema}; undefined before the first
  *   turn.
  */
-export const recordIn = (progress: unknown, data: unknown): unknown => {
+export const recordIn = (progress: unknown): unknown => {
   const { version, context } = Object(progress) as { readonly version?: unknown; readonly context?: unknown };
-  if (context === undefined) return Object(data).transaction;
+  if (context === undefined) return undefined;
   const { attempt, deadline, fault, history } = Object(context) as Readonly<Record<string, unknown>>;
   const last: unknown = Array.isArray(history) ? history.at(-1) : undefined;
   return {

@@ -6,6 +6,7 @@
  * attempt, so the same prompt can claim again after a crash. It expires a little after the deadline
  * of the prompt.
  */
+import { letGoOfKey, takeKey } from '../engine/redis/held-key.ts';
 import type { RedisClient } from '../redis/connect.ts';
 
 export interface Holder {
@@ -18,31 +19,6 @@ export type DeviceLock = ReturnType<typeof createDeviceLock>;
 /** A claim lasts so much longer than its prompt: more than a wake-up takes. */
 const slackMs = 3000;
 
-/**
- * How long a claim lasts: until its deadline by the clock of Redis or by that of the process,
- * whichever is later. One of them may be wrong; a claim that lasts too long is released anyway.
- */
-const ttlOf = (until: string, left: string): string => `
-local time = redis.call('TIME')
-local left = tonumber(${until}) - (time[1] * 1000 + math.floor(time[2] / 1000))
-local ttl = math.max(left, tonumber(${left}), 0) + ${slackMs}`;
-
-const claimScript = `${ttlOf('ARGV[2]', 'ARGV[3]')}
-local held = redis.call('GET', KEYS[1])
-if held and held ~= ARGV[1] then return held end
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ttl)
-return ''`;
-
-const takeOverScript = `${ttlOf('ARGV[3]', 'ARGV[4]')}
-local held = redis.call('GET', KEYS[1])
-if held and held ~= ARGV[1] and held ~= ARGV[2] then return 0 end
-redis.call('SET', KEYS[1], ARGV[2], 'PX', ttl)
-return 1`;
-
-const releaseScript = `
-if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
-return 0`;
-
 const nameOf = ({ transactionId, attempt }: Holder): string => `${transactionId} ${attempt}`;
 
 const parseHolder = (name: string): Holder => {
@@ -52,31 +28,30 @@ const parseHolder = (name: string): Holder => {
 
 export const createDeviceLock = (redis: RedisClient, prefix: string, now: () => number) => {
   const keyOf = (screen: string): string => `${prefix}:screen:${screen}`;
+  /**
+   * A claim lasts until its deadline by the clock of Redis or by that of the process, whichever is
+   * later. One of them may be wrong; a claim that lasts too long is released anyway.
+   */
+  const take = (screen: string, holder: Holder, untilMs: number, from?: Holder) =>
+    takeKey(redis, keyOf(screen), nameOf(holder), {
+      ms: Math.max(untilMs - now(), 0) + slackMs,
+      untilMs: untilMs + slackMs,
+      ...(from !== undefined && { from: nameOf(from) }),
+    });
   return {
     /**
      * @returns Undefined when the claim succeeds, otherwise the holder. @param untilMs Since the
      * epoch.
      */
     claim: async (screen: string, holder: Holder, untilMs: number): Promise<Holder | undefined> => {
-      const held = String(
-        await redis.eval(claimScript, 1, keyOf(screen), nameOf(holder), untilMs, untilMs - now()),
-      );
-      return held === '' ? undefined : parseHolder(held);
+      const held = await take(screen, holder, untilMs);
+      return held === undefined ? undefined : parseHolder(held);
     },
     /** Takes the screen if it is free or `from` still holds it. */
     takeOver: async (screen: string, from: Holder, holder: Holder, untilMs: number): Promise<boolean> =>
-      (await redis.eval(
-        takeOverScript,
-        1,
-        keyOf(screen),
-        nameOf(from),
-        nameOf(holder),
-        untilMs,
-        untilMs - now(),
-      )) === 1,
-    release: async (screen: string, holder: Holder): Promise<void> => {
-      await redis.eval(releaseScript, 1, keyOf(screen), nameOf(holder));
-    },
+      (await take(screen, holder, untilMs, from)) === undefined,
+    release: (screen: string, holder: Holder): Promise<void> =>
+      letGoOfKey(redis, keyOf(screen), nameOf(holder)),
   };
 };
 

@@ -3,9 +3,8 @@
  *
  * A new wait asks whether its job has ended, many waits in one command. If not, the end comes in a
  * stream, which a process reads once for all waits (end-stream.ts). The stream may miss an end: it
- * is trimmed, a connection can be lost, and the worker may be of an earlier release. So jobs are
- * looked up again after a second. Then every second while the stream cannot be read, and otherwise
- * less often the longer a wait lasts.
+ * is trimmed, and a connection can be lost. So jobs are looked up again after a second. Then every
+ * second while the stream cannot be read, and otherwise less often the longer a wait lasts.
  */
 
 import { createEndStream } from '../engine/redis/end-stream.ts';

@@ -2,8 +2,8 @@
  * Reads the end of a job: the state of its transaction, as everything outside the workflow sees it.
  *
  * Any program with access to Redis can write a return value. It is believed when it has the seal of
- * a worker, and otherwise as far as its signature verifies: an earlier release makes no seal, and
- * drops the seal when it adds a receipt. An end that is not believed reads as an internal error.
+ * a worker, and otherwise as far as its signature verifies. An end that is not believed reads as an
+ * internal error.
  */
 import { Buffer } from 'node:buffer';
 import type { Outcome } from '../../machines/outcome.ts';
@@ -95,7 +95,6 @@ export const createReadEnd = (options: {
         : (await verifyOutcome({
             ...{ id, attempt, request, signature: outcome },
             at: Math.min(endedAt, now()),
-            nonce: 'own-or-earlier',
           })) === undefined;
     if (!isBelieved) return undefined;
     // The signature does not prove these. A program without the seals believes them all the same.

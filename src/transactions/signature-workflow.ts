@@ -14,53 +14,25 @@ import { type BegunJob, defineWorkflow, InputError, type Workflow } from '../eng
 import { type Fault, fault, faultLine } from '../protocol/fault.ts';
 import type { Protocol } from '../protocol/parse.ts';
 import type { SignatureRequest } from '../protocol/requests.ts';
-import {
-  earlierNoteSchema,
-  signatureContextSchema,
-  signatureJobName,
-  signatureOrderSchema,
-} from './contract.ts';
+import { signatureContextSchema, signatureJobName, signatureOrderSchema } from './contract.ts';
 import { shardOf } from './ids.ts';
 import type { Seals } from './seal.ts';
 
-/** The data of a job. `others`: written by an earlier release. */
+/** The data of a job. `others`: names of members that do not belong there. */
 export interface SignatureData {
   readonly request: SignatureRequest;
-  readonly others: Readonly<Record<string, unknown>>;
+  readonly others: readonly string[];
 }
 
 const refused = (reason: Fault): InputError => new InputError(faultLine(reason));
 
-const readEarlier = (others: SignatureData['others']) => {
-  const read = earlierNoteSchema.safeParse(others);
-  if (read.success) return read.data;
-  const path = read.error.issues[0]?.path.map(String).join('.') ?? '';
-  throw refused(fault(101, `The job data is not usable: ${path || 'it must be an object'}`));
-};
-
 const beginWith = (
   { request: { timeoutSeconds }, others }: SignatureData,
-  { at, addedAt, isFirstRun, isReplay }: BegunJob,
+  { at, addedAt }: BegunJob,
 ): SignatureInput => {
-  const lasts = timeoutSeconds * 1000;
-  const history = [{ state: 'submitted', attempt: 1, at: addedAt }] as const;
-  const fresh = { at, timeoutSeconds, deadline: addedAt + lasts, attempt: 1, history };
-  if (Object.keys(others).length === 0) return fresh;
-  const { transaction, chosen } = readEarlier(others);
-  if (isFirstRun)
+  if (others.length > 0)
     throw refused(fault(101, 'The job data may hold MSS_SignatureReq only; the rest is the workers’ own'));
-  if (transaction === undefined) return fresh;
-  const { attempt, deadline, outcome, state, history: told } = transaction;
-  // Earlier releases stored no outcome here, so nobody has verified this one.
-  if (outcome !== undefined || state === 'signed' || state === 'receipted') throw refused(fault(900));
-  // Its worker crashed before the job had failed.
-  if (state === 'failed' && !isReplay) throw refused(transaction.fault ?? fault(900));
-  const begun = { ...fresh, attempt, deadline: Math.min(deadline, at + lasts), history: told };
-  // A device shows an attempt once, so it is asked again, and may answer before. A text is sent
-  // anew.
-  return state === 'pending' && chosen?.sscdId !== undefined
-    ? { ...begun, chosen: { ...chosen, screen: true }, isAsked: true }
-    : { ...begun, chosen };
+  return { at, addedAt, timeoutSeconds };
 };
 
 export interface SignatureWorkflowOptions {
@@ -89,7 +61,7 @@ export const defineSignature = (options: SignatureWorkflowOptions): Workflow => 
         if (given === undefined || given === null) throw refused(fault(102, 'MSS_SignatureReq'));
         const request = protocol.parseStoredSign(given);
         if (!request.ok) throw refused(request.fault);
-        return { request: request.value, others };
+        return { request: request.value, others: Object.keys(others) };
       },
     },
     begin: (data: SignatureData, job) => {

@@ -19,12 +19,6 @@ export interface ClaimedOutcome {
   readonly signature: { readonly cms: string; readonly certificates?: string | undefined };
   /** When certificates must have been valid; milliseconds since the epoch. */
   readonly at: number;
-  /**
-   * own             The nonce names this transaction and attempt.
-   * own-or-earlier  Or there is none, or one of another length: earlier releases asked for no
-   *                 nonce.
-   */
-  readonly nonce: 'own' | 'own-or-earlier';
 }
 
 export type VerifyOutcome = (tried: ClaimedOutcome) => Promise<Fault | undefined>;
@@ -36,7 +30,7 @@ export type OutcomeCustody = Pick<KeyCustody, 'chain' | 'trust'> &
 /** @returns 422 when the certificate was expired, 900 for every other error. */
 export const createVerifyOutcome =
   (custody: OutcomeCustody): VerifyOutcome =>
-  async ({ id, attempt, request: { data, msisdn }, signature, at, nonce: wanted }) => {
+  async ({ id, attempt, request: { data, msisdn }, signature, at }) => {
     const { cms, certificates } = signature;
     const bytes = Buffer.from(cms, 'base64');
     let complete: Uint8Array = bytes;
@@ -56,9 +50,7 @@ export const createVerifyOutcome =
     });
     if (!result.ok) return fault(result.reason === 'CERTIFICATE_EXPIRED' ? 422 : 900);
     const { nonce = new Uint8Array(), signer } = result;
-    const own = nonceOf(id, attempt);
-    const isEarlier = wanted === 'own-or-earlier' && nonce.length !== own.length;
-    if (!isEarlier && Buffer.compare(nonce, own) !== 0) return fault(900);
+    if (Buffer.compare(nonce, nonceOf(id, attempt)) !== 0) return fault(900);
     const expected = await custody.serialNumberOf?.(msisdn.number);
     return expected === undefined || signer.serialNumber === expected ? undefined : fault(900);
   };

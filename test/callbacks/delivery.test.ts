@@ -1,9 +1,8 @@
 /** The ends of transactions, as a receiver hears of them. */
-import { UnrecoverableError, Worker } from 'bullmq';
+import { Worker } from 'bullmq';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createCallbacks } from '../../src/callbacks/callbacks.ts';
-import { readCallbacks } from '../../src/callbacks/rows.ts';
 import { callbackSecret } from '../../src/callbacks/secret.ts';
 import { callbackId } from '../../src/callbacks/transaction-events.ts';
 import { cancelTransaction } from '../../src/queue/cancellation.ts';
@@ -363,34 +362,6 @@ describe('a callback that cannot be made', () => {
 });
 
 describe('a roll-out', () => {
-  it('leaves jobs that workers of an earlier release can put off, and shows what those have tried', async () => {
-    await start();
-    const id = await stage.submit({ apId: shop });
-    await onlyOne(id);
-    const queue = stage.shards[0]?.callbacks.queue;
-    const shards = [...stage.shards];
-    const jobs = await Promise.all(
-      shards.map(({ callbacks }) => callbacks.queue.getJob(callbackId(id, 1, 'signed'))),
-    );
-    expect(jobs.find((job) => job !== undefined)?.opts.backoff).toEqual({ type: 'callback' });
-    await side?.close();
-
-    const { name, data, opts } = jobFor(newMsspTransId(0));
-    const job = await queue?.add(name, data, { ...opts, attempts: 1 });
-    const earlier = new Worker(
-      callbackQueueName,
-      () => {
-        throw new UnrecoverableError('HTTP 410');
-      },
-      { connection: redis.connection, prefix: queue?.opts.prefix ?? '' },
-    );
-    await soon(async () => expect(await job?.getState()).toBe('failed'));
-    await earlier.close();
-    const [row] = await readCallbacks(client, shards, [opts.jobId]);
-    expect(row).toMatchObject({ state: 'dead', tries: 1, problem: 'HTTP 410' });
-    await job?.remove();
-  });
-
   it('that registers an application leaves its messages to the processes that know it', async () => {
     const old = await start([providerOf('http://other.example', receiver.url)]);
     const id = newMsspTransId(0);

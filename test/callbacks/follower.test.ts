@@ -116,7 +116,7 @@ describe('the one who follows', () => {
     ids.push(await failOne(shop));
     await second.idle();
     // Once: the lists of those that wait, are paused and are active, and the end of the first one again.
-    expect(looked).toBe(4);
+    expect(looked).toBe(3);
     expect(await found()).toEqual(ends(ids));
   });
 });

@@ -14,7 +14,6 @@ const MSS_SignatureReq = {
 
 interface JobParts {
   readonly transaction?: object;
-  readonly endedRuns?: number;
   readonly runs?: number;
   readonly finishedOn?: number;
   readonly failed?: FaultCode;
@@ -22,13 +21,14 @@ interface JobParts {
 }
 
 /** In the order of `jobFields`. */
-const fieldsOf = ({ transaction, endedRuns, runs = 1, finishedOn, failed, result }: JobParts) => [
-  JSON.stringify({ MSS_SignatureReq, transaction, endedRuns }),
+const fieldsOf = ({ transaction, runs = 1, finishedOn, failed, result }: JobParts) => [
+  JSON.stringify({ MSS_SignatureReq }),
   '1000',
   finishedOn === undefined ? null : String(finishedOn),
   String(runs),
   failed === undefined ? null : faultLine(fault(failed, 'said by +41700092501')),
   result === undefined ? null : JSON.stringify(result),
+  transaction === undefined ? null : JSON.stringify({ version: 1, context: transaction }),
 ];
 
 const entry = (state: string, attempt: number, at: number, code?: FaultCode) => ({
@@ -93,7 +93,7 @@ describe('the ends of a transaction', () => {
   it('are known of one that is run again and still open', () => {
     const history = [entry('submitted', 1, 1000), entry('failed', 1, 1500, 401)];
     const transaction = record('failed', 1, history, { fault: fault(401) });
-    expect(names({ transaction, endedRuns: 0, runs: 1 })).toEqual([`${id}-1-failed`]);
+    expect(names({ transaction, runs: 1 })).toEqual([`${id}-1-failed`]);
   });
 
   it.each([
@@ -111,10 +111,8 @@ describe('the ends of a transaction', () => {
     expect(names({ finishedOn: 2000, failed: 101, runs: 1 })).toEqual([`${id}-1-failed`]);
     expect(names({ finishedOn: 2000, failed: 101, runs: 2 })).toEqual([`${id}-run2-failed`]);
     const transaction = record('failed', 1, [entry('failed', 1, 1500, 401)], { fault: fault(401) });
-    expect(names({ transaction, endedRuns: 0, finishedOn: 1500, failed: 401, runs: 1 })).toEqual([
-      `${id}-1-failed`,
-    ]);
-    expect(names({ transaction, endedRuns: 0, finishedOn: 9000, failed: 900, runs: 2 })).toEqual([
+    expect(names({ transaction, finishedOn: 1500, failed: 401, runs: 1 })).toEqual([`${id}-1-failed`]);
+    expect(names({ transaction, finishedOn: 9000, failed: 900, runs: 2 })).toEqual([
       `${id}-1-failed`,
       `${id}-run2-failed`,
     ]);
@@ -124,7 +122,7 @@ describe('the ends of a transaction', () => {
     const asked = [entry('submitted', 1, 1000), entry('pending', 1, 1100)];
     const before = names({ transaction: record('pending', 1, asked), finishedOn: 2000, failed: 900 });
     const replayed = [...asked, entry('failed', 1, 9000, 900), entry('submitted', 2, 9000)];
-    const after = { transaction: record('submitted', 2, replayed), endedRuns: 1 };
+    const after = { transaction: record('submitted', 2, replayed) };
     expect(before).toEqual([`${id}-1-failed`]);
     expect(names(after)).toEqual(before);
     expect(names({ ...after, runs: 2, finishedOn: 9500, failed: 900 })).toEqual([

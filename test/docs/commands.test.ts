@@ -37,6 +37,7 @@ const notRun: readonly (readonly [RegExp, string])[] = [
   [/^(npx )?paraph (start|watch|worker)\b/, 'goes on until Ctrl-C'],
   [/^(systemctl|sudo|redis-check-aof) |\/var\/(lib|log)\/redis/, 'is about the machine of Redis'],
   [/^redis-cli .*(-h |CLUSTER )/, 'needs a standby or a cluster'],
+  [/^redis-cli --scan .* unlink$/, 'deletes the queues; test/product/store.test.ts does the same'],
   [/^redis-cli (SHUTDOWN|--latency|BGREWRITEAOF)/, 'ends Redis, or does not end itself'],
   [/^curl -s http:\/\/worker:9090/, 'needs a worker on another machine'],
 ];

@@ -52,6 +52,26 @@ const asking = (run: Run, policy: Parameters<typeof activity>[1] = {}): Workflow
 const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 
+describe('an activity that looks at its own instance', () => {
+  it.each([
+    [
+      'the state that it belongs to, where its policy waits for the commit',
+      { afterCommit: () => true },
+      'asking',
+    ],
+    ['nothing otherwise', {}, undefined],
+  ])('finds %s', async (_, policy, found) => {
+    const { engine, work, ended } = begin();
+    const look = async ({ instance: { id } }: Parameters<Run>[0]) => ({
+      found: (await engine.find(id))?.record?.value,
+    });
+    const workflow = asking(look, policy);
+    await work([workflow]);
+    await engine.start(workflow, 'I-1');
+    expect((await ended('I-1')).record?.output).toEqual({ found });
+  });
+});
+
 describe('an activity that takes long', () => {
   it('goes on while its job sleeps, and holds no place of the worker', async () => {
     const { engine, queue, work, ended } = begin();

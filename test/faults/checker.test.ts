@@ -354,10 +354,7 @@ describe('what a history may have after what', () => {
       { type: 'ANSWERED', attempt: 1, answer: outcome } as never,
       { type: 'REPLAY' },
     );
-    const input = {
-      ...{ at: 1000, timeoutSeconds: 10, deadline: 11_000, attempt: 1 },
-      history: [{ state: 'submitted', attempt: 1, at: 1000 }] as const,
-    };
+    const input = { at: 1000, addedAt: 1000, timeoutSeconds: 10 };
     fc.assert(
       fc.property(fc.array(fc.tuple(happening, at), { maxLength: 12 }), (happened) => {
         let [snapshot] = initialTransition(signatureMachine, input);

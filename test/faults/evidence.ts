@@ -57,8 +57,8 @@ export type Check = (evidence: Evidence) => Iterable<Violation>;
 const parse = (text: string | undefined) => (text === undefined ? undefined : JSON.parse(text));
 
 /** Where an open or failed transaction stands; undefined before its first turn. */
-export const recordOf = ({ progress, data }: StoredFields): SignatureRecord | undefined =>
-  recordIn(parse(progress), parse(data)) as SignatureRecord | undefined;
+export const recordOf = ({ progress }: StoredFields): SignatureRecord | undefined =>
+  recordIn(parse(progress)) as SignatureRecord | undefined;
 
 /** Begins the fields that keep what became of events from elsewhere (src/engine/redis/instance-store.ts). */
 const answerField = 'key:out/';

@@ -106,7 +106,7 @@ export const openOperator = (url: string): Operator => {
       try {
         const job = await signaturesOf(id).getJob(id);
         if (job === undefined) return { told: { kind: 'unknown', cause: 'no job' }, attempt };
-        const record = signatureRecordSchema.safeParse(recordIn(job.progress, job.data));
+        const record = signatureRecordSchema.safeParse(recordIn(job.progress));
         attempt = (record.data?.attempt ?? 1) + 1;
         await job.retry('failed');
         return { told: { kind: 'replayed' }, attempt };

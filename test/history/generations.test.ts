@@ -94,33 +94,6 @@ describe('a rebuild', () => {
   });
 });
 
-describe('an index of an earlier layout', () => {
-  /** As a release with that layout left it. */
-  const leave = async (): Promise<ShardKeys> => {
-    const { redis, prefix } = stage;
-    const [current, earlier] = [shardKeys(prefix, 0), shardKeys(prefix, 0, 1)];
-    for (const key of await redis.keys(`${current.state}*`)) {
-      if (key !== current.lease) await redis.copy(key, key.replace(current.state, earlier.state));
-    }
-    expect(await exists(earlier, 1)).toBe(5);
-    return earlier;
-  };
-
-  it('is removed when no process keeps it any more', async () => {
-    const { redis } = await begin();
-    const earlier = await leave();
-    await redis.set(earlier.lease, 'a process', 'PX', 60_000);
-    const indexer = stage.indexer();
-    await indexer.sweep();
-    expect(await exists(earlier, 1)).toBe(5);
-    await redis.del(earlier.lease);
-    await indexer.sweep();
-    const kept = await redis.keys(`${earlier.state}*`);
-    expect(kept.filter((key) => !/:(?:minute|hour):/.test(key))).toEqual([]);
-    expect(await listed()).toEqual(['A', 'B', 'C']);
-  });
-});
-
 describe('what is over', () => {
   it('is taken out every hour, however often processes come and go', async () => {
     let later = 0;

@@ -7,8 +7,7 @@ import { fault } from '../../src/protocol/fault.ts';
 import { type Lived, liveThrough } from './life.ts';
 
 const submittedAt = 1000;
-const history = [{ state: 'submitted', attempt: 1, at: submittedAt }] as const;
-const input = { at: submittedAt, timeoutSeconds: 60, deadline: 61_000, attempt: 1, history };
+const input = { at: submittedAt, addedAt: submittedAt, timeoutSeconds: 60 };
 const outcome = { kind: 'signature', cms: 'MIIB' } as const;
 const answer = { kind: 'signature', cms: 'MIIC' } as const;
 const refusal = { kind: 'fault', fault: fault(402) } as const;

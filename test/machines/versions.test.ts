@@ -1,34 +1,89 @@
 /**
  * A chart that open instances follow is not changed: they would go on in a chart that they did not begin in.
  *
- * Where this fails, leave the chart of the version as it is, in a file of its own that workers still get, and make the change in a new
- * version. As long as no release has had the version, put the new hash here instead.
+ * versions.json has the hash of each version of each chart. Where this fails and the last release has the version, leave its chart
+ * as it is, in a file of its own that workers still get, make the change in a new version, and add its line. A version that no
+ * release has gets the new hash in its line. Releases are tags of the repository, so a line of a release cannot be rewritten.
  */
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 
-const released: Readonly<Record<string, string>> = {
-  'bulk-replay.machine.ts': 'version 1, 783a9648ecc60bcb',
-  'callback.machine.ts': 'version 1, ab22c06d71a71006',
-  'ping.machine.ts': 'version 1, 8035cdbd3f8633a4',
-  'receipt.machine.ts': 'version 1, 21d0a9667da490a0',
-  'signature.machine.ts': 'version 1, 2289d2c40bf857d4',
-};
+type Versions = Readonly<Record<string, string>>;
 
-const folder = join(import.meta.dirname, '../../machines');
+const root = join(import.meta.dirname, '../..');
+const list = 'test/machines/versions.json';
 
 /** The program without its comments and its layout. */
 const programIn = (text: string): string => text.replaceAll(/\/\*.*?\*\/|\s\/\/[^\n]*|\s+/gs, '');
 
-it('charts are those that their versions name', () => {
+const versionsIn = (folder: string): Versions => {
   const charts = readdirSync(folder).filter((name) => name.endsWith('.machine.ts'));
   const found = charts.map((name) => {
     const program = programIn(readFileSync(join(folder, name), 'utf8'));
     const version = /Version=(\d+);/.exec(program)?.[1] ?? 1;
     const hash = createHash('sha256').update(program).digest('hex').slice(0, 16);
-    return [name, `version ${version}, ${hash}`];
+    return [`${name}, version ${version}`, hash];
   });
-  expect(Object.fromEntries(found)).toEqual(released);
+  return Object.fromEntries(found);
+};
+
+const git = (folder: string, ...args: readonly string[]): string =>
+  execFileSync('git', ['-C', folder, ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+
+/** Lines of the list that a release has in another form than the list has now. */
+const rewrittenIn = (folder: string): readonly string[] => {
+  const now: Versions = JSON.parse(readFileSync(join(folder, list), 'utf8'));
+  return git(folder, 'tag', '--list', 'v*')
+    .split('\n')
+    .filter((tag) => tag !== '' && git(folder, 'ls-tree', tag, list) !== '')
+    .flatMap((tag) => {
+      const released: Versions = JSON.parse(git(folder, 'show', `${tag}:${list}`));
+      return Object.keys(released)
+        .filter((line) => released[line] !== now[line])
+        .map((line) => `${tag}: ${line}`);
+    });
+};
+
+it('charts are those that their versions name', () => {
+  const listed: Versions = JSON.parse(readFileSync(join(root, list), 'utf8'));
+  const found = versionsIn(join(root, 'machines'));
+  expect(listed).toMatchObject(found);
+});
+
+it('a version that a release has stays as it is', () => {
+  expect(rewrittenIn(root)).toEqual([]);
+});
+
+it('a line of a release that is rewritten or taken away is found, also where the chart fits it', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'paraph-versions-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const write = (versions: Versions): void =>
+    writeFileSync(join(folder, list), `${JSON.stringify(versions, null, 2)}\n`);
+  mkdirSync(join(folder, 'test/machines'), { recursive: true });
+  cpSync(join(root, 'machines'), join(folder, 'machines'), { recursive: true });
+  const first = versionsIn(join(folder, 'machines'));
+  write(first);
+  const person = ['-c', 'user.name=a', '-c', 'user.email=a@example.ch', '-c', 'commit.gpgsign=false'];
+  git(folder, 'init', '-q');
+  git(folder, 'add', '.');
+  git(folder, ...person, 'commit', '-q', '-m', 'A release');
+  git(folder, ...person, '-c', 'tag.gpgsign=false', 'tag', '-m', 'A release', 'v0.2.0');
+  expect(rewrittenIn(folder)).toEqual([]);
+
+  const chart = join(folder, 'machines/receipt.machine.ts');
+  const changed = readFileSync(chart, 'utf8').replace('pause: 1000', 'pause: 2000');
+  writeFileSync(chart, changed);
+  write(versionsIn(join(folder, 'machines')));
+  expect(rewrittenIn(folder)).toEqual(['v0.2.0: receipt.machine.ts, version 1']);
+
+  writeFileSync(chart, changed.replace('Version = 1;', 'Version = 2;'));
+  const second = versionsIn(join(folder, 'machines'));
+  write(second);
+  expect(rewrittenIn(folder)).toEqual(['v0.2.0: receipt.machine.ts, version 1']);
+  write({ ...first, ...second });
+  expect(rewrittenIn(folder)).toEqual([]);
 });

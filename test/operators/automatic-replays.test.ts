@@ -124,7 +124,7 @@ describe('automatic replays', () => {
     expect([await outcomeOf(late), await outcomeOf(ruled)]).toEqual(['too-late', 'no-rule']);
   });
 
-  it('are not for logins, whatever a rule or an earlier release says', async () => {
+  it('are not for logins, whatever a rule or the list says', async () => {
     const apId = 'http://beside.example';
     const login = await stage.failedLogin(209);
     const loginAp = (await stage.history.find(login))?.apId ?? '';

@@ -196,34 +196,3 @@ describe('a bulk of 200', { timeout: 180_000 }, () => {
     await checkAll(bulkId, [id]);
   });
 });
-
-describe('a bulk of an earlier release', () => {
-  /** As it lay in Redis. */
-  const write = async (id: string, state: string, item: string): Promise<void> => {
-    const key = (name: string) => `{${stage.prefix}-replays}:${name}`;
-    const written = { by: 'olga', reason: 'x', perSecond: 100, createdAt: Date.now(), total: 1 };
-    await client.rpush(key(`bulk:${id}:items`), JSON.stringify([item, 1]));
-    await client.hset(key(`bulk:${id}`), 'order', JSON.stringify(written), 'state', state);
-    await client.sadd(key('open'), id);
-    await client.zadd(key('bulks'), written.createdAt, id);
-  };
-
-  it('goes on, or is stopped, and keeps no other from going on', async () => {
-    const [id = '', left = ''] = await Promise.all([208, 208].map((code) => stage.failed(code as 208)));
-    await write('B00000000000000a1', 'running', id);
-    await write('B00000000000000a2', 'stopping', left);
-    await client.sadd(`{${stage.prefix}-replays}:open`, 'B00000000000000a0');
-    await startRunner();
-    await answerAll('B00000000000000a1', [id]);
-    await checkAll('B00000000000000a1', [id]);
-    await soon(async () =>
-      expect(await stage.replays.progress('B00000000000000a2')).toMatchObject({
-        state: 'stopped',
-        waiting: 1,
-      }),
-    );
-    expect(stage.asked()).not.toContain(`${left} 2`);
-    expect(await client.smembers(`{${stage.prefix}-replays}:open`)).toEqual(['B00000000000000a0']);
-    expect(await client.ttl(`{${stage.prefix}-replays}:bulks`)).toBeGreaterThan(0);
-  });
-});

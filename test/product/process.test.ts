@@ -134,7 +134,7 @@ describe('the embedded product', () => {
     await start();
   }, 240_000);
 
-  it('takes a key that it was not told of for a used one when it lies in the file of an earlier release', async () => {
+  it('takes a key that it was not told of for a used one when its file comes out of a backup', async () => {
     writeFileSync(join(data, 'master.key'), `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600 });
     await expect(start()).rejects.toThrow('has been used before');
   }, 240_000);

@@ -116,7 +116,7 @@ const versionOf = async ({ id }: Open): Promise<number | undefined> => {
   const progress = JSON.parse(
     (await redis.client().hget(`{${prefix}-0}:signatures:${id}`, 'progress')) ?? '{}',
   );
-  return Object(recordIn(progress, {})).state === 'pending' ? progress.version : undefined;
+  return Object(recordIn(progress)).state === 'pending' ? progress.version : undefined;
 };
 const areAsked = async (transactions: readonly Open[]): Promise<void> =>
   vi.waitFor(

@@ -90,7 +90,7 @@ const fieldRowOf = (key: string, field: string) => {
   );
 };
 
-const script = /redis\.p?call\(/;
+const script = /redis\.(?:p?call|eval)\(/;
 /** What BullMQ does not promise. */
 const inside =
   /getBackend\(|execCommand|\.addJob\(|bullmq\/dist|\.toKey\(|keys\.(?:signatures|receipts)\(|queue\.keys|defineCommand/;
@@ -202,6 +202,15 @@ describe('docs/storage.md', () => {
       return script.test(text) || inside.test(text);
     });
     expect(wrong).toEqual([]);
+  });
+
+  it('names every file with a script of another room, and the workflow has none outside of the engine', () => {
+    const listed = new Set(tables('Script in').flatMap((row) => filesIn(row['Script in'] ?? '')));
+    const others = sourcesIn('src', 'workers', 'machines').filter(
+      (path) => !path.startsWith('src/engine/redis/') && script.test(read(path)),
+    );
+    expect(others.toSorted()).toEqual([...listed].toSorted());
+    expect(others.filter((path) => /^(workers|machines|src\/transactions)\//.test(path))).toEqual([]);
   });
 
   it('names the scripts of BullMQ that are pinned', () => {

@@ -79,7 +79,7 @@ const cases: readonly BadJob[] = [
   bad(
     'a record of a signed transaction',
     { MSS_SignatureReq: request, transaction: { version: 1, state: 'signed', attempt: 1 } },
-    /^_101 .*transaction/,
+    /^_101 .*workers/,
   ),
   bad('many attempts', { MSS_SignatureReq: {} }, /^_102 /, { attempts: 50, backoff: 60_000 }),
   bad('the last priority', { MSS_SignatureReq: {} }, /^_102 /, { priority: 2_097_151 }),

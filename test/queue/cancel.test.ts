@@ -77,7 +77,7 @@ describe('a request that nobody has been asked for', () => {
     await product.startWorkers();
     expect(await failure(handle)).toBe(reason);
     const job = await at.queue.getJob(handle.id);
-    expect(recordIn(job?.progress, job?.data)).toMatchObject({
+    expect(recordIn(job?.progress)).toMatchObject({
       state: 'failed',
       attempt: 1,
       fault: { code: 401 },
@@ -128,7 +128,7 @@ describe('a request that nobody has been asked for', () => {
     await product.startWorkers();
     expect(await failure(handle)).toBe(reason);
     const job = await at.queue.getJob(handle.id);
-    expect(recordIn(job?.progress, job?.data)).toMatchObject({ state: 'failed', attempt: 2 });
+    expect(recordIn(job?.progress)).toMatchObject({ state: 'failed', attempt: 2 });
   });
 
   it('ends as what it is when no worker can read it', async () => {

@@ -10,6 +10,7 @@ import { listen } from '../../src/http/server.ts';
 import { createLogger, createStepLog } from '../../src/logger.ts';
 import { type ApiSide, openApiSide } from '../../src/product/api-side.ts';
 import { type Core, openCore } from '../../src/product/core.ts';
+import { claimStore } from '../../src/product/redis-at-start.ts';
 import { startWorkerSide, type WorkerSide } from '../../src/product/worker-side.ts';
 import type { RedisClient } from '../../src/redis/connect.ts';
 import { queueIn } from '../../src/transactions/answers.ts';
@@ -105,6 +106,7 @@ export const startTestProduct = async (
     processMetrics,
   });
   await core.ready();
+  await claimStore(core);
   let workerSide: WorkerSide | undefined = workers ? await startWorkerSide(core, { operations }) : undefined;
   let address = '';
   const api = await openApiSide(core, () => address || 'http://test');

@@ -81,7 +81,7 @@ const pins: readonly (readonly [script: string, sha256: string, files: readonly 
   ['promote-9', '06c562bf39eaaa21', ['src/engine/redis/instance-store.ts']],
   ['moveStalledJobsToWait-9', 'dad86d89b50d825f', ['workers/workers.ts', 'src/engine/redis/unreadable.ts']],
   ['extendLocks-1', '14bb41f30eff2e7f', ['src/engine/redis/instance-store.ts', 'workers/workers.ts']],
-  ['cleanJobsInSet-3', 'dbdd85409e49a4e3', ['src/engine/worker.ts', 'src/operators/bulk-worker.ts']],
+  ['cleanJobsInSet-3', 'dbdd85409e49a4e3', ['src/engine/worker.ts']],
   ['removeJob-2', 'f2acb16fda20ccac', ['src/transactions/receipts.ts']],
   ['removeDeduplicationKey-1', '4c6c4fb746221521', ['src/queue/cancellation.ts']],
 ];
@@ -171,7 +171,7 @@ const take = async (): Promise<Job> => {
 const failure = (): Error => Object.assign(new Error('_401 USER_CANCEL: x'), { stack: '' });
 
 describe('the hash and the keys of a job', () => {
-  it('hold, in each state, the fields by which ours know it', async () => {
+  it('hold, in each state, the fields by which ours know it, and the events tell of each change', async () => {
     const { queue } = at;
     const added = ['data', 'deid', 'delay', 'name', 'opts', 'priority', 'timestamp'];
     const job = await queue.add('sign', {}, { deduplication: { id: 'same', ttl: 60_000 } });
@@ -205,6 +205,42 @@ describe('the hash and the keys of a job', () => {
     await third.moveToCompleted({ signed: true }, 'hand', false);
     expect(await client.hget(queue.toKey(job.id ?? ''), 'returnvalue')).toBe('{"signed":true}');
     expect(await client.zscore(queue.toKey('completed'), job.id ?? '')).not.toBeNull();
+    await queue.remove(job.id ?? '');
+    expect(await client.exists(queue.toKey(job.id ?? ''))).toBe(0);
+
+    // Read by src/history/events.ts and src/callbacks/follower.ts.
+    const entries = await client.xrange(queue.toKey('events'), '-', '+');
+    const told = entries.map(([, entry]) => entry.join(' '));
+    expect(told.filter((entry) => entry !== 'event drained')).toEqual([
+      `event added jobId ${job.id} name sign`,
+      `event waiting jobId ${job.id}`,
+      `event active jobId ${job.id} prev waiting`,
+      `event failed jobId ${job.id} failedReason _401 USER_CANCEL: x prev active`,
+      `event retries-exhausted jobId ${job.id} attemptsMade 1`,
+      `event waiting jobId ${job.id} prev failed`,
+      `event active jobId ${job.id} prev waiting`,
+      `event delayed jobId ${job.id} delay ${wakeAt}`,
+      `event waiting jobId ${job.id} prev delayed`,
+      `event active jobId ${job.id} prev waiting`,
+      `event completed jobId ${job.id} returnvalue {"signed":true} prev active`,
+      `event removed jobId ${job.id} prev completed`,
+    ]);
+  });
+
+  it('say where it waits', async () => {
+    const { queue } = at;
+    const urgent = await queue.add('sign', {}, { priority: 3 });
+    const score = Number(await client.zscore(queue.toKey('prioritized'), urgent.id ?? ''));
+    expect(Math.floor(score / 2 ** 32)).toBe(3);
+    const delayed = await queue.add('sign', {}, { delay: 60_000 });
+    const due = Number(await client.zscore(queue.toKey('delayed'), delayed.id ?? ''));
+    expect(Math.floor(due / 0x1000)).toBe(delayed.timestamp + 60_000);
+    await queue.pause();
+    expect(await client.hget(queue.toKey('meta'), 'paused')).toBe('1');
+    const held = await queue.add('sign', {});
+    expect(await client.lrange(queue.toKey('wait'), 0, -1)).toEqual([held.id]);
+    await queue.resume();
+    for (const job of [urgent, delayed, held]) await queue.remove(job.id ?? '');
   });
 
   it('is failed by a mark, without a turn (src/engine/redis/unreadable.ts)', async () => {

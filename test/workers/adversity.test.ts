@@ -66,7 +66,7 @@ const failedWith = (id: string, code: number) =>
 const signed = (id: string) => until(async () => expect(await stateOf(id)).toMatchObject({ kind: 'signed' }));
 const recordOf = async (id: string) => {
   const job = await shard.signatures.queue.getJob(id);
-  return recordIn(job?.progress, job?.data) as SignatureRecord | undefined;
+  return recordIn(job?.progress) as SignatureRecord | undefined;
 };
 /** Somebody has been asked. */
 const pending = (id: string, attempt = 1) =>

@@ -130,16 +130,6 @@ describe('a receipt that the user has accepted', () => {
     await expectAccepted(inHand);
   });
 
-  it('has timed out when an earlier release has asked the phone and nobody has answered', async () => {
-    const { id, job, deadline, answer } = await receiptInHand();
-    await job.updateData({ ...job.data, lapsesAs: 'timeout' });
-    const result = await byHand.receiptTurn({ now: () => deadline + 1 })(job, 'first');
-    await job.moveToCompleted(result, 'first', false);
-    expect(result).toEqual({ receipt: 'timeout' });
-    expect((await byHand.shard.signatures.jobs.read(id))?.returnValue).toMatchObject({ receipt: 'timeout' });
-    await answer;
-  });
-
   it('ends when another program spoils its job', async () => {
     const { job, deadline, answer } = await receiptInHand();
     const { receiptTurn, shard, wakeAndTake } = byHand;

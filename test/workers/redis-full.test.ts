@@ -70,7 +70,7 @@ const fullOnce = () => {
   };
 };
 
-const stateOf = ({ progress, data }: Job): unknown => Object(recordIn(progress, data)).state;
+const stateOf = ({ progress }: Job): unknown => Object(recordIn(progress)).state;
 
 describe('a person who was asked and stays silent', () => {
   it('has expired when Redis was full as the end was decided', async () => {

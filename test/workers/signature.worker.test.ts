@@ -86,8 +86,7 @@ const signatureOf = async (id: string, attempt = 1, text = 'Sign in to Example?'
 
 const recordOf = async (id: string): Promise<SignatureRecord> => {
   const job = await at.queue.getJob(id);
-  const record =
-    job?.finishedOn !== undefined && job.returnvalue ? job.returnvalue : recordIn(job?.progress, job?.data);
+  const record = job?.finishedOn !== undefined && job.returnvalue ? job.returnvalue : recordIn(job?.progress);
   if (record === undefined) throw new Error('the job has no record');
   return record as SignatureRecord;
 };
@@ -494,9 +493,7 @@ describe('many synchronous callers', () => {
     await until(async () => expect(await at.queue.getDelayedCount()).toBe(1000), 20_000);
     const waiting: readonly Job[] = await until(async () => {
       const jobs = await at.queue.getDelayed();
-      const pending = jobs.filter(
-        ({ progress, data }) => Object(recordIn(progress, data)).state === 'pending',
-      );
+      const pending = jobs.filter(({ progress }) => Object(recordIn(progress)).state === 'pending');
       expect(pending).toHaveLength(1000);
       return pending;
     });

@@ -99,7 +99,7 @@ const expectNewerAlone = async (): Promise<void> => {
   const { id = '' } = newer;
   expect(await stateOf(older)).toMatchObject({ kind: 'failed', fault: { code: 401 } });
   const job = await shard.signatures.queue.getJob(id);
-  expect(recordIn(job?.progress, job?.data)).toMatchObject({ state: 'pending' });
+  expect(recordIn(job?.progress)).toMatchObject({ state: 'pending' });
   const refusal = { kind: 'fault', fault: fault(402) } as const;
   expect(await product.api.transactions.answer(id, 1, refusal)).toBe('accepted');
   const turn = turnWith(realLock());

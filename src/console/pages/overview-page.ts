@@ -195,7 +195,7 @@ const processTable = (processes: readonly ProcessReport[], now: number): Html =>
   );
   const headings = ['Part', 'Where', 'Version', 'Since', ['Signatures in hand', 'number']] as const;
   return html`<section aria-labelledby="processes"><h2 id="processes">Processes</h2>
-${processes.some(({ part }) => part === 'workers') ? nothing : banner('bad', 'No workers are heard of', 'What is submitted waits until some run. Those of an earlier release do not tell.')}
+${processes.some(({ part }) => part === 'workers') ? nothing : banner('bad', 'No workers are heard of', 'What is submitted waits until some run.')}
 ${cardTable('Processes', headings, rows)}</section>`;
 };
 

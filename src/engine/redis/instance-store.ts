@@ -135,8 +135,6 @@ export interface StoredInstance {
   readonly timestamp: number;
   /** Of whoever added the job. */
   readonly opts: unknown;
-  /** How many have begun. */
-  readonly turns: number;
   /** It runs again after it had ended, and no turn has committed since. */
   readonly isReplayed: boolean;
   readonly inbox: Pick<Inbox, 'entries' | 'length'>;
@@ -251,7 +249,6 @@ const readFields = [
   'stacktrace',
   'inbox',
   'opts',
-  'ats',
   'atm',
 ] as const;
 
@@ -440,19 +437,8 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
       if (!isJobId(queue, id)) return undefined;
       const [job, lock] = keys(id);
       const [fields, runs] = await Promise.all([redis.hmget(job, ...readFields), redis.exists(lock)]);
-      const [
-        progress,
-        timestamp,
-        finishedOn,
-        returnValue,
-        failedReason,
-        data,
-        failed,
-        inbox,
-        opts,
-        turns,
-        ends,
-      ] = fields;
+      const [progress, timestamp, finishedOn, returnValue, failedReason, data, failed, inbox, opts, ends] =
+        fields;
       if (timestamp == null) return undefined;
       const record = Object(parse(progress)) as { readonly workflow?: unknown };
       return {
@@ -465,7 +451,6 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
         data: parse(data),
         timestamp: Number(timestamp),
         opts: parse(opts),
-        turns: Number(turns ?? 0),
         isReplayed:
           finishedOn == null &&
           isRunAgain({ hasFailed: failed != null, hasRecord: hasRecord(record), ends: Number(ends ?? 0) }),

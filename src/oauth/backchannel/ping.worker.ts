@@ -79,8 +79,6 @@ export const createPingWork = (activities: PingActivities, options: PingWorkOpti
     add: (login: PingData): Promise<void> => engine.start(workflow, login.reference, login),
     start: (): void => {
       if (closed !== undefined) return;
-      // A key of an earlier release, whose processes may use it for a day: no login is open longer.
-      blocking.expire(`${prefix}:oidc:pings`, 86_400, 'NX').catch(onError);
       worker ??= startWorkflowWorker({
         queue: workerQueue,
         connection: blocking,
