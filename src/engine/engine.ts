@@ -9,7 +9,7 @@ import type { AnyEventObject } from 'xstate';
 import { ZodError } from 'zod';
 import type { RedisClient } from '../redis/connect.ts';
 import { endKey, readToken } from './activities.ts';
-import { begunJob, InputError, jobNameOf, type Workflow } from './define.ts';
+import { begunJob, isInputError, jobNameOf, type Workflow } from './define.ts';
 import { begin, doneEvent, errorEvent, resume } from './interpret.ts';
 import { type InstanceRecord, recordSchema } from './record.ts';
 import {
@@ -182,7 +182,7 @@ export const createEngine = (locate: Locate, now: () => number): Engine => {
       return { record: record && stored.text, inboxLength: inbox.length, verdict, before };
     } catch (error) {
       // The job will fail in its first turn.
-      const isUnreadable = record === undefined && (error instanceof InputError || error instanceof ZodError);
+      const isUnreadable = record === undefined && (isInputError(error) || error instanceof ZodError);
       const before = Number.POSITIVE_INFINITY;
       return isUnreadable
         ? { record: undefined, inboxLength: inbox.length, verdict: 'refused', before }

@@ -425,6 +425,7 @@ export class Life {
       const child = this.#children[name];
       delete this.#children[name];
       if (this.#isChart(child)) this.#addEffect({ kind: 'stop', to: this.#idOf(name, child) });
+      else this.#withdraw(name, child);
     }
     for (const [name, ref] of Object.entries(after)) {
       if (before[name] === ref) continue;
@@ -508,6 +509,13 @@ export class Life {
   #tellChild(name: string, event: AnyEventObject): void {
     const child = this.#children[name];
     if (this.#isChart(child)) this.#addEffect({ kind: 'send', to: this.#idOf(name, child), event });
+  }
+
+  /** Of an activity whose state is left. */
+  #withdraw(name: string, child: Child | undefined): void {
+    if (child === undefined || child.ended || !this.#chart.isWithdrawn(child.src)) return;
+    const { src: type, run, input } = child;
+    this.#addEffect({ kind: 'withdraw', type, params: { child: name, run, input } });
   }
 
   #tellParent(event: AnyEventObject): void {
