@@ -30,6 +30,11 @@ export interface ActivityPolicy {
    */
   readonly afterCommit?: (input: unknown) => boolean;
   /**
+   * An answer that comes later and has not come after so long is looked for: by another try, which
+   * may give it. Default: it is waited for without end.
+   */
+  readonly lookAgainMs?: (input: unknown) => number;
+  /**
    * Takes back what the activity has begun elsewhere, when the chart leaves the state without its
    * answer. Called at least once, after that is stored, also for a run that never began. Costs a
    * commit.

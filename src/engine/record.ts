@@ -54,6 +54,8 @@ export const recordSchema = z.object({
   context: z.unknown().optional(),
   output: z.unknown().optional(),
   error: z.unknown().optional(),
+  /** Why it was stopped from outside. */
+  reason: z.string().optional(),
   /** Ids of the states that a history state remembers. */
   history: z.record(z.string(), z.array(z.string())).optional(),
   children: z.record(z.string(), childSchema).optional(),

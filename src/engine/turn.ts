@@ -197,14 +197,17 @@ class Turn {
     const child = this.#openRun(name, run);
     if (child === undefined) return false;
     this.#isDirty = true;
-    const { notBefore: _, held: __, ...idle } = child;
+    const { notBefore: _, held: __, waits: ___, ...idle } = child;
     switch (result.kind) {
       case 'done':
         this.#apply(doneEvent(name, result.output));
         return true;
-      case 'later':
-        this.#life.setChild(name, { ...idle, waits: true });
+      case 'later': {
+        const lookMs = this.#activityOf(child.src).policy.lookAgainMs?.(child.input);
+        const again = lookMs === undefined ? {} : { notBefore: this.#options.now() + lookMs };
+        this.#life.setChild(name, { ...idle, waits: true, ...again });
         return true;
+      }
       case 'released':
         this.#life.setChild(name, idle);
         return true;

@@ -188,4 +188,41 @@ describe('an activity that the worker provides', () => {
     expect(await ended('I-2')).toMatchObject({ record: { value: 'answered' } });
     expect(left).toEqual([{ token: asked[0], input: { of: 'us' }, id: 'I-1' }]);
   });
+
+  it('is tried again when its later answer has not come in time, and may have it then', async () => {
+    let tries = 0;
+    const provided = activity<{ of: string }, string>(
+      async () => {
+        tries += 1;
+        return tries < 3 ? later : 'found';
+      },
+      { lookAgainMs: () => 30 },
+    );
+    const workflow = asks();
+    const { engine, work, ended } = begin();
+    await work([workflow], { activities: { 'test.ask': provided } });
+    await engine.start(workflow, 'I-1');
+    expect(await ended('I-1')).toMatchObject({ record: { context: { answer: 'found' } } });
+    expect(tries).toBe(3);
+  });
+
+  it('is withdrawn when the instance is stopped from outside, and the reason is kept', async () => {
+    const left: string[] = [];
+    const provided = activity(async () => later, {
+      withdraw: async ({ instance }) => void left.push(instance.id),
+    });
+    const workflow = asks();
+    const { engine, work, ended, until } = begin();
+    await work([workflow], { activities: { 'test.ask': provided } });
+    await engine.start(workflow, 'I-1');
+    await until('I-1', ({ record }) => record !== undefined);
+    expect(await engine.stop('I-1', 'the order was taken back')).toBe('taken');
+    expect(await ended('I-1')).toMatchObject({
+      ended: 'completed',
+      record: { status: 'stopped', reason: 'the order was taken back' },
+    });
+    expect(left).toEqual(['I-1']);
+    expect(await engine.stop('I-1', 'again')).toMatch(/taken|finished/);
+    expect(await engine.stop('I-2')).toBe('unknown');
+  });
 });
