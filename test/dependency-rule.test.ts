@@ -34,6 +34,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   sscd: ['machines pki protocol redis registry', ''],
   transactions: ['engine machines pki protocol redis registry', 'bullmq zod'],
   index: ['pki protocol transactions', ''],
+  workflows: ['machines protocol registry', 'zod'],
   workers: ['engine machines pki protocol redis registry sscd transactions', 'bullmq zod'],
   http: [
     'pem product-version theme machines pki protocol registry request-body transactions',
