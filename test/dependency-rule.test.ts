@@ -33,7 +33,8 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   demo: ['theme protocol registry relying-party', 'hono jose'],
   sscd: ['machines pki protocol redis registry', ''],
   transactions: ['engine machines pki protocol redis registry', 'bullmq zod'],
-  index: ['pki protocol transactions', ''],
+  evidence: ['pki relying-party transactions', 'jose zod'],
+  index: ['evidence pki protocol transactions', ''],
   workers: ['engine machines pki protocol redis registry sscd transactions', 'bullmq zod'],
   http: [
     'pem product-version theme machines pki protocol registry request-body transactions',
@@ -68,7 +69,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     'pino',
   ],
   cli: [
-    'callbacks client configuration console console-login embedded environment history logger oauth operators pki product product-version protocol redis registry sscd transactions',
+    'callbacks client configuration console console-login embedded environment evidence history logger oauth operators pki product product-version protocol redis registry sscd transactions',
     'commander zod',
   ],
 };
@@ -151,6 +152,7 @@ const cases = [
   ['src/callbacks', '../console/deps.ts', '../transactions/contract.ts'],
   ['src/demo', '../oauth/tenant.ts', '../relying-party/index.ts'],
   ['src/relying-party', '../oauth/tenant.ts', 'jose'],
+  ['src/evidence', '../http/app.ts', '../transactions/ids.ts'],
   ['src/embedded', '../redis/connect.ts', 'node:net'],
   ['src/client', '../http/app.ts', '../protocol/fault.ts'],
   ['src/configuration', '../oauth/tenant.ts', '../registry/subscriber.ts'],
