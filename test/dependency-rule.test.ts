@@ -33,7 +33,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   demo: ['theme protocol registry relying-party', 'hono jose'],
   sscd: ['machines pki protocol redis registry', ''],
   transactions: ['engine machines pki protocol redis registry', 'bullmq zod'],
-  evidence: ['pki relying-party transactions', 'jose zod'],
+  evidence: ['machines pki relying-party transactions', 'jose zod'],
   index: ['evidence pki protocol transactions', ''],
   workers: ['engine machines pki protocol redis registry sscd transactions', 'bullmq zod'],
   http: [

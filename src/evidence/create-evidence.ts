@@ -1,12 +1,14 @@
 /**
  * Makes the evidence record of a process that has ended.
  *
- * A signed transaction is kept for days and a process may last for weeks. So an entry may bring its
- * signature along, as the signer's step has kept it; without one the transaction is read. In either
+ * A signed transaction is kept for days and a process may last for weeks. So a signer keeps what
+ * the record needs of its transaction, its `proof`; without one the transaction is read. In either
  * case the signature is verified here, because a record that does not verify is of no use.
  */
 import { Buffer } from 'node:buffer';
 import { CompactSign } from 'jose';
+import { type Outcome, outcomeSchema } from '../../machines/outcome.ts';
+import type { ProcessReport, ReportEntry } from '../../machines/process-report.ts';
 import type { KeyCustody } from '../pki/ports.ts';
 import { verifySignature } from '../pki/verify.ts';
 import { nonceOf } from '../transactions/ids.ts';
@@ -15,25 +17,26 @@ import type { Transactions } from '../transactions/transactions.ts';
 import { type Evidence, evidenceSchema, evidenceType, hashDefinition } from './evidence.ts';
 
 type SignatureEntry = Evidence['signatures'][number];
-type RefusalEntry = Evidence['refusals'][number];
 
 export interface EndedProcess {
-  readonly process: { readonly id: string; readonly name: string; readonly apId: string };
+  readonly report: ProcessReport;
+  /** As the application knows it. */
+  readonly id: string;
+  /** Of the workflow. */
+  readonly name: string;
   /** As the application sent it. */
   readonly definition: unknown;
-  readonly outcome: Evidence['outcome'];
-  /** Milliseconds since the epoch, as all times here. */
+  /** Milliseconds since the epoch. */
   readonly endedAt: number;
-  readonly steps: Evidence['steps'];
-  readonly signatures: readonly (Omit<SignatureEntry, 'at' | 'serialNumber' | 'cms'> & {
-    readonly at: number;
-    /** The outcome of the transaction. */
-    readonly signature?: { readonly cms: string; readonly certificates?: string | undefined } | undefined;
-  })[];
-  readonly refusals: readonly (Omit<RefusalEntry, 'at'> & { readonly at?: number | undefined })[];
 }
 
-const digitsOf = (msisdn: string): string => msisdn.replace(/^\+/, '');
+/** The part of a transaction's outcome that a signer keeps. */
+export const proofOf = (outcome: Outcome): unknown =>
+  outcome.kind === 'signature'
+    ? { kind: outcome.kind, cms: outcome.cms, certificates: outcome.certificates }
+    : undefined;
+
+const digitsOf = (msisdn: string): string => msisdn.replace(/\D/g, '');
 const instantOf = (at: number): string => new Date(at).toISOString();
 
 export type CreateEvidence = (ended: EndedProcess) => Promise<string>;
@@ -49,32 +52,36 @@ export const createEvidenceMaker = (options: {
 }): CreateEvidence => {
   const { issuer, custody, findOwn } = options;
 
-  const findCms = async (apId: string, entry: EndedProcess['signatures'][number]) => {
-    const { msspTransId, signature } = entry;
-    if (signature !== undefined) return completeSignature({ kind: 'signature', ...signature }, custody);
+  const findCms = async (apId: string, msspTransId: string, proof: unknown): Promise<string | undefined> => {
+    const kept = outcomeSchema.safeParse(proof).data;
+    if (kept !== undefined) return completeSignature(kept, custody);
     const view = await findOwn(apId, msspTransId);
     return view?.state.kind === 'signed' ? view.state.signed.signature : undefined;
   };
 
-  const toEntry = async (
-    apId: string,
-    given: EndedProcess['signatures'][number],
-    place: string,
-  ): Promise<SignatureEntry> => {
-    const { signature: _, at, ...entry } = given;
-    const cms = await findCms(apId, given);
+  const personIn = ({ step, key, person }: ReportEntry) => ({
+    ...{ step, key, name: person.name },
+    msisdn: `+${digitsOf(person.msisdn)}`,
+  });
+
+  const signatureIn = async (apId: string, entry: ReportEntry, place: string): Promise<SignatureEntry> => {
+    const { person, at, msspTransId = '', attempt = 1, proof } = entry;
+    const cms = await findCms(apId, msspTransId, proof);
     if (cms === undefined) throw new Error(`${place}: the transaction has no signature`);
-    const verified = verifySignature(Buffer.from(cms, 'base64'), entry.text, {
+    const verified = verifySignature(Buffer.from(cms, 'base64'), person.text, {
       trust: await custody.trust(),
       at: new Date(at),
     });
     if (!verified.ok) throw new Error(`${place}: the signature does not verify: ${verified.reason}`);
     const { signer, nonce = new Uint8Array() } = verified;
-    const serialNumber = await custody.serialNumberOf(digitsOf(entry.msisdn));
+    const serialNumber = await custody.serialNumberOf(digitsOf(person.msisdn));
     if (signer.serialNumber !== serialNumber) throw new Error(`${place}: another person has signed`);
-    if (Buffer.compare(nonce, nonceOf(entry.msspTransId, entry.attempt)) !== 0)
+    if (Buffer.compare(nonce, nonceOf(msspTransId, attempt)) !== 0)
       throw new Error(`${place}: the signature is of another transaction or attempt`);
-    return { ...entry, at: instantOf(at), serialNumber, cms };
+    return {
+      ...personIn(entry),
+      ...{ text: person.text, at: instantOf(at), msspTransId, attempt, serialNumber, cms },
+    };
   };
 
   /**
@@ -83,19 +90,19 @@ export const createEvidenceMaker = (options: {
    * @returns A compact JWS.
    * @throws When a signature is not there or does not verify; names the entry, never its values.
    */
-  return async (ended) => {
-    const { process, definition, outcome, endedAt, steps, refusals } = ended;
+  return async ({ report, id, name, definition, endedAt }) => {
+    const { apId, outcome, steps, refusals } = report;
     const signatures: SignatureEntry[] = [];
-    for (const [index, given] of ended.signatures.entries())
-      signatures.push(await toEntry(process.apId, given, `signatures[${index}]`));
-    const evidence = evidenceSchema.parse({
+    for (const [index, entry] of report.signatures.entries())
+      signatures.push(await signatureIn(apId, entry, `signatures[${index}]`));
+    const evidence: Evidence = evidenceSchema.parse({
       iss: issuer,
       iat: Math.floor(endedAt / 1000),
-      process: { ...process, definitionHash: hashDefinition(definition) },
+      process: { id, name, apId, definitionHash: hashDefinition(definition) },
       ...{ outcome, steps, signatures },
-      refusals: refusals.map(({ at, ...refusal }) => ({
-        ...refusal,
-        ...(at !== undefined && { at: instantOf(at) }),
+      refusals: refusals.map((entry) => ({
+        ...personIn(entry),
+        ...{ kind: entry.kind, at: instantOf(entry.at), code: entry.code, reason: entry.reason },
       })),
     });
     const { privateKey, certificates } = await custody.evidenceKey();

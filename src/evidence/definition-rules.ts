@@ -5,6 +5,8 @@
  * Only the members of a definition that matter here are read.
  */
 import { z } from 'zod';
+import { escalatedKey } from '../../machines/process-progress.ts';
+import { isOver } from './entry-rules.ts';
 import { type Evidence, hashDefinition } from './evidence.ts';
 import { type EvidenceProblem, problem } from './problem.ts';
 
@@ -18,6 +20,8 @@ const stepSchema = z.object({
   if: z.unknown().optional(),
   escalate: z.object({ to: personSchema }).optional(),
   onRefusal: z.string().optional(),
+  onUnreached: z.string().optional(),
+  onDeadline: z.string().optional(),
 });
 type Step = Readonly<z.infer<typeof stepSchema>>;
 
@@ -49,15 +53,22 @@ const textsFor = (step: Step, usual: string | undefined, entry: { name: string; 
 const neededOf = ({ need = 'all', signers }: Step): number =>
   need === 'all' ? signers.length : need === 'first' ? 1 : need;
 
-/** The times of what counts in a step, the earliest first. */
-const counted = (step: Step, { signatures, refusals, iat }: Evidence): readonly string[] => {
-  // Where refusals are passed over, all have signed when the others have.
-  const passesOver = (step.need ?? 'all') === 'all' && step.onRefusal === 'continue';
-  return [...signatures, ...(passesOver ? refusals : [])]
+/** When the step had the signatures that it needs; undefined while it has not. */
+const reachedAt = (step: Step, { signatures }: Evidence): string | undefined => {
+  const own = signatures
     .filter((entry) => entry.step === step.name)
-    .map(({ at }) => at ?? new Date(iat * 1000).toISOString())
-    .toSorted();
+    .toSorted((one, other) => (one.at < other.at ? -1 : 1));
+  // A substitute has the key of the person in whose place they sign.
+  const keys = new Set<string>();
+  for (const { key, at } of own) {
+    keys.add(key);
+    if (keys.size >= neededOf(step) || key === escalatedKey) return at;
+  }
+  return undefined;
 };
+
+const mayBeUnmet = ({ onRefusal, onUnreached, onDeadline }: Step): boolean =>
+  [onRefusal, onUnreached, onDeadline].includes('continue');
 
 const endless = '9999';
 
@@ -87,12 +98,13 @@ export function* checkDefinition(evidence: Evidence, given: unknown): Generator<
     for (const [at, entry] of evidence.signatures.entries())
       if (entry.step === step.name && entry.at < free) yield problem(`signatures[${at}].at`, 'OUT_OF_ORDER');
     const state = evidence.steps[index]?.state;
-    const times = counted(step, evidence);
-    const reached = times[neededOf(step) - 1];
-    if (state === 'skipped' && step.if === undefined) yield problem(`steps[${index}].state`, 'NOT_SKIPPABLE');
-    if (state === 'done' && reached === undefined) yield problem(`steps[${index}]`, 'NOT_ENOUGH');
-    if (state === 'skipped') continue;
-    const ended = state === 'done' ? (reached ?? '') : endless;
-    if (ended > free) free = ended;
+    const place = `steps[${index}]`;
+    const reached = reachedAt(step, evidence);
+    if (evidence.outcome === 'completed' && !isOver(state)) yield problem(`${place}.state`, 'NOT_ENDED');
+    if (state === 'skipped' && step.if === undefined) yield problem(`${place}.state`, 'NOT_SKIPPABLE');
+    if (state === 'unmet' && !mayBeUnmet(step)) yield problem(`${place}.state`, 'NOT_PASSABLE');
+    if (state === 'done' && reached === undefined) yield problem(place, 'NOT_ENOUGH');
+    const over = isOver(state) ? (reached ?? '') : endless;
+    if (over > free) free = over;
   }
 }

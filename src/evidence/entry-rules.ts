@@ -32,6 +32,10 @@ const beginningOf = ({ signatures }: Evidence, step: string): string | undefined
     .map(({ at }) => at)
     .toSorted()[0];
 
+/** The process goes on after it. */
+export const isOver = (state: string | undefined): boolean =>
+  state === 'done' || state === 'unmet' || state === 'skipped';
+
 export function* checkEntries(evidence: Evidence): Generator<EvidenceProblem> {
   const { steps, signatures, refusals, outcome, iat } = evidence;
   const end = new Date(iat * 1000 + 999).toISOString();
@@ -62,17 +66,19 @@ export function* checkEntries(evidence: Evidence): Generator<EvidenceProblem> {
     ...signatures.map((entry, index) => ({ ...entry, place: `signatures[${index}]`, signs: true })),
     ...refusals.map((entry, index) => ({ ...entry, place: `refusals[${index}]`, signs: false })),
   ];
-  for (const { place, step, signs, at: time = end } of entries) {
+  for (const { place, step, signs, at: time } of entries) {
     const state = stateOf.get(step);
     if (state === undefined) yield problem(`${place}.step`, 'UNKNOWN_STEP');
     if (state === 'skipped' && signs) yield problem(`${place}.step`, 'SKIPPED');
     if (time > end) yield problem(`${place}.at`, 'AFTER_THE_END');
     if (signs && time < (earliest.get(step) ?? '')) yield problem(`${place}.at`, 'OUT_OF_ORDER');
   }
+  // Steps that compensate for a failure come last, and wait for ever when there is none.
+  const last = steps.findLastIndex(({ state }) => state !== 'waiting');
   for (const [index, { name, state }] of steps.entries()) {
-    const isDone = state === 'done';
-    if (outcome === 'completed' && !isDone && state !== 'skipped')
+    if (outcome === 'completed' && index <= last && !isOver(state))
       yield problem(`steps[${index}].state`, 'NOT_ENDED');
-    if (isDone && !entries.some(({ step }) => step === name)) yield problem(`steps[${index}]`, 'NOT_ENOUGH');
+    if (state === 'done' && !signatures.some(({ step }) => step === name))
+      yield problem(`steps[${index}]`, 'NOT_ENOUGH');
   }
 }

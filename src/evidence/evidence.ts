@@ -36,8 +36,8 @@ const signatureEntry = person.extend({
 
 const refusalEntry = person.extend({
   kind: z.enum(['refused', 'unreached']),
-  at: instant.optional(),
-  code: z.string().optional().describe('Fault code of the transaction'),
+  at: instant,
+  code: z.number().int().optional().describe('Fault code of the transaction'),
   reason: z.string().optional().describe("The person's own words"),
 });
 
@@ -52,7 +52,9 @@ export const evidenceSchema = z.object({
   }),
   outcome: z.enum(['completed', 'failed', 'cancelled']),
   steps: z
-    .array(z.object({ name: z.string(), state: z.string().describe('done, skipped, failed …') }))
+    .array(
+      z.object({ name: z.string(), state: z.string().describe('done, unmet, skipped, failed, waiting') }),
+    )
     .describe('In their order'),
   signatures: z.array(signatureEntry),
   refusals: z.array(refusalEntry),

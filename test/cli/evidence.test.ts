@@ -32,7 +32,7 @@ describe('paraph evidence verify', () => {
     const { exitCode, stdout, stderr } = await verify(record, '--definition', contract);
     expect(stderr).toBe('');
     expect(exitCode).toBe(0);
-    expect(stdout).toMatch(/^The record verifies\n\n {2}process +abc-process-1\n/);
+    expect(stdout).toMatch(/^The record verifies\n\n {2}process +contract-4711\n/);
     expect(stdout.replaceAll(/\s+/g, ' ')).toContain('board: Beat, +41700092502, MIDCHE');
     expect(stdout).not.toContain('--definition');
     expect((await verify(record)).stdout).toContain('name the definition with --definition');

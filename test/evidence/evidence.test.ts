@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { CompactSign, compactVerify, importX509 } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { EndedProcess } from '../../src/evidence/create-evidence.ts';
+import type { ProcessReport, ReportEntry } from '../../machines/process-report.ts';
 import { evidenceType } from '../../src/evidence/evidence.ts';
 import { attachCertificates, type Evidence, hashDefinition, verifyEvidence } from '../../src/index.ts';
 import { newCustody, now, owner } from '../pki/fixtures.ts';
@@ -43,7 +43,7 @@ describe('an evidence record', () => {
         iss: 'https://sign.example',
         iat: (now + 4 * minute) / 1000,
         process: {
-          id: 'abc-process-1',
+          id: 'contract-4711',
           apId: 'mid://shop.example',
           definitionHash: hashDefinition(definition),
         },
@@ -304,19 +304,22 @@ describe('an evidence record in which the service lies', () => {
   });
 
   it('is found when a certificate was expired at the time of the signature', async () => {
-    const [first, ...others] = stage.ended.signatures;
+    const [first, ...others] = stage.ended.report.signatures;
     if (first === undefined) throw new Error('no entry');
     const { custody } = stage;
-    const { signature, at: time, ...entry } = await signed(custody, first, { expired: true });
-    const key = await custody.userKey(owner({ msisdn: first.msisdn.slice(1), expired: true }));
-    const cms = attachCertificates(Buffer.from(signature?.cms ?? '', 'base64'), key.chain.certificates);
+    const { person, ...rest } = first;
+    const expired = await signed(custody, { ...rest, ...person }, { expired: true });
+    const { certificates } = (await custody.userKey(owner({ msisdn: person.msisdn.slice(1), expired: true })))
+      .chain;
+    const { cms: bare } = expired.proof as { readonly cms: string };
+    const cms = attachCertificates(Buffer.from(bare, 'base64'), certificates);
     const forged = await changed((c) => ({
       ...c,
       signatures: at(c.signatures, 0, { cms: Buffer.from(cms).toString('base64') }),
     }));
     expect(await problemsIn(forged)).toEqual(['signatures[0].cms CERTIFICATE_EXPIRED']);
     // And nothing like it is made.
-    const made = stage.make({ ...stage.ended, signatures: [{ ...entry, at: time, signature }, ...others] });
+    const made = make({ signatures: [expired, ...others] });
     await expect(made).rejects.toThrow('signatures[0]: the signature does not verify: CERTIFICATE_EXPIRED');
   });
 
@@ -329,37 +332,107 @@ describe('an evidence record in which the service lies', () => {
   });
 });
 
+/** The record of a process that has ended otherwise. */
+const make = (change: Partial<ProcessReport>, given: unknown = definition): Promise<string> =>
+  stage.make({ ...stage.ended, definition: given, report: { ...stage.ended.report, ...change } });
+
 describe('making an evidence record', () => {
-  const make = (change: Partial<EndedProcess['signatures'][number]>): Promise<string> =>
-    stage.make({ ...stage.ended, signatures: at(stage.ended.signatures, 0, change) });
+  const changedEntry = (change: Partial<ReportEntry>): Promise<string> =>
+    make({ signatures: at(stage.ended.report.signatures, 0, change) });
+  const anna = { name: 'Anna', msisdn: '+41700092501', text: 'Contract 4711: I agree' };
 
   it.each([
-    ['signatures[0]: the signature does not verify: CONTENT_MISMATCH', { text: 'Another text' }],
-    ['signatures[0]: another person has signed', { msisdn: '+41700092509' }],
+    [
+      'signatures[0]: the signature does not verify: CONTENT_MISMATCH',
+      { person: { ...anna, text: 'Another text' } },
+    ],
+    ['signatures[0]: another person has signed', { person: { ...anna, msisdn: '+41700092509' } }],
     ['signatures[0]: the signature is of another transaction or attempt', { attempt: 2 }],
-    ['signatures[0]: the transaction has no signature', { signature: undefined }],
+    ['signatures[0]: the transaction has no signature', { proof: undefined }],
   ])('fails: %s', async (message, change) => {
-    await expect(make(change)).rejects.toThrow(message);
+    await expect(changedEntry(change)).rejects.toThrow(message);
   });
 
-  it('counts who was passed over where refusals are passed over, and nowhere else', async () => {
-    const refusals = [
-      {
-        step: 'board',
-        key: 'board2',
-        name: 'Beat',
-        msisdn: '+41700092502',
-        kind: 'refused' as const,
-        at: now + 2 * minute,
-      },
-    ];
-    const [board, witness] = definition.steps;
+  const [board, witness] = definition.steps;
+  const withoutBeat = () => stage.ended.report.signatures.filter(({ key }) => key !== 'board2');
+  const steps = (state: 'done' | 'unmet' | 'failed') => [
+    { name: 'board', state },
+    { name: 'witness', state: 'done' as const },
+  ];
+  const beat: ProcessReport['refusals'][number] = {
+    step: 'board',
+    key: 'board2',
+    person: { name: 'Beat', msisdn: '+41700092502', text: '' },
+    kind: 'refused',
+    at: now + 2 * minute,
+    reason: 'Page 3 is wrong',
+  };
+
+  it('takes a step without enough signatures for over where its rules let the process go on', async () => {
+    const change = { signatures: withoutBeat(), refusals: [beat] };
     const passing = { ...definition, steps: [{ ...board, onRefusal: 'continue' }, witness] };
-    const signatures = stage.ended.signatures.filter(({ key }) => key !== 'board2');
-    const record = await stage.make({ ...stage.ended, definition: passing, signatures, refusals });
+    const record = await make({ ...change, steps: steps('unmet') }, passing);
     expect(await problemsIn(record, { definition: passing })).toEqual([]);
-    const strict = await stage.make({ ...stage.ended, signatures, refusals });
-    expect(await problemsIn(strict)).toEqual(['steps[0] NOT_ENOUGH']);
+    expect(contentOf(record).refusals).toEqual([
+      {
+        ...{ step: 'board', key: 'board2', name: 'Beat', msisdn: '+41700092502', kind: 'refused' },
+        ...{ at: '2026-03-01T12:02:00.000Z', reason: 'Page 3 is wrong' },
+      },
+    ]);
+    expect(await problemsIn(await make({ ...change, steps: steps('unmet') }))).toEqual([
+      'steps[0].state NOT_PASSABLE',
+    ]);
+    const done = await make({ ...change, steps: steps('done') }, passing);
+    expect(await problemsIn(done, { definition: passing })).toEqual(['steps[0] NOT_ENOUGH']);
+  });
+
+  it('counts a substitute in the place of the signer, and the one to whom a step escalates for all', async () => {
+    const eva = { name: 'Eva', msisdn: '+41700092505', text: 'Contract 4711: I agree' };
+    const { name, msisdn } = eva;
+    const [first, second, third] = stage.ended.report.signatures;
+    if (first === undefined || second === undefined || third === undefined) throw new Error('no entry');
+    const by = (key: string, text = eva.text) =>
+      signed(stage.custody, { ...eva, text, step: 'board', key, at: now + 2 * minute });
+
+    const text = second.person.text;
+    const [anna1, beat1] = board?.signers ?? [];
+    const replaced = {
+      ...definition,
+      steps: [{ ...board, signers: [anna1, { ...beat1, substitutes: [{ name, msisdn }] }] }, witness],
+    };
+    const substituted = await make({ signatures: [first, await by('board2', text), third] }, replaced);
+    expect(await problemsIn(substituted, { definition: replaced })).toEqual([]);
+    // In the place of Anna, who has signed herself.
+    const wrong = await make({ signatures: [first, await by('board1', text), third] }, replaced);
+    expect(await problemsIn(wrong, { definition: replaced })).toContain('steps[0] NOT_ENOUGH');
+
+    const escalating = {
+      ...definition,
+      steps: [{ ...board, escalate: { after: 'P1D', to: { name, msisdn } } }, witness],
+    };
+    const escalated = await make({ signatures: [await by('escalated'), third] }, escalating);
+    expect(await problemsIn(escalated, { definition: escalating })).toEqual([]);
+  });
+
+  it('lets nobody sign after a step that has failed, but those who compensate for it', async () => {
+    const undo = {
+      name: 'undo',
+      text: 'Contract 4711: void',
+      signers: [{ name: 'Anna', msisdn: '+41700092501' }],
+    };
+    const given = { ...definition, compensation: [{ tell: 'https://shop.example/' }, undo] };
+    const void1 = await signed(stage.custody, {
+      ...{ step: 'undo', key: 'undo1', name: 'Anna', msisdn: '+41700092501' },
+      ...{ text: undo.text, at: now + 3 * minute },
+    });
+    const states = [...steps('failed').slice(0, 1), { name: 'witness', state: 'waiting' as const }];
+    const [first, , third] = stage.ended.report.signatures;
+    if (first === undefined || third === undefined) throw new Error('no entry');
+    const failed = { outcome: 'failed', steps: [...states, { name: 'undo', state: 'done' }] } as const;
+    const good = await make({ ...failed, signatures: [first, void1], refusals: [beat] }, given);
+    expect(await problemsIn(good, { definition: given })).toEqual([]);
+    const bad = await make({ ...failed, signatures: [first, third, void1], refusals: [beat] }, given);
+    expect(await problemsIn(bad, { definition: given })).toEqual(['signatures[1].at OUT_OF_ORDER']);
   });
 
   it('uses the one key of the service, whoever asks first', async () => {

@@ -1,6 +1,7 @@
 /** A process of two steps that two people and then one of two have signed, by the real keys of a custody. */
 import { CompactSign } from 'jose';
-import { createEvidenceMaker, type EndedProcess } from '../../src/evidence/create-evidence.ts';
+import type { ReportEntry } from '../../machines/process-report.ts';
+import { createEvidenceMaker, type EndedProcess, proofOf } from '../../src/evidence/create-evidence.ts';
 import { type Evidence, evidenceType } from '../../src/evidence/evidence.ts';
 import { signCms } from '../../src/pki/cms.ts';
 import type { KeyCustody } from '../../src/pki/ports.ts';
@@ -47,12 +48,17 @@ export const signed = async (
     readonly at: number;
   },
   { signer = entry.msisdn, expired = false }: { readonly signer?: string; readonly expired?: boolean } = {},
-): Promise<EndedProcess['signatures'][number]> => {
+): Promise<ReportEntry> => {
   const msspTransId = `H00${entry.key.padEnd(17, '0')}`;
   const key = await custody.userKey(owner({ msisdn: signer.slice(1), expired }));
   const cms = await signCms({ content: utf8(entry.text), key, nonce: nonceOf(msspTransId, 1) });
-  const signature = { cms: Buffer.from(cms).toString('base64'), certificates: key.chain.id };
-  return { ...entry, msspTransId, attempt: 1, signature };
+  const { name, msisdn, text, ...rest } = entry;
+  const proof = proofOf({
+    kind: 'signature',
+    cms: Buffer.from(cms).toString('base64'),
+    certificates: key.chain.id,
+  });
+  return { ...rest, person: { name, msisdn, text }, msspTransId, attempt: 1, proof };
 };
 
 export const createStage = async (custody: KeyCustody = newCustody()) => {
@@ -68,16 +74,22 @@ export const createStage = async (custody: KeyCustody = newCustody()) => {
     ),
   );
   const ended: EndedProcess = {
-    process: { id: 'abc-process-1', name: 'process', apId: 'mid://shop.example' },
+    id: 'contract-4711',
+    name: 'process',
     definition,
-    outcome: 'completed',
     endedAt: now + 4 * minute,
-    steps: [
-      { name: 'board', state: 'done' },
-      { name: 'witness', state: 'done' },
-    ],
-    signatures,
-    refusals: [],
+    report: {
+      id: 'abc-process-contract-4711',
+      apId: 'mid://shop.example',
+      outcome: 'completed',
+      createdAt: now,
+      steps: [
+        { name: 'board', state: 'done' },
+        { name: 'witness', state: 'done' },
+      ],
+      signatures,
+      refusals: [],
+    },
   };
   const make = createEvidenceMaker({
     issuer: 'https://sign.example',
