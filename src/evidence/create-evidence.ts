@@ -7,7 +7,7 @@
  */
 import { Buffer } from 'node:buffer';
 import { CompactSign } from 'jose';
-import { type Outcome, outcomeSchema } from '../../machines/outcome.ts';
+import { z } from 'zod';
 import type { ProcessReport, ReportEntry } from '../../machines/process-report.ts';
 import type { KeyCustody } from '../pki/ports.ts';
 import { verifySignature } from '../pki/verify.ts';
@@ -30,11 +30,8 @@ export interface EndedProcess {
   readonly endedAt: number;
 }
 
-/** The part of a transaction's outcome that a signer keeps. */
-export const proofOf = (outcome: Outcome): unknown =>
-  outcome.kind === 'signature'
-    ? { kind: outcome.kind, cms: outcome.cms, certificates: outcome.certificates }
-    : undefined;
+/** What a signer keeps of the outcome of its transaction (workers/sign-activity.ts). */
+const proofSchema = z.object({ cms: z.base64(), certificates: z.string().optional() });
 
 const digitsOf = (msisdn: string): string => msisdn.replace(/\D/g, '');
 const instantOf = (at: number): string => new Date(at).toISOString();
@@ -53,8 +50,8 @@ export const createEvidenceMaker = (options: {
   const { issuer, custody, findOwn } = options;
 
   const findCms = async (apId: string, msspTransId: string, proof: unknown): Promise<string | undefined> => {
-    const kept = outcomeSchema.safeParse(proof).data;
-    if (kept !== undefined) return completeSignature(kept, custody);
+    const kept = proofSchema.safeParse(proof).data;
+    if (kept !== undefined) return completeSignature({ kind: 'signature', ...kept }, custody);
     const view = await findOwn(apId, msspTransId);
     return view?.state.kind === 'signed' ? view.state.signed.signature : undefined;
   };

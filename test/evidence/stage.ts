@@ -1,7 +1,7 @@
 /** A process of two steps that two people and then one of two have signed, by the real keys of a custody. */
 import { CompactSign } from 'jose';
 import type { ReportEntry } from '../../machines/process-report.ts';
-import { createEvidenceMaker, type EndedProcess, proofOf } from '../../src/evidence/create-evidence.ts';
+import { createEvidenceMaker, type EndedProcess } from '../../src/evidence/create-evidence.ts';
 import { type Evidence, evidenceType } from '../../src/evidence/evidence.ts';
 import { signCms } from '../../src/pki/cms.ts';
 import type { KeyCustody } from '../../src/pki/ports.ts';
@@ -53,11 +53,7 @@ export const signed = async (
   const key = await custody.userKey(owner({ msisdn: signer.slice(1), expired }));
   const cms = await signCms({ content: utf8(entry.text), key, nonce: nonceOf(msspTransId, 1) });
   const { name, msisdn, text, ...rest } = entry;
-  const proof = proofOf({
-    kind: 'signature',
-    cms: Buffer.from(cms).toString('base64'),
-    certificates: key.chain.id,
-  });
+  const proof = { cms: Buffer.from(cms).toString('base64'), certificates: key.chain.id };
   return { ...rest, person: { name, msisdn, text }, msspTransId, attempt: 1, proof };
 };
 
