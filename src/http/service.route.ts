@@ -7,13 +7,13 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { Hono } from 'hono';
-import { type Checked, type Fault, fault, ok } from '../protocol/fault.ts';
-import { parseJson } from '../protocol/json.ts';
+import { type Checked, fault, ok } from '../protocol/fault.ts';
 import { type Operation, type Protocol, wrappers } from '../protocol/parse.ts';
 import { isLogin } from '../registry/login-ap-id.ts';
-import { type Body, type BodyError, type BodyLimits, isInUtf8, readBody } from '../request-body.ts';
+import type { BodyLimits } from '../request-body.ts';
 import { isNotTakenIn } from '../transactions/transactions.ts';
 import { type Admission, busyFault, type Place } from './admission.ts';
+import { createJsonReader } from './body.ts';
 import type { AnsweredEntry, HttpLog } from './log.ts';
 import {
   type Answer,
@@ -57,20 +57,13 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
   const { protocol, operations, evidenceOf, limits, admission, now, log } = deps;
   const routes = new Hono<{ Bindings: Bindings }>();
 
-  const bodyFaults: Readonly<Record<BodyError, Fault>> = {
-    bodyTooLarge: fault(103, `The request body is limited to ${limits.maxBytes} bytes`),
-    bodyTooSlow: fault(101, 'The request body did not arrive in time'),
-    bodyIncomplete: fault(101, 'The request body is incomplete'),
-  };
-  const notJson = { ok: false, fault: fault(101, 'Content-Type must be application/json') } as const;
+  const readJson = createJsonReader(limits);
 
   /** @param expected The operation that the URL names; undefined at the URL for all. */
   const read = (
-    given: Body,
+    body: Checked<unknown>,
     expected: Operation | undefined,
   ): Checked<{ readonly body: unknown; readonly operation: Operation }> => {
-    if (!given.ok) return { ok: false, fault: bodyFaults[given.reason] };
-    const body = parseJson(given.bytes);
     if (!body.ok) return body;
     // At an operation's own URL its parser refuses other wrappers.
     const operation = expected === undefined ? protocol.operationOf(body.value) : ok(expected);
@@ -87,11 +80,7 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
       let place: Place | undefined;
       let claimed: Pick<AnsweredEntry, 'operation' | 'apId'> = { operation: expected };
       try {
-        const incoming = c.env?.incoming;
-        const type = incoming?.headers['content-type'] ?? c.req.header('content-type');
-        const asked = isInUtf8(type, 'application/json')
-          ? read(await readBody(c.req.raw, incoming, limits), expected)
-          : notJson;
+        const asked = read(await readJson(c), expected);
         if (asked.ok) {
           const { body, operation } = asked.value;
           const apId = claimedApId(body, operation);
@@ -99,7 +88,7 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
           const entered = admission.enter(operation, apId);
           place = entered instanceof Promise ? await entered : entered;
           if (place === undefined) return refuseBusy();
-          answer = await operations[operation](body, evidenceOf(incoming), {
+          answer = await operations[operation](body, evidenceOf(c.env?.incoming), {
             onAccepted: () => {
               place?.onAccepted();
               // Made only here: most requests wait for nobody.

@@ -20,14 +20,29 @@ const list = 'test/machines/versions.json';
 /** The program without its comments and its layout. */
 const programIn = (text: string): string => text.replaceAll(/\/\*.*?\*\/|\s\/\/[^\n]*|\s+/gs, '');
 
+const isChart = (name: string): boolean => name.endsWith('.machine.ts');
+
+/** The program of a chart first, then those of the files beside it that it uses. Other charts count for themselves. */
+const programsOf = (folder: string, name: string, known = new Set<string>()): readonly string[] => {
+  if (known.has(name)) return [];
+  known.add(name);
+  const program = programIn(readFileSync(join(folder, name), 'utf8'));
+  const used = [...program.matchAll(/import\{[^}]*\}from'\.\/([\w.-]+)'/g)].map(([, file = '']) => file);
+  return [
+    program,
+    ...used.filter((file) => !isChart(file)).flatMap((file) => programsOf(folder, file, known)),
+  ];
+};
+
 const versionsIn = (folder: string): Versions => {
-  const charts = readdirSync(folder).filter((name) => name.endsWith('.machine.ts'));
-  const found = charts.map((name) => {
-    const program = programIn(readFileSync(join(folder, name), 'utf8'));
-    const version = /Version=(\d+);/.exec(program)?.[1] ?? 1;
-    const hash = createHash('sha256').update(program).digest('hex').slice(0, 16);
-    return [`${name}, version ${version}`, hash];
-  });
+  const found = readdirSync(folder)
+    .filter(isChart)
+    .map((name) => {
+      const programs = programsOf(folder, name);
+      const version = /Version=(\d+);/.exec(programs[0] ?? '')?.[1] ?? 1;
+      const hash = createHash('sha256').update(programs.join('')).digest('hex').slice(0, 16);
+      return [`${name}, version ${version}`, hash];
+    });
   return Object.fromEntries(found);
 };
 
@@ -86,4 +101,13 @@ it('a line of a release that is rewritten or taken away is found, also where the
   expect(rewrittenIn(folder)).toEqual(['v0.2.0: receipt.machine.ts, version 1']);
   write({ ...first, ...second });
   expect(rewrittenIn(folder)).toEqual([]);
+
+  const part = join(folder, 'machines/process-progress.ts');
+  writeFileSync(
+    part,
+    readFileSync(part, 'utf8').replace('export const', 'export const other = 1;\nexport const'),
+  );
+  expect(versionsIn(join(folder, 'machines'))['process.machine.ts, version 1']).not.toBe(
+    first['process.machine.ts, version 1'],
+  );
 });

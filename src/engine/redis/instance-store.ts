@@ -121,6 +121,7 @@ export interface Foreseen {
 }
 
 export interface StoredInstance {
+  readonly jobName: string;
   /** Of the record. */
   readonly text: string;
   /** A turn runs. */
@@ -250,6 +251,7 @@ const readFields = [
   'inbox',
   'opts',
   'atm',
+  'name',
 ] as const;
 
 /** @returns Undefined for a text that is no JSON: other programs write jobs, too. */
@@ -437,11 +439,23 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
       if (!isJobId(queue, id)) return undefined;
       const [job, lock] = keys(id);
       const [fields, runs] = await Promise.all([redis.hmget(job, ...readFields), redis.exists(lock)]);
-      const [progress, timestamp, finishedOn, returnValue, failedReason, data, failed, inbox, opts, ends] =
-        fields;
+      const [
+        progress,
+        timestamp,
+        finishedOn,
+        returnValue,
+        failedReason,
+        data,
+        failed,
+        inbox,
+        opts,
+        ends,
+        jobName,
+      ] = fields;
       if (timestamp == null) return undefined;
       const record = Object(parse(progress)) as { readonly workflow?: unknown };
       return {
+        jobName: jobName ?? '',
         text: progress ?? '',
         runs: runs === 1,
         record: record.workflow === undefined ? undefined : record,

@@ -1,0 +1,33 @@
+/** Reads the JSON of a request. */
+import type { IncomingMessage } from 'node:http';
+import type { Context } from 'hono';
+import { type Checked, type Fault, fault } from '../protocol/fault.ts';
+import { parseJson } from '../protocol/json.ts';
+import { type Body, type BodyError, type BodyLimits, isInUtf8, readBody } from '../request-body.ts';
+
+interface BodyEnvironment {
+  /** `incoming` is there when the request came over a socket. */
+  readonly Bindings: { readonly incoming?: IncomingMessage };
+}
+
+const notJson: Checked<never> = { ok: false, fault: fault(101, 'Content-Type must be application/json') };
+
+/** @returns A reader, whose result is the value, or fault 101 (kind, time) or 103 (size). */
+export const createJsonReader = (limits: BodyLimits) => {
+  const faults: Readonly<Record<BodyError, Fault>> = {
+    bodyTooLarge: fault(103, `The request body is limited to ${limits.maxBytes} bytes`),
+    bodyTooSlow: fault(101, 'The request body did not arrive in time'),
+    bodyIncomplete: fault(101, 'The request body is incomplete'),
+  };
+  const parse = (body: Body): Checked<unknown> =>
+    body.ok ? parseJson(body.bytes) : { ok: false, fault: faults[body.reason] };
+
+  return (c: Context<BodyEnvironment>): Checked<unknown> | Promise<Checked<unknown>> => {
+    const incoming = c.env?.incoming;
+    // From Node: `Request` would first copy all headers into a `Headers` object.
+    const type = incoming?.headers['content-type'] ?? c.req.header('content-type');
+    if (!isInUtf8(type, 'application/json')) return notJson;
+    const body = readBody(c.req.raw, incoming, limits);
+    return body instanceof Promise ? body.then(parse) : parse(body);
+  };
+};
