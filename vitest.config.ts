@@ -41,15 +41,18 @@ const longest = [
 ].map((name) => `/test/${name}.test.ts`);
 
 /**
- * Between those that wait come two each of the others, which compute: side by side they keep the cores busy, and one after
- * the other they do not. On a fresh clone nobody knows yet how long a file takes, and vitest begins with the largest.
+ * The browsers come first: they need other processes than the rest, and those are best started and ended once. Between those
+ * that wait come two each of the others, which compute: side by side they keep the cores busy, and one after the other they
+ * do not. On a fresh clone nobody knows yet how long a file takes, and vitest begins with the largest.
  */
 class LongestBetween extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
+    const browsers = sorted.filter(({ project }) => project.name === browser.test.name);
     const waiting = longest.flatMap((name) => sorted.filter(({ moduleId }) => moduleId.endsWith(name)));
-    const others = sorted.filter((file) => !waiting.includes(file));
+    const others = sorted.filter((file) => !waiting.includes(file) && !browsers.includes(file));
     return [
+      ...browsers,
       ...waiting.flatMap((file, index) => [file, ...others.slice(index * 2, index * 2 + 2)]),
       ...others.slice(waiting.length * 2),
     ];
@@ -84,16 +87,17 @@ const browser = {
     env: { CHROMIUM_PATH: chromium ?? '' },
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // Browsers are heavy: two files at once on two cores only make each other late.
-    fileParallelism: false,
+    isolate: false,
+    // The rest of the tests runs beside them, so a page may be late.
+    expect: { poll: { timeout: 20_000 } },
   },
 };
 
 export default defineConfig({
   test: {
     pool: 'forks',
-    // Half of what a file does is waiting: for another process, for a time to be over.
-    maxWorkers: 2 * availableParallelism(),
+    // Two thirds of what a file does is waiting: for another process, for a time to be over.
+    maxWorkers: 3 * availableParallelism(),
     sequence: { sequencer: LongestBetween },
     globalSetup: ['test/support/global-setup.ts'],
     reporters: ['default', createSummaryReporter((line) => process.stdout.write(`${line}\n`))],

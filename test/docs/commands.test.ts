@@ -102,8 +102,9 @@ beforeAll(async () => {
   } else missing.push('redis-cli');
   missing.push(...optional.filter((name) => name !== 'redis-cli' && findProgram(name) === undefined));
   // What pages list and replay; the index is a moment behind.
-  while (!(await paste('start', 'paraph ls --fault 209 --json')).stdout.includes('"code":209'))
-    await sleep(100);
+  const env = { PARAPH_DATA: join(directory, 'data'), PARAPH_CONFIG: configuration };
+  while (!(await runCommand(['ls', '--fault', '209', '--json'], { env })).stdout.includes('"code":209'))
+    await sleep(50);
 });
 
 afterAll(async () => {
