@@ -96,8 +96,8 @@ const browser = {
 export default defineConfig({
   test: {
     pool: 'forks',
-    // Two thirds of what a file does is waiting: for another process, for a time to be over.
-    maxWorkers: 3 * availableParallelism(),
+    // Half of what a file does is waiting: for another process, for a time to be over. One more is for a browser.
+    maxWorkers: 2 * availableParallelism() + 1,
     sequence: { sequencer: LongestBetween },
     globalSetup: ['test/support/global-setup.ts'],
     reporters: ['default', createSummaryReporter((line) => process.stdout.write(`${line}\n`))],

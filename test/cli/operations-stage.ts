@@ -135,10 +135,6 @@ export const useOperations = (
       if (!request.ok) throw new Error(request.fault.detail);
       return fail((await api.transactions.submit(request.value.wire)).msspTransId, code);
     },
-    asked: () =>
-      product()
-        .logged.map((line) => JSON.parse(line))
-        .filter(({ msg }) => msg === 'device asked')
-        .map(({ msspTransId, attempt }) => `${msspTransId} ${attempt}`),
+    asked: () => product().asked(),
   };
 };
