@@ -41,18 +41,15 @@ const longest = [
 ].map((name) => `/test/${name}.test.ts`);
 
 /**
- * The browsers come first: they need other processes than the rest, and those are best started and ended once. Between those
- * that wait come two each of the others, which compute: side by side they keep the cores busy, and one after the other they
- * do not. On a fresh clone nobody knows yet how long a file takes, and vitest begins with the largest.
+ * Between those that wait come two each of the others, which compute: side by side they keep the cores busy, and one after
+ * the other they do not. On a fresh clone nobody knows yet how long a file takes, and vitest begins with the largest.
  */
 class LongestBetween extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const browsers = sorted.filter(({ project }) => project.name === browser.test.name);
     const waiting = longest.flatMap((name) => sorted.filter(({ moduleId }) => moduleId.endsWith(name)));
-    const others = sorted.filter((file) => !waiting.includes(file) && !browsers.includes(file));
+    const others = sorted.filter((file) => !waiting.includes(file));
     return [
-      ...browsers,
       ...waiting.flatMap((file, index) => [file, ...others.slice(index * 2, index * 2 + 2)]),
       ...others.slice(waiting.length * 2),
     ];
@@ -67,6 +64,7 @@ const unit = {
     // For tests that hang. A machine that others use may take several times as long as a quiet one.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 20_000 } },
     // A process for each file spends more time on loading the same modules than on most files' tests. It also shows whoever
     // leaves something behind: the next file finds it.
     isolate: false,
@@ -88,7 +86,9 @@ const browser = {
     testTimeout: 60_000,
     hookTimeout: 60_000,
     isolate: false,
-    // The rest of the tests runs beside them, so a page may be late.
+    // After the others: browsers do not wait but compute.
+    sequence: { groupOrder: 1 },
+    maxWorkers: availableParallelism(),
     expect: { poll: { timeout: 20_000 } },
   },
 };
@@ -96,7 +96,7 @@ const browser = {
 export default defineConfig({
   test: {
     pool: 'forks',
-    // Half of what a file does is waiting: for another process, for a time to be over. One more is for a browser.
+    // More than half of what a file does is waiting: for another process, for a time to be over.
     maxWorkers: 2 * availableParallelism() + 1,
     sequence: { sequencer: LongestBetween },
     globalSetup: ['test/support/global-setup.ts'],

@@ -39,7 +39,7 @@ export interface OperationsStage {
   asked(): readonly string[];
 }
 
-export const soon = <T>(check: () => Promise<T> | T, timeout = 10_000) =>
+export const soon = <T>(check: () => Promise<T> | T, timeout = 30_000) =>
   vi.waitFor(async () => check(), { timeout, interval: 20 });
 
 export const useOperations = (

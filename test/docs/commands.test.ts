@@ -120,7 +120,7 @@ const paste = async (path: string, script: string): Promise<{ stdout: string; st
   const { REDIS_URL: _, ...environment } = process.env;
   return run('bash', ['-euo', 'pipefail', '-c', script.replaceAll('http://127.0.0.1:8080', product.url)], {
     cwd,
-    timeout: 30_000,
+    timeout: 60_000,
     env: {
       ...environment,
       PATH: `${join(directory, 'bin')}:${process.env.PATH}`,
@@ -135,16 +135,20 @@ const paste = async (path: string, script: string): Promise<{ stdout: string; st
 };
 
 describe('the commands', () => {
-  it.each(scripts)('of $path work', async ({ path, scripts: all }) => {
-    for (const script of all.filter((text) => !missing.some((name) => text.includes(name)))) {
-      const { stdout, stderr } = await paste(path, script);
-      if (script.includes('openssl cms -verify')) {
-        expect(stdout).toMatch(/Sign in to Example\?$/);
-        expect(stderr).toMatch(/verification successful/i);
+  it.each(scripts)(
+    'of $path work',
+    async ({ path, scripts: all }) => {
+      for (const script of all.filter((text) => !missing.some((name) => text.includes(name)))) {
+        const { stdout, stderr } = await paste(path, script);
+        if (script.includes('openssl cms -verify')) {
+          expect(stdout).toMatch(/Sign in to Example\?$/);
+          expect(stderr).toMatch(/verification successful/i);
+        }
+        expect(`${stdout}${stderr}`).not.toMatch(/"Fault"|^paraph: /m);
       }
-      expect(`${stdout}${stderr}`).not.toMatch(/"Fault"|^paraph: /m);
-    }
-  });
+    },
+    180_000,
+  );
 
   it('that are not run are all in some page, each for its reason', () => {
     const lines = pagePaths.flatMap((path) => blocksOf(readPage(path), 'sh').flatMap(linesOf));

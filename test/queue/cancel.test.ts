@@ -43,7 +43,7 @@ const failure = (handle: SignatureHandle) =>
     ({ message }: Error) => message,
   );
 const pending = (handle: SignatureHandle) =>
-  vi.waitFor(async () => expect(await handle.status()).toBe('pending'), { timeout: 5000 });
+  vi.waitFor(async () => expect(await handle.status()).toBe('pending'), { timeout: 20_000 });
 
 describe('a request that nobody has been asked for', () => {
   it('is taken back from the future, at once', async () => {
@@ -102,7 +102,7 @@ describe('a request that nobody has been asked for', () => {
     await handle.cancel();
     await failure(handle);
     expect(await product.replay(handle.id)).toBe('replayed');
-    await vi.waitFor(async () => expect(await handle.status()).toBe('signed'), { timeout: 5000 });
+    await vi.waitFor(async () => expect(await handle.status()).toBe('signed'), { timeout: 20_000 });
     const job = await at.queue.getJob(handle.id);
     expect(job?.returnvalue).toMatchObject({
       attempt: 2,

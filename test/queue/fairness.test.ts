@@ -126,7 +126,7 @@ describe('the receipt of one application', () => {
       const waiting = await queue.getWaiting();
       expect(waiting).toHaveLength(1);
       return waiting;
-    });
+    }, 20_000);
     await queue.addBulk(
       Array.from({ length: many }, () => ({
         name: 'receipt',
@@ -138,7 +138,7 @@ describe('the receipt of one application', () => {
       '/rest/service/receipt',
       receiptRequest(signed[other] ?? '', { apId: other }),
     );
-    await vi.waitFor(async () => expect(await queue.getWaitingCount()).toBe(many + 2));
+    await vi.waitFor(async () => expect(await queue.getWaitingCount()).toBe(many + 2), 20_000);
     await product.startWorkers();
     const place = (await taken(600, shard.receipts)).indexOf(`${signed[other]}-receipt`);
     expect(place).toBeGreaterThanOrEqual(0);
