@@ -64,6 +64,7 @@ const unit = {
     // For tests that hang. A machine that others use may take several times as long as a quiet one.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 20_000 } },
     // A process for each file spends more time on loading the same modules than on most files' tests. It also shows whoever
     // leaves something behind: the next file finds it.
     isolate: false,
@@ -84,16 +85,19 @@ const browser = {
     env: { CHROMIUM_PATH: chromium ?? '' },
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // Browsers are heavy: two files at once on two cores only make each other late.
-    fileParallelism: false,
+    isolate: false,
+    // After the others: browsers do not wait but compute.
+    sequence: { groupOrder: 1 },
+    maxWorkers: availableParallelism(),
+    expect: { poll: { timeout: 20_000 } },
   },
 };
 
 export default defineConfig({
   test: {
     pool: 'forks',
-    // Half of what a file does is waiting: for another process, for a time to be over.
-    maxWorkers: 2 * availableParallelism(),
+    // More than half of what a file does is waiting: for another process, for a time to be over.
+    maxWorkers: 2 * availableParallelism() + 1,
     sequence: { sequencer: LongestBetween },
     globalSetup: ['test/support/global-setup.ts'],
     reporters: ['default', createSummaryReporter((line) => process.stdout.write(`${line}\n`))],

@@ -138,6 +138,7 @@ export const openCore = (options: CoreOptions): Core => {
       openShards({ redis, prefix, shards: queue.shards, onError, telemetry: forQueues }),
     ready: async () => {
       await Promise.all([whenReady(commands), whenReady(blocking)]);
+      void clock.refresh();
       await settlesWithin(clock.asked, clockTimeoutMs);
     },
     close: async () => {

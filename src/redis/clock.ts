@@ -113,10 +113,15 @@ export const createRedisClock = (redis: Redis | Cluster, wall: () => number = Da
       const offsets = [...readings.values()].map(({ difference }) => ahead - difference);
       return offsets.sort((one, other) => Math.abs(other) - Math.abs(one))[0];
     },
-    /** Asks again. Nodes that do not answer keep what is known. */
+    /**
+     * Asks again. Nodes that do not answer keep what is known. A node of a cluster has no connection
+     * before its first command: it is asked as well, and connects.
+     */
     refresh: async (): Promise<void> => {
       const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis];
-      await Promise.all(nodes.filter(({ status }) => status === 'ready').map(look));
+      const canAnswer = ({ status }: Redis): boolean =>
+        status === 'ready' || (redis instanceof Cluster && status === 'wait');
+      await Promise.all(nodes.filter(canAnswer).map(look));
     },
   };
 };

@@ -9,7 +9,7 @@ import { admin } from '../operators/stage.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
 import { launchChromium, withContext } from './chromium.ts';
-import { brokenLinks, openAll, poorContrasts, repeatedIds, widths } from './in-page.mjs';
+import { background, brokenLinks, openAll, poorContrasts, repeatedIds, widths } from './in-page.mjs';
 
 const redis = testRedis();
 let stage: ConsoleStage;
@@ -172,14 +172,10 @@ describe('the console in a browser', () => {
     });
   });
 
-  it.each([
-    [1280, 'light'],
-    [1280, 'dark'],
-    [390, 'light'],
-    [390, 'dark'],
-  ] as const)('fits a window of %d pixels in %s colours, and can be read', async (width, colorScheme) => {
-    await withPerson({ viewport: { width, height: 800 }, colorScheme }, async (page) => {
+  it('fits wide and narrow windows in light and dark colours, and can be read', async () => {
+    await withPerson({}, async (page) => {
       const [{ id: bulk } = { id: '' }] = await stage.replays.list(1);
+      const backgrounds = new Set<string>();
       for (const path of [
         '/admin',
         '/admin?range=30d&wall=on',
@@ -200,12 +196,22 @@ describe('the console in a browser', () => {
       ]) {
         await page.goto(`${stage.url}${path}`);
         await page.evaluate(openAll);
-        const { content, window } = await page.evaluate(widths);
-        expect([path, content]).toEqual([path, window]);
-        expect([path, await page.evaluate(poorContrasts)]).toEqual([path, []]);
         expect([path, await page.evaluate(repeatedIds)]).toEqual([path, []]);
         expect([path, await page.evaluate(brokenLinks)]).toEqual([path, []]);
+        for (const width of [1280, 390]) {
+          await page.setViewportSize({ width, height: 800 });
+          for (const colorScheme of ['light', 'dark'] as const) {
+            await page.emulateMedia({ colorScheme });
+            const { content, window } = await page.evaluate(widths);
+            expect([path, width, content]).toEqual([path, width, window]);
+            const poor = await page.evaluate(poorContrasts);
+            expect([path, width, colorScheme, poor]).toEqual([path, width, colorScheme, []]);
+            backgrounds.add(await page.evaluate(background));
+          }
+        }
       }
+      // Otherwise nobody has looked at the dark colours.
+      expect(backgrounds.size).toBe(2);
     });
   });
 

@@ -9,7 +9,7 @@ import { startTestProduct, type TestProduct } from '../support/product.ts';
 import type { TestRedis } from '../support/redis.ts';
 import type { SignOptions } from '../support/requests.ts';
 
-export const soon = <T>(check: () => Promise<T> | T, timeout = 10_000) =>
+export const soon = <T>(check: () => Promise<T> | T, timeout = 30_000) =>
   vi.waitFor(async () => check(), { timeout, interval: 20 });
 
 export interface Received {

@@ -39,7 +39,7 @@ export interface OperationsStage {
   asked(): readonly string[];
 }
 
-export const soon = <T>(check: () => Promise<T> | T, timeout = 10_000) =>
+export const soon = <T>(check: () => Promise<T> | T, timeout = 30_000) =>
   vi.waitFor(async () => check(), { timeout, interval: 20 });
 
 export const useOperations = (
@@ -135,10 +135,6 @@ export const useOperations = (
       if (!request.ok) throw new Error(request.fault.detail);
       return fail((await api.transactions.submit(request.value.wire)).msspTransId, code);
     },
-    asked: () =>
-      product()
-        .logged.map((line) => JSON.parse(line))
-        .filter(({ msg }) => msg === 'device asked')
-        .map(({ msspTransId, attempt }) => `${msspTransId} ${attempt}`),
+    asked: () => product().asked(),
   };
 };

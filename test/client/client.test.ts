@@ -84,10 +84,12 @@ describe('a signature', () => {
   it('is asked for later by its id', async () => {
     const client = ours();
     const { msspTransId } = await client.submit({ msisdn: somebody(), text });
-    await vi.waitFor(async () =>
-      expect(
-        await product.api.transactions.answer(msspTransId, 1, { kind: 'fault', fault: fault(401) }),
-      ).toBe('accepted'),
+    await vi.waitFor(
+      async () =>
+        expect(
+          await product.api.transactions.answer(msspTransId, 1, { kind: 'fault', fault: fault(401) }),
+        ).toBe('accepted'),
+      20_000,
     );
     expect(await failureOf(client.result(msspTransId))).toMatchObject({ code: 401, msspTransId });
     expect(await failureOf(client.status(msspTransId))).toBeInstanceOf(SignatureFaultError);

@@ -1,10 +1,5 @@
-/**
- * The conformance table names tests that exist.
- *
- * A table that is kept by hand ages silently: a test is renamed or skipped, and its row proves nothing any more.
- */
-import { beforeAll, describe, expect, it } from 'vitest';
-import { listTests } from '../support/test-titles.ts';
+/** The conformance table is whole, and says of each rule where it comes from. That its tests exist: docs/named-tests.test.ts. */
+import { describe, expect, it } from 'vitest';
 import { interfaceSections, wireFactThemes } from './row.ts';
 import { conformanceTable } from './table.ts';
 
@@ -12,19 +7,6 @@ const idsWhere = (isBad: (row: (typeof conformanceTable)[number]) => boolean): r
   conformanceTable.filter(isBad).map(({ id }) => id);
 
 describe('each row of the conformance table', () => {
-  let existing: ReadonlySet<string>;
-  // The machine may be busy with all the other tests.
-  beforeAll(async () => {
-    existing = await listTests();
-  }, 120_000);
-
-  it('names tests that exist, by file and full title', () => {
-    const missing = conformanceTable.flatMap(({ id, tests }) =>
-      tests.filter((test) => !existing.has(test)).map((test) => `${id}: ${test}`),
-    );
-    expect(missing).toEqual([]);
-  });
-
   it('has a test, and none twice', () => {
     expect(idsWhere(({ tests }) => new Set(tests).size < Math.max(tests.length, 1))).toEqual([]);
   });

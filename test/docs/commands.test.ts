@@ -103,8 +103,9 @@ beforeAll(async () => {
   } else missing.push('redis-cli');
   missing.push(...optional.filter((name) => name !== 'redis-cli' && findProgram(name) === undefined));
   // What pages list and replay; the index is a moment behind.
-  while (!(await paste('start', 'paraph ls --fault 209 --json')).stdout.includes('"code":209'))
-    await sleep(100);
+  const env = { PARAPH_DATA: join(directory, 'data'), PARAPH_CONFIG: configuration };
+  while (!(await runCommand(['ls', '--fault', '209', '--json'], { env })).stdout.includes('"code":209'))
+    await sleep(50);
 });
 
 afterAll(async () => {
@@ -120,7 +121,7 @@ const paste = async (path: string, script: string): Promise<{ stdout: string; st
   const { REDIS_URL: _, ...environment } = process.env;
   return run('bash', ['-euo', 'pipefail', '-c', script.replaceAll('http://127.0.0.1:8080', product.url)], {
     cwd,
-    timeout: 30_000,
+    timeout: 60_000,
     env: {
       ...environment,
       PATH: `${join(directory, 'bin')}:${process.env.PATH}`,
@@ -135,16 +136,20 @@ const paste = async (path: string, script: string): Promise<{ stdout: string; st
 };
 
 describe('the commands', () => {
-  it.each(scripts)('of $path work', async ({ path, scripts: all }) => {
-    for (const script of all.filter((text) => !missing.some((name) => text.includes(name)))) {
-      const { stdout, stderr } = await paste(path, script);
-      if (script.includes('openssl cms -verify')) {
-        expect(stdout).toMatch(/Sign in to Example\?$/);
-        expect(stderr).toMatch(/verification successful/i);
+  it.each(scripts)(
+    'of $path work',
+    async ({ path, scripts: all }) => {
+      for (const script of all.filter((text) => !missing.some((name) => text.includes(name)))) {
+        const { stdout, stderr } = await paste(path, script);
+        if (script.includes('openssl cms -verify')) {
+          expect(stdout).toMatch(/Sign in to Example\?$/);
+          expect(stderr).toMatch(/verification successful/i);
+        }
+        expect(`${stdout}${stderr}`).not.toMatch(/"Fault"|^paraph: /m);
       }
-      expect(`${stdout}${stderr}`).not.toMatch(/"Fault"|^paraph: /m);
-    }
-  });
+    },
+    180_000,
+  );
 
   it('that are not run are all in some page, each for its reason', () => {
     const lines = pagePaths.flatMap((path) => blocksOf(readPage(path), 'sh').flatMap(linesOf));

@@ -180,7 +180,7 @@ it('reports a Redis that ends by itself, and only that', async () => {
   await stopped.stop();
   expect(onExit).not.toHaveBeenCalled();
   process.kill(redis.pid, 'SIGKILL');
-  await vi.waitFor(() => expect(onExit).toHaveBeenCalledWith('redis-server ended with status 137'));
+  await vi.waitFor(() => expect(onExit).toHaveBeenCalledWith('redis-server ended with status 137'), 20_000);
   await redis.stop();
   expect(onExit).toHaveBeenCalledTimes(1);
 });
@@ -202,7 +202,7 @@ it('never outlives an owner that was killed with -9', async () => {
   const gone = waitUntilClosed(owner.socketPath, 10_000);
   owner.signal('SIGKILL');
   expect(await gone).toBe(true);
-  await vi.waitFor(() => expect(isRunning(owner.redisPid)).toBe(false));
+  await vi.waitFor(() => expect(isRunning(owner.redisPid)).toBe(false), 20_000);
 });
 
 it('starts again at once after its owner was killed with -9, with everything that was written', async () => {
@@ -229,5 +229,5 @@ it('ends Redis when only the guard is killed', async () => {
   const gone = waitUntilClosed(redis.socketPath, 10_000);
   process.kill(Number(String(printed)), 'SIGKILL');
   expect(await gone).toBe(true);
-  await vi.waitFor(() => expect(onExit).toHaveBeenCalledWith('redis-server ended with SIGKILL'));
+  await vi.waitFor(() => expect(onExit).toHaveBeenCalledWith('redis-server ended with SIGKILL'), 20_000);
 });

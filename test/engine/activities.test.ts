@@ -163,7 +163,7 @@ describe('an activity that takes long', () => {
       await busy.opened;
       await work([asking(async () => 'elsewhere')], { holdMs: 600 });
       expect(await engine.send(first, 'I-1', 'k', { type })).toBe('taken');
-      await expect.poll(() => signal.aborted, { timeout: 5000 }).toBe(true);
+      await expect.poll(() => signal.aborted, { timeout: 20_000 }).toBe(true);
       free.open();
       expect(await until('I-1', ({ record }) => record?.value !== 'asking')).toMatchObject({
         record: { value: type === 'QUIT' ? 'done' : 'left' },

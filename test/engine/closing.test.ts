@@ -43,7 +43,7 @@ describe('a worker that closes', () => {
     await first.close();
     expect(tries.map(({ aborted }) => aborted)).toEqual(ids.map(() => true));
     await work([waiting]);
-    await vi.waitFor(() => expect(tries).toHaveLength(2 * ids.length), { timeout: 5000 });
+    await vi.waitFor(() => expect(tries).toHaveLength(2 * ids.length), { timeout: 20_000 });
   });
 
   it('does not wait for a Redis that is away', async () => {

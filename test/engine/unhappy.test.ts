@@ -195,7 +195,7 @@ describe('a program that begins while Redis is away', () => {
         () => true,
         () => false,
       );
-    await expect.poll(starts, { timeout: 5000 }).toBe(true);
+    await expect.poll(starts, { timeout: 20_000 }).toBe(true);
     await workflows.close();
     await new Promise((resolve) => server.close(resolve));
   });

@@ -108,7 +108,7 @@ describe('what is over', () => {
     expect(await redis.hget(keys.state, 'swept')).toBe(begun);
     later = retention.failedMs + dayMs;
     stage.indexer({ now });
-    await vi.waitFor(async () => expect(await rows()).toBe(2), { timeout: 5000 });
+    await vi.waitFor(async () => expect(await rows()).toBe(2), { timeout: 20_000 });
   });
 });
 

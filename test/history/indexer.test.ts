@@ -204,7 +204,7 @@ describe('the indexer', () => {
     expect(await rows()).toBe(1);
     later = 30_000;
     stage.indexer(changes);
-    await vi.waitFor(async () => expect(await rows()).toBe(0), { timeout: 5000 });
+    await vi.waitFor(async () => expect(await rows()).toBe(0), { timeout: 20_000 });
   });
 
   it('takes out what was removed', async () => {
@@ -247,7 +247,7 @@ describe('the indexer', () => {
     // that it reads.
     await redis.ping();
     const id = await submit();
-    await vi.waitFor(() => expect(heard).toContain(id), { timeout: 5000 });
+    await vi.waitFor(() => expect(heard).toContain(id), { timeout: 20_000 });
     expect([...new Set(heard)]).toEqual([id]);
     stop();
   });
@@ -260,9 +260,9 @@ describe('the indexer', () => {
     const watching = createWatch(redis, [keys], (error) => errors.push(error));
     const heard: Change[] = [];
     watching.watch((change) => heard.push(change));
-    await vi.waitFor(() => expect(errors).toHaveLength(1), { timeout: 5000 });
+    await vi.waitFor(() => expect(errors).toHaveLength(1), { timeout: 20_000 });
     await redis.del(keys.changes);
-    await vi.waitFor(() => expect(heard).toEqual([{ kind: 'many' }]), { timeout: 5000 });
+    await vi.waitFor(() => expect(heard).toEqual([{ kind: 'many' }]), { timeout: 20_000 });
     watching.close();
   });
 

@@ -76,7 +76,7 @@ describe('the index over what the product does', () => {
         expect(page?.rows).toHaveLength(1);
         return page?.rows;
       },
-      { timeout: 5000 },
+      { timeout: 20_000 },
     );
     expect(rows).toMatchObject([{ msspTransId: row?.msspTransId, state: 'pending' }]);
   });
@@ -92,7 +92,7 @@ describe('the index over what the product does', () => {
         const page = await history.search({ faults: [401] }, { limit: 5 });
         expect(page?.rows).toMatchObject([{ msspTransId: id, attempt: 2, state: 'failed' }]);
       },
-      { timeout: 5000 },
+      { timeout: 20_000 },
     );
   });
 });

@@ -126,7 +126,7 @@ describe('the search', () => {
       }),
       { numRuns: 60, seed: 11 },
     );
-  });
+  }, 180_000);
 
   it.each([
     ['states', { states: ['failed'] }],

@@ -221,7 +221,7 @@ describe('the same request sent twice', () => {
     await vi.waitFor(async () => {
       const again = await send(product, '/rest/service/sign', request);
       expect(again.body.MSS_SignatureResp.MSSP_TransID).not.toBe(id);
-    });
+    }, 20_000);
   });
 
   it('is a transaction of its own when the one before it is gone, and joins that', async () => {

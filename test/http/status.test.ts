@@ -125,7 +125,7 @@ describe('a transaction that this AP cannot see', () => {
       ];
       for (const answer of answers) expectFault(answer, 101);
       return answers;
-    }, 4000);
+    }, 20_000);
 
     const own = await accepted(product);
     const open = await accepted(product, { msisdn: '41700092507', timeoutSeconds: 1 });

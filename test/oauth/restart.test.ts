@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { killProcesses, startProcess } from '../support/process.ts';
 import { testRedis } from '../support/redis.ts';
 import { createBrowser, formIn, isWaiting } from './browser-client.ts';
@@ -46,18 +46,15 @@ const restart = async (): Promise<void> => {
   await start();
 };
 
-let round = 0;
-
-beforeEach(async () => {
+beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'paraph-restart-'));
   configurationPath = join(folder, 'paraph.json');
-  round += 1;
   writeFileSync(
     configurationPath,
     JSON.stringify({
       sandbox: true,
       publicUrl,
-      queue: { prefix: `${redis.prefix.slice(-28)}-${round}` },
+      queue: { prefix: redis.prefix.slice(-32) },
       protocol: { minTimeoutSeconds: 1 },
       subscribers: [{ msisdn: thinker, sim: { device: { kind: 'robot', thinkSeconds: 3 } } }],
       oidc: {
@@ -70,7 +67,7 @@ beforeEach(async () => {
   await start();
 });
 
-afterEach(async () => {
+afterAll(async () => {
   await killProcesses();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -152,10 +149,15 @@ describe('a process that is killed with -9', () => {
     // The form of before the restart still cancels.
     const end = await browser.settle(await browser.submit(waiting, 'cancel'));
     expect(end.left?.searchParams.get('error')).toBe('access_denied');
-    // And the phone is free.
-    const next = await shop().visit({ login_hint: hintFor(sleeper) });
-    const free = await next.browser.submit(next.page, 'number', { msisdn: `+${sleeper}` });
-    expect(isWaiting(free.html)).toBe(true);
+    // And the phone is free, as soon as a worker has looked after the cancelled prompt.
+    await vi.waitFor(
+      async () => {
+        const next = await shop().visit({ login_hint: hintFor(sleeper) });
+        const free = await next.browser.submit(next.page, 'number', { msisdn: `+${sleeper}` });
+        expect(isWaiting(free.html), textOf(free.html)).toBe(true);
+      },
+      { timeout: 15_000, interval: 200 },
+    );
   });
 
   it('while its pages wait is missed by nobody: they load again at the next one', async () => {

@@ -6,7 +6,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { Redis } from 'ioredis';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { masterKeyFrom } from '../../src/pki/master-key.ts';
 import { killProcesses, type ProductProcess, startProcess } from '../support/process.ts';
 import { testRedis } from '../support/redis.ts';
@@ -14,15 +14,14 @@ import { signRequest } from '../support/requests.ts';
 
 let data = '';
 
-beforeEach(() => {
+const makeData = (): void => {
   data = mkdtempSync(join(tmpdir(), 'paraph-process-'));
-});
-
-afterEach(async () => {
+};
+const endAll = async (): Promise<void> => {
   await killProcesses();
   await vi.waitFor(async () => expect(await redisPid()).toBeUndefined(), { timeout: 10_000 });
   rmSync(data, { recursive: true, force: true });
-});
+};
 
 const start = (environment: Readonly<Record<string, string>> = {}): Promise<ProductProcess> =>
   startProcess({ PARAPH_DATA: data, PARAPH_LOG_LEVEL: 'error', ...environment });
@@ -45,14 +44,39 @@ const redisPid = async (): Promise<number | undefined> => {
   }
 };
 
+const rootAt = async (url: string): Promise<string> => (await fetch(`${url}/pki/root.pem`)).text();
+
+/** A start takes a second of a core, so each of these tests goes on with the process that the one before has left. */
 describe('the embedded product', () => {
+  let running: ProductProcess;
+
+  beforeAll(makeData);
+  afterAll(endAll);
+
+  it('starts with a key that it had made when it was stopped before anything else', async () => {
+    await masterKeyFrom({ filePath: join(data, 'master.key') });
+    running = await start();
+    expect(statSync(join(data, 'master.key')).mode & 0o777).toBe(0o600);
+  }, 240_000);
+
+  it('says in one sentence why it cannot start', async () => {
+    await expect(start()).rejects.toThrow(/Another Paraph .* already uses the data directory/);
+    const { port } = new URL(running.url);
+    const other = mkdtempSync(join(tmpdir(), 'paraph-process-'));
+    await expect(start({ PORT: port, PARAPH_DATA: other })).rejects.toThrow(
+      `Port ${port} on 127.0.0.1 is taken`,
+    );
+    rmSync(other, { recursive: true, force: true });
+    await expect(start({ PARAPH_CONFIG: '/nonexistent.json' })).rejects.toThrow('configuration');
+  }, 180_000);
+
   it.each([
     ['the process', false],
     ['the process and its Redis', true],
   ])(
     'ends all open transactions after %s was killed with -9',
     async (_, withRedis) => {
-      const first = await start();
+      const first = running;
       const silent = Array.from({ length: 10 }, () =>
         // A SIM shows one prompt at a time: those that are asked while another is shown end with fault 406.
         first.submit({ msisdn: '+41700092507', timeoutSeconds: 3 }),
@@ -65,6 +89,7 @@ describe('the embedded product', () => {
       await killed;
 
       const second = await start();
+      running = second;
       await vi.waitFor(
         async () => {
           const values = await Promise.all(ids.map(second.statusOf));
@@ -80,6 +105,7 @@ describe('the embedded product', () => {
   );
 
   it('ends with everything it started on Ctrl-C, answers who still waits, and goes on where it was, in a directory that is named relative to where it is started, as by default', async () => {
+    await running.stop();
     const relativePath = relative(process.cwd(), data);
     const first = await start({ PARAPH_DATA: relativePath });
     const id = await first.submit({ msisdn: '+41700092507', timeoutSeconds: 5 });
@@ -88,40 +114,36 @@ describe('the embedded product', () => {
     expect(await first.stop('SIGINT')).toBe(0);
     expect(await redisPid()).toBeUndefined();
 
-    const second = await start({ PARAPH_DATA: relativePath });
-    await vi.waitFor(async () => expect(['500', '_208']).toContain(await second.statusOf(id)), {
+    running = await start({ PARAPH_DATA: relativePath });
+    await vi.waitFor(async () => expect(['500', '_208']).toContain(await running.statusOf(id)), {
       timeout: 15_000,
       interval: 100,
     });
   }, 180_000);
-
-  const rootAt = async (url: string): Promise<string> => (await fetch(`${url}/pki/root.pem`)).text();
 
   it('keeps its keys: a signature of the first start verifies under the root of the second, and of one whose Redis is restored from a snapshot', async () => {
     const rootOf = async (started: ProductProcess) => {
       const answer = await started.post('sign', signRequest());
       return answer.MSS_SignatureResp.MSS_Signature.Base64Signature.length > 0 ? rootAt(started.url) : '';
     };
-    const first = await start();
-    const root = await rootOf(first);
-    await first.stop();
+    const root = await rootOf(running);
+    expect(root).toContain('BEGIN CERTIFICATE');
+    await running.stop();
     const second = await start();
     expect(await rootOf(second)).toBe(root);
-    expect(statSync(join(data, 'master.key')).mode & 0o777).toBe(0o600);
 
     const client = new Redis({ path: join(data, 'redis', 'redis.sock') });
     expect(await client.call('SAVE')).toBe('OK');
     client.disconnect();
     await second.stop();
     rmSync(join(data, 'redis', 'appendonlydir'), { recursive: true });
-    const third = await start();
-    expect(await rootOf(third)).toBe(root);
+    running = await start();
+    expect(await rootOf(running)).toBe(root);
   }, 240_000);
 
   it('makes no new authority for a key that was used before, unless it is told to', async () => {
-    const first = await start();
-    const root = await rootAt(first.url);
-    await first.stop();
+    const root = await rootAt(running.url);
+    await running.stop();
     rmSync(join(data, 'redis'), { recursive: true });
     const refusal = await start().catch((error: unknown) => String(error));
     expect(refusal).toMatch(/no certificate authority, although the master key has been used before/);
@@ -133,35 +155,22 @@ describe('the embedded product', () => {
     await second.stop();
     await start();
   }, 240_000);
+});
+
+describe('an embedded product with the data directory of an earlier release', () => {
+  beforeEach(makeData);
+  afterEach(endAll);
 
   it('takes a key that it was not told of for a used one when its file comes out of a backup', async () => {
     writeFileSync(join(data, 'master.key'), `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600 });
     await expect(start()).rejects.toThrow('has been used before');
   }, 240_000);
-
-  it('starts with a key that it had made when it was stopped before anything else', async () => {
-    await masterKeyFrom({ filePath: join(data, 'master.key') });
-    const first = await start();
-    await first.stop();
-    rmSync(join(data, 'redis'), { recursive: true });
-    await expect(start()).rejects.toThrow('has been used before');
-  }, 240_000);
-
-  it('says in one sentence why it cannot start', async () => {
-    const first = await start();
-    await expect(start()).rejects.toThrow(/Another Paraph .* already uses the data directory/);
-    const { port } = new URL(first.url);
-    const other = mkdtempSync(join(tmpdir(), 'paraph-process-'));
-    await expect(start({ PORT: port, PARAPH_DATA: other })).rejects.toThrow(
-      `Port ${port} on 127.0.0.1 is taken`,
-    );
-    rmSync(other, { recursive: true, force: true });
-    await expect(start({ PARAPH_CONFIG: '/nonexistent.json' })).rejects.toThrow('configuration');
-  }, 180_000);
 });
 
 describe('a service with a Redis of its own', () => {
   const redis = testRedis();
+  beforeEach(makeData);
+  afterEach(endAll);
   const key = (): string => randomBytes(32).toString('base64url');
   let stores = 0;
 

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { openCore } from '../../src/product/core.ts';
 import { piped, run } from '../cli/terminal.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
@@ -176,6 +177,11 @@ it('on a cluster, too, the rights suffice', async () => {
     operations: true,
   });
   try {
+    // A node is connected to at its first command, and that must be the one that asks for the time.
+    const core = openCore({ ...product.core, now: Date.now });
+    await core.ready();
+    expect(core.clock.offsetMs()).toBeDefined();
+    await core.close();
     const { body } = await product.post('/rest/service/sign', signRequest());
     expect(body.MSS_SignatureResp?.Status.StatusCode.Value).toBe('500');
     // The keys of the provider are made while somebody looks for them for the first time.

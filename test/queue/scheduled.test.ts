@@ -73,7 +73,7 @@ describe('the deadline of a scheduled request', () => {
     const { queue: signatures } = byHand.shard.signatures;
     const jobId = newMsspTransId(0);
     const data = signRequest({ mode: 'asynch' });
-    await vi.waitFor(() => signatures.add('sign', data, { jobId }));
+    await vi.waitFor(() => signatures.add('sign', data, { jobId }), 20_000);
     const opts = JSON.stringify({ attempts: 0, delay });
     await handRedis.client().hset(signatures.toKey(jobId), 'opts', opts);
     expect(await run((added) => added + 60_001)).toMatch(/^_208 /);

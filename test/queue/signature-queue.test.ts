@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 const pending = (handle: { status(): Promise<string> }) =>
-  vi.waitFor(async () => expect(await handle.status()).toBe('pending'), { timeout: 5000 });
+  vi.waitFor(async () => expect(await handle.status()).toBe('pending'), { timeout: 20_000 });
 
 describe('a request', () => {
   it('comes back as a signature with its certificates, verified by the roots that lie beside it', async () => {
@@ -173,7 +173,7 @@ describe('a handle', () => {
         .filter((line) => line.includes(`${redis.prefix}-0}:signatures:ends `)).length;
     const before = await readers();
     const results = handles.map((handle) => handle.result());
-    await vi.waitFor(async () => expect(await readers()).toBe(before + 1));
+    await vi.waitFor(async () => expect(await readers()).toBe(before + 1), 20_000);
     await Promise.all(results);
   });
 });

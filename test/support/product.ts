@@ -99,7 +99,15 @@ export const startTestProduct = async (
     queue: { prefix: redis.prefix.slice(-32), ...(overrides.queue as object | undefined) },
   });
   const logged: string[] = [];
-  const logger = createLogger('debug', { write: (line) => void logged.push(line) });
+  const asked: string[] = [];
+  const write = (line: string): void => {
+    logged.push(line);
+    // Tests ask for these again and again while they wait, so that no line is parsed twice.
+    if (!line.includes('"device asked"')) return;
+    const { msspTransId, attempt } = JSON.parse(line);
+    asked.push(`${msspTransId} ${attempt}`);
+  };
+  const logger = createLogger('debug', { write });
   const core = openCore({
     configuration,
     redisUrl: redisUrl ?? redis.url,
@@ -155,11 +163,7 @@ export const startTestProduct = async (
       const { body } = await post('/rest/service/status', statusRequest(msspTransId, apId));
       return body.MSS_StatusResp?.Status.StatusCode.Value ?? body.Fault.Code.SubCode.Value;
     },
-    asked: () =>
-      logged
-        .map((line) => JSON.parse(line))
-        .filter(({ msg }) => msg === 'device asked')
-        .map(({ msspTransId, attempt }) => `${msspTransId} ${attempt}`),
+    asked: () => [...asked],
     replay: async (msspTransId) => {
       const shards = openShards({ redis: core.commands, ...configuration.queue, onError: () => undefined });
       try {

@@ -47,7 +47,7 @@ describe('with workers', () => {
       const about = { ap: namedAp, state: 'failed', fault: '401' };
       expect(seen.valueOf('paraph_transactions_total', about)).toBe(1);
       expect(seen.valueOf('paraph_transactions_total', { ap: namedAp, state: 'submitted' })).toBe(1);
-    });
+    }, 20_000);
     const lines = stage.logged.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'failed');
     expect(lines.filter(({ msspTransId }) => msspTransId === withdrawn)).toMatchObject([
       { attempt: 1, fault: 401, apTransId: expect.any(String) },
@@ -71,7 +71,7 @@ describe('with workers', () => {
       expect(of({ state: 'signed' })).toBe(1);
       expect(of({ state: 'failed', fault: '401' })).toBe(2);
       expect(of({ state: 'receipted' })).toBe(1);
-    });
+    }, 20_000);
     expect(seen.valueOf('paraph_time_to_sign_seconds_count')).toBeGreaterThan(0);
     expect(seen.valueOf('paraph_device_duration_seconds_count', { outcome: 'signature' })).toBeGreaterThan(0);
   });
@@ -129,6 +129,6 @@ describe('with workers', () => {
     await vi.waitFor(() => {
       const lines = stage.logged.filter((line) => line.includes(request.MSS_SignatureReq.AP_Info.AP_TransID));
       expect(lines.map((line) => JSON.parse(line).msg).toSorted()).toEqual(['answered', 'failed']);
-    });
+    }, 20_000);
   });
 });

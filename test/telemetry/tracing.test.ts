@@ -71,7 +71,7 @@ describe('with traces on', () => {
     const before = named(run).length;
     const answer = await stage.post('/rest/service/sign', signRequest(options), headers);
     // The caller hears of the end before the worker is done with the job.
-    await vi.waitFor(() => expect(named(run).length).toBeGreaterThan(before), { timeout: 5000 });
+    await vi.waitFor(() => expect(named(run).length).toBeGreaterThan(before), { timeout: 20_000 });
     return answer;
   };
 
@@ -109,17 +109,17 @@ describe('with traces on', () => {
     const accepted = await sign({ mode: 'asynch', msisdn: '+41700092507', timeoutSeconds: 60 });
     const id: string = accepted.body.MSS_SignatureResp.MSSP_TransID;
     await stage.transactions.answer(id, 1, { kind: 'fault', fault: { code: 401, detail: 'no' } });
-    await vi.waitFor(() => expect(named(run)).toHaveLength(2), { timeout: 5000 });
-    await vi.waitFor(async () => expect(await stage.replay(id)).toBe('replayed'));
-    await vi.waitFor(() => expect(named(run)).toHaveLength(3), { timeout: 5000 });
+    await vi.waitFor(() => expect(named(run)).toHaveLength(2), { timeout: 20_000 });
+    await vi.waitFor(async () => expect(await stage.replay(id)).toBe('replayed'), 20_000);
+    await vi.waitFor(() => expect(named(run)).toHaveLength(3), { timeout: 20_000 });
     expect(new Set(spans().map((span) => span.spanContext().traceId)).size).toBe(1);
     await stage.transactions.answer(id, 2, { kind: 'fault', fault: { code: 401, detail: 'no' } });
-    await vi.waitFor(() => expect(named(run)).toHaveLength(4), { timeout: 5000 });
+    await vi.waitFor(() => expect(named(run)).toHaveLength(4), { timeout: 20_000 });
   });
 
   it('keeps the traces of callers apart who come together', async () => {
     await Promise.all(Array.from({ length: 20 }, () => stage.post('/rest/service/sign', signRequest())));
-    await vi.waitFor(() => expect(named(run)).toHaveLength(20), { timeout: 5000 });
+    await vi.waitFor(() => expect(named(run)).toHaveLength(20), { timeout: 20_000 });
     const byTrace = new Map<string, ReadableSpan[]>();
     for (const span of spans()) {
       const { traceId } = span.spanContext();
@@ -189,7 +189,7 @@ describe('with traces on', () => {
     const telemetry = { metadata: '{"traceparent":7,"x":' };
     await queue.add('sign', { MSS_SignatureReq }, { jobId: 'H00BBBBBBBBBBBBBBBBB', telemetry });
     await queue.close();
-    await vi.waitFor(() => expect(named(run)).toHaveLength(1), { timeout: 5000 });
+    await vi.waitFor(() => expect(named(run)).toHaveLength(1), { timeout: 20_000 });
     expect(parentOf(one(run))).toBeUndefined();
   });
 

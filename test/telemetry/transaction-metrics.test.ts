@@ -91,7 +91,7 @@ it('a run that is cut off at its end, and the one that takes its place, count on
     throw new DelayedError();
   };
   await add(cutOff, asleep, async () => record);
-  await vi.waitFor(async () => expect(await count('signed')).toBe(1), { timeout: 5000, interval: 10 });
+  await vi.waitFor(async () => expect(await count('signed')).toBe(1), { timeout: 20_000, interval: 10 });
   expect(runs).toEqual([]);
   expect(await count('submitted')).toBe(1);
   expect(await count('failed')).toBeUndefined();
@@ -105,11 +105,17 @@ it('a run that its producer wants to be tried again is no end; each end of a rep
     throw new Error('of no fault');
   };
   const { id = '' } = await add(broken, denied);
-  await vi.waitFor(async () => expect(await count('failed', '401')).toBe(1), { timeout: 5000, interval: 10 });
+  await vi.waitFor(async () => expect(await count('failed', '401')).toBe(1), {
+    timeout: 20_000,
+    interval: 10,
+  });
   expect(await count('failed', '900')).toBeUndefined();
   runs.push(broken);
   await (await signatures().getJob(id))?.retry('failed');
-  await vi.waitFor(async () => expect(await count('failed', '900')).toBe(1), { timeout: 5000, interval: 10 });
+  await vi.waitFor(async () => expect(await count('failed', '900')).toBe(1), {
+    timeout: 20_000,
+    interval: 10,
+  });
   expect(await count('failed', '401')).toBe(1);
   expect(await count('submitted')).toBe(2);
 });

@@ -69,7 +69,7 @@ const isPending = async (job: Job, attempt: number): Promise<void> =>
       expect(context.history.at(-1)).toMatchObject({ state: 'pending', attempt });
       expect(await job.getState()).toBe('delayed');
     },
-    { timeout: 5000 },
+    { timeout: 20_000 },
   );
 
 describe('the example', () => {
@@ -181,7 +181,7 @@ describe('a job of another service', () => {
       const context = await contextOf(job);
       expect(context).toMatchObject({ attempt: 2, fault: { code: 402 } });
       expect(context.history.at(-1)).toMatchObject({ state: 'failed', attempt: 2 });
-    });
+    }, 20_000);
   });
 });
 

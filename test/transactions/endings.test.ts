@@ -101,16 +101,16 @@ const isReading = async (): Promise<boolean> =>
 
 describe('the stream of ends', () => {
   it('is read while somebody waits, and not before', async () => {
-    await vi.waitFor(() => expect(endings.isConnected()).toBe(true));
+    await vi.waitFor(() => expect(endings.isConnected()).toBe(true), 20_000);
     expect(await isReading()).toBe(false);
     const waiting = endings.wait(await added(), forever);
-    await vi.waitFor(async () => expect(await isReading()).toBe(true));
+    await vi.waitFor(async () => expect(await isReading()).toBe(true), 20_000);
     waiting.cancel();
   });
 
   it('is read no more a moment after the last one has gone', async () => {
     const waiting = endings.wait(await added(), forever);
-    await vi.waitFor(async () => expect(await isReading()).toBe(true));
+    await vi.waitFor(async () => expect(await isReading()).toBe(true), 20_000);
     waiting.cancel();
     await vi.waitFor(
       async () => {
@@ -118,7 +118,7 @@ describe('the stream of ends', () => {
         await client.xadd(stream(), '*', 'id', 'other', 'completed', '7');
         expect(await isReading()).toBe(false);
       },
-      { timeout: 5000, interval: 100 },
+      { timeout: 20_000, interval: 100 },
     );
   });
 
@@ -139,7 +139,7 @@ describe('the stream of ends', () => {
     const other = open(blocking);
     const id = await submitted();
     const waits = [endings.wait(id, forever), endings.wait(id, forever), other.wait(id, forever)];
-    await vi.waitFor(() => expect(looked.length).toBe(2));
+    await vi.waitFor(() => expect(looked.length).toBe(2), 20_000);
     await Promise.all(looked);
     await end({ with: 7 });
     for (const { ended } of waits) expect(await ended).toEqual({ kind: 'completed', returnValue: 7 });
@@ -208,7 +208,7 @@ describe('an end that nothing tells of', () => {
   });
 
   it('is looked for every second, and less often the longer it takes', async () => {
-    await vi.waitFor(() => expect(endings.isConnected()).toBe(true));
+    await vi.waitFor(() => expect(endings.isConnected()).toBe(true), 20_000);
     looked.length = 0;
     const waiting = endings.wait(await added(), forever);
     await isAsked();
@@ -230,9 +230,9 @@ describe('while the stream is not read', () => {
   it('an end is looked for every second, however long it takes', async () => {
     const fragile = new Redis({ ...redis.connection, retryStrategy: () => 3_600_000 });
     const deaf = open(fragile);
-    await vi.waitFor(() => expect(deaf.isConnected()).toBe(true));
+    await vi.waitFor(() => expect(deaf.isConnected()).toBe(true), 20_000);
     for (const reader of await readers(/^id=(\d+)/)) await client.client('KILL', 'ID', reader);
-    await vi.waitFor(() => expect(deaf.isConnected()).toBe(false));
+    await vi.waitFor(() => expect(deaf.isConnected()).toBe(false), 20_000);
     const waiting = deaf.wait(await added(), forever);
     await isAsked();
     looked.length = 0;
@@ -261,7 +261,7 @@ describe('a job that is removed', () => {
     await at.queue.remove(id);
     await at.queue.add('sign', {}, { jobId: id });
     const second = endings.wait(id, forever);
-    await vi.waitFor(() => expect(looked.length).toBe(2));
+    await vi.waitFor(() => expect(looked.length).toBe(2), 20_000);
     await looked.at(-1);
     await end({ with: 7 });
     expect(await first.ended).toEqual({ kind: 'completed', returnValue: 7 });
@@ -276,13 +276,13 @@ describe('an end that is told late', () => {
     await isAsked();
     time = Date.now() + 60_000;
     const second = endings.wait(id, forever);
-    await vi.waitFor(() => expect(looked.length).toBe(2));
+    await vi.waitFor(() => expect(looked.length).toBe(2), 20_000);
     await looked.at(-1);
     await client.xadd(stream(), '*', 'id', id, 'failed', '_401 USER_CANCEL: No');
     expect(await first.ended).toEqual({ kind: 'failed', failedReason: '_401 USER_CANCEL: No' });
     time = 0;
     const third = endings.wait(id, forever);
-    await vi.waitFor(() => expect(looked.length).toBe(3));
+    await vi.waitFor(() => expect(looked.length).toBe(3), 20_000);
     await end({ with: 7 });
     expect(await third.ended).toEqual({ kind: 'completed', returnValue: 7 });
     await pass(3);

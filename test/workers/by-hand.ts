@@ -163,7 +163,7 @@ export const startByHand = async (
         if (job === undefined) throw new Error('a job was expected');
         return job;
       },
-      { timeout: 5000, interval: 10 },
+      { timeout: 20_000, interval: 10 },
     );
 
   return {

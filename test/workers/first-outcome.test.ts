@@ -257,7 +257,7 @@ describe('a cancel that comes while an answer is verified', () => {
     const handle = await openQueueForTest(redis, product).find(id);
     const cancelling = handle?.cancel();
     const inbox = () => redis.client().hget(signatures.queue.toKey(id), 'inbox');
-    await vi.waitFor(async () => expect(await inbox()).toContain('cancel'));
+    await vi.waitFor(async () => expect(await inbox()).toContain('cancel'), 20_000);
     expect(await handle?.status()).toBe('pending');
     const reason = await signatureTurn()(job, 'ends').catch((error: Error) => error);
     expect(reason).toMatchObject({ message: expect.stringContaining('_402') });

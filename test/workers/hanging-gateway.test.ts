@@ -133,7 +133,7 @@ const endsOf = async (service: TestProduct, ids: readonly string[]) => {
 
 describe('while a gateway hangs that one application sends texts to', () => {
   it.each([
-    [50, 300, '+41700092501', 200],
+    [50, 120, '+41700092501', 200],
     [2, 60, '+41700092501', 200],
     [1, 60, '+41700092501', 200],
     [1, 60, '+41000092401', '_401'],
@@ -154,7 +154,7 @@ describe('while a gateway hangs that one application sends texts to', () => {
 
   it('asks it for few at a time, then for one now and then, and sends all when it answers', async () => {
     const { gateway, service } = await start();
-    const ids = await submitTexts(service, 300);
+    const ids = await submitTexts(service, 120);
     await until(() => expect(gateway.inHand()).toBe(50));
     const downAt = await until(() => {
       const line = service.logged.find((logged) => logged.includes('upstream down'));
@@ -165,10 +165,10 @@ describe('while a gateway hangs that one application sends texts to', () => {
     await until(() => expect(gateway.received.length).toBeGreaterThan(50));
     await until(() => expect(gateway.inHand()).toBe(1));
     gateway.answerAll();
-    expect(await endsOf(service, ids)).toEqual({ signed: 300 });
+    expect(await endsOf(service, ids)).toEqual({ signed: 120 });
     expect(service.logged.join('')).toContain('upstream back');
     const sent = new Set(gateway.received.map(({ id }) => id));
-    expect(sent.size).toBe(300);
+    expect(sent.size).toBe(120);
   }, 90_000);
 
   it('ends with fault 209 at their deadline, those that never had a turn too', async () => {
@@ -183,7 +183,7 @@ describe('texts of one application that hang', () => {
   it('leave those of another their places at the same gateway, and their turn when it seems down', async () => {
     const theirs = '41780000001';
     const { gateway, service } = await start({ answers: ({ msisdn }) => msisdn === theirs });
-    await submitTexts(service, 300);
+    await submitTexts(service, 120);
     await until(() => expect(gateway.inHand()).toBe(50));
     const beside = await submitText(service, { apId: other, msisdn: `+${theirs}` });
     expect(await endsOf(service, [beside])).toEqual({ signed: 1 });

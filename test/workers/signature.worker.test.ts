@@ -69,7 +69,7 @@ const submit = async (options: Parameters<typeof signRequest>[0]): Promise<strin
 
 const stateOf = async (id: string) => (await product.api.transactions.find(id))?.state;
 
-const until = <T>(check: () => Promise<T>, timeout = 10_000) => vi.waitFor(check, { timeout, interval: 20 });
+const until = <T>(check: () => Promise<T>, timeout = 30_000) => vi.waitFor(check, { timeout, interval: 20 });
 
 /** A signature of the text of {@link signRequest}, made by the phone that was asked. */
 const signatureOf = async (id: string, attempt = 1, text = 'Sign in to Example?') => {

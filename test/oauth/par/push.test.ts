@@ -553,7 +553,7 @@ describe('too many requests', () => {
     };
     expect([await pushWrong(), await pushWrong(), await pushWrong()]).toEqual([401, 401, 401]);
     // Failures are counted beside the answers.
-    await vi.waitFor(async () => expect(await pushWrong()).toBe(429));
+    await vi.waitFor(async () => expect(await pushWrong()).toBe(429), 20_000);
     expect((await busy.push({}, 'shop', { address: '192.0.2.8' })).status).toBe(200);
   });
 
