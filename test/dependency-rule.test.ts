@@ -61,8 +61,8 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   ],
   'console-login': ['oauth registry relying-party', 'jose'],
   console: [
-    'console-login engine history theme machines oauth operators protocol redis registry transactions',
-    '@bull-board/api @bull-board/hono @hono/node-server bullmq hono zod',
+    'console-login engine history theme machines oauth operators protocol redis registry transactions workflows',
+    '@bull-board/api @bull-board/hono @hono/node-server bullmq hono xstate zod',
   ],
   logger: ['http oauth operators workers', 'pino'],
   product: [
