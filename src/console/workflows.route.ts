@@ -1,7 +1,8 @@
 /** Workflows: the list, one of them, a branch asked again, and cancel. Pages and API. */
 import { Hono } from 'hono';
 import { z } from 'zod';
-import { doneBy } from '../operators/audit.ts';
+import type { ProcessOrder } from '../../machines/process-actions.ts';
+import { doneBy, type NewAuditEntry } from '../operators/audit.ts';
 import type { Operator } from '../operators/operator.ts';
 import { statuses } from '../workflows/listing.ts';
 import { answer, badCursor, present, type Refusal, refuse } from './answers.ts';
@@ -55,21 +56,31 @@ export const createWorkflowRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment
     return detail.instance.status === 'open' ? detail.instance : 'ended';
   };
 
+  /** The entry is written before the order; one that was not done gets a second. */
+  const recorded = async (entry: NewAuditEntry, order: () => Promise<Done>): Promise<Done> => {
+    await audit.record(entry);
+    const done = await order();
+    if (done !== 'done') await audit.record({ ...entry, details: { ...entry.details, outcome: done } });
+    return done;
+  };
+
   const cancel = async (id: string, operator: Operator, given: string): Promise<Done> => {
     const reason = given.trim();
     if (reason === '' || reason.length > maxReason) return 'reason';
     const found = await findOpen(id, operator);
     if (typeof found === 'string') return found;
     const { apId, name, id: ownId } = found;
-    await audit.record({
+    const entry = {
       ...doneBy(operator),
       action: 'workflow-cancel',
       target: id,
       reason,
       details: { name },
+    } as const;
+    return recorded(entry, async () => {
+      const done = await workflows.cancel(apId, name, ownId, { by: operator.name, reason });
+      return done === 'cancelled' ? 'done' : done === 'unknown' ? 'ended' : done;
     });
-    const done = await workflows.cancel(apId, name, ownId, { by: operator.name, reason });
-    return done === 'cancelled' ? 'done' : done === 'unknown' ? 'ended' : done;
   };
 
   const askAgain = async (
@@ -81,14 +92,17 @@ export const createWorkflowRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment
     const found = await findOpen(id, operator);
     if (typeof found === 'string') return found;
     const { apId, name, id: ownId } = found;
-    await audit.record({
+    const entry = {
       ...doneBy(operator),
-      ...{ action: 'workflow-again', target: id, details: { name, key } },
+      ...({ action: 'workflow-again', target: id, details: { name, key } } as const),
       ...(reason !== '' && { reason }),
+    };
+    return recorded(entry, async () => {
+      const order: ProcessOrder = { type: 'AGAIN', step, key };
+      const { kind } = await workflows.send(apId, name, ownId, order);
+      if (kind === 'taken') return 'done';
+      return kind === 'invalid' ? 'refused' : kind === 'unknown' ? 'ended' : kind;
     });
-    const { kind } = await workflows.send(apId, name, ownId, { type: 'AGAIN', step, key });
-    if (kind === 'taken') return 'done';
-    return kind === 'invalid' ? 'refused' : kind === 'unknown' ? 'ended' : kind;
   };
 
   routes.get('/admin/api/workflows', query(listQuery), async (c) => {

@@ -34,7 +34,8 @@ const viewOf = (provider: RegisteredProvider): ProviderView => ({
   callbackHost: callbackHostOf(provider),
 });
 
-interface ConsoleSurroundings extends Pick<ConsoleDeps, 'transactions' | 'workflows' | 'publicUrl' | 'addressOf'> {
+interface ConsoleSurroundings
+  extends Pick<ConsoleDeps, 'transactions' | 'workflows' | 'publicUrl' | 'addressOf'> {
   readonly tenants: Tenants;
   readonly ownFetch: OwnFetch;
 }

@@ -29,6 +29,9 @@ export const valueText = (value: unknown): string => {
   return parts.join(', ');
 };
 
+/** A large chart is drawn smaller. */
+const scale = 0.85;
+
 /** Any machine, in its whole depth, with its current state marked. */
 export const machineSvg = (machine: AnyStateMachine, value: unknown): Html => {
   const { type } = machine.root;
@@ -37,5 +40,5 @@ export const machineSvg = (machine: AnyStateMachine, value: unknown): Html => {
       type === 'parallel' && title !== undefined ? (Object(value) as Record<string, unknown>)[title] : value,
     ),
   );
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Statechart">${chartSvg(drawing, ' large', `Statechart. Now ${valueText(value)}.`)}</div>`;
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Statechart">${chartSvg(drawing, ' large', `Statechart. Now ${valueText(value)}.`, scale)}</div>`;
 };

@@ -39,13 +39,22 @@ const wayOf = (from: string, to: string, isExpiry: boolean): string =>
 /** Of any machine. */
 type Node = AnyStateMachine['root'];
 
+interface Invoked {
+  readonly id?: string;
+  readonly src: unknown;
+}
+
 /** The name of the delay, of the activity or of the event. */
-const readLabel = (event: string, { invoke }: Node): string => {
+const readLabel = (event: string, node: Node): string => {
   if (event.startsWith('xstate.done.state.')) return 'done';
   const [, delay] = /^xstate\.after\.([^.]+)/.exec(event) ?? [];
   if (delay !== undefined) return delay;
   const [, child] = /^xstate\.(?:done|error)\.actor\.(.+)$/.exec(event) ?? [];
-  return child === undefined ? event : String(invoke.find(({ id }) => id === child)?.src ?? child);
+  if (child === undefined) return event;
+  // The engine has taken activities out of `node.invoke` (src/engine/chart.ts).
+  const { invoke = [] } = node.config as { readonly invoke?: Invoked | readonly Invoked[] };
+  const found = [invoke].flat().find(({ id }, index) => (id ?? `${index}.${node.id}`) === child);
+  return String(found?.src ?? child);
 };
 
 const alwaysOf = ({ always = [] }: Node) =>
@@ -61,7 +70,8 @@ interface Target {
 /**
  * The states of a machine, or of one of its states.
  *
- * @param isDeep With the charts inside of them, and with transitions that no event causes.
+ * @param isDeep With the charts inside of them, and with transitions that no event causes. Then
+ *   expiry has no arrow of its own.
  */
 export const readChart = (root: Node, isDeep = false): Statechart => {
   const states = Object.values(root.states) as readonly Node[];
@@ -74,7 +84,7 @@ export const readChart = (root: Node, isDeep = false): Statechart => {
         const to = path[depth] ?? from;
         const isInside = root.path.every((key, index) => path[index] === key);
         if (to === from || !isInside) continue;
-        const isExpiry = event.startsWith('xstate.after.');
+        const isExpiry = !isDeep && event.startsWith('xstate.after.');
         const way = wayOf(from, to, isExpiry);
         const arrow = arrows.get(way) ?? { from, to, isExpiry, events: [] };
         const label = readLabel(event, node);
@@ -246,8 +256,8 @@ const draw = (chart: Statechart, path: Path): Drawing => {
   return { width, height, content: html`${drawn}${boxes}` };
 };
 
-export const chartSvg = ({ width, height, content }: Drawing, kind: string, label: string): Html =>
-  html`<svg class="statechart${kind}" viewBox="0 0 ${width} ${height}" width="${width}" role="img" aria-label="${label}">${content}</svg>`;
+export const chartSvg = ({ width, height, content }: Drawing, kind: string, label: string, scale = 1): Html =>
+  html`<svg class="statechart${kind}" viewBox="0 0 ${width} ${height}" width="${Math.round(width * scale)}" role="img" aria-label="${label}">${content}</svg>`;
 
 export const statechartSvg = (chart: Statechart, path: Path): Html =>
   chartSvg(

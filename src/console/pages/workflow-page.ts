@@ -51,9 +51,9 @@ const signerRow = (model: WorkflowModel, step: StepView, signer: SignerView): Ht
 const peopleSection = (model: WorkflowModel): Html => {
   const { steps } = model.detail;
   if (steps === undefined) return nothing;
-  return html`<section aria-labelledby="people"><h2 id="people">People</h2>${steps.map(
+  return html`<section class="attempts" aria-labelledby="people"><h2 id="people">People</h2>${steps.map(
     (step) =>
-      html`<h3>${step.name} ${mark(step.state)} <span class="quiet">${step.need} of ${step.signers.length}</span></h3>${cardTable(
+      html`<h3>${step.name} ${mark(step.state)} <span class="quiet">needs ${step.need}</span></h3>${cardTable(
         `Signers of ${step.name}`,
         ['Signer', 'State', 'At', 'Transaction', ['Order', 'unseen']],
         step.signers.map((signer) => signerRow(model, step, signer)),
@@ -110,7 +110,7 @@ export const workflowPage = (model: WorkflowModel): string => {
 ${noticeBanner(notice)}
 <p class="unseen" role="status" data-region="said">Now ${status}, ${valueText(state)}.</p>
 <div data-region="standing">${tiles(
-      ['Status', statusMark(status), reason],
+      ['Status', statusMark(status), reason ?? ''],
       ['Workflow', name, `version ${version}`],
       ['Application', html`<small>${apId || '—'}</small>`],
       ['Started', html`<small>${timeOf(createdAt)}</small>`],
@@ -121,7 +121,7 @@ ${noticeBanner(notice)}
     )}</div>
 <div data-region="actions">${cancelForm(model)}</div>
 <div data-region="people">${peopleSection(model)}</div>
-<div class="columns">
+<div class="columns main">
 <section aria-labelledby="life" data-region="life"><h2 id="life">Statechart</h2>${
       machine === undefined
         ? html`<p class="quiet">The service does not have this workflow any more.</p>`
