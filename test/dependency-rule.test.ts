@@ -49,7 +49,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     'engine machines pages pki protocol redis registry request-body transactions',
     '@hono/node-server hono jose oidc-provider',
   ],
-  queue: ['engine machines pki protocol redis transactions', 'bullmq ioredis zod'],
+  queue: ['engine machines pki protocol redis transactions workflows', 'bullmq ioredis zod'],
   history: ['engine machines protocol redis transactions', ''],
   operators: [
     'callbacks configuration engine history machines pki protocol queue redis registry transactions',
@@ -65,8 +65,8 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   ],
   'console-login': ['oauth registry relying-party', 'jose'],
   console: [
-    'console-login engine history theme machines oauth operators pages protocol redis registry transactions',
-    '@bull-board/api @bull-board/hono @hono/node-server bullmq hono zod',
+    'console-login engine history theme machines oauth operators pages protocol redis registry transactions workflows',
+    '@bull-board/api @bull-board/hono @hono/node-server bullmq hono xstate zod',
   ],
   logger: ['http oauth operators workers', 'pino'],
   product: [

@@ -12,6 +12,7 @@ import type { RedisClient } from '../redis/connect.ts';
 import type { Source } from '../registry/rate-limiter.ts';
 import type { Shard } from '../transactions/shards.ts';
 import type { Transactions } from '../transactions/transactions.ts';
+import type { Workflows } from '../workflows/workflows.ts';
 
 /** An application provider without its secrets. */
 export interface ProviderView {
@@ -37,6 +38,7 @@ export interface ConsoleDeps {
   readonly callbacks: CallbackReplays;
   readonly history: History;
   readonly transactions: Pick<Transactions, 'find'>;
+  readonly workflows: Workflows;
   readonly shards: readonly Shard[];
   /** For the fields of a job that BullMQ does not know. */
   readonly redis: RedisClient;
@@ -54,7 +56,7 @@ export interface ConsoleDeps {
 /** For the API without a login. */
 export type AdminApiDeps = Omit<
   ConsoleDeps,
-  'operators' | 'phoneLogin' | 'publicUrl' | 'sandbox' | 'addressOf'
+  'operators' | 'phoneLogin' | 'workflows' | 'publicUrl' | 'sandbox' | 'addressOf'
 >;
 
 export interface ConsoleSession {

@@ -27,6 +27,8 @@ export const auditActions = [
   'bulk-cancel',
   'bulk-stop',
   'bulk-end',
+  'workflow-cancel',
+  'workflow-again',
   'view-sensitive',
   'export',
   'user-add',

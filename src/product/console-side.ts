@@ -34,7 +34,8 @@ const viewOf = (provider: RegisteredProvider): ProviderView => ({
   callbackHost: callbackHostOf(provider),
 });
 
-interface ConsoleSurroundings extends Pick<ConsoleDeps, 'transactions' | 'publicUrl' | 'addressOf'> {
+interface ConsoleSurroundings
+  extends Pick<ConsoleDeps, 'transactions' | 'workflows' | 'publicUrl' | 'addressOf'> {
   readonly tenants: Tenants;
   readonly ownFetch: OwnFetch;
 }
@@ -77,7 +78,7 @@ export const tenantsWithConsole = (
 
 /** Opens the console on a connection of its own: its pages are large. */
 export const openConsole = async (core: Core, surroundings: ConsoleSurroundings): Promise<ConsoleSide> => {
-  const { transactions, publicUrl, addressOf } = surroundings;
+  const { transactions, workflows, publicUrl, addressOf } = surroundings;
   const { configuration, protocol, passwords, masterKey, now, logger, onError } = core;
   const redis = connectForCommands({ url: core.redisUrl });
   redis.on('error', onError);
@@ -102,6 +103,7 @@ export const openConsole = async (core: Core, surroundings: ConsoleSurroundings)
     operators,
     phoneLogin: openLogin(core, surroundings),
     transactions,
+    workflows,
     shards,
     redis,
     providers: () => configuration.applicationProviders.map(viewOf),

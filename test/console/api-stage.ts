@@ -43,6 +43,7 @@ export const startApiStage = async (redis: TestRedis): Promise<ApiStage> => {
     callbacks: stage.callbacks,
     history: stage.history,
     transactions: stage.product.api.transactions,
+    workflows: stage.product.api.workflows,
     shards: stage.shards,
     redis: stage.product.core.blocking,
     providers: () => [
