@@ -44,6 +44,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     'engine machines pages pki protocol redis registry request-body transactions',
     '@hono/node-server hono jose oidc-provider',
   ],
+  tasks: ['engine machines pages pki protocol redis registry request-body', 'hono zod'],
   queue: ['engine machines pki protocol redis transactions', 'bullmq ioredis zod'],
   history: ['engine machines protocol redis transactions', ''],
   operators: [
