@@ -1,0 +1,79 @@
+/**
+ * What a process does: its definition with every default filled in and every time in milliseconds.
+ *
+ * Conditions look at what earlier steps gave. They are pure data.
+ */
+import type { Person, SignerInput } from './signer.machine.ts';
+
+/**
+ * done     Enough people have signed.
+ * unmet    The step is over without enough signatures, and its rules let the process go on.
+ * skipped  Its condition did not hold.
+ */
+export type StepResult = 'done' | 'unmet' | 'skipped';
+
+export type Condition =
+  | { readonly step: string; readonly is: StepResult }
+  /** `signed`: whether this signer, or a substitute, has signed. */
+  | { readonly step: string; readonly signer: string; readonly signed: boolean }
+  | { readonly all: readonly Condition[] }
+  | { readonly any: readonly Condition[] }
+  | { readonly not: Condition };
+
+export interface PlanSigner {
+  readonly key: string;
+  readonly person: Person;
+  /** Asked one after the other. */
+  readonly substitutes: readonly Person[];
+}
+
+export interface PlanStep {
+  readonly name: string;
+  readonly signers: readonly PlanSigner[];
+  /** How many must sign. */
+  readonly need: number;
+  readonly if?: Condition | undefined;
+  readonly ask: SignerInput['ask'];
+  readonly askAgain?: SignerInput['askAgain'];
+  readonly remindMs: readonly number[];
+  /** Milliseconds since the epoch, or after the beginning of the step. */
+  readonly deadline?: { readonly at: number } | { readonly afterMs: number } | undefined;
+  /** Asked as well, after this time. Their signature alone makes the step done. */
+  readonly escalate?: { readonly afterMs: number; readonly to: Person } | undefined;
+  /** `substitute` without a substitute left is `fail`. */
+  readonly onRefusal: 'fail' | 'continue' | 'substitute';
+  /** `wait`: for AGAIN, or until the person presses Sign on the page. */
+  readonly onUnreached: 'wait' | 'fail' | 'continue' | 'substitute';
+  readonly onDeadline: 'fail' | 'continue';
+}
+
+/** Tells an address that the process has failed. */
+export interface PlanTell {
+  readonly tell: string;
+}
+
+export interface ProcessPlan {
+  readonly apId: string;
+  /** Of the instance. */
+  readonly id: string;
+  readonly title?: string | undefined;
+  /** Milliseconds since the epoch. */
+  readonly deadline: number;
+  readonly steps: readonly PlanStep[];
+  readonly compensation: readonly (PlanStep | PlanTell)[];
+}
+
+export interface StepFacts {
+  readonly state: string;
+  /** Keys of the signers who have signed. */
+  readonly signed: readonly string[];
+}
+
+export const holds = (condition: Condition, factsOf: (step: string) => StepFacts | undefined): boolean => {
+  if ('all' in condition) return condition.all.every((each) => holds(each, factsOf));
+  if ('any' in condition) return condition.any.some((each) => holds(each, factsOf));
+  if ('not' in condition) return !holds(condition.not, factsOf);
+  const facts = factsOf(condition.step);
+  if ('is' in condition) return facts?.state === condition.is;
+  return (facts?.signed.includes(condition.signer) ?? false) === condition.signed;
+};

@@ -1,0 +1,236 @@
+/**
+ * How far a process has come: pure functions over its context.
+ *
+ * Each person that is or was asked in a step has a branch. A substitute has a branch of its own,
+ * with the same key; the branch that it replaces stays, for the evidence.
+ */
+import { holds, type PlanStep, type PlanTell, type ProcessPlan, type StepResult } from './process-plan.ts';
+import type { Person, SignerEnd, SignerInput } from './signer.machine.ts';
+
+/** Key of the branch of the person to whom a step escalates. */
+export const escalatedKey = 'escalated';
+
+export interface Branch {
+  readonly key: string;
+  /** 0: the signer. n: its n-th substitute. */
+  readonly place: number;
+  /** Name of the child. */
+  readonly child: string;
+  /** leaving: it was not reached and is withdrawn; then a substitute is asked. */
+  readonly state: 'open' | 'signed' | 'refused' | 'unreached' | 'leaving' | 'withdrawn';
+  /** The child has not ended. */
+  readonly isLive: boolean;
+  /** A substitute was asked instead. */
+  readonly isReplaced?: true | undefined;
+  /** When it ended, or was not reached; milliseconds since the epoch. */
+  readonly at?: number | undefined;
+  readonly msspTransId?: string | undefined;
+  readonly attempt?: number | undefined;
+  /** Of the fault because of which the person was not reached. */
+  readonly code?: number | undefined;
+  /** The person's own words. */
+  readonly reason?: string | undefined;
+  readonly proof?: unknown;
+}
+
+export interface StepProgress {
+  readonly state: 'open' | 'failed' | 'told' | StepResult;
+  readonly since: number;
+  /** When it was over. */
+  readonly at?: number | undefined;
+  readonly branches: readonly Branch[];
+}
+
+export interface Failure {
+  readonly reason: 'REFUSED' | 'UNREACHED' | 'EXPIRED' | 'CANCELLED';
+  readonly at: number;
+  /** Name of the step. */
+  readonly step?: string | undefined;
+  /** Who cancelled, and their words. */
+  readonly by?: string | undefined;
+  readonly text?: string | undefined;
+}
+
+export interface ProcessContext extends ProcessPlan {
+  readonly createdAt: number;
+  /** Index of the current step; those of the compensation come after the others. */
+  readonly step: number;
+  /** Of the steps so far. */
+  readonly progress: readonly StepProgress[];
+  /** Index in `progress` at which the compensation began. */
+  readonly compensatesFrom?: number | undefined;
+  readonly failure?: Failure | undefined;
+  /** A compact JWS. */
+  readonly evidence?: string | undefined;
+}
+
+/**
+ * The items that the process runs, in the order in which it begins them. After a failure the steps
+ * that were not begun are left out.
+ */
+export const itemsOf = (context: ProcessContext): readonly (PlanStep | PlanTell)[] => {
+  const { steps, compensation, compensatesFrom } = context;
+  return compensatesFrom === undefined ? steps : [...steps.slice(0, compensatesFrom), ...compensation];
+};
+
+export const itemNow = (context: ProcessContext): PlanStep | PlanTell | undefined =>
+  itemsOf(context)[context.step];
+
+export const stepNow = (context: ProcessContext): PlanStep | undefined => {
+  const item = itemNow(context);
+  return item === undefined || 'tell' in item ? undefined : item;
+};
+
+export const branchesOf = ({ progress, step }: ProcessContext): readonly Branch[] =>
+  progress[step]?.branches ?? [];
+
+export const liveBranches = (context: ProcessContext): readonly Branch[] =>
+  branchesOf(context).filter(({ isLive }) => isLive);
+
+export const isInCompensation = ({ compensatesFrom }: ProcessContext): boolean =>
+  compensatesFrom !== undefined;
+
+export const hasSignatures = ({ progress }: ProcessContext): boolean =>
+  progress.some(({ branches }) => branches.some(({ state }) => state === 'signed'));
+
+/** Changes the progress of the current step. */
+export const withStep = (
+  { progress, step }: ProcessContext,
+  change: Partial<StepProgress>,
+): Pick<ProcessContext, 'progress'> => ({
+  progress: progress.map((each, index) => (index === step ? { ...each, ...change } : each)),
+});
+
+/** Changes a branch of the current step. */
+export const withBranch = (
+  context: ProcessContext,
+  child: string,
+  change: Partial<Branch>,
+): Pick<ProcessContext, 'progress'> =>
+  withStep(context, {
+    branches: branchesOf(context).map((each) => (each.child === child ? { ...each, ...change } : each)),
+  });
+
+/** Whether the condition of the current step does not hold. */
+export const isSkipped = (context: ProcessContext): boolean => {
+  const condition = stepNow(context)?.if;
+  if (condition === undefined) return false;
+  const items = itemsOf(context);
+  return !holds(condition, (name) => {
+    const index = items.findIndex((item) => 'name' in item && item.name === name);
+    const found = context.progress[index];
+    const signed = found?.branches.filter(({ state }) => state === 'signed').map(({ key }) => key);
+    return found && { state: found.state, signed: signed ?? [] };
+  });
+};
+
+const candidatesOf = (step: PlanStep, key: string): readonly Person[] => {
+  if (key === escalatedKey) return step.escalate === undefined ? [] : [step.escalate.to];
+  const signer = step.signers.find((each) => each.key === key);
+  return signer === undefined ? [] : [signer.person, ...signer.substitutes];
+};
+
+export const personOf = (step: PlanStep, { key, place }: Pick<Branch, 'key' | 'place'>): Person | undefined =>
+  candidatesOf(step, key)[place];
+
+/** A branch for a person who is to be asked now; undefined where there is no such person. */
+export const newBranch = (context: ProcessContext, key: string, place: number): Branch | undefined => {
+  const step = stepNow(context);
+  if (step === undefined || personOf(step, { key, place }) === undefined) return undefined;
+  return { key, place, child: `${context.step}-${key}-${place}`, state: 'open', isLive: true };
+};
+
+export const signerInput = (context: ProcessContext, branch: Branch, at: number): SignerInput | undefined => {
+  const step = stepNow(context);
+  const person = step && personOf(step, branch);
+  if (step === undefined || person === undefined) return undefined;
+  const { apId, id, title } = context;
+  const { name, ask, askAgain, remindMs } = step;
+  const { key, child, place } = branch;
+  const as = key === escalatedKey ? 'escalation' : place > 0 ? 'substitute' : undefined;
+  return {
+    ...{ apId, process: { id, title }, step: name, key, child, person },
+    ...{ ask, askAgain, remindMs, as, at },
+  };
+};
+
+/** The end of a signer, as its branch keeps it. */
+export const ending = (branch: Branch, end: SignerEnd): Partial<Branch> => {
+  const { at } = end;
+  if (end.kind === 'signed') {
+    const { msspTransId, attempt, proof } = end;
+    return { state: 'signed', isLive: false, at, msspTransId, attempt, proof, isReplaced: undefined };
+  }
+  if (end.kind === 'refused') {
+    return { state: 'refused', isLive: false, at, msspTransId: end.msspTransId, reason: end.reason };
+  }
+  // It was given up before.
+  if (branch.state === 'leaving' || branch.state === 'unreached')
+    return { state: 'unreached', isLive: false };
+  return { state: 'withdrawn', isLive: false, at };
+};
+
+/** The rule for a branch that gives no signature. */
+const ruleOf = (step: PlanStep, { state }: Branch) =>
+  state === 'refused' ? step.onRefusal : step.onUnreached;
+
+/** A signature may still come. */
+export const isHopeful = (step: PlanStep, branch: Branch): boolean =>
+  branch.state === 'signed' ||
+  branch.state === 'open' ||
+  branch.state === 'leaving' ||
+  (branch.state === 'unreached' && !branch.isReplaced && step.onUnreached === 'wait');
+
+export const isDone = (context: ProcessContext): boolean => {
+  const step = stepNow(context);
+  if (step === undefined) return false;
+  const signed = branchesOf(context).filter(({ state }) => state === 'signed');
+  const keys = new Set(signed.map(({ key }) => key));
+  return keys.has(escalatedKey) || keys.size >= step.need;
+};
+
+const isWithinReach = (step: PlanStep, branches: readonly Branch[]): boolean => {
+  const hopeful = new Set(branches.filter((each) => isHopeful(step, each)).map(({ key }) => key));
+  return hopeful.has(escalatedKey) || hopeful.size >= step.need;
+};
+
+/** @returns Why the current step cannot be done any more, when its rules then end the process. */
+export const lossOf = (context: ProcessContext): 'REFUSED' | 'UNREACHED' | undefined => {
+  const step = stepNow(context);
+  const branches = branchesOf(context);
+  if (step === undefined || isWithinReach(step, branches)) return undefined;
+  const lost = branches.find(
+    (each) =>
+      !each.isReplaced &&
+      (each.state === 'refused' || each.state === 'unreached') &&
+      !isHopeful(step, each) &&
+      ruleOf(step, each) !== 'continue',
+  );
+  return lost && (lost.state === 'refused' ? 'REFUSED' : 'UNREACHED');
+};
+
+/** Everybody has answered, and the rules let the process go on without enough signatures. */
+export const isUnmet = (context: ProcessContext): boolean => {
+  const step = stepNow(context);
+  const branches = branchesOf(context);
+  if (step === undefined || isWithinReach(step, branches)) return false;
+  return !branches.some((each) => each.isLive || (each.state !== 'signed' && isHopeful(step, each)));
+};
+
+/** The substitute of a branch that has ended without a signature, if it is to be asked now. */
+export const substituteFor = (context: ProcessContext, branch: Branch): Branch | undefined => {
+  const step = stepNow(context);
+  if (step === undefined || branch.state === 'signed' || branch.state === 'withdrawn') return undefined;
+  if (branch.isReplaced || ruleOf(step, branch) !== 'substitute') return undefined;
+  return newBranch(context, branch.key, branch.place + 1);
+};
+
+/** The branch that AGAIN may ask once more. */
+export const againBranch = (
+  context: ProcessContext,
+  order: { readonly step: string; readonly key: string },
+): Branch | undefined => {
+  const step = stepNow(context);
+  if (step?.name !== order.step || step.onUnreached !== 'wait') return undefined;
+  return branchesOf(context).find(({ key, state }) => key === order.key && state === 'unreached');
+};

@@ -1,0 +1,128 @@
+/** What others see of a process: its published view, its result, and what the evidence is made of. */
+import type { PlanStep } from './process-plan.ts';
+import {
+  type Branch,
+  type Failure,
+  isHopeful,
+  itemsOf,
+  type ProcessContext,
+  personOf,
+  type StepProgress,
+} from './process-progress.ts';
+import type { Person } from './signer.machine.ts';
+
+export type ProcessOutcome = 'completed' | 'failed' | 'cancelled';
+
+export interface SignerView {
+  readonly key: string;
+  readonly name: string;
+  /** waiting: the step has not begun. rests: was not reached, and AGAIN would ask once more. */
+  readonly state: 'waiting' | 'open' | 'rests' | 'signed' | 'refused' | 'unreached' | 'withdrawn';
+  /** Milliseconds since the epoch. */
+  readonly at?: number | undefined;
+  readonly msspTransId?: string | undefined;
+  readonly code?: number | undefined;
+  readonly reason?: string | undefined;
+}
+
+export interface StepView {
+  readonly name: string;
+  readonly state: 'waiting' | StepProgress['state'];
+  readonly need: number;
+  readonly signers: readonly SignerView[];
+}
+
+/** The published part of the context: no number, no text, no address. */
+export interface ProcessView {
+  readonly title?: string | undefined;
+  readonly steps: readonly StepView[];
+  readonly failure?: Failure | undefined;
+}
+
+/** An answer of a person, for the evidence. */
+export interface ReportEntry {
+  readonly step: string;
+  readonly key: string;
+  readonly person: Person;
+  readonly at: number;
+  readonly msspTransId?: string | undefined;
+  readonly attempt?: number | undefined;
+  readonly reason?: string | undefined;
+  readonly proof?: unknown;
+}
+
+/** Input of `attest`. */
+export interface ProcessReport {
+  readonly apId: string;
+  readonly id: string;
+  readonly outcome: ProcessOutcome;
+  readonly failure?: Failure | undefined;
+  readonly createdAt: number;
+  readonly signatures: readonly ReportEntry[];
+  readonly refusals: readonly ReportEntry[];
+}
+
+export interface ProcessOutput extends ProcessView {
+  readonly outcome: ProcessOutcome;
+  /** A compact JWS. */
+  readonly evidence?: string | undefined;
+}
+
+export const outcomeOf = ({ failure }: Pick<ProcessContext, 'failure'>): ProcessOutcome =>
+  failure === undefined ? 'completed' : failure.reason === 'CANCELLED' ? 'cancelled' : 'failed';
+
+/** The reason of the failed job, one line: `REFUSED step board`. */
+export const reasonOfProcess = ({ failure }: ProcessContext): string =>
+  failure === undefined ? 'completed' : [failure.reason, failure.step].filter(Boolean).join(': step ');
+
+const isBegun = (each: StepProgress | undefined): each is StepProgress => each !== undefined;
+
+const viewOfBranch = (step: PlanStep, isNow: boolean, branch: Branch): SignerView => {
+  const { key, state, at, msspTransId, code, reason } = branch;
+  const rests = isNow && state === 'unreached' && isHopeful(step, branch);
+  return {
+    ...{ key, name: personOf(step, branch)?.name ?? '' },
+    state: rests ? 'rests' : state === 'leaving' ? 'open' : state,
+    ...{ at, msspTransId, code, reason },
+  };
+};
+
+export const publishProcess = (context: ProcessContext): ProcessView => {
+  const { title, progress, failure } = context;
+  const steps = itemsOf(context).flatMap((item, index): StepView[] => {
+    if ('tell' in item) return [];
+    const { name, need } = item;
+    const found = progress[index];
+    const signers = isBegun(found)
+      ? found.branches.map((branch) => viewOfBranch(item, found.state === 'open', branch))
+      : item.signers.map(({ key, person }) => ({ key, name: person.name, state: 'waiting' as const }));
+    return [{ name, state: found?.state ?? 'waiting', need, signers }];
+  });
+  return { title, steps, failure };
+};
+
+export const reportOf = (context: ProcessContext): ProcessReport => {
+  const { apId, id, failure, createdAt, progress } = context;
+  const entries = itemsOf(context).flatMap((item, index) =>
+    'tell' in item
+      ? []
+      : (progress[index]?.branches ?? []).flatMap((branch) => {
+          const { key, state, at = 0, msspTransId, attempt, reason, proof } = branch;
+          const person = personOf(item, branch);
+          const entry = { step: item.name, key, at, msspTransId, attempt, reason, proof };
+          return person === undefined ? [] : [{ state, entry: { ...entry, person } }];
+        }),
+  );
+  const inState = (wanted: Branch['state']): readonly ReportEntry[] =>
+    entries.filter(({ state }) => state === wanted).map(({ entry }) => entry);
+  return {
+    ...{ apId, id, outcome: outcomeOf(context), failure, createdAt },
+    ...{ signatures: inState('signed'), refusals: inState('refused') },
+  };
+};
+
+export const outputOfProcess = (context: ProcessContext): ProcessOutput => ({
+  ...publishProcess(context),
+  outcome: outcomeOf(context),
+  evidence: context.evidence,
+});
