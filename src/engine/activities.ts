@@ -50,7 +50,7 @@ export interface Start {
 
 export type Activities = ReturnType<typeof createActivities>;
 
-const tokenOf = (instance: string, child: string, run: number): string =>
+export const tokenOf = (instance: string, child: string, run: number): string =>
   Buffer.from(JSON.stringify([instance, child, run])).toString('base64url');
 
 /** @returns Undefined for a text that is no token. */

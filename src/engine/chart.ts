@@ -15,11 +15,15 @@ export interface Chart {
   /** Computes the same transitions. Its children are stand-ins that do nothing. */
   readonly machine: AnyStateMachine;
   kindOf(src: string): ChildKind;
+  /** The activities among its children, by name. */
+  readonly activities: ReadonlyArray<readonly [src: string, logic: AnyActorLogic]>;
   /** The charts among its children, by name. */
   readonly charts: ReadonlyArray<readonly [src: string, machine: AnyStateMachine]>;
   implementationOf(action: string): (args: unknown, params: unknown) => unknown;
   /** The original logic of a child. @throws For a name that the chart does not know. */
   logicOf(src: string): AnyActorLogic;
+  /** Whether an activity is told when its state is left without its answer. */
+  isWithdrawn(src: string): boolean;
   /** Whether an action is for logs and metrics only. */
   isObserved(action: string): boolean;
   /** Whether some active state has transitions for the event, whatever their guards say. */
@@ -178,6 +182,8 @@ export const createChart = (options: {
   readonly version: number;
   readonly machine: AnyStateMachine;
   readonly observed: readonly string[];
+  /** Of an activity. Default: none is. */
+  readonly isWithdrawn?: (logic: AnyActorLogic) => boolean;
 }): Chart => {
   const { name, version, machine } = options;
   const implementations = machine.implementations as unknown as {
@@ -232,6 +238,11 @@ export const createChart = (options: {
       throw new ChartError(`${name}: the actor ${src} must be named in setup({ actors })`);
     return kind;
   };
+  const withdrawn = new Set(
+    Object.entries(implementations.actors).flatMap(([src, logic]) =>
+      kinds.get(src) === 'activity' && options.isWithdrawn?.(logic) ? [src] : [],
+    ),
+  );
   for (const node of nodesOf(computing.root as unknown as Node)) invokePlainly(node, kindOf);
 
   return {
@@ -245,11 +256,13 @@ export const createChart = (options: {
         throw new ChartError(`${name}: the actor ${src} must be named in setup({ actors })`);
       return logic;
     },
+    activities: Object.entries(implementations.actors).filter(([src]) => kinds.get(src) === 'activity'),
     charts: Object.entries(implementations.actors).flatMap(([src, logic]) =>
       isChart(logic) ? [[src, logic] as const] : [],
     ),
     implementationOf: (action) =>
       implementations.actions[action] as (args: unknown, params: unknown) => unknown,
+    isWithdrawn: (src) => withdrawn.has(src),
     isObserved: (action) => observed.has(action),
     handles: (snapshot, eventType) =>
       (snapshot._nodes as unknown as readonly Node[]).some((node) =>

@@ -29,6 +29,25 @@ export interface ActivityPolicy {
    * outside. Costs a commit. Default: never.
    */
   readonly afterCommit?: (input: unknown) => boolean;
+  /**
+   * An answer that comes later and has not come after so long is looked for: by another try, which
+   * may give it. Default: it is waited for without end.
+   */
+  readonly lookAgainMs?: (input: unknown) => number;
+  /**
+   * Takes back what the activity has begun elsewhere, when the chart leaves the state without its
+   * answer. Called at least once, after that is stored, also for a run that never began. Costs a
+   * commit.
+   */
+  readonly withdraw?: (left: LeftActivity) => Promise<void>;
+}
+
+/** A run of an activity whose state was left before it had answered. */
+export interface LeftActivity {
+  readonly input: unknown;
+  readonly instance: InstanceInHand;
+  /** As the activity got it. */
+  readonly token: string;
 }
 
 /**
@@ -68,7 +87,7 @@ export interface InstanceInHand {
 }
 
 /** Returned by an activity whose answer comes later, by its token (`engine.answer`). */
-export const later: unique symbol = Symbol('later');
+export const later: unique symbol = Symbol.for('paraph.later');
 export type Later = typeof later;
 
 export type ActivityFunction = (given: ActivityArguments<unknown>) => Promise<unknown>;
@@ -76,9 +95,12 @@ export type ActivityFunction = (given: ActivityArguments<unknown>) => Promise<un
 export interface Activity {
   readonly run: ActivityFunction;
   readonly policy: ActivityPolicy;
+  /** The worker provides the activity under this name. */
+  readonly provided?: string;
 }
 
-const activities = new WeakMap<object, Activity>();
+/** The same for all copies of this package in a process: a chart may come with a copy of its own. */
+const activityMark = Symbol.for('paraph.activity');
 
 /**
  * An activity for `setup({ actors })`. It runs at least once, outside of the chart, and its result
@@ -95,11 +117,17 @@ export const activity = <Input, Output>(
     if (result === later) throw new Error('Only the engine can wait for a later answer');
     return result as Output;
   });
-  activities.set(logic, { run: run as ActivityFunction, policy });
-  return logic;
+  return Object.assign(logic, { [activityMark]: { run: run as ActivityFunction, policy } });
 };
 
-export const activityOf = (logic: object): Activity | undefined => activities.get(logic);
+/** An activity that the worker provides by its name (`activities` of startWorkflowWorker). */
+export const providedActivity = <Input, Output>(name: string): PromiseActorLogic<Output, Input> => {
+  const logic = activity<Input, Output>(() => Promise.reject(new Error(`Only the service provides ${name}`)));
+  return Object.assign(logic, { [activityMark]: { ...activityOf(logic), provided: name } });
+};
+
+export const activityOf = (logic: object): Activity | undefined =>
+  (logic as { readonly [activityMark]?: Activity })[activityMark];
 
 /** The job, for `begin` of a workflow. */
 export interface BegunJob {
@@ -148,6 +176,10 @@ export class InputError extends Error {
   override readonly name = 'InputError';
 }
 
+/** Also one of another copy of this package. */
+export const isInputError = (error: unknown): error is InputError =>
+  error instanceof Error && error.name === 'InputError';
+
 export interface Workflow {
   readonly chart: Chart;
   /** Of `start`. @throws ZodError, InputError */
@@ -162,6 +194,8 @@ export interface Workflow {
   readonly parseEvent: (event: unknown) => z.ZodSafeParseResult<{ readonly type: string }>;
   /** Why the job fails in a state tagged `failed`; one line. */
   readonly reasonOf: (context: unknown) => string;
+  /** The part of a context that may be shown to others. */
+  readonly publish: (context: unknown) => unknown;
   /**
    * Charts that it invokes or spawns, by their names in the chart; each is a workflow of its own.
    */
@@ -217,6 +251,8 @@ export const defineWorkflow = (options: {
    * end without a commit, the chart gets REPLAY with its input.
    */
   readonly reasonOf?: (context: never) => string;
+  /** The part of the context that may be shown to whoever asks for the instance. Default: nothing. */
+  readonly publish?: (context: never) => unknown;
 }): Workflow => {
   const {
     name,
@@ -229,11 +265,18 @@ export const defineWorkflow = (options: {
     reasonOf = () => 'failed',
     check = () => undefined,
     resultOf = (record: InstanceRecord): unknown => record,
+    publish = () => undefined,
   } = options;
   if (!/^[A-Za-z][\w-]*$/.test(name)) throw new ChartError('name: letters, digits, - and _, a letter first');
   if (!Number.isInteger(version) || version < 1)
     throw new ChartError(`${name}: version must be a whole number from 1`);
-  const chart = createChart({ name, version, machine, observed: observe });
+  const chart = createChart({
+    ...{ name, version, machine, observed: observe },
+    isWithdrawn: (logic) => {
+      const { provided, policy } = activityOf(logic) ?? {};
+      return provided !== undefined || policy?.withdraw !== undefined;
+    },
+  });
   const schema = fromOutside(events);
   const children = Object.fromEntries(
     chart.charts.map(([src, child]) => [
@@ -250,6 +293,7 @@ export const defineWorkflow = (options: {
     resultOf,
     parseEvent: (event) => schema.safeParse(event),
     reasonOf: (context) => reasonOf(context as never),
+    publish: (context) => publish(context as never),
     children,
   };
 };

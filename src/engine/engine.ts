@@ -9,7 +9,7 @@ import type { AnyEventObject } from 'xstate';
 import { ZodError } from 'zod';
 import type { RedisClient } from '../redis/connect.ts';
 import { endKey, readToken } from './activities.ts';
-import { begunJob, InputError, jobNameOf, type Workflow } from './define.ts';
+import { begunJob, isInputError, jobNameOf, type Workflow } from './define.ts';
 import { begin, doneEvent, errorEvent, resume } from './interpret.ts';
 import { type InstanceRecord, recordSchema } from './record.ts';
 import {
@@ -34,6 +34,13 @@ export type SendResult = 'taken' | 'refused' | 'finished' | 'unknown' | 'busy';
 
 export interface Instance {
   readonly id: string;
+  readonly jobName: string;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+  /** The same; undefined while it is open. */
+  readonly endedAt: number | undefined;
+  /** As it was added. */
+  readonly data: unknown;
   /** Undefined before the first turn. */
   readonly record: InstanceRecord | undefined;
   readonly ended: 'no' | 'completed' | 'failed';
@@ -95,6 +102,11 @@ export interface Engine {
     token: string,
     answer: { readonly output: unknown } | { readonly error: Error },
   ): Promise<SendResult>;
+  /**
+   * Ends the instance without asking its chart; children end, too. Of an instance that has ended
+   * nothing changes.
+   */
+  stop(id: string, reason?: string): Promise<SendResult>;
   find(id: string): Promise<Instance | undefined>;
   /**
    * Resolves when the instance has ended. It polls, so it is for few instances.
@@ -182,7 +194,7 @@ export const createEngine = (locate: Locate, now: () => number): Engine => {
       return { record: record && stored.text, inboxLength: inbox.length, verdict, before };
     } catch (error) {
       // The job will fail in its first turn.
-      const isUnreadable = record === undefined && (error instanceof InputError || error instanceof ZodError);
+      const isUnreadable = record === undefined && (isInputError(error) || error instanceof ZodError);
       const before = Number.POSITIVE_INFINITY;
       return isUnreadable
         ? { record: undefined, inboxLength: inbox.length, verdict: 'refused', before }
@@ -205,11 +217,11 @@ export const createEngine = (locate: Locate, now: () => number): Engine => {
   const find: Engine['find'] = async (id) => {
     const stored = await locate(id).store.read(id);
     if (stored === undefined) return undefined;
-    const { finishedOn, returnValue, failedReason } = stored;
+    const { finishedOn, returnValue, failedReason, jobName, timestamp: createdAt, data } = stored;
     const failed = finishedOn !== undefined && failedReason !== undefined;
     const ended = finishedOn === undefined ? 'no' : failed ? 'failed' : 'completed';
     return {
-      id,
+      ...{ id, jobName, createdAt, endedAt: finishedOn, data },
       record: recordIn(ended === 'completed' ? returnValue : stored.record) ?? recordIn(stored.record),
       result: ended === 'completed' ? returnValue : undefined,
       ended,
@@ -272,6 +284,11 @@ export const createEngine = (locate: Locate, now: () => number): Engine => {
         if (performance.now() > until) return 'busy';
         await delay(5);
       }
+    },
+
+    stop: async (id, reason) => {
+      const event = { type: 'xstate.stop', ...(reason !== undefined && { reason }) };
+      return resultOf(await deliver(locate(id).store, id, 'stop', event));
     },
 
     find,

@@ -214,6 +214,12 @@ export const errorEvent = (child: string, error: ActivityError) => ({
   actorId: child,
 });
 
+/** Ends an instance without asking its chart. */
+export interface StopEvent {
+  readonly type: 'xstate.stop';
+  readonly reason?: string;
+}
+
 /** What a parent gets from a child chart that has failed. */
 export const failureOf = (child: string, error: unknown): AnyEventObject =>
   errorEvent(child, { name: 'Error', message: errorText(error) });
@@ -244,6 +250,8 @@ export class Life {
   /** The next number of a child or an effect. */
   #next: number;
   #observed: Observation[] = [];
+  /** Why it was stopped. */
+  #reason: string | undefined;
   #snapshot!: AnyMachineSnapshot;
   /** The children of the snapshot, as noted last. */
   #refs: Readonly<Record<string, AnyActorRef>>;
@@ -266,6 +274,7 @@ export class Life {
     this.#timers = record.timers ?? [];
     this.#effects = [...(record.effects ?? [])];
     this.#next = record.next;
+    this.#reason = record.reason;
     const refs = refsOf(record.children);
     this.#refs = refs;
     if (first === undefined) this.#snapshot = revive(chart, record, refs);
@@ -297,6 +306,7 @@ export class Life {
     const before = this.#snapshot;
     const { machine } = this.#chart;
     if (before.status !== 'active') return false;
+    if (event.type === 'xstate.stop') this.#reason = (event as StopEvent).reason;
     const ended = endedChildOf(event);
     const child = ended === undefined ? undefined : this.#children[ended];
     // As in XState it stays a child until its state is left, but it neither runs nor gets events.
@@ -334,8 +344,8 @@ export class Life {
   nextTime(now: number): number {
     let first = Number.POSITIVE_INFINITY;
     for (const { at } of this.#timers) first = Math.min(first, at);
-    for (const { notBefore, ended, waits } of Object.values(this.#children)) {
-      if (!ended && !waits && notBefore !== undefined && notBefore > now) first = Math.min(first, notBefore);
+    for (const { notBefore, ended } of Object.values(this.#children)) {
+      if (!ended && notBefore !== undefined && notBefore > now) first = Math.min(first, notBefore);
     }
     return first;
   }
@@ -358,7 +368,9 @@ export class Life {
 
   /** Activities that should run now. */
   openActivities(now: number): Children {
-    return this.activities().filter(([, { waits, notBefore = 0 }]) => !waits && notBefore <= now);
+    return this.activities().filter(
+      ([, { waits, notBefore = waits ? Number.POSITIVE_INFINITY : 0 }]) => notBefore <= now,
+    );
   }
 
   effects(): readonly Effect[] {
@@ -389,6 +401,7 @@ export class Life {
       context: withoutRefs(context),
       ...(output !== undefined && { output: output as unknown }),
       ...(error !== undefined && { error: errorText(error) }),
+      ...(this.#reason !== undefined && { reason: this.#reason }),
       next: this.#next,
       ...(history !== undefined && { history }),
       ...(isActive && Object.keys(this.#children).length > 0 && { children: { ...this.#children } }),
@@ -425,6 +438,7 @@ export class Life {
       const child = this.#children[name];
       delete this.#children[name];
       if (this.#isChart(child)) this.#addEffect({ kind: 'stop', to: this.#idOf(name, child) });
+      else this.#withdraw(name, child);
     }
     for (const [name, ref] of Object.entries(after)) {
       if (before[name] === ref) continue;
@@ -508,6 +522,13 @@ export class Life {
   #tellChild(name: string, event: AnyEventObject): void {
     const child = this.#children[name];
     if (this.#isChart(child)) this.#addEffect({ kind: 'send', to: this.#idOf(name, child), event });
+  }
+
+  /** Of an activity whose state is left. */
+  #withdraw(name: string, child: Child | undefined): void {
+    if (child === undefined || child.ended || !this.#chart.isWithdrawn(child.src)) return;
+    const { src: type, run, input } = child;
+    this.#addEffect({ kind: 'withdraw', type, params: { child: name, run, input } });
   }
 
   #tellParent(event: AnyEventObject): void {

@@ -36,8 +36,8 @@ const timerSchema = z.object({
 const effectSchema = z.object({
   /** Unique within the instance, and the same when it is carried out again. */
   number: z.number().int(),
-  kind: z.enum(['action', 'start', 'send', 'stop', 'reply']),
-  /** Of an action: its name in the chart. */
+  kind: z.enum(['action', 'start', 'send', 'stop', 'reply', 'withdraw']),
+  /** Of an action, and of an activity to withdraw: its name in the chart. */
   type: z.string().optional(),
   params: z.unknown().optional(),
   event: eventSchema.optional(),
@@ -54,6 +54,8 @@ export const recordSchema = z.object({
   context: z.unknown().optional(),
   output: z.unknown().optional(),
   error: z.unknown().optional(),
+  /** Why it was stopped from outside. */
+  reason: z.string().optional(),
   /** Ids of the states that a history state remembers. */
   history: z.record(z.string(), z.array(z.string())).optional(),
   children: z.record(z.string(), childSchema).optional(),

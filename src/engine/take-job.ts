@@ -6,7 +6,7 @@ import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import type { AnyEventObject } from 'xstate';
 import { ZodError } from 'zod';
 import { toError } from '../redis/to-error.ts';
-import { begunJob, InputError, type InstanceInHand, readJobName, type Workflow } from './define.ts';
+import { begunJob, type InstanceInHand, isInputError, readJobName, type Workflow } from './define.ts';
 import { begin, type Children, failureOf, type Life, parentOf, resume } from './interpret.ts';
 import { recordSchema } from './record.ts';
 import {
@@ -99,7 +99,7 @@ export const readOrFail = <T>(read: () => T): T => {
   try {
     return read();
   } catch (error) {
-    if (error instanceof InputError) throw jobFailure(error.message);
+    if (isInputError(error)) throw jobFailure(error.message);
     if (error instanceof ZodError) {
       const [first] = error.issues;
       const path = first?.path.map(String).join('.') || (first?.message ?? '');

@@ -13,13 +13,16 @@
  * T4  An event is taken or refused in the same step that stores its consequences.
  * T5  An instance of another version of its chart is left to a worker that has this version.
  * T6  A turn does not wait for a slow activity: the activity goes on while the job sleeps.
+ * T7  Whoever is to hear of the end is told after it is stored, and before the job ends. A turn that is
+ *     cut off in between tells it again. A job that fails before its turn tells nobody.
  */
 import { DelayedError, UnrecoverableError } from 'bullmq';
-import type { AnyEventObject } from 'xstate';
+import type { AnyActorLogic, AnyEventObject } from 'xstate';
 import { toError } from '../redis/to-error.ts';
-import { type Activities, activityFor, type Ended, type Finished } from './activities.ts';
+import { type Activities, activityFor, type Ended, type Finished, tokenOf } from './activities.ts';
+import type { Activity, InstanceInHand } from './define.ts';
 import { doneEvent, errorEvent, type Life, type Observation } from './interpret.ts';
-import type { Child, Effect } from './record.ts';
+import type { Child, Effect, InstanceRecord } from './record.ts';
 import { type Commit, type Inbox, type InboxEntry, runKeys, type Verdict } from './redis/instance-store.ts';
 import {
   heldNames,
@@ -34,8 +37,24 @@ import {
   takeJob,
 } from './take-job.ts';
 
+/** The end of an instance. */
+export interface InstanceEnd {
+  /** The last record. */
+  readonly record: InstanceRecord;
+  /** Undefined for an instance that has completed. */
+  readonly failedReason: string | undefined;
+}
+
 export interface TurnOptions extends TakeOptions {
   readonly activities: Activities;
+  /** Default: the one that the chart has. */
+  readonly activityFor?: (logic: AnyActorLogic) => Activity;
+  /**
+   * Tells somebody the end of the instance; undefined when nobody waits for it.
+   */
+  readonly tellEnd?:
+    | ((instance: InstanceInHand) => ((end: InstanceEnd) => Promise<void>) | undefined)
+    | undefined;
   readonly observe: (id: string, observation: Observation) => void;
   /** So long the store holds a try that goes on while its job sleeps. */
   readonly holdMs: number;
@@ -127,6 +146,10 @@ class Turn {
     this.#activities.leave();
   }
 
+  #activityOf(src: string): Activity {
+    return (this.#options.activityFor ?? activityFor)(this.#taken.workflow.chart.logicOf(src));
+  }
+
   #replay(): void {
     this.#isReplayed = true;
     // Effects are carried out before an instance ends.
@@ -174,19 +197,22 @@ class Turn {
     const child = this.#openRun(name, run);
     if (child === undefined) return false;
     this.#isDirty = true;
-    const { notBefore: _, held: __, ...idle } = child;
+    const { notBefore: _, held: __, waits: ___, ...idle } = child;
     switch (result.kind) {
       case 'done':
         this.#apply(doneEvent(name, result.output));
         return true;
-      case 'later':
-        this.#life.setChild(name, { ...idle, waits: true });
+      case 'later': {
+        const lookMs = this.#activityOf(child.src).policy.lookAgainMs?.(child.input);
+        const again = lookMs === undefined ? {} : { notBefore: this.#options.now() + lookMs };
+        this.#life.setChild(name, { ...idle, waits: true, ...again });
         return true;
+      }
       case 'released':
         this.#life.setChild(name, idle);
         return true;
       case 'failed': {
-        const { policy } = activityFor(this.#taken.workflow.chart.logicOf(child.src));
+        const { policy } = this.#activityOf(child.src);
         const { attempts = 1, backoffMs = 1000, maxBackoffMs = 60_000 } = policy;
         const failures = (child.failures ?? 0) + 1;
         if (failures >= attempts) {
@@ -206,14 +232,13 @@ class Turn {
     const activities = this.#activities;
     if (activities.isIdle() && life.activities().length === 0) return false;
     activities.keepOnly(runNames(life.activities()));
-    const { chart } = this.#taken.workflow;
     const { instance } = this.#taken;
     const now = this.#options.now();
     let turnWaitsMs = 0;
     for (const [name, child] of life.openActivities(now)) {
       const { src, run, input } = child;
       if (this.#heldUntil(name, child) > now) continue;
-      const activity = activityFor(chart.logicOf(src));
+      const activity = this.#activityOf(src);
       const { afterCommit, turnWaitsMs: waits } = activity.policy;
       if (!this.#committedRuns.includes(runName(name, child)) && afterCommit?.(input)) {
         await this.#commit('goesOn');
@@ -279,6 +304,12 @@ class Turn {
       case 'send':
         await neighbours.tell(to, id, event ?? { type: '' });
         return;
+      case 'withdraw': {
+        const { policy } = this.#activityOf(type);
+        const { child, run, input } = params as { child: string; run: number; input: unknown };
+        await policy.withdraw?.({ input, instance, token: tokenOf(this.#id, child, run) });
+        return;
+      }
       case 'stop':
         await neighbours.tell(to, id, { type: 'xstate.stop' });
         return;
@@ -320,12 +351,15 @@ class Turn {
     const isKnownOutside = this.#isCommitted || this.#inbox.length > 0;
     // Timers and events may come from other programs, so the result is checked.
     if (!hasFailed && isKnownOutside) readOrFail(() => workflow.check(life.context(), instance));
-    const mustBeStored = isKnownOutside || this.#isReplayed || hasFailed;
+    const tell = this.#options.tellEnd?.(instance);
+    const mustBeStored = isKnownOutside || this.#isReplayed || hasFailed || tell !== undefined;
     if (!this.#isClosed && mustBeStored && !(await this.#close())) return undefined;
     this.#tellObservers();
-    if (hasFailed) throw jobFailure(workflow.reasonOf(life.context()));
     const record = life.record();
-    if (record.status === 'error') throw jobFailure(String(record.error));
+    const error = record.status === 'error' ? String(record.error) : undefined;
+    const failedReason = hasFailed ? workflow.reasonOf(life.context()) : error;
+    await tell?.({ record, failedReason });
+    if (failedReason !== undefined) throw jobFailure(failedReason);
     return { result: workflow.resultOf(record) };
   }
 

@@ -1,11 +1,13 @@
 /** Runs the turns of the instances in one queue, and removes instances whose retention is over. */
 import { randomUUID } from 'node:crypto';
 import { type Queue, Worker, type WorkerOptions } from 'bullmq';
+import type { AnyActorLogic } from 'xstate';
 import type { RedisClient } from '../redis/connect.ts';
 import { settlesWithin } from '../redis/timeout.ts';
 import { toError } from '../redis/to-error.ts';
-import { createActivities, type Ended } from './activities.ts';
-import { jobNameOf, type Workflow } from './define.ts';
+import { activityFor, createActivities, type Ended } from './activities.ts';
+import { ChartError } from './chart.ts';
+import { activityOf, jobNameOf, type Workflow } from './define.ts';
 import { deliver, type Locate, spreadOver } from './engine.ts';
 import { doneEvent, type Observation } from './interpret.ts';
 import { tellEnds } from './redis/end-stream.ts';
@@ -34,11 +36,25 @@ const cleanEveryMs = 3_600_000;
 const maxCleaned = 10_000;
 const ageOf = (ms: number) => ({ age: Math.ceil(ms / 1000) });
 
-/** All versions of each workflow and of the charts that they start. */
-const catalogue = (workflows: readonly Workflow[]): ReadonlyMap<string, readonly Workflow[]> => {
+/**
+ * All versions of each workflow and of the charts that they start.
+ *
+ * @throws ChartError for an activity that nobody provides.
+ */
+const catalogue = (
+  workflows: readonly Workflow[],
+  provided: ReadonlyMap<string, AnyActorLogic>,
+): ReadonlyMap<string, readonly Workflow[]> => {
   const known = new Map<string, Workflow[]>();
   const note = (workflow: Workflow): void => {
-    const { name, version } = workflow.chart;
+    const { name, version, activities } = workflow.chart;
+    for (const [src, logic] of activities) {
+      const wanted = activityOf(logic)?.provided;
+      if (wanted !== undefined && !provided.has(wanted))
+        throw new ChartError(
+          `${name}: the actor ${src} is ${wanted} of the service, which this worker lacks`,
+        );
+    }
     const versions = known.get(name) ?? [];
     if (versions.some(({ chart }) => chart.version === version)) {
       throw new Error(`There are two workflows ${name} of version ${version}`);
@@ -74,6 +90,9 @@ export const startWorkflowWorker = (options: {
   readonly fetchers?: number;
   readonly workflowOf?: TurnOptions['workflowOf'];
   readonly abandon?: TurnOptions['abandon'];
+  readonly tellEnd?: TurnOptions['tellEnd'];
+  /** Activities that charts name (`providedActivity`), made by `activity`. */
+  readonly activities?: Readonly<Record<string, AnyActorLogic>>;
   /** Runs around each turn. */
   readonly around?: (job: InstanceJob, turn: () => Promise<unknown>) => Promise<unknown>;
   readonly observe?: (id: string, observation: Observation) => void;
@@ -90,7 +109,8 @@ export const startWorkflowWorker = (options: {
   const { queue, connection, workflows, concurrency, observe = () => undefined, now, onError } = options;
   const { holdMs = 10_000, graceMs = 1000, around, retention: { doneMs, failedMs } = {} } = options;
   const { locate = spreadOver([queue], connection, now) } = options;
-  const known = catalogue(workflows);
+  const provided = new Map(Object.entries(options.activities ?? {}));
+  const known = catalogue(workflows, provided);
   const store = createInstanceStore(queue, connection, now);
   const bring = async (id: string, { child, run, result }: Ended): Promise<void> => {
     try {
@@ -115,6 +135,11 @@ export const startWorkflowWorker = (options: {
       return version === undefined ? versions[0] : versions.find(({ chart }) => chart.version === version);
     },
     activities,
+    activityFor: (logic) => {
+      const known = activityFor(logic);
+      return known.provided === undefined ? known : activityFor(provided.get(known.provided) ?? logic);
+    },
+    tellEnd: options.tellEnd,
     holdMs,
     neighbours: {
       start: async (workflow, id, input) => {

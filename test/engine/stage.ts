@@ -2,6 +2,7 @@
 import { Queue, type WorkerOptions } from 'bullmq';
 import { Redis } from 'ioredis';
 import { afterEach } from 'vitest';
+import type { AnyActorLogic } from 'xstate';
 import type { Workflow } from '../../src/engine/define.ts';
 import { createEngine, type Engine, type Instance, spreadOver } from '../../src/engine/engine.ts';
 import type { Observation } from '../../src/engine/interpret.ts';
@@ -22,6 +23,8 @@ export interface Stage {
       holdMs?: number;
       graceMs?: number;
       worker?: Partial<WorkerOptions>;
+      tellEnd?: Parameters<typeof startWorkflowWorker>[0]['tellEnd'];
+      activities?: Readonly<Record<string, AnyActorLogic>>;
     },
   ): Promise<WorkflowWorker>;
   /** Polls until the instance is as wanted. */

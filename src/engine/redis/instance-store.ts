@@ -121,6 +121,7 @@ export interface Foreseen {
 }
 
 export interface StoredInstance {
+  readonly jobName: string;
   /** Of the record. */
   readonly text: string;
   /** A turn runs. */
@@ -253,6 +254,7 @@ const readFields = [
   'opts',
   'ats',
   'atm',
+  'name',
 ] as const;
 
 /** @returns Undefined for a text that is no JSON: other programs write jobs, too. */
@@ -452,10 +454,12 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
         opts,
         turns,
         ends,
+        jobName,
       ] = fields;
       if (timestamp == null) return undefined;
       const record = Object(parse(progress)) as { readonly workflow?: unknown };
       return {
+        jobName: jobName ?? '',
         text: progress ?? '',
         runs: runs === 1,
         record: record.workflow === undefined ? undefined : record,
