@@ -28,6 +28,9 @@ export interface TaskLinks {
   hashOf(text: string): string;
 }
 
+/** @param publicUrl Of this service: `https://sign.example.com`. */
+export const linkTo = (publicUrl: string, token: string): string => `${publicUrl}/tasks/${token}`;
+
 const place = 'task link';
 /** A longer one is none of ours: an id of an instance has some 150 characters. */
 const maxTokenLength = 1000;

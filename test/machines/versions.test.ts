@@ -12,6 +12,7 @@ import { expect, it } from 'vitest';
 const released: Readonly<Record<string, string>> = {
   'bulk-replay.machine.ts': 'version 1, 783a9648ecc60bcb',
   'callback.machine.ts': 'version 1, ab22c06d71a71006',
+  'mail.machine.ts': 'version 1, 49dbe3595f08bf74',
   'ping.machine.ts': 'version 1, 8035cdbd3f8633a4',
   'process.machine.ts': 'version 1, 1d1da5c9172e7c69',
   'signer.machine.ts': 'version 1, 3947f97f603fb95b',
