@@ -10,7 +10,6 @@ import {
   ending,
   escalatedKey,
   type Failure,
-  isInCompensation,
   itemNow,
   liveBranches,
   newBranch,
@@ -89,7 +88,7 @@ export const failureBy = (
 /** The first failure stands. That of a step of the compensation is only its own. */
 export const failWith = (context: ProcessContext, failure: Failure): Partial<ProcessContext> => ({
   ...(context.progress[context.step]?.state === 'open' && withStep(context, { state: 'failed' })),
-  ...(!isInCompensation(context) && { failure: context.failure ?? failure }),
+  ...(!context.compensates && { failure: context.failure ?? failure }),
 });
 
 /** Items that ask nobody. */

@@ -34,8 +34,8 @@ export interface Branch {
 }
 
 export interface StepProgress {
-  readonly state: 'open' | 'failed' | 'told' | StepResult;
-  readonly since: number;
+  readonly state: 'waiting' | 'open' | 'failed' | 'told' | StepResult;
+  readonly since?: number | undefined;
   /** When it was over. */
   readonly at?: number | undefined;
   readonly branches: readonly Branch[];
@@ -57,21 +57,15 @@ export interface ProcessContext extends ProcessPlan {
   readonly step: number;
   /** Of the steps so far. */
   readonly progress: readonly StepProgress[];
-  /** Index in `progress` at which the compensation began. */
-  readonly compensatesFrom?: number | undefined;
+  readonly compensates?: true | undefined;
   readonly failure?: Failure | undefined;
   /** A compact JWS. */
   readonly evidence?: string | undefined;
 }
 
-/**
- * The items that the process runs, in the order in which it begins them. After a failure the steps
- * that were not begun are left out.
- */
-export const itemsOf = (context: ProcessContext): readonly (PlanStep | PlanTell)[] => {
-  const { steps, compensation, compensatesFrom } = context;
-  return compensatesFrom === undefined ? steps : [...steps.slice(0, compensatesFrom), ...compensation];
-};
+/** The steps of the compensation only when it has begun. */
+export const itemsOf = (context: ProcessContext): readonly (PlanStep | PlanTell)[] =>
+  context.compensates ? [...context.steps, ...context.compensation] : context.steps;
 
 export const itemNow = (context: ProcessContext): PlanStep | PlanTell | undefined =>
   itemsOf(context)[context.step];
@@ -87,8 +81,11 @@ export const branchesOf = ({ progress, step }: ProcessContext): readonly Branch[
 export const liveBranches = (context: ProcessContext): readonly Branch[] =>
   branchesOf(context).filter(({ isLive }) => isLive);
 
-export const isInCompensation = ({ compensatesFrom }: ProcessContext): boolean =>
-  compensatesFrom !== undefined;
+export const beginCompensation = ({ steps, progress }: ProcessContext): Partial<ProcessContext> => ({
+  compensates: true,
+  step: steps.length,
+  progress: steps.map((_, index) => progress[index] ?? { state: 'waiting', branches: [] }),
+});
 
 export const hasSignatures = ({ progress }: ProcessContext): boolean =>
   progress.some(({ branches }) => branches.some(({ state }) => state === 'signed'));

@@ -27,7 +27,7 @@ export interface SignerView {
 
 export interface StepView {
   readonly name: string;
-  readonly state: 'waiting' | StepProgress['state'];
+  readonly state: StepProgress['state'];
   readonly need: number;
   readonly signers: readonly SignerView[];
 }
@@ -39,7 +39,7 @@ export interface ProcessView {
   readonly failure?: Failure | undefined;
 }
 
-/** An answer of a person, for the evidence. */
+/** What came of asking a person, for the evidence. */
 export interface ReportEntry {
   readonly step: string;
   readonly key: string;
@@ -47,6 +47,7 @@ export interface ReportEntry {
   readonly at: number;
   readonly msspTransId?: string | undefined;
   readonly attempt?: number | undefined;
+  readonly code?: number | undefined;
   readonly reason?: string | undefined;
   readonly proof?: unknown;
 }
@@ -58,8 +59,9 @@ export interface ProcessReport {
   readonly outcome: ProcessOutcome;
   readonly failure?: Failure | undefined;
   readonly createdAt: number;
+  readonly steps: readonly { readonly name: string; readonly state: StepProgress['state'] }[];
   readonly signatures: readonly ReportEntry[];
-  readonly refusals: readonly ReportEntry[];
+  readonly refusals: readonly (ReportEntry & { readonly kind: 'refused' | 'unreached' })[];
 }
 
 export interface ProcessOutput extends ProcessView {
@@ -75,7 +77,8 @@ export const outcomeOf = ({ failure }: Pick<ProcessContext, 'failure'>): Process
 export const reasonOfProcess = ({ failure }: ProcessContext): string =>
   failure === undefined ? 'completed' : [failure.reason, failure.step].filter(Boolean).join(': step ');
 
-const isBegun = (each: StepProgress | undefined): each is StepProgress => each !== undefined;
+const isBegun = (each: StepProgress | undefined): each is StepProgress =>
+  each !== undefined && each.state !== 'waiting';
 
 const viewOfBranch = (step: PlanStep, isNow: boolean, branch: Branch): SignerView => {
   const { key, state, at, msspTransId, code, reason } = branch;
@@ -107,17 +110,19 @@ export const reportOf = (context: ProcessContext): ProcessReport => {
     'tell' in item
       ? []
       : (progress[index]?.branches ?? []).flatMap((branch) => {
-          const { key, state, at = 0, msspTransId, attempt, reason, proof } = branch;
+          const { key, state, at = 0, msspTransId, attempt, code, reason, proof } = branch;
           const person = personOf(item, branch);
-          const entry = { step: item.name, key, at, msspTransId, attempt, reason, proof };
+          const entry = { step: item.name, key, at, msspTransId, attempt, code, reason, proof };
           return person === undefined ? [] : [{ state, entry: { ...entry, person } }];
         }),
   );
-  const inState = (wanted: Branch['state']): readonly ReportEntry[] =>
-    entries.filter(({ state }) => state === wanted).map(({ entry }) => entry);
   return {
     ...{ apId, id, outcome: outcomeOf(context), failure, createdAt },
-    ...{ signatures: inState('signed'), refusals: inState('refused') },
+    steps: publishProcess(context).steps.map(({ name, state }) => ({ name, state })),
+    signatures: entries.flatMap(({ state, entry }) => (state === 'signed' ? [entry] : [])),
+    refusals: entries.flatMap(({ state, entry }) =>
+      state === 'refused' || state === 'unreached' ? [{ kind: state, ...entry }] : [],
+    ),
   };
 };
 

@@ -13,7 +13,7 @@
  * cancelled     By the application or an operator.
  *
  * P1  A step begins only when all children of the step before have ended.
- * P2  A signature that was given counts, also when the prompt was being withdrawn.
+ * P2  A step is decided once. What its signers do later changes nothing.
  * P3  The first failure stands. A process ends once; nothing replays it then.
  * P4  A signer that was not reached rests in the open step. AGAIN asks them alone.
  *
@@ -41,10 +41,10 @@ import {
 import type { ProcessPlan } from './process-plan.ts';
 import {
   againBranch,
+  beginCompensation,
   type Failure,
   hasSignatures,
   isDone,
-  isInCompensation,
   isSkipped,
   isUnmet,
   itemNow,
@@ -171,13 +171,13 @@ export const processMachine = setup({
     endStep: enqueueActions((given) => endStep(given as never)),
     skip: assign(({ context, event }) => passOver(context, 'skipped', event)),
     tellNow: enqueueActions((given) => tellNow(given as never)),
-    compensate: assign(({ context }) => ({ compensatesFrom: context.step })),
+    compensate: assign(({ context }) => beginCompensation(context)),
     notifyEnd: enqueueActions((given) => notifyEnd(given as never)),
     noteEvidence: assign((_, evidence: string) => ({ evidence })),
   },
   guards: {
     isOver: ({ context }) =>
-      itemNow(context) === undefined || (context.failure !== undefined && !isInCompensation(context)),
+      itemNow(context) === undefined || (context.failure !== undefined && !context.compensates),
     isTell: ({ context }) => 'tell' in (itemNow(context) ?? {}),
     isSkipped: ({ context }) => isSkipped(context),
     isDone: ({ context }) => isDone(context),
@@ -191,7 +191,7 @@ export const processMachine = setup({
     isToCompensate: ({ context }) =>
       context.failure !== undefined &&
       context.compensation.length > 0 &&
-      !isInCompensation(context) &&
+      !context.compensates &&
       hasSignatures(context),
     hasFailed: ({ context }) => outcomeOf(context) === 'failed',
     isCancelled: ({ context }) => outcomeOf(context) === 'cancelled',

@@ -8,15 +8,13 @@
  *   prompting  The activity `sign` has put the prompt to the phone and waits for its end.
  *   unreached  No further prompt is planned. The parent is told. AGAIN, or SIGN from the page, asks
  *              once more.
- * withdrawing  The prompt is being taken off the phone. What was signed before counts.
  * ended        `output` says how: signed, refused or withdrawn.
+ *
+ * `prompting` is left before its end by WITHDRAW and DECLINE. Then `sign` takes the prompt off the
+ * phone before the parent hears of the end.
  *
  * The parent ends when all its signers have ended. So nothing is left open, and no prompt stays on
  * a phone.
- *
- * Each prompt has a number, `ask`, that counts from 1. The transaction's id follows from the
- * instance and this number: a second try of `sign` joins the transaction of the first, and
- * `withdraw` finds it. `withdraw` must also stop a try of `sign` that comes after it.
  *
  * All times are milliseconds since the epoch. Each event has the time `at` which it came.
  */
@@ -31,8 +29,6 @@ export const signerVersion = 1;
 export const maxAsks = 20;
 /** How long a prompt stays on the phone. */
 export const promptSeconds = 180;
-/** The chart looks again when it has not heard how a prompt ended. */
-const lookAgainMs = (promptSeconds + 15) * 1000;
 
 export interface Person {
   readonly name: string;
@@ -71,8 +67,6 @@ export interface SignAsk {
   readonly language?: string | undefined;
   readonly profile?: string | undefined;
   readonly timeoutSeconds: number;
-  /** Number of the prompt. */
-  readonly ask: number;
 }
 
 /** `proof`: what the service needs for the evidence later. The chart only keeps it. */
@@ -175,9 +169,9 @@ const passing = [208, 209, 406, 900];
 
 const given = <T>({ event }: { readonly event: { readonly output: T } }): T => event.output;
 
-const toSign = ({ context: { apId, person, asks } }: { readonly context: SignerContext }): SignAsk => {
+const toSign = ({ context: { apId, person } }: { readonly context: SignerContext }): SignAsk => {
   const { msisdn, text, language, profile } = person;
-  return { apId, msisdn, text, language, profile, timeoutSeconds: promptSeconds, ask: asks.length };
+  return { apId, msisdn, text, language, profile, timeoutSeconds: promptSeconds };
 };
 
 const notProvided = (): Promise<never> => Promise.reject(new Error('Only the workers can ask'));
@@ -209,10 +203,11 @@ export const signerMachine = setup({
     output: {} as SignerEnd,
   },
   actors: {
-    /** Prompts the phone. Answers when the transaction has ended. */
+    /**
+     * Prompts the phone. Answers when the transaction has ended, and cancels it when its state is
+     * left before.
+     */
     sign: fromPromise<SignResult, SignAsk>(notProvided),
-    /** Cancels the transaction of a prompt. Answers with its end when nothing can follow it. */
-    withdraw: fromPromise<SignResult, SignAsk>(notProvided),
   },
   actions: {
     beginAsk: assign({ asks: ({ context, event }) => [...context.asks, { at: timeOf(event) }] }),
@@ -232,11 +227,10 @@ export const signerMachine = setup({
       asksLeft: asksLeft - 1,
       notBefore: timeOf(event) + (askAgain?.everyMs ?? 0),
     })),
-    conclude: assign(({ context: { end }, event }, result: SignResult) => {
-      const at = timeOf(event);
+    conclude: assign(({ event }, result: SignResult) => {
       if (result.kind === 'signed') return { end: result };
       const msspTransId = result.kind === 'failed' ? result.msspTransId : undefined;
-      return { end: end ?? { kind: 'refused' as const, at, msspTransId } };
+      return { end: { kind: 'refused' as const, at: timeOf(event), msspTransId } };
     }),
     decline: assign({
       end: ({ event }, reason: string | undefined) => ({
@@ -284,7 +278,6 @@ export const signerMachine = setup({
     },
     reminder: ({ context: { since, remindMs, reminded }, event }) =>
       Math.max(since + (remindMs[reminded] ?? 0) - timeOf(event), 0),
-    lookAgain: lookAgainMs,
   },
 }).createMachine({
   id: 'signer',
@@ -312,14 +305,6 @@ export const signerMachine = setup({
             invited: { on: { SIGN: prompt } },
             waiting: { after: { allowed: prompt }, on: { SIGN: prompt } },
             prompting: {
-              on: {
-                WITHDRAW: { target: '#signer.withdrawing', actions: 'beWithdrawn' },
-                DECLINE: {
-                  target: '#signer.withdrawing',
-                  actions: { type: 'decline', params: ({ event }) => event.reason },
-                },
-              },
-              after: { lookAgain: { target: 'prompting', reenter: true } },
               invoke: {
                 src: 'sign',
                 input: toSign,
@@ -372,15 +357,6 @@ export const signerMachine = setup({
         },
       },
     },
-    withdrawing: {
-      invoke: {
-        src: 'withdraw',
-        input: toSign,
-        onDone: { target: 'ended', actions: { type: 'conclude', params: given } },
-        onError: 'tryingAgain',
-      },
-    },
-    tryingAgain: { after: { 10000: 'withdrawing' } },
     ended: { type: 'final' },
   },
 });

@@ -8,7 +8,9 @@
  *
  * Queue `receipts`: one job for each receipt, its id is `<MSSP_TransID>-receipt`.
  *
- * Both have the prefix `{<prefix>-<shard>}`. The braces keep a shard in one slot of a Redis
+ * Queue `workflows`: one job for each instance of a workflow (src/workflows/contract.ts).
+ *
+ * All have the prefix `{<prefix>-<shard>}`. The braces keep a shard in one slot of a Redis
  * Cluster.
  */
 import { z } from 'zod';
@@ -17,6 +19,7 @@ import { profileNames } from '../protocol/requests.ts';
 
 export const signatureQueueName = 'signatures';
 export const receiptQueueName = 'receipts';
+export const workflowQueueName = 'workflows';
 export const signatureJobName = 'sign';
 export const receiptJobName = 'receipt';
 
@@ -52,6 +55,11 @@ export const signatureJobDataSchema = z.object({ MSS_SignatureReq: z.record(z.st
 
 export interface SignatureJobData {
   readonly MSS_SignatureReq: Readonly<Record<string, unknown>>;
+  /**
+   * Token of an activity of a workflow, which is told the end before the job ends. Only the service
+   * reads it.
+   */
+  readonly answerTo?: string;
 }
 
 /** Written into the data of a job by a release before 0.2. */

@@ -1,5 +1,5 @@
 /**
- * The queues. Each shard has three: signatures, receipts and callbacks. Bulk replays are few and
+ * The queues. Each shard has four: signatures, receipts, callbacks and workflows. Bulk replays are few and
  * have one queue. A BullMQ queue lies in one slot, so it uses one core of one Redis; more shards
  * spread the work over the nodes of a cluster.
  */
@@ -8,7 +8,7 @@ import { addFairly } from '../engine/redis/fair-adding.ts';
 import { createJobStore, type JobStore } from '../engine/redis/job-store.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { settlesWithin } from '../redis/timeout.ts';
-import { receiptQueueName, shardPrefix, signatureQueueName } from './contract.ts';
+import { receiptQueueName, shardPrefix, signatureQueueName, workflowQueueName } from './contract.ts';
 
 export const callbackQueueName = 'callbacks';
 export const bulkQueueName = 'bulk-replays';
@@ -25,6 +25,7 @@ export interface Shard {
   readonly signatures: QueueAt;
   readonly receipts: QueueAt;
   readonly callbacks: QueueAt;
+  readonly workflows: QueueAt;
 }
 
 export interface ShardsOptions {
@@ -94,6 +95,7 @@ export const openShards = ({ prefix, shards, ...common }: ShardsOptions): readon
       signatures: openQueue(signatureQueueName, at, common),
       receipts: openQueue(receiptQueueName, at, common),
       callbacks: openQueue(callbackQueueName, at, common),
+      workflows: openQueue(workflowQueueName, at, common),
     };
   });
 };
@@ -108,7 +110,7 @@ export const closeQueues = async (queues: readonly Queue[]): Promise<void> => {
 
 export const closeShards = (shards: readonly Shard[]): Promise<void> =>
   closeQueues(
-    shards.flatMap(({ signatures, receipts, callbacks }) =>
-      [signatures, receipts, callbacks].map(({ queue }) => queue),
+    shards.flatMap(({ signatures, receipts, callbacks, workflows }) =>
+      [signatures, receipts, callbacks, workflows].map(({ queue }) => queue),
     ),
   );

@@ -26,6 +26,8 @@ import type { Seals } from './seal.ts';
 /** The data of a job. `others`: written by an earlier release. */
 export interface SignatureData {
   readonly request: SignatureRequest;
+  /** Token of the activity that is told the end. */
+  readonly answerTo: string | undefined;
   readonly others: Readonly<Record<string, unknown>>;
 }
 
@@ -85,11 +87,17 @@ export const defineSignature = (options: SignatureWorkflowOptions): Workflow => 
     chart,
     input: {
       parse: (data): SignatureData => {
-        const { MSS_SignatureReq: given, ...others } = Object(data) as { MSS_SignatureReq?: unknown };
+        const {
+          MSS_SignatureReq: given,
+          answerTo,
+          ...others
+        } = Object(data) as { MSS_SignatureReq?: unknown; answerTo?: unknown };
         if (given === undefined || given === null) throw refused(fault(102, 'MSS_SignatureReq'));
         const request = protocol.parseStoredSign(given);
         if (!request.ok) throw refused(request.fault);
-        return { request: request.value, others };
+        if (answerTo !== undefined && typeof answerTo !== 'string')
+          throw refused(fault(101, 'answerTo: the token of an activity'));
+        return { request: request.value, answerTo, others };
       },
     },
     begin: (data: SignatureData, job) => {

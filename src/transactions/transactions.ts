@@ -70,6 +70,18 @@ export const createFind = ({
   };
 };
 
+/**
+ * Adds a request under an id that follows from who asks, and whose end is told to an activity. A
+ * job that exists under the id stays as it is.
+ */
+export const createSubmitFor =
+  ({ shards, now }: Pick<TransactionsOptions, 'shards' | 'now'>) =>
+  async (msspTransId: string, wire: MssSignatureReq, answerTo: string): Promise<void> => {
+    const data: SignatureJobData = { MSS_SignatureReq: { ...wire }, answerTo };
+    const options = { jobId: msspTransId, timestamp: now() };
+    await shardFor(shards, msspTransId)?.signatures.queue.add(signatureJobName, data, options);
+  };
+
 export const createTransactions = (options: TransactionsOptions) => {
   const { shards, endings, readEnd, retention, now } = options;
   const find = createFind(options);

@@ -122,7 +122,6 @@ export const createFamily = (input: unknown, at: number) => {
     tell,
     /** Prompts on phones. */
     prompts: () => runs().filter(({ src }) => src === 'sign') as readonly Run<SignAsk>[],
-    withdrawals: () => runs().filter(({ src }) => src === 'withdraw') as readonly Run<SignAsk>[],
     attests: () => runs().filter(({ src }) => src === 'attest'),
     answer: ({ id, child }: Run<unknown>, output: unknown) => tell(id, doneEvent(child, output)),
     throws: ({ id, child }: Run<unknown>) => tell(id, { type: `xstate.error.actor.${child}`, error: {} }),

@@ -49,10 +49,6 @@ const fail = (family: Family, name: string, code: number): void => {
   family.answer(promptOf(family, name), failed(code));
   family.pass(0);
 };
-const withdrawAll = (family: Family): void => {
-  for (const each of family.withdrawals()) family.answer(each, failed(401));
-  family.pass(0);
-};
 const attest = (family: Family): void => {
   for (const each of family.attests()) family.answer(each, 'a.b.c');
 };
@@ -79,29 +75,17 @@ it('asks all signers of a step, and those of the next step only then', () => {
   ]);
 });
 
-it('withdraws the prompts of the others when enough have signed, and goes on when they have ended', () => {
+it('withdraws the prompts of the others when enough have signed, and goes on', () => {
   const family = begin([step('one', ['Anna', 'Beat', 'Chris'], { need: 2 }), step('two', ['Dora'])]);
   sign(family, 'Chris');
   sign(family, 'Anna');
-  expect(family.value).toEqual({ steps: 'closing' });
-  expect(asked(family)).toEqual([]);
-  expect(family.withdrawals().map(({ input }) => input.text)).toEqual(['Contract for Beat']);
-  withdrawAll(family);
   expect(asked(family)).toEqual(['Dora']);
   expect(states(family)[0]).toEqual(['done', 'signed', 'withdrawn', 'signed']);
-});
-
-it('keeps a signature that came while its prompt was being withdrawn', () => {
-  const family = begin([step('one', ['Anna', 'Beat'], { need: 1 })]);
-  sign(family, 'Anna');
-  for (const each of family.withdrawals()) family.answer(each, signed(family.now()));
-  expect(states(family)).toEqual([['done', 'signed', 'signed']]);
 });
 
 it('fails by a refusal, and withdraws the others', () => {
   const family = begin([step('one', ['Anna', 'Beat']), step('two', ['Chris'])]);
   fail(family, 'Anna', 401);
-  withdrawAll(family);
   attest(family);
   expect(family.value).toBe('failed');
   expect(family.context.failure).toMatchObject({ reason: 'REFUSED', step: 'one' });

@@ -14,8 +14,8 @@ const released: Readonly<Record<string, string>> = {
   'callback.machine.ts': 'version 1, ab22c06d71a71006',
   'mail.machine.ts': 'version 1, 49dbe3595f08bf74',
   'ping.machine.ts': 'version 1, 8035cdbd3f8633a4',
-  'process.machine.ts': 'version 1, 1d1da5c9172e7c69',
-  'signer.machine.ts': 'version 1, 3947f97f603fb95b',
+  'process.machine.ts': 'version 1, a55afb018814a0fb',
+  'signer.machine.ts': 'version 1, f06935939797c358',
   'receipt.machine.ts': 'version 1, 21d0a9667da490a0',
   'signature.machine.ts': 'version 1, 2289d2c40bf857d4',
 };

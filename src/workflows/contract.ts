@@ -1,0 +1,44 @@
+/**
+ * The content of the queue `workflows`: a public contract, because other programs add jobs
+ * (docs/queue-contract.md).
+ *
+ * One job for each instance. Its name is `<workflow>@<version>`, or the name alone for the latest
+ * version. Its id is made by {@link instanceIdOf}. Children of an instance have the ids of the
+ * engine, `<parent>.<child>.<run>`, and their own input as data.
+ */
+import { hash } from 'node:crypto';
+import { z } from 'zod';
+
+/** Data of the job of every workflow that the service runs. */
+export const workflowDataSchema = z.strictObject({
+  apId: z.string().min(1).max(256).describe('AP_ID of the application that the instance belongs to'),
+  input: z.unknown().describe('What the workflow itself takes'),
+});
+export type WorkflowData = Readonly<z.infer<typeof workflowDataSchema>>;
+
+/** What an application may choose as the id of an instance. */
+export const ownIdPattern = /^[A-Za-z0-9_-]{1,64}$/;
+
+const tenantLength = 12;
+
+/** Stands for an application in ids: twelve characters of the base64url of SHA-256(AP_ID). */
+const tenantOf = (apId: string): string => hash('sha256', apId, 'base64url').slice(0, tenantLength);
+
+/**
+ * The id of an instance. It holds the tenant, so an application cannot name an instance of another
+ * one.
+ *
+ * @param id {@link ownIdPattern}
+ */
+export const instanceIdOf = (apId: string, name: string, id: string): string =>
+  `${tenantOf(apId)}-${name}-${id}`;
+
+/** How the ids of all instances of an application begin. */
+export const tenantPrefixOf = (apId: string): string => `${tenantOf(apId)}-`;
+
+/** The part of an id that the application has chosen. */
+export const ownIdOf = (instanceId: string, name: string): string =>
+  instanceId.slice(tenantLength + name.length + 2);
+
+/** The instance that a child belongs to, over all levels. */
+export const rootOf = (instanceId: string): string => instanceId.split('.', 1)[0] ?? '';

@@ -1,0 +1,6 @@
+/**
+ * The package `paraph/workflow`: the engine for charts of one's own (src/engine/index.ts), and the
+ * activities that the service provides to charts that it runs.
+ */
+export * from '../engine/index.ts';
+export { type SignInput, type SignOutput, service } from './service-activities.ts';

@@ -1,0 +1,53 @@
+/**
+ * Activities that the service provides to charts of its operators, by name: the worker has the
+ * implementations (workers/workflow.worker.ts). A chart file may use a copy of this package of its
+ * own.
+ *
+ * ```ts
+ * import { service } from 'paraph/workflow';
+ * const chart = setup({ actors: { sign: service.sign } }).createMachine(…);
+ * ```
+ */
+import { providedActivity } from '../engine/define.ts';
+
+/** What a person is asked to sign. */
+export interface SignInput {
+  /** E.164, with or without plus. */
+  readonly msisdn: string;
+  readonly text: string;
+  /** Of the phone's screens: `en`, `de`, … */
+  readonly language?: string | undefined;
+  /** A name or URI of a signature profile; default `Any-LoA4`. */
+  readonly profile?: string | undefined;
+  /** How long the person has; default 60. */
+  readonly timeoutSeconds?: number | undefined;
+  /** AP_ID in whose name the person is asked. Default: that of the instance. */
+  readonly apId?: string | undefined;
+}
+
+/** How a signature has ended. An expected end never throws. */
+export type SignOutput =
+  | {
+      readonly kind: 'signed';
+      readonly msspTransId: string;
+      /** Milliseconds since the epoch. */
+      readonly at: number;
+      readonly attempt: number;
+    }
+  | {
+      readonly kind: 'failed';
+      /** Of the fault, and its reason, such as 401 and `USER_CANCEL`. */
+      readonly code: number;
+      readonly reason: string;
+      readonly detail: string;
+      /** Undefined when nobody was asked: the request itself was refused. */
+      readonly msspTransId?: string | undefined;
+    };
+
+export const service = {
+  /**
+   * Asks a person to sign: an ordinary transaction of the application. It is cancelled when the
+   * chart leaves the state before its end.
+   */
+  sign: providedActivity<SignInput, SignOutput>('service.sign'),
+};

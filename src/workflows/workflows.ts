@@ -1,0 +1,267 @@
+/**
+ * Instances of workflows that applications start: start, find, send, cancel, list.
+ *
+ * An application sees its own instances only. Those of others, unknown ones and those whose
+ * retention is over are the same: unknown. Callers have been authenticated before.
+ */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import { isInputError, jobNameOf, readJobName, type Workflow } from '../engine/define.ts';
+import { createEngine, type Engine, type Instance, spreadOver } from '../engine/engine.ts';
+import type { Shard } from '../transactions/shards.ts';
+import { instanceIdOf, ownIdOf, ownIdPattern, tenantPrefixOf, workflowDataSchema } from './contract.ts';
+import { type ListedInstance, type ListFilter, listInstances, type WorkflowStatus } from './listing.ts';
+
+/** An instance as its application sees it. */
+export interface WorkflowView {
+  /** As the application has chosen it. */
+  readonly id: string;
+  readonly name: string;
+  readonly version: number;
+  readonly status: WorkflowStatus;
+  /** The state value of the chart; undefined before the first turn. */
+  readonly state: unknown;
+  /** What the workflow publishes of its context. */
+  readonly context: unknown;
+  readonly output: unknown;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+  readonly endedAt: number | undefined;
+  /** Why it failed or was cancelled. */
+  readonly reason: string | undefined;
+}
+
+/**
+ * started   It is new.
+ * known     The same was started before under this id.
+ * conflict  Something else was.
+ * invalid   `message` names the place in the input, never its value.
+ * unknown   There is no such workflow.
+ */
+export type StartResult =
+  | { readonly kind: 'started' | 'known'; readonly view: WorkflowView }
+  | { readonly kind: 'conflict' | 'unknown' }
+  | { readonly kind: 'invalid'; readonly message: string };
+
+/** `unknown`: no such instance, or it has ended. `refused`: not in its state. */
+export type SendOutcome =
+  | { readonly kind: 'taken' | 'refused' | 'unknown' | 'busy' }
+  | { readonly kind: 'invalid'; readonly message: string };
+
+export type Workflows = ReturnType<typeof createWorkflows>;
+
+/** The words of zod may quote the input. @param root What the error is about as a whole. */
+export const problemOf = (error: unknown, root: string): string => {
+  if (isInputError(error)) return error.message;
+  if (!(error instanceof z.ZodError)) throw error;
+  const [issue] = error.issues;
+  const place = z.core.toDotPath(issue?.path ?? []) || root;
+  const custom = issue?.message.startsWith('must ') ? issue.message : 'is not what it must be';
+  return `${place} ${issue?.code === 'unrecognized_keys' ? 'has members that are not known here' : custom}`;
+};
+
+/** A chart of one's own as the service runs it: its job also says for which application. */
+export const asServiceWorkflow = (workflow: Workflow): Workflow => ({
+  ...workflow,
+  parseInput: (data) => {
+    const { apId, input } = workflowDataSchema.parse(data);
+    return { apId, input: workflow.parseInput(input) };
+  },
+  begin: (data, job) => workflow.begin((data as { readonly input: unknown }).input, job),
+});
+
+/** An instance that ends in a top state of this name has this status. */
+const statusOf = ({ ended, record }: Pick<Instance, 'ended' | 'record'>): WorkflowStatus => {
+  if (ended === 'no') return 'open';
+  if (ended === 'failed' || record?.value === 'failed') return 'failed';
+  return record?.status === 'stopped' || record?.value === 'cancelled' ? 'cancelled' : 'completed';
+};
+
+/** Before the job ends. */
+export const statusOfEnd = (
+  record: NonNullable<Instance['record']>,
+  failedReason: string | undefined,
+): WorkflowStatus => statusOf({ ended: failedReason === undefined ? 'completed' : 'failed', record });
+
+export const createWorkflows = (options: {
+  readonly shards: readonly Shard[];
+  /** As the service runs them; each with the earlier versions that may still be open. */
+  readonly workflows: readonly Workflow[];
+  readonly retention: { readonly doneMs: number; readonly failedMs: number };
+  readonly now: () => number;
+}) => {
+  const { shards, retention, now } = options;
+  const byName = new Map<string, readonly Workflow[]>();
+  for (const workflow of options.workflows) {
+    const versions = [...(byName.get(workflow.chart.name) ?? []), workflow];
+    byName.set(
+      workflow.chart.name,
+      versions.toSorted((a, b) => b.chart.version - a.chart.version),
+    );
+  }
+  const queues = shards.map(({ workflows }) => workflows);
+  const [{ redis } = { redis: undefined }] = queues;
+  if (redis === undefined) throw new TypeError('shards: there must be one');
+  const locate = spreadOver(
+    queues.map(({ queue }) => queue),
+    redis,
+    now,
+  );
+  const engine: Engine = createEngine(locate, now);
+
+  const workflowFor = ({ jobName, record }: Instance): Workflow | undefined => {
+    const versions = byName.get(record?.workflow ?? readJobName(jobName).name) ?? [];
+    return versions.find(({ chart }) => chart.version === record?.version) ?? versions[0];
+  };
+
+  const isRetained = ({ endedAt, ended }: Instance): boolean =>
+    endedAt === undefined || now() - endedAt < (ended === 'failed' ? retention.failedMs : retention.doneMs);
+
+  const findInstance = async (instanceId: string, name: string): Promise<Instance | undefined> => {
+    const instance = await engine.find(instanceId);
+    return instance !== undefined && readJobName(instance.jobName).name === name && isRetained(instance)
+      ? instance
+      : undefined;
+  };
+
+  const findOwn = async (apId: string, name: string, id: string): Promise<Instance | undefined> =>
+    ownIdPattern.test(id) ? findInstance(instanceIdOf(apId, name, id), name) : undefined;
+
+  const viewOf = (instance: Instance): WorkflowView => {
+    const { id, record, jobName, createdAt, endedAt, failedReason } = instance;
+    const workflow = workflowFor(instance);
+    const { name, version = workflow?.chart.version ?? 1 } = readJobName(jobName);
+    return {
+      ...{ id: ownIdOf(id, name), name, version: record?.version ?? version },
+      ...{ status: statusOf(instance), state: record?.value },
+      context: record === undefined ? undefined : workflow?.publish(record.context),
+      ...{ output: record?.output, createdAt, endedAt, reason: failedReason ?? record?.reason },
+    };
+  };
+
+  const sendTo = async (
+    instance: Instance,
+    key: string,
+    event: { readonly type: string },
+  ): Promise<SendOutcome> => {
+    const workflow = workflowFor(instance);
+    if (workflow === undefined) return { kind: 'unknown' };
+    try {
+      const sent = await engine.send(workflow, instance.id, key, event, { judged: true });
+      return { kind: sent === 'finished' ? 'unknown' : sent };
+    } catch (error) {
+      return { kind: 'invalid', message: problemOf(error, 'The event') };
+    }
+  };
+
+  return {
+    engine,
+    locate,
+    names: (): readonly string[] => [...byName.keys()],
+    /** The latest version first. */
+    versions: (name: string): readonly Workflow[] => byName.get(name) ?? [],
+
+    /**
+     * Makes an instance durable.
+     *
+     * @param id Of the application's choice; the same again with the same input is the same
+     *   instance. Undefined for a random one.
+     */
+    start: async (
+      apId: string,
+      name: string,
+      input: unknown,
+      id: string | undefined,
+    ): Promise<StartResult> => {
+      const workflow = byName.get(name)?.[0];
+      if (workflow === undefined) return { kind: 'unknown' };
+      if (id !== undefined && !ownIdPattern.test(id))
+        return { kind: 'invalid', message: 'id must be 1 to 64 letters, digits, - or _' };
+      const data = { apId, input };
+      const known = async (): Promise<StartResult | undefined> => {
+        const instance = id && (await engine.find(instanceIdOf(apId, name, id)));
+        if (!instance) return undefined;
+        const isSame =
+          readJobName(instance.jobName).name === name && isDeepStrictEqual(instance.data, asStored(data));
+        return isSame ? { kind: 'known', view: viewOf(instance) } : { kind: 'conflict' };
+      };
+      const before = await known();
+      if (before !== undefined) return before;
+      try {
+        workflow.parseInput(data);
+      } catch (error) {
+        return { kind: 'invalid', message: problemOf(error, 'input') };
+      }
+      const instanceId = instanceIdOf(apId, name, id ?? randomBytes(15).toString('base64url'));
+      await locate(instanceId).queue.add(jobNameOf(workflow), data, {
+        jobId: instanceId,
+        timestamp: now(),
+      });
+      // Another one may have come first.
+      const added = await known();
+      if (added?.kind === 'conflict') return added;
+      const instance = await engine.find(instanceId);
+      if (instance === undefined) throw new Error('An instance that was added is gone');
+      return { kind: 'started', view: viewOf(instance) };
+    },
+
+    find: async (apId: string, name: string, id: string): Promise<WorkflowView | undefined> => {
+      const instance = await findOwn(apId, name, id);
+      return instance && viewOf(instance);
+    },
+
+    /** @param key Sent again under the same key, the event counts once. */
+    send: async (
+      apId: string,
+      name: string,
+      id: string,
+      event: { readonly type: string },
+      key: string = randomUUID(),
+    ): Promise<SendOutcome> => {
+      const instance = await findOwn(apId, name, id);
+      return instance?.ended === 'no' ? sendTo(instance, key, event) : { kind: 'unknown' };
+    },
+
+    /**
+     * Sends CANCEL. A chart without a transition for it is stopped.
+     *
+     * @param by `application`, or the name of an operator.
+     */
+    cancel: async (
+      apId: string,
+      name: string,
+      id: string,
+      { by, reason }: { readonly by: string; readonly reason?: string | undefined },
+    ): Promise<'cancelled' | 'unknown' | 'busy'> => {
+      const instance = await findOwn(apId, name, id);
+      if (instance?.ended !== 'no') return 'unknown';
+      const event = { type: 'CANCEL', by, ...(reason !== undefined && { reason }) };
+      const sent = await sendTo(instance, `cancel/${by}`, event);
+      if (sent.kind === 'taken') return 'cancelled';
+      if (sent.kind === 'unknown' || sent.kind === 'busy') return sent.kind;
+      const stopped = await engine.stop(instance.id, reason);
+      return stopped === 'taken' ? 'cancelled' : stopped === 'busy' ? 'busy' : 'unknown';
+    },
+
+    /** Newest first. @returns Undefined for an invalid cursor. */
+    list: (
+      { apId, ...filter }: Omit<ListFilter, 'tenantPrefix'> & { readonly apId?: string | undefined },
+      page: { readonly limit: number; readonly cursor?: string | undefined },
+    ): ReturnType<typeof listInstances> =>
+      listInstances(
+        queues,
+        { ...filter, ...(apId !== undefined && { tenantPrefix: tenantPrefixOf(apId) }) },
+        page,
+      ),
+
+    /** For operators: an instance by its own id, or by that of a child. */
+    findInstance: engine.find,
+    view: viewOf,
+  };
+};
+
+/** As it comes back from Redis. */
+const asStored = (data: unknown): unknown => JSON.parse(JSON.stringify(data)) as unknown;
+
+export type { ListedInstance };
