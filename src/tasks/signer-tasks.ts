@@ -1,5 +1,6 @@
 /** {@link Tasks} over the engine: the state of a signer is that of its chart. */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { ProcessContext } from '../../machines/process-progress.ts';
 import { publishProcess } from '../../machines/process-report.ts';
@@ -32,6 +33,9 @@ export const findSigner = async (
   if (instance === undefined || context?.linkVersion !== version) return undefined;
   return { instance, context };
 };
+
+/** A turn takes milliseconds, where a worker runs. */
+const maxTurnMs = 2000;
 
 const openSchema = z.object({ open: z.object({ asking: z.string() }) });
 
@@ -84,8 +88,22 @@ export const createTasks = ({
       .sort((one, other) => one.at - other.at);
   };
 
-  const send = async ({ instance }: Link, order: SignerOrder): Promise<Done> =>
-    (await engine.send(signer, instance, randomUUID(), order, { judged: true })) === 'busy' ? 'busy' : 'done';
+  /** The event is durable before its turn has run, and the page that follows must show what it did. */
+  const send = async (
+    link: Link,
+    order: SignerOrder,
+    isDone: (state: TaskState) => boolean,
+  ): Promise<Done> => {
+    const sent = await engine.send(signer, link.instance, randomUUID(), order, { judged: true });
+    if (sent !== 'taken') return sent === 'busy' ? 'busy' : 'done';
+    const until = performance.now() + maxTurnMs;
+    for (let pauseMs = 5; performance.now() < until; pauseMs = Math.min(pauseMs * 1.5, 100)) {
+      const found = await findSigner(engine, link);
+      if (found === undefined || isDone(stateOf(found, now()))) break;
+      await delay(pauseMs);
+    }
+    return 'done';
+  };
 
   return {
     find: async (link) => {
@@ -100,7 +118,8 @@ export const createTasks = ({
         signed: state.kind === 'open' ? await findSigned(link.instance) : [],
       };
     },
-    sign: (link) => send(link, { type: 'SIGN' }),
-    decline: (link, reason) => send(link, { type: 'DECLINE', reason }),
+    sign: (link) =>
+      send(link, { type: 'SIGN' }, (state) => state.kind !== 'open' || state.problem === 'limited'),
+    decline: (link, reason) => send(link, { type: 'DECLINE', reason }, ({ kind }) => kind === 'ended'),
   };
 };
