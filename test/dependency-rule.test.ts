@@ -65,9 +65,9 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     'console-login engine history theme machines oauth operators pages protocol redis registry transactions',
     '@bull-board/api @bull-board/hono @hono/node-server bullmq hono zod',
   ],
-  logger: ['http oauth operators workers', 'pino'],
+  logger: ['http oauth operators tasks workers', 'pino'],
   product: [
-    'callbacks configuration console console-login demo embedded engine environment history http logger oauth operators pki product-version protocol redis registry sscd telemetry transactions workers',
+    'callbacks configuration console console-login demo embedded engine environment history http logger mail oauth operators pki product-version protocol redis registry sscd tasks telemetry transactions workers',
     'pino',
   ],
   cli: [

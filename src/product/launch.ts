@@ -17,6 +17,7 @@ import { createDirectory } from '../embedded/instance-lock.ts';
 import type { Environment } from '../environment.ts';
 import { listen, type RunningServer, TlsFileError } from '../http/server.ts';
 import { createLogger, createStepLog } from '../logger.ts';
+import { MailFileError } from '../mail.ts';
 import { masterKeyFileIn, masterKeyFrom } from '../pki/master-key.ts';
 import { settlesWithin } from '../redis/timeout.ts';
 import { toError } from '../redis/to-error.ts';
@@ -264,7 +265,8 @@ export const launch = async (
     );
   } catch (error) {
     await redis.stop();
-    if (error instanceof TlsFileError) throw new StartError('usage', `${error.message}.`);
+    if (error instanceof TlsFileError || error instanceof MailFileError)
+      throw new StartError('usage', `${error.message}.`);
     if (error instanceof Error && /^(listen|getaddrinfo) /.test(error.message)) {
       const [setting, port] = parts.api
         ? (['PORT', environment.port] as const)
