@@ -17,6 +17,7 @@ import { addClients } from './clients.command.ts';
 import { addCompletion } from './completion.command.ts';
 import { addConfig } from './config.command.ts';
 import { type AddCommand, type CliContext, type Done, Ended, type Report } from './context.ts';
+import { addEvidence } from './evidence.command.ts';
 import { addExamples } from './examples.ts';
 import { exitCodeHelp, exitCodes } from './exit-codes.ts';
 import { addIndex } from './index.command.ts';
@@ -57,7 +58,7 @@ const addJson = (command: Command): void => {
 /** In the groups and the order of `--help`. */
 const groups: Readonly<Record<string, readonly AddCommand[]>> = {
   'Run the service:': [addServe],
-  'Sign:': [addSign, addStatus, addReceipt, addProfile, addMessages],
+  'Sign:': [addSign, addStatus, addReceipt, addProfile, addMessages, addEvidence],
   'Operate:': [addTransactions, addWatch, addReplay, addCallbacks, addAudit, addStats, addRefusals],
   'Administer:': [addUsers, addAps, addClients, addKeys, addIndex, addConfig],
   'More:': [addCompletion],

@@ -6,6 +6,10 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   sign: ['+41700092501 "Sign in to Example?"', '+41700092501 "Pay 10 CHF?" --trust root.pem --json'],
   status: ['H00iYL8VL0XkSrARJXEh --wait --text "Sign in to Example?"'],
   receipt: ['H00iYL8VL0XkSrARJXEh +41700092503 "Your order is on its way"'],
+  'evidence verify': [
+    'evidence.jws --root root.pem',
+    'process.json --root root.pem --definition contract.json',
+  ],
   ls: ['--state open', '--state failed --fault 208,209 --since 2h', '--state failed --json'],
   show: ['H00iYL8VL0XkSrARJXEh --reveal'],
   cancel: ['H00iYL8VL0XkSrARJXEh --reason "Wrong customer"'],

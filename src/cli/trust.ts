@@ -37,13 +37,14 @@ const readPem = (pem: string): readonly Uint8Array[] | undefined => {
   }
 };
 
-const readTrustFile = async (path: string): Promise<Trust> => {
+/** @param option That names the file. @throws UsageError */
+export const readTrustFile = async (path: string, option = '--trust'): Promise<Trust> => {
   const pem = await readFile(path, 'latin1').catch(() => {
-    throw new UsageError('The file that --trust names cannot be read.');
+    throw new UsageError(`The file that ${option} names cannot be read.`);
   });
   const certificates = readPem(pem);
   if (certificates === undefined) {
-    throw new UsageError('The file that --trust names has no usable certificate (PEM).');
+    throw new UsageError(`The file that ${option} names has no usable certificate (PEM).`);
   }
   return { certificates, source: 'file', from: path };
 };

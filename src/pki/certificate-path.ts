@@ -131,20 +131,27 @@ const usageBits = { digitalSignature: 0x80, keyCertSign: 0x04 } as const;
 const allows = ({ keyUsage }: CertificateFields, use: keyof typeof usageBits): boolean =>
   keyUsage === undefined || (keyUsage & usageBits[use]) !== 0;
 
+export type Purpose = 'clientAuth' | 'documentSigning';
+
 /** Whether a certificate is fit for its place: 0 is the signer, 1 the authority that issued it. */
-const checkStep = ({ fields }: Certificate, place: number, at: Date): PathFailure | undefined => {
+const checkStep = (
+  { fields }: Certificate,
+  place: number,
+  at: Date,
+  purpose: Purpose,
+): PathFailure | undefined => {
   const { notBefore, notAfter, extendedKeyUsage } = fields;
   // Refuses an invalid date, too, which compares false with everything.
   if (!(at >= notBefore)) return { reason: 'CERTIFICATE_NOT_YET_VALID', notBefore };
   if (!(at <= notAfter)) return { reason: 'CERTIFICATE_EXPIRED', notAfter };
   if (fields.hasUnknownCritical) return { reason: 'UNTRUSTED_CHAIN' };
   if (place === 0)
-    return allows(fields, 'digitalSignature') && extendedKeyUsage?.includes(id.clientAuth)
+    return allows(fields, 'digitalSignature') && extendedKeyUsage?.includes(id[purpose])
       ? undefined
       : { reason: 'WRONG_PURPOSE' };
   if (!fields.isAuthority || !allows(fields, 'keyCertSign')) return { reason: 'UNTRUSTED_CHAIN' };
   if (fields.pathLength !== undefined && fields.pathLength < place - 1) return { reason: 'UNTRUSTED_CHAIN' };
-  if (extendedKeyUsage !== undefined && !extendedKeyUsage.includes(id.clientAuth))
+  if (extendedKeyUsage !== undefined && !extendedKeyUsage.includes(id[purpose]))
     return { reason: 'WRONG_PURPOSE' };
   return undefined;
 };
@@ -152,7 +159,8 @@ const checkStep = ({ fields }: Certificate, place: number, at: Date): PathFailur
 /**
  * Looks for a valid path.
  *
- * @param others Certificates that came with the signature, in any order.
+ * @param others  Certificates that came with the signature, in any order.
+ * @param purpose What all certificates of the path must allow, as far as they restrict it.
  * @returns Undefined when there is one, else the error of the first path that ends in an anchor.
  */
 export const checkPath = (
@@ -160,11 +168,12 @@ export const checkPath = (
   others: readonly Certificate[],
   anchors: readonly Certificate[],
   at: Date,
+  purpose: Purpose = 'clientAuth',
 ): PathFailure | undefined => {
   let first: PathFailure | undefined;
   for (const path of pathsFrom([signer], others, anchors, { verifications: maxVerifications })) {
     const failure = path
-      .map((step, place) => checkStep(step, place, at))
+      .map((step, place) => checkStep(step, place, at, purpose))
       .find((found) => found !== undefined);
     if (failure === undefined) return undefined;
     first ??= failure;

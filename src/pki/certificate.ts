@@ -20,8 +20,8 @@ import {
 import { objectIdentifiers } from './object-identifiers.ts';
 
 /**
- * Writes the three kinds of certificate that a signature is checked against: root, issuing
- * authority, user.
+ * Writes the kinds of certificate that a signature is checked against: root, issuing authority,
+ * user, and that of the service's evidence records.
  *
  * Clients run `openssl cms -verify -purpose sslclient`, which refuses a chain when the certificate
  * of the user **or of the issuing authority** lacks clientAuth among its extended key usages; so
@@ -67,8 +67,8 @@ const authorityConstraints = (pathLength?: number): Buffer =>
     'critical',
   );
 
-const clientAuth = (): Buffer =>
-  extension(objectIdentifiers.extendedKeyUsage, sequence(objectIdentifier(objectIdentifiers.clientAuth)));
+const extendedKeyUsage = (purpose: 'clientAuth' | 'documentSigning'): Buffer =>
+  extension(objectIdentifiers.extendedKeyUsage, sequence(objectIdentifier(objectIdentifiers[purpose])));
 
 /** 128 bits, positive, never shorter: the first bit is 0 and the second 1. */
 const randomSerial = (): Buffer => {
@@ -79,8 +79,8 @@ const randomSerial = (): Buffer => {
 
 const attribute = (type: string, value: Uint8Array): Buffer => setOf(sequence(objectIdentifier(type), value));
 
-/** `CN=<commonName>` alone: our authorities. */
-const authorityName = (commonName: string): Buffer =>
+/** `CN=<commonName>` alone: our authorities, and the service. */
+const ownName = (commonName: string): Buffer =>
   sequence(attribute(objectIdentifiers.commonName, utf8String(commonName)));
 
 /** `serialNumber=<serialNumber>`, `CN=<serialNumber>:PN`; PN marks a pseudonym. */
@@ -140,7 +140,7 @@ const issuedBy = ({ certificate, privateKey }: Authority): Request['issuer'] => 
 
 /** The self-signed root, `CN=Paraph Root CA`, 20 years. @param privateKey EC P-256. */
 export const createRootCertificate = (privateKey: KeyObject, notBefore: Date): Uint8Array => {
-  const name = authorityName('Paraph Root CA');
+  const name = ownName('Paraph Root CA');
   return write({
     subject: name,
     publicKey: privateKey,
@@ -158,12 +158,34 @@ export const createIssuingCertificate = (
   notBefore: Date,
 ): Uint8Array =>
   write({
-    subject: authorityName('Paraph Issuing CA'),
+    subject: ownName('Paraph Issuing CA'),
     publicKey: privateKey,
     issuer: issuedBy(root),
     notBefore,
     years: 10,
-    extensions: [authorityConstraints(0), keyUsage('keyCertSign', 'crlSign'), clientAuth()],
+    extensions: [authorityConstraints(0), keyUsage('keyCertSign', 'crlSign'), extendedKeyUsage('clientAuth')],
+  });
+
+/**
+ * The certificate of the key that signs evidence records: `CN=Paraph Evidence`, 10 years, for
+ * document signing only (RFC 9336).
+ *
+ * The root issues it, because what the issuing authority issues is for clientAuth alone.
+ *
+ * @param publicKey EC P-256.
+ */
+export const createEvidenceCertificate = (
+  publicKey: KeyObject,
+  root: Authority,
+  notBefore: Date,
+): Uint8Array =>
+  write({
+    subject: ownName('Paraph Evidence'),
+    publicKey,
+    issuer: issuedBy(root),
+    notBefore,
+    years: 10,
+    extensions: [keyUsage('digitalSignature'), extendedKeyUsage('documentSigning')],
   });
 
 /**
@@ -183,7 +205,7 @@ export const createUserCertificate = (
     issuer: issuedBy(issuing),
     notBefore,
     years: 3,
-    extensions: [keyUsage('digitalSignature'), clientAuth()],
+    extensions: [keyUsage('digitalSignature'), extendedKeyUsage('clientAuth')],
   });
 
 /**

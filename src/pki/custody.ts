@@ -12,6 +12,7 @@ import type { KeyAlgorithm } from '../protocol/requests.ts';
 import { createBoundedCache } from './bounded-cache.ts';
 import {
   type Authority,
+  createEvidenceCertificate,
   createIssuingCertificate,
   createRootCertificate,
   createUserCertificate,
@@ -32,6 +33,7 @@ import { createSealer, recordKind } from './sealed-record.ts';
  * | record | holds |
  * |---|---|
  * | `ca:root`, `ca:issuing` | JSON: certificate in clear (base64 DER), private key sealed |
+ * | `service:evidence` | the same, for the key that signs evidence records |
  * | `user:<msisdn>:<sscdId>:<EC or RSA>` | the same, for one SSCD |
  * | `user:<msisdn>:<sscdId>:<EC or RSA>:expired` | the same, with an expired certificate |
  * | `identity:<msisdn>` | sealed: the user's serialNumber, the same for all SSCDs and for life |
@@ -111,7 +113,7 @@ export const createKeyCustody = ({
   readonly userKeysCached?: number;
 }): KeyCustody => {
   const sealer = createSealer(masterKey);
-  const authorities = createBoundedCache<Promise<Authority>>(2);
+  const authorities = createBoundedCache<Promise<Authority>>(3);
   const userKeys = createBoundedCache<Promise<UserKey>>(userKeysCached);
   const chains = createBoundedCache<Promise<CertificateChain | undefined>>(userKeysCached);
   const serialNumbers = createBoundedCache<Promise<string>>(userKeysCached);
@@ -155,6 +157,13 @@ export const createKeyCustody = ({
     authorities.get('ca:issuing', () =>
       keyAndCertificate('ca:issuing', 'EC', async (key) =>
         createIssuingCertificate(key, await root(), startOfValidity()),
+      ),
+    );
+
+  const evidence = (): Promise<Authority> =>
+    authorities.get('service:evidence', () =>
+      keyAndCertificate('service:evidence', 'EC', async (key) =>
+        createEvidenceCertificate(key, await root(), startOfValidity()),
       ),
     );
 
@@ -209,6 +218,13 @@ export const createKeyCustody = ({
     userKey: async (owner) => {
       const name = userRecordName(owner);
       return userKeys.get(name, () => loadUserKey(name, owner));
+    },
+    evidenceKey: async () => {
+      const [{ privateKey, certificate }, { certificate: rootCertificate }] = await Promise.all([
+        evidence(),
+        root(),
+      ]);
+      return { privateKey, certificates: [certificate, rootCertificate] };
     },
     chain: (id) => chains.get(id, () => loadChain(id)),
     hasAuthority: async () => (await store.get('ca:root')) !== undefined,

@@ -3,7 +3,7 @@
  * verifier accepts.
  *
  * Sources: RFC 5280 (names, extensions), RFC 5480 and 8017 (keys), RFC 5652 and 5754 (CMS), RFC
- * 2985 (randomNonce).
+ * 2985 (randomNonce), RFC 9336 (documentSigning).
  */
 export const objectIdentifiers = {
   data: '1.2.840.113549.1.7.1',
@@ -32,4 +32,5 @@ export const objectIdentifiers = {
   authorityKeyIdentifier: '2.5.29.35',
   extendedKeyUsage: '2.5.29.37',
   clientAuth: '1.3.6.1.5.5.7.3.2',
+  documentSigning: '1.3.6.1.5.5.7.3.36',
 } as const;

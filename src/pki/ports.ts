@@ -16,6 +16,14 @@ export interface UserKey {
   readonly serialNumber: string;
 }
 
+/** The service's own key, for records that it signs itself. */
+export interface ServiceKey {
+  /** EC P-256. */
+  readonly privateKey: KeyObject;
+  /** DER. The root has issued it directly. */
+  readonly certificates: readonly [service: Uint8Array, root: Uint8Array];
+}
+
 /** The owner of a key is one SSCD of one subscriber. */
 export interface KeyOwner {
   readonly msisdn: string;
@@ -32,6 +40,8 @@ export interface KeyOwner {
 export interface KeyCustody {
   /** @throws When the store is unreachable or the master key does not fit. */
   userKey(owner: KeyOwner): Promise<UserKey>;
+  /** Signs evidence records, and nothing else. @throws Like {@link userKey}. */
+  evidenceKey(): Promise<ServiceKey>;
   /** The serialNumber in the certificates of a number. @throws Like {@link userKey}. */
   serialNumberOf(msisdn: string): Promise<string>;
   /** @returns Undefined for an id that was never issued. */

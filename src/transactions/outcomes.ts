@@ -51,8 +51,15 @@ export type ReadEnd = (ending: Ending, of: Ended) => Promise<TransactionState>;
 /** Log and metric recognise the error by the beginning of its message. */
 export const notBelieved = (id: string): Error => new Error(`A stored end was not believed: ${id}`);
 
-/** Adds the certificates, which are not stored with the signature. */
-const completeSignature = async (outcome: Outcome, chains: OutcomeCustody): Promise<string | undefined> => {
+/**
+ * Adds the certificates, which are not stored with the signature.
+ *
+ * @returns CMS, Base64; undefined for a text that was delivered.
+ */
+export const completeSignature = async (
+  outcome: Outcome,
+  chains: Pick<OutcomeCustody, 'chain'>,
+): Promise<string | undefined> => {
   if (outcome.kind === 'delivered') return undefined;
   if (outcome.certificates === undefined) return outcome.cms;
   const chain = await chains.chain(outcome.certificates);

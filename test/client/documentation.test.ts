@@ -1,4 +1,4 @@
-/** The TypeScript of docs/client.md, docs/queue-contract.md and docs/workflows.md compiles as it stands; the first two do what is said of them. */
+/** The TypeScript of the pages about libraries compiles as it stands; that of docs/client.md and docs/queue-contract.md does what is said of it. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -47,7 +47,7 @@ const load = async <T>(name: keyof typeof samples, replacements: Record<string, 
 };
 
 it('compiles under the strict settings of this project', async () => {
-  const pages = ['client.md', 'queue-contract.md', 'workflows.md'];
+  const pages = ['client.md', 'evidence.md', 'queue-contract.md', 'workflows.md'];
   for (const page of pages)
     samplesOf(page).forEach((sample, index) => {
       writeFileSync(join(directory, `${page}-${index}.mts`), sample);
@@ -58,6 +58,7 @@ it('compiles under the strict settings of this project', async () => {
       extends: join(root, 'tsconfig.json'),
       compilerOptions: {
         paths: {
+          paraph: [join(root, 'dist/src/index.d.ts')],
           'paraph/client': [typesOf('client')],
           'paraph/queue': [typesOf('queue')],
           'paraph/workflow': [typesOf('engine')],

@@ -1,0 +1,121 @@
+/** `paraph evidence verify`: verifies the evidence record of a process, offline. */
+import { readFile } from 'node:fs/promises';
+import type { Evidence } from '../evidence/evidence.ts';
+import { verifyEvidence } from '../evidence/verify-evidence.ts';
+import { normaliseInstant } from '../protocol/instant.ts';
+import { type AddCommand, type CliContext, ok, type Report, UsageError } from './context.ts';
+import { fieldsText, listFields, paletteFor } from './screen.ts';
+import { readTrustFile, trustDocument, trustFields } from './trust.ts';
+
+interface Flags {
+  readonly root: string;
+  readonly definition?: string;
+  readonly at?: string;
+}
+
+const readText = (path: string, what: string): Promise<string> =>
+  readFile(path, 'utf8').catch(() => {
+    throw new UsageError(`${what} cannot be read.`);
+  });
+
+const parseJson = (text: string, what: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new UsageError(`${what} is no JSON.`);
+  }
+};
+
+/** The record itself, or the answer of `GET /workflows/process/{id}`, which contains it. */
+const recordIn = (text: string): string => {
+  if (!text.startsWith('{')) return text;
+  const { output } = Object(parseJson(text, 'The file')) as { readonly output?: unknown };
+  const { evidence } = Object(output) as { readonly evidence?: unknown };
+  if (typeof evidence === 'string') return evidence;
+  throw new UsageError('The file is JSON without output.evidence: has the process ended?');
+};
+
+const readAt = (text: string): Date => {
+  const instant = normaliseInstant(text);
+  if (instant === undefined) throw new UsageError('--at must be a time such as 2026-12-24T12:00:00Z.');
+  return new Date(instant);
+};
+
+const recordText = (evidence: Evidence, context: CliContext): string => {
+  const { process, outcome, iss, iat, steps, signatures, refusals } = evidence;
+  return fieldsText(
+    [
+      ['process', process.id],
+      ['application', process.apId],
+      ['service', iss],
+      ['outcome', `${outcome}, ${new Date(iat * 1000).toISOString()}`],
+      ['definition', process.definitionHash],
+      ...listFields(
+        'steps',
+        steps.map(({ name, state }) => `${name}: ${state}`),
+      ),
+      ...listFields(
+        'signed',
+        signatures.map(
+          ({ at, step, name, msisdn, serialNumber, text }) =>
+            `${at}  ${step}: ${name}, ${msisdn}, ${serialNumber}: ${text}`,
+        ),
+      ),
+      ...listFields(
+        'not signed',
+        refusals.map(({ step, name, msisdn, kind }) => `${step}: ${name}, ${msisdn}: ${kind}`),
+      ),
+    ],
+    context,
+  );
+};
+
+const unverified = 'The record does not verify';
+
+const verify = async (context: CliContext, file: string, flags: Flags): Promise<Report> => {
+  const trust = await readTrustFile(flags.root, '--root');
+  const at = flags.at === undefined ? undefined : readAt(flags.at);
+  const definition =
+    flags.definition === undefined
+      ? undefined
+      : parseJson(
+          await readText(flags.definition, 'The file that --definition names'),
+          'The file that --definition names',
+        );
+  const record = recordIn((await readText(file, 'The file')).trim());
+  const result = await verifyEvidence(record, {
+    roots: trust.certificates,
+    definition,
+    ...(at !== undefined && { at }),
+  });
+  const rules = definition === undefined ? 'not-given' : 'checked';
+  const document = { verified: result.ok, definition: rules, trust: trustDocument(trust) };
+  if (!result.ok) {
+    const { problems } = result;
+    const problem = [`${unverified}:`, ...problems.map(({ message }) => `  ${message}`)].join('\n');
+    return { outcome: 'unverified', document: { ...document, problems }, problem };
+  }
+  const { bold, green } = paletteFor(context.stdout, context);
+  const head = green(bold('The record verifies'));
+  const caution =
+    definition === undefined
+      ? 'How many signatures a step needs was not checked: name the definition with --definition.\n\n'
+      : '';
+  return ok(
+    { ...document, evidence: result.evidence },
+    `${head}\n\n${caution}${recordText(result.evidence, context)}${fieldsText(trustFields(trust), context)}`,
+  );
+};
+
+export const addEvidence: AddCommand = (program, context, done) => {
+  program
+    .command('evidence')
+    .description('check the evidence record of a process with several people')
+    .command('verify')
+    .description('verify the record and every signature in it, without a service')
+    .argument('<file>', 'the record, or the JSON of the process that has ended')
+    .requiredOption('--root <file>', 'root certificates that you trust (PEM)')
+    .option('--definition <file>', 'what the process was begun with (JSON)')
+    .option('--at <time>', 'when all certificates must be valid (default: at their use)')
+    .action(async (file: string, flags: Flags) => done(await verify(context, file, flags)));
+};

@@ -1,0 +1,110 @@
+/**
+ * What must hold of a record when the definition of its process is known: who may sign which text
+ * in which step, how many signatures a step needs, and when the next step may begin.
+ *
+ * Only the members of a definition that matter here are read.
+ */
+import { z } from 'zod';
+import { escalatedKey } from '../../machines/process-progress.ts';
+import { isOver } from './entry-rules.ts';
+import { type Evidence, hashDefinition } from './evidence.ts';
+import { type EvidenceProblem, problem } from './problem.ts';
+
+const personSchema = z.object({ name: z.string(), msisdn: z.string(), text: z.string().optional() });
+
+const stepSchema = z.object({
+  name: z.string(),
+  text: z.string().optional(),
+  signers: z.array(personSchema.extend({ substitutes: z.array(personSchema).optional() })),
+  need: z.union([z.enum(['all', 'first']), z.number().int()]).optional(),
+  if: z.unknown().optional(),
+  escalate: z.object({ to: personSchema }).optional(),
+  onRefusal: z.string().optional(),
+  onUnreached: z.string().optional(),
+  onDeadline: z.string().optional(),
+});
+type Step = Readonly<z.infer<typeof stepSchema>>;
+
+const definitionSchema = z.object({
+  text: z.string().optional(),
+  steps: z.array(stepSchema),
+  // Others only tell somebody.
+  compensation: z.array(z.unknown()).optional(),
+});
+
+const digitsOf = (msisdn: string): string => msisdn.replace(/\D/g, '');
+
+/** The texts that a person of a step may have signed; none for somebody who is not of the step. */
+const textsFor = (step: Step, usual: string | undefined, entry: { name: string; msisdn: string }) => {
+  const own = step.text ?? usual;
+  const people = step.signers.flatMap((signer) => [
+    { ...signer, text: signer.text ?? own },
+    ...(signer.substitutes ?? []).map((each) => ({ ...each, text: each.text ?? signer.text ?? own })),
+    // Stands in for one of the signers.
+    ...(step.escalate === undefined
+      ? []
+      : [{ ...step.escalate.to, text: step.escalate.to.text ?? signer.text ?? own }]),
+  ]);
+  return people
+    .filter(({ name, msisdn }) => name === entry.name && digitsOf(msisdn) === digitsOf(entry.msisdn))
+    .map(({ text }) => text);
+};
+
+const neededOf = ({ need = 'all', signers }: Step): number =>
+  need === 'all' ? signers.length : need === 'first' ? 1 : need;
+
+/** When the step had the signatures that it needs; undefined while it has not. */
+const reachedAt = (step: Step, { signatures }: Evidence): string | undefined => {
+  const own = signatures
+    .filter((entry) => entry.step === step.name)
+    .toSorted((one, other) => (one.at < other.at ? -1 : 1));
+  // A substitute has the key of the person in whose place they sign.
+  const keys = new Set<string>();
+  for (const { key, at } of own) {
+    keys.add(key);
+    if (keys.size >= neededOf(step) || key === escalatedKey) return at;
+  }
+  return undefined;
+};
+
+const mayBeUnmet = ({ onRefusal, onUnreached, onDeadline }: Step): boolean =>
+  [onRefusal, onUnreached, onDeadline].includes('continue');
+
+const endless = '9999';
+
+/** @param given JSON. */
+export function* checkDefinition(evidence: Evidence, given: unknown): Generator<EvidenceProblem> {
+  const parsed = definitionSchema.safeParse(given);
+  if (!parsed.success) return yield problem('definition', 'MALFORMED');
+  if (hashDefinition(given) !== evidence.process.definitionHash)
+    return yield problem('process.definitionHash', 'ANOTHER_DEFINITION');
+  const { text, steps, compensation = [] } = parsed.data;
+  const more = compensation.flatMap((each) => stepSchema.safeParse(each).data ?? []);
+  const names = evidence.steps.map(({ name }) => name);
+  const expected = [...steps, ...more].map(({ name }) => name).slice(0, Math.max(names.length, steps.length));
+  if (JSON.stringify(names) !== JSON.stringify(expected)) return yield problem('steps', 'OTHER_STEPS');
+
+  const known = new Map([...steps, ...more].map((step) => [step.name, step]));
+  for (const [index, entry] of evidence.signatures.entries()) {
+    const step = known.get(entry.step);
+    const texts = step === undefined ? [] : textsFor(step, text, entry);
+    if (texts.length === 0) yield problem(`signatures[${index}].msisdn`, 'NO_SIGNER');
+    else if (!texts.includes(entry.text)) yield problem(`signatures[${index}].text`, 'ANOTHER_TEXT');
+  }
+
+  /** Before it no later step may have begun. */
+  let free = '';
+  for (const [index, step] of steps.entries()) {
+    for (const [at, entry] of evidence.signatures.entries())
+      if (entry.step === step.name && entry.at < free) yield problem(`signatures[${at}].at`, 'OUT_OF_ORDER');
+    const state = evidence.steps[index]?.state;
+    const place = `steps[${index}]`;
+    const reached = reachedAt(step, evidence);
+    if (evidence.outcome === 'completed' && !isOver(state)) yield problem(`${place}.state`, 'NOT_ENDED');
+    if (state === 'skipped' && step.if === undefined) yield problem(`${place}.state`, 'NOT_SKIPPABLE');
+    if (state === 'unmet' && !mayBeUnmet(step)) yield problem(`${place}.state`, 'NOT_PASSABLE');
+    if (state === 'done' && reached === undefined) yield problem(place, 'NOT_ENOUGH');
+    const over = isOver(state) ? (reached ?? '') : endless;
+    if (over > free) free = over;
+  }
+}
