@@ -105,7 +105,7 @@ input:focus-visible,textarea:focus-visible{outline-offset:1px;border-radius:.5re
 .facts div{margin-bottom:.625rem}
 .facts dt{color:var(--quiet);font-size:.9375rem}
 .facts dd{margin:0;font-weight:600}
-.facts time{font-weight:400;color:var(--quiet)}
+.facts time{display:block;font-weight:400;font-size:.9375rem;color:var(--quiet)}
 .other{margin-top:1.25rem;padding-top:.5rem;border-top:1px solid var(--line)}
 .other summary{padding:.625rem 0;color:var(--accent);font-weight:600;cursor:pointer}
 .other form{margin-top:.5rem}

@@ -70,7 +70,7 @@ ${title === undefined ? '' : html`<div><dt>${about.purpose}</dt><dd>${apart(titl
       ? html`<dd>${about.nobody}</dd>`
       : signed.map(
           ({ name, at }) =>
-            html`<dd>${apart(name)}, <time datetime="${new Date(at).toISOString()}">${instant(language, at)}</time></dd>`,
+            html`<dd>${apart(name)} <time datetime="${new Date(at).toISOString()}">${instant(language, at)}</time></dd>`,
         )
   }</div>
 </dl>`;
@@ -92,7 +92,7 @@ ${isWrong ? html`<p class="error" id="reason-error"><span class="unseen">${error
 </form></details>`;
 };
 
-const problemBlock = (text: string): Html => html`<p class="problem">${text}</p>`;
+const problemBlock = (text: string): Html => html`<p class="problem" role="status">${text}</p>`;
 
 const openPage = (frame: PageFrame, view: TaskView, state: Extract<Task['state'], { kind: 'open' }>) => {
   const words = taskWords(frame.language);

@@ -29,7 +29,7 @@ describe('the page of a signer', () => {
     expect(page).toContain('<dd><bdi>Contract 4711</bdi></dd>');
     expect(page).toContain(`${'a'.repeat(230)}\nend</p>`);
     expect(page).toMatch(
-      /<bdi>Beat Beispiel<\/bdi>, <time datetime="2026-10-11T14:03:00.000Z">11 October 2026/,
+      /<bdi>Beat Beispiel<\/bdi> <time datetime="2026-10-11T14:03:00.000Z">11 October 2026/,
     );
   });
 
