@@ -25,7 +25,7 @@ export type SignerMail = Readonly<z.infer<typeof signerMailSchema>>;
 /** `code`: the server's reply (RFC 5321 4.2). */
 export type SignerMailResult =
   | { readonly kind: 'sent'; readonly messageId: string }
-  | { readonly kind: 'refused'; readonly code: number }
+  | { readonly kind: 'refused'; readonly code?: number }
   | { readonly kind: 'stale' };
 
 interface MailContext {

@@ -25,10 +25,13 @@ export const mailSchema = z.object({
 });
 export type Mail = Readonly<z.infer<typeof mailSchema>>;
 
-/** refused: the server takes no such mail, now or later. `code` is its reply (RFC 5321 4.2). */
+/**
+ * refused: the server takes no such mail, now or later. `code` is its reply (RFC 5321 4.2);
+ * undefined for what is no mail.
+ */
 export type MailResult =
   | { readonly kind: 'sent'; readonly messageId: string }
-  | { readonly kind: 'refused'; readonly code: number };
+  | { readonly kind: 'refused'; readonly code?: number };
 
 export interface Mailer {
   /**

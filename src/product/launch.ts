@@ -116,7 +116,9 @@ export const startProduct = async (
     if (error !== undefined && !(await custody.hasAuthority())) throw new Error(error);
     await custody.trust();
     await parts.authority?.noted();
-    const workers = parts.workers ? await startWorkerSide(core) : undefined;
+    let address = '';
+    const listensAt = (): string | undefined => address || undefined;
+    const workers = parts.workers ? await startWorkerSide(core, { operations: true, listensAt }) : undefined;
     if (workers !== undefined) ends.push(workers.close);
     const { workerMetricsPort } = options.configuration.operations;
     if (parts.api === undefined && workerMetricsPort !== undefined) {
@@ -137,7 +139,6 @@ export const startProduct = async (
       });
     }
     if (parts.api === undefined) return { url: undefined, consoleLink: async () => undefined, stop };
-    let address = '';
     const api = await openApiSide(core, () => address);
     ends.push(api.close);
     const server = await listen({

@@ -1,7 +1,7 @@
 /** What people who sign get to see: their pages for the API, their links and mails for the workers. */
 import type { IncomingMessage } from 'node:http';
 import { isLocalMailServer } from '../configuration/mail.ts';
-import type { Workflow } from '../engine/define.ts';
+import type { Gate, Workflow } from '../engine/define.ts';
 import type { Engine } from '../engine/engine.ts';
 import { createMailLog } from '../logger.ts';
 import { type Mailer, openMailer } from '../mail.ts';
@@ -12,6 +12,9 @@ import { createSignerMails } from '../tasks/signer-mail.ts';
 import { createTasks } from '../tasks/signer-tasks.ts';
 import { createTaskRoutes } from '../tasks/tasks.route.ts';
 import type { Core } from './core.ts';
+
+/** Of this service; undefined where this process does not know it. */
+export type PublicUrl = () => string | undefined;
 
 /** How people know an application. */
 const namesOf = ({ configuration: { applicationProviders } }: Core): ((apId: string) => string) => {
@@ -52,11 +55,21 @@ export const openMail = ({ configuration: { mail, sandbox } }: Core): Mailer | u
   mail && openMailer(mail, { plainAllowed: sandbox || isLocalMailServer(mail.url) });
 
 /** @returns Undefined where no mail server is configured. */
-export const openSignerMails = (core: Core, mailer: Mailer | undefined, engine: () => Engine) =>
+export const openSignerMails = (
+  core: Core,
+  {
+    mailer,
+    ...options
+  }: {
+    readonly engine: Pick<Engine, 'find' | 'start'>;
+    readonly mailer: Mailer | undefined;
+    readonly gate: Gate;
+    readonly publicUrl: PublicUrl;
+  },
+) =>
   mailer &&
   createSignerMails({
-    ...{ engine, mailer, links: createTaskLinks(core.masterKey), now: core.now },
-    publicUrl: () => core.configuration.publicUrl ?? '',
+    ...{ ...options, mailer, links: createTaskLinks(core.masterKey), now: core.now },
     applicationName: namesOf(core),
     log: createMailLog(core.logger),
   });
@@ -65,8 +78,10 @@ export const openSignerMails = (core: Core, mailer: Mailer | undefined, engine: 
  * @returns The address of a signer's page, for the application; undefined where this process does
  *   not know the public address.
  */
-export const createSignerLinks = ({ masterKey, configuration: { publicUrl } }: Core) => {
+export const createSignerLinks = ({ masterKey }: Core, publicUrl: PublicUrl) => {
   const links = createTaskLinks(masterKey);
-  return (signer: string, linkVersion: number): string | undefined =>
-    publicUrl && linkTo(publicUrl, links.tokenFor({ instance: signer, version: linkVersion }));
+  return (signer: string, linkVersion: number): string | undefined => {
+    const url = publicUrl();
+    return url && linkTo(url, links.tokenFor({ instance: signer, version: linkVersion }));
+  };
 };

@@ -14,7 +14,7 @@ import {
 import type { SignerNotice } from '../../machines/signer.machine.ts';
 import { type ActivityPolicy, activity, defineWorkflow, type Gate } from '../engine/define.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { Mailer } from '../mail.ts';
+import { type Mail, MailError, type Mailer, type MailResult, mailSchema } from '../mail.ts';
 import { invitationMail } from './invitation.ts';
 import { linkTo, type TaskLinks } from './links.ts';
 import { findSigner, languageOf, stateOf } from './signer-tasks.ts';
@@ -23,7 +23,7 @@ import { findSigner, languageOf, stateOf } from './signer-tasks.ts';
 export interface MailLog {
   sent(id: string): void;
   /** The server takes no mail for this address. `code` is its reply. */
-  refused(id: string, code: number): void;
+  refused(id: string, code: number | undefined): void;
 }
 
 /** Connections to the mail server at a time, of one process. */
@@ -63,10 +63,10 @@ export const createSignerMails = ({
   policy = usualPolicy,
   gate = createMailGate(),
 }: {
-  readonly engine: () => Pick<Engine, 'find' | 'start'>;
+  readonly engine: Pick<Engine, 'find' | 'start'>;
   readonly mailer: Mailer;
   readonly links: TaskLinks;
-  readonly publicUrl: () => string;
+  readonly publicUrl: () => string | undefined;
   readonly applicationName: (apId: string) => string;
   readonly now: () => number;
   readonly log: MailLog;
@@ -76,16 +76,18 @@ export const createSignerMails = ({
   const send = activity<SignerMail, SignerMailResult>(
     async ({ input: { signer, what, linkVersion }, instance, signal }) => {
       const link = { instance: signer, version: linkVersion };
-      const found = await findSigner(engine(), link);
+      const found = await findSigner(engine, link);
       const { email, name, language } = found?.context.person ?? {};
       if (found === undefined || email === undefined || name === undefined) return { kind: 'stale' };
       if (stateOf(found, now()).kind === 'ended') return { kind: 'stale' };
+      const url = publicUrl();
+      if (url === undefined) throw new MailError('the public address is not known');
       const { apId, process } = found.context;
       const mail = invitationMail({
         ...{ what, name, title: process.title },
         application: applicationName(apId),
         language: languageOf(language) ?? 'en',
-        link: linkTo(publicUrl(), links.tokenFor(link)),
+        link: linkTo(url, links.tokenFor(link)),
       });
       const result = await mailer.send(instance.id, { to: email, ...mail }, signal);
       if (result.kind === 'sent') log.sent(instance.id);
@@ -118,7 +120,21 @@ export const createSignerMails = ({
     ): Promise<void> => {
       if (what === 'unreached' || person.email === undefined) return;
       const id = `${signer.slice(0, 12)}-mail-${createHash('sha256').update(effectId).digest('base64url').slice(0, 22)}`;
-      await engine().start(workflow, id, { apId, input: { signer, what, linkVersion } });
+      await engine.start(workflow, id, { apId, input: { signer, what, linkVersion } });
     },
   };
 };
+
+/**
+ * The activity `service.sendMail` of charts of one's own. A mail that is none, such as one without
+ * an address, is refused without a code.
+ */
+export const createSendMail = (mailer: Mailer | undefined, gate: Gate) =>
+  activity<Mail, MailResult>(
+    async ({ input, token, signal }) => {
+      if (mailer === undefined) throw new MailError('mail is not configured');
+      const { data } = mailSchema.safeParse(input);
+      return data === undefined ? { kind: 'refused' } : mailer.send(token, data, signal);
+    },
+    { ...usualPolicy, gate },
+  );

@@ -35,7 +35,7 @@ export interface TaskRoutesOptions {
   readonly onError: (error: Error) => void;
 }
 
-interface Environment {
+export interface Environment {
   Bindings: { readonly incoming?: IncomingMessage };
 }
 type RouteContext = Context<Environment>;

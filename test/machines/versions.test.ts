@@ -11,8 +11,8 @@ import { expect, it } from 'vitest';
 
 const released: Readonly<Record<string, string>> = {
   'bulk-replay.machine.ts': 'version 1, 783a9648ecc60bcb',
-  'callback.machine.ts': 'version 1, ab22c06d71a71006',
-  'mail.machine.ts': 'version 1, 49dbe3595f08bf74',
+  'callback.machine.ts': 'version 1, e30e3fff58e3d43a',
+  'mail.machine.ts': 'version 1, 289ed6a4a8a65fbd',
   'ping.machine.ts': 'version 1, 8035cdbd3f8633a4',
   'process.machine.ts': 'version 1, a55afb018814a0fb',
   'signer.machine.ts': 'version 1, 755437e2be98ffd1',

@@ -57,7 +57,7 @@ export const startTaskStage = async (
   const mailed: string[] = [];
   const applicationName = (id: string): string => (id === apId ? 'Example Insurance' : id);
   const mails = createSignerMails({
-    engine: () => engine,
+    engine,
     mailer: { send: () => Promise.reject(new Error('This test has no mail server')) },
     links,
     publicUrl: () => origin,
