@@ -14,7 +14,7 @@ const released: Readonly<Record<string, string>> = {
   'callback.machine.ts': 'version 1, e30e3fff58e3d43a',
   'mail.machine.ts': 'version 1, 289ed6a4a8a65fbd',
   'ping.machine.ts': 'version 1, 8035cdbd3f8633a4',
-  'process.machine.ts': 'version 1, a55afb018814a0fb',
+  'process.machine.ts': 'version 1, 4d5f8be82dc11881',
   'signer.machine.ts': 'version 1, 755437e2be98ffd1',
   'receipt.machine.ts': 'version 1, 21d0a9667da490a0',
   'signature.machine.ts': 'version 1, 2289d2c40bf857d4',

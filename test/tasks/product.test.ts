@@ -3,12 +3,38 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { assign, setup } from 'xstate';
+import { defineWorkflow, service } from '../../src/workflows/index.ts';
 import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { startMailServer, type TestMailServer } from '../support/smtp.ts';
 import { callerOf } from '../workflows/http.ts';
 
 const redis = testRedis();
+
+/** A chart of an operator that sends a mail. */
+const letter = defineWorkflow({
+  name: 'letter',
+  version: 1,
+  chart: setup({
+    types: { input: {} as { to: string }, context: {} as { to: string; result?: unknown } },
+    actors: { sendMail: service.sendMail },
+  }).createMachine({
+    context: ({ input }) => input,
+    initial: 'sending',
+    output: ({ context }) => context.result,
+    states: {
+      sending: {
+        invoke: {
+          src: 'sendMail',
+          input: ({ context: { to } }) => ({ to, subject: 'Your contract', text: 'It is signed.' }),
+          onDone: { target: 'sent', actions: assign({ result: ({ event }) => event.output }) },
+        },
+      },
+      sent: { type: 'final' },
+    },
+  }),
+});
 const apId = 'mid://signers.example';
 const silent = '41790000301';
 
@@ -26,6 +52,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
   const { port } = receiver.address() as AddressInfo;
   product = await startTestProduct(redis, {
+    charts: [letter],
     operations: true,
     configuration: {
       publicUrl: 'http://test',
@@ -130,6 +157,19 @@ describe('a signer', () => {
 });
 
 describe('a link', () => {
+  it('is ended by the application, and a reminder brings a new one', async () => {
+    const before = mailServer.mails.length;
+    await start('revoked', {}, { remind: ['PT1S'] });
+    const url = await mailedLink(before);
+    const revoke = (key: string) =>
+      call('POST', 'process/revoked/events', { apId, body: { type: 'REVOKE_LINK', step: 'board', key } });
+    expect((await revoke('2')).status).toBe(409);
+    expect((await revoke('1')).status).toBeLessThan(300);
+    await expect.poll(async () => (await get(url)).status, { timeout: 5000 }).toBe(404);
+    expect((await get(await mailedLink(before + 1))).status).toBe(200);
+    await call('DELETE', 'process/revoked', { apId });
+  });
+
   it('is in no line of the log and in no key or value of Redis, nor is the address of the person', async () => {
     const before = mailServer.mails.length;
     await start('secret', { email: 'very.private@example.com' });
@@ -161,5 +201,26 @@ describe('a link', () => {
       expect(all).not.toContain(token);
     }
     expect(log).not.toContain('very.private');
+  });
+});
+
+describe('service.sendMail', () => {
+  const send = async (id: string, to: string): Promise<Json> => {
+    const { status } = await call('POST', 'letter', { apId, body: { id, input: { to } } });
+    expect(status).toBe(201);
+    return (await until(`letter/${id}`, (view) => view.status !== 'open', apId)).output;
+  };
+
+  it('sends the mail of an operator’s chart through the configured server', async () => {
+    const before = mailServer.mails.length;
+    expect(await send('one', 'beat@example.com')).toMatchObject({ kind: 'sent' });
+    expect(mailServer.mails[before]).toMatchObject({ to: ['beat@example.com'] });
+    expect(mailServer.mails[before]?.raw).toContain('It is signed.');
+  });
+
+  it('answers that an address is refused, by the server or because it is none', async () => {
+    mailServer.refuse.rcpt.push(553);
+    expect(await send('two', 'nobody@example.com')).toEqual({ kind: 'refused', code: 553 });
+    expect(await send('three', 'nobody')).toEqual({ kind: 'refused' });
   });
 });
