@@ -47,7 +47,7 @@ export const createMailGate = (): Gate => {
   };
 };
 
-/** Twenty tries: pauses of 5 s, 10 s … up to an hour, together some eleven hours. */
+/** Twenty tries: pauses of 5 s, 10 s … up to an hour, together some ten hours. */
 const usualPolicy: ActivityPolicy = { attempts: 20, backoffMs: 5000, maxBackoffMs: 3_600_000 };
 
 const inputSchema = z.object({ apId: z.string(), input: signerMailSchema });

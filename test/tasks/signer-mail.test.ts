@@ -94,6 +94,16 @@ describe('a signer with an address', () => {
     ]);
   });
 
+  it('gets the mail when its job is run again, after all tries have failed', async () => {
+    const before = server.mails.length;
+    server.refuse.rcpt.push(450, 450, 450, 450, 450);
+    await s.begin([stepOf('board', [withMail])]);
+    const failed = async () => (await at.queue.getJobs(['failed'])).find(({ name }) => name === 'mail@1');
+    await expect.poll(async () => (await failed())?.failedReason).toBe('the mail server could not be used');
+    await (await failed())?.retry();
+    await mailsSince(before);
+  });
+
   it('is not tried again when the server refuses the address for good, and can still sign', async () => {
     const before = server.mails.length;
     server.refuse.rcpt.push(550);
