@@ -22,7 +22,7 @@ import { it } from './words-it.ts';
 
 const words: Readonly<Record<LoginLanguage, TaskWords>> = { en, de, fr, it };
 
-export const taskWords = (language: LoginLanguage): TaskWords => words[language];
+const taskWords = (language: LoginLanguage): TaskWords => words[language];
 
 export type NoticeCause = keyof TaskWords['notices'];
 

@@ -23,7 +23,7 @@ import type { Stage } from '../engine/stage.ts';
 import type { TestRedis } from '../support/redis.ts';
 
 export const origin = 'https://sign.example.com';
-export const apId = 'mid://insurance.example';
+const apId = 'mid://insurance.example';
 export const anna: Person = {
   name: 'Anna Muster',
   msisdn: '41791234501',
