@@ -51,7 +51,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     '@hono/node-server hono jose oidc-provider',
   ],
   tasks: ['engine machines mail pages pki protocol redis registry request-body', 'hono zod'],
-  queue: ['engine machines pki protocol redis transactions', 'bullmq ioredis zod'],
+  queue: ['engine machines pki protocol redis transactions workflows', 'bullmq ioredis zod'],
   history: ['engine machines protocol redis transactions', ''],
   operators: [
     'callbacks configuration engine history machines pki protocol queue redis registry transactions',
