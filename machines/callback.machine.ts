@@ -72,8 +72,8 @@ export const processMessageSchema = z.object({
   /** Of the signer in the step, and the name of that person. */
   key: z.string().optional(),
   name: z.string().optional(),
-  /** Of the signer's page. */
-  link: z.string().optional(),
+  /** Whose page the message links to. The link itself is made when the message is sent. */
+  signer: z.object({ instance: z.string(), linkVersion: z.int() }).optional(),
   /** Of the step, or of the process. */
   state: z.string().optional(),
   reason: z.string().optional(),

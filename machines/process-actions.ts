@@ -34,6 +34,8 @@ export const processEventSchema = z.discriminatedUnion('type', [
     by: z.string(),
   }),
   z.object({ type: z.literal('AGAIN'), step: z.string(), key: z.string() }),
+  /** Ends all links to the page of this signer. A reminder brings a new one. */
+  z.object({ type: z.literal('REVOKE_LINK'), step: z.string(), key: z.string() }),
 ]);
 export type ProcessOrder = Readonly<z.infer<typeof processEventSchema>>;
 
@@ -172,6 +174,16 @@ export const askAgain = (given: Given): void => {
   const opened: Branch = { ...branch, state: 'open', isLive: true };
   enqueue.assign(withBranch(context, branch.child, opened));
   ask(given, [opened]);
+};
+
+/** The people of the open step to whom this key belongs. */
+export const linkedBranches = (context: ProcessContext, event: unknown): readonly Branch[] => {
+  const { step, key } = event as Extract<ProcessOrder, { readonly type: 'REVOKE_LINK' }>;
+  return stepNow(context)?.name === step ? liveBranches(context).filter((each) => each.key === key) : [];
+};
+
+export const revokeLink = ({ context, event, enqueue }: Given): void => {
+  for (const { child } of linkedBranches(context, event)) enqueue.sendTo(child, { type: 'REVOKE_LINK' });
 };
 
 export const takeEnd = (given: Given): void => {

@@ -27,10 +27,12 @@ import {
   escalate,
   failureBy,
   failWith,
+  linkedBranches,
   notifyEnd,
   type ProcessEvent,
   type ProcessNotice,
   passOver,
+  revokeLink,
   type Tell,
   takeEnd,
   takeError,
@@ -121,6 +123,7 @@ const walk = {
       UNREACHED: { actions: 'takeUnreached' },
       ASKED: { actions: 'takeAsked' },
       AGAIN: { guard: 'mayAskAgain', actions: 'askAgain' },
+      REVOKE_LINK: { guard: 'hasLink', actions: 'revokeLink' },
     },
   },
   closing: {
@@ -155,6 +158,7 @@ export const processMachine = setup({
     askAll: enqueueActions((given) => askAll(given as never)),
     escalate: enqueueActions((given) => escalate(given as never)),
     askAgain: enqueueActions((given) => askAgain(given as never)),
+    revokeLink: enqueueActions((given) => revokeLink(given as never)),
     takeEnd: enqueueActions((given) => takeEnd(given as never)),
     takeError: enqueueActions((given) => takeError(given as never)),
     takeUnreached: enqueueActions((given) => takeUnreached(given as never)),
@@ -190,6 +194,7 @@ export const processMachine = setup({
     endsByDeadline: ({ context }) => stepNow(context)?.onDeadline === 'fail',
     escalates: ({ context }) => stepNow(context)?.escalate !== undefined,
     mayAskAgain: ({ context, event }) => event.type === 'AGAIN' && againBranch(context, event) !== undefined,
+    hasLink: ({ context, event }) => linkedBranches(context, event).length > 0,
     isUnfailed: ({ context }) => context.failure === undefined,
     isToCompensate: ({ context }) =>
       context.failure !== undefined &&

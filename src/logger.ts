@@ -12,6 +12,7 @@ import type { StepLog, UpstreamLog } from '../workers/log.ts';
 import type { HttpLog } from './http/log.ts';
 import type { OauthLog } from './oauth/log.ts';
 import type { AuditLog } from './operators/audit.ts';
+import type { MailLog } from './tasks/signer-mail.ts';
 
 const secretNames = [
   'AP_PWD',
@@ -224,5 +225,14 @@ export const createCallbackLog = (parent: Logger): CallbackLog => {
     undelivered: (callback, tries, problem) =>
       logger.warn({ callback, tries, problem }, 'callback not delivered, trying again'),
     gaveUp: (callback, tries, problem) => logger.error({ callback, tries, problem }, 'callback given up'),
+  };
+};
+
+/** Names mails by id: addresses of people are not logged. */
+export const createMailLog = (parent: Logger): MailLog => {
+  const logger = forFixedMembers(parent);
+  return {
+    sent: (mail) => logger.info({ mail }, 'mail sent'),
+    refused: (mail, code) => logger.warn({ mail, code }, 'mail refused by the server'),
   };
 };

@@ -22,6 +22,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   'relying-party': ['', 'jose'],
   embedded: ['', ''],
   environment: ['', 'zod'],
+  mail: ['', 'nodemailer zod'],
   theme: ['', ''],
   'request-body': ['', ''],
   machines: ['protocol', 'xstate zod'],
@@ -49,6 +50,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     'engine machines pages pki protocol redis registry request-body transactions',
     '@hono/node-server hono jose oidc-provider',
   ],
+  tasks: ['engine machines mail pages pki protocol redis registry request-body', 'hono zod'],
   queue: ['engine machines pki protocol redis transactions workflows', 'bullmq ioredis zod'],
   history: ['engine machines protocol redis transactions', ''],
   operators: [
@@ -68,9 +70,9 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     'console-login engine history theme machines oauth operators pages protocol redis registry transactions workflows',
     '@bull-board/api @bull-board/hono @hono/node-server bullmq hono xstate zod',
   ],
-  logger: ['http oauth operators workers', 'pino'],
+  logger: ['http oauth operators tasks workers', 'pino'],
   product: [
-    'callbacks configuration console console-login demo embedded engine environment evidence history http logger oauth operators pki product-version protocol redis registry sscd telemetry transactions workers workflows',
+    'callbacks configuration console console-login demo embedded engine environment evidence history http logger mail oauth operators pki product-version protocol redis registry sscd tasks telemetry transactions workers workflows',
     'pino',
   ],
   cli: [
@@ -168,6 +170,8 @@ const cases = [
   ['src/product', '../cli/paraph.ts', '../../workers/workers.ts'],
   ['src/cli', '../../workers/workers.ts', 'commander'],
   ['src/theme.ts', './protocol/fault.ts', 'node:crypto'],
+  ['src/mail.ts', './tasks/links.ts', 'nodemailer'],
+  ['src/tasks', '../oauth/tenant.ts', '../mail.ts'],
   ['src/pages', '../oauth/tenant.ts', '../registry/oauth-client.ts'],
   ['src/pem.ts', './protocol/fault.ts', 'node:crypto'],
   ['src/product-version.ts', './protocol/fault.ts', 'node:fs'],

@@ -7,6 +7,7 @@
  * failed without Redis is repeated at once.
  */
 import type { Telemetry, WorkerOptions } from 'bullmq';
+import type { AnyActorLogic } from 'xstate';
 import type { Workflow } from '../src/engine/define.ts';
 import { createEngine, type Locate } from '../src/engine/engine.ts';
 import { failUnreadable } from '../src/engine/redis/unreadable.ts';
@@ -51,6 +52,8 @@ export interface WorkersOptions {
   readonly limiter: RateLimiter;
   /** Host part of the profile URIs of requests that workflows make. */
   readonly authority: string;
+  /** The activity of charts of one's own. */
+  readonly sendMail: AnyActorLogic;
   /** As the service runs them (src/workflows/workflows.ts). */
   readonly workflows: readonly Workflow[];
   /** Where their instances are. */
@@ -105,6 +108,7 @@ export const startWorkers = (options: WorkersOptions) => {
   const toSign = { ...options, redis: blocking, find, engine: workflowEngine };
   const activities = {
     'service.sign': createSignActivity(toSign, true),
+    'service.sendMail': options.sendMail,
     [processActivities.sign]: createSignActivity(toSign, false),
     [processActivities.attest]: createAttestActivity(options.createEvidence),
   };

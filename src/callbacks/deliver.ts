@@ -17,12 +17,16 @@ const alertOf = ({ alert, what, at, since, ...data }: AlertData): string =>
     data: { name: alert, since: new Date(since).toISOString(), ...data },
   });
 
-const processMessageOf = (message: ProcessMessage): string => {
-  const { what, at, apId, process, url: _, ...data } = message;
+/** @returns The address of a signer's page; undefined where this process does not know it. */
+export type LinkTo = (signer: string, linkVersion: number) => string | undefined;
+
+const processMessageOf = (message: ProcessMessage, linkTo: LinkTo): string => {
+  const { what, at, apId, process, url: _, signer, ...data } = message;
+  const link = signer && linkTo(signer.instance, signer.linkVersion);
   return JSON.stringify({
     type: what === 'told' ? 'process.failed' : `process.${what}`,
     timestamp: new Date(at).toISOString(),
-    data: { AP_ID: apId, process, ...data },
+    data: { AP_ID: apId, process, ...data, link },
   });
 };
 
@@ -32,9 +36,9 @@ const processMessageOf = (message: ProcessMessage): string => {
  * Without the signature of the person: only an authenticated answer returns that. A misconfigured
  * receiver, or a proxy that logs bodies, must not learn what a person has signed.
  */
-export const messageOf = (message: CallbackMessage): string => {
+export const messageOf = (message: CallbackMessage, linkTo: LinkTo = () => undefined): string => {
   if ('alert' in message) return alertOf(message);
-  if ('process' in message) return processMessageOf(message);
+  if ('process' in message) return processMessageOf(message, linkTo);
   const { msspTransId, apId, apTransId, attempt, at, end } = message;
   const about = { AP_ID: apId, AP_TransID: apTransId, MSSP_TransID: msspTransId, attempt };
   const base = { type: `transaction.${end.state}`, timestamp: new Date(at).toISOString() };
@@ -62,8 +66,9 @@ export const createDeliver = (options: {
   readonly masterKey: Uint8Array;
   readonly post: Post;
   readonly now: () => number;
+  readonly linkTo?: LinkTo | undefined;
 }): Deliver => {
-  const { providers, alerts = [], masterKey, post, now } = options;
+  const { providers, alerts = [], masterKey, post, now, linkTo } = options;
   const targets = new Map<string, Target>();
   const add = (receiver: string, url: string, secrets: readonly string[]): void =>
     void targets.set(receiver, { url, webhooks: secrets.map((secret) => new Webhook(secret)) });
@@ -90,7 +95,7 @@ export const createDeliver = (options: {
       const what = 'alert' in data ? 'alert of this name' : 'callback of the application';
       return { kind: 'not-sent', why: `this process knows no ${what}` };
     }
-    const body = messageOf(data);
+    const body = messageOf(data, linkTo);
     const time = new Date(now());
     return post(
       target.url,

@@ -16,12 +16,10 @@ export const createProcessNotices = (options: {
   readonly locate: Locate;
   /** Applications with a callback. */
   readonly apIds: ReadonlySet<string>;
-  /** To the page of a signer. Undefined without such pages. */
-  readonly linkTo?: ((signer: string, linkVersion: number) => string) | undefined;
   readonly now: () => number;
   readonly tries?: number;
 }): ProcessEffects => {
-  const { shards, locate, apIds, linkTo, now, tries = 10 } = options;
+  const { shards, locate, apIds, now, tries = 10 } = options;
 
   const add = async (
     { id, instance }: EffectOf,
@@ -38,9 +36,9 @@ export const createProcessNotices = (options: {
   return {
     notify: async ({ what, apId, process, step, key, person, linkVersion, code }, effect) => {
       if (!apIds.has(apId)) return;
-      const link = what === 'unreached' ? undefined : linkTo?.(effect.instance, linkVersion);
+      const signer = what === 'unreached' ? undefined : { instance: effect.instance, linkVersion };
       const about = { apId, title: process.title, step, key, name: person.name };
-      await add(effect, { what, ...about, link, code });
+      await add(effect, { what, ...about, signer, code });
     },
     notifyProcess: async ({ what, apId, process, step, state, reason }, effect) => {
       if (apIds.has(apId)) await add(effect, { what, apId, title: process.title, step, state, reason });

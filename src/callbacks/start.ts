@@ -3,7 +3,7 @@
 import { type CallbackWorkersOptions, startCallbackWorkers } from '../../workers/callback.worker.ts';
 import type { RegisteredProvider } from '../registry/application-providers.ts';
 import { type AlertRule, createAlerts } from './alerts.ts';
-import { createDeliver } from './deliver.ts';
+import { createDeliver, type LinkTo } from './deliver.ts';
 import { createFollower, type FollowerOptions } from './follower.ts';
 import { createPost, type PostOptions } from './post.ts';
 
@@ -16,6 +16,8 @@ export interface CallbackSideOptions
   readonly alerts?: readonly AlertRule[];
   readonly lookEveryMs?: number;
   readonly allowedHosts?: readonly string[];
+  /** To the pages of signers. */
+  readonly linkTo?: LinkTo | undefined;
 }
 
 export const startCallbacks = async (options: CallbackSideOptions) => {

@@ -5,6 +5,7 @@ import { amount, type DeepReadonly, flag, positive, section, whole } from '../re
 import { oidcSettings, promptProblem, promptSecondsOf } from '../registry/oauth-client.ts';
 import { subscriberList } from '../registry/subscriber.ts';
 import { isSecureAddress, readOrigin } from '../registry/web-address.ts';
+import { mailSettings } from './mail.ts';
 import { checkOpenid, openidTenantOf, operationsSettings } from './operations.ts';
 
 /**
@@ -169,6 +170,11 @@ const configurationObject = z.strictObject({
     .describe("Scheme of the app's URIs (app2app AuthUri)."),
   receipt: receipt.describe('Receipts after a signature.'),
   otp: otp.describe('One-time passwords.'),
+  mail: mailSettings
+    .optional()
+    .describe(
+      'Mails with links to the pages on which people sign. Without it the application sends the links.',
+    ),
   publicUrl: publicUrl.describe(
     'Address of this server for browsers and clients, such as `https://sign.example.com`; http only on this machine or in a sandbox. Without it: HOST and PORT.',
   ),
@@ -190,6 +196,9 @@ export const configurationSchema = configurationObject
     checkOpenid(values, refuse);
     if (url !== undefined && !sandbox && !isSecureAddress(url)) {
       refuse(['publicUrl'], 'must be https, unless it is this machine or a sandbox');
+    }
+    if (values.mail !== undefined && url === undefined) {
+      refuse(['publicUrl'], 'must be set, because mail is: the links in mails lead there');
     }
     const mustBeSecure = (target: string | undefined, path: PropertyKey[]): void => {
       if (sandbox || target === undefined || target.startsWith('https:')) return;

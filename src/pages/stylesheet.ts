@@ -83,11 +83,12 @@ label,legend{font-weight:600;padding:0}
 .hint{color:var(--quiet)}
 .error{color:var(--danger);font-weight:600}
 .wrong{border-left:.25rem solid var(--danger);padding-left:.875rem}
-input[type=tel],input[type=text]{display:block;width:100%;min-height:3.25rem;margin-top:.375rem;padding:.5rem .875rem;
+input[type=tel],input[type=text],textarea{display:block;width:100%;min-height:3.25rem;margin-top:.375rem;padding:.5rem .875rem;
 font:inherit;font-size:1.25rem;font-variant-numeric:tabular-nums;color:inherit;background:var(--card);border:1px solid var(--edge);border-radius:.5rem;appearance:none}
+textarea{font-size:1.0625rem;resize:vertical}
 input.digits{letter-spacing:.3em;font-weight:600}
-.wrong input[type=tel],.wrong input[type=text]{border:2px solid var(--danger)}
-input:focus-visible{outline-offset:1px;border-radius:.5rem}
+.wrong input[type=tel],.wrong input[type=text],.wrong textarea{border:2px solid var(--danger)}
+input:focus-visible,textarea:focus-visible{outline-offset:1px;border-radius:.5rem}
 .choice{position:relative;display:flex;align-items:center;margin-top:.5rem;min-height:3.25rem;border:1px solid var(--edge);border-radius:.5rem}
 .choice:has(:checked){border-color:var(--accent);box-shadow:inset 0 0 0 1px var(--accent)}
 .choice:focus-within:has(:focus-visible){outline:3px solid var(--accent);outline-offset:2px}
@@ -97,6 +98,14 @@ input:focus-visible{outline-offset:1px;border-radius:.5rem}
 .known{margin:0 0 1.25rem;padding:.75rem 1rem;background:var(--tint);border-radius:.5rem}
 .known dt,.reference dt{color:var(--quiet);font-size:.9375rem}
 .known dd{margin:0;font-size:1.25rem;font-weight:600;font-variant-numeric:tabular-nums}
+.document{margin:0 0 1.25rem;padding:.875rem 1rem;background:var(--tint);border-left:.25rem solid var(--accent);border-radius:.375rem}
+.document h2{margin:0 0 .25rem;font-size:.9375rem;font-weight:600;color:var(--quiet)}
+.document p{margin:0;font-size:1.125rem;white-space:pre-wrap;overflow-wrap:anywhere}
+.facts{margin:0 0 1.25rem;overflow-wrap:anywhere}
+.facts div{margin-bottom:.625rem}
+.facts dt{color:var(--quiet);font-size:.9375rem}
+.facts dd{margin:0;font-weight:600}
+.facts time{display:block;font-weight:400;font-size:.9375rem;color:var(--quiet)}
 .other{margin-top:1.25rem;padding-top:.5rem;border-top:1px solid var(--line)}
 .other summary{padding:.625rem 0;color:var(--accent);font-weight:600;cursor:pointer}
 .other form{margin-top:.5rem}
@@ -113,6 +122,7 @@ main>form+.actions,.other+.actions{margin-top:.625rem}
 .problem{margin:0 0 1.5rem;padding:.875rem 1rem;background:var(--danger-tint);border:1px solid var(--danger);border-left-width:.375rem;border-radius:.375rem}
 .problem:focus{outline:2px solid var(--danger);outline-offset:0}
 .problem h2{margin:0 0 .125rem;font-size:1.0625rem;line-height:1.4;color:var(--danger)}
+p.problem{font-weight:600}
 .problem p{margin:0}
 .problem a{color:inherit}
 .compare{margin:1.5rem 0 1.25rem;padding:1rem;background:var(--tint);border-radius:.625rem;text-align:center}

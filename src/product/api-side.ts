@@ -39,10 +39,12 @@ import { createReceipts } from '../transactions/receipts.ts';
 import { closeShards, type QueueAt, type Shard } from '../transactions/shards.ts';
 import { watchStandstill } from '../transactions/standstill.ts';
 import { createTransactions, type Transactions } from '../transactions/transactions.ts';
+import { processName } from '../workflows/stock-process.ts';
 import type { Workflows } from '../workflows/workflows.ts';
 import { toleratedOffsetMs } from './clock-watch.ts';
 import { openConsole, tenantsWithConsole } from './console-side.ts';
 import type { Core } from './core.ts';
+import { openSignerPages } from './signers.ts';
 import { openWorkflowRoutes } from './workflow-side.ts';
 
 export interface ApiSide {
@@ -233,6 +235,11 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     tenants: oauth.tenants,
     ownFetch: createOwnFetch((request, bindings) => answer(request, bindings)),
   });
+  const signer = workflowRoutes.workflows.versions(processName)[0]?.children.signer;
+  if (signer === undefined) throw new Error('The process has no signers');
+  const signerPages = openSignerPages(core, {
+    ...{ engine: workflowRoutes.workflows.engine, signer, tenants: oauth.tenants, publicUrl, addressOf },
+  });
   const demo = () =>
     createDemoRoutes({
       publicUrl,
@@ -245,6 +252,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
   const app = createApp({
     more: [
       workflowRoutes.routes,
+      signerPages.routes,
       telemetry.routes,
       oauth.routes,
       console.routes,
@@ -291,6 +299,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     oauth.endWaiting();
     console.endWaiting();
     workflowRoutes.endWaiting();
+    signerPages.endWaiting();
     await Promise.all(endings.map((each) => each.close()));
   };
   return {

@@ -18,6 +18,7 @@ import { createDirectory } from '../embedded/instance-lock.ts';
 import type { Environment } from '../environment.ts';
 import { listen, type RunningServer, TlsFileError } from '../http/server.ts';
 import { createLogger, createStepLog } from '../logger.ts';
+import { MailFileError } from '../mail.ts';
 import { masterKeyFileIn, masterKeyFrom } from '../pki/master-key.ts';
 import { settlesWithin } from '../redis/timeout.ts';
 import { toError } from '../redis/to-error.ts';
@@ -116,7 +117,9 @@ export const startProduct = async (
     if (error !== undefined && !(await custody.hasAuthority())) throw new Error(error);
     await custody.trust();
     await parts.authority?.noted();
-    const workers = parts.workers ? await startWorkerSide(core) : undefined;
+    let address = '';
+    const listensAt = (): string | undefined => address || undefined;
+    const workers = parts.workers ? await startWorkerSide(core, { operations: true, listensAt }) : undefined;
     if (workers !== undefined) ends.push(workers.close);
     const { workerMetricsPort } = options.configuration.operations;
     if (parts.api === undefined && workerMetricsPort !== undefined) {
@@ -137,7 +140,6 @@ export const startProduct = async (
       });
     }
     if (parts.api === undefined) return { url: undefined, consoleLink: async () => undefined, stop };
-    let address = '';
     const api = await openApiSide(core, () => address);
     ends.push(api.close);
     const server = await listen({
@@ -273,7 +275,8 @@ export const launch = async (
     );
   } catch (error) {
     await redis.stop();
-    if (error instanceof TlsFileError) throw new StartError('usage', `${error.message}.`);
+    if (error instanceof TlsFileError || error instanceof MailFileError)
+      throw new StartError('usage', `${error.message}.`);
     if (error instanceof Error && /^(listen|getaddrinfo) /.test(error.message)) {
       const [setting, port] = parts.api
         ? (['PORT', environment.port] as const)

@@ -13,6 +13,7 @@ import { closeQueues, closeShards, openBulkQueue, type Shard } from '../transact
 import { createFind } from '../transactions/transactions.ts';
 import type { Core } from './core.ts';
 import { keepIndexHere, keepIndexInThread } from './index-keeper.ts';
+import { createSignerLinks, type PublicUrl } from './signers.ts';
 import { openWorkflowSide } from './workflow-side.ts';
 
 export interface WorkerSide {
@@ -23,7 +24,7 @@ export interface WorkerSide {
 }
 
 /** What workers do beside signing: the search index, ordered and automatic replays, callbacks. */
-const startOperations = async (core: Core, shards: readonly Shard[]) => {
+const startOperations = async (core: Core, shards: readonly Shard[], publicUrl: PublicUrl) => {
   const { configuration, blocking: redis, protocol, retention, masterKey, now, logger, onError } = core;
   const readEnd = createReadEnd({ custody: core.custodyOver(redis), seals: core.seals, now, onError });
   const { queue, operations } = configuration;
@@ -53,6 +54,7 @@ const startOperations = async (core: Core, shards: readonly Shard[]) => {
     providers: configuration.applicationProviders,
     alerts: operations.alerts,
     masterKey,
+    linkTo: createSignerLinks(core, publicUrl),
     allowedHosts: operations.callbackHosts,
     sandbox: configuration.sandbox,
     retention,
@@ -73,8 +75,9 @@ const startOperations = async (core: Core, shards: readonly Shard[]) => {
 /** Starts the workers of this process and resolves when they take jobs. */
 export const startWorkerSide = async (
   core: Core,
-  parts: { readonly operations: boolean } = { operations: true },
+  parts: { readonly operations: boolean; readonly listensAt?: PublicUrl } = { operations: true },
 ): Promise<WorkerSide> => {
+  const publicUrl = (): string | undefined => core.configuration.publicUrl ?? parts.listensAt?.();
   const { configuration, blocking, protocol, subscribers, retention, now, hostNow, logger } = core;
   const { telemetry } = core;
   const { queue, workers, otp } = configuration;
@@ -96,7 +99,7 @@ export const startWorkerSide = async (
     seals: core.seals,
     limiter: core.limiterOver(blocking),
     authority: configuration.protocol.authorities[0] ?? '',
-    ...openWorkflowSide(core, shards),
+    ...openWorkflowSide(core, shards, publicUrl),
     concurrency: workers.concurrency,
     lockMs: workers.lockSeconds * 1000,
     stalledCheckMs: workers.stalledCheckSeconds * 1000,
@@ -120,7 +123,7 @@ export const startWorkerSide = async (
     now,
     onError: core.onError,
   });
-  const keepers = parts.operations ? await startOperations(core, shards) : undefined;
+  const keepers = parts.operations ? await startOperations(core, shards, publicUrl) : undefined;
   return {
     areRunning: started.areRunning,
     close: async () => {

@@ -1,14 +1,16 @@
 /** Workflows in a process: what the workers need to run them, and what the API needs to serve them. */
 import { createProcessNotices } from '../callbacks/process-notices.ts';
-import { spreadOver } from '../engine/engine.ts';
+import { createEngine, spreadOver } from '../engine/engine.ts';
 import { createEvidenceMaker } from '../evidence/create-evidence.ts';
 import { createWorkflowRoutes, type WorkflowRoutesOptions } from '../http/workflows.route.ts';
+import { createMailGate, createSendMail } from '../tasks/signer-mail.ts';
 import { createReadEnd } from '../transactions/outcomes.ts';
 import type { Shard } from '../transactions/shards.ts';
 import { createFind } from '../transactions/transactions.ts';
-import { createProcessWorkflow } from '../workflows/stock-process.ts';
+import { createProcessWorkflow, type ProcessEffects } from '../workflows/stock-process.ts';
 import { createWorkflows } from '../workflows/workflows.ts';
 import type { Core } from './core.ts';
+import { openMail, openSignerMails, type PublicUrl } from './signers.ts';
 
 const isKnownIn =
   ({ subscribers }: Core) =>
@@ -16,7 +18,7 @@ const isKnownIn =
     subscribers.find(msisdn) !== undefined;
 
 /** For the workers. */
-export const openWorkflowSide = (core: Core, shards: readonly Shard[]) => {
+export const openWorkflowSide = (core: Core, shards: readonly Shard[], publicUrl: PublicUrl) => {
   const { configuration, blocking, protocol, retention, now, onError } = core;
   const locate = spreadOver(
     shards.map(({ workflows }) => workflows.queue),
@@ -24,16 +26,32 @@ export const openWorkflowSide = (core: Core, shards: readonly Shard[]) => {
     now,
   );
   const subscribed = configuration.applicationProviders.filter(({ callback }) => callback !== undefined);
-  const effects = createProcessNotices({
+  const mailer = openMail(core);
+  const gate = createMailGate();
+  const engine = createEngine(locate, now);
+  const mails = openSignerMails(core, { engine, mailer, gate, publicUrl });
+  const callbacks = createProcessNotices({
     ...{ shards, locate, now },
     apIds: new Set(subscribed.map(({ id }) => id)),
   });
+  const effects: ProcessEffects = {
+    ...callbacks,
+    notify: async (notice, effect) => {
+      await mails?.order(effect.instance, effect.id, notice);
+      await callbacks.notify(notice, effect);
+    },
+  };
   const custody = core.custodyOver(blocking);
   const readEnd = createReadEnd({ custody, seals: core.seals, now, onError });
   const find = createFind({ shards, protocol, readEnd, retention, now });
   return {
     locate,
-    workflows: [createProcessWorkflow({ isKnown: isKnownIn(core), effects }), ...core.workflows],
+    workflows: [
+      createProcessWorkflow({ isKnown: isKnownIn(core), effects }),
+      ...(mails === undefined ? [] : [mails.workflow]),
+      ...core.workflows,
+    ],
+    sendMail: createSendMail(mailer, gate),
     createEvidence: createEvidenceMaker({
       issuer: configuration.publicUrl ?? 'urn:paraph',
       custody,

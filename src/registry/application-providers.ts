@@ -60,6 +60,12 @@ export const callback = z.strictObject({
 /** A list that is left out restricts nothing; an empty list allows nothing. */
 const entry = z.strictObject({
   id: z.string().min(1).max(256).describe('AP_ID that its requests carry.'),
+  name: z
+    .string()
+    .min(1)
+    .max(80)
+    .optional()
+    .describe('How people know it, on the pages and in the mails that ask them to sign. Without it: AP_ID.'),
   passwordHash: storedPassword
     .optional()
     .describe('Stored form of its AP_PWD. Without it AP_PWD is ignored.'),

@@ -3,4 +3,10 @@
  * activities that the service provides to charts that it runs.
  */
 export * from '../engine/index.ts';
-export { type SignInput, type SignOutput, service } from './service-activities.ts';
+export {
+  type MailInput,
+  type MailOutput,
+  type SignInput,
+  type SignOutput,
+  service,
+} from './service-activities.ts';

@@ -44,10 +44,24 @@ export type SignOutput =
       readonly msspTransId?: string | undefined;
     };
 
+export interface MailInput {
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+  readonly html?: string | undefined;
+}
+
+/** `refused`: no later try helps. `code` is the reply of the mail server (RFC 5321 4.2). */
+export type MailOutput =
+  | { readonly kind: 'sent'; readonly messageId: string }
+  | { readonly kind: 'refused'; readonly code?: number };
+
 export const service = {
   /**
    * Asks a person to sign: an ordinary transaction of the application. It is cancelled when the
    * chart leaves the state before its end.
    */
   sign: providedActivity<SignInput, SignOutput>('service.sign'),
+  /** Sends a mail through the server of the configuration (`mail`), for hours where it is away. */
+  sendMail: providedActivity<MailInput, MailOutput>('service.sendMail'),
 };

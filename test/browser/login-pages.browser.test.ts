@@ -6,7 +6,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { serveAsset } from '../../src/pages/assets.ts';
 import { pageHeaders } from '../../src/pages/headers.ts';
 import type { LoginLanguage } from '../../src/registry/oauth-client.ts';
-import { everyPage, frameOf } from '../oauth/pages/every-page.ts';
+import { everyPage } from '../oauth/pages/every-page.ts';
+import { frameOf } from '../pages/page-contract.ts';
 import { launchChromium, withContext } from './chromium.ts';
 import { background, focused, poorContrasts, repeatedIds, widths } from './in-page.mjs';
 

@@ -33,9 +33,16 @@ describe('docs/operations/callbacks.md', () => {
       { state: 'failed', code: 401, reason: 'USER_CANCEL' },
       { state: 'receipted', receipt: 'accepted' },
     ];
-    expect(messages.map((json) => JSON.parse(json))).toEqual(
-      ends.map((end) => JSON.parse(messageOf({ ...about, end }))),
-    );
+    const { apId, at } = about;
+    const invited = {
+      ...{ process: 'contract-4711', apId, at, title: 'Contract 4711', step: 'Customer' },
+      what: 'invited',
+      ...{ key: '1', name: 'Anna Muster', signer: { instance: 'one', linkVersion: 1 } },
+    } as const;
+    expect(messages.map((json) => JSON.parse(json))).toEqual([
+      ...ends.map((end) => JSON.parse(messageOf({ ...about, end }))),
+      JSON.parse(messageOf(invited, () => 'https://sign.example.com/tasks/AeCbw3fEVsGk')),
+    ]);
   });
 
   it('shows the waits between tries', () => {

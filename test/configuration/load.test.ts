@@ -233,6 +233,45 @@ describe('a problem', () => {
       ['applicationProviders[2].id: is the same as applicationProviders[0].id'],
     ],
     [
+      'mails without an address for their links',
+      { mail: { url: 'smtps://mail.example.com', from: 'sign@example.com' } },
+      ['publicUrl: must be set, because mail is: the links in mails lead there'],
+    ],
+    ...(
+      [
+        [
+          { url: 'smtp://paraph:secret@mail.example.com' },
+          'url',
+          'must be smtp://host:port or smtps://host:port, without user and password',
+        ],
+        [
+          { url: 'https://mail.example.com' },
+          'url',
+          'must be smtp://host:port or smtps://host:port, without user and password',
+        ],
+        [{ user: 'paraph' }, 'passwordFile', 'must be set together with mail.user'],
+        [{ passwordFile: '/run/secrets/mail' }, 'passwordFile', 'must be set together with mail.user'],
+        [
+          { from: 'Example' },
+          'from',
+          'must be an address, or a name and an address: Example <sign@example.com>',
+        ],
+        [
+          { from: 'A <sign@example.com>, eve@example.com' },
+          'from',
+          'must be an address, or a name and an address: Example <sign@example.com>',
+        ],
+      ] as const
+    ).map(([own, key, message]): [string, object, string[]] => [
+      `mail with ${JSON.stringify(own)}`,
+      {
+        sandbox: true,
+        publicUrl: 'http://127.0.0.1:8080',
+        mail: { url: 'smtps://mail.example.com', from: 'Example <sign@example.com>', ...own },
+      },
+      [`mail.${key}: ${message}`],
+    ]),
+    [
       'a number in two entries',
       {
         subscribers: [

@@ -69,6 +69,7 @@ describe('the threat model', () => {
     expect(boundaries.map((text) => text.slice(0, text.indexOf('\n')))).toEqual([
       'Application → API',
       'Browsers and clients → OpenID provider',
+      "Signers' browsers → pages of signers",
       'API and workers → Redis',
       'Other services → queue',
       'Workers → devices and text gateway',

@@ -120,8 +120,10 @@ export const startTestProduct = async (
   });
   await core.ready();
   await claimStore(core);
-  let workerSide: WorkerSide | undefined = workers ? await startWorkerSide(core, { operations }) : undefined;
   let address = '';
+  let workerSide: WorkerSide | undefined = workers
+    ? await startWorkerSide(core, { operations, listensAt: () => address || 'http://test' })
+    : undefined;
   const api = await openApiSide(core, () => address || 'http://test');
   const { http } = configuration;
   const server = listens
@@ -177,7 +179,7 @@ export const startTestProduct = async (
       workerSide = undefined;
     },
     startWorkers: async () => {
-      workerSide ??= await startWorkerSide(core, { operations });
+      workerSide ??= await startWorkerSide(core, { operations, listensAt: () => address || 'http://test' });
     },
     stop: async () => {
       server?.cut();

@@ -11,16 +11,7 @@ import type {
 } from '../../../src/oauth/pages/views.ts';
 import { en } from '../../../src/oauth/pages/words-en.ts';
 import type { PageFrame } from '../../../src/pages/assets.ts';
-import type { LoginLanguage } from '../../../src/registry/oauth-client.ts';
-
-export const frameOf = (language: LoginLanguage, own: Partial<PageFrame> = {}): PageFrame => ({
-  language,
-  tenantName: 'Canton of Example',
-  branding: { color: '#1f5fbf', logoSvg: undefined },
-  path: '/oidc',
-  clientName: 'Example Shop',
-  ...own,
-});
+import type { EveryPage } from '../../pages/page-contract.ts';
 
 const login = { pagePath: '/oidc/interaction/abc', csrf: 'token-of-the-form' };
 const hint = (msisdn: string, byDefault = false) => ({ msisdn, default: byDefault });
@@ -109,7 +100,7 @@ const notices: Readonly<Record<string, Notice>> = {
   'logged out': { kind: 'logged-out' },
 };
 
-export const everyPage: ReadonlyMap<string, (frame: PageFrame) => string> = new Map([
+export const everyPage: EveryPage = new Map([
   ...Object.entries(loginViews).map(
     ([name, view]) => [name, (frame: PageFrame) => loginPage(frame, view)] as const,
   ),

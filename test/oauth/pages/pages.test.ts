@@ -5,13 +5,8 @@ import { loginPage } from '../../../src/oauth/pages/login-page.ts';
 import { noticePage } from '../../../src/oauth/pages/page.ts';
 import type { LoginView, ViewOf } from '../../../src/oauth/pages/views.ts';
 import { readableNumber } from '../../../src/pages/markup.ts';
-import { type LoginLanguage, loginLanguages } from '../../../src/registry/oauth-client.ts';
-import { everyPage, frameOf, loginViews } from './every-page.ts';
-
-const pagesIn = (language: LoginLanguage) =>
-  [...everyPage].map(([name, shown]) => ({ name, page: shown(frameOf(language)) }));
-
-const count = (page: string, pattern: RegExp): number => [...page.matchAll(pattern)].length;
+import { count, frameOf, holdPages, hostileTexts, skeleton } from '../../pages/page-contract.ts';
+import { everyPage, loginViews } from './every-page.ts';
 
 const view = <Kind extends LoginView['kind']>(name: string, kind: Kind): ViewOf<Kind> => {
   const found = loginViews[name];
@@ -46,78 +41,12 @@ const filledWith = (shown: LoginView, text: string): string =>
     everyTextReplaced(shown, text) as LoginView,
   );
 
-const skeleton = (page: string): string =>
-  [...page.matchAll(/<[^>]*>/g)].map(([tag]) => tag.replaceAll(/"[^"]*"/g, '""')).join('');
-
-describe.each(loginLanguages.map((language) => ({ language })))('every page in $language', ({ language }) => {
-  it('has a language, a title, one main heading and its landmarks', () => {
-    for (const { name, page } of pagesIn(language)) {
-      expect(page, name).toMatch(new RegExp(`^<!doctype html>\n<html lang="${language}">`));
-      expect(page, name).toMatch(/<title>[^<]+ · Canton of Example<\/title>/);
-      for (const tag of ['h1', 'header', 'main', 'footer']) {
-        expect(count(page, new RegExp(`<${tag}[ >]`, 'g')), `${tag} of ${name}`).toBe(1);
-      }
-    }
-  });
-
-  it('holds no script, style, handler or address but those of the tenant', () => {
-    for (const { name, page } of pagesIn(language)) {
-      expect(page, name).not.toMatch(
-        /<style|\sstyle=|\son[a-z]+=|javascript:|https?:|(?:src|href)="(?!\/oidc\/|#)/i,
-      );
-      for (const [script] of page.matchAll(/<script[^>]*>[^<]*/g)) {
-        expect(script, name).toMatch(/^<script src="\/oidc\/assets\/login\.js\?v=[\w-]{12}" defer>$/);
-      }
-    }
-  });
-
-  it('has filled in everything', () => {
-    for (const { name, page } of pagesIn(language)) {
-      expect(page, name).not.toMatch(
-        /undefined|\[object|NaN|<(h1|h2|p|dt|dd|label|legend|button|a)(?: [^>]*)?>\s*<\/\1>|ß/,
-      );
-    }
-  });
-
-  it('gives every field a label, every description a text and every form its token', () => {
-    for (const { name, page } of pagesIn(language)) {
-      const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
-      expect(new Set(ids).size, name).toBe(ids.length);
-      for (const [input] of page.matchAll(/<input(?![^>]*type="hidden")[^>]*>/g)) {
-        expect(page, name).toContain(`<label for="${/ id="([^"]+)"/.exec(input)?.[1]}">`);
-      }
-      for (const [, named = ''] of page.matchAll(/ aria-(?:describedby|labelledby)="([^"]+)"/g)) {
-        for (const id of named.split(' ')) expect(ids, name).toContain(id);
-      }
-      for (const [, target] of page.matchAll(/ href="#([^"]+)"/g)) expect(ids, name).toContain(target);
-      expect(count(page, /<form[ >]/g), name).toBe(count(page, /name="(?:csrf|xsrf)"/g));
-    }
-  });
-});
+holdPages(everyPage);
 
 describe('the pages', () => {
-  it('say something of their own in each language', () => {
-    for (const [name, render] of everyPage) {
-      const texts = loginLanguages.map((language) =>
-        render(frameOf(language)).replace(/<html lang="..">/, ''),
-      );
-      expect(new Set(texts).size, name).toBe(loginLanguages.length);
-    }
-  });
-
   it('escape whatever they are given', () => {
-    const hostile = fc.oneof(
-      fc.string({ minLength: 1 }),
-      fc.constantFrom(
-        '</title><script>alert(1)</script>',
-        '"><script src=//e>',
-        "' onload='x",
-        '<svg/onload=x>',
-      ),
-      fc.string().map((text) => `<script>${text}</script>`),
-    );
     fc.assert(
-      fc.property(hostile, fc.constantFrom(...Object.values(loginViews)), (text, shown) => {
+      fc.property(hostileTexts, fc.constantFrom(...Object.values(loginViews)), (text, shown) => {
         // Whatever the texts are, the page has the same elements with the same attributes.
         expect(skeleton(filledWith(shown, text))).toBe(skeleton(filledWith(shown, 'plain')));
       }),

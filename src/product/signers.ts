@@ -1,0 +1,87 @@
+/** What people who sign get to see: their pages for the API, their links and mails for the workers. */
+import type { IncomingMessage } from 'node:http';
+import { isLocalMailServer } from '../configuration/mail.ts';
+import type { Gate, Workflow } from '../engine/define.ts';
+import type { Engine } from '../engine/engine.ts';
+import { createMailLog } from '../logger.ts';
+import { type Mailer, openMailer } from '../mail.ts';
+import type { Tenants } from '../oauth/tenant.ts';
+import type { Source } from '../registry/rate-limiter.ts';
+import { createTaskLinks, linkTo } from '../tasks/links.ts';
+import { createSignerMails } from '../tasks/signer-mail.ts';
+import { createTasks } from '../tasks/signer-tasks.ts';
+import { createTaskRoutes } from '../tasks/tasks.route.ts';
+import type { Core } from './core.ts';
+
+/** Of this service; undefined where this process does not know it. */
+export type PublicUrl = () => string | undefined;
+
+/** How people know an application. */
+const namesOf = ({ configuration: { applicationProviders } }: Core): ((apId: string) => string) => {
+  const names = new Map(applicationProviders.map(({ id, name }) => [id, name]));
+  return (apId) => names.get(apId) ?? apId;
+};
+
+/** `/tasks`, with the look of the first tenant of the logins. */
+export const openSignerPages = (
+  core: Core,
+  options: {
+    readonly engine: Pick<Engine, 'find' | 'send'>;
+    /** The workflow of one signer. */
+    readonly signer: Workflow;
+    readonly tenants: Tenants;
+    readonly publicUrl: () => string;
+    readonly addressOf: (incoming: IncomingMessage | undefined) => Source;
+  },
+) => {
+  const { configuration, masterKey, commands, now, onError } = core;
+  const { http } = configuration;
+  const { engine, signer, tenants, publicUrl, addressOf } = options;
+  return createTaskRoutes({
+    tasks: createTasks({ engine, signer, applicationName: namesOf(core), now }),
+    links: createTaskLinks(masterKey),
+    frame: () => {
+      const { settings, path } = tenants.main;
+      return { tenantName: settings.name, branding: settings.branding, path };
+    },
+    limiter: core.limiterOver(commands),
+    body: { maxBytes: http.maxBodyBytes, timeoutMs: http.requestTimeoutSeconds * 1000 },
+    ...{ publicUrl, addressOf, now, onError },
+  });
+};
+
+/** @throws MailFileError for a password file that cannot be read. */
+export const openMail = ({ configuration: { mail, sandbox } }: Core): Mailer | undefined =>
+  mail && openMailer(mail, { plainAllowed: sandbox || isLocalMailServer(mail.url) });
+
+/** @returns Undefined where no mail server is configured. */
+export const openSignerMails = (
+  core: Core,
+  {
+    mailer,
+    ...options
+  }: {
+    readonly engine: Pick<Engine, 'find' | 'start'>;
+    readonly mailer: Mailer | undefined;
+    readonly gate: Gate;
+    readonly publicUrl: PublicUrl;
+  },
+) =>
+  mailer &&
+  createSignerMails({
+    ...{ ...options, mailer, links: createTaskLinks(core.masterKey), now: core.now },
+    applicationName: namesOf(core),
+    log: createMailLog(core.logger),
+  });
+
+/**
+ * @returns The address of a signer's page, for the application; undefined where this process does
+ *   not know the public address.
+ */
+export const createSignerLinks = ({ masterKey }: Core, publicUrl: PublicUrl) => {
+  const links = createTaskLinks(masterKey);
+  return (signer: string, linkVersion: number): string | undefined => {
+    const url = publicUrl();
+    return url && linkTo(url, links.tokenFor({ instance: signer, version: linkVersion }));
+  };
+};

@@ -1,0 +1,57 @@
+/**
+ * Links to the page of one signer. A link names the signer's instance and its `linkVersion`, sealed
+ * under a key of its own. So it can neither be guessed nor be read, and each REVOKE_LINK ends all
+ * links that were made before. It lets nobody sign: only the signer's phone does.
+ */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import { createJsonSealer, deriveKey } from '../pki/sealed-json.ts';
+
+const contentSchema = z.tuple([z.string(), z.int()]);
+
+/** What a link says. */
+export interface Link {
+  /** Of the signer; it belongs to one process and one step. */
+  readonly instance: string;
+  readonly version: number;
+}
+
+export interface TaskLinks {
+  /** Base64url; another one each time. */
+  tokenFor(link: Link): string;
+  /** @returns Undefined for what this service has not made. */
+  read(token: string): Link | undefined;
+  /** Proves that a form is of the page of this link. */
+  formToken(link: Link): string;
+  isFormToken(link: Link, token: string): boolean;
+  /** For names of limits, which must not show addresses. */
+  hashOf(text: string): string;
+}
+
+/** @param publicUrl Of this service: `https://sign.example.com`. */
+export const linkTo = (publicUrl: string, token: string): string => `${publicUrl}/tasks/${token}`;
+
+const place = 'task link';
+/** A longer one is none of ours: an id of an instance has some 150 characters. */
+const maxTokenLength = 1000;
+
+export const createTaskLinks = (masterKey: Uint8Array): TaskLinks => {
+  const key = deriveKey(masterKey, 'paraph task links');
+  const sealer = createJsonSealer(key);
+  const mac = (text: string): string => createHmac('sha256', key).update(text).digest('base64url');
+  const formToken = ({ instance, version }: Link): string => mac(`form ${version} ${instance}`);
+  return {
+    tokenFor: ({ instance, version }) => sealer.seal(place, [instance, version]).toString('base64url'),
+    read: (token) => {
+      if (token.length > maxTokenLength || !/^[\w-]+$/.test(token)) return undefined;
+      const { data } = contentSchema.safeParse(sealer.open(place, Buffer.from(token, 'base64url')));
+      return data && { instance: data[0], version: data[1] };
+    },
+    formToken,
+    isFormToken: (link, token) => {
+      const [given, right] = [Buffer.from(token), Buffer.from(formToken(link))];
+      return given.length === right.length && timingSafeEqual(given, right);
+    },
+    hashOf: (text) => mac(`limit ${text}`),
+  };
+};

@@ -1,0 +1,205 @@
+/**
+ * The page of one signer, `/tasks/{token}`: who asks, what is signed, Sign and Decline.
+ *
+ * A GET shows the page and asks nobody: previews and prefetchers follow links too. Forms are
+ * answered by a redirect to the page. All state is in Redis, so any process can answer.
+ *
+ * Every link that leads to nothing gets the same page: malformed, guessed, revoked or past.
+ */
+import type { IncomingMessage } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Context, Hono } from 'hono';
+import type { PageFrame } from '../pages/assets.ts';
+import { createEventStreams, headOfStream } from '../pages/event-stream.ts';
+import { isForm, isFromOurPage, parseForm } from '../pages/form.ts';
+import { pageHeaders } from '../pages/headers.ts';
+import { chooseLanguage } from '../pages/language.ts';
+import { toError } from '../redis/to-error.ts';
+import { limitsFrom, type RateLimiter, type Source, takeAll } from '../registry/rate-limiter.ts';
+import { type BodyLimits, readBody } from '../request-body.ts';
+import type { Link, TaskLinks } from './links.ts';
+import { type NoticeCause, type TaskView, taskNotice, taskPage } from './task-page.ts';
+import { maxReasonLength, type Task, type Tasks } from './tasks.ts';
+
+export interface TaskRoutesOptions {
+  readonly tasks: Tasks;
+  readonly links: TaskLinks;
+  /** How the pages of this service look. Asked at the first request. */
+  readonly frame: () => Pick<PageFrame, 'tenantName' | 'branding' | 'path'>;
+  /** Asked at the first form: `https://sign.example.com`. */
+  readonly publicUrl: () => string;
+  readonly limiter: RateLimiter;
+  readonly addressOf: (incoming: IncomingMessage | undefined) => Source;
+  readonly body: BodyLimits;
+  readonly now: () => number;
+  readonly onError: (error: Error) => void;
+}
+
+export interface Environment {
+  Bindings: { readonly incoming?: IncomingMessage };
+}
+type RouteContext = Context<Environment>;
+
+interface Visit {
+  readonly c: RouteContext;
+  readonly link: Link;
+  readonly pagePath: string;
+}
+
+/** Links that lead to nothing, from one address. */
+const maxWrong = { requests: 20, perSeconds: 60 };
+const maxFormBytes = 8192;
+const lookEveryMs = 500;
+
+const noticeStatuses = { gone: 404, limited: 429, internal: 500 } as const;
+
+const answer = (html: string, status = 200, headers: Readonly<Record<string, string>> = {}): Response =>
+  new Response(html, {
+    status,
+    headers: { ...pageHeaders, 'content-type': 'text/html;charset=UTF-8', ...headers },
+  });
+
+const answerState = (state: 'open' | 'ended', status = 200): Response =>
+  new Response(JSON.stringify({ state }), {
+    status,
+    headers: { ...pageHeaders, 'content-type': 'application/json;charset=UTF-8' },
+  });
+
+export const createTaskRoutes = (options: TaskRoutesOptions) => {
+  const { tasks, links, limiter, addressOf, body, now, onError } = options;
+  const stopping = new AbortController();
+  const openStream = createEventStreams({ stopping: stopping.signal, onError });
+
+  const frameFor = (c: RouteContext, task?: Task): PageFrame => ({
+    ...options.frame(),
+    language: task?.language ?? chooseLanguage(undefined, c.req.header('accept-language')),
+  });
+
+  const notice = (
+    c: RouteContext,
+    cause: NoticeCause,
+    status: number,
+    headers?: Readonly<Record<string, string>>,
+  ): Response => answer(taskNotice(frameFor(c), cause), status, headers);
+
+  /** Wrong links are counted, right ones are not. */
+  const refuseLink = async (c: RouteContext): Promise<Response> => {
+    const buckets = limitsFrom(addressOf(c.env?.incoming), maxWrong, undefined);
+    const empty = await takeAll(
+      limiter,
+      buckets.map(([key, limit]) => [`tasks:wrong:${links.hashOf(key)}`, limit]),
+    );
+    return empty === undefined
+      ? notice(c, 'gone', noticeStatuses.gone)
+      : notice(c, 'limited', noticeStatuses.limited, { 'retry-after': String(empty.seconds) });
+  };
+
+  const show = (
+    { c, link, pagePath }: Visit,
+    task: Task,
+    formError?: TaskView['formError'],
+    status = 200,
+  ): Response =>
+    answer(
+      taskPage(frameFor(c, task), { task, pagePath, csrf: links.formToken(link), now: now(), formError }),
+      status,
+    );
+
+  const goTo = (location: string): Response =>
+    new Response(null, { status: 303, headers: { ...pageHeaders, location } });
+
+  /** @returns The fields, or the status of the refusal. */
+  const readForm = async (
+    { req, env }: RouteContext,
+    link: Link,
+  ): Promise<ReadonlyMap<string, string> | number> => {
+    if (!isForm(req.header('content-type'))) return 415;
+    const limits = { maxBytes: maxFormBytes, timeoutMs: body.timeoutMs };
+    const read = await readBody(req.raw, env?.incoming, limits);
+    if (!read.ok) return { bodyTooLarge: 413, bodyTooSlow: 408, bodyIncomplete: 400 }[read.reason];
+    const parsed = parseForm(read.bytes);
+    if (!parsed.ok) return 400;
+    const { origin } = new URL(options.publicUrl());
+    const isOurs = isFromOurPage(req.header('origin'), req.header('sec-fetch-site'), origin);
+    return isOurs && links.isFormToken(link, parsed.form.get('csrf') ?? '') ? parsed.form : 403;
+  };
+
+  type Action = (link: Link, form: ReadonlyMap<string, string>) => Promise<TaskView['formError']>;
+
+  const service = { problem: 'service' } as const;
+  const actions: Readonly<Record<'sign' | 'decline', Action>> = {
+    sign: async (link) => ((await tasks.sign(link)) === 'busy' ? service : undefined),
+    decline: async (link, form) => {
+      const reason = (form.get('reason') ?? '').trim();
+      if (reason.length > maxReasonLength) return { problem: 'tooLong', reason };
+      const done = await tasks.decline(link, reason === '' ? undefined : reason);
+      return done === 'busy' ? { ...service, reason } : undefined;
+    },
+  };
+
+  const submit = (name: 'sign' | 'decline') => async (visit: Visit, task: Task) => {
+    const form = await readForm(visit.c, visit.link);
+    if (typeof form === 'number') return notice(visit.c, 'unusable', form);
+    const formError = task.state.kind === 'ended' ? undefined : await actions[name](visit.link, form);
+    if (formError === undefined) return goTo(visit.pagePath);
+    const again = await tasks.find(visit.link);
+    return again?.state.kind === 'open'
+      ? show(visit, again, formError, formError === service ? 503 : 422)
+      : goTo(visit.pagePath);
+  };
+
+  const isAsking = (task: Task | undefined): boolean => task?.state.kind === 'asking';
+
+  const events = async ({ c, link }: Visit): Promise<Response> => {
+    const stream = openStream(c, link.instance, async (gone) => {
+      while (!gone.aborted) {
+        if (!isAsking(await tasks.find(link))) return true;
+        await delay(lookEveryMs, undefined, { signal: gone }).catch(() => undefined);
+      }
+      return false;
+    });
+    return stream ?? answerState('open', stopping.signal.aborted ? 503 : 429);
+  };
+
+  const withTask =
+    (handle: (visit: Visit, task: Task) => Promise<Response> | Response) =>
+    async (c: RouteContext): Promise<Response> => {
+      try {
+        const token = c.req.param('token') ?? '';
+        const link = links.read(token);
+        const task = link && (await tasks.find(link));
+        if (link === undefined || task === undefined) return await refuseLink(c);
+        return await handle({ c, link, pagePath: `/tasks/${token}` }, task);
+      } catch (error) {
+        onError(toError(error));
+        return notice(c, 'internal', noticeStatuses.internal);
+      }
+    };
+
+  const page = '/tasks/:token';
+  const routes = new Hono<Environment>();
+  routes.get(page, withTask(show));
+  routes.get(
+    `${page}/events`,
+    withTask((visit) => headOfStream(visit.c) ?? events(visit)),
+  );
+  routes.get(
+    `${page}/state`,
+    withTask((_, task) => answerState(isAsking(task) ? 'open' : 'ended')),
+  );
+  for (const name of ['sign', 'decline'] as const) {
+    routes.post(`${page}/${name}`, withTask(submit(name)));
+    // A browser reloads or returns to the address of a form.
+    routes.get(
+      `${page}/${name}`,
+      withTask(({ pagePath }) => goTo(pagePath)),
+    );
+  }
+  // No other answer may show such a path.
+  routes.all('/tasks/*', (c) => notice(c, 'gone', noticeStatuses.gone));
+  return {
+    routes,
+    /** Ends the waiting pages of this process; the browsers connect to another one. */
+    endWaiting: (): void => stopping.abort(),
+  };
+};

@@ -1,0 +1,226 @@
+/** Signers' pages as people reach them: through the whole product, by a link from a mail or from a callback. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text as textOf } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { assign, setup } from 'xstate';
+import { defineWorkflow, service } from '../../src/workflows/index.ts';
+import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
+import { testRedis } from '../support/redis.ts';
+import { startMailServer, type TestMailServer } from '../support/smtp.ts';
+import { callerOf } from '../workflows/http.ts';
+
+const redis = testRedis();
+
+/** A chart of an operator that sends a mail. */
+const letter = defineWorkflow({
+  name: 'letter',
+  version: 1,
+  chart: setup({
+    types: { input: {} as { to: string }, context: {} as { to: string; result?: unknown } },
+    actors: { sendMail: service.sendMail },
+  }).createMachine({
+    context: ({ input }) => input,
+    initial: 'sending',
+    output: ({ context }) => context.result,
+    states: {
+      sending: {
+        invoke: {
+          src: 'sendMail',
+          input: ({ context: { to } }) => ({ to, subject: 'Your contract', text: 'It is signed.' }),
+          onDone: { target: 'sent', actions: assign({ result: ({ event }) => event.output }) },
+        },
+      },
+      sent: { type: 'final' },
+    },
+  }),
+});
+const apId = 'mid://signers.example';
+const silent = '41790000301';
+
+let product: TestProduct;
+let mailServer: TestMailServer;
+let receiver: Server;
+const told: Json[] = [];
+
+beforeAll(async () => {
+  mailServer = await startMailServer();
+  receiver = createServer(async (incoming, outgoing) => {
+    told.push(JSON.parse(await textOf(incoming)));
+    outgoing.end();
+  });
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  const { port } = receiver.address() as AddressInfo;
+  product = await startTestProduct(redis, {
+    charts: [letter],
+    operations: true,
+    configuration: {
+      publicUrl: 'http://test',
+      mail: { url: mailServer.url, from: 'Example Insurance <sign@insurance.example>' },
+      subscribers: [
+        {
+          msisdn: silent,
+          sim: { device: { kind: 'simulated', sign: 'never-answers', receipt: 'accepts' } },
+        },
+      ],
+      applicationProviders: [
+        { id: apId, name: 'Example Insurance', callback: { url: `http://127.0.0.1:${port}/hook` } },
+      ],
+    },
+  });
+});
+afterAll(async () => {
+  await product?.stop();
+  await mailServer?.close();
+  receiver?.closeAllConnections();
+  receiver?.close();
+});
+
+const { call, until } = callerOf(() => product);
+
+const start = async (id: string, own: object = {}, step: object = {}): Promise<void> => {
+  const anna = { name: 'Anna Muster', msisdn: '+41700092501', email: 'anna@example.com', ...own };
+  const input = {
+    title: 'Contract 4711',
+    text: 'Contract 4711: I agree',
+    steps: [{ name: 'board', ask: 'page', signers: [anna], ...step }],
+  };
+  const { status, body } = await call('POST', 'process', { apId, body: { id, input } });
+  expect({ status, body }).toMatchObject({ status: 201 });
+};
+
+const get = (url: string): Promise<Response> => Promise.resolve(product.api.fetch(new Request(url)));
+const pageAt = async (url: string): Promise<string> => (await get(url)).text();
+const press = async (url: string, name: string, fields: Record<string, string> = {}): Promise<Response> => {
+  const csrf = /name="csrf" value="([^"]+)"/.exec(await pageAt(url))?.[1] ?? '';
+  return product.api.fetch(
+    new Request(`${url}/${name}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded', origin: 'http://test' },
+      body: new URLSearchParams({ csrf, ...fields }).toString(),
+    }),
+  );
+};
+
+/** The link in the first mail that this process has caused. */
+const mailedLink = async (before: number): Promise<string> => {
+  await expect.poll(() => mailServer.mails.length, { timeout: 5000 }).toBeGreaterThan(before);
+  const raw = mailServer.mails[before]?.raw.replaceAll('=\r\n', '') ?? '';
+  return /http:\/\/test\/tasks\/[\w-]+/.exec(raw)?.[0] ?? '';
+};
+const heard = (id: string, type: string) =>
+  told.find((message) => message.data.process === id && message.type === type);
+
+describe('a signer', () => {
+  it('opens the link from a mail, presses Sign, confirms on the phone, and has signed', async () => {
+    const before = mailServer.mails.length;
+    await start('by-mail');
+    const url = await mailedLink(before);
+    const page = await pageAt(url);
+    expect(page).toContain('Example Insurance');
+    expect(page).toContain('Contract 4711: I agree');
+    expect(page).toContain('/oidc/assets/login.css');
+    expect((await call('GET', 'process/by-mail', { apId })).body.status).toBe('open');
+    expect((await press(url, 'sign')).status).toBe(303);
+    const view = await until('process/by-mail', ({ status }) => status !== 'open', apId);
+    expect(view).toMatchObject({
+      status: 'completed',
+      context: { steps: [{ signers: [{ state: 'signed' }] }] },
+    });
+    expect(await pageAt(url)).toContain('You have signed');
+  });
+
+  it('opens the link that the application got by a callback, and declines with a reason', async () => {
+    await start('by-callback', { email: undefined });
+    await expect
+      .poll(() => heard('by-callback', 'process.invited')?.data.link)
+      .toMatch(/^http:\/\/test\/tasks\//);
+    const { link: url } = heard('by-callback', 'process.invited').data;
+    expect((await press(url, 'decline', { reason: 'The price is wrong' })).status).toBe(303);
+    expect(await pageAt(url)).toContain('You have declined');
+    const view = await until('process/by-callback', ({ status }) => status !== 'open', apId);
+    expect(view).toMatchObject({
+      status: 'failed',
+      context: { steps: [{ signers: [{ state: 'refused', reason: 'The price is wrong' }] }] },
+    });
+  });
+
+  it('sees the prompt that is open, and that it was withdrawn when the process is cancelled', async () => {
+    const before = mailServer.mails.length;
+    await start('cancelled', { msisdn: `+${silent}` });
+    const url = await mailedLink(before);
+    await press(url, 'sign');
+    expect(await pageAt(url)).toContain('Check your phone');
+    await call('DELETE', 'process/cancelled', { apId });
+    await expect.poll(() => pageAt(url), { timeout: 5000 }).toContain('no longer needed');
+  });
+});
+
+describe('a link', () => {
+  it('is ended by the application, and a reminder brings a new one', async () => {
+    const before = mailServer.mails.length;
+    await start('revoked', {}, { remind: ['PT1S'] });
+    const url = await mailedLink(before);
+    const revoke = (key: string) =>
+      call('POST', 'process/revoked/events', { apId, body: { type: 'REVOKE_LINK', step: 'board', key } });
+    expect((await revoke('2')).status).toBe(409);
+    expect((await revoke('1')).status).toBeLessThan(300);
+    await expect.poll(async () => (await get(url)).status, { timeout: 5000 }).toBe(404);
+    expect((await get(await mailedLink(before + 1))).status).toBe(200);
+    await call('DELETE', 'process/revoked', { apId });
+  });
+
+  it('is in no line of the log and in no key or value of Redis, nor is the address of the person', async () => {
+    const before = mailServer.mails.length;
+    await start('secret', { email: 'very.private@example.com' });
+    const url = await mailedLink(before);
+    await expect.poll(() => heard('secret', 'process.invited')?.data.link).toMatch(/^http/);
+    const callbackUrl: string = heard('secret', 'process.invited').data.link;
+    await press(url, 'sign');
+    await until('process/secret', ({ status }) => status !== 'open', apId);
+    await get(`${url}x`);
+    await expect.poll(() => product.logged.join(''), { timeout: 5000 }).toContain('mail sent');
+    const tokens = [url, callbackUrl].map((link) => link.slice('http://test/tasks/'.length));
+    const log = product.logged.join('');
+    const client = redis.client();
+    const stored: string[] = [];
+    for await (const keys of client.scanStream({ match: `*${product.configuration.queue.prefix}*` })) {
+      for (const key of keys as string[]) {
+        stored.push(key);
+        const type = await client.type(key);
+        if (type === 'hash') stored.push(JSON.stringify(await client.hgetall(key)));
+        if (type === 'stream') stored.push(JSON.stringify(await client.xrange(key, '-', '+')));
+        if (type === 'string') stored.push((await client.get(key)) ?? '');
+      }
+    }
+    const all = stored.join('\n');
+    expect(all).toContain('secret');
+    for (const token of tokens) {
+      expect(token.length).toBeGreaterThan(60);
+      expect(log).not.toContain(token);
+      expect(all).not.toContain(token);
+    }
+    expect(log).not.toContain('very.private');
+  });
+});
+
+describe('service.sendMail', () => {
+  const send = async (id: string, to: string): Promise<Json> => {
+    const { status } = await call('POST', 'letter', { apId, body: { id, input: { to } } });
+    expect(status).toBe(201);
+    return (await until(`letter/${id}`, (view) => view.status !== 'open', apId)).output;
+  };
+
+  it('sends the mail of an operator’s chart through the configured server', async () => {
+    const before = mailServer.mails.length;
+    expect(await send('one', 'beat@example.com')).toMatchObject({ kind: 'sent' });
+    expect(mailServer.mails[before]).toMatchObject({ to: ['beat@example.com'] });
+    expect(mailServer.mails[before]?.raw).toContain('It is signed.');
+  });
+
+  it('answers that an address is refused, by the server or because it is none', async () => {
+    mailServer.refuse.rcpt.push(553);
+    expect(await send('two', 'nobody@example.com')).toEqual({ kind: 'refused', code: 553 });
+    expect(await send('three', 'nobody')).toEqual({ kind: 'refused' });
+  });
+});

@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Person } from '../../machines/signer.machine.ts';
+import { openMailer } from '../../src/mail.ts';
+import { createStage } from '../engine/stage.ts';
+import { testRedis } from '../support/redis.ts';
+import { startMailServer, type TestMailServer } from '../support/smtp.ts';
+import { anna, origin, startTaskStage, stepOf, type TaskStage } from './stage.ts';
+
+const redis = testRedis();
+const stage = createStage(redis);
+let server: TestMailServer;
+let at: ReturnType<typeof stage>;
+let s: TaskStage;
+
+const withMail: Person = { ...anna, email: 'anna@example.com' };
+const from = 'Example Insurance <sign@insurance.example>';
+
+beforeAll(async () => {
+  server = await startMailServer();
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  server.refuse.rcpt.length = 0;
+  at = stage();
+  s = await startTaskStage(redis, at, {
+    mailer: openMailer({ url: server.url, from }, { plainAllowed: true }),
+    policy: { attempts: 5, backoffMs: 5 },
+  });
+});
+
+const mailsSince = async (before: number, wanted = 1) => {
+  await expect.poll(() => server.mails.length - before, { timeout: 5000 }).toBe(wanted);
+  return server.mails.slice(before);
+};
+
+/** Of quoted-printable. */
+const plainOf = (raw = ''): string =>
+  Buffer.from(
+    raw
+      .replaceAll(/=\r\n/g, '')
+      .replaceAll(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+    'latin1',
+  ).toString('utf8');
+
+const linkIn = (raw: string | undefined): string =>
+  /https:\/\/sign\.example\.com(\/tasks\/[\w-]+)/.exec(plainOf(raw))?.[1] ?? '';
+
+describe('a signer with an address', () => {
+  it('gets a mail whose link opens the page, and which does not hold the text', async () => {
+    const before = server.mails.length;
+    await s.begin([stepOf('board', [withMail])]);
+    const [mail] = await mailsSince(before);
+    expect(mail?.to).toEqual(['anna@example.com']);
+    const plain = plainOf(mail?.raw);
+    expect(plain).toContain('Hello Anna Muster');
+    expect(plain).toContain('Example Insurance asks for your signature.');
+    expect(plain).not.toContain('I agree');
+    expect(plain).toContain(`${origin}/tasks/`);
+    const page = await s.request(linkIn(mail?.raw));
+    expect([page.status, (await page.text()).includes('I agree')]).toEqual([200, true]);
+  });
+
+  it.each([
+    ['de', 'Guten Tag Anna Muster'],
+    ['fr', 'Bonjour Anna Muster'],
+    ['it', 'Buongiorno Anna Muster'],
+  ])('gets it in the language of the process: %s', async (language, greeting) => {
+    const before = server.mails.length;
+    await s.begin([stepOf('board', [{ ...withMail, language }])]);
+    const [mail] = await mailsSince(before);
+    expect(plainOf(mail?.raw)).toContain(greeting);
+  });
+
+  it('is reminded', async () => {
+    const before = server.mails.length;
+    await s.begin([stepOf('board', [withMail], { remindMs: [20] })]);
+    const mails = await mailsSince(before, 2);
+    const subjects = mails.map(({ raw }) => /^Subject: (.*)$/m.exec(raw)?.[1]?.trim());
+    expect(subjects.toSorted()).toEqual([
+      'Please sign: Contract 4711',
+      'Reminder: please sign: Contract 4711',
+    ]);
+  });
+
+  it('gets the mail later when the server puts it off', async () => {
+    const before = server.mails.length;
+    server.refuse.rcpt.push(450, 451);
+    await s.begin([stepOf('board', [withMail])]);
+    await mailsSince(before);
+    expect(s.mailed).toEqual([expect.stringMatching(/^abcdefghijkl-mail-[\w-]{22} sent$/)]);
+    expect(at.troubles.map(({ message }) => message)).toEqual([
+      'the mail server has answered 450 to RCPT TO',
+      'the mail server has answered 451 to RCPT TO',
+    ]);
+  });
+
+  it('gets the mail when its job is run again, after all tries have failed', async () => {
+    const before = server.mails.length;
+    server.refuse.rcpt.push(450, 450, 450, 450, 450);
+    await s.begin([stepOf('board', [withMail])]);
+    const failed = async () => (await at.queue.getJobs(['failed'])).find(({ name }) => name === 'mail@1');
+    await expect.poll(async () => (await failed())?.failedReason).toBe('the mail server could not be used');
+    await (await failed())?.retry();
+    await mailsSince(before);
+  });
+
+  it('is not tried again when the server refuses the address for good, and can still sign', async () => {
+    const before = server.mails.length;
+    server.refuse.rcpt.push(550);
+    const id = await s.begin([stepOf('board', [withMail])]);
+    await expect.poll(() => s.mailed).toEqual([expect.stringMatching(/ refused 550$/)]);
+    const [mailId = ''] = s.mailed[0]?.split(' ') ?? [];
+    const { result } = await s.until(mailId, ({ ended }) => ended === 'completed');
+    expect(result).toMatchObject({ output: { kind: 'refused', code: 550 } });
+    expect(server.mails).toHaveLength(before);
+    const token = s.tokenOf(await s.signerOf(id, anna.name));
+    expect((await s.press(token, 'sign')).status).toBe(303);
+  });
+
+  it('gets one mail for one notice, also when its effect is carried out again', async () => {
+    const before = server.mails.length;
+    const id = await s.begin([stepOf('board', [withMail])]);
+    await mailsSince(before);
+    const [notice] = s.notices;
+    if (notice === undefined) throw new Error('nobody was invited');
+    const signer = await s.signerOf(id, anna.name);
+    for (let time = 0; time < 2; time += 1) await s.orderMail(signer, 'again', notice);
+    const mails = await mailsSince(before, 2);
+    expect(new Set(mails.map(({ raw }) => /^Message-ID: (.*)$/m.exec(raw)?.[1])).size).toBe(2);
+  });
+
+  it('gets none any more after the link was revoked, or the end', async () => {
+    const before = server.mails.length;
+    const id = await s.begin([stepOf('board', [withMail])]);
+    await mailsSince(before);
+    const [notice] = s.notices;
+    if (notice === undefined) throw new Error('nobody was invited');
+    const signer = await s.signerOf(id, anna.name);
+    await s.orderMail(signer, 'old link', { ...notice, linkVersion: 7 });
+    await s.press(s.tokenOf(signer), 'decline');
+    await s.orderMail(signer, 'after the end', notice);
+    const jobs = async () => (await at.queue.getJobs(['completed'])).filter(({ name }) => name === 'mail@1');
+    await expect.poll(async () => (await jobs()).length, { timeout: 5000 }).toBe(3);
+    expect(server.mails).toHaveLength(before + 1);
+  });
+});
+
+describe('a mail in Redis', () => {
+  it('holds no address, no name, no text and no link', async () => {
+    const before = server.mails.length;
+    await s.begin([stepOf('board', [withMail])]);
+    const [mail] = await mailsSince(before);
+    await expect.poll(() => s.mailed.length).toBe(1);
+    const [id = ''] = s.mailed[0]?.split(' ') ?? [];
+    await s.until(id, ({ ended }) => ended === 'completed');
+    const stored = JSON.stringify(await at.redis.hgetall(at.queue.toKey(id)));
+    expect(stored).toContain('invited');
+    for (const secret of ['anna@example.com', 'Anna', 'I agree', linkIn(mail?.raw).slice('/tasks/'.length)]) {
+      expect(stored).not.toContain(secret);
+    }
+  });
+});

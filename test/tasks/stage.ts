@@ -1,0 +1,198 @@
+/**
+ * Signers' pages over a real engine and Redis: processes run, and the test answers their prompts in place of phones.
+ */
+import { randomBytes } from 'node:crypto';
+import { fromPromise } from 'xstate';
+import { type ProcessInput, processMachine, processVersion } from '../../machines/process.machine.ts';
+import type { PlanStep } from '../../machines/process-plan.ts';
+import {
+  type Person,
+  type SignAsk,
+  type SignerContext,
+  type SignerNotice,
+  type SignResult,
+  signerMachine,
+} from '../../machines/signer.machine.ts';
+import { activity, defineWorkflow, later } from '../../src/engine/define.ts';
+import { createRateLimiter } from '../../src/registry/rate-limiter.ts';
+import { createTaskLinks } from '../../src/tasks/links.ts';
+import { createSignerMails } from '../../src/tasks/signer-mail.ts';
+import { createTasks } from '../../src/tasks/signer-tasks.ts';
+import { createTaskRoutes } from '../../src/tasks/tasks.route.ts';
+import type { Stage } from '../engine/stage.ts';
+import type { TestRedis } from '../support/redis.ts';
+
+export const origin = 'https://sign.example.com';
+const apId = 'mid://insurance.example';
+export const anna: Person = {
+  name: 'Anna Muster',
+  msisdn: '41791234501',
+  text: 'Contract 4711: I agree',
+  language: 'en',
+};
+export const beat: Person = { ...anna, name: 'Beat Beispiel', msisdn: '41791234502' };
+
+export const stepOf = (name: string, people: readonly Person[], own: Partial<PlanStep> = {}): PlanStep => ({
+  name,
+  signers: people.map((person, index) => ({ key: String(index + 1), person, substitutes: [] })),
+  need: people.length,
+  ask: 'page',
+  remindMs: [],
+  onRefusal: 'fail',
+  onUnreached: 'wait',
+  onDeadline: 'fail',
+  ...own,
+});
+
+export type TaskStage = Awaited<ReturnType<typeof startTaskStage>>;
+
+export const startTaskStage = async (
+  redis: TestRedis,
+  { engine, work, until, redis: client }: Stage,
+  mailing: Partial<Parameters<typeof createSignerMails>[0]> = {},
+) => {
+  const links = createTaskLinks(randomBytes(32));
+  const prompts: { readonly input: SignAsk; readonly token: string }[] = [];
+  const notices: SignerNotice[] = [];
+  const mailed: string[] = [];
+  const applicationName = (id: string): string => (id === apId ? 'Example Insurance' : id);
+  const mails = createSignerMails({
+    engine,
+    mailer: { send: () => Promise.reject(new Error('This test has no mail server')) },
+    links,
+    publicUrl: () => origin,
+    applicationName,
+    now: Date.now,
+    log: {
+      sent: (id) => mailed.push(`${id} sent`),
+      refused: (id, code) => mailed.push(`${id} refused ${code}`),
+    },
+    ...mailing,
+  });
+  const process = defineWorkflow({
+    name: 'process',
+    version: processVersion,
+    chart: processMachine.provide({
+      actors: {
+        attest: fromPromise(async () => 'a.b.c'),
+        signer: signerMachine.provide({
+          actors: {
+            sign: activity<SignAsk, SignResult>(async ({ input, token }) => {
+              prompts.push({ input, token });
+              return later;
+            }),
+          },
+          actions: {
+            notify: (async (
+              given: { instance: { id: string }; effect: { id: string } },
+              notice: SignerNotice,
+            ) => {
+              notices.push(notice);
+              await mails.order(given.instance.id, given.effect.id, notice);
+            }) as never,
+          },
+        }),
+      },
+    }),
+  });
+  const signer = process.children.signer;
+  if (signer === undefined) throw new Error('The process has no signers');
+  await work([process, mails.workflow]);
+  const tasks = createTasks({ engine, signer, applicationName, now: Date.now });
+  const { routes, endWaiting } = createTaskRoutes({
+    tasks,
+    links,
+    frame: () => ({
+      tenantName: 'Canton of Example',
+      branding: { color: '#1f5fbf', logoSvg: undefined },
+      path: '/oidc',
+    }),
+    publicUrl: () => origin,
+    limiter: createRateLimiter({
+      redis: client,
+      prefix: `${redis.prefix}-${randomBytes(4).toString('hex')}`,
+    }),
+    addressOf: () => ({ caller: '192.0.2.1' }),
+    body: { maxBytes: 65_536, timeoutMs: 2000 },
+    now: Date.now,
+    onError: (error) => {
+      throw error;
+    },
+  });
+  let processes = 0;
+
+  /** @returns The id of the process. Its first step has begun. */
+  const begin = async (steps: readonly PlanStep[], own: Partial<ProcessInput> = {}): Promise<string> => {
+    const id = `abcdefghijkl-process-p${processes++}`;
+    const at = Date.now();
+    await engine.start(process, id, {
+      ...{ apId, id, title: 'Contract 4711', deadline: at + 86_400_000, steps, compensation: [], at },
+      ...own,
+    } satisfies ProcessInput);
+    await until(id, ({ record }) => record?.children !== undefined);
+    return id;
+  };
+
+  /** The instance of a person of the current step. */
+  const signerOf = async (id: string, name: string): Promise<string> => {
+    const children = (await engine.find(id))?.record?.children ?? {};
+    for (const [child, { run }] of Object.entries(children)) {
+      const instance = `${id}.${child}.${run}`;
+      const context = (await engine.find(instance))?.record?.context as SignerContext | undefined;
+      if (context?.person.name === name) {
+        await until(instance, ({ record }) => JSON.stringify(record?.value).includes('asking'));
+        return instance;
+      }
+    }
+    return new Promise((resolve) => setTimeout(resolve, 10)).then(() => signerOf(id, name));
+  };
+  const tokenOf = (instance: string, version = 1): string => links.tokenFor({ instance, version });
+
+  const request = (path: string, init?: RequestInit): Promise<Response> =>
+    Promise.resolve(routes.request(path, init));
+  const bodyOf = async (answer: Promise<Response>): Promise<string> => (await answer).text();
+  /** Presses a button of the page, as a browser sends it. */
+  const press = async (
+    token: string,
+    name: 'sign' | 'decline',
+    fields: Record<string, string> = {},
+    headers: Record<string, string> = {},
+  ): Promise<Response> => {
+    const page = await bodyOf(request(`/tasks/${token}`));
+    const csrf = /name="csrf" value="([^"]+)"/.exec(page)?.[1] ?? '';
+    return request(`/tasks/${token}/${name}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded', origin, ...headers },
+      body: new URLSearchParams({ csrf, ...fields }).toString(),
+    });
+  };
+  /** The prompt that the phone of this number shows. */
+  const promptOf = async (msisdn: string): Promise<{ answer(result: SignResult): Promise<void> }> => {
+    for (;;) {
+      const found = prompts.findLast(({ input }) => input.msisdn === msisdn);
+      if (found !== undefined) {
+        prompts.splice(prompts.indexOf(found), 1);
+        return { answer: async (output) => void (await engine.answer(found.token, { output })) };
+      }
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  };
+  return {
+    ...{ begin, signerOf, tokenOf, request, bodyOf, press, promptOf, until, engine, signer, links, tasks },
+    ...{ prompts, notices, mailed, endWaiting, routes, orderMail: mails.order },
+  };
+};
+
+export const signedNow = (): SignResult => ({
+  kind: 'signed',
+  msspTransId: 'h0001',
+  at: Date.now(),
+  attempt: 1,
+});
+export const failedWith = (code: number): SignResult => ({
+  kind: 'failed',
+  code,
+  reason: 'SOME',
+  detail: '',
+  msspTransId: 'h0001',
+});

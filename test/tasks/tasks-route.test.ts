@@ -1,0 +1,196 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { createStage } from '../engine/stage.ts';
+import { testRedis } from '../support/redis.ts';
+import { anna, beat, failedWith, signedNow, startTaskStage, stepOf, type TaskStage } from './stage.ts';
+
+const redis = testRedis();
+const stage = createStage(redis);
+let s: TaskStage;
+
+beforeEach(async () => {
+  s = await startTaskStage(redis, stage());
+});
+
+const annaIn = async (...rest: Parameters<typeof stepOf>[2][]) => {
+  const id = await s.begin([stepOf('board', [anna], ...rest)]);
+  const instance = await s.signerOf(id, anna.name);
+  return { id, instance, token: s.tokenOf(instance) };
+};
+
+describe('the page of a signer', () => {
+  it('shows who asks and the text, and asks no phone', async () => {
+    const { token } = await annaIn();
+    const answer = await s.request(`/tasks/${token}`);
+    expect(answer.status).toBe(200);
+    const page = await answer.text();
+    expect(page).toContain('Example Insurance');
+    expect(page).toContain('Contract 4711: I agree');
+    expect(page).toContain('Nobody yet');
+    expect(s.prompts).toEqual([]);
+  });
+
+  it('asks the phone when Sign is pressed, waits, and says in the end that it is signed', async () => {
+    const { token, instance } = await annaIn();
+    const pressed = await s.press(token, 'sign');
+    expect([pressed.status, pressed.headers.get('location')]).toEqual([303, `/tasks/${token}`]);
+    expect(await s.bodyOf(s.request(`/tasks/${token}`))).toContain('Check your phone');
+    expect(await s.bodyOf(s.request(`/tasks/${token}/state`))).toBe('{"state":"open"}');
+    const events = await s.request(`/tasks/${token}/events`);
+    const prompt = await s.promptOf(anna.msisdn);
+    await prompt.answer(signedNow());
+    expect(await events.text()).toContain('event: changed');
+    await s.until(instance, ({ ended }) => ended !== 'no');
+    expect(await s.bodyOf(s.request(`/tasks/${token}/state`))).toBe('{"state":"ended"}');
+    const page = await s.bodyOf(s.request(`/tasks/${token}`));
+    expect(page).toContain('You have signed');
+    expect(page).not.toContain('4711');
+  });
+
+  it('asks once when Sign is pressed twice', async () => {
+    const { token } = await annaIn();
+    await Promise.all([s.press(token, 'sign'), s.press(token, 'sign')]);
+    await s.press(token, 'sign');
+    await s.promptOf(anna.msisdn);
+    expect(s.prompts).toEqual([]);
+  });
+
+  it('says why the phone did not sign, and can ask again', async () => {
+    const { token, instance } = await annaIn();
+    await s.press(token, 'sign');
+    await (await s.promptOf(anna.msisdn)).answer(failedWith(208));
+    await s.until(instance, ({ record }) => JSON.stringify(record?.value).includes('unreached'));
+    expect(await s.bodyOf(s.request(`/tasks/${token}`))).toContain('was not confirmed on your phone in time');
+    await s.press(token, 'sign');
+    await (await s.promptOf(anna.msisdn)).answer(signedNow());
+    await s.until(instance, ({ ended }) => ended !== 'no');
+  });
+
+  it('declines with a reason, and then cannot be used to sign', async () => {
+    const { token, instance, id } = await annaIn();
+    expect((await s.press(token, 'decline', { reason: ' The price is wrong ' })).status).toBe(303);
+    await s.until(instance, ({ ended }) => ended !== 'no');
+    expect(await s.bodyOf(s.request(`/tasks/${token}`))).toContain('You have declined');
+    await s.press(token, 'sign');
+    expect(s.prompts).toEqual([]);
+    const { record } = await s.until(id, ({ ended }) => ended !== 'no');
+    expect(JSON.stringify(record?.context)).toContain('"The price is wrong"');
+  });
+
+  it('keeps a reason that is too long in its field', async () => {
+    const { token } = await annaIn();
+    const answer = await s.press(token, 'decline', { reason: 'x'.repeat(501) });
+    expect(answer.status).toBe(422);
+    expect(await answer.text()).toContain(`${'x'.repeat(501)}</textarea>`);
+  });
+
+  it('names those who have signed already', async () => {
+    const id = await s.begin([stepOf('sales', [beat]), stepOf('board', [anna])]);
+    const first = s.tokenOf(await s.signerOf(id, beat.name));
+    await s.press(first, 'sign');
+    await (await s.promptOf(beat.msisdn)).answer(signedNow());
+    const second = s.tokenOf(await s.signerOf(id, anna.name));
+    expect(await s.bodyOf(s.request(`/tasks/${second}`))).toMatch(
+      /Signed already<\/dt><dd><bdi>Beat Beispiel/,
+    );
+  });
+
+  it('speaks the language that the process names, else that of the browser', async () => {
+    const { language: _, ...silent } = anna;
+    const id = await s.begin([
+      stepOf('board', [
+        { ...anna, language: 'fr' },
+        { ...silent, name: 'C' },
+      ]),
+    ]);
+    const french = s.tokenOf(await s.signerOf(id, anna.name));
+    const other = s.tokenOf(await s.signerOf(id, 'C'));
+    const headers = { 'accept-language': 'it-CH' };
+    expect(await s.bodyOf(s.request(`/tasks/${french}`, { headers }))).toContain('<html lang="fr">');
+    expect(await s.bodyOf(s.request(`/tasks/${other}`, { headers }))).toContain('<html lang="it">');
+  });
+
+  it('can be neither kept, framed nor told on, and runs no foreign script', async () => {
+    const { token } = await annaIn();
+    for (const path of [`/tasks/${token}`, '/tasks/none', `/tasks/${token}/sign`, `/tasks/${token}/state`]) {
+      const { headers } = await s.request(path);
+      expect(Object.fromEntries(headers)).toMatchObject({
+        'cache-control': 'no-store',
+        'referrer-policy': 'no-referrer',
+        'x-frame-options': 'DENY',
+        'content-security-policy': expect.stringMatching(/^default-src 'none';.*script-src 'self'/),
+      });
+    }
+  });
+});
+
+describe('a link', () => {
+  it('that is revoked, unknown or guessed gets one and the same page', async () => {
+    const { token, instance } = await annaIn();
+    const pages = new Set<string>();
+    const ask = async (path: string) => {
+      const answer = await s.request(path);
+      expect(answer.status).toBe(404);
+      pages.add(await answer.text());
+    };
+    await s.engine.send(s.signer, instance, 'revoke', { type: 'REVOKE_LINK' });
+    await s.until(instance, ({ record }) => JSON.stringify(record?.context).includes('"linkVersion":2'));
+    await ask(`/tasks/${token}`);
+    await ask(`/tasks/${s.tokenOf(`${instance}0`)}`);
+    await ask(`/tasks/${'A'.repeat(token.length)}`);
+    await ask(`/tasks/${token}/events`);
+    await ask(`/tasks/${token}/none`);
+    await ask('/tasks/x');
+    expect(pages.size).toBe(1);
+    expect((await s.request(`/tasks/${s.tokenOf(instance, 2)}`)).status).toBe(200);
+  });
+
+  it('of one signer does nothing for another of the same step', async () => {
+    const id = await s.begin([stepOf('board', [anna, beat])]);
+    const token = s.tokenOf(await s.signerOf(id, anna.name));
+    await s.press(token, 'decline');
+    await s.press(token, 'sign');
+    expect(s.prompts.map(({ input }) => input.msisdn)).toEqual([]);
+  });
+
+  it('that is wrong too often is refused for a while, and right ones are not', async () => {
+    const { token } = await annaIn();
+    const statuses = [];
+    for (let count = 0; count < 22; count += 1) statuses.push((await s.request('/tasks/wrong')).status);
+    expect(statuses.slice(0, 20)).toEqual(Array(20).fill(404));
+    expect(statuses.slice(-1)).toEqual([429]);
+    expect(Number((await s.request('/tasks/wrong')).headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await s.request(`/tasks/${token}`)).status).toBe(200);
+  });
+});
+
+describe('a form', () => {
+  it.each([
+    ['another site', { origin: 'https://evil.example' }],
+    ['a frame of another site', { 'sec-fetch-site': 'cross-site' }],
+    ['a neighbour of this site', { 'sec-fetch-site': 'same-site' }],
+  ])('that comes from %s is refused', async (_, headers) => {
+    const { token } = await annaIn();
+    for (const name of ['sign', 'decline'] as const) {
+      expect((await s.press(token, name, {}, headers)).status).toBe(403);
+    }
+    expect(s.prompts).toEqual([]);
+    expect(await s.bodyOf(s.request(`/tasks/${token}`))).toContain('Your signature is requested');
+  });
+
+  it('without its token, with that of another link, or as something else is refused', async () => {
+    const { token } = await annaIn();
+    expect((await s.press(token, 'sign', { csrf: '' })).status).toBe(403);
+    const other = s.links.formToken({ instance: 'other', version: 1 });
+    expect((await s.press(token, 'decline', { csrf: other })).status).toBe(403);
+    expect((await s.press(token, 'sign', {}, { 'content-type': 'text/plain' })).status).toBe(415);
+    expect((await s.press(token, 'decline', { reason: 'x'.repeat(9000) })).status).toBe(413);
+    expect(s.prompts).toEqual([]);
+  });
+
+  it('is not sent by a GET: it leads to the page', async () => {
+    const { token } = await annaIn();
+    const answer = await s.request(`/tasks/${token}/sign`);
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, `/tasks/${token}`]);
+    expect(s.prompts).toEqual([]);
+  });
+});
