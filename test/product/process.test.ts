@@ -70,40 +70,6 @@ describe('the embedded product', () => {
     await expect(start({ PARAPH_CONFIG: '/nonexistent.json' })).rejects.toThrow('configuration');
   }, 180_000);
 
-  it.each([
-    ['the process', false],
-    ['the process and its Redis', true],
-  ])(
-    'ends all open transactions after %s was killed with -9',
-    async (_, withRedis) => {
-      const first = running;
-      const silent = Array.from({ length: 10 }, () =>
-        // A SIM shows one prompt at a time: those that are asked while another is shown end with fault 406.
-        first.submit({ msisdn: '+41700092507', timeoutSeconds: 3 }),
-      );
-      const robots = Array.from({ length: 40 }, () => first.submit({}));
-      const ids = await Promise.all([...silent, ...robots]);
-      const pid = await redisPid();
-      const killed = first.stop('SIGKILL');
-      if (withRedis && pid !== undefined) process.kill(pid, 'SIGKILL');
-      await killed;
-
-      const second = await start();
-      running = second;
-      await vi.waitFor(
-        async () => {
-          const values = await Promise.all(ids.map(second.statusOf));
-          expect(values.every((value) => ['500', '_208', '_406'].includes(value))).toBe(true);
-          expect(values.filter((value) => value === '500')).toHaveLength(40);
-          expect(values.filter((value) => value !== '500')).toHaveLength(10);
-          expect(values).toContain('_208');
-        },
-        { timeout: 15_000, interval: 200 },
-      );
-    },
-    180_000,
-  );
-
   it('ends with everything it started on Ctrl-C, answers who still waits, and goes on where it was, in a directory that is named relative to where it is started, as by default', async () => {
     await running.stop();
     const relativePath = relative(process.cwd(), data);
@@ -157,9 +123,42 @@ describe('the embedded product', () => {
   }, 240_000);
 });
 
-describe('an embedded product with the data directory of an earlier release', () => {
+describe('an embedded product that starts afresh', () => {
   beforeEach(makeData);
   afterEach(endAll);
+
+  it.each([
+    ['the process', false],
+    ['the process and its Redis', true],
+  ])(
+    'ends all open transactions after %s was killed with -9',
+    async (_, withRedis) => {
+      const first = await start();
+      const silent = Array.from({ length: 10 }, () =>
+        // A SIM shows one prompt at a time: those that are asked while another is shown end with fault 406.
+        first.submit({ msisdn: '+41700092507', timeoutSeconds: 3 }),
+      );
+      const robots = Array.from({ length: 40 }, () => first.submit({}));
+      const ids = await Promise.all([...silent, ...robots]);
+      const pid = await redisPid();
+      const killed = first.stop('SIGKILL');
+      if (withRedis && pid !== undefined) process.kill(pid, 'SIGKILL');
+      await killed;
+
+      const second = await start();
+      await vi.waitFor(
+        async () => {
+          const values = await Promise.all(ids.map(second.statusOf));
+          expect(values.every((value) => ['500', '_208', '_406'].includes(value))).toBe(true);
+          expect(values.filter((value) => value === '500')).toHaveLength(40);
+          expect(values.filter((value) => value !== '500')).toHaveLength(10);
+          expect(values).toContain('_208');
+        },
+        { timeout: 15_000, interval: 200 },
+      );
+    },
+    180_000,
+  );
 
   it('takes a key that it was not told of for a used one when its file comes out of a backup', async () => {
     writeFileSync(join(data, 'master.key'), `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600 });
