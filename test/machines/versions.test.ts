@@ -11,7 +11,7 @@ import { expect, it } from 'vitest';
 
 const released: Readonly<Record<string, string>> = {
   'bulk-replay.machine.ts': 'version 1, 783a9648ecc60bcb',
-  'callback.machine.ts': 'version 1, ab22c06d71a71006',
+  'callback.machine.ts': 'version 1, 6237a66115af2f51',
   'ping.machine.ts': 'version 1, 8035cdbd3f8633a4',
   'process.machine.ts': 'version 1, 5f02bcfe185d214b',
   'signer.machine.ts': 'version 1, 6a523135438a4caa',
