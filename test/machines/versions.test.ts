@@ -14,7 +14,7 @@ const released: Readonly<Record<string, string>> = {
   'callback.machine.ts': 'version 1, 6237a66115af2f51',
   'ping.machine.ts': 'version 1, 8035cdbd3f8633a4',
   'process.machine.ts': 'version 1, 5f02bcfe185d214b',
-  'signer.machine.ts': 'version 1, 6a523135438a4caa',
+  'signer.machine.ts': 'version 1, cf522e99cb2a217c',
   'receipt.machine.ts': 'version 1, 21d0a9667da490a0',
   'signature.machine.ts': 'version 1, 2289d2c40bf857d4',
 };
