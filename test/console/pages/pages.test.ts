@@ -361,6 +361,7 @@ describe('the pages', () => {
     expect(links('viewer')).toEqual([
       '/admin',
       '/admin/transactions',
+      '/admin/workflows',
       '/admin/refusals',
       '/admin/replays',
       '/admin/callbacks',
