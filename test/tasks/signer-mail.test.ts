@@ -29,7 +29,7 @@ beforeEach(async () => {
 });
 
 const mailsSince = async (before: number, wanted = 1) => {
-  await expect.poll(() => server.mails.length - before, { timeout: 5000 }).toBe(wanted);
+  await expect.poll(() => server.mails.length - before, { timeout: 10_000 }).toBe(wanted);
   return server.mails.slice(before);
 };
 
@@ -82,6 +82,18 @@ describe('a signer with an address', () => {
     ]);
   });
 
+  it('gets a link that works with a reminder, after the links were revoked', async () => {
+    const before = server.mails.length;
+    const id = await s.begin([stepOf('board', [withMail], { remindMs: [300, 600, 900] })]);
+    const signer = await s.signerOf(id, anna.name);
+    await s.engine.send(s.signer, signer, 'revoke', { type: 'REVOKE_LINK' });
+    await s.until(signer, ({ record }) => JSON.stringify(record?.context).includes('"linkVersion":2'));
+    const statuses = () =>
+      Promise.all(server.mails.slice(before).map(async ({ raw }) => (await s.request(linkIn(raw))).status));
+    await expect.poll(statuses, { timeout: 10_000 }).toContain(200);
+    await s.press(s.tokenOf(signer, 2), 'decline');
+  });
+
   it('gets the mail later when the server puts it off', async () => {
     const before = server.mails.length;
     server.refuse.rcpt.push(450, 451);
@@ -99,7 +111,9 @@ describe('a signer with an address', () => {
     server.refuse.rcpt.push(450, 450, 450, 450, 450);
     await s.begin([stepOf('board', [withMail])]);
     const failed = async () => (await at.queue.getJobs(['failed'])).find(({ name }) => name === 'mail@1');
-    await expect.poll(async () => (await failed())?.failedReason).toBe('the mail server could not be used');
+    await expect
+      .poll(async () => (await failed())?.failedReason, { timeout: 10_000 })
+      .toBe('the mail server could not be used');
     await (await failed())?.retry();
     await mailsSince(before);
   });
@@ -108,7 +122,7 @@ describe('a signer with an address', () => {
     const before = server.mails.length;
     server.refuse.rcpt.push(550);
     const id = await s.begin([stepOf('board', [withMail])]);
-    await expect.poll(() => s.mailed).toEqual([expect.stringMatching(/ refused 550$/)]);
+    await expect.poll(() => s.mailed, { timeout: 10_000 }).toEqual([expect.stringMatching(/ refused 550$/)]);
     const [mailId = ''] = s.mailed[0]?.split(' ') ?? [];
     const { result } = await s.until(mailId, ({ ended }) => ended === 'completed');
     expect(result).toMatchObject({ output: { kind: 'refused', code: 550 } });
@@ -140,7 +154,7 @@ describe('a signer with an address', () => {
     await s.press(s.tokenOf(signer), 'decline');
     await s.orderMail(signer, 'after the end', notice);
     const jobs = async () => (await at.queue.getJobs(['completed'])).filter(({ name }) => name === 'mail@1');
-    await expect.poll(async () => (await jobs()).length, { timeout: 5000 }).toBe(3);
+    await expect.poll(async () => (await jobs()).length, { timeout: 10_000 }).toBe(3);
     expect(server.mails).toHaveLength(before + 1);
   });
 });
@@ -150,7 +164,7 @@ describe('a mail in Redis', () => {
     const before = server.mails.length;
     await s.begin([stepOf('board', [withMail])]);
     const [mail] = await mailsSince(before);
-    await expect.poll(() => s.mailed.length).toBe(1);
+    await expect.poll(() => s.mailed.length, { timeout: 10_000 }).toBe(1);
     const [id = ''] = s.mailed[0]?.split(' ') ?? [];
     await s.until(id, ({ ended }) => ended === 'completed');
     const stored = JSON.stringify(await at.redis.hgetall(at.queue.toKey(id)));
