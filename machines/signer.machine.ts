@@ -27,7 +27,7 @@ import { timeOf } from './signature.machine.ts';
 /** Prompts of one signer at most, whoever asks for them. */
 export const maxAsks = 20;
 /** How long a prompt stays on the phone. */
-const promptSeconds = 180;
+export const promptSeconds = 180;
 
 export interface Person {
   readonly name: string;

@@ -55,7 +55,7 @@ export type SendOutcome =
 export type Workflows = ReturnType<typeof createWorkflows>;
 
 /** The words of zod may quote the input. @param root What the error is about as a whole. */
-export const problemOf = (error: unknown, root: string): string => {
+const problemOf = (error: unknown, root: string): string => {
   if (isInputError(error)) return error.message;
   if (!(error instanceof z.ZodError)) throw error;
   const [issue] = error.issues;
