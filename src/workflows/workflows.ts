@@ -13,7 +13,7 @@ import { begunJob, isInputError, jobNameOf, readJobName, type Workflow } from '.
 import { createEngine, type Engine, type Instance, spreadOver } from '../engine/engine.ts';
 import type { Shard } from '../transactions/shards.ts';
 import { instanceIdOf, ownIdOf, ownIdPattern, tenantPrefixOf, workflowDataSchema } from './contract.ts';
-import { type ListedInstance, type ListFilter, listInstances, type WorkflowStatus } from './listing.ts';
+import { type ListFilter, listInstances, type WorkflowStatus } from './listing.ts';
 import { processName } from './stock-process.ts';
 
 /** An instance as its application sees it. */
@@ -232,7 +232,9 @@ export const createWorkflows = (options: {
       key: string = randomUUID(),
     ): Promise<SendOutcome> => {
       const instance = await findOwn(apId, name, id);
-      return instance?.ended === 'no' ? sendTo(instance, key, event) : { kind: 'unknown' };
+      if (instance?.ended !== 'no') return { kind: 'unknown' };
+      // Nobody cancels in the name of an operator.
+      return sendTo(instance, key, event.type === 'CANCEL' ? { ...event, by: 'application' } : event);
     },
 
     /**
@@ -275,5 +277,3 @@ export const createWorkflows = (options: {
 
 /** As it comes back from Redis. */
 const asStored = (data: unknown): unknown => JSON.parse(JSON.stringify(data)) as unknown;
-
-export type { ListedInstance };
