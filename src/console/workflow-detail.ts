@@ -7,7 +7,8 @@ import type { Instance } from '../engine/engine.ts';
 import { childInstanceId } from '../engine/interpret.ts';
 import type { InstanceRecord } from '../engine/record.ts';
 import type { Role } from '../operators/operator.ts';
-import type { ListedInstance, Workflows, WorkflowView } from '../workflows/workflows.ts';
+import type { ListedInstance } from '../workflows/listing.ts';
+import type { Workflows, WorkflowView } from '../workflows/workflows.ts';
 import { seesPeople } from './redaction.ts';
 
 export interface WorkflowRow extends Omit<WorkflowView, 'context' | 'output'> {

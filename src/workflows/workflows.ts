@@ -234,7 +234,8 @@ export const createWorkflows = (options: {
       const instance = await findOwn(apId, name, id);
       if (instance?.ended !== 'no') return { kind: 'unknown' };
       // Nobody cancels in the name of an operator.
-      return sendTo(instance, key, event.type === 'CANCEL' ? { ...event, by: 'application' } : event);
+      const own = { ...event, by: 'application' };
+      return sendTo(instance, key, event.type === 'CANCEL' ? own : event);
     },
 
     /**
