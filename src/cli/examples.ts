@@ -10,6 +10,8 @@ const examples: Readonly<Record<string, readonly string[]>> = {
     'evidence.jws --root root.pem',
     'process.json --root root.pem --definition contract.json',
   ],
+  'workflow check': ['approval.workflow.mjs'],
+  'workflow test': ['approval.workflow.mjs --events events.json'],
   ls: ['--state open', '--state failed --fault 208,209 --since 2h', '--state failed --json'],
   show: ['H00iYL8VL0XkSrARJXEh --reveal'],
   cancel: ['H00iYL8VL0XkSrARJXEh --reason "Wrong customer"'],

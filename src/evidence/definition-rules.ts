@@ -10,10 +10,13 @@ import { isOver } from './entry-rules.ts';
 import { type Evidence, hashDefinition } from './evidence.ts';
 import { type EvidenceProblem, problem } from './problem.ts';
 
-const personSchema = z.object({ name: z.string(), msisdn: z.string(), text: z.string().optional() });
+// As the service reads it (src/workflows/definition.ts).
+const nameSchema = z.string().trim();
+
+const personSchema = z.object({ name: nameSchema, msisdn: z.string(), text: z.string().optional() });
 
 const stepSchema = z.object({
-  name: z.string(),
+  name: nameSchema,
   text: z.string().optional(),
   signers: z.array(personSchema.extend({ substitutes: z.array(personSchema).optional() })),
   need: z.union([z.enum(['all', 'first']), z.number().int()]).optional(),

@@ -1,0 +1,65 @@
+/**
+ * Loads the charts that an operator names in the configuration (`workflows`). A file exports one
+ * workflow or several, each made by `defineWorkflow`.
+ */
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { activityOf, type Workflow } from '../engine/define.ts';
+import { toError } from '../redis/to-error.ts';
+import { service } from './service-activities.ts';
+
+const provided = new Set(Object.values(service).map((logic) => activityOf(logic)?.provided));
+
+/** Of the service itself. */
+const ownNames = ['process'];
+
+const isWorkflow = (value: unknown): value is Workflow => {
+  const { chart, parseInput, parseEvent } = Object(value) as Partial<Workflow>;
+  return (
+    typeof chart?.name === 'string' && typeof parseInput === 'function' && typeof parseEvent === 'function'
+  );
+};
+
+const problemIn = (found: readonly Workflow[], known: readonly Workflow[]): string | undefined => {
+  if (found.length === 0) return 'the file exports no workflow (defineWorkflow of paraph/workflow)';
+  for (const { chart } of found) {
+    const { name, version } = chart;
+    if (ownNames.includes(name)) return `${name}: the service has a workflow of this name`;
+    if (known.some((other) => other.chart.name === name && other.chart.version === version))
+      return `${name}: there are two of version ${version}`;
+    for (const [src, logic] of chart.activities) {
+      const wanted = activityOf(logic)?.provided;
+      if (wanted !== undefined && !provided.has(wanted))
+        return `${name}: the actor ${src} is ${wanted}, which this release does not provide`;
+    }
+  }
+  return undefined;
+};
+
+/**
+ * @param directory What relative paths begin at.
+ * @returns `problems` name the place in the configuration and in the chart.
+ */
+export const loadCharts = async (
+  files: readonly string[],
+  directory: string,
+): Promise<
+  | { readonly ok: true; readonly value: readonly Workflow[] }
+  | { readonly ok: false; readonly problems: readonly string[] }
+> => {
+  const loaded: Workflow[] = [];
+  const problems: string[] = [];
+  for (const [index, file] of files.entries()) {
+    try {
+      const exported = (await import(pathToFileURL(resolve(directory, file)).href)) as object;
+      const found = [...new Set(Object.values(exported))].filter(isWorkflow);
+      const problem = problemIn(found, loaded);
+      if (problem === undefined) loaded.push(...found);
+      else problems.push(`workflows[${index}]: ${problem}`);
+    } catch (error) {
+      const [message = ''] = toError(error).message.split('\n', 1);
+      problems.push(`workflows[${index}]: ${message}`);
+    }
+  }
+  return problems.length === 0 ? { ok: true, value: loaded } : { ok: false, problems };
+};
