@@ -16,14 +16,13 @@
  * The parent ends when all its signers have ended. So nothing is left open, and no prompt stays on
  * a phone.
  *
- * All times are milliseconds since the epoch. Each event has the time `at` which it came.
+ * All times are milliseconds since the epoch. Each event has the time `at` which it came. Its version
+ * is that of the process: raise it there.
  */
 import { assign, enqueueActions, fromPromise, sendParent, setup } from 'xstate';
 import { z } from 'zod';
 import { type AllowedHours, nextAllowed } from './allowed-hours.ts';
 import { timeOf } from './signature.machine.ts';
-
-export const signerVersion = 1;
 
 /** Prompts of one signer at most, whoever asks for them. */
 export const maxAsks = 20;

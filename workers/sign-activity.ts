@@ -3,21 +3,213 @@
  *
  * The id of the transaction follows from the run of the activity, so a second try joins the first.
  * The job holds the token of the activity, and the worker of the signature answers with it before
- * the job ends (`createTellSigned`). A job may also end without a turn. So the activity is tried
- * again after the deadline, and finds the end.
+ * the job ends ({@link createTellSigned}). A job may also end without a turn. So the activity is
+ * tried again after the deadline, and finds the end.
  *
  * When the chart leaves the state, the transaction is cancelled. A try in another process may come
- * later than that, so `withdraw` leaves a note first, and `sign` looks for it after it has added.
+ * later than that. So `withdraw` leaves a note first, and `sign` looks for it after it has added.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Activity, type ActivityArguments, activity, type InstanceInHand, later } from '../src/engine/define.ts';
+import type { PromiseActorLogic } from 'xstate';
+import type { SignatureContext } from '../machines/signature.machine.ts';
+import type { SignAsk, SignResult } from '../machines/signer.machine.ts';
+import {
+  type ActivityArguments,
+  activity,
+  type InstanceInHand,
+  type Later,
+  later,
+} from '../src/engine/define.ts';
 import type { Engine } from '../src/engine/engine.ts';
 import type { InstanceEnd } from '../src/engine/turn.ts';
-import { type Fault, fault, faultTable, parseFaultLine } from '../src/protocol/fault.ts';
+import {
+  type Checked,
+  type Fault,
+  fault,
+  faultTable,
+  parseFaultLine,
+  refuse,
+} from '../src/protocol/fault.ts';
 import type { Protocol } from '../src/protocol/parse.ts';
-import { writeSignRequest } from '../src/protocol/write-request.ts';
+import type { MssSignatureReq } from '../src/protocol/sign-request.ts';
+import { defaultTimeoutSeconds, writeSignRequest } from '../src/protocol/write-request.ts';
 import type { RedisClient } from '../src/redis/connect.ts';
-import { type ApplicationProviders } from '../src/registry/application-providers.ts';
+import type { ApplicationProviders } from '../src/registry/application-providers.ts';
 import type { RateLimit, RateLimiter } from '../src/registry/rate-limiter.ts';
 import type { SubscriberRegistry } from '../src/registry/subscriber.ts';
+import { createSendOrder, shardFor } from '../src/transactions/answers.ts';
+import { endRecordSchema } from '../src/transactions/contract.ts';
+import { eligibility } from '../src/transactions/eligibility.ts';
+import { fingerprintOf, msspTransIdOf } from '../src/transactions/ids.ts';
+import type { Shard } from '../src/transactions/shards.ts';
+import type { SignatureData } from '../src/transactions/signature-workflow.ts';
+import { createSubmitFor, type FindTransaction } from '../src/transactions/transactions.ts';
+import { rootOf, withoutTenant } from '../src/workflows/contract.ts';
+import type { SignInput } from '../src/workflows/service-activities.ts';
+
+/** Of all workflows together, for one number. */
+const promptsOfOne: RateLimit = { requests: 6, perSeconds: 60 };
+/** Longer than a process is paused, and than the tries of another one go on. */
+const withdrawnSeconds = 3600;
+/** After the deadline of the transaction; the worker of the signature has told by then. */
+const lookAgainAfterMs = 30_000;
+const maxApTransId = 64;
+
+export interface SignActivityOptions {
+  readonly shards: readonly Shard[];
+  readonly redis: RedisClient;
+  readonly protocol: Protocol;
+  readonly providers: Pick<ApplicationProviders, 'checkStored'>;
+  readonly subscribers: SubscriberRegistry;
+  readonly limiter: RateLimiter;
+  /** Host part of profile URIs. */
+  readonly authority: string;
+  readonly find: FindTransaction;
+  /** Of workflows. */
+  readonly engine: Pick<Engine, 'find'>;
+  readonly now: () => number;
+}
+
+/** The transaction of a run of the activity. */
+const transactionOf = (token: string, shards: number): string =>
+  msspTransIdOf(token, fingerprintOf(token, shards).shard);
+
+const failedBy = ({ code, detail }: Fault, msspTransId?: string): SignResult => ({
+  ...{ kind: 'failed', code, reason: faultTable[code].reason, detail },
+  ...(msspTransId !== undefined && { msspTransId }),
+});
+
+/** What the evidence needs of a signature later; the transaction may be gone by then. */
+const proofOf = (outcome: SignatureContext['outcome']): { readonly proof?: unknown } =>
+  outcome?.kind === 'signature' ? { proof: { cms: outcome.cms, certificates: outcome.certificates } } : {};
+
+/**
+ * Tells the activity that waits for a signature how it has ended.
+ *
+ * @param engine Of workflows.
+ */
+export const createTellSigned =
+  (engine: Pick<Engine, 'answer'>) =>
+  ({ id, data }: InstanceInHand): ((end: InstanceEnd) => Promise<void>) | undefined => {
+    const { answerTo } = data as SignatureData;
+    if (answerTo === undefined) return undefined;
+    return async ({ record, failedReason }) => {
+      const { attempt, outcome, history } = record.context as SignatureContext;
+      const output: SignResult =
+        failedReason === undefined
+          ? { kind: 'signed', msspTransId: id, at: history.at(-1)?.at ?? 0, attempt, ...proofOf(outcome) }
+          : failedBy(parseFaultLine(failedReason) ?? fault(900), id);
+      if ((await engine.answer(answerTo, { output })) === 'busy') throw new Error('A workflow is busy');
+    };
+  };
+
+/** @param waits Whether the activity itself waits while the number has had its prompts. */
+export const createSignActivity = (
+  options: SignActivityOptions,
+  waits: boolean,
+): PromiseActorLogic<SignResult, SignAsk> => {
+  const { shards, redis, protocol, providers, subscribers, limiter, authority, find, engine, now } = options;
+  const submit = createSubmitFor(options);
+  const sends = new Map(
+    shards.map((shard) => [shard, createSendOrder(shard.signatures, { protocol, now })] as const),
+  );
+  const noteOf = (id: string): string => shardFor(shards, id)?.workflows.queue.toKey(`withdrawn:${id}`) ?? '';
+
+  /** @returns Undefined when nothing was added under this id. */
+  const look = async (id: string): Promise<SignResult | Later | undefined> => {
+    const job = await shardFor(shards, id)?.signatures.jobs.read(id);
+    if (job === undefined) return undefined;
+    const view = await find(id);
+    switch (view?.state.kind) {
+      case 'open':
+        return later;
+      case 'signed': {
+        const { data: record } = endRecordSchema.safeParse(job.returnValue);
+        const attempt = record?.attempt ?? 1;
+        return {
+          kind: 'signed',
+          msspTransId: id,
+          at: job.finishedOn ?? 0,
+          attempt,
+          ...proofOf(record?.outcome),
+        };
+      }
+      default:
+        return failedBy(view?.state.fault ?? fault(900), id);
+    }
+  };
+
+  const apIdOf = async ({ id, data }: InstanceInHand, input: SignInput): Promise<string> => {
+    const own = input.apId ?? (Object(data) as { readonly apId?: unknown }).apId;
+    if (typeof own === 'string') return own;
+    const root = await engine.find(rootOf(id));
+    return String((Object(root?.data) as { readonly apId?: unknown }).apId ?? '');
+  };
+
+  /** The same checks as over HTTP. */
+  const check = (wire: unknown): Checked<{ readonly wire: MssSignatureReq; readonly number: string }> => {
+    const parsed = protocol.parseSign(wire);
+    if (!parsed.ok) return parsed;
+    const { request } = parsed.value;
+    if (request.profile.name.includes('Otp')) return refuse(109, 'The profile gives no signature');
+    const allowed = providers.checkStored(request);
+    if (!allowed.ok) return allowed;
+    const eligible = eligibility(request, subscribers);
+    return eligible.ok
+      ? { ok: true, value: { wire: parsed.value.wire, number: request.msisdn.number } }
+      : eligible;
+  };
+
+  const cancel = async (id: string): Promise<void> => {
+    const shard = shardFor(shards, id);
+    const send = shard && sends.get(shard);
+    // Such a transaction is not replayed, so its first attempt is the only one.
+    const order = { type: 'CANCEL', attempt: 1, fault: fault(401, 'The workflow no longer asks') } as const;
+    if ((await send?.(id, 'withdraw', order, { judged: false })) === 'busy')
+      throw new Error('A transaction is busy');
+  };
+
+  const sign = async (given: ActivityArguments<SignAsk>): Promise<SignResult | Later> => {
+    const { input, instance, token, signal } = given;
+    const id = transactionOf(token, shards.length);
+    const found = await look(id);
+    if (found !== undefined) return found;
+    const apId = await apIdOf(instance, input);
+    const caller = {
+      ...{ dialect: { authority }, apId, instant: new Date(given.now) },
+      apTransId: withoutTenant(rootOf(instance.id)).slice(0, maxApTransId),
+    };
+    const { msisdn, text, language, profile, timeoutSeconds } = input;
+    const asked = { msisdn, text, language, profile: profile as never, timeoutSeconds };
+    const checked = check(writeSignRequest(caller, 'asynch', asked));
+    if (!checked.ok) return failedBy(checked.fault);
+    const key = `prompts:${hash('sha256', checked.value.number)}`;
+    for (;;) {
+      const seconds = await limiter.takeOrWait(key, promptsOfOne);
+      if (seconds === 0) break;
+      if (!waits) return { kind: 'limited', until: now() + Math.ceil(seconds * 1000) };
+      await delay(seconds * 1000, undefined, { signal });
+    }
+    await submit(id, checked.value.wire, token);
+    if ((await redis.exists(noteOf(id))) === 1) await cancel(id);
+    return later;
+  };
+
+  return activity<SignAsk, SignResult>(sign, {
+    // Redis may be away for a while.
+    attempts: 1000,
+    backoffMs: 250,
+    maxBackoffMs: 8000,
+    // Otherwise a state that was never stored could have asked somebody.
+    afterCommit: () => true,
+    turnWaitsMs: () => 200,
+    lookAgainMs: (input) =>
+      ((input as SignAsk).timeoutSeconds ?? defaultTimeoutSeconds) * 1000 + lookAgainAfterMs,
+    withdraw: async ({ token }) => {
+      const id = transactionOf(token, shards.length);
+      await redis.set(noteOf(id), '1', 'EX', withdrawnSeconds);
+      await cancel(id);
+    },
+  });
+};

@@ -1,18 +1,23 @@
 /**
- * Starts all workers of a process: for each shard one for signatures and one for receipts.
+ * Starts all workers of a process: for each shard one for signatures, one for receipts and
+ * one for workflows.
  *
  * BullMQ's defaults suit batch work. Here a person waits, so locks and the check for stalled jobs
  * last seconds, a job may stall any number of times (its turn runs again), and a command that
  * failed without Redis is repeated at once.
  */
 import type { Telemetry, WorkerOptions } from 'bullmq';
+import type { Workflow } from '../src/engine/define.ts';
+import { createEngine, type Locate } from '../src/engine/engine.ts';
 import { failUnreadable } from '../src/engine/redis/unreadable.ts';
 import { startWorkflowWorker, type WorkflowWorker } from '../src/engine/worker.ts';
+import type { CreateEvidence } from '../src/evidence/create-evidence.ts';
 import type { KeyCustody } from '../src/pki/ports.ts';
 import { fault, faultLine } from '../src/protocol/fault.ts';
 import type { Protocol } from '../src/protocol/parse.ts';
 import type { RedisClient } from '../src/redis/connect.ts';
 import type { ApplicationProviders } from '../src/registry/application-providers.ts';
+import type { RateLimiter } from '../src/registry/rate-limiter.ts';
 import type { SubscriberRegistry } from '../src/registry/subscriber.ts';
 import type { Devices } from '../src/sscd/devices.ts';
 import { createAnswer } from '../src/transactions/answers.ts';
@@ -21,12 +26,16 @@ import { createDeviceLock } from '../src/transactions/device-lock.ts';
 import { createReadEnd } from '../src/transactions/outcomes.ts';
 import type { Seals } from '../src/transactions/seal.ts';
 import type { Shard } from '../src/transactions/shards.ts';
+import { createFind } from '../src/transactions/transactions.ts';
+import { processActivities } from '../src/workflows/stock-process.ts';
 import { createTurns, keepFair } from './fairness.ts';
 import type { StepLog, TransactionLog, UpstreamLog } from './log.ts';
 import { createReceiptWorkflow } from './receipt.worker.ts';
+import { createSignActivity, createTellSigned } from './sign-activity.ts';
 import { createSignatureWorkflow } from './signature.worker.ts';
 import { callerIn, type SignatureWorker, tellOfTransactions } from './transaction-events.ts';
 import { createUpstreams } from './upstreams.ts';
+import { createAttestActivity, startWorkflowsWorker } from './workflow.worker.ts';
 
 export interface WorkersOptions {
   /** Opened on `blocking`. */
@@ -39,6 +48,15 @@ export interface WorkersOptions {
   readonly devices: Devices;
   readonly custody: KeyCustody;
   readonly seals: Seals;
+  readonly limiter: RateLimiter;
+  /** Host part of the profile URIs of requests that workflows make. */
+  readonly authority: string;
+  /** As the service runs them (src/workflows/workflows.ts). */
+  readonly workflows: readonly Workflow[];
+  /** Where their instances are. */
+  readonly locate: Locate;
+  /** Makes the evidence of processes. */
+  readonly createEvidence: CreateEvidence;
   readonly concurrency: number;
   readonly lockMs: number;
   readonly stalledCheckMs: number;
@@ -80,7 +98,18 @@ export const startWorkers = (options: WorkersOptions) => {
   const answer = createAnswer(shards, options);
   const readEnd = createReadEnd({ ...options, onError: log.trouble });
   const deviceLock = createDeviceLock(blocking, prefix, now);
+  const { locate } = options;
+  const workflowEngine = createEngine(locate, now);
+  const tellSigned = createTellSigned(workflowEngine);
+  const find = createFind({ ...options, readEnd });
+  const toSign = { ...options, redis: blocking, find, engine: workflowEngine };
+  const activities = {
+    'service.sign': createSignActivity(toSign, true),
+    [processActivities.sign]: createSignActivity(toSign, false),
+    [processActivities.attest]: createAttestActivity(options.createEvidence),
+  };
   const turns = createTurns();
+  const workflowTurns = createTurns();
   const upstreams = createUpstreams(options.upstreamLog);
 
   const workerOptions = (shard: Shard): WorkerOptions => ({
@@ -97,11 +126,11 @@ export const startWorkers = (options: WorkersOptions) => {
   const keepers: { close(): void }[] = [];
   const started = shards.flatMap((shard): readonly WorkflowWorker[] => {
     const place = { shard: shard.index, shards: shards.length };
+    const abandon = abandonAfterRollOut(now);
     const common = {
       connection: blocking,
       now,
       onError: log.trouble,
-      abandon: abandonAfterRollOut(now),
       concurrency: options.concurrency,
       retention: { doneMs: retention.signedMs, failedMs: retention.failedMs },
       // After a call that is given up the person is asked again.
@@ -110,9 +139,11 @@ export const startWorkers = (options: WorkersOptions) => {
     };
     const signing = startWorkflowWorker({
       ...common,
+      abandon,
       queue: shard.signatures.queue,
       workflows: [createSignatureWorkflow({ ...options, place, deviceLock, upstreams, answer })],
       workflowOf: () => ({ name: signatureJobName }),
+      tellEnd: tellSigned,
       fetchers: Math.ceil(maxFetchers / shards.length),
       around: async (job, run) => {
         running += 1;
@@ -125,18 +156,25 @@ export const startWorkers = (options: WorkersOptions) => {
     });
     const receipting = startWorkflowWorker({
       ...common,
+      abandon,
       queue: shard.receipts.queue,
       workflows: [createReceiptWorkflow({ ...options, shard, place, deviceLock, readEnd })],
       workflowOf: () => ({ name: receiptJobName }),
+    });
+    const flowing = startWorkflowsWorker({
+      ...common,
+      ...{ shard, locate, activities, turns: workflowTurns },
+      workflows: options.workflows,
     });
     for (const worker of signing.workers) tellOfTransactions(worker as SignatureWorker, options);
     const fair = { redis: blocking, onError: log.trouble };
     const orders = [
       { workers: signing.workers, order: { queue: shard.signatures.queue, member: 'AP_ID' } },
       { workers: receipting.workers, order: { queue: shard.receipts.queue, member: 'apId' } },
+      { workers: flowing.workers, order: { queue: shard.workflows.queue, member: 'apId' } },
     ] as const;
     keepers.push(...orders.map((each) => keepFair({ ...fair, ...each })));
-    return [signing, receipting];
+    return [signing, receipting, flowing];
   });
   const workers = started.flatMap((each) => each.workers);
   for (const worker of workers) {

@@ -173,6 +173,12 @@ const configurationObject = z.strictObject({
     'Address of this server for browsers and clients, such as `https://sign.example.com`; http only on this machine or in a sandbox. Without it: HOST and PORT.',
   ),
   oidc: oidcSettings.describe('Logins for other applications (OpenID Connect).'),
+  workflows: z
+    .array(z.string().min(1))
+    .prefault([])
+    .describe(
+      'Files that export workflows of your own (`defineWorkflow` of `paraph/workflow`), as paths from this file. They run beside `process` ([workflows.md](workflows.md)).',
+    ),
   operations: operationsSettings.describe('The people who run the service, and what they may do.'),
 });
 

@@ -43,6 +43,8 @@ export interface InstanceEnd {
   readonly record: InstanceRecord;
   /** Undefined for an instance that has completed. */
   readonly failedReason: string | undefined;
+  /** When its job was added; milliseconds since the epoch. */
+  readonly createdAt: number;
 }
 
 export interface TurnOptions extends TakeOptions {
@@ -358,7 +360,7 @@ class Turn {
     const record = life.record();
     const error = record.status === 'error' ? String(record.error) : undefined;
     const failedReason = hasFailed ? workflow.reasonOf(life.context()) : error;
-    await tell?.({ record, failedReason });
+    await tell?.({ record, failedReason, createdAt: this.#taken.job.timestamp });
     if (failedReason !== undefined) throw jobFailure(failedReason);
     return { result: workflow.resultOf(record) };
   }

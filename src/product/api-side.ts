@@ -9,6 +9,7 @@ import { createOwnFetch } from '../http/own-fetch.ts';
 import { createProfile } from '../http/profile.operation.ts';
 import { createReceipt } from '../http/receipt.operation.ts';
 import { createRefusal, type Refusal } from '../http/refusal.ts';
+import type { ServiceRoutesOptions } from '../http/service.route.ts';
 import { createSign } from '../http/sign.operation.ts';
 import { createStatus } from '../http/status.operation.ts';
 import { createClientAddress, createForwardingWatch } from '../http/trusted-proxy.ts';
@@ -38,15 +39,18 @@ import { createReceipts } from '../transactions/receipts.ts';
 import { closeShards, type QueueAt, type Shard } from '../transactions/shards.ts';
 import { watchStandstill } from '../transactions/standstill.ts';
 import { createTransactions, type Transactions } from '../transactions/transactions.ts';
+import type { Workflows } from '../workflows/workflows.ts';
 import { toleratedOffsetMs } from './clock-watch.ts';
 import { openConsole, tenantsWithConsole } from './console-side.ts';
 import type { Core } from './core.ts';
+import { openWorkflowRoutes } from './workflow-side.ts';
 
 export interface ApiSide {
   readonly fetch: Fetch;
   /** What the server refuses for lack of room. */
   readonly refusal: Refusal;
   readonly transactions: Transactions;
+  readonly workflows: Workflows;
   readonly oauth: Oauth;
   /** When it listens, before the first request is expected. */
   prepare(): Promise<void>;
@@ -173,6 +177,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
         'this address forwards requests and is not trusted: if it is your proxy, name it in trustedProxy.addresses',
       ),
   });
+  const limits = { maxBytes: http.maxBodyBytes, timeoutMs: http.requestTimeoutSeconds * 1000 };
   const publicUrl = (): string => configuration.publicUrl ?? listensAt();
   const oauthLog = telemetry.oauthLog(createOauthLog(core.logger, hostNow));
   const oauth = createOauth({
@@ -202,7 +207,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     limiter: core.limiterOver(commands),
     isTestNumber: subscribers.isTestNumber,
     addressOf,
-    body: { maxBytes: http.maxBodyBytes, timeoutMs: http.requestTimeoutSeconds * 1000 },
+    body: limits,
     fetch: globalThis.fetch,
     now: hostNow,
     log: oauthLog,
@@ -215,6 +220,18 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     ownFetch: createOwnFetch((request, bindings) => answer(request, bindings)),
   });
   let stopping = false;
+  const evidenceOf: ServiceRoutesOptions['evidenceOf'] = (incoming) => ({
+    ...proofOf(incoming),
+    origin: () => originOf(addressOf(incoming)),
+  });
+  const httpLog = observed(telemetry.httpLog(createHttpLog(core.logger, hostNow)), {
+    answered: ({ apId, operation, fault = 0, refused }) => {
+      if (refused !== undefined) refusals.note({ apId, operation, fault, detail: refused });
+    },
+  });
+  const workflowRoutes = openWorkflowRoutes(core, shards, {
+    ...{ providers, admission, evidenceOf, limits, log: httpLog },
+  });
   const demo = () =>
     createDemoRoutes({
       publicUrl,
@@ -225,7 +242,13 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
       log: oauthLog,
     });
   const app = createApp({
-    more: [telemetry.routes, oauth.routes, console.routes, ...(configuration.sandbox ? [demo()] : [])],
+    more: [
+      workflowRoutes.routes,
+      telemetry.routes,
+      oauth.routes,
+      console.routes,
+      ...(configuration.sandbox ? [demo()] : []),
+    ],
     protocol,
     operations: {
       sign: createSign(operationDeps),
@@ -234,8 +257,8 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
       profile: createProfile(operationDeps),
     },
     trust: () => custody.trust(),
-    evidenceOf: (incoming) => ({ ...proofOf(incoming), origin: () => originOf(addressOf(incoming)) }),
-    limits: { maxBytes: http.maxBodyBytes, timeoutMs: http.requestTimeoutSeconds * 1000 },
+    evidenceOf,
+    limits,
     admission,
     readiness: [
       stoppingCheck(() => stopping),
@@ -253,11 +276,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
       retention,
     },
     now,
-    log: observed(telemetry.httpLog(createHttpLog(core.logger, hostNow)), {
-      answered: ({ apId, operation, fault = 0, refused }) => {
-        if (refused !== undefined) refusals.note({ apId, operation, fault, detail: refused });
-      },
-    }),
+    log: httpLog,
   });
   const answer = telemetry.fetch((request, bindings) => {
     watchForwarding(bindings?.incoming);
@@ -270,12 +289,14 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     leave();
     oauth.endWaiting();
     console.endWaiting();
+    workflowRoutes.endWaiting();
     await Promise.all(endings.map((each) => each.close()));
   };
   return {
     fetch: answer,
     refusal: createRefusal(admission, http.maxBodyBytes),
     transactions,
+    workflows: workflowRoutes.workflows,
     oauth,
     prepare: async () => {
       await oauth.prepare();

@@ -7,6 +7,7 @@
  */
 import type { Logger } from 'pino';
 import type { Configuration } from '../configuration/schema.ts';
+import type { Workflow } from '../engine/define.ts';
 import { createKeyCustody } from '../pki/custody.ts';
 import type { KeyCustody } from '../pki/ports.ts';
 import { productVersion } from '../product-version.ts';
@@ -30,6 +31,7 @@ import { createSubscriberRegistry } from '../registry/subscribers.ts';
 import { createTelemetry, type Telemetry } from '../telemetry/telemetry.ts';
 import { createSeals, type Seals } from '../transactions/seal.ts';
 import { openShards, type Shard } from '../transactions/shards.ts';
+import { asServiceWorkflow } from '../workflows/workflows.ts';
 import { watchClock } from './clock-watch.ts';
 import { createCustodyStore } from './custody-store.ts';
 import { retentionOf } from './retention.ts';
@@ -42,6 +44,8 @@ export interface CoreOptions {
   readonly now: () => number;
   readonly logger: Logger;
   readonly onError: (error: Error) => void;
+  /** Charts of the operator (src/workflows/load.ts). Default: none. */
+  readonly charts?: readonly Workflow[];
   /** CPU, memory and event-loop lag among the metrics: once for a process. */
   readonly processMetrics?: boolean;
   /** Node can start threads of a compiled program only. */
@@ -69,6 +73,8 @@ export interface Core extends CoreOptions {
   limiterOver(redis: RedisClient): RateLimiter;
   /** @param telemetry Those of the console are not counted. */
   shardsOver(redis: RedisClient, telemetry?: Telemetry['queue']): readonly Shard[];
+  /** As the service runs them. */
+  readonly workflows: readonly Workflow[];
   /** Of the workers' outcomes. */
   readonly seals: Seals;
   /** Resolves when Redis can be used, however long that takes, and its time is known. */
@@ -117,6 +123,7 @@ export const openCore = (options: CoreOptions): Core => {
     commands,
     blocking,
     retention: retentionOf(configuration),
+    workflows: (options.charts ?? []).map(asServiceWorkflow),
     seals: createSeals(masterKey),
     providersOver: (redis) =>
       createApplicationProviders({

@@ -9,6 +9,7 @@
  * answered; callers who wait for a person are told; workers finish their turns; connections close.
  * Open transactions lie in Redis.
  */
+import { dirname, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { loadConfiguration, warningsAbout } from '../configuration/load.ts';
@@ -23,6 +24,7 @@ import { toError } from '../redis/to-error.ts';
 import { clockCheck, redisCheck, workersCheck } from '../telemetry/readiness.ts';
 import { createRedisProbe } from '../telemetry/redis-probe.ts';
 import { startWorkerListener } from '../telemetry/worker-listener.ts';
+import { loadCharts } from '../workflows/load.ts';
 import { type ApiSide, openApiSide } from './api-side.ts';
 import { toleratedOffsetMs } from './clock-watch.ts';
 import { type Core, type CoreOptions, openCore } from './core.ts';
@@ -208,6 +210,11 @@ export const launch = async (
     throw new StartError('usage', `The configuration is not usable:\n  ${loaded.problems.join('\n  ')}`);
   }
   const configuration = loaded.value;
+  const directory = dirname(resolve(environment.configurationPath ?? '.'));
+  const charts = await loadCharts(configuration.workflows, directory);
+  if (!charts.ok) {
+    throw new StartError('usage', `The workflows are not usable:\n  ${charts.problems.join('\n  ')}`);
+  }
   const now = Date.now;
   const logger = createLogger(environment.logLevel, undefined, environment.logFormat);
   const { trouble } = createStepLog(logger, now);
@@ -248,6 +255,7 @@ export const launch = async (
         now,
         logger,
         onError: trouble,
+        charts: charts.value,
         processMetrics: true,
         compiled: import.meta.url.endsWith('.js'),
       },

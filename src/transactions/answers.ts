@@ -51,17 +51,23 @@ const workflowFor = (protocol: Protocol): Workflow => {
 };
 
 /**
- * Sends an event to a transaction of one queue, and waits until it was taken or refused.
+ * Sends an event to a transaction of one queue.
  *
  * @param key Of the event. Sent again under the same key it counts once.
+ * @param options.judged Waits until the event was taken or refused. Default: true.
  */
-export type SendOrder = (id: string, key: string, order: SignatureOrder) => Promise<SendResult>;
+export type SendOrder = (
+  id: string,
+  key: string,
+  order: SignatureOrder,
+  options?: { readonly judged: boolean },
+) => Promise<SendResult>;
 
 export const createSendOrder = ({ queue, redis }: QueueAt, { protocol, now }: OrdersOptions): SendOrder => {
   const workflow = workflowFor(protocol);
   const location = { queue, store: createInstanceStore(queue, redis, now) };
   const engine = createEngine(() => location, now);
-  return (id, key, order) => engine.send(workflow, id, key, order, { judged: true });
+  return (id, key, order, options = { judged: true }) => engine.send(workflow, id, key, order, options);
 };
 
 /** For the transactions of one queue. */

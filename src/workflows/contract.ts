@@ -40,5 +40,8 @@ export const tenantPrefixOf = (apId: string): string => `${tenantOf(apId)}-`;
 export const ownIdOf = (instanceId: string, name: string): string =>
   instanceId.slice(tenantLength + name.length + 2);
 
+/** The id of an instance without the tenant: for the application. */
+export const withoutTenant = (instanceId: string): string => instanceId.slice(tenantLength + 1);
+
 /** The instance that a child belongs to, over all levels. */
 export const rootOf = (instanceId: string): string => instanceId.split('.', 1)[0] ?? '';

@@ -18,7 +18,17 @@ interface Run<Input> {
   readonly input: Input;
 }
 
-export interface Done {
+/** A prompt that was begun. */
+export interface Prompted {
+  readonly at: number;
+  /** Of the signer. */
+  readonly id: string;
+  readonly input: SignAsk;
+  /** Ids of the signers that had not ended then. */
+  readonly live: readonly string[];
+}
+
+interface Done {
   readonly at: number;
   readonly id: string;
   readonly type: string;
@@ -46,6 +56,8 @@ export const createFamily = (input: unknown, at: number) => {
   const ended = new Set<string>();
   const effects: Done[] = [];
   const started: string[] = [];
+  const prompted: Prompted[] = [];
+  const known = new Set<string>();
   const chartOf = (id: string) => (id === rootId ? processChart : signerChart);
 
   const carryOut = (id: string, { kind, type = '', params, event, to = '' }: Effect): void => {
@@ -70,6 +82,12 @@ export const createFamily = (input: unknown, at: number) => {
     life.clearEffects(wanted.length);
     if (life.status() !== 'active' || life.rests() !== undefined) ended.add(id);
     lives.set(id, resume(chartOf(id), id, JSON.parse(JSON.stringify(life.record()))));
+    for (const [child, { src, run, input: given }] of ended.has(id) ? [] : life.activities()) {
+      if (src !== 'sign' || known.has(`${id}/${child}/${run}`)) continue;
+      known.add(`${id}/${child}/${run}`);
+      const live = [...lives.keys()].filter((each) => each !== rootId && !ended.has(each));
+      prompted.push({ at: now, id, input: given as SignAsk, live });
+    }
     for (const effect of wanted) carryOut(id, effect);
   };
 
@@ -100,6 +118,8 @@ export const createFamily = (input: unknown, at: number) => {
     effects,
     /** Ids of the signers that were started, in order. */
     started,
+    prompted,
+    live: () => [...lives.keys()].filter((id) => id !== rootId && !ended.has(id)),
     ended,
     get context() {
       return rootLife().context() as ProcessContext;

@@ -14,7 +14,7 @@ const released: Readonly<Record<string, string>> = {
   'callback.machine.ts': 'version 1, ab22c06d71a71006',
   'ping.machine.ts': 'version 1, 8035cdbd3f8633a4',
   'process.machine.ts': 'version 1, a55afb018814a0fb',
-  'signer.machine.ts': 'version 1, f06935939797c358',
+  'signer.machine.ts': 'version 1, 755437e2be98ffd1',
   'receipt.machine.ts': 'version 1, 21d0a9667da490a0',
   'signature.machine.ts': 'version 1, 2289d2c40bf857d4',
 };

@@ -5,6 +5,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { parseConfiguration } from '../../src/configuration/load.ts';
 import type { Configuration } from '../../src/configuration/schema.ts';
+import type { Workflow } from '../../src/engine/define.ts';
 import { createReplayOnce, type ReplayOnceResult } from '../../src/engine/redis/replay-once.ts';
 import { listen } from '../../src/http/server.ts';
 import { createLogger, createStepLog } from '../../src/logger.ts';
@@ -57,6 +58,8 @@ export interface TestProductOptions {
   /** Also the index and the runner of ordered replays. */
   readonly operations?: boolean;
   readonly processMetrics?: boolean;
+  /** Charts of the operator. */
+  readonly charts?: readonly Workflow[];
 }
 
 /** As the console and the command line do, without asking a policy. */
@@ -87,6 +90,7 @@ export const startTestProduct = async (
     listen: listens = false,
     operations = false,
     processMetrics = false,
+    charts = [],
   }: TestProductOptions = {},
 ): Promise<TestProduct> => {
   const configuration = configurationWith({
@@ -103,6 +107,7 @@ export const startTestProduct = async (
     logger,
     onError: createStepLog(logger, Date.now).trouble,
     processMetrics,
+    charts,
   });
   await core.ready();
   let workerSide: WorkerSide | undefined = workers ? await startWorkerSide(core, { operations }) : undefined;

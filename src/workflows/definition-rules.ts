@@ -1,0 +1,225 @@
+/** What must hold between the members of a definition. The first problem is reported. */
+import { type Condition, holds, type StepFacts } from '../../machines/process-plan.ts';
+import { dtbsLimit } from '../protocol/gsm.ts';
+import {
+  type DefinitionProblem,
+  maxPeople,
+  type PersonDefinition,
+  type ProcessDefinition,
+  type StepDefinition,
+} from './definition.ts';
+import { readDuration, readInstant } from './duration.ts';
+
+type Signer = StepDefinition['signers'][number];
+
+export const keyOf = ({ key }: Signer, index: number): string => key ?? String(index + 1);
+export const digitsOf = (msisdn: string): string => msisdn.replace('+', '');
+
+export const needOf = ({ need, signers }: StepDefinition): number =>
+  need === 'all' ? signers.length : need === 'first' ? 1 : need;
+
+const hasSubstitutes = ({ signers }: StepDefinition): boolean =>
+  signers.some(({ substitutes = [] }) => substitutes.length > 0);
+
+/** The rules of a step, with their defaults. */
+export const rulesOf = (step: StepDefinition) => {
+  const replaces = hasSubstitutes(step);
+  const { onRefusal = replaces ? 'substitute' : 'fail', onUnreached = replaces ? 'substitute' : 'wait' } =
+    step;
+  return { onRefusal, onUnreached, onDeadline: step.onDeadline };
+};
+
+/** The people of a step, with their places in it, and the text that each signs. */
+const peopleOf = (step: StepDefinition, usual: string | undefined) => {
+  const text = step.text ?? usual;
+  const people: { place: string; person: PersonDefinition; text: string | undefined }[] = [];
+  step.signers.forEach((signer, index) => {
+    const own = signer.text ?? text;
+    people.push({ place: `signers[${index}]`, person: signer, text: own });
+    signer.substitutes?.forEach((person, at) => {
+      const place = `signers[${index}].substitutes[${at}]`;
+      people.push({ place, person, text: person.text ?? own });
+    });
+  });
+  const { to } = step.escalate ?? {};
+  if (to !== undefined) people.push({ place: 'escalate.to', person: to, text: to.text ?? text });
+  return people;
+};
+
+type Found = DefinitionProblem | undefined;
+const problem = (place: string, words: string): DefinitionProblem => ({ place, words });
+
+/** @param at Of the step: `steps[1]`. */
+function* personProblems(
+  step: StepDefinition,
+  at: string,
+  usual: string | undefined,
+  isKnown: (msisdn: string) => boolean,
+): Generator<DefinitionProblem> {
+  const numbers = new Set<string>();
+  for (const { place, person, text } of peopleOf(step, usual)) {
+    const where = `${at}.${place}`;
+    const number = digitsOf(person.msisdn);
+    if (numbers.has(number)) yield problem(`${where}.msisdn`, 'must not be in a step twice');
+    numbers.add(number);
+    if (!isKnown(number)) yield problem(`${where}.msisdn`, 'is not known');
+    if (text === undefined)
+      yield problem(`${where}.text`, 'must be there: neither the step nor the process has a text');
+    else if (text.length > dtbsLimit(text))
+      yield problem(
+        `${where}.text`,
+        'may have 119 characters at most, because some are not in the GSM 03.38 alphabet',
+      );
+  }
+}
+
+/** A possible result of a step, as far as a condition looks at it. */
+const resultsOf = (step: StepDefinition, looked: readonly string[]): readonly StepFacts[] => {
+  const need = needOf(step);
+  const { onRefusal, onUnreached, onDeadline } = rulesOf(step);
+  const others = step.signers.length - looked.length;
+  const subsets = Array.from({ length: 2 ** looked.length }, (_, bits) =>
+    looked.filter((_key, index) => (bits >> index) % 2 === 1),
+  );
+  const isPossible = (signed: readonly string[]): boolean =>
+    signed.length <= need && (step.escalate !== undefined || signed.length + others >= need);
+  const isUnmetPossible = [onRefusal, onUnreached, onDeadline].includes('continue');
+  return [
+    ...subsets.filter(isPossible).map((signed) => ({ state: 'done', signed })),
+    ...(isUnmetPossible
+      ? subsets.filter(({ length }) => length < need).map((signed) => ({ state: 'unmet', signed }))
+      : []),
+    ...(step.if === undefined ? [] : [{ state: 'skipped', signed: [] }]),
+  ];
+};
+
+/** More combinations are not tried: then the condition counts as possible. */
+const maxTries = 10_000;
+
+const canHold = (condition: Condition, earlier: readonly StepDefinition[]): boolean => {
+  const looked = new Map<string, Set<string>>();
+  const look = (each: Condition): void => {
+    if ('all' in each) each.all.forEach(look);
+    else if ('any' in each) each.any.forEach(look);
+    else if ('not' in each) look(each.not);
+    else {
+      const keys = looked.get(each.step) ?? new Set();
+      if ('signer' in each) keys.add(each.signer);
+      looked.set(each.step, keys);
+    }
+  };
+  look(condition);
+  if ([...looked.values()].some(({ size }) => size > 10)) return true;
+  const options = [...looked].map(([name, keys]) => {
+    const step = earlier.find((each) => each.name === name);
+    return { name, results: step === undefined ? [] : resultsOf(step, [...keys]) };
+  });
+  const tries = options.reduce((product, { results }) => product * results.length, 1);
+  if (tries > maxTries) return true;
+  for (let number = 0; number < tries; number += 1) {
+    let rest = number;
+    const facts = new Map(
+      options.map(({ name, results }) => {
+        const result = results[rest % results.length];
+        rest = Math.floor(rest / results.length);
+        return [name, result];
+      }),
+    );
+    if (holds(condition, (name) => facts.get(name))) return true;
+  }
+  return false;
+};
+
+function* conditionProblems(
+  condition: Condition,
+  at: string,
+  earlier: readonly StepDefinition[],
+): Generator<DefinitionProblem> {
+  if ('all' in condition) {
+    for (const [index, each] of condition.all.entries())
+      yield* conditionProblems(each, `${at}.all[${index}]`, earlier);
+  } else if ('any' in condition) {
+    for (const [index, each] of condition.any.entries())
+      yield* conditionProblems(each, `${at}.any[${index}]`, earlier);
+  } else if ('not' in condition) yield* conditionProblems(condition.not, `${at}.not`, earlier);
+  else {
+    const named = earlier.find(({ name }) => name === condition.step);
+    if (named === undefined) yield problem(`${at}.step`, 'must name an earlier step');
+    else if ('signer' in condition && !named.signers.map(keyOf).includes(condition.signer))
+      yield problem(`${at}.signer`, 'must be the key of a signer of that step');
+  }
+}
+
+function* stepProblems(
+  step: StepDefinition,
+  at: string,
+  earlier: readonly StepDefinition[],
+  context: {
+    readonly now: number;
+    readonly usual: string | undefined;
+    readonly isKnown: (msisdn: string) => boolean;
+  },
+): Generator<DefinitionProblem> {
+  const { signers, deadline, escalate } = step;
+  if (earlier.some(({ name }) => name === step.name)) yield problem(`${at}.name`, 'must be unique');
+  const keys = signers.map(keyOf);
+  for (const [index, key] of keys.entries())
+    if (keys.indexOf(key) < index) yield problem(`${at}.signers[${index}].key`, 'must be unique in the step');
+  if (needOf(step) > signers.length) yield problem(`${at}.need`, 'must not be more than the signers');
+  yield* personProblems(step, at, context.usual, context.isKnown);
+  if (step.if !== undefined) {
+    yield* conditionProblems(step.if, `${at}.if`, earlier);
+    if (!canHold(step.if, earlier))
+      yield problem(`${at}.if`, 'must be able to hold: the step would never begin');
+  }
+  const rules = [step.onRefusal, step.onUnreached];
+  if (hasSubstitutes(step)) {
+    if (rules.every((rule) => rule !== undefined && rule !== 'substitute'))
+      yield problem(
+        `${at}.onRefusal`,
+        'must be substitute, or onUnreached: the substitutes would never be asked',
+      );
+  } else if (rules.includes('substitute')) {
+    const member = step.onRefusal === 'substitute' ? 'onRefusal' : 'onUnreached';
+    yield problem(`${at}.${member}`, 'must not be substitute: no signer has one');
+  }
+  const until = deadline === undefined ? undefined : readInstant(deadline);
+  if (until !== undefined && until <= context.now) yield problem(`${at}.deadline`, 'must not be in the past');
+  if (
+    deadline !== undefined &&
+    escalate !== undefined &&
+    readDuration(escalate.after) >= readDuration(deadline)
+  )
+    yield problem(`${at}.escalate.after`, 'must be less than the deadline of the step');
+}
+
+function* problems(
+  definition: ProcessDefinition,
+  { now, isKnown }: { readonly now: number; readonly isKnown: (msisdn: string) => boolean },
+): Generator<DefinitionProblem> {
+  const { steps, compensation, text: usual, deadline } = definition;
+  const all = [
+    ...steps.map((step, index) => ({ step, at: `steps[${index}]` })),
+    ...compensation.flatMap((step, index) =>
+      'tell' in step ? [] : [{ step, at: `compensation[${index}]` }],
+    ),
+  ];
+  let people = 0;
+  for (const { step, at } of all) {
+    people += peopleOf(step, usual).length;
+    if (people > maxPeople)
+      yield problem(`${at}.signers`, `must not bring more than ${maxPeople} people into the definition`);
+  }
+  const until = readInstant(deadline);
+  if (until !== undefined && until <= now) yield problem('deadline', 'must not be in the past');
+  const earlier: StepDefinition[] = [];
+  for (const { step, at } of all) {
+    yield* stepProblems(step, at, earlier, { now, usual, isKnown });
+    earlier.push(step);
+  }
+}
+
+export const findProblem = (
+  definition: ProcessDefinition,
+  context: { readonly now: number; readonly isKnown: (msisdn: string) => boolean },
+): Found => problems(definition, context).next().value ?? undefined;

@@ -1,0 +1,284 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { checkDefinition } from '../../src/workflows/check-definition.ts';
+import { definitionSchema } from '../../src/workflows/definition.ts';
+import { readDuration } from '../../src/workflows/duration.ts';
+import { planOf } from '../../src/workflows/plan.ts';
+
+const now = Date.UTC(2026, 0, 5, 9);
+const check = (input: unknown) =>
+  checkDefinition(input, { now, isKnown: (number) => number !== '41790000099' });
+
+/** `place: words`, or `usable`. */
+const verdict = (input: unknown): string => {
+  const checked = check(input);
+  return checked.ok ? 'usable' : `${checked.problem.place}: ${checked.problem.words}`;
+};
+
+const anna = { name: 'Anna', msisdn: '+41790000001' };
+const beat = { name: 'Beat', msisdn: '+41790000002' };
+const chris = { name: 'Chris', msisdn: '+41790000003' };
+const one = { name: 'one', signers: [anna] };
+const two = { name: 'two', signers: [beat] };
+/** A definition with this instead of, or beside, what an ordinary first step has. */
+const withStep = (more: object) => ({ text: 'I agree', steps: [{ ...one, ...more }] });
+const withSecond = (more: object) => ({ text: 'I agree', steps: [one, { ...two, ...more }] });
+
+it('takes the examples', () => {
+  const folder = join(import.meta.dirname, '../../examples/processes');
+  const names = readdirSync(folder);
+  expect(names).toEqual(['board.json', 'contract.json', 'loan.json']);
+  for (const name of names)
+    expect(verdict(JSON.parse(readFileSync(join(folder, name), 'utf8')))).toBe('usable');
+});
+
+it('has a JSON Schema', () => {
+  const schema = z.toJSONSchema(definitionSchema, { io: 'input' });
+  expect(schema.$defs?.ProcessDefinition).toMatchObject({
+    type: 'object',
+    required: ['steps'],
+    additionalProperties: false,
+  });
+  expect(Object.keys(schema.$defs ?? {})).toEqual(['ProcessDefinition', 'ProcessCondition']);
+});
+
+describe('one error names the place, and never the value', () => {
+  const long = 'x'.repeat(101);
+  const cases: ReadonlyArray<readonly [string, unknown]> = [
+    [': must be of type object', 7],
+    ['steps: must have a step', { steps: [] }],
+    ['stepz: is not known', { steps: [one], stepz: 1 }],
+    ['steps[0].sinners: is not known', withStep({ sinners: 1 })],
+    ['steps[0].signers[0].msisd: is not known', withStep({ signers: [{ ...anna, msisd: 'secret' }] })],
+    [
+      'steps[0].signers[0].msisdn: must be an E.164 number',
+      withStep({ signers: [{ ...anna, msisdn: '079 secret' }] }),
+    ],
+    [
+      'steps[0].signers[0].msisdn: is not known',
+      withStep({ signers: [{ ...anna, msisdn: '+41790000099' }] }),
+    ],
+    [
+      'steps[0].signers[1].msisdn: must not be in a step twice',
+      withStep({ signers: [anna, { ...beat, msisdn: '41790000001' }] }),
+    ],
+    [
+      'steps[0].signers[0].substitutes[0].msisdn: is not known',
+      withStep({ signers: [{ ...anna, substitutes: [{ ...beat, msisdn: '+41790000099' }] }] }),
+    ],
+    [
+      'steps[0].escalate.to.msisdn: is not known',
+      withStep({ escalate: { after: 'P1D', to: { ...beat, msisdn: '+41790000099' } } }),
+    ],
+    [
+      'steps[0].signers[0].text: must be there: neither the step nor the process has a text',
+      { steps: [one] },
+    ],
+    [
+      'steps[0].signers[0].text: may have 239 characters at most',
+      withStep({ signers: [{ ...anna, text: 'x'.repeat(240) }] }),
+    ],
+    [
+      'steps[0].signers[0].text: may have 119 characters at most, because some are not in the GSM 03.38 alphabet',
+      withStep({ text: 'ы'.repeat(120) }),
+    ],
+    [
+      'steps[0].signers[0].name: may have 100 characters at most',
+      withStep({ signers: [{ ...anna, name: long }] }),
+    ],
+    [
+      'steps[0].signers[0].profile: must be the name of a signature profile',
+      withStep({ signers: [{ ...anna, profile: 'MID/v1/OtpProfileText' }] }),
+    ],
+    ['steps[0].need: must not be more than the signers', withStep({ need: 2 })],
+    ['steps[1].name: must be unique', { text: 'I', steps: [one, { ...two, name: 'one' }] }],
+    [
+      'steps[0].signers[1].key: must be unique in the step',
+      withStep({ signers: [{ ...anna, key: '2' }, beat] }),
+    ],
+    ['steps[0].deadline: must not be in the past', withStep({ deadline: '2025-12-24T12:00:00Z' })],
+    ['deadline: must not be in the past', { ...withStep({}), deadline: '2026-01-05T09:00:00Z' }],
+    [
+      'deadline: must be an ISO 8601 duration, or a date-time with zone',
+      { ...withStep({}), deadline: 'P1M' },
+    ],
+    ['deadline: may be a year at most', { ...withStep({}), deadline: 'P367D' }],
+    [
+      'steps[0].remind[1]: must be an ISO 8601 duration of weeks, days, hours, minutes and seconds, from a second to a year',
+      withStep({ remind: ['P1D', 'soon'] }),
+    ],
+    [
+      'steps[0].ask.timeZone: must be the name of a time zone',
+      withStep({ ask: { from: '08:00', to: '18:00', timeZone: 'Mars' } }),
+    ],
+    [
+      'steps[0].ask.to: must be after from',
+      withStep({ ask: { from: '18:00', to: '08:00', timeZone: 'UTC' } }),
+    ],
+    ['steps[0].ask: is not what it must be', withStep({ ask: 'tomorrow' })],
+    ['steps[1].if.step: must name an earlier step', withSecond({ if: { step: 'two', is: 'done' } })],
+    [
+      'steps[0].if.step: must name an earlier step',
+      { text: 'I', steps: [{ ...one, if: { step: 'two', is: 'done' } }, two] },
+    ],
+    [
+      'steps[1].if.all[1].not.step: must name an earlier step',
+      withSecond({ if: { all: [{ step: 'one', is: 'done' }, { not: { step: 'none', is: 'done' } }] } }),
+    ],
+    [
+      'steps[1].if.signer: must be the key of a signer of that step',
+      withSecond({ if: { step: 'one', signer: '2' } }),
+    ],
+    [
+      'steps[1].if: must be able to hold: the step would never begin',
+      withSecond({ if: { step: 'one', is: 'skipped' } }),
+    ],
+    [
+      'steps[1].if: must be able to hold: the step would never begin',
+      withSecond({ if: { step: 'one', signer: '1', signed: false } }),
+    ],
+    [
+      'steps[1].if: must be able to hold: the step would never begin',
+      withSecond({ if: { all: [{ step: 'one', is: 'done' }, { not: { step: 'one', is: 'done' } }] } }),
+    ],
+    [
+      'steps[1].if.any[0].is: is not what it must be',
+      withSecond({ if: { any: [{ step: 'one', is: 'secret' }] } }),
+    ],
+    ['steps[0].onRefusal: must not be substitute: no signer has one', withStep({ onRefusal: 'substitute' })],
+    [
+      'steps[0].onRefusal: must be substitute, or onUnreached: the substitutes would never be asked',
+      withStep({ signers: [{ ...anna, substitutes: [beat] }], onRefusal: 'fail', onUnreached: 'wait' }),
+    ],
+    [
+      'steps[0].escalate.after: must be less than the deadline of the step',
+      withStep({ deadline: 'P1D', escalate: { after: 'P2D', to: beat } }),
+    ],
+    [
+      'compensation[0].tell: must be an https address',
+      { ...withStep({}), compensation: [{ tell: 'http://example.com/' }] },
+    ],
+    [
+      'compensation[1].signers[0].msisdn: must be an E.164 number',
+      {
+        ...withStep({}),
+        compensation: [
+          { tell: 'https://example.com/' },
+          { name: 'undo', signers: [{ ...anna, msisdn: '1' }] },
+        ],
+      },
+    ],
+    ['compensation[0].name: must be unique', { ...withStep({}), compensation: [one] }],
+    ['version: is not what it must be', { ...withStep({}), version: 2 }],
+  ];
+  it.each(cases)('%s', (expected, input) => {
+    expect(verdict(input)).toBe(expected);
+    expect(expected).not.toContain('secret');
+  });
+
+  it('refuses too many people and too many steps', () => {
+    const people = (count: number) =>
+      Array.from({ length: count }, (_, index) => ({ name: 'N', msisdn: `+4179${1_000_000 + index}` }));
+    const words = 'must not bring more than 100 people into the definition';
+    expect(verdict(withStep({ signers: people(100) }))).toBe('usable');
+    expect(verdict(withStep({ signers: people(101) }))).toBe(`steps[0].signers: ${words}`);
+    expect(verdict(withStep({ signers: people(10_000) }))).toBe(`steps[0].signers: ${words}`);
+    expect(
+      verdict({
+        text: 'I',
+        steps: [
+          { ...one, signers: people(60) },
+          { ...two, signers: people(41) },
+        ],
+      }),
+    ).toBe(`steps[1].signers: ${words}`);
+    const steps = people(51).map((signer, index) => ({ name: `s${index}`, signers: [signer] }));
+    expect(verdict({ text: 'I', steps })).toBe('steps: may have 50 elements at most');
+  });
+
+  it('refuses a condition that is nested without end', () => {
+    const nested = (depth: number): object =>
+      depth === 0 ? { step: 'one', is: 'done' } : { not: nested(depth - 1) };
+    expect(verdict(withSecond({ if: nested(12) }))).toBe('usable');
+    expect(verdict(withSecond({ if: nested(2000) }))).toBe(': is nested too deeply');
+  });
+});
+
+it('takes conditions that can hold', () => {
+  for (const condition of [
+    { step: 'one', is: 'done' },
+    { step: 'one', signer: 'a' },
+    { step: 'one', signer: 'b', signed: false },
+    {
+      any: [
+        { step: 'one', is: 'skipped' },
+        { step: 'one', signer: 'a' },
+      ],
+    },
+    { not: { step: 'one', is: 'unmet' } },
+  ]) {
+    const first = {
+      ...one,
+      need: 1,
+      signers: [
+        { ...anna, key: 'a' },
+        { ...beat, key: 'b' },
+      ],
+    };
+    expect(verdict({ text: 'I', steps: [first, { ...two, signers: [chris], if: condition }] })).toBe(
+      'usable',
+    );
+  }
+});
+
+it('reads durations', () => {
+  expect(['P1W', 'P1DT2H', 'PT90S', 'PT1H30M'].map(readDuration)).toEqual([
+    604_800_000, 93_600_000, 90_000, 5_400_000,
+  ]);
+  for (const wrong of ['', 'P', 'PT', 'P1DT', 'P1Y', 'P1M', '1D', 'P-1D', 'P1.5D', ' P1D'])
+    expect(readDuration(wrong)).toBeNaN();
+});
+
+it('fills in defaults: texts, languages, keys, rules and times', () => {
+  const checked = check({
+    text: 'All',
+    language: 'de',
+    steps: [
+      {
+        ...one,
+        text: 'Step',
+        signers: [
+          { ...anna, text: 'Anna', substitutes: [beat, { ...chris, text: 'Chris' }] },
+          { ...chris, msisdn: '41790000004', language: 'fr' },
+        ],
+        remind: ['P3D', 'P1D'],
+        need: 'first',
+      },
+      { ...two, deadline: '2026-02-01T00:00:00+01:00' },
+    ],
+    compensation: [{ name: 'undo', signers: [anna] }],
+  });
+  if (!checked.ok) throw new Error(checked.problem.place);
+  const plan = planOf(checked.definition, { apId: 'mid://ap', id: 'p' }, now);
+  expect(plan).toMatchObject({ apId: 'mid://ap', id: 'p', at: now, deadline: now + 30 * 86_400_000 });
+  const [first, second] = plan.steps;
+  expect(first).toMatchObject({
+    ...{ need: 1, ask: 'now', remindMs: [86_400_000, 259_200_000] },
+    ...{ onRefusal: 'substitute', onUnreached: 'substitute', onDeadline: 'fail' },
+  });
+  expect(first?.signers.map(({ key, person }) => [key, person.text, person.language, person.msisdn])).toEqual(
+    [
+      ['1', 'Anna', 'de', '+41790000001'],
+      ['2', 'Step', 'fr', '+41790000004'],
+    ],
+  );
+  expect(first?.signers[0]?.substitutes.map(({ text }) => text)).toEqual(['Anna', 'Chris']);
+  expect(second).toMatchObject({
+    onRefusal: 'fail',
+    onUnreached: 'wait',
+    deadline: { at: Date.UTC(2026, 0, 31, 23) },
+  });
+  expect(plan.compensation).toMatchObject([{ name: 'undo', deadline: { afterMs: 7 * 86_400_000 } }]);
+});

@@ -1,0 +1,312 @@
+/** Charts of an operator, run by the service: over HTTP, with `sign` of the service, and for each application its own. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { assign, setup } from 'xstate';
+import { z } from 'zod';
+import { fault } from '../../src/protocol/fault.ts';
+import { createAnswer } from '../../src/transactions/answers.ts';
+import { closeShards, openShards } from '../../src/transactions/shards.ts';
+import { defineWorkflow, service } from '../../src/workflows/index.ts';
+import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
+import { testRedis } from '../support/redis.ts';
+
+const redis = testRedis();
+
+const approval = setup({
+  types: {
+    input: {} as { msisdn: string; text: string; profile?: string },
+    context: {} as { msisdn: string; text: string; profile?: string; outcome: unknown },
+  },
+  actors: { sign: service.sign },
+}).createMachine({
+  context: ({ input }) => ({ ...input, outcome: undefined }),
+  initial: 'waiting',
+  output: ({ context }) => context.outcome,
+  states: {
+    waiting: { on: { ASK: 'asking' } },
+    asking: {
+      on: { LEAVE: 'left' },
+      invoke: {
+        src: 'sign',
+        input: ({ context: { msisdn, text, profile } }) => ({ msisdn, text, profile }),
+        onDone: { target: 'done', actions: assign({ outcome: ({ event }) => event.output }) },
+      },
+    },
+    left: { type: 'final' },
+    done: { type: 'final' },
+  },
+});
+
+const charts = [
+  defineWorkflow({
+    name: 'approval',
+    version: 2,
+    chart: approval,
+    input: z.strictObject({
+      msisdn: z.string(),
+      text: z.string().max(100, { error: 'must have 100 characters at most' }),
+      profile: z.string().optional(),
+    }),
+    events: z.discriminatedUnion('type', [
+      z.strictObject({ type: z.literal('ASK') }),
+      z.strictObject({ type: z.literal('LEAVE') }),
+    ]),
+    publish: ({ outcome }: { outcome: unknown }) => ({ isOver: outcome !== undefined }),
+  }),
+];
+
+const device = { kind: 'simulated', sign: 'never-answers', receipt: 'never-answers' } as const;
+/** People with a phone of their own, who never answer. */
+const silentNumbers = [1, 2, 3].map((index) => `4179000000${index}`);
+const subscribers = silentNumbers.map((msisdn) => ({ msisdn, sim: { device } }));
+
+let product: TestProduct;
+beforeAll(async () => {
+  product = await startTestProduct(redis, { charts, configuration: { subscribers } });
+});
+afterAll(() => product.stop());
+
+const basic = (apId: string): string => `Basic ${btoa(`${encodeURIComponent(apId)}:`)}`;
+
+const call = async (
+  method: string,
+  path: string,
+  {
+    body,
+    apId = 'mid://ap.example',
+    headers = {},
+  }: { body?: unknown; apId?: string | undefined; headers?: Record<string, string> } = {},
+): Promise<{ status: number; body: Json; response: Response }> => {
+  const response = await product.api.fetch(
+    new Request(`http://test/workflows/${path}`, {
+      method,
+      headers: {
+        authorization: basic(apId),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    }),
+  );
+  return { status: response.status, body: await response.json(), response };
+};
+
+const robot = { msisdn: '+41700092501', text: 'I agree' };
+const silent = (index: number) => ({ msisdn: silentNumbers[index] ?? '', text: 'I agree' });
+
+const until = async (path: string, wanted: (view: Json) => boolean, apId?: string): Promise<Json> => {
+  const look = async (): Promise<Json> => (await call('GET', path, { apId })).body;
+  await expect.poll(async () => wanted(await look()), { timeout: 10_000, interval: 20 }).toBe(true);
+  return look();
+};
+
+describe('a chart of an operator', () => {
+  it('is started, takes an event, has a person sign, and shows its output', async () => {
+    const started = await call('POST', 'approval', { body: { id: 'a-1', input: robot } });
+    expect(started).toMatchObject({
+      status: 201,
+      body: { id: 'a-1', name: 'approval', version: 2, status: 'open' },
+    });
+    expect(started.response.headers.get('location')).toBe('/workflows/approval/a-1');
+    await until('approval/a-1', ({ state }) => state === 'waiting');
+    expect(await call('POST', 'approval/a-1/events', { body: { type: 'ASK' } })).toMatchObject({
+      status: 202,
+      body: { result: 'taken' },
+    });
+    const ended = await until('approval/a-1', ({ status }) => status !== 'open');
+    expect(ended).toMatchObject({
+      status: 'completed',
+      state: 'done',
+      context: { isOver: true },
+      output: { kind: 'signed', attempt: 1 },
+    });
+    expect(Date.parse(ended.endedAt)).toBeGreaterThanOrEqual(Date.parse(ended.createdAt));
+    // It is an ordinary transaction of the application.
+    expect(await product.statusOf(ended.output.msspTransId, 'mid://ap.example')).toBe('500');
+    expect(await product.statusOf(ended.output.msspTransId, 'mid://other.example')).toBe('_101');
+  });
+
+  it('is the same when it is started again, and another input under its id is refused', async () => {
+    expect((await call('POST', 'approval', { body: { id: 'a-2', input: robot } })).status).toBe(201);
+    expect((await call('POST', 'approval', { body: { id: 'a-2', input: robot } })).status).toBe(200);
+    const other = await call('POST', 'approval', { body: { id: 'a-2', input: silent(0) } });
+    expect(other).toMatchObject({ status: 409, body: { error: 'conflict' } });
+    const first = await call('POST', 'approval', { body: { input: robot } });
+    const second = await call('POST', 'approval', { body: { input: robot } });
+    expect(first.body.id).not.toBe(second.body.id);
+  });
+
+  it.each([
+    [{ input: { ...robot, text: 'x'.repeat(101) } }, 'text must have 100 characters at most'],
+    [{ input: { ...robot, secret: 'value' } }, 'input has members that are not known here'],
+    [{ input: { text: 'I agree' } }, 'msisdn is not what it must be'],
+    [{ id: 'a b', input: robot }, 'id must be 1 to 64 letters, digits, - or _'],
+    [{ input: robot, other: 1 }, 'The body must be an object of input and, optionally, id'],
+    ['{', 'Body is not JSON'],
+  ])('names the place of an error and begins nothing: %#', async (body, message) => {
+    expect(await call('POST', 'approval', { body })).toMatchObject({
+      status: 400,
+      body: { error: 'bad-request', message },
+    });
+  });
+
+  it('is unknown to other applications, in every way', async () => {
+    await call('POST', 'approval', { body: { id: 'a-3', input: robot } });
+    const apId = 'mid://other.example';
+    const unknown = { status: 404, body: { error: 'not-found', message: 'There is no such instance' } };
+    for (const id of ['a-3', 'nobody-has-this']) {
+      expect(await call('GET', `approval/${id}`, { apId })).toMatchObject(unknown);
+      expect(await call('GET', `approval/${id}/events`, { apId })).toMatchObject(unknown);
+      expect(await call('DELETE', `approval/${id}`, { apId })).toMatchObject(unknown);
+      expect(await call('POST', `approval/${id}/events`, { apId, body: { type: 'ASK' } })).toMatchObject(
+        unknown,
+      );
+    }
+    expect(await call('POST', 'approval', { apId, body: { id: 'a-3', input: silent(0) } })).toMatchObject({
+      status: 201,
+    });
+  });
+
+  it('refuses events that its chart does not take, or not now, and takes one once for its key', async () => {
+    await call('POST', 'approval', { body: { id: 'a-4', input: silent(0) } });
+    await until('approval/a-4', ({ state }) => state === 'waiting');
+    const send = (body: unknown, headers = {}) => call('POST', 'approval/a-4/events', { body, headers });
+    expect(await send({ type: 'NONE' })).toMatchObject({
+      status: 400,
+      body: { message: 'type is not what it must be' },
+    });
+    expect(await send({ type: 'xstate.stop' })).toMatchObject({ status: 400 });
+    expect(await send({ type: 'LEAVE' })).toMatchObject({ status: 409, body: { error: 'refused' } });
+    const key = { 'idempotency-key': 'k-1' };
+    expect(await send({ type: 'ASK' }, key)).toMatchObject({ status: 202 });
+    expect(await send({ type: 'ASK' }, key)).toMatchObject({ status: 202 });
+    expect(await send({ type: 'ASK' })).toMatchObject({ status: 409 });
+  });
+
+  it('takes the prompt off the phone when it leaves the state', async () => {
+    const asked = product.asked().length;
+    await call('POST', 'approval', { body: { id: 'a-5', input: silent(1) }, apId: 'mid://five.example' });
+    const send = (type: string) =>
+      call('POST', 'approval/a-5/events', { body: { type }, apId: 'mid://five.example' });
+    await expect.poll(async () => (await send('ASK')).status, { timeout: 5000 }).toBe(202);
+    await expect.poll(() => product.asked().length, { timeout: 5000 }).toBeGreaterThan(asked);
+    const [msspTransId = ''] = product.asked().at(-1)?.split(' ') ?? [];
+    expect(await product.statusOf(msspTransId, 'mid://five.example')).toBe('504');
+    expect(await send('LEAVE')).toMatchObject({ status: 202 });
+    await expect.poll(() => product.statusOf(msspTransId, 'mid://five.example')).toBe('_401');
+  });
+
+  it('gets the fault of a person, of the request, and of a number that is not known, as its output', async () => {
+    const outputOf = async (id: string, input: object): Promise<Json> => {
+      await call('POST', 'approval', { body: { id, input } });
+      await until(`approval/${id}`, ({ state }) => state === 'waiting');
+      await call('POST', `approval/${id}/events`, { body: { type: 'ASK' } });
+      return (await until(`approval/${id}`, ({ status }) => status !== 'open')).output;
+    };
+    expect(await outputOf('b-1', { ...robot, msisdn: '+41000092402' })).toMatchObject({
+      ...{ kind: 'failed', code: 402, reason: 'PIN_BLOCKED', msspTransId: expect.stringMatching(/^H/) },
+    });
+    const unknown = await outputOf('b-2', { ...robot, msisdn: '+41791111111' });
+    expect(unknown).toMatchObject({ kind: 'failed', code: 105 });
+    expect(unknown.msspTransId).toBeUndefined();
+    expect(await outputOf('b-3', { ...robot, profile: 'MID/v1/OtpProfileText' })).toMatchObject({
+      code: 109,
+    });
+  });
+
+  it('is cancelled with a reason, and its prompt with it', async () => {
+    const asked = product.asked().length;
+    await call('POST', 'approval', { body: { id: 'c-1', input: silent(0) } });
+    await until('approval/c-1', ({ state }) => state === 'waiting');
+    expect(await call('DELETE', `approval/c-1?reason=${'x'.repeat(501)}`)).toMatchObject({ status: 400 });
+    expect(await call('DELETE', 'approval/c-1?reason=taken%20back')).toMatchObject({ status: 202 });
+    expect(await until('approval/c-1', ({ status }) => status !== 'open')).toMatchObject({
+      status: 'cancelled',
+      reason: 'taken back',
+    });
+    expect(await call('DELETE', 'approval/c-1')).toMatchObject({ status: 404 });
+    expect(product.asked()).toHaveLength(asked);
+  });
+
+  it('sends its changes until it ends', async () => {
+    await call('POST', 'approval', { body: { id: 'd-1', input: robot } });
+    const response = await product.api.fetch(
+      new Request('http://test/workflows/approval/d-1/events', {
+        headers: { authorization: basic('mid://ap.example') },
+      }),
+    );
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    await until('approval/d-1', ({ state }) => state === 'waiting');
+    await call('POST', 'approval/d-1/events', { body: { type: 'ASK' } });
+    const text = await response.text();
+    const last = text.trim().split('\n\n').at(-1) ?? '';
+    expect(last).toMatch(/^event: end\ndata: /);
+    expect(JSON.parse(last.slice(last.indexOf('{')))).toMatchObject({ id: 'd-1', status: 'completed' });
+    expect(text).toContain('event: state');
+  });
+
+  it('needs an application that proves who it is', async () => {
+    const request = (headers: Record<string, string>) =>
+      product.api.fetch(new Request('http://test/workflows/approval/a-1', { headers }));
+    for (const headers of [{}, { authorization: 'Basic ???' }, { authorization: `Basic ${btoa('%:')}` }]) {
+      const response = await request(headers as Record<string, string>);
+      expect(response.status).toBe(401);
+      expect(response.headers.get('www-authenticate')).toContain('Basic');
+    }
+    const refused = product.logged
+      .map((line) => JSON.parse(line))
+      .filter(({ path }) => path === '/workflows/{name}/{id}');
+    expect(refused.some(({ refused: why }) => why === 'AP_ID and AP_PWD are wrong, or missing')).toBe(true);
+    expect(await call('POST', 'nothing', { body: { input: 1 } })).toMatchObject({ status: 404 });
+  });
+
+  it('is in the list from its first turn to its end, newest first, also when another program has added it', async () => {
+    const apId = 'mid://list.example';
+    for (const id of ['l-1', 'l-2', 'l-3'])
+      await call('POST', 'approval', { apId, body: { id, input: robot } });
+    const { workflows } = product.api;
+    const list = async (filter: object, limit = 10) =>
+      (await workflows.list({ apId, ...filter }, { limit }))?.rows.map(
+        ({ id, status }) => `${id.split('-').slice(-2).join('-')} ${status}`,
+      );
+    await expect.poll(() => list({})).toEqual(['l-3 open', 'l-2 open', 'l-1 open']);
+    await call('DELETE', 'approval/l-2', { apId });
+    await expect.poll(() => list({ status: 'cancelled' })).toEqual(['l-2 cancelled']);
+    expect(await list({ name: 'approval', status: 'open' })).toEqual(['l-3 open', 'l-1 open']);
+    expect(await list({ name: 'other' })).toEqual([]);
+    const page = await workflows.list({ apId }, { limit: 2 });
+    const next = await workflows.list({ apId }, { limit: 2, cursor: page?.cursor });
+    expect([page?.rows.length, next?.rows.length]).toEqual([2, 1]);
+    expect(await workflows.list({}, { limit: 1, cursor: 'none' })).toBeUndefined();
+  });
+});
+
+describe('a transaction that was asked by a chart and is run again by a tool', () => {
+  it('changes nothing: its first end was told, and counts', async () => {
+    const apId = 'mid://again.example';
+    const asked = product.asked().length;
+    await call('POST', 'approval', {
+      apId,
+      body: { id: 'r-1', input: silent(2) },
+    });
+    await expect
+      .poll(async () => (await call('POST', 'approval/r-1/events', { apId, body: { type: 'ASK' } })).status)
+      .toBe(202);
+    const shards = openShards({
+      redis: product.core.commands,
+      ...product.configuration.queue,
+      onError: () => undefined,
+    });
+    const answer = createAnswer(shards, product.core);
+    await expect.poll(() => product.asked().length, { timeout: 5000 }).toBeGreaterThan(asked);
+    const [id = ''] = product.asked().at(-1)?.split(' ') ?? [];
+    expect(await answer(id, 1, { kind: 'fault', fault: fault(208) })).toBe('accepted');
+    const view = await until('approval/r-1', ({ status }) => status === 'completed', apId);
+    expect(view.output).toMatchObject({ kind: 'failed', code: 208, msspTransId: id });
+    await expect.poll(() => product.replay(id)).toBe('replayed');
+    await expect.poll(() => product.asked().includes(`${id} 2`), { timeout: 5000 }).toBe(true);
+    expect(await answer(id, 2, { kind: 'fault', fault: fault(401) })).toBe('accepted');
+    await expect.poll(() => product.statusOf(id, apId)).toBe('_401');
+    expect((await call('GET', 'approval/r-1', { apId })).body).toEqual(view);
+    await closeShards(shards);
+  });
+});
