@@ -4,11 +4,23 @@
  * With a token: over HTTP. Without one: the API runs in this process, over the service's Redis.
  * Access to that Redis means access to all of its data, so a login would protect nothing.
  */
+import { dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { causeOf } from '../client/fetch.ts';
+import type { Configuration } from '../configuration/schema.ts';
 import { adminErrorSchema } from '../console/openapi.ts';
+import type { Workflow } from '../engine/define.ts';
 import { serviceUrl } from './connection.ts';
-import { type CliContext, type Done, Ended, ok, type Report, UsageError, variable } from './context.ts';
+import {
+  type CliContext,
+  type Done,
+  Ended,
+  environmentIn,
+  ok,
+  type Report,
+  UsageError,
+  variable,
+} from './context.ts';
 import type { Outcome } from './exit-codes.ts';
 import { type Column, table } from './screen.ts';
 import { needsIndex, type OperationsSession, withOperations } from './service-redis.ts';
@@ -51,6 +63,7 @@ const outcomes: Readonly<Record<number, Outcome>> = {
 const renamed: Readonly<Record<string, string>> = {
   'replays unknown': 'unknown-bulk',
   'callbacks unknown': 'unknown-callback',
+  'workflows unknown': 'unknown-instance',
   'callbacks nothing': 'nothing-dead',
 };
 
@@ -120,6 +133,30 @@ const remoteAdmin = (context: CliContext, { url: given }: AdminFlags, token: str
   };
 };
 
+/** Charts that cannot be loaded here run in the service all the same; their contexts are not shown. */
+const chartsIn = async (
+  context: CliContext,
+  { workflows: files }: Configuration,
+): Promise<readonly Workflow[]> => {
+  const [{ loadCharts }, { asServiceWorkflow }] = await Promise.all([
+    import('../workflows/load.ts'),
+    import('../workflows/workflows.ts'),
+  ]);
+  const { configurationPath = '.' } = environmentIn(context);
+  const charts = await loadCharts(files, dirname(resolve(configurationPath)));
+  if (charts.ok) return charts.value.map(asServiceWorkflow);
+  context.stderr.write(`paraph: The workflows of the configuration are not usable: ${charts.problems[0]}\n`);
+  return [];
+};
+
+const once = <T>(make: () => Promise<T>): (() => Promise<T>) => {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+};
+
 const localAdmin = async (context: CliContext, session: OperationsSession): Promise<Admin> => {
   const [{ openAdminApi }, { createFind }, { retentionOf }] = await Promise.all([
     import('../console/admin-api.ts'),
@@ -131,6 +168,7 @@ const localAdmin = async (context: CliContext, session: OperationsSession): Prom
   const retention = retentionOf(configuration);
   const deps = {
     ...session,
+    workflows: once(async () => session.workflowsWith(await chartsIn(context, session.configuration))),
     transactions: {
       // Only the service can verify an end. Here it is shown as the job has it.
       find: createFind({ ...session, retention, now, readEnd: async () => ({ kind: 'open' }) }),

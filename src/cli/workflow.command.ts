@@ -1,8 +1,145 @@
-/** `paraph workflow`: charts in files, and the instances of a service. */
-import type { AddCommand } from './context.ts';
+/**
+ * `paraph workflow`: charts in files (workflow-file.ts), and the instances of a service: list, show,
+ * send, cancel, replay. They are named by the id of the instance, which `ls` shows.
+ */
+import type { Command } from 'commander';
+import type { WorkflowDetail, WorkflowRow } from '../operators/workflow-orders.ts';
+import { statuses } from '../workflows/listing.ts';
+import { type Admin, addAdminAction, type ListFlags, reportList } from './admin.ts';
+import { type AddCommand, type CliContext, type Done, ok, type Report, UsageError } from './context.ts';
+import { type Column, fieldsText, printable } from './screen.ts';
+import { addPageOptions, parseOneOf } from './transactions-filter.ts';
+import { iso, isoOrNull } from './transactions-row.ts';
 import { addWorkflowFiles } from './workflow-file.ts';
 
+interface LsFlags extends ListFlags {
+  readonly name?: string;
+  readonly status?: string;
+  readonly ap?: string;
+}
+
+interface SendFlags {
+  readonly data?: string;
+  readonly key?: string;
+  readonly reason?: string;
+}
+
+/** `open.waiting`, `a.b + c.d` */
+const stateText = (value: unknown): string => {
+  const paths = (part: unknown): readonly string[] => {
+    if (typeof part === 'string') return [part];
+    return Object.entries(Object(part) as object).flatMap(([name, inner]) => {
+      const below = paths(inner);
+      return below.length === 0 ? [name] : below.map((each) => `${name}.${each}`);
+    });
+  };
+  return paths(value).join(' + ');
+};
+
+const columns: readonly Column<WorkflowRow>[] = [
+  { title: 'INSTANCE', cell: ({ instance }) => instance },
+  {
+    title: 'STATUS',
+    cell: ({ status }) => (status === 'failed' ? { text: status, paint: 'red' } : status),
+  },
+  { title: 'STATE', cell: ({ state }) => stateText(state) },
+  { title: 'STARTED', cell: ({ createdAt }) => iso(createdAt) },
+  { title: 'AP', cell: ({ apId }) => apId },
+];
+
+const documentOf = <Row extends WorkflowRow>({ createdAt, endedAt, ...row }: Row): object => ({
+  ...row,
+  createdAt: iso(createdAt),
+  endedAt: isoOrNull(endedAt),
+});
+
+const show = async (context: CliContext, admin: Admin, instance: string): Promise<Report> => {
+  const { workflow } = await admin.get<{ readonly workflow: WorkflowDetail }>(['workflows', instance]);
+  const { id, name, version, apId, status, state, createdAt, endedAt, reason } = workflow;
+  const fields = fieldsText(
+    [
+      ['workflow', `${name}, version ${version}`],
+      ['id', id],
+      ['AP', apId],
+      ['status', status],
+      ['state', stateText(state)],
+      ['started', iso(createdAt)],
+      ['ended', endedAt === undefined ? undefined : iso(endedAt)],
+      ['reason', reason],
+    ],
+    context,
+  );
+  const parts = (['context', 'output'] as const).flatMap((part) => {
+    const value = workflow[part];
+    if (value === undefined) return [];
+    const lines = JSON.stringify(value, null, 2).split('\n').map(printable);
+    return [`${part}:`, ...lines];
+  });
+  return ok({ workflow: documentOf(workflow) }, `${fields}${parts.map((line) => `${line}\n`).join('')}`);
+};
+
+/** @throws UsageError */
+const eventOf = (type: string, data: string | undefined): object => {
+  if (data === undefined) return { type };
+  try {
+    const members: unknown = JSON.parse(data);
+    if (typeof members === 'object' && members !== null && !Array.isArray(members))
+      return { ...members, type };
+  } catch {}
+  throw new UsageError('--data must be a JSON object: the other members of the event.');
+};
+
+const addOrders = (workflow: Command, context: CliContext, done: Done): void => {
+  const ls = workflow
+    .command('ls')
+    .description('list instances, newest first')
+    .option('--name <workflow>', 'of this workflow: process, or one of your own')
+    .option('--status <status>', `one of ${statuses.join(', ')}`, parseOneOf('--status', statuses))
+    .option('--ap <id>', 'of this AP_ID');
+  addPageOptions(ls, 50);
+  addAdminAction(ls, context, done, (admin, { name, status, ap, ...page }: LsFlags) =>
+    reportList<WorkflowRow>(context, admin, page, {
+      ...{ command: 'workflow ls', path: 'workflows', query: { name, status, apId: ap }, pageRows: 200 },
+      ...{ member: 'workflows', none: 'No instances.\n', columns, document: documentOf },
+    }),
+  );
+  const one = (name: string, description: string): Command =>
+    workflow.command(name).description(description).argument('<instance>', 'as paraph workflow ls shows it');
+  addAdminAction(one('show', 'one instance: state, context, output'), context, done, (admin, id: string) =>
+    show(context, admin, id),
+  );
+  const send = one('send', 'send an event to an instance')
+    .argument('<type>', 'type of the event')
+    .option('--data <json>', 'its other members, a JSON object')
+    .option('--key <key>', 'sent again under the same key it counts once')
+    .option('--reason <text>', 'why; for the audit log');
+  addAdminAction(
+    send,
+    context,
+    done,
+    async (admin, instance: string, type: string, { data, key, reason }: SendFlags) => {
+      const event = eventOf(type, data);
+      const answer = await admin.post<object>(['workflows', instance, 'events'], { event, key, reason });
+      return ok({ instance, ...answer }, 'Taken.\n');
+    },
+    (_, type, { data }) => void eventOf(type, data),
+  );
+  const cancel = one('cancel', 'cancel an open instance').requiredOption('--reason <text>', 'why');
+  addAdminAction(cancel, context, done, async (admin, instance: string, { reason }: SendFlags) => {
+    const answer = await admin.post<object>(['workflows', instance, 'cancel'], { reason });
+    return ok({ instance, ...answer }, 'Cancelled.\n');
+  });
+  const replay = one('replay', 'run a failed instance again').option('--reason <text>', 'why');
+  addAdminAction(replay, context, done, async (admin, instance: string, { reason }: SendFlags) => {
+    const answer = await admin.post<object>(['workflows', instance, 'replay'], { reason });
+    return ok({ instance, ...answer }, 'Runs again: its chart gets REPLAY.\n');
+  });
+};
+
 export const addWorkflow: AddCommand = (program, context, done) => {
-  const workflow = program.command('workflow').description('check and try workflows of your own');
+  const workflow = program
+    .command('workflow')
+    .description('instances of workflows, and charts of your own in files');
+  addOrders(workflow, context, done);
   addWorkflowFiles(workflow, context, done);
 };

@@ -22,6 +22,7 @@ import { createDetails } from './transaction-detail.ts';
 import { createTransactionRoutes } from './transactions.route.ts';
 import { createUserRoutes } from './users.route.ts';
 import { createViewRoutes } from './view.route.ts';
+import { createWorkflowRoutes } from './workflows.route.ts';
 
 export interface Console {
   readonly routes: Hono<ConsoleEnvironment>;
@@ -69,6 +70,7 @@ export const createConsole = (deps: ConsoleDeps): Console => {
   routes.route('/', createTransactionRoutes(deps, details, streams));
   routes.route('/', createReplayRoutes(deps));
   routes.route('/', createCallbackRoutes(deps));
+  routes.route('/', createWorkflowRoutes(deps));
   routes.route('/', createUserRoutes(deps));
   routes.route('/', createTokenRoutes(deps));
   routes.route('/', createViewRoutes(deps));

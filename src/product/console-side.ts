@@ -85,7 +85,7 @@ export const openConsole = async (core: Core, surroundings: ConsoleSurroundings)
   await whenReady(redis);
   const shards = core.shardsOver(redis);
   const log = createAuditLog(logger);
-  const { close, operatorsWith, ...rooms } = openOperatorsRooms({
+  const { close, operatorsWith, workflowsWith, ...rooms } = openOperatorsRooms({
     configuration,
     redis,
     shards,
@@ -96,10 +96,12 @@ export const openConsole = async (core: Core, surroundings: ConsoleSurroundings)
     onError,
   });
   const operators = operatorsWith(masterKey);
+  const workflows = workflowsWith(core.workflows);
   await operators.users.forgetFormer();
   const console = createConsole({
     ...rooms,
     operators,
+    workflows: async () => workflows,
     phoneLogin: openLogin(core, surroundings),
     transactions,
     shards,
