@@ -51,7 +51,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   queue: ['engine machines pki protocol redis transactions', 'bullmq ioredis zod'],
   history: ['engine machines protocol redis transactions', ''],
   operators: [
-    'callbacks configuration engine history machines pki protocol queue redis registry transactions workflows',
+    'callbacks configuration engine history machines pki protocol queue redis registry transactions',
     'bullmq zod',
   ],
   telemetry: [
@@ -65,7 +65,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   'console-login': ['oauth registry relying-party', 'jose'],
   console: [
     'console-login engine history theme machines oauth operators protocol redis registry transactions workflows',
-    '@bull-board/api @bull-board/hono @hono/node-server bullmq hono zod',
+    '@bull-board/api @bull-board/hono @hono/node-server bullmq hono xstate zod',
   ],
   logger: ['http oauth operators workers', 'pino'],
   product: [

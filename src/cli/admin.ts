@@ -149,26 +149,30 @@ const chartsIn = async (
   return [];
 };
 
-const once = <T>(make: () => Promise<T>): (() => Promise<T>) => {
-  let made: Promise<T> | undefined;
-  return () => {
-    made ??= make();
-    return made;
-  };
-};
-
-const localAdmin = async (context: CliContext, session: OperationsSession): Promise<Admin> => {
-  const [{ openAdminApi }, { createFind }, { retentionOf }] = await Promise.all([
-    import('../console/admin-api.ts'),
-    import('../transactions/transactions.ts'),
-    import('../product/retention.ts'),
-  ]);
+const localAdmin = async (
+  context: CliContext,
+  session: OperationsSession,
+  withCharts: boolean,
+): Promise<Admin> => {
+  const [{ openAdminApi }, { createFind }, { retentionOf }, { createWorkflows }, { createProcessWorkflow }] =
+    await Promise.all([
+      import('../console/admin-api.ts'),
+      import('../transactions/transactions.ts'),
+      import('../product/retention.ts'),
+      import('../workflows/workflows.ts'),
+      import('../workflows/stock-process.ts'),
+    ]);
   const { configuration, operator } = session;
   const { now } = context;
   const retention = retentionOf(configuration);
+  const charts = withCharts ? await chartsIn(context, configuration) : [];
   const deps = {
     ...session,
-    workflows: once(async () => session.workflowsWith(await chartsIn(context, session.configuration))),
+    workflows: createWorkflows({
+      workflows: [createProcessWorkflow({ isKnown: () => true }), ...charts],
+      retention: { doneMs: retention.signedMs, failedMs: retention.failedMs },
+      ...{ shards: session.shards, now },
+    }),
     transactions: {
       // Only the service can verify an end. Here it is shown as the job has it.
       find: createFind({ ...session, retention, now, readEnd: async () => ({ kind: 'open' }) }),
@@ -188,6 +192,7 @@ const localAdmin = async (context: CliContext, session: OperationsSession): Prom
 const withAdmin = async (
   context: CliContext,
   flags: AdminFlags,
+  withCharts: boolean,
   work: (admin: Admin) => Promise<Report>,
 ): Promise<Report> => {
   const token = variable(context, flags.tokenEnv ?? tokenVariable);
@@ -197,7 +202,7 @@ const withAdmin = async (
     );
   }
   return token === undefined
-    ? withOperations(context, async (session) => work(await localAdmin(context, session)))
+    ? withOperations(context, async (session) => work(await localAdmin(context, session, withCharts)))
     : work(remoteAdmin(context, flags, token));
 };
 
@@ -218,7 +223,9 @@ export const addAdminAction = <Args extends readonly unknown[]>(
     .option('--token-env <name>', `environment variable that holds the token (default: ${tokenVariable})`)
     .action(async (...args: Args) => {
       check(...args);
-      done(await withAdmin(context, command.opts(), (admin) => work(admin, ...args)));
+      // Charts are programs of the operator; the other commands have no need of them.
+      const withCharts = command.parent?.name() === 'workflow';
+      done(await withAdmin(context, command.opts(), withCharts, (admin) => work(admin, ...args)));
     });
 };
 

@@ -3,11 +3,11 @@
  * send, cancel, replay. They are named by the id of the instance, which `ls` shows.
  */
 import type { Command } from 'commander';
-import type { WorkflowDetail, WorkflowRow } from '../operators/workflow-orders.ts';
+import type { WorkflowDetail, WorkflowRow } from '../console/workflow-detail.ts';
 import { statuses } from '../workflows/listing.ts';
 import { type Admin, addAdminAction, type ListFlags, reportList } from './admin.ts';
 import { type AddCommand, type CliContext, type Done, ok, type Report, UsageError } from './context.ts';
-import { type Column, fieldsText, printable } from './screen.ts';
+import { type Column, fieldsText, listFields } from './screen.ts';
 import { addPageOptions, parseOneOf } from './transactions-filter.ts';
 import { iso, isoOrNull } from './transactions-row.ts';
 import { addWorkflowFiles } from './workflow-file.ts';
@@ -37,7 +37,7 @@ const stateText = (value: unknown): string => {
 };
 
 const columns: readonly Column<WorkflowRow>[] = [
-  { title: 'INSTANCE', cell: ({ instance }) => instance },
+  { title: 'INSTANCE', cell: ({ instanceId }) => instanceId },
   {
     title: 'STATUS',
     cell: ({ status }) => (status === 'failed' ? { text: status, paint: 'red' } : status),
@@ -47,35 +47,43 @@ const columns: readonly Column<WorkflowRow>[] = [
   { title: 'AP', cell: ({ apId }) => apId },
 ];
 
-const documentOf = <Row extends WorkflowRow>({ createdAt, endedAt, ...row }: Row): object => ({
-  ...row,
-  createdAt: iso(createdAt),
-  endedAt: isoOrNull(endedAt),
+const documentOf = ({ createdAt, endedAt, instanceId, ...row }: WorkflowRow): object => ({
+  ...{ instance: instanceId, ...row },
+  ...{ createdAt: iso(createdAt), endedAt: isoOrNull(endedAt) },
 });
 
-const show = async (context: CliContext, admin: Admin, instance: string): Promise<Report> => {
-  const { workflow } = await admin.get<{ readonly workflow: WorkflowDetail }>(['workflows', instance]);
-  const { id, name, version, apId, status, state, createdAt, endedAt, reason } = workflow;
-  const fields = fieldsText(
+const eventText = ({ at, what, who, msspTransId, reason }: WorkflowDetail['timeline'][number]): string =>
+  [iso(at), what, who, msspTransId, reason].filter(Boolean).join('  ');
+
+const show = async (context: CliContext, admin: Admin, id: string): Promise<Report> => {
+  const detail = await admin.get<WorkflowDetail>(['workflows', id]);
+  const { instance, steps = [], context: published, children, next, timeline } = detail;
+  const { id: own, name, version, apId, status, state, createdAt, endedAt, reason } = instance;
+  const text = fieldsText(
     [
       ['workflow', `${name}, version ${version}`],
-      ['id', id],
+      ['id', own],
       ['AP', apId],
       ['status', status],
       ['state', stateText(state)],
       ['started', iso(createdAt)],
       ['ended', endedAt === undefined ? undefined : iso(endedAt)],
       ['reason', reason],
+      ['next timer', next && `${iso(next.at)}  ${next.name}`],
+      ...listFields(
+        'people',
+        steps.flatMap((step) => step.signers.map((each) => `${step.name}: ${each.name} ${each.state}`)),
+      ),
+      ...listFields(
+        'children',
+        children.map((child) => `${child.name}: ${stateText(child.state)}`),
+      ),
+      ...listFields('timeline', timeline.map(eventText)),
+      ['context', published === undefined || steps.length > 0 ? undefined : JSON.stringify(published)],
     ],
     context,
   );
-  const parts = (['context', 'output'] as const).flatMap((part) => {
-    const value = workflow[part];
-    if (value === undefined) return [];
-    const lines = JSON.stringify(value, null, 2).split('\n').map(printable);
-    return [`${part}:`, ...lines];
-  });
-  return ok({ workflow: documentOf(workflow) }, `${fields}${parts.map((line) => `${line}\n`).join('')}`);
+  return ok({ ...detail, instance: documentOf(instance) }, text);
 };
 
 /** @throws UsageError */
@@ -105,8 +113,11 @@ const addOrders = (workflow: Command, context: CliContext, done: Done): void => 
   );
   const one = (name: string, description: string): Command =>
     workflow.command(name).description(description).argument('<instance>', 'as paraph workflow ls shows it');
-  addAdminAction(one('show', 'one instance: state, context, output'), context, done, (admin, id: string) =>
-    show(context, admin, id),
+  addAdminAction(
+    one('show', 'one instance: state, people, timers, timeline'),
+    context,
+    done,
+    (admin, id: string) => show(context, admin, id),
   );
   const send = one('send', 'send an event to an instance')
     .argument('<type>', 'type of the event')
@@ -127,7 +138,7 @@ const addOrders = (workflow: Command, context: CliContext, done: Done): void => 
   const cancel = one('cancel', 'cancel an open instance').requiredOption('--reason <text>', 'why');
   addAdminAction(cancel, context, done, async (admin, instance: string, { reason }: SendFlags) => {
     const answer = await admin.post<object>(['workflows', instance, 'cancel'], { reason });
-    return ok({ instance, ...answer }, 'Cancelled.\n');
+    return ok({ instance, ...answer }, 'It is being cancelled.\n');
   });
   const replay = one('replay', 'run a failed instance again').option('--reason <text>', 'why');
   addAdminAction(replay, context, done, async (admin, instance: string, { reason }: SendFlags) => {

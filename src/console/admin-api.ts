@@ -13,6 +13,7 @@ import { createReplayRoutes } from './replays.route.ts';
 import { createServiceRoutes } from './service.route.ts';
 import { createDetails } from './transaction-detail.ts';
 import { createTransactionRoutes } from './transactions.route.ts';
+import { createWorkflowOrderRoutes } from './workflow-orders.route.ts';
 import { createWorkflowRoutes } from './workflows.route.ts';
 
 /** @returns Rejects where a route throws, for example when Redis is down. */
@@ -35,6 +36,7 @@ export const openAdminApi = (
     createReplayRoutes,
     createCallbackRoutes,
     createWorkflowRoutes,
+    createWorkflowOrderRoutes,
     createServiceRoutes,
   ]) {
     routes.route('/', create(deps));

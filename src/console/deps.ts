@@ -8,11 +8,11 @@ import type { Operator } from '../operators/operator.ts';
 import type { Operators } from '../operators/operators.ts';
 import type { Replays } from '../operators/replays.ts';
 import type { View } from '../operators/views.ts';
-import type { WorkflowOrders } from '../operators/workflow-orders.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { Source } from '../registry/rate-limiter.ts';
 import type { Shard } from '../transactions/shards.ts';
 import type { Transactions } from '../transactions/transactions.ts';
+import type { Workflows } from '../workflows/workflows.ts';
 
 /** An application provider without its secrets. */
 export interface ProviderView {
@@ -37,8 +37,8 @@ export interface ConsoleDeps {
   readonly replays: Replays;
   readonly callbacks: CallbackReplays;
   readonly history: History;
-  readonly workflows: () => Promise<WorkflowOrders>;
   readonly transactions: Pick<Transactions, 'find'>;
+  readonly workflows: Workflows;
   readonly shards: readonly Shard[];
   /** For the fields of a job that BullMQ does not know. */
   readonly redis: RedisClient;

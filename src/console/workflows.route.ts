@@ -1,84 +1,176 @@
-/** Workflows: the list of instances, one of them, events, cancel and replay. API. */
+/** Workflows: the list, one of them, a branch asked again, and cancel. Pages and API. */
 import { Hono } from 'hono';
 import { z } from 'zod';
-import { doneBy } from '../operators/audit.ts';
+import type { ProcessOrder } from '../../machines/process-actions.ts';
+import { doneBy, type NewAuditEntry } from '../operators/audit.ts';
+import type { Operator } from '../operators/operator.ts';
 import { statuses } from '../workflows/listing.ts';
-import { answer, badCursor, present, type Refusal, refuse, refusedRole } from './answers.ts';
+import { answer, badCursor, present, type Refusal, refuse } from './answers.ts';
 import type { AdminApiDeps, ConsoleEnvironment } from './deps.ts';
-import { json, optionalReasonBody, paged, query, reason, reasonBody, text } from './input.ts';
-import { seesPeople } from './redaction.ts';
+import { json, optionalReasonBody, paged, query, readForm, reasonBody, text } from './input.ts';
+import { type Notice, readNotice } from './pages/notices.ts';
+import { unknownPage } from './pages/session-pages.ts';
+import { workflowPage } from './pages/workflow-page.ts';
+import { workflowsPage } from './pages/workflows-page.ts';
 import { needs } from './session/session.ts';
+import { createWorkflowDetails } from './workflow-detail.ts';
 
-const listQuery = z.strictObject({
-  name: text(64).optional(),
-  status: z.enum(statuses).optional(),
-  apId: text(256).optional(),
-  ...paged(50, 200),
-});
-const sendBody = z.strictObject({
-  event: z.looseObject({ type: z.string().min(1).max(200) }),
-  /** Sent again under the same key, the event counts once. */
-  key: z.string().min(1).max(200).optional(),
-  reason: reason.optional(),
-});
+const filter = z
+  .object({ status: z.enum(statuses, { error: 'must be a status' }), name: text(64), apId: text(256) })
+  .partial();
+const listQuery = filter.extend(paged(50, 200));
+const againBody = optionalReasonBody.extend({ step: text(64), key: text(32) });
+const rowsOnPage = 50;
+const maxReason = 500;
 
-const unknown: Refusal = [404, 'unknown', 'There is no such instance, or it has ended'];
-const busy: Refusal = [503, 'busy', 'A worker is at it; ask again'];
-const reasonNeeded: Refusal = [422, 'reason', 'reason must have 1 to 500 characters'];
-const common = { unknown, busy, role: refusedRole, reason: reasonNeeded } as const;
-const sendRefusals = {
-  ...common,
-  refused: [409, 'refused', 'The instance takes no such event in its state'],
-} as const satisfies Record<string, Refusal>;
-const replayRefusals = {
-  ...common,
-  'not-failed': [409, 'not-failed', 'The instance has not failed, or is being replayed already'],
-} as const satisfies Record<string, Refusal>;
+const unknown: Refusal = [404, 'unknown', 'There is no such workflow'];
 
-export const createWorkflowRoutes = ({ workflows, audit }: AdminApiDeps): Hono<ConsoleEnvironment> => {
+type Done = 'done' | 'unknown' | 'ended' | 'busy' | 'refused' | 'reason';
+
+const refusals: Readonly<Record<Exclude<Done, 'done'>, Refusal>> = {
+  unknown,
+  ended: [409, 'ended', 'The workflow has ended'],
+  busy: [503, 'busy', 'A worker is at it; ask again'],
+  refused: [409, 'refused', 'The signer does not rest'],
+  reason: [422, 'reason', `reason is needed, of at most ${maxReason} characters`],
+};
+
+const notices: Readonly<Record<Exclude<Done, 'done' | 'unknown'>, Notice>> = {
+  ended: 'workflow-ended',
+  busy: 'workflow-busy',
+  refused: 'not-asked',
+  reason: 'reason',
+};
+
+const pathOf = (id: string): string => `/admin/workflows/${encodeURIComponent(id)}`;
+
+export const createWorkflowRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment> => {
+  const { workflows, audit, providers } = deps;
+  const details = createWorkflowDetails(workflows);
   const routes = new Hono<ConsoleEnvironment>();
-  const at = '/admin/api/workflows/:id';
+
+  /** An open instance, for an order. */
+  const findOpen = async (id: string, operator: Operator) => {
+    const detail = await details.read(id, operator.role);
+    if (detail === undefined) return 'unknown';
+    return detail.instance.status === 'open' ? detail.instance : 'ended';
+  };
+
+  /** The entry is written before the order; one that was not done gets a second. */
+  const recorded = async (entry: NewAuditEntry, order: () => Promise<Done>): Promise<Done> => {
+    await audit.record(entry);
+    const done = await order();
+    if (done !== 'done') await audit.record({ ...entry, details: { ...entry.details, outcome: done } });
+    return done;
+  };
+
+  const cancel = async (id: string, operator: Operator, given: string): Promise<Done> => {
+    const reason = given.trim();
+    if (reason === '' || reason.length > maxReason) return 'reason';
+    const found = await findOpen(id, operator);
+    if (typeof found === 'string') return found;
+    const { apId, name, id: ownId } = found;
+    const entry = {
+      ...doneBy(operator),
+      action: 'workflow-cancel',
+      target: id,
+      reason,
+      details: { name },
+    } as const;
+    return recorded(entry, async () => {
+      const done = await workflows.cancel(apId, name, ownId, { by: operator.name, reason });
+      return done === 'cancelled' ? 'done' : done === 'unknown' ? 'ended' : done;
+    });
+  };
+
+  const askAgain = async (
+    id: string,
+    operator: Operator,
+    { step, key, reason = '' }: z.output<typeof againBody>,
+  ): Promise<Done> => {
+    if (reason.length > maxReason) return 'reason';
+    const found = await findOpen(id, operator);
+    if (typeof found === 'string') return found;
+    const { apId, name, id: ownId } = found;
+    const entry = {
+      ...doneBy(operator),
+      ...({ action: 'workflow-again', target: id, details: { name, key } } as const),
+      ...(reason !== '' && { reason }),
+    };
+    return recorded(entry, async () => {
+      const order: ProcessOrder = { type: 'AGAIN', step, key };
+      const { kind } = await workflows.send(apId, name, ownId, order);
+      if (kind === 'taken') return 'done';
+      return kind === 'invalid' ? 'refused' : kind === 'unknown' ? 'ended' : kind;
+    });
+  };
 
   routes.get('/admin/api/workflows', query(listQuery), async (c) => {
-    const { limit, cursor, ...filter } = c.req.valid('query');
-    const page = await (await workflows()).list(filter, { limit, cursor });
-    return page === undefined ? refuse(...badCursor) : answer(page);
+    const { limit, cursor, ...wanted } = c.req.valid('query');
+    const page = await workflows.list(wanted, { limit, cursor });
+    if (page === undefined) return refuse(...badCursor);
+    return answer({ ...page, rows: await details.rows(page.rows) });
   });
 
-  /** What people have entered or signed is shown to operators, and recorded in the audit log. */
-  routes.get(at, async (c) => {
-    const id = c.req.param('id');
-    const { operator, id: session } = c.get('session');
-    const found = await (await workflows()).find(id);
-    if (found === undefined) return refuse(404, 'unknown', 'There is no such instance');
-    const { context, output, reason: why, ...row } = found;
-    if (!seesPeople(operator.role)) return answer({ workflow: row });
-    await audit.record(
-      { ...doneBy(operator), action: 'view-sensitive', target: id },
-      `view:${session}:${id}`,
-    );
-    return answer({ workflow: { ...row, context, output, reason: why } });
+  routes.get('/admin/api/workflows/:id', async (c) => {
+    const detail = await details.read(c.req.param('id'), c.get('session').operator.role);
+    return detail === undefined ? refuse(...unknown) : answer(detail);
   });
 
-  routes.post(`${at}/events`, needs('operator'), json(sendBody), async (c) => {
-    const { event, ...more } = c.req.valid('json');
-    const order = { ...more, operator: c.get('session').operator };
-    const result = await (await workflows()).send(c.req.param('id'), event, order);
-    if (typeof result === 'object' && 'invalid' in result) return refuse(400, 'bad-request', result.invalid);
-    return present(result, 'taken', sendRefusals);
+  routes.post('/admin/api/workflows/:id/cancel', needs('operator'), json(reasonBody), async (c) => {
+    const { reason } = c.req.valid('json');
+    return present(await cancel(c.req.param('id'), c.get('session').operator, reason), 'done', refusals);
   });
 
-  routes.post(`${at}/cancel`, needs('operator'), json(reasonBody), async (c) => {
-    const { reason: why } = c.req.valid('json');
-    const result = await (await workflows()).cancel(c.req.param('id'), c.get('session').operator, why);
-    return present(result, 'cancelled', common);
+  routes.post('/admin/api/workflows/:id/again', needs('operator'), json(againBody), async (c) => {
+    const done = await askAgain(c.req.param('id'), c.get('session').operator, c.req.valid('json'));
+    return present(done, 'done', refusals);
   });
 
-  routes.post(`${at}/replay`, needs('operator'), json(optionalReasonBody), async (c) => {
-    const { reason: why } = c.req.valid('json');
-    const result = await (await workflows()).replay(c.req.param('id'), c.get('session').operator, why);
-    return present(result, 'replayed', replayRefusals);
+  routes.get('/admin/workflows', async (c) => {
+    const given = Object.fromEntries(Object.entries(c.req.query()).filter(([, value]) => value !== ''));
+    const read = filter.safeParse(given);
+    const cursor = c.req.query('cursor') || undefined;
+    const page = read.success ? await workflows.list(read.data, { limit: rowsOnPage, cursor }) : undefined;
+    if (read.success && page === undefined) return c.html(unknownPage('page of the list'), 404);
+    const html = workflowsPage({
+      session: c.get('session'),
+      form: read.data ?? {},
+      isWrong: !read.success,
+      rows: await details.rows(page?.rows ?? []),
+      next: page?.cursor,
+      isFirst: cursor === undefined,
+      names: workflows.names(),
+      apIds: providers().map(({ id }) => id),
+    });
+    return c.html(html, read.success ? 200 : 422);
   });
 
+  routes.get('/admin/workflows/:id', async (c) => {
+    const session = c.get('session');
+    const detail = await details.read(c.req.param('id'), session.operator.role);
+    if (detail === undefined) return c.html(unknownPage('workflow'), 404);
+    const machine = details.workflowOf(detail.instance)?.chart.machine;
+    const notice = readNotice(c.req.query('notice'));
+    return c.html(workflowPage({ session, detail, machine, notice }));
+  });
+
+  const orders = {
+    cancel: [cancel, 'workflow-cancelled'],
+    again: [askAgain, 'asked'],
+  } as const;
+  for (const order of ['cancel', 'again'] as const) {
+    routes.post(`/admin/workflows/:id/${order}`, needs('operator'), async (c) => {
+      const id = c.req.param('id');
+      const { reason = '', step = '', key = '' } = await readForm(c);
+      const { operator } = c.get('session');
+      const done =
+        order === 'cancel'
+          ? await cancel(id, operator, reason)
+          : await askAgain(id, operator, { step, key, reason });
+      if (done === 'unknown') return c.html(unknownPage('workflow'), 404);
+      return c.redirect(`${pathOf(id)}?notice=${done === 'done' ? orders[order][1] : notices[done]}`, 303);
+    });
+  }
   return routes;
 };

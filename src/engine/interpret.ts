@@ -181,7 +181,7 @@ export interface Parent {
 }
 
 /** The id of a child's instance. BullMQ allows no colon in it. */
-const childInstanceId = (parent: string, child: string, run: number): string =>
+export const childInstanceId = (parent: string, child: string, run: number): string =>
   `${parent}.${encodeURIComponent(child).replaceAll('.', '%2E')}.${run}`;
 
 /** @returns Undefined for an instance that was started from outside, whose id has no dot. */

@@ -212,13 +212,6 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     now: hostNow,
     log: oauthLog,
   });
-  const console = await openConsole(core, {
-    transactions,
-    publicUrl,
-    addressOf,
-    tenants: oauth.tenants,
-    ownFetch: createOwnFetch((request, bindings) => answer(request, bindings)),
-  });
   let stopping = false;
   const evidenceOf: ServiceRoutesOptions['evidenceOf'] = (incoming) => ({
     ...proofOf(incoming),
@@ -231,6 +224,14 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
   });
   const workflowRoutes = openWorkflowRoutes(core, shards, {
     ...{ providers, admission, evidenceOf, limits, log: httpLog },
+  });
+  const console = await openConsole(core, {
+    transactions,
+    workflows: workflowRoutes.workflows,
+    publicUrl,
+    addressOf,
+    tenants: oauth.tenants,
+    ownFetch: createOwnFetch((request, bindings) => answer(request, bindings)),
   });
   const demo = () =>
     createDemoRoutes({

@@ -34,7 +34,8 @@ const viewOf = (provider: RegisteredProvider): ProviderView => ({
   callbackHost: callbackHostOf(provider),
 });
 
-interface ConsoleSurroundings extends Pick<ConsoleDeps, 'transactions' | 'publicUrl' | 'addressOf'> {
+interface ConsoleSurroundings
+  extends Pick<ConsoleDeps, 'transactions' | 'workflows' | 'publicUrl' | 'addressOf'> {
   readonly tenants: Tenants;
   readonly ownFetch: OwnFetch;
 }
@@ -77,7 +78,7 @@ export const tenantsWithConsole = (
 
 /** Opens the console on a connection of its own: its pages are large. */
 export const openConsole = async (core: Core, surroundings: ConsoleSurroundings): Promise<ConsoleSide> => {
-  const { transactions, publicUrl, addressOf } = surroundings;
+  const { transactions, workflows, publicUrl, addressOf } = surroundings;
   const { configuration, protocol, passwords, masterKey, now, logger, onError } = core;
   const redis = connectForCommands({ url: core.redisUrl });
   redis.on('error', onError);
@@ -85,7 +86,7 @@ export const openConsole = async (core: Core, surroundings: ConsoleSurroundings)
   await whenReady(redis);
   const shards = core.shardsOver(redis);
   const log = createAuditLog(logger);
-  const { close, operatorsWith, workflowsWith, ...rooms } = openOperatorsRooms({
+  const { close, operatorsWith, ...rooms } = openOperatorsRooms({
     configuration,
     redis,
     shards,
@@ -96,14 +97,13 @@ export const openConsole = async (core: Core, surroundings: ConsoleSurroundings)
     onError,
   });
   const operators = operatorsWith(masterKey);
-  const workflows = workflowsWith(core.workflows);
   await operators.users.forgetFormer();
   const console = createConsole({
     ...rooms,
     operators,
-    workflows: async () => workflows,
     phoneLogin: openLogin(core, surroundings),
     transactions,
+    workflows,
     shards,
     redis,
     providers: () => configuration.applicationProviders.map(viewOf),

@@ -2,21 +2,17 @@
 
 import { createCallbacks } from '../callbacks/callbacks.ts';
 import type { Configuration } from '../configuration/schema.ts';
-import type { Workflow } from '../engine/define.ts';
 import { createHistory, type History } from '../history/history.ts';
 import { type Audit, type AuditLog, createAudit } from '../operators/audit.ts';
 import { type CallbackReplays, createCallbackReplays } from '../operators/callback-replays.ts';
 import { createOperators, type Operators } from '../operators/operators.ts';
 import { replayPolicy } from '../operators/replay-policy.ts';
 import { createReplays, type Replays } from '../operators/replays.ts';
-import { createWorkflowOrders, type WorkflowOrders } from '../operators/workflow-orders.ts';
 import type { Protocol } from '../protocol/parse.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { PasswordVerifier } from '../registry/password-verifier.ts';
 import { createRateLimiter } from '../registry/rate-limiter.ts';
 import { closeQueues, openBulkQueue, type Shard } from '../transactions/shards.ts';
-import { createProcessWorkflow } from '../workflows/stock-process.ts';
-import { createWorkflows } from '../workflows/workflows.ts';
 import { retentionOf } from './retention.ts';
 
 export interface OperatorsRooms {
@@ -24,8 +20,6 @@ export interface OperatorsRooms {
   readonly audit: Audit;
   readonly replays: Replays;
   readonly callbacks: CallbackReplays;
-  /** @param charts The operator's own, as the service runs them. */
-  workflowsWith(charts: readonly Workflow[]): WorkflowOrders;
   /** Users and tokens are sealed, so this needs the key. */
   operatorsWith(masterKey: Uint8Array): Operators;
   close(): Promise<void>;
@@ -68,13 +62,6 @@ export const openOperatorsRooms = (options: {
       limiter,
       policy: replayPolicy(operations.replay.policy),
     }),
-    workflowsWith: (charts) => {
-      // Nothing is started here, so no number is checked.
-      const process = createProcessWorkflow({ isKnown: () => true });
-      const kept = { doneMs: retention.signedMs, failedMs: retention.failedMs };
-      const workflows = createWorkflows({ shards, workflows: [process, ...charts], retention: kept, now });
-      return createWorkflowOrders({ workflows, audit });
-    },
     callbacks: createCallbackReplays({ callbacks: createCallbacks({ redis, shards }), audit, now }),
     operatorsWith: (masterKey) =>
       createOperators({

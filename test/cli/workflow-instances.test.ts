@@ -71,8 +71,8 @@ describe('the instances of workflows', () => {
     const { workflows } = await json(['workflow', 'ls', '--status', 'open', '--ap', apId]);
     expect(workflows).toContainEqual({ ...row, createdAt: expect.stringMatching(/^20.*Z$/) });
     expect((await json(['workflow', 'ls', '--ap', 'mid://other.example'])).workflows).toEqual([]);
-    const { workflow } = await json(['workflow', 'show', instance]);
-    expect(workflow).toMatchObject({ ...row, context: { document: 'D-looked-at', reminders: 0 } });
+    const shown = await json(['workflow', 'show', instance]);
+    expect(shown).toMatchObject({ instance: row, context: { document: 'D-looked-at', reminders: 0 } });
     const text = await paraph(['workflow', 'show', instance]);
     expect(text.stdout).toMatch(/state +open\.waiting\n/);
     expect(text.stdout).not.toContain('+41700092501');
@@ -80,8 +80,8 @@ describe('the instances of workflows', () => {
 
   it('show a viewer neither context nor output, and let operators alone give orders', async () => {
     const instance = await start('seen-by-a-viewer');
-    const shown = (await as('viewer', 'show', instance)).json().workflow;
-    expect(shown).toMatchObject({ instance, status: 'open' });
+    const shown = (await as('viewer', 'show', instance)).json();
+    expect(shown).toMatchObject({ instance: { instance, status: 'open' }, next: { name: 'day' } });
     expect(shown).not.toHaveProperty('context');
     for (const args of [
       ['send', instance, 'APPROVE'],
@@ -91,7 +91,7 @@ describe('the instances of workflows', () => {
       const { exitCode, json: read } = await as('viewer', ...args);
       expect([exitCode, read().refused]).toEqual([7, 'forbidden']);
     }
-    expect((await as('operator', 'show', instance)).json().workflow.context).toEqual({
+    expect((await as('operator', 'show', instance)).json().context).toEqual({
       document: 'D-seen-by-a-viewer',
       reminders: 0,
     });
@@ -117,18 +117,18 @@ describe('the instances of workflows', () => {
     expect([late.exitCode, late.json().refused]).toEqual([8, 'unknown-instance']);
     const { entries } = await json(['audit', '--target', instance]);
     expect(entries.filter(({ action }: { action: string }) => action === 'workflow-event')).toContainEqual(
-      expect.objectContaining({ who: me, details: { event: 'REJECT' } }),
+      expect.objectContaining({ who: me, details: { name: 'document-approval', event: 'REJECT' } }),
     );
   });
 
   it('are cancelled with a reason', async () => {
     const instance = await start('cancelled');
     const cancelled = await as('operator', 'cancel', instance, '--reason', 'Wrong document');
-    expect(cancelled.json()).toMatchObject({ outcome: 'ok', result: 'cancelled' });
+    expect(cancelled.json()).toMatchObject({ outcome: 'ok', result: 'done' });
     expect(await endOf('cancelled')).toMatchObject({ status: 'cancelled', reason: 'Wrong document' });
     const again = await as('operator', 'replay', instance);
     expect([again.exitCode, again.json().refused]).toEqual([7, 'not-failed']);
-    const { entries } = await json(['audit', '--target', instance, '--action', 'cancel']);
+    const { entries } = await json(['audit', '--target', instance, '--action', 'workflow-cancel']);
     expect(entries).toMatchObject([{ who: 'operator', via: 'token', reason: 'Wrong document' }]);
   });
 
@@ -144,7 +144,7 @@ describe('the instances of workflows', () => {
     expect(await ended()).toMatchObject({ status: 'completed', state: 'found' });
     const again = await paraph(['workflow', 'replay', instance, '--json']);
     expect([again.exitCode, again.json().refused]).toEqual([7, 'not-failed']);
-    const { entries } = await json(['audit', '--target', instance, '--action', 'replay']);
+    const { entries } = await json(['audit', '--target', instance, '--action', 'workflow-replay']);
     expect(entries).toMatchObject([
       { details: { outcome: 'not-done' } },
       { who: me },
@@ -164,7 +164,7 @@ describe('the instances of workflows', () => {
     }
   });
 
-  it('of a process are shown with its evidence, which verifies with its definition', async () => {
+  it('of a process are shown with their people, and leave evidence that verifies with the definition', async () => {
     const definition = {
       text: 'Contract 4711: I agree',
       steps: [
@@ -180,11 +180,13 @@ describe('the instances of workflows', () => {
       ],
     };
     await call('POST', 'process', { apId, body: { id: 'contract', input: definition } });
-    await until('process/contract', ({ status }) => status === 'completed', apId);
+    const view = await until('process/contract', ({ status }) => status === 'completed', apId);
     const { workflows } = await json(['workflow', 'ls', '--name', 'process', '--ap', apId]);
-    const { workflow } = await json(['workflow', 'show', workflows[0].instance]);
+    const { stdout } = await paraph(['workflow', 'show', workflows[0].instance]);
+    expect(stdout).toMatch(/people +sales: Anna signed\n +board: Beat signed\n +board: Chiara withdrawn\n/);
+    expect(stdout).not.toContain(view.output.evidence.slice(0, 40));
     const trusted = file('root.pem', await (await fetch(`${stage.product().url}/pki/root.pem`)).text());
-    const record = file('process.json', JSON.stringify(workflow));
+    const record = file('process.json', JSON.stringify(view));
     const contract = file('contract.json', JSON.stringify(definition));
     const verified = await run([
       ...['evidence', 'verify', record, '--root', trusted, '--definition', contract, '--json'],

@@ -3,7 +3,6 @@
 import { type Console, createConsole } from '../../src/console/console.ts';
 import type { ConsoleDeps } from '../../src/console/deps.ts';
 import type { Operators } from '../../src/operators/operators.ts';
-import { createWorkflowOrders } from '../../src/operators/workflow-orders.ts';
 import { type ReplayStage, startReplayStage } from '../operators/replay-stage.ts';
 import { startStage } from '../operators/stage.ts';
 import type { Json } from '../support/product.ts';
@@ -37,15 +36,14 @@ export const startApiStage = async (redis: TestRedis): Promise<ApiStage> => {
   const { operators } = startStage(redis.client(), stage.prefix);
   const by = { name: 'test', role: 'admin', via: 'cli' } as const;
   const troubles: Error[] = [];
-  const orders = createWorkflowOrders({ workflows: stage.product.api.workflows, audit: stage.audit });
   const deps: ConsoleDeps = {
     operators,
     audit: stage.audit,
     replays: stage.replays,
     callbacks: stage.callbacks,
-    workflows: async () => orders,
     history: stage.history,
     transactions: stage.product.api.transactions,
+    workflows: stage.product.api.workflows,
     shards: stage.shards,
     redis: stage.product.core.blocking,
     providers: () => [

@@ -14,6 +14,9 @@ const targetCell = ({ action, target }: AuditEntry): string | Html => {
     case 'view-sensitive':
     case 'callback-replay':
       return html`<a class="code" href="/admin/transactions/${encodeURIComponent(target)}">${target}</a>`;
+    case 'workflow-cancel':
+    case 'workflow-again':
+      return html`<a class="code" href="/admin/workflows/${encodeURIComponent(target)}">${target}</a>`;
     case 'bulk-replay':
     case 'bulk-cancel':
     case 'bulk-stop':

@@ -25,6 +25,7 @@ export interface PageParts {
 const sections = [
   ['overview', '/admin', 'Overview', 'viewer'],
   ['transactions', '/admin/transactions', 'Transactions', 'viewer'],
+  ['workflows', '/admin/workflows', 'Workflows', 'viewer'],
   ['refusals', '/admin/refusals', 'Refused', 'viewer'],
   ['replays', '/admin/replays', 'Replays', 'viewer'],
   ['callbacks', '/admin/callbacks', 'Callbacks', 'viewer'],

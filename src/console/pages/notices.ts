@@ -8,6 +8,11 @@ import { banner, type Html, nothing } from './markup.ts';
 const { min, max } = callbacksPerSecond;
 
 const notices = {
+  'workflow-cancelled': ['good', 'Cancelled', 'Nobody is asked any more.'],
+  'workflow-ended': ['bad', 'Not done', 'The workflow has ended.'],
+  'workflow-busy': ['bad', 'Not done', 'A worker was busy with it. Try again.'],
+  asked: ['good', 'Asked again', 'The signatures of the others stay.'],
+  'not-asked': ['bad', 'Not asked', 'The signer does not rest any more.'],
   replayed: ['good', 'Replayed', 'A new attempt has begun.'],
   cancelled: ['good', 'Cancelled', 'The person is not asked any more.'],
   'not-failed': ['bad', 'Not replayed', 'The transaction has not failed, or was replayed already.'],

@@ -2,18 +2,14 @@
  * The statechart of a transaction, drawn from the machine that runs it, so that the drawing is
  * never out of date. The path of the transaction is marked. A table has the same content for screen
  * readers.
- *
- * The states are in one column in the order of the machine, so that the chart fits a phone. An
- * arrow to the next state is straight. All others go around the column in lanes, down on the left
- * and up on the right, the shortest innermost, so that none crosses a state. Arrows to one state
- * share a lane, but expiry has its own. The label of an arrow is beside the state that it leaves,
- * where no other arrow crosses its lane.
  */
 import { html } from 'hono/html';
+import type { AnyStateMachine } from 'xstate';
 import { signatureMachine } from '../../../machines/signature.machine.ts';
 import { counted, type Html, nothing } from './markup.ts';
+import { box, layOutChart, lineHeight, type Size } from './statechart-layout.ts';
 
-interface Arrow {
+export interface Arrow {
   readonly from: string;
   readonly to: string;
   /** Taken when a time was up. Such arrows are apart from those of faults. */
@@ -21,35 +17,74 @@ interface Arrow {
   readonly events: readonly string[];
 }
 
+/** A chart inside a state. `title`: of the region, in a parallel state. */
+export interface Region {
+  readonly title?: string;
+  readonly chart: Statechart;
+}
+
 export interface Statechart {
   readonly initial: string;
-  readonly states: readonly { readonly name: string; readonly isFinal: boolean }[];
+  readonly states: readonly {
+    readonly name: string;
+    readonly isFinal: boolean;
+    readonly inner?: readonly Region[];
+  }[];
   readonly arrows: readonly Arrow[];
 }
 
 const wayOf = (from: string, to: string, isExpiry: boolean): string =>
   `${from} ${to}${isExpiry ? ' expired' : ''}`;
 
-type Node = typeof signatureMachine.root;
+/** Of any machine. */
+type Node = AnyStateMachine['root'];
+
+interface Invoked {
+  readonly id?: string;
+  readonly src: unknown;
+}
 
 /** The name of the delay, of the activity or of the event. */
-const readLabel = (event: string, { invoke }: Node): string => {
+const readLabel = (event: string, node: Node): string => {
+  if (event.startsWith('xstate.done.state.')) return 'done';
   const [, delay] = /^xstate\.after\.([^.]+)/.exec(event) ?? [];
   if (delay !== undefined) return delay;
   const [, child] = /^xstate\.(?:done|error)\.actor\.(.+)$/.exec(event) ?? [];
-  return child === undefined ? event : String(invoke.find(({ id }) => id === child)?.src ?? child);
+  if (child === undefined) return event;
+  // The engine has taken activities out of `node.invoke` (src/engine/chart.ts).
+  const { invoke = [] } = node.config as { readonly invoke?: Invoked | readonly Invoked[] };
+  const found = [invoke].flat().find(({ id }, index) => (id ?? `${index}.${node.id}`) === child);
+  return String(found?.src ?? child);
 };
 
-/** The top-level states of the machine. */
-export const readChart = (root: Node): Statechart => {
-  const states = Object.values(root.states);
+const alwaysOf = ({ always = [] }: Node) =>
+  always.map(({ guard, target }): [string, Target[]] => {
+    const { type = 'always' } =
+      typeof guard === 'string' ? { type: guard } : (Object(guard) as { type?: string });
+    return [type, [{ target }]];
+  });
+interface Target {
+  readonly target?: readonly Node[] | undefined;
+}
+
+/**
+ * The states of a machine, or of one of its states.
+ *
+ * @param isDeep With the charts inside of them, and with transitions that no event causes. Then
+ *   expiry has no arrow of its own.
+ */
+export const readChart = (root: Node, isDeep = false): Statechart => {
+  const states = Object.values(root.states) as readonly Node[];
+  const depth = root.path.length;
   const arrows = new Map<string, Arrow & { events: string[] }>();
   const draw = (from: string, node: Node): void => {
-    for (const [event, ways] of node.transitions) {
-      for (const { path } of ways.flatMap(({ target }) => target ?? [])) {
-        const [to = from] = path;
-        if (to === from) continue;
-        const isExpiry = event.startsWith('xstate.after.');
+    const ways: (readonly [string, readonly Target[]])[] = [...node.transitions];
+    for (const [event, all] of isDeep ? [...ways, ...alwaysOf(node)] : ways) {
+      for (const { path } of all.flatMap(({ target }) => target ?? [])) {
+        const to = path[depth] ?? from;
+        const isInside = root.path.every((key, index) => path[index] === key);
+        if (to === from || !isInside) continue;
+        const isExpiry = !isDeep && event.startsWith('xstate.after.');
         const way = wayOf(from, to, isExpiry);
         const arrow = arrows.get(way) ?? { from, to, isExpiry, events: [] };
         const label = readLabel(event, node);
@@ -57,15 +92,27 @@ export const readChart = (root: Node): Statechart => {
         arrows.set(way, arrow);
       }
     }
-    for (const inner of Object.values(node.states)) draw(from, inner);
+    for (const inner of Object.values(node.states) as readonly Node[]) draw(from, inner);
   };
   for (const state of states) draw(state.key, state);
   return {
-    initial: root.initial.target?.[0]?.key ?? '',
-    states: states.map(({ key, type }) => ({ name: key, isFinal: type === 'final' })),
+    initial: root.initial?.target?.[0]?.key ?? '',
+    states: states.map((state) => ({
+      ...{ name: state.key, isFinal: state.type === 'final' },
+      ...(isDeep && Object.keys(state.states).length > 0 && { inner: readRegions(state) }),
+    })),
     arrows: [...arrows.values()],
   };
 };
+
+/** What is inside a state of any machine, or the machine itself. */
+export const readRegions = (node: Node): readonly Region[] =>
+  node.type === 'parallel'
+    ? Object.values(node.states as Record<string, Node>).map((region) => ({
+        title: region.key,
+        chart: readChart(region, true),
+      }))
+    : [{ chart: readChart(node, true) }];
 
 export const signatureChart = readChart(signatureMachine.root);
 
@@ -82,11 +129,13 @@ interface Taken {
   readonly faults: readonly number[];
 }
 
-interface Path {
+export interface Path {
   readonly visited: ReadonlySet<string>;
   /** Attempts that took a way, and the faults that they ended with. */
   readonly ways: ReadonlyMap<string, Taken>;
   readonly here: string | undefined;
+  /** In the chart inside a state. `title`: of its region. */
+  readonly inner?: (state: string, title?: string) => Path;
 }
 
 /** @param timeoutMs Of each attempt, where it is known. A device can end one with the same faults. */
@@ -113,77 +162,6 @@ const expired = 208;
 /** Faults of one that passes while the person is not reached. */
 const late: readonly number[] = [209, 900];
 
-const box = { width: 112, height: 44 } as const;
-const top = 26;
-/** Room for the longest label. */
-const gap = 84;
-const lane = 84;
-/** From the column to its first lanes. */
-const aside = 40;
-const margin = 12;
-const lineHeight = 13;
-
-export const layOutChart = ({ states, arrows }: Statechart) => {
-  const rows = new Map(states.map(({ name }, row) => [name, row]));
-  const rowOf = (name: string): number => rows.get(name) ?? 0;
-  const span = ({ from, to }: Arrow): number => rowOf(to) - rowOf(from);
-  const round = arrows
-    .filter((arrow) => span(arrow) !== 1)
-    .toSorted((a, b) => Math.abs(span(a)) - Math.abs(span(b)));
-  const down = round.filter((arrow) => span(arrow) > 0);
-  const up = round.filter((arrow) => span(arrow) < 0);
-  const laneOf = ({ to, isExpiry }: Arrow): string => `${to} ${isExpiry}`;
-  /** From the outermost: a shorter arrow gives way to a longer one to the same state. */
-  const lanesOf = (side: readonly Arrow[]): readonly string[] =>
-    [...new Set(side.toReversed().map(laneOf))].toReversed();
-  const [downLanes, upLanes] = [lanesOf(down), lanesOf(up)];
-  const left = margin + (down.length === 0 ? 0 : aside + (downLanes.length - 1) * lane);
-  const right = left + box.width;
-  const middle = left + box.width / 2;
-  const yOf = (name: string): number => top + rowOf(name) * (box.height + gap);
-
-  const straight = ({ from, to }: Arrow) => {
-    const end = yOf(to);
-    return {
-      path: `M${middle} ${yOf(from) + box.height}V${end - 8}`,
-      head: `${middle},${end} ${middle - 4.5},${end - 9} ${middle + 4.5},${end - 9}`,
-      label: { x: middle + 8, y: yOf(from) + box.height + 2 * lineHeight },
-    };
-  };
-  const goRound = (arrow: Arrow, lanes: readonly string[], edge: number, outwards: 1 | -1) => {
-    const side = outwards === 1 ? up : down;
-    const x = edge + outwards * (aside + lanes.indexOf(laneOf(arrow)) * lane);
-    /** Arrows at the same side of a state share its height. */
-    const touch = (state: string): number => {
-      const all = side.filter(({ from, to }) => from === state || to === state);
-      const ends = [...new Set(all.map((each) => (each.to === state ? laneOf(each) : each)))];
-      const own = arrow.to === state ? laneOf(arrow) : arrow;
-      return yOf(state) + (box.height * (ends.indexOf(own) + 1)) / (ends.length + 1);
-    };
-    const end = touch(arrow.to);
-    const tail = edge + outwards * 9;
-    return {
-      path: `M${edge} ${touch(arrow.from)}H${x}V${end}H${edge + outwards * 8}`,
-      head: `${edge},${end} ${tail},${end - 4.5} ${tail},${end + 4.5}`,
-      label: { x: x + 6, y: yOf(arrow.from) + (span(arrow) > 0 ? box.height : -gap) + lineHeight },
-    };
-  };
-  return {
-    width: right + Math.max(margin, aside + upLanes.length * lane),
-    height: top + states.length * (box.height + gap) - gap + margin,
-    states: states.map((state, row) => ({ ...state, row, x: left, y: yOf(state.name) })),
-    arrows: arrows.map((arrow) => ({
-      ...arrow,
-      ...(span(arrow) === 1
-        ? straight(arrow)
-        : span(arrow) > 0
-          ? goRound(arrow, downLanes, left, -1)
-          : goRound(arrow, upLanes, right, 1)),
-    })),
-    box,
-  };
-};
-
 /** `attempt 1`, `attempts 1, 2`, `attempts 1–9`. */
 const attemptsText = (attempts: readonly number[]): string => {
   const different = [...new Set(attempts)];
@@ -199,8 +177,52 @@ const takenTexts = ({ attempts, faults }: Taken): readonly string[] => [
   attemptsText(attempts),
 ];
 
-export const statechartSvg = (chart: Statechart, path: Path): Html => {
-  const { width, height, states, arrows } = layOutChart(chart);
+const padding = 14;
+const titleHeight = 30;
+
+interface Drawing extends Size {
+  readonly content: Html;
+}
+
+/** Regions stand beside each other. */
+export const drawRegions = (regions: readonly Region[], pathIn: (title?: string) => Path): Drawing => {
+  let width = 0;
+  const drawn = regions.map(({ title, chart }) => {
+    const { content, ...size } = draw(chart, pathIn(title));
+    const x = width;
+    width += size.width;
+    const name =
+      title === undefined
+        ? nothing
+        : html`<text class="region" x="${x + padding}" y="14">${title}</text>${
+            x === 0 ? nothing : html`<path class="divider" d="M${x} 0V${size.height}"/>`
+          }`;
+    return { ...size, content: html`${name}<g transform="translate(${x} 0)">${content}</g>` };
+  });
+  return {
+    width,
+    height: Math.max(...drawn.map(({ height }) => height)),
+    content: html`${drawn.map(({ content }) => content)}`,
+  };
+};
+
+const nowhere: Path = { visited: new Set(), ways: new Map(), here: undefined };
+
+const draw = (chart: Statechart, path: Path): Drawing => {
+  const inside = new Map(
+    chart.states.flatMap(({ name, inner }) =>
+      inner === undefined
+        ? []
+        : [[name, drawRegions(inner, (title) => path.inner?.(name, title) ?? nowhere)] as const],
+    ),
+  );
+  const sizeOf = (name: string): Size => {
+    const inner = inside.get(name);
+    return inner === undefined
+      ? box
+      : { width: inner.width + 2 * padding, height: inner.height + titleHeight + padding };
+  };
+  const { width, height, states, arrows } = layOutChart(chart, sizeOf);
   const isTaken = ({ from, to, isExpiry }: Arrow): boolean => path.ways.has(wayOf(from, to, isExpiry));
   // What was taken is drawn over what was not.
   const order = arrows.toSorted((a, b) => Number(isTaken(a)) - Number(isTaken(b)));
@@ -211,24 +233,38 @@ export const statechartSvg = (chart: Statechart, path: Path): Html => {
       (line, index) => html`<tspan x="${label.x}" dy="${index === 0 ? 0 : lineHeight}">${line}</tspan>`,
     )}</text></g>`;
   });
-  const boxes = states.map(({ name, isFinal, x, y }) => {
+  const boxes = states.map(({ name, isFinal, x, y, ...size }) => {
     const isInitial = name === chart.initial;
-    const kind = `node${path.visited.has(name) ? ' visited' : ''}${path.here === name ? ' here' : ''}`;
-    const middle = x + box.width / 2;
+    const inner = inside.get(name);
+    const kind = `node${path.visited.has(name) ? ' visited' : ''}${path.here === name ? ' here' : ''}${inner === undefined ? '' : ' outer'}`;
+    const middle = x + size.width / 2;
+    const label = inner === undefined ? y + box.height / 2 + 5 : y + 20;
     return html`${
       isInitial
         ? html`<circle class="start" cx="${middle}" cy="${y - 18}" r="5"/><g class="edge taken"><path d="M${middle} ${y - 16}V${y - 6}"/></g>`
         : nothing
-    }<g class="${kind}"><rect x="${x}" y="${y}" width="${box.width}" height="${box.height}" rx="${isInitial ? 22 : 8}"/>${
+    }<g class="${kind}"><rect x="${x}" y="${y}" width="${size.width}" height="${size.height}" rx="${isInitial && inner === undefined ? 22 : 8}"/>${
       isFinal
-        ? html`<rect x="${x + 4}" y="${y + 4}" width="${box.width - 8}" height="${box.height - 8}" rx="5"/>`
+        ? html`<rect x="${x + 4}" y="${y + 4}" width="${size.width - 8}" height="${size.height - 8}" rx="5"/>`
         : nothing
-    }<text x="${middle}" y="${y + box.height / 2 + 5}">${name}</text></g>`;
+    }<text x="${middle}" y="${label}">${name}</text></g>${
+      inner === undefined
+        ? nothing
+        : html`<g transform="translate(${x + padding} ${y + titleHeight})">${inner.content}</g>`
+    }`;
   });
-  return html`<svg class="statechart" viewBox="0 0 ${width} ${height}" role="img" aria-label="Statechart. ${
-    path.here === undefined ? '' : `Now ${path.here}. `
-  }The table below says the same.">${drawn}${boxes}</svg>`;
+  return { width, height, content: html`${drawn}${boxes}` };
 };
+
+export const chartSvg = ({ width, height, content }: Drawing, kind: string, label: string, scale = 1): Html =>
+  html`<svg class="statechart${kind}" viewBox="0 0 ${width} ${height}" width="${Math.round(width * scale)}" role="img" aria-label="${label}">${content}</svg>`;
+
+export const statechartSvg = (chart: Statechart, path: Path): Html =>
+  chartSvg(
+    draw(chart, path),
+    '',
+    `Statechart. ${path.here === undefined ? '' : `Now ${path.here}. `}The table below says the same.`,
+  );
 
 export const statechartTable = (chart: Statechart, path: Path): Html =>
   html`<details id="chart-table"><summary>The chart as a table</summary><table><thead><tr><th scope="col">From</th><th scope="col">Event</th><th scope="col">To</th><th scope="col">Taken</th></tr></thead><tbody>${chart.arrows.map(

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { setup } from 'xstate';
 import { signatureMachine } from '../../../machines/signature.machine.ts';
 import {
-  layOutChart,
   pathOf,
   readChart,
   signatureChart,
   statechartSvg,
   statechartTable,
 } from '../../../src/console/pages/statechart.ts';
+import { layOutChart } from '../../../src/console/pages/statechart-layout.ts';
 
 const texts = (markup: unknown): readonly string[] =>
   [...String(markup).matchAll(/>([^<>]+)</g)].map(([, text = '']) => text);

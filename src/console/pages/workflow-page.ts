@@ -1,0 +1,139 @@
+/** One workflow: people, statechart, timeline across its children, and orders. */
+import { html } from 'hono/html';
+import type { AnyStateMachine } from 'xstate';
+import type { SignerView, StepView } from '../../../machines/process-report.ts';
+import { includesRole } from '../../operators/operator.ts';
+import type { ConsoleSession } from '../deps.ts';
+import type { WorkflowDetail, WorkflowEvent } from '../workflow-detail.ts';
+import { layOut } from './layout.ts';
+import { machineSvg, valueText } from './machine-chart.ts';
+import { cardTable, csrfField, fullTime, type Html, nothing, reasonField, tiles, timeOf } from './markup.ts';
+import { type Notice, noticeBanner } from './notices.ts';
+import { statusMark } from './workflows-page.ts';
+
+export interface WorkflowModel {
+  readonly session: ConsoleSession;
+  readonly detail: WorkflowDetail;
+  /** Undefined where no workflow of this name is configured any more. */
+  readonly machine: AnyStateMachine | undefined;
+  readonly notice: Notice | undefined;
+}
+
+const pathOf = ({ detail }: WorkflowModel): string =>
+  `/admin/workflows/${encodeURIComponent(detail.instance.instanceId)}`;
+
+const mayOrder = ({ session, detail }: WorkflowModel): boolean =>
+  detail.instance.status === 'open' && includesRole(session.operator.role, 'operator');
+
+const transactionLink = (msspTransId: string | undefined): Html =>
+  msspTransId === undefined
+    ? nothing
+    : html`<a class="code" href="/admin/transactions/${encodeURIComponent(msspTransId)}">${msspTransId}</a>`;
+
+const kinds: Readonly<Partial<Record<string, string>>> = {
+  open: 'running',
+  rests: 'stopped',
+  refused: 'failed',
+  unreached: 'failed',
+  unmet: 'stopped',
+};
+const mark = (state: string): Html => html`<span class="state ${kinds[state] ?? state}">${state}</span>`;
+
+const signerRow = (model: WorkflowModel, step: StepView, signer: SignerView): Html => {
+  const { key, name, state, at, msspTransId, code, reason } = signer;
+  const again =
+    state === 'rests' && mayOrder(model)
+      ? html`<form method="post" action="${pathOf(model)}/again">${csrfField(model.session.csrf)}<input type="hidden" name="step" value="${step.name}"><input type="hidden" name="key" value="${key}"><button type="submit" class="plain small">Ask again<span class="unseen"> ${name || key}</span></button></form>`
+      : nothing;
+  return html`<tr role="row"><th scope="row" role="rowheader" class="first">${name || html`<span class="quiet">signer</span>`}<span class="sub">${key}</span></th><td role="cell" class="second end">${mark(state)}${code === undefined ? nothing : html` <span class="quiet">${code}</span>`}</td><td role="cell" class="nowrap">${at === undefined ? nothing : timeOf(at)}</td><td role="cell" class="wide">${transactionLink(msspTransId)}${reason === undefined ? nothing : html`<span class="sub">“${reason}”</span>`}</td><td role="cell" class="end">${again}</td></tr>`;
+};
+
+const peopleSection = (model: WorkflowModel): Html => {
+  const { steps } = model.detail;
+  if (steps === undefined) return nothing;
+  return html`<section class="attempts" aria-labelledby="people"><h2 id="people">People</h2>${steps.map(
+    (step) =>
+      html`<h3>${step.name} ${mark(step.state)} <span class="quiet">needs ${step.need}</span></h3>${cardTable(
+        `Signers of ${step.name}`,
+        ['Signer', 'State', 'At', 'Transaction', ['Order', 'unseen']],
+        step.signers.map((signer) => signerRow(model, step, signer)),
+      )}`,
+  )}</section>`;
+};
+
+const childrenSection = ({ children }: WorkflowDetail): Html =>
+  children.length === 0
+    ? nothing
+    : html`<section aria-labelledby="children"><h2 id="children">Children</h2>${cardTable(
+        'Children that have not ended',
+        ['Child', 'State', 'Next timer'],
+        children.map(
+          ({ name, workflow, state, nextAt }) =>
+            html`<tr role="row"><th scope="row" role="rowheader" class="first code">${name}<span class="sub">${workflow}</span></th><td role="cell" class="code wide">${valueText(state)}</td><td role="cell" class="nowrap">${nextAt === undefined ? nothing : timeOf(nextAt)}</td></tr>`,
+        ),
+      )}</section>`;
+
+const timelineItem = ({ at, what, who, msspTransId, reason }: WorkflowEvent): Html => {
+  const kind = /^(Signed|Ended: completed|Step done)/.test(what)
+    ? 'signed'
+    : /^(Refused|Not reached|Ended|Step failed)/.test(what)
+      ? 'failed'
+      : 'pending';
+  return html`<li class="${kind}"><p><strong>${what}</strong>${who === undefined ? nothing : html` ${who}`} ${transactionLink(msspTransId)}</p>${
+    reason === undefined ? nothing : html`<p>“${reason}”</p>`
+  }<p><span class="attempt">${timeOf(at, fullTime(at))}</span></p></li>`;
+};
+
+const cancelForm = (model: WorkflowModel): Html =>
+  mayOrder(model)
+    ? html`<details id="cancel"><summary>Cancel …</summary><form class="ask narrow" method="post" action="${pathOf(model)}/cancel">${csrfField(model.session.csrf)}
+${reasonField('cancel-reason', true, 'It is kept in the audit log, and the application sees it.')}
+<button type="submit" class="danger">Cancel the workflow</button></form></details>`
+    : nothing;
+
+const contextSection = ({ steps, context }: WorkflowDetail): Html =>
+  steps !== undefined || context === undefined
+    ? nothing
+    : html`<section aria-labelledby="context"><h2 id="context">Context</h2><pre class="said code">${JSON.stringify(context, undefined, 2)}</pre></section>`;
+
+export const workflowPage = (model: WorkflowModel): string => {
+  const { session, detail, machine, notice } = model;
+  const { instanceId, id, name, version, status, state, apId, createdAt, endedAt, reason } = detail.instance;
+  const { next } = detail;
+  return layOut({
+    title: `${status} · ${id}`,
+    session,
+    current: 'workflows',
+    live: { everySeconds: status === 'open' ? 5 : 60 },
+    main: html`<p><a href="/admin/workflows">Workflows</a></p>
+<h1 class="id">${id}</h1>
+${noticeBanner(notice)}
+<p class="unseen" role="status" data-region="said">Now ${status}, ${valueText(state)}.</p>
+<div data-region="standing">${tiles(
+      ['Status', statusMark(status), reason ?? ''],
+      ['Workflow', name, `version ${version}`],
+      ['Application', html`<small>${apId || '—'}</small>`],
+      ['Started', html`<small>${timeOf(createdAt)}</small>`],
+      endedAt === undefined ? undefined : ['Ended', html`<small>${timeOf(endedAt)}</small>`],
+      next === undefined || status !== 'open'
+        ? undefined
+        : ['Next timer', html`<small>${timeOf(next.at)}</small>`, next.name],
+    )}</div>
+<div data-region="actions">${cancelForm(model)}</div>
+<div data-region="people">${peopleSection(model)}</div>
+<div class="columns main">
+<section aria-labelledby="life" data-region="life"><h2 id="life">Statechart</h2>${
+      machine === undefined
+        ? html`<p class="quiet">The service does not have this workflow any more.</p>`
+        : machineSvg(machine, state)
+    }</section>
+<section aria-labelledby="past" data-region="past"><h2 id="past">Timeline</h2>
+<ol class="timeline">${detail.timeline.map(timelineItem)}</ol>${
+      includesRole(session.operator.role, 'operator')
+        ? html`<p><a href="/admin/audit?target=${encodeURIComponent(instanceId)}">Audit entries of this workflow</a></p>`
+        : nothing
+    }</section>
+</div>
+<div data-region="children">${childrenSection(detail)}${contextSection(detail)}</div>`,
+  });
+};

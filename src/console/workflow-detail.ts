@@ -1,0 +1,200 @@
+/** An instance of a workflow as the console shows it: the parts of its record, and its children. */
+import type { ProcessContext } from '../../machines/process-progress.ts';
+import { publishProcess, type StepView } from '../../machines/process-report.ts';
+import type { SignerContext } from '../../machines/signer.machine.ts';
+import type { Workflow } from '../engine/define.ts';
+import type { Instance } from '../engine/engine.ts';
+import { childInstanceId } from '../engine/interpret.ts';
+import type { InstanceRecord } from '../engine/record.ts';
+import type { Role } from '../operators/operator.ts';
+import type { ListedInstance, Workflows, WorkflowView } from '../workflows/workflows.ts';
+import { seesPeople } from './redaction.ts';
+
+export interface WorkflowRow extends Omit<WorkflowView, 'context' | 'output'> {
+  /** Of the instance: what the list and the pages name it by. */
+  readonly instanceId: string;
+  readonly apId: string;
+}
+
+export interface ShownChild {
+  readonly id: string;
+  readonly name: string;
+  readonly workflow: string;
+  readonly state: unknown;
+  readonly status: 'open' | 'completed' | 'failed';
+  /** When its next timer is due, milliseconds since the epoch. */
+  readonly nextAt?: number | undefined;
+}
+
+export interface WorkflowEvent {
+  readonly at: number;
+  readonly what: string;
+  /** Step, or name of a person. */
+  readonly who?: string | undefined;
+  readonly msspTransId?: string | undefined;
+  /** A person's own words. */
+  readonly reason?: string | undefined;
+}
+
+export interface WorkflowDetail {
+  readonly instance: WorkflowRow;
+  /** Of a process. */
+  readonly steps?: readonly StepView[] | undefined;
+  /** What the workflow publishes; operators only. */
+  readonly context?: unknown;
+  readonly children: readonly ShownChild[];
+  /** The next timer of the instance and its children. */
+  readonly next?: { readonly at: number; readonly name: string } | undefined;
+  /** Oldest first. */
+  readonly timeline: readonly WorkflowEvent[];
+}
+
+type Timer = NonNullable<InstanceRecord['timers']>[number];
+
+/** `deadline`, from the event of an `after`. */
+const timerName = ({ event: { type } }: Timer): string => /^xstate\.after\.([^.]+)/.exec(type)?.[1] ?? type;
+
+const firstTimer = ({ timers = [] }: Pick<InstanceRecord, 'timers'>): Timer | undefined =>
+  timers.toSorted((one, other) => one.at - other.at)[0];
+
+const apIdOf = ({ data }: Instance): string => {
+  const { apId } = Object(data) as { readonly apId?: unknown };
+  return typeof apId === 'string' ? apId : '';
+};
+
+/** Other programs may have written the record. */
+const attempt = <T>(read: () => T): T | undefined => {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+};
+
+const said = {
+  signed: 'Signed',
+  refused: 'Refused',
+  unreached: 'Not reached',
+  rests: 'Not reached',
+} as const;
+
+const processEvents = (context: ProcessContext, steps: readonly StepView[]): readonly WorkflowEvent[] => [
+  ...context.progress.flatMap(({ since, at, state }, index) => {
+    const who = steps[index]?.name;
+    if (who === undefined || since === undefined) return [];
+    const begun = state === 'skipped' ? [] : [{ at: since, what: 'Step begun', who }];
+    return at === undefined ? begun : [...begun, { at, what: `Step ${state}`, who }];
+  }),
+  ...steps.flatMap(({ signers }) =>
+    signers.flatMap(({ name, state, at, msspTransId, reason, code }) => {
+      const what = said[state as keyof typeof said];
+      if (at === undefined || what === undefined) return [];
+      return [{ at, what: code === undefined ? what : `${what}: ${code}`, who: name, msspTransId, reason }];
+    }),
+  ),
+];
+
+const promptsOf = ({ asks, person }: SignerContext): readonly WorkflowEvent[] =>
+  asks.map(({ at, msspTransId }) => ({ at, what: 'Prompted', who: person.name, msspTransId }));
+
+/** Names and words of people are for operators. */
+const hideStep = (step: StepView): StepView => ({
+  ...step,
+  signers: step.signers.map(({ reason: _, ...signer }) => ({ ...signer, name: '' })),
+});
+
+export const createWorkflowDetails = (workflows: Workflows) => {
+  const rowOf = (instance: Instance): WorkflowRow => {
+    const { context: _, output: __, ...view } = viewOf(instance);
+    return { ...view, instanceId: instance.id, apId: apIdOf(instance) };
+  };
+  const viewOf = (instance: Instance): WorkflowView => {
+    const view = attempt(() => workflows.view(instance));
+    return view ?? workflows.view({ ...instance, record: undefined });
+  };
+  const workflowOf = ({ name, version }: WorkflowView): Workflow | undefined => {
+    const versions = workflows.versions(name);
+    return versions.find(({ chart }) => chart.version === version) ?? versions[0];
+  };
+
+  const childrenOf = async ({ id, record }: Instance, workflow: Workflow | undefined) => {
+    const named = Object.entries(record?.children ?? {}).filter(
+      ([, { src }]) => workflow?.children[src] !== undefined,
+    );
+    const found = await Promise.all(
+      named.map(async ([name, { run }]) => ({
+        name,
+        instance: await workflows.findInstance(childInstanceId(id, name, run)),
+      })),
+    );
+    return found.flatMap(({ name, instance }) => (instance === undefined ? [] : [{ name, instance }]));
+  };
+
+  const shownChild = ({
+    name,
+    instance,
+  }: {
+    readonly name: string;
+    readonly instance: Instance;
+  }): ShownChild => {
+    const { id, record, ended } = instance;
+    return {
+      ...{ id, name, workflow: record?.workflow ?? '', state: record?.value },
+      status: ended === 'no' ? 'open' : ended,
+      nextAt: record && firstTimer(record)?.at,
+    };
+  };
+
+  return {
+    /** Of a page of the list. Instances that are gone are left out. */
+    rows: async (listed: readonly ListedInstance[]): Promise<readonly WorkflowRow[]> => {
+      const found = await Promise.all(listed.map(({ id }) => workflows.findInstance(id)));
+      return found.flatMap((instance) => (instance === undefined ? [] : [rowOf(instance)]));
+    },
+
+    workflowOf: (row: WorkflowRow): Workflow | undefined =>
+      workflows.versions(row.name).find(({ chart }) => chart.version === row.version) ??
+      workflows.versions(row.name)[0],
+
+    /** @param id Of an instance, not of a child. */
+    read: async (id: string, role: Role): Promise<WorkflowDetail | undefined> => {
+      const instance = id.includes('.') ? undefined : await workflows.findInstance(id);
+      if (instance === undefined || !workflows.names().includes(viewOf(instance).name)) return undefined;
+      const view = viewOf(instance);
+      const { record } = instance;
+      const isProcess = view.name === 'process';
+      const context = isProcess ? (record?.context as ProcessContext | undefined) : undefined;
+      const steps = context && attempt(() => publishProcess(context).steps);
+      const children = await childrenOf(instance, workflowOf(view));
+      const events = steps && context ? (attempt(() => processEvents(context, steps)) ?? []) : [];
+      const prompts = isProcess
+        ? children.flatMap(
+            ({ instance: { record: of } }) => attempt(() => promptsOf(of?.context as SignerContext)) ?? [],
+          )
+        : [];
+      const timers = [record, ...children.map(({ instance: { record: of } }) => of)].flatMap(
+        (each) => (each && firstTimer(each)) ?? [],
+      );
+      const next = timers.toSorted((one, other) => one.at - other.at)[0];
+      const { createdAt, endedAt, status } = view;
+      const timeline = [
+        { at: createdAt, what: 'Started' },
+        ...events,
+        ...prompts,
+        ...(endedAt === undefined ? [] : [{ at: endedAt, what: `Ended: ${status}` }]),
+      ].toSorted((one, other) => one.at - other.at);
+      const isSeen = seesPeople(role);
+      return {
+        instance: rowOf(instance),
+        steps: isSeen ? steps : steps?.map(hideStep),
+        ...(isSeen && { context: view.context }),
+        children: children.map(shownChild),
+        next: next && { at: next.at, name: timerName(next) },
+        timeline: isSeen
+          ? timeline
+          : timeline.map(({ at, what, msspTransId }: WorkflowEvent) => ({ at, what, msspTransId })),
+      };
+    },
+  };
+};
+export type WorkflowDetails = ReturnType<typeof createWorkflowDetails>;
