@@ -19,7 +19,8 @@ export interface WorkflowRow extends Omit<WorkflowView, 'context' | 'output'> {
 export interface ShownChild {
   readonly id: string;
   readonly name: string;
-  readonly workflow: string;
+  /** Of its chart in that of the parent. */
+  readonly src: string;
   readonly state: unknown;
   readonly status: 'open' | 'completed' | 'failed';
   /** When its next timer is due, milliseconds since the epoch. */
@@ -112,7 +113,7 @@ export const createWorkflowDetails = (workflows: Workflows) => {
     const view = attempt(() => workflows.view(instance));
     return view ?? workflows.view({ ...instance, record: undefined });
   };
-  const workflowOf = ({ name, version }: WorkflowView): Workflow | undefined => {
+  const workflowOf = ({ name, version }: Pick<WorkflowView, 'name' | 'version'>): Workflow | undefined => {
     const versions = workflows.versions(name);
     return versions.find(({ chart }) => chart.version === version) ?? versions[0];
   };
@@ -122,24 +123,21 @@ export const createWorkflowDetails = (workflows: Workflows) => {
       ([, { src }]) => workflow?.children[src] !== undefined,
     );
     const found = await Promise.all(
-      named.map(async ([name, { run }]) => ({
-        name,
+      named.map(async ([name, { run, src }]) => ({
+        ...{ name, src },
         instance: await workflows.findInstance(childInstanceId(id, name, run)),
       })),
     );
-    return found.flatMap(({ name, instance }) => (instance === undefined ? [] : [{ name, instance }]));
+    return found.flatMap(({ instance, ...child }) =>
+      instance === undefined ? [] : [{ ...child, instance }],
+    );
   };
 
-  const shownChild = ({
-    name,
-    instance,
-  }: {
-    readonly name: string;
-    readonly instance: Instance;
-  }): ShownChild => {
+  type Child = Awaited<ReturnType<typeof childrenOf>>[number];
+  const shownChild = ({ name, src, instance }: Child): ShownChild => {
     const { id, record, ended } = instance;
     return {
-      ...{ id, name, workflow: record?.workflow ?? '', state: record?.value },
+      ...{ id, name, src, state: record?.value },
       status: ended === 'no' ? 'open' : ended,
       nextAt: record && firstTimer(record)?.at,
     };
@@ -152,9 +150,7 @@ export const createWorkflowDetails = (workflows: Workflows) => {
       return found.flatMap((instance) => (instance === undefined ? [] : [rowOf(instance)]));
     },
 
-    workflowOf: (row: WorkflowRow): Workflow | undefined =>
-      workflows.versions(row.name).find(({ chart }) => chart.version === row.version) ??
-      workflows.versions(row.name)[0],
+    workflowOf,
 
     /** @param id Of an instance, not of a child. */
     read: async (id: string, role: Role): Promise<WorkflowDetail | undefined> => {
@@ -197,4 +193,3 @@ export const createWorkflowDetails = (workflows: Workflows) => {
     },
   };
 };
-export type WorkflowDetails = ReturnType<typeof createWorkflowDetails>;

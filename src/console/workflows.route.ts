@@ -150,9 +150,9 @@ export const createWorkflowRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironmen
     const session = c.get('session');
     const detail = await details.read(c.req.param('id'), session.operator.role);
     if (detail === undefined) return c.html(unknownPage('workflow'), 404);
-    const machine = details.workflowOf(detail.instance)?.chart.machine;
+    const workflow = details.workflowOf(detail.instance);
     const notice = readNotice(c.req.query('notice'));
-    return c.html(workflowPage({ session, detail, machine, notice }));
+    return c.html(workflowPage({ session, detail, workflow, notice }));
   });
 
   const orders = {

@@ -44,6 +44,17 @@ it('has a JSON Schema', () => {
   expect(Object.keys(schema.$defs ?? {})).toEqual(['ProcessDefinition', 'ProcessCondition']);
 });
 
+it('has a manual that names each of its keys', () => {
+  const manual = readFileSync(join(import.meta.dirname, '../../docs/processes.md'), 'utf8');
+  const keysIn = (schema: unknown): string[] =>
+    Object.entries(Object(schema) as Record<string, unknown>).flatMap(([name, part]) => [
+      ...(name === 'properties' ? Object.keys(part as object) : []),
+      ...keysIn(part),
+    ]);
+  for (const key of keysIn(z.toJSONSchema(definitionSchema, { io: 'input' })))
+    expect(manual, key).toMatch(/[/]${key}[`]`));
+});
+
 describe('one error names the place, and never the value', () => {
   const long = 'x'.repeat(101);
   const cases: ReadonlyArray<readonly [string, unknown]> = [

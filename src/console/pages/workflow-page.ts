@@ -1,10 +1,10 @@
 /** One workflow: people, statechart, timeline across its children, and orders. */
 import { html } from 'hono/html';
-import type { AnyStateMachine } from 'xstate';
 import type { SignerView, StepView } from '../../../machines/process-report.ts';
+import type { Workflow } from '../../engine/define.ts';
 import { includesRole } from '../../operators/operator.ts';
 import type { ConsoleSession } from '../deps.ts';
-import type { WorkflowDetail, WorkflowEvent } from '../workflow-detail.ts';
+import type { ShownChild, WorkflowDetail, WorkflowEvent } from '../workflow-detail.ts';
 import { layOut } from './layout.ts';
 import { machineSvg, valueText } from './machine-chart.ts';
 import { cardTable, csrfField, fullTime, type Html, nothing, reasonField, tiles, timeOf } from './markup.ts';
@@ -15,7 +15,7 @@ export interface WorkflowModel {
   readonly session: ConsoleSession;
   readonly detail: WorkflowDetail;
   /** Undefined where no workflow of this name is configured any more. */
-  readonly machine: AnyStateMachine | undefined;
+  readonly workflow: Workflow | undefined;
   readonly notice: Notice | undefined;
 }
 
@@ -61,15 +61,23 @@ const peopleSection = (model: WorkflowModel): Html => {
   )}</section>`;
 };
 
-const childrenSection = ({ children }: WorkflowDetail): Html =>
+/** The chart of a child, behind its name. */
+const childName = ({ name, src, state }: ShownChild, workflow: Workflow | undefined): Html => {
+  const chart = workflow?.children[src]?.chart;
+  return chart === undefined
+    ? html`${name}`
+    : html`<details id="child-${name}"><summary>${name}</summary>${machineSvg(chart.machine, state)}</details>`;
+};
+
+const childrenSection = ({ detail: { children }, workflow }: WorkflowModel): Html =>
   children.length === 0
     ? nothing
     : html`<section aria-labelledby="children"><h2 id="children">Children</h2>${cardTable(
         'Children that have not ended',
         ['Child', 'State', 'Next timer'],
         children.map(
-          ({ name, workflow, state, nextAt }) =>
-            html`<tr role="row"><th scope="row" role="rowheader" class="first code">${name}<span class="sub">${workflow}</span></th><td role="cell" class="code wide">${valueText(state)}</td><td role="cell" class="nowrap">${nextAt === undefined ? nothing : timeOf(nextAt)}</td></tr>`,
+          (child) =>
+            html`<tr role="row"><th scope="row" role="rowheader" class="first wide">${childName(child, workflow)}</th><td role="cell" class="code wide">${valueText(child.state)}</td><td role="cell" class="nowrap">${child.nextAt === undefined ? nothing : timeOf(child.nextAt)}</td></tr>`,
         ),
       )}</section>`;
 
@@ -97,7 +105,7 @@ const contextSection = ({ steps, context }: WorkflowDetail): Html =>
     : html`<section aria-labelledby="context"><h2 id="context">Context</h2><pre class="said code">${JSON.stringify(context, undefined, 2)}</pre></section>`;
 
 export const workflowPage = (model: WorkflowModel): string => {
-  const { session, detail, machine, notice } = model;
+  const { session, detail, workflow, notice } = model;
   const { instanceId, id, name, version, status, state, apId, createdAt, endedAt, reason } = detail.instance;
   const { next } = detail;
   return layOut({
@@ -123,9 +131,9 @@ ${noticeBanner(notice)}
 <div data-region="people">${peopleSection(model)}</div>
 <div class="columns main">
 <section aria-labelledby="life" data-region="life"><h2 id="life">Statechart</h2>${
-      machine === undefined
+      workflow === undefined
         ? html`<p class="quiet">The service does not have this workflow any more.</p>`
-        : machineSvg(machine, state)
+        : machineSvg(workflow.chart.machine, state)
     }</section>
 <section aria-labelledby="past" data-region="past"><h2 id="past">Timeline</h2>
 <ol class="timeline">${detail.timeline.map(timelineItem)}</ol>${
@@ -134,6 +142,6 @@ ${noticeBanner(notice)}
         : nothing
     }</section>
 </div>
-<div data-region="children">${childrenSection(detail)}${contextSection(detail)}</div>`,
+<div data-region="children">${childrenSection(model)}${contextSection(detail)}</div>`,
   });
 };

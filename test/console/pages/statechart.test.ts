@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { setup } from 'xstate';
 import { signatureMachine } from '../../../machines/signature.machine.ts';
+import { signerMachine } from '../../../machines/signer.machine.ts';
+import { machineSvg, valueText } from '../../../src/console/pages/machine-chart.ts';
 import {
   pathOf,
   readChart,
@@ -142,5 +144,20 @@ describe('the statechart of a transaction', () => {
     expect(texts(svg)).toContain('attempts 1, 2');
     expect(svg).toContain('role="img"');
     expect(texts(statechartTable(signatureChart, path))).toContain('2 times, attempts 1, 2');
+  });
+
+  it('draws nested and parallel states of any machine, with all that are active', () => {
+    const value = { open: { asking: 'prompting', reminding: 'waiting' } };
+    const drawn = String(machineSvg(signerMachine, value));
+    const here = [...drawn.matchAll(/class="node visited here[^"]*"><rect[^>]*\/><text[^>]*>([^<]+)/g)];
+    expect(here.map(([, name]) => name)).toEqual(['open', 'prompting', 'waiting']);
+    expect([...drawn.matchAll(/class="region"[^>]*>([^<]+)/g)].map(([, name]) => name)).toEqual([
+      'asking',
+      'reminding',
+    ]);
+    expect(drawn).toContain('>sign</tspan>');
+    expect(valueText(value)).toBe('open.asking.prompting, open.reminding.waiting');
+    for (const hostile of [undefined, 7, 'gone', { open: 7 }, { open: { asking: [] } }])
+      expect(String(machineSvg(signerMachine, hostile))).toContain('<svg');
   });
 });

@@ -1,0 +1,194 @@
+/** Workflows in the console: the list, one process, orders to it, and who sees what. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Json } from '../support/product.ts';
+import { testRedis } from '../support/redis.ts';
+import { type ApiStage, startApiStage } from './api-stage.ts';
+
+const redis = testRedis();
+const apId = 'http://bank.example';
+
+let stage: ApiStage;
+beforeAll(async () => {
+  stage = await startApiStage(redis);
+});
+afterAll(() => stage.close());
+
+const instanceOf = async (id: string): Promise<string> => {
+  const { rows } = (await stage.ask('viewer', 'GET', '/admin/api/workflows')).body;
+  return rows.find((row: Json) => row.id === id)?.instanceId ?? '';
+};
+
+/** Of the instance, as the operator sees it, when it is as wanted. */
+const until = async (id: string, wanted: (detail: Json) => boolean): Promise<Json> => {
+  let last: Json;
+  await expect
+    .poll(
+      async () => {
+        const path = `/admin/api/workflows/${await instanceOf(id)}`;
+        last = (await stage.ask('operator', 'GET', path)).body;
+        return wanted(last) || last;
+      },
+      { timeout: 10_000, interval: 20 },
+    )
+    .toBe(true);
+  return last;
+};
+
+/** A process with a prompt on each phone. @returns MSSP_TransIDs of the prompts, in the order of the signers. */
+const begin = async (
+  id: string,
+  names: readonly string[],
+  others: readonly object[] = [],
+): Promise<{ path: string; prompts: readonly string[] }> => {
+  const before = stage.asked().length;
+  const people = names.map((name) => ({
+    name,
+    msisdn: stage.somebody(),
+    text: `Bank: ${name} signs`,
+  }));
+  const started = await stage.product.api.workflows.start(
+    apId,
+    'process',
+    { steps: [{ name: 'Board', signers: [...people, ...others] }] },
+    id,
+  );
+  expect(started.kind).toBe('started');
+  await expect
+    .poll(() => stage.asked().length, { timeout: 10_000, interval: 20 })
+    .toBe(before + names.length);
+  const prompts = stage
+    .asked()
+    .slice(before)
+    .map((each) => each.split(' ')[0] ?? '');
+  await until(id, ({ children }) => children.length === names.length);
+  return { path: `/admin/api/workflows/${await instanceOf(id)}`, prompts };
+};
+
+const states = ({ steps }: Json) => steps[0].signers.map(({ state }: Json) => state);
+
+describe('workflows in the console', () => {
+  it('are listed, newest first, by status, name and application', async () => {
+    await begin('list-1', ['Anna']);
+    await begin('list-2', ['Anna']);
+    const list = async (query: string) =>
+      (await stage.ask('viewer', 'GET', `/admin/api/workflows${query}`)).body.rows.map(({ id }: Json) => id);
+    expect(await list('?limit=2')).toEqual(['list-2', 'list-1']);
+    expect(await list('?status=open&name=process&apId=http%3A%2F%2Fbank.example&limit=1')).toEqual([
+      'list-2',
+    ]);
+    expect(await list('?status=failed')).toEqual([]);
+    expect(await list('?name=other')).toEqual([]);
+    expect(await list('?apId=http%3A%2F%2Fother.example')).toEqual([]);
+    const wrong = await stage.ask('viewer', 'GET', '/admin/api/workflows?status=secret');
+    expect([wrong.status, wrong.body.message]).toEqual([400, 'status must be a status']);
+    const page = await stage.ask('viewer', 'GET', '/admin/workflows?status=open');
+    expect(page.text).toContain(`href="/admin/workflows/${await instanceOf('list-2')}"`);
+    expect((await stage.ask('viewer', 'GET', '/admin/workflows?status=secret')).status).toBe(422);
+  });
+
+  it('show names and words of people to operators only', async () => {
+    const { path } = await begin('roles-1', ['Anna Muster']);
+    const child = `${path.split('/').at(-1)}.0-1-0.1`;
+    const seen = await stage.ask('operator', 'GET', path);
+    expect(seen.body).toMatchObject({
+      instance: { id: 'roles-1', apId, status: 'open', state: { steps: 'open' } },
+      steps: [{ name: 'Board', state: 'open', signers: [{ key: '1', name: 'Anna Muster', state: 'open' }] }],
+      children: [{ id: child, name: '0-1-0', status: 'open' }],
+      next: { name: 'deadline' },
+    });
+    expect(seen.body.timeline.map(({ what, who }: Json) => [what, who])).toEqual([
+      ['Started', undefined],
+      ['Step begun', 'Board'],
+      ['Prompted', 'Anna Muster'],
+    ]);
+    const page = path.replace('/api', '');
+    expect((await stage.ask('operator', 'GET', page)).text).toContain('Anna Muster');
+    for (const where of [path, page]) {
+      const hidden = await stage.ask('viewer', 'GET', where);
+      expect(hidden.status).toBe(200);
+      expect(hidden.text).not.toContain('Muster');
+    }
+    for (const where of [path, page]) {
+      const unknown = where.replace(/[^/]+$/, child);
+      expect((await stage.ask('admin', 'GET', unknown)).status).toBe(404);
+    }
+  });
+
+  it('draws the chart with the state in which it is, and nested states', async () => {
+    const { path } = await begin('chart-1', ['Anna']);
+    const { text } = await stage.ask('operator', 'GET', path.replace('/api', ''));
+    expect(text).toContain('aria-label="Statechart. Now steps.open."');
+    expect(text.match(/class="node visited here"><rect[^>]*\/><text[^>]*>([^<]+)/)?.[1]).toBe('open');
+    expect(text.match(/class="node visited here outer"><rect[^>]*\/><text[^>]*>([^<]+)/)?.[1]).toBe('steps');
+    expect(text).toContain('>attest</tspan>');
+  });
+
+  it('asks a signer again who rests; the signatures of the others stay', async () => {
+    const { path, prompts } = await begin(
+      'again-1',
+      ['Beat'],
+      [{ name: 'Anna', msisdn: '+41700092501', text: 'Bank: I sign' }],
+    );
+    await stage.answer(prompts[0] ?? '', 1, 402);
+    await until('again-1', (each) => states(each).join() === 'rests,signed');
+    const order = { step: 'Board', key: '1', reason: 'The PIN is unblocked' };
+    expect((await stage.ask('viewer', 'POST', `${path}/again`, order)).status).toBe(403);
+    for (const wrong of [{ key: '2' }, { key: 'other' }, { step: 'other' }])
+      expect((await stage.ask('operator', 'POST', `${path}/again`, { ...order, ...wrong })).status).toBe(409);
+    const audited = `/admin/api/audit?target=${path.split('/').at(-1)}`;
+    expect((await stage.ask('operator', 'GET', audited)).body.entries[0]).toMatchObject({
+      ...{ action: 'workflow-again', details: { key: '1', outcome: 'refused' } },
+    });
+    const before = stage.asked().length;
+    expect((await stage.ask('operator', 'POST', `${path}/again`, order)).body).toEqual({ result: 'done' });
+    await expect.poll(() => stage.asked().length, { timeout: 10_000, interval: 20 }).toBe(before + 1);
+    await stage.answer(stage.asked().at(-1)?.split(' ')[0] ?? '', 1, 401);
+    const ended = await until('again-1', ({ instance }) => instance.status === 'failed');
+    expect(states(ended)).toEqual(['refused', 'signed']);
+    expect(ended.timeline.at(-1)).toMatchObject({ what: 'Ended: failed' });
+    expect((await stage.ask('operator', 'POST', `${path}/again`, order)).status).toBe(409);
+  });
+
+  it('is cancelled with a reason, which is in the audit log', async () => {
+    const { path } = await begin('cancel-1', ['Anna']);
+    const page = path.replace('/api', '');
+    expect((await stage.ask('operator', 'POST', `${path}/cancel`, {})).status).toBe(400);
+    expect((await stage.ask('viewer', 'POST', `${path}/cancel`, { reason: 'Wrong' })).status).toBe(403);
+    const form = await stage.fetch(`${page}/cancel`, {
+      method: 'POST',
+      headers: {
+        ...{ cookie: stage.cookies.operator, 'content-type': 'application/x-www-form-urlencoded' },
+        ...{ origin: 'http://test' },
+      },
+      body: new URLSearchParams({ csrf: stage.csrf.operator, reason: 'The wrong contract' }),
+    });
+    expect([form.status, form.headers.get('location')]).toEqual([303, `${page}?notice=workflow-cancelled`]);
+    const ended = await until('cancel-1', ({ instance }) => instance.status === 'cancelled');
+    expect([ended.instance.state, states(ended)]).toEqual(['cancelled', ['withdrawn']]);
+    const late = await stage.ask('operator', 'POST', `${path}/cancel`, { reason: 'Again' });
+    expect([late.status, late.body.error]).toEqual([409, 'ended']);
+    const { entries } = (
+      await stage.ask('operator', 'GET', `/admin/api/audit?target=${path.split('/').at(-1)}`)
+    ).body;
+    expect(entries).toMatchObject([
+      { action: 'workflow-cancel', reason: 'The wrong contract', details: { name: 'process' } },
+    ]);
+  });
+
+  it('shows what another program has made of a record', async () => {
+    const { path } = await begin('hostile-1', ['Anna']);
+    const id = path.split('/').at(-1) ?? '';
+    const { queue } = stage.product.api.workflows.locate(id);
+    const record = {
+      workflow: 'process',
+      version: 1,
+      status: 'active',
+      value: { steps: 7 },
+      context: 5,
+      next: 1,
+    };
+    await redis.client().hset(queue.toKey(id), 'progress', JSON.stringify(record));
+    for (const where of [path, path.replace('/api', ''), '/admin/workflows'])
+      expect((await stage.ask('operator', 'GET', where)).status).toBe(200);
+  });
+});
