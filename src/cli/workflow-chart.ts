@@ -21,7 +21,7 @@ const units = [
   [1000, 'second'],
 ] as const;
 
-export const durationText = (ms: number): string => {
+const durationText = (ms: number): string => {
   const [unitMs, unit] = units.find(([each]) => ms >= each && ms % each === 0) ?? [];
   if (unitMs === undefined) return `${ms} ms`;
   const count = ms / unitMs;

@@ -47,12 +47,12 @@ it('has a JSON Schema', () => {
 it('has a manual that names each of its keys', () => {
   const manual = readFileSync(join(import.meta.dirname, '../../docs/processes.md'), 'utf8');
   const keysIn = (schema: unknown): string[] =>
-    Object.entries(Object(schema) as Record<string, unknown>).flatMap(([name, part]) => [
+    Object.entries(typeof schema === 'object' && schema !== null ? schema : {}).flatMap(([name, part]) => [
       ...(name === 'properties' ? Object.keys(part as object) : []),
       ...keysIn(part),
     ]);
   for (const key of keysIn(z.toJSONSchema(definitionSchema, { io: 'input' })))
-    expect(manual, key).toMatch(/[/]${key}[`]`));
+    expect([...manual.matchAll(/[`"](\w+)[`"]/g)].map(([, name]) => name)).toContain(key);
 });
 
 describe('one error names the place, and never the value', () => {
