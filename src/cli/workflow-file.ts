@@ -8,19 +8,17 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { isInputError, type Workflow } from '../engine/define.ts';
+import type { Workflow } from '../engine/define.ts';
 import type { Rehearsal, RehearsalNote, RehearsedEvent } from '../engine/rehearsal.ts';
 import { toError } from '../redis/to-error.ts';
 import { readDuration } from '../workflows/duration.ts';
-import { loadCharts } from '../workflows/load.ts';
-import { asServiceWorkflow } from '../workflows/workflows.ts';
 import { type CliContext, type Done, environmentIn, ok, type Report, UsageError } from './context.ts';
 import { type Field, fieldsText, listFields, paletteFor, printable } from './screen.ts';
-import { mermaidOf, summaryOf, treeOf } from './workflow-chart.ts';
 
 /** @throws UsageError that says where a chart cannot be made durable. */
 const loadFile = async (path: string): Promise<readonly [Workflow, ...Workflow[]]> => {
   if (!existsSync(path)) throw new UsageError('There is no such file.');
+  const { loadCharts } = await import('../workflows/load.ts');
   const loaded = await loadCharts([resolve(path)], process.cwd());
   if (!loaded.ok) {
     throw new UsageError(loaded.problems.map((each) => each.replace(/^workflows\[0\]: /, '')).join('\n'));
@@ -38,7 +36,11 @@ const withChildren = (workflow: Workflow): readonly Workflow[] => [
   ...Object.values(workflow.children).flatMap(withChildren),
 ];
 
-const checkText = (workflow: Workflow, context: CliContext): string => {
+const checkText = (
+  { summaryOf, treeOf }: typeof import('./workflow-chart.ts'),
+  workflow: Workflow,
+  context: CliContext,
+): string => {
   const { bold } = paletteFor(context.stdout, context);
   const { name, version, states, events, activities, charts, timers, effects, observed } =
     summaryOf(workflow);
@@ -60,11 +62,14 @@ const check = async (
   file: string,
   { mermaid }: { readonly mermaid?: true },
 ): Promise<Report> => {
+  // Loaded here, as the engine below: few commands need it.
+  const drawing = await import('./workflow-chart.ts');
+  const { mermaidOf, summaryOf } = drawing;
   const workflows = (await loadFile(file)).flatMap(withChildren);
   const document = {
     workflows: workflows.map((each) => ({ ...summaryOf(each), mermaid: mermaidOf(each) })),
   };
-  const draw = mermaid ? mermaidOf : (each: Workflow): string => checkText(each, context);
+  const draw = mermaid ? mermaidOf : (each: Workflow): string => checkText(drawing, each, context);
   return ok(document, workflows.map(draw).join('\n'));
 };
 
@@ -218,10 +223,13 @@ const test = async (context: CliContext, file: string, flags: TestFlags): Promis
     if (!withChildren(workflow).some(({ chart }) => chart.activities.some(([src]) => src === name)))
       throw new UsageError(`answers.${name}: the chart has no activity of this name.`);
   }
-  const [{ rehearse }, { connectForBlocking, disconnect }] = await Promise.all([
-    import('../engine/rehearsal.ts'),
-    import('../redis/connect.ts'),
-  ]);
+  const [{ rehearse }, { connectForBlocking, disconnect }, { isInputError }, { asServiceWorkflow }] =
+    await Promise.all([
+      import('../engine/rehearsal.ts'),
+      import('../redis/connect.ts'),
+      import('../engine/define.ts'),
+      import('../workflows/workflows.ts'),
+    ]);
   const served = asServiceWorkflow(workflow);
   const data = { apId: flags.apId, input };
   try {
