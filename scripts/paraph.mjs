@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /**
  * The `paraph` command: runs dist/src/cli/paraph.js, as the container image does. A clone is first
- * brought up to date, as by `npm start`. Only `paraph start` needs a Redis of its own.
+ * brought up to date, as by `npm start`. Only `paraph start` and
+ * `paraph workflow test` need a Redis of their own.
  */
 import './node-version.mjs';
 
@@ -13,7 +14,9 @@ import('./setup.mjs').then((setup) =>
       await setup.ensurePackages();
       await setup.ensureBuilt();
     }
-    if (process.argv[2] === 'start') await setup.ensureRedis(process.env.REDIS_URL);
+    const [, , command, part] = process.argv;
+    if (command === 'start' || (command === 'workflow' && part === 'test'))
+      await setup.ensureRedis(process.env.REDIS_URL);
     await import('../dist/src/cli/paraph.js');
   }),
 );

@@ -76,8 +76,8 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     'pino',
   ],
   cli: [
-    'callbacks client configuration console console-login embedded environment evidence history logger oauth operators pki product product-version protocol redis registry sscd transactions',
-    'commander zod',
+    'callbacks client configuration console console-login embedded engine environment evidence history logger oauth operators pki product product-version protocol redis registry sscd transactions workflows',
+    'commander xstate zod',
   ],
 };
 

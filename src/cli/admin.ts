@@ -4,11 +4,23 @@
  * With a token: over HTTP. Without one: the API runs in this process, over the service's Redis.
  * Access to that Redis means access to all of its data, so a login would protect nothing.
  */
+import { dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { causeOf } from '../client/fetch.ts';
+import type { Configuration } from '../configuration/schema.ts';
 import { adminErrorSchema } from '../console/openapi.ts';
+import type { Workflow } from '../engine/define.ts';
 import { serviceUrl } from './connection.ts';
-import { type CliContext, type Done, Ended, ok, type Report, UsageError, variable } from './context.ts';
+import {
+  type CliContext,
+  type Done,
+  Ended,
+  environmentIn,
+  ok,
+  type Report,
+  UsageError,
+  variable,
+} from './context.ts';
 import type { Outcome } from './exit-codes.ts';
 import { type Column, table } from './screen.ts';
 import { needsIndex, type OperationsSession, withOperations } from './service-redis.ts';
@@ -51,6 +63,7 @@ const outcomes: Readonly<Record<number, Outcome>> = {
 const renamed: Readonly<Record<string, string>> = {
   'replays unknown': 'unknown-bulk',
   'callbacks unknown': 'unknown-callback',
+  'workflows unknown': 'unknown-instance',
   'callbacks nothing': 'nothing-dead',
 };
 
@@ -120,17 +133,46 @@ const remoteAdmin = (context: CliContext, { url: given }: AdminFlags, token: str
   };
 };
 
-const localAdmin = async (context: CliContext, session: OperationsSession): Promise<Admin> => {
-  const [{ openAdminApi }, { createFind }, { retentionOf }] = await Promise.all([
-    import('../console/admin-api.ts'),
-    import('../transactions/transactions.ts'),
-    import('../product/retention.ts'),
+/** Charts that cannot be loaded here run in the service all the same; their contexts are not shown. */
+const chartsIn = async (
+  context: CliContext,
+  { workflows: files }: Configuration,
+): Promise<readonly Workflow[]> => {
+  const [{ loadCharts }, { asServiceWorkflow }] = await Promise.all([
+    import('../workflows/load.ts'),
+    import('../workflows/workflows.ts'),
   ]);
+  const { configurationPath = '.' } = environmentIn(context);
+  const charts = await loadCharts(files, dirname(resolve(configurationPath)));
+  if (charts.ok) return charts.value.map(asServiceWorkflow);
+  context.stderr.write(`paraph: The workflows of the configuration are not usable: ${charts.problems[0]}\n`);
+  return [];
+};
+
+const localAdmin = async (
+  context: CliContext,
+  session: OperationsSession,
+  withCharts: boolean,
+): Promise<Admin> => {
+  const [{ openAdminApi }, { createFind }, { retentionOf }, { createWorkflows }, { createProcessWorkflow }] =
+    await Promise.all([
+      import('../console/admin-api.ts'),
+      import('../transactions/transactions.ts'),
+      import('../product/retention.ts'),
+      import('../workflows/workflows.ts'),
+      import('../workflows/stock-process.ts'),
+    ]);
   const { configuration, operator } = session;
   const { now } = context;
   const retention = retentionOf(configuration);
+  const charts = withCharts ? await chartsIn(context, configuration) : [];
   const deps = {
     ...session,
+    workflows: createWorkflows({
+      workflows: [createProcessWorkflow({ isKnown: () => true }), ...charts],
+      retention: { doneMs: retention.signedMs, failedMs: retention.failedMs },
+      ...{ shards: session.shards, now },
+    }),
     transactions: {
       // Only the service can verify an end. Here it is shown as the job has it.
       find: createFind({ ...session, retention, now, readEnd: async () => ({ kind: 'open' }) }),
@@ -150,6 +192,7 @@ const localAdmin = async (context: CliContext, session: OperationsSession): Prom
 const withAdmin = async (
   context: CliContext,
   flags: AdminFlags,
+  withCharts: boolean,
   work: (admin: Admin) => Promise<Report>,
 ): Promise<Report> => {
   const token = variable(context, flags.tokenEnv ?? tokenVariable);
@@ -159,7 +202,7 @@ const withAdmin = async (
     );
   }
   return token === undefined
-    ? withOperations(context, async (session) => work(await localAdmin(context, session)))
+    ? withOperations(context, async (session) => work(await localAdmin(context, session, withCharts)))
     : work(remoteAdmin(context, flags, token));
 };
 
@@ -180,7 +223,9 @@ export const addAdminAction = <Args extends readonly unknown[]>(
     .option('--token-env <name>', `environment variable that holds the token (default: ${tokenVariable})`)
     .action(async (...args: Args) => {
       check(...args);
-      done(await withAdmin(context, command.opts(), (admin) => work(admin, ...args)));
+      // Charts are programs of the operator; the other commands have no need of them.
+      const withCharts = command.parent?.name() === 'workflow';
+      done(await withAdmin(context, command.opts(), withCharts, (admin) => work(admin, ...args)));
     });
 };
 

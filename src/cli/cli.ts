@@ -33,6 +33,7 @@ import { addRefusals, addStats } from './stats.command.ts';
 import { addTransactions } from './transactions.command.ts';
 import { addUsers } from './users.command.ts';
 import { addWatch } from './watch.command.ts';
+import { addWorkflow } from './workflow.command.ts';
 
 export type CliOptions = Pick<CliContext, 'stdout' | 'stderr' | 'stdin' | 'env'> &
   Partial<Pick<CliContext, 'signal' | 'fetch' | 'now'>>;
@@ -59,6 +60,7 @@ const addJson = (command: Command): void => {
 const groups: Readonly<Record<string, readonly AddCommand[]>> = {
   'Run the service:': [addServe],
   'Sign:': [addSign, addStatus, addReceipt, addProfile, addMessages, addEvidence],
+  'Workflows:': [addWorkflow],
   'Operate:': [addTransactions, addWatch, addReplay, addCallbacks, addAudit, addStats, addRefusals],
   'Administer:': [addUsers, addAps, addClients, addKeys, addIndex, addConfig],
   'More:': [addCompletion],

@@ -1,7 +1,6 @@
 /** `paraph evidence verify`: verifies the evidence record of a process, offline. */
 import { readFile } from 'node:fs/promises';
 import type { Evidence } from '../evidence/evidence.ts';
-import { verifyEvidence } from '../evidence/verify-evidence.ts';
 import { normaliseInstant } from '../protocol/instant.ts';
 import { type AddCommand, type CliContext, ok, type Report, UsageError } from './context.ts';
 import { fieldsText, listFields, paletteFor } from './screen.ts';
@@ -83,6 +82,7 @@ const verify = async (context: CliContext, file: string, flags: Flags): Promise<
           'The file that --definition names',
         );
   const record = recordIn((await readText(file, 'The file')).trim());
+  const { verifyEvidence } = await import('../evidence/verify-evidence.ts');
   const result = await verifyEvidence(record, {
     roots: trust.certificates,
     definition,

@@ -13,6 +13,8 @@ import { createReplayRoutes } from './replays.route.ts';
 import { createServiceRoutes } from './service.route.ts';
 import { createDetails } from './transaction-detail.ts';
 import { createTransactionRoutes } from './transactions.route.ts';
+import { createWorkflowOrderRoutes } from './workflow-orders.route.ts';
+import { createWorkflowRoutes } from './workflows.route.ts';
 
 /** @returns Rejects where a route throws, for example when Redis is down. */
 export const openAdminApi = (
@@ -30,7 +32,13 @@ export const openAdminApi = (
     return next();
   });
   routes.route('/', createTransactionRoutes(deps, createDetails(deps), streams));
-  for (const create of [createReplayRoutes, createCallbackRoutes, createServiceRoutes]) {
+  for (const create of [
+    createReplayRoutes,
+    createCallbackRoutes,
+    createWorkflowRoutes,
+    createWorkflowOrderRoutes,
+    createServiceRoutes,
+  ]) {
     routes.route('/', create(deps));
   }
   return async (request) => routes.fetch(request);

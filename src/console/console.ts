@@ -22,6 +22,7 @@ import { createDetails } from './transaction-detail.ts';
 import { createTransactionRoutes } from './transactions.route.ts';
 import { createUserRoutes } from './users.route.ts';
 import { createViewRoutes } from './view.route.ts';
+import { createWorkflowOrderRoutes } from './workflow-orders.route.ts';
 import { createWorkflowRoutes } from './workflows.route.ts';
 
 export interface Console {
@@ -71,6 +72,7 @@ export const createConsole = (deps: ConsoleDeps): Console => {
   routes.route('/', createReplayRoutes(deps));
   routes.route('/', createCallbackRoutes(deps));
   routes.route('/', createWorkflowRoutes(deps));
+  routes.route('/', createWorkflowOrderRoutes(deps));
   routes.route('/', createUserRoutes(deps));
   routes.route('/', createTokenRoutes(deps));
   routes.route('/', createViewRoutes(deps));

@@ -56,7 +56,7 @@ export interface ConsoleDeps {
 /** For the API without a login. */
 export type AdminApiDeps = Omit<
   ConsoleDeps,
-  'operators' | 'phoneLogin' | 'workflows' | 'publicUrl' | 'sandbox' | 'addressOf'
+  'operators' | 'phoneLogin' | 'publicUrl' | 'sandbox' | 'addressOf'
 >;
 
 export interface ConsoleSession {

@@ -6,7 +6,7 @@ import { doneBy, type NewAuditEntry } from '../operators/audit.ts';
 import type { Operator } from '../operators/operator.ts';
 import { statuses } from '../workflows/listing.ts';
 import { answer, badCursor, present, type Refusal, refuse } from './answers.ts';
-import type { ConsoleDeps, ConsoleEnvironment } from './deps.ts';
+import type { AdminApiDeps, ConsoleEnvironment } from './deps.ts';
 import { json, optionalReasonBody, paged, query, readForm, reasonBody, text } from './input.ts';
 import { type Notice, readNotice } from './pages/notices.ts';
 import { unknownPage } from './pages/session-pages.ts';
@@ -44,7 +44,7 @@ const notices: Readonly<Record<Exclude<Done, 'done' | 'unknown'>, Notice>> = {
 
 const pathOf = (id: string): string => `/admin/workflows/${encodeURIComponent(id)}`;
 
-export const createWorkflowRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment> => {
+export const createWorkflowRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment> => {
   const { workflows, audit, providers } = deps;
   const details = createWorkflowDetails(workflows);
   const routes = new Hono<ConsoleEnvironment>();

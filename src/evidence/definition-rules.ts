@@ -10,12 +10,17 @@ import { isOver } from './entry-rules.ts';
 import { type Evidence, hashDefinition } from './evidence.ts';
 import { type EvidenceProblem, problem } from './problem.ts';
 
-const personSchema = z.object({ name: z.string(), msisdn: z.string(), text: z.string().optional() });
+// As the service reads it (src/workflows/definition.ts).
+const nameSchema = z.string().trim();
+
+const personSchema = z.object({ name: nameSchema, msisdn: z.string(), text: z.string().optional() });
 
 const stepSchema = z.object({
-  name: z.string(),
+  name: nameSchema,
   text: z.string().optional(),
-  signers: z.array(personSchema.extend({ substitutes: z.array(personSchema).optional() })),
+  signers: z.array(
+    personSchema.extend({ key: z.string().optional(), substitutes: z.array(personSchema).optional() }),
+  ),
   need: z.union([z.enum(['all', 'first']), z.number().int()]).optional(),
   if: z.unknown().optional(),
   escalate: z.object({ to: personSchema }).optional(),
@@ -34,19 +39,27 @@ const definitionSchema = z.object({
 
 const digitsOf = (msisdn: string): string => msisdn.replace(/\D/g, '');
 
-/** The texts that a person of a step may have signed; none for somebody who is not of the step. */
-const textsFor = (step: Step, usual: string | undefined, entry: { name: string; msisdn: string }) => {
+/** The texts that a person may have signed under a key of a step; none for anybody else. */
+const textsFor = (
+  step: Step,
+  usual: string | undefined,
+  entry: { readonly key: string; readonly name: string; readonly msisdn: string },
+): readonly (string | undefined)[] => {
   const own = step.text ?? usual;
-  const people = step.signers.flatMap((signer) => [
-    { ...signer, text: signer.text ?? own },
-    ...(signer.substitutes ?? []).map((each) => ({ ...each, text: each.text ?? signer.text ?? own })),
-    // Stands in for one of the signers.
-    ...(step.escalate === undefined
-      ? []
-      : [{ ...step.escalate.to, text: step.escalate.to.text ?? signer.text ?? own }]),
-  ]);
-  return people
-    .filter(({ name, msisdn }) => name === entry.name && digitsOf(msisdn) === digitsOf(entry.msisdn))
+  const people = step.signers.flatMap((signer, index) => {
+    const key = signer.key ?? String(index + 1);
+    return [
+      { ...signer, key, text: signer.text ?? own },
+      ...(signer.substitutes ?? []).map((each) => ({ ...each, key, text: each.text ?? signer.text ?? own })),
+    ];
+  });
+  const { to } = step.escalate ?? {};
+  const all = to === undefined ? people : [...people, { ...to, key: escalatedKey, text: to.text ?? own }];
+  return all
+    .filter(
+      ({ key, name, msisdn }) =>
+        key === entry.key && name === entry.name && digitsOf(msisdn) === digitsOf(entry.msisdn),
+    )
     .map(({ text }) => text);
 };
 

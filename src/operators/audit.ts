@@ -40,6 +40,8 @@ export const auditActions = [
   'token-revoke',
   'callback-replay',
   'callback-secret',
+  'workflow-event',
+  'workflow-replay',
   'client-change',
   'queue-change',
   'history-rebuild',
@@ -51,7 +53,7 @@ const entrySchema = z.object({
   /** `service` is the service itself, `none` someone who is not logged in. */
   via: z.enum([...ways, 'service', 'none']),
   action: z.enum(auditActions),
-  /** MSSP_TransID, id of a bulk, name of an operator. */
+  /** MSSP_TransID, id of a bulk or of a workflow's instance, name of an operator. */
   target: z.string().optional(),
   /** In the operator's own words. Never in the log. */
   reason: z.string().optional(),

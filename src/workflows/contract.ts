@@ -12,7 +12,7 @@ import { z } from 'zod';
 /** Data of the job of every workflow that the service runs. */
 export const workflowDataSchema = z.strictObject({
   apId: z.string().min(1).max(256).describe('AP_ID of the application that the instance belongs to'),
-  input: z.unknown().describe('What the workflow itself takes'),
+  input: z.unknown().optional().describe('What the workflow itself takes'),
 });
 
 /** What an application may choose as the id of an instance. */

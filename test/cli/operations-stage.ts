@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, vi } from 'vitest';
 import { type FaultCode, fault } from '../../src/protocol/fault.ts';
 import { loginApId } from '../../src/registry/login-ap-id.ts';
+import { loadCharts } from '../../src/workflows/load.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import type { TestRedis } from '../support/redis.ts';
 import { type SignOptions, signRequest, statusRequest } from '../support/requests.ts';
@@ -45,7 +46,10 @@ export const soon = <T>(check: () => Promise<T> | T, timeout = 30_000) =>
 export const useOperations = (
   redis: TestRedis,
   more: Record<string, unknown> = {},
-  { listen = false }: { readonly listen?: boolean } = {},
+  {
+    listen = false,
+    workflows = [],
+  }: { readonly listen?: boolean; readonly workflows?: readonly string[] } = {},
 ): OperationsStage => {
   const masterKey = randomBytes(32);
   let started: TestProduct | undefined;
@@ -61,12 +65,17 @@ export const useOperations = (
       },
     ],
     ...more,
+    workflows,
     queue: { shards: 2, prefix: redis.prefix.slice(-32) },
   };
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'paraph-cli-'));
     writeFileSync(join(folder, 'configuration.json'), JSON.stringify(configuration));
-    started = await startTestProduct(redis, { masterKey, configuration, operations: true, listen });
+    const charts = await loadCharts(workflows, folder);
+    if (!charts.ok) throw new Error(charts.problems.join('\n'));
+    started = await startTestProduct(redis, {
+      ...{ masterKey, configuration, operations: true, listen, charts: charts.value },
+    });
   });
   afterAll(async () => {
     await started?.stop();

@@ -121,7 +121,16 @@ describe('the help', () => {
     const { stdout } = await run(['--help']);
     const groups = stdout.split('\n').filter((line) => /^[A-Z].*:$/.test(line));
     expect(groups).toEqual([
-      ...['Options:', 'Run the service:', 'Sign:', 'Operate:', 'Administer:', 'More:', 'Exit codes:'],
+      ...[
+        'Options:',
+        'Run the service:',
+        'Sign:',
+        'Workflows:',
+        'Operate:',
+        'Administer:',
+        'More:',
+        'Exit codes:',
+      ],
     ]);
     let examples = 0;
     for (const { name, command } of all) {

@@ -10,6 +10,7 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -34,7 +35,7 @@ const notRun: readonly (readonly [RegExp, string])[] = [
   [/^kubectl /, 'needs a cluster'],
   [/^paraph clients add --config/, 'login.test.ts runs it, and then the program of the page'],
   [/^SHOP_SECRET=/, 'login.test.ts starts the program of the page'],
-  [/^(npx )?paraph (start|watch|worker)\b/, 'goes on until Ctrl-C'],
+  [/^(PARAPH_CONFIG=\S+ )?(npx )?paraph (start|watch|worker)\b/, 'goes on until Ctrl-C'],
   [/^(systemctl|sudo|redis-check-aof) |\/var\/(lib|log)\/redis/, 'is about the machine of Redis'],
   [/^redis-cli .*(-h |CLUSTER )/, 'needs a standby or a cluster'],
   [/^redis-cli --scan .* unlink$/, 'deletes the queues; test/product/store.test.ts does the same'],
@@ -77,7 +78,14 @@ const missing: string[] = [];
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'paraph-docs-'));
   const configuration = join(directory, 'paraph.json');
-  writeFileSync(configuration, '{ "sandbox": true }');
+  // The chart of the tutorial, which its service runs, finds the packages as after `npm install`.
+  installPackages(join(directory, 'node_modules'));
+  const tutorial = 'docs/workflow-tutorial.md';
+  const [chart = ''] = blocksOf(readPage(tutorial), 'sh').filter((block) => block.includes('defineWorkflow'));
+  mkdirSync(folderOf(tutorial), { recursive: true });
+  await run('bash', ['-c', chart], { cwd: folderOf(tutorial) });
+  const workflows = [join(folderOf(tutorial), 'expense.workflow.mjs')];
+  writeFileSync(configuration, JSON.stringify({ sandbox: true, workflows }));
   const shop = ['--id', 'shop', '--name', 'Shop', '--redirect-uri', 'https://shop.example/callback'];
   expect(await runCommand(['clients', 'add', '--config', configuration, ...shop])).toMatchObject({
     exitCode: 0,
@@ -114,9 +122,19 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
+/** Where the scripts of a page run. */
+const folderOf = (path: string): string => join(directory, path.replaceAll('/', '-'));
+
+const installPackages = (folder: string): void => {
+  writeFileSync(join(dirname(folder), 'package.json'), '{ "private": true }');
+  mkdirSync(folder);
+  symlinkSync(root, join(folder, 'paraph'));
+  for (const name of ['xstate', 'zod']) symlinkSync(join(root, 'node_modules', name), join(folder, name));
+};
+
 /** Runs a script of a page where the ones before it have left their files. */
 const paste = async (path: string, script: string): Promise<{ stdout: string; stderr: string }> => {
-  const cwd = join(directory, path.replaceAll('/', '-'));
+  const cwd = folderOf(path);
   mkdirSync(cwd, { recursive: true });
   const { REDIS_URL: _, ...environment } = process.env;
   return run('bash', ['-euo', 'pipefail', '-c', script.replaceAll('http://127.0.0.1:8080', product.url)], {

@@ -225,6 +225,11 @@ describe('an evidence record in which the service lies', () => {
       (c) => ({ ...c, signatures: at(c.signatures, 0, { name: 'Eve' }) }),
     ],
     [
+      'a signer in the place of another, whose signature alone would do',
+      ['signatures[0].msisdn NO_SIGNER'],
+      (c) => ({ ...c, signatures: at(c.signatures, 0, { key: 'escalated' }) }),
+    ],
+    [
       'an entry that was removed',
       ['steps[0] NOT_ENOUGH'],
       (c) => ({ ...c, signatures: c.signatures.slice(1) }),
@@ -418,7 +423,7 @@ describe('making an evidence record', () => {
     const undo = {
       name: 'undo',
       text: 'Contract 4711: void',
-      signers: [{ name: 'Anna', msisdn: '+41700092501' }],
+      signers: [{ key: 'undo1', name: 'Anna', msisdn: '+41700092501' }],
     };
     const given = { ...definition, compensation: [{ tell: 'https://shop.example/' }, undo] };
     const void1 = await signed(stage.custody, {

@@ -14,7 +14,12 @@ export const definition: {
   readonly steps: readonly {
     readonly name: string;
     readonly need?: number;
-    readonly signers: readonly { readonly name: string; readonly msisdn: string; readonly text?: string }[];
+    readonly signers: readonly {
+      readonly key: string;
+      readonly name: string;
+      readonly msisdn: string;
+      readonly text?: string;
+    }[];
   }[];
 } = {
   text: 'Contract 4711: I agree',
@@ -22,16 +27,21 @@ export const definition: {
     {
       name: 'board',
       signers: [
-        { name: 'Anna', msisdn: '+41700092501' },
-        { name: 'Beat', msisdn: '+41700092502', text: 'Contract 4711: I agree, for the board' },
+        { key: 'board1', name: 'Anna', msisdn: '+41700092501' },
+        {
+          key: 'board2',
+          name: 'Beat',
+          msisdn: '+41700092502',
+          text: 'Contract 4711: I agree, for the board',
+        },
       ],
     },
     {
       name: 'witness',
       need: 1,
       signers: [
-        { name: 'Chiara', msisdn: '+41700092503' },
-        { name: 'Dora', msisdn: '+41700092504' },
+        { key: 'witness1', name: 'Chiara', msisdn: '+41700092503' },
+        { key: 'witness2', name: 'Dora', msisdn: '+41700092504' },
       ],
     },
   ],

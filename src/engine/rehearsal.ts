@@ -1,0 +1,268 @@
+/**
+ * Runs one instance of a workflow with a clock that jumps, for `paraph workflow test`.
+ *
+ * It is the engine itself: jobs in Redis, the worker and its turns. Only the clock is another one.
+ * When all jobs sleep and no activity runs, it jumps to the next time that something is due, so a
+ * week takes milliseconds. Activities and actions of the chart are really carried out, unless an
+ * answer is given for an activity.
+ */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Queue } from 'bullmq';
+import type { AnyActorLogic, AnyEventObject } from 'xstate';
+import type { RedisClient } from '../redis/connect.ts';
+import { activityFor, tokenOf } from './activities.ts';
+import { activity, jobNameOf, later, type Workflow } from './define.ts';
+import { createEngine, type Instance, type SendResult, spreadOver } from './engine.ts';
+import { startWorkflowWorker } from './worker.ts';
+
+/** What an activity gives in the place of its own work. */
+export type RehearsedAnswer = { readonly output: unknown } | { readonly error: string };
+
+export interface RehearsedEvent {
+  /** After the event before it, or after the begin. Default: when nothing else is to be done. */
+  readonly afterMs?: number | undefined;
+  readonly send?: { readonly type: string } | undefined;
+  /** The name of an activity that answers later. */
+  readonly answer?: string | undefined;
+  readonly output?: unknown;
+}
+
+/** What has happened. `id` is of the instance; times are milliseconds since the begin. */
+export type RehearsalNote = { readonly at: number; readonly id: string } & (
+  | { readonly kind: 'state'; readonly value: unknown }
+  | { readonly kind: 'activity'; readonly name: string; readonly input: unknown }
+  | { readonly kind: 'answer'; readonly name: string; readonly answer: RehearsedAnswer | 'later' }
+  | { readonly kind: 'action'; readonly name: string; readonly params: unknown }
+  | { readonly kind: 'event'; readonly type: string; readonly result: SendResult }
+  | { readonly kind: 'trouble'; readonly message: string }
+);
+
+export interface Rehearsal {
+  readonly notes: readonly RehearsalNote[];
+  /**
+   * ended   The instance has ended.
+   * waits   For an event or an answer that the rehearsal has not.
+   * limit   It goes on for longer than `limitMs`, or without end.
+   */
+  readonly how: 'ended' | 'waits' | 'limit';
+  readonly instance: Instance;
+  readonly tookMs: number;
+}
+
+interface Options {
+  /** For blocking commands. */
+  readonly connection: RedisClient;
+  readonly workflow: Workflow;
+  /** Of the job. */
+  readonly data: unknown;
+  readonly events?: readonly RehearsedEvent[];
+  /** For activities, by their names in the chart; one after the other. */
+  readonly answers?: Readonly<Record<string, readonly RehearsedAnswer[]>>;
+  /** For activities that a service provides, when no answer is given. */
+  readonly provided?: (name: string, input: unknown, now: number) => unknown;
+  /** Gets each note at once. */
+  readonly tell?: (note: RehearsalNote) => void;
+  /** By the clock of the rehearsal. Default: ten years. */
+  readonly limitMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+const tenYearsMs = 10 * 366 * 86_400_000;
+/** An instance that does nothing else but fire timers of a millisecond goes on without end. */
+const maxJumps = 10_000;
+const pollMs = 2;
+/** Id of the instance. */
+const root = 'test';
+
+const open = ['waiting', 'prioritized', 'active', 'delayed'] as const;
+
+/** @throws ZodError, InputError for data that the workflow does not take. */
+export const rehearse = async (options: Options): Promise<Rehearsal> => {
+  const { connection, data, events = [], answers = {}, tell, limitMs = tenYearsMs, signal } = options;
+  const began = Date.now();
+  let skewMs = 0;
+  const now = (): number => Date.now() + skewMs;
+  const notes: RehearsalNote[] = [];
+  let begunAt = now();
+  const note = (id: string, what: object): void => {
+    const each = { at: now() - begunAt, id, ...what } as RehearsalNote;
+    notes.push(each);
+    tell?.(each);
+  };
+  let running = 0;
+  const left = new Map(Object.entries(answers).map(([name, list]) => [name, [...list]]));
+
+  /** The same activity, with its policy, that notes what it does. */
+  const watched = (name: string, logic: AnyActorLogic): AnyActorLogic => {
+    const { run, policy, provided } = activityFor(logic);
+    const { withdraw: _, ...others } = policy;
+    return activity<unknown, unknown>(
+      async (given) => {
+        const { id } = given.instance;
+        running += 1;
+        try {
+          note(id, { kind: 'activity', name, input: given.input });
+          const answer = left.get(name)?.shift();
+          if (answer !== undefined && 'error' in answer) throw new Error(answer.error);
+          const output =
+            answer !== undefined
+              ? answer.output
+              : provided === undefined
+                ? await run(given)
+                : options.provided?.(provided, given.input, given.now);
+          note(id, { kind: 'answer', name, answer: output === later ? 'later' : { output } });
+          return output;
+        } catch (error) {
+          const message = error instanceof Error ? error.message : String(error);
+          failures.add(message);
+          note(id, { kind: 'answer', name, answer: { error: message } });
+          throw error;
+        } finally {
+          running -= 1;
+        }
+      },
+      provided === undefined ? policy : others,
+    );
+  };
+  const watch = (workflow: Workflow): Workflow => {
+    const { chart, children } = workflow;
+    const logics = new Map(chart.activities.map(([src, logic]) => [src, watched(src, logic)]));
+    return {
+      ...workflow,
+      chart: {
+        ...chart,
+        activities: [...logics],
+        logicOf: (src) => logics.get(src) ?? chart.logicOf(src),
+        implementationOf: (action) => {
+          const carryOut = chart.implementationOf(action);
+          return (args, params) => {
+            const { instance } = args as { readonly instance: { readonly id: string } };
+            note(instance.id, { kind: 'action', name: action, params });
+            return carryOut(args, params);
+          };
+        },
+      },
+      children: Object.fromEntries(Object.entries(children).map(([src, child]) => [src, watch(child)])),
+    };
+  };
+
+  const workflow = watch(options.workflow);
+  const prefix = `{rehearsal-${randomUUID()}}`;
+  const queue = new Queue('workflows', { connection, prefix, skipVersionCheck: true });
+  const failures = new Set<string>();
+  const onError = ({ message }: Error): void => {
+    // The worker tells failed tries, too.
+    if (!failures.has(message)) note(root, { kind: 'trouble', message });
+  };
+  queue.on('error', onError);
+  const engine = createEngine(spreadOver([queue], connection, now), now);
+  const worker = startWorkflowWorker({
+    ...{ queue, connection, workflows: [workflow], concurrency: 20, now, onError },
+  });
+  const states = new Map<string, string>();
+
+  /** Instances that have not ended, and notes what has changed. */
+  const look = async (): Promise<readonly Instance[]> => {
+    const jobs = await queue.getJobs([...open, 'completed', 'failed']);
+    const ids = jobs.map(({ id = '' }) => id).toSorted();
+    const found = (await Promise.all(ids.map((id) => engine.find(id)))).filter((each) => each !== undefined);
+    for (const { id, record } of found) {
+      const value = JSON.stringify(record?.value);
+      if (value === undefined || states.get(id) === value) continue;
+      states.set(id, value);
+      note(id, { kind: 'state', value: record?.value });
+    }
+    return found.filter(({ ended }) => ended === 'no');
+  };
+
+  /** Resolves when all jobs sleep or have ended, and no activity runs. */
+  const settle = async (): Promise<void> => {
+    for (let quiet = 0; quiet < 2; ) {
+      signal?.throwIfAborted();
+      const { waiting = 0, prioritized = 0, active = 0 } = await queue.getJobCounts(...open);
+      quiet = waiting + prioritized + active + running === 0 ? quiet + 1 : 0;
+      if (active > 0) await look();
+      await delay(pollMs);
+    }
+  };
+
+  /** When something is due next in an instance; Infinity when it waits for an event. */
+  const dueIn = ({ record }: Instance): number =>
+    Math.min(
+      Number.POSITIVE_INFINITY,
+      ...(record?.timers ?? []).map(({ at }) => at),
+      ...Object.values(record?.children ?? {}).flatMap(({ notBefore, ended }) =>
+        notBefore === undefined || ended ? [] : [notBefore],
+      ),
+    );
+
+  const jumpTo = async (time: number, instances: readonly Instance[]): Promise<void> => {
+    skewMs = Math.max(skewMs, time - Date.now() + 1);
+    for (const instance of instances) {
+      if (dueIn(instance) > time) continue;
+      const job = await queue.getJob(instance.id);
+      // It may have woken by itself.
+      await job?.promote().catch(() => undefined);
+    }
+  };
+
+  let sent = 0;
+  const bring = async ({ send, answer, output }: RehearsedEvent, instances: readonly Instance[]) => {
+    sent += 1;
+    if (send !== undefined) {
+      const result = await engine.send(workflow, root, `event-${sent}`, send as AnyEventObject, {
+        judged: true,
+      });
+      note(root, { kind: 'event', type: send.type, result });
+    }
+    if (answer === undefined) return;
+    for (const { id, record } of instances) {
+      for (const [child, { src, run, waits, ended }] of Object.entries(record?.children ?? {})) {
+        if (src !== answer || !waits || ended) continue;
+        const result = await engine.answer(tokenOf(id, child, run), { output });
+        note(id, { kind: 'event', type: `answer of ${answer}`, result });
+        return;
+      }
+    }
+    note(root, { kind: 'event', type: `answer of ${answer}`, result: 'unknown' });
+  };
+
+  const run = async (): Promise<Rehearsal['how']> => {
+    const script = [...events];
+    let lastAt = begunAt;
+    for (let jumps = 0; jumps < maxJumps; jumps += 1) {
+      await settle();
+      const instances = await look();
+      if (!instances.some(({ id }) => id === root)) return 'ended';
+      const due = Math.min(...instances.map(dueIn));
+      const [next] = script;
+      const eventAt = next === undefined ? Number.POSITIVE_INFINITY : lastAt + (next.afterMs ?? 0);
+      if (next !== undefined && (eventAt <= due || eventAt <= now())) {
+        if (eventAt > now()) skewMs = Math.max(skewMs, eventAt - Date.now());
+        script.shift();
+        lastAt = Math.max(eventAt, lastAt);
+        await bring(next, instances);
+      } else if (due === Number.POSITIVE_INFINITY) return 'waits';
+      else if (due - begunAt > limitMs) return 'limit';
+      else await jumpTo(due, instances);
+    }
+    return 'limit';
+  };
+
+  try {
+    await worker.ready();
+    begunAt = now();
+    // As the service adds it; with other data it would fail only in its first turn.
+    workflow.parseInput(data);
+    await queue.add(jobNameOf(workflow), data, { jobId: root, timestamp: begunAt });
+    const how = await run();
+    const instance = await engine.find(root);
+    if (instance === undefined) throw new Error('The instance of the rehearsal is gone');
+    return { notes, how, instance, tookMs: Date.now() - began };
+  } finally {
+    await worker.close();
+    await queue.obliterate({ force: true }).catch(() => undefined);
+    await queue.close();
+  }
+};
