@@ -1,5 +1,6 @@
 /**
- * Life of one callback: the message to an application that one of its transactions has ended.
+ * Life of one callback: the message to an application that one of its transactions has ended, or
+ * how one of its processes goes on.
  *
  * waiting     For the time of the next try, or for the time that an operator's bulk replay has set.
  * delivering  A try runs.
@@ -53,8 +54,38 @@ export const alertSchema = z.object({
   failures: z.number(),
 });
 export type AlertData = Readonly<z.infer<typeof alertSchema>>;
-export const messageSchema = z.union([callbackSchema, alertSchema]);
-export type CallbackMessage = CallbackData | AlertData;
+
+/**
+ * What happens in a signature process (process.machine.ts). No number and no text: the receiver
+ * asks for the process.
+ */
+export const processMessageSchema = z.object({
+  /** As the application has chosen it. */
+  process: z.string(),
+  apId: z.string(),
+  title: z.string().optional(),
+  /** `told`: its definition names the address that hears of its failure. */
+  what: z.enum(['invited', 'reminded', 'unreached', 'escalated', 'step', 'end', 'told']),
+  /** As of a callback. */
+  at: z.number(),
+  step: z.string().optional(),
+  /** Of the signer in the step, and the name of that person. */
+  key: z.string().optional(),
+  name: z.string().optional(),
+  /** Of the signer's page. */
+  link: z.string().optional(),
+  /** Of the step, or of the process. */
+  state: z.string().optional(),
+  reason: z.string().optional(),
+  /** Of the fault by which a signer was not reached. */
+  code: z.number().optional(),
+  /** Where it is posted to; default: where callbacks of the application are. */
+  url: z.string().optional(),
+});
+export type ProcessMessage = Readonly<z.infer<typeof processMessageSchema>>;
+
+export const messageSchema = z.union([callbackSchema, alertSchema, processMessageSchema]);
+export type CallbackMessage = CallbackData | AlertData | ProcessMessage;
 
 /** Input of a try. */
 export interface CallbackTry {

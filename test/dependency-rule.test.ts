@@ -36,7 +36,10 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   workflows: ['engine machines protocol redis registry transactions', 'bullmq zod'],
   evidence: ['machines pki relying-party transactions', 'jose zod'],
   index: ['evidence pki protocol transactions', ''],
-  workers: ['engine machines pki protocol redis registry sscd transactions workflows', 'bullmq xstate zod'],
+  workers: [
+    'engine evidence machines pki protocol redis registry sscd transactions workflows',
+    'bullmq xstate zod',
+  ],
   http: [
     'pem product-version theme machines pki protocol registry request-body transactions workflows',
     '@hono/node-server hono zod',
@@ -56,7 +59,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     '@opentelemetry/api bullmq hono ioredis prom-client',
   ],
   callbacks: [
-    'engine history machines pki protocol redis registry transactions workers',
+    'engine history machines pki protocol redis registry transactions workers workflows',
     'bullmq standardwebhooks zod',
   ],
   'console-login': ['oauth registry relying-party', 'jose'],
@@ -66,7 +69,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   ],
   logger: ['http oauth operators workers', 'pino'],
   product: [
-    'callbacks configuration console console-login demo embedded engine environment history http logger oauth operators pki product-version protocol redis registry sscd telemetry transactions workers workflows',
+    'callbacks configuration console console-login demo embedded engine environment evidence history http logger oauth operators pki product-version protocol redis registry sscd telemetry transactions workers workflows',
     'pino',
   ],
   cli: [

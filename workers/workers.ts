@@ -8,9 +8,10 @@
  */
 import type { Telemetry, WorkerOptions } from 'bullmq';
 import type { Workflow } from '../src/engine/define.ts';
-import { createEngine, spreadOver } from '../src/engine/engine.ts';
+import { createEngine, type Locate } from '../src/engine/engine.ts';
 import { failUnreadable } from '../src/engine/redis/unreadable.ts';
 import { startWorkflowWorker, type WorkflowWorker } from '../src/engine/worker.ts';
+import type { CreateEvidence } from '../src/evidence/create-evidence.ts';
 import type { KeyCustody } from '../src/pki/ports.ts';
 import { fault, faultLine } from '../src/protocol/fault.ts';
 import type { Protocol } from '../src/protocol/parse.ts';
@@ -26,6 +27,7 @@ import { createReadEnd } from '../src/transactions/outcomes.ts';
 import type { Seals } from '../src/transactions/seal.ts';
 import type { Shard } from '../src/transactions/shards.ts';
 import { createFind } from '../src/transactions/transactions.ts';
+import { processActivities } from '../src/workflows/stock-process.ts';
 import { createTurns, keepFair } from './fairness.ts';
 import type { StepLog, TransactionLog, UpstreamLog } from './log.ts';
 import { createReceiptWorkflow } from './receipt.worker.ts';
@@ -33,7 +35,7 @@ import { createSignActivity, createTellSigned } from './sign-activity.ts';
 import { createSignatureWorkflow } from './signature.worker.ts';
 import { callerIn, type SignatureWorker, tellOfTransactions } from './transaction-events.ts';
 import { createUpstreams } from './upstreams.ts';
-import { startWorkflowsWorker } from './workflow.worker.ts';
+import { createAttestActivity, startWorkflowsWorker } from './workflow.worker.ts';
 
 export interface WorkersOptions {
   /** Opened on `blocking`. */
@@ -51,6 +53,10 @@ export interface WorkersOptions {
   readonly authority: string;
   /** As the service runs them (src/workflows/workflows.ts). */
   readonly workflows: readonly Workflow[];
+  /** Where their instances are. */
+  readonly locate: Locate;
+  /** Makes the evidence of processes. */
+  readonly createEvidence: CreateEvidence;
   readonly concurrency: number;
   readonly lockMs: number;
   readonly stalledCheckMs: number;
@@ -92,16 +98,16 @@ export const startWorkers = (options: WorkersOptions) => {
   const answer = createAnswer(shards, options);
   const readEnd = createReadEnd({ ...options, onError: log.trouble });
   const deviceLock = createDeviceLock(blocking, prefix, now);
-  const locate = spreadOver(
-    shards.map(({ workflows }) => workflows.queue),
-    blocking,
-    now,
-  );
+  const { locate } = options;
   const workflowEngine = createEngine(locate, now);
   const tellSigned = createTellSigned(workflowEngine);
   const find = createFind({ ...options, readEnd });
   const toSign = { ...options, redis: blocking, find, engine: workflowEngine };
-  const activities = { 'service.sign': createSignActivity(toSign, true) };
+  const activities = {
+    'service.sign': createSignActivity(toSign, true),
+    [processActivities.sign]: createSignActivity(toSign, false),
+    [processActivities.attest]: createAttestActivity(options.createEvidence),
+  };
   const turns = createTurns();
   const workflowTurns = createTurns();
   const upstreams = createUpstreams(options.upstreamLog);

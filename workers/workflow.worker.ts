@@ -4,15 +4,19 @@
  * that other programs have added are there, too. Its end is noted before the job ends.
  */
 import type { WorkerOptions } from 'bullmq';
-import type { AnyActorLogic } from 'xstate';
-import type { Workflow } from '../src/engine/define.ts';
+import type { AnyActorLogic, PromiseActorLogic } from 'xstate';
+import type { ProcessReport } from '../machines/process-report.ts';
+import { activity, type Workflow } from '../src/engine/define.ts';
 import type { Locate } from '../src/engine/engine.ts';
 import type { InstanceJob } from '../src/engine/take-job.ts';
 import { startWorkflowWorker, type WorkflowWorker } from '../src/engine/worker.ts';
+import type { CreateEvidence } from '../src/evidence/create-evidence.ts';
 import type { RedisClient } from '../src/redis/connect.ts';
 import { toError } from '../src/redis/to-error.ts';
 import type { Shard } from '../src/transactions/shards.ts';
+import { ownIdOf } from '../src/workflows/contract.ts';
 import { createListing } from '../src/workflows/listing.ts';
+import { type ProcessData, processName } from '../src/workflows/stock-process.ts';
 import { statusOfEnd } from '../src/workflows/workflows.ts';
 import type { createTurns } from './fairness.ts';
 
@@ -25,6 +29,22 @@ const apIdIn = ({ data }: InstanceJob): string => {
   const { apId } = Object(data) as { readonly apId?: unknown };
   return typeof apId === 'string' ? apId : '';
 };
+
+/** Longer than a restart of the key custody. */
+const attestTries = 120;
+
+/** Makes the evidence of a process that has ended. */
+export const createAttestActivity = (
+  createEvidence: CreateEvidence,
+): PromiseActorLogic<string, ProcessReport> =>
+  activity<ProcessReport, string>(
+    ({ input: report, instance: { id, data }, now }) =>
+      createEvidence({
+        ...{ report, id: ownIdOf(id, processName), name: processName },
+        ...{ definition: (data as ProcessData).input, endedAt: now },
+      }),
+    { attempts: attestTries, backoffMs: 250, maxBackoffMs: 8000, turnWaitsMs: () => 200 },
+  );
 
 export const startWorkflowsWorker = (options: {
   readonly shard: Shard;

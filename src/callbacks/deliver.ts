@@ -3,7 +3,7 @@
  * event, the time is that of the try, and the signature covers both and the body.
  */
 import { Webhook } from 'standardwebhooks';
-import type { AlertData, CallbackMessage } from '../../machines/callback.machine.ts';
+import type { AlertData, CallbackMessage, ProcessMessage } from '../../machines/callback.machine.ts';
 import { type Deliver, receiverOf } from '../../workers/callback.worker.ts';
 import type { RegisteredProvider } from '../registry/application-providers.ts';
 import type { AlertRule } from './alerts.ts';
@@ -17,6 +17,15 @@ const alertOf = ({ alert, what, at, since, ...data }: AlertData): string =>
     data: { name: alert, since: new Date(since).toISOString(), ...data },
   });
 
+const processMessageOf = (message: ProcessMessage): string => {
+  const { what, at, apId, process, url: _, ...data } = message;
+  return JSON.stringify({
+    type: what === 'told' ? 'process.failed' : `process.${what}`,
+    timestamp: new Date(at).toISOString(),
+    data: { AP_ID: apId, process, ...data },
+  });
+};
+
 /**
  * The body, in wire spelling where the wire has a name.
  *
@@ -25,6 +34,7 @@ const alertOf = ({ alert, what, at, since, ...data }: AlertData): string =>
  */
 export const messageOf = (message: CallbackMessage): string => {
   if ('alert' in message) return alertOf(message);
+  if ('process' in message) return processMessageOf(message);
   const { msspTransId, apId, apTransId, attempt, at, end } = message;
   const about = { AP_ID: apId, AP_TransID: apTransId, MSSP_TransID: msspTransId, attempt };
   const base = { type: `transaction.${end.state}`, timestamp: new Date(at).toISOString() };
@@ -64,8 +74,17 @@ export const createDeliver = (options: {
   for (const { name, url, secretVersion } of alerts) {
     add(`alert ${name}`, url, callbackSecrets(masterKey, name, secretVersion, 'alerts'));
   }
+  /** An address of a definition is told with the secret of the application. */
+  const toldAt = (receiver: string, url: string): Target => {
+    const apId = receiver.slice('ap '.length);
+    const webhooks =
+      targets.get(receiver)?.webhooks ??
+      callbackSecrets(masterKey, apId, 1).map((secret) => new Webhook(secret));
+    return { url, webhooks };
+  };
   return async (id, data, stop) => {
-    const target = targets.get(receiverOf(data));
+    const url = 'process' in data ? data.url : undefined;
+    const target = url === undefined ? targets.get(receiverOf(data)) : toldAt(receiverOf(data), url);
     // While a receiver is being configured, not every process knows it.
     if (target === undefined) {
       const what = 'alert' in data ? 'alert of this name' : 'callback of the application';

@@ -1,4 +1,5 @@
-/** The callbacks and alerts of one worker process. Without any, nothing is started. */
+/** The callbacks and alerts of one worker process. Processes may tell any address, so the workers
+ * always run. */
 import { type CallbackWorkersOptions, startCallbackWorkers } from '../../workers/callback.worker.ts';
 import type { RegisteredProvider } from '../registry/application-providers.ts';
 import { type AlertRule, createAlerts } from './alerts.ts';
@@ -20,7 +21,6 @@ export interface CallbackSideOptions
 export const startCallbacks = async (options: CallbackSideOptions) => {
   const { providers, alerts = [], allowedHosts = [], redis } = options;
   const apIds = new Set(providers.filter(({ callback }) => callback !== undefined).map(({ id }) => id));
-  if (apIds.size + alerts.length === 0) return { idle: async () => undefined, close: async () => undefined };
   const deliver = createDeliver({ ...options, post: createPost({ ...options, allowedHosts }) });
   const workers = startCallbackWorkers({ ...options, blocking: redis, deliver });
   const follower = apIds.size > 0 ? createFollower({ ...options, apIds }) : undefined;

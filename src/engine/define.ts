@@ -244,6 +244,8 @@ export const defineWorkflow = (options: {
   readonly resultOf?: (record: InstanceRecord) => unknown;
   /** The events that may come from outside. Default: any. */
   readonly events?: z.ZodType<{ readonly type: string }>;
+  /** The same for charts that it invokes or spawns, by their names in the chart. Default: any. */
+  readonly childEvents?: Readonly<Record<string, z.ZodType<{ readonly type: string }>>>;
   /** Actions for logs and metrics. The others are effects, carried out at least once. */
   readonly observe?: readonly string[];
   /**
@@ -266,6 +268,7 @@ export const defineWorkflow = (options: {
     check = () => undefined,
     resultOf = (record: InstanceRecord): unknown => record,
     publish = () => undefined,
+    childEvents = {},
   } = options;
   if (!/^[A-Za-z][\w-]*$/.test(name)) throw new ChartError('name: letters, digits, - and _, a letter first');
   if (!Number.isInteger(version) || version < 1)
@@ -281,7 +284,10 @@ export const defineWorkflow = (options: {
   const children = Object.fromEntries(
     chart.charts.map(([src, child]) => [
       src,
-      defineWorkflow({ name: `${name}-${src}`, version, chart: child }),
+      defineWorkflow({
+        ...{ name: `${name}-${src}`, version, chart: child },
+        ...(childEvents[src] !== undefined && { events: childEvents[src] }),
+      }),
     ]),
   );
   const parseInput = (given: unknown): unknown => (input === undefined ? given : input.parse(given));

@@ -13,7 +13,6 @@ import type { ServiceRoutesOptions } from '../http/service.route.ts';
 import { createSign } from '../http/sign.operation.ts';
 import { createStatus } from '../http/status.operation.ts';
 import { createClientAddress, createForwardingWatch } from '../http/trusted-proxy.ts';
-import { createWorkflowRoutes } from '../http/workflows.route.ts';
 import { createHttpLog, createOauthLog } from '../logger.ts';
 import { createLogins } from '../oauth/logins.ts';
 import { createOauth, type Oauth } from '../oauth/oauth.ts';
@@ -40,10 +39,11 @@ import { createReceipts } from '../transactions/receipts.ts';
 import { closeShards, type QueueAt, type Shard } from '../transactions/shards.ts';
 import { watchStandstill } from '../transactions/standstill.ts';
 import { createTransactions, type Transactions } from '../transactions/transactions.ts';
-import { createWorkflows, type Workflows } from '../workflows/workflows.ts';
+import type { Workflows } from '../workflows/workflows.ts';
 import { toleratedOffsetMs } from './clock-watch.ts';
 import { openConsole, tenantsWithConsole } from './console-side.ts';
 import type { Core } from './core.ts';
+import { openWorkflowRoutes } from './workflow-side.ts';
 
 export interface ApiSide {
   readonly fetch: Fetch;
@@ -229,12 +229,8 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
       if (refused !== undefined) refusals.note({ apId, operation, fault, detail: refused });
     },
   });
-  const workflows = createWorkflows({
-    ...{ shards, now, workflows: core.workflows },
-    retention: { doneMs: retention.signedMs, failedMs: retention.failedMs },
-  });
-  const workflowRoutes = createWorkflowRoutes({
-    ...{ workflows, providers, admission, evidenceOf, limits, now, log: httpLog },
+  const workflowRoutes = openWorkflowRoutes(core, shards, {
+    ...{ providers, admission, evidenceOf, limits, log: httpLog },
   });
   const demo = () =>
     createDemoRoutes({
@@ -300,7 +296,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     fetch: answer,
     refusal: createRefusal(admission, http.maxBodyBytes),
     transactions,
-    workflows,
+    workflows: workflowRoutes.workflows,
     oauth,
     prepare: async () => {
       await oauth.prepare();

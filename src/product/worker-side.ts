@@ -13,6 +13,7 @@ import { closeQueues, closeShards, openBulkQueue, type Shard } from '../transact
 import { createFind } from '../transactions/transactions.ts';
 import type { Core } from './core.ts';
 import { keepIndexHere, keepIndexInThread } from './index-keeper.ts';
+import { openWorkflowSide } from './workflow-side.ts';
 
 export interface WorkerSide {
   /** Whether all workers take jobs. */
@@ -95,7 +96,7 @@ export const startWorkerSide = async (
     seals: core.seals,
     limiter: core.limiterOver(blocking),
     authority: configuration.protocol.authorities[0] ?? '',
-    workflows: core.workflows,
+    ...openWorkflowSide(core, shards),
     concurrency: workers.concurrency,
     lockMs: workers.lockSeconds * 1000,
     stalledCheckMs: workers.stalledCheckSeconds * 1000,

@@ -7,11 +7,14 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { isInputError, jobNameOf, readJobName, type Workflow } from '../engine/define.ts';
+import type { ProcessContext } from '../../machines/process-progress.ts';
+import { outputOfProcess } from '../../machines/process-report.ts';
+import { begunJob, isInputError, jobNameOf, readJobName, type Workflow } from '../engine/define.ts';
 import { createEngine, type Engine, type Instance, spreadOver } from '../engine/engine.ts';
 import type { Shard } from '../transactions/shards.ts';
 import { instanceIdOf, ownIdOf, ownIdPattern, tenantPrefixOf, workflowDataSchema } from './contract.ts';
 import { type ListedInstance, type ListFilter, listInstances, type WorkflowStatus } from './listing.ts';
+import { processName } from './stock-process.ts';
 
 /** An instance as its application sees it. */
 export interface WorkflowView {
@@ -74,9 +77,15 @@ export const asServiceWorkflow = (workflow: Workflow): Workflow => ({
 /** An instance that ends in a top state of this name has this status. */
 const statusOf = ({ ended, record }: Pick<Instance, 'ended' | 'record'>): WorkflowStatus => {
   if (ended === 'no') return 'open';
-  if (ended === 'failed' || record?.value === 'failed') return 'failed';
-  return record?.status === 'stopped' || record?.value === 'cancelled' ? 'cancelled' : 'completed';
+  if (record?.status === 'stopped' || record?.value === 'cancelled') return 'cancelled';
+  return ended === 'failed' || record?.value === 'failed' ? 'failed' : 'completed';
 };
+
+/** A process that has failed rests in a state, and so has no output of its own. */
+const failedOutput = ({ ended, record }: Instance): unknown =>
+  ended === 'failed' && record?.workflow === processName
+    ? outputOfProcess(record.context as ProcessContext)
+    : undefined;
 
 /** Before the job ends. */
 export const statusOfEnd = (
@@ -136,7 +145,8 @@ export const createWorkflows = (options: {
       ...{ id: ownIdOf(id, name), name, version: record?.version ?? version },
       ...{ status: statusOf(instance), state: record?.value },
       context: record === undefined ? undefined : workflow?.publish(record.context),
-      ...{ output: record?.output, createdAt, endedAt, reason: failedReason ?? record?.reason },
+      output: record?.output ?? failedOutput(instance),
+      ...{ createdAt, endedAt, reason: failedReason ?? record?.reason },
     };
   };
 
@@ -188,15 +198,17 @@ export const createWorkflows = (options: {
       };
       const before = await known();
       if (before !== undefined) return before;
+      const instanceId = instanceIdOf(apId, name, id ?? randomBytes(15).toString('base64url'));
+      const timestamp = now();
       try {
-        workflow.parseInput(data);
+        const job = { id: instanceId, timestamp, opts: {}, turnsBefore: 0, isReplay: false };
+        workflow.begin(workflow.parseInput(data), begunJob(job, timestamp));
       } catch (error) {
         return { kind: 'invalid', message: problemOf(error, 'input') };
       }
-      const instanceId = instanceIdOf(apId, name, id ?? randomBytes(15).toString('base64url'));
       await locate(instanceId).queue.add(jobNameOf(workflow), data, {
         jobId: instanceId,
-        timestamp: now(),
+        timestamp,
       });
       // Another one may have come first.
       const added = await known();

@@ -1,0 +1,97 @@
+/**
+ * The signature process as a workflow of the service: its charts, with a definition as input
+ * (definition.ts) and effects by which applications and people hear of it.
+ */
+
+import { processMachine, processVersion } from '../../machines/process.machine.ts';
+import { type ProcessNotice, processEventSchema, type Tell } from '../../machines/process-actions.ts';
+import { type ProcessReport, publishProcess, reasonOfProcess } from '../../machines/process-report.ts';
+import {
+  type SignAsk,
+  type SignerNotice,
+  type SignResult,
+  signerEventSchema,
+  signerMachine,
+} from '../../machines/signer.machine.ts';
+import { defineWorkflow, InputError, providedActivity, type Workflow } from '../engine/define.ts';
+import { checkDefinition } from './check-definition.ts';
+import { workflowDataSchema } from './contract.ts';
+import type { ProcessDefinition } from './definition.ts';
+import { planOf } from './plan.ts';
+
+export const processName = 'process';
+
+/** Names of the activities that the worker provides. */
+export const processActivities = { sign: 'process.sign', attest: 'process.attest' } as const;
+
+/** An effect of an instance. Carried out again, it has the same id. */
+export interface EffectOf {
+  readonly id: string;
+  /** The instance: a process, or one of its signers. */
+  readonly instance: string;
+}
+
+export interface ProcessEffects {
+  notify(notice: SignerNotice, effect: EffectOf): Promise<void>;
+  notifyProcess(notice: ProcessNotice, effect: EffectOf): Promise<void>;
+  tell(tell: Tell, effect: EffectOf): Promise<void>;
+}
+
+/** `instance.data` of a process. */
+export interface ProcessData {
+  readonly apId: string;
+  /** As the application sent it. */
+  readonly input: unknown;
+}
+
+/** As the engine calls an effect (turn.ts). */
+interface Given {
+  readonly instance: { readonly id: string };
+  readonly effect: { readonly id: string };
+}
+
+const effectOf = (given: unknown): EffectOf => {
+  const { instance, effect } = given as Given;
+  return { id: effect.id, instance: instance.id };
+};
+
+const usable = (input: unknown, known: Parameters<typeof checkDefinition>[1]): ProcessDefinition => {
+  const checked = checkDefinition(input, known);
+  if (checked.ok) return checked.definition;
+  const { place, words } = checked.problem;
+  throw new InputError(`${place || 'input'} ${words}`);
+};
+
+/**
+ * @param options.isKnown Whether the service knows a number; digits.
+ * @param options.effects Undefined in programs that run no turns.
+ */
+export const createProcessWorkflow = (options: {
+  readonly isKnown: (msisdn: string) => boolean;
+  readonly effects?: ProcessEffects | undefined;
+}): Workflow => {
+  const { isKnown, effects } = options;
+  const signer = signerMachine.provide({
+    actors: { sign: providedActivity<SignAsk, SignResult>(processActivities.sign) },
+    actions: { notify: (given, notice) => effects?.notify(notice, effectOf(given)) as never },
+  });
+  return defineWorkflow({
+    name: processName,
+    version: processVersion,
+    chart: processMachine.provide({
+      actors: { signer, attest: providedActivity<ProcessReport, string>(processActivities.attest) },
+      actions: {
+        notifyProcess: (given, notice) => effects?.notifyProcess(notice, effectOf(given)) as never,
+        tell: (given, tell) => effects?.tell(tell, effectOf(given)) as never,
+      },
+    }),
+    // The definition is checked once, when the instance begins: deadlines pass, numbers change.
+    input: { parse: (data): ProcessData => workflowDataSchema.parse(data) as ProcessData },
+    begin: ({ apId, input }: ProcessData, { id, at, addedAt }) =>
+      planOf(usable(input, { now: addedAt, isKnown }), { apId, id }, at),
+    events: processEventSchema,
+    childEvents: { signer: signerEventSchema },
+    publish: publishProcess,
+    reasonOf: reasonOfProcess,
+  });
+};
