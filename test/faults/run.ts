@@ -89,6 +89,7 @@ const mixed = (): Focus => {
     mix: habits,
     clients: 16,
     pauseMs: 500,
+    processEveryMs: 1000,
   };
 };
 
