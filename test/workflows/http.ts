@@ -42,7 +42,7 @@ export const callerOf = (product: () => TestProduct) => {
           last = await look();
           return wanted(last) || last;
         },
-        { timeout: 10_000, interval: 20 },
+        { timeout: 25_000, interval: 20 },
       )
       .toBe(true);
     return last;

@@ -1,8 +1,11 @@
 /** The signature process as applications use it: over HTTP, with real workers, simulated phones and a receiver of callbacks. */
+import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Queue } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifyEvidence } from '../../src/evidence/verify-evidence.ts';
+import { createWorkflowQueue } from '../../src/queue/index.ts';
 import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { callerOf } from './http.ts';
@@ -253,5 +256,48 @@ describe('a signature process', () => {
       body: { error: 'bad-request', message: expect.stringMatching(message) },
     });
     expect(await call('GET', `process/${id}`, { apId })).toMatchObject({ status: 404 });
+  });
+});
+
+describe('a process that another program adds', () => {
+  const definition = { text: 'I agree', steps: [{ name: 'only', signers: [robot('Anna')] }] };
+
+  it('is added with nothing but BullMQ, by the documented contract', async () => {
+    const tenant = createHash('sha256').update(apId).digest('base64url').slice(0, 12);
+    const { prefix } = product.configuration.queue;
+    const queue = new Queue('workflows', { connection: redis.client(), prefix: `{${prefix}-0}` });
+    await queue.add('process', { apId, input: definition }, { jobId: `${tenant}-process-bare-1` });
+    expect(await ended('bare-1')).toMatchObject({ status: 'completed', version: 1 });
+    await queue.add('process', { apId, input: { steps: [] } }, { jobId: `${tenant}-process-bare-2` });
+    expect(await ended('bare-2')).toMatchObject({ status: 'failed', reason: 'steps must have a step' });
+    const rows = async () =>
+      (await product.api.workflows.list({ apId, name: 'process' }, { limit: 100 }))?.rows;
+    await expect
+      .poll(async () => (await rows())?.find(({ id }) => id.endsWith('bare-2'))?.status)
+      .toBe('failed');
+    expect((await rows())?.find(({ id }) => id.endsWith('bare-1'))?.status).toBe('completed');
+    await queue.close();
+  });
+
+  it('is added by the typed producer, ten thousand in one call, with an outcome for each', async () => {
+    const { prefix } = product.configuration.queue;
+    const other = `${prefix.slice(0, 24)}-many`;
+    const many = createWorkflowQueue({ redisUrl: redis.url, prefix: other, shards: 2, apId });
+    const outcomes = await many.start(
+      'process',
+      Array.from({ length: 10_000 }, (_, index) => ({
+        id: `m-${index}`,
+        input: index === 7 ? { steps: [] } : definition,
+      })),
+    );
+    expect(outcomes.filter(({ kind }) => kind === 'accepted')).toHaveLength(9999);
+    expect(outcomes[7]).toEqual({ kind: 'refused', problem: 'steps must have a step' });
+    await many.close();
+    const few = createWorkflowQueue({ redisUrl: redis.url, prefix, apId });
+    expect(await few.start('process', [{ id: 'typed-1', input: definition }])).toEqual([
+      { kind: 'accepted', id: 'typed-1' },
+    ]);
+    expect(await ended('typed-1')).toMatchObject({ status: 'completed' });
+    await few.close();
   });
 });
