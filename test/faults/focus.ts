@@ -125,6 +125,20 @@ export const mutants = {
     find: /worker\.on\('active', begin\);/,
     put: ';',
   },
+  /** A step begins while phones of the one before still show its prompts. */
+  'no-order': {
+    focus: 'processes',
+    file: 'machines/process.machine.js',
+    find: /entry: 'withdrawAll',\s*always: \{ guard: 'isClosed', /,
+    put: 'always: { ',
+  },
+  /** Whoever takes over from a dead worker forgets the timers. */
+  'no-timers': {
+    focus: 'processes',
+    file: 'src/engine/take-job.js',
+    find: /resume\(chart, id, stored\)/,
+    put: 'resume(chart, id, job.stalledCounter > 0 ? { ...stored, timers: [] } : stored)',
+  },
 } as const satisfies Readonly<Record<string, Mutant>>;
 
 export type MutantName = keyof typeof mutants;

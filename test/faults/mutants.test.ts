@@ -39,6 +39,13 @@ describe.sequential('the fault test', () => {
       },
     ],
     ['turns', { 'no-turns': 'applications are served in turn' }],
+    [
+      'processes',
+      {
+        'no-order': 'a step begins when the one before has ended',
+        'no-timers': 'every timer fires within five seconds',
+      },
+    ],
   ])(
     'passes with the %s in place and catches a build without it',
     async (focus, mutants) => {

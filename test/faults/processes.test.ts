@@ -164,7 +164,7 @@ describe('the checker of processes', () => {
     ['a repeated start joins the first one', runs({ seen: [seen(600, undefined, 409)] })],
     ['every process ends', runs({ final: openAt(70_000) })],
     [oneOutcome, runs({ seen: [seen(4000, ended({ status: 'failed' }))] })],
-    [oneOutcome, runs({ seen: [openAt(4000)] })],
+    [oneOutcome, runs({ seen: [openAt(9000)] })],
     [oneOutcome, known({ messages: [] })],
     [oneOutcome, known({ messages: [end, { ...end, id: 'another' }] })],
     [oneOutcome, known({ messages: [{ ...end, data: { ...end.data, state: 'failed' } }] })],

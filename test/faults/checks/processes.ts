@@ -65,7 +65,8 @@ const endsOnce: Rule = function* ({ run, evidence, final }) {
   for (const { data } of told)
     if (data.state !== final.status) yield { rule, says: `told as ${data.state}, and it is ${final.status}` };
   const [{ arrivedAt } = { arrivedAt: never }] = told;
-  if (run.seen.some(({ from, answer }) => from > arrivedAt && answer?.status === 'open'))
+  const closedAt = excusedIn(evidence, arrivedAt) + timerMs;
+  if (run.seen.some(({ from, answer }) => from > closedAt && answer?.status === 'open'))
     yield { rule, says: 'its end was told, and then it was answered as open' };
   if (final.output?.outcome !== final.status)
     yield { rule, says: `its status is ${final.status}, and its output says ${final.output?.outcome}` };
