@@ -25,6 +25,7 @@ const [shape] = [
         need: 'first',
         remind: ['PT1S'],
         deadline: 'PT10S',
+        askAgain: { times: 1, every: 'PT1S' },
         escalate: { after: 'PT2S', to: { ...person('s0', '3'), text: 'p-1 s0 escalated/0' } },
       },
       { name: 's1', signers: [person('s1', '1')], ask: 'page' },
@@ -140,10 +141,11 @@ const judge = (given: Evidence) => processChecks.flatMap((check) => [...check(gi
 const rulesOf = (given: Evidence): readonly string[] => [...new Set(judge(given).map(({ rule }) => rule))];
 const runs = (changes: Partial<ProcessRun>) => known({ runs: [run(changes)] });
 const endedAs = (answer: Answer) => runs({ final: seen(70_000, answer) });
-const reminded = (looks: ProcessRun['seen']) => {
+const reminded = (looks: ProcessRun['seen'], jobs = all) => {
   const messages = ['1', '2'].map((key) => ({ ...reminder, id: key, data: { ...reminder.data, key } }));
-  return known({ runs: [run({ seen: looks })], messages: [end, ...messages] });
+  return known({ runs: [run({ seen: looks })], messages: [end, ...messages] }, jobs);
 };
+const missed = { ...withdrawn, job: { ...withdrawn.job, failedReason: '_209 UNREACHABLE: Away' } };
 const escalated = [...s0.signers, { key: 'escalated', name: '3/0', state: 'open' as const }];
 
 const lost = 'an acknowledged process is never lost';
@@ -156,6 +158,10 @@ const attests = 'the evidence verifies';
 describe('the checker of processes', () => {
   it('finds nothing in a process that keeps every promise', () => {
     expect(judge(known())).toEqual([]);
+  });
+
+  it('finds nothing while timers are on their way', () => {
+    expect(judge(reminded([openAt(500), openAt(7400)]))).toEqual([]);
   });
 
   it.each<[string, Evidence]>([
@@ -201,7 +207,7 @@ describe('the checker of processes', () => {
     [attests, runs({ evidence: { problems: ['signature: does not fit'] } })],
     [attests, runs({ evidence: evidence({ outcome: 'failed' }) })],
     [attests, runs({ evidence: evidence({ signatures: [] }) })],
-    [limits, known({}, [...all, job('H4', 'p-1 s0 2/0', 1100, 1200, false)])],
+    [limits, known({}, [...all, ...['H4', 'H5'].map((id) => job(id, 'p-1 s0 2/0', 1100, 1200, false))])],
     [
       limits,
       known({}, [...all, ...Array.from({ length: 9 }, (_, n) => job(`H9${n}`, 'p-1 s0 2/0', 200, 300))]),
@@ -216,10 +222,11 @@ describe('the checker of processes', () => {
       known({}, [...all, job('H4', 'p-1 s0 1/0', 950, 960)]),
     ],
     [inTime, endedAs(ended({ endedAt: iso(66_000) }))],
-    // The deadline of the step, its escalation, a reminder.
+    // The deadline of the step, its escalation, a reminder, another prompt.
     [inTime, reminded([openAt(500), openAt(16_000, { signers: escalated })])],
     [inTime, reminded([openAt(500), openAt(8000)])],
     [inTime, runs({ seen: [openAt(500), openAt(7000)] })],
+    [inTime, reminded([openAt(500), openAt(7400)], [first, missed, second])],
   ])('sees when this is not so: %s', (rule, broken) => {
     expect(rulesOf(broken)).toContain(rule);
   });

@@ -22,6 +22,8 @@ export interface Prompt {
   readonly askedAt: number | undefined;
   readonly endedAt: number;
   readonly isSigned: boolean;
+  /** It expired, or did not reach the phone: the definition may ask again. */
+  readonly isMissed: boolean;
 }
 
 /** A process and all that is known of it. */
@@ -52,7 +54,7 @@ export const groupsOf = <T>(
 export const promptsOf = ({ jobs, timeline, asked }: Evidence): ReadonlyMap<string, readonly Prompt[]> => {
   const prompts = new Map<string, Prompt[]>();
   const shown = new Set(asked.map(({ id }) => id));
-  for (const { id, apTransId, msisdn, text, record, end } of jobs.values()) {
+  for (const { id, apTransId, msisdn, text, record, end, failedReason } of jobs.values()) {
     const [, process = '', step = '', key = '', place] = /^(\S+) (\S+) (\S+)\/(\d+)$/.exec(text) ?? [];
     if (apTransId !== `process-${process}`) continue;
     const at = (...events: readonly string[]): number =>
@@ -61,7 +63,13 @@ export const promptsOf = ({ jobs, timeline, asked }: Evidence): ReadonlyMap<stri
     const endedAt = at('completed', 'failed');
     const askedAt = pending ?? (shown.has(id) || end === 'completed' ? endedAt : undefined);
     const prompt = { id, step, key, place: Number(place), msisdn, addedAt: at('added', 'waiting') };
-    const all = { ...prompt, askedAt, endedAt, isSigned: end === 'completed' };
+    const all = {
+      ...prompt,
+      askedAt,
+      endedAt,
+      isSigned: end === 'completed',
+      isMissed: /^_(208|209|406) /.test(failedReason ?? ''),
+    };
     prompts.set(process, [...(prompts.get(process) ?? []), all]);
   }
   return prompts;

@@ -69,4 +69,35 @@ const timersFire: Rule = function* ({ run, plan, evidence }) {
   }
 };
 
-export const processTimers: readonly Rule[] = [endsInTime, timersFire];
+const asksAgain: Rule = function* ({ run, plan, prompts, evidence }) {
+  for (const { name, ask, askAgain, signers } of plan.steps) {
+    const isByPage = ask === 'page' || (typeof ask === 'object' && ask.to !== '24:00');
+    if (askAgain === undefined || isByPage) continue;
+    for (const { key, substitutes } of signers) {
+      if (substitutes.length > 0) continue;
+      const own = prompts
+        .filter((each) => each.step === name && each.key === key)
+        .sort((one, other) => one.addedAt - other.addedAt);
+      const last = own.at(-1);
+      if (last === undefined || !last.isMissed || own.length > askAgain.times) continue;
+      const closedAt = excusedIn(evidence, last.endedAt + askAgain.everyMs) + timerMs;
+      const late = run.seen.find(
+        ({ from, answer }) =>
+          from > closedAt &&
+          answer?.context?.steps.some(
+            (step) =>
+              step.name === name &&
+              step.state === 'open' &&
+              step.signers.some((each) => each.key === key && each.state === 'open'),
+          ),
+      );
+      if (late !== undefined)
+        yield {
+          rule,
+          says: `${name} ${key} was not asked again ${late.from - last.endedAt} ms after ${last.id}`,
+        };
+    }
+  }
+};
+
+export const processTimers: readonly Rule[] = [endsInTime, timersFire, asksAgain];
