@@ -214,6 +214,29 @@ describe('a signature process', () => {
     expect(await call('DELETE', 'process/cancelled', { apId })).toMatchObject({ status: 404 });
   });
 
+  it('is not cancelled while it compensates: its first end stands, with evidence', async () => {
+    await start('compensating', {
+      text: 'I agree',
+      steps: [
+        { name: 'first', signers: [robot('Anna')] },
+        { name: 'second', signers: [{ name: 'Rita', msisdn: `+${refusing}` }] },
+      ],
+      compensation: [{ name: 'revoke', signers: [quiet('Emil', 5)], deadline: 'PT2S' }],
+    });
+    const isRevoking = ({ context }: Json) => context?.steps[2]?.state === 'open';
+    await until('process/compensating', isRevoking, apId);
+    expect(await call('DELETE', 'process/compensating', { apId })).toMatchObject({
+      status: 409,
+      body: { error: 'refused' },
+    });
+    expect(await ended('compensating')).toMatchObject({
+      status: 'failed',
+      reason: 'REFUSED: step second',
+      output: { outcome: 'failed', evidence: expect.stringContaining('.') },
+    });
+    await expect.poll(() => heard('compensating')).toContain('process.end failed');
+  });
+
   it('goes on with other workers where it was', async () => {
     const asked = product.asked().length;
     await start('moved', {
