@@ -142,7 +142,10 @@ const endBranch = (given: Given, child: string, change: (branch: Branch) => Part
 
 export const askAll = (given: Given): void => {
   const { context, event, enqueue } = given;
-  const keys = stepNow(context)?.signers.map(({ key }) => key) ?? [];
+  const { signers = [], deadline } = stepNow(context) ?? {};
+  // Nobody is asked in a step whose deadline is over.
+  const isLate = deadline !== undefined && 'at' in deadline && deadline.at <= timeOf(event);
+  const keys = isLate ? [] : signers.map(({ key }) => key);
   const branches = keys.flatMap((key) => newBranch(context, key, 0) ?? []);
   const begins: StepProgress = { state: 'open', since: timeOf(event), branches };
   enqueue.assign({ progress: [...context.progress, begins] });

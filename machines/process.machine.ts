@@ -42,6 +42,7 @@ import type { ProcessPlan } from './process-plan.ts';
 import {
   againBranch,
   beginCompensation,
+  branchesOf,
   type Failure,
   hasSignatures,
   isDone,
@@ -102,6 +103,7 @@ const walk = {
   open: {
     entry: 'askAll',
     always: [
+      { guard: 'isTooLate', target: 'closing', actions: 'expireStep' },
       { guard: 'isDone', target: 'closing', actions: { type: 'decide', params: 'done' } },
       { guard: 'isLost', target: 'closing', actions: 'lose' },
       { guard: 'isUnmet', target: 'closing', actions: { type: 'decide', params: 'unmet' } },
@@ -184,6 +186,7 @@ export const processMachine = setup({
     isLost: ({ context }) => lossOf(context) !== undefined,
     isUnmet: ({ context }) => isUnmet(context),
     isClosed: ({ context }) => liveBranches(context).length === 0,
+    isTooLate: ({ context }) => branchesOf(context).length === 0 && stepNow(context)?.onDeadline === 'fail',
     endsByDeadline: ({ context }) => stepNow(context)?.onDeadline === 'fail',
     escalates: ({ context }) => stepNow(context)?.escalate !== undefined,
     mayAskAgain: ({ context, event }) => event.type === 'AGAIN' && againBranch(context, event) !== undefined,

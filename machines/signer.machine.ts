@@ -283,19 +283,16 @@ export const signerMachine = setup({
   initial: 'starting',
   context: ({ input }) => begun(input),
   output: ({ context: { end, since } }) => end ?? { kind: 'withdrawn', at: since },
+  on: {
+    WITHDRAW: { target: '.ended', actions: 'beWithdrawn' },
+    DECLINE: { target: '.ended', actions: { type: 'decline', params: ({ event }) => event.reason } },
+    REVOKE_LINK: { actions: 'revokeLink' },
+  },
   states: {
     // The first event of an instance has no time of its own; that of a timer has.
     starting: { after: { 0: { target: 'open', actions: 'invite' } } },
     open: {
       type: 'parallel',
-      on: {
-        WITHDRAW: { target: 'ended', actions: 'beWithdrawn' },
-        DECLINE: {
-          target: 'ended',
-          actions: { type: 'decline', params: ({ event }) => event.reason },
-        },
-        REVOKE_LINK: { actions: 'revokeLink' },
-      },
       states: {
         asking: {
           initial: 'choosing',

@@ -8,6 +8,7 @@ import { Redis } from 'ioredis';
 import { defineWorkflow } from '../../src/engine/define.ts';
 import { startWorkflowWorker } from '../../src/engine/worker.ts';
 import { chartsIn } from './charts.ts';
+import { processWorkflow } from './process-charts.ts';
 
 const [address = '', prefix = '', commands = '0'] = process.argv.slice(2);
 const connection = address.startsWith('/')
@@ -38,7 +39,10 @@ const queue = new Queue('workflows', { connection, prefix });
 startWorkflowWorker({
   queue,
   connection,
-  workflows: Object.entries(charts).map(([name, chart]) => defineWorkflow({ name, version: 1, chart })),
+  workflows: [
+    ...Object.entries(charts).map(([name, chart]) => defineWorkflow({ name, version: 1, chart })),
+    processWorkflow(async (line) => void (await ledger.rpush(`${prefix}:log`, line)), Date.now),
+  ],
   concurrency: 20,
   now: Date.now,
   onError: (error) => process.stderr.write(`${error.stack}\n`),

@@ -451,6 +451,26 @@ describe('the compensation', () => {
   });
 });
 
+it('asks nobody in a step whose deadline is over when it begins', () => {
+  const at = start + day;
+  const family = begin([
+    step('one', ['Anna']),
+    step('two', ['Beat'], { deadline: { at }, onDeadline: 'continue' }),
+    step('three', ['Chris'], { deadline: { at } }),
+  ]);
+  family.pass(2 * day);
+  sign(family, 'Anna');
+  expect(end(family)).toEqual(['failed', 'EXPIRED']);
+  expect(states(family)).toEqual([['done', 'signed'], ['unmet'], ['failed']]);
+  expect(family.prompted).toHaveLength(1);
+});
+
+it('withdraws a signer that has not begun yet', () => {
+  const family = begin([step('one', ['Anna'])], { deadline: start });
+  expect(end(family)).toEqual(['failed', 'EXPIRED']);
+  expect(family.live()).toEqual([]);
+});
+
 it('tries again when the evidence cannot be made, and keeps it', () => {
   const family = begin([step('one', ['Anna'])]);
   sign(family, 'Anna');
