@@ -31,6 +31,7 @@ import { isMet } from './harness/statistics.ts';
 const names = [
   'accept',
   'sign',
+  'process',
   'synch',
   'people',
   'fairness',

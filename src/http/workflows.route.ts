@@ -24,7 +24,7 @@ import { type Evidence, printable } from './operation.ts';
 import { answerType } from './present.ts';
 import { retryHeader } from './refusal.ts';
 
-interface Bindings {
+export interface Bindings {
   readonly incoming?: IncomingMessage;
 }
 type RouteContext = Context<{ Bindings: Bindings }>;
