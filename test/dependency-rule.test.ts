@@ -48,7 +48,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     'engine machines pki protocol redis registry request-body transactions',
     '@hono/node-server hono jose oidc-provider',
   ],
-  queue: ['engine machines pki protocol redis transactions', 'bullmq ioredis zod'],
+  queue: ['engine machines pki protocol redis transactions workflows', 'bullmq ioredis zod'],
   history: ['engine machines protocol redis transactions', ''],
   operators: [
     'callbacks configuration engine history machines pki protocol queue redis registry transactions',

@@ -13,6 +13,7 @@ import { createExamples, type Examples, type OperationExamples } from './documen
 import { machinePaths, machineSchemas } from './documentation/machine-paths.ts';
 import { body, type OperationNode, ref, type SchemaNode, schemaPath } from './documentation/nodes.ts';
 import { type DescribedOperation, describeOperations } from './documentation/operations.ts';
+import { workflowPaths, workflowSchemas } from './documentation/workflow-paths.ts';
 import { presentFault } from './present.ts';
 
 /** Of the interface, not of the product (interface section 9). */
@@ -97,6 +98,7 @@ export const buildOpenApiDocument = (rules: ProtocolRules, productVersion?: stri
     servers: [{ url: '/', description: 'The service that this document describes.' }],
     tags: [
       { name: 'signature', description: 'What relying applications call.' },
+      { name: 'workflows', description: 'Signature processes, and charts of the operator.' },
       { name: 'health', description: 'What monitoring calls.' },
       { name: 'description', description: 'The interface about itself.' },
       { name: 'login', description: 'Where a login by OpenID Connect begins.' },
@@ -106,6 +108,7 @@ export const buildOpenApiDocument = (rules: ProtocolRules, productVersion?: stri
         ...described.flatMap(({ request, response }) => [request, response]),
         faultResponseSchema,
         ...machineSchemas,
+        ...workflowSchemas,
       ]),
     },
     paths: {
@@ -132,6 +135,7 @@ export const buildOpenApiDocument = (rules: ProtocolRules, productVersion?: stri
           faults: firstOfEach('faults'),
         },
       ),
+      ...workflowPaths,
       ...machinePaths,
     },
   };

@@ -23,3 +23,10 @@ export {
   type SignatureQueueOptions,
 } from './signature-queue.ts';
 export type { SignatureStatus } from './standing.ts';
+export {
+  createWorkflowQueue,
+  type WorkflowOutcome,
+  type WorkflowQueue,
+  type WorkflowQueueOptions,
+  type WorkflowStart,
+} from './workflow-queue.ts';

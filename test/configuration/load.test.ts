@@ -29,6 +29,7 @@ const full = {
       clientCertificateFingerprints: ['AB:'.repeat(31).concat('AB')],
     },
   ],
+  workflows: ['./approval.workflow.mjs'],
   subscribers: [
     {
       msisdn: '+41790000000',
@@ -101,6 +102,7 @@ describe('a configuration', () => {
         maxTimeoutSeconds: 300,
       },
       retention: { signedDays: 7, failedDays: 30 },
+      workflows: [],
       workers: { concurrency: 16, lockSeconds: 2, stalledCheckSeconds: 1 },
       queue: { shards: 1, prefix: 'paraph', maxWaiting: 10_000 },
       http: {

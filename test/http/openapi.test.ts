@@ -13,6 +13,7 @@ import { toCanonicalJson } from '../protocol/canonical-json.ts';
 import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { profileRequest, receiptRequest, signRequest, statusRequest } from '../support/requests.ts';
+import { basic } from '../workflows/http.ts';
 
 const document = buildOpenApiDocument(defaultProtocolRules);
 const { schemas } = document.components;
@@ -46,6 +47,9 @@ describe('the document', () => {
     expect(Object.keys(document.paths)).toEqual([
       ...names.map((name) => `/rest/service/${name}`),
       '/rest/service',
+      '/workflows/{name}',
+      '/workflows/{name}/{id}',
+      '/workflows/{name}/{id}/events',
       '/livez',
       '/readyz',
       '/pki/root.pem',
@@ -260,6 +264,40 @@ describe('the schemas of the responses', () => {
       for (const { value } of Object.values(requests)) {
         expect(await ask('sign', value)).toHaveProperty('MSS_SignatureResp');
       }
+    });
+
+    it('at the addresses for workflows, to the example sent as it is', async () => {
+      const call = async (method: string, path: string, body?: unknown): Promise<[number, Json]> => {
+        const response = await product.api.fetch(
+          new Request(`http://test/workflows/${path}`, {
+            method,
+            headers: { authorization: basic('mid://ap.example'), 'content-type': 'application/json' },
+            ...(body !== undefined && { body: JSON.stringify(body) }),
+          }),
+        );
+        return [response.status, await response.json()];
+      };
+      const described = (name: string, answer: Json): void => {
+        expect(Object.keys(answer)).toEqual(expect.arrayContaining([...(schemas[name]?.required ?? ['?'])]));
+        for (const member of Object.keys(answer)) expect(schemas[name]?.properties).toHaveProperty(member);
+      };
+      const [example] = Object.values(
+        byId('startworkflow').requestBody?.content['application/json']?.examples ?? {},
+      );
+      const [status, started] = await call('POST', 'process', example?.value);
+      expect(status).toBe(201);
+      described('Workflow', started);
+      await vi.waitFor(async () => {
+        const [, view] = await call('GET', 'process/contract-4711');
+        expect(view.status).toBe('completed');
+        described('Workflow', view);
+      }, 20_000);
+      const [again] = Object.values(
+        byId('sendevent').requestBody?.content['application/json']?.examples ?? {},
+      );
+      const [unknown, error] = await call('POST', 'process/contract-4711/events', again?.value);
+      expect(unknown).toBe(404);
+      described('WorkflowError', error);
     });
 
     it('at the addresses for logins', async () => {

@@ -13,6 +13,7 @@ import { admin, startStage, tokenOf } from '../operators/stage.ts';
 import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
 import type { RunningRedis } from '../support/redis-server.ts';
 import { receiptRequest, type SignOptions, signRequest } from '../support/requests.ts';
+import { basic } from '../workflows/http.ts';
 
 export const prefix = 'paraph';
 const shop = 'http://shop.example';
@@ -146,6 +147,35 @@ const drive = async (
   await sign({ msisdn: '+41790009901', profile: `${vendor}MID/v1/OtpProfileText` });
   const { MSS_SignatureResp: signed } = await sign({ msisdn: '+41700092503' });
   await post('receipt', receiptRequest(signed.MSSP_TransID, { msisdn: '+41700092503', apId: shop }));
+
+  // Processes of several people: the first who signs is enough, one refuses, one is taken back.
+  const workflow = (method: string, path: string, body?: unknown) =>
+    product.api.fetch(
+      new Request(`http://test/workflows/${path}`, {
+        method,
+        headers: { authorization: basic(shop), 'content-type': 'application/json' },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      }),
+    );
+  const people = [
+    { name: 'A', msisdn: robot },
+    { name: 'B', msisdn: `+${firstSilent + 90}` },
+  ];
+  const silentOnly = people.slice(1).map((each) => ({ ...each, msisdn: `+${firstSilent + 91}` }));
+  for (const [id, need, signers] of [
+    ['p-1', 'first', people],
+    ['p-2', 'all', [{ name: 'C', msisdn: '+41000092402' }]],
+    ['p-3', 'all', silentOnly],
+  ] as const) {
+    const steps = [{ name: 's', need, signers, onUnreached: 'fail' }];
+    expect((await workflow('POST', 'process', { id, input: { text: 'Sign?', steps } })).status).toBe(201);
+  }
+  const standingOf = async (id: string) =>
+    ((await (await workflow('GET', `process/${id}`)).json()) as Json).status;
+  await soon(async () => expect(await standingOf('p-1')).toBe('completed'));
+  await soon(async () => expect(await standingOf('p-2')).toBe('failed'));
+  expect((await workflow('DELETE', 'process/p-3')).status).toBe(202);
+  await soon(async () => expect(await standingOf('p-3')).toBe('cancelled'));
 
   // By people who are silent: cancelled by an operator, then replayed, one alone and the others in bulk, and cancelled again.
   await operators.users.add(admin, { name: 'ada', role: 'admin', password: 'correct horse battery' });

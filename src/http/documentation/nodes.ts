@@ -24,11 +24,20 @@ interface Body {
   readonly content: Readonly<Record<string, { readonly schema: SchemaNode; readonly examples?: Examples }>>;
 }
 
+export interface ParameterNode {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly required: boolean;
+  readonly description: string;
+  readonly schema: SchemaNode;
+}
+
 export interface OperationNode {
   readonly operationId: string;
   readonly tags: readonly string[];
   readonly summary: string;
   readonly description?: string;
+  readonly parameters?: readonly ParameterNode[];
   readonly requestBody?: Body & { readonly required: boolean };
   readonly responses: Readonly<
     Record<string, Body & { readonly description: string; readonly headers?: object }>

@@ -1,0 +1,172 @@
+/** The addresses of workflows (workflows.route.ts), for the OpenAPI document. */
+import { z } from 'zod';
+import { body, type OperationNode, type ParameterNode, ref } from './nodes.ts';
+
+const definition = {
+  title: 'Contract 4711',
+  text: 'Contract 4711: I agree',
+  steps: [{ name: 'board', signers: [{ name: 'Anna Muster', msisdn: '+41700092501' }] }],
+};
+
+const workflowStart = z
+  .strictObject({
+    id: z
+      .string()
+      .regex(/^[A-Za-z0-9_-]{1,64}$/)
+      .optional()
+      .describe('Names the instance. Without it the service makes one.'),
+    input: z
+      .unknown()
+      .describe('What the workflow takes; of `process` the definition of the signature process.'),
+  })
+  .meta({
+    id: 'WorkflowStart',
+    description: 'Begins an instance of a workflow.',
+    example: { id: 'contract-4711', input: definition },
+  });
+
+const workflow = z
+  .object({
+    id: z.string().describe('Of the instance.'),
+    name: z.string().describe('Of the workflow.'),
+    version: z.number().describe('Of its chart.'),
+    status: z.enum(['open', 'completed', 'failed', 'cancelled']).describe('Whether it has ended, and how.'),
+    state: z.unknown().optional().describe('The state value of its chart.'),
+    context: z
+      .unknown()
+      .optional()
+      .describe('What the workflow publishes; of `process` the steps and their signers.'),
+    output: z.unknown().optional().describe('Its result; of `process` with the evidence, a compact JWS.'),
+    createdAt: z.string().describe('When it was started, ISO 8601.'),
+    endedAt: z.string().optional().describe('When it ended.'),
+    reason: z.string().optional().describe('Why it failed or was cancelled.'),
+  })
+  .meta({ id: 'Workflow', description: 'An instance of a workflow.' });
+
+const workflowEvent = z
+  .looseObject({ type: z.string().describe('Of the event. Its other members belong to the chart.') })
+  .meta({
+    id: 'WorkflowEvent',
+    description: 'An event for an instance.',
+    example: { type: 'AGAIN', step: 'board', key: '1' },
+  });
+
+const workflowResult = z
+  .object({ result: z.enum(['taken', 'cancelled']).describe('What was done.') })
+  .meta({ id: 'WorkflowResult', description: 'The event or the cancel is durable.' });
+
+const workflowError = z
+  .object({
+    error: z.string().describe('For programs, such as `bad-request`.'),
+    message: z.string().describe('For people. It names the place, never the value.'),
+  })
+  .meta({ id: 'WorkflowError', description: 'Why the request is not taken.' });
+
+export const workflowSchemas = [workflowStart, workflow, workflowEvent, workflowResult, workflowError];
+
+const path = (name: string, description: string): ParameterNode => ({
+  ...{ name, in: 'path', required: true, description },
+  schema: { type: 'string' },
+});
+const name = path('name', '`process`, or the name of a chart that the operator has added.');
+const id = path('id', 'Of the instance.');
+
+const refused = (more: OperationNode['responses'] = {}): OperationNode['responses'] => ({
+  ...more,
+  '4XX': {
+    description:
+      '400 for what is not usable; 401 without AP_ID and AP_PWD; 404 for an instance that is unknown, of another application, or has ended; 429 with Retry-After.',
+    ...body(ref(workflowError)),
+  },
+  503: { description: 'There is no room. Retry-After says when.', ...body(ref(workflowError)) },
+});
+
+const authorised =
+  'HTTP Basic with AP_ID and AP_PWD, each form-urlencoded (RFC 6749 section 2.3.1), and the client certificate where one is registered.';
+
+const operation = (
+  operationId: string,
+  summary: string,
+  node: Omit<OperationNode, 'operationId' | 'tags' | 'summary'>,
+): OperationNode => ({
+  ...{ operationId, tags: ['workflows'], summary, description: authorised },
+  ...node,
+});
+
+const shown = { description: 'The instance.', ...body(ref(workflow)) };
+const done = { description: 'It is durable.', ...body(ref(workflowResult)) };
+
+export const workflowPaths: Readonly<Record<string, Readonly<Record<string, OperationNode>>>> = {
+  '/workflows/{name}': {
+    post: operation('startworkflow', 'Start a workflow, such as a signature process', {
+      parameters: [name],
+      requestBody: {
+        required: true,
+        ...body(ref(workflowStart), {
+          process: { summary: 'One person signs', value: { id: 'contract-4711', input: definition } },
+        }),
+      },
+      responses: refused({
+        200: { description: 'The same was started before under this id.', ...body(ref(workflow)) },
+        201: { description: 'It is durable. Location names it.', ...body(ref(workflow)) },
+        409: { description: 'Something else was started under this id.', ...body(ref(workflowError)) },
+      }),
+    }),
+  },
+  '/workflows/{name}/{id}': {
+    get: operation('showworkflow', 'Where an instance stands', {
+      parameters: [name, id],
+      responses: refused({ 200: shown }),
+    }),
+    delete: operation('cancelworkflow', 'Cancel an instance', {
+      parameters: [
+        name,
+        id,
+        {
+          name: 'reason',
+          in: 'query',
+          required: false,
+          description: 'Why.',
+          schema: { type: 'string', maxLength: 500 },
+        },
+      ],
+      responses: refused({ 202: done }),
+    }),
+  },
+  '/workflows/{name}/{id}/events': {
+    post: operation('sendevent', 'Send an event to an instance', {
+      parameters: [
+        name,
+        id,
+        {
+          ...{
+            name: 'Idempotency-Key',
+            in: 'header',
+            required: false,
+            schema: { type: 'string', maxLength: 200 },
+          },
+          description: 'Sent again under the same key, the event counts once.',
+        },
+      ],
+      requestBody: {
+        required: true,
+        ...body(ref(workflowEvent), {
+          again: { summary: 'Ask a signer once more', value: { type: 'AGAIN', step: 'board', key: '1' } },
+        }),
+      },
+      responses: refused({
+        202: done,
+        409: { description: 'Not in the state of the instance.', ...body(ref(workflowError)) },
+      }),
+    }),
+    get: operation('followworkflow', 'Follow an instance by server-sent events', {
+      parameters: [name, id],
+      responses: refused({
+        200: {
+          description: 'The events `state` and, at its end, `end`; their data is the instance.',
+          ...body({ type: 'string' }, undefined, 'text/event-stream'),
+        },
+      }),
+    }),
+  },
+};
