@@ -34,6 +34,7 @@ const names = [
   'process',
   'synch',
   'people',
+  'waiting',
   'fairness',
   'growth',
   'durability',

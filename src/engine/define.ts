@@ -286,6 +286,8 @@ export const defineWorkflow = (options: {
       src,
       defineWorkflow({
         ...{ name: `${name}-${src}`, version, chart: child },
+        // Its parent has been told its output, and its record stays with the job.
+        resultOf: () => undefined,
         ...(childEvents[src] !== undefined && { events: childEvents[src] }),
       }),
     ]),
