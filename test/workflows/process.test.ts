@@ -289,8 +289,16 @@ describe('a process that another program adds', () => {
     const tenant = createHash('sha256').update(apId).digest('base64url').slice(0, 12);
     const { prefix } = product.configuration.queue;
     const queue = new Queue('workflows', { connection: redis.client(), prefix: `{${prefix}-0}` });
-    await queue.add('process', { apId, input: definition }, { jobId: `${tenant}-process-bare-1` });
-    expect(await ended('bare-1')).toMatchObject({ status: 'completed', version: 1 });
+    const job = await queue.add(
+      'process',
+      { apId, input: definition },
+      { jobId: `${tenant}-process-bare-1` },
+    );
+    const view = await ended('bare-1');
+    expect(view).toMatchObject({ status: 'completed', version: 1, output: { evidence: expect.any(String) } });
+    // The job itself returns all but the evidence.
+    const { evidence: _, ...result } = view.output;
+    expect((await queue.getJob(job.id ?? ''))?.returnvalue).toEqual(result);
     await queue.add('process', { apId, input: { steps: [] } }, { jobId: `${tenant}-process-bare-2` });
     expect(await ended('bare-2')).toMatchObject({ status: 'failed', reason: 'steps must have a step' });
     const rows = async () =>
