@@ -195,7 +195,8 @@ const numbersAreSpared = function* (evidence: Evidence): Generator<Violation> {
     const times = own.map(({ addedAt }) => addedAt).sort((one, other) => one - other);
     for (const [from, first] of times.entries()) {
       const to = times.findIndex(
-        (at, index) => index - from + 1 > promptsAtOnce + (at - first + placeTakenMs) / promptEveryMs,
+        (at, index) =>
+          index >= from && index - from + 1 > promptsAtOnce + (at - first + placeTakenMs) / promptEveryMs,
       );
       if (to === -1) continue;
       const says = `${msisdn} got ${to - from + 1} prompts in ${(times[to] ?? 0) - first} ms`;
