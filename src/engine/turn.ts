@@ -15,6 +15,8 @@
  * T6  A turn does not wait for a slow activity: the activity goes on while the job sleeps.
  * T7  Whoever is to hear of the end is told after it is stored, and before the job ends. A turn
  *     that is cut off in between tells it again. A job that fails before its turn tells nobody.
+ * T8  A replay is stored before its activities run. A worker that stood still when it had taken the
+ *     job sees the end by another worker as one that is to be replayed; its commit is refused.
  */
 import { DelayedError, UnrecoverableError } from 'bullmq';
 import type { AnyActorLogic, AnyEventObject } from 'xstate';
@@ -248,6 +250,11 @@ class Turn {
     const life = this.#life;
     const activities = this.#activities;
     if (activities.isIdle() && life.activities().length === 0) return false;
+    // T8
+    if (this.#isReplayed) {
+      await this.#commit('goesOn');
+      return true;
+    }
     activities.keepOnly(runNames(life.activities()));
     const { instance } = this.#taken;
     const now = this.#options.now();

@@ -1,6 +1,7 @@
 /**
- * An application that starts processes of random shape and follows each to its end, and the people in them: some press Sign on their
- * page, decline, are asked again; some processes are cancelled. What it was told is kept apart from the service.
+ * An application that starts processes of random shape and follows each to its end, and the people
+ * in them: some press Sign on their page, decline, are asked again. Some processes are cancelled.
+ * What the application was told is kept apart from the service.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ProcessOutput, ProcessView } from '../../machines/process-report.ts';

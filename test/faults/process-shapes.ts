@@ -1,7 +1,9 @@
 /**
- * Processes of random shape by a seed, as an application sends them. Their times are seconds, so that every timer is due within a run.
+ * Processes of random shape by a seed, as an application sends them. Their times are seconds, so
+ * that every timer is due within a run.
  *
- * The text of a person says process, step, signer and place, so that each prompt can be attributed from outside.
+ * The text of a person says process, step, signer and place, so that each prompt can be attributed
+ * from outside.
  */
 import { weekdays } from '../../machines/allowed-hours.ts';
 import { checkDefinition } from '../../src/workflows/check-definition.ts';
@@ -78,7 +80,10 @@ const stepFor = (random: Random, id: string, name: string, index: number, now: n
   };
 };
 
-/** @param now When it will be sent; milliseconds since the epoch. @param tell An address that hears of a failure. */
+/**
+ * @param now When it will be sent; milliseconds since the epoch.
+ * @param tell An address that hears of a failure.
+ */
 export const shapeFor = (random: Random, id: string, now: number, tell: string): Shape => {
   for (;;) {
     const deadline = random.between(5, 14);

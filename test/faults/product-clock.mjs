@@ -4,8 +4,9 @@
  * The process believes in a clock that is off by what stands in a file, in milliseconds: a clock can so be made to jump
  * while the process runs. Only the wall clock jumps, as in life; timers and `performance.now` go on.
  *
- * It also ends the process when the test is gone, however that ended, and notes when the machine gave the process no time: then
- * lateness is not the product's. Time in which the process computes itself does not count.
+ * It also ends the process when the test is gone, however that ended, and notes when the machine
+ * gave the process no time: then lateness is not the product's. Time in which the process computes
+ * itself does not count.
  */
 import { appendFileSync, readFileSync } from 'node:fs';
 

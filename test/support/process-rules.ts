@@ -1,4 +1,7 @@
-/** What the definition of a process says about its published view. Knows nothing of how the chart decides. */
+/**
+ * What the definition of a process says about its published view. Knows nothing of how the chart
+ * decides.
+ */
 import type { Condition, PlanStep } from '../../machines/process-plan.ts';
 import type { ProcessView, StepView } from '../../machines/process-report.ts';
 

@@ -20,6 +20,7 @@ let nextPerson = 41_784_000_000;
 let nextSilent = 41_785_000_001;
 let nextAppPerson = 41_785_001_000;
 const robot = '+41786000000';
+const thinking = '+41786000001';
 const silentPerson = (): string => `+${nextSilent++}`;
 let byHand: ByHand;
 
@@ -31,6 +32,7 @@ beforeAll(async () => {
       { msisdn: '41785000000', through: '41785000099', sim: { device: silent } },
       { msisdn: '41785001000', through: '41785001099', apps: [{ device: silent }] },
       { msisdn: robot.slice(1), sim: { device: { kind: 'robot' } } },
+      { msisdn: thinking.slice(1), sim: { device: { kind: 'robot', thinkSeconds: 60 } } },
     ],
   });
 });
@@ -88,6 +90,29 @@ describe('a device that wants to be asked again and again', () => {
       job = await wakeAndTake(shard.signatures, id, 'first');
     }
     expect(asked).toEqual([id]);
+  });
+});
+
+describe('a worker that stood still when it had taken a job', () => {
+  it('asks nobody when another worker has failed the job meanwhile', async () => {
+    const { product, shard, take, wakeAndTake, signatureTurn, devicesThat, troubles } = byHand;
+    const { queue, redis: connection } = shard.signatures;
+    const prompted: number[] = [];
+    const turn = signatureTurn({ devices: devicesThat(({ attempt }) => void prompted.push(attempt)) });
+    const id = await submit(thinking);
+    await expect(turn(await take(shard.signatures, 'first'), 'first')).rejects.toBeInstanceOf(DelayedError);
+    const stale = await wakeAndTake(shard.signatures, id, 'stale');
+    // Its lock runs out, and another worker takes the job.
+    await connection.set(`${queue.toKey(id)}:lock`, 'other');
+    const job = await queue.getJob(id);
+    if (job === undefined) throw new Error('The job is gone');
+    const late = signatureTurn({ now: () => Date.now() + 600_000 });
+    const expired = await late(job, 'other').catch((error: Error) => error);
+    await job.moveToFailed(expired as Error, 'other', false);
+    expect(await product.statusOf(id)).toBe('_208');
+    await expect(turn(stale, 'stale')).rejects.toBeInstanceOf(DelayedError);
+    expect(prompted).toEqual([1]);
+    expect(troubles.at(-1)).toBe('The lock is lost');
   });
 });
 

@@ -1,5 +1,6 @@
 /**
- * What is known of each process from outside: its definition, answers over HTTP, callbacks, the transactions and prompts of its people.
+ * What is known of each process from outside: its definition, answers over HTTP, callbacks, the
+ * transactions and prompts of its people.
  */
 import type { PlanStep, ProcessPlan } from '../../../machines/process-plan.ts';
 import { definitionSchema } from '../../../src/workflows/definition.ts';
@@ -24,6 +25,8 @@ export interface Prompt {
   readonly isSigned: boolean;
   /** It expired, or did not reach the phone: the definition may ask again. */
   readonly isMissed: boolean;
+  /** The process has taken it off the phone. */
+  readonly isWithdrawn: boolean;
 }
 
 /** A process and all that is known of it. */
@@ -69,6 +72,7 @@ export const promptsOf = ({ jobs, timeline, asked }: Evidence): ReadonlyMap<stri
       endedAt,
       isSigned: end === 'completed',
       isMissed: /^_(208|209|406) /.test(failedReason ?? ''),
+      isWithdrawn: failedReason?.endsWith('The workflow no longer asks') ?? false,
     };
     prompts.set(process, [...(prompts.get(process) ?? []), all]);
   }

@@ -1,8 +1,7 @@
 /**
- * Invariants of signature processes. The checks know the definition and what can be seen from outside, and nothing of how the chart
- * decides.
+ * Invariants of signature processes. The checks know the definition and what can be seen from
+ * outside, and nothing of how the chart decides.
  */
-
 import type { PlanStep } from '../../../machines/process-plan.ts';
 import type { SignerView } from '../../../machines/process-report.ts';
 import { maxAsks } from '../../../machines/signer.machine.ts';
@@ -85,14 +84,16 @@ const inTurn: Rule = function* ({ steps, prompts, evidence }) {
       ...of(step).flatMap(({ addedAt, askedAt }) => (askedAt === undefined ? [] : [addedAt])),
     );
     if (begins === never) continue;
-    for (const { id, step: name, addedAt, askedAt, endedAt } of steps.slice(0, index).flatMap(of)) {
+    for (const prompt of steps.slice(0, index).flatMap(of)) {
+      const { id, step: name, addedAt, askedAt, endedAt, isWithdrawn } = prompt;
       const asksLater = askedAt !== undefined && Math.max(addedAt, askedAt - clockMs) > begins;
-      if (asksLater && askedAt !== endedAt)
+      // A worker that stood still while it was about to ask; the prompt must be taken back at once.
+      if (asksLater && askedAt !== endedAt && !isWithdrawn)
         yield {
           rule: 'nobody is asked out of turn',
           says: `${id} of ${name} was asked ${askedAt - begins} ms after ${step.name} had begun`,
         };
-      const late = endedAt - excusedIn(evidence, begins);
+      const late = endedAt - excusedIn(evidence, Math.max(begins, addedAt));
       if (late > timerMs)
         yield {
           rule: 'a step begins when the one before has ended',
@@ -195,7 +196,8 @@ const numbersAreSpared = function* (evidence: Evidence): Generator<Violation> {
     const times = own.map(({ addedAt }) => addedAt).sort((one, other) => one - other);
     for (const [from, first] of times.entries()) {
       const to = times.findIndex(
-        (at, index) => index - from + 1 > promptsAtOnce + (at - first + placeTakenMs) / promptEveryMs,
+        (at, index) =>
+          index >= from && index - from + 1 > promptsAtOnce + (at - first + placeTakenMs) / promptEveryMs,
       );
       if (to === -1) continue;
       const says = `${msisdn} got ${to - from + 1} prompts in ${(times[to] ?? 0) - first} ms`;

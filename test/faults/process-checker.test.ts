@@ -1,4 +1,7 @@
-/** Every rule about processes is shown one process that keeps it and one that breaks it; and the shapes of processes are usable. */
+/**
+ * Every rule about processes is shown one process that keeps it and one that breaks it. The random
+ * shapes of processes are usable.
+ */
 import { describe, expect, it } from 'vitest';
 import { checkDefinition } from '../../src/workflows/check-definition.ts';
 import { processChecks } from './checks/processes.ts';
@@ -229,6 +232,13 @@ describe('the checker of processes', () => {
     [inTime, reminded([openAt(500), openAt(7400)], [first, missed, second])],
   ])('sees when this is not so: %s', (rule, broken) => {
     expect(rulesOf(broken)).toContain(rule);
+  });
+
+  it('allows a prompt of a worker that stood still, when it is taken back at once', () => {
+    const { job: given, events } = job('H4', 'p-1 s0 2/0', 2100, 2900, false);
+    const failedReason = '_401 USER_CANCEL: The workflow no longer asks';
+    const late = { job: { ...given, failedReason }, events };
+    expect(rulesOf(known({}, [first, second, late]))).toEqual([]);
   });
 
   it('counts the prompts of a number over all processes', () => {
