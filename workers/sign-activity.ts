@@ -14,6 +14,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { PromiseActorLogic } from 'xstate';
 import type { SignatureContext } from '../machines/signature.machine.ts';
 import type { SignAsk, SignResult } from '../machines/signer.machine.ts';
+import { readToken } from '../src/engine/activities.ts';
 import {
   type ActivityArguments,
   activity,
@@ -47,6 +48,7 @@ import type { SignatureData } from '../src/transactions/signature-workflow.ts';
 import { createSubmitFor, type FindTransaction } from '../src/transactions/transactions.ts';
 import { rootOf, withoutTenant } from '../src/workflows/contract.ts';
 import type { SignInput } from '../src/workflows/service-activities.ts';
+import { processName } from '../src/workflows/stock-process.ts';
 
 /** Of all workflows together, for one number. */
 const promptsOfOne: RateLimit = { requests: 6, perSeconds: 60 };
@@ -80,9 +82,15 @@ const failedBy = ({ code, detail }: Fault, msspTransId?: string): SignResult => 
   ...(msspTransId !== undefined && { msspTransId }),
 });
 
-/** What the evidence needs of a signature later; the transaction may be gone by then. */
-const proofOf = (outcome: SignatureContext['outcome']): { readonly proof?: unknown } =>
-  outcome?.kind === 'signature' ? { proof: { cms: outcome.cms, certificates: outcome.certificates } } : {};
+/**
+ * What the evidence of a process needs of a signature later; the transaction may be gone by then.
+ *
+ * @param instance That waits for the signature.
+ */
+const proofOf = (instance: string, outcome: SignatureContext['outcome']): { readonly proof?: unknown } =>
+  outcome?.kind === 'signature' && withoutTenant(instance).startsWith(`${processName}-`)
+    ? { proof: { cms: outcome.cms, certificates: outcome.certificates } }
+    : {};
 
 /**
  * Tells the activity that waits for a signature how it has ended.
@@ -96,9 +104,16 @@ export const createTellSigned =
     if (answerTo === undefined) return undefined;
     return async ({ record, failedReason }) => {
       const { attempt, outcome, history } = record.context as SignatureContext;
+      const { instance = '' } = readToken(answerTo) ?? {};
       const output: SignResult =
         failedReason === undefined
-          ? { kind: 'signed', msspTransId: id, at: history.at(-1)?.at ?? 0, attempt, ...proofOf(outcome) }
+          ? {
+              kind: 'signed',
+              msspTransId: id,
+              at: history.at(-1)?.at ?? 0,
+              attempt,
+              ...proofOf(instance, outcome),
+            }
           : failedBy(parseFaultLine(failedReason) ?? fault(900), id);
       if ((await engine.answer(answerTo, { output })) === 'busy') throw new Error('A workflow is busy');
     };
@@ -117,7 +132,7 @@ export const createSignActivity = (
   const noteOf = (id: string): string => shardFor(shards, id)?.workflows.queue.toKey(`withdrawn:${id}`) ?? '';
 
   /** @returns Undefined when nothing was added under this id. */
-  const look = async (id: string): Promise<SignResult | Later | undefined> => {
+  const look = async (id: string, instance: string): Promise<SignResult | Later | undefined> => {
     const job = await shardFor(shards, id)?.signatures.jobs.read(id);
     if (job === undefined) return undefined;
     const view = await find(id);
@@ -132,7 +147,7 @@ export const createSignActivity = (
           msspTransId: id,
           at: job.finishedOn ?? 0,
           attempt,
-          ...proofOf(record?.outcome),
+          ...proofOf(instance, record?.outcome),
         };
       }
       default:
@@ -173,7 +188,7 @@ export const createSignActivity = (
   const sign = async (given: ActivityArguments<SignAsk>): Promise<SignResult | Later> => {
     const { input, instance, token, signal } = given;
     const id = transactionOf(token, shards.length);
-    const found = await look(id);
+    const found = await look(id, instance.id);
     if (found !== undefined) return found;
     const apId = await apIdOf(instance, input);
     const caller = {

@@ -1,5 +1,7 @@
-/** The callbacks and alerts of one worker process. Processes may tell any address, so the workers
- * always run. */
+/**
+ * The callbacks and alerts of one worker process. Processes may tell any address, so the workers
+ * always run.
+ */
 import { type CallbackWorkersOptions, startCallbackWorkers } from '../../workers/callback.worker.ts';
 import type { RegisteredProvider } from '../registry/application-providers.ts';
 import { type AlertRule, createAlerts } from './alerts.ts';

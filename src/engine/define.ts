@@ -253,7 +253,7 @@ export const defineWorkflow = (options: {
    * end without a commit, the chart gets REPLAY with its input.
    */
   readonly reasonOf?: (context: never) => string;
-  /** The part of the context that may be shown to whoever asks for the instance. Default: nothing. */
+  /** The part of the context that may be shown to others. Default: nothing. */
   readonly publish?: (context: never) => unknown;
 }): Workflow => {
   const {
@@ -275,20 +275,17 @@ export const defineWorkflow = (options: {
     throw new ChartError(`${name}: version must be a whole number from 1`);
   const chart = createChart({
     ...{ name, version, machine, observed: observe },
-    isWithdrawn: (logic) => {
-      const { provided, policy } = activityOf(logic) ?? {};
-      return provided !== undefined || policy?.withdraw !== undefined;
-    },
+    isWithdrawn: (logic) =>
+      activityOf(logic)?.provided !== undefined || activityOf(logic)?.policy.withdraw !== undefined,
   });
   const schema = fromOutside(events);
   const children = Object.fromEntries(
     chart.charts.map(([src, child]) => [
       src,
       defineWorkflow({
-        ...{ name: `${name}-${src}`, version, chart: child },
+        ...{ name: `${name}-${src}`, version, chart: child, events: childEvents[src] ?? anyEvent },
         // Its parent has been told its output, and its record stays with the job.
         resultOf: () => undefined,
-        ...(childEvents[src] !== undefined && { events: childEvents[src] }),
       }),
     ]),
   );

@@ -7,27 +7,27 @@
  * Instances of others, unknown ones and those whose retention is over are answered alike.
  */
 import type { IncomingMessage } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
 import { type Context, Hono } from 'hono';
-import { streamSSE } from 'hono/streaming';
 import { z } from 'zod';
 import type { FaultCode } from '../protocol/fault.ts';
 import { parseJson } from '../protocol/json.ts';
 import type { Operation } from '../protocol/parse.ts';
 import { type ApplicationProviders, rateExceeded } from '../registry/application-providers.ts';
 import type { BodyLimits } from '../request-body.ts';
-import type { SendOutcome, StartResult, Workflows, WorkflowView } from '../workflows/workflows.ts';
+import type { SendOutcome, StartResult, Workflows } from '../workflows/workflows.ts';
 import { type Admission, busyFault, type Place } from './admission.ts';
 import { readBody } from './body.ts';
 import type { HttpLog } from './log.ts';
 import { type Evidence, printable } from './operation.ts';
 import { answerType } from './present.ts';
 import { retryHeader } from './refusal.ts';
+import { createWorkflowStreams, presentWorkflow } from './workflow-stream.ts';
 
-export interface Bindings {
+/** `incoming` is there when the request came over a socket. */
+export interface WorkflowBindings {
   readonly incoming?: IncomingMessage;
 }
-type RouteContext = Context<{ Bindings: Bindings }>;
+type RouteContext = Context<{ Bindings: WorkflowBindings }>;
 
 /** Status, code for programs, sentence for people, and the fault that the log counts it as. */
 type Refusal = readonly [status: number, error: string, message: string, fault: FaultCode];
@@ -44,25 +44,11 @@ const stopping: Refusal = [503, 'stopping', 'This process is stopping', 900];
 const tooManyStreams: Refusal = [429, 'too-many', 'There are too many streams open', 104];
 const invalid = (message: string): Refusal => [400, 'bad-request', message, 101];
 
-const maxStreams = 256;
-const maxStreamsOfOne = 16;
-const streamMs = 600_000;
-const heartbeatMs = 15_000;
-const firstPauseMs = 200;
-const maxPauseMs = 3000;
 const maxKeyLength = 200;
 const maxReason = 500;
 
 const startBody = z.strictObject({ id: z.string().optional(), input: z.unknown() });
 const eventBody = z.looseObject({ type: z.string().min(1).max(200) });
-
-const isoOf = (at: number): string => new Date(at).toISOString();
-
-export const presentWorkflow = ({ createdAt, endedAt, ...view }: WorkflowView) => ({
-  ...view,
-  createdAt: isoOf(createdAt),
-  ...(endedAt !== undefined && { endedAt: isoOf(endedAt) }),
-});
 
 const json = (body: object, status = 200, headers: Readonly<Record<string, string>> = {}): Response =>
   new Response(JSON.stringify(body), {
@@ -103,9 +89,7 @@ type Answered = Response | Refusal;
 
 export const createWorkflowRoutes = (options: WorkflowRoutesOptions) => {
   const { workflows, providers, admission, evidenceOf, limits, now, log } = options;
-  const stopped = new AbortController();
-  const streams = new Map<string, number>();
-  let open = 0;
+  const streams = createWorkflowStreams(workflows);
 
   const authorize = async (
     c: RouteContext,
@@ -211,43 +195,21 @@ export const createWorkflowRoutes = (options: WorkflowRoutesOptions) => {
     }
   };
 
-  const follow = async (c: RouteContext, apId: string, name: string, id: string): Promise<Answered> => {
-    if (stopped.signal.aborted) return stopping;
-    if ((await workflows.find(apId, name, id)) === undefined) return unknown;
-    const others = streams.get(apId) ?? 0;
-    if (others >= maxStreamsOfOne || open >= maxStreams) return tooManyStreams;
-    streams.set(apId, others + 1);
-    open += 1;
-    c.header('x-accel-buffering', 'no');
-    return streamSSE(c, async (stream) => {
-      const until = performance.now() + streamMs;
-      let last = '';
-      let pauseMs = firstPauseMs;
-      let saidAt = performance.now();
-      try {
-        while (!stream.aborted && !stopped.signal.aborted && performance.now() < until) {
-          const view = await workflows.find(apId, name, id);
-          if (view === undefined) return;
-          const data = JSON.stringify(presentWorkflow(view));
-          const isOver = view.status !== 'open';
-          if (data !== last) await stream.writeSSE({ event: isOver ? 'end' : 'state', data });
-          else if (performance.now() - saidAt >= heartbeatMs) await stream.write(':\n\n');
-          if (data !== last || performance.now() - saidAt >= heartbeatMs) saidAt = performance.now();
-          if (isOver) return;
-          pauseMs = data === last ? Math.min(pauseMs * 1.3, maxPauseMs) : firstPauseMs;
-          last = data;
-          await delay(pauseMs, undefined, { signal: stopped.signal }).catch(() => undefined);
-        }
-      } finally {
-        open -= 1;
-        const left = (streams.get(apId) ?? 1) - 1;
-        if (left === 0) streams.delete(apId);
-        else streams.set(apId, left);
-      }
-    });
+  const follow = async (c: RouteContext, apId: string): Promise<Answered> => {
+    const { name = '', id = '' } = c.req.param() as { name?: string; id?: string };
+    const stream = await streams.open(c, apId, name, id);
+    if (stream instanceof Response) return stream;
+    switch (stream) {
+      case 'stopping':
+        return stopping;
+      case 'too-many':
+        return tooManyStreams;
+      case 'unknown':
+        return unknown;
+    }
   };
 
-  const routes = new Hono<{ Bindings: Bindings }>();
+  const routes = new Hono<{ Bindings: WorkflowBindings }>();
   const at = '/workflows/:name/:id';
 
   routes.post('/workflows/:name', (c) =>
@@ -294,14 +256,12 @@ export const createWorkflowRoutes = (options: WorkflowRoutesOptions) => {
   );
 
   routes.get(`${at}/events`, (c) =>
-    serve(c, '/workflows/{name}/{id}/events', 'status', (apId) =>
-      follow(c, apId, c.req.param('name'), c.req.param('id')),
-    ),
+    serve(c, '/workflows/{name}/{id}/events', 'status', (apId) => follow(c, apId)),
   );
 
   return {
     routes,
     /** Ends all streams; their readers connect again elsewhere. */
-    endWaiting: (): void => stopped.abort(),
+    endWaiting: streams.close,
   };
 };

@@ -1,10 +1,8 @@
 import { createDemoRoutes } from '../demo/demo.route.ts';
 import { createProcessReports } from '../history/processes.ts';
 import { createRefusals } from '../history/refusals.ts';
-import { createAdmission } from '../http/admission.ts';
 import { createApp } from '../http/app.ts';
 import { createEvidence } from '../http/client-certificate.ts';
-import { printable } from '../http/operation.ts';
 import { createOwnFetch } from '../http/own-fetch.ts';
 import { createProfile } from '../http/profile.operation.ts';
 import { createReceipt } from '../http/receipt.operation.ts';
@@ -40,6 +38,7 @@ import { closeShards, type QueueAt, type Shard } from '../transactions/shards.ts
 import { watchStandstill } from '../transactions/standstill.ts';
 import { createTransactions, type Transactions } from '../transactions/transactions.ts';
 import type { Workflows } from '../workflows/workflows.ts';
+import { openAdmission } from './admission-side.ts';
 import { toleratedOffsetMs } from './clock-watch.ts';
 import { openConsole, tenantsWithConsole } from './console-side.ts';
 import type { Core } from './core.ts';
@@ -84,8 +83,8 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     now,
     hostNow,
     onError,
+    telemetry,
   } = core;
-  const { telemetry } = core;
   const { queue, http, appScheme, receipt, trustedProxy } = configuration;
   const shards = core.shardsOver(commands, telemetry.queue);
   telemetry.watchQueues({ redis: commands, shards, now });
@@ -139,22 +138,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     now,
     onError,
   });
-  const admission = createAdmission({
-    maxInHand: http.maxInHand,
-    maxWaitingCallers: http.maxWaitingCallers,
-    maxBacklog,
-    maxBacklogInAll,
-    backlog,
-    isRegistered: providers.isRegistered,
-    onRefused: (all) => {
-      for (const { count, shortage, apId: named } of all) {
-        telemetry.refused(count, shortage);
-        const apId = named === undefined ? undefined : printable(named);
-        refusals.note({ apId, fault: 900, detail: `No room: ${shortage}` }, count);
-        core.logger.warn({ count, shortage, ...(apId !== undefined && { apId }) }, 'requests refused');
-      }
-    },
-  });
+  const admission = openAdmission(core, { providers, refusals, backlog, maxBacklog, maxBacklogInAll });
   const operationDeps = {
     protocol,
     providers,
@@ -270,10 +254,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     ],
     documentation: {
       rules: configuration.protocol,
-      sandbox: configuration.sandbox,
-      publicUrl,
-      maxBodyBytes: http.maxBodyBytes,
-      retention,
+      ...{ publicUrl, retention, sandbox: configuration.sandbox, maxBodyBytes: http.maxBodyBytes },
     },
     now,
     log: httpLog,

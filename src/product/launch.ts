@@ -31,6 +31,7 @@ import { type Core, type CoreOptions, openCore } from './core.ts';
 import { findNewAuthorityError, readKeyUse } from './key-use.ts';
 import { inDataDirectory, openRedis, waitForRedis } from './redis-at-start.ts';
 import { reasonOf, StartError } from './start-error.ts';
+import { stopOnSignals } from './stop-signals.ts';
 import { startWorkerSide } from './worker-side.ts';
 
 interface Product {
@@ -159,9 +160,6 @@ export const startProduct = async (
   }
 };
 
-/** Signals within this time count as one: npm passes the terminal's Ctrl-C on again. */
-const sameSignalMs = 1000;
-
 /** @param setting Where the port comes from. */
 const listenError = (error: Error, setting: string, port: number | undefined, host: string): string =>
   'code' in error && error.code === 'EADDRINUSE'
@@ -170,29 +168,6 @@ const listenError = (error: Error, setting: string, port: number | undefined, ho
 
 const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || host.startsWith('127.');
-
-/**
- * Makes SIGINT and SIGTERM stop the product. A second signal aborts `hurry`; after that, or after
- * the lame-duck time, a further one ends the process at once.
- */
-const stopOnSignals = (lameDuckMs: number, hurry: AbortController, stop: () => void): void => {
-  let first: number | undefined;
-  let latest = 0;
-  const onSignal = (): void => {
-    const at = Date.now();
-    if (first === undefined) {
-      first = at;
-      latest = at;
-      stop();
-    } else if (at - latest > sameSignalMs) {
-      latest = at;
-      if (hurry.signal.aborted || at - first >= lameDuckMs) process.exit(1);
-      hurry.abort();
-    }
-  };
-  process.on('SIGINT', onSignal);
-  process.on('SIGTERM', onSignal);
-};
 
 /**
  * Starts, and stops in order at SIGINT and SIGTERM.

@@ -14,7 +14,6 @@ export const workflowDataSchema = z.strictObject({
   apId: z.string().min(1).max(256).describe('AP_ID of the application that the instance belongs to'),
   input: z.unknown().describe('What the workflow itself takes'),
 });
-export type WorkflowData = Readonly<z.infer<typeof workflowDataSchema>>;
 
 /** What an application may choose as the id of an instance. */
 export const ownIdPattern = /^[A-Za-z0-9_-]{1,64}$/;

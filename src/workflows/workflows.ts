@@ -13,7 +13,7 @@ import { begunJob, isInputError, jobNameOf, readJobName, type Workflow } from '.
 import { createEngine, type Engine, type Instance, spreadOver } from '../engine/engine.ts';
 import type { Shard } from '../transactions/shards.ts';
 import { instanceIdOf, ownIdOf, ownIdPattern, tenantPrefixOf, workflowDataSchema } from './contract.ts';
-import { type ListedInstance, type ListFilter, listInstances, type WorkflowStatus } from './listing.ts';
+import { type ListFilter, listInstances, type WorkflowStatus } from './listing.ts';
 import { processName } from './stock-process.ts';
 
 /** An instance as its application sees it. */
@@ -55,7 +55,7 @@ export type SendOutcome =
 export type Workflows = ReturnType<typeof createWorkflows>;
 
 /** The words of zod may quote the input. @param root What the error is about as a whole. */
-export const problemOf = (error: unknown, root: string): string => {
+const problemOf = (error: unknown, root: string): string => {
   if (isInputError(error)) return error.message;
   if (!(error instanceof z.ZodError)) throw error;
   const [issue] = error.issues;
@@ -275,5 +275,3 @@ export const createWorkflows = (options: {
 
 /** As it comes back from Redis. */
 const asStored = (data: unknown): unknown => JSON.parse(JSON.stringify(data)) as unknown;
-
-export type { ListedInstance };

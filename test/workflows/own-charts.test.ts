@@ -91,6 +91,7 @@ describe('a chart of an operator', () => {
       context: { isOver: true },
       output: { kind: 'signed', attempt: 1 },
     });
+    expect(Object.keys(ended.output).toSorted()).toEqual(['at', 'attempt', 'kind', 'msspTransId']);
     expect(Date.parse(ended.endedAt)).toBeGreaterThanOrEqual(Date.parse(ended.createdAt));
     // It is an ordinary transaction of the application.
     expect(await product.statusOf(ended.output.msspTransId, 'mid://ap.example')).toBe('500');

@@ -1,0 +1,93 @@
+/**
+ * The changes of an instance of a workflow as server-sent events.
+ *
+ * A stream holds a connection and looks at the instance, so there is a limited number of them. It
+ * ends with the instance, when its reader goes, when this process stops, and after ten minutes in
+ * any case: readers connect again by themselves.
+ *
+ * Source: HTML Living Standard, section 9.2.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Context } from 'hono';
+import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
+import type { Workflows, WorkflowView } from '../workflows/workflows.ts';
+
+const maxStreams = 256;
+const maxStreamsOfOne = 16;
+const streamMs = 600_000;
+const heartbeatMs = 15_000;
+/** Between two looks; longer while nothing changes. */
+const firstPauseMs = 200;
+const maxPauseMs = 3000;
+
+const isoOf = (at: number): string => new Date(at).toISOString();
+
+export const presentWorkflow = ({ createdAt, endedAt, ...view }: WorkflowView) => ({
+  ...view,
+  createdAt: isoOf(createdAt),
+  ...(endedAt !== undefined && { endedAt: isoOf(endedAt) }),
+});
+
+export const createWorkflowStreams = ({ find }: Pick<Workflows, 'find'>) => {
+  const stopped = new AbortController();
+  const openFor = new Map<string, number>();
+  let open = 0;
+
+  const tell = async (
+    stream: SSEStreamingApi,
+    look: () => Promise<WorkflowView | undefined>,
+  ): Promise<void> => {
+    const until = performance.now() + streamMs;
+    let last = '';
+    let saidAt = 0;
+    let pauseMs = firstPauseMs;
+    while (!stream.aborted && !stopped.signal.aborted && performance.now() < until) {
+      const view = await look();
+      if (view === undefined) return;
+      const data = JSON.stringify(presentWorkflow(view));
+      const isOver = view.status !== 'open';
+      const isSilent = performance.now() - saidAt >= heartbeatMs;
+      if (data !== last) await stream.writeSSE({ event: isOver ? 'end' : 'state', data });
+      else if (isSilent) await stream.write(':\n\n');
+      if (data !== last || isSilent) saidAt = performance.now();
+      if (isOver) return;
+      pauseMs = data === last ? Math.min(pauseMs * 1.3, maxPauseMs) : firstPauseMs;
+      last = data;
+      await delay(pauseMs, undefined, { signal: stopped.signal }).catch(() => undefined);
+    }
+  };
+
+  const leave = (apId: string): void => {
+    open -= 1;
+    const left = (openFor.get(apId) ?? 1) - 1;
+    if (left === 0) openFor.delete(apId);
+    else openFor.set(apId, left);
+  };
+
+  return {
+    open: async (
+      c: Context,
+      apId: string,
+      name: string,
+      id: string,
+    ): Promise<Response | 'stopping' | 'too-many' | 'unknown'> => {
+      if (stopped.signal.aborted) return 'stopping';
+      if ((await find(apId, name, id)) === undefined) return 'unknown';
+      const others = openFor.get(apId) ?? 0;
+      if (others >= maxStreamsOfOne || open >= maxStreams) return 'too-many';
+      openFor.set(apId, others + 1);
+      open += 1;
+      // nginx would hold events back until it has a buffer full of them.
+      c.header('x-accel-buffering', 'no');
+      return streamSSE(c, async (stream) => {
+        try {
+          await tell(stream, () => find(apId, name, id));
+        } finally {
+          leave(apId);
+        }
+      });
+    },
+    /** Ends all of them, and lets no new one begin. */
+    close: (): void => stopped.abort(),
+  };
+};
