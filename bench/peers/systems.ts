@@ -7,22 +7,25 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { verifyEvidence } from '../../src/evidence/verify-evidence.ts';
 import { verifySignature } from '../../src/pki/verify.ts';
 import { project } from '../harness/program.ts';
 import { type BenchContext, own } from '../harness/scenario.ts';
 import { productSide } from '../harness/sides.ts';
+import { processSigners } from '../load/requests.ts';
 import { type Guarded, startGuarded } from './guarded-process.ts';
 import { startPostgres } from './postgres.ts';
 import { startRestateServer } from './restate-server.ts';
-import { text } from './transaction-load-client.ts';
+import { text, type Work } from './transaction-load-client.ts';
+import { processRobots } from './transactions.ts';
 
 export interface RunningSystem {
   /** Where the requests go. */
   readonly url: string;
   /** Of the service and of what keeps its state. */
   readonly pids: readonly number[];
-  /** @throws When it is no signature over the text. */
-  check(signature: string): void;
+  /** @throws When it is no signature over the text, or not those of a process. */
+  check(work: Work, signature: string): Promise<void>;
 }
 
 /** A folder on the disk that all of them write to; it goes at the end. */
@@ -39,7 +42,7 @@ const startService = async (
   context: BenchContext,
   name: string,
   environment: Readonly<Record<string, string>> = {},
-): Promise<Guarded & { readonly url: string; check(signature: string): void }> => {
+): Promise<Guarded & Pick<RunningSystem, 'url' | 'check'>> => {
   const service = await own(
     context,
     startGuarded({
@@ -56,23 +59,36 @@ const startService = async (
   return {
     ...service,
     url: ready.url,
-    check: (signature) => {
-      if (!verify('sha256', Buffer.from(text), key, Buffer.from(signature, 'base64')))
-        throw new Error(`${name} did not sign the text`);
+    check: async (work, outcome) => {
+      const signatures = outcome.split(' ');
+      if (signatures.length !== (work === 'process' ? processSigners : 1))
+        throw new Error(`${name} gave ${signatures.length} signatures`);
+      for (const signature of signatures) {
+        if (!verify('sha256', Buffer.from(text), key, Buffer.from(signature, 'base64')))
+          throw new Error(`${name} did not sign the text`);
+      }
     },
   };
 };
 
 export const startParaphSystem = async (context: BenchContext): Promise<RunningSystem> => {
   const side = await productSide(context, { appendfsync: 'always' });
-  const worker = await side.start('worker');
-  const api = await side.start('api');
-  const root = await fetch(`${api.url}/pki/root.pem`);
-  const trust = [new X509Certificate(await root.text()).raw];
+  const { first, numbers } = processRobots;
+  const subscribers = [{ msisdn: `+${first}`, through: `+${first + numbers - 1}`, sim: {} }];
+  const worker = await side.start('worker', { subscribers });
+  const api = await side.start('api', { subscribers });
+  const root = await (await fetch(`${api.url}/pki/root.pem`)).text();
+  const trust = [new X509Certificate(root).raw];
   return {
     url: api.url,
     pids: [api.pid, worker.pid, side.redis.pid],
-    check: (signature) => {
+    check: async (work, signature) => {
+      if (work === 'process') {
+        const verified = await verifyEvidence(signature, { roots: root });
+        if (!verified.ok || verified.evidence.signatures.length !== processSigners)
+          throw new Error(`The evidence does not verify: ${JSON.stringify(verified)}`);
+        return;
+      }
       const verified = verifySignature(Buffer.from(signature, 'base64'), text, { trust });
       if (!verified.ok) throw new Error(`Paraph did not sign the text: ${JSON.stringify(verified)}`);
     },

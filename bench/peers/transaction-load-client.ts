@@ -4,8 +4,13 @@ import { startProgram } from '../harness/program.ts';
 export const systems = ['paraph', 'dbos', 'restate'] as const;
 export type System = (typeof systems)[number];
 
+/** One signature, or a process with three signers in order. */
+export const works = ['signature', 'process'] as const;
+export type Work = (typeof works)[number];
+
 export interface TransactionLoad {
   readonly system: System;
+  readonly work: Work;
   /** `http://127.0.0.1:8080` */
   readonly url: string;
   readonly inFlight: number;
@@ -24,7 +29,7 @@ export interface TransactionLoadResult {
   readonly outcomeP99Ms: number;
   /** For each transaction, one at best. */
   readonly statusRequests: number;
-  /** The outcome of the last one, Base64, to be verified. */
+  /** Of the last one, to be verified: Base64; of a process three with spaces between, or evidence. */
   readonly lastSignature: string;
 }
 

@@ -20,9 +20,12 @@ const below = 0.005;
 /** Clients that ask in step would make a service work in bursts. */
 const jitter = (): number => 0.75 + Math.random() / 2;
 const leastWaitMs = 1;
+/** Servers end connections that are idle for some seconds. */
+const mostWaitMs = 2000;
+const waitMs = (wanted: number): number => Math.min(Math.max(leastWaitMs, wanted), mostWaitMs);
 
-/** For each number in flight: the rounds of one system go on from each other. */
-const likelyMs = new Map<number, number>();
+/** For each work and number in flight: the rounds of one system go on from each other. */
+const likelyMs = new Map<string, number>();
 
 /** A transaction that never ends must not stop the whole run. */
 const timeoutMs = 60_000;
@@ -55,33 +58,32 @@ const openAsk = async (url: URL): Promise<{ ask: Ask; end: () => void }> => {
 };
 
 /** Asks until there is an outcome. */
-const awaitOutcome = async (ask: Ask, dialect: Dialect, id: string, inFlight: number): Promise<Seen> => {
+const awaitOutcome = async (
+  ask: Ask,
+  dialect: Dialect,
+  id: string,
+  { work, inFlight }: TransactionLoad,
+): Promise<Seen> => {
   const request = dialect.outcome(id);
+  const kind = `${work} ${inFlight}`;
   const accepted = performance.now();
   const passedMs = (): number => performance.now() - accepted;
-  if (!dialect.waits) await delay(Math.max(leastWaitMs, (likelyMs.get(inFlight) ?? inFlight / 4) * jitter()));
+  if (!dialect.waits) await delay(waitMs((likelyMs.get(kind) ?? inFlight / 4) * jitter()));
   for (let statusRequests = 1; ; statusRequests += 1) {
     const signature = dialect.signatureOf(await ask(request));
     if (signature === undefined) {
-      await delay(Math.max(leastWaitMs, passedMs() / 2));
+      await delay(waitMs(passedMs() / 2));
       continue;
     }
-    const guess = likelyMs.get(inFlight) ?? passedMs();
-    likelyMs.set(
-      inFlight,
-      statusRequests === 1 ? guess * (1 - below) : guess + (passedMs() - guess) * towards,
-    );
+    const guess = likelyMs.get(kind) ?? passedMs();
+    likelyMs.set(kind, statusRequests === 1 ? guess * (1 - below) : guess + (passedMs() - guess) * towards);
     return { signature, statusRequests };
   }
 };
 
-const run = async ({
-  system,
-  url,
-  inFlight,
-  durationMs,
-}: TransactionLoad): Promise<TransactionLoadResult> => {
-  const dialect = dialects[system];
+const run = async (load: TransactionLoad): Promise<TransactionLoadResult> => {
+  const { system, work, url, inFlight, durationMs } = load;
+  const dialect = dialects[work][system];
   const lines = await Promise.all(Array.from({ length: inFlight }, () => openAsk(new URL(url))));
   const accepting = createHistogram();
   const ending = createHistogram();
@@ -95,7 +97,7 @@ const run = async ({
       const sent = performance.now();
       const id = dialect.idOf(await ask(dialect.accept()));
       const accepted = performance.now();
-      const seen = await awaitOutcome(ask, dialect, id, inFlight);
+      const seen = await awaitOutcome(ask, dialect, id, load);
       const ended = performance.now();
       if (ended > until) return;
       count += 1;

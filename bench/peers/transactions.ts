@@ -6,8 +6,8 @@
  * because it spares them requests. Paraph's interface knows only asking again.
  */
 
-import { robots, uniqueNumber } from '../load/requests.ts';
-import { type System, text } from './transaction-load-client.ts';
+import { type ProcessShape, processData, processSigners, robots, uniqueNumber } from '../load/requests.ts';
+import { type System, text, type Work } from './transaction-load-client.ts';
 
 export interface Request {
   readonly method: 'GET' | 'POST';
@@ -99,4 +99,45 @@ const restate: Dialect = {
   waits: true,
 };
 
-export const dialects: Readonly<Record<System, Dialect>> = { paraph, dbos, restate };
+/** A number is prompted six times a minute at most, so the robots are many. */
+export const processRobots = { signers: 'order', ask: 'now', first: 411_000_000_000, numbers: 8192 } as const;
+
+let asked = 0;
+const nextProcess = (shape: ProcessShape) => {
+  asked += processSigners;
+  return processData(shape, asked);
+};
+
+/** RFC 6749 2.3.1: an AP_ID has colons. */
+const basic = ({ apId }: { readonly apId: string }): string =>
+  `Authorization: Basic ${btoa(`${encodeURIComponent(apId)}:`)}\r\n`;
+
+const paraphProcess: Dialect = {
+  accept: () => {
+    const data = nextProcess(processRobots);
+    const body = JSON.stringify({ input: data.input });
+    return { method: 'POST', path: '/workflows/process', body, headers: basic(data) };
+  },
+  idOf: (body) => String(parse(body).id),
+  outcome: (id) => ({
+    method: 'GET',
+    path: `/workflows/process/${id}`,
+    headers: basic(processData(processRobots, 0)),
+  }),
+  signatureOf: (body) => {
+    const { status, output } = parse(body) as { status: string; output?: { evidence: string } };
+    if (status === 'open') return undefined;
+    if (status === 'completed' && output !== undefined) return output.evidence;
+    throw new Error(`A process ended without signatures: ${body.slice(0, 300)}`);
+  },
+  waits: false,
+};
+
+export const dialects: Readonly<Record<Work, Readonly<Record<System, Dialect>>>> = {
+  signature: { paraph, dbos, restate },
+  process: {
+    paraph: paraphProcess,
+    dbos: { ...dbos, accept: () => ({ ...dbos.accept(), path: '/processes' }) },
+    restate: { ...restate, accept: () => ({ ...restate.accept(), path: '/signatures/process/send' }) },
+  },
+};

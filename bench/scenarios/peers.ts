@@ -35,45 +35,58 @@ const labels: Readonly<Record<System, string>> = {
   restate: 'Restate',
 };
 
-/** The first decides the ratios. */
-const inFlights = [64, 256] as const;
+/** The first decides the ratios; of processes the last. */
+const loads = [
+  { work: 'signature', inFlight: 64 },
+  { work: 'signature', inFlight: 256 },
+  { work: 'process', inFlight: 64 },
+] as const;
+type Load = (typeof loads)[number];
+
+const nameOf = ({ work, inFlight }: Load): string =>
+  work === 'process' ? `${inFlight}, processes of three` : String(inFlight);
 
 const measureAll = async (
   context: BenchContext,
   running: Readonly<Record<System, RunningSystem>>,
-): Promise<ReadonlyMap<number, Rounds>> => {
+): Promise<ReadonlyMap<Load, Rounds>> => {
   const { small, say } = context;
   const loader = await own(context, startTransactionLoader());
-  const measure = async (system: System, inFlight: number): Promise<Round> => {
+  const measure = async (system: System, { work, inFlight }: Load): Promise<Round> => {
     const { url, pids, check } = running[system];
     const before = familyCpuSeconds(pids);
-    const result = await loader.ask({ system, url, inFlight, durationMs: small ? 3000 : 8000 });
+    const result = await loader.ask({
+      system,
+      work,
+      url,
+      inFlight,
+      durationMs: small && work === 'signature' ? 3000 : 8000,
+    });
     const cpuSeconds = familyCpuSeconds(pids) - before;
-    check(result.lastSignature);
+    await check(work, result.lastSignature);
     return { ...result, cpuMs: (cpuSeconds / result.count) * 1000 };
   };
-  const all = new Map<number, Rounds>();
-  for (const inFlight of inFlights) {
-    say(`${inFlight} in flight`);
+  const all = new Map<Load, Rounds>();
+  for (const load of loads) {
+    say(`${nameOf(load)} in flight`);
     const rounds = small ? 3 : 7;
     const sides = {
-      paraph: () => measure('paraph', inFlight),
-      dbos: () => measure('dbos', inFlight),
-      restate: () => measure('restate', inFlight),
+      paraph: () => measure('paraph', load),
+      dbos: () => measure('dbos', load),
+      restate: () => measure('restate', load),
     };
+    const isMore = load.inFlight > loads[0].inFlight;
     // All three run on compilers that need some seconds of work.
-    const warmUps = inFlight === inFlights[0] ? 2 : 1;
-    all.set(
-      inFlight,
-      await interleave(inFlight === inFlights[0] ? rounds : Math.ceil(rounds / 2), sides, { warmUps }),
-    );
+    const warmUps = isMore ? 1 : 2;
+    all.set(load, await interleave(isMore ? Math.ceil(rounds / 2) : rounds, sides, { warmUps }));
   }
   return all;
 };
 
 const rates = (rounds: readonly Round[]): number[] => rounds.map(({ perSecond }) => perSecond);
 
-const tableOf = (inFlight: number, rounds: Rounds): Table => {
+const tableOf = (load: Load, rounds: Rounds): Table => {
+  const what = load.work === 'process' ? 'processes' : 'transactions';
   const row = (system: System): (string | number)[] => {
     const each = rates(rounds[system]);
     return [
@@ -92,10 +105,10 @@ const tableOf = (inFlight: number, rounds: Rounds): Table => {
     ];
   };
   return {
-    title: `The same workflow, ${inFlight} transactions in flight, fsync before every answer (medians of the rounds)`,
+    title: `The same workflow, ${load.inFlight} ${what}${load.work === 'process' ? ' with three signers in order' : ''} in flight, fsync before every answer (medians of the rounds)`,
     columns: [
       '',
-      'transactions/s',
+      `${what}/s`,
       'least to most',
       'accepted p50 ms',
       'p99 ms',
@@ -119,8 +132,9 @@ export const peers: Scenario = {
       restate: await startRestateSystem(context),
     };
     const measured = await measureAll(context, running);
-    const decisive = measured.get(inFlights[0]);
-    if (decisive === undefined) throw new Error('nothing was measured');
+    const decisive = measured.get(loads[0]);
+    const processes = measured.get(loads[2]);
+    if (decisive === undefined || processes === undefined) throw new Error('nothing was measured');
     const faster = median(rates(decisive.dbos)) > median(rates(decisive.restate)) ? 'dbos' : 'restate';
     const against = (name: string, peer: 'dbos' | 'restate', what: string, goal?: { atLeast: number }) =>
       compare(
@@ -131,13 +145,27 @@ export const peers: Scenario = {
       );
     const words =
       'transactions per second from request to outcome over HTTP, Paraph (an API and a worker process) with append-only file always';
+    const processWords =
+      'processes with three robots in order per second over HTTP, each with its evidence, Paraph with append-only file always';
     return {
       ratios: [
         against('dbos', 'dbos', 'DBOS with PostgreSQL (one process)'),
         against('restate', 'restate', 'Restate (server and one process)'),
+        compare(
+          { name: 'processDbos', divides: `${processWords} / DBOS with PostgreSQL (one process)` },
+          processes.paraph,
+          processes.dbos,
+          'perSecond',
+        ),
+        compare(
+          { name: 'processRestate', divides: `${processWords} / Restate (server and one process)` },
+          processes.paraph,
+          processes.restate,
+          'perSecond',
+        ),
         against('peers', faster, `the faster of the two, ${labels[faster]}`, { atLeast: 2 }),
       ],
-      tables: [...measured].map(([inFlight, rounds]) => tableOf(inFlight, rounds)),
+      tables: [...measured].map(([load, rounds]) => tableOf(load, rounds)),
       plots: [
         {
           file: 'peers',
@@ -147,8 +175,8 @@ export const peers: Scenario = {
           yLabel: 'transactions per second',
           series: systems.map((system) => ({
             label: labels[system],
-            points: [...measured].map(([inFlight, rounds]) => ({
-              x: String(inFlight),
+            points: [...measured].map(([load, rounds]) => ({
+              x: nameOf(load),
               y: median(rates(rounds[system])),
             })),
           })),

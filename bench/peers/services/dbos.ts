@@ -3,6 +3,7 @@
  * PostgreSQL.
  *
  *     POST /requests      {"text"}  ->  {"id"}                    once the workflow is in the database
+ *     POST /processes     {"text"}  ->  {"id"}                    the same for three signers in order
  *     GET /requests/:id             ->  {"status", "signature"}   as soon as it has ended
  *
  * `startWorkflow` resolves when the row of the workflow is committed. No queue: it would add two
@@ -13,7 +14,7 @@
 import { DBOS } from '@dbos-inc/dbos-sdk';
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
-import { sayReady, signText } from './signing.ts';
+import { sayReady, signers, signText } from './signing.ts';
 
 /** How often DBOS looks for a result that is not there yet; its default is a second. */
 const resultPollMs = 50;
@@ -21,6 +22,16 @@ const resultPollMs = 50;
 const workflow = DBOS.registerWorkflow(
   (text: string): Promise<string> => DBOS.runStep(async () => signText(text), { name: 'sign' }),
   { name: 'signature' },
+);
+
+const signing = DBOS.registerWorkflow(
+  async (text: string): Promise<string> => {
+    const signatures: string[] = [];
+    for (const signer of signers)
+      signatures.push(await DBOS.runStep(async () => signText(text), { name: `sign ${signer}` }));
+    return signatures.join(' ');
+  },
+  { name: 'process' },
 );
 
 DBOS.setConfig({
@@ -38,6 +49,11 @@ const app = new Hono();
 app.post('/requests', async (c) => {
   const { text } = await c.req.json<{ text: string }>();
   const handle = await DBOS.startWorkflow(workflow)(text);
+  return c.json({ id: handle.workflowID });
+});
+app.post('/processes', async (c) => {
+  const { text } = await c.req.json<{ text: string }>();
+  const handle = await DBOS.startWorkflow(signing)(text);
   return c.json({ id: handle.workflowID });
 });
 app.get('/requests/:id', async (c) => {

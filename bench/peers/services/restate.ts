@@ -1,5 +1,5 @@
 /**
- * The workflow on Restate: a service whose handler runs one durable step. The Restate server takes
+ * The workflow on Restate: a service with two handlers: one runs one durable step, the other three in order. The Restate server takes
  * the requests over HTTP, keeps them, calls this process over one HTTP/2 connection in both
  * directions, and answers for the outcome.
  */
@@ -8,13 +8,18 @@ import { once } from 'node:events';
 import { createServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { type Context, createEndpointHandler, service } from '@restatedev/restate-sdk';
-import { sayReady, signText } from './signing.ts';
+import { sayReady, signers, signText } from './signing.ts';
 
 const signatures = service({
   name: 'signatures',
   handlers: {
     sign: (context: Context, { text }: { text: string }): Promise<string> =>
       context.run('sign', () => signText(text)),
+    process: async (context: Context, { text }: { text: string }): Promise<string> => {
+      const given: string[] = [];
+      for (const signer of signers) given.push(await context.run(`sign ${signer}`, () => signText(text)));
+      return given.join(' ');
+    },
   },
 });
 
