@@ -19,6 +19,7 @@ const knownInstallScripts = ['esbuild', 'msgpackr-extract'];
 
 const licences = [
   'MIT',
+  'MIT-0',
   'MIT OR Apache-2.0',
   'Apache-2.0',
   'BSD-2-Clause',

@@ -150,6 +150,7 @@ describe('beside the signature interface', () => {
     const told: Error[] = [];
     const app = createApp({
       more: [],
+      limits: { maxBytes: 1000, timeoutMs: 1000 },
       log: { answered: () => undefined, trouble: (error: Error) => void told.push(error) },
       documentation: {
         get rules(): never {
