@@ -1,5 +1,7 @@
 /** Workflows in the console: the list, one process, orders to it, and who sees what. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { setup } from 'xstate';
+import { defineWorkflow } from '../../src/workflows/index.ts';
 import type { Json } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { type ApiStage, startApiStage } from './api-stage.ts';
@@ -7,9 +9,12 @@ import { type ApiStage, startApiStage } from './api-stage.ts';
 const redis = testRedis();
 const apId = 'http://bank.example';
 
+const waiting = setup({}).createMachine({ initial: 'waiting', states: { waiting: {} } });
+const charts = ['note', 'note-b'].map((name) => defineWorkflow({ name, version: 1, chart: waiting }));
+
 let stage: ApiStage;
 beforeAll(async () => {
-  stage = await startApiStage(redis);
+  stage = await startApiStage(redis, charts);
 });
 afterAll(() => stage.close());
 
@@ -108,6 +113,12 @@ describe('workflows in the console', () => {
       expect(hidden.status).toBe(200);
       expect(hidden.text).not.toContain('Muster');
     }
+    const target = path.split('/').at(-1);
+    const { body } = await stage.ask('operator', 'GET', `/admin/api/audit?target=${target}`);
+    // Once in a session, and not of a viewer.
+    expect(body.entries.map(({ who, action }: Json) => [who, action])).toEqual([
+      ['the-operator', 'view-sensitive'],
+    ]);
     for (const where of [path, page]) {
       const unknown = where.replace(/[^/]+$/, child);
       expect((await stage.ask('admin', 'GET', unknown)).status).toBe(404);
@@ -168,11 +179,27 @@ describe('workflows in the console', () => {
     const late = await stage.ask('operator', 'POST', `${path}/cancel`, { reason: 'Again' });
     expect([late.status, late.body.error]).toEqual([409, 'ended']);
     const { entries } = (
-      await stage.ask('operator', 'GET', `/admin/api/audit?target=${path.split('/').at(-1)}`)
+      await stage.ask(
+        'operator',
+        'GET',
+        `/admin/api/audit?action=workflow-cancel&target=${path.split('/').at(-1)}`,
+      )
     ).body;
     expect(entries).toMatchObject([
       { action: 'workflow-cancel', reason: 'The wrong contract', details: { name: 'process' } },
     ]);
+  });
+
+  it('shows why somebody cancelled it to operators only', async () => {
+    const { workflows } = stage.product.api;
+    await workflows.start(apId, 'note', {}, 'stop-1');
+    await until('stop-1', ({ instance }) => instance.state === 'waiting');
+    const path = `/admin/api/workflows/${await instanceOf('stop-1')}`;
+    await stage.ask('operator', 'POST', `${path}/cancel`, { reason: 'Anna has moved' });
+    const { instance } = await until('stop-1', (detail) => detail.instance.status === 'cancelled');
+    expect(instance.reason).toBe('Anna has moved');
+    for (const where of [path, path.replace('/api', ''), '/admin/api/workflows', '/admin/workflows'])
+      expect((await stage.ask('viewer', 'GET', where)).text).not.toContain('Anna has moved');
   });
 
   it('shows what another program has made of a record', async () => {
