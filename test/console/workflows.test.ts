@@ -91,6 +91,23 @@ describe('workflows in the console', () => {
     expect((await stage.ask('viewer', 'GET', '/admin/workflows?status=secret')).status).toBe(422);
   });
 
+  it('are those of one name alone, and may have the same ending of their ids', async () => {
+    const { workflows } = stage.product.api;
+    const begun = [
+      await workflows.start(apId, 'note', {}, 'b-1'),
+      await workflows.start(apId, 'note-b', {}, '1'),
+      await workflows.start(apId, 'note', {}, '-b-1'),
+    ];
+    expect(begun.map(({ kind }) => kind)).toEqual(['started', 'started', 'started']);
+    await until('-b-1', ({ instance }) => instance.state === 'waiting');
+    await until('1', ({ instance }) => instance.state === 'waiting');
+    await until('b-1', ({ instance }) => instance.state === 'waiting');
+    const list = async (name: string) =>
+      (await stage.ask('viewer', 'GET', `/admin/api/workflows?name=${name}`)).body.rows;
+    expect((await list('note')).map(({ id }: Json) => id).toSorted()).toEqual(['-b-1', 'b-1']);
+    expect((await list('note-b')).map(({ name, id }: Json) => [name, id])).toEqual([['note-b', '1']]);
+  });
+
   it('show names and words of people to operators only', async () => {
     const { path } = await begin('roles-1', ['Anna Muster']);
     const child = `${path.split('/').at(-1)}.0-1-0.1`;

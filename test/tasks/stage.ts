@@ -123,7 +123,7 @@ export const startTaskStage = async (
 
   /** @returns The id of the process. Its first step has begun. */
   const begin = async (steps: readonly PlanStep[], own: Partial<ProcessInput> = {}): Promise<string> => {
-    const id = `abcdefghijkl-process-p${processes++}`;
+    const id = `abcdefghijkl-process--p${processes++}`;
     const at = Date.now();
     await engine.start(process, id, {
       ...{ apId, id, title: 'Contract 4711', deadline: at + 86_400_000, steps, compensation: [], at },
