@@ -13,7 +13,7 @@ import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PromiseActorLogic } from 'xstate';
 import type { SignatureContext } from '../machines/signature.machine.ts';
-import type { SignAsk, SignResult } from '../machines/signer.machine.ts';
+import type { SignAsk, SignResult } from '../machines/signer-contract.ts';
 import { readToken } from '../src/engine/activities.ts';
 import {
   type ActivityArguments,

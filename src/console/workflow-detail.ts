@@ -6,7 +6,7 @@
  */
 import type { ProcessContext } from '../../machines/process-progress.ts';
 import { publishProcess, type StepView } from '../../machines/process-report.ts';
-import type { SignerContext } from '../../machines/signer.machine.ts';
+import type { SignerContext } from '../../machines/signer-contract.ts';
 import type { Workflow } from '../engine/define.ts';
 import type { Instance } from '../engine/engine.ts';
 import { childInstanceId } from '../engine/interpret.ts';

@@ -2,7 +2,7 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
 import type { ProcessOrder } from '../../machines/process-actions.ts';
-import { doneBy, type NewAuditEntry } from '../operators/audit.ts';
+import { doneBy, type NewAuditEntry, noted } from '../operators/audit.ts';
 import type { Operator } from '../operators/operator.ts';
 import { statuses } from '../workflows/listing.ts';
 import { answer, badCursor, present, type Refusal, refuse } from './answers.ts';
@@ -56,13 +56,8 @@ export const createWorkflowRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironmen
     return found.status === 'open' ? found : 'ended';
   };
 
-  /** The entry is written before the order; one that was not done gets a second. */
-  const recorded = async (entry: NewAuditEntry, order: () => Promise<Done>): Promise<Done> => {
-    await audit.record(entry);
-    const done = await order();
-    if (done !== 'done') await audit.record({ ...entry, details: { ...entry.details, outcome: done } });
-    return done;
-  };
+  const recorded = (entry: NewAuditEntry, order: () => Promise<Done>): Promise<Done> =>
+    noted(audit, entry, order, (done) => done === 'done' || done);
 
   const cancel = async (id: string, operator: Operator, given: string): Promise<Done> => {
     const reason = given.trim();
