@@ -149,6 +149,11 @@ describe('workflows in the console', () => {
     expect(text.match(/class="node visited here"><rect[^>]*\/><text[^>]*>([^<]+)/)?.[1]).toBe('open');
     expect(text.match(/class="node visited here outer"><rect[^>]*\/><text[^>]*>([^<]+)/)?.[1]).toBe('steps');
     expect(text).toContain('>attest</tspan>');
+    // In the chart of the signer, below the table of the children.
+    expect(text).toMatch(/<\/table><details id="child-0-1-0"><summary>Statechart of 0-1-0</);
+    expect(text).toContain('Scroll the chart sideways');
+    const [, pause] = /attest.*?>([^<]*10[^<]*)<\/tspan>/s.exec(text) ?? [];
+    expect(pause).toBe('10 seconds');
   });
 
   it('asks a signer again who rests; the signatures of the others stay', async () => {

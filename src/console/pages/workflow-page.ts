@@ -61,12 +61,12 @@ const peopleSection = (model: WorkflowModel): Html => {
   )}</section>`;
 };
 
-/** The chart of a child, behind its name. */
-const childName = ({ name, src, state }: ShownChild, workflow: Workflow | undefined): Html => {
+/** Below the table: a cell is too narrow for it. */
+const childChart = ({ name, src, state }: ShownChild, workflow: Workflow | undefined): Html => {
   const chart = workflow?.children[src]?.chart;
   return chart === undefined
-    ? html`${name}`
-    : html`<details id="child-${name}"><summary>${name}</summary>${machineSvg(chart.machine, state)}</details>`;
+    ? nothing
+    : html`<details id="child-${name}"><summary>Statechart of ${name}</summary>${machineSvg(chart.machine, state)}</details>`;
 };
 
 const childrenSection = ({ detail: { children }, workflow }: WorkflowModel): Html =>
@@ -77,9 +77,9 @@ const childrenSection = ({ detail: { children }, workflow }: WorkflowModel): Htm
         ['Child', 'State', 'Next timer'],
         children.map(
           (child) =>
-            html`<tr role="row"><th scope="row" role="rowheader" class="first wide">${childName(child, workflow)}</th><td role="cell" class="code wide">${valueText(child.state)}</td><td role="cell" class="nowrap">${child.nextAt === undefined ? nothing : timeOf(child.nextAt)}</td></tr>`,
+            html`<tr role="row"><th scope="row" role="rowheader" class="first wide">${child.name}</th><td role="cell" class="code wide">${valueText(child.state)}</td><td role="cell" class="nowrap">${child.nextAt === undefined ? nothing : timeOf(child.nextAt)}</td></tr>`,
         ),
-      )}</section>`;
+      )}${children.map((child) => childChart(child, workflow))}</section>`;
 
 const timelineItem = ({ at, what, who, msspTransId, reason }: WorkflowEvent): Html => {
   const kind = /^(Signed|Ended: completed|Step done)/.test(what)
