@@ -156,6 +156,21 @@ describe('workflows in the console', () => {
     expect(pause).toBe('10 seconds');
   });
 
+  it('shows no table for a step that was skipped', async () => {
+    const signers = [{ name: 'Anna', msisdn: '+41700092501', text: 'Bank: I sign' }];
+    const steps = [
+      { name: 'Board', signers, onRefusal: 'continue' },
+      { name: 'Meeting', signers, if: { step: 'Board', is: 'unmet' } },
+    ];
+    const begun = await stage.product.api.workflows.start(apId, 'process', { steps }, 'skip-1');
+    expect(begun).toMatchObject({ kind: 'started' });
+    const ended = await until('skip-1', ({ instance }) => instance.status === 'completed');
+    expect(ended.steps.map(({ state }: Json) => state)).toEqual(['done', 'skipped']);
+    const { text } = await stage.ask('operator', 'GET', `/admin/workflows/${await instanceOf('skip-1')}`);
+    expect(text).toContain('Signers of Board');
+    expect(text).not.toContain('Signers of Meeting');
+  });
+
   it('asks a signer again who rests; the signatures of the others stay', async () => {
     const { path, prompts } = await begin(
       'again-1',

@@ -53,11 +53,16 @@ const peopleSection = (model: WorkflowModel): Html => {
   if (steps === undefined) return nothing;
   return html`<section class="attempts" aria-labelledby="people"><h2 id="people">People</h2>${steps.map(
     (step) =>
-      html`<h3>${step.name} ${mark(step.state)} <span class="quiet">needs ${step.need}</span></h3>${cardTable(
-        `Signers of ${step.name}`,
-        ['Signer', 'State', 'At', 'Transaction', ['Order', 'unseen']],
-        step.signers.map((signer) => signerRow(model, step, signer)),
-      )}`,
+      html`<h3>${step.name} ${mark(step.state)} <span class="quiet">needs ${step.need}</span></h3>${
+        // A step that was skipped has asked nobody.
+        step.signers.length === 0
+          ? nothing
+          : cardTable(
+              `Signers of ${step.name}`,
+              ['Signer', 'State', 'At', 'Transaction', ['Order', 'unseen']],
+              step.signers.map((signer) => signerRow(model, step, signer)),
+            )
+      }`,
   )}</section>`;
 };
 
