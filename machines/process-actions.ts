@@ -23,7 +23,7 @@ import {
 } from './process-progress.ts';
 import { outcomeOf } from './process-report.ts';
 import { timeOf } from './signature.machine.ts';
-import type { SignerEnd, SignerMessage } from './signer.machine.ts';
+import type { SignerEnd, SignerMessage } from './signer-contract.ts';
 
 /** Events that come from outside. */
 export const processEventSchema = z.discriminatedUnion('type', [

@@ -3,7 +3,7 @@
  *
  * Conditions look at what earlier steps gave. They are pure data.
  */
-import type { Person, SignerInput } from './signer.machine.ts';
+import type { Person, SignerInput } from './signer-contract.ts';
 
 /**
  * done     Enough people have signed.

@@ -5,7 +5,7 @@
  * with the same key; the branch that it replaces stays, for the evidence.
  */
 import { holds, type PlanStep, type PlanTell, type ProcessPlan, type StepResult } from './process-plan.ts';
-import type { Person, SignerEnd, SignerInput } from './signer.machine.ts';
+import type { Person, SignerEnd, SignerInput } from './signer-contract.ts';
 
 /** Key of the branch of the person to whom a step escalates. */
 export const escalatedKey = 'escalated';

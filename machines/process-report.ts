@@ -9,7 +9,7 @@ import {
   personOf,
   type StepProgress,
 } from './process-progress.ts';
-import type { Person } from './signer.machine.ts';
+import type { Person } from './signer-contract.ts';
 
 export type ProcessOutcome = 'completed' | 'failed' | 'cancelled';
 

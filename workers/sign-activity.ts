@@ -13,7 +13,7 @@ import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PromiseActorLogic } from 'xstate';
 import type { SignatureContext } from '../machines/signature.machine.ts';
-import type { SignAsk, SignResult } from '../machines/signer.machine.ts';
+import type { SignAsk, SignResult } from '../machines/signer-contract.ts';
 import { readToken } from '../src/engine/activities.ts';
 import {
   type ActivityArguments,
@@ -46,7 +46,7 @@ import { fingerprintOf, msspTransIdOf } from '../src/transactions/ids.ts';
 import type { Shard } from '../src/transactions/shards.ts';
 import type { SignatureData } from '../src/transactions/signature-workflow.ts';
 import { createSubmitFor, type FindTransaction } from '../src/transactions/transactions.ts';
-import { rootOf, withoutTenant } from '../src/workflows/contract.ts';
+import { isInstanceOf, rootOf, withoutTenant } from '../src/workflows/contract.ts';
 import type { SignInput } from '../src/workflows/service-activities.ts';
 import { processName } from '../src/workflows/stock-process.ts';
 
@@ -88,7 +88,7 @@ const failedBy = ({ code, detail }: Fault, msspTransId?: string): SignResult => 
  * @param instance That waits for the signature.
  */
 const proofOf = (instance: string, outcome: SignatureContext['outcome']): { readonly proof?: unknown } =>
-  outcome?.kind === 'signature' && withoutTenant(instance).startsWith(`${processName}-`)
+  outcome?.kind === 'signature' && isInstanceOf(instance, processName)
     ? { proof: { cms: outcome.cms, certificates: outcome.certificates } }
     : {};
 

@@ -56,7 +56,7 @@ export const signatureProcess: Scenario = {
     const measure = async (side: 'product' | 'floor', what: keyof typeof bodies): Promise<Round> => {
       const { redis, clear } = side === 'product' ? product : floor;
       await clear();
-      await product.redis.deleteKeys(`${product.prefix}:workflows:*-process-*`);
+      await product.redis.deleteKeys(`${product.prefix}:workflows:*-process--*`);
       const pids = { cpuMicros: (side === 'product' ? worker : bare).pid, redisCpuMicros: redis.pid };
       const result = await withCpu(pids, () => load(side, what, { durationMs: small ? 1000 : 3000 }));
       const each = what === 'process' ? processSigners : 1;

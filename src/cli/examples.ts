@@ -12,7 +12,7 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   ],
   'workflow ls': ['--name process --status open'],
   'workflow send': [`aZ3_kQ9xLm2p-order-7 APPROVE --data '{"by":"Anna"}'`],
-  'workflow cancel': ['aZ3_kQ9xLm2p-process-7 --reason "Wrong contract"'],
+  'workflow cancel': ['aZ3_kQ9xLm2p-process--7 --reason "Wrong contract"'],
   'workflow check': ['approval.workflow.mjs'],
   'workflow test': ['approval.workflow.mjs --events events.json'],
   ls: ['--state open', '--state failed --fault 208,209 --since 2h', '--state failed --json'],

@@ -1,6 +1,7 @@
 /** A workflow for people: what its chart can do, as a tree of its states, and as Mermaid. */
 import type { AnyStateMachine, StateNode } from 'xstate';
 import { activityFor } from '../engine/activities.ts';
+import { delayOf, durationText, invokedAs, invokedBy } from '../engine/chart-words.ts';
 import type { Workflow } from '../engine/define.ts';
 
 type Node = StateNode<never, never>;
@@ -14,47 +15,21 @@ interface Way {
   readonly actions: readonly string[];
 }
 
-const units = [
-  [86_400_000, 'day'],
-  [3_600_000, 'hour'],
-  [60_000, 'minute'],
-  [1000, 'second'],
-] as const;
-
-const durationText = (ms: number): string => {
-  const [unitMs, unit] = units.find(([each]) => ms >= each && ms % each === 0) ?? [];
-  if (unitMs === undefined) return `${ms} ms`;
-  const count = ms / unitMs;
-  return `${count} ${unit}${count === 1 ? '' : 's'}`;
-};
-
 const nameOf = (part: unknown): string => {
   if (typeof part === 'string') return part;
   const { type, name } = Object(part) as { readonly type?: unknown; readonly name?: unknown };
   return typeof type === 'string' ? type : typeof name === 'string' && name !== '' ? name : 'a function';
 };
 
-interface Invoked {
-  readonly id?: string;
-  readonly src: unknown;
-}
-
-/** The engine has taken activities out of the nodes; the configuration still has them. */
-const invokedBy = ({ config }: Node): readonly Invoked[] => {
-  const { invoke = [] } = config as { readonly invoke?: Invoked | readonly Invoked[] };
-  return [invoke].flat();
-};
-
 /** XState names a child without an id by its place and its state. */
 const srcOf = (node: Node, child: string): string => {
-  const found = invokedBy(node).find(({ id }, index) => (id ?? `${index}.${node.id}`) === child);
+  const found = invokedAs(node, child);
   return found === undefined || found.id !== undefined ? child : nameOf(found.src);
 };
 
-/** In the words of people. XState writes `xstate.after.<delay>.<state>`. */
 const readEvent = (type: string, node?: Node): string => {
-  const [, delay] = /^xstate\.after\.([^.]+)\./.exec(type) ?? [];
-  if (delay !== undefined) return `after ${/^\d+$/.test(delay) ? durationText(Number(delay)) : delay}`;
+  const delay = delayOf(type);
+  if (delay !== undefined) return `after ${delay}`;
   const [, end, child] = /^xstate\.(done|error)\.actor\.(.+)$/.exec(type) ?? [];
   if (child !== undefined) return `${end} of ${node === undefined ? child : srcOf(node, child)}`;
   return type.startsWith('xstate.done.state.') ? 'when all of it is done' : type;

@@ -1,14 +1,21 @@
-/** An instance of a workflow as the console shows it: the parts of its record, and its children. */
+/**
+ * An instance of a workflow as the console shows it: the parts of its record, and its children.
+ *
+ * An access to the names and words of people is recorded in the audit log before they are shown,
+ * once in a session.
+ */
 import type { ProcessContext } from '../../machines/process-progress.ts';
 import { publishProcess, type StepView } from '../../machines/process-report.ts';
-import type { SignerContext } from '../../machines/signer.machine.ts';
+import type { SignerContext } from '../../machines/signer-contract.ts';
 import type { Workflow } from '../engine/define.ts';
 import type { Instance } from '../engine/engine.ts';
 import { childInstanceId } from '../engine/interpret.ts';
 import type { InstanceRecord } from '../engine/record.ts';
+import { doneBy } from '../operators/audit.ts';
 import type { Role } from '../operators/operator.ts';
 import type { ListedInstance } from '../workflows/listing.ts';
-import type { Workflows, WorkflowView } from '../workflows/workflows.ts';
+import type { WorkflowView } from '../workflows/workflows.ts';
+import type { AdminApiDeps, ConsoleSession } from './deps.ts';
 import { seesPeople } from './redaction.ts';
 
 export interface WorkflowRow extends Omit<WorkflowView, 'context' | 'output'> {
@@ -105,10 +112,14 @@ const hideStep = (step: StepView): StepView => ({
   signers: step.signers.map(({ reason: _, ...signer }) => ({ ...signer, name: '' })),
 });
 
-export const createWorkflowDetails = (workflows: Workflows) => {
-  const rowOf = (instance: Instance): WorkflowRow => {
-    const { context: _, output: __, ...view } = viewOf(instance);
-    return { ...view, instanceId: instance.id, apId: apIdOf(instance) };
+export const createWorkflowDetails = ({ workflows, audit }: Pick<AdminApiDeps, 'workflows' | 'audit'>) => {
+  const rowOf = (instance: Instance, role: Role): WorkflowRow => {
+    const { context: _, output: __, reason, ...view } = viewOf(instance);
+    return {
+      ...{ ...view, instanceId: instance.id, apId: apIdOf(instance) },
+      // Whoever has cancelled it has written this.
+      reason: seesPeople(role) ? reason : undefined,
+    };
   };
   const viewOf = (instance: Instance): WorkflowView => {
     const view = attempt(() => workflows.view(instance));
@@ -117,6 +128,11 @@ export const createWorkflowDetails = (workflows: Workflows) => {
   const workflowOf = ({ name, version }: Pick<WorkflowView, 'name' | 'version'>): Workflow | undefined => {
     const versions = workflows.versions(name);
     return versions.find(({ chart }) => chart.version === version) ?? versions[0];
+  };
+
+  const find = async (id: string): Promise<Instance | undefined> => {
+    const instance = id.includes('.') ? undefined : await workflows.findInstance(id);
+    return instance && workflows.names().includes(viewOf(instance).name) ? instance : undefined;
   };
 
   const childrenOf = async ({ id, record }: Instance, workflow: Workflow | undefined) => {
@@ -146,17 +162,31 @@ export const createWorkflowDetails = (workflows: Workflows) => {
 
   return {
     /** Of a page of the list. Instances that are gone are left out. */
-    rows: async (listed: readonly ListedInstance[]): Promise<readonly WorkflowRow[]> => {
+    rows: async (listed: readonly ListedInstance[], role: Role): Promise<readonly WorkflowRow[]> => {
       const found = await Promise.all(listed.map(({ id }) => workflows.findInstance(id)));
-      return found.flatMap((instance) => (instance === undefined ? [] : [rowOf(instance)]));
+      return found.flatMap((instance) => (instance === undefined ? [] : [rowOf(instance, role)]));
     },
 
     workflowOf,
 
-    /** @param id Of an instance, not of a child. */
-    read: async (id: string, role: Role): Promise<WorkflowDetail | undefined> => {
-      const instance = id.includes('.') ? undefined : await workflows.findInstance(id);
-      if (instance === undefined || !workflows.names().includes(viewOf(instance).name)) return undefined;
+    /** For an order. @param id As of `read`. */
+    find: async (id: string, role: Role): Promise<WorkflowRow | undefined> => {
+      const instance = await find(id);
+      return instance && rowOf(instance, role);
+    },
+
+    /**
+     * @param id Of an instance, not of a child.
+     * @throws when the access cannot be recorded.
+     */
+    read: async (id: string, session: ConsoleSession): Promise<WorkflowDetail | undefined> => {
+      const instance = await find(id);
+      if (instance === undefined) return undefined;
+      const { role } = session.operator;
+      if (seesPeople(role)) {
+        const entry = { ...doneBy(session.operator), action: 'view-sensitive', target: id } as const;
+        await audit.record(entry, `view:${session.id}:${id}`);
+      }
       const view = viewOf(instance);
       const { record } = instance;
       const isProcess = view.name === 'process';
@@ -182,7 +212,7 @@ export const createWorkflowDetails = (workflows: Workflows) => {
       ].toSorted((one, other) => one.at - other.at);
       const isSeen = seesPeople(role);
       return {
-        instance: rowOf(instance),
+        instance: rowOf(instance, role),
         steps: isSeen ? steps : steps?.map(hideStep),
         ...(isSeen && { context: view.context }),
         children: children.map(shownChild),

@@ -2,7 +2,7 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
 import type { ProcessOrder } from '../../machines/process-actions.ts';
-import { doneBy, type NewAuditEntry } from '../operators/audit.ts';
+import { doneBy, type NewAuditEntry, noted } from '../operators/audit.ts';
 import type { Operator } from '../operators/operator.ts';
 import { statuses } from '../workflows/listing.ts';
 import { answer, badCursor, present, type Refusal, refuse } from './answers.ts';
@@ -46,23 +46,18 @@ const pathOf = (id: string): string => `/admin/workflows/${encodeURIComponent(id
 
 export const createWorkflowRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment> => {
   const { workflows, audit, providers } = deps;
-  const details = createWorkflowDetails(workflows);
+  const details = createWorkflowDetails(deps);
   const routes = new Hono<ConsoleEnvironment>();
 
   /** An open instance, for an order. */
   const findOpen = async (id: string, operator: Operator) => {
-    const detail = await details.read(id, operator.role);
-    if (detail === undefined) return 'unknown';
-    return detail.instance.status === 'open' ? detail.instance : 'ended';
+    const found = await details.find(id, operator.role);
+    if (found === undefined) return 'unknown';
+    return found.status === 'open' ? found : 'ended';
   };
 
-  /** The entry is written before the order; one that was not done gets a second. */
-  const recorded = async (entry: NewAuditEntry, order: () => Promise<Done>): Promise<Done> => {
-    await audit.record(entry);
-    const done = await order();
-    if (done !== 'done') await audit.record({ ...entry, details: { ...entry.details, outcome: done } });
-    return done;
-  };
+  const recorded = (entry: NewAuditEntry, order: () => Promise<Done>): Promise<Done> =>
+    noted(audit, entry, order, (done) => done === 'done' || done);
 
   const cancel = async (id: string, operator: Operator, given: string): Promise<Done> => {
     const reason = given.trim();
@@ -109,11 +104,11 @@ export const createWorkflowRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironmen
     const { limit, cursor, ...wanted } = c.req.valid('query');
     const page = await workflows.list(wanted, { limit, cursor });
     if (page === undefined) return refuse(...badCursor);
-    return answer({ ...page, rows: await details.rows(page.rows) });
+    return answer({ ...page, rows: await details.rows(page.rows, c.get('session').operator.role) });
   });
 
   routes.get('/admin/api/workflows/:id', async (c) => {
-    const detail = await details.read(c.req.param('id'), c.get('session').operator.role);
+    const detail = await details.read(c.req.param('id'), c.get('session'));
     return detail === undefined ? refuse(...unknown) : answer(detail);
   });
 
@@ -133,11 +128,12 @@ export const createWorkflowRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironmen
     const cursor = c.req.query('cursor') || undefined;
     const page = read.success ? await workflows.list(read.data, { limit: rowsOnPage, cursor }) : undefined;
     if (read.success && page === undefined) return c.html(unknownPage('page of the list'), 404);
+    const session = c.get('session');
     const html = workflowsPage({
-      session: c.get('session'),
+      session,
       form: read.data ?? {},
       isWrong: !read.success,
-      rows: await details.rows(page?.rows ?? []),
+      rows: await details.rows(page?.rows ?? [], session.operator.role),
       next: page?.cursor,
       isFirst: cursor === undefined,
       names: workflows.names(),
@@ -148,7 +144,7 @@ export const createWorkflowRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironmen
 
   routes.get('/admin/workflows/:id', async (c) => {
     const session = c.get('session');
-    const detail = await details.read(c.req.param('id'), session.operator.role);
+    const detail = await details.read(c.req.param('id'), session);
     if (detail === undefined) return c.html(unknownPage('workflow'), 404);
     const workflow = details.workflowOf(detail.instance);
     const notice = readNotice(c.req.query('notice'));

@@ -10,6 +10,9 @@ import { z } from 'zod';
 import { type Chart, ChartError, createChart } from './chart.ts';
 import type { InstanceRecord } from './record.ts';
 
+/** Of names. Two dashes in a row are for the ids of instances (src/workflows/contract.ts). */
+export const workflowNamePattern = /^[A-Za-z]\w*(?:-\w+)*$/;
+
 /** How often an activity is tried, and how long each try may take. Durations in milliseconds. */
 export interface ActivityPolicy {
   /** Tries in all; then the chart gets the error. Default 1. */
@@ -262,7 +265,8 @@ export const defineWorkflow = (options: {
     publish = () => undefined,
     childEvents = {},
   } = options;
-  if (!/^[A-Za-z][\w-]*$/.test(name)) throw new ChartError('name: letters, digits, - and _, a letter first');
+  if (!workflowNamePattern.test(name))
+    throw new ChartError('name: letters, digits, _ and single dashes between them, a letter first');
   if (!Number.isInteger(version) || version < 1)
     throw new ChartError(`${name}: version must be a whole number from 1`);
   const chart = createChart({

@@ -125,16 +125,22 @@ export interface Audit {
   read(filter?: AuditFilter): Promise<AuditPage | undefined>;
 }
 
-/** Records an action, does it, and adds a second entry when `isDone` says that it was not done. */
+/**
+ * Records an action, does it, and adds a second entry when it was not done.
+ *
+ * @param isDone True, or otherwise the outcome for that entry; false is `not-done`.
+ */
 export const noted = async <T>(
   audit: Pick<Audit, 'record'>,
   entry: NewAuditEntry,
   act: () => Promise<T>,
-  isDone: (result: T) => boolean,
+  isDone: (result: T) => boolean | string,
 ): Promise<T> => {
   await audit.record(entry);
   const result = await act();
-  if (!isDone(result)) await audit.record({ ...entry, details: { outcome: 'not-done' } });
+  const done = isDone(result);
+  if (done !== true)
+    await audit.record({ ...entry, details: { ...entry.details, outcome: done || 'not-done' } });
   return result;
 };
 

@@ -12,11 +12,9 @@ import { createSign } from '../http/sign.operation.ts';
 import { createStatus } from '../http/status.operation.ts';
 import { createClientAddress, createForwardingWatch } from '../http/trusted-proxy.ts';
 import { createHttpLog, createOauthLog } from '../logger.ts';
-import { createLogins } from '../oauth/logins.ts';
-import { createOauth, type Oauth } from '../oauth/oauth.ts';
+import type { Oauth } from '../oauth/oauth.ts';
 import { deriveKey } from '../pki/sealed-json.ts';
 import { productVersion } from '../product-version.ts';
-import { withDemoClients } from '../registry/demo-clients.ts';
 import { originOf } from '../registry/rate-limiter.ts';
 import { observed } from '../telemetry/event-metrics.ts';
 import type { Fetch } from '../telemetry/http-metrics.ts';
@@ -41,8 +39,9 @@ import { processName } from '../workflows/stock-process.ts';
 import type { Workflows } from '../workflows/workflows.ts';
 import { openAdmission } from './admission-side.ts';
 import { toleratedOffsetMs } from './clock-watch.ts';
-import { openConsole, tenantsWithConsole } from './console-side.ts';
+import { openConsole } from './console-side.ts';
 import type { Core } from './core.ts';
+import { openOauth } from './oauth-side.ts';
 import { openSignerPages } from './signers.ts';
 import { openWorkflowRoutes } from './workflow-side.ts';
 
@@ -166,37 +165,9 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
   const limits = { maxBytes: http.maxBodyBytes, timeoutMs: http.requestTimeoutSeconds * 1000 };
   const publicUrl = (): string => configuration.publicUrl ?? listensAt();
   const oauthLog = telemetry.oauthLog(createOauthLog(core.logger, hostNow));
-  const oauth = createOauth({
-    settings: configuration.oidc,
-    templates: (url) => {
-      const { demoClients, tenants } = configuration.oidc;
-      return tenantsWithConsole(core, demoClients ? withDemoClients(tenants, url) : tenants, url);
-    },
-    publicUrl,
-    redis: commands,
-    blocking,
-    prefix: queue.prefix,
-    masterKey,
-    logins: createLogins({
-      protocol,
-      transactions,
-      subscribers,
-      authority: configuration.protocol.authorities[0] ?? '',
-      promptSeconds: configuration.oidc.promptSeconds,
-      trust: () => custody.trust(),
-      serialNumberOf: (msisdn) => custody.serialNumberOf(msisdn),
-      busy: (apId) => admission.refuses('sign', apId),
-      now,
-    }),
-    subscribers,
-    passwords: core.passwords,
-    limiter: core.limiterOver(commands),
-    isTestNumber: subscribers.isTestNumber,
-    addressOf,
-    body: limits,
-    fetch: globalThis.fetch,
-    now: hostNow,
-    log: oauthLog,
+  const oauth = openOauth(core, {
+    ...{ transactions, custody, publicUrl, addressOf, limits, log: oauthLog },
+    busy: (apId) => admission.refuses('sign', apId),
   });
   let stopping = false;
   const evidenceOf: ServiceRoutesOptions['evidenceOf'] = (incoming) => ({

@@ -3,6 +3,7 @@
  * service's operators. It adds the jobs of docs/queue-contract.md.
  */
 import { randomBytes } from 'node:crypto';
+import { workflowNamePattern } from '../engine/define.ts';
 import { spreadOver } from '../engine/engine.ts';
 import { toError } from '../redis/to-error.ts';
 import { maxShards } from '../transactions/ids.ts';
@@ -52,7 +53,6 @@ export interface WorkflowQueue {
 }
 
 const chunkSize = 250;
-const namePattern = /^[A-Za-z][\w-]*$/;
 
 export const createWorkflowQueue = (options: WorkflowQueueOptions): WorkflowQueue => {
   const { prefix = 'paraph', shards: count = 1, apId, onError = () => undefined } = options;
@@ -77,7 +77,7 @@ export const createWorkflowQueue = (options: WorkflowQueueOptions): WorkflowQueu
 
   return {
     start: async (name, all) => {
-      if (!namePattern.test(name)) throw new TypeError('name must be the name of a workflow');
+      if (!workflowNamePattern.test(name)) throw new TypeError('name must be the name of a workflow');
       await connections.connected();
       const outcomes: WorkflowOutcome[] = [];
       for (let from = 0; from < all.length; from += chunkSize) {

@@ -11,7 +11,7 @@ import {
   type SignerMailResult,
   signerMailSchema,
 } from '../../machines/mail.machine.ts';
-import type { SignerNotice } from '../../machines/signer.machine.ts';
+import type { SignerNotice } from '../../machines/signer-contract.ts';
 import { type ActivityPolicy, activity, defineWorkflow, type Gate } from '../engine/define.ts';
 import type { Engine } from '../engine/engine.ts';
 import { type Mail, MailError, type Mailer, type MailResult, mailSchema } from '../mail.ts';
@@ -119,7 +119,7 @@ export const createSignerMails = ({
       { what, apId, person, linkVersion }: SignerNotice,
     ): Promise<void> => {
       if (what === 'unreached' || person.email === undefined) return;
-      const id = `${signer.slice(0, 12)}-mail-${createHash('sha256').update(effectId).digest('base64url').slice(0, 22)}`;
+      const id = `${signer.slice(0, 12)}-mail--${createHash('sha256').update(effectId).digest('base64url').slice(0, 22)}`;
       await engine.start(workflow, id, { apId, input: { signer, what, linkVersion } });
     },
   };

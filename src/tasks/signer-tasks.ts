@@ -4,12 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { ProcessContext } from '../../machines/process-progress.ts';
 import { publishProcess } from '../../machines/process-report.ts';
-import {
-  maxAsks,
-  promptSeconds,
-  type SignerContext,
-  type SignerOrder,
-} from '../../machines/signer.machine.ts';
+import { maxAsks, promptSeconds } from '../../machines/signer.machine.ts';
+import type { SignerContext, SignerOrder } from '../../machines/signer-contract.ts';
 import type { Workflow } from '../engine/define.ts';
 import type { Engine, Instance } from '../engine/engine.ts';
 import { parentOf } from '../engine/interpret.ts';

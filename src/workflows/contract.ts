@@ -23,6 +23,9 @@ const tenantLength = 12;
 /** Stands for an application in ids: twelve characters of the base64url of SHA-256(AP_ID). */
 const tenantOf = (apId: string): string => hash('sha256', apId, 'base64url').slice(0, tenantLength);
 
+/** Between name and own id: no name of a workflow holds two dashes in a row, or ends with one. */
+const separator = '--';
+
 /**
  * The id of an instance. It holds the tenant, so an application cannot name an instance of another
  * one.
@@ -30,14 +33,18 @@ const tenantOf = (apId: string): string => hash('sha256', apId, 'base64url').sli
  * @param id {@link ownIdPattern}
  */
 export const instanceIdOf = (apId: string, name: string, id: string): string =>
-  `${tenantOf(apId)}-${name}-${id}`;
+  `${tenantOf(apId)}-${name}${separator}${id}`;
+
+/** Whether this is an instance of the workflow, or a child of one. */
+export const isInstanceOf = (instanceId: string, name: string): boolean =>
+  instanceId.startsWith(`${name}${separator}`, tenantLength + 1);
 
 /** How the ids of all instances of an application begin. */
 export const tenantPrefixOf = (apId: string): string => `${tenantOf(apId)}-`;
 
 /** The part of an id that the application has chosen. */
 export const ownIdOf = (instanceId: string, name: string): string =>
-  instanceId.slice(tenantLength + name.length + 2);
+  instanceId.slice(tenantLength + 1 + name.length + separator.length);
 
 /** The id of an instance without the tenant: for the application. */
 export const withoutTenant = (instanceId: string): string => instanceId.slice(tenantLength + 1);

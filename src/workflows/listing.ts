@@ -7,6 +7,7 @@
  */
 import type { Queue } from 'bullmq';
 import type { RedisClient } from '../redis/connect.ts';
+import { isInstanceOf } from './contract.ts';
 
 export const statuses = ['open', 'completed', 'failed', 'cancelled'] as const;
 export type WorkflowStatus = (typeof statuses)[number];
@@ -24,9 +25,6 @@ export interface ListFilter {
   readonly name?: string | undefined;
   readonly status?: WorkflowStatus | undefined;
 }
-
-/** Of {@link tenantPrefixOf}. */
-const tenantPrefixLength = 13;
 
 const chunk = 500;
 /** Entries that one page looks at, whether they match or not. */
@@ -122,7 +120,7 @@ const readCursor = (cursor: string): ListedInstance | undefined => {
 };
 
 const fits = ({ id }: ListedInstance, { tenantPrefix = '', name }: ListFilter): boolean =>
-  id.startsWith(tenantPrefix) && (name === undefined || id.startsWith(`${name}-`, tenantPrefixLength));
+  id.startsWith(tenantPrefix) && (name === undefined || isInstanceOf(id, name));
 
 /**
  * A page of the instances of all shards.

@@ -1,7 +1,7 @@
 /** From a definition that was checked to the input of the chart: defaults filled in, milliseconds. */
 import type { ProcessInput } from '../../machines/process.machine.ts';
 import type { PlanStep } from '../../machines/process-plan.ts';
-import type { Person } from '../../machines/signer.machine.ts';
+import type { Person } from '../../machines/signer-contract.ts';
 import type { PersonDefinition, ProcessDefinition, StepDefinition } from './definition.ts';
 import { digitsOf, keyOf, needOf, rulesOf } from './definition-rules.ts';
 import { readDuration, readInstant } from './duration.ts';

@@ -11,13 +11,13 @@ import {
   publishProcess,
   reasonOfProcess,
 } from '../../machines/process-report.ts';
+import { signerMachine } from '../../machines/signer.machine.ts';
 import {
   type SignAsk,
   type SignerNotice,
   type SignResult,
   signerEventSchema,
-  signerMachine,
-} from '../../machines/signer.machine.ts';
+} from '../../machines/signer-contract.ts';
 import { defineWorkflow, InputError, providedActivity, type Workflow } from '../engine/define.ts';
 import { checkDefinition } from './check-definition.ts';
 import { workflowDataSchema } from './contract.ts';

@@ -5,7 +5,7 @@ import type { ConsoleDeps } from '../../src/console/deps.ts';
 import type { Operators } from '../../src/operators/operators.ts';
 import { type ReplayStage, startReplayStage } from '../operators/replay-stage.ts';
 import { startStage } from '../operators/stage.ts';
-import type { Json } from '../support/product.ts';
+import type { Json, TestProductOptions } from '../support/product.ts';
 import type { TestRedis } from '../support/redis.ts';
 
 export const roles = ['viewer', 'operator', 'admin'] as const;
@@ -31,8 +31,11 @@ export interface ApiStage extends ReplayStage {
 
 const password = 'correct horse battery';
 
-export const startApiStage = async (redis: TestRedis): Promise<ApiStage> => {
-  const stage = await startReplayStage(redis);
+export const startApiStage = async (
+  redis: TestRedis,
+  charts: TestProductOptions['charts'] = [],
+): Promise<ApiStage> => {
+  const stage = await startReplayStage(redis, charts);
   const { operators } = startStage(redis.client(), stage.prefix);
   const by = { name: 'test', role: 'admin', via: 'cli' } as const;
   const troubles: Error[] = [];

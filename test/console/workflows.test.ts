@@ -1,5 +1,7 @@
 /** Workflows in the console: the list, one process, orders to it, and who sees what. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { setup } from 'xstate';
+import { defineWorkflow } from '../../src/workflows/index.ts';
 import type { Json } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { type ApiStage, startApiStage } from './api-stage.ts';
@@ -7,9 +9,12 @@ import { type ApiStage, startApiStage } from './api-stage.ts';
 const redis = testRedis();
 const apId = 'http://bank.example';
 
+const waiting = setup({}).createMachine({ initial: 'waiting', states: { waiting: {} } });
+const charts = ['note', 'note-b'].map((name) => defineWorkflow({ name, version: 1, chart: waiting }));
+
 let stage: ApiStage;
 beforeAll(async () => {
-  stage = await startApiStage(redis);
+  stage = await startApiStage(redis, charts);
 });
 afterAll(() => stage.close());
 
@@ -86,6 +91,23 @@ describe('workflows in the console', () => {
     expect((await stage.ask('viewer', 'GET', '/admin/workflows?status=secret')).status).toBe(422);
   });
 
+  it('are those of one name alone, and may have the same ending of their ids', async () => {
+    const { workflows } = stage.product.api;
+    const begun = [
+      await workflows.start(apId, 'note', {}, 'b-1'),
+      await workflows.start(apId, 'note-b', {}, '1'),
+      await workflows.start(apId, 'note', {}, '-b-1'),
+    ];
+    expect(begun.map(({ kind }) => kind)).toEqual(['started', 'started', 'started']);
+    await until('-b-1', ({ instance }) => instance.state === 'waiting');
+    await until('1', ({ instance }) => instance.state === 'waiting');
+    await until('b-1', ({ instance }) => instance.state === 'waiting');
+    const list = async (name: string) =>
+      (await stage.ask('viewer', 'GET', `/admin/api/workflows?name=${name}`)).body.rows;
+    expect((await list('note')).map(({ id }: Json) => id).toSorted()).toEqual(['-b-1', 'b-1']);
+    expect((await list('note-b')).map(({ name, id }: Json) => [name, id])).toEqual([['note-b', '1']]);
+  });
+
   it('show names and words of people to operators only', async () => {
     const { path } = await begin('roles-1', ['Anna Muster']);
     const child = `${path.split('/').at(-1)}.0-1-0.1`;
@@ -108,6 +130,12 @@ describe('workflows in the console', () => {
       expect(hidden.status).toBe(200);
       expect(hidden.text).not.toContain('Muster');
     }
+    const target = path.split('/').at(-1);
+    const { body } = await stage.ask('operator', 'GET', `/admin/api/audit?target=${target}`);
+    // Once in a session, and not of a viewer.
+    expect(body.entries.map(({ who, action }: Json) => [who, action])).toEqual([
+      ['the-operator', 'view-sensitive'],
+    ]);
     for (const where of [path, page]) {
       const unknown = where.replace(/[^/]+$/, child);
       expect((await stage.ask('admin', 'GET', unknown)).status).toBe(404);
@@ -121,6 +149,26 @@ describe('workflows in the console', () => {
     expect(text.match(/class="node visited here"><rect[^>]*\/><text[^>]*>([^<]+)/)?.[1]).toBe('open');
     expect(text.match(/class="node visited here outer"><rect[^>]*\/><text[^>]*>([^<]+)/)?.[1]).toBe('steps');
     expect(text).toContain('>attest</tspan>');
+    // In the chart of the signer, below the table of the children.
+    expect(text).toMatch(/<\/table><details id="child-0-1-0"><summary>Statechart of 0-1-0</);
+    expect(text).toContain('Scroll the chart sideways');
+    const [, pause] = /attest.*?>([^<]*10[^<]*)<\/tspan>/s.exec(text) ?? [];
+    expect(pause).toBe('10 seconds');
+  });
+
+  it('shows no table for a step that was skipped', async () => {
+    const signers = [{ name: 'Anna', msisdn: '+41700092501', text: 'Bank: I sign' }];
+    const steps = [
+      { name: 'Board', signers, onRefusal: 'continue' },
+      { name: 'Meeting', signers, if: { step: 'Board', is: 'unmet' } },
+    ];
+    const begun = await stage.product.api.workflows.start(apId, 'process', { steps }, 'skip-1');
+    expect(begun).toMatchObject({ kind: 'started' });
+    const ended = await until('skip-1', ({ instance }) => instance.status === 'completed');
+    expect(ended.steps.map(({ state }: Json) => state)).toEqual(['done', 'skipped']);
+    const { text } = await stage.ask('operator', 'GET', `/admin/workflows/${await instanceOf('skip-1')}`);
+    expect(text).toContain('Signers of Board');
+    expect(text).not.toContain('Signers of Meeting');
   });
 
   it('asks a signer again who rests; the signatures of the others stay', async () => {
@@ -168,11 +216,27 @@ describe('workflows in the console', () => {
     const late = await stage.ask('operator', 'POST', `${path}/cancel`, { reason: 'Again' });
     expect([late.status, late.body.error]).toEqual([409, 'ended']);
     const { entries } = (
-      await stage.ask('operator', 'GET', `/admin/api/audit?target=${path.split('/').at(-1)}`)
+      await stage.ask(
+        'operator',
+        'GET',
+        `/admin/api/audit?action=workflow-cancel&target=${path.split('/').at(-1)}`,
+      )
     ).body;
     expect(entries).toMatchObject([
       { action: 'workflow-cancel', reason: 'The wrong contract', details: { name: 'process' } },
     ]);
+  });
+
+  it('shows why somebody cancelled it to operators only', async () => {
+    const { workflows } = stage.product.api;
+    await workflows.start(apId, 'note', {}, 'stop-1');
+    await until('stop-1', ({ instance }) => instance.state === 'waiting');
+    const path = `/admin/api/workflows/${await instanceOf('stop-1')}`;
+    await stage.ask('operator', 'POST', `${path}/cancel`, { reason: 'Anna has moved' });
+    const { instance } = await until('stop-1', (detail) => detail.instance.status === 'cancelled');
+    expect(instance.reason).toBe('Anna has moved');
+    for (const where of [path, path.replace('/api', ''), '/admin/api/workflows', '/admin/workflows'])
+      expect((await stage.ask('viewer', 'GET', where)).text).not.toContain('Anna has moved');
   });
 
   it('shows what another program has made of a record', async () => {

@@ -3,7 +3,8 @@ import { fromPromise } from 'xstate';
 import { processMachine } from '../../machines/process.machine.ts';
 import { processEventSchema } from '../../machines/process-actions.ts';
 import { reasonOfProcess } from '../../machines/process-report.ts';
-import { type SignAsk, type SignResult, signerMachine } from '../../machines/signer.machine.ts';
+import { signerMachine } from '../../machines/signer.machine.ts';
+import type { SignAsk, SignResult } from '../../machines/signer-contract.ts';
 import { activity, defineWorkflow } from '../../src/engine/define.ts';
 
 /** @param note Keeps a line: `<process> asks <text>`, in the order in which things happen. */

@@ -346,6 +346,13 @@ describe('effects', () => {
   });
 });
 
+it('names of workflows leave two dashes to the ids of instances', () => {
+  const named = (name: string) => () =>
+    defineWorkflow({ name, version: 1, chart: setup({}).createMachine({}) });
+  for (const name of ['a', 'order-2', 'a-b_c-d']) expect(named(name), name).not.toThrow();
+  for (const name of ['', '2a', 'a-', 'a--b', 'a b', 'é']) expect(named(name), name).toThrow('name');
+});
+
 describe('what cannot be made durable', () => {
   const refused = (chart: AnyStateMachine) => () => defineWorkflow({ name: 'c', version: 1, chart });
 

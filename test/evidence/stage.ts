@@ -85,7 +85,7 @@ export const createStage = async (custody: KeyCustody = newCustody()) => {
     definition,
     endedAt: now + 4 * minute,
     report: {
-      id: 'abc-process-contract-4711',
+      id: 'abc-process--contract-4711',
       apId: 'mid://shop.example',
       outcome: 'completed',
       createdAt: now,

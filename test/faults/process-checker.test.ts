@@ -110,7 +110,7 @@ const run = (changes: Partial<ProcessRun> = {}): ProcessRun => ({
   ...{ final: seen(70_000, ended()), evidence: evidence() },
   ...changes,
 });
-const root = 'tenant-process-p-1';
+const root = 'tenant-process--p-1';
 const end = {
   ...{ at: start + 3000, arrivedAt: start + 3100, id: 'end', type: 'process.end' },
   data: { process: 'p-1', state: 'completed' },

@@ -16,7 +16,7 @@ type Json = Readonly<Record<string, unknown>>;
 /** As JSON, without defaults. */
 export type Shape = Json & Pick<ProcessDefinition, 'steps'>;
 
-export const textOf = (id: string, step: string, key: string, place: number): string =>
+const textOf = (id: string, step: string, key: string, place: number): string =>
   `${id} ${step} ${key}/${place}`;
 
 const kinds = [

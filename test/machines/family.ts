@@ -5,7 +5,7 @@
 import type { AnyEventObject } from 'xstate';
 import { processMachine, processVersion } from '../../machines/process.machine.ts';
 import type { ProcessContext } from '../../machines/process-progress.ts';
-import type { SignAsk, SignerContext, SignResult } from '../../machines/signer.machine.ts';
+import type { SignAsk, SignerContext, SignResult } from '../../machines/signer-contract.ts';
 import { createChart } from '../../src/engine/chart.ts';
 import { begin, doneEvent, type Life, parentOf, resume } from '../../src/engine/interpret.ts';
 import type { Effect } from '../../src/engine/record.ts';

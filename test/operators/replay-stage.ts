@@ -17,7 +17,7 @@ import { loginApId } from '../../src/registry/login-ap-id.ts';
 import { createRateLimiter } from '../../src/registry/rate-limiter.ts';
 import { nonceOf } from '../../src/transactions/ids.ts';
 import { closeShards, openShards, type Shard } from '../../src/transactions/shards.ts';
-import { startTestProduct, type TestProduct } from '../support/product.ts';
+import { startTestProduct, type TestProduct, type TestProductOptions } from '../support/product.ts';
 import type { TestRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
 
@@ -72,10 +72,14 @@ export interface ReplayStage {
 export const soon = <T>(check: () => Promise<T> | T, timeout = 30_000) =>
   vi.waitFor(async () => check(), { timeout, interval: 20 });
 
-export const startReplayStage = async (redis: TestRedis): Promise<ReplayStage> => {
+export const startReplayStage = async (
+  redis: TestRedis,
+  charts: TestProductOptions['charts'] = [],
+): Promise<ReplayStage> => {
   let nextPerson = firstPerson;
   const product = await startTestProduct(redis, {
     masterKey: randomBytes(32),
+    charts,
     configuration: {
       queue: { shards: 2 },
       subscribers: [

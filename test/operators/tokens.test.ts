@@ -130,7 +130,7 @@ describe('tokens', () => {
         via: 'token',
         action: 'user-role',
         target: 'nora',
-        details: { outcome: 'not-done', token: view.id },
+        details: { role: 'viewer', outcome: 'not-done', token: view.id },
       },
     ]);
   });

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createTaskLinks } from '../../src/tasks/links.ts';
 
 const links = createTaskLinks(randomBytes(32));
-const link = { instance: 'abcdefghijkl-process-contract-4711.signer0.3', version: 1 };
+const link = { instance: 'abcdefghijkl-process--contract-4711.signer0.3', version: 1 };
 
 describe('a link to the page of a signer', () => {
   it('gives back the signer and the version that it was made for', () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Person } from '../../machines/signer.machine.ts';
+import type { Person } from '../../machines/signer-contract.ts';
 import { openMailer } from '../../src/mail.ts';
 import { createStage } from '../engine/stage.ts';
 import { testRedis } from '../support/redis.ts';
@@ -99,7 +99,7 @@ describe('a signer with an address', () => {
     server.refuse.rcpt.push(450, 451);
     await s.begin([stepOf('board', [withMail])]);
     await mailsSince(before);
-    expect(s.mailed).toEqual([expect.stringMatching(/^abcdefghijkl-mail-[\w-]{22} sent$/)]);
+    expect(s.mailed).toEqual([expect.stringMatching(/^abcdefghijkl-mail--[\w-]{22} sent$/)]);
     expect(at.troubles.map(({ message }) => message)).toEqual([
       'the mail server has answered 450 to RCPT TO',
       'the mail server has answered 451 to RCPT TO',

@@ -5,14 +5,14 @@ import { randomBytes } from 'node:crypto';
 import { fromPromise } from 'xstate';
 import { type ProcessInput, processMachine, processVersion } from '../../machines/process.machine.ts';
 import type { PlanStep } from '../../machines/process-plan.ts';
-import {
-  type Person,
-  type SignAsk,
-  type SignerContext,
-  type SignerNotice,
-  type SignResult,
-  signerMachine,
-} from '../../machines/signer.machine.ts';
+import { signerMachine } from '../../machines/signer.machine.ts';
+import type {
+  Person,
+  SignAsk,
+  SignerContext,
+  SignerNotice,
+  SignResult,
+} from '../../machines/signer-contract.ts';
 import { activity, defineWorkflow, later } from '../../src/engine/define.ts';
 import { createRateLimiter } from '../../src/registry/rate-limiter.ts';
 import { createTaskLinks } from '../../src/tasks/links.ts';
@@ -123,7 +123,7 @@ export const startTaskStage = async (
 
   /** @returns The id of the process. Its first step has begun. */
   const begin = async (steps: readonly PlanStep[], own: Partial<ProcessInput> = {}): Promise<string> => {
-    const id = `abcdefghijkl-process-p${processes++}`;
+    const id = `abcdefghijkl-process--p${processes++}`;
     const at = Date.now();
     await engine.start(process, id, {
       ...{ apId, id, title: 'Contract 4711', deadline: at + 86_400_000, steps, compensation: [], at },

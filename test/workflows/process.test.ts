@@ -292,14 +292,14 @@ describe('a process that another program adds', () => {
     const job = await queue.add(
       'process',
       { apId, input: definition },
-      { jobId: `${tenant}-process-bare-1` },
+      { jobId: `${tenant}-process--bare-1` },
     );
     const view = await ended('bare-1');
     expect(view).toMatchObject({ status: 'completed', version: 1, output: { evidence: expect.any(String) } });
     // The job itself returns all but the evidence.
     const { evidence: _, ...result } = view.output;
     expect((await queue.getJob(job.id ?? ''))?.returnvalue).toEqual(result);
-    await queue.add('process', { apId, input: { steps: [] } }, { jobId: `${tenant}-process-bare-2` });
+    await queue.add('process', { apId, input: { steps: [] } }, { jobId: `${tenant}-process--bare-2` });
     expect(await ended('bare-2')).toMatchObject({ status: 'failed', reason: 'steps must have a step' });
     const rows = async () =>
       (await product.api.workflows.list({ apId, name: 'process' }, { limit: 100 }))?.rows;

@@ -1,7 +1,7 @@
 /** The chart of any machine, in its whole depth: nested and parallel states. */
 import { html } from 'hono/html';
 import type { AnyStateMachine } from 'xstate';
-import type { Html } from './markup.ts';
+import { type Html, nothing } from './markup.ts';
 import { chartSvg, drawRegions, type Path, readRegions } from './statechart.ts';
 
 /** The value of a state, as XState writes it: `open`, `{ "open": { … } }`. Others may have written it. */
@@ -32,6 +32,9 @@ export const valueText = (value: unknown): string => {
 /** A large chart is drawn smaller. */
 const scale = 0.85;
 
+/** Wider ones do not fit on a phone. */
+const phoneWidth = 340;
+
 /** Any machine, in its whole depth, with its current state marked. */
 export const machineSvg = (machine: AnyStateMachine, value: unknown): Html => {
   const { type } = machine.root;
@@ -40,5 +43,9 @@ export const machineSvg = (machine: AnyStateMachine, value: unknown): Html => {
       type === 'parallel' && title !== undefined ? (Object(value) as Record<string, unknown>)[title] : value,
     ),
   );
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Statechart">${chartSvg(drawing, ' large', `Statechart. Now ${valueText(value)}.`, scale)}</div>`;
+  const hint =
+    drawing.width * scale > phoneWidth
+      ? html`<p class="quiet when-narrow">Scroll the chart sideways to see all of it.</p>`
+      : nothing;
+  return html`${hint}<div class="scroll" tabindex="0" role="region" aria-label="Statechart">${chartSvg(drawing, ' large', `Statechart. Now ${valueText(value)}.`, scale)}</div>`;
 };

@@ -6,6 +6,7 @@
 import { html } from 'hono/html';
 import type { AnyStateMachine } from 'xstate';
 import { signatureMachine } from '../../../machines/signature.machine.ts';
+import { delayOf, invokedAs } from '../../engine/chart-words.ts';
 import { counted, type Html, nothing } from './markup.ts';
 import { box, layOutChart, lineHeight, type Size } from './statechart-layout.ts';
 
@@ -39,22 +40,14 @@ const wayOf = (from: string, to: string, isExpiry: boolean): string =>
 /** Of any machine. */
 type Node = AnyStateMachine['root'];
 
-interface Invoked {
-  readonly id?: string;
-  readonly src: unknown;
-}
-
 /** The name of the delay, of the activity or of the event. */
 const readLabel = (event: string, node: Node): string => {
   if (event.startsWith('xstate.done.state.')) return 'done';
-  const [, delay] = /^xstate\.after\.([^.]+)/.exec(event) ?? [];
+  const delay = delayOf(event);
   if (delay !== undefined) return delay;
   const [, child] = /^xstate\.(?:done|error)\.actor\.(.+)$/.exec(event) ?? [];
   if (child === undefined) return event;
-  // The engine has taken activities out of `node.invoke` (src/engine/chart.ts).
-  const { invoke = [] } = node.config as { readonly invoke?: Invoked | readonly Invoked[] };
-  const found = [invoke].flat().find(({ id }, index) => (id ?? `${index}.${node.id}`) === child);
-  return String(found?.src ?? child);
+  return String(invokedAs(node, child)?.src ?? child);
 };
 
 const alwaysOf = ({ always = [] }: Node) =>

@@ -53,20 +53,25 @@ const peopleSection = (model: WorkflowModel): Html => {
   if (steps === undefined) return nothing;
   return html`<section class="attempts" aria-labelledby="people"><h2 id="people">People</h2>${steps.map(
     (step) =>
-      html`<h3>${step.name} ${mark(step.state)} <span class="quiet">needs ${step.need}</span></h3>${cardTable(
-        `Signers of ${step.name}`,
-        ['Signer', 'State', 'At', 'Transaction', ['Order', 'unseen']],
-        step.signers.map((signer) => signerRow(model, step, signer)),
-      )}`,
+      html`<h3>${step.name} ${mark(step.state)} <span class="quiet">needs ${step.need}</span></h3>${
+        // A step that was skipped has asked nobody.
+        step.signers.length === 0
+          ? nothing
+          : cardTable(
+              `Signers of ${step.name}`,
+              ['Signer', 'State', 'At', 'Transaction', ['Order', 'unseen']],
+              step.signers.map((signer) => signerRow(model, step, signer)),
+            )
+      }`,
   )}</section>`;
 };
 
-/** The chart of a child, behind its name. */
-const childName = ({ name, src, state }: ShownChild, workflow: Workflow | undefined): Html => {
+/** Below the table: a cell is too narrow for it. */
+const childChart = ({ name, src, state }: ShownChild, workflow: Workflow | undefined): Html => {
   const chart = workflow?.children[src]?.chart;
   return chart === undefined
-    ? html`${name}`
-    : html`<details id="child-${name}"><summary>${name}</summary>${machineSvg(chart.machine, state)}</details>`;
+    ? nothing
+    : html`<details id="child-${name}"><summary>Statechart of ${name}</summary>${machineSvg(chart.machine, state)}</details>`;
 };
 
 const childrenSection = ({ detail: { children }, workflow }: WorkflowModel): Html =>
@@ -77,9 +82,9 @@ const childrenSection = ({ detail: { children }, workflow }: WorkflowModel): Htm
         ['Child', 'State', 'Next timer'],
         children.map(
           (child) =>
-            html`<tr role="row"><th scope="row" role="rowheader" class="first wide">${childName(child, workflow)}</th><td role="cell" class="code wide">${valueText(child.state)}</td><td role="cell" class="nowrap">${child.nextAt === undefined ? nothing : timeOf(child.nextAt)}</td></tr>`,
+            html`<tr role="row"><th scope="row" role="rowheader" class="first wide">${child.name}</th><td role="cell" class="code wide">${valueText(child.state)}</td><td role="cell" class="nowrap">${child.nextAt === undefined ? nothing : timeOf(child.nextAt)}</td></tr>`,
         ),
-      )}</section>`;
+      )}${children.map((child) => childChart(child, workflow))}</section>`;
 
 const timelineItem = ({ at, what, who, msspTransId, reason }: WorkflowEvent): Html => {
   const kind = /^(Signed|Ended: completed|Step done)/.test(what)

@@ -1,0 +1,50 @@
+/** The OpenID provider in a process of the API. */
+import { createLogins } from '../oauth/logins.ts';
+import { createOauth, type Oauth, type OauthOptions } from '../oauth/oauth.ts';
+import { withDemoClients } from '../registry/demo-clients.ts';
+import type { Transactions } from '../transactions/transactions.ts';
+import { tenantsWithConsole } from './console-side.ts';
+import type { Core } from './core.ts';
+
+/** @param busy Whether no new login of the application is accepted now. */
+export const openOauth = (
+  core: Core,
+  options: Pick<OauthOptions, 'publicUrl' | 'addressOf' | 'log'> & {
+    readonly transactions: Transactions;
+    readonly custody: ReturnType<Core['custodyOver']>;
+    readonly limits: OauthOptions['body'];
+    busy(apId: string): boolean;
+  },
+): Oauth => {
+  const { configuration, commands, blocking, protocol, subscribers, masterKey, now, hostNow } = core;
+  const { transactions, custody, limits, busy, ...given } = options;
+  const { oidc, queue } = configuration;
+  return createOauth({
+    ...given,
+    settings: oidc,
+    templates: (url) =>
+      tenantsWithConsole(core, oidc.demoClients ? withDemoClients(oidc.tenants, url) : oidc.tenants, url),
+    redis: commands,
+    blocking,
+    prefix: queue.prefix,
+    masterKey,
+    logins: createLogins({
+      protocol,
+      transactions,
+      subscribers,
+      authority: configuration.protocol.authorities[0] ?? '',
+      promptSeconds: oidc.promptSeconds,
+      trust: () => custody.trust(),
+      serialNumberOf: (msisdn) => custody.serialNumberOf(msisdn),
+      busy,
+      now,
+    }),
+    subscribers,
+    passwords: core.passwords,
+    limiter: core.limiterOver(commands),
+    isTestNumber: subscribers.isTestNumber,
+    body: limits,
+    fetch: globalThis.fetch,
+    now: hostNow,
+  });
+};
