@@ -31,8 +31,10 @@ import { isMet } from './harness/statistics.ts';
 const names = [
   'accept',
   'sign',
+  'process',
   'synch',
   'people',
+  'waiting',
   'fairness',
   'growth',
   'durability',

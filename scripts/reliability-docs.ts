@@ -9,7 +9,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { ClusterResults } from '../test/faults/cluster.ts';
 import type { Measured } from '../test/faults/measure.ts';
-import type { RunResults } from '../test/faults/report.ts';
+import type { ProcessSummary, RunResults } from '../test/faults/report.ts';
 import { writeOrCheck } from './generated-file.ts';
 
 const read = <T>(name: string): T | undefined => {
@@ -25,12 +25,25 @@ const table = (head: readonly string[], rows: readonly (readonly (string | numbe
 const counts = (name: string, of: Readonly<Record<string, number>>): string =>
   table([name, 'times'], Object.entries(of));
 
+const describeProcesses = ({
+  outcomes,
+  signatures,
+  prompts,
+  verified,
+  latestEndMs,
+}: ProcessSummary): string =>
+  `Processes: ${Object.entries(outcomes)
+    .map(([name, times]) => `${times} ${name}`)
+    .join(', ')}; ${signatures} signatures by ${prompts} prompts; ${verified} evidence records verified. ` +
+  `The latest ended ${latestEndMs} ms after its deadline and all faults.\n`;
+
 const describeRun = (run: RunResults): string =>
   [
     `Seed ${run.seed}, ${Math.round(run.durationMs / 1000)} s of load and faults on ${run.cores} cores: ` +
       `${run.transactions} transactions, ${run.prompts} prompts, ${run.texts} texts; **${run.violations} violations**. ` +
       `The latest transaction ended ${run.latestEndMs} ms after its deadline and the last fault that held it up.\n`,
     `Of the requests that were refused, **${run.refusedThatRan}** were taken in afterwards; ${run.refusedTakenIn} had been before.\n`,
+    ...(run.processes === undefined ? [] : [describeProcesses(run.processes)]),
     counts('fault', run.faults),
     counts('operation and what the client was told', run.operations),
     counts('last status of what was acknowledged', run.outcomes),

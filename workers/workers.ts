@@ -112,8 +112,8 @@ export const startWorkers = (options: WorkersOptions) => {
     [processActivities.sign]: createSignActivity(toSign, false),
     [processActivities.attest]: createAttestActivity(options.createEvidence),
   };
+  // Signatures and workflows share the CPU, so they share the turns.
   const turns = createTurns();
-  const workflowTurns = createTurns();
   const upstreams = createUpstreams(options.upstreamLog);
 
   const workerOptions = (shard: Shard): WorkerOptions => ({
@@ -128,6 +128,7 @@ export const startWorkers = (options: WorkersOptions) => {
 
   let running = 0;
   const keepers: { close(): void }[] = [];
+  const fetchers = Math.ceil(maxFetchers / shards.length);
   const started = shards.flatMap((shard): readonly WorkflowWorker[] => {
     const place = { shard: shard.index, shards: shards.length };
     const abandon = abandonAfterRollOut(now);
@@ -148,7 +149,7 @@ export const startWorkers = (options: WorkersOptions) => {
       workflows: [createSignatureWorkflow({ ...options, place, deviceLock, upstreams, answer })],
       workflowOf: () => ({ name: signatureJobName }),
       tellEnd: tellSigned,
-      fetchers: Math.ceil(maxFetchers / shards.length),
+      fetchers,
       around: async (job, run) => {
         running += 1;
         try {
@@ -167,8 +168,9 @@ export const startWorkers = (options: WorkersOptions) => {
     });
     const flowing = startWorkflowsWorker({
       ...common,
-      ...{ shard, locate, activities, turns: workflowTurns },
+      ...{ shard, locate, activities, turns },
       workflows: options.workflows,
+      fetchers,
     });
     for (const worker of signing.workers) tellOfTransactions(worker as SignatureWorker, options);
     const fair = { redis: blocking, onError: log.trouble };

@@ -54,6 +54,7 @@ export const startWorkflowsWorker = (options: {
   /** Those that charts name. */
   readonly activities: Readonly<Record<string, AnyActorLogic>>;
   readonly concurrency: number;
+  readonly fetchers: number;
   readonly turns: ReturnType<typeof createTurns>;
   readonly retention: { readonly doneMs: number; readonly failedMs: number };
   readonly graceMs: number;

@@ -1,6 +1,6 @@
 /** The parent's side of the producer: what is asked of it and what it measured. */
 import { startProgram } from '../harness/program.ts';
-import type { signBody } from './requests.ts';
+import type { ProcessShape, signBody } from './requests.ts';
 
 export interface JobLoad {
   /**
@@ -11,9 +11,10 @@ export interface JobLoad {
    */
   readonly kind: 'flow' | 'drain' | 'bulk' | 'drop';
   readonly socketPath: string;
-  /** Of the queue `signatures`: `{paraph-0}`. */
+  /** Of the queue: `{paraph-0}`. */
   readonly prefix: string;
-  readonly body: ReturnType<typeof signBody>;
+  /** What each job asks for: a signature, or a process in the queue `workflows`. */
+  readonly body: ReturnType<typeof signBody> | ProcessShape;
   /** Default 64. */
   readonly inFlight?: number;
   readonly durationMs?: number;

@@ -10,7 +10,7 @@ import { Queue, QueueEvents } from 'bullmq';
 import { Redis } from 'ioredis';
 import { serveParent } from '../harness/program.ts';
 import type { JobLoad, JobLoadResult } from './job-load-client.ts';
-import { uniqueNumber } from './requests.ts';
+import { newProcessId, processData, processSigners, uniqueNumber } from './requests.ts';
 
 /** Who waits for which job. */
 type Waiting = Map<string, (failedReason: string | undefined) => void>;
@@ -24,9 +24,9 @@ interface Target {
 
 const targets = new Map<string, Target>();
 
-const readEnds = async (connection: Redis, prefix: string): Promise<Waiting> => {
+const readEnds = async (connection: Redis, prefix: string, name: string): Promise<Waiting> => {
   // From the beginning: a reader that begins at "now" may begin after the first jobs have ended.
-  const events = new QueueEvents('signatures', { connection, prefix, lastEventId: '0-0' });
+  const events = new QueueEvents(name, { connection, prefix, lastEventId: '0-0' });
   const waiting: Waiting = new Map();
   const end = (id: string, failedReason: string | undefined): void => {
     waiting.get(id)?.(failedReason);
@@ -38,22 +38,23 @@ const readEnds = async (connection: Redis, prefix: string): Promise<Waiting> => 
   return waiting;
 };
 
-const open = (path: string, prefix: string): Target => {
+const open = (path: string, prefix: string, name: string): Target => {
   const connection = new Redis({ path, maxRetriesPerRequest: null });
   let ends: Promise<Waiting> | undefined;
   return {
-    queue: new Queue('signatures', { connection, prefix }),
+    queue: new Queue(name, { connection, prefix }),
     connection,
     ends: () => {
-      ends ??= readEnds(connection, prefix);
+      ends ??= readEnds(connection, prefix, name);
       return ends;
     },
   };
 };
 
-const targetOf = ({ socketPath, prefix }: JobLoad): Target => {
-  const name = `${socketPath} ${prefix}`;
-  const target = targets.get(name) ?? open(socketPath, prefix);
+const targetOf = ({ socketPath, prefix, body }: JobLoad): Target => {
+  const queue = 'signers' in body ? 'workflows' : 'signatures';
+  const name = `${socketPath} ${prefix} ${queue}`;
+  const target = targets.get(name) ?? open(socketPath, prefix, queue);
   targets.set(name, target);
   return target;
 };
@@ -61,13 +62,23 @@ const targetOf = ({ socketPath, prefix }: JobLoad): Target => {
 /** `H`, the shard, seventeen letters or digits: hexadecimal ones will do. */
 const newId = (): string => `H00${randomBytes(9).toString('hex').slice(0, 17)}`;
 
-const dataOf = ({ body: { MSS_SignatureReq } }: JobLoad) => {
+/** Of all processes so far. */
+let signers = 0;
+
+const newJob = ({ body }: JobLoad) => {
+  if ('signers' in body) {
+    const data = processData(body, signers);
+    signers += processSigners;
+    return { name: 'process', data, opts: { jobId: newProcessId() } };
+  }
+  const { MSS_SignatureReq } = body;
   const AP_Info = { ...MSS_SignatureReq.AP_Info, AP_TransID: `B${uniqueNumber()}` };
-  return { MSS_SignatureReq: { ...MSS_SignatureReq, AP_Info } };
+  const data = { MSS_SignatureReq: { ...MSS_SignatureReq, AP_Info } };
+  return { name: 'sign', data, opts: { jobId: newId() } };
 };
 
-const add = (queue: Queue, load: JobLoad, jobId: string): Promise<unknown> =>
-  queue.add('sign', dataOf(load), { jobId });
+const add = (queue: Queue, { name, data, opts }: ReturnType<typeof newJob>): Promise<unknown> =>
+  queue.add(name, data, opts);
 
 const result = (
   count: number,
@@ -100,10 +111,10 @@ const flow = async (load: JobLoad): Promise<JobLoadResult> => {
   const loop = async (): Promise<void> => {
     while (started < most && performance.now() < until) {
       started += 1;
-      const id = newId();
+      const job = newJob(load);
       const sent = performance.now();
-      const ended = new Promise<string | undefined>((resolve) => waiting.set(id, resolve));
-      await add(queue, load, id);
+      const ended = new Promise<string | undefined>((resolve) => waiting.set(job.opts.jobId, resolve));
+      await add(queue, job);
       const failedReason = await ended;
       if (failedReason !== undefined) throw new Error(`A job failed: ${failedReason}`);
       lastEnd = performance.now();
@@ -134,7 +145,7 @@ const drain = async (load: JobLoad): Promise<JobLoadResult> => {
   await queue.pause();
   for (let added = 0; added < count; added += addAtOnce) {
     const size = Math.min(addAtOnce, count - added);
-    await Promise.all(Array.from({ length: size }, () => add(queue, load, newId())));
+    await Promise.all(Array.from({ length: size }, () => add(queue, newJob(load))));
   }
   const ended = async (): Promise<number> => connection.zcard(queue.toKey('completed'));
   const before = await ended();
@@ -155,13 +166,7 @@ const bulk = async (load: JobLoad): Promise<JobLoadResult> => {
   const until = begin + (durationMs ?? Number.POSITIVE_INFINITY);
   let added = 0;
   for (; added < count && performance.now() < until; added += inFlight) {
-    await queue.addBulk(
-      Array.from({ length: Math.min(inFlight, count - added) }, () => ({
-        name: 'sign',
-        data: dataOf(load),
-        opts: { jobId: newId() },
-      })),
-    );
+    await queue.addBulk(Array.from({ length: Math.min(inFlight, count - added) }, () => newJob(load)));
   }
   return result(Math.min(added, count), begin, undefined);
 };

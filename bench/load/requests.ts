@@ -1,7 +1,8 @@
 /**
  * Sign requests as an application writes them, with `{{n}}` in AP_TransID where each has a number
- * of its own.
+ * of its own. And signature processes, as other programs add them.
  */
+import { instanceIdOf } from '../../src/workflows/contract.ts';
 
 export const robots = { EC: '+41700092501', RSA: '+41700092502' } as const;
 
@@ -34,6 +35,34 @@ export const signBody = ({
 });
 
 export const signTemplate = (options: SignTemplateOptions): string => JSON.stringify(signBody(options));
+
+export interface ProcessShape {
+  /** `order`: three steps with a signer each. `together`: one step with three. */
+  readonly signers: 'order' | 'together';
+  readonly ask: 'now' | 'page';
+  /** An instant, or a duration. */
+  readonly deadline?: string;
+  /** Numbers that signers take in turn: `numbers` of them, from `first` on; digits. */
+  readonly first: number;
+  readonly numbers: number;
+}
+
+export const processSigners = 3;
+const processApId = 'http://bench.example';
+
+/** Data of a job in the queue `workflows`. @param from Place of the first signer's number. */
+export const processData = ({ signers, ask, deadline, first, numbers }: ProcessShape, from: number) => {
+  const people = Array.from({ length: processSigners }, (_, index) => ({
+    name: `Signer ${index + 1}`,
+    msisdn: `+${first + ((from + index) % numbers)}`,
+  }));
+  const groups = signers === 'order' ? people.map((person) => [person]) : [people];
+  const steps = groups.map((each, index) => ({ name: `Step ${index + 1}`, ask, signers: each }));
+  const input = { text: 'Example Shop: confirm order?', ...(deadline !== undefined && { deadline }), steps };
+  return { apId: processApId, input };
+};
+
+export const newProcessId = (): string => instanceIdOf(processApId, 'process', uniqueNumber());
 
 /** Ten digits for AP_TransID that no other call or process of the next hours gives. */
 const first = Math.floor(Math.random() * 9_000_000_000) + 1_000_000_000;

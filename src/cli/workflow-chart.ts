@@ -151,8 +151,8 @@ const wayText = (node: Node, { on, guard, to, actions }: Way): string => {
   return `${first} → ${target}${actions.length === 0 ? '' : ` / ${actions.join(', ')}`}`;
 };
 
-/** Lines, without colours. */
-const treeOf = (workflow: Workflow): readonly string[] => {
+/** Lines, without colours. @public */
+export const treeOf = (workflow: Workflow): readonly string[] => {
   const draw = (node: Node, indent: string): readonly string[] => {
     const { entry, exit } = node as unknown as Record<'entry' | 'exit', readonly unknown[]>;
     const does = (when: string, actions: readonly unknown[]): readonly string[] => {

@@ -274,7 +274,11 @@ export const defineWorkflow = (options: {
   const children = Object.fromEntries(
     chart.charts.map(([src, child]) => [
       src,
-      defineWorkflow({ name: `${name}-${src}`, version, chart: child, events: childEvents[src] ?? anyEvent }),
+      defineWorkflow({
+        ...{ name: `${name}-${src}`, version, chart: child, events: childEvents[src] ?? anyEvent },
+        // Its parent has been told its output, and its record stays with the job.
+        resultOf: () => undefined,
+      }),
     ]),
   );
   const parseInput = (given: unknown): unknown => (input === undefined ? given : input.parse(given));

@@ -272,7 +272,11 @@ export class Life {
     this.#parentRef = this.#parent && createRef({ id: this.#parent.id, sessionId: 'parent' });
     this.#children = { ...record.children };
     this.#timers = record.timers ?? [];
-    this.#effects = [...(record.effects ?? [])];
+    this.#effects = (record.effects ?? []).map((effect) =>
+      effect.kind === 'action' && effect.context === undefined
+        ? { ...effect, context: record.context }
+        : effect,
+    );
     this.#next = record.next;
     this.#reason = record.reason;
     const refs = refsOf(record.children);
@@ -393,12 +397,16 @@ export class Life {
     const { status, value, context, output, error } = this.#snapshot;
     const history = historyOf(this.#snapshot);
     const isActive = status === 'active';
+    const stored = withoutRefs(context);
+    const effects = this.#effects.map((effect) =>
+      effect.context === stored ? { ...effect, context: undefined } : effect,
+    );
     return {
       workflow: this.#chart.name,
       version: this.#chart.version,
       status,
       value: value as InstanceRecord['value'],
-      context: withoutRefs(context),
+      context: stored,
       ...(output !== undefined && { output: output as unknown }),
       ...(error !== undefined && { error: errorText(error) }),
       ...(this.#reason !== undefined && { reason: this.#reason }),
@@ -406,7 +414,7 @@ export class Life {
       ...(history !== undefined && { history }),
       ...(isActive && Object.keys(this.#children).length > 0 && { children: { ...this.#children } }),
       ...(isActive && this.#timers.length > 0 && { timers: [...this.#timers] }),
-      ...(this.#effects.length > 0 && { effects: [...this.#effects] }),
+      ...(effects.length > 0 && { effects }),
     };
   }
 

@@ -41,6 +41,7 @@ const effectSchema = z.object({
   type: z.string().optional(),
   params: z.unknown().optional(),
   event: eventSchema.optional(),
+  /** Of an action; absent when it is that of the record. */
   context: z.unknown().optional(),
   /** Of a message: the instance that it goes to. */
   to: z.string().optional(),

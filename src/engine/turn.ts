@@ -71,6 +71,21 @@ class LockLostError extends Error {
   override readonly name = 'LockLostError';
 }
 
+/**
+ * Effects that may be carried out at the same time: messages to different instances, one after the
+ * other in the record. All others wait for those before them.
+ */
+const inTurn = (effects: readonly Effect[]): readonly (readonly Effect[])[] => {
+  const groups: Effect[][] = [];
+  for (const effect of effects) {
+    const last = groups.at(-1);
+    const isApart = ({ to }: Effect): boolean => to !== undefined && to !== effect.to;
+    if (effect.to !== undefined && last?.every(isApart)) last.push(effect);
+    else groups.push([effect]);
+  }
+  return groups;
+};
+
 /** A try has ended without a result; its activity goes on. */
 export const tryEvent = 'xstate.try';
 
@@ -273,9 +288,11 @@ class Turn {
     if (this.#isDirty && !(await (isOver ? this.#close() : this.#commit('goesOn')))) return;
     let count = 0;
     try {
-      for (const effect of life.effects()) {
-        await this.#carryOut(effect);
-        count += 1;
+      for (const together of inTurn(life.effects())) {
+        const ends = await Promise.allSettled(together.map((effect) => this.#carryOut(effect)));
+        const failed = ends.find((end) => end.status === 'rejected');
+        if (failed !== undefined) throw failed.reason;
+        count += together.length;
       }
     } catch (error) {
       // The effects before it are not carried out again.

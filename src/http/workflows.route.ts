@@ -238,6 +238,7 @@ export const createWorkflowRoutes = (options: WorkflowRoutesOptions) => {
       const order = { by: 'application', reason };
       const result = await workflows.cancel(apId, c.req.param('name'), c.req.param('id'), order);
       if (result === 'cancelled') return json({ result }, 202);
+      if (result === 'refused') return refusedEvent;
       return result === 'busy' ? busy : unknown;
     }),
   );

@@ -5,7 +5,12 @@
 
 import { processMachine, processVersion } from '../../machines/process.machine.ts';
 import { type ProcessNotice, processEventSchema, type Tell } from '../../machines/process-actions.ts';
-import { type ProcessReport, publishProcess, reasonOfProcess } from '../../machines/process-report.ts';
+import {
+  type ProcessOutput,
+  type ProcessReport,
+  publishProcess,
+  reasonOfProcess,
+} from '../../machines/process-report.ts';
 import {
   type SignAsk,
   type SignerNotice,
@@ -93,5 +98,10 @@ export const createProcessWorkflow = (options: {
     childEvents: { signer: signerEventSchema },
     publish: publishProcess,
     reasonOf: reasonOfProcess,
+    // The event of the end repeats it, and the evidence may be long. The record has it.
+    resultOf: ({ output }) => {
+      const { evidence: _, ...result } = output as ProcessOutput;
+      return result;
+    },
   });
 };

@@ -239,7 +239,8 @@ export const createWorkflows = (options: {
     },
 
     /**
-     * Sends CANCEL. A chart without a transition for it is stopped.
+     * Sends CANCEL. A chart that has no transition for it in any state is stopped. One that has
+     * decides: it may refuse while it undoes what was done.
      *
      * @param by `application`, or the name of an operator.
      */
@@ -248,13 +249,14 @@ export const createWorkflows = (options: {
       name: string,
       id: string,
       { by, reason }: { readonly by: string; readonly reason?: string | undefined },
-    ): Promise<'cancelled' | 'unknown' | 'busy'> => {
+    ): Promise<'cancelled' | 'refused' | 'unknown' | 'busy'> => {
       const instance = await findOwn(apId, name, id);
       if (instance?.ended !== 'no') return 'unknown';
       const event = { type: 'CANCEL', by, ...(reason !== undefined && { reason }) };
       const sent = await sendTo(instance, `cancel/${by}`, event);
       if (sent.kind === 'taken') return 'cancelled';
       if (sent.kind === 'unknown' || sent.kind === 'busy') return sent.kind;
+      if (workflowFor(instance)?.chart.machine.events.includes('CANCEL')) return 'refused';
       const stopped = await engine.stop(instance.id, reason);
       return stopped === 'taken' ? 'cancelled' : stopped === 'busy' ? 'busy' : 'unknown';
     },

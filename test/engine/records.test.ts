@@ -309,6 +309,41 @@ describe('effects', () => {
     expect(await redis.hexists(queue.toKey('I-2'), 'open')).toBe(0);
     expect(await redis.hexists(queue.toKey('I-1'), 'open')).toBe(1);
   });
+
+  it('are stored without a context that the record has, and get it when they are repeated', async () => {
+    const { engine, work, ended, queue, redis } = begin();
+    const seen: unknown[] = [];
+    const text = 'x'.repeat(10_000);
+    const told = defineWorkflow({
+      name: 'told',
+      version: 1,
+      chart: setup({
+        types: { context: {} as { text: string; n: number } },
+        actions: {
+          count: assign({ n: ({ context }) => context.n + 1 }),
+          tell: async ({ context: { n, text: given } }) => {
+            seen.push([n, given.length, await redis.hstrlen(queue.toKey('I-1'), 'progress')]);
+            if (seen.length === 2) throw new Error('once more');
+          },
+        },
+      }).createMachine({
+        context: { text, n: 0 },
+        initial: 'a',
+        states: { a: { entry: ['tell', 'count', 'tell'], always: 'done' }, done: { type: 'final' } },
+      }),
+    });
+    await work([told]);
+    await engine.start(told, 'I-1');
+    await ended('I-1');
+    // The first one has a context of its own.
+    const stored = expect.toSatisfy((bytes: number) => bytes > 20_000 && bytes < 21_000);
+    const alone = expect.toSatisfy((bytes: number) => bytes > 10_000 && bytes < 11_000);
+    expect(seen).toEqual([
+      [0, text.length, stored],
+      [1, text.length, stored],
+      [1, text.length, alone],
+    ]);
+  });
 });
 
 describe('what cannot be made durable', () => {

@@ -106,6 +106,7 @@ const run = (changes: Partial<Evidence> = {}): Evidence => ({
   clashes: [],
   deliveries: [],
   crashes: [],
+  processes: { runs: [], messages: [], instances: [], starved: [] },
   roots: [],
   ...changes,
 });

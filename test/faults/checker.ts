@@ -7,6 +7,7 @@ import { acknowledgedChecks } from './checks/acknowledged.ts';
 import { historyChecks } from './checks/history.ts';
 import { outcomeChecks } from './checks/outcomes.ts';
 import { phoneChecks } from './checks/phones.ts';
+import { processChecks } from './checks/processes.ts';
 import { refusedChecks } from './checks/refused.ts';
 import { turnChecks } from './checks/turns.ts';
 import type { Evidence, Violation } from './evidence.ts';
@@ -18,6 +19,7 @@ const checks = [
   ...phoneChecks,
   ...refusedChecks,
   ...turnChecks,
+  ...processChecks,
 ];
 
 export const judge = (evidence: Evidence): readonly Violation[] =>

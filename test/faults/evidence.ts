@@ -2,10 +2,11 @@
 import type { SignatureRecord } from '../../machines/record.ts';
 import type { Verdict } from '../../src/engine/redis/instance-store.ts';
 import { recordIn } from '../../src/transactions/contract.ts';
-import type { Delivery } from './gateway.ts';
+import type { Delivery, Message } from './gateway.ts';
 import type { Entry, Told } from './journal.ts';
 import type { InjectedFault } from './nemesis.ts';
-import type { News, StoredFields } from './operator.ts';
+import type { News, StoredFields, StoredInstance } from './operator.ts';
+import type { ProcessRun } from './process-clients.ts';
 import type { Asked, Clash } from './witness.ts';
 
 export interface FinalJob {
@@ -47,6 +48,15 @@ export interface Evidence {
   readonly clashes: readonly Clash[];
   readonly deliveries: readonly Delivery[];
   readonly crashes: readonly string[];
+  readonly processes: {
+    readonly runs: readonly ProcessRun[];
+    /** Callbacks about them. */
+    readonly messages: readonly Message[];
+    /** Of workflows, with children. */
+    readonly instances: readonly StoredInstance[];
+    /** When the machine gave a part of the service no time. */
+    readonly starved: readonly InjectedFault[];
+  };
   /** DER. */
   readonly roots: readonly Uint8Array[];
 }

@@ -13,6 +13,7 @@ export interface Focus {
   readonly mix: Mix;
   readonly clients: number;
   readonly pauseMs: number;
+  readonly processEveryMs: number;
 }
 
 const again = (times: number, everyMs: number, fault: Omit<PlannedFault, 'atMs'>): readonly PlannedFault[] =>
@@ -29,6 +30,7 @@ export const focuses = {
     mix: { 'a phone lies still': 1 },
     clients: 4,
     pauseMs: 300,
+    processEveryMs: 0,
   },
   /** Answers come while a job is on its way to sleep, which takes long because the network is slow. */
   recheck: {
@@ -37,6 +39,7 @@ export const focuses = {
     mix: { 'an answer comes at once': 1 },
     clients: 6,
     pauseMs: 300,
+    processEveryMs: 0,
   },
   /**
    * Nobody hears Redis for so long that requests are refused, and then all bytes arrive, also those of connections that
@@ -52,6 +55,7 @@ export const focuses = {
     mix: { 'a robot signs, asynch': 1 },
     clients: 6,
     pauseMs: 200,
+    processEveryMs: 0,
   },
   /** One application adds thousands of requests at once; others go on asking. */
   turns: {
@@ -60,6 +64,18 @@ export const focuses = {
     mix: { 'a robot signs, asynch': 1 },
     clients: 4,
     pauseMs: 100,
+    processEveryMs: 0,
+  },
+  /** Workers die while people sign, step by step, and timers run. */
+  processes: {
+    durationMs: 15_000,
+    plan: [0, 1, 2].map((target, index) => ({
+      ...{ kind: 'kill-worker', atMs: 3000 + index * 4000, target, forMs: 500, amount: 0 },
+    })),
+    mix: {},
+    clients: 0,
+    pauseMs: 0,
+    processEveryMs: 500,
   },
 } as const satisfies Readonly<Record<string, Focus>>;
 
@@ -108,6 +124,20 @@ export const mutants = {
     file: 'workers/fairness.js',
     find: /worker\.on\('active', begin\);/,
     put: ';',
+  },
+  /** A step begins while phones of the one before still show its prompts. */
+  'no-order': {
+    focus: 'processes',
+    file: 'machines/process.machine.js',
+    find: /entry: 'withdrawAll',\s*always: \{ guard: 'isClosed', /,
+    put: 'always: { ',
+  },
+  /** Whoever takes over from a dead worker forgets the timers. */
+  'no-timers': {
+    focus: 'processes',
+    file: 'src/engine/take-job.js',
+    find: /resume\(chart, id, stored\)/,
+    put: 'resume(chart, id, job.stalledCounter > 0 ? { ...stored, timers: [] } : stored)',
   },
 } as const satisfies Readonly<Record<string, Mutant>>;
 

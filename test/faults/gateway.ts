@@ -3,6 +3,7 @@
  *
  * It does what a gateway does on bad days: answers late, refuses, or delivers and loses the answer. As the product's
  * webhook contract asks of it, it shows the same Idempotency-Key once; everything that arrived is recorded all the same.
+ * It takes the callbacks about processes as well.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -19,6 +20,23 @@ export interface Delivery {
   readonly shown: boolean;
 }
 
+/** A callback about a process, as it was first posted. */
+export interface Message {
+  /** The time in its body. */
+  readonly at: number;
+  readonly arrivedAt: number;
+  /** `webhook-id`. */
+  readonly id: string;
+  /** `process.end` and the like. */
+  readonly type: string;
+  readonly data: {
+    readonly process: string;
+    readonly step?: string;
+    readonly key?: string;
+    readonly state?: string;
+  };
+}
+
 /** What to do with one arrival: undefined leaves it to chance. */
 export type Hook = (arrival: {
   readonly key: string;
@@ -28,13 +46,19 @@ export type Hook = (arrival: {
 export interface Gateway {
   urlFor(worker: string): string;
   readonly deliveries: readonly Delivery[];
+  /** Where callbacks of processes go. */
+  readonly callbackUrl: string;
+  readonly messages: readonly Message[];
   /** For a nemesis that wants to strike while a text is on its way. */
   onArrival(hook: Hook | undefined): void;
   close(): Promise<void>;
 }
 
+const callbackPath = '/callbacks';
+
 export const openGateway = async (seed: string): Promise<Gateway> => {
   const deliveries: Delivery[] = [];
+  const messages = new Map<string, Message>();
   let hook: Hook | undefined;
   const server = createServer(async (request, response) => {
     const chunks: Uint8Array[] = [];
@@ -43,7 +67,16 @@ export const openGateway = async (seed: string): Promise<Gateway> => {
     } catch {
       return;
     }
-    const { id, msisdn, text } = JSON.parse(Buffer.concat(chunks).toString());
+    const body = JSON.parse(Buffer.concat(chunks).toString());
+    if (request.url === callbackPath) {
+      const id = String(request.headers['webhook-id']);
+      const isFirst = !messages.has(id);
+      const { type, timestamp, data } = body;
+      if (isFirst) messages.set(id, { at: Date.parse(timestamp), arrivedAt: Date.now(), id, type, data });
+      response.writeHead(isFirst && createRandom(`${seed}/callback/${id}`).chance(0.1) ? 503 : 204).end();
+      return;
+    }
+    const { id, msisdn, text } = body;
     const worker = (request.url ?? '').slice(1);
     const tries = deliveries.filter(({ key }) => key === id).length;
     const random = createRandom(`${seed}/gateway/${id}/${tries}`);
@@ -63,6 +96,10 @@ export const openGateway = async (seed: string): Promise<Gateway> => {
   return {
     urlFor: (worker) => `http://127.0.0.1:${address.port}/${worker}`,
     deliveries,
+    callbackUrl: `http://127.0.0.1:${address.port}${callbackPath}`,
+    get messages() {
+      return [...messages.values()].filter(({ type }) => type.startsWith('process.'));
+    },
     onArrival: (given) => {
       hook = given;
     },

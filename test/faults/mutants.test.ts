@@ -39,6 +39,13 @@ describe.sequential('the fault test', () => {
       },
     ],
     ['turns', { 'no-turns': 'applications are served in turn' }],
+    [
+      'processes',
+      {
+        'no-order': 'steps end as they are defined',
+        'no-timers': 'every timer fires within five seconds',
+      },
+    ],
   ])(
     'passes with the %s in place and catches a build without it',
     async (focus, mutants) => {
@@ -48,7 +55,7 @@ describe.sequential('the fault test', () => {
       await Promise.all(
         Object.entries(mutants).map(async ([mutant, rule]) => {
           const broken = await faults('--mutant', mutant, '--seed', `${mutant}-broken`);
-          expect(broken.output).toContain(`VIOLATION: ${rule}`);
+          expect(broken.output).toContain(`× ${rule}\n`);
           expect(broken.code).toBe(1);
         }),
       );

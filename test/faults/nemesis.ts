@@ -9,7 +9,8 @@ import { type FaultKind, type PlannedFault, resourceOf } from './schedule.ts';
 import type { Part, Stage } from './stage.ts';
 
 export interface InjectedFault {
-  readonly kind: FaultKind;
+  /** `starved`: not injected; the machine was busy. */
+  readonly kind: FaultKind | 'starved';
   /** The process, or `redis`, or `everybody`. */
   readonly target: string;
   readonly amount: number;

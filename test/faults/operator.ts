@@ -2,6 +2,8 @@
  * Whoever has access to the queues: brings answers from elsewhere, replays what failed, and reads what is stored. It uses
  * the queues as docs/queue-contract.md offers them.
  */
+import { randomUUID } from 'node:crypto';
+import { createEngine, type SendResult, spreadOver } from '../../src/engine/engine.ts';
 import { createProtocol } from '../../src/protocol/parse.ts';
 import { defaultProtocolRules } from '../../src/protocol/rules.ts';
 import { connectForBlocking, connectForCommands, disconnect } from '../../src/redis/connect.ts';
@@ -9,9 +11,11 @@ import { type AnswerResult, createAnswer, shardFor } from '../../src/transaction
 import { recordIn, signatureJobName, signatureRecordSchema } from '../../src/transactions/contract.ts';
 import { newMsspTransId } from '../../src/transactions/ids.ts';
 import { closeShards, openShards } from '../../src/transactions/shards.ts';
+import { instanceIdOf } from '../../src/workflows/contract.ts';
+import { createProcessWorkflow, processName } from '../../src/workflows/stock-process.ts';
 import { signRequest } from '../support/requests.ts';
 import type { Told } from './journal.ts';
-import { crowdId, numberOf } from './people.ts';
+import { crowdId, numberOf, processesId } from './people.ts';
 import { createRandom } from './random.ts';
 
 export interface StoredFields {
@@ -28,9 +32,23 @@ export interface Operator {
   everyId(): Promise<readonly string[]>;
   /** Jobs that have not ended, by where they are. @throws When Redis is not there. */
   open(): Promise<readonly { readonly id: string; readonly state: string }[]>;
+  /** Sends an event to a signer of the open step of a process, as the signer's page does. */
+  tellSigner(
+    process: string,
+    signer: { readonly step: number; readonly key: string },
+    event: { readonly type: 'SIGN' | 'DECLINE' },
+  ): Promise<SendResult | { readonly problem: string }>;
+  /** All instances of workflows, and their children. @throws When Redis is not there. */
+  instances(): Promise<readonly StoredInstance[]>;
   /** What happened in the queues since the last call, in the words and the time of Redis. */
   news(): Promise<readonly News[]>;
   close(): Promise<void>;
+}
+
+export interface StoredInstance {
+  /** A child has the id of its parent before its own. */
+  readonly id: string;
+  readonly isOver: boolean;
 }
 
 export interface News {
@@ -86,11 +104,31 @@ export const openOperator = (url: string): Operator => {
   const shards = openShards({ redis, prefix: 'faults', shards: 2, onError: () => undefined });
   const answer = createAnswer(shards, { protocol: createProtocol(defaultProtocolRules), now: Date.now });
   const queues = shards.flatMap(({ signatures, receipts }) => [signatures.queue, receipts.queue]);
+  const locate = spreadOver(
+    shards.map(({ workflows }) => workflows.queue),
+    redis,
+    Date.now,
+  );
+  const engine = createEngine(locate, Date.now);
+  const { signer: signerWorkflow } = createProcessWorkflow({ isKnown: () => true }).children;
   let lastRead: ReadonlyMap<string, string> = new Map();
   const signaturesOf = (id: string) => {
     const shard = shardFor(shards, id);
     if (shard === undefined) throw new Error(`${id} names no shard`);
     return shard.signatures.queue;
+  };
+
+  /** Hashes right below a prefix: those of jobs. */
+  const idsIn = async (prefix: string): Promise<readonly string[]> => {
+    const ids = new Set<string>();
+    let cursor = '0';
+    do {
+      const command = ['MATCH', `${prefix}*`, 'COUNT', '1000', 'TYPE', 'hash'];
+      const [next, keys] = (await redis.call('SCAN', cursor, ...command)) as [string, string[]];
+      cursor = next;
+      for (const key of keys) ids.add(key.slice(prefix.length));
+    } while (cursor !== '0');
+    return [...ids].filter((id) => !id.includes(':') && id !== 'meta');
   };
 
   return {
@@ -116,27 +154,35 @@ export const openOperator = (url: string): Operator => {
     },
     read: (id) => redis.hgetall(signaturesOf(id).toKey(id)),
     everyId: async () => {
-      const ids: string[] = [];
-      for (const { prefix } of shards) {
-        let cursor = '0';
-        do {
-          const pattern = `${prefix}:signatures:H*`;
-          const [next, keys] = (await redis.call('SCAN', cursor, 'MATCH', pattern, 'COUNT', '1000')) as [
-            string,
-            string[],
-          ];
-          cursor = next;
-          for (const key of keys) {
-            const id = key.slice(key.lastIndexOf(':') + 1);
-            if (/^H[0-9A-Za-z]{19}$/.test(id)) ids.push(id);
-          }
-        } while (cursor !== '0');
+      const ids = await Promise.all(shards.map(({ signatures }) => idsIn(signatures.queue.toKey(''))));
+      return ids.flat().filter((id) => /^H[0-9A-Za-z]{19}$/.test(id));
+    },
+    tellSigner: async (process, { step, key }, event) => {
+      try {
+        const root = instanceIdOf(processesId, processName, process);
+        const children = Object.entries((await engine.find(root))?.record?.children ?? {});
+        const [name, child] =
+          children.find(([each, { ended }]) => !ended && each.startsWith(`${step}-${key}-`)) ?? [];
+        if (child === undefined || signerWorkflow === undefined) return 'unknown';
+        const id = `${root}.${name}.${child.run}`;
+        return await engine.send(signerWorkflow, id, randomUUID(), event, { judged: true });
+      } catch (error) {
+        return { problem: problemOf(error) };
       }
-      return [...new Set(ids)];
+    },
+    instances: async () => {
+      const found: StoredInstance[] = [];
+      for (const { workflows } of shards) {
+        for (const id of await idsIn(workflows.queue.toKey(''))) {
+          const [name, finishedOn] = await redis.hmget(workflows.queue.toKey(id), 'name', 'finishedOn');
+          if (typeof name === 'string') found.push({ id, isOver: typeof finishedOn === 'string' });
+        }
+      }
+      return found;
     },
     open: async () => {
       const found: { id: string; state: string }[] = [];
-      for (const queue of queues) {
+      for (const queue of [...queues, ...shards.map(({ workflows }) => workflows.queue)]) {
         for (const state of openStates) {
           for (const job of await queue.getJobs([state], 0, 50)) {
             if (job?.id !== undefined) found.push({ id: job.id, state });

@@ -25,6 +25,14 @@ const people = {
   sleeper: range(41_795_300_000, 10),
   /** Get one-time passwords by text. */
   texted: range(41_796_000_000, 50),
+  /** Of processes: sign at once, after a second, never; refuse; are switched off. */
+  signer: range(41_797_000_000, 200),
+  ponderer: range(41_797_100_000, 100),
+  mute: range(41_797_200_000, 100),
+  denier: range(41_797_300_000, 30),
+  unreachable: range(41_797_400_000, 30),
+  /** Sign at once, and are in so many processes that they reach the limit of prompts. */
+  popular: range(41_797_500_000, 2),
 } as const;
 
 export type Person = keyof typeof people;
@@ -45,6 +53,8 @@ export const personOf = (msisdn: string): Person | undefined => {
 export const applicationId = 'http://faults.test';
 /** The one that floods. */
 export const crowdId = 'http://crowd.test';
+/** The one that runs processes, and hears of them at its callback. */
+export const processesId = 'http://processes.test';
 
 const subscriber = (person: Person, devices: object) => ({
   msisdn: `+${people[person].first}`,
@@ -56,9 +66,18 @@ const simulated = (sign: string | object, receipt = 'accepts') => ({
   device: { kind: 'simulated', sign, receipt },
 });
 
-/** @param gatewayUrl Where this process sends texts: each has an address of its own, by which it is known. */
-export const configurationFor = (gatewayUrl: string) => ({
-  applicationProviders: [{ id: applicationId }, { id: crowdId }],
+/**
+ * @param gatewayUrl Where this process sends texts: each has an address of its own, by which it is known.
+ * @param callbackUrl Where processes are told of.
+ */
+export const configurationFor = (gatewayUrl: string, callbackUrl = gatewayUrl) => ({
+  // Callbacks may go to this machine.
+  sandbox: true,
+  applicationProviders: [
+    { id: applicationId },
+    { id: crowdId },
+    { id: processesId, callback: { url: callbackUrl } },
+  ],
   queue: { shards: 2, prefix: 'faults' },
   receipt: { timeoutSeconds: 3 },
   otp: { gateway: { kind: 'webhook', url: gatewayUrl } },
@@ -72,5 +91,11 @@ export const configurationFor = (gatewayUrl: string) => ({
     subscriber('canceller', { sim: simulated('signs', 'cancels') }),
     subscriber('ignorer', { sim: simulated('signs', 'ignores') }),
     subscriber('sleeper', { sim: simulated('signs', 'never-answers') }),
+    subscriber('signer', { sim: { device: { kind: 'robot' } } }),
+    subscriber('ponderer', { sim: { device: { kind: 'robot', thinkSeconds: 1 } } }),
+    subscriber('mute', { sim: simulated('never-answers', 'never-answers') }),
+    subscriber('denier', { sim: simulated({ fault: 401 }) }),
+    subscriber('unreachable', { sim: simulated({ fault: 209 }) }),
+    subscriber('popular', { sim: { device: { kind: 'robot' } } }),
   ],
 });

@@ -1,4 +1,5 @@
 /** What a run says to the person who started it, and the numbers that docs/reliability.md shows. */
+import { excusedIn, knownProcesses } from './checks/process-known.ts';
 import { ranAfterRefusal, refusedJobs } from './checks/refused.ts';
 import { type Evidence, endsOf, excused, type Violation } from './evidence.ts';
 import type { Told } from './journal.ts';
@@ -29,6 +30,16 @@ const latestEnd = (evidence: Evidence): number => {
   return latest;
 };
 
+export interface ProcessSummary {
+  readonly outcomes: Readonly<Record<string, number>>;
+  readonly signatures: number;
+  readonly prompts: number;
+  /** Evidence records that verify. */
+  readonly verified: number;
+  /** How long after its deadline, and after all faults, the latest one ended; milliseconds. */
+  readonly latestEndMs: number;
+}
+
 export interface Summary {
   readonly operations: Readonly<Record<string, number>>;
   readonly faults: Readonly<Record<string, number>>;
@@ -44,6 +55,7 @@ export interface Summary {
   readonly refusedThatRan: number;
   readonly refusedTakenIn: number;
   readonly violations: number;
+  readonly processes: ProcessSummary;
 }
 
 /** What a full run leaves in test/faults/results. */
@@ -52,6 +64,21 @@ export interface RunResults extends Summary {
   readonly durationMs: number;
   readonly cores: number;
 }
+
+const summariseProcesses = (evidence: Evidence): ProcessSummary => {
+  const known = knownProcesses(evidence);
+  const prompts = known.flatMap((each) => each.prompts);
+  const late = known
+    .filter(({ plan, final }) => final?.context?.steps.length === plan.steps.length)
+    .map(({ plan, final }) => Date.parse(final?.endedAt ?? '') - excusedIn(evidence, plan.deadline));
+  return {
+    outcomes: count(known.map(({ final }) => final?.status ?? 'not taken in')),
+    signatures: prompts.filter(({ isSigned }) => isSigned).length,
+    prompts: prompts.filter(({ askedAt }) => askedAt !== undefined).length,
+    verified: known.filter(({ run }) => run.evidence !== undefined && 'signatures' in run.evidence).length,
+    latestEndMs: Math.max(0, ...late.filter((ms) => !Number.isNaN(ms))),
+  };
+};
 
 export const summarise = ({ evidence, violations }: TrialResult): Summary => {
   const { journal, faults, jobs, finals, asked, deliveries } = evidence;
@@ -74,6 +101,7 @@ export const summarise = ({ evidence, violations }: TrialResult): Summary => {
     refusedThatRan: ranAfterRefusal(evidence).length,
     refusedTakenIn: refusedJobs(evidence).length - ranAfterRefusal(evidence).length,
     violations: violations.length,
+    processes: summariseProcesses(evidence),
   };
 };
 
@@ -93,6 +121,9 @@ export const printSummary = (summary: Summary): string =>
     `${summary.transactions} transactions, ${summary.acknowledged} acknowledged; ${summary.prompts} prompts (${summary.repeatedAsks} put again while open, ${summary.lateAsks} of the asks after their end), ${summary.texts} texts`,
     `refused requests that ran: ${summary.refusedThatRan}; ${summary.refusedTakenIn} had been taken in before the refusal`,
     `latest end: ${summary.latestEndMs} ms after its deadline and all faults`,
+    'processes',
+    columns(summary.processes.outcomes),
+    `${summary.processes.signatures} signatures by ${summary.processes.prompts} prompts; ${summary.processes.verified} evidence records verify; latest end: ${summary.processes.latestEndMs} ms after its deadline and all faults`,
   ].join('\n');
 
 const time = (at: number): string => new Date(at).toISOString().slice(11, 23);
@@ -134,9 +165,38 @@ const excerpt = ({ journal, timeline, asked, deliveries, faults, jobs }: Evidenc
   ].join('\n');
 };
 
+/** What was seen of a process, its transactions among it. */
+const story = (evidence: Evidence, process: string): string => {
+  const known = knownProcesses(evidence).find(({ run }) => run.id === process);
+  if (known === undefined) return excerpt(evidence, process);
+  const { run, prompts } = known;
+  const lines = run.seen.map(({ to, status, answer }) => {
+    const steps = answer?.context?.steps ?? [];
+    const signers = steps.map(
+      (step) => `${step.name} ${step.state} (${step.signers.map(({ key, state }) => `${key} ${state}`)})`,
+    );
+    return { at: to, text: `answered ${status} ${answer?.status ?? ''} ${signers.join(', ')}` };
+  });
+  for (const { from, what, step, key, result } of run.orders)
+    lines.push({ at: from, text: `${what} ${step ?? ''} ${key ?? ''}: ${result}` });
+  for (const { at, type, data } of evidence.processes.messages)
+    if (data.process === process)
+      lines.push({ at, text: `told ${type} ${data.step ?? ''} ${data.key ?? ''} ${data.state ?? ''}` });
+  for (const { id, step, key, place, addedAt, endedAt, isSigned } of prompts) {
+    lines.push({ at: addedAt, text: `${id} added for ${step} ${key}/${place}` });
+    if (Number.isFinite(endedAt))
+      lines.push({ at: endedAt, text: `${id} ${isSigned ? 'signed' : 'failed'}` });
+  }
+  const told = lines
+    .sort((one, other) => one.at - other.at)
+    .filter(({ text }, index) => text !== lines[index - 1]?.text)
+    .map(({ at, text }) => `  ${time(at)} ${text}`);
+  return [`  ${JSON.stringify(run.shape)}`, ...told].join('\n');
+};
+
 /** With what is known about the transaction, and about any other that the sentence names. */
 export const printViolation = (evidence: Evidence, { rule, id, says }: Violation): string => {
   const named = [...new Set([id ?? [], ...(says.match(/\bH[0-9A-Za-z]{19}\b/g) ?? [])].flat())];
-  const stories = named.map((each) => `  -- ${each}\n${excerpt(evidence, each)}`);
+  const stories = named.map((each) => `  -- ${each}\n${story(evidence, each)}`);
   return [`VIOLATION: ${rule}\n  ${id ?? ''} ${says}`, ...stories].join('\n');
 };

@@ -2,8 +2,8 @@
  * `npm run faults`: breaks everything around the service for a while, by a seed, and checks its promises afterwards.
  *
  *   npm run faults -- [--small] [--seed N] [--duration 5m] [--only kill-worker,cut-api] [--shrink TRIES]
- *   npm run faults -- --focus fence | recheck | silence | turns          one weakness, in seconds
- *   npm run faults -- --mutant no-fence | no-recheck | no-silence | no-not-after | no-turns   the same on a build that was broken on purpose: must fail
+ *   npm run faults -- --focus fence | recheck | silence | turns | processes   one weakness, in seconds
+ *   npm run faults -- --mutant no-fence | no-recheck | no-silence | no-not-after | no-turns | no-order | no-timers   the same on a build that was broken on purpose: must fail
  *   npm run faults -- --cluster [--small]              masters of a Redis Cluster die and replicas take over
  *   npm run faults -- --measure                        what is not promised, in numbers
  *
@@ -89,6 +89,7 @@ const mixed = (): Focus => {
     mix: habits,
     clients: 16,
     pauseMs: 500,
+    processEveryMs: 1000,
   };
 };
 

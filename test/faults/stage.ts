@@ -3,7 +3,7 @@
  * process and Redis a lane that can be disturbed. Processes are those that users run, from what the compiler made.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -19,6 +19,8 @@ export interface Part {
   readonly lane: Lane;
   /** Makes its clock wrong by so many milliseconds. */
   setClock(offsetMs: number): void;
+  /** When the machine gave it no time, as far as it has noted; milliseconds since the epoch. */
+  starved(): readonly { readonly from: number; readonly to: number }[];
 }
 
 export interface Stage {
@@ -84,7 +86,10 @@ export const startStage = async (options: StageOptions): Promise<Stage> => {
     const lane = await openLane(() => nodes.primary.port);
     const port = await freePort();
     const file = (suffix: string): string => join(directory, `${name}.${suffix}`);
-    writeFileSync(file('config.json'), JSON.stringify(configurationFor(gateway.urlFor(name))));
+    writeFileSync(
+      file('config.json'),
+      JSON.stringify(configurationFor(gateway.urlFor(name), gateway.callbackUrl)),
+    );
     const process_ = manage({
       name,
       command: () => [process.execPath, '--import', preload, join(dist, 'src', 'cli', 'paraph.js'), part],
@@ -112,6 +117,12 @@ export const startStage = async (options: StageOptions): Promise<Stage> => {
       lane,
       url: `http://127.0.0.1:${port}`,
       setClock: (offsetMs) => writeFileSync(file('clock'), String(offsetMs)),
+      starved: () => {
+        const noted = file('clock.starved');
+        if (!existsSync(noted)) return [];
+        const lines = readFileSync(noted, 'utf8').trim().split('\n');
+        return lines.map((line) => line.split(' ').map(Number)).map(([from = 0, to = 0]) => ({ from, to }));
+      },
     };
   };
 

@@ -12,9 +12,10 @@ import { judge } from './checker.ts';
 import { type Mix, runClients } from './clients.ts';
 import { type Evidence, type FinalJob, finalJob, type Violation } from './evidence.ts';
 import { openJournal, type Told } from './journal.ts';
-import { createNemesis } from './nemesis.ts';
+import { createNemesis, type InjectedFault } from './nemesis.ts';
 import { type News, type Operator, openOperator } from './operator.ts';
 import { applicationId } from './people.ts';
+import { lookAgain, type ProcessRun, runProcesses } from './process-clients.ts';
 import { createRandom } from './random.ts';
 import type { PlannedFault } from './schedule.ts';
 import { type Stage, startStage } from './stage.ts';
@@ -27,6 +28,8 @@ export interface TrialOptions {
   readonly mix: Mix;
   readonly clients: number;
   readonly pauseMs: number;
+  /** Pause between the starts of two processes, on average; 0 for none. */
+  readonly processEveryMs: number;
   readonly workers: number;
   readonly dist: string;
   readonly directory: string;
@@ -69,6 +72,24 @@ const waitUntilDrained = async (operator: Operator): Promise<Evidence['stuck']> 
     const open = await operator.open().catch(() => undefined);
     if (open !== undefined && (open.length === 0 || Date.now() - from > drainMs)) return open;
     await delay(250);
+  }
+};
+
+const starvedIn = ({ apis, workers }: Stage): readonly InjectedFault[] =>
+  [...apis, ...workers].flatMap(({ process, starved }) =>
+    starved().map((time) => ({ kind: 'starved' as const, target: process.name, amount: 0, ...time })),
+  );
+
+/** A callback that a dead worker had in hand is posted half a minute later. */
+const callbacksMs = 45_000;
+
+/** Until the end of each process was told, or should have been. */
+const waitUntilTold = async ({ gateway }: Stage, runs: readonly ProcessRun[]): Promise<void> => {
+  for (const from = Date.now(); Date.now() - from < callbacksMs; await delay(250)) {
+    const told = new Set(
+      gateway.messages.flatMap(({ type, data }) => (type === 'process.end' ? [data.process] : [])),
+    );
+    if (runs.every(({ id, acknowledgedAt }) => acknowledgedAt === undefined || told.has(id))) return;
   }
 };
 
@@ -133,12 +154,20 @@ export const runTrial = async (options: TrialOptions): Promise<TrialResult> => {
       mix: options.mix,
       until,
     });
+    const processes = runProcesses({
+      urls: stage.apis.map(({ url }) => url),
+      ...{ operator, until, everyMs: options.processEveryMs, tell: stage.gateway.callbackUrl },
+      random: random.branch('processes'),
+    });
     await nemesis.run(plan);
     await delay(Math.max(0, until - Date.now()));
     await nemesis.heal();
     const healedAt = Date.now();
     await clients;
+    const runs = await processes;
     const stuck = await waitUntilDrained(operator);
+    await waitUntilTold(stage, runs);
+    await lookAgain(runs, stage.apis[0]?.url ?? '', roots);
     await news.stop();
     await witness.settled();
 
@@ -158,6 +187,10 @@ export const runTrial = async (options: TrialOptions): Promise<TrialResult> => {
       clashes: witness.clashes,
       deliveries: stage.gateway.deliveries,
       crashes,
+      processes: {
+        ...{ runs, messages: stage.gateway.messages, instances: await operator.instances() },
+        starved: starvedIn(stage),
+      },
       roots,
     };
     const violations = judge(evidence);
@@ -169,6 +202,7 @@ export const runTrial = async (options: TrialOptions): Promise<TrialResult> => {
     keep('timeline.json', Object.fromEntries(evidence.timeline));
     keep('jobs.json', [...evidence.jobs.values()]);
     keep('deliveries.json', evidence.deliveries);
+    keep('processes.json', evidence.processes);
     keep('violations.json', violations);
     return { evidence, violations };
   } finally {

@@ -66,7 +66,7 @@ export const createWitness = (operator: () => Operator | undefined): Witness => 
     const job = await read(prompt.id);
     if (isOver(job, prompt.attempt, prompt.at)) return;
     const msisdn: string = JSON.parse(job.data ?? '{}').MSS_SignatureReq?.MobileUser?.MSISDN ?? '';
-    if (personOf(msisdn) !== 'silentSim') return;
+    if (!['silentSim', 'mute'].includes(personOf(msisdn) ?? '')) return;
     const before = shown.get(msisdn) ?? [];
     const open: Asked[] = [];
     for (const other of before) {

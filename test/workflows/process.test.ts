@@ -214,6 +214,29 @@ describe('a signature process', () => {
     expect(await call('DELETE', 'process/cancelled', { apId })).toMatchObject({ status: 404 });
   });
 
+  it('is not cancelled while it compensates: its first end stands, with evidence', async () => {
+    await start('compensating', {
+      text: 'I agree',
+      steps: [
+        { name: 'first', signers: [robot('Anna')] },
+        { name: 'second', signers: [{ name: 'Rita', msisdn: `+${refusing}` }] },
+      ],
+      compensation: [{ name: 'revoke', signers: [quiet('Emil', 5)], deadline: 'PT2S' }],
+    });
+    const isRevoking = ({ context }: Json) => context?.steps[2]?.state === 'open';
+    await until('process/compensating', isRevoking, apId);
+    expect(await call('DELETE', 'process/compensating', { apId })).toMatchObject({
+      status: 409,
+      body: { error: 'refused' },
+    });
+    expect(await ended('compensating')).toMatchObject({
+      status: 'failed',
+      reason: 'REFUSED: step second',
+      output: { outcome: 'failed', evidence: expect.stringContaining('.') },
+    });
+    await expect.poll(() => heard('compensating')).toContain('process.end failed');
+  });
+
   it('goes on with other workers where it was', async () => {
     const asked = product.asked().length;
     await start('moved', {
@@ -266,8 +289,16 @@ describe('a process that another program adds', () => {
     const tenant = createHash('sha256').update(apId).digest('base64url').slice(0, 12);
     const { prefix } = product.configuration.queue;
     const queue = new Queue('workflows', { connection: redis.client(), prefix: `{${prefix}-0}` });
-    await queue.add('process', { apId, input: definition }, { jobId: `${tenant}-process-bare-1` });
-    expect(await ended('bare-1')).toMatchObject({ status: 'completed', version: 1 });
+    const job = await queue.add(
+      'process',
+      { apId, input: definition },
+      { jobId: `${tenant}-process-bare-1` },
+    );
+    const view = await ended('bare-1');
+    expect(view).toMatchObject({ status: 'completed', version: 1, output: { evidence: expect.any(String) } });
+    // The job itself returns all but the evidence.
+    const { evidence: _, ...result } = view.output;
+    expect((await queue.getJob(job.id ?? ''))?.returnvalue).toEqual(result);
     await queue.add('process', { apId, input: { steps: [] } }, { jobId: `${tenant}-process-bare-2` });
     expect(await ended('bare-2')).toMatchObject({ status: 'failed', reason: 'steps must have a step' });
     const rows = async () =>

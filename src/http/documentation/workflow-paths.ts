@@ -130,7 +130,13 @@ export const workflowPaths: Readonly<Record<string, Readonly<Record<string, Oper
           schema: { type: 'string', maxLength: 500 },
         },
       ],
-      responses: refused({ 202: done }),
+      responses: refused({
+        202: done,
+        409: {
+          description: 'It has failed and compensates, or is about to end.',
+          ...body(ref(workflowError)),
+        },
+      }),
     }),
   },
   '/workflows/{name}/{id}/events': {

@@ -1,0 +1,199 @@
+/**
+ * Processes that wait: what very many of them cost while their signers take days, and what happens
+ * when many have the same deadline.
+ *
+ * Each process asks three people at once, and waits until they open their pages. So it is four
+ * instances: the process and its signers. A bare producer adds them, and one worker begins them.
+ * First come those that wait for weeks, and the processes of the service are watched while nothing
+ * happens. Then come those that share a deadline. When it is over, all of them end. Meanwhile
+ * another application asks for synchronous signatures, as in scenarios/fairness.ts.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { usageOf } from '../harness/cpu.ts';
+import { own, type Scenario } from '../harness/scenario.ts';
+import { productSide } from '../harness/sides.ts';
+import { startHttpLoader } from '../load/http-load-client.ts';
+import { startJobLoader } from '../load/job-load-client.ts';
+import { processSigners, signTemplate } from '../load/requests.ts';
+
+const bulkSize = 250;
+const firstNumber = 411_000_000_000;
+const lastNumber = 411_000_999_999;
+const otherInFlight = 4;
+/** As in scenarios/fairness.ts. */
+const allowedMs = (aloneMs: number): number => 2 * aloneMs + 20;
+const lookMs = 100;
+
+export const waiting: Scenario = {
+  name: 'waiting',
+  title: 'Processes whose signers take days, and a deadline that many of them share',
+  run: async (context) => {
+    const { small, say } = context;
+    const open = small ? 500 : 20_000;
+    const sharing = small ? 200 : 10_000;
+    const watchMs = small ? 3000 : 20_000;
+    const measureMs = small ? 1500 : 5000;
+    const subscribers = [{ msisdn: `+${firstNumber}`, through: `+${lastNumber}`, sim: {} }];
+    const product = await productSide(context);
+    const api = await product.start('api', { subscribers });
+    const worker = await product.start('worker', { subscribers });
+    const loader = await own(context, startJobLoader());
+    const other = await own(context, startHttpLoader());
+    const { client } = product.redis;
+    const key = (name: string): string => `${product.prefix}:workflows:${name}`;
+
+    const untilZero = async (count: () => Promise<number>): Promise<number> => {
+      const begin = performance.now();
+      while ((await count()) > 0) await delay(lookMs);
+      return (performance.now() - begin) / 1000;
+    };
+    /** Instances that have not gone to sleep yet. */
+    const unsettled = (total: number) => async (): Promise<number> => {
+      const sleeping = await client.zcard(key('delayed'));
+      return (1 + processSigners) * total - sleeping;
+    };
+    /** @returns Seconds until all of them wait for their signers. */
+    const begin = async (count: number, before: number, deadline?: string): Promise<number> => {
+      const body = {
+        ...({ signers: 'together', ask: 'page', first: firstNumber } as const),
+        numbers: lastNumber - firstNumber + 1,
+        ...(deadline !== undefined && { deadline }),
+      };
+      const socketPath = product.redis.connection.path;
+      const started = performance.now();
+      await loader.ask({ kind: 'bulk', socketPath, prefix: product.prefix, body, count, inFlight: bulkSize });
+      await untilZero(unsettled(before + count));
+      return (performance.now() - started) / 1000;
+    };
+    const signOf = (durationMs: number) =>
+      other.run(
+        {
+          url: `${api.url}/rest/service/sign`,
+          template: signTemplate({ mode: 'synch', apId: 'http://other.example' }),
+          inFlight: otherInFlight,
+          durationMs,
+        },
+        { tolerant: true },
+      );
+
+    const parts = { worker: worker.pid, api: api.pid, redis: product.redis.pid };
+    const watch = async (): Promise<Record<keyof typeof parts, number>> => {
+      const cpu = (pid: number): number => usageOf(pid).cpuSeconds;
+      const before = { worker: cpu(parts.worker), api: cpu(parts.api), redis: cpu(parts.redis) };
+      await delay(watchMs);
+      const share = (part: keyof typeof parts): number =>
+        (cpu(parts[part]) - before[part]) / (watchMs / 1000);
+      return { worker: share('worker'), api: share('api'), redis: share('redis') };
+    };
+
+    await signOf(measureMs);
+    const warm = small ? 50 : 500;
+    await begin(warm, 0);
+    await delay(1000);
+    const memoryBefore = (await product.redis.info()).usedMemoryBytes;
+    const idleBefore = await watch();
+    const seconds = await begin(open, warm);
+    say(`${open} processes wait after ${seconds.toFixed(1)} s`);
+    const bytesEach = ((await product.redis.info()).usedMemoryBytes - memoryBefore) / open;
+    await delay(1000);
+    const idle = await watch();
+
+    const alone = await signOf(measureMs);
+    // Enough time to begin them all before it is over.
+    const leadSeconds = 3 + (2 * seconds * sharing) / open;
+    const deadline = Date.now() + leadSeconds * 1000;
+    const begun = await begin(sharing, warm + open, new Date(deadline).toISOString());
+    if (Date.now() >= deadline) throw new Error('The deadline came before all processes had begun');
+    say(`${sharing} more share a deadline in ${((deadline - Date.now()) / 1000).toFixed(1)} s`);
+    await delay(deadline - Date.now());
+    const failed = async (): Promise<number> => client.zcard(key('failed'));
+    let ended = false;
+    const working = untilZero(async () => sharing - (await failed())).then((took) => {
+      ended = true;
+      return took;
+    });
+    const beside: Awaited<ReturnType<typeof signOf>>[] = [];
+    while (!ended) beside.push(await signOf(Math.min(measureMs, 1500)));
+    const took = await working;
+    const one = await client.zrandmember(key('failed'));
+    const reason = await client.hget(key(one ?? ''), 'failedReason');
+    if (reason?.startsWith('EXPIRED') !== true) throw new Error(`A process failed: ${reason}`);
+    const p99 = beside.map(({ p99Ms }) => p99Ms / allowedMs(alone.p99Ms));
+    const rates = { begin: sharing / begun, end: sharing / took };
+    const failures = beside.reduce((sum, each) => sum + each.failures, 0);
+    const requests = beside.reduce((sum, each) => sum + each.count, 0);
+
+    const perMille = (of: Record<keyof typeof parts, number>): number[] =>
+      [of.worker, of.api, of.redis].map((share) => 1000 * share);
+    return {
+      ratios: [
+        {
+          name: 'waitingCpu',
+          value: idle.worker,
+          least: idle.worker,
+          most: idle.worker,
+          divides: `CPU seconds of a worker / seconds, while ${open} processes of three signers wait and nothing else happens (a fraction of one core)`,
+          goal: { atMost: 0.02 },
+        },
+        {
+          name: 'waitingDeadline',
+          value: rates.end / rates.begin,
+          least: rates.end / rates.begin,
+          most: rates.end / rates.begin,
+          divides: `processes per second that end by a deadline that ${sharing} share, beside the signatures of another application / processes per second that begin`,
+        },
+        {
+          name: 'waitingFairness',
+          value: Math.max(...p99),
+          least: Math.min(...p99),
+          most: Math.max(...p99),
+          divides: `99th percentile of another application's synchronous sign while ${sharing} processes end by their deadline (the worst window) / twice that alone plus 20 ms`,
+          goal: { atMost: 1 },
+        },
+        {
+          name: 'waitingRefused',
+          value: failures / requests,
+          least: failures / requests,
+          most: failures / requests,
+          divides: 'requests of the other application that were not signed meanwhile / all of them',
+          goal: { atMost: 0 },
+        },
+      ],
+      tables: [
+        {
+          title: `Redis's memory for each open process of three signers, ${open} open`,
+          columns: ['', 'bytes each', 'together, MB'],
+          rows: [['the process and its three signers', Math.round(bytesEach), (bytesEach * open) / 1e6]],
+        },
+        {
+          title: 'CPU while they wait, milliseconds per second',
+          columns: ['open processes', ...Object.keys(parts)],
+          rows: [
+            [warm, ...perMille(idleBefore)],
+            [warm + open, ...perMille(idle)],
+          ],
+        },
+        {
+          title: `${sharing} processes with one deadline`,
+          columns: ['', 'processes/s', 'seconds'],
+          rows: [
+            ['begin, from the producer to three invited signers', rates.begin, begun],
+            ['end, from the deadline to the last evidence', rates.end, took],
+          ],
+        },
+        {
+          title: `Another application, synchronously, ${otherInFlight} in flight`,
+          columns: ['', 'p50 ms', 'p99 ms', 'requests', 'failed'],
+          rows: [
+            [`${open} processes wait`, alone.p50Ms, alone.p99Ms, alone.count, alone.failures],
+            ...beside.map((each, index) => [
+              `the deadline is over, window ${index + 1}`,
+              ...[each.p50Ms, each.p99Ms, each.count, each.failures],
+            ]),
+          ],
+        },
+      ],
+      plots: [],
+    };
+  },
+};
