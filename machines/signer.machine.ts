@@ -48,7 +48,7 @@ export interface SignerInput {
   readonly child: string;
   readonly person: Person;
   readonly ask: 'now' | 'page' | AllowedHours;
-  /** After a prompt that expired (208) or did not arrive (209, 406). */
+  /** After a prompt that expired (208), did not arrive (209, 406) or was taken back (401). */
   readonly askAgain?: { readonly times: number; readonly everyMs: number } | undefined;
   /** After the signer was asked or invited, ascending. */
   readonly remindMs: readonly number[];
@@ -85,6 +85,8 @@ export type SignResult =
       readonly reason: string;
       readonly detail: string;
       readonly msspTransId?: string | undefined;
+      /** Fault 401 that is not the person's answer: somebody else has taken the prompt back. */
+      readonly takenBack?: boolean | undefined;
     }
   /** The number has had its prompts: nothing was submitted. Not before this time. */
   | { readonly kind: 'limited'; readonly until: number };
@@ -260,11 +262,15 @@ export const signerMachine = setup({
   guards: {
     isByPage: ({ context }) => context.ask === 'page',
     isSigned: (_, { kind }: SignResult) => kind === 'signed',
-    /** On the phone. */
-    isCancelled: (_, result: SignResult) => result.kind === 'failed' && result.code === 401,
+    /** By the person, on the phone. */
+    isCancelled: (_, result: SignResult) =>
+      result.kind === 'failed' && result.code === 401 && result.takenBack !== true,
     isLimited: (_, { kind }: SignResult) => kind === 'limited',
     isWorthAnother: ({ context: { asks, asksLeft } }, result: SignResult) =>
-      asksLeft > 0 && asks.length < maxAsks && result.kind === 'failed' && passing.includes(result.code),
+      asksLeft > 0 &&
+      asks.length < maxAsks &&
+      result.kind === 'failed' &&
+      (passing.includes(result.code) || result.takenBack === true),
     hasAnother: ({ context: { asks, asksLeft } }) => asksLeft > 0 && asks.length < maxAsks,
     mayAsk: ({ context }) => context.asks.length < maxAsks,
     hasReminder: ({ context }) => context.reminded < context.remindMs.length,
