@@ -109,8 +109,9 @@ describe('a signature process', () => {
       },
       output: { outcome: 'completed' },
     });
-    const ats = view.output.steps.map(({ signers }: Json) => signers[0].at);
-    expect(ats).toEqual([...ats].sort((one: number, other: number) => one - other));
+    const ats: string[] = view.output.steps.map(({ signers }: Json) => signers[0].at);
+    expect(ats).toEqual(ats.map((at) => new Date(at).toISOString()).toSorted());
+    expect(view.context.steps.map(({ signers }: Json) => signers[0].at)).toEqual(ats);
     const verified = await verifyEvidence(view.output.evidence, { roots: await rootsOf() });
     expect(verified).toMatchObject({
       ok: true,
@@ -336,7 +337,11 @@ describe('a process that another program adds', () => {
     const view = await ended('bare-1');
     expect(view).toMatchObject({ status: 'completed', version: 1, output: { evidence: expect.any(String) } });
     // The job itself returns all but the evidence.
-    const { evidence: _, ...result } = view.output;
+    const { evidence: _, ...shown } = view.output;
+    // Its times are milliseconds.
+    const result = JSON.parse(JSON.stringify(shown), (name, value) =>
+      name === 'at' ? Date.parse(value) : value,
+    );
     expect((await queue.getJob(job.id ?? ''))?.returnvalue).toEqual(result);
     await queue.add('process', { apId, input: { steps: [] } }, { jobId: `${tenant}-process-bare-2` });
     expect(await ended('bare-2')).toMatchObject({ status: 'failed', reason: 'steps must have a step' });
@@ -364,6 +369,7 @@ describe('a process that another program adds', () => {
     expect(outcomes[7]).toEqual({ kind: 'refused', problem: 'steps must have a step' });
     await many.close();
     const few = createWorkflowQueue({ redisUrl: redis.url, prefix, apId });
+    await expect(few.start('mail', [{ id: 'typed-1', input: {} }])).rejects.toThrow('name must be');
     expect(await few.start('process', [{ id: 'typed-1', input: definition }])).toEqual([
       { kind: 'accepted', id: 'typed-1' },
     ]);
