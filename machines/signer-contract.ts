@@ -21,7 +21,7 @@ export interface SignerInput {
   readonly child: string;
   readonly person: Person;
   readonly ask: 'now' | 'page' | AllowedHours;
-  /** After a prompt that expired (208) or did not arrive (209, 406). */
+  /** After a prompt that expired (208), did not arrive (209, 406) or was taken back (401). */
   readonly askAgain?: { readonly times: number; readonly everyMs: number } | undefined;
   /** After the signer was asked or invited, ascending. */
   readonly remindMs: readonly number[];
@@ -58,6 +58,8 @@ export type SignResult =
       readonly reason: string;
       readonly detail: string;
       readonly msspTransId?: string | undefined;
+      /** Fault 401 that is not the person's answer: somebody else has taken the prompt back. */
+      readonly takenBack?: boolean | undefined;
     }
   /** The number has had its prompts: nothing was submitted. Not before this time. */
   | { readonly kind: 'limited'; readonly until: number };

@@ -151,11 +151,15 @@ export const signerMachine = setup({
   guards: {
     isByPage: ({ context }) => context.ask === 'page',
     isSigned: (_, { kind }: SignResult) => kind === 'signed',
-    /** On the phone. */
-    isCancelled: (_, result: SignResult) => result.kind === 'failed' && result.code === 401,
+    /** By the person, on the phone. */
+    isCancelled: (_, result: SignResult) =>
+      result.kind === 'failed' && result.code === 401 && result.takenBack !== true,
     isLimited: (_, { kind }: SignResult) => kind === 'limited',
     isWorthAnother: ({ context: { asks, asksLeft } }, result: SignResult) =>
-      asksLeft > 0 && asks.length < maxAsks && result.kind === 'failed' && passing.includes(result.code),
+      asksLeft > 0 &&
+      asks.length < maxAsks &&
+      result.kind === 'failed' &&
+      (passing.includes(result.code) || result.takenBack === true),
     hasAnother: ({ context: { asks, asksLeft } }) => asksLeft > 0 && asks.length < maxAsks,
     mayAsk: ({ context }) => context.asks.length < maxAsks,
     hasReminder: ({ context }) => context.reminded < context.remindMs.length,

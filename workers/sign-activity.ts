@@ -29,8 +29,10 @@ import {
   type Fault,
   fault,
   faultTable,
+  isTakenBack,
   parseFaultLine,
   refuse,
+  takenBackBy,
 } from '../src/protocol/fault.ts';
 import type { Protocol } from '../src/protocol/parse.ts';
 import type { MssSignatureReq } from '../src/protocol/sign-request.ts';
@@ -79,6 +81,7 @@ const transactionOf = (token: string, shards: number): string =>
 
 const failedBy = ({ code, detail }: Fault, msspTransId?: string): SignResult => ({
   ...{ kind: 'failed', code, reason: faultTable[code].reason, detail },
+  ...(isTakenBack({ code, detail }) && { takenBack: true }),
   ...(msspTransId !== undefined && { msspTransId }),
 });
 
@@ -180,7 +183,7 @@ export const createSignActivity = (
     const shard = shardFor(shards, id);
     const send = shard && sends.get(shard);
     // Such a transaction is not replayed, so its first attempt is the only one.
-    const order = { type: 'CANCEL', attempt: 1, fault: fault(401, 'The workflow no longer asks') } as const;
+    const order = { type: 'CANCEL', attempt: 1, fault: takenBackBy.workflow } as const;
     if ((await send?.(id, 'withdraw', order, { judged: false })) === 'busy')
       throw new Error('A transaction is busy');
   };

@@ -14,7 +14,7 @@ import {
   type Workflow,
 } from '../src/engine/define.ts';
 import type { KeyCustody } from '../src/pki/ports.ts';
-import { type Checked, type Fault, fault } from '../src/protocol/fault.ts';
+import { type Checked, type Fault, fault, takenBackBy } from '../src/protocol/fault.ts';
 import type { Protocol } from '../src/protocol/parse.ts';
 import type { SignatureRequest } from '../src/protocol/requests.ts';
 import type { ApplicationProviders } from '../src/registry/application-providers.ts';
@@ -122,12 +122,12 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
       const isBefore = held.transactionId === id && held.attempt < attempt;
       if (isBefore && (await deviceLock.takeOver(screen, held, me, deadline))) return undefined;
       if (sscd.kind === 'sim') return fault(406);
-      if (isShown) return fault(401);
+      if (isShown) return takenBackBy.newerRequest;
       // The old transaction ends first. After a crash here its screen is just unused.
-      await answer(held.transactionId, held.attempt, { kind: 'fault', fault: fault(401) });
+      await answer(held.transactionId, held.attempt, { kind: 'fault', fault: takenBackBy.newerRequest });
       if (await deviceLock.takeOver(screen, held, me, deadline)) {
         // It may have been asked a moment ago, while it still had the screen: end it again.
-        await answer(held.transactionId, held.attempt, { kind: 'fault', fault: fault(401) });
+        await answer(held.transactionId, held.attempt, { kind: 'fault', fault: takenBackBy.newerRequest });
         return undefined;
       }
     }

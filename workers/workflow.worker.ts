@@ -6,7 +6,7 @@
 import type { WorkerOptions } from 'bullmq';
 import type { AnyActorLogic, PromiseActorLogic } from 'xstate';
 import type { ProcessReport } from '../machines/process-report.ts';
-import { activity, type Workflow } from '../src/engine/define.ts';
+import { activity, readJobName, type Workflow } from '../src/engine/define.ts';
 import type { Locate } from '../src/engine/engine.ts';
 import type { InstanceJob } from '../src/engine/take-job.ts';
 import { startWorkflowWorker, type WorkflowWorker } from '../src/engine/worker.ts';
@@ -14,14 +14,14 @@ import type { CreateEvidence } from '../src/evidence/create-evidence.ts';
 import type { RedisClient } from '../src/redis/connect.ts';
 import { toError } from '../src/redis/to-error.ts';
 import type { Shard } from '../src/transactions/shards.ts';
-import { ownIdOf } from '../src/workflows/contract.ts';
+import { mailWorkflowName, ownIdOf } from '../src/workflows/contract.ts';
 import { createListing } from '../src/workflows/listing.ts';
 import { type ProcessData, processName } from '../src/workflows/stock-process.ts';
 import { statusOfEnd } from '../src/workflows/workflows.ts';
 import type { createTurns } from './fairness.ts';
 
-/** Children are shown with the instance that they belong to. */
-const isChild = (id: string): boolean => id.includes('.');
+/** Children are shown with the instance that they belong to, and mails not at all. */
+const isListed = (id: string, name: string): boolean => !id.includes('.') && name !== mailWorkflowName;
 
 const isFailure = (error: unknown): boolean => error instanceof Error && error.name === 'UnrecoverableError';
 
@@ -66,8 +66,8 @@ export const startWorkflowsWorker = (options: {
   const { queue } = shard.workflows;
   const listing = createListing({ queue, redis: connection, retention, now });
   const noted = async (job: InstanceJob, run: () => Promise<unknown>): Promise<unknown> => {
-    const { id = '', timestamp, attemptsStarted, attemptsMade } = job;
-    if (isChild(id)) return run();
+    const { id = '', name, timestamp, attemptsStarted, attemptsMade } = job;
+    if (!isListed(id, readJobName(name).name)) return run();
     // It may run again after its end.
     if (attemptsStarted <= 1 || attemptsMade > 0) await listing.note(id, timestamp, 'open');
     try {
@@ -84,9 +84,11 @@ export const startWorkflowsWorker = (options: {
     queue,
     around: (job, run) => turns.run(apIdIn(job), () => noted(job, run)),
     tellEnd: ({ id }) =>
-      isChild(id)
+      id.includes('.')
         ? undefined
-        : ({ record, failedReason, createdAt }) =>
-            listing.note(id, createdAt, statusOfEnd(record, failedReason)),
+        : async ({ record, failedReason, createdAt }) =>
+            isListed(id, record.workflow)
+              ? listing.note(id, createdAt, statusOfEnd(record, failedReason))
+              : undefined,
   });
 };

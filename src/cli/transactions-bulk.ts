@@ -70,7 +70,7 @@ const standingText = (bulk: BulkProgress, context: CliContext): string => {
       ['not replayed', unlessNone(bulk.waiting)],
       ['by others', unlessNone(bulk.changed)],
       ['gone', unlessNone(bulk.gone)],
-      ['logins, refused', unlessNone(bulk.refused)],
+      ['logins or of workflows, refused', unlessNone(bulk.refused)],
     ],
     context,
   );

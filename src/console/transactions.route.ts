@@ -32,6 +32,7 @@ const replayRefusals = {
   unknown,
   'not-failed': [409, 'not-failed', 'The transaction has not failed, or is being replayed already'],
   login: [409, 'login', 'A login is not replayed: its session has ended'],
+  workflow: [409, 'workflow', 'A workflow has asked for it; the workflow asks again, not a replay'],
   never: [409, 'never', 'This fault is never replayed by this service (operations.replay.policy)'],
   role: [403, 'forbidden', 'Your role does not allow this replay'],
   reason: [422, 'reason', 'reason is needed for this fault'],
@@ -193,7 +194,9 @@ export const createTransactionRoutes = (
     const { replayable, refused } = await replays.plan({ ids: [id] }, operator);
     if (replayable > 0) return 'plain';
     return (
-      (['reason', 'login', 'never', 'role', 'not-failed'] as const).find((why) => refused[why] > 0) ?? 'none'
+      (['reason', 'login', 'workflow', 'never', 'role', 'not-failed'] as const).find(
+        (why) => refused[why] > 0,
+      ) ?? 'none'
     );
   };
 

@@ -60,7 +60,26 @@ export interface Taken {
   readonly isReplay: boolean;
 }
 
-const otherVersionMs = 500;
+const leastPutOffMs = 500;
+const maxPutOffMs = 60_000;
+/** Some ten megabytes; with more, pauses begin again at the least one. */
+const maxRemembered = 100_000;
+
+/** When each instance whose workflow is not known here was first put off, by store. */
+const putOffSince = new WeakMap<InstanceStore, Map<string, number>>();
+
+/**
+ * A tenth of the time that this process knows it for: during a roll-out a worker that has the
+ * version gets it soon, and one whose chart is gone costs little.
+ */
+const putOffMs = (store: InstanceStore, id: string, time: number): number => {
+  const since = putOffSince.get(store) ?? new Map<string, number>();
+  putOffSince.set(store, since);
+  const first = since.get(id) ?? time;
+  if (since.size >= maxRemembered) since.clear();
+  since.set(id, first);
+  return Math.min(Math.max(Math.round((time - first) / 10), leastPutOffMs), maxPutOffMs);
+};
 
 /** Parses the data once, when it is first read. A class: see `Life` (interpret.ts). */
 class JobInHand implements InstanceInHand {
@@ -149,9 +168,14 @@ export const takeJob = async (options: TakeOptions, job: InstanceJob, token: str
     const reason = abandon?.(stored?.context, job.timestamp);
     if (reason !== undefined) throw jobFailure(reason);
     // T5. A job that cannot be put off stalls, and is taken again.
-    await store.sleep(id, token, now() + otherVersionMs).catch((error: unknown) => onError(toError(error)));
+    const time = now();
+    await store
+      .sleep(id, token, time + putOffMs(store, id, time))
+      .catch((error: unknown) => onError(toError(error)));
     throw new DelayedError();
   }
+
+  putOffSince.get(store)?.delete(id);
 
   const mayHaveEvents = !isNew || job.attemptsStarted > 1 || progress.inbox !== undefined;
   const held = heldNames(Object.entries(stored?.children ?? {}));

@@ -11,7 +11,8 @@
  * T3  A turn whose activities all answer at once, and that has no effects, commits once: with the
  *     end of its job.
  * T4  An event is taken or refused in the same step that stores its consequences.
- * T5  An instance of another version of its chart is left to a worker that has this version.
+ * T5  An instance of another version of its chart is left to a worker that has this version. It is
+ *     looked at less and less often, up to a minute (take-job.ts).
  * T6  A turn does not wait for a slow activity: the activity goes on while the job sleeps.
  * T7  Whoever is to hear of the end is told after it is stored, and before the job ends. A turn
  *     that is cut off in between tells it again. A job that fails before its turn tells nobody.

@@ -10,6 +10,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Context } from 'hono';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
+import type { ProcessView } from '../../machines/process-report.ts';
+import { processName } from '../workflows/stock-process.ts';
 import type { Workflows, WorkflowView } from '../workflows/workflows.ts';
 
 const maxStreams = 256;
@@ -22,8 +24,49 @@ const maxPauseMs = 3000;
 
 const isoOf = (at: number): string => new Date(at).toISOString();
 
-export const presentWorkflow = ({ createdAt, endedAt, ...view }: WorkflowView) => ({
+/** Of the stock process: each `at` is a time. Charts of one's own publish what they like. */
+const withTimes = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(withTimes);
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value).map(([name, member]) => [
+    name,
+    name === 'at' && typeof member === 'number' ? isoOf(member) : withTimes(member),
+  ]);
+  return Object.fromEntries(members);
+};
+
+/** Adds the `link` of each signer that has one. @param links Of signers, by step and key. */
+const withLinks = (context: unknown, links: readonly SignerLink[]): unknown => {
+  const { steps = [], ...others } = context as ProcessView;
+  const linkOf = (step: string, key: string) =>
+    links.find((each) => each.step === step && each.key === key)?.link;
+  return {
+    ...others,
+    steps: steps.map(({ signers, ...step }) => ({
+      ...step,
+      signers: signers.map((signer) => ({ ...signer, link: linkOf(step.name, signer.key) })),
+    })),
+  };
+};
+
+export interface SignerLink {
+  readonly step: string;
+  readonly key: string;
+  /** The address of the signer's page. Whoever has it can read and decline: it is never logged. */
+  readonly link: string | undefined;
+}
+
+const presentProcess = ({ context, output }: WorkflowView, links: readonly SignerLink[]) => {
+  const linked = links.length === 0 ? context : withLinks(context, links);
+  return { context: withTimes(linked), output: withTimes(output) };
+};
+
+export const presentWorkflow = (
+  { createdAt, endedAt, ...view }: WorkflowView,
+  links: readonly SignerLink[] = [],
+) => ({
   ...view,
+  ...(view.name === processName && presentProcess({ createdAt, endedAt, ...view }, links)),
   createdAt: isoOf(createdAt),
   ...(endedAt !== undefined && { endedAt: isoOf(endedAt) }),
 });

@@ -13,7 +13,8 @@ import type { FaultCode } from '../protocol/fault.ts';
 import type { Operation } from '../protocol/parse.ts';
 import { type ApplicationProviders, rateExceeded } from '../registry/application-providers.ts';
 import type { BodyLimits } from '../request-body.ts';
-import type { SendOutcome, StartResult, Workflows } from '../workflows/workflows.ts';
+import { processName } from '../workflows/stock-process.ts';
+import type { SendOutcome, StartResult, Workflows, WorkflowView } from '../workflows/workflows.ts';
 import { type Admission, busyFault, type Place } from './admission.ts';
 import { createJsonReader } from './body.ts';
 import type { HttpLog } from './log.ts';
@@ -75,7 +76,9 @@ const readBasic = (header: string | undefined): { apId: string; apPassword: stri
 };
 
 export interface WorkflowRoutesOptions {
-  readonly workflows: Pick<Workflows, 'start' | 'find' | 'send' | 'cancel'>;
+  readonly workflows: Pick<Workflows, 'start' | 'find' | 'openSigners' | 'send' | 'cancel'>;
+  /** @returns The address of a signer's page. */
+  readonly signerLink: (instance: string, linkVersion: number) => string | undefined;
   readonly providers: Pick<ApplicationProviders, 'authorize'>;
   readonly admission: Admission;
   readonly evidenceOf: (incoming: IncomingMessage | undefined) => Evidence;
@@ -87,7 +90,7 @@ export interface WorkflowRoutesOptions {
 type Answered = Response | Refusal;
 
 export const createWorkflowRoutes = (options: WorkflowRoutesOptions) => {
-  const { workflows, providers, admission, evidenceOf, limits, now, log } = options;
+  const { workflows, signerLink, providers, admission, evidenceOf, limits, now, log } = options;
   const streams = createWorkflowStreams(workflows);
 
   const authorize = async (
@@ -195,6 +198,14 @@ export const createWorkflowRoutes = (options: WorkflowRoutesOptions) => {
     }
   };
 
+  const linksOf = async (apId: string, { name, id, status }: WorkflowView) => {
+    if (name !== processName || status !== 'open') return [];
+    const signers = await workflows.openSigners(apId, id);
+    return signers.map(({ step, key, instance, linkVersion }) => ({
+      ...{ step, key, link: signerLink(instance, linkVersion) },
+    }));
+  };
+
   const follow = async (c: RouteContext, apId: string): Promise<Answered> => {
     const { name = '', id = '' } = c.req.param() as { name?: string; id?: string };
     const stream = await streams.open(c, apId, name, id);
@@ -226,7 +237,7 @@ export const createWorkflowRoutes = (options: WorkflowRoutesOptions) => {
   routes.get(at, (c) =>
     serve(c, '/workflows/{name}/{id}', 'status', async (apId) => {
       const view = await workflows.find(apId, c.req.param('name'), c.req.param('id'));
-      return view === undefined ? unknown : json(presentWorkflow(view));
+      return view === undefined ? unknown : json(presentWorkflow(view, await linksOf(apId, view)));
     }),
   );
 

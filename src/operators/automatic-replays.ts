@@ -74,10 +74,10 @@ export const createAutomaticReplays = (options: AutomaticReplaysOptions) => {
   /** Ends of the overlap that were checked already; by shard, with their time. */
   const judgedIn = shards.map(() => new Map<string, number>());
 
-  const ruleFor = ({ row }: TransactionRun): AutomaticRule | undefined =>
+  const ruleFor = ({ row, ofWorkflow }: TransactionRun): AutomaticRule | undefined =>
     rules.find(({ apId, faults, maxAttempts }) => {
       const code = row.fault?.code;
-      if (row.apId !== apId || isLogin(apId)) return false;
+      if (row.apId !== apId || isLogin(apId) || ofWorkflow) return false;
       return code !== undefined && faults.includes(code) && row.attempt < maxAttempts;
     });
 

@@ -157,7 +157,7 @@ export const takeUpBulk = async (order: BulkOrder, options: BulkRunOptions) => {
     const { msspTransId, endedRuns } = item;
     const [run] = await readRuns(redis, shards, [msspTransId]);
     // Other programs may have written the list.
-    if (run === undefined || isLogin(run.row.apId)) {
+    if (run === undefined || run.ofWorkflow || isLogin(run.row.apId)) {
       await settle(msspTransId, run === undefined ? 'gone' : 'refused');
       return true;
     }

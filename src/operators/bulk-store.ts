@@ -38,7 +38,7 @@ export interface BulkItem {
  * changed   Something else replayed it too, and the end of this replay is not known. Of a cancel:
  *           it had ended, or there was an answer.
  * gone      Its retention is over.
- * refused   A login, which is not replayed.
+ * refused   A login, or of a workflow: not replayed.
  * `401`     The fault that it ended with.
  *
  * Unknown results of a later release read as `changed`.

@@ -8,7 +8,7 @@
  * admin                 For services that want it stricter.
  *
  * A viewer replays nothing. A login is never replayed: its browser has already heard of the
- * failure.
+ * failure. Neither is what a workflow has asked for: it has gone on, and asks again itself.
  */
 import { type FaultCode, isFaultCode } from '../protocol/fault.ts';
 import { isLogin } from '../registry/login-ap-id.ts';
@@ -47,15 +47,18 @@ export const replayPolicy = (changes: Readonly<Partial<Record<string, ReplayRule
 interface FailedEnd {
   readonly apId: string;
   readonly code: number;
+  /** A workflow has asked for it. */
+  readonly ofWorkflow: boolean;
 }
 
 /**
- * login   It is a login, and its browser no longer waits.
- * never   This fault is never replayed.
- * role    The operator's role does not allow it.
- * reason  It needs a reason.
+ * login     It is a login, and its browser no longer waits.
+ * workflow  A workflow has asked for it, and has heard of this end.
+ * never     This fault is never replayed.
+ * role      The operator's role does not allow it.
+ * reason    It needs a reason.
  */
-export type ReplayRefusal = 'login' | 'never' | 'role' | 'reason';
+export type ReplayRefusal = 'login' | 'workflow' | 'never' | 'role' | 'reason';
 
 /** Blanks are no reason. */
 export const isReason = (reason: string | undefined): reason is string =>
@@ -64,11 +67,12 @@ export const isReason = (reason: string | undefined): reason is string =>
 /** @returns Undefined when it may be replayed. */
 export const refusalOf = (
   policy: ReplayPolicy,
-  { apId, code }: FailedEnd,
+  { apId, code, ofWorkflow }: FailedEnd,
   role: Role,
   reason: string | undefined,
 ): ReplayRefusal | undefined => {
   if (isLogin(apId)) return 'login';
+  if (ofWorkflow) return 'workflow';
   const rule = isFaultCode(code) ? policy[code] : 'never';
   if (rule === 'never') return 'never';
   if (!includesRole(role, rule === 'admin' ? 'admin' : 'operator')) return 'role';

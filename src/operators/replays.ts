@@ -117,7 +117,7 @@ export const createReplays = (options: ReplaysOptions) => {
 
   const select = async (selection: ReplaySelection, { role }: Operator, reason: string | undefined) => {
     const maxAttempts = 'filter' in selection ? (selection.filter.maxAttempts ?? Infinity) : Infinity;
-    const policies = { login: 0, never: 0, role: 0, reason: 0 };
+    const policies = { login: 0, workflow: 0, never: 0, role: 0, reason: 0 };
     const refused = { ...policies, attempts: 0, 'not-failed': 0, 'not-open': 0, unknown: 0 };
     // Maps, because other people choose the names: `__proto__` is possible.
     const byFault = new Map<string, number>();
@@ -128,14 +128,15 @@ export const createReplays = (options: ReplaysOptions) => {
     const seen = new Set<string>();
     let truncated = false;
 
-    const findError = ({ row }: TransactionRun): keyof typeof refused | undefined => {
+    const findError = ({ row, ofWorkflow }: TransactionRun): keyof typeof refused | undefined => {
       const tooMany = row.attempt >= maxAttempts ? 'attempts' : undefined;
       if (selection.kind === 'cancel') {
         if (row.endedAt !== undefined) return 'not-open';
         return includesRole(role, 'operator') ? tooMany : 'role';
       }
       if (row.fault === undefined) return 'not-failed';
-      return refusalOf(policy, { apId: row.apId, code: row.fault.code }, role, reason) ?? tooMany;
+      const end = { apId: row.apId, code: row.fault.code, ofWorkflow };
+      return refusalOf(policy, end, role, reason) ?? tooMany;
     };
 
     const take = ({ row, endedRuns }: TransactionRun): void => {
@@ -198,7 +199,7 @@ export const createReplays = (options: ReplaysOptions) => {
       if ((await history.find(msspTransId)) === undefined) return 'unknown';
       const [run] = await readRuns(redis, shards, [msspTransId]);
       if (run === undefined) return 'unknown';
-      const { row, endedRuns } = run;
+      const { row, endedRuns, ofWorkflow } = run;
       const { fault, attempt, apId, msisdn } = row;
       const details = { ...(fault && { fault: fault.code }), attempt: attempt + 1 };
       const entry = { ...doneBy(operator), action: 'replay', target: msspTransId, reason, details } as const;
@@ -207,7 +208,7 @@ export const createReplays = (options: ReplaysOptions) => {
         return 'not-failed';
       }
       const refusal =
-        refusalOf(policy, { apId, code: fault.code }, operator.role, reason) ??
+        refusalOf(policy, { apId, code: fault.code, ofWorkflow }, operator.role, reason) ??
         ((await prompts.take(msisdn)) ? undefined : 'too-many');
       if (refusal !== undefined) {
         // A missing reason is asked for, and given.

@@ -4,7 +4,7 @@
  *
  * An id and a count of ended runs name one particular end of a transaction.
  */
-import { fieldOf, jobFields, rowOf, type TransactionRow } from '../history/row.ts';
+import { fieldOf, jobFields, parsed, rowOf, type TransactionRow } from '../history/row.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { shardFor } from '../transactions/answers.ts';
 import type { Shard } from '../transactions/shards.ts';
@@ -15,6 +15,8 @@ export interface TransactionRun {
   readonly row: TransactionRow;
   /** BullMQ's count: grows by one with each end. */
   readonly endedRuns: number;
+  /** A workflow has asked for it, and has heard of its end. */
+  readonly ofWorkflow: boolean;
 }
 
 /** @returns One for each id, in the same order; undefined for an unknown transaction. */
@@ -29,7 +31,8 @@ export const readRuns = (
       if (shard === undefined) return undefined;
       const fields = await redis.hmget(shard.signatures.queue.toKey(id), ...jobFields);
       const row = rowOf(id, fields);
-      return row && { row, endedRuns: Number(fieldOf(fields, 'atm') ?? 0) };
+      const ofWorkflow = parsed(fieldOf(fields, 'data')).answerTo !== undefined;
+      return row && { row, endedRuns: Number(fieldOf(fields, 'atm') ?? 0), ofWorkflow };
     }),
   );
 

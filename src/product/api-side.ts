@@ -179,7 +179,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
       if (refused !== undefined) refusals.note({ apId, operation, fault, detail: refused });
     },
   });
-  const workflowRoutes = openWorkflowRoutes(core, shards, {
+  const workflowRoutes = openWorkflowRoutes(core, shards, publicUrl, {
     ...{ providers, admission, evidenceOf, limits, log: httpLog },
   });
   const console = await openConsole(core, {

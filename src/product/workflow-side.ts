@@ -10,7 +10,7 @@ import { createFind } from '../transactions/transactions.ts';
 import { createProcessWorkflow, type ProcessEffects } from '../workflows/stock-process.ts';
 import { createWorkflows } from '../workflows/workflows.ts';
 import type { Core } from './core.ts';
-import { openMail, openSignerMails, type PublicUrl } from './signers.ts';
+import { createSignerLinks, openMail, openSignerMails, type PublicUrl } from './signers.ts';
 
 const isKnownIn =
   ({ subscribers }: Core) =>
@@ -67,7 +67,8 @@ export const openWorkflowSide = (core: Core, shards: readonly Shard[], publicUrl
 export const openWorkflowRoutes = (
   core: Core,
   shards: readonly Shard[],
-  options: Omit<WorkflowRoutesOptions, 'workflows' | 'now'>,
+  publicUrl: PublicUrl,
+  options: Omit<WorkflowRoutesOptions, 'workflows' | 'signerLink' | 'now'>,
 ) => {
   const { retention, now } = core;
   const workflows = createWorkflows({
@@ -75,5 +76,6 @@ export const openWorkflowRoutes = (
     workflows: [createProcessWorkflow({ isKnown: isKnownIn(core) }), ...core.workflows],
     retention: { doneMs: retention.signedMs, failedMs: retention.failedMs },
   });
-  return { workflows, ...createWorkflowRoutes({ ...options, workflows, now }) };
+  const signerLink = createSignerLinks(core, publicUrl);
+  return { workflows, ...createWorkflowRoutes({ ...options, workflows, signerLink, now }) };
 };

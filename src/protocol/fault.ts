@@ -77,6 +77,18 @@ export interface Fault {
 /** Default: the table's detail. */
 export const fault = (code: FaultCode, detail: string = faultTable[code].detail): Fault => ({ code, detail });
 
+/** USER_CANCEL without an answer of the person: somebody else has taken the prompt back. */
+export const takenBackBy = {
+  application: fault(401, 'The application cancelled the request'),
+  operator: fault(401, 'The operator cancelled the request'),
+  workflow: fault(401, 'The workflow no longer asks'),
+  newerRequest: fault(401, 'A newer request to the same App has replaced the request'),
+} as const;
+
+/** Whether a prompt has ended so; otherwise 401 is the person's answer. */
+export const isTakenBack = ({ code, detail }: Fault): boolean =>
+  Object.values(takenBackBy).some((one) => one.code === code && one.detail === detail);
+
 export const isFaultCode = (code: number): code is FaultCode => Object.hasOwn(faultTable, code);
 
 /** The `failedReason` of a failed job: `_401 USER_CANCEL: User cancelled the request`. */

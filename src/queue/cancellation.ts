@@ -4,7 +4,7 @@
  */
 
 import { createInstanceStore } from '../engine/redis/instance-store.ts';
-import { type Fault, fault } from '../protocol/fault.ts';
+import { takenBackBy } from '../protocol/fault.ts';
 import { createSendOrder, type OrdersOptions } from '../transactions/answers.ts';
 import type { QueueAt } from '../transactions/shards.ts';
 import { readJobState } from './standing.ts';
@@ -23,12 +23,10 @@ interface Cancellation extends OrdersOptions {
   readonly by?: 'application' | 'operator';
 }
 
-const faultOf = (by: string): Fault => fault(401, `The ${by} cancelled the request`);
-
 /** Whether an operator has ended it so. */
 export const isCancelledByOperator = (
   ended: { readonly code: number; readonly detail: string } | undefined,
-): boolean => ended?.code === 401 && ended.detail === faultOf('operator').detail;
+): boolean => ended?.code === 401 && ended.detail === takenBackBy.operator.detail;
 
 /** @throws When Redis is unreachable; the request may then be cancelled or not. */
 export const cancelTransaction = async (id: string, cancellation: Cancellation): Promise<CancelResult> => {
@@ -39,7 +37,7 @@ export const cancelTransaction = async (id: string, cancellation: Cancellation):
   if (state.ending !== undefined) return 'too-late';
   const { attempt } = state;
   const send = createSendOrder(at, cancellation);
-  const order = { type: 'CANCEL', attempt, fault: faultOf(by) } as const;
+  const order = { type: 'CANCEL', attempt, fault: takenBackBy[by] } as const;
   const sent = await send(id, `cancel/${attempt}/${by}`, order);
   if (sent === 'refused' || sent === 'finished') return 'too-late';
   if (sent !== 'taken') return sent;

@@ -9,7 +9,7 @@ import { toError } from '../redis/to-error.ts';
 import { maxShards } from '../transactions/ids.ts';
 import { closeShards, openShards } from '../transactions/shards.ts';
 import { checkDefinition } from '../workflows/check-definition.ts';
-import { instanceIdOf, ownIdPattern } from '../workflows/contract.ts';
+import { instanceIdOf, mailWorkflowName, ownIdPattern } from '../workflows/contract.ts';
 import { processName } from '../workflows/stock-process.ts';
 import { type ConnectionOptions, openConnections } from './connections.ts';
 
@@ -77,7 +77,8 @@ export const createWorkflowQueue = (options: WorkflowQueueOptions): WorkflowQueu
 
   return {
     start: async (name, all) => {
-      if (!workflowNamePattern.test(name)) throw new TypeError('name must be the name of a workflow');
+      if (!workflowNamePattern.test(name) || name === mailWorkflowName)
+        throw new TypeError('name must be the name of a workflow');
       await connections.connected();
       const outcomes: WorkflowOutcome[] = [];
       for (let from = 0; from < all.length; from += chunkSize) {

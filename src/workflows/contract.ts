@@ -15,6 +15,12 @@ export const workflowDataSchema = z.strictObject({
   input: z.unknown().optional().describe('What the workflow itself takes'),
 });
 
+/**
+ * The workflow of one mail to a signer. The service alone starts it: there may be thousands, and
+ * they are in no list.
+ */
+export const mailWorkflowName = 'mail';
+
 /** What an application may choose as the id of an instance. */
 export const ownIdPattern = /^[A-Za-z0-9_-]{1,64}$/;
 

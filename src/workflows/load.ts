@@ -6,12 +6,14 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { activityOf, type Workflow } from '../engine/define.ts';
 import { toError } from '../redis/to-error.ts';
+import { mailWorkflowName } from './contract.ts';
 import { service } from './service-activities.ts';
+import { processName } from './stock-process.ts';
 
 const provided = new Set(Object.values(service).map((logic) => activityOf(logic)?.provided));
 
 /** Of the service itself. */
-const ownNames = ['process'];
+const ownNames: readonly string[] = [processName, mailWorkflowName];
 
 const isWorkflow = (value: unknown): value is Workflow => {
   const { chart, parseInput, parseEvent } = Object(value) as Partial<Workflow>;

@@ -42,6 +42,11 @@ export type SignOutput =
       readonly detail: string;
       /** Undefined when nobody was asked: the request itself was refused. */
       readonly msspTransId?: string | undefined;
+      /**
+       * Fault 401 that is not the person's answer: an operator, the application or a newer request to
+       * the same App has taken the prompt back.
+       */
+      readonly takenBack?: boolean | undefined;
     };
 
 export interface MailInput {

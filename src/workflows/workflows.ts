@@ -12,8 +12,16 @@ import { outputOfProcess } from '../../machines/process-report.ts';
 import { begunJob, isInputError, jobNameOf, readJobName, type Workflow } from '../engine/define.ts';
 import { createEngine, type Engine, type Instance, spreadOver } from '../engine/engine.ts';
 import type { Shard } from '../transactions/shards.ts';
-import { instanceIdOf, ownIdOf, ownIdPattern, tenantPrefixOf, workflowDataSchema } from './contract.ts';
+import {
+  instanceIdOf,
+  mailWorkflowName,
+  ownIdOf,
+  ownIdPattern,
+  tenantPrefixOf,
+  workflowDataSchema,
+} from './contract.ts';
 import { type ListFilter, listInstances, type WorkflowStatus } from './listing.ts';
+import { type OpenSigner, readOpenSigners } from './open-signers.ts';
 import { processName } from './stock-process.ts';
 
 /** An instance as its application sees it. */
@@ -135,7 +143,9 @@ export const createWorkflows = (options: {
   };
 
   const findOwn = async (apId: string, name: string, id: string): Promise<Instance | undefined> =>
-    ownIdPattern.test(id) ? findInstance(instanceIdOf(apId, name, id), name) : undefined;
+    ownIdPattern.test(id) && name !== mailWorkflowName
+      ? findInstance(instanceIdOf(apId, name, id), name)
+      : undefined;
 
   const viewOf = (instance: Instance): WorkflowView => {
     const { id, record, jobName, createdAt, endedAt, failedReason } = instance;
@@ -221,6 +231,12 @@ export const createWorkflows = (options: {
     find: async (apId: string, name: string, id: string): Promise<WorkflowView | undefined> => {
       const instance = await findOwn(apId, name, id);
       return instance && viewOf(instance);
+    },
+
+    /** Of a process: who may still sign. */
+    openSigners: async (apId: string, id: string): Promise<readonly OpenSigner[]> => {
+      const instance = await findOwn(apId, processName, id);
+      return instance?.ended === 'no' ? readOpenSigners(engine, instance) : [];
     },
 
     /** @param key Sent again under the same key, the event counts once. */

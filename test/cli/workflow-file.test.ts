@@ -118,6 +118,7 @@ describe('paraph workflow check', () => {
       () => chartFile('closure', '{ context: { call: () => 1 } }'),
       'closure: context.call cannot be stored as JSON',
     ],
+    ['a name of the service', () => chartFile('mail', '{}'), 'mail: the service has a workflow of this name'],
     [
       'no workflow',
       () => file('empty.mjs', 'export default 1;'),

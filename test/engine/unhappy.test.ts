@@ -1,12 +1,14 @@
 /** What goes wrong beside the chart: effects that throw, children that cannot begin, workers of another version, a Redis that is late. */
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { DelayedError } from 'bullmq';
 import { describe, expect, it } from 'vitest';
 import { setup } from 'xstate';
 import { z } from 'zod';
 import { activity, defineWorkflow } from '../../src/engine/define.ts';
 import { openWorkflows } from '../../src/engine/index.ts';
 import { createInstanceStore } from '../../src/engine/redis/instance-store.ts';
+import { takeJob } from '../../src/engine/take-job.ts';
 import { testRedis } from '../support/redis.ts';
 import { createGate, createStage } from './stage.ts';
 
@@ -123,6 +125,29 @@ describe('an instance that a newer program has started', () => {
     await new Promise((resolve) => setTimeout(resolve, 300));
     await work([fresh, old]);
     expect(await ended('I-1')).toMatchObject({ ended: 'completed', record: { version: 2 } });
+  });
+});
+
+describe('an instance whose workflow no worker has', () => {
+  it('is looked at less and less often, up to a minute', async () => {
+    let time = Date.parse('2025-03-01T12:00:00Z');
+    const pauses: number[] = [];
+    const options = {
+      store: { sleep: async (_: string, __: string, until: number) => void pauses.push(until - time) },
+      find: () => undefined,
+      now: () => time,
+      onError: (error: Error) => {
+        throw error;
+      },
+    };
+    const job = { id: 'I-1', name: 'gone@1', progress: {}, timestamp: time };
+    for (let look = 0; look < 100; look += 1) {
+      await expect(takeJob(options as never, job as never, 'token')).rejects.toThrow(DelayedError);
+      time += pauses.at(-1) ?? 0;
+    }
+    expect(pauses.slice(0, 10)).toEqual(Array(10).fill(500));
+    expect(pauses).toEqual(pauses.toSorted((one, other) => one - other));
+    expect(pauses.at(-1)).toBe(60_000);
   });
 });
 

@@ -84,7 +84,7 @@ describe('an App', () => {
     const first = await accepted(product, { msisdn: appUser });
     await shown(first);
     const second = await accepted(product, { msisdn: appUser });
-    expectFault(await ended(product, first), 401, 'User cancelled the request');
+    expectFault(await ended(product, first), 401, 'A newer request to the same App has replaced the request');
     await shown(second);
     await outstanding(second);
   });

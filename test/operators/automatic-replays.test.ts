@@ -124,10 +124,11 @@ describe('automatic replays', () => {
     expect([await outcomeOf(late), await outcomeOf(ruled)]).toEqual(['too-late', 'no-rule']);
   });
 
-  it('are not for logins, whatever a rule or the list says', async () => {
+  it('are not for logins nor for what workflows have asked for, whatever a rule or the list says', async () => {
     const apId = 'http://beside.example';
     const login = await stage.failedLogin(209);
     const loginAp = (await stage.history.find(login))?.apId ?? '';
+    const ofWorkflow = await stage.failedOfWorkflow(209, apId);
     const id = await stage.failed(209, undefined, apId);
     const lines = `{${stage.prefix}-replays}:automatic:due`;
     await client.sadd(lines, loginAp);
@@ -136,6 +137,7 @@ describe('automatic replays', () => {
     await soon(() => expect(attemptsOf(id)).toBe(2));
     await soon(async () => expect(await client.zcard(`${lines}:${loginAp}`)).toBe(0));
     expect((await stage.history.find(login))?.attempt).toBe(1);
+    expect(attemptsOf(ofWorkflow)).toBe(1);
     await stage.answer(id, 2, 401);
     await runner.close();
   });

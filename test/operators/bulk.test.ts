@@ -57,6 +57,7 @@ describe('a dry run', () => {
     const found = { found: 4, byAp: { [apId]: 2 }, truncated: false };
     const none = {
       login: 0,
+      workflow: 0,
       never: 0,
       role: 0,
       reason: 0,

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Queue } from 'bullmq';
 import { vi } from 'vitest';
 import type { Configuration } from '../../src/configuration/schema.ts';
+import { tokenOf } from '../../src/engine/activities.ts';
 import type { History } from '../../src/history/history.ts';
 import { createIndexer, type Indexer } from '../../src/history/indexer.ts';
 import type { Audit } from '../../src/operators/audit.ts';
@@ -15,8 +16,9 @@ import { type OperatorsRooms, openOperatorsRooms } from '../../src/product/opera
 import { type FaultCode, fault } from '../../src/protocol/fault.ts';
 import { loginApId } from '../../src/registry/login-ap-id.ts';
 import { createRateLimiter } from '../../src/registry/rate-limiter.ts';
-import { nonceOf } from '../../src/transactions/ids.ts';
+import { msspTransIdOf, nonceOf } from '../../src/transactions/ids.ts';
 import { closeShards, openShards, type Shard } from '../../src/transactions/shards.ts';
+import { createSubmitFor } from '../../src/transactions/transactions.ts';
 import { startTestProduct, type TestProduct, type TestProductOptions } from '../support/product.ts';
 import type { TestRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
@@ -50,6 +52,8 @@ export interface ReplayStage {
   failed(code: FaultCode, msisdn?: string, apId?: string): Promise<string>;
   /** Submits a login, as the OpenID provider does, and has it fail. */
   failedLogin(code: FaultCode): Promise<string>;
+  /** Submits as a workflow does that waits for the end, and has it fail. */
+  failedOfWorkflow(code: FaultCode, apId?: string): Promise<string>;
   /** Answers as the phone when it has been asked. */
   answer(id: string, attempt: number, code: FaultCode): Promise<void>;
   /** Signs as the phone when it has been asked. */
@@ -187,6 +191,14 @@ export const startReplayStage = async (
       if (!request.ok) throw new Error(request.fault.detail);
       const { msspTransId } = await product.api.transactions.submit(request.value.wire);
       return fail(msspTransId, code);
+    },
+    failedOfWorkflow: async (code, apId = 'http://test.example') => {
+      const request = protocol.parseSign(signRequest({ msisdn: somebody(), mode: 'asynch', apId }));
+      if (!request.ok) throw new Error(request.fault.detail);
+      const token = tokenOf('abcdefghijkl-own-1', 'sign', 1);
+      const id = msspTransIdOf(randomBytes(16).toString('hex'), 1);
+      await createSubmitFor({ shards, now: Date.now })(id, request.value.wire, token);
+      return fail(id, code);
     },
     asked: product.asked,
     stopRunners,

@@ -121,6 +121,18 @@ describe('a replay', () => {
     }
   });
 
+  it('of what a workflow has asked for is refused: the workflow has heard of the end', async () => {
+    const id = await stage.failedOfWorkflow(208);
+    expect(await stage.replays.replay(id, admin, 'She is back')).toEqual({ refused: 'workflow' });
+    expect(await stage.replays.plan({ ids: [id] }, admin)).toMatchObject({
+      replayable: 0,
+      refused: { workflow: 1 },
+    });
+    expect((await stage.history.find(id))?.attempt).toBe(1);
+    const details = { fault: 208, attempt: 2, outcome: 'workflow' };
+    expect(await entriesOf(id)).toEqual([['root', 'replay', 'She is back', details]]);
+  });
+
   it('does not prompt one person without end', async () => {
     const msisdn = stage.somebody();
     const id = await stage.failed(208, msisdn);
@@ -179,7 +191,7 @@ describe('the policy', () => {
   });
 
   it('never replays a fault that is not in the table', () => {
-    const failed = { apId: 'http://test.example', code: 999 };
+    const failed = { apId: 'http://test.example', code: 999, ofWorkflow: false };
     expect(refusalOf(defaultReplayPolicy, failed, 'admin', 'please')).toBe('never');
   });
 });

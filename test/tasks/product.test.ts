@@ -156,7 +156,55 @@ describe('a signer', () => {
   });
 });
 
+describe('the workflow of a mail', () => {
+  it('is in no list, and unknown to applications', async () => {
+    const before = mailServer.mails.length;
+    await start('listed');
+    await mailedLink(before);
+    const page = await product.api.workflows.list({ apId }, { limit: 200 });
+    const ids = page?.rows.map(({ id }) => id) ?? [];
+    expect(ids.filter((id) => id.endsWith('-process-listed'))).toHaveLength(1);
+    expect(ids.filter((id) => id.includes('-mail-'))).toEqual([]);
+    const stored: string[] = [];
+    const match = `*${product.configuration.queue.prefix}*-mail-*`;
+    for await (const keys of redis.client().scanStream({ match })) stored.push(...keys);
+    const [, id = ''] = /-mail-([\w-]+)$/.exec(stored.find((key) => /-mail-[\w-]+$/.test(key)) ?? '') ?? [];
+    expect(id).toHaveLength(22);
+    expect(await call('GET', `mail/${id}`, { apId })).toMatchObject({ status: 404 });
+    expect(await call('DELETE', `mail/${id}`, { apId })).toMatchObject({ status: 404 });
+    expect(await call('POST', 'mail', { apId, body: { input: {} } })).toMatchObject({ status: 404 });
+    await call('DELETE', 'process/listed', { apId });
+  });
+});
+
 describe('a link', () => {
+  it('is in the answer to the application, while the signer is open', async () => {
+    // Without callback and mail.
+    const other = 'mid://other.example';
+    const input = {
+      text: 'I agree',
+      steps: [
+        { name: 'board', ask: 'page', signers: [{ name: 'Anna', msisdn: '+41700092501' }] },
+        { name: 'later', signers: [{ name: 'Beat', msisdn: '+41700092502' }] },
+      ],
+    };
+    await call('POST', 'process', { apId: other, body: { id: 'asked', input } });
+    const linksOf = ({ context }: Json): readonly (string | undefined)[] =>
+      context?.steps.map(({ signers }: Json) => signers[0].link) ?? [];
+    const view = await until('process/asked', (each) => linksOf(each)[0] !== undefined, other);
+    const [url = '', later] = linksOf(view);
+    expect(later).toBeUndefined();
+    expect(await pageAt(url)).toContain('I agree');
+    const revoke = { type: 'REVOKE_LINK', step: 'board', key: '1' };
+    await call('POST', 'process/asked/events', { apId: other, body: revoke });
+    await expect.poll(async () => (await get(url)).status, { timeout: 10_000 }).toBe(404);
+    const [next = ''] = linksOf((await call('GET', 'process/asked', { apId: other })).body);
+    expect((await press(next, 'decline', { reason: 'No' })).status).toBe(303);
+    const ended = await until('process/asked', ({ status }) => status !== 'open', other);
+    expect(linksOf(ended)).toEqual([undefined, undefined]);
+    expect(product.logged.join('')).not.toContain(next.slice('http://test/tasks/'.length));
+  });
+
   it('is ended by the application', async () => {
     const before = mailServer.mails.length;
     await start('revoked');

@@ -5,7 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { Queue } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifyEvidence } from '../../src/evidence/verify-evidence.ts';
+import { cancelTransaction } from '../../src/queue/cancellation.ts';
 import { createWorkflowQueue } from '../../src/queue/index.ts';
+import { shardFor } from '../../src/transactions/answers.ts';
+import { closeShards, openShards } from '../../src/transactions/shards.ts';
 import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { callerOf } from './http.ts';
@@ -18,7 +21,8 @@ const person = (msisdn: string, sign: unknown) => ({
 });
 const refusing = '41790000101';
 const silent = (index: number) => `4179000020${index}`;
-const silentCount = 6;
+const silentCount = 7;
+const appUser = '41790000301';
 
 const apId = 'mid://process.example';
 
@@ -43,6 +47,7 @@ beforeAll(async () => {
     configuration: {
       subscribers: [
         person(refusing, { fault: 401 }),
+        { msisdn: appUser, apps: [{ device: { kind: 'simulated', sign: 'never-answers' } }] },
         ...Array.from({ length: silentCount }, (_, index) => person(silent(index), 'never-answers')),
       ],
       applicationProviders: [{ id: apId, callback: { url: `http://127.0.0.1:${port}/hook` } }],
@@ -104,8 +109,9 @@ describe('a signature process', () => {
       },
       output: { outcome: 'completed' },
     });
-    const ats = view.output.steps.map(({ signers }: Json) => signers[0].at);
-    expect(ats).toEqual([...ats].sort((one: number, other: number) => one - other));
+    const ats: string[] = view.output.steps.map(({ signers }: Json) => signers[0].at);
+    expect(ats).toEqual(ats.map((at) => new Date(at).toISOString()).toSorted());
+    expect(view.context.steps.map(({ signers }: Json) => signers[0].at)).toEqual(ats);
     const verified = await verifyEvidence(view.output.evidence, { roots: await rootsOf() });
     expect(verified).toMatchObject({
       ok: true,
@@ -237,6 +243,40 @@ describe('a signature process', () => {
     await expect.poll(() => heard('compensating')).toContain('process.end failed');
   });
 
+  it('takes a prompt that others took back for one that did not reach the person, not for a refusal', async () => {
+    const { blocking, protocol } = product.core;
+    const { prefix, shards: count } = product.configuration.queue;
+    const shards = openShards({ redis: blocking, prefix, shards: count, onError: () => undefined });
+    const cancel = async (msspTransId: string): Promise<void> => {
+      const at = shardFor(shards, msspTransId)?.signatures;
+      if (at === undefined) throw new Error('There is no such shard');
+      await cancelTransaction(msspTransId, { at, protocol, now: Date.now, by: 'operator' });
+    };
+    const promptAfter = async (asked: number): Promise<string> => {
+      await expect.poll(() => product.asked().length, { timeout: 10_000 }).toBeGreaterThan(asked);
+      return product.asked()[asked]?.split(' ')[0] ?? '';
+    };
+    let asked = product.asked().length;
+    await start('by-operator', { text: 'I agree', steps: [{ name: 'only', signers: [quiet('Cleo', 6)] }] });
+    await cancel(await promptAfter(asked));
+    const rests = ({ context }: Json) => context.steps[0].signers[0].state === 'rests';
+    expect(await until('process/by-operator', rests, apId)).toMatchObject({
+      status: 'open',
+      context: { steps: [{ signers: [{ code: 401 }] }] },
+    });
+    // The schedule asks again: the process takes the App back from the newer request.
+    asked = product.asked().length;
+    const askAgain = { times: 1, every: 'PT1S' };
+    const signers = [{ name: 'Emil', msisdn: `+${appUser}` }];
+    await start('by-newer', { text: 'I agree', steps: [{ name: 'only', signers, askAgain }] });
+    await promptAfter(asked);
+    const newer = await product.submit({ msisdn: `+${appUser}`, apId });
+    expect(await promptAfter(asked + 1)).toBe(newer);
+    await promptAfter(asked + 2);
+    for (const id of ['by-operator', 'by-newer']) await call('DELETE', `process/${id}`, { apId });
+    await closeShards(shards);
+  });
+
   it('goes on with other workers where it was', async () => {
     const asked = product.asked().length;
     await start('moved', {
@@ -297,7 +337,11 @@ describe('a process that another program adds', () => {
     const view = await ended('bare-1');
     expect(view).toMatchObject({ status: 'completed', version: 1, output: { evidence: expect.any(String) } });
     // The job itself returns all but the evidence.
-    const { evidence: _, ...result } = view.output;
+    const { evidence: _, ...shown } = view.output;
+    // Its times are milliseconds.
+    const result = JSON.parse(JSON.stringify(shown), (name, value) =>
+      name === 'at' ? Date.parse(value) : value,
+    );
     expect((await queue.getJob(job.id ?? ''))?.returnvalue).toEqual(result);
     await queue.add('process', { apId, input: { steps: [] } }, { jobId: `${tenant}-process--bare-2` });
     expect(await ended('bare-2')).toMatchObject({ status: 'failed', reason: 'steps must have a step' });
@@ -325,6 +369,7 @@ describe('a process that another program adds', () => {
     expect(outcomes[7]).toEqual({ kind: 'refused', problem: 'steps must have a step' });
     await many.close();
     const few = createWorkflowQueue({ redisUrl: redis.url, prefix, apId });
+    await expect(few.start('mail', [{ id: 'typed-1', input: {} }])).rejects.toThrow('name must be');
     expect(await few.start('process', [{ id: 'typed-1', input: definition }])).toEqual([
       { kind: 'accepted', id: 'typed-1' },
     ]);

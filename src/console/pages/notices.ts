@@ -17,6 +17,7 @@ const notices = {
   cancelled: ['good', 'Cancelled', 'The person is not asked any more.'],
   'not-failed': ['bad', 'Not replayed', 'The transaction has not failed, or was replayed already.'],
   login: ['bad', 'Not replayed', 'A login is never replayed: its session has ended.'],
+  workflow: ['bad', 'Not replayed', 'A workflow has asked for it. The workflow asks again, not a replay.'],
   never: ['bad', 'Not replayed', 'This fault is never replayed by this service.'],
   role: ['bad', 'Not allowed', 'Your role does not allow this.'],
   reason: ['bad', 'A reason is needed', 'Say why, in at most 500 characters.'],

@@ -67,6 +67,7 @@ export interface PlanModel extends Order {
 
 const refusals = {
   login: 'Logins are never replayed: their sessions have ended',
+  workflow: 'A workflow has asked for it: the workflow asks again',
   never: 'The fault is never replayed by this service',
   role: 'Your role does not allow it',
   reason: 'A reason is needed',

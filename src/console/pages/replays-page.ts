@@ -86,7 +86,7 @@ const ofReplay: Readonly<Record<Result, string>> = {
   cancelled: 'cancelled',
   changed: 'replayed by another order',
   gone: 'gone',
-  refused: 'a login: not replayed',
+  refused: 'a login, or of a workflow: not replayed',
 };
 const results: Readonly<Record<BulkKind, typeof ofReplay>> = {
   replay: ofReplay,
@@ -112,7 +112,7 @@ ${tiles(
   isCancel ? undefined : ['Failed again', count(failedIn(report))],
   changed > 0 ? [isCancel ? 'Too late' : 'By another order', count(changed)] : undefined,
   gone > 0 ? ['Gone', count(gone)] : undefined,
-  refused > 0 ? ['Logins, not replayed', count(refused)] : undefined,
+  refused > 0 ? ['Logins and of workflows, not replayed', count(refused)] : undefined,
 )}
 ${
   byFault.length === 0

@@ -173,6 +173,7 @@ const noReplay = {
   none: undefined,
   'not-failed': 'Its stored end was not believed. Its job has not failed, so it cannot be replayed.',
   login: 'A login is never replayed: its session has ended.',
+  workflow: 'A workflow has asked for it and has heard of this end. The workflow asks again, not a replay.',
   never: 'This fault is never replayed by this service.',
   role: 'Your role does not allow a replay of this fault.',
 } as const;

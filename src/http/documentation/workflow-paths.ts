@@ -35,8 +35,13 @@ const workflow = z
     context: z
       .unknown()
       .optional()
-      .describe('What the workflow publishes; of `process` the steps and their signers.'),
-    output: z.unknown().optional().describe('Its result; of `process` with the evidence, a compact JWS.'),
+      .describe(
+        'What the workflow publishes; of `process` the steps and their signers, with `at` in ISO 8601 and, where one process is asked for, the `link` to the page of each signer who may still sign.',
+      ),
+    output: z
+      .unknown()
+      .optional()
+      .describe('Its result; of `process` with the steps as in `context` and the evidence, a compact JWS.'),
     createdAt: z.string().describe('When it was started, ISO 8601.'),
     endedAt: z.string().optional().describe('When it ended.'),
     reason: z.string().optional().describe('Why it failed or was cancelled.'),

@@ -171,6 +171,7 @@ const plan = {
   byAp: { [evil]: 10 },
   refused: {
     login: 0,
+    workflow: 0,
     never: 2,
     role: 0,
     reason: 0,
