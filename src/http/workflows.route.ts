@@ -100,16 +100,22 @@ export const createWorkflowRoutes = (options: WorkflowRoutesOptions) => {
     let place = await admission.enter(operation, apId);
     if (place === undefined) return busy;
     const entered = place;
-    const proven = await providers.authorize(
-      { ...credentials, apPassword: credentials.apPassword || undefined, ...evidenceOf(c.env?.incoming) },
-      {
-        stepAside: () => place?.stepAside(),
-        comeBack: async () => {
-          place = await admission.enter(operation, apId);
-          return place === undefined ? { ok: false, fault: busyFault } : { ok: true, value: undefined };
+    const proof = async () =>
+      providers.authorize(
+        { ...credentials, apPassword: credentials.apPassword || undefined, ...evidenceOf(c.env?.incoming) },
+        {
+          stepAside: () => place?.stepAside(),
+          comeBack: async () => {
+            place = await admission.enter(operation, apId);
+            return place === undefined ? { ok: false, fault: busyFault } : { ok: true, value: undefined };
+          },
         },
-      },
-    );
+      );
+    const proven = await proof().catch((error: unknown) => {
+      // Redis is away: the call could not be counted.
+      place?.leave();
+      throw error;
+    });
     if (proven.ok) return { apId, place: place ?? entered };
     place?.leave();
     if (proven.fault === busyFault) return busy;
