@@ -223,6 +223,26 @@ describe('a chart of an operator', () => {
     expect(text).toContain('event: state');
   });
 
+  it('takes no room from an application while the body of its request has not come', async () => {
+    const apId = 'mid://stalled.example';
+    const bodies: ReadableStreamDefaultController[] = [];
+    const stalled = Array.from({ length: 6 }, (_, index) =>
+      product.api.fetch(
+        new Request(`http://test/workflows/approval${index % 2 === 0 ? '' : '/a-1/events'}`, {
+          method: 'POST',
+          headers: { authorization: basic(apId), 'content-type': 'application/json' },
+          body: new ReadableStream({ start: (controller) => void bodies.push(controller) }),
+          duplex: 'half',
+        }),
+      ),
+    );
+    // While another one asks, one application has room for four at once.
+    await call('GET', 'approval/a-1');
+    expect((await call('GET', 'approval/a-1', { apId })).status).toBe(404);
+    for (const body of bodies) body.close();
+    for (const { status } of await Promise.all(stalled)) expect(status).toBe(400);
+  });
+
   it('needs an application that proves who it is', async () => {
     const request = (headers: Record<string, string>) =>
       product.api.fetch(new Request('http://test/workflows/approval/a-1', { headers }));
