@@ -73,6 +73,8 @@ export const createWorkflowStreams = ({ find }: Pick<Workflows, 'find'>) => {
     ): Promise<Response | 'stopping' | 'too-many' | 'unknown'> => {
       if (stopped.signal.aborted) return 'stopping';
       if ((await find(apId, name, id)) === undefined) return 'unknown';
+      // Hono runs GET for HEAD and drops the body: nobody would read the stream, and so end it.
+      if (c.req.method === 'HEAD') return c.body(null, 200, { 'content-type': 'text/event-stream' });
       const others = openFor.get(apId) ?? 0;
       if (others >= maxStreamsOfOne || open >= maxStreams) return 'too-many';
       openFor.set(apId, others + 1);

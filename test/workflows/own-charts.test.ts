@@ -223,6 +223,22 @@ describe('a chart of an operator', () => {
     expect(text).toContain('event: state');
   });
 
+  it('keeps no stream open for HEAD, which nobody reads', async () => {
+    const events = (id: string, method: string) =>
+      product.api.fetch(
+        new Request(`http://test/workflows/approval/${id}/events`, {
+          method,
+          headers: { authorization: basic('mid://ap.example') },
+        }),
+      );
+    await call('POST', 'approval', { body: { id: 'd-2', input: robot } });
+    for (let head = 0; head < 20; head += 1) expect((await events('d-2', 'HEAD')).status).toBe(200);
+    expect((await events('none', 'HEAD')).status).toBe(404);
+    const open = await events('d-2', 'GET');
+    expect(open.status).toBe(200);
+    await open.body?.cancel();
+  });
+
   it('takes no room from an application while the body of its request has not come', async () => {
     const apId = 'mid://stalled.example';
     const bodies: ReadableStreamDefaultController[] = [];
