@@ -11,6 +11,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Context } from 'hono';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import type { Workflows, WorkflowView } from '../workflows/workflows.ts';
+import type { HttpLog } from './log.ts';
 
 const maxStreams = 256;
 const maxStreamsOfOne = 16;
@@ -28,7 +29,7 @@ export const presentWorkflow = ({ createdAt, endedAt, ...view }: WorkflowView) =
   ...(endedAt !== undefined && { endedAt: isoOf(endedAt) }),
 });
 
-export const createWorkflowStreams = ({ find }: Pick<Workflows, 'find'>) => {
+export const createWorkflowStreams = ({ find }: Pick<Workflows, 'find'>, log: Pick<HttpLog, 'trouble'>) => {
   const stopped = new AbortController();
   const openFor = new Map<string, number>();
   let open = 0;
@@ -84,6 +85,9 @@ export const createWorkflowStreams = ({ find }: Pick<Workflows, 'find'>) => {
       return streamSSE(c, async (stream) => {
         try {
           await tell(stream, () => find(apId, name, id));
+        } catch (error) {
+          // Hono would write it past the log. The reader connects again.
+          log.trouble(error instanceof Error ? error : new Error(String(error)));
         } finally {
           leave(apId);
         }

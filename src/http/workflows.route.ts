@@ -93,7 +93,7 @@ const readNothing = async (): Promise<JsonRead> => ({ value: undefined });
 
 export const createWorkflowRoutes = (options: WorkflowRoutesOptions) => {
   const { workflows, providers, admission, evidenceOf, limits, now, log } = options;
-  const streams = createWorkflowStreams(workflows);
+  const streams = createWorkflowStreams(workflows, log);
 
   const authorize = async (
     c: RouteContext,

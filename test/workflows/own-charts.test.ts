@@ -1,5 +1,5 @@
 /** Charts of an operator, run by the service: over HTTP, with `sign` of the service, and for each application its own. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { assign, setup } from 'xstate';
 import { z } from 'zod';
 import { fault } from '../../src/protocol/fault.ts';
@@ -237,6 +237,31 @@ describe('a chart of an operator', () => {
     const open = await events('d-2', 'GET');
     expect(open.status).toBe(200);
     await open.body?.cancel();
+  });
+
+  it('ends a stream that it cannot go on with, and the log says why', async () => {
+    const said = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+    onTestFinished(() => said.mockRestore());
+    await call('POST', 'approval', { body: { id: 'd-3', input: robot } });
+    await until('approval/d-3', ({ state }) => state === 'waiting');
+    const { body } = await product.api.fetch(
+      new Request('http://test/workflows/approval/d-3/events', {
+        headers: { authorization: basic('mid://ap.example') },
+      }),
+    );
+    const reader = body?.getReader();
+    await reader?.read();
+    const troubles = () => product.logged.filter((line) => line.includes('"msg":"trouble"')).length;
+    const before = troubles();
+    const rows = (await product.api.workflows.list({}, { limit: 100 }))?.rows ?? [];
+    const instanceId = rows.find(({ id }) => id.endsWith('-d-3'))?.id ?? '';
+    // Another program has made this of its record: `publish` of the chart throws.
+    const record = { workflow: 'approval', version: 2, status: 'active', value: 'waiting', next: 1 };
+    const key = product.api.workflows.locate(instanceId).queue.toKey(instanceId);
+    await redis.client().hset(key, 'progress', JSON.stringify({ ...record, context: null }));
+    expect(await reader?.read()).toMatchObject({ done: true });
+    expect(troubles()).toBe(before + 1);
+    expect(said).not.toHaveBeenCalled();
   });
 
   it('takes no room from an application while the body of its request has not come', async () => {
