@@ -268,7 +268,9 @@ export const createWorkflowRoutes = (options: WorkflowRoutesOptions) => {
       const key = c.req.header('idempotency-key');
       if (key !== undefined && (key === '' || key.length > maxKeyLength))
         return invalid(`Idempotency-Key must have 1 to ${maxKeyLength} characters`);
-      return presentSent(await workflows.send(apId, c.req.param('name'), c.req.param('id'), read.data, key));
+      return presentSent(
+        await workflows.send(apId, c.req.param('name'), c.req.param('id'), read.data, key && `app/${key}`),
+      );
     }),
   );
 

@@ -55,6 +55,24 @@ const charts = [
   }),
 ];
 
+const held = setup({}).createMachine({
+  initial: 'busy',
+  states: {
+    busy: { on: { FREE: 'idle' } },
+    idle: { on: { CANCEL: 'cancelled' } },
+    cancelled: { type: 'final' },
+  },
+});
+charts.push(
+  defineWorkflow({
+    name: 'held',
+    version: 1,
+    chart: held,
+    input: z.strictObject({}),
+    events: z.looseObject({ type: z.enum(['FREE', 'CANCEL']) }),
+  }),
+);
+
 const device = { kind: 'simulated', sign: 'never-answers', receipt: 'never-answers' } as const;
 /** People with a phone of their own, who never answer. */
 const silentNumbers = [1, 2, 3].map((index) => `4179000000${index}`);
@@ -204,6 +222,27 @@ describe('a chart of an operator', () => {
     });
     expect(await call('DELETE', 'approval/c-1')).toMatchObject({ status: 404 });
     expect(product.asked()).toHaveLength(asked);
+  });
+
+  it('is cancelled when its chart takes it, also after it has not', async () => {
+    await call('POST', 'held', { body: { id: 'c-2', input: {} } });
+    await until('held/c-2', ({ state }) => state === 'busy');
+    expect(await call('DELETE', 'held/c-2')).toMatchObject({ status: 409, body: { error: 'refused' } });
+    await call('POST', 'held/c-2/events', { body: { type: 'FREE' } });
+    expect(await call('DELETE', 'held/c-2')).toMatchObject({ status: 202 });
+    expect(await until('held/c-2', ({ status }) => status !== 'open')).toMatchObject({ status: 'cancelled' });
+  });
+
+  it('is cancelled by an operator, whatever the keys of the events that its application has sent', async () => {
+    await call('POST', 'held', { body: { id: 'c-3', input: {} } });
+    await until('held/c-3', ({ state }) => state === 'busy');
+    const headers = { 'idempotency-key': 'cancel/olga' };
+    const free = { body: { type: 'FREE' }, headers };
+    expect((await call('POST', 'held/c-3/events', free)).status).toBe(202);
+    const order = { by: 'olga', reason: 'Wrong' };
+    const { workflows } = product.api;
+    expect(await workflows.cancel('mid://ap.example', 'held', 'c-3', order)).toBe('cancelled');
+    expect(await until('held/c-3', ({ status }) => status !== 'open')).toMatchObject({ status: 'cancelled' });
   });
 
   it('sends its changes until it ends', async () => {
