@@ -175,7 +175,7 @@ describe('workflows in the console', () => {
     ]);
   });
 
-  it('is not cancelled while it compensates', async () => {
+  it('is not cancelled while it compensates; the timeline has the steps of its compensation', async () => {
     const robot = { name: 'Anna', msisdn: '+41700092501', text: 'Bank: Anna signs' };
     const person = (name: string) => ({ name, msisdn: stage.somebody(), text: `Bank: ${name} signs` });
     const before = stage.asked().length;
@@ -199,7 +199,13 @@ describe('workflows in the console', () => {
     expect((await stage.ask('operator', 'GET', page)).text).toContain(`action="${page}/cancel"`);
     await stage.answer(stage.asked().at(-1)?.split(' ')[0] ?? '', 1, 401);
     await asked(2);
-    await until('undo-1', ({ steps }) => steps.at(-1)?.state === 'open');
+    const { timeline } = await until('undo-1', ({ steps }) => steps.at(-1)?.state === 'open');
+    const told = timeline.flatMap(({ what, who }: Json) => (what.startsWith('Step') ? [[what, who]] : []));
+    expect(told.slice(-3)).toEqual([
+      ['Step begun', 'Revoke'],
+      ['Step done', 'Revoke'],
+      ['Step begun', 'Confirm'],
+    ]);
     const order = ['POST', page.replace('/admin', '/admin/api').concat('/cancel'), { reason: 'x' }] as const;
     const late = await stage.ask('operator', ...order);
     expect([late.status, late.body.error]).toEqual([409, 'too-late']);
