@@ -4,7 +4,7 @@
  * An access to the names and words of people is recorded in the audit log before they are shown,
  * once in a session.
  */
-import type { ProcessContext } from '../../machines/process-progress.ts';
+import { itemsOf, type ProcessContext } from '../../machines/process-progress.ts';
 import { publishProcess, type StepView } from '../../machines/process-report.ts';
 import type { SignerContext } from '../../machines/signer-contract.ts';
 import type { Workflow } from '../engine/define.ts';
@@ -88,9 +88,10 @@ const said = {
 } as const;
 
 const processEvents = (context: ProcessContext, steps: readonly StepView[]): readonly WorkflowEvent[] => [
-  ...context.progress.flatMap(({ since, at, state }, index) => {
-    const who = steps[index]?.name;
-    if (who === undefined || since === undefined) return [];
+  ...itemsOf(context).flatMap((item, index) => {
+    const { since, at, state } = context.progress[index] ?? {};
+    if ('tell' in item || since === undefined) return [];
+    const who = item.name;
     const begun = state === 'skipped' ? [] : [{ at: since, what: 'Step begun', who }];
     return at === undefined ? begun : [...begun, { at, what: `Step ${state}`, who }];
   }),

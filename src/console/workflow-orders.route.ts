@@ -58,7 +58,7 @@ export const createWorkflowOrderRoutes = ({ workflows, audit }: AdminApiDeps): H
       ...about(c.get('session').operator, found.id, why),
       ...{ action: 'workflow-event', details: { name, event: event.type } },
     };
-    const send = () => workflows.send(String(apId), name, id, event, key);
+    const send = () => workflows.send(String(apId), name, id, event, key && `op/${key}`);
     const result = await noted(audit, entry, send, ({ kind }) => kind === 'taken');
     if (result.kind === 'invalid') return refuse(400, 'bad-request', result.message);
     if (result.kind === 'taken') return answer({ result: 'taken' });

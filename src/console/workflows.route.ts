@@ -25,13 +25,14 @@ const maxReason = 500;
 
 const unknown: Refusal = [404, 'unknown', 'There is no such workflow'];
 
-type Done = 'done' | 'unknown' | 'ended' | 'busy' | 'refused' | 'reason';
+type Done = 'done' | 'unknown' | 'ended' | 'busy' | 'refused' | 'too-late' | 'reason';
 
 const refusals: Readonly<Record<Exclude<Done, 'done'>, Refusal>> = {
   unknown,
   ended: [409, 'ended', 'The workflow has ended'],
   busy: [503, 'busy', 'A worker is at it; ask again'],
   refused: [409, 'refused', 'The signer does not rest'],
+  'too-late': [409, 'too-late', 'The workflow takes no cancel in its state'],
   reason: [422, 'reason', `reason is needed, of at most ${maxReason} characters`],
 };
 
@@ -39,6 +40,7 @@ const notices: Readonly<Record<Exclude<Done, 'done' | 'unknown'>, Notice>> = {
   ended: 'workflow-ended',
   busy: 'workflow-busy',
   refused: 'not-asked',
+  'too-late': 'workflow-too-late',
   reason: 'reason',
 };
 
@@ -74,7 +76,7 @@ export const createWorkflowRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironmen
     } as const;
     return recorded(entry, async () => {
       const done = await workflows.cancel(apId, name, ownId, { by: operator.name, reason });
-      return done === 'cancelled' ? 'done' : done === 'unknown' ? 'ended' : done;
+      return ({ cancelled: 'done', refused: 'too-late', unknown: 'ended', busy: 'busy' } as const)[done];
     });
   };
 

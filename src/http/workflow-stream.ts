@@ -13,6 +13,7 @@ import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import type { ProcessView } from '../../machines/process-report.ts';
 import { processName } from '../workflows/stock-process.ts';
 import type { Workflows, WorkflowView } from '../workflows/workflows.ts';
+import type { HttpLog } from './log.ts';
 
 const maxStreams = 256;
 const maxStreamsOfOne = 16;
@@ -71,7 +72,7 @@ export const presentWorkflow = (
   ...(endedAt !== undefined && { endedAt: isoOf(endedAt) }),
 });
 
-export const createWorkflowStreams = ({ find }: Pick<Workflows, 'find'>) => {
+export const createWorkflowStreams = ({ find }: Pick<Workflows, 'find'>, log: Pick<HttpLog, 'trouble'>) => {
   const stopped = new AbortController();
   const openFor = new Map<string, number>();
   let open = 0;
@@ -116,6 +117,8 @@ export const createWorkflowStreams = ({ find }: Pick<Workflows, 'find'>) => {
     ): Promise<Response | 'stopping' | 'too-many' | 'unknown'> => {
       if (stopped.signal.aborted) return 'stopping';
       if ((await find(apId, name, id)) === undefined) return 'unknown';
+      // Hono runs GET for HEAD and drops the body: nobody would read the stream, and so end it.
+      if (c.req.method === 'HEAD') return c.body(null, 200, { 'content-type': 'text/event-stream' });
       const others = openFor.get(apId) ?? 0;
       if (others >= maxStreamsOfOne || open >= maxStreams) return 'too-many';
       openFor.set(apId, others + 1);
@@ -125,6 +128,9 @@ export const createWorkflowStreams = ({ find }: Pick<Workflows, 'find'>) => {
       return streamSSE(c, async (stream) => {
         try {
           await tell(stream, () => find(apId, name, id));
+        } catch (error) {
+          // Hono would write it past the log. The reader connects again.
+          log.trouble(error instanceof Error ? error : new Error(String(error)));
         } finally {
           leave(apId);
         }

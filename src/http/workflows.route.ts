@@ -88,32 +88,42 @@ export interface WorkflowRoutesOptions {
 }
 
 type Answered = Response | Refusal;
+type JsonRead = { readonly value: unknown } | Refusal;
+/** @param body Undefined for a request that has none. */
+type Work = (apId: string, body: unknown) => Promise<Answered>;
+
+const readNothing = async (): Promise<JsonRead> => ({ value: undefined });
 
 export const createWorkflowRoutes = (options: WorkflowRoutesOptions) => {
   const { workflows, signerLink, providers, admission, evidenceOf, limits, now, log } = options;
-  const streams = createWorkflowStreams(workflows);
+  const streams = createWorkflowStreams(workflows, log);
 
   const authorize = async (
     c: RouteContext,
     operation: Operation,
-  ): Promise<{ readonly apId: string; readonly place: Place } | Refusal> => {
-    const credentials = readBasic(c.req.header('authorization'));
-    if (credentials === undefined) return unauthorized;
+    credentials: { readonly apId: string; readonly apPassword: string },
+  ): Promise<{ readonly place: Place } | Refusal> => {
     const { apId } = credentials;
     let place = await admission.enter(operation, apId);
     if (place === undefined) return busy;
     const entered = place;
-    const proven = await providers.authorize(
-      { ...credentials, apPassword: credentials.apPassword || undefined, ...evidenceOf(c.env?.incoming) },
-      {
-        stepAside: () => place?.stepAside(),
-        comeBack: async () => {
-          place = await admission.enter(operation, apId);
-          return place === undefined ? { ok: false, fault: busyFault } : { ok: true, value: undefined };
+    const proof = async () =>
+      providers.authorize(
+        { ...credentials, apPassword: credentials.apPassword || undefined, ...evidenceOf(c.env?.incoming) },
+        {
+          stepAside: () => place?.stepAside(),
+          comeBack: async () => {
+            place = await admission.enter(operation, apId);
+            return place === undefined ? { ok: false, fault: busyFault } : { ok: true, value: undefined };
+          },
         },
-      },
-    );
-    if (proven.ok) return { apId, place: place ?? entered };
+      );
+    const proven = await proof().catch((error: unknown) => {
+      // Redis is away: the call could not be counted.
+      place?.leave();
+      throw error;
+    });
+    if (proven.ok) return { place: place ?? entered };
     place?.leave();
     if (proven.fault === busyFault) return busy;
     return proven.fault === rateExceeded ? tooOften : unauthorized;
@@ -121,40 +131,50 @@ export const createWorkflowRoutes = (options: WorkflowRoutesOptions) => {
 
   const readBody = createJsonReader(limits);
 
-  const readJson = async (c: RouteContext): Promise<{ readonly value: unknown } | Refusal> => {
+  const readJson = async (c: RouteContext): Promise<JsonRead> => {
     const read = await readBody(c);
     if (read.ok) return { value: read.value };
     const { code, detail } = read.fault;
     return code === 103 ? [413, 'too-large', detail, 103] : invalid(detail);
   };
 
-  /** @param path As it is logged: an id or a name may be anything that a caller has sent. */
+  const answer = async (
+    c: RouteContext,
+    operation: Operation,
+    read: (c: RouteContext) => Promise<JsonRead>,
+    work: Work,
+  ): Promise<Answered> => {
+    const credentials = readBasic(c.req.header('authorization'));
+    if (credentials === undefined) return unauthorized;
+    if (admission.refuses(operation)) return busy;
+    // Before the request has a place: a body may be slow to come.
+    const body = await read(c);
+    const caller = await authorize(c, operation, credentials);
+    if (!('place' in caller)) return caller;
+    try {
+      return 'value' in body ? await work(credentials.apId, body.value) : body;
+    } finally {
+      caller.place.leave();
+    }
+  };
+
+  /**
+   * @param path As it is logged: an id or a name may be anything that a caller has sent.
+   * @param read Its body: `readJson`, or `readNothing`.
+   */
   const serve = async (
     c: RouteContext,
     path: string,
     operation: Operation,
-    work: (apId: string) => Promise<Answered>,
+    read: (c: RouteContext) => Promise<JsonRead>,
+    work: Work,
   ): Promise<Response> => {
     const started = now();
-    let apId: string | undefined;
-    let place: Place | undefined;
-    let answered: Answered;
-    try {
-      const caller = await authorize(c, operation);
-      if ('apId' in caller) {
-        apId = caller.apId;
-        place = caller.place;
-        answered = await work(apId);
-      } else {
-        apId = readBasic(c.req.header('authorization'))?.apId;
-        answered = caller;
-      }
-    } catch (error) {
+    const apId = readBasic(c.req.header('authorization'))?.apId;
+    const answered = await answer(c, operation, read, work).catch((error: unknown): Refusal => {
       log.trouble(error instanceof Error ? error : new Error(String(error)));
-      answered = unexpected;
-    } finally {
-      place?.leave();
-    }
+      return unexpected;
+    });
     const about = { path, durationMs: now() - started, ...(apId !== undefined && { apId: printable(apId) }) };
     if (answered instanceof Response) {
       log.answered({ ...about, status: answered.status });
@@ -224,10 +244,8 @@ export const createWorkflowRoutes = (options: WorkflowRoutesOptions) => {
   const at = '/workflows/:name/:id';
 
   routes.post('/workflows/:name', (c) =>
-    serve(c, '/workflows/{name}', 'sign', async (apId) => {
-      const body = await readJson(c);
-      if (!('value' in body)) return body;
-      const read = startBody.safeParse(body.value);
+    serve(c, '/workflows/{name}', 'sign', readJson, async (apId, body) => {
+      const read = startBody.safeParse(body);
       if (!read.success) return invalid('The body must be an object of input and, optionally, id');
       const { id, input } = read.data;
       return presentStart(await workflows.start(apId, c.req.param('name'), input, id));
@@ -235,14 +253,14 @@ export const createWorkflowRoutes = (options: WorkflowRoutesOptions) => {
   );
 
   routes.get(at, (c) =>
-    serve(c, '/workflows/{name}/{id}', 'status', async (apId) => {
+    serve(c, '/workflows/{name}/{id}', 'status', readNothing, async (apId) => {
       const view = await workflows.find(apId, c.req.param('name'), c.req.param('id'));
       return view === undefined ? unknown : json(presentWorkflow(view, await linksOf(apId, view)));
     }),
   );
 
   routes.delete(at, (c) =>
-    serve(c, '/workflows/{name}/{id}', 'status', async (apId) => {
+    serve(c, '/workflows/{name}/{id}', 'status', readNothing, async (apId) => {
       const reason = c.req.query('reason');
       if (reason !== undefined && (reason.trim() === '' || reason.length > maxReason))
         return invalid(`reason must have 1 to ${maxReason} characters`);
@@ -255,20 +273,20 @@ export const createWorkflowRoutes = (options: WorkflowRoutesOptions) => {
   );
 
   routes.post(`${at}/events`, (c) =>
-    serve(c, '/workflows/{name}/{id}/events', 'status', async (apId) => {
-      const body = await readJson(c);
-      if (!('value' in body)) return body;
-      const read = eventBody.safeParse(body.value);
+    serve(c, '/workflows/{name}/{id}/events', 'status', readJson, async (apId, body) => {
+      const read = eventBody.safeParse(body);
       if (!read.success) return invalid('type must be the type of an event');
       const key = c.req.header('idempotency-key');
       if (key !== undefined && (key === '' || key.length > maxKeyLength))
         return invalid(`Idempotency-Key must have 1 to ${maxKeyLength} characters`);
-      return presentSent(await workflows.send(apId, c.req.param('name'), c.req.param('id'), read.data, key));
+      return presentSent(
+        await workflows.send(apId, c.req.param('name'), c.req.param('id'), read.data, key && `app/${key}`),
+      );
     }),
   );
 
   routes.get(`${at}/events`, (c) =>
-    serve(c, '/workflows/{name}/{id}/events', 'status', (apId) => follow(c, apId)),
+    serve(c, '/workflows/{name}/{id}/events', 'status', readNothing, (apId) => follow(c, apId)),
   );
 
   return {

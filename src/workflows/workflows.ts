@@ -239,7 +239,10 @@ export const createWorkflows = (options: {
       return instance?.ended === 'no' ? readOpenSigners(engine, instance) : [];
     },
 
-    /** @param key Sent again under the same key, the event counts once. */
+    /**
+     * @param key Sent again under the same key, the event counts once. It begins with its origin,
+     *   `app/` or `op/`, so that no application uses up the keys of operators.
+     */
     send: async (
       apId: string,
       name: string,
@@ -269,7 +272,8 @@ export const createWorkflows = (options: {
       const instance = await findOwn(apId, name, id);
       if (instance?.ended !== 'no') return 'unknown';
       const event = { type: 'CANCEL', by, ...(reason !== undefined && { reason }) };
-      const sent = await sendTo(instance, `cancel/${by}`, event);
+      // A key of its own: a chart that refuses now may take a later one.
+      const sent = await sendTo(instance, randomUUID(), event);
       if (sent.kind === 'taken') return 'cancelled';
       if (sent.kind === 'unknown' || sent.kind === 'busy') return sent.kind;
       if (workflowFor(instance)?.chart.machine.events.includes('CANCEL')) return 'refused';

@@ -239,6 +239,55 @@ describe('workflows in the console', () => {
       expect((await stage.ask('viewer', 'GET', where)).text).not.toContain('Anna has moved');
   });
 
+  it('is not cancelled while it compensates; the timeline has the steps of its compensation', async () => {
+    const robot = { name: 'Anna', msisdn: '+41700092501', text: 'Bank: Anna signs' };
+    const person = (name: string) => ({ name, msisdn: stage.somebody(), text: `Bank: ${name} signs` });
+    const before = stage.asked().length;
+    const definition = {
+      steps: [
+        { name: 'First', signers: [robot] },
+        { name: 'Second', signers: [person('Beat')] },
+      ],
+      compensation: [
+        { tell: 'http://127.0.0.1:9/undo' },
+        { name: 'Revoke', signers: [robot] },
+        { name: 'Confirm', signers: [person('Cleo')] },
+      ],
+    };
+    await stage.product.api.workflows.start(apId, 'process', definition, 'undo-1');
+    const asked = (count: number) =>
+      expect.poll(() => stage.asked().length, { timeout: 10_000, interval: 20 }).toBe(before + count);
+    // Robots are none of the phones of the stage.
+    await asked(1);
+    const page = `/admin/workflows/${await instanceOf('undo-1')}`;
+    expect((await stage.ask('operator', 'GET', page)).text).toContain(`action="${page}/cancel"`);
+    await stage.answer(stage.asked().at(-1)?.split(' ')[0] ?? '', 1, 401);
+    await asked(2);
+    const { timeline } = await until('undo-1', ({ steps }) => steps.at(-1)?.state === 'open');
+    const told = timeline.flatMap(({ what, who }: Json) => (what.startsWith('Step') ? [[what, who]] : []));
+    expect(told.slice(-3)).toEqual([
+      ['Step begun', 'Revoke'],
+      ['Step done', 'Revoke'],
+      ['Step begun', 'Confirm'],
+    ]);
+    const order = ['POST', page.replace('/admin', '/admin/api').concat('/cancel'), { reason: 'x' }] as const;
+    const late = await stage.ask('operator', ...order);
+    expect([late.status, late.body.error]).toEqual([409, 'too-late']);
+    const form = await stage.fetch(`${page}/cancel`, {
+      method: 'POST',
+      headers: {
+        ...{ cookie: stage.cookies.operator, 'content-type': 'application/x-www-form-urlencoded' },
+        ...{ origin: 'http://test' },
+      },
+      body: new URLSearchParams({ csrf: stage.csrf.operator, reason: 'x' }),
+    });
+    const location = form.headers.get('location') ?? '';
+    expect(location).toBe(`${page}?notice=workflow-too-late`);
+    const { text } = await stage.ask('operator', 'GET', location);
+    expect(text).toContain('It takes no cancel in its state.');
+    expect(text).not.toContain(`action="${page}/cancel"`);
+  });
+
   it('shows what another program has made of a record', async () => {
     const { path } = await begin('hostile-1', ['Anna']);
     const id = path.split('/').at(-1) ?? '';

@@ -10,6 +10,7 @@ import { type EmbeddedRedis, startEmbeddedRedis } from '../../src/embedded/redis
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { profileRequest, receiptRequest, signRequest, statusRequest } from '../support/requests.ts';
+import { callerOf } from '../workflows/http.ts';
 import { accepted, ended, expectFault, expectSignature, send, sign, status } from './wire.ts';
 
 /** Generous: a second is meant. */
@@ -17,6 +18,7 @@ const promptlyMs = 3000;
 
 const thinking = '41790000001';
 const silent = '41790000002';
+const limited = 'mid://limited.example';
 
 const names = testRedis();
 let dataDir: string;
@@ -36,6 +38,7 @@ beforeAll(async () => {
         { msisdn: thinking, sim: { device: { kind: 'robot', thinkSeconds: 0.5 } } },
         { msisdn: silent, sim: { device: { kind: 'simulated', sign: 'never-answers' } } },
       ],
+      applicationProviders: [{ id: limited, rateLimit: { requests: 1000, perSeconds: 1 } }],
     },
   });
   await sign(product);
@@ -49,6 +52,8 @@ afterAll(async () => {
     rmSync(dataDir, { recursive: true, force: true });
   }
 });
+
+const { call } = callerOf(() => product);
 
 const health = async (path: string): Promise<number> =>
   (await product.api.fetch(new Request(`http://test${path}`))).status;
@@ -159,6 +164,20 @@ describe('while Redis hangs', () => {
     }
     await expectRecovered();
     await expectSignature(product, await status(product, msspTransId), 'Sign in to Example?');
+  });
+
+  it('calls of workflows that could not be counted keep no room once it is back', async () => {
+    const look = () => call('GET', 'process/none', { apId: limited });
+    process.kill(redis.pid, 'SIGSTOP');
+    try {
+      // One application has room for four at once while another one asks.
+      const answers = await Promise.all(Array.from({ length: 6 }, look));
+      for (const { status: code } of answers) expect(code).toBe(500);
+    } finally {
+      process.kill(redis.pid, 'SIGCONT');
+    }
+    await expectRecovered();
+    expect((await look()).status).toBe(404);
   });
 });
 

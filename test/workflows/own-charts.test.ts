@@ -1,5 +1,5 @@
 /** Charts of an operator, run by the service: over HTTP, with `sign` of the service, and for each application its own. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { assign, setup } from 'xstate';
 import { z } from 'zod';
 import { fault } from '../../src/protocol/fault.ts';
@@ -54,6 +54,24 @@ const charts = [
     publish: ({ outcome }: { outcome: unknown }) => ({ isOver: outcome !== undefined }),
   }),
 ];
+
+const held = setup({}).createMachine({
+  initial: 'busy',
+  states: {
+    busy: { on: { FREE: 'idle' } },
+    idle: { on: { CANCEL: 'cancelled' } },
+    cancelled: { type: 'final' },
+  },
+});
+charts.push(
+  defineWorkflow({
+    name: 'held',
+    version: 1,
+    chart: held,
+    input: z.strictObject({}),
+    events: z.looseObject({ type: z.enum(['FREE', 'CANCEL']) }),
+  }),
+);
 
 const device = { kind: 'simulated', sign: 'never-answers', receipt: 'never-answers' } as const;
 /** People with a phone of their own, who never answer. */
@@ -206,6 +224,27 @@ describe('a chart of an operator', () => {
     expect(product.asked()).toHaveLength(asked);
   });
 
+  it('is cancelled when its chart takes it, also after it has not', async () => {
+    await call('POST', 'held', { body: { id: 'c-2', input: {} } });
+    await until('held/c-2', ({ state }) => state === 'busy');
+    expect(await call('DELETE', 'held/c-2')).toMatchObject({ status: 409, body: { error: 'refused' } });
+    await call('POST', 'held/c-2/events', { body: { type: 'FREE' } });
+    expect(await call('DELETE', 'held/c-2')).toMatchObject({ status: 202 });
+    expect(await until('held/c-2', ({ status }) => status !== 'open')).toMatchObject({ status: 'cancelled' });
+  });
+
+  it('is cancelled by an operator, whatever the keys of the events that its application has sent', async () => {
+    await call('POST', 'held', { body: { id: 'c-3', input: {} } });
+    await until('held/c-3', ({ state }) => state === 'busy');
+    const headers = { 'idempotency-key': 'cancel/olga' };
+    const free = { body: { type: 'FREE' }, headers };
+    expect((await call('POST', 'held/c-3/events', free)).status).toBe(202);
+    const order = { by: 'olga', reason: 'Wrong' };
+    const { workflows } = product.api;
+    expect(await workflows.cancel('mid://ap.example', 'held', 'c-3', order)).toBe('cancelled');
+    expect(await until('held/c-3', ({ status }) => status !== 'open')).toMatchObject({ status: 'cancelled' });
+  });
+
   it('sends its changes until it ends', async () => {
     await call('POST', 'approval', { body: { id: 'd-1', input: robot } });
     const response = await product.api.fetch(
@@ -221,6 +260,67 @@ describe('a chart of an operator', () => {
     expect(last).toMatch(/^event: end\ndata: /);
     expect(JSON.parse(last.slice(last.indexOf('{')))).toMatchObject({ id: 'd-1', status: 'completed' });
     expect(text).toContain('event: state');
+  });
+
+  it('keeps no stream open for HEAD, which nobody reads', async () => {
+    const events = (id: string, method: string) =>
+      product.api.fetch(
+        new Request(`http://test/workflows/approval/${id}/events`, {
+          method,
+          headers: { authorization: basic('mid://ap.example') },
+        }),
+      );
+    await call('POST', 'approval', { body: { id: 'd-2', input: robot } });
+    for (let head = 0; head < 20; head += 1) expect((await events('d-2', 'HEAD')).status).toBe(200);
+    expect((await events('none', 'HEAD')).status).toBe(404);
+    const open = await events('d-2', 'GET');
+    expect(open.status).toBe(200);
+    await open.body?.cancel();
+  });
+
+  it('ends a stream that it cannot go on with, and the log says why', async () => {
+    const said = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+    onTestFinished(() => said.mockRestore());
+    await call('POST', 'approval', { body: { id: 'd-3', input: robot } });
+    await until('approval/d-3', ({ state }) => state === 'waiting');
+    const { body } = await product.api.fetch(
+      new Request('http://test/workflows/approval/d-3/events', {
+        headers: { authorization: basic('mid://ap.example') },
+      }),
+    );
+    const reader = body?.getReader();
+    await reader?.read();
+    const troubles = () => product.logged.filter((line) => line.includes('"msg":"trouble"')).length;
+    const before = troubles();
+    const rows = (await product.api.workflows.list({}, { limit: 100 }))?.rows ?? [];
+    const instanceId = rows.find(({ id }) => id.endsWith('-d-3'))?.id ?? '';
+    // Another program has made this of its record: `publish` of the chart throws.
+    const record = { workflow: 'approval', version: 2, status: 'active', value: 'waiting', next: 1 };
+    const key = product.api.workflows.locate(instanceId).queue.toKey(instanceId);
+    await redis.client().hset(key, 'progress', JSON.stringify({ ...record, context: null }));
+    expect(await reader?.read()).toMatchObject({ done: true });
+    expect(troubles()).toBe(before + 1);
+    expect(said).not.toHaveBeenCalled();
+  });
+
+  it('takes no room from an application while the body of its request has not come', async () => {
+    const apId = 'mid://stalled.example';
+    const bodies: ReadableStreamDefaultController[] = [];
+    const stalled = Array.from({ length: 6 }, (_, index) =>
+      product.api.fetch(
+        new Request(`http://test/workflows/approval${index % 2 === 0 ? '' : '/a-1/events'}`, {
+          method: 'POST',
+          headers: { authorization: basic(apId), 'content-type': 'application/json' },
+          body: new ReadableStream({ start: (controller) => void bodies.push(controller) }),
+          duplex: 'half',
+        }),
+      ),
+    );
+    // While another one asks, one application has room for four at once.
+    await call('GET', 'approval/a-1');
+    expect((await call('GET', 'approval/a-1', { apId })).status).toBe(404);
+    for (const body of bodies) body.close();
+    for (const { status } of await Promise.all(stalled)) expect(status).toBe(400);
   });
 
   it('needs an application that proves who it is', async () => {

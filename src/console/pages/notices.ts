@@ -11,6 +11,7 @@ const notices = {
   'workflow-cancelled': ['good', 'Cancelled', 'Nobody is asked any more.'],
   'workflow-ended': ['bad', 'Not done', 'The workflow has ended.'],
   'workflow-busy': ['bad', 'Not done', 'A worker was busy with it. Try again.'],
+  'workflow-too-late': ['bad', 'Not cancelled', 'It takes no cancel in its state.'],
   asked: ['good', 'Asked again', 'The signatures of the others stay.'],
   'not-asked': ['bad', 'Not asked', 'The signer does not rest any more.'],
   replayed: ['good', 'Replayed', 'A new attempt has begun.'],

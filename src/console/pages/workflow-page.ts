@@ -1,5 +1,6 @@
 /** One workflow: people, statechart, timeline across its children, and orders. */
 import { html } from 'hono/html';
+import { type AnyMachineSnapshot, getNextTransitions } from 'xstate';
 import type { SignerView, StepView } from '../../../machines/process-report.ts';
 import type { Workflow } from '../../engine/define.ts';
 import { includesRole } from '../../operators/operator.ts';
@@ -97,8 +98,24 @@ const timelineItem = ({ at, what, who, msspTransId, reason }: WorkflowEvent): Ht
   }<p><span class="attempt">${timeOf(at, fullTime(at))}</span></p></li>`;
 };
 
+/** A chart that has CANCEL takes it in some of its states; one that has not is stopped. */
+const takesCancel = ({ detail, workflow }: WorkflowModel): boolean => {
+  const { state: value } = detail.instance;
+  const machine = workflow?.chart.machine;
+  if (value === undefined || !machine?.events.includes('CANCEL')) return true;
+  try {
+    const snapshot = machine.resolveState({ value } as Parameters<typeof machine.resolveState>[0]);
+    return getNextTransitions(snapshot as AnyMachineSnapshot).some(({ eventType }) =>
+      ['CANCEL', '*'].includes(eventType),
+    );
+  } catch {
+    // Other programs may have written the state.
+    return true;
+  }
+};
+
 const cancelForm = (model: WorkflowModel): Html =>
-  mayOrder(model)
+  mayOrder(model) && takesCancel(model)
     ? html`<details id="cancel"><summary>Cancel …</summary><form class="ask narrow" method="post" action="${pathOf(model)}/cancel">${csrfField(model.session.csrf)}
 ${reasonField('cancel-reason', true, 'It is kept in the audit log, and the application sees it.')}
 <button type="submit" class="danger">Cancel the workflow</button></form></details>`
