@@ -88,12 +88,18 @@ export const createTasks = ({
       .sort((one, other) => one.at - other.at);
   };
 
-  /** The event is durable before its turn has run, and the page that follows must show what it did. */
+  /**
+   * The event is durable before its turn has run, and the page that follows must show what it did.
+   * The chart keeps each event: one that it cannot take now is not sent.
+   */
   const send = async (
     link: Link,
     order: SignerOrder,
+    maySend: (state: TaskState) => boolean,
     isDone: (state: TaskState) => boolean,
   ): Promise<Done> => {
+    const before = await findSigner(engine, link);
+    if (before === undefined || !maySend(stateOf(before, now()))) return 'done';
     const sent = await engine.send(signer, link.instance, randomUUID(), order, { judged: true });
     if (sent !== 'taken') return sent === 'busy' ? 'busy' : 'done';
     const until = performance.now() + maxTurnMs;
@@ -119,7 +125,18 @@ export const createTasks = ({
       };
     },
     sign: (link) =>
-      send(link, { type: 'SIGN' }, (state) => state.kind !== 'open' || state.problem === 'limited'),
-    decline: (link, reason) => send(link, { type: 'DECLINE', reason }, ({ kind }) => kind === 'ended'),
+      send(
+        link,
+        { type: 'SIGN' },
+        (state) => state.kind === 'open' && state.mayAsk,
+        (state) => state.kind !== 'open' || state.problem === 'limited',
+      ),
+    decline: (link, reason) =>
+      send(
+        link,
+        { type: 'DECLINE', reason },
+        ({ kind }) => kind !== 'ended',
+        ({ kind }) => kind === 'ended',
+      ),
   };
 };

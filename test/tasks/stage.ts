@@ -48,7 +48,7 @@ export type TaskStage = Awaited<ReturnType<typeof startTaskStage>>;
 
 export const startTaskStage = async (
   redis: TestRedis,
-  { engine, work, until, redis: client }: Stage,
+  { engine, work, until, queue, redis: client }: Stage,
   mailing: Partial<Parameters<typeof createSignerMails>[0]> = {},
 ) => {
   const links = createTaskLinks(randomBytes(32));
@@ -166,6 +166,9 @@ export const startTaskStage = async (
       body: new URLSearchParams({ csrf, ...fields }).toString(),
     });
   };
+  /** Events that the instance has kept from outside. */
+  const sentTo = async (instance: string): Promise<number> =>
+    (await client.hkeys(queue.toKey(instance))).filter((field) => field.startsWith('key:out/')).length;
   /** The prompt that the phone of this number shows. */
   const promptOf = async (msisdn: string): Promise<{ answer(result: SignResult): Promise<void> }> => {
     for (;;) {
@@ -178,7 +181,21 @@ export const startTaskStage = async (
     }
   };
   return {
-    ...{ begin, signerOf, tokenOf, request, bodyOf, press, promptOf, until, engine, signer, links, tasks },
+    ...{
+      begin,
+      signerOf,
+      tokenOf,
+      request,
+      bodyOf,
+      press,
+      promptOf,
+      sentTo,
+      until,
+      engine,
+      signer,
+      links,
+      tasks,
+    },
     ...{ prompts, notices, mailed, endWaiting, routes, orderMail: mails.order },
   };
 };

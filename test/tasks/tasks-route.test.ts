@@ -54,6 +54,32 @@ describe('the page of a signer', () => {
     expect(s.prompts).toEqual([]);
   });
 
+  it('keeps nothing of a Sign that the signer cannot take', async () => {
+    const { token, instance } = await annaIn();
+    await s.press(token, 'sign');
+    await s.promptOf(anna.msisdn);
+    const kept = await s.sentTo(instance);
+    // As of a page that was open before.
+    const csrf = s.links.formToken({ instance, version: 1 });
+    for (let count = 0; count < 3; count += 1)
+      expect((await s.press(token, 'sign', { csrf })).status).toBe(303);
+    expect(await s.sentTo(instance)).toBe(kept);
+  });
+
+  it('takes ten orders a minute', async () => {
+    const { token, instance } = await annaIn();
+    const statuses = [];
+    const csrf = s.links.formToken({ instance, version: 1 });
+    for (let count = 0; count < 13; count += 1)
+      statuses.push((await s.press(token, 'sign', { csrf })).status);
+    expect(statuses.slice(0, 10)).toEqual(Array(10).fill(303));
+    expect(statuses).toContain(429);
+    const last = await s.press(token, 'decline', { csrf });
+    expect(Number(last.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await last.text()).toContain('Too many attempts');
+    expect(await s.sentTo(instance)).toBeLessThanOrEqual(10);
+  });
+
   it('says why the phone did not sign, and can ask again', async () => {
     const { token, instance } = await annaIn();
     await s.press(token, 'sign');
