@@ -91,6 +91,30 @@ describe('the page of a signer', () => {
     await s.until(instance, ({ ended }) => ended !== 'no');
   });
 
+  it('asks at once when Sign is pressed before the next prompt of askAgain', async () => {
+    const { token, instance } = await annaIn({ ask: 'now', askAgain: { times: 1, everyMs: 86_400_000 } });
+    await (await s.promptOf(anna.msisdn)).answer(failedWith(208));
+    await s.until(instance, ({ record }) => JSON.stringify(record?.value).includes('"asking":"waiting"'));
+    const page = await s.bodyOf(s.request(`/tasks/${token}`));
+    expect(page).toContain('was not confirmed on your phone in time');
+    expect(page).not.toContain('asked too often');
+    await s.press(token, 'sign');
+    expect(await s.bodyOf(s.request(`/tasks/${token}`))).toContain('Check your phone');
+    await (await s.promptOf(anna.msisdn)).answer(signedNow());
+    await s.until(instance, ({ ended }) => ended !== 'no');
+  });
+
+  it('says when the number has had its prompts, and sends nothing until then', async () => {
+    const { token, instance } = await annaIn();
+    await s.press(token, 'sign');
+    await (await s.promptOf(anna.msisdn)).answer({ kind: 'limited', until: Date.now() + 3_600_000 });
+    await s.until(instance, ({ record }) => JSON.stringify(record?.value).includes('"asking":"waiting"'));
+    expect(await s.bodyOf(s.request(`/tasks/${token}`))).toContain('asked too often');
+    const kept = await s.sentTo(instance);
+    expect((await s.press(token, 'sign')).status).toBe(303);
+    expect(await s.sentTo(instance)).toBe(kept);
+  });
+
   it('declines with a reason, and then cannot be used to sign', async () => {
     const { token, instance, id } = await annaIn();
     expect((await s.press(token, 'decline', { reason: ' The price is wrong ' })).status).toBe(303);
