@@ -53,6 +53,8 @@ export const startTaskStage = async (
 ) => {
   const links = createTaskLinks(randomBytes(32));
   const prompts: { readonly input: SignAsk; readonly token: string }[] = [];
+  /** Numbers of all prompts, in order. */
+  const asked: string[] = [];
   const notices: SignerNotice[] = [];
   const mailed: string[] = [];
   const applicationName = (id: string): string => (id === apId ? 'Example Insurance' : id);
@@ -79,6 +81,7 @@ export const startTaskStage = async (
           actors: {
             sign: activity<SignAsk, SignResult>(async ({ input, token }) => {
               prompts.push({ input, token });
+              asked.push(input.msisdn);
               return later;
             }),
           },
@@ -196,7 +199,7 @@ export const startTaskStage = async (
       links,
       tasks,
     },
-    ...{ prompts, notices, mailed, endWaiting, routes, orderMail: mails.order },
+    ...{ prompts, asked, notices, mailed, endWaiting, routes, orderMail: mails.order },
   };
 };
 

@@ -17,16 +17,24 @@ const annaIn = async (...rest: Parameters<typeof stepOf>[2][]) => {
   return { id, instance, token: s.tokenOf(instance) };
 };
 
+/** A prompt is made by a later turn, so this declines, and looks after that has come to its end. */
+const expectNotAsked = async ({ token, instance }: { token: string; instance: string }) => {
+  expect((await s.press(token, 'decline')).status).toBe(303);
+  const { record } = await s.until(instance, ({ ended }) => ended !== 'no');
+  expect(record?.context).toMatchObject({ asks: [] });
+  expect(s.asked).toEqual([]);
+};
+
 describe('the page of a signer', () => {
   it('shows who asks and the text, and asks no phone', async () => {
-    const { token } = await annaIn();
-    const answer = await s.request(`/tasks/${token}`);
+    const link = await annaIn();
+    const answer = await s.request(`/tasks/${link.token}`);
     expect(answer.status).toBe(200);
     const page = await answer.text();
     expect(page).toContain('Example Insurance');
     expect(page).toContain('Contract 4711: I agree');
     expect(page).toContain('Nobody yet');
-    expect(s.prompts).toEqual([]);
+    await expectNotAsked(link);
   });
 
   it('asks the phone when Sign is pressed, waits, and says in the end that it is signed', async () => {
@@ -47,11 +55,12 @@ describe('the page of a signer', () => {
   });
 
   it('asks once when Sign is pressed twice', async () => {
-    const { token } = await annaIn();
+    const { token, instance } = await annaIn();
     await Promise.all([s.press(token, 'sign'), s.press(token, 'sign')]);
     await s.press(token, 'sign');
-    await s.promptOf(anna.msisdn);
-    expect(s.prompts).toEqual([]);
+    await (await s.promptOf(anna.msisdn)).answer(failedWith(208));
+    await s.until(instance, ({ record }) => JSON.stringify(record?.value).includes('unreached'));
+    expect(s.asked).toEqual([anna.msisdn]);
   });
 
   it('keeps nothing of a Sign that the signer cannot take', async () => {
@@ -121,8 +130,8 @@ describe('the page of a signer', () => {
     await s.until(instance, ({ ended }) => ended !== 'no');
     expect(await s.bodyOf(s.request(`/tasks/${token}`))).toContain('You have declined');
     await s.press(token, 'sign');
-    expect(s.prompts).toEqual([]);
     const { record } = await s.until(id, ({ ended }) => ended !== 'no');
+    expect(s.asked).toEqual([]);
     expect(JSON.stringify(record?.context)).toContain('"The price is wrong"');
   });
 
@@ -196,10 +205,18 @@ describe('a link', () => {
 
   it('of one signer does nothing for another of the same step', async () => {
     const id = await s.begin([stepOf('board', [anna, beat])]);
-    const token = s.tokenOf(await s.signerOf(id, anna.name));
-    await s.press(token, 'decline');
+    const instance = await s.signerOf(id, anna.name);
+    const token = s.tokenOf(instance);
+    const other = await s.signerOf(id, beat.name);
     await s.press(token, 'sign');
-    expect(s.prompts.map(({ input }) => input.msisdn)).toEqual([]);
+    await (await s.promptOf(anna.msisdn)).answer(failedWith(208));
+    await s.until(instance, ({ record }) => JSON.stringify(record?.value).includes('unreached'));
+    await s.press(token, 'decline');
+    await s.until(id, ({ ended }) => ended !== 'no');
+    expect((await s.engine.find(other))?.record?.context).toMatchObject({
+      ...{ asks: [], end: { kind: 'withdrawn' } },
+    });
+    expect(s.asked).toEqual([anna.msisdn]);
   });
 
   it('that is wrong too often is refused for a while, and right ones are not', async () => {
@@ -219,28 +236,28 @@ describe('a form', () => {
     ['a frame of another site', { 'sec-fetch-site': 'cross-site' }],
     ['a neighbour of this site', { 'sec-fetch-site': 'same-site' }],
   ])('that comes from %s is refused', async (_, headers) => {
-    const { token } = await annaIn();
+    const link = await annaIn();
     for (const name of ['sign', 'decline'] as const) {
-      expect((await s.press(token, name, {}, headers)).status).toBe(403);
+      expect((await s.press(link.token, name, {}, headers)).status).toBe(403);
     }
-    expect(s.prompts).toEqual([]);
-    expect(await s.bodyOf(s.request(`/tasks/${token}`))).toContain('Your signature is requested');
+    expect(await s.sentTo(link.instance)).toBe(0);
+    await expectNotAsked(link);
   });
 
   it('without its token, with that of another link, or as something else is refused', async () => {
-    const { token } = await annaIn();
+    const { token, instance } = await annaIn();
     expect((await s.press(token, 'sign', { csrf: '' })).status).toBe(403);
     const other = s.links.formToken({ instance: 'other', version: 1 });
     expect((await s.press(token, 'decline', { csrf: other })).status).toBe(403);
     expect((await s.press(token, 'sign', {}, { 'content-type': 'text/plain' })).status).toBe(415);
     expect((await s.press(token, 'decline', { reason: 'x'.repeat(9000) })).status).toBe(413);
-    expect(s.prompts).toEqual([]);
+    await expectNotAsked({ token, instance });
   });
 
   it('is not sent by a GET: it leads to the page', async () => {
-    const { token } = await annaIn();
-    const answer = await s.request(`/tasks/${token}/sign`);
-    expect([answer.status, answer.headers.get('location')]).toEqual([303, `/tasks/${token}`]);
-    expect(s.prompts).toEqual([]);
+    const link = await annaIn();
+    const answer = await s.request(`/tasks/${link.token}/sign`);
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, `/tasks/${link.token}`]);
+    await expectNotAsked(link);
   });
 });
