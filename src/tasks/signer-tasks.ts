@@ -90,7 +90,7 @@ export const createTasks = ({
 
   /**
    * The event is durable before its turn has run, and the page that follows must show what it did.
-   * The chart keeps each event: one that it cannot take now is not sent.
+   * The instance keeps each event, so one that its chart cannot take now is not sent.
    */
   const send = async (
     link: Link,
