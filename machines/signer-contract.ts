@@ -89,6 +89,8 @@ export interface SignerContext extends Omit<SignerInput, 'at'> {
   readonly asksLeft: number;
   /** No prompt by the schedule before this time. */
   readonly notBefore: number;
+  /** Of the last prompt, when the number had had its prompts: the time of the next one. */
+  readonly limitedUntil?: number | undefined;
   readonly reminded: number;
   /** Links to the page carry it. REVOKE_LINK raises it. */
   readonly linkVersion: number;

@@ -64,6 +64,9 @@ const toSign = ({ context: { apId, person } }: { readonly context: SignerContext
   return { apId, msisdn, text, language, profile, timeoutSeconds: promptSeconds };
 };
 
+const limitOf = (result: SignResult) =>
+  result.kind === 'limited' ? { notBefore: result.until, limitedUntil: result.until } : { notBefore: 0 };
+
 const notProvided = (): Promise<never> => Promise.reject(new Error('Only the workers can ask'));
 
 const prompt = { target: 'prompting', actions: 'beginAsk' } as const;
@@ -100,11 +103,14 @@ export const signerMachine = setup({
     sign: fromPromise<SignResult, SignAsk>(notProvided),
   },
   actions: {
-    beginAsk: assign({ asks: ({ context, event }) => [...context.asks, { at: timeOf(event) }] }),
+    beginAsk: assign({
+      asks: ({ context, event }) => [...context.asks, { at: timeOf(event) }],
+      limitedUntil: undefined,
+    }),
     noteAsk: assign(({ context: { asks } }, result: SignResult) => {
       const last = asks.at(-1);
       if (result.kind === 'limited' || last === undefined)
-        return { asks: asks.slice(0, -1), notBefore: result.kind === 'limited' ? result.until : 0 };
+        return { asks: asks.slice(0, -1), ...limitOf(result) };
       const { msspTransId } = result;
       const code = result.kind === 'failed' ? result.code : undefined;
       return { asks: [...asks.slice(0, -1), { ...last, msspTransId, code }] };

@@ -58,20 +58,24 @@ export const messageOf = (message: CallbackMessage, linkTo: LinkTo = () => undef
 interface Target {
   readonly url: string;
   readonly webhooks: readonly Webhook[];
+  readonly post: Post;
 }
 
 export const createDeliver = (options: {
   readonly providers: readonly RegisteredProvider[];
   readonly alerts?: readonly AlertRule[];
   readonly masterKey: Uint8Array;
+  /** To addresses of the configuration. */
   readonly post: Post;
+  /** To addresses that applications write into definitions. */
+  readonly postOutside: Post;
   readonly now: () => number;
   readonly linkTo?: LinkTo | undefined;
 }): Deliver => {
-  const { providers, alerts = [], masterKey, post, now, linkTo } = options;
+  const { providers, alerts = [], masterKey, post, postOutside, now, linkTo } = options;
   const targets = new Map<string, Target>();
   const add = (receiver: string, url: string, secrets: readonly string[]): void =>
-    void targets.set(receiver, { url, webhooks: secrets.map((secret) => new Webhook(secret)) });
+    void targets.set(receiver, { url, webhooks: secrets.map((secret) => new Webhook(secret)), post });
   for (const { id, callback } of providers) {
     if (callback === undefined) continue;
     add(`ap ${id}`, callback.url, callbackSecrets(masterKey, id, callback.secretVersion));
@@ -79,13 +83,18 @@ export const createDeliver = (options: {
   for (const { name, url, secretVersion } of alerts) {
     add(`alert ${name}`, url, callbackSecrets(masterKey, name, secretVersion, 'alerts'));
   }
-  /** An address of a definition is told with the secret of the application. */
+  /**
+   * An address of a definition is told with the secret of the application. The operator has not
+   * seen it: it reaches no host inside, unless the callback of the application goes there too.
+   */
   const toldAt = (receiver: string, url: string): Target => {
     const apId = receiver.slice('ap '.length);
+    const registered = targets.get(receiver);
     const webhooks =
-      targets.get(receiver)?.webhooks ??
-      callbackSecrets(masterKey, apId, 1).map((secret) => new Webhook(secret));
-    return { url, webhooks };
+      registered?.webhooks ?? callbackSecrets(masterKey, apId, 1).map((secret) => new Webhook(secret));
+    const isRegistered =
+      registered !== undefined && URL.canParse(url) && new URL(url).origin === new URL(registered.url).origin;
+    return { url, webhooks, post: isRegistered ? post : postOutside };
   };
   return async (id, data, stop) => {
     const url = 'process' in data ? data.url : undefined;
@@ -97,7 +106,7 @@ export const createDeliver = (options: {
     }
     const body = messageOf(data, linkTo);
     const time = new Date(now());
-    return post(
+    return target.post(
       target.url,
       {
         'content-type': 'application/json',

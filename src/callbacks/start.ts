@@ -25,7 +25,11 @@ export interface CallbackSideOptions
 export const startCallbacks = async (options: CallbackSideOptions) => {
   const { providers, alerts = [], allowedHosts = [], redis } = options;
   const apIds = new Set(providers.filter(({ callback }) => callback !== undefined).map(({ id }) => id));
-  const deliver = createDeliver({ ...options, post: createPost({ ...options, allowedHosts }) });
+  const deliver = createDeliver({
+    ...options,
+    post: createPost({ ...options, allowedHosts }),
+    postOutside: createPost({ ...options, allowedHosts: [] }),
+  });
   const workers = startCallbackWorkers({ ...options, blocking: redis, deliver });
   const follower = apIds.size > 0 ? createFollower({ ...options, apIds }) : undefined;
   const watch = alerts.length > 0 ? createAlerts({ ...options, alerts }) : undefined;

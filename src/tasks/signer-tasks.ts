@@ -42,7 +42,7 @@ const problems: ReadonlyMap<number, AskProblem> = new Map([
 ]);
 
 export const stateOf = ({ instance, context }: Signer, now: number): TaskState => {
-  const { end, since, asks, notBefore } = context;
+  const { end, since, asks, limitedUntil = 0 } = context;
   if (end !== undefined) return { kind: 'ended', how: end.kind, at: end.at };
   const { data } = openSchema.safeParse(instance.record?.value);
   const isOpen = instance.ended === 'no' && instance.record?.status === 'active';
@@ -52,7 +52,7 @@ export const stateOf = ({ instance, context }: Signer, now: number): TaskState =
   const asking = data?.open.asking;
   if (asking === 'prompting' && last !== undefined)
     return { kind: 'asking', deadline: last.at + promptSeconds * 1000 };
-  const isLimited = asking === 'waiting' && notBefore > now;
+  const isLimited = limitedUntil > now;
   const problem = last?.code === undefined ? undefined : (problems.get(last.code) ?? 'failed');
   return { kind: 'open', mayAsk: asks.length < maxAsks, problem: isLimited ? 'limited' : problem };
 };
@@ -84,18 +84,24 @@ export const createTasks = ({
       .sort((one, other) => one.at - other.at);
   };
 
-  /** The event is durable before its turn has run, and the page that follows must show what it did. */
+  /**
+   * The event is durable before its turn has run, and the page that follows must show what it did.
+   * The instance keeps each event, so one that its chart cannot take now is not sent.
+   */
   const send = async (
     link: Link,
     order: SignerOrder,
-    isDone: (state: TaskState) => boolean,
+    maySend: (state: TaskState) => boolean,
+    isDone: (state: TaskState, after: SignerContext, before: SignerContext) => boolean,
   ): Promise<Done> => {
+    const before = await findSigner(engine, link);
+    if (before === undefined || !maySend(stateOf(before, now()))) return 'done';
     const sent = await engine.send(signer, link.instance, randomUUID(), order, { judged: true });
     if (sent !== 'taken') return sent === 'busy' ? 'busy' : 'done';
     const until = performance.now() + maxTurnMs;
     for (let pauseMs = 5; performance.now() < until; pauseMs = Math.min(pauseMs * 1.5, 100)) {
       const found = await findSigner(engine, link);
-      if (found === undefined || isDone(stateOf(found, now()))) break;
+      if (found === undefined || isDone(stateOf(found, now()), found.context, before.context)) break;
       await delay(pauseMs);
     }
     return 'done';
@@ -115,7 +121,19 @@ export const createTasks = ({
       };
     },
     sign: (link) =>
-      send(link, { type: 'SIGN' }, (state) => state.kind !== 'open' || state.problem === 'limited'),
-    decline: (link, reason) => send(link, { type: 'DECLINE', reason }, ({ kind }) => kind === 'ended'),
+      send(
+        link,
+        { type: 'SIGN' },
+        (state) => state.kind === 'open' && state.mayAsk && state.problem !== 'limited',
+        ({ kind }, { asks, limitedUntil }, before) =>
+          kind !== 'open' || asks.length !== before.asks.length || limitedUntil !== before.limitedUntil,
+      ),
+    decline: (link, reason) =>
+      send(
+        link,
+        { type: 'DECLINE', reason },
+        ({ kind }) => kind !== 'ended',
+        ({ kind }) => kind === 'ended',
+      ),
   };
 };

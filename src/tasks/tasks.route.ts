@@ -48,6 +48,8 @@ interface Visit {
 
 /** Links that lead to nothing, from one address. */
 const maxWrong = { requests: 20, perSeconds: 60 };
+/** Orders on one page. Each stays with its signer. */
+const maxOrders = { requests: 10, perSeconds: 60 };
 const maxFormBytes = 8192;
 const lookEveryMs = 500;
 
@@ -140,7 +142,11 @@ export const createTaskRoutes = (options: TaskRoutesOptions) => {
   const submit = (name: 'sign' | 'decline') => async (visit: Visit, task: Task) => {
     const form = await readForm(visit.c, visit.link);
     if (typeof form === 'number') return notice(visit.c, 'unusable', form);
-    const formError = task.state.kind === 'ended' ? undefined : await actions[name](visit.link, form);
+    if (task.state.kind === 'ended') return goTo(visit.pagePath);
+    const seconds = await limiter.takeOrWait(`tasks:orders:${links.hashOf(visit.link.instance)}`, maxOrders);
+    if (seconds > 0)
+      return notice(visit.c, 'limited', noticeStatuses.limited, { 'retry-after': String(seconds) });
+    const formError = await actions[name](visit.link, form);
     if (formError === undefined) return goTo(visit.pagePath);
     const again = await tasks.find(visit.link);
     return again?.state.kind === 'open'

@@ -93,29 +93,38 @@ const resultsOf = (step: StepDefinition, looked: readonly string[]): readonly St
   ];
 };
 
-/** More combinations are not tried: then the condition counts as possible. */
-const maxTries = 10_000;
+const maxComparisons = 200;
+
+type Comparison = Extract<Condition, { readonly step: string }>;
+
+const comparisonsOf = (condition: Condition): readonly Comparison[] => {
+  if ('all' in condition) return condition.all.flatMap(comparisonsOf);
+  if ('any' in condition) return condition.any.flatMap(comparisonsOf);
+  return 'not' in condition ? comparisonsOf(condition.not) : [condition];
+};
+
+/**
+ * The event loop waits for the tries. With more signers, or more comparisons in all tries together,
+ * the condition counts as possible.
+ */
+const maxLooked = 10;
+const maxCompared = 100_000;
 
 const canHold = (condition: Condition, earlier: readonly StepDefinition[]): boolean => {
   const looked = new Map<string, Set<string>>();
-  const look = (each: Condition): void => {
-    if ('all' in each) each.all.forEach(look);
-    else if ('any' in each) each.any.forEach(look);
-    else if ('not' in each) look(each.not);
-    else {
-      const keys = looked.get(each.step) ?? new Set();
-      if ('signer' in each) keys.add(each.signer);
-      looked.set(each.step, keys);
-    }
-  };
-  look(condition);
-  if ([...looked.values()].some(({ size }) => size > 10)) return true;
+  const comparisons = comparisonsOf(condition);
+  for (const each of comparisons) {
+    const keys = looked.get(each.step) ?? new Set();
+    if ('signer' in each) keys.add(each.signer);
+    looked.set(each.step, keys);
+  }
+  if ([...looked.values()].reduce((sum, { size }) => sum + size, 0) > maxLooked) return true;
   const options = [...looked].map(([name, keys]) => {
     const step = earlier.find((each) => each.name === name);
     return { name, results: step === undefined ? [] : resultsOf(step, [...keys]) };
   });
   const tries = options.reduce((product, { results }) => product * results.length, 1);
-  if (tries > maxTries) return true;
+  if (tries * comparisons.length > maxCompared) return true;
   for (let number = 0; number < tries; number += 1) {
     let rest = number;
     const facts = new Map(
@@ -168,6 +177,8 @@ function* stepProblems(
   if (needOf(step) > signers.length) yield problem(`${at}.need`, 'must not be more than the signers');
   yield* personProblems(step, at, context.usual, context.isKnown);
   if (step.if !== undefined) {
+    if (comparisonsOf(step.if).length > maxComparisons)
+      yield problem(`${at}.if`, `may have ${maxComparisons} comparisons at most`);
     yield* conditionProblems(step.if, `${at}.if`, earlier);
     if (!canHold(step.if, earlier))
       yield problem(`${at}.if`, 'must be able to hold: the step would never begin');

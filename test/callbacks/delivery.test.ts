@@ -125,6 +125,29 @@ describe('a callback', () => {
     expect(JSON.stringify(job?.data)).not.toContain(receiver.url);
   });
 
+  it('that a definition names reaches no host inside, unless the application has its callback there', async () => {
+    const [inside, other] = [await startReceiver(), await startReceiver()];
+    const at = ({ url }: Receiver, path: string) => `https://inside.example:${new URL(url).port}${path}`;
+    await start([providerOf(shop, at(inside, '/hook'))], {
+      ...{ sandbox: false, allowedHosts: ['inside.example'], tries: 1 },
+      resolve: (_host, _options, done) => done(null, [{ address: '127.0.0.1', family: 4 }]),
+    });
+    const tell = (name: string, url: string) =>
+      stage.shards[0]?.callbacks.queue.add(
+        callbackJobName,
+        { process: name, apId: shop, what: 'told', at: Date.now(), url },
+        { jobId: `process-${name}`, attempts: 1 },
+      );
+    await tell('there', at(inside, '/failed'));
+    await tell('elsewhere', at(other, '/failed'));
+    const gaveUp = (name: string, problem: string) =>
+      soon(() => expect(stage.told).toContainEqual(`gaveUp process-${name} 1 ${problem}`));
+    // The receivers speak no TLS, so this is a connection that failed.
+    await gaveUp('there', 'unreachable: EPROTO');
+    await gaveUp('elsewhere', 'the address of the receiver is not allowed');
+    await Promise.all([inside.close(), other.close()]);
+  });
+
   it('tells of a fault, and after a replay of the next end', async () => {
     await start();
     const id = await stage.submit({ apId: shop, msisdn: '+41000092401' });

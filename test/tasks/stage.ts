@@ -48,11 +48,13 @@ export type TaskStage = Awaited<ReturnType<typeof startTaskStage>>;
 
 export const startTaskStage = async (
   redis: TestRedis,
-  { engine, work, until, redis: client }: Stage,
+  { engine, work, until, queue, redis: client }: Stage,
   mailing: Partial<Parameters<typeof createSignerMails>[0]> = {},
 ) => {
   const links = createTaskLinks(randomBytes(32));
   const prompts: { readonly input: SignAsk; readonly token: string }[] = [];
+  /** Numbers of all prompts, in order. */
+  const asked: string[] = [];
   const notices: SignerNotice[] = [];
   const mailed: string[] = [];
   const applicationName = (id: string): string => (id === apId ? 'Example Insurance' : id);
@@ -79,6 +81,7 @@ export const startTaskStage = async (
           actors: {
             sign: activity<SignAsk, SignResult>(async ({ input, token }) => {
               prompts.push({ input, token });
+              asked.push(input.msisdn);
               return later;
             }),
           },
@@ -166,6 +169,9 @@ export const startTaskStage = async (
       body: new URLSearchParams({ csrf, ...fields }).toString(),
     });
   };
+  /** Events that the instance has kept from outside. */
+  const sentTo = async (instance: string): Promise<number> =>
+    (await client.hkeys(queue.toKey(instance))).filter((field) => field.startsWith('key:out/')).length;
   /** The prompt that the phone of this number shows. */
   const promptOf = async (msisdn: string): Promise<{ answer(result: SignResult): Promise<void> }> => {
     for (;;) {
@@ -178,8 +184,22 @@ export const startTaskStage = async (
     }
   };
   return {
-    ...{ begin, signerOf, tokenOf, request, bodyOf, press, promptOf, until, engine, signer, links, tasks },
-    ...{ prompts, notices, mailed, endWaiting, routes, orderMail: mails.order },
+    ...{
+      begin,
+      signerOf,
+      tokenOf,
+      request,
+      bodyOf,
+      press,
+      promptOf,
+      sentTo,
+      until,
+      engine,
+      signer,
+      links,
+      tasks,
+    },
+    ...{ prompts, asked, notices, mailed, endWaiting, routes, orderMail: mails.order },
   };
 };
 

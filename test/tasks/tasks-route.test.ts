@@ -17,16 +17,24 @@ const annaIn = async (...rest: Parameters<typeof stepOf>[2][]) => {
   return { id, instance, token: s.tokenOf(instance) };
 };
 
+/** A prompt is made by a later turn, so this declines, and looks after that has come to its end. */
+const expectNotAsked = async ({ token, instance }: { token: string; instance: string }) => {
+  expect((await s.press(token, 'decline')).status).toBe(303);
+  const { record } = await s.until(instance, ({ ended }) => ended !== 'no');
+  expect(record?.context).toMatchObject({ asks: [] });
+  expect(s.asked).toEqual([]);
+};
+
 describe('the page of a signer', () => {
   it('shows who asks and the text, and asks no phone', async () => {
-    const { token } = await annaIn();
-    const answer = await s.request(`/tasks/${token}`);
+    const link = await annaIn();
+    const answer = await s.request(`/tasks/${link.token}`);
     expect(answer.status).toBe(200);
     const page = await answer.text();
     expect(page).toContain('Example Insurance');
     expect(page).toContain('Contract 4711: I agree');
     expect(page).toContain('Nobody yet');
-    expect(s.prompts).toEqual([]);
+    await expectNotAsked(link);
   });
 
   it('asks the phone when Sign is pressed, waits, and says in the end that it is signed', async () => {
@@ -47,11 +55,38 @@ describe('the page of a signer', () => {
   });
 
   it('asks once when Sign is pressed twice', async () => {
-    const { token } = await annaIn();
+    const { token, instance } = await annaIn();
     await Promise.all([s.press(token, 'sign'), s.press(token, 'sign')]);
     await s.press(token, 'sign');
+    await (await s.promptOf(anna.msisdn)).answer(failedWith(208));
+    await s.until(instance, ({ record }) => JSON.stringify(record?.value).includes('unreached'));
+    expect(s.asked).toEqual([anna.msisdn]);
+  });
+
+  it('keeps nothing of a Sign that the signer cannot take', async () => {
+    const { token, instance } = await annaIn();
+    await s.press(token, 'sign');
     await s.promptOf(anna.msisdn);
-    expect(s.prompts).toEqual([]);
+    const kept = await s.sentTo(instance);
+    // As of a page that was open before.
+    const csrf = s.links.formToken({ instance, version: 1 });
+    for (let count = 0; count < 3; count += 1)
+      expect((await s.press(token, 'sign', { csrf })).status).toBe(303);
+    expect(await s.sentTo(instance)).toBe(kept);
+  });
+
+  it('takes ten orders a minute', async () => {
+    const { token, instance } = await annaIn();
+    const statuses = [];
+    const csrf = s.links.formToken({ instance, version: 1 });
+    for (let count = 0; count < 13; count += 1)
+      statuses.push((await s.press(token, 'sign', { csrf })).status);
+    expect(statuses.slice(0, 10)).toEqual(Array(10).fill(303));
+    expect(statuses).toContain(429);
+    const last = await s.press(token, 'decline', { csrf });
+    expect(Number(last.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await last.text()).toContain('Too many attempts');
+    expect(await s.sentTo(instance)).toBeLessThanOrEqual(10);
   });
 
   it('says why the phone did not sign, and can ask again', async () => {
@@ -65,14 +100,38 @@ describe('the page of a signer', () => {
     await s.until(instance, ({ ended }) => ended !== 'no');
   });
 
+  it('asks at once when Sign is pressed before the next prompt of askAgain', async () => {
+    const { token, instance } = await annaIn({ ask: 'now', askAgain: { times: 1, everyMs: 86_400_000 } });
+    await (await s.promptOf(anna.msisdn)).answer(failedWith(208));
+    await s.until(instance, ({ record }) => JSON.stringify(record?.value).includes('"asking":"waiting"'));
+    const page = await s.bodyOf(s.request(`/tasks/${token}`));
+    expect(page).toContain('was not confirmed on your phone in time');
+    expect(page).not.toContain('asked too often');
+    await s.press(token, 'sign');
+    expect(await s.bodyOf(s.request(`/tasks/${token}`))).toContain('Check your phone');
+    await (await s.promptOf(anna.msisdn)).answer(signedNow());
+    await s.until(instance, ({ ended }) => ended !== 'no');
+  });
+
+  it('says when the number has had its prompts, and sends nothing until then', async () => {
+    const { token, instance } = await annaIn();
+    await s.press(token, 'sign');
+    await (await s.promptOf(anna.msisdn)).answer({ kind: 'limited', until: Date.now() + 3_600_000 });
+    await s.until(instance, ({ record }) => JSON.stringify(record?.value).includes('"asking":"waiting"'));
+    expect(await s.bodyOf(s.request(`/tasks/${token}`))).toContain('asked too often');
+    const kept = await s.sentTo(instance);
+    expect((await s.press(token, 'sign')).status).toBe(303);
+    expect(await s.sentTo(instance)).toBe(kept);
+  });
+
   it('declines with a reason, and then cannot be used to sign', async () => {
     const { token, instance, id } = await annaIn();
     expect((await s.press(token, 'decline', { reason: ' The price is wrong ' })).status).toBe(303);
     await s.until(instance, ({ ended }) => ended !== 'no');
     expect(await s.bodyOf(s.request(`/tasks/${token}`))).toContain('You have declined');
     await s.press(token, 'sign');
-    expect(s.prompts).toEqual([]);
     const { record } = await s.until(id, ({ ended }) => ended !== 'no');
+    expect(s.asked).toEqual([]);
     expect(JSON.stringify(record?.context)).toContain('"The price is wrong"');
   });
 
@@ -146,10 +205,18 @@ describe('a link', () => {
 
   it('of one signer does nothing for another of the same step', async () => {
     const id = await s.begin([stepOf('board', [anna, beat])]);
-    const token = s.tokenOf(await s.signerOf(id, anna.name));
-    await s.press(token, 'decline');
+    const instance = await s.signerOf(id, anna.name);
+    const token = s.tokenOf(instance);
+    const other = await s.signerOf(id, beat.name);
     await s.press(token, 'sign');
-    expect(s.prompts.map(({ input }) => input.msisdn)).toEqual([]);
+    await (await s.promptOf(anna.msisdn)).answer(failedWith(208));
+    await s.until(instance, ({ record }) => JSON.stringify(record?.value).includes('unreached'));
+    await s.press(token, 'decline');
+    await s.until(id, ({ ended }) => ended !== 'no');
+    expect((await s.engine.find(other))?.record?.context).toMatchObject({
+      ...{ asks: [], end: { kind: 'withdrawn' } },
+    });
+    expect(s.asked).toEqual([anna.msisdn]);
   });
 
   it('that is wrong too often is refused for a while, and right ones are not', async () => {
@@ -169,28 +236,28 @@ describe('a form', () => {
     ['a frame of another site', { 'sec-fetch-site': 'cross-site' }],
     ['a neighbour of this site', { 'sec-fetch-site': 'same-site' }],
   ])('that comes from %s is refused', async (_, headers) => {
-    const { token } = await annaIn();
+    const link = await annaIn();
     for (const name of ['sign', 'decline'] as const) {
-      expect((await s.press(token, name, {}, headers)).status).toBe(403);
+      expect((await s.press(link.token, name, {}, headers)).status).toBe(403);
     }
-    expect(s.prompts).toEqual([]);
-    expect(await s.bodyOf(s.request(`/tasks/${token}`))).toContain('Your signature is requested');
+    expect(await s.sentTo(link.instance)).toBe(0);
+    await expectNotAsked(link);
   });
 
   it('without its token, with that of another link, or as something else is refused', async () => {
-    const { token } = await annaIn();
+    const { token, instance } = await annaIn();
     expect((await s.press(token, 'sign', { csrf: '' })).status).toBe(403);
     const other = s.links.formToken({ instance: 'other', version: 1 });
     expect((await s.press(token, 'decline', { csrf: other })).status).toBe(403);
     expect((await s.press(token, 'sign', {}, { 'content-type': 'text/plain' })).status).toBe(415);
     expect((await s.press(token, 'decline', { reason: 'x'.repeat(9000) })).status).toBe(413);
-    expect(s.prompts).toEqual([]);
+    await expectNotAsked({ token, instance });
   });
 
   it('is not sent by a GET: it leads to the page', async () => {
-    const { token } = await annaIn();
-    const answer = await s.request(`/tasks/${token}/sign`);
-    expect([answer.status, answer.headers.get('location')]).toEqual([303, `/tasks/${token}`]);
-    expect(s.prompts).toEqual([]);
+    const link = await annaIn();
+    const answer = await s.request(`/tasks/${link.token}/sign`);
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, `/tasks/${link.token}`]);
+    await expectNotAsked(link);
   });
 });

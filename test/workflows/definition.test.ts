@@ -34,6 +34,22 @@ it('takes the examples', () => {
     expect(verdict(JSON.parse(readFileSync(join(folder, name), 'utf8')))).toBe('usable');
 });
 
+it('takes a condition that may never hold, when it takes too many comparisons to find out', () => {
+  const earlier = Array.from({ length: 13 }, (_, index) => ({
+    ...{ name: `s${index}`, signers: [anna], onRefusal: 'continue' },
+  }));
+  const never = earlier.flatMap(({ name }) => [
+    { step: name, is: 'done' },
+    { step: name, is: 'unmet' },
+  ]);
+  const withLast = (count: number) => ({
+    text: 'I agree',
+    steps: [...earlier, { ...two, if: { all: never.slice(0, count) } }],
+  });
+  expect(verdict(withLast(10))).toBe('steps[13].if: must be able to hold: the step would never begin');
+  expect(verdict(withLast(26))).toBe('usable');
+});
+
 it('has a JSON Schema', () => {
   const schema = z.toJSONSchema(definitionSchema, { io: 'input' });
   expect(schema.$defs?.ProcessDefinition).toMatchObject({
@@ -153,6 +169,10 @@ describe('one error names the place, and never the value', () => {
     [
       'steps[1].if: must be able to hold: the step would never begin',
       withSecond({ if: { all: [{ step: 'one', is: 'done' }, { not: { step: 'one', is: 'done' } }] } }),
+    ],
+    [
+      'steps[1].if: may have 200 comparisons at most',
+      withSecond({ if: { any: Array(201).fill({ step: 'one', is: 'done' }) } }),
     ],
     [
       'steps[1].if.any[0].is: is not what it must be',
