@@ -108,6 +108,14 @@ export const withBranch = (
     branches: branchesOf(context).map((each) => (each.child === child ? { ...each, ...change } : each)),
   });
 
+/** A signer that rested asks once more. One that is withdrawn meanwhile stays as it is. */
+export const reopened = (context: ProcessContext, child: string): Partial<ProcessContext> => {
+  const branch = liveBranches(context).find((each) => each.child === child);
+  return branch?.state === 'unreached' && stepNow(context)?.onUnreached === 'wait'
+    ? withBranch(context, child, { state: 'open', at: undefined, code: undefined })
+    : {};
+};
+
 /** Whether the condition of the current step does not hold. */
 export const isSkipped = (context: ProcessContext): boolean => {
   const condition = stepNow(context)?.if;

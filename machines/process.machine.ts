@@ -54,8 +54,8 @@ import {
   liveBranches,
   lossOf,
   type ProcessContext,
+  reopened,
   stepNow,
-  withBranch,
   withStep,
 } from './process-progress.ts';
 import {
@@ -162,11 +162,7 @@ export const processMachine = setup({
     takeEnd: enqueueActions((given) => takeEnd(given as never)),
     takeError: enqueueActions((given) => takeError(given as never)),
     takeUnreached: enqueueActions((given) => takeUnreached(given as never)),
-    takeAsked: assign(({ context, event }) =>
-      event.type === 'ASKED'
-        ? withBranch(context, event.child, { state: 'open', at: undefined, code: undefined })
-        : {},
-    ),
+    takeAsked: assign(({ context, event }) => (event.type === 'ASKED' ? reopened(context, event.child) : {})),
     decide: assign(({ context }, state: 'done' | 'unmet') => withStep(context, { state })),
     lose: assign(({ context, event }) =>
       failWith(context, failureBy(lossOf(context) ?? 'REFUSED', { context, event })),
