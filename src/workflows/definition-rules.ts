@@ -73,8 +73,16 @@ function* personProblems(
   }
 }
 
-/** A possible result of a step, as far as a condition looks at it. */
-const resultsOf = (step: StepDefinition, looked: readonly string[]): readonly StepFacts[] => {
+/**
+ * The possible results of a step, as far as a condition looks at it.
+ *
+ * @param inCompensation The condition is one of the compensation: the process ended in any step.
+ */
+const resultsOf = (
+  step: StepDefinition,
+  looked: readonly string[],
+  inCompensation: boolean,
+): readonly StepFacts[] => {
   const need = needOf(step);
   const { onRefusal, onUnreached, onDeadline } = rulesOf(step);
   const others = step.signers.length - looked.length;
@@ -90,13 +98,19 @@ const resultsOf = (step: StepDefinition, looked: readonly string[]): readonly St
       ? subsets.filter(({ length }) => length < need).map((signed) => ({ state: 'unmet', signed }))
       : []),
     ...(step.if === undefined ? [] : [{ state: 'skipped', signed: [] }]),
+    // The empty subset is also that of a step that has not begun.
+    ...(inCompensation ? subsets.map((signed) => ({ state: 'failed', signed })) : []),
   ];
 };
 
 /** More combinations are not tried: then the condition counts as possible. */
 const maxTries = 10_000;
 
-const canHold = (condition: Condition, earlier: readonly StepDefinition[]): boolean => {
+const canHold = (
+  condition: Condition,
+  earlier: readonly StepDefinition[],
+  inCompensation: boolean,
+): boolean => {
   const looked = new Map<string, Set<string>>();
   const look = (each: Condition): void => {
     if ('all' in each) each.all.forEach(look);
@@ -112,7 +126,7 @@ const canHold = (condition: Condition, earlier: readonly StepDefinition[]): bool
   if ([...looked.values()].some(({ size }) => size > 10)) return true;
   const options = [...looked].map(([name, keys]) => {
     const step = earlier.find((each) => each.name === name);
-    return { name, results: step === undefined ? [] : resultsOf(step, [...keys]) };
+    return { name, results: step === undefined ? [] : resultsOf(step, [...keys], inCompensation) };
   });
   const tries = options.reduce((product, { results }) => product * results.length, 1);
   if (tries > maxTries) return true;
@@ -169,7 +183,7 @@ function* stepProblems(
   yield* personProblems(step, at, context.usual, context.isKnown);
   if (step.if !== undefined) {
     yield* conditionProblems(step.if, `${at}.if`, earlier);
-    if (!canHold(step.if, earlier))
+    if (!canHold(step.if, earlier, at.startsWith('compensation')))
       yield problem(`${at}.if`, 'must be able to hold: the step would never begin');
   }
   const rules = [step.onRefusal, step.onUnreached];
