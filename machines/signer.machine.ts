@@ -66,6 +66,8 @@ export interface SignAsk {
   readonly language?: string | undefined;
   readonly profile?: string | undefined;
   readonly timeoutSeconds: number;
+  /** How often in a row `sign` has answered `limited`. */
+  readonly limited?: number | undefined;
 }
 
 /** `proof`: what the service needs for the evidence later. The chart only keeps it. */
@@ -114,6 +116,8 @@ export interface SignerContext extends Omit<SignerInput, 'at'> {
   readonly asksLeft: number;
   /** No prompt by the schedule before this time. */
   readonly notBefore: number;
+  /** Answers `limited` since the last prompt. */
+  readonly limited: number;
   readonly reminded: number;
   /** Links to the page carry it. REVOKE_LINK raises it. */
   readonly linkVersion: number;
@@ -159,6 +163,7 @@ const begun = ({ at, ...input }: SignerInput): SignerContext => ({
   asks: [],
   asksLeft: input.askAgain?.times ?? 0,
   notBefore: 0,
+  limited: 0,
   reminded: 0,
   linkVersion: 1,
 });
@@ -168,9 +173,9 @@ const passing = [208, 209, 406, 900];
 
 const given = <T>({ event }: { readonly event: { readonly output: T } }): T => event.output;
 
-const toSign = ({ context: { apId, person } }: { readonly context: SignerContext }): SignAsk => {
+const toSign = ({ context: { apId, person, limited } }: { readonly context: SignerContext }): SignAsk => {
   const { msisdn, text, language, profile } = person;
-  return { apId, msisdn, text, language, profile, timeoutSeconds: promptSeconds };
+  return { apId, msisdn, text, language, profile, timeoutSeconds: promptSeconds, limited };
 };
 
 const notProvided = (): Promise<never> => Promise.reject(new Error('Only the workers can ask'));
@@ -181,18 +186,11 @@ const promptAgain = {
   target: 'prompting',
   actions: ['beginAsk', 'tellAsked'],
 } as const;
-const settle = [
-  {
-    guard: { type: 'isSigned', params: given<SignResult> },
-    target: '#signer.ended',
-    actions: { type: 'conclude', params: given<SignResult> },
-  },
-  {
-    guard: { type: 'isCancelled', params: given<SignResult> },
-    target: '#signer.ended',
-    actions: { type: 'conclude', params: given<SignResult> },
-  },
-] as const;
+const settle = {
+  guard: { type: 'isSettled', params: given<SignResult> },
+  target: '#signer.ended',
+  actions: { type: 'conclude', params: given<SignResult> },
+} as const;
 
 export const signerMachine = setup({
   types: {
@@ -210,13 +208,13 @@ export const signerMachine = setup({
   },
   actions: {
     beginAsk: assign({ asks: ({ context, event }) => [...context.asks, { at: timeOf(event) }] }),
-    noteAsk: assign(({ context: { asks } }, result: SignResult) => {
+    noteAsk: assign(({ context: { asks, limited } }, result: SignResult) => {
+      const before = asks.slice(0, -1);
       const last = asks.at(-1);
-      if (result.kind === 'limited' || last === undefined)
-        return { asks: asks.slice(0, -1), notBefore: result.kind === 'limited' ? result.until : 0 };
-      const { msspTransId } = result;
+      if (result.kind === 'limited') return { asks: before, notBefore: result.until, limited: limited + 1 };
       const code = result.kind === 'failed' ? result.code : undefined;
-      return { asks: [...asks.slice(0, -1), { ...last, msspTransId, code }] };
+      const ask = last && { ...last, msspTransId: result.msspTransId, code };
+      return { asks: ask === undefined ? before : [...before, ask], limited: 0 };
     }),
     noteError: assign(({ context: { asks } }) => {
       const last = asks.at(-1);
@@ -259,9 +257,9 @@ export const signerMachine = setup({
   },
   guards: {
     isByPage: ({ context }) => context.ask === 'page',
-    isSigned: (_, { kind }: SignResult) => kind === 'signed',
-    /** On the phone. */
-    isCancelled: (_, result: SignResult) => result.kind === 'failed' && result.code === 401,
+    /** Signed, or cancelled on the phone. */
+    isSettled: (_, result: SignResult) =>
+      result.kind === 'signed' || (result.kind === 'failed' && result.code === 401),
     isLimited: (_, { kind }: SignResult) => kind === 'limited',
     isWorthAnother: ({ context: { asks, asksLeft } }, result: SignResult) =>
       asksLeft > 0 && asks.length < maxAsks && result.kind === 'failed' && passing.includes(result.code),
@@ -305,7 +303,7 @@ export const signerMachine = setup({
                 src: 'sign',
                 input: toSign,
                 onDone: [
-                  ...settle,
+                  settle,
                   {
                     guard: { type: 'isLimited', params: given },
                     target: 'waiting',

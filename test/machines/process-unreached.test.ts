@@ -108,6 +108,21 @@ describe('a signer that is not reached', () => {
     expect(family.contextOf(family.idOf('0-1-0')).asks).toHaveLength(maxAsks);
   });
 
+  it('says how often in a row the number had had its prompts', () => {
+    const family = begin([step('one', ['Anna'], { askAgain: { times: 1, everyMs: hour } })]);
+    const counts = [0, 1, 2].map(() => {
+      const prompt = promptOf(family, 'Anna');
+      family.answer(prompt, { kind: 'limited', until: family.now() + hour });
+      family.pass(hour);
+      return prompt.input.limited;
+    });
+    expect(counts).toEqual([0, 1, 2]);
+    expect(promptOf(family, 'Anna').input.limited).toBe(3);
+    fail(family, 'Anna', 208);
+    family.pass(hour);
+    expect(promptOf(family, 'Anna').input.limited).toBe(0);
+  });
+
   it('is one whose instance could not begin, and AGAIN begins another', () => {
     const family = begin([step('one', ['Anna'])]);
     family.tell(rootId, { type: 'xstate.error.actor.0-1-0', actorId: '0-1-0', error: {} });
