@@ -59,6 +59,8 @@ export interface ProcessContext extends ProcessPlan {
   readonly progress: readonly StepProgress[];
   readonly compensates?: true | undefined;
   readonly failure?: Failure | undefined;
+  /** Tries of the evidence that failed. */
+  readonly attests?: number | undefined;
   /** A compact JWS. */
   readonly evidence?: string | undefined;
 }
