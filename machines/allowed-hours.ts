@@ -19,6 +19,8 @@ export interface AllowedHours {
 const dayMs = 86_400_000;
 const minuteMs = 60_000;
 
+/** A zone has thousands of spellings, and each format takes kilobytes. */
+const maxFormats = 100;
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** To make one takes longer than to use it a thousand times. */
@@ -30,6 +32,7 @@ const formatOf = (timeZone: string): Intl.DateTimeFormat => {
     ...{ year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' },
     second: '2-digit',
   });
+  if (formats.size === maxFormats) formats.clear();
   formats.set(timeZone, format);
   return format;
 };

@@ -59,6 +59,8 @@ export interface ProcessContext extends ProcessPlan {
   readonly progress: readonly StepProgress[];
   readonly compensates?: true | undefined;
   readonly failure?: Failure | undefined;
+  /** Tries of the evidence that failed. */
+  readonly attests?: number | undefined;
   /** A compact JWS. */
   readonly evidence?: string | undefined;
 }
@@ -107,6 +109,14 @@ export const withBranch = (
   withStep(context, {
     branches: branchesOf(context).map((each) => (each.child === child ? { ...each, ...change } : each)),
   });
+
+/** A signer that rested asks once more. One that is withdrawn meanwhile stays as it is. */
+export const reopened = (context: ProcessContext, child: string): Partial<ProcessContext> => {
+  const branch = liveBranches(context).find((each) => each.child === child);
+  return branch?.state === 'unreached' && stepNow(context)?.onUnreached === 'wait'
+    ? withBranch(context, child, { state: 'open', at: undefined, code: undefined })
+    : {};
+};
 
 /** Whether the condition of the current step does not hold. */
 export const isSkipped = (context: ProcessContext): boolean => {

@@ -8,6 +8,8 @@
  * compensation  The process has failed or was cancelled after somebody had signed: the steps for
  *               this case run in the same way. CANCEL and deadlines of the process no longer count.
  * attesting     The evidence of what was signed is made.
+ * unattested    It could not be made. It is tried each hour. CANCEL ends the process without it, as
+ *               what it would have been.
  * completed     Every step is over.
  * failed        `context.failure` says why.
  * cancelled     By the application or an operator.
@@ -54,8 +56,8 @@ import {
   liveBranches,
   lossOf,
   type ProcessContext,
+  reopened,
   stepNow,
-  withBranch,
   withStep,
 } from './process-progress.ts';
 import {
@@ -69,6 +71,9 @@ import { timeOf } from './signature.machine.ts';
 import { signerMachine } from './signer.machine.ts';
 
 export const processVersion = 1;
+
+/** Further tries of the evidence, each ten seconds after the one before. */
+const maxSoonAttests = 30;
 
 export interface ProcessInput extends ProcessPlan {
   readonly at: number;
@@ -162,11 +167,7 @@ export const processMachine = setup({
     takeEnd: enqueueActions((given) => takeEnd(given as never)),
     takeError: enqueueActions((given) => takeError(given as never)),
     takeUnreached: enqueueActions((given) => takeUnreached(given as never)),
-    takeAsked: assign(({ context, event }) =>
-      event.type === 'ASKED'
-        ? withBranch(context, event.child, { state: 'open', at: undefined, code: undefined })
-        : {},
-    ),
+    takeAsked: assign(({ context, event }) => (event.type === 'ASKED' ? reopened(context, event.child) : {})),
     decide: assign(({ context }, state: 'done' | 'unmet') => withStep(context, { state })),
     lose: assign(({ context, event }) =>
       failWith(context, failureBy(lossOf(context) ?? 'REFUSED', { context, event })),
@@ -179,6 +180,7 @@ export const processMachine = setup({
     tellNow: enqueueActions((given) => tellNow(given as never)),
     compensate: assign(({ context }) => beginCompensation(context)),
     notifyEnd: enqueueActions((given) => notifyEnd(given as never)),
+    countAttest: assign({ attests: ({ context: { attests = 0 } }) => attests + 1 }),
     noteEvidence: assign((_, evidence: string) => ({ evidence })),
   },
   guards: {
@@ -201,6 +203,7 @@ export const processMachine = setup({
       context.compensation.length > 0 &&
       !context.compensates &&
       hasSignatures(context),
+    mayAttestSoon: ({ context: { attests = 0 } }) => attests < maxSoonAttests,
     hasFailed: ({ context }) => outcomeOf(context) === 'failed',
     isCancelled: ({ context }) => outcomeOf(context) === 'cancelled',
   },
@@ -243,23 +246,25 @@ export const processMachine = setup({
       invoke: {
         src: 'attest',
         input: ({ context }) => reportOf(context),
-        onDone: [
-          {
-            guard: 'hasFailed',
-            target: 'failed',
-            actions: { type: 'noteEvidence', params: ({ event }) => event.output },
-          },
-          {
-            guard: 'isCancelled',
-            target: 'cancelled',
-            actions: { type: 'noteEvidence', params: ({ event }) => event.output },
-          },
-          { target: 'completed', actions: { type: 'noteEvidence', params: ({ event }) => event.output } },
+        onDone: {
+          target: 'ending',
+          actions: { type: 'noteEvidence', params: ({ event }) => event.output },
+        },
+        onError: [
+          { guard: 'mayAttestSoon', target: 'pausing', actions: 'countAttest' },
+          { target: 'unattested' },
         ],
-        onError: 'pausing',
       },
     },
     pausing: { after: { 10000: 'attesting' } },
+    unattested: { after: { 3600000: 'attesting' }, on: { CANCEL: 'ending' } },
+    ending: {
+      always: [
+        { guard: 'hasFailed', target: 'failed' },
+        { guard: 'isCancelled', target: 'cancelled' },
+        { target: 'completed' },
+      ],
+    },
     completed: { type: 'final', entry: 'notifyEnd' },
     failed: { tags: 'failed', entry: 'notifyEnd' },
     cancelled: { tags: 'failed', entry: 'notifyEnd' },

@@ -39,6 +39,8 @@ export interface SignAsk {
   readonly language?: string | undefined;
   readonly profile?: string | undefined;
   readonly timeoutSeconds: number;
+  /** How often in a row `sign` has answered `limited`. */
+  readonly limited?: number | undefined;
 }
 
 /** `proof`: what the service needs for the evidence later. The chart only keeps it. */
@@ -91,6 +93,8 @@ export interface SignerContext extends Omit<SignerInput, 'at'> {
   readonly notBefore: number;
   /** Of the last prompt, when the number had had its prompts: the time of the next one. */
   readonly limitedUntil?: number | undefined;
+  /** Answers `limited` since the last prompt. */
+  readonly limited: number;
   readonly reminded: number;
   /** Links to the page carry it. REVOKE_LINK raises it. */
   readonly linkVersion: number;

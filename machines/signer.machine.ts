@@ -50,6 +50,7 @@ const begun = ({ at, ...input }: SignerInput): SignerContext => ({
   asks: [],
   asksLeft: input.askAgain?.times ?? 0,
   notBefore: 0,
+  limited: 0,
   reminded: 0,
   linkVersion: 1,
 });
@@ -59,13 +60,10 @@ const passing = [208, 209, 406, 900];
 
 const given = <T>({ event }: { readonly event: { readonly output: T } }): T => event.output;
 
-const toSign = ({ context: { apId, person } }: { readonly context: SignerContext }): SignAsk => {
+const toSign = ({ context: { apId, person, limited } }: { readonly context: SignerContext }): SignAsk => {
   const { msisdn, text, language, profile } = person;
-  return { apId, msisdn, text, language, profile, timeoutSeconds: promptSeconds };
+  return { apId, msisdn, text, language, profile, timeoutSeconds: promptSeconds, limited };
 };
-
-const limitOf = (result: SignResult) =>
-  result.kind === 'limited' ? { notBefore: result.until, limitedUntil: result.until } : { notBefore: 0 };
 
 const notProvided = (): Promise<never> => Promise.reject(new Error('Only the workers can ask'));
 
@@ -75,18 +73,11 @@ const promptAgain = {
   target: 'prompting',
   actions: ['beginAsk', 'tellAsked'],
 } as const;
-const settle = [
-  {
-    guard: { type: 'isSigned', params: given<SignResult> },
-    target: '#signer.ended',
-    actions: { type: 'conclude', params: given<SignResult> },
-  },
-  {
-    guard: { type: 'isCancelled', params: given<SignResult> },
-    target: '#signer.ended',
-    actions: { type: 'conclude', params: given<SignResult> },
-  },
-] as const;
+const settle = {
+  guard: { type: 'isSettled', params: given<SignResult> },
+  target: '#signer.ended',
+  actions: { type: 'conclude', params: given<SignResult> },
+} as const;
 
 export const signerMachine = setup({
   types: {
@@ -107,13 +98,16 @@ export const signerMachine = setup({
       asks: ({ context, event }) => [...context.asks, { at: timeOf(event) }],
       limitedUntil: undefined,
     }),
-    noteAsk: assign(({ context: { asks } }, result: SignResult) => {
+    noteAsk: assign(({ context: { asks, limited } }, result: SignResult) => {
+      const before = asks.slice(0, -1);
       const last = asks.at(-1);
-      if (result.kind === 'limited' || last === undefined)
-        return { asks: asks.slice(0, -1), ...limitOf(result) };
-      const { msspTransId } = result;
+      if (result.kind === 'limited') {
+        const { until } = result;
+        return { asks: before, notBefore: until, limitedUntil: until, limited: limited + 1 };
+      }
       const code = result.kind === 'failed' ? result.code : undefined;
-      return { asks: [...asks.slice(0, -1), { ...last, msspTransId, code }] };
+      const ask = last && { ...last, msspTransId: result.msspTransId, code };
+      return { asks: ask === undefined ? before : [...before, ask], limited: 0 };
     }),
     noteError: assign(({ context: { asks } }) => {
       const last = asks.at(-1);
@@ -156,10 +150,10 @@ export const signerMachine = setup({
   },
   guards: {
     isByPage: ({ context }) => context.ask === 'page',
-    isSigned: (_, { kind }: SignResult) => kind === 'signed',
-    /** By the person, on the phone. */
-    isCancelled: (_, result: SignResult) =>
-      result.kind === 'failed' && result.code === 401 && result.takenBack !== true,
+    /** Signed, or cancelled by the person on the phone. */
+    isSettled: (_, result: SignResult) =>
+      result.kind === 'signed' ||
+      (result.kind === 'failed' && result.code === 401 && result.takenBack !== true),
     isLimited: (_, { kind }: SignResult) => kind === 'limited',
     isWorthAnother: ({ context: { asks, asksLeft } }, result: SignResult) =>
       asksLeft > 0 &&
@@ -206,7 +200,7 @@ export const signerMachine = setup({
                 src: 'sign',
                 input: toSign,
                 onDone: [
-                  ...settle,
+                  settle,
                   {
                     guard: { type: 'isLimited', params: given },
                     target: 'waiting',

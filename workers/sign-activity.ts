@@ -60,6 +60,22 @@ const withdrawnSeconds = 3600;
 const lookAgainAfterMs = 30_000;
 const maxApTransId = 64;
 
+const firstSpreadMs = 10_000;
+const maxSpreadMs = 30 * 60_000;
+
+/**
+ * When a signer who was refused a prompt tries again. Many may wait for one number, and all of them
+ * are told the same seconds. So each tries at a random time after these, in a span that doubles
+ * each time.
+ *
+ * @param seconds Until the number may have a prompt again.
+ * @param before How often in a row this signer was refused before.
+ * @param random From 0 to 1.
+ * @returns Milliseconds from now.
+ */
+export const limitedPauseMs = (seconds: number, before: number, random: number): number =>
+  Math.ceil(seconds * 1000 + random * Math.min(firstSpreadMs * 2 ** before, maxSpreadMs));
+
 export interface SignActivityOptions {
   readonly shards: readonly Shard[];
   readonly redis: RedisClient;
@@ -206,7 +222,10 @@ export const createSignActivity = (
     for (;;) {
       const seconds = await limiter.takeOrWait(key, promptsOfOne);
       if (seconds === 0) break;
-      if (!waits) return { kind: 'limited', until: now() + Math.ceil(seconds * 1000) };
+      if (!waits) {
+        const pauseMs = limitedPauseMs(seconds, input.limited ?? 0, Math.random());
+        return { kind: 'limited', until: now() + pauseMs };
+      }
       await delay(seconds * 1000, undefined, { signal });
     }
     await submit(id, checked.value.wire, token);

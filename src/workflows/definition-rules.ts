@@ -73,8 +73,16 @@ function* personProblems(
   }
 }
 
-/** A possible result of a step, as far as a condition looks at it. */
-const resultsOf = (step: StepDefinition, looked: readonly string[]): readonly StepFacts[] => {
+/**
+ * The possible results of a step, as far as a condition looks at it.
+ *
+ * @param inCompensation The condition is one of the compensation: the process ended in any step.
+ */
+const resultsOf = (
+  step: StepDefinition,
+  looked: readonly string[],
+  inCompensation: boolean,
+): readonly StepFacts[] => {
   const need = needOf(step);
   const { onRefusal, onUnreached, onDeadline } = rulesOf(step);
   const others = step.signers.length - looked.length;
@@ -90,6 +98,8 @@ const resultsOf = (step: StepDefinition, looked: readonly string[]): readonly St
       ? subsets.filter(({ length }) => length < need).map((signed) => ({ state: 'unmet', signed }))
       : []),
     ...(step.if === undefined ? [] : [{ state: 'skipped', signed: [] }]),
+    // The empty subset is also that of a step that has not begun.
+    ...(inCompensation ? subsets.map((signed) => ({ state: 'failed', signed })) : []),
   ];
 };
 
@@ -110,7 +120,11 @@ const comparisonsOf = (condition: Condition): readonly Comparison[] => {
 const maxLooked = 10;
 const maxCompared = 100_000;
 
-const canHold = (condition: Condition, earlier: readonly StepDefinition[]): boolean => {
+const canHold = (
+  condition: Condition,
+  earlier: readonly StepDefinition[],
+  inCompensation: boolean,
+): boolean => {
   const looked = new Map<string, Set<string>>();
   const comparisons = comparisonsOf(condition);
   for (const each of comparisons) {
@@ -121,7 +135,7 @@ const canHold = (condition: Condition, earlier: readonly StepDefinition[]): bool
   if ([...looked.values()].reduce((sum, { size }) => sum + size, 0) > maxLooked) return true;
   const options = [...looked].map(([name, keys]) => {
     const step = earlier.find((each) => each.name === name);
-    return { name, results: step === undefined ? [] : resultsOf(step, [...keys]) };
+    return { name, results: step === undefined ? [] : resultsOf(step, [...keys], inCompensation) };
   });
   const tries = options.reduce((product, { results }) => product * results.length, 1);
   if (tries * comparisons.length > maxCompared) return true;
@@ -180,7 +194,7 @@ function* stepProblems(
     if (comparisonsOf(step.if).length > maxComparisons)
       yield problem(`${at}.if`, `may have ${maxComparisons} comparisons at most`);
     yield* conditionProblems(step.if, `${at}.if`, earlier);
-    if (!canHold(step.if, earlier))
+    if (!canHold(step.if, earlier, at.startsWith('compensation')))
       yield problem(`${at}.if`, 'must be able to hold: the step would never begin');
   }
   const rules = [step.onRefusal, step.onUnreached];

@@ -12,8 +12,14 @@ import { processName } from './stock-process.ts';
 
 const provided = new Set(Object.values(service).map((logic) => activityOf(logic)?.provided));
 
-/** Of the service itself. */
-const ownNames: readonly string[] = [processName, mailWorkflowName];
+/** Of the service itself: the process, the chart of its signers, and mails. */
+const ownNames: readonly string[] = [processName, `${processName}-signer`, mailWorkflowName];
+
+/** With the charts that it starts. */
+const familyOf = (workflow: Workflow): readonly Workflow[] => [
+  workflow,
+  ...Object.values(workflow.children).flatMap(familyOf),
+];
 
 const isWorkflow = (value: unknown): value is Workflow => {
   const { chart, parseInput, parseEvent } = Object(value) as Partial<Workflow>;
@@ -24,10 +30,13 @@ const isWorkflow = (value: unknown): value is Workflow => {
 
 const problemIn = (found: readonly Workflow[], known: readonly Workflow[]): string | undefined => {
   if (found.length === 0) return 'the file exports no workflow (defineWorkflow of paraph/workflow)';
-  for (const { chart } of found) {
+  const family = found.flatMap(familyOf);
+  const others = known.flatMap(familyOf);
+  for (const [index, { chart }] of family.entries()) {
     const { name, version } = chart;
     if (ownNames.includes(name)) return `${name}: the service has a workflow of this name`;
-    if (known.some((other) => other.chart.name === name && other.chart.version === version))
+    const before = [...others, ...family.slice(0, index)];
+    if (before.some((other) => other.chart.name === name && other.chart.version === version))
       return `${name}: there are two of version ${version}`;
     for (const [src, logic] of chart.activities) {
       const wanted = activityOf(logic)?.provided;

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { type AllowedHours, nextAllowed, weekdays } from '../../machines/allowed-hours.ts';
 
 const zurich: AllowedHours = {
@@ -100,4 +100,32 @@ it('gives a moment within the hours, and none between is', () => {
     ),
     { numRuns: 300, seed: 7 },
   );
+});
+
+it('keeps some time zones, not every spelling of them', () => {
+  const { DateTimeFormat } = Intl;
+  let made = 0;
+  class Counted extends DateTimeFormat {
+    constructor(...given: ConstructorParameters<typeof DateTimeFormat>) {
+      super(...given);
+      made += 1;
+    }
+  }
+  Intl.DateTimeFormat = Counted as typeof DateTimeFormat;
+  onTestFinished(() => {
+    Intl.DateTimeFormat = DateTimeFormat;
+  });
+  const look = (timeZone: string): number => {
+    const before = made;
+    expect(next({ timeZone }, '2026-01-05T06:00:00Z')).toBe('2026-01-05T07:00:00.000Z');
+    return made - before;
+  };
+  const letters = [...'europe/zurich'];
+  const spellings = Array.from({ length: 200 }, (_, bits) =>
+    letters.map((letter, index) => ((bits >> index) % 2 === 1 ? letter.toUpperCase() : letter)).join(''),
+  );
+  const [first = ''] = spellings;
+  expect([look(first), look(first)]).toEqual([1, 0]);
+  for (const spelling of spellings) look(spelling);
+  expect(look(first)).toBe(1);
 });

@@ -58,6 +58,8 @@ export const createFamily = (input: unknown, at: number) => {
   const started: string[] = [];
   const prompted: Prompted[] = [];
   const known = new Set<string>();
+  /** Messages of the signers to a process that is busy. */
+  let waiting: AnyEventObject[] | undefined;
   const chartOf = (id: string) => (id === rootId ? processChart : signerChart);
 
   const carryOut = (id: string, { kind, type = '', params, event, to = '' }: Effect): void => {
@@ -71,7 +73,8 @@ export const createFamily = (input: unknown, at: number) => {
       const { child, run } = params as { child: string; run: number };
       const found = lives.get(to)?.child(child);
       if (found?.run === run && !found.ended) tell(to, event ?? { type: '' });
-    } else tell(to, event ?? { type: '' });
+    } else if (to === rootId && waiting !== undefined) waiting.push({ type: '', ...event, at: now });
+    else tell(to, event ?? { type: '' });
   };
 
   /** Carries out what an instance wants, and stores it. */
@@ -121,6 +124,17 @@ export const createFamily = (input: unknown, at: number) => {
     prompted,
     live: () => [...lives.keys()].filter((id) => id !== rootId && !ended.has(id)),
     ended,
+    /** From now on the process takes no message of its signers; when it is free, all at once. */
+    beBusy: (): void => {
+      waiting ??= [];
+    },
+    beFree: (): void => {
+      const messages = waiting ?? [];
+      waiting = undefined;
+      if (ended.has(rootId) || messages.length === 0) return;
+      for (const message of messages) rootLife().apply(message, now);
+      settle(rootId);
+    },
     get context() {
       return rootLife().context() as ProcessContext;
     },

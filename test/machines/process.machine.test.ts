@@ -1,94 +1,24 @@
 import { describe, expect, it } from 'vitest';
-import type { AnyEventObject } from 'xstate';
-import type { ProcessInput } from '../../machines/process.machine.ts';
-import type { Condition, PlanStep } from '../../machines/process-plan.ts';
+import type { Condition } from '../../machines/process-plan.ts';
 import { publishProcess, reportOf } from '../../machines/process-report.ts';
-import { maxAsks } from '../../machines/signer.machine.ts';
-import { createFamily, type Family, failed, rootId, signed } from './family.ts';
-
-const start = Date.UTC(2026, 0, 5, 9);
-const hour = 3_600_000;
-const day = 24 * hour;
-
-const person = (name: string) => ({ name, msisdn: `+4179${name.length}`, text: `Contract for ${name}` });
-
-const step = (name: string, names: readonly string[], more: Partial<PlanStep> = {}): PlanStep => ({
-  name,
-  signers: names.map((each, index) => ({ key: String(index + 1), person: person(each), substitutes: [] })),
-  need: names.length,
-  ask: 'now',
-  remindMs: [],
-  onRefusal: 'fail',
-  onUnreached: 'wait',
-  onDeadline: 'fail',
-  ...more,
-});
-
-const begin = (steps: readonly PlanStep[], more: Partial<ProcessInput> = {}): Family => {
-  const family = createFamily(
-    { apId: 'http://ap', id: 'p', deadline: start + 30 * day, steps, compensation: [], at: start, ...more },
-    start,
-  );
-  family.pass(0);
-  return family;
-};
-
-/** Names of the persons whose phones show a prompt. */
-const asked = (family: Family) =>
-  family.prompts().map(({ input }) => input.text.replace('Contract for ', ''));
-
-const promptOf = (family: Family, name: string) => {
-  const found = family.prompts().find(({ input }) => input.text === `Contract for ${name}`);
-  if (found === undefined) throw new Error(`${name} is not asked`);
-  return found;
-};
-
-const sign = (family: Family, name: string): void => {
-  family.answer(promptOf(family, name), signed(family.now()));
-  family.pass(0);
-};
-const fail = (family: Family, name: string, code: number): void => {
-  family.answer(promptOf(family, name), failed(code));
-  family.pass(0);
-};
-const attest = (family: Family): void => {
-  for (const each of family.attests()) family.answer(each, 'a.b.c');
-};
-/** Of the process. */
-const end = (family: Family) => {
-  attest(family);
-  return [family.value, family.context.failure?.reason];
-};
-/** What the application and people were told. */
-const told = (family: Family) =>
-  family.effects.map(({ type, params }) => {
-    const { what, url, state } = params as { what?: string; url?: string; state?: string };
-    return [type, what ?? url, state].filter(Boolean).join(' ');
-  });
-const withSubstitutes = (
-  name: string,
-  names: readonly string[],
-  substitutes: readonly string[],
-  more: Partial<PlanStep> = {},
-) => {
-  const made = step(name, names, { onRefusal: 'substitute', onUnreached: 'substitute', ...more });
-  return {
-    ...made,
-    signers: made.signers.map((each, index) =>
-      index === 0 ? { ...each, substitutes: substitutes.map(person) } : each,
-    ),
-  };
-};
-const send = (family: Family, child: string, event: AnyEventObject): boolean => {
-  const isTaken = family.tell(family.idOf(child), event);
-  family.pass(0);
-  return isTaken;
-};
-const states = (family: Family) =>
-  publishProcess(family.context).steps.map(({ state, signers }) => [
-    state,
-    ...signers.map((each) => each.state),
-  ]);
+import { type Family, rootId } from './family.ts';
+import {
+  asked,
+  attest,
+  begin,
+  day,
+  end,
+  fail,
+  hour,
+  person,
+  send,
+  sign,
+  start,
+  states,
+  step,
+  told,
+  withSubstitutes,
+} from './people.ts';
 
 it('asks all signers of a step, and those of the next step only then', () => {
   const family = begin([step('one', ['Anna', 'Beat']), step('two', ['Chris'])]);
@@ -175,94 +105,6 @@ describe('a refusal', () => {
     expect(asked(family)).toEqual([]);
     expect(end(family)).toEqual(['failed', 'REFUSED']);
     expect(publishProcess(family.context).steps[0]?.signers[0]).toMatchObject({ reason: 'Not this one' });
-  });
-});
-
-describe('a signer that is not reached', () => {
-  it('rests, and AGAIN asks them alone; the signatures of the others stay', () => {
-    const family = begin([step('one', ['Anna', 'Beat'])]);
-    sign(family, 'Anna');
-    fail(family, 'Beat', 209);
-    expect(states(family)).toEqual([['open', 'signed', 'rests']]);
-    expect(publishProcess(family.context).steps[0]?.signers[1]).toMatchObject({ code: 209 });
-    expect(family.tell(rootId, { type: 'AGAIN', step: 'one', key: '1' })).toBe(false);
-    expect(family.tell(rootId, { type: 'AGAIN', step: 'two', key: '2' })).toBe(false);
-    expect(family.tell(rootId, { type: 'AGAIN', step: 'one', key: '2' })).toBe(true);
-    family.pass(0);
-    expect(asked(family)).toEqual(['Beat']);
-    expect(states(family)).toEqual([['open', 'signed', 'open']]);
-    sign(family, 'Beat');
-    expect(end(family)).toEqual(['completed', undefined]);
-    expect(family.prompted).toHaveLength(3);
-  });
-
-  it('may ask themselves, from the page', () => {
-    const family = begin([step('one', ['Anna'])]);
-    fail(family, 'Anna', 208);
-    expect(send(family, '0-1-0', { type: 'SIGN' })).toBe(true);
-    sign(family, 'Anna');
-    expect(end(family)).toEqual(['completed', undefined]);
-  });
-
-  it('is asked again by the schedule', () => {
-    const family = begin([step('one', ['Anna'], { askAgain: { times: 2, everyMs: 4 * hour } })]);
-    fail(family, 'Anna', 208);
-    expect(asked(family)).toEqual([]);
-    family.pass(4 * hour - 1);
-    expect(asked(family)).toEqual([]);
-    family.pass(1);
-    fail(family, 'Anna', 209);
-    family.pass(4 * hour);
-    fail(family, 'Anna', 208);
-    expect(states(family)).toEqual([['open', 'rests']]);
-    family.pass(3 * day);
-    expect(family.prompted).toHaveLength(3);
-  });
-
-  it('is not asked again for a PIN that is blocked', () => {
-    const family = begin([
-      step('one', ['Anna'], { askAgain: { times: 2, everyMs: hour }, onUnreached: 'fail' }),
-    ]);
-    fail(family, 'Anna', 402);
-    expect(end(family)).toEqual(['failed', 'UNREACHED']);
-  });
-
-  it('is replaced', () => {
-    const family = begin([withSubstitutes('one', ['Anna'], ['Susi'])]);
-    fail(family, 'Anna', 209);
-    expect(asked(family)).toEqual(['Susi']);
-    sign(family, 'Susi');
-    expect(states(family)).toEqual([['done', 'unreached', 'signed']]);
-  });
-
-  it('is left out when the process may go on', () => {
-    const family = begin([step('one', ['Anna', 'Beat'], { onUnreached: 'continue' })]);
-    fail(family, 'Anna', 209);
-    sign(family, 'Beat');
-    expect(states(family)).toEqual([['unmet', 'unreached', 'signed']]);
-    expect(end(family)).toEqual(['completed', undefined]);
-  });
-
-  it('waits while the number has had its prompts, and is not prompted more often than twenty times', () => {
-    const family = begin([step('one', ['Anna'])]);
-    family.answer(promptOf(family, 'Anna'), { kind: 'limited', until: start + hour });
-    family.pass(hour - 1);
-    expect(asked(family)).toEqual([]);
-    family.pass(1);
-    for (let time = 0; time < maxAsks; time += 1) {
-      fail(family, 'Anna', 208);
-      expect(send(family, '0-1-0', { type: 'SIGN' })).toBe(time < maxAsks - 1);
-    }
-    expect(family.contextOf(family.idOf('0-1-0')).asks).toHaveLength(maxAsks);
-  });
-
-  it('is one whose instance could not begin, and AGAIN begins another', () => {
-    const family = begin([step('one', ['Anna'])]);
-    family.tell(rootId, { type: 'xstate.error.actor.0-1-0', actorId: '0-1-0', error: {} });
-    expect(states(family)).toEqual([['open', 'rests']]);
-    family.tell(rootId, { type: 'AGAIN', step: 'one', key: '1' });
-    family.pass(0);
-    expect(states(family)).toEqual([['open', 'open']]);
   });
 });
 

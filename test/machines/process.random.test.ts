@@ -93,6 +93,9 @@ const happeningArbitrary = fc.record({
     'time',
     'time',
     'link',
+    'busy',
+    'free',
+    'haste',
   ),
   which: fc.nat(20),
   ms: fc.constantFrom(0, minute, 60 * minute, 240 * minute, day),
@@ -100,6 +103,15 @@ const happeningArbitrary = fc.record({
 type Happening = typeof happeningArbitrary extends fc.Arbitrary<infer T> ? T : never;
 
 const pick = <T>(all: readonly T[], which: number): T | undefined => all[which % Math.max(all.length, 1)];
+
+/** A prompt expires, and the person presses Sign before the process hears of either. */
+const pressAtOnce = (family: Family, prompt: ReturnType<Family['prompts']>[number], pressed: Set<string>) => {
+  family.beBusy();
+  family.answer(prompt, failed(208));
+  pressed.add(`${prompt.id}@${family.now()}`);
+  family.tell(prompt.id, { type: 'SIGN' });
+  family.beFree();
+};
 
 const happen = (
   family: Family,
@@ -111,6 +123,8 @@ const happen = (
   const signer = pick(family.live(), which);
   const at = family.now();
   if (kind === 'time') family.pass(ms);
+  else if (kind === 'busy') family.beBusy();
+  else if (kind === 'free') family.beFree();
   else if (kind === 'cancel') {
     if (which === 0) notes.cancelled += Number(family.tell(rootId, { type: 'CANCEL', by: 'application' }));
   } else if (kind === 'again') {
@@ -123,6 +137,7 @@ const happen = (
   else if (kind === 'decline' && signer !== undefined && which < 4) family.tell(signer, { type: 'DECLINE' });
   else if (prompt === undefined) return;
   else if (kind === 'sign') family.answer(prompt, signed(at));
+  else if (kind === 'haste') pressAtOnce(family, prompt, notes.pressed);
   else if (kind === 'refuse') family.answer(prompt, failed(401));
   else if (kind === 'fail') family.answer(prompt, failed(pick([208, 209, 402, 406], which) ?? 208));
   else if (kind === 'limit') family.answer(prompt, { kind: 'limited', until: at + ms });
@@ -189,6 +204,7 @@ it('nobody is asked out of turn, everybody asked ends, and there is one outcome'
           if (family.attests().length > 0) break;
         }
         expect(notes.cancelled).toBeLessThanOrEqual(1);
+        family.beFree();
         // AGAIN, and prompts for which only a person would come, are over with the deadline.
         family.pass(40 * day);
         for (const each of family.attests()) family.answer(each, 'a.b.c');

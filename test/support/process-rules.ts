@@ -27,7 +27,12 @@ const problemOf = (step: PlanStep, view: StepView, { steps, failure }: ProcessVi
   const keys = signedKeys(view);
   const isEnough = keys.size >= step.need || keys.has('escalated');
   const isTimed = step.deadline !== undefined;
-  const mayGoOn = [step.onRefusal, step.onUnreached, step.onDeadline].includes('continue');
+  const is = (state: string) => view.signers.some((each) => each.state === state);
+  // Somebody gave no signature, and the rule for just this says that the process goes on.
+  const mayGoOn =
+    step.onDeadline === 'continue' ||
+    (step.onRefusal === 'continue' && is('refused')) ||
+    (step.onUnreached === 'continue' && is('unreached'));
   switch (view.state) {
     case 'done':
       return isEnough ? undefined : `done with ${keys.size} of ${step.need} signatures`;

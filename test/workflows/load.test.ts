@@ -1,0 +1,54 @@
+/** Files with charts of an operator whose names clash. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { loadCharts } from '../../src/workflows/load.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'paraph-load-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const library = JSON.stringify(resolve(import.meta.dirname, '../../src/workflows/index.ts'));
+const xstate = JSON.stringify(import.meta.resolve('xstate'));
+const chart = `setup({}).createMachine({ initial: 'open', states: { open: { on: { GO: 'done' } }, done: { type: 'final' } } })`;
+const parent = `setup({ actors: { child: ${chart} } }).createMachine({ invoke: { src: 'child' } })`;
+
+/** @param workflows By export: name and chart. */
+const file = (name: string, workflows: ReadonlyArray<readonly [name: string, chart: string]>): string => {
+  const exports = workflows.map(
+    ([workflow, source], index) =>
+      `export const w${index} = defineWorkflow({ name: '${workflow}', version: 1, chart: ${source} });`,
+  );
+  writeFileSync(
+    join(folder, name),
+    [`import { defineWorkflow } from ${library};`, `import { setup } from ${xstate};`, ...exports].join('\n'),
+  );
+  return name;
+};
+
+it.each([
+  [
+    'two exports',
+    [
+      ['a', chart],
+      ['a', chart],
+    ],
+    'workflows[1]: a: there are two of version 1',
+  ],
+  [
+    'a workflow and the child of another',
+    [
+      ['order', parent],
+      ['order-child', chart],
+    ],
+    'workflows[1]: order-child: there are two of version 1',
+  ],
+  [
+    'the chart of the signers of a process',
+    [['process-signer', chart]],
+    'workflows[1]: process-signer: the service has a workflow of this name',
+  ],
+] as const)('names the place of a clash of %s', async (what, workflows, problem) => {
+  const files = [file('fine.mjs', [['fine', parent]]), file(`${what.replaceAll(' ', '-')}.mjs`, workflows)];
+  expect(await loadCharts(files, folder)).toEqual({ ok: false, problems: [problem] });
+});
