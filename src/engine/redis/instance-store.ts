@@ -7,6 +7,8 @@
  * inbox      Events that no turn has taken yet, one line each: time in ms by the clock of Redis, a
  *            tab, JSON of key, event and the run of a child that it is about. Deliver appends, the
  *            commit cuts.
+ * cut        Id of the commit that has cut the inbox last. After a cut connection the client sends
+ *            a commit again that Redis may have executed: the second time it cuts nothing.
  * key:<key>  Verdict on an event: `waiting`, `accepted` (waits, and will be taken for certain),
  *            `taken`, `refused`. Keys of events from outside begin with `out/`. Those that begin
  *            with `run/` are removed after the verdict.
@@ -30,6 +32,7 @@
  *     for a turn, only for the moment between this step and the sleep, and two instances that send
  *     to each other never wait for each other.
  */
+import { randomBytes } from 'node:crypto';
 import type { Queue } from 'bullmq';
 import { z } from 'zod';
 import type { RedisClient } from '../../redis/connect.ts';
@@ -196,14 +199,23 @@ local function take()
   argument = argument + 1
   return ARGV[argument]
 end
-local token, record, taken, open, unwanted, heldUntil = take(), take(), take(), take(), take(), take()
+local token, record, taken, cut, open, unwanted, heldUntil = take(), take(), take(), take(), take(), take(), take()
 if redis.call('GET', KEYS[2]) ~= token then return 0 end
-local more = redis.call('HSTRLEN', KEYS[1], 'inbox') > tonumber(taken)
+local left
+if taken == '0' then
+  left = redis.call('HSTRLEN', KEYS[1], 'inbox')
+else
+  local inbox, before = unpack(redis.call('HMGET', KEYS[1], 'inbox', 'cut'))
+  inbox = inbox or ''
+  if before ~= cut then
+    inbox = string.sub(inbox, taken + 1)
+    redis.call('HSET', KEYS[1], 'inbox', inbox, 'cut', cut)
+  end
+  left = #inbox
+end
+local more = left > 0
 if more then open = '1' end
 redis.call('HSET', KEYS[1], 'progress', record, 'open', open)
-if taken ~= '0' then
-  redis.call('HSET', KEYS[1], 'inbox', string.sub(redis.call('HGET', KEYS[1], 'inbox') or '', taken + 1))
-end
 if unwanted ~= '' then redis.call('HDEL', KEYS[1], unwanted) end
 for _ = 1, tonumber(take()) do redis.call('ZADD', KEYS[3], heldUntil, take()) end
 for _ = 1, tonumber(take()) do redis.call('ZREM', KEYS[3], take()) end
@@ -384,6 +396,7 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
         token,
         JSON.stringify(commit.record),
         length,
+        length === 0 ? '' : randomBytes(9).toString('base64url'),
         openValues[commit.then],
         commit.replayed ? failedField : '',
         commit.heldUntil,
