@@ -17,12 +17,15 @@
  *     that is cut off in between tells it again. A job that fails before its turn tells nobody.
  * T8  A replay is stored before its activities run. A worker that stood still when it had taken the
  *     job sees the end by another worker as one that is to be replayed; its commit is refused.
+ * T9  A turn waits for another instance for a moment only. Then it frees its place and runs again,
+ *     because the other one may wait for this place.
  */
 import { DelayedError, UnrecoverableError } from 'bullmq';
 import type { AnyActorLogic, AnyEventObject } from 'xstate';
 import { toError } from '../redis/to-error.ts';
 import { type Activities, activityFor, type Ended, type Finished, tokenOf } from './activities.ts';
 import type { Activity, InstanceInHand } from './define.ts';
+import { BusyError } from './engine.ts';
 import { doneEvent, errorEvent, type Life, type Observation } from './interpret.ts';
 import type { Child, Effect, InstanceRecord } from './record.ts';
 import { type Commit, type Inbox, type InboxEntry, runKeys, type Verdict } from './redis/instance-store.ts';
@@ -67,6 +70,10 @@ export interface TurnOptions extends TakeOptions {
 const usualTurnWaitMs = 20;
 /** For an instance that waits for events only. An event wakes it. */
 const maxSleepMs = 10 * 365 * 86_400_000;
+/** T9 */
+const busyPauseMs = 200;
+/** After so many rounds it is reported as an error. */
+const busyRounds = 50;
 const errorBackoffMs = (errors: number): number => Math.min(200 * 2 ** Math.min(errors, 9), 60_000);
 
 class LockLostError extends Error {
@@ -474,12 +481,13 @@ export const createTurn = (options: TurnOptions) => {
         throw error;
       }
       // The turn runs again from what is stored, here or elsewhere.
-      onError(toError(error));
+      const before = errors.get(id) ?? 0;
+      const isBusy = error instanceof BusyError;
+      if (!isBusy || (before + 1) % busyRounds === 0) onError(toError(error));
       if (!(error instanceof LockLostError)) {
-        const before = errors.get(id) ?? 0;
         errors.set(id, before + 1);
         await store
-          .sleep(id, token, now() + errorBackoffMs(before))
+          .sleep(id, token, now() + (isBusy ? busyPauseMs : errorBackoffMs(before)))
           .catch((failure: unknown) => onError(toError(failure)));
       }
       throw new DelayedError();

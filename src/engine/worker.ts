@@ -8,7 +8,7 @@ import { toError } from '../redis/to-error.ts';
 import { activityFor, createActivities, type Ended } from './activities.ts';
 import { ChartError } from './chart.ts';
 import { activityOf, jobNameOf, type Workflow } from './define.ts';
-import { deliver, type Locate, spreadOver } from './engine.ts';
+import { BusyError, deliver, type Locate, spreadOver, turnBusyTimeoutMs } from './engine.ts';
 import { doneEvent, type Observation } from './interpret.ts';
 import { tellEnds } from './redis/end-stream.ts';
 import { createInstanceStore, type HeldTry, runKeys } from './redis/instance-store.ts';
@@ -146,8 +146,9 @@ export const startWorkflowWorker = (options: {
         await locate(id).queue.add(jobNameOf(workflow), input, { jobId: id, timestamp: now() });
       },
       tell: async (id, key, event, about) => {
-        const given = await deliver(locate(id).store, id, key, event, about && { about });
-        if (given === 'busy') throw new Error('Another instance is busy');
+        const options = about && { about };
+        const given = await deliver(locate(id).store, id, key, event, options, turnBusyTimeoutMs);
+        if (given === 'busy') throw new BusyError();
       },
     },
     ...{ observe, now, onError },
