@@ -69,13 +69,13 @@ export const startWorkflowsWorker = (options: {
     const { id = '', timestamp, attemptsStarted, attemptsMade } = job;
     if (isChild(id)) return run();
     // It may run again after its end.
-    if (attemptsStarted <= 1 || attemptsMade > 0) await listing.note(id, timestamp, 'open');
+    if (attemptsStarted <= 1 || attemptsMade > 0) await listing.note(id, timestamp, 'open', 'open');
     try {
       return await run();
     } catch (error) {
       // Without a turn nobody was told.
       if (isFailure(error) && attemptsStarted <= 1)
-        await listing.note(id, timestamp, 'failed').catch((failure) => onError(toError(failure)));
+        await listing.note(id, timestamp, 'failed', 'failed').catch((failure) => onError(toError(failure)));
       throw error;
     }
   };
@@ -87,6 +87,11 @@ export const startWorkflowsWorker = (options: {
       isChild(id)
         ? undefined
         : ({ record, failedReason, createdAt }) =>
-            listing.note(id, createdAt, statusOfEnd(record, failedReason)),
+            listing.note(
+              id,
+              createdAt,
+              statusOfEnd(record, failedReason),
+              failedReason === undefined ? 'completed' : 'failed',
+            ),
   });
 };
