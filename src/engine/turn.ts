@@ -14,7 +14,8 @@
  * T5  An instance of another version of its chart is left to a worker that has this version.
  * T6  A turn does not wait for a slow activity: the activity goes on while the job sleeps.
  * T7  Whoever is to hear of the end is told after it is stored, and before the job ends. A turn
- *     that is cut off in between tells it again. A job that fails before its turn tells nobody.
+ *     that is cut off in between tells it again. A job that fails before its turn has no end to
+ *     tell; `tellFailure` hears of it.
  * T8  A replay is stored before its activities run. A worker that stood still when it had taken the
  *     job sees the end by another worker as one that is to be replayed; its commit is refused.
  * T9  A turn waits for another instance for a moment only. Then it frees its place and runs again,
@@ -62,6 +63,10 @@ export interface TurnOptions extends TakeOptions {
   readonly tellEnd?:
     | ((instance: InstanceInHand) => ((end: InstanceEnd) => Promise<void>) | undefined)
     | undefined;
+  /** Runs before each turn. When it throws, the job sleeps and is taken again. */
+  readonly beforeTurn?: ((job: InstanceJob) => Promise<void>) | undefined;
+  /** Tells that a job fails of which `tellEnd` is not told; when it throws, as above. */
+  readonly tellFailure?: ((job: InstanceJob) => Promise<void>) | undefined;
   readonly observe: (id: string, observation: Observation) => void;
   /** So long the store holds a try that goes on while its job sleeps. */
   readonly holdMs: number;
@@ -117,6 +122,8 @@ class Turn {
   #isReplayed = false;
   /** The end of the instance is stored. Only effects are left to do. */
   #isClosed = false;
+  /** T7 */
+  isTold = false;
   /** Runs of activities in the last commit. */
   #committedRuns: readonly string[];
   /** Tries that the store holds. */
@@ -392,6 +399,7 @@ class Turn {
     const error = record.status === 'error' ? String(record.error) : undefined;
     const failedReason = hasFailed ? workflow.reasonOf(life.context()) : error;
     await tell?.({ record, failedReason, createdAt: this.#taken.job.timestamp });
+    this.isTold = true;
     if (failedReason !== undefined) throw jobFailure(failedReason);
     return { result: workflow.resultOf(record) };
   }
@@ -471,11 +479,20 @@ export const createTurn = (options: TurnOptions) => {
     const id = job.id ?? '';
     let turn: Turn | undefined;
     try {
+      await options.beforeTurn?.(job);
       turn = new Turn(options, await takeJob(options, job, token));
       const result = await turn.run();
       errors.delete(id);
       return result;
-    } catch (error) {
+    } catch (thrown) {
+      let error: unknown = thrown;
+      if (error instanceof UnrecoverableError && turn?.isTold !== true) {
+        try {
+          await options.tellFailure?.(job);
+        } catch (failure) {
+          error = failure;
+        }
+      }
       if (error instanceof UnrecoverableError || error instanceof DelayedError) {
         errors.delete(id);
         throw error;

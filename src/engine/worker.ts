@@ -91,6 +91,8 @@ export const startWorkflowWorker = (options: {
   readonly workflowOf?: TurnOptions['workflowOf'];
   readonly abandon?: TurnOptions['abandon'];
   readonly tellEnd?: TurnOptions['tellEnd'];
+  readonly beforeTurn?: TurnOptions['beforeTurn'];
+  readonly tellFailure?: TurnOptions['tellFailure'];
   /** Activities that charts name (`providedActivity`), made by `activity`. */
   readonly activities?: Readonly<Record<string, AnyActorLogic>>;
   /** Runs around each turn. */
@@ -139,7 +141,7 @@ export const startWorkflowWorker = (options: {
       const known = activityFor(logic);
       return known.provided === undefined ? known : activityFor(provided.get(known.provided) ?? logic);
     },
-    tellEnd: options.tellEnd,
+    ...{ tellEnd: options.tellEnd, tellFailure: options.tellFailure, beforeTurn: options.beforeTurn },
     holdMs,
     neighbours: {
       start: async (workflow, id, input) => {
