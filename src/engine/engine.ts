@@ -88,6 +88,7 @@ export interface Engine {
    * @param key Unique for the event, up to 1000 characters. Sent again under its key it is applied
    *   once.
    * @param options.judged Waits until the chart has taken or refused it.
+   * @param options.sentOnce Nobody sends it again under this key: a refusal leaves nothing.
    * @throws ZodError when the workflow takes no such event from outside.
    */
   send(
@@ -95,7 +96,7 @@ export interface Engine {
     id: string,
     key: string,
     event: { readonly type: string },
-    options?: { readonly judged?: boolean },
+    options?: { readonly judged?: boolean; readonly sentOnce?: boolean },
   ): Promise<SendResult>;
   /** Answers an activity that has returned `later`. The first answer counts. */
   answer(
@@ -261,7 +262,7 @@ export const createEngine = (
       });
     },
 
-    send: async (workflow, id, key, event, { judged = false } = {}) => {
+    send: async (workflow, id, key, event, { judged = false, sentOnce = false } = {}) => {
       const parsed = workflow.parseEvent(event);
       if (!parsed.success) throw parsed.error;
       const at = locate(id);
@@ -270,7 +271,7 @@ export const createEngine = (
         throw new TypeError(`key: 1 to ${maxKeyLength} characters`);
       const stored = await store.read(id);
       const foreseen = stored && foresee(workflow, id, stored, parsed.data);
-      const given = await deliver(store, id, outside(key), parsed.data, { foreseen }, timeoutMs);
+      const given = await deliver(store, id, outside(key), parsed.data, { foreseen, sentOnce }, timeoutMs);
       return given === 'waiting' && judged ? judge(at, id, outside(key)) : resultOf(given);
     },
 

@@ -108,6 +108,8 @@ export interface HeldTry {
 export interface DeliverOptions {
   readonly about?: About;
   readonly foreseen?: Foreseen | undefined;
+  /** Nobody sends it again under its key. */
+  readonly sentOnce?: boolean;
 }
 
 /**
@@ -154,14 +156,15 @@ export const runKeys = 'run/';
 
 /**
  * KEYS: job, lock. ARGV: as they are named below; `foreseen` is a verdict or empty, and holds for
- * this record, this length of the inbox and until `before`.
+ * this record, this length of the inbox and until `before`. A verdict that nobody will ask for is
+ * not kept: BullMQ reads all fields of a job with each turn.
  *
  * A job that has failed and is run again is open again, although its last turn had closed it. One
  * that is marked to fail (`defa`) has ended. Where other events wait, a sender may have died before
  * it could wake the job.
  */
 const deliverScript = `
-local key, line, maxInbox, foreseen, record, length, before = unpack(ARGV)
+local key, line, maxInbox, foreseen, record, length, before, sentOnce = unpack(ARGV)
 local job = redis.call('HMGET', KEYS[1], 'timestamp', 'finishedOn', 'open', 'key:' .. key, 'inbox', 'progress',
   'stacktrace', 'ats', 'defa')
 local added, finished, open, known, inbox, progress, failed, turns, marked = unpack(job, 1, 9)
@@ -184,7 +187,7 @@ if state ~= 'refused' then
   redis.call('HSET', KEYS[1], 'inbox', inbox .. string.format('%.0f', now) .. '\\t' .. line .. '\\n')
   if not open then redis.call('HSET', KEYS[1], 'progress', '{"inbox":true}') end
 end
-redis.call('HSET', KEYS[1], 'key:' .. key, state)
+if state ~= 'refused' or sentOnce == '0' then redis.call('HSET', KEYS[1], 'key:' .. key, state) end
 if state == 'refused' and inbox == '' then todo = 0 end
 return {state, todo}`;
 
@@ -350,13 +353,13 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
       id: string,
       key: string,
       event: { readonly type: string },
-      { about, foreseen }: DeliverOptions = {},
+      { about, foreseen, sentOnce = false }: DeliverOptions = {},
     ): Promise<{ readonly given: Delivery; readonly todo: (typeof todos)[number] }> => {
       if (!isJobId(queue, id)) return { given: 'unknown', todo: 'nothing' };
       const line = JSON.stringify([key, event, ...(about === undefined ? [] : [about])]);
       const { verdict = '', record = '', inboxLength = 0, before = 0 } = foreseen ?? {};
       const until = Math.min(before, Number.MAX_SAFE_INTEGER);
-      const given = [key, line, maxInboxBytes, verdict, record, inboxLength, until];
+      const given = [key, line, maxInboxBytes, verdict, record, inboxLength, until, Number(sentOnce)];
       const answer = await redis.eval(deliverScript, 2, ...keys(id), ...given);
       const [delivered, todo] = answer as readonly [Delivery, number];
       return { given: delivered, todo: todos[todo] ?? 'nothing' };
