@@ -22,7 +22,7 @@ import {
   type Later,
   later,
 } from '../src/engine/define.ts';
-import type { Engine } from '../src/engine/engine.ts';
+import { BusyError, type Engine, turnBusyTimeoutMs } from '../src/engine/engine.ts';
 import type { InstanceEnd } from '../src/engine/turn.ts';
 import {
   type Checked,
@@ -134,7 +134,7 @@ export const createTellSigned =
               ...proofOf(instance, outcome),
             }
           : failedBy(parseFaultLine(failedReason) ?? fault(900), id);
-      if ((await engine.answer(answerTo, { output })) === 'busy') throw new Error('A workflow is busy');
+      if ((await engine.answer(answerTo, { output })) === 'busy') throw new BusyError();
     };
   };
 
@@ -146,7 +146,10 @@ export const createSignActivity = (
   const { shards, redis, protocol, providers, subscribers, limiter, authority, find, engine, now } = options;
   const submit = createSubmitFor(options);
   const sends = new Map(
-    shards.map((shard) => [shard, createSendOrder(shard.signatures, { protocol, now })] as const),
+    shards.map(
+      (shard) =>
+        [shard, createSendOrder(shard.signatures, { protocol, now, timeoutMs: turnBusyTimeoutMs })] as const,
+    ),
   );
   const noteOf = (id: string): string => shardFor(shards, id)?.workflows.queue.toKey(`withdrawn:${id}`) ?? '';
 
@@ -200,8 +203,7 @@ export const createSignActivity = (
     const send = shard && sends.get(shard);
     // Such a transaction is not replayed, so its first attempt is the only one.
     const order = { type: 'CANCEL', attempt: 1, fault: takenBackBy.workflow } as const;
-    if ((await send?.(id, 'withdraw', order, { judged: false })) === 'busy')
-      throw new Error('A transaction is busy');
+    if ((await send?.(id, 'withdraw', order, { judged: false })) === 'busy') throw new BusyError();
   };
 
   const sign = async (given: ActivityArguments<SignAsk>): Promise<SignResult | Later> => {

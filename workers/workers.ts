@@ -9,7 +9,7 @@
 import type { Telemetry, WorkerOptions } from 'bullmq';
 import type { AnyActorLogic } from 'xstate';
 import type { Workflow } from '../src/engine/define.ts';
-import { createEngine, type Locate } from '../src/engine/engine.ts';
+import { createEngine, type Locate, turnBusyTimeoutMs } from '../src/engine/engine.ts';
 import { failUnreadable } from '../src/engine/redis/unreadable.ts';
 import { startWorkflowWorker, type WorkflowWorker } from '../src/engine/worker.ts';
 import type { CreateEvidence } from '../src/evidence/create-evidence.ts';
@@ -102,7 +102,7 @@ export const startWorkers = (options: WorkersOptions) => {
   const readEnd = createReadEnd({ ...options, onError: log.trouble });
   const deviceLock = createDeviceLock(blocking, prefix, now);
   const { locate } = options;
-  const workflowEngine = createEngine(locate, now);
+  const workflowEngine = createEngine(locate, now, turnBusyTimeoutMs);
   const tellSigned = createTellSigned(workflowEngine);
   const find = createFind({ ...options, readEnd });
   const toSign = { ...options, redis: blocking, find, engine: workflowEngine };

@@ -8,11 +8,11 @@ import type { AnyActorLogic, PromiseActorLogic } from 'xstate';
 import type { ProcessReport } from '../machines/process-report.ts';
 import { activity, readJobName, type Workflow } from '../src/engine/define.ts';
 import type { Locate } from '../src/engine/engine.ts';
+import { hasRecord } from '../src/engine/redis/instance-store.ts';
 import type { InstanceJob } from '../src/engine/take-job.ts';
 import { startWorkflowWorker, type WorkflowWorker } from '../src/engine/worker.ts';
 import type { CreateEvidence } from '../src/evidence/create-evidence.ts';
 import type { RedisClient } from '../src/redis/connect.ts';
-import { toError } from '../src/redis/to-error.ts';
 import type { Shard } from '../src/transactions/shards.ts';
 import { mailWorkflowName, ownIdOf } from '../src/workflows/contract.ts';
 import { createListing } from '../src/workflows/listing.ts';
@@ -22,8 +22,6 @@ import type { createTurns } from './fairness.ts';
 
 /** Children are shown with the instance that they belong to, and mails not at all. */
 const isListed = (id: string, name: string): boolean => !id.includes('.') && name !== mailWorkflowName;
-
-const isFailure = (error: unknown): boolean => error instanceof Error && error.name === 'UnrecoverableError';
 
 const apIdIn = ({ data }: InstanceJob): string => {
   const { apId } = Object(data) as { readonly apId?: unknown };
@@ -62,33 +60,28 @@ export const startWorkflowsWorker = (options: {
   readonly now: () => number;
   readonly onError: (error: Error) => void;
 }): WorkflowWorker => {
-  const { shard, connection, turns, retention, now, onError } = options;
+  const { shard, connection, turns, retention, now } = options;
   const { queue } = shard.workflows;
   const listing = createListing({ queue, redis: connection, retention, now });
-  const noted = async (job: InstanceJob, run: () => Promise<unknown>): Promise<unknown> => {
-    const { id = '', name, timestamp, attemptsStarted, attemptsMade } = job;
-    if (!isListed(id, readJobName(name).name)) return run();
-    // It may run again after its end.
-    if (attemptsStarted <= 1 || attemptsMade > 0) await listing.note(id, timestamp, 'open');
-    try {
-      return await run();
-    } catch (error) {
-      // Without a turn nobody was told.
-      if (isFailure(error) && attemptsStarted <= 1)
-        await listing.note(id, timestamp, 'failed').catch((failure) => onError(toError(failure)));
-      throw error;
-    }
-  };
   return startWorkflowWorker({
     ...options,
     queue,
-    around: (job, run) => turns.run(apIdIn(job), () => noted(job, run)),
+    around: (job, run) => turns.run(apIdIn(job), run),
+    beforeTurn: async ({ id = '', name, timestamp, progress, attemptsMade }) => {
+      // It may run again after its end.
+      const mayBeNew = !hasRecord(progress) || attemptsMade > 0;
+      if (mayBeNew && isListed(id, readJobName(name).name)) await listing.note(id, timestamp, 'open', 'open');
+    },
+    tellFailure: async ({ id = '', name, timestamp }) => {
+      if (isListed(id, readJobName(name).name)) await listing.note(id, timestamp, 'failed', 'failed');
+    },
     tellEnd: ({ id }) =>
       id.includes('.')
         ? undefined
-        : async ({ record, failedReason, createdAt }) =>
-            isListed(id, record.workflow)
-              ? listing.note(id, createdAt, statusOfEnd(record, failedReason))
-              : undefined,
+        : async ({ record, failedReason, createdAt }) => {
+            if (!isListed(id, record.workflow)) return;
+            const jobEnd = failedReason === undefined ? 'completed' : 'failed';
+            await listing.note(id, createdAt, statusOfEnd(record, failedReason), jobEnd);
+          },
   });
 };

@@ -88,6 +88,7 @@ export interface Engine {
    * @param key Unique for the event, up to 1000 characters. Sent again under its key it is applied
    *   once.
    * @param options.judged Waits until the chart has taken or refused it.
+   * @param options.sentOnce Nobody sends it again under this key: a refusal leaves nothing.
    * @throws ZodError when the workflow takes no such event from outside.
    */
   send(
@@ -95,7 +96,7 @@ export interface Engine {
     id: string,
     key: string,
     event: { readonly type: string },
-    options?: { readonly judged?: boolean },
+    options?: { readonly judged?: boolean; readonly sentOnce?: boolean },
   ): Promise<SendResult>;
   /** Answers an activity that has returned `later`. The first answer counts. */
   answer(
@@ -119,6 +120,17 @@ export interface Engine {
 }
 
 const busyTimeoutMs = 10_000;
+/**
+ * So long a turn waits for another instance. That one may wait for a turn itself, behind this one.
+ */
+export const turnBusyTimeoutMs = 100;
+
+/** Another instance did not take an event in time. The turn frees its place, and runs again. */
+export class BusyError extends Error {
+  override readonly name = 'BusyError';
+  override readonly message = 'Another instance is busy';
+}
+
 const maxPollMs = 1000;
 const maxKeyLength = 1000;
 
@@ -132,8 +144,9 @@ export const deliver = async (
   key: string,
   event: AnyEventObject,
   options: DeliverOptions = {},
+  timeoutMs = busyTimeoutMs,
 ): Promise<Delivery> => {
-  const until = performance.now() + busyTimeoutMs;
+  const until = performance.now() + timeoutMs;
   let isSent = false;
   for (let pauseMs = 2; ; pauseMs = Math.min(pauseMs * 2, 200)) {
     // A turn has taken it meanwhile, and its verdict was not kept.
@@ -153,8 +166,15 @@ const outside = (key: string): string => `out/${key}`;
 const resultOf = (given: Delivery): SendResult =>
   given === 'waiting' || given === 'accepted' ? 'taken' : given;
 
-/** @param now Milliseconds since the epoch, by the clock of Redis. */
-export const createEngine = (locate: Locate, now: () => number): Engine => {
+/**
+ * @param now Milliseconds since the epoch, by the clock of Redis.
+ * @param timeoutMs After it an event that was not taken is `busy`.
+ */
+export const createEngine = (
+  locate: Locate,
+  now: () => number,
+  timeoutMs: number = busyTimeoutMs,
+): Engine => {
   /** Undefined for what is no record. A turn fails such a job (take-job.ts). */
   const recordIn = (record: unknown): InstanceRecord | undefined => recordSchema.safeParse(record).data;
 
@@ -203,7 +223,7 @@ export const createEngine = (locate: Locate, now: () => number): Engine => {
 
   /** Polls, because a turn lasts for milliseconds. */
   const judge = async ({ store }: Location, id: string, key: string): Promise<SendResult> => {
-    const until = performance.now() + busyTimeoutMs;
+    const until = performance.now() + timeoutMs;
     for (let pauseMs = 2; ; pauseMs = Math.min(pauseMs * 1.5, 200)) {
       const verdict = await store.verdict(id, key);
       if (verdict === undefined) return 'finished';
@@ -242,7 +262,7 @@ export const createEngine = (locate: Locate, now: () => number): Engine => {
       });
     },
 
-    send: async (workflow, id, key, event, { judged = false } = {}) => {
+    send: async (workflow, id, key, event, { judged = false, sentOnce = false } = {}) => {
       const parsed = workflow.parseEvent(event);
       if (!parsed.success) throw parsed.error;
       const at = locate(id);
@@ -251,7 +271,7 @@ export const createEngine = (locate: Locate, now: () => number): Engine => {
         throw new TypeError(`key: 1 to ${maxKeyLength} characters`);
       const stored = await store.read(id);
       const foreseen = stored && foresee(workflow, id, stored, parsed.data);
-      const given = await deliver(store, id, outside(key), parsed.data, { foreseen });
+      const given = await deliver(store, id, outside(key), parsed.data, { foreseen, sentOnce }, timeoutMs);
       return given === 'waiting' && judged ? judge(at, id, outside(key)) : resultOf(given);
     },
 
@@ -264,7 +284,7 @@ export const createEngine = (locate: Locate, now: () => number): Engine => {
           ? errorEvent(child, { name: answer.error.name, message: answer.error.message })
           : doneEvent(child, answer.output);
       const { store } = locate(instance);
-      const until = performance.now() + busyTimeoutMs;
+      const until = performance.now() + timeoutMs;
       for (;;) {
         const stored = await store.read(instance);
         const record = stored?.finishedOn === undefined ? recordIn(stored?.record) : undefined;
@@ -275,7 +295,7 @@ export const createEngine = (locate: Locate, now: () => number): Engine => {
             ? { record: stored?.text, inboxLength: 0, verdict: 'refused', before: Number.POSITIVE_INFINITY }
             : undefined;
           const options = { about: { child, run }, foreseen };
-          return resultOf(await deliver(store, instance, endKey(child, run), event, options));
+          return resultOf(await deliver(store, instance, endKey(child, run), event, options, timeoutMs));
         }
         // The turn that began the activity has not committed yet. Wait, or the answer would be
         // refused.
@@ -287,7 +307,7 @@ export const createEngine = (locate: Locate, now: () => number): Engine => {
 
     stop: async (id, reason) => {
       const event = { type: 'xstate.stop', ...(reason !== undefined && { reason }) };
-      return resultOf(await deliver(locate(id).store, id, 'stop', event));
+      return resultOf(await deliver(locate(id).store, id, 'stop', event, {}, timeoutMs));
     },
 
     find,

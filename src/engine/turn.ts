@@ -15,15 +15,19 @@
  *     looked at less and less often, up to a minute (take-job.ts).
  * T6  A turn does not wait for a slow activity: the activity goes on while the job sleeps.
  * T7  Whoever is to hear of the end is told after it is stored, and before the job ends. A turn
- *     that is cut off in between tells it again. A job that fails before its turn tells nobody.
+ *     that is cut off in between tells it again. A job that fails before its turn has no end to
+ *     tell; `tellFailure` hears of it.
  * T8  A replay is stored before its activities run. A worker that stood still when it had taken the
  *     job sees the end by another worker as one that is to be replayed; its commit is refused.
+ * T9  A turn waits for another instance for a moment only. Then it frees its place and runs again,
+ *     because the other one may wait for this place.
  */
 import { DelayedError, UnrecoverableError } from 'bullmq';
 import type { AnyActorLogic, AnyEventObject } from 'xstate';
 import { toError } from '../redis/to-error.ts';
 import { type Activities, activityFor, type Ended, type Finished, tokenOf } from './activities.ts';
 import type { Activity, InstanceInHand } from './define.ts';
+import { BusyError } from './engine.ts';
 import { doneEvent, errorEvent, type Life, type Observation } from './interpret.ts';
 import type { Child, Effect, InstanceRecord } from './record.ts';
 import { type Commit, type Inbox, type InboxEntry, runKeys, type Verdict } from './redis/instance-store.ts';
@@ -60,6 +64,10 @@ export interface TurnOptions extends TakeOptions {
   readonly tellEnd?:
     | ((instance: InstanceInHand) => ((end: InstanceEnd) => Promise<void>) | undefined)
     | undefined;
+  /** Runs before each turn. When it throws, the job sleeps and is taken again. */
+  readonly beforeTurn?: ((job: InstanceJob) => Promise<void>) | undefined;
+  /** Tells that a job fails of which `tellEnd` is not told; when it throws, as above. */
+  readonly tellFailure?: ((job: InstanceJob) => Promise<void>) | undefined;
   readonly observe: (id: string, observation: Observation) => void;
   /** So long the store holds a try that goes on while its job sleeps. */
   readonly holdMs: number;
@@ -68,6 +76,10 @@ export interface TurnOptions extends TakeOptions {
 const usualTurnWaitMs = 20;
 /** For an instance that waits for events only. An event wakes it. */
 const maxSleepMs = 10 * 365 * 86_400_000;
+/** T9 */
+const busyPauseMs = 200;
+/** After so many rounds it is reported as an error. */
+const busyRounds = 50;
 const errorBackoffMs = (errors: number): number => Math.min(200 * 2 ** Math.min(errors, 9), 60_000);
 
 class LockLostError extends Error {
@@ -111,6 +123,8 @@ class Turn {
   #isReplayed = false;
   /** The end of the instance is stored. Only effects are left to do. */
   #isClosed = false;
+  /** T7 */
+  isTold = false;
   /** Runs of activities in the last commit. */
   #committedRuns: readonly string[];
   /** Tries that the store holds. */
@@ -386,6 +400,7 @@ class Turn {
     const error = record.status === 'error' ? String(record.error) : undefined;
     const failedReason = hasFailed ? workflow.reasonOf(life.context()) : error;
     await tell?.({ record, failedReason, createdAt: this.#taken.job.timestamp });
+    this.isTold = true;
     if (failedReason !== undefined) throw jobFailure(failedReason);
     return { result: workflow.resultOf(record) };
   }
@@ -465,22 +480,32 @@ export const createTurn = (options: TurnOptions) => {
     const id = job.id ?? '';
     let turn: Turn | undefined;
     try {
+      await options.beforeTurn?.(job);
       turn = new Turn(options, await takeJob(options, job, token));
       const result = await turn.run();
       errors.delete(id);
       return result;
-    } catch (error) {
+    } catch (thrown) {
+      let error: unknown = thrown;
+      if (error instanceof UnrecoverableError && turn?.isTold !== true) {
+        try {
+          await options.tellFailure?.(job);
+        } catch (failure) {
+          error = failure;
+        }
+      }
       if (error instanceof UnrecoverableError || error instanceof DelayedError) {
         errors.delete(id);
         throw error;
       }
       // The turn runs again from what is stored, here or elsewhere.
-      onError(toError(error));
+      const before = errors.get(id) ?? 0;
+      const isBusy = error instanceof BusyError;
+      if (!isBusy || (before + 1) % busyRounds === 0) onError(toError(error));
       if (!(error instanceof LockLostError)) {
-        const before = errors.get(id) ?? 0;
         errors.set(id, before + 1);
         await store
-          .sleep(id, token, now() + errorBackoffMs(before))
+          .sleep(id, token, now() + (isBusy ? busyPauseMs : errorBackoffMs(before)))
           .catch((failure: unknown) => onError(toError(failure)));
       }
       throw new DelayedError();

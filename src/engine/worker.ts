@@ -8,7 +8,7 @@ import { toError } from '../redis/to-error.ts';
 import { activityFor, createActivities, type Ended } from './activities.ts';
 import { ChartError } from './chart.ts';
 import { activityOf, jobNameOf, type Workflow } from './define.ts';
-import { deliver, type Locate, spreadOver } from './engine.ts';
+import { BusyError, deliver, type Locate, spreadOver, turnBusyTimeoutMs } from './engine.ts';
 import { doneEvent, type Observation } from './interpret.ts';
 import { tellEnds } from './redis/end-stream.ts';
 import { createInstanceStore, type HeldTry, runKeys } from './redis/instance-store.ts';
@@ -91,6 +91,8 @@ export const startWorkflowWorker = (options: {
   readonly workflowOf?: TurnOptions['workflowOf'];
   readonly abandon?: TurnOptions['abandon'];
   readonly tellEnd?: TurnOptions['tellEnd'];
+  readonly beforeTurn?: TurnOptions['beforeTurn'];
+  readonly tellFailure?: TurnOptions['tellFailure'];
   /** Activities that charts name (`providedActivity`), made by `activity`. */
   readonly activities?: Readonly<Record<string, AnyActorLogic>>;
   /** Runs around each turn. */
@@ -139,15 +141,16 @@ export const startWorkflowWorker = (options: {
       const known = activityFor(logic);
       return known.provided === undefined ? known : activityFor(provided.get(known.provided) ?? logic);
     },
-    tellEnd: options.tellEnd,
+    ...{ tellEnd: options.tellEnd, tellFailure: options.tellFailure, beforeTurn: options.beforeTurn },
     holdMs,
     neighbours: {
       start: async (workflow, id, input) => {
         await locate(id).queue.add(jobNameOf(workflow), input, { jobId: id, timestamp: now() });
       },
       tell: async (id, key, event, about) => {
-        const given = await deliver(locate(id).store, id, key, event, about && { about });
-        if (given === 'busy') throw new Error('Another instance is busy');
+        const options = about && { about };
+        const given = await deliver(locate(id).store, id, key, event, options, turnBusyTimeoutMs);
+        if (given === 'busy') throw new BusyError();
       },
     },
     ...{ observe, now, onError },

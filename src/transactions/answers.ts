@@ -40,6 +40,8 @@ export interface OrdersOptions {
   readonly protocol: Protocol;
   /** Milliseconds since the epoch, by the clock of Redis. */
   readonly now: () => number;
+  /** After it an event that was not taken is `busy`. */
+  readonly timeoutMs?: number;
 }
 
 /** Inspecting a chart takes a millisecond, so it is done once for each protocol. */
@@ -63,10 +65,13 @@ export type SendOrder = (
   options?: { readonly judged: boolean },
 ) => Promise<SendResult>;
 
-export const createSendOrder = ({ queue, redis }: QueueAt, { protocol, now }: OrdersOptions): SendOrder => {
+export const createSendOrder = (
+  { queue, redis }: QueueAt,
+  { protocol, now, timeoutMs }: OrdersOptions,
+): SendOrder => {
   const workflow = workflowFor(protocol);
   const location = { queue, store: createInstanceStore(queue, redis, now) };
-  const engine = createEngine(() => location, now);
+  const engine = createEngine(() => location, now, timeoutMs);
   return (id, key, order, options = { judged: true }) => engine.send(workflow, id, key, order, options);
 };
 

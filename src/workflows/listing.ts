@@ -3,7 +3,8 @@
  *
  * In each shard there is a sorted set for each status: id of the instance → when it was added. The
  * id holds application and workflow, so the sets need no more. The worker adds an instance with its
- * first turn, so those of other programs are listed, too. It notes an end before the job ends.
+ * first turn, so those of other programs are listed, too. It notes an end before the job ends. An
+ * instance leaves the list when its job is gone, so there is a set of ends for each retention.
  */
 import type { Queue } from 'bullmq';
 import type { RedisClient } from '../redis/connect.ts';
@@ -30,30 +31,36 @@ const chunk = 500;
 /** Entries that one page looks at, whether they match or not. */
 const lookAtMost = 20_000;
 const maxCleaned = 1000;
+const ends = ['ends-completed', 'ends-failed'] as const;
 
 /**
- * KEYS: open, completed, failed, cancelled, ends. ARGV: id, created, status or `open`, now, until
- * when ends of completed and of failed instances are old.
+ * KEYS: open, completed, failed, cancelled, ends of completed and of failed jobs. ARGV: id, created,
+ * status, how its job ends, now, until when ends of completed and of failed jobs are old, how many
+ * of each are removed.
  */
 const noteScript = `
-local id, created, status, now, oldDone, oldFailed, most = unpack(ARGV)
+local id, created, status, job, now, oldDone, oldFailed, most = unpack(ARGV)
 local sets = { open = KEYS[1], completed = KEYS[2], failed = KEYS[3], cancelled = KEYS[4] }
 for _, key in pairs(sets) do if key ~= sets[status] then redis.call('ZREM', key, id) end end
 redis.call('ZADD', sets[status], created, id)
-if status == 'open' then return redis.call('ZREM', KEYS[5], id) end
-redis.call('ZADD', KEYS[5], now, id)
-for _, old in ipairs(redis.call('ZRANGE', KEYS[5], '-inf', math.max(oldDone, oldFailed), 'BYSCORE', 'LIMIT', 0, most)) do
-  local ended = tonumber(redis.call('ZSCORE', KEYS[5], old))
-  local isFailed = redis.call('ZSCORE', KEYS[3], old)
-  if ended <= tonumber(isFailed and oldFailed or oldDone) then
+redis.call('ZREM', KEYS[5], id)
+redis.call('ZREM', KEYS[6], id)
+if status == 'open' then return end
+redis.call('ZADD', KEYS[job == 'failed' and 6 or 5], now, id)
+for ends, before in pairs({ [KEYS[5]] = oldDone, [KEYS[6]] = oldFailed }) do
+  for _, old in ipairs(redis.call('ZRANGE', ends, '-inf', before, 'BYSCORE', 'LIMIT', 0, most)) do
     for _, key in ipairs(KEYS) do redis.call('ZREM', key, old) end
   end
 end`;
 
 export interface Listing {
-  note(id: string, createdAt: number, status: WorkflowStatus): Promise<void>;
-  /** Removes an instance that is gone. */
-  forget(id: string): Promise<void>;
+  /** @param job How its job ends: a cancelled instance may end in a failed job. */
+  note(
+    id: string,
+    createdAt: number,
+    status: WorkflowStatus,
+    job: 'open' | 'completed' | 'failed',
+  ): Promise<void>;
 }
 
 /** Of the instances in one queue. */
@@ -64,21 +71,19 @@ export const createListing = (options: {
   readonly now: () => number;
 }): Listing => {
   const { queue, redis, retention, now } = options;
-  const keys = [...statuses.map((status) => keyOf(queue, status)), keyOf(queue, 'ends')];
+  const keys = [...statuses.map((status) => keyOf(queue, status)), ...ends.map((each) => keyOf(queue, each))];
   return {
-    note: async (id, createdAt, status) => {
+    note: async (id, createdAt, status, job) => {
       const time = now();
       const old = [time - retention.doneMs, time - retention.failedMs];
-      await redis.eval(noteScript, keys.length, ...keys, id, createdAt, status, time, ...old, maxCleaned);
-    },
-    forget: async (id) => {
-      await Promise.all(keys.map((key) => redis.zrem(key, id)));
+      const noted = [id, createdAt, status, job, time];
+      await redis.eval(noteScript, keys.length, ...keys, ...noted, ...old, maxCleaned);
     },
   };
 };
 
 /** No job has an id with a colon. */
-const keyOf = (queue: Queue, of: WorkflowStatus | 'ends'): string => queue.toKey(`list:${of}`);
+const keyOf = (queue: Queue, of: WorkflowStatus | (typeof ends)[number]): string => queue.toKey(`list:${of}`);
 
 /** Newest first; of one moment by id, backwards. */
 const isBefore = (a: ListedInstance, b: ListedInstance): boolean =>

@@ -162,13 +162,17 @@ export const createWorkflows = (options: {
 
   const sendTo = async (
     instance: Instance,
-    key: string,
+    key: string | undefined,
     event: { readonly type: string },
   ): Promise<SendOutcome> => {
+    const sentOnce = key === undefined;
     const workflow = workflowFor(instance);
     if (workflow === undefined) return { kind: 'unknown' };
     try {
-      const sent = await engine.send(workflow, instance.id, key, event, { judged: true });
+      const sent = await engine.send(workflow, instance.id, key ?? randomUUID(), event, {
+        judged: true,
+        sentOnce,
+      });
       return { kind: sent === 'finished' ? 'unknown' : sent };
     } catch (error) {
       return { kind: 'invalid', message: problemOf(error, 'The event') };
@@ -241,14 +245,14 @@ export const createWorkflows = (options: {
 
     /**
      * @param key Sent again under the same key, the event counts once. It begins with its origin,
-     *   `app/` or `op/`, so that no application uses up the keys of operators.
+     *   `app/` or `op/`, so that no application uses up the keys of operators. Default: a new one.
      */
     send: async (
       apId: string,
       name: string,
       id: string,
       event: { readonly type: string },
-      key: string = randomUUID(),
+      key?: string,
     ): Promise<SendOutcome> => {
       const instance = await findOwn(apId, name, id);
       if (instance?.ended !== 'no') return { kind: 'unknown' };

@@ -2,8 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { assign, forwardTo, sendParent, sendTo, setup, spawnChild, stopChild } from 'xstate';
 import { activity, defineWorkflow } from '../../src/engine/define.ts';
+import { createTurns } from '../../workers/fairness.ts';
 import { testRedis } from '../support/redis.ts';
-import { createStage } from './stage.ts';
+import { createGate, createStage } from './stage.ts';
 
 const begin = createStage(testRedis());
 const event = (type: string, more: object = {}) => ({ type, ...more }) as { type: string };
@@ -55,6 +56,68 @@ describe('a child', () => {
       expect(await ended(id)).toMatchObject({ ended: 'completed', record: { output: 2 } });
     expect(performance.now() - began).toBeLessThan(9000);
     expect(troubles).toEqual([]);
+  });
+
+  it('does not keep its parent waiting for the turn that it has itself', async () => {
+    const child = setup({}).createMachine({
+      initial: 'open',
+      states: { open: { on: { GO: 'done' } }, done: { type: 'final' } },
+    });
+    const names = Array.from({ length: 8 }, (_, index) => `c${index}`);
+    const chart = setup({ actors: { child } }).createMachine({
+      type: 'parallel',
+      on: { NUDGE: {} },
+      states: Object.fromEntries(
+        names.map((id) => [
+          id,
+          {
+            initial: 'open',
+            states: {
+              open: { invoke: { id, src: 'child' as const, onDone: 'done' } },
+              done: { type: 'final' },
+            },
+          },
+        ]),
+      ),
+    });
+    const { engine, queue, work, until, ended, troubles } = begin();
+    const family = defineWorkflow({ name: 'family', version: 1, chart });
+    // One application has all eight turns that it may have while another one has jobs, too.
+    const turns = createTurns();
+    const otherEnds = createGate();
+    const parentWaits = createGate();
+    const other = turns.run('other', () => otherEnds.opened);
+    let begun = 0;
+    let isOpen = false;
+    await work([family], {
+      around: async (job, run) => {
+        const turn = turns.run('crowd', async () => {
+          if (isOpen && job.id !== 'I-1') {
+            begun += 1;
+            await parentWaits.opened;
+          }
+          return run();
+        });
+        if (isOpen && job.id === 'I-1') parentWaits.open();
+        return turn;
+      },
+    });
+    await engine.start(family, 'I-1');
+    const children = names.map((name) => `I-1.${name}.`);
+    const { record } = await until('I-1', ({ record }) => Object.keys(record?.children ?? {}).length === 8);
+    const ids = children.map((id, index) => `${id}${record?.children?.[names[index] ?? '']?.run}`);
+    for (const id of ids) await until(id, ({ record: stored }) => stored !== undefined);
+    await expect.poll(() => queue.getDelayedCount()).toBe(9);
+    isOpen = true;
+    for (const id of ids) await engine.send(family, id, 'go', event('GO'));
+    await expect.poll(() => begun).toBe(8);
+    await engine.send(family, 'I-1', 'nudge', event('NUDGE'));
+    const began = performance.now();
+    expect(await ended('I-1')).toMatchObject({ ended: 'completed' });
+    expect(performance.now() - began).toBeLessThan(5000);
+    expect(troubles).toEqual([]);
+    otherEnds.open();
+    await other;
   });
 
   it('is stopped when its state is left, and its own children with it', async () => {

@@ -1,4 +1,5 @@
 /** Events from outside: whenever they come and under whatever key, each is applied once, or refused to its sender and written down. */
+import type { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import { assign, setup } from 'xstate';
 import { activity, defineWorkflow } from '../../src/engine/define.ts';
@@ -194,5 +195,48 @@ describe('an event from outside', () => {
     expect(await engine.find('delayed')).toBeUndefined();
     for (const id of ['wait', 'meta', 'paused', 'limiter', 'id'])
       await expect(engine.start(door, id), id).rejects.toThrow('id');
+  });
+});
+
+describe('a commit that Redis gets twice, because its answer was lost', () => {
+  /** Sends the commits of a job again, as ioredis does after a cut connection. */
+  const twice = (redis: Redis, between: () => Promise<unknown>) => {
+    const real = redis.eval.bind(redis) as (...given: readonly unknown[]) => Promise<unknown>;
+    const answers: unknown[] = [];
+    redis.eval = (async (...given: readonly unknown[]) => {
+      const answer = await real(...given);
+      if (!String(given[0]).includes("'progress', record")) return answer;
+      await between();
+      const again = await real(...given);
+      answers.push([answer, again]);
+      return again;
+    }) as never;
+    return answers;
+  };
+
+  it('keeps the events that have come in between', async () => {
+    const { engine, redis, worker, work, queue, ended } = await asleep();
+    await worker.close();
+    await engine.send(door, 'I-1', 'k1', event('SEE', { number: 1 }));
+    await engine.send(door, 'I-1', 'k2', event('SEE', { number: 2 }));
+    const sent: Promise<unknown>[] = [];
+    const length = async () => (await redis.hget(queue.toKey('I-1'), 'inbox'))?.length ?? 0;
+    const answers = twice(redis, async () => {
+      if (sent.length > 0) return;
+      const before = await length();
+      sent.push(engine.send(door, 'I-1', 'k3', event('KNOCK')));
+      sent.push(engine.send(door, 'I-1', 'k4', event('SEE', { number: 3 })));
+      await expect.poll(async () => (await length()) > before).toBe(true);
+    });
+    await work([door]);
+    await expect.poll(() => sent.length).toBe(2);
+    await Promise.all(sent);
+    await engine.send(door, 'I-1', 'end', event('END'));
+    const { record } = await ended('I-1');
+    expect(record?.output).toMatchObject([{ number: 1 }, { number: 2 }, { number: 3 }]);
+    const verdicts = ['k1', 'k2', 'k3', 'k4', 'end'].map((key) => engine.verdict('I-1', key));
+    expect(await Promise.all(verdicts)).toEqual(['taken', 'taken', 'refused', 'taken', 'taken']);
+    // The event that came between kept the instance awake.
+    expect(answers).toContainEqual([1, 2]);
   });
 });

@@ -23,6 +23,7 @@ export interface Stage {
       holdMs?: number;
       graceMs?: number;
       worker?: Partial<WorkerOptions>;
+      around?: NonNullable<Parameters<typeof startWorkflowWorker>[0]['around']>;
       tellEnd?: Parameters<typeof startWorkflowWorker>[0]['tellEnd'];
       activities?: Readonly<Record<string, AnyActorLogic>>;
     },

@@ -173,6 +173,23 @@ describe('a chart of an operator', () => {
     expect(await send({ type: 'ASK' })).toMatchObject({ status: 409 });
   });
 
+  it('keep nothing of events without a key that were refused', async () => {
+    await call('POST', 'approval', { body: { id: 'a-9', input: silent(0) } });
+    await until('approval/a-9', ({ state }) => state === 'waiting');
+    const fields = async (): Promise<number> => {
+      const [job = ''] = await redis.client().keys(`*${redis.prefix}*:workflows:*-approval-a-9`);
+      return redis.client().hlen(job);
+    };
+    const before = await fields();
+    for (let sent = 0; sent < 3; sent += 1) {
+      expect(await call('POST', 'approval/a-9/events', { body: { type: 'LEAVE' } })).toMatchObject({
+        status: 409,
+      });
+    }
+    expect(before).toBeGreaterThan(5);
+    expect(await fields()).toBe(before);
+  });
+
   it('takes the prompt off the phone when it leaves the state', async () => {
     await call('POST', 'approval', { body: { id: 'a-5', input: silent(1) }, apId: 'mid://five.example' });
     const send = (type: string) =>

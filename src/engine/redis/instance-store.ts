@@ -7,6 +7,8 @@
  * inbox      Events that no turn has taken yet, one line each: time in ms by the clock of Redis, a
  *            tab, JSON of key, event and the run of a child that it is about. Deliver appends, the
  *            commit cuts.
+ * cut        Id of the commit that has cut the inbox last. After a cut connection the client sends
+ *            a commit again that Redis may have executed: the second time it cuts nothing.
  * key:<key>  Verdict on an event: `waiting`, `accepted` (waits, and will be taken for certain),
  *            `taken`, `refused`. Keys of events from outside begin with `out/`. Those that begin
  *            with `run/` are removed after the verdict.
@@ -30,6 +32,7 @@
  *     for a turn, only for the moment between this step and the sleep, and two instances that send
  *     to each other never wait for each other.
  */
+import { randomBytes } from 'node:crypto';
 import type { Queue } from 'bullmq';
 import { z } from 'zod';
 import type { RedisClient } from '../../redis/connect.ts';
@@ -105,6 +108,8 @@ export interface HeldTry {
 export interface DeliverOptions {
   readonly about?: About;
   readonly foreseen?: Foreseen | undefined;
+  /** Nobody sends it again under its key. */
+  readonly sentOnce?: boolean;
 }
 
 /**
@@ -151,14 +156,15 @@ export const runKeys = 'run/';
 
 /**
  * KEYS: job, lock. ARGV: as they are named below; `foreseen` is a verdict or empty, and holds for
- * this record, this length of the inbox and until `before`.
+ * this record, this length of the inbox and until `before`. A verdict that nobody will ask for is
+ * not kept: BullMQ reads all fields of a job with each turn.
  *
  * A job that has failed and is run again is open again, although its last turn had closed it. One
  * that is marked to fail (`defa`) has ended. Where other events wait, a sender may have died before
  * it could wake the job.
  */
 const deliverScript = `
-local key, line, maxInbox, foreseen, record, length, before = unpack(ARGV)
+local key, line, maxInbox, foreseen, record, length, before, sentOnce = unpack(ARGV)
 local job = redis.call('HMGET', KEYS[1], 'timestamp', 'finishedOn', 'open', 'key:' .. key, 'inbox', 'progress',
   'stacktrace', 'ats', 'defa')
 local added, finished, open, known, inbox, progress, failed, turns, marked = unpack(job, 1, 9)
@@ -181,7 +187,7 @@ if state ~= 'refused' then
   redis.call('HSET', KEYS[1], 'inbox', inbox .. string.format('%.0f', now) .. '\\t' .. line .. '\\n')
   if not open then redis.call('HSET', KEYS[1], 'progress', '{"inbox":true}') end
 end
-redis.call('HSET', KEYS[1], 'key:' .. key, state)
+if state ~= 'refused' or sentOnce == '0' then redis.call('HSET', KEYS[1], 'key:' .. key, state) end
 if state == 'refused' and inbox == '' then todo = 0 end
 return {state, todo}`;
 
@@ -196,14 +202,23 @@ local function take()
   argument = argument + 1
   return ARGV[argument]
 end
-local token, record, taken, open, unwanted, heldUntil = take(), take(), take(), take(), take(), take()
+local token, record, taken, cut, open, unwanted, heldUntil = take(), take(), take(), take(), take(), take(), take()
 if redis.call('GET', KEYS[2]) ~= token then return 0 end
-local more = redis.call('HSTRLEN', KEYS[1], 'inbox') > tonumber(taken)
+local left
+if taken == '0' then
+  left = redis.call('HSTRLEN', KEYS[1], 'inbox')
+else
+  local inbox, before = unpack(redis.call('HMGET', KEYS[1], 'inbox', 'cut'))
+  inbox = inbox or ''
+  if before ~= cut then
+    inbox = string.sub(inbox, taken + 1)
+    redis.call('HSET', KEYS[1], 'inbox', inbox, 'cut', cut)
+  end
+  left = #inbox
+end
+local more = left > 0
 if more then open = '1' end
 redis.call('HSET', KEYS[1], 'progress', record, 'open', open)
-if taken ~= '0' then
-  redis.call('HSET', KEYS[1], 'inbox', string.sub(redis.call('HGET', KEYS[1], 'inbox') or '', taken + 1))
-end
 if unwanted ~= '' then redis.call('HDEL', KEYS[1], unwanted) end
 for _ = 1, tonumber(take()) do redis.call('ZADD', KEYS[3], heldUntil, take()) end
 for _ = 1, tonumber(take()) do redis.call('ZREM', KEYS[3], take()) end
@@ -338,13 +353,13 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
       id: string,
       key: string,
       event: { readonly type: string },
-      { about, foreseen }: DeliverOptions = {},
+      { about, foreseen, sentOnce = false }: DeliverOptions = {},
     ): Promise<{ readonly given: Delivery; readonly todo: (typeof todos)[number] }> => {
       if (!isJobId(queue, id)) return { given: 'unknown', todo: 'nothing' };
       const line = JSON.stringify([key, event, ...(about === undefined ? [] : [about])]);
       const { verdict = '', record = '', inboxLength = 0, before = 0 } = foreseen ?? {};
       const until = Math.min(before, Number.MAX_SAFE_INTEGER);
-      const given = [key, line, maxInboxBytes, verdict, record, inboxLength, until];
+      const given = [key, line, maxInboxBytes, verdict, record, inboxLength, until, Number(sentOnce)];
       const answer = await redis.eval(deliverScript, 2, ...keys(id), ...given);
       const [delivered, todo] = answer as readonly [Delivery, number];
       return { given: delivered, todo: todos[todo] ?? 'nothing' };
@@ -384,6 +399,7 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
         token,
         JSON.stringify(commit.record),
         length,
+        length === 0 ? '' : randomBytes(9).toString('base64url'),
         openValues[commit.then],
         commit.replayed ? failedField : '',
         commit.heldUntil,
