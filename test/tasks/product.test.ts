@@ -163,12 +163,12 @@ describe('the workflow of a mail', () => {
     await mailedLink(before);
     const page = await product.api.workflows.list({ apId }, { limit: 200 });
     const ids = page?.rows.map(({ id }) => id) ?? [];
-    expect(ids.filter((id) => id.endsWith('-process-listed'))).toHaveLength(1);
-    expect(ids.filter((id) => id.includes('-mail-'))).toEqual([]);
+    expect(ids.filter((id) => id.endsWith('-process--listed'))).toHaveLength(1);
+    expect(ids.filter((id) => id.includes('-mail--'))).toEqual([]);
     const stored: string[] = [];
-    const match = `*${product.configuration.queue.prefix}*-mail-*`;
+    const match = `*${product.configuration.queue.prefix}*-mail--*`;
     for await (const keys of redis.client().scanStream({ match })) stored.push(...keys);
-    const [, id = ''] = /-mail-([\w-]+)$/.exec(stored.find((key) => /-mail-[\w-]+$/.test(key)) ?? '') ?? [];
+    const [, id = ''] = /-mail--([\w-]+)$/.exec(stored.find((key) => /-mail--[\w-]+$/.test(key)) ?? '') ?? [];
     expect(id).toHaveLength(22);
     expect(await call('GET', `mail/${id}`, { apId })).toMatchObject({ status: 404 });
     expect(await call('DELETE', `mail/${id}`, { apId })).toMatchObject({ status: 404 });

@@ -177,7 +177,7 @@ describe('a chart of an operator', () => {
     await call('POST', 'approval', { body: { id: 'a-9', input: silent(0) } });
     await until('approval/a-9', ({ state }) => state === 'waiting');
     const fields = async (): Promise<number> => {
-      const [job = ''] = await redis.client().keys(`*${redis.prefix}*:workflows:*-approval-a-9`);
+      const [job = ''] = await redis.client().keys(`*${redis.prefix}*:workflows:*-approval--a-9`);
       return redis.client().hlen(job);
     };
     const before = await fields();
