@@ -79,7 +79,7 @@ const openAt = (at: number, changes: Partial<StepSeen> = {}) => {
 
 const job = (id: string, text: string, added: number, endedAt: number, isSigned = true) => ({
   job: {
-    ...{ id, apTransId: 'process-p-1', text, timeoutSeconds: 180, timestamp: start + added },
+    ...{ id, apTransId: 'process--p-1', text, timeoutSeconds: 180, timestamp: start + added },
     msisdn: text.includes('escalated') ? '+41797000003' : `+4179700000${text.at(-3)}`,
     ...{ failedReason: undefined, answers: [], end: isSigned ? 'completed' : 'failed' },
     record: { history: [{ state: 'pending', attempt: 1, at: start + added + 5 }] },
@@ -245,7 +245,7 @@ describe('the checker of processes', () => {
     const other = (n: number) => {
       const id = `p-${n + 2}`;
       const { job: given, events } = job(`H8${n}`, `${id} s0 1/0`, 100, 900);
-      return { job: { ...given, apTransId: `process-${id}` }, events };
+      return { job: { ...given, apTransId: `process--${id}` }, events };
     };
     const many = Array.from({ length: 9 }, (_, n) => other(n));
     expect(rulesOf(known({}, [...all, ...many]))).toContain(limits);

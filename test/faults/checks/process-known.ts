@@ -59,7 +59,7 @@ export const promptsOf = ({ jobs, timeline, asked }: Evidence): ReadonlyMap<stri
   const shown = new Set(asked.map(({ id }) => id));
   for (const { id, apTransId, msisdn, text, record, end, failedReason } of jobs.values()) {
     const [, process = '', step = '', key = '', place] = /^(\S+) (\S+) (\S+)\/(\d+)$/.exec(text) ?? [];
-    if (apTransId !== `process-${process}`) continue;
+    if (apTransId !== `process--${process}`) continue;
     const at = (...events: readonly string[]): number =>
       timeline.get(id)?.find(({ event }) => events.includes(event))?.at ?? never;
     const pending = record?.history.find(({ state }) => state === 'pending')?.at;
