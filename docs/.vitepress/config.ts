@@ -4,7 +4,7 @@
  * Its source folder is the repository, so the links that GitHub follows lead to the same places here.
  * Nothing is fetched from elsewhere, and all addresses are relative: any path can serve the result.
  */
-import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type DefaultTheme, defineConfig } from 'vitepress';
@@ -72,7 +72,7 @@ export default defineConfig({
   buildEnd: ({ outDir }) => {
     for (const file of linkedFiles) {
       mkdirSync(dirname(join(outDir, file)), { recursive: true });
-      copyFileSync(join(root, file), join(outDir, file));
+      cpSync(join(root, file), join(outDir, file), { recursive: true });
     }
   },
   themeConfig: { search: { provider: 'local' }, sidebar: sidebar(), outline: 'deep' },
