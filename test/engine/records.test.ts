@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   type AnyStateMachine,
   assign,
+  emit,
   fromCallback,
   fromObservable,
   fromPromise,
@@ -288,9 +289,15 @@ describe('effects', () => {
       name: 'observing',
       version: 1,
       observe: ['note'],
-      chart: setup({ actions: { note: () => undefined } }).createMachine({
+      chart: setup({
+        types: { emitted: {} as { type: 'progress'; part: number } },
+        actions: { note: () => undefined },
+      }).createMachine({
         initial: 'a',
-        states: { a: { entry: ['note', log('said')], always: 'done' }, done: { type: 'final' } },
+        states: {
+          a: { entry: ['note', log('said'), emit({ type: 'progress', part: 1 })], always: 'done' },
+          done: { type: 'final' },
+        },
       }),
     });
     await work([effects, observing]);
@@ -304,7 +311,11 @@ describe('effects', () => {
     const before = observed.length;
     await engine.start(observing, 'I-2');
     await ended('I-2');
-    expect(observed.slice(before).map(({ kind }) => kind)).toEqual(['action', 'log']);
+    expect(observed.slice(before)).toMatchObject([
+      { kind: 'action', type: 'note' },
+      { kind: 'log', value: 'said' },
+      { kind: 'emit', event: { type: 'progress', part: 1 } },
+    ]);
     // No commit: the field is written by the first one.
     expect(await redis.hexists(queue.toKey('I-2'), 'open')).toBe(0);
     expect(await redis.hexists(queue.toKey('I-1'), 'open')).toBe(1);
