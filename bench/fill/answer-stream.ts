@@ -21,6 +21,7 @@ import { createEndings } from '../../src/transactions/endings.ts';
 import { nonceOf } from '../../src/transactions/ids.ts';
 import { openShards } from '../../src/transactions/shards.ts';
 import { serveParent } from '../harness/program.ts';
+import { maxTimeoutSeconds } from './crowd.ts';
 
 interface AnswerStream {
   readonly redisUrl: string;
@@ -75,7 +76,7 @@ const openService = async (redisUrl: string, masterKey: string) => {
       now: Date.now,
       onError: raise,
     }),
-    protocol: createProtocol(defaults.value.protocol),
+    protocol: createProtocol({ ...defaults.value.protocol, maxTimeoutSeconds }),
     custody: createKeyCustody({
       store: createCustodyStore(redis, prefix),
       masterKey: Buffer.from(masterKey, 'base64url'),
