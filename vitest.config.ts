@@ -3,7 +3,8 @@
  * Tests that start the product start the compiled one, which `npm test` brings up to date first.
  *
  * `unit` is everything that needs no browser; `browser` exists only where there is a Chromium, so that a machine without
- * one has green tests and no skipped ones. `npm test` says which case it is, and leaves out `mutants` and `packages`.
+ * one has green tests and no skipped ones. `npm test` says which case it is, and leaves out `mutants`,
+ * `packages` and `interop`.
  */
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
@@ -60,7 +61,7 @@ const unit = {
   test: {
     name: 'unit',
     include: ['test/**/*.test.ts'],
-    exclude: ['test/browser/**', 'test/packages/**', 'test/faults/mutants.test.ts'],
+    exclude: ['test/browser/**', 'test/packages/**', 'test/interop/**', 'test/faults/mutants.test.ts'],
     // For tests that hang. A machine that others use may take several times as long as a quiet one.
     testTimeout: 60_000,
     hookTimeout: 60_000,
@@ -77,6 +78,15 @@ const mutants = {
 /** They ask the npm registry. */
 const packages = {
   test: { name: 'packages', include: ['test/packages/**/*.test.ts'] },
+};
+/** `npm run interop`: programs of other registries. */
+const interop = {
+  test: {
+    name: 'interop',
+    include: ['test/interop/**/*.test.ts'],
+    testTimeout: 120_000,
+    hookTimeout: 60_000,
+  },
 };
 const browser = {
   test: {
@@ -101,6 +111,6 @@ export default defineConfig({
     sequence: { sequencer: LongestBetween },
     globalSetup: ['test/support/global-setup.ts'],
     reporters: ['default', createSummaryReporter((line) => process.stdout.write(`${line}\n`))],
-    projects: [unit, ...(chromium ? [browser] : []), mutants, packages],
+    projects: [unit, ...(chromium ? [browser] : []), mutants, packages, interop],
   },
 });

@@ -4,24 +4,13 @@
  * With a token: over HTTP. Without one: the API runs in this process, over the service's Redis.
  * Access to that Redis means access to all of its data, so a login would protect nothing.
  */
-import { dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { causeOf } from '../client/fetch.ts';
-import type { Configuration } from '../configuration/schema.ts';
 import { adminErrorSchema } from '../console/openapi.ts';
-import type { Workflow } from '../engine/define.ts';
 import { serviceUrl } from './connection.ts';
-import {
-  type CliContext,
-  type Done,
-  Ended,
-  environmentIn,
-  ok,
-  type Report,
-  UsageError,
-  variable,
-} from './context.ts';
+import { type CliContext, type Done, Ended, ok, type Report, UsageError, variable } from './context.ts';
 import type { Outcome } from './exit-codes.ts';
+import { type LocalNeeds, openLocalApi } from './local-api.ts';
 import { type Column, table } from './screen.ts';
 import { needsIndex, type OperationsSession, withOperations } from './service-redis.ts';
 
@@ -43,10 +32,14 @@ export interface Admin {
   needsIndex(): void;
   get<T>(path: readonly string[], query?: Query): Promise<T>;
   post<T>(path: readonly string[], body: object): Promise<T>;
+  put<T>(path: readonly string[], body: object): Promise<T>;
+  delete<T>(path: readonly string[]): Promise<T>;
   /**
    * Resolves when the stream is open. The stream ends at Ctrl-C, and by itself after some minutes.
    */
   events<T>(path: readonly string[], query: Query): Promise<AsyncIterable<T>>;
+  /** Orders something and hears how it goes. Ctrl-C ends the order, too. */
+  follow<T>(path: readonly string[]): Promise<AsyncIterable<T>>;
 }
 
 /** Nothing was done. @param refused Names the error in the JSON, for scripts. */
@@ -65,6 +58,10 @@ const renamed: Readonly<Record<string, string>> = {
   'callbacks unknown': 'unknown-callback',
   'workflows unknown': 'unknown-instance',
   'callbacks nothing': 'nothing-dead',
+  'users unknown': 'unknown-user',
+  'users too-many': 'too-many-tokens',
+  'tokens unknown': 'unknown-token',
+  'clients unknown': 'unknown-client',
 };
 
 const unreachable = (problem: string): Ended => new Ended({ outcome: 'unreachable', document: {}, problem });
@@ -76,16 +73,22 @@ const createAdmin = (
   send: (request: Request) => Promise<Response>,
 ): Omit<Admin, 'place' | 'needsIndex'> => {
   const notTheApi = unreachable(`What answers at ${base} is not the admin API of a Paraph.`);
-  const ask = async (path: readonly string[], query: Query, body?: object): Promise<Response> => {
+  const ask = async (
+    method: string,
+    path: readonly string[],
+    { query = {}, body, ...init }: { query?: Query; body?: object; signal?: AbortSignal } = {},
+  ): Promise<Response> => {
     const url = new URL(`${base}/admin/api/${path.map(encodeURIComponent).join('/')}`);
     for (const [name, value] of Object.entries(query)) {
       if (value !== undefined) url.searchParams.set(name, String(value));
     }
     const response = await send(
       new Request(url, {
+        ...init,
+        method,
         redirect: 'manual',
         headers: { ...headers, 'content-type': 'application/json' },
-        ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
+        ...(body !== undefined && { body: JSON.stringify(body) }),
       }),
     );
     if (response.ok) return response;
@@ -100,17 +103,20 @@ const createAdmin = (
       throw notTheApi;
     })) as T;
   return {
-    get: async (path, query = {}) => read(await ask(path, query)),
-    post: async (path, body) => read(await ask(path, {}, body)),
-    events: async (path, query) => eventsIn(await ask(path, query), signal),
+    get: async (path, query) => read(await ask('GET', path, { ...(query && { query }) })),
+    post: async (path, body) => read(await ask('POST', path, { body })),
+    put: async (path, body) => read(await ask('PUT', path, { body })),
+    delete: async (path) => read(await ask('DELETE', path)),
+    events: async (path, query) => eventsIn(await ask('GET', path, { query }), { signal }),
+    follow: async (path) => eventsIn(await ask('POST', path, { signal })),
   };
 };
 
 /** The data of each event. Source: HTML Living Standard, section 9.2. */
-async function* eventsIn<T>({ body }: Response, signal: AbortSignal): AsyncGenerator<T> {
+async function* eventsIn<T>({ body }: Response, until: { signal?: AbortSignal } = {}): AsyncGenerator<T> {
   if (body === null) return;
   let text = '';
-  for await (const chunk of body.pipeThrough(new TextDecoderStream(), { signal })) {
+  for await (const chunk of body.pipeThrough(new TextDecoderStream(), until)) {
     const blocks = `${text}${chunk}`.split('\n\n');
     text = blocks.pop() ?? '';
     for (const block of blocks) {
@@ -133,66 +139,21 @@ const remoteAdmin = (context: CliContext, { url: given }: AdminFlags, token: str
   };
 };
 
-/** Charts that cannot be loaded here run in the service all the same; their contexts are not shown. */
-const chartsIn = async (
-  context: CliContext,
-  { workflows: files }: Configuration,
-): Promise<readonly Workflow[]> => {
-  const [{ loadCharts }, { asServiceWorkflow }] = await Promise.all([
-    import('../workflows/load.ts'),
-    import('../workflows/workflows.ts'),
-  ]);
-  const { configurationPath = '.' } = environmentIn(context);
-  const charts = await loadCharts(files, dirname(resolve(configurationPath)));
-  if (charts.ok) return charts.value.map(asServiceWorkflow);
-  context.stderr.write(`paraph: The workflows of the configuration are not usable: ${charts.problems[0]}\n`);
-  return [];
-};
-
 const localAdmin = async (
   context: CliContext,
   session: OperationsSession,
-  withCharts: boolean,
-): Promise<Admin> => {
-  const [{ openAdminApi }, { createFind }, { retentionOf }, { createWorkflows }, { createProcessWorkflow }] =
-    await Promise.all([
-      import('../console/admin-api.ts'),
-      import('../transactions/transactions.ts'),
-      import('../product/retention.ts'),
-      import('../workflows/workflows.ts'),
-      import('../workflows/stock-process.ts'),
-    ]);
-  const { configuration, operator } = session;
-  const { now } = context;
-  const retention = retentionOf(configuration);
-  const charts = withCharts ? await chartsIn(context, configuration) : [];
-  const deps = {
-    ...session,
-    workflows: createWorkflows({
-      workflows: [createProcessWorkflow({ isKnown: () => true }), ...charts],
-      retention: { doneMs: retention.signedMs, failedMs: retention.failedMs },
-      ...{ shards: session.shards, now },
-    }),
-    transactions: {
-      // Only the service can verify an end. Here it is shown as the job has it.
-      find: createFind({ ...session, retention, now, readEnd: async () => ({ kind: 'open' }) }),
-    },
-    providers: () => [],
-    log: { trouble: () => undefined },
-    now,
-  };
-  return {
-    place: 'Redis',
-    needsIndex: () => needsIndex(session),
-    ...createAdmin(context, 'http://localhost', {}, openAdminApi(deps, operator)),
-  };
-};
+  needs: LocalNeeds,
+): Promise<Admin> => ({
+  place: 'Redis',
+  needsIndex: () => needsIndex(session),
+  ...createAdmin(context, 'http://localhost', {}, await openLocalApi(context, session, needs)),
+});
 
 /** @throws UsageError */
 const withAdmin = async (
   context: CliContext,
   flags: AdminFlags,
-  withCharts: boolean,
+  needs: LocalNeeds,
   work: (admin: Admin) => Promise<Report>,
 ): Promise<Report> => {
   const token = variable(context, flags.tokenEnv ?? tokenVariable);
@@ -202,7 +163,7 @@ const withAdmin = async (
     );
   }
   return token === undefined
-    ? withOperations(context, async (session) => work(await localAdmin(context, session, withCharts)))
+    ? withOperations(context, async (session) => work(await localAdmin(context, session, needs)))
     : work(remoteAdmin(context, flags, token));
 };
 
@@ -217,17 +178,27 @@ export const addAdminAction = <Args extends readonly unknown[]>(
   done: Done,
   work: (admin: Admin, ...args: Args) => Promise<Report>,
   check: (...args: Args) => void = () => undefined,
+  secrets = false,
 ): void => {
   command
     .option('--url <url>', 'base URL of a service, which needs a token (default: PARAPH_URL)')
     .option('--token-env <name>', `environment variable that holds the token (default: ${tokenVariable})`)
     .action(async (...args: Args) => {
       check(...args);
-      // Charts are programs of the operator; the other commands have no need of them.
-      const withCharts = command.parent?.name() === 'workflow';
-      done(await withAdmin(context, command.opts(), withCharts, (admin) => work(admin, ...args)));
+      const needs = { secrets, charts: command.parent?.name() === 'workflow' };
+      done(await withAdmin(context, command.opts(), needs, (admin) => work(admin, ...args)));
     });
 };
+
+/** {@link addAdminAction} for users, tokens, secrets and keys: beside the service they need its master key. */
+export const secretActions =
+  (context: CliContext, done: Done) =>
+  <Args extends readonly unknown[]>(
+    command: Command,
+    work: (admin: Admin, ...args: Args) => Promise<Report>,
+    check?: (...args: Args) => void,
+  ): void =>
+    addAdminAction(command, context, done, work, check, true);
 
 interface Page<Row> {
   readonly rows?: readonly Row[];

@@ -1,14 +1,15 @@
 /**
  * `paraph clients`: the applications that log people in. `add` writes one into the configuration
- * file. What is changed while the service runs is in Redis, sealed with the master key.
+ * file; the others change a client while the service runs.
  */
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Configuration } from '../configuration/schema.ts';
-import { doneBy } from '../operators/audit.ts';
-import { withDemoClients } from '../registry/demo-clients.ts';
+import type { clientOrders, ShownClient } from '../console/secrets.route.ts';
+import { configuredTenants } from '../registry/demo-clients.ts';
 import { clientAuthentications } from '../registry/oauth-client.ts';
 import { hashPassword } from '../registry/passwords.ts';
+import { type Admin, secretActions } from './admin.ts';
 import {
   changeConfigurationFile,
   isJsonObject,
@@ -16,9 +17,7 @@ import {
   readConfiguration,
 } from './configuration-file.ts';
 import { type AddCommand, type CliContext, ok, type Report, UsageError, variable } from './context.ts';
-import { presentKeys } from './keys.command.ts';
 import { type Field, fieldsText, listFields, printable } from './screen.ts';
-import { existingMasterKey, withOperations } from './service-redis.ts';
 import { parseOneOf } from './transactions-filter.ts';
 import { isoOrNull } from './transactions-row.ts';
 
@@ -159,13 +158,9 @@ const add = async (context: CliContext, options: AddOptions): Promise<Report> =>
   return ok({ file, tenant, client, ...(secret && { secret }) }, fieldsText(fields, context));
 };
 
-/** Addresses of demo clients are not shown, so any address will do. */
-const tenantsIn = ({ oidc }: Configuration) =>
-  oidc.demoClients ? withDemoClients(oidc.tenants, 'http://localhost') : oidc.tenants;
-
 const clientsIn = (configuration: Configuration) => {
   const { oidc } = configuration;
-  return tenantsIn(configuration).flatMap(({ id: tenant, clients }, index) =>
+  return configuredTenants(oidc).flatMap(({ id: tenant, clients }, index) =>
     clients.map((client) => ({
       tenant,
       id: client.id,
@@ -190,67 +185,42 @@ const list = async (context: CliContext, options: { readonly config?: string }):
 };
 
 /** What can be done to a client while the service runs. */
-const changes = {
+const changes: Readonly<Record<(typeof clientOrders)[number] | 'show', string>> = {
   rotate: 'give it a new secret; its newest one so far stays valid, too',
   'disable-older': 'end its secrets but the newest one',
   'disable-all': 'end all of its secrets',
   'end-tokens': 'end all that its logins have given so far: codes, access and refresh tokens',
   show: 'show which of its secrets count',
-} as const;
+};
 
-type Change = keyof typeof changes;
+interface ChangeFlags {
+  readonly tenant?: string;
+}
 
 const change = async (
   context: CliContext,
-  what: Change,
+  admin: Admin,
+  order: keyof typeof changes,
   id: string,
-  { tenant: wanted }: { readonly tenant?: string },
+  { tenant }: ChangeFlags,
 ): Promise<Report> => {
-  const masterKey = await existingMasterKey(context);
-  return withOperations(context, async ({ configuration, redis, audit, operator }) => {
-    const tenants = tenantsIn(configuration);
-    const tenant = wanted === undefined ? tenants[0] : tenants.find((each) => each.id === wanted);
-    const client = tenant?.clients.find((each) => each.id === id);
-    if (tenant === undefined || client === undefined) {
-      throw new UsageError('The configuration has no client of this id in this tenant.');
-    }
-    if (client.secretHash === undefined && what !== 'end-tokens' && what !== 'show') {
-      throw new UsageError('This client has no secret. Its keys are in the configuration file.');
-    }
-    const [{ createClientChanges, listSecrets }, { createSigningKeys }] = await Promise.all([
-      import('../oauth/client-changes.ts'),
-      import('../oauth/signing-keys.ts'),
-    ]);
-    const { prefix } = configuration.queue;
-    const common = { redis, prefix, tenant: tenant.id, masterKey, now: context.now };
-    // A record under another master key would keep the service from starting.
-    const keys = await presentKeys(createSigningKeys({ ...common, settings: configuration.oidc.keys }));
-    if (keys.length === 0) throw new UsageError('The service has to be started before clients are changed.');
-    const stored = createClientChanges(common);
-    if (what !== 'show') {
-      const details = { tenant: tenant.id, what };
-      await audit.record({ ...doneBy(operator), action: 'client-change', target: id, details });
-    }
-    const rotated = what === 'rotate' ? await stored.rotate(client) : undefined;
-    if (what === 'disable-older') await stored.disable(client, 'older');
-    if (what === 'disable-all') await stored.disable(client, 'all');
-    if (what === 'end-tokens') await stored.endTokens(client);
-    const now = (await stored.read()).get(id);
-    const secrets = listSecrets(client, now).map(({ since }) => isoOrNull(since));
-    const shown = secrets.map((since) => (since === null ? 'of the configuration file' : `since ${since}`));
-    const endedBefore = isoOrNull(now?.endedBefore ?? 0);
-    const fields: readonly Field[] = [
-      ['client_id', id],
-      ['tenant', tenant.id],
-      ['new client_secret', rotated?.secret],
-      ['', rotated && 'Keep it now: nobody can show it again.'],
-      ...listFields('secrets', shown.length === 0 ? ['none'] : shown),
-      ['tokens', endedBefore === null ? 'of all logins' : `of logins since ${endedBefore}`],
-      ['', what === 'show' ? undefined : 'All processes follow within two seconds.'],
-    ];
-    const document = { tenant: tenant.id, client: id, secrets, endedBefore };
-    return ok({ ...document, ...(rotated && { secret: rotated.secret }) }, fieldsText(fields, context));
-  });
+  const path = ['clients', id];
+  const found = await (order === 'show'
+    ? admin.get<ShownClient>(path, { tenant })
+    : admin.post<ShownClient>(path, { order, tenant }));
+  const secrets = found.secrets.map(isoOrNull);
+  const shown = secrets.map((since) => (since === null ? 'of the configuration file' : `since ${since}`));
+  const endedBefore = isoOrNull(found.endedBefore);
+  const fields: readonly Field[] = [
+    ['client_id', id],
+    ['tenant', found.tenant],
+    ['new client_secret', found.secret],
+    ['', found.secret && 'Keep it now: nobody can show it again.'],
+    ...listFields('secrets', shown.length === 0 ? ['none'] : shown),
+    ['tokens', endedBefore === null ? 'of all logins' : `of logins since ${endedBefore}`],
+    ['', order === 'show' ? undefined : 'All processes follow within two seconds.'],
+  ];
+  return ok({ ...found, secrets, endedBefore }, fieldsText(fields, context));
 };
 
 const collect = (value: string, previous: readonly string[] = []): readonly string[] => [...previous, value];
@@ -283,14 +253,13 @@ export const addClients: AddCommand = (program, context, done) => {
     .option('--config <file>', 'by default the one in PARAPH_CONFIG')
     .option('--create', 'begin the file if there is none')
     .action(async (options: AddOptions) => done(await add(context, options)));
-  for (const what of Object.keys(changes) as Change[]) {
-    clients
-      .command(`${what} <id>`)
-      .description(changes[what])
-      .option('--tenant <id>', 'by default the first one')
-      .action(async (id: string, options: { readonly tenant?: string }) =>
-        done(await change(context, what, id, options)),
-      );
+  const action = secretActions(context, done);
+  for (const [order, description] of Object.entries(changes) as [keyof typeof changes, string][]) {
+    const command = clients
+      .command(`${order} <id>`)
+      .description(description)
+      .option('--tenant <id>', 'by default the first one');
+    action(command, (admin, id: string, flags: ChangeFlags) => change(context, admin, order, id, flags));
   }
   clients
     .command('list')

@@ -12,7 +12,7 @@ export const exitCodes = {
   unreachable: { code: 5, meaning: 'No signature service (or no Redis) answered.' },
   outstanding: { code: 6, meaning: 'The transaction is still open; ask again.' },
   refused: { code: 7, meaning: 'It may not be done, or not as things stand; nothing has happened.' },
-  unknown: { code: 8, meaning: 'There is no such transaction, instance, callback, bulk, user or token.' },
+  unknown: { code: 8, meaning: 'What you named is not there: a transaction, user, token, client …' },
   interrupted: { code: 130, meaning: 'Ctrl-C. What was sent goes on without us.' },
 } as const satisfies Record<string, { readonly code: number; readonly meaning: string }>;
 

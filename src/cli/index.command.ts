@@ -2,39 +2,45 @@
  * `paraph index rebuild`: builds the search index again from the jobs. Searches use the old one
  * until then.
  */
-import { doneBy } from '../operators/audit.ts';
-import { toError } from '../redis/to-error.ts';
+import { type Admin, addAdminAction, refused } from './admin.ts';
 import { type AddCommand, type CliContext, interrupted, ok, type Report } from './context.ts';
 import { bar, whileShowing } from './screen.ts';
-import { needsIndex, withOperations } from './service-redis.ts';
 
-const rebuild = (context: CliContext): Promise<Report> =>
-  withOperations(context, async (session) => {
-    needsIndex(session);
-    const { history, audit, operator } = session;
-    const { signal } = context;
-    await audit.record({ ...doneBy(operator), action: 'history-rebuild' });
-    try {
-      const { indexed } = await whileShowing(context, (show) =>
-        history.rebuild(
-          ({ indexed: done, expected }) => show(`${bar(done, expected)} ${done} of ${expected} indexed`),
-          signal,
-        ),
-      );
-      return ok({ indexed }, `Indexed ${indexed} transactions.\n`);
-    } catch (error) {
-      if (signal.aborted) throw interrupted('the index is as it was');
-      const { message } = toError(error);
-      if (!message.startsWith('Another process')) throw error;
-      return { outcome: 'outstanding', document: {}, problem: `${message}.` };
-    }
-  });
+interface Said {
+  readonly indexed: number;
+  /** Roughly; not in the last one. */
+  readonly expected?: number;
+  readonly done?: true;
+  readonly error?: string;
+  readonly message?: string;
+}
+
+const rebuild = async (context: CliContext, admin: Admin): Promise<Report> => {
+  admin.needsIndex();
+  const { signal } = context;
+  let last: Said | undefined;
+  try {
+    await whileShowing(context, async (show) => {
+      for await (const said of await admin.follow<Said>(['index', 'rebuild'])) {
+        last = said;
+        const { indexed, expected = 0 } = said;
+        show(`${bar(indexed, expected)} ${indexed} of ${expected} indexed`);
+      }
+    });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+  if (last?.done) return ok({ indexed: last.indexed }, `Indexed ${last.indexed} transactions.\n`);
+  if (signal.aborted) throw interrupted('the index is as it was');
+  if (last?.error === 'busy') throw refused('outstanding', 'busy', `${last.message}.`);
+  throw refused('unexpected', 'given-up', 'The rebuild was given up, and the index is as it was.');
+};
 
 export const addIndex: AddCommand = (program, context, done) => {
-  program
+  const command = program
     .command('index')
     .description('the search index behind paraph ls and the console')
     .command('rebuild')
-    .description('build it again from the transactions themselves')
-    .action(async () => done(await rebuild(context)));
+    .description('build it again from the transactions themselves');
+  addAdminAction(command, context, done, (admin) => rebuild(context, admin));
 };

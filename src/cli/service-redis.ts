@@ -2,10 +2,9 @@
  * A command's access to the Redis of a service, to the service's rooms over it, and to its master
  * key.
  *
- * Users, secrets and the index are changed here. Everything else goes through the admin API, which
- * runs on these rooms when there is no token. The operator is then an admin: `os:` and the user's
- * name in the operating system, which no user of the service can have. The audit log adds `via:
- * cli`.
+ * The commands of operators go through the admin API, which runs on these rooms when there is no
+ * token. The operator is then an admin: `os:` and the user's name in the operating system, which no
+ * user of the service can have. The audit log adds `via: cli`.
  */
 import { existsSync, realpathSync } from 'node:fs';
 import { userInfo } from 'node:os';
@@ -27,7 +26,7 @@ const connectTimeoutMs = 3000;
 const unreachable = (problem: string): Report => ({ outcome: 'unreachable', document: {}, problem });
 
 /** The messages of a connection that has given up on a command. */
-const isConnectionError = (error: unknown): boolean =>
+export const isConnectionError = (error: unknown): boolean =>
   /Command timed out|Connection is closed|max retries/i.test(toError(error).message);
 
 /** Address of the private Redis of a data directory, when its Paraph runs. */
@@ -109,8 +108,8 @@ const systemUser = (): string => {
   }
 };
 
-export const needsIndex = ({ configuration }: Pick<OperationsSession, 'configuration'>): void => {
-  if (configuration.operations.index) return;
+export const needsIndex = ({ indexed }: Pick<OperationsSession, 'indexed'>): void => {
+  if (indexed) return;
   throw new UsageError('This configuration keeps no search index (operations.index), so nothing is listed.');
 };
 

@@ -1,24 +1,31 @@
 /**
  * The API without a login, for the command line on the machine of the service. It runs in the
- * process of the command. Users and tokens are not in it, because they need the master key.
+ * process of the command.
  */
 import { randomUUID } from 'node:crypto';
 import { Hono } from 'hono';
 import type { Operator } from '../operators/operator.ts';
 import { usualView } from '../operators/views.ts';
 import { createCallbackRoutes } from './callbacks.route.ts';
-import type { AdminApiDeps, ConsoleEnvironment } from './deps.ts';
+import type { AdminApiDeps, ConsoleEnvironment, SecretDeps, UserDeps } from './deps.ts';
 import { createEventStreams } from './event-stream.ts';
 import { createReplayRoutes } from './replays.route.ts';
+import { createSecretRoutes } from './secrets.route.ts';
 import { createServiceRoutes } from './service.route.ts';
+import { createTokenRoutes } from './tokens.route.ts';
 import { createDetails } from './transaction-detail.ts';
 import { createTransactionRoutes } from './transactions.route.ts';
+import { createUserRoutes } from './users.route.ts';
 import { createWorkflowOrderRoutes } from './workflow-orders.route.ts';
 import { createWorkflowRoutes } from './workflows.route.ts';
 
-/** @returns Rejects where a route throws, for example when Redis is down. */
+/**
+ * @param secrets Without them there are no users, tokens, secrets and keys.
+ * @returns Rejects where a route throws, for example when Redis is down.
+ */
 export const openAdminApi = (
   deps: AdminApiDeps,
+  secrets: (SecretDeps & UserDeps) | undefined,
   operator: Operator,
 ): ((request: Request) => Promise<Response>) => {
   const streams = createEventStreams({ isStillIn: async () => true });
@@ -40,6 +47,11 @@ export const openAdminApi = (
     createServiceRoutes,
   ]) {
     routes.route('/', create(deps));
+  }
+  if (secrets !== undefined) {
+    routes.route('/', createUserRoutes(secrets));
+    routes.route('/', createTokenRoutes(secrets));
+    routes.route('/', createSecretRoutes({ ...deps, ...secrets }));
   }
   return async (request) => routes.fetch(request);
 };

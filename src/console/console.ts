@@ -14,6 +14,7 @@ import { createEventStreams } from './event-stream.ts';
 import { describeAdminApi } from './openapi.ts';
 import { messagePage } from './pages/session-pages.ts';
 import { createReplayRoutes } from './replays.route.ts';
+import { createSecretRoutes } from './secrets.route.ts';
 import { createServiceRoutes } from './service.route.ts';
 import { createLoginRoutes } from './session/login.route.ts';
 import { consoleHeaders, createSessionCheck, isApi } from './session/session.ts';
@@ -75,6 +76,7 @@ export const createConsole = (deps: ConsoleDeps): Console => {
   routes.route('/', createWorkflowOrderRoutes(deps));
   routes.route('/', createUserRoutes(deps));
   routes.route('/', createTokenRoutes(deps));
+  routes.route('/', createSecretRoutes(deps));
   routes.route('/', createViewRoutes(deps));
   routes.route('/', createServiceRoutes(deps));
   routes.route('/admin/queues', createBoardRoutes(deps, details));

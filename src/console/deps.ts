@@ -2,6 +2,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ConsoleLogin } from '../console-login/console-login.ts';
 import type { History } from '../history/history.ts';
+import type { ClientChanges } from '../oauth/client-changes.ts';
+import type { SigningKeys } from '../oauth/signing-keys.ts';
 import type { Audit } from '../operators/audit.ts';
 import type { CallbackReplays } from '../operators/callback-replays.ts';
 import type { Operator } from '../operators/operator.ts';
@@ -9,34 +11,54 @@ import type { Operators } from '../operators/operators.ts';
 import type { Replays } from '../operators/replays.ts';
 import type { View } from '../operators/views.ts';
 import type { RedisClient } from '../redis/connect.ts';
+import type { RegisteredProvider } from '../registry/application-providers.ts';
+import type { OauthClient } from '../registry/oauth-client.ts';
 import type { Source } from '../registry/rate-limiter.ts';
 import type { Shard } from '../transactions/shards.ts';
 import type { Transactions } from '../transactions/transactions.ts';
 import type { Workflows } from '../workflows/workflows.ts';
 
 /** An application provider without its secrets. */
-export interface ProviderView {
-  readonly id: string;
+export interface ProviderView
+  extends Pick<
+    RegisteredProvider,
+    'id' | 'profiles' | 'services' | 'dtbsPrefix' | 'rateLimit' | 'clientCertificateFingerprints'
+  > {
   readonly password: boolean;
-  /** Number of client certificates that it may use. */
-  readonly certificates: number;
-  /** Undefined: all of them. */
-  readonly profiles: readonly string[] | undefined;
-  readonly services: readonly string[] | undefined;
-  readonly dtbsPrefix: string | undefined;
-  readonly requestsPerSecond?: number | undefined;
   /** Host of its callback. The rest of the address may hold a secret. */
   readonly callbackHost?: string | undefined;
 }
 
-export interface ConsoleDeps {
+/** Who verifies our messages: an application its callbacks, or the receiver of an alert. */
+export type Receiver = { readonly apId: string } | { readonly alert: string };
+
+/** The clients and the signing keys of an OpenID tenant. */
+export interface TenantSecrets {
+  readonly id: string;
+  readonly clients: readonly Pick<OauthClient, 'id' | 'secretHash'>[];
+  readonly changes: ClientChanges;
+  readonly keys: SigningKeys;
+}
+
+/** What is sealed with the master key, or derived from it. */
+export interface SecretDeps {
   readonly operators: Operators;
-  /** The login with the phone; undefined where it is configured off. */
-  readonly phoneLogin?: ConsoleLogin | undefined;
+  /** Undefined when there is no such receiver. */
+  readonly callbackSecret: (
+    receiver: Receiver,
+  ) => { readonly secretVersion: number; readonly secret: string } | undefined;
+  /** At least one. */
+  readonly tenants: readonly TenantSecrets[];
+}
+
+/** For the API without a login. */
+export interface AdminApiDeps {
   readonly audit: Audit;
   readonly replays: Replays;
   readonly callbacks: CallbackReplays;
   readonly history: History;
+  /** The search index is kept (`operations.index`). */
+  readonly indexed: boolean;
   readonly transactions: Pick<Transactions, 'find'>;
   readonly workflows: Workflows;
   readonly shards: readonly Shard[];
@@ -45,19 +67,23 @@ export interface ConsoleDeps {
   readonly providers: () => readonly ProviderView[];
   /** Templates of addresses, with `{msspTransId}` and `{traceId}`. */
   readonly links?: { readonly log?: string | undefined; readonly trace?: string | undefined };
-  /** `https://sign.example.com`, without a slash. */
-  readonly publicUrl: () => string;
   readonly sandbox: boolean;
-  readonly addressOf: (incoming: IncomingMessage | undefined) => Source;
   readonly now: () => number;
   readonly log: { trouble(error: Error): void };
 }
 
-/** For the API without a login. */
-export type AdminApiDeps = Omit<
-  ConsoleDeps,
-  'operators' | 'phoneLogin' | 'publicUrl' | 'sandbox' | 'addressOf'
->;
+export interface ConsoleDeps extends AdminApiDeps, SecretDeps {
+  /** The login with the phone; undefined where it is configured off. */
+  readonly phoneLogin?: ConsoleLogin | undefined;
+  /** `https://sign.example.com`, without a slash. */
+  readonly publicUrl: () => string;
+  readonly addressOf: (incoming: IncomingMessage | undefined) => Source;
+}
+
+/** For the routes of users. */
+export type UserDeps = Pick<SecretDeps, 'operators'> & {
+  readonly phoneLogin?: Pick<ConsoleLogin, 'subjectOf'> | undefined;
+};
 
 export interface ConsoleSession {
   readonly operator: Operator;

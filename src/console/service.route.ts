@@ -1,8 +1,13 @@
-/** Overview, refused requests, queues, application providers, audit log and the own session. Pages and API. */
+/**
+ * Overview, refused requests, queues, application providers, audit log, search index and the own
+ * session. Pages and API.
+ */
 import { Hono } from 'hono';
+import { streamSSE } from 'hono/streaming';
 import { z } from 'zod';
 import type { Overview } from '../history/overview.ts';
-import { auditActions } from '../operators/audit.ts';
+import { auditActions, doneBy } from '../operators/audit.ts';
+import { toError } from '../redis/to-error.ts';
 import { answer, badCursor, refuse } from './answers.ts';
 import type { AdminApiDeps, ConsoleEnvironment } from './deps.ts';
 import { paged, query, text, time } from './input.ts';
@@ -26,7 +31,7 @@ const auditQuery = z
   .extend(paged(100, 1000));
 
 export const createServiceRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment> => {
-  const { history, audit, shards, providers, now } = deps;
+  const { history, indexed, audit, shards, providers, sandbox, log, now } = deps;
   const routes = new Hono<ConsoleEnvironment>();
 
   for (const [name, { type, content }] of Object.entries(assets)) {
@@ -100,7 +105,36 @@ export const createServiceRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment
     return answer({ queues: await Promise.all(queues) });
   });
 
-  routes.get('/admin/api/aps', () => answer({ aps: providers() }));
+  routes.get('/admin/api/aps', () => answer({ sandbox, aps: providers() }));
+
+  /** Its caller hears how far it is. When the caller goes, the index stays as it was. */
+  routes.post('/admin/api/index/rebuild', needs('admin'), async (c) => {
+    if (!indexed)
+      return refuse(409, 'no-index', 'This configuration keeps no search index (operations.index)');
+    await audit.record({ ...doneBy(c.get('session').operator), action: 'history-rebuild' });
+    const gone = new AbortController();
+    const signal = AbortSignal.any([gone.signal, c.req.raw.signal]);
+    const response = streamSSE(c, async (stream) => {
+      stream.onAbort(() => gone.abort());
+      const send = (event: string, data: object): Promise<void> =>
+        stream.writeSSE({ event, data: JSON.stringify(data) });
+      try {
+        const { indexed } = await history.rebuild((progress) => void send('progress', progress), signal);
+        await send('done', { indexed, done: true });
+      } catch (error) {
+        const { message } = toError(error);
+        const isBusy = message.startsWith('Another process');
+        if (!isBusy && !signal.aborted) log.trouble(toError(error));
+        await send(
+          'failed',
+          isBusy ? { error: 'busy', message } : { error: 'trouble', message: 'It was given up' },
+        );
+      }
+    });
+    response.headers.set('cache-control', 'no-store');
+    response.headers.set('x-accel-buffering', 'no');
+    return response;
+  });
 
   routes.get('/admin/api/audit', needs('operator'), query(auditQuery), async (c) => {
     const page = await audit.read(c.req.valid('query'));

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { type Operator, roles } from '../operators/operator.ts';
 import type { SubjectResult, User } from '../operators/users.ts';
 import { answer, present, type Refusal, refuse } from './answers.ts';
-import type { ConsoleDeps, ConsoleEnvironment } from './deps.ts';
+import type { ConsoleEnvironment, UserDeps } from './deps.ts';
 import { json, readForm, text } from './input.ts';
 import { type Notice, readNotice } from './pages/notices.ts';
 import { type ShownUser, type UsersModel, usersPage } from './pages/users-page.ts';
@@ -15,18 +15,19 @@ import { needs } from './session/session.ts';
 type Change = SubjectResult | 'oneself';
 
 const errors = {
-  'bad-name': 'name must be 1 to 64 lower-case letters, digits, ., _, @ or -',
-  'bad-password': 'password must have at least 12 characters',
+  'bad-name': 'name must be 1 to 64 lower-case letters, digits, ., _, @ or -; a few are reserved',
+  'bad-password': 'password must have at least 12 characters and at most 1024 bytes',
   'bad-subject': 'oidcSubject must have 1 to 255 characters',
   'no-way-in': 'password, msisdn or oidcSubject is needed',
 } as const;
 
-const refusals: Readonly<Record<Exclude<Change, 'changed'>, Refusal>> = {
+const refusals: Readonly<Record<Exclude<Change, 'changed'> | 'bad-password', Refusal>> = {
   unknown: [404, 'unknown', 'There is no such user'],
   configured: [409, 'configured', 'The user is in the configuration file and is changed there'],
   exists: [409, 'exists', 'oidcSubject belongs to another user'],
   'no-way-in': [409, 'no-way-in', 'The user has no password and could not log in any more'],
-  'bad-subject': [400, 'bad-request', errors['bad-subject']],
+  'bad-subject': [400, 'bad-subject', errors['bad-subject']],
+  'bad-password': [400, 'bad-password', errors['bad-password']],
   oneself: [409, 'oneself', 'Another admin has to change this user'],
 };
 
@@ -59,13 +60,13 @@ const shown = ({ name, role, origin, passwordHash, oidcSubject }: User): ShownUs
   role,
   origin,
   password: passwordHash !== undefined,
-  oidc: oidcSubject !== undefined,
+  oidcSubject: oidcSubject ?? null,
 });
 
 export const createUserRoutes = ({
   operators: { users, endLocal },
   phoneLogin,
-}: ConsoleDeps): Hono<ConsoleEnvironment> => {
+}: UserDeps): Hono<ConsoleEnvironment> => {
   const routes = new Hono<ConsoleEnvironment>();
   const list = async (): Promise<readonly ShownUser[]> => (await users.list()).map(shown);
 
@@ -107,7 +108,7 @@ export const createUserRoutes = ({
       case 'exists':
         return refuse(409, 'exists', 'name or oidcSubject is taken');
       default:
-        return refuse(400, 'bad-request', errors[result]);
+        return refuse(400, result, errors[result]);
     }
   });
 
@@ -115,6 +116,20 @@ export const createUserRoutes = ({
     const { role } = c.req.valid('json');
     return present(await change(c, (by, name) => users.setRole(by, name, role)), 'changed', refusals);
   });
+
+  routes.put(
+    '/admin/api/users/:name/password',
+    needs('admin'),
+    json(z.strictObject({ password: text(1024) })),
+    async (c) => {
+      const { password } = c.req.valid('json');
+      return present(
+        await change(c, (by, name) => users.setPassword(by, name, password)),
+        'changed',
+        refusals,
+      );
+    },
+  );
 
   routes.put('/admin/api/users/:name/phone', needs('admin'), json(phone), async (c) => {
     const subject = readSubject(c.req.valid('json'));
@@ -130,6 +145,17 @@ export const createUserRoutes = ({
   routes.delete('/admin/api/users/:name', needs('admin'), async (c) =>
     present(await change(c, users.remove), 'changed', refusals),
   );
+
+  /** The number is in the body: addresses are logged. */
+  routes.post('/admin/api/subject', needs('admin'), json(z.strictObject({ msisdn: text(40) })), (c) => {
+    const oidcSubject = readSubject(c.req.valid('json'));
+    return oidcSubject instanceof Response ? oidcSubject : answer({ oidcSubject });
+  });
+
+  routes.delete('/admin/api/links', needs('admin'), async (c) => {
+    await endLocal(c.get('session').operator);
+    return answer({ result: 'ended' });
+  });
 
   const show = async (
     c: Context<ConsoleEnvironment>,

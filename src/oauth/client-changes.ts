@@ -169,3 +169,5 @@ export const createClientChanges = ({
     },
   };
 };
+
+export type ClientChanges = ReturnType<typeof createClientChanges>;

@@ -43,6 +43,7 @@ export const auditActions = [
   'workflow-event',
   'workflow-replay',
   'client-change',
+  'key-rotate',
   'queue-change',
   'history-rebuild',
 ] as const;

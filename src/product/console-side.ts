@@ -1,5 +1,5 @@
 import { type Console, createConsole } from '../console/console.ts';
-import type { ConsoleDeps, ProviderView } from '../console/deps.ts';
+import type { ConsoleDeps } from '../console/deps.ts';
 import { createClientKey } from '../console-login/client-key.ts';
 import { type ConsoleLogin, createConsoleLogin, type OwnFetch } from '../console-login/console-login.ts';
 import { createSubjects } from '../console-login/subjects.ts';
@@ -7,7 +7,6 @@ import { createAuditLog, createStepLog } from '../logger.ts';
 import type { Tenants } from '../oauth/tenant.ts';
 import { linkAddress } from '../operators/links.ts';
 import { connectForCommands, disconnect, whenReady } from '../redis/connect.ts';
-import { callbackHostOf, type RegisteredProvider } from '../registry/application-providers.ts';
 import { consoleClient, withConsoleClient } from '../registry/console-client.ts';
 import type { OauthTenant } from '../registry/oauth-client.ts';
 import { closeShards } from '../transactions/shards.ts';
@@ -20,19 +19,6 @@ export interface ConsoleSide extends Console {
   noteAddress(): Promise<void>;
   close(): Promise<void>;
 }
-
-const viewOf = (provider: RegisteredProvider): ProviderView => ({
-  id: provider.id,
-  password: provider.passwordHash !== undefined,
-  certificates: provider.clientCertificateFingerprints?.length ?? 0,
-  profiles: provider.profiles,
-  services: provider.services,
-  dtbsPrefix: provider.dtbsPrefix,
-  ...(provider.rateLimit !== undefined && {
-    requestsPerSecond: provider.rateLimit.requests / provider.rateLimit.perSeconds,
-  }),
-  callbackHost: callbackHostOf(provider),
-});
 
 interface ConsoleSurroundings
   extends Pick<ConsoleDeps, 'transactions' | 'workflows' | 'publicUrl' | 'addressOf'> {
@@ -86,7 +72,7 @@ export const openConsole = async (core: Core, surroundings: ConsoleSurroundings)
   await whenReady(redis);
   const shards = core.shardsOver(redis);
   const log = createAuditLog(logger);
-  const { close, operatorsWith, ...rooms } = openOperatorsRooms({
+  const { close, secretsWith, ...rooms } = openOperatorsRooms({
     configuration,
     redis,
     shards,
@@ -96,20 +82,18 @@ export const openConsole = async (core: Core, surroundings: ConsoleSurroundings)
     now,
     onError,
   });
-  const operators = operatorsWith(masterKey);
+  const secrets = secretsWith(masterKey);
+  const { operators } = secrets;
   await operators.users.forgetFormer();
   const console = createConsole({
     ...rooms,
-    operators,
+    ...secrets,
     phoneLogin: openLogin(core, surroundings),
     transactions,
     workflows,
     shards,
     redis,
-    providers: () => configuration.applicationProviders.map(viewOf),
-    links: configuration.operations.links,
     publicUrl,
-    sandbox: configuration.sandbox,
     addressOf,
     now,
     log: { trouble: createStepLog(logger, now).trouble },

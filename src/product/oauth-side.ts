@@ -1,7 +1,7 @@
 /** The OpenID provider in a process of the API. */
 import { createLogins } from '../oauth/logins.ts';
 import { createOauth, type Oauth, type OauthOptions } from '../oauth/oauth.ts';
-import { withDemoClients } from '../registry/demo-clients.ts';
+import { configuredTenants } from '../registry/demo-clients.ts';
 import type { Transactions } from '../transactions/transactions.ts';
 import { tenantsWithConsole } from './console-side.ts';
 import type { Core } from './core.ts';
@@ -22,8 +22,7 @@ export const openOauth = (
   return createOauth({
     ...given,
     settings: oidc,
-    templates: (url) =>
-      tenantsWithConsole(core, oidc.demoClients ? withDemoClients(oidc.tenants, url) : oidc.tenants, url),
+    templates: (url) => tenantsWithConsole(core, configuredTenants(oidc, url), url),
     redis: commands,
     blocking,
     prefix: queue.prefix,

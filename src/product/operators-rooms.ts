@@ -1,29 +1,62 @@
 /** What operators work with, in the console and on the command line. */
 
 import { createCallbacks } from '../callbacks/callbacks.ts';
+import { callbackSecret } from '../callbacks/secret.ts';
 import type { Configuration } from '../configuration/schema.ts';
+import type { AdminApiDeps, ProviderView, Receiver, SecretDeps } from '../console/deps.ts';
 import { createHistory, type History } from '../history/history.ts';
-import { type Audit, type AuditLog, createAudit } from '../operators/audit.ts';
-import { type CallbackReplays, createCallbackReplays } from '../operators/callback-replays.ts';
-import { createOperators, type Operators } from '../operators/operators.ts';
+import { createClientChanges } from '../oauth/client-changes.ts';
+import { createSigningKeys } from '../oauth/signing-keys.ts';
+import { type AuditLog, createAudit } from '../operators/audit.ts';
+import { createCallbackReplays } from '../operators/callback-replays.ts';
+import { createOperators } from '../operators/operators.ts';
 import { replayPolicy } from '../operators/replay-policy.ts';
-import { createReplays, type Replays } from '../operators/replays.ts';
+import { createReplays } from '../operators/replays.ts';
 import type { Protocol } from '../protocol/parse.ts';
 import type { RedisClient } from '../redis/connect.ts';
+import { callbackHostOf, type RegisteredProvider } from '../registry/application-providers.ts';
+import { configuredTenants } from '../registry/demo-clients.ts';
 import type { PasswordVerifier } from '../registry/password-verifier.ts';
 import { createRateLimiter } from '../registry/rate-limiter.ts';
 import { closeQueues, openBulkQueue, type Shard } from '../transactions/shards.ts';
 import { retentionOf } from './retention.ts';
 
-export interface OperatorsRooms {
+export interface OperatorsRooms
+  extends Pick<
+    AdminApiDeps,
+    'audit' | 'replays' | 'callbacks' | 'indexed' | 'providers' | 'sandbox' | 'links'
+  > {
   readonly history: History;
-  readonly audit: Audit;
-  readonly replays: Replays;
-  readonly callbacks: CallbackReplays;
-  /** Users and tokens are sealed, so this needs the key. */
-  operatorsWith(masterKey: Uint8Array): Operators;
+  secretsWith(masterKey: Uint8Array): SecretDeps;
   close(): Promise<void>;
 }
+
+const viewOf = (provider: RegisteredProvider): ProviderView => ({
+  id: provider.id,
+  password: provider.passwordHash !== undefined,
+  clientCertificateFingerprints: provider.clientCertificateFingerprints,
+  rateLimit: provider.rateLimit,
+  callbackHost: callbackHostOf(provider),
+  dtbsPrefix: provider.dtbsPrefix,
+  profiles: provider.profiles,
+  services: provider.services,
+});
+
+const secretOf =
+  ({ applicationProviders, operations }: Configuration, masterKey: Uint8Array) =>
+  (receiver: Receiver): ReturnType<SecretDeps['callbackSecret']> => {
+    const isAlert = 'alert' in receiver;
+    const id = isAlert ? receiver.alert : receiver.apId;
+    const found = isAlert
+      ? operations.alerts.find(({ name }) => name === id)
+      : applicationProviders.find((provider) => provider.id === id)?.callback;
+    if (found === undefined) return undefined;
+    const { secretVersion } = found;
+    return {
+      secretVersion,
+      secret: callbackSecret(masterKey, id, secretVersion, isAlert ? 'alerts' : 'callbacks'),
+    };
+  };
 
 export const openOperatorsRooms = (options: {
   readonly configuration: Configuration;
@@ -36,16 +69,21 @@ export const openOperatorsRooms = (options: {
   readonly onError: (error: Error) => void;
 }): OperatorsRooms => {
   const { configuration, redis, shards, protocol, now, onError } = options;
-  const { operations, queue } = configuration;
+  const { operations, queue, sandbox, applicationProviders } = configuration;
   const { prefix } = queue;
   const limiter = createRateLimiter({ redis, prefix });
   const audit = createAudit({ redis, prefix, log: options.log });
   const retention = retentionOf(configuration);
   const history = createHistory({ redis, prefix, shards: shards.length, retention, now, onError });
   const bulkQueue = openBulkQueue({ redis, prefix, onError });
+  const providers = applicationProviders.map(viewOf);
   return {
     history,
     audit,
+    sandbox,
+    indexed: operations.index,
+    links: operations.links,
+    providers: () => providers,
     close: async () => {
       history.close();
       await closeQueues([bulkQueue]);
@@ -63,8 +101,8 @@ export const openOperatorsRooms = (options: {
       policy: replayPolicy(operations.replay.policy),
     }),
     callbacks: createCallbackReplays({ callbacks: createCallbacks({ redis, shards }), audit, now }),
-    operatorsWith: (masterKey) =>
-      createOperators({
+    secretsWith: (masterKey) => ({
+      operators: createOperators({
         redis,
         prefix,
         masterKey,
@@ -74,5 +112,15 @@ export const openOperatorsRooms = (options: {
         passwords: options.passwords,
         audit,
       }),
+      callbackSecret: secretOf(configuration, masterKey),
+      tenants: configuredTenants(configuration.oidc).map(({ id, clients }) => {
+        const sealed = { redis, prefix, tenant: id, masterKey, now };
+        return {
+          ...{ id, clients },
+          changes: createClientChanges(sealed),
+          keys: createSigningKeys({ ...sealed, settings: configuration.oidc.keys }),
+        };
+      }),
+    }),
   };
 };

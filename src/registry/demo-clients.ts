@@ -55,3 +55,13 @@ export const withDemoClients = (tenants: readonly OauthTenant[], publicUrl: stri
     const added = demoClients(publicUrl).filter(({ id }) => !taken.has(id));
     return { ...tenant, clients: [...tenant.clients, ...added] };
   });
+
+/**
+ * Of the configuration file, with those of a sandbox.
+ *
+ * @param publicUrl Any will do where addresses of demo clients are of no matter.
+ */
+export const configuredTenants = (
+  oidc: { readonly demoClients: boolean; readonly tenants: readonly OauthTenant[] },
+  publicUrl = 'http://localhost',
+): readonly OauthTenant[] => (oidc.demoClients ? withDemoClients(oidc.tenants, publicUrl) : oidc.tenants);

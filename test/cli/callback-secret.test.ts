@@ -51,7 +51,7 @@ describe('paraph aps secret', () => {
     const secret = callbackSecret(masterKey, 'shop', 1, 'alerts');
     expect(JSON.parse(stdout)).toMatchObject({ name: 'shop', secretVersion: 1, secret });
     expect(secret).not.toBe(callbackSecret(masterKey, 'shop', 1));
-    expect((await run(['alerts', 'secret', 'http://shop.example'], { env })).exitCode).toBe(2);
+    expect((await run(['alerts', 'secret', 'http://shop.example'], { env })).exitCode).toBe(8);
   });
 
   it('prints nothing that cannot be recorded', async () => {
@@ -63,7 +63,7 @@ describe('paraph aps secret', () => {
   it('says when an application has none', async () => {
     writeFileSync(file, JSON.stringify({ applicationProviders: [{ id: 'http://other.example' }] }));
     const { exitCode, stdout } = await run(['aps', 'secret', 'http://other.example'], { env: environment });
-    expect(exitCode).toBe(2);
+    expect(exitCode).toBe(8);
     expect(stdout).not.toContain('whsec_');
   });
 });

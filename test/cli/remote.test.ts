@@ -2,17 +2,22 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { shardKeys } from '../../src/history/keys.ts';
+import { createLease } from '../../src/history/leader-task.ts';
 import type { Role } from '../../src/operators/operator.ts';
 import { testRedis } from '../support/redis.ts';
 import { soon, useOperations } from './operations-stage.ts';
-import { type RunOptions, run } from './terminal.ts';
+import { piped, type RunOptions, run } from './terminal.ts';
 
-const stage = useOperations(testRedis(), {}, { listen: true });
+const redis = testRedis();
+const apId = 'mid://hooks.example';
+const applicationProviders = [{ id: apId, callback: { url: 'https://hooks.example/ends' } }];
+const stage = useOperations(redis, { applicationProviders }, { listen: true });
 const { json, submit, failed, answer } = stage;
 
 const tokens = new Map<Role, string>();
 beforeAll(async () => {
-  for (const role of ['viewer', 'operator'] as const) {
+  for (const role of ['viewer', 'operator', 'admin'] as const) {
     await json(['users', 'add', role, '--role', role, '--no-password', '--oidc-subject', role]);
     tokens.set(role, (await json(['users', 'token', role])).token);
   }
@@ -91,6 +96,79 @@ describe('with a token, from elsewhere', () => {
     const refused = await from('viewer', ['replay', id, '--json']);
     expect(refused).toMatchObject({ exitCode: 7 });
     expect(refused.json()).toMatchObject({ outcome: 'refused', refused: 'forbidden' });
+  });
+
+  it('an admin has users, secrets, keys and the index', async () => {
+    await stage.product().api.prepare();
+    const asAdmin = async (...args: readonly string[]) => {
+      const ran = await from('admin', [...args, '--json'], { stdin: piped('a password of some length\n') });
+      expect(ran, args.join(' ')).toMatchObject({ exitCode: 0, stderr: '' });
+      return ran.json();
+    };
+    expect(await asAdmin('users', 'add', 'remi', '--role', 'viewer')).toMatchObject({ result: 'added' });
+    expect(await asAdmin('users', 'role', 'remi', 'operator')).toMatchObject({ result: 'changed' });
+    await asAdmin('users', 'password', 'remi');
+    const { oidcSubject } = await asAdmin('users', 'subject', '--msisdn', '+41790004711');
+    await asAdmin('users', 'phone', 'remi', '--msisdn', '+41790004711');
+    const { users } = await asAdmin('users', 'ls');
+    expect(users).toContainEqual({
+      ...{ name: 'remi', role: 'operator', password: true, oidcSubject, origin: 'stored' },
+    });
+    await asAdmin('users', 'remove', 'remi');
+    await asAdmin('users', 'end-local');
+    const { entries } = await asAdmin('audit', '--target', 'remi');
+    expect(entries.map(({ action, who }: { action: string; who: string }) => `${action} by ${who}`)).toEqual([
+      ...['user-remove', 'user-phone', 'user-password', 'user-role', 'user-add'].map(
+        (each) => `${each} by admin`,
+      ),
+    ]);
+
+    expect(await asAdmin('aps', 'ls')).toEqual(await json(['aps', 'ls']));
+    expect(await asAdmin('aps', 'secret', apId)).toEqual(await json(['aps', 'secret', apId]));
+    const { secret } = await asAdmin('clients', 'rotate', 'demo');
+    expect(secret).toMatch(/^[\w-]{43}$/);
+    expect((await asAdmin('clients', 'show', 'demo')).secrets).toEqual([null, expect.any(String)]);
+    const { tenants } = await asAdmin('keys', 'rotate');
+    expect(tenants[0].keys).toHaveLength(6);
+    expect((await asAdmin('keys', 'list')).tenants).toEqual(tenants);
+    expect(await asAdmin('audit', '--action', 'key-rotate')).toMatchObject({ entries: [{ via: 'token' }] });
+    await failed(208);
+    expect((await asAdmin('index', 'rebuild')).indexed).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ['users', 'ls'],
+    ['users', 'remove', 'admin'],
+    ['aps', 'secret', apId],
+    ['clients', 'rotate', 'demo'],
+    ['clients', 'show', 'demo'],
+    ['keys', 'rotate'],
+    ['index', 'rebuild'],
+  ])('others have not: %s %s', async (...args) => {
+    const { stdout, ...ran } = await from('operator', [...args, '--json']);
+    expect(ran).toMatchObject({ exitCode: 7 });
+    expect(JSON.parse(stdout)).toEqual({
+      ...{ outcome: 'refused', refused: 'forbidden', problem: 'This needs the role admin.' },
+    });
+  });
+
+  it('a token makes no token', async () => {
+    const { exitCode, json } = await from('admin', ['users', 'token', 'admin', '--json']);
+    expect(exitCode).toBe(7);
+    expect(json()).toMatchObject({
+      refused: 'forbidden',
+      problem: expect.stringContaining('makes no tokens'),
+    });
+  });
+
+  it('the index is rebuilt by one process at a time', async () => {
+    const lease = createLease(redis.client(), shardKeys(redis.prefix.slice(-32), 0).rebuilding, 30_000);
+    expect(await lease.hold()).toBe(true);
+    for (const run of [stage.paraph, (args: readonly string[]) => from('admin', args)]) {
+      const { exitCode, stderr } = await run(['index', 'rebuild']);
+      expect([exitCode, stderr]).toEqual([6, 'paraph: Another process rebuilds the index.\n']);
+    }
+    await lease.release();
   });
 
   it('nothing is shown to a token that is not good, or without one', async () => {

@@ -52,7 +52,7 @@ describe('paraph users, with a phone', () => {
     [['phone', 'anna'], 'Give one of --msisdn, --oidc-subject and --remove.'],
     [['phone', 'anna', '--msisdn', number, '--remove'], 'Give one of --msisdn, --oidc-subject and --remove.'],
     [['phone', 'anna', '--msisdn', number, '--oidc-subject', 's'], 'Give either --msisdn or --oidc-subject.'],
-    [['subject', '--msisdn', 'topsecret'], '--msisdn must be a number with its country code.'],
+    [['subject', '--msisdn', 'topsecret'], 'msisdn must be a number with its country code.'],
   ])('refuses %j', async (args, problem) => {
     const { exitCode, stderr } = await paraph(['users', ...args]);
     expect([exitCode, stderr]).toEqual([2, `paraph: ${problem}\n`]);

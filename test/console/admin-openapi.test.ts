@@ -18,7 +18,7 @@ afterAll(() => stage.close());
 describe('the OpenAPI document of the admin API', () => {
   it('has the addresses and methods of the manual, and no other', () => {
     const manual = readFileSync(new URL('../../docs/operations/console.md', import.meta.url), 'utf8');
-    const written = [...manual.matchAll(/`(GET|POST|PUT|DELETE) (\/[\w/:.]+)`/g)].map(
+    const written = [...manual.matchAll(/`(GET|POST|PUT|DELETE) (\/[\w/:.-]+)`/g)].map(
       ([, method, path = '']) => `${method} /admin/api${path.replaceAll(/:(\w+)/g, '{$1}')}`,
     );
     const described = Object.entries<Json>(document.paths).flatMap(([path, methods]) =>

@@ -40,11 +40,13 @@ export const startApiStage = async (
   const by = { name: 'test', role: 'admin', via: 'cli' } as const;
   const troubles: Error[] = [];
   const deps: ConsoleDeps = {
+    ...stage.secretsWith(stage.product.core.masterKey),
     operators,
     audit: stage.audit,
     replays: stage.replays,
     callbacks: stage.callbacks,
     history: stage.history,
+    indexed: true,
     transactions: stage.product.api.transactions,
     workflows: stage.product.api.workflows,
     shards: stage.shards,
@@ -53,10 +55,11 @@ export const startApiStage = async (
       {
         id: 'http://bank.example',
         password: true,
-        certificates: 0,
+        clientCertificateFingerprints: undefined,
         profiles: undefined,
         services: undefined,
         dtbsPrefix: 'Bank: ',
+        rateLimit: undefined,
       },
     ],
     links: { log: 'https://logs.example/?q={msspTransId}', trace: 'https://traces.example/{traceId}' },

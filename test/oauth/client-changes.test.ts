@@ -148,8 +148,11 @@ describe('the secret of a client', () => {
   });
 
   it('is not made for a client that has none, and not for an unknown one', async () => {
-    for (const id of ['app', 'nobody']) {
-      expect((await run(['clients', 'rotate', id], { env })).exitCode).toBe(2);
+    for (const [id, code] of [
+      ['app', 7],
+      ['nobody', 8],
+    ] as const) {
+      expect((await run(['clients', 'rotate', id], { env })).exitCode).toBe(code);
     }
   });
 

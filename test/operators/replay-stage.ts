@@ -44,6 +44,7 @@ export interface ReplayStage {
   readonly audit: Audit;
   readonly replays: Replays;
   readonly callbacks: CallbackReplays;
+  readonly secretsWith: OperatorsRooms['secretsWith'];
   readonly errors: readonly Error[];
   /** A number that nobody else uses. */
   somebody(): string;
@@ -120,7 +121,7 @@ export const startReplayStage = async (
     opened.push(rooms);
     return rooms;
   };
-  const { history, audit, replays, callbacks } = roomsWith({});
+  const { history, audit, replays, callbacks, secretsWith } = roomsWith({});
   const bulkQueue = replays.queue;
   const limiter = createRateLimiter({ redis: blocking, prefix });
   const runners: ReplayRunner[] = [];
@@ -157,6 +158,7 @@ export const startReplayStage = async (
     audit,
     replays,
     callbacks,
+    secretsWith,
     errors,
     somebody,
     submit,

@@ -19,7 +19,8 @@ import { type Notice, noticeBanner } from './notices.ts';
 /** A user without secrets. */
 export type ShownUser = Pick<User, 'name' | 'role' | 'origin'> & {
   readonly password: boolean;
-  readonly oidc: boolean;
+  /** What its phone is known by; null without a phone. */
+  readonly oidcSubject: string | null;
 };
 
 export interface UsersModel {
@@ -42,15 +43,16 @@ const problems: Readonly<Record<NonNullable<UsersModel['problem']>, string>> = {
   'no-way-in': 'The user needs a password or a phone.',
 };
 
-const wayIn = ({ password, oidc }: ShownUser): string =>
-  [password ? 'password' : '', oidc ? 'phone' : ''].filter((way) => way !== '').join(', ') || 'none';
+const wayIn = ({ password, oidcSubject }: ShownUser): string =>
+  [password ? 'password' : '', oidcSubject === null ? '' : 'phone'].filter((way) => way !== '').join(', ') ||
+  'none';
 
 const phoneField = (id: string, label: string, hint: string, attributes: Html = nothing): Html =>
   html`<div class="field"><label for="${id}">${label}</label><input id="${id}" name="phone" type="text" autocomplete="off" spellcheck="false" maxlength="255" aria-describedby="${id}-hint"${attributes}><span class="hint" id="${id}-hint">${hint}</span></div>`;
 
-const phoneForms = ({ name, oidc, password }: ShownUser, path: string, csrf: Html): Html =>
-  html`<form method="post" action="${path}/phone"><h3>Phone</h3>${csrf}${phoneField(`phone-${name}`, oidc ? `Another mobile number of ${name}` : `Mobile number of ${name}`, 'Or the code that the login has shown.', html` required`)}<button type="submit" class="plain">Let this phone log in</button></form>
-${oidc && password ? html`<form method="post" action="${path}/phone/remove">${csrf}<p><button type="submit" class="plain">No login with the phone any more</button></p></form>` : nothing}`;
+const phoneForms = ({ name, oidcSubject, password }: ShownUser, path: string, csrf: Html): Html =>
+  html`<form method="post" action="${path}/phone"><h3>Phone</h3>${csrf}${phoneField(`phone-${name}`, oidcSubject === null ? `Mobile number of ${name}` : `Another mobile number of ${name}`, 'Or the code that the login has shown.', html` required`)}<button type="submit" class="plain">Let this phone log in</button></form>
+${oidcSubject !== null && password ? html`<form method="post" action="${path}/phone/remove">${csrf}<p><button type="submit" class="plain">No login with the phone any more</button></p></form>` : nothing}`;
 
 const changes = (user: ShownUser, { session, phones }: UsersModel): Html => {
   const { name, role, origin } = user;

@@ -229,9 +229,9 @@ const usersOf = (): string =>
   usersPage({
     session: session(),
     users: [
-      { name: 'olga', role: 'admin', origin: 'stored', password: true, oidc: false },
-      { name: 'vera', role: 'viewer', origin: 'stored', password: true, oidc: true },
-      { name: 'conrad', role: 'viewer', origin: 'configuration', password: false, oidc: false },
+      { name: 'olga', role: 'admin', origin: 'stored', password: true, oidcSubject: null },
+      { name: 'vera', role: 'viewer', origin: 'stored', password: true, oidcSubject: 'subject' },
+      { name: 'conrad', role: 'viewer', origin: 'configuration', password: false, oidcSubject: null },
     ],
     secret: { name: 'vera', password: 'shown-once' },
     phones: true,

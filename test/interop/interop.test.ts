@@ -1,0 +1,78 @@
+/**
+ * Judges that come from other registries: `npm run interop`. Where a registry does not answer, its judge is left out, and
+ * the output says so.
+ */
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, describe, expect, it } from 'vitest';
+import { useService } from '../cli/service.ts';
+import { blocksOf, readPage, root } from '../docs/pages.ts';
+import { testRedis } from '../support/redis.ts';
+
+const run = promisify(execFile);
+const folder = mkdtempSync(join(tmpdir(), 'paraph-interop-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }), 60_000);
+
+/** @returns Whether all commands have worked. */
+const install = (what: string, ...commands: readonly (readonly [string, ...string[]])[]): boolean =>
+  commands.every(([command, ...words]) => {
+    const { status, error, stderr } = spawnSync(command, words, { cwd: folder, encoding: 'utf8' });
+    if (status !== 0) {
+      const reason = error?.message ?? stderr.trim().split('\n').at(-1);
+      process.stdout.write(`${what} is left out, because it cannot be installed: ${reason}\n`);
+    }
+    return status === 0;
+  });
+
+const npm = [
+  'install',
+  '--prefer-offline',
+  '--no-audit',
+  '--no-fund',
+  '--ignore-scripts',
+  '--prefix',
+  folder,
+];
+const hasNewman = install('newman (npm)', ['npm', ...npm, 'newman@6.2.2']);
+const python = join(folder, 'python/bin/python');
+const hasPython = install(
+  'bullmq (PyPI)',
+  ['python3', '-m', 'venv', join(folder, 'python')],
+  [python, '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', 'bullmq==3.4.4'],
+);
+
+const redis = testRedis();
+const service = useService(redis);
+
+describe.skipIf(!hasNewman)('newman', () => {
+  it('runs the collection for Postman (docs/clients.md)', async () => {
+    const newman = join(folder, 'node_modules/newman/bin/newman.js');
+    const collection = join(root, 'docs/paraph.postman_collection.json');
+    const report = join(folder, 'report.json');
+    const words = ['--env-var', `baseUrl=${service().url}`, '--reporters', 'cli,json'];
+    const { stdout } = await run(process.execPath, [
+      ...[newman, 'run', collection, ...words, '--reporter-json-export', report],
+    ]).catch((error: { stdout?: string }) => {
+      throw new Error(error.stdout ?? String(error));
+    });
+    expect(stdout).toMatch(/assertions.*\b1\d\b.*\b0\b/);
+  });
+});
+
+describe.skipIf(!hasPython)('BullMQ for Python', () => {
+  it('adds requests and reads their results (docs/queue-contract.md)', async () => {
+    const [program = ''] = blocksOf(readPage('docs/queue-contract.md'), 'py');
+    writeFileSync(join(folder, 'ask.py'), program);
+    const env = {
+      REDIS_URL: redis.url.replace(/^unix:/, 'unix://'),
+      PARAPH_QUEUE_PREFIX: service().product.configuration.queue.prefix,
+    };
+    const { stdout } = await run(python, ['-W', 'ignore', 'ask.py'], { cwd: folder, env });
+    const [signed, refused] = stdout.trim().split('\n');
+    expect(JSON.parse(signed ?? '')).toMatchObject({ kind: 'signature', cms: expect.any(String) });
+    expect(refused).toMatch(/^_401 USER_CANCEL/);
+  });
+});
