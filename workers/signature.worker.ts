@@ -192,6 +192,10 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
       case 'answered':
         return conclude(instance, ask.attempt, eligible, result.answer, { isOwn, told: result.told });
       case 'awaiting':
+        if (result.unanswered !== undefined) {
+          log.unreachable(instance.id, ask.attempt, ask.failures + 1, result.unanswered, request);
+          return { kind: 'awaiting', againAt: result.askAgainAt, isUnanswered: true };
+        }
         if (!ask.isAsked) log.asked(instance.id, ask.attempt, request, result.upstream);
         return { kind: 'awaiting', againAt: result.askAgainAt };
       case 'unreachable':
@@ -261,6 +265,7 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
             verdictOf: (output) => {
               const asked = output as Asked;
               if ('isAsked' in asked) return 'not-asked';
+              if ('isUnanswered' in asked) return 'failed';
               return asked.kind === 'unreachable' && !asked.isRefused ? 'failed' : 'answered';
             },
           },

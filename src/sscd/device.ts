@@ -68,6 +68,8 @@ export type PromptResult =
       readonly askAgainAt?: number;
       /** Where another service asks the person. */
       readonly upstream?: UpstreamTransaction;
+      /** That service did not answer, and the person may have been asked. The cause, for the log. */
+      readonly unanswered?: string;
     }
   | {
       readonly kind: 'unreachable';

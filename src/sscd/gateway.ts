@@ -59,7 +59,9 @@ const marginSeconds = 2;
 /** The last regular status request before the attempt expires. */
 const lastPollMs = 1000;
 const latePollMs = 250;
-/** Fault 900 as a status is an error of the moment, or the end: it is believed when it lasts. */
+/** At least so long after a lost answer. */
+const retryMs = 250;
+/** Fault 900 is an error of the moment, or the end: it is believed when it lasts. */
 const believedAfterMs = 5000;
 
 const lost = fault(
@@ -158,16 +160,19 @@ export const createBehindGateway = (gateway: Gateway, notes: GatewayNotes): Sign
     return { kind: 'awaiting', askAgainAt: Math.ceil(next), upstream: upstreamIn(note) };
   };
 
-  const unreachable = (reply: Extract<Reply<unknown>, { kind: 'unreachable' | 'aborted' }>): PromptResult => ({
-    kind: 'unreachable',
-    cause: reply.kind === 'aborted' ? 'the call was given up' : reply.cause,
-  });
+  /** The person may have been asked, so the attempt does not end as if nobody had been. */
+  const unanswered = (prompt: Prompt, reply: Extract<Reply<unknown>, { kind: 'unreachable' | 'aborted' }>) => {
+    const { now, promptedAt } = prompt;
+    const pauseMs = Math.max(gateway.pauseMs(now - promptedAt), retryMs);
+    const cause = reply.kind === 'aborted' ? 'no answer in time' : reply.cause;
+    return { kind: 'awaiting', askAgainAt: Math.ceil(now + pauseMs), unanswered: cause } as const;
+  };
 
   const look = async (prompt: Prompt, note: GatewayNote): Promise<PromptResult> => {
     const { transactionId, attempt, now } = prompt;
     const { msspTransId = '', troubledAt, ...calm } = note;
     const reply = await gateway.asks(signalOf(prompt)).status(msspTransId);
-    if (reply.kind === 'unreachable' || reply.kind === 'aborted') return unreachable(reply);
+    if (reply.kind === 'unreachable' || reply.kind === 'aborted') return unanswered(prompt, reply);
     if (reply.kind === 'answered') {
       const { value } = reply;
       return value.state === 'outstanding' ? awaiting(prompt, note) : signedBy(value, note);
@@ -185,9 +190,11 @@ export const createBehindGateway = (gateway: Gateway, notes: GatewayNotes): Sign
 
   /** @param isRepeated Another try may have sent the same before. */
   const submit = async (prompt: Prompt, note: GatewayNote, isRepeated: boolean): Promise<PromptResult> => {
-    const { transactionId, attempt } = prompt;
+    const { transactionId, attempt, promptedAt, now, deadline } = prompt;
     const request = { ...requestOf(prompt), mode };
-    const reply = await gateway.calls(signalOf(prompt)).sign(request, nameOf(prompt));
+    const inTime = AbortSignal.timeout(Math.max(deadline - now - latePollMs, 1));
+    const signal = AbortSignal.any([signalOf(prompt), inTime]);
+    const reply = await gateway.calls(signal).sign(request, nameOf(prompt));
     switch (reply.kind) {
       case 'answered': {
         const { msspTransId, profile, standing } = reply.value;
@@ -200,12 +207,15 @@ export const createBehindGateway = (gateway: Gateway, notes: GatewayNotes): Sign
           if (!isRepeated) await notes.write(transactionId, attempt, undefined);
           return { kind: 'unreachable', cause: 'it is busy and asks to try again later', refused: true };
         }
+        if (reply.fault.code === 900 && repeats === 'joined' && now - promptedAt < believedAfterMs)
+          return unanswered(prompt, { kind: 'unreachable', cause: 'it reports an internal error (fault 900)' });
         return endedBy(isRepeated && repeats === 'refused' ? lost : faultOf(reply.fault));
       case 'unreachable':
-        if (reply.unsent && !isRepeated) await notes.write(transactionId, attempt, undefined);
-        return unreachable(reply);
+        if (!reply.unsent || isRepeated) return unanswered(prompt, reply);
+        await notes.write(transactionId, attempt, undefined);
+        return { kind: 'unreachable', cause: reply.cause };
       case 'aborted':
-        return unreachable(reply);
+        return unanswered(prompt, reply);
     }
   };
 

@@ -228,7 +228,8 @@ const requests: readonly (readonly [string, SignOptions])[] = [
   ['no place', { msisdn: '+41700092510', services }],
   ['a person who is not known there either', { msisdn: '+41790000001' }],
   ['no time', { msisdn: '+41700092507', timeoutSeconds: 1 }],
-  ...faultCodes.map((code) => [`fault ${code}`, { msisdn: `+41000092${code}` }] as const),
+  // Fault 900 is believed when it has lasted for some seconds.
+  ...faultCodes.filter((code) => code !== 900).map((code) => [`fault ${code}`, { msisdn: `+41000092${code}` }] as const),
 ];
 
 describe('a client of a service behind which another one is', () => {
