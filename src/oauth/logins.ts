@@ -101,7 +101,7 @@ export interface LoginsOptions {
   readonly trust: () => Promise<readonly Uint8Array[]>;
   readonly serialNumberOf: (msisdn: string) => Promise<string>;
   /** Roots (DER) of the certificates from behind a gateway. */
-  readonly gatewayTrust: GatewayTrust;
+  readonly gatewayTrust?: GatewayTrust;
   /** True when there is no room for more transactions of this application provider. */
   readonly busy: (apId: string) => boolean;
   readonly now: () => number;
@@ -170,7 +170,7 @@ export const createLogins = (options: LoginsOptions): Logins => {
     if (signed.signature === undefined) return { ...common, serialNumber: undefined, cms: undefined };
     const { upstream } = signed;
     const verification = verifySignature(Buffer.from(signed.signature, 'base64'), bytesToSign(request.data), {
-      trust: upstream === undefined ? await trust() : (gatewayTrust(upstream.gateway) ?? []),
+      trust: upstream === undefined ? await trust() : (gatewayTrust?.(upstream.gateway) ?? []),
       at: new Date(now()),
     });
     if (!verification.ok) return undefined;

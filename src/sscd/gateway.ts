@@ -35,11 +35,11 @@ export interface GatewayNote {
   /** Hash of what is sent, but for the password. */
   readonly sent: string;
   /** The transaction there, once it has answered. */
-  readonly msspTransId?: string;
+  readonly msspTransId?: string | undefined;
   /** URI of the method that it has chosen. */
-  readonly profile?: string;
+  readonly profile?: string | undefined;
   /** Since when it reports an internal error; milliseconds since the epoch. */
-  readonly troubledAt?: number;
+  readonly troubledAt?: number | undefined;
 }
 
 /** Where notes lie: with their transactions, for as long. */
