@@ -13,6 +13,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parseConfiguration } from '../../src/configuration/load.ts';
+import { verifyEvidence } from '../../src/evidence/verify-evidence.ts';
+import { createLogins } from '../../src/oauth/logins.ts';
 import { verifySignature } from '../../src/pki/verify.ts';
 import { faultCodes, faultTable } from '../../src/protocol/fault.ts';
 import { hashPassword } from '../../src/registry/passwords.ts';
@@ -403,6 +405,63 @@ describe('a gateway', () => {
       const page = await fetchPage(`/admin/transactions/${id}`, { headers: { cookie } });
       expect(await page.text()).toContain(msspTransId);
     });
+  });
+
+  it('lets a person log in, whose certificate is of the other service', async () => {
+    const logins = createLogins({
+      protocol: near.core.protocol,
+      transactions: near.api.transactions,
+      subscribers: near.core.subscribers,
+      authority: 'mid.vendor.ch',
+      promptSeconds: 30,
+      trust: () => near.core.custodyOver(near.core.commands).trust(),
+      serialNumberOf: (msisdn) => near.core.custodyOver(near.core.commands).serialNumberOf(msisdn),
+      gatewayTrust: near.core.gateways.trust,
+      busy: () => false,
+      now: Date.now,
+    });
+    const reference = `T${randomBytes(16).toString('hex')}`;
+    const msisdn = '41700092501';
+    const start = await logins.start({
+      ...{ tenant: near.api.oauth.tenants.main, client: { name: 'Shop' } as never, msisdn, language: 'en' },
+      ...{ acrValues: [], scopes: new Set(['openid']), dtbd: undefined, sessionCode: 'X7Q2' },
+      ...{ matchNumber: undefined, reference, begunAt: Date.now() },
+    });
+    if (start.kind !== 'started') throw new Error(start.kind);
+    await logins.ended(start.msspTransId, Date.now() + 10_000, new AbortController().signal);
+    const serialNumber = await far.core.custodyOver(far.core.blocking).serialNumberOf(msisdn);
+    expect(await logins.look(start, { reference, msisdn, acrValues: [] })).toMatchObject({
+      kind: 'signed',
+      evidence: { serialNumber, amr: ['mid_sim'] },
+    });
+  });
+
+  it('has its signatures in evidence records, with the transaction there', async () => {
+    const authorization = `Basic ${Buffer.from(`${encodeURIComponent(app.id)}:`).toString('base64')}`;
+    const ask = (path: string, body?: object): Promise<Response> => {
+      const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
+      const headers = { authorization, 'content-type': 'application/json' };
+      return near.api.fetch(new Request(`http://test/workflows/process${path}`, { headers, ...init }));
+    };
+    const signers = [{ name: 'Anna Muster', msisdn: '+41700092501' }];
+    const input = { title: 'Contract', text: text(), steps: [{ name: 'Customer', signers }] };
+    expect((await ask('', { id: 'contract-1', input })).status).toBeLessThan(300);
+    const evidence: string = await vi.waitFor(
+      async () => {
+        const { output }: Json = await (await ask('/contract-1')).json();
+        expect(output?.evidence).toBeTypeOf('string');
+        return output.evidence;
+      },
+      { timeout: 20_000 },
+    );
+    const rootsFor = async (...products: readonly TestProduct[]): Promise<string> =>
+      (await Promise.all(products.map(rootsOf))).join('');
+    const verified = await verifyEvidence(evidence, { roots: await rootsFor(near, far), definition: input });
+    expect(verified).toMatchObject({
+      ok: true,
+      evidence: { signatures: [{ upstream: { gateway: 'middle', msspTransId: expect.stringMatching(/^H/) } }] },
+    });
+    expect(await verifyEvidence(evidence, { roots: await rootsFor(near) })).toMatchObject({ ok: false });
   });
 
   it('never has its password or key in a log, a job or an answer', async () => {
