@@ -24,7 +24,13 @@ import type { Devices } from '../src/sscd/devices.ts';
 import type { Gateways } from '../src/sscd/gateways.ts';
 import type { Answer } from '../src/transactions/answers.ts';
 import { type DeviceLock, deviceKey } from '../src/transactions/device-lock.ts';
-import { type Eligible, eligibility, obstacleTo, servicesOf, sscdFor } from '../src/transactions/eligibility.ts';
+import {
+  type Eligible,
+  eligibility,
+  obstacleTo,
+  servicesOf,
+  sscdFor,
+} from '../src/transactions/eligibility.ts';
 import { nonceOf } from '../src/transactions/ids.ts';
 import { notBelieved } from '../src/transactions/outcomes.ts';
 import type { Seals } from '../src/transactions/seal.ts';

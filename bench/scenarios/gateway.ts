@@ -43,7 +43,11 @@ export const gateway: Scenario = {
   run: async (context) => {
     const { small, say } = context;
     const loader = await own(context, startHttpLoader());
-    const load = { template: signTemplate({ mode: 'synch', apId }), inFlight: 1, durationMs: small ? 700 : 4000 };
+    const load = {
+      template: signTemplate({ mode: 'synch', apId }),
+      inFlight: 1,
+      durationMs: small ? 700 : 4000,
+    };
     const measured = [];
     for (const mode of ['synch', 'asynch'] as const) {
       say(`${mode} upstream`);
@@ -65,7 +69,8 @@ export const gateway: Scenario = {
       ),
       tables: [
         {
-          title: 'Synchronous signs of one caller, by the number of services in a row (medians of the rounds)',
+          title:
+            'Synchronous signs of one caller, by the number of services in a row (medians of the rounds)',
           columns: ['gateway', 'services', 'p50 ms', 'p99 ms', 'added by each, p50 ms'],
           rows: measured.flatMap(({ mode, sides: { one, two, three } }) => {
             const alone = medians(one, 'p50Ms')[0] ?? Number.NaN;

@@ -9,7 +9,7 @@
  */
 import { Buffer } from 'node:buffer';
 import { Agent, type IncomingMessage, request as requestHttp } from 'node:http';
-import { Agent as TlsAgent, request as requestHttps } from 'node:https';
+import { request as requestHttps, Agent as TlsAgent } from 'node:https';
 
 interface FetchInit {
   readonly method: 'GET' | 'POST';

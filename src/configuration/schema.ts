@@ -157,7 +157,9 @@ const configurationObject = z.strictObject({
   subscribers: subscriberList.prefault([]).describe('Mobile users.'),
   gateways: gatewayList
     .prefault([])
-    .describe('Other services of this interface, behind which devices of subscribers are ([gateway.md](gateway.md)).'),
+    .describe(
+      'Other services of this interface, behind which devices of subscribers are ([gateway.md](gateway.md)).',
+    ),
   protocol: protocol.describe('What requests may contain.'),
   retention: retention.describe('How long finished transactions are kept.'),
   workers: workers.describe('The processes that advance transactions.'),

@@ -177,8 +177,7 @@ export const createLogins = (options: LoginsOptions): Logins => {
     const { serialNumber } = verification.signer;
     // A good signature of another person does not count. Which number has which serial number
     // behind a gateway is known there alone.
-    const isTheirs =
-      upstream !== undefined || serialNumber === (await serialNumberOf(request.msisdn.number));
+    const isTheirs = upstream !== undefined || serialNumber === (await serialNumberOf(request.msisdn.number));
     if (!isTheirs) return undefined;
     return { ...common, serialNumber, cms: signed.signature };
   };

@@ -137,7 +137,10 @@ export const createBehindGateway = (gateway: Gateway, notes: GatewayNotes): Sign
   const profiles = profilesByUri([authority]);
 
   /** @param note With the id of the transaction there. */
-  const upstreamIn = ({ msspTransId = '' }: GatewayNote): UpstreamTransaction => ({ gateway: name, msspTransId });
+  const upstreamIn = ({ msspTransId = '' }: GatewayNote): UpstreamTransaction => ({
+    gateway: name,
+    msspTransId,
+  });
 
   const signedBy = (standing: Standing, note: GatewayNote): PromptResult => {
     if (standing.state !== 'signed') return endedBy(fault(900));
@@ -154,14 +157,15 @@ export const createBehindGateway = (gateway: Gateway, notes: GatewayNotes): Sign
     const { now, promptedAt, deadline } = prompt;
     const last = deadline - lastPollMs;
     const next =
-      now < last
-        ? Math.min(gateway.pollAt(now + gateway.pauseMs(now - promptedAt)), last)
-        : now + latePollMs;
+      now < last ? Math.min(gateway.pollAt(now + gateway.pauseMs(now - promptedAt)), last) : now + latePollMs;
     return { kind: 'awaiting', askAgainAt: Math.ceil(next), upstream: upstreamIn(note) };
   };
 
   /** The person may have been asked, so the attempt does not end as if nobody had been. */
-  const unanswered = (prompt: Prompt, reply: Extract<Reply<unknown>, { kind: 'unreachable' | 'aborted' }>) => {
+  const unanswered = (
+    prompt: Prompt,
+    reply: Extract<Reply<unknown>, { kind: 'unreachable' | 'aborted' }>,
+  ) => {
     const { now, promptedAt } = prompt;
     const pauseMs = Math.max(gateway.pauseMs(now - promptedAt), retryMs);
     const cause = reply.kind === 'aborted' ? 'no answer in time' : reply.cause;
@@ -208,7 +212,10 @@ export const createBehindGateway = (gateway: Gateway, notes: GatewayNotes): Sign
           return { kind: 'unreachable', cause: 'it is busy and asks to try again later', refused: true };
         }
         if (reply.fault.code === 900 && repeats === 'joined' && now - promptedAt < believedAfterMs)
-          return unanswered(prompt, { kind: 'unreachable', cause: 'it reports an internal error (fault 900)' });
+          return unanswered(prompt, {
+            kind: 'unreachable',
+            cause: 'it reports an internal error (fault 900)',
+          });
         return endedBy(isRepeated && repeats === 'refused' ? lost : faultOf(reply.fault));
       case 'unreachable':
         if (!reply.unsent || isRepeated) return unanswered(prompt, reply);
@@ -226,7 +233,11 @@ export const createBehindGateway = (gateway: Gateway, notes: GatewayNotes): Sign
     prompt: async (prompt) => {
       const { transactionId, attempt } = prompt;
       const { apTransId, instant } = nameOf(prompt);
-      const sent = hash('sha256', JSON.stringify([url, mode, apTransId, instant, requestOf(prompt)]), 'base64url');
+      const sent = hash(
+        'sha256',
+        JSON.stringify([url, mode, apTransId, instant, requestOf(prompt)]),
+        'base64url',
+      );
       // G1
       const mine: GatewayNote = { gateway: name, sent };
       const note = await notes.claim(transactionId, attempt, mine);

@@ -106,9 +106,7 @@ const openGateway = (settings: GatewaySettings, index: number, now: () => number
 
 /** @throws GatewayFileError */
 export const openGateways = (settings: readonly GatewaySettings[], now: () => number) => {
-  const opened = new Map(
-    settings.map((each, index) => [each.name, openGateway(each, index, now)] as const),
-  );
+  const opened = new Map(settings.map((each, index) => [each.name, openGateway(each, index, now)] as const));
   return {
     find: (name: string): Gateway | undefined => opened.get(name)?.gateway,
     /** Roots of the signatures from behind it. */

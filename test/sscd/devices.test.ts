@@ -9,10 +9,10 @@ import type { GatewayNote } from '../../src/sscd/gateway.ts';
 import { type Gateways, openGateways } from '../../src/sscd/gateways.ts';
 import { createOutbox, createWebhookGateway, readOutbox } from '../../src/sscd/text-gateway.ts';
 import { closeShards } from '../../src/transactions/shards.ts';
-import { createMemoryCustodyStore } from '../support/memory-custody-store.ts';
-import { testRedis } from '../support/redis.ts';
 import { rootsOf, testFiles } from '../support/gateway.ts';
+import { createMemoryCustodyStore } from '../support/memory-custody-store.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
+import { testRedis } from '../support/redis.ts';
 import { type DeviceUnderTest, describeDevice } from './device-contract.ts';
 
 const redis = testRedis();
@@ -121,7 +121,10 @@ describe('behind a gateway', () => {
           },
         },
       };
-      const device = createDevices({ custody, gateway: outbox(), upstream }).deviceFor({ method: 'sim', sscd });
+      const device = createDevices({ custody, gateway: outbox(), upstream }).deviceFor({
+        method: 'sim',
+        sscd,
+      });
       const subscriber = { ...personWith(sscd), msisdn: '41700092509' };
       const theirs = far.core.custodyOver(far.core.blocking);
       return { device, custody: theirs, subscriber, sscd, meanwhile: hasEnded, signsElsewhere: true };

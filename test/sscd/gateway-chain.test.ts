@@ -55,7 +55,10 @@ beforeAll(async () => {
       { name, url, apId: 'http://test.example', trustAnchorsFile, repeats: 'joined', default: true },
     ],
   });
-  middle = await startTestProduct(prefixed('middle'), { listen: true, configuration: behind('far', far.url) });
+  middle = await startTestProduct(prefixed('middle'), {
+    listen: true,
+    configuration: behind('far', far.url),
+  });
   near = await startTestProduct(prefixed('near'), { configuration: behind('middle', middle.url) });
 }, 60_000);
 
@@ -79,31 +82,36 @@ const stand = async (ms: number): Promise<void> => {
 
 const seeds = Array.from({ length: Number(process.env.CHAIN_SEEDS ?? 1) }, (_, index) => `seed ${index + 1}`);
 
-it.each(seeds)('loses nothing and asks nobody twice while the far one is killed and stopped: %s', async (seed) => {
-  const random = createRandom(seed);
-  const ids: string[] = [];
-  const texts: string[] = [];
-  const submitAll = async (): Promise<void> => {
-    for (let count = 0; count < 30; count += 1) {
-      const text = `${seed} ${count} ${randomBytes(4).toString('hex')}`;
-      texts.push(text);
-      ids.push(await near.submit({ text, msisdn: `+4179000200${random.below(3)}` }));
-      await delay(random.below(100));
-    }
-  };
-  const breakFar = async (): Promise<void> => {
-    for (const breaks of random.shuffle([kill, stand, kill])) {
-      await delay(random.below(500));
-      await breaks(random.below(1000));
-    }
-  };
-  await Promise.all([submitAll(), breakFar()]);
-  await vi.waitFor(
-    async () => expect(new Set(await Promise.all(ids.map((id) => near.statusOf(id))))).toEqual(new Set(['500'])),
-    { timeout: 60_000, interval: 100 },
-  );
-  const askedOnce = texts.toSorted();
-  const mine = (all: readonly string[]) => all.filter((text) => text.startsWith(`${seed} `)).toSorted();
-  expect(mine(await textsAt(middle))).toEqual(askedOnce);
-  expect(mine(await textsIn(redis.client(), farPrefix))).toEqual(askedOnce);
-}, 120_000);
+it.each(seeds)(
+  'loses nothing and asks nobody twice while the far one is killed and stopped: %s',
+  async (seed) => {
+    const random = createRandom(seed);
+    const ids: string[] = [];
+    const texts: string[] = [];
+    const submitAll = async (): Promise<void> => {
+      for (let count = 0; count < 30; count += 1) {
+        const text = `${seed} ${count} ${randomBytes(4).toString('hex')}`;
+        texts.push(text);
+        ids.push(await near.submit({ text, msisdn: `+4179000200${random.below(3)}` }));
+        await delay(random.below(100));
+      }
+    };
+    const breakFar = async (): Promise<void> => {
+      for (const breaks of random.shuffle([kill, stand, kill])) {
+        await delay(random.below(500));
+        await breaks(random.below(1000));
+      }
+    };
+    await Promise.all([submitAll(), breakFar()]);
+    await vi.waitFor(
+      async () =>
+        expect(new Set(await Promise.all(ids.map((id) => near.statusOf(id))))).toEqual(new Set(['500'])),
+      { timeout: 60_000, interval: 100 },
+    );
+    const askedOnce = texts.toSorted();
+    const mine = (all: readonly string[]) => all.filter((text) => text.startsWith(`${seed} `)).toSorted();
+    expect(mine(await textsAt(middle))).toEqual(askedOnce);
+    expect(mine(await textsIn(redis.client(), farPrefix))).toEqual(askedOnce);
+  },
+  120_000,
+);

@@ -23,7 +23,13 @@ import { send } from '../http/wire.ts';
 import { rootsOf, testFiles, textsAt } from '../support/gateway.ts';
 import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
-import { profileRequest, receiptRequest, type SignOptions, signRequest, statusRequest } from '../support/requests.ts';
+import {
+  profileRequest,
+  receiptRequest,
+  type SignOptions,
+  signRequest,
+  statusRequest,
+} from '../support/requests.ts';
 
 const redis = testRedis();
 const writeFile = testFiles();
@@ -149,7 +155,11 @@ beforeAll(async () => {
     },
   );
   const secure = (await listenAt(tls as never)).replace('http:', 'https:');
-  const files = { certFile: fileAt('client.crt'), keyFile: fileAt('client.key'), caFile: fileAt('server.crt') };
+  const files = {
+    certFile: fileAt('client.crt'),
+    keyFile: fileAt('client.key'),
+    caFile: fileAt('server.crt'),
+  };
   const others = [
     { ...toFar, name: 'lossy', url: lossy, repeats: 'joined' },
     { ...toFar, name: 'refusing', url: refusing.url, repeats: 'refused' },
@@ -172,7 +182,13 @@ beforeAll(async () => {
       })),
       gateways: [
         {
-          ...{ name: 'middle', url: middle.url, apId: 'http://near.example', repeats: 'joined', default: true },
+          ...{
+            name: 'middle',
+            url: middle.url,
+            apId: 'http://near.example',
+            repeats: 'joined',
+            default: true,
+          },
           trustAnchorsFile: anchors,
         },
         ...others,
@@ -231,7 +247,9 @@ const requests: readonly (readonly [string, SignOptions])[] = [
   ['a person who is not known there either', { msisdn: '+41790000001' }],
   ['no time', { msisdn: '+41700092507', timeoutSeconds: 1 }],
   // Fault 900 is believed when it has lasted for some seconds.
-  ...faultCodes.filter((code) => code !== 900).map((code) => [`fault ${code}`, { msisdn: `+41000092${code}` }] as const),
+  ...faultCodes
+    .filter((code) => code !== 900)
+    .map((code) => [`fault ${code}`, { msisdn: `+41000092${code}` }] as const),
 ];
 
 describe('a client of a service behind which another one is', () => {
@@ -438,7 +456,7 @@ describe('a gateway', () => {
 
   it('has its signatures in evidence records, with the transaction there', async () => {
     const authorization = `Basic ${Buffer.from(`${encodeURIComponent(app.id)}:`).toString('base64')}`;
-    const ask = (path: string, body?: object): Promise<Response> => {
+    const ask = async (path: string, body?: object): Promise<Response> => {
       const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
       const headers = { authorization, 'content-type': 'application/json' };
       return near.api.fetch(new Request(`http://test/workflows/process${path}`, { headers, ...init }));
@@ -459,7 +477,9 @@ describe('a gateway', () => {
     const verified = await verifyEvidence(evidence, { roots: await rootsFor(near, far), definition: input });
     expect(verified).toMatchObject({
       ok: true,
-      evidence: { signatures: [{ upstream: { gateway: 'middle', msspTransId: expect.stringMatching(/^H/) } }] },
+      evidence: {
+        signatures: [{ upstream: { gateway: 'middle', msspTransId: expect.stringMatching(/^H/) } }],
+      },
     });
     expect(await verifyEvidence(evidence, { roots: await rootsFor(near) })).toMatchObject({ ok: false });
   });
@@ -503,7 +523,12 @@ describe('the configuration of gateways', () => {
     [{ gateways: [{ ...gateway, url: 'http://far.example' }] }, 'gateways[0].url: must be https'],
     [{ gateways: [{ ...gateway, url: 'https://me:pw@far.example' }] }, 'gateways[0].url: must be an http'],
     [
-      { gateways: [{ ...gateway, default: true }, { ...gateway, name: 'b', default: true }] },
+      {
+        gateways: [
+          { ...gateway, default: true },
+          { ...gateway, name: 'b', default: true },
+        ],
+      },
       'gateways[1].default: gateways[0] is the default already',
     ],
     [
@@ -523,15 +548,21 @@ describe('the configuration of gateways', () => {
     expect(problemsWith(configuration)).toEqual([expect.stringContaining(problem)]);
   });
 
-  it.each(['apPasswordFile', 'trustAnchorsFile'])('names the key of a file that is not there: %s', async (key) => {
-    const roots = { trustAnchorsFile: anchors };
-    const configuration = { gateways: [{ ...gateway, ...roots, [key]: '/nowhere/secret-path' }] };
-    const starting = startTestProduct({ ...redis, prefix: `${redis.prefix.slice(-20)}-bad` }, { configuration });
-    const error: Error = await starting.then(
-      () => new Error('it started'),
-      (reason: Error) => reason,
-    );
-    expect(error).toBeInstanceOf(GatewayFileError);
-    expect(error.message).toBe(`gateways[0].${key}: the file cannot be read (ENOENT)`);
-  });
+  it.each(['apPasswordFile', 'trustAnchorsFile'])(
+    'names the key of a file that is not there: %s',
+    async (key) => {
+      const roots = { trustAnchorsFile: anchors };
+      const configuration = { gateways: [{ ...gateway, ...roots, [key]: '/nowhere/secret-path' }] };
+      const starting = startTestProduct(
+        { ...redis, prefix: `${redis.prefix.slice(-20)}-bad` },
+        { configuration },
+      );
+      const error: Error = await starting.then(
+        () => new Error('it started'),
+        (reason: Error) => reason,
+      );
+      expect(error).toBeInstanceOf(GatewayFileError);
+      expect(error.message).toBe(`gateways[0].${key}: the file cannot be read (ENOENT)`);
+    },
+  );
 });

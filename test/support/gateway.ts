@@ -19,13 +19,12 @@ export const testFiles = (): ((name: string, content: string) => string) => {
 
 /** The roots of a product's users, PEM. */
 export const rootsOf = async ({ core }: TestProduct): Promise<string> =>
-  (await core.custodyOver(core.blocking).trust())
-    .map((der) => new X509Certificate(der).toString())
-    .join('');
+  (await core.custodyOver(core.blocking).trust()).map((der) => new X509Certificate(der).toString()).join('');
 
 /** Texts that were put to the people of a product, by the jobs of its first shard. */
-export const textsAt = async ({ core: { blocking, configuration } }: TestProduct): Promise<readonly string[]> =>
-  textsIn(blocking, configuration.queue.prefix);
+export const textsAt = async ({
+  core: { blocking, configuration },
+}: TestProduct): Promise<readonly string[]> => textsIn(blocking, configuration.queue.prefix);
 
 export const textsIn = async (
   redis: Pick<TestProduct['core']['blocking'], 'keys' | 'hget'>,

@@ -157,10 +157,7 @@ const upstreamFacts = ({ upstreams }: TransactionDetail): Html =>
     : html`<h3>At another service</h3>${facts(
         ...upstreams.map(
           ({ attempt, gateway, msspTransId }) =>
-            [
-              `${gateway}, attempt ${attempt}`,
-              html`<span class="code">${msspTransId}</span>`,
-            ] as const,
+            [`${gateway}, attempt ${attempt}`, html`<span class="code">${msspTransId}</span>`] as const,
         ),
       )}`;
 
