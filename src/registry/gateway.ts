@@ -10,7 +10,7 @@ const url = z
   .max(2048)
   .refine(
     (text) => URL.canParse(text) && /^https?:\/\/[^@?#\s]+$/.test(text) && new URL(text).username === '',
-    { error: 'must be an http or https URL without user, password, query or fragment' },
+    { error: 'must be an http or https URL without user, password, query or fragment', abort: true },
   )
   .transform((text) => text.replace(/\/+$/, ''));
 

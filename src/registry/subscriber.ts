@@ -150,7 +150,11 @@ const entry = z
   )
   .refine(
     ({ sim, apps }) => new Set([...(sim === undefined ? [] : [sim]), ...apps].map(upstreamOf)).size <= 1,
-    { path: ['apps'], error: 'must all be behind the gateway of the SIM, or the SIM and they behind none' },
+    {
+      path: ['apps'],
+      error: 'must all be behind the gateway of the SIM, or the SIM and they behind none',
+      abort: true,
+    },
   )
   .transform(({ msisdn, through = msisdn, sim, apps, ...rest }) => ({
     first: msisdn,

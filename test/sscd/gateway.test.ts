@@ -121,7 +121,7 @@ beforeAll(async () => {
     configuration: {
       subscribers: [{ msisdn: '41800092500', through: '41800092599', sim: {} }],
       applicationProviders: [
-        { id: 'http://middle.example', passwordHash: await hashPassword(secret, { ln: 4, r: 8, p: 1 }) },
+        { id: 'http://middle.example', passwordHash: await hashPassword(secret, { ln: 14, r: 8, p: 1 }) },
       ],
     },
   });
@@ -241,7 +241,6 @@ const requests: readonly (readonly [string, SignOptions])[] = [
   ['an EC key', {}],
   ['an RSA key', { msisdn: '+41700092502', profile: 'http://mid.vendor.ch/MID/v1/AuthProfile1.RSA' }],
   ['an App', { msisdn: '+41700092508', profile: 'http://mid.vendor.ch/Device-LoA4' }],
-  ['an App that nobody knows of here', { msisdn: '41700092508' }],
   ['services', { msisdn: '+41700092503', services: [...services, validate, language] }],
   ['no place', { msisdn: '+41700092510', services }],
   ['a person who is not known there either', { msisdn: '+41790000001' }],
@@ -261,6 +260,16 @@ describe('a client of a service behind which another one is', () => {
     const here = await ask(near);
     expect(here.status).toBe(there.status);
     expect(await comparable(here.body)).toEqual(await comparable(there.body));
+  });
+
+  it('gets the name of the method that the other service has chosen', async () => {
+    const ask = async (product: TestProduct) => {
+      const request = signRequest({ text: text(), msisdn: '41700092508', apId: 'http://near.example' });
+      return comparable((await send(product, '/rest/service/sign', request)).body);
+    };
+    const here = await ask(middle);
+    expect(here.MSS_SignatureResp.SignatureProfile).toBe('http://mid.vendor.ch/Device-LoA4');
+    expect(here).toEqual(await ask(far));
   });
 
   it('gets the same answers in asynch mode', async () => {
@@ -441,7 +450,12 @@ describe('a gateway', () => {
     const reference = `T${randomBytes(16).toString('hex')}`;
     const msisdn = '41700092501';
     const start = await logins.start({
-      ...{ tenant: near.api.oauth.tenants.main, client: { name: 'Shop' } as never, msisdn, language: 'en' },
+      ...{
+        tenant: near.api.oauth.tenants.main,
+        client: { name: 'Shop', loginText: {} } as never,
+        msisdn,
+        language: 'en',
+      },
       ...{ acrValues: [], scopes: new Set(['openid']), dtbd: undefined, sessionCode: 'X7Q2' },
       ...{ matchNumber: undefined, reference, begunAt: Date.now() },
     });
