@@ -208,7 +208,8 @@ export const configurationSchema = configurationObject
     }
     const gateways = new Set(values.gateways.map(({ name }) => name));
     for (const [index, { subscriber }] of values.subscribers.entries()) {
-      const gateway = gatewayOf(subscriber);
+      // An element with another problem has none yet.
+      const gateway = (subscriber as typeof subscriber | undefined) && gatewayOf(subscriber);
       if (gateway !== undefined && !gateways.has(gateway))
         refuse(['subscribers', index], 'has a device whose upstream gateways does not name');
     }
