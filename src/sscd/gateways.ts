@@ -35,7 +35,7 @@ export interface Gateway {
 
 export type Gateways = ReturnType<typeof openGateways>;
 
-const minPauseMs = 50;
+const minPauseMs = 20;
 /** For answers that need no person: calls.ts. */
 const timeoutMs = 15_000;
 
