@@ -98,7 +98,10 @@ describe('behind a gateway', () => {
   const hasEnded = async (): Promise<void> => {
     const [shard] = far.core.shardsOver(far.core.blocking);
     const open = ['active', 'wait', 'delayed', 'prioritized'] as const;
-    await vi.waitFor(async () => expect(await shard?.signatures.queue.getJobCountByTypes(...open)).toBe(0));
+    await vi.waitFor(
+      async () => expect(await shard?.signatures.queue.getJobCountByTypes(...open)).toBe(0),
+      20_000,
+    );
     await closeShards(shard === undefined ? [] : [shard]);
   };
 
