@@ -2,7 +2,7 @@
  * `npm run bench`: what the service does, measured against what it stands on.
  *
  *     npm run bench                         everything, as long as it takes
- *     npm run bench -- --small              less than three minutes (without profile and peers)
+ *     npm run bench -- --small              less than three minutes (without gateway, profile and peers)
  *     npm run bench -- --only accept,sign   some scenarios; the rows of the others stay as they are
  *     npm run bench -- --out DIR            results and plots into DIR, not into the project
  *     BENCH_PROFILE=DIR npm run bench …     CPU profiles into DIR (harness/program.ts)
@@ -33,6 +33,7 @@ const names = [
   'sign',
   'process',
   'synch',
+  'gateway',
   'people',
   'waiting',
   'fairness',
@@ -47,7 +48,7 @@ const names = [
   'peers',
 ];
 /** Too much for two minutes: runs in the small run only when it is named. */
-const onlyInFull = new Set(['profile', 'peers']);
+const onlyInFull = new Set(['gateway', 'profile', 'peers']);
 
 const { values: options } = parseArgs({
   options: { small: { type: 'boolean', default: false }, only: { type: 'string' }, out: { type: 'string' } },

@@ -25,6 +25,13 @@ export type LocationError = Readonly<z.infer<typeof locationError>>;
 
 const delivered = z.object({ kind: z.literal('delivered') });
 
+/** A transaction of another service. */
+export const upstreamSchema = z.object({
+  gateway: z.string().describe('Its name in the configuration'),
+  msspTransId: z.string().describe('The MSSP_TransID there'),
+});
+export type UpstreamTransaction = Readonly<z.infer<typeof upstreamSchema>>;
+
 export const outcomeSchema = z.intersection(
   z.discriminatedUnion('kind', [
     z.object({
@@ -43,6 +50,9 @@ export const outcomeSchema = z.intersection(
     validated: z.literal(true).optional(),
     geofencing: z.union([locationReport, locationError]).optional(),
     subscriberNetwork: z.string().optional().describe('MCC then MNC'),
+    upstream: upstreamSchema
+      .optional()
+      .describe('Where a device behind a gateway has signed: the CMS has the certificates of that service'),
     /** src/transactions/seal.ts */
     seal: z
       .string()

@@ -43,11 +43,17 @@ export type Concluded =
  * Output of `ask`.
  *
  * awaiting     The person has been asked. `againAt`: the device wants to be asked again then.
+ *              `isUnanswered`: the upstream did not answer, and the person may have been asked.
  * unreachable  Nobody has been asked. `isRefused`: the upstream works, but it refused the message.
  */
 export type Asked =
   | Concluded
-  | { readonly kind: 'awaiting'; readonly againAt?: number | undefined; readonly isAsked?: false }
+  | {
+      readonly kind: 'awaiting';
+      readonly againAt?: number | undefined;
+      readonly isAsked?: false;
+      readonly isUnanswered?: true;
+    }
   | { readonly kind: 'unreachable'; readonly isRefused?: true };
 
 /** Output of `choose`. ask: it must be stored that the device is asked, before it is asked. */

@@ -165,8 +165,8 @@ const forFixedMembers = (logger: Logger): Logger => logger.child({}, { redact: [
 export const createStepLog = (parent: Logger, now: () => number): StepLog => {
   const logger = forFixedMembers(parent);
   return {
-    asked: (msspTransId, attempt, { caller: { apTransId } }) =>
-      logger.info({ msspTransId, apTransId, attempt }, 'device asked'),
+    asked: (msspTransId, attempt, { caller: { apTransId } }, upstream) =>
+      logger.info({ msspTransId, apTransId, attempt, upstream }, 'device asked'),
     signed: (msspTransId, attempt, { caller: { apTransId } }) =>
       logger.info({ msspTransId, apTransId, attempt }, 'signed'),
     failed: (msspTransId, attempt, fault, about) =>

@@ -33,7 +33,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   client: ['machines pki protocol', 'zod'],
   pages: ['redis registry request-body', 'hono'],
   demo: ['theme protocol registry relying-party', 'hono jose'],
-  sscd: ['machines pki protocol redis registry', ''],
+  sscd: ['client machines pki protocol redis registry', ''],
   transactions: ['engine machines pki protocol redis registry', 'bullmq zod'],
   workflows: ['engine machines protocol redis registry transactions', 'bullmq zod'],
   evidence: ['machines pki relying-party transactions', 'jose zod'],

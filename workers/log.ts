@@ -1,4 +1,5 @@
 /** What workers log and count. The product provides it (src/logger.ts, src/telemetry/). */
+import type { UpstreamTransaction } from '../machines/outcome.ts';
 import type { SignatureRecord } from '../machines/record.ts';
 
 /**
@@ -10,7 +11,8 @@ export interface About {
 
 /** Steps of transactions, named by id. Phone numbers and texts stay out. */
 export interface StepLog {
-  asked(id: string, attempt: number, about: About): void;
+  /** @param upstream Where another service asks the person. */
+  asked(id: string, attempt: number, about: About, upstream?: UpstreamTransaction): void;
   /** @param record Its history says when the attempt began and when it was signed. */
   signed(id: string, attempt: number, about: About, record: SignatureRecord): void;
   /** @param about Undefined for a job that cannot be read. */

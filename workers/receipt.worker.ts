@@ -22,6 +22,7 @@ import { fault, faultLine } from '../src/protocol/fault.ts';
 import type { Protocol } from '../src/protocol/parse.ts';
 import type { SignatureRequest } from '../src/protocol/requests.ts';
 import type { SubscriberRegistry } from '../src/registry/subscriber.ts';
+import type { SigningDevice } from '../src/sscd/device.ts';
 import type { Devices } from '../src/sscd/devices.ts';
 import {
   type ReceiptJobData,
@@ -38,6 +39,7 @@ import { shardOf } from '../src/transactions/ids.ts';
 import type { ReadEnd } from '../src/transactions/outcomes.ts';
 import type { Shard } from '../src/transactions/shards.ts';
 import type { StepLog } from './log.ts';
+import type { Upstreams } from './upstreams.ts';
 
 /** A receipt is shown once, also after a replay of its job. */
 const attempt = 1;
@@ -58,10 +60,11 @@ export const createReceiptWorkflow = (options: {
   readonly subscribers: SubscriberRegistry;
   readonly devices: Devices;
   readonly deviceLock: DeviceLock;
+  readonly upstreams: Upstreams;
   readonly readEnd: ReadEnd;
   readonly log: StepLog;
 }): Workflow => {
-  const { shard, place, protocol, subscribers, devices, deviceLock, readEnd, log } = options;
+  const { shard, place, protocol, subscribers, devices, deviceLock, upstreams, readEnd, log } = options;
   const { jobs } = shard.signatures;
 
   /**
@@ -88,6 +91,11 @@ export const createReceiptWorkflow = (options: {
     return { record, request: request.value };
   };
 
+  const deviceOf = ({ msisdn, sscdId }: ReceiptJobData): SigningDevice | undefined => {
+    const sscd = sscdOf(subscribers.find(msisdn), sscdId);
+    return sscd && devices.deviceFor({ method: sscd.kind, sscd });
+  };
+
   const holder = ({ id }: InstanceInHand) => ({ transactionId: id, attempt });
 
   const show = async (instance: InstanceInHand, deadline: number): Promise<Shown> => {
@@ -110,6 +118,7 @@ export const createReceiptWorkflow = (options: {
       message,
       language: language ?? subscriber?.language,
       deadline,
+      upstream: signed.record.outcome?.upstream,
     });
     if (result.kind !== 'unreachable') return result;
     log.unreachable(msspTransId, attempt, 1, result.cause, signed.request);
@@ -139,7 +148,18 @@ export const createReceiptWorkflow = (options: {
       actors: {
         show: activity<{ readonly deadline: number }, Shown>(
           ({ input, instance }) => show(instance, input.deadline),
-          { turnWaitsMs: () => 10_000 },
+          {
+            gate: {
+              turn: (_, instance) => {
+                const data = dataOf(instance);
+                const { upstream } = deviceOf(data) ?? {};
+                if (upstream === undefined) return { kind: 'place', end: () => undefined };
+                return upstreams.turn(upstream.origin, data.apId ?? '');
+              },
+              verdictOf: (output) => ((output as Shown).kind === 'not-now' ? 'failed' : 'answered'),
+            },
+            turnWaitsMs: (_, instance) => (deviceOf(dataOf(instance))?.upstream === undefined ? 10_000 : 0),
+          },
         ),
       },
       actions: {

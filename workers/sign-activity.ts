@@ -108,7 +108,7 @@ const failedBy = ({ code, detail }: Fault, msspTransId?: string): SignResult => 
  */
 const proofOf = (instance: string, outcome: SignatureContext['outcome']): { readonly proof?: unknown } =>
   outcome?.kind === 'signature' && isInstanceOf(instance, processName)
-    ? { proof: { cms: outcome.cms, certificates: outcome.certificates } }
+    ? { proof: { cms: outcome.cms, certificates: outcome.certificates, upstream: outcome.upstream } }
     : {};
 
 /**

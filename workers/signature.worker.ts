@@ -19,18 +19,25 @@ import type { Protocol } from '../src/protocol/parse.ts';
 import type { SignatureRequest } from '../src/protocol/requests.ts';
 import type { ApplicationProviders } from '../src/registry/application-providers.ts';
 import type { SubscriberRegistry } from '../src/registry/subscriber.ts';
-import type { PromptResult, SigningDevice } from '../src/sscd/device.ts';
+import type { PromptResult, SigningDevice, Told } from '../src/sscd/device.ts';
 import type { Devices } from '../src/sscd/devices.ts';
+import type { Gateways } from '../src/sscd/gateways.ts';
 import type { Answer } from '../src/transactions/answers.ts';
 import { type DeviceLock, deviceKey } from '../src/transactions/device-lock.ts';
-import { type Eligible, eligibility, obstacleTo, servicesOf } from '../src/transactions/eligibility.ts';
+import {
+  type Eligible,
+  eligibility,
+  obstacleTo,
+  servicesOf,
+  sscdFor,
+} from '../src/transactions/eligibility.ts';
 import { nonceOf } from '../src/transactions/ids.ts';
 import { notBelieved } from '../src/transactions/outcomes.ts';
 import type { Seals } from '../src/transactions/seal.ts';
 import { defineSignature, type SignatureData } from '../src/transactions/signature-workflow.ts';
 import { createVerifyOutcome } from '../src/transactions/verify-outcome.ts';
 import type { StepLog } from './log.ts';
-import type { createUpstreams } from './upstreams.ts';
+import type { Upstreams } from './upstreams.ts';
 
 export interface SignatureActivitiesOptions {
   readonly place: { readonly shard: number; readonly shards: number };
@@ -39,7 +46,8 @@ export interface SignatureActivitiesOptions {
   readonly subscribers: SubscriberRegistry;
   readonly devices: Devices;
   readonly deviceLock: DeviceLock;
-  readonly upstreams: ReturnType<typeof createUpstreams>;
+  readonly upstreams: Upstreams;
+  readonly gateways?: Pick<Gateways, 'trust'> | undefined;
   readonly custody: KeyCustody;
   readonly seals: Pick<Seals, 'seal' | 'fits'>;
   /** Ends the transaction, perhaps of another shard, whose App screen is taken over. */
@@ -67,34 +75,41 @@ const requestOf = ({ data }: InstanceInHand): SignatureRequest => (data as Signa
 export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Workflow => {
   const { providers, subscribers, devices, deviceLock, upstreams, custody, seals, answer, now, log } =
     options;
-  const verifyOutcome = createVerifyOutcome(custody);
+  const verifyOutcome = createVerifyOutcome(custody, options.gateways?.trust);
 
   const screenFor = (request: SignatureRequest, sscdId: string): string =>
     deviceKey(request.msisdn.number, sscdId);
 
-  /** @param isOwn The answer was made in this process, just now. */
+  /**
+   * @param from.isOwn The answer was made in this process, just now.
+   * @param from.told  What another service knows that has asked the person.
+   */
   const conclude = async (
     { id, data }: InstanceInHand,
     attempt: number,
     { chosen, subscriber }: Eligible,
     given: DeviceAnswer,
-    isOwn = false,
+    { isOwn = false, told }: { readonly isOwn?: boolean; readonly told?: Told | undefined } = {},
   ): Promise<Concluded> => {
     if (given.kind === 'fault') return failed(given.fault);
     const { request } = data as SignatureData;
     const { validate } = request.services;
     const time = now();
     if (given.kind === 'signature' && (!isOwn || validate !== undefined)) {
-      const invalid = await verifyOutcome({ id, attempt, request, signature: given, at: time });
+      const claimed = { id, attempt, request, signature: given, gateway: told?.upstream.gateway, at: time };
+      const invalid = await verifyOutcome(claimed);
       if (invalid?.code === 900) log.trouble(notBelieved(id));
       if (invalid !== undefined) return failed(invalid);
     }
+    const profile = told?.profile ?? chosen.answerProfile;
+    const sscd = told === undefined ? chosen.sscd : (sscdFor(subscriber, profile) ?? chosen.sscd);
     const outcome: Outcome = {
-      ...given,
-      profile: chosen.answerProfile,
-      ...(chosen.sscd !== undefined && { sscdId: chosen.sscd.id }),
+      ...{ ...given, profile },
+      ...(sscd !== undefined && { sscdId: sscd.id }),
       ...(validate !== undefined && given.kind === 'signature' && { validated: true as const }),
-      ...servicesOf(request, { chosen, subscriber }, time),
+      ...(told === undefined
+        ? servicesOf(request, { chosen, subscriber }, time)
+        : { ...told.services, upstream: told.upstream }),
     };
     return { kind: 'signed', outcome: { ...outcome, seal: seals.seal({ id, attempt, request, outcome }) } };
   };
@@ -146,11 +161,12 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
   };
 
   const prompt = (
-    { id, data }: InstanceInHand,
-    { attempt, deadline, promptedAt = now() }: Ask,
+    given: ActivityArguments<Ask>,
     { chosen: { sscd }, subscriber }: Eligible,
     device: SigningDevice,
   ): Promise<PromptResult> => {
+    const { id, data } = given.instance;
+    const { attempt, deadline, promptedAt = now() } = given.input;
     const { request } = data as SignatureData;
     return device.prompt({
       transactionId: id,
@@ -164,23 +180,29 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
       promptedAt,
       now: now(),
       deadline,
+      // Reading the signal has its price.
+      ...(device.upstream !== undefined && { request, signal: given.signal }),
     });
   };
 
   const askedBy = async (
-    instance: InstanceInHand,
-    ask: Ask,
+    given: ActivityArguments<Ask>,
     eligible: Eligible,
     device: SigningDevice,
     isOwn: boolean,
   ): Promise<Asked> => {
+    const { instance, input: ask } = given;
     const request = requestOf(instance);
-    const result = await prompt(instance, ask, eligible, device);
+    const result = await prompt(given, eligible, device);
     switch (result.kind) {
       case 'answered':
-        return conclude(instance, ask.attempt, eligible, result.answer, isOwn);
+        return conclude(instance, ask.attempt, eligible, result.answer, { isOwn, told: result.told });
       case 'awaiting':
-        if (!ask.isAsked) log.asked(instance.id, ask.attempt, request);
+        if (result.unanswered !== undefined) {
+          log.unreachable(instance.id, ask.attempt, ask.failures + 1, result.unanswered, request);
+          return { kind: 'awaiting', againAt: result.askAgainAt, isUnanswered: true };
+        }
+        if (!ask.isAsked) log.asked(instance.id, ask.attempt, request, result.upstream);
         return { kind: 'awaiting', againAt: result.askAgainAt };
       case 'unreachable':
         log.unreachable(instance.id, ask.attempt, ask.failures + 1, result.cause, request);
@@ -210,7 +232,7 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
       ...(device.upstream !== undefined && { upstream: device.upstream.origin }),
     };
     if (!device.screen && device.upstream === undefined) {
-      const asked = await askedBy(instance, ask, eligible.value, device, true);
+      const asked = await askedBy(given, eligible.value, device, true);
       return asked.kind === 'awaiting' || asked.kind === 'unreachable' ? { ...asked, chosen } : asked;
     }
     const busy = await claimScreen(instance, ask, eligible.value, device, false);
@@ -230,7 +252,7 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
       await giveBack(instance, ask, eligible.value);
       return { kind: 'awaiting', isAsked: false };
     }
-    return askedBy(instance, ask, eligible.value, device, false);
+    return askedBy(given, eligible.value, device, false);
   };
 
   return defineSignature({
@@ -249,6 +271,7 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
             verdictOf: (output) => {
               const asked = output as Asked;
               if ('isAsked' in asked) return 'not-asked';
+              if ('isUnanswered' in asked) return 'failed';
               return asked.kind === 'unreachable' && !asked.isRefused ? 'failed' : 'answered';
             },
           },
@@ -260,8 +283,11 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
             const eligible = eligibility(requestOf(instance), subscribers, chosen);
             if (!eligible.ok) return failed(eligible.fault);
             const { data: answered } = answerSchema.safeParse(given);
-            // Other programs may write anything, such as a delivery for a device that signs.
-            const isDevices = answered?.kind !== 'delivered' || eligible.value.chosen.sscd === undefined;
+            const { sscd } = eligible.value.chosen;
+            // Other programs may write anything, such as a delivery for a device that signs. What is
+            // behind a gateway is heard from the gateway alone: no nonce binds its signatures to us.
+            const isDevices =
+              answered?.kind === 'delivered' ? sscd === undefined : sscd?.device.kind !== 'gateway';
             if (answered !== undefined && isDevices)
               return conclude(instance, attempt, eligible.value, answered);
             log.trouble(notBelieved(instance.id));

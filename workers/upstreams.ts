@@ -3,16 +3,16 @@
  * may call them.
  *
  * A call goes on while its job sleeps (src/engine/activities.ts), so an upstream that hangs holds
- * no slot of the worker. It holds a slot here: each upstream has 200 in a process, of which one
- * application gets a quarter. A job that finds no slot, or an open circuit breaker, is put off.
+ * no slot of the worker. It holds a slot here: each upstream has 200 in a process, or what the
+ * configuration says of a gateway. One application gets a quarter of them. A job that finds no slot,
+ * or an open circuit breaker, is put off.
  */
 import type { GateTurn, GateVerdict } from '../src/engine/define.ts';
 import type { UpstreamLog } from './log.ts';
 import { createTenantConcurrency, type TenantConcurrency } from './tenant-concurrency.ts';
 
 /** A slot costs a connection and no thread. */
-const maxTotal = 200;
-const max = maxTotal / 4;
+const usualTotal = 200;
 /** A person waits, so a job that was put off comes back soon. */
 const minWaitMs = 100;
 
@@ -89,10 +89,19 @@ export const createBreaker = (
   };
 };
 
-export const createUpstreams = (log: UpstreamLog, now: () => number = () => performance.now()) => {
+export type Upstreams = ReturnType<typeof createUpstreams>;
+
+/** @param maxCalls By origin, where it is not the usual number. */
+export const createUpstreams = (
+  log: UpstreamLog,
+  now: () => number = () => performance.now(),
+  maxCalls: ReadonlyMap<string, number> = new Map(),
+) => {
   const known = new Map<string, { readonly tenants: TenantConcurrency; readonly breaker: Breaker }>();
 
   const findUpstream = (origin: string) => {
+    const maxTotal = maxCalls.get(origin) ?? usualTotal;
+    const max = Math.floor(maxTotal / 4);
     const upstream = known.get(origin) ?? {
       tenants: createTenantConcurrency({ max, maxWhenSlow: max, maxTotal, minWaitMs }, now),
       breaker: createBreaker({ opened: () => log.down(origin), closed: () => log.back(origin) }, now),

@@ -21,6 +21,7 @@ import type { ApplicationProviders } from '../src/registry/application-providers
 import type { RateLimiter } from '../src/registry/rate-limiter.ts';
 import type { SubscriberRegistry } from '../src/registry/subscriber.ts';
 import type { Devices } from '../src/sscd/devices.ts';
+import type { Gateways } from '../src/sscd/gateways.ts';
 import { createAnswer } from '../src/transactions/answers.ts';
 import { receiptJobName, signatureJobName } from '../src/transactions/contract.ts';
 import { createDeviceLock } from '../src/transactions/device-lock.ts';
@@ -47,6 +48,7 @@ export interface WorkersOptions {
   readonly providers: ApplicationProviders;
   readonly subscribers: SubscriberRegistry;
   readonly devices: Devices;
+  readonly gateways?: Pick<Gateways, 'maxCalls' | 'trust'>;
   readonly custody: KeyCustody;
   readonly seals: Seals;
   readonly limiter: RateLimiter;
@@ -114,7 +116,7 @@ export const startWorkers = (options: WorkersOptions) => {
   };
   // Signatures and workflows share the CPU, so they share the turns.
   const turns = createTurns();
-  const upstreams = createUpstreams(options.upstreamLog);
+  const upstreams = createUpstreams(options.upstreamLog, undefined, options.gateways?.maxCalls);
 
   const workerOptions = (shard: Shard): WorkerOptions => ({
     connection: blocking,
@@ -163,7 +165,7 @@ export const startWorkers = (options: WorkersOptions) => {
       ...common,
       abandon,
       queue: shard.receipts.queue,
-      workflows: [createReceiptWorkflow({ ...options, shard, place, deviceLock, readEnd })],
+      workflows: [createReceiptWorkflow({ ...options, shard, place, deviceLock, upstreams, readEnd })],
       workflowOf: () => ({ name: receiptJobName }),
     });
     const flowing = startWorkflowsWorker({

@@ -7,6 +7,7 @@
 import { Buffer } from 'node:buffer';
 import { z } from 'zod';
 import { faultTable, isFaultCode } from '../protocol/fault.ts';
+import { profileQueryExtensionSchema } from '../protocol/schemas/profile.ts';
 import type { ProfileAnswer, Reaction, ServiceAnswers, SscdAnswer, Standing, Submitted } from './reply.ts';
 
 const maybe = <Schema extends z.ZodType>(schema: Schema) =>
@@ -178,10 +179,12 @@ const sscd = z
     }),
   );
 
+const profileUris = maybe(z.union([z.array(z.string()), z.string().transform((uri) => [uri])]));
+
 export const profileAnswerSchema = z
   .object({
     MSS_ProfileResp: z.object({
-      SignatureProfile: maybe(z.union([z.array(z.string()), z.string().transform((uri) => [uri])])),
+      SignatureProfile: profileUris,
       Status: z.object({
         StatusCode: code,
         StatusDetail: maybe(
@@ -209,3 +212,19 @@ export const profileAnswerSchema = z
       apps: Sscds?.App ?? [],
     };
   });
+
+/** The same, not taken apart: for a service that hands it on. */
+export const rawProfileAnswerSchema = z
+  .object({
+    MSS_ProfileResp: z.object({
+      SignatureProfile: profileUris,
+      Status: z.object({
+        StatusDetail: maybe(z.object({ ProfileQueryExtension: maybe(profileQueryExtensionSchema) })),
+      }),
+    }),
+  })
+  .transform(({ MSS_ProfileResp: { SignatureProfile, Status } }) => ({
+    profiles: SignatureProfile ?? [],
+    extension: Status.StatusDetail?.ProfileQueryExtension,
+  }));
+export type RawProfile = z.output<typeof rawProfileAnswerSchema>;

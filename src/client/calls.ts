@@ -10,10 +10,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { z } from 'zod';
 import { parseJson } from '../protocol/json.ts';
 import type { Operation } from '../protocol/parse.ts';
-import { type MessagingMode, profileParams } from '../protocol/requests.ts';
+import { type MessagingMode, type ProfileParam, profileParams } from '../protocol/requests.ts';
 import type { Dialect } from '../protocol/uris.ts';
 import {
   defaultTimeoutSeconds,
+  type GeofencingInput,
   type RequestInput,
   writeCaller,
   writePlainText,
@@ -22,11 +23,12 @@ import {
 import {
   faultAnswerSchema,
   profileAnswerSchema,
+  rawProfileAnswerSchema,
   receiptAnswerSchema,
   signatureAnswerSchema,
   statusAnswerSchema,
 } from './answers.ts';
-import { causeOf, type Fetch } from './fetch.ts';
+import { causeOf, type Fetch, isUnsent } from './fetch.ts';
 import { pollUntilEnded } from './polling.ts';
 import type { Reply, Standing, Submitted } from './reply.ts';
 
@@ -48,6 +50,19 @@ export type SignRequest = RequestInput & {
   /** Ask where the phone is. */
   readonly geofencing?: boolean;
 };
+
+/** With what only a service needs that hands a request on. */
+export type HandedOn = RequestInput & {
+  readonly geofencing?: boolean | GeofencingInput;
+  /** The Data of an approval as it came, because the order of its members is signed. */
+  readonly approvalData?: string;
+};
+
+/** Names a request, so that it can be sent again as the same one. Default: a name of its own. */
+export interface RequestName {
+  readonly apTransId: string;
+  readonly instant: Date;
+}
 
 export interface ReceiptRequest {
   readonly msspTransId: string;
@@ -95,12 +110,9 @@ export type Calls = ReturnType<typeof createCalls>;
 export const createCalls = (options: CallsOptions) => {
   const { apId, apPassword, dialect = vendor, fetch, now, signal } = options;
   const base = options.url.replace(/\/+$/, '');
-  const caller = () => ({
-    apId,
-    apPassword,
-    apTransId: `P${randomBytes(10).toString('hex')}`,
-    dialect,
-    instant: new Date(now()),
+  const caller = (name?: RequestName) => ({
+    ...{ apId, apPassword, dialect },
+    ...(name ?? { apTransId: `P${randomBytes(10).toString('hex')}`, instant: new Date(now()) }),
   });
 
   const exchange = async (
@@ -126,6 +138,7 @@ export const createCalls = (options: CallsOptions) => {
       return {
         kind: 'unreachable',
         cause: outOfTime.aborted ? `no answer in ${withinMs / 1000} seconds` : causeOf(error),
+        ...(isUnsent(error) && { unsent: true }),
       };
     }
   };
@@ -155,12 +168,32 @@ export const createCalls = (options: CallsOptions) => {
       : reply;
   };
 
+  const profile = <Schema extends z.ZodType>(
+    schema: Schema,
+    msisdn: string,
+    params: readonly ProfileParam[],
+  ): Promise<Reply<z.output<Schema>>> =>
+    call('profile', schema, promptMs, {
+      MSS_ProfileReq: {
+        ...writeCaller(caller()),
+        MajorVersion: '2',
+        MinorVersion: '0',
+        MobileUser: { MSISDN: msisdn },
+        Params: params.join(' '),
+      },
+    });
+
   return {
     status,
-    sign: async (request: SignRequest & { readonly mode: MessagingMode }): Promise<Reply<Submitted>> => {
+    sign: async (
+      request: HandedOn & { readonly mode: MessagingMode },
+      name?: RequestName,
+    ): Promise<Reply<Submitted>> => {
       const { mode, timeoutSeconds = defaultTimeoutSeconds } = request;
       const withinMs = mode === 'synch' ? timeoutSeconds * 1000 + marginMs : promptMs;
-      const body = writeSignRequest(caller(), mode, request);
+      const body = writeSignRequest(caller(name), mode, request);
+      if (request.approvalData !== undefined)
+        body.MSS_SignatureReq.DataToBeSigned.Data = request.approvalData;
       const reply = await call('sign', signatureAnswerSchema, withinMs, body);
       // 100 means accepted here.
       return mode === 'asynch' && reply.kind === 'answered' && reply.value.standing.state === 'delivered'
@@ -176,10 +209,10 @@ export const createCalls = (options: CallsOptions) => {
         pause: (ms) => delay(ms, undefined, { signal }).catch(() => undefined),
       }),
     // Always with the extension, because only it says what the person did.
-    receipt: ({ msspTransId, msisdn, text, language = 'en' }: ReceiptRequest) =>
+    receipt: ({ msspTransId, msisdn, text, language = 'en' }: ReceiptRequest, name?: RequestName) =>
       call('receipt', receiptAnswerSchema, receiptMs + marginMs, {
         MSS_ReceiptReq: {
-          ...writeCaller(caller()),
+          ...writeCaller(caller(name)),
           MajorVersion: '1',
           MinorVersion: '1',
           MSSP_TransID: msspTransId,
@@ -198,16 +231,10 @@ export const createCalls = (options: CallsOptions) => {
         },
       }),
     /** Asks for everything there is. */
-    profile: (msisdn: string) =>
-      call('profile', profileAnswerSchema, promptMs, {
-        MSS_ProfileReq: {
-          ...writeCaller(caller()),
-          MajorVersion: '2',
-          MinorVersion: '0',
-          MobileUser: { MSISDN: msisdn },
-          Params: profileParams.join(' '),
-        },
-      }),
+    profile: (msisdn: string) => profile(profileAnswerSchema, msisdn, profileParams),
+    /** Asks for some, and gives it as it is written. */
+    rawProfile: (msisdn: string, params: readonly ProfileParam[]) =>
+      profile(rawProfileAnswerSchema, msisdn, params),
     /** PEM of the roots, as trustworthy as the connection. Undefined if the service offers none. */
     rootCertificates: async (): Promise<Reply<string | undefined>> => {
       const raw = await exchange('/pki/root.pem', promptMs);

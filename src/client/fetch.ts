@@ -8,8 +8,8 @@
  * Redirects are not followed, because bodies carry passwords. Only Retry-After is kept of headers.
  */
 import { Buffer } from 'node:buffer';
-import { type IncomingMessage, request as requestHttp } from 'node:http';
-import { request as requestHttps } from 'node:https';
+import { Agent, type IncomingMessage, request as requestHttp } from 'node:http';
+import { request as requestHttps, Agent as TlsAgent } from 'node:https';
 
 interface FetchInit {
   readonly method: 'GET' | 'POST';
@@ -43,16 +43,53 @@ const readAll = async (answer: IncomingMessage): Promise<Response> => {
   });
 };
 
-/** Rejects like `fetch`: without an answer, or when the signal aborts. */
-export const fetchWithoutTimeout: Fetch = (url, { method, headers, body, signal }) =>
-  new Promise((resolve, reject) => {
-    const send = url.startsWith('https:') ? requestHttps : requestHttp;
-    const request = send(url, { method, headers, signal, agent: false }, (answer) => {
-      readAll(answer).then(resolve, reject);
+/** PEM. */
+export interface TlsFiles {
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
+  readonly ca?: string | undefined;
+}
+
+type Send = (url: string, init: FetchInit, kept: Agent | false) => Promise<Response>;
+
+const sendOver =
+  ({ cert, key, ca }: TlsFiles): Send =>
+  (url, { method, headers, body, signal }, agent) =>
+    new Promise((resolve, reject) => {
+      const read = (answer: IncomingMessage): void => void readAll(answer).then(resolve, reject);
+      const request = url.startsWith('https:')
+        ? requestHttps(url, { method, headers, signal, agent, cert, key, ca }, read)
+        : requestHttp(url, { method, headers, signal, agent }, read);
+      request.on('error', (error) => reject(Object.assign(error, { reusedSocket: request.reusedSocket })));
+      request.end(body);
     });
-    request.on('error', reject);
-    request.end(body);
-  });
+
+const sendPlainly = sendOver({});
+
+/** Rejects like `fetch`: without an answer, or when the signal aborts. */
+export const fetchWithoutTimeout: Fetch = (url, init) => sendPlainly(url, init, false);
+
+/** The service had closed a kept connection, perhaps before it got the request. */
+const wasClosed = (error: unknown): boolean =>
+  error instanceof Error && 'reusedSocket' in error && error.reusedSocket === true;
+
+/**
+ * The same with certificates.
+ *
+ * @returns `once` has a connection for each call. `repeatable` keeps connections, and calls again
+ *   when a kept one was closed: for calls that change nothing.
+ */
+export const createFetches = (url: string, tls: TlsFiles) => {
+  const send = sendOver(tls);
+  const kept = url.startsWith('https:') ? new TlsAgent({ keepAlive: true }) : new Agent({ keepAlive: true });
+  const once: Fetch = (to, init) => send(to, init, false);
+  const repeatable: Fetch = (to, init) =>
+    send(to, init, kept).catch((error: unknown) => {
+      if (wasClosed(error) && !init.signal.aborted) return once(to, init);
+      throw error;
+    });
+  return { once, repeatable, close: (): void => kept.destroy() };
+};
 
 /** Causes in words. */
 const words: Readonly<Record<string, string>> = {
@@ -74,6 +111,18 @@ const codeOf = (error: unknown): string | undefined => {
   // The built-in fetch wraps the cause.
   return codeOf(error.cause);
 };
+
+/** No connection came about, so nothing was sent. */
+const unsent: ReadonlySet<string | undefined> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+]);
+
+/** Whether an error proves that the service has got nothing. */
+export const isUnsent = (error: unknown): boolean => unsent.has(codeOf(error));
 
 /** @returns Words that can follow a colon: by the error's code, else its message. */
 export const causeOf = (error: unknown): string => {

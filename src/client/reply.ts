@@ -13,8 +13,11 @@ export type Reply<T> =
   | { readonly kind: 'answered'; readonly value: T }
   /** `retryLater`: the service is busy and has not looked at the request. */
   | { readonly kind: 'fault'; readonly fault: ServiceFault; readonly retryLater?: boolean }
-  /** No usable answer; for a status request also a busy service. `cause` can follow a colon. */
-  | { readonly kind: 'unreachable'; readonly cause: string }
+  /**
+   * No usable answer; for a status request also a busy service. `cause` can follow a colon.
+   * `unsent`: the service has got nothing of the request.
+   */
+  | { readonly kind: 'unreachable'; readonly cause: string; readonly unsent?: true }
   /** The caller's signal. The request may have arrived. */
   | { readonly kind: 'aborted' };
 

@@ -15,6 +15,7 @@ import { faultTable } from '../protocol/fault.ts';
 import type { SignatureRequest } from '../protocol/requests.ts';
 import { shardFor } from '../transactions/answers.ts';
 import { recordIn, signatureRecordSchema } from '../transactions/contract.ts';
+import { upstreamsIn } from '../transactions/gateway-notes.ts';
 import type { TransactionView } from '../transactions/outcomes.ts';
 import type { AdminApiDeps, ConsoleSession } from './deps.ts';
 import {
@@ -195,6 +196,8 @@ export const createDetails = ({ history, transactions, shards, redis, audit, lin
       /** Undefined where the job holds no request that can be read. */
       request: view && shownRequest(sight, view.request, row),
       outcome: row.state === 'failed' ? undefined : shownOutcome(sight, record),
+      /** Transactions at other services that it has led to, by attempt. */
+      upstreams: upstreamsIn(job),
       /** To its log lines and its trace in the operator's own systems, where these are configured. */
       links: {
         log: links?.log?.replaceAll('{msspTransId}', encodeURIComponent(id)),

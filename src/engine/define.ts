@@ -24,7 +24,7 @@ export interface ActivityPolicy {
   /** A try that takes longer is aborted, and counts as failed. Default: no limit. */
   readonly timeoutMs?: number;
   /** So long a turn waits for the answer of a try before its job sleeps. Default 20. */
-  readonly turnWaitsMs?: (input: unknown) => number;
+  readonly turnWaitsMs?: (input: unknown, instance: InstanceInHand) => number;
   /** Decides when a try may begin. Waiting is no failure. */
   readonly gate?: Gate;
   /**

@@ -285,7 +285,7 @@ class Turn {
       }
       const pauseMs = activities.start({ child: name, run, activity, input, instance, now });
       if (pauseMs === 0) {
-        turnWaitsMs = Math.max(turnWaitsMs, waits?.(input) ?? usualTurnWaitMs);
+        turnWaitsMs = Math.max(turnWaitsMs, waits?.(input, instance) ?? usualTurnWaitMs);
       } else {
         const { held: _, ...idle } = child;
         life.setChild(name, { ...idle, notBefore: now + pauseMs });

@@ -8,12 +8,14 @@
 import { Buffer } from 'node:buffer';
 import { CompactSign } from 'jose';
 import { z } from 'zod';
+import { type UpstreamTransaction, upstreamSchema } from '../../machines/outcome.ts';
 import type { ProcessReport, ReportEntry } from '../../machines/process-report.ts';
 import type { KeyCustody } from '../pki/ports.ts';
 import { verifySignature } from '../pki/verify.ts';
 import { nonceOf } from '../transactions/ids.ts';
 import { completeSignature } from '../transactions/outcomes.ts';
 import type { Transactions } from '../transactions/transactions.ts';
+import type { GatewayTrust } from '../transactions/verify-outcome.ts';
 import { type Evidence, evidenceSchema, evidenceType, hashDefinition } from './evidence.ts';
 
 type SignatureEntry = Evidence['signatures'][number];
@@ -31,7 +33,11 @@ export interface EndedProcess {
 }
 
 /** What a signer keeps of the outcome of its transaction (workers/sign-activity.ts). */
-const proofSchema = z.object({ cms: z.base64(), certificates: z.string().optional() });
+const proofSchema = z.object({
+  cms: z.base64(),
+  certificates: z.string().optional(),
+  upstream: upstreamSchema.optional(),
+});
 
 const digitsOf = (msisdn: string): string => msisdn.replace(/\D/g, '');
 const instantOf = (at: number): string => new Date(at).toISOString();
@@ -46,14 +52,23 @@ export const createEvidenceMaker = (options: {
   readonly issuer: string;
   readonly custody: Pick<KeyCustody, 'evidenceKey' | 'chain' | 'trust' | 'serialNumberOf'>;
   readonly findOwn: Transactions['findOwn'];
+  readonly gatewayTrust?: GatewayTrust;
 }): CreateEvidence => {
-  const { issuer, custody, findOwn } = options;
+  const { issuer, custody, findOwn, gatewayTrust } = options;
 
-  const findCms = async (apId: string, msspTransId: string, proof: unknown): Promise<string | undefined> => {
+  const findSigned = async (
+    apId: string,
+    msspTransId: string,
+    proof: unknown,
+  ): Promise<{ readonly cms: string | undefined; readonly upstream?: UpstreamTransaction | undefined }> => {
     const kept = proofSchema.safeParse(proof).data;
-    if (kept !== undefined) return completeSignature({ kind: 'signature', ...kept }, custody);
+    if (kept !== undefined) {
+      const cms = await completeSignature({ kind: 'signature', ...kept }, custody);
+      return { cms, upstream: kept.upstream };
+    }
     const view = await findOwn(apId, msspTransId);
-    return view?.state.kind === 'signed' ? view.state.signed.signature : undefined;
+    if (view?.state.kind !== 'signed') return { cms: undefined };
+    return { cms: view.state.signed.signature, upstream: view.state.signed.upstream };
   };
 
   const personIn = ({ step, key, person }: ReportEntry) => ({
@@ -63,22 +78,27 @@ export const createEvidenceMaker = (options: {
 
   const signatureIn = async (apId: string, entry: ReportEntry, place: string): Promise<SignatureEntry> => {
     const { person, at, msspTransId = '', attempt = 1, proof } = entry;
-    const cms = await findCms(apId, msspTransId, proof);
+    const { cms, upstream } = await findSigned(apId, msspTransId, proof);
     if (cms === undefined) throw new Error(`${place}: the transaction has no signature`);
+    const trust = upstream === undefined ? await custody.trust() : gatewayTrust?.(upstream.gateway);
     const verified = verifySignature(Buffer.from(cms, 'base64'), person.text, {
-      trust: await custody.trust(),
+      trust: trust ?? [],
       at: new Date(at),
     });
     if (!verified.ok) throw new Error(`${place}: the signature does not verify: ${verified.reason}`);
     const { signer, nonce = new Uint8Array() } = verified;
+    const entryWith = (serialNumber: string): SignatureEntry => ({
+      ...personIn(entry),
+      ...{ text: person.text, at: instantOf(at), msspTransId, attempt, serialNumber, cms },
+      ...(upstream !== undefined && { upstream }),
+    });
+    // Whose certificate it is and for which request, only the other service knows.
+    if (upstream !== undefined) return entryWith(signer.serialNumber);
     const serialNumber = await custody.serialNumberOf(digitsOf(person.msisdn));
     if (signer.serialNumber !== serialNumber) throw new Error(`${place}: another person has signed`);
     if (Buffer.compare(nonce, nonceOf(msspTransId, attempt)) !== 0)
       throw new Error(`${place}: the signature is of another transaction or attempt`);
-    return {
-      ...personIn(entry),
-      ...{ text: person.text, at: instantOf(at), msspTransId, attempt, serialNumber, cms },
-    };
+    return entryWith(serialNumber);
   };
 
   /**

@@ -12,6 +12,7 @@
  */
 import { hash } from 'node:crypto';
 import { z } from 'zod';
+import { upstreamSchema } from '../../machines/outcome.ts';
 
 export const evidenceType = 'paraph-evidence+jwt';
 
@@ -32,6 +33,9 @@ const signatureEntry = person.extend({
   attempt: z.number().int().min(1).describe('Of the transaction; with its id the nonce in the CMS'),
   serialNumber: z.string().describe('In the subject of all certificates of this number'),
   cms: z.base64().describe('CMS SignedData (RFC 5652) with text and certificates'),
+  upstream: upstreamSchema
+    .optional()
+    .describe('The transaction of another service, whose user has signed: its nonce is of that service'),
 });
 
 const refusalEntry = person.extend({

@@ -123,7 +123,11 @@ function* checkSignatures(
     if (!verified.ok) yield problem(`${place}.cms`, verified.reason);
     else if (verified.signer.serialNumber !== entry.serialNumber)
       yield problem(`${place}.cms`, 'ANOTHER_PERSON');
-    else if (Buffer.compare(verified.nonce ?? Buffer.of(), nonceOf(entry.msspTransId, entry.attempt)) !== 0)
+    // That it is for this transaction is the word of the service whose record this is.
+    else if (
+      entry.upstream === undefined &&
+      Buffer.compare(verified.nonce ?? Buffer.of(), nonceOf(entry.msspTransId, entry.attempt)) !== 0
+    )
       yield problem(`${place}.cms`, 'ANOTHER_TRANSACTION');
   }
 }

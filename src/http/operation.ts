@@ -2,7 +2,7 @@
 import type { KeyCustody } from '../pki/ports.ts';
 import type { Checked, Fault } from '../protocol/fault.ts';
 import type { Protocol } from '../protocol/parse.ts';
-import type { Caller } from '../protocol/requests.ts';
+import type { Caller, ProfileName, ProfileParam } from '../protocol/requests.ts';
 import {
   type ApplicationProvider,
   type ApplicationProviders,
@@ -36,6 +36,17 @@ export interface Evidence {
   readonly origin?: () => string;
 }
 
+/**
+ * Asks the service behind whose gateway a number is.
+ *
+ * @param about.apId For whom.
+ * @returns `extension`: members of the wire, in their order. Fault 209 when it does not answer.
+ */
+export type AskUpstreamProfile = (
+  gateway: string,
+  about: { readonly msisdn: string; readonly params: ReadonlySet<ProfileParam>; readonly apId: string },
+) => Promise<Checked<{ readonly profiles: readonly ProfileName[]; readonly extension: object | undefined }>>;
+
 /** What the operations need; each takes its part. */
 export interface OperationDeps {
   readonly protocol: Protocol;
@@ -44,6 +55,7 @@ export interface OperationDeps {
   readonly transactions: Transactions;
   readonly receipts: Receipts;
   readonly app2app: App2App;
+  readonly upstreamProfile: AskUpstreamProfile;
   readonly custody: KeyCustody;
   /** The accepted dialects; the first is for callers whose MSSP_ID names none of them. */
   readonly authorities: readonly string[];

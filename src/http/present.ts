@@ -239,6 +239,37 @@ const presentSscd = ({ subscriber, params, chains }: ProfileView, sscd: Sscd) =>
 /** All but those about the account. Each brings the list of devices, too. */
 const deviceParams = profileParams.filter((param) => param !== 'aastatus' && param !== 'rcstatus');
 
+const profileAnswer = (
+  caller: Caller,
+  profiles: readonly string[],
+  extension: object | undefined,
+  now: number,
+) => ({
+  MSS_ProfileResp: {
+    AP_Info: apInfo(caller),
+    MSSP_Info: msspInfo(caller, now),
+    MajorVersion: '2',
+    MinorVersion: '0',
+    SignatureProfile: profiles,
+    Status: {
+      StatusCode: { Value: '100' },
+      StatusDetail: extension && { ProfileQueryExtension: extension },
+      StatusMessage: 'REQUEST_OK',
+    },
+  },
+});
+
+/** @param told.extension As another service has written it: with its members in order. */
+export const presentUpstreamProfile = (
+  caller: Caller,
+  told: Pick<ProfileView, 'authority' | 'profiles'> & { readonly extension: object | undefined },
+  now: number,
+) => {
+  const { authority, profiles, extension } = told;
+  const uris = profiles.map((name) => profileUriText({ authority, name }));
+  return profileAnswer(caller, uris, extension, now);
+};
+
 export const presentProfile = (caller: Caller, view: ProfileView, now: number) => {
   const { subscriber, params } = view;
   const { sim, apps, autoActivation, recoveryCodeCreated } = subscriber;
@@ -255,18 +286,6 @@ export const presentProfile = (caller: Caller, view: ProfileView, now: number) =
       ? { App: apps.length === 0 ? undefined : apps.map(present), Sim: sim && present(sim) }
       : undefined,
   };
-  return {
-    MSS_ProfileResp: {
-      AP_Info: apInfo(caller),
-      MSSP_Info: msspInfo(caller, now),
-      MajorVersion: '2',
-      MinorVersion: '0',
-      SignatureProfile: view.profiles.map((name) => profileUriText({ authority: view.authority, name })),
-      Status: {
-        StatusCode: { Value: '100' },
-        StatusDetail: params.size === 0 ? undefined : { ProfileQueryExtension: extension },
-        StatusMessage: 'REQUEST_OK',
-      },
-    },
-  };
+  const uris = view.profiles.map((name) => profileUriText({ authority: view.authority, name }));
+  return profileAnswer(caller, uris, params.size === 0 ? undefined : extension, now);
 };

@@ -5,12 +5,14 @@
  * the fault that a signature request would end with. When one device works and another does not,
  * the list says which profiles work.
  *
+ * A user behind a gateway is asked about there, and the answer is that of the other service.
+ *
  * Source: interface sections 2.4 and 4.4.
  */
 import { subjectDn } from '../pki/certificate.ts';
 import { fault } from '../protocol/fault.ts';
 import { faultFor, profilesOf } from '../registry/profile-selection.ts';
-import type { Sscd, Subscriber } from '../registry/subscriber.ts';
+import { gatewayOf, type Sscd, type Subscriber } from '../registry/subscriber.ts';
 import { testFault } from '../transactions/eligibility.ts';
 import {
   answer,
@@ -19,7 +21,7 @@ import {
   type OperationDeps,
   type OperationHandler,
 } from './operation.ts';
-import { presentProfile } from './present.ts';
+import { presentProfile, presentUpstreamProfile } from './present.ts';
 
 /** Profiles are listed in the dialect of MSSP_ID.URI, because the request names no profile. */
 const dialectOf = (msspUri: string, authorities: readonly string[]): string => {
@@ -33,6 +35,7 @@ export const createProfile = ({
   subscribers,
   custody,
   authorities,
+  upstreamProfile,
   now,
 }: OperationDeps): OperationHandler => {
   const chainOf = async ({ msisdn }: Subscriber, sscd: Sscd) => {
@@ -52,6 +55,14 @@ export const createProfile = ({
     serve: async ({ caller, msisdn, params }, { trace }) => {
       const subscriber = subscribers.find(msisdn.number);
       if (subscriber === undefined) return faultAnswer(fault(105), trace);
+      const authority = dialectOf(caller.msspUri, authorities);
+      const gateway = gatewayOf(subscriber);
+      if (gateway !== undefined) {
+        const about = { msisdn: msisdn.number, params, apId: caller.apId };
+        const told = await upstreamProfile(gateway, about);
+        if (!told.ok) return faultAnswer(told.fault, trace);
+        return answer(presentUpstreamProfile(caller, { authority, ...told.value }, now()), trace);
+      }
       const profiles = profilesOf(subscriber);
       const refused =
         testFault(subscriber) ?? (profiles.length === 0 ? faultFor(subscriber, 'Any-LoA4') : undefined);
@@ -59,7 +70,7 @@ export const createProfile = ({
       const { sim, apps } = subscriber;
       const certified = params.has('certs') ? [...(sim === undefined ? [] : [sim]), ...apps] : [];
       const view = {
-        authority: dialectOf(caller.msspUri, authorities),
+        authority,
         profiles,
         subscriber,
         params,

@@ -15,6 +15,7 @@ import type { SubscriberRegistry } from '../registry/subscriber.ts';
 import { eligibility } from '../transactions/eligibility.ts';
 import type { SignedView, TransactionView } from '../transactions/outcomes.ts';
 import type { Transactions } from '../transactions/transactions.ts';
+import type { GatewayTrust } from '../transactions/verify-outcome.ts';
 import type { LoginEvidence } from './evidence.ts';
 import { findAcr, findMethod, listAmr, profileFor } from './evidence.ts';
 import { codeText, fillLoginText, loginTextFor } from './pages/session-text.ts';
@@ -99,6 +100,8 @@ export interface LoginsOptions {
   /** Roots (DER) of our own certificates. */
   readonly trust: () => Promise<readonly Uint8Array[]>;
   readonly serialNumberOf: (msisdn: string) => Promise<string>;
+  /** Roots (DER) of the certificates from behind a gateway. */
+  readonly gatewayTrust?: GatewayTrust;
   /** True when there is no room for more transactions of this application provider. */
   readonly busy: (apId: string) => boolean;
   readonly now: () => number;
@@ -128,6 +131,7 @@ const isAbout = (
 export const createLogins = (options: LoginsOptions): Logins => {
   const { protocol, transactions, subscribers, authority, promptSeconds, trust, serialNumberOf, busy, now } =
     options;
+  const { gatewayTrust } = options;
 
   const bodyOf = (request: LoginRequest, text: string, timeoutSeconds: number): object => {
     const { tenant, msisdn, language, acrValues, scopes, reference, begunAt, code } = request;
@@ -164,14 +168,17 @@ export const createLogins = (options: LoginsOptions): Logins => {
       location: signed.geofencing,
     };
     if (signed.signature === undefined) return { ...common, serialNumber: undefined, cms: undefined };
+    const { upstream } = signed;
     const verification = verifySignature(Buffer.from(signed.signature, 'base64'), bytesToSign(request.data), {
-      trust: await trust(),
+      trust: upstream === undefined ? await trust() : (gatewayTrust?.(upstream.gateway) ?? []),
       at: new Date(now()),
     });
     if (!verification.ok) return undefined;
     const { serialNumber } = verification.signer;
-    // A good signature of another person does not count.
-    if (serialNumber !== (await serialNumberOf(request.msisdn.number))) return undefined;
+    // A good signature of another person does not count. Which number has which serial number
+    // behind a gateway is known there alone.
+    const isTheirs = upstream !== undefined || serialNumber === (await serialNumberOf(request.msisdn.number));
+    if (!isTheirs) return undefined;
     return { ...common, serialNumber, cms: signed.signature };
   };
 

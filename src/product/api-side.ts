@@ -43,6 +43,7 @@ import { openConsole } from './console-side.ts';
 import type { Core } from './core.ts';
 import { openOauth } from './oauth-side.ts';
 import { openSignerPages } from './signers.ts';
+import { createAskUpstreamProfile } from './upstream-profile.ts';
 import { openWorkflowRoutes } from './workflow-side.ts';
 
 export interface ApiSide {
@@ -147,6 +148,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     transactions,
     receipts,
     app2app: createApp2App(masterKey, appScheme),
+    upstreamProfile: createAskUpstreamProfile(core),
     custody,
     authorities: configuration.protocol.authorities,
     now,

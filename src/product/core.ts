@@ -28,6 +28,7 @@ import { createPasswordVerifier, type PasswordVerifier } from '../registry/passw
 import { createRateLimiter, type RateLimiter } from '../registry/rate-limiter.ts';
 import type { SubscriberRegistry } from '../registry/subscriber.ts';
 import { createSubscriberRegistry } from '../registry/subscribers.ts';
+import { type Gateways, openGateways } from '../sscd/gateways.ts';
 import { createTelemetry, type Telemetry } from '../telemetry/telemetry.ts';
 import { createSeals, type Seals } from '../transactions/seal.ts';
 import { openShards, type Shard } from '../transactions/shards.ts';
@@ -62,6 +63,7 @@ export interface Core extends CoreOptions {
   readonly clock: RedisClock;
   readonly protocol: Protocol;
   readonly subscribers: SubscriberRegistry;
+  readonly gateways: Gateways;
   readonly commands: RedisClient;
   readonly blocking: RedisClient;
   readonly retention: { readonly signedMs: number; readonly failedMs: number };
@@ -85,8 +87,10 @@ export interface Core extends CoreOptions {
 /** After so long without the time of Redis, the clock of the machine will do. */
 const clockTimeoutMs = 5000;
 
+/** @throws GatewayFileError */
 export const openCore = (options: CoreOptions): Core => {
   const { configuration, redisUrl, masterKey, now: hostNow } = options;
+  const gateways = openGateways(configuration.gateways, hostNow);
   const { sandbox, queue, operations } = configuration;
   const commands = connectForCommands({ url: redisUrl }, hostNow);
   const blocking = connectForBlocking({ url: redisUrl });
@@ -119,7 +123,11 @@ export const openCore = (options: CoreOptions): Core => {
     telemetry,
     passwords,
     protocol: createProtocol(configuration.protocol),
-    subscribers: createSubscriberRegistry({ subscribers: configuration.subscribers, sandbox }),
+    subscribers: createSubscriberRegistry({
+      ...{ subscribers: configuration.subscribers, sandbox },
+      defaultGateway: configuration.gateways.find((gateway) => gateway.default)?.name,
+    }),
+    gateways,
     commands,
     blocking,
     retention: retentionOf(configuration),
@@ -143,6 +151,7 @@ export const openCore = (options: CoreOptions): Core => {
     },
     close: async () => {
       endWatch();
+      gateways.close();
       await Promise.all([disconnect(commands), disconnect(blocking)]);
     },
   };

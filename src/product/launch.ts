@@ -22,6 +22,7 @@ import { MailFileError } from '../mail.ts';
 import { masterKeyFileIn, masterKeyFrom } from '../pki/master-key.ts';
 import { settlesWithin } from '../redis/timeout.ts';
 import { toError } from '../redis/to-error.ts';
+import { GatewayFileError } from '../sscd/gateways.ts';
 import { clockCheck, redisCheck, workersCheck } from '../telemetry/readiness.ts';
 import { createRedisProbe } from '../telemetry/redis-probe.ts';
 import { startWorkerListener } from '../telemetry/worker-listener.ts';
@@ -250,7 +251,7 @@ export const launch = async (
     );
   } catch (error) {
     await redis.stop();
-    if (error instanceof TlsFileError || error instanceof MailFileError)
+    if (error instanceof TlsFileError || error instanceof MailFileError || error instanceof GatewayFileError)
       throw new StartError('usage', `${error.message}.`);
     if (error instanceof Error && /^(listen|getaddrinfo) /.test(error.message)) {
       const [setting, port] = parts.api

@@ -35,6 +35,7 @@ export const openOauth = (
       promptSeconds: oidc.promptSeconds,
       trust: () => custody.trust(),
       serialNumberOf: (msisdn) => custody.serialNumberOf(msisdn),
+      gatewayTrust: core.gateways.trust,
       busy,
       now,
     }),

@@ -8,6 +8,7 @@ import { startBulkWorker } from '../operators/bulk-worker.ts';
 import { productVersion } from '../product-version.ts';
 import { createDevices } from '../sscd/devices.ts';
 import { createOutbox, createWebhookGateway } from '../sscd/text-gateway.ts';
+import { createGatewayNotes } from '../transactions/gateway-notes.ts';
 import { createReadEnd } from '../transactions/outcomes.ts';
 import { closeQueues, closeShards, openBulkQueue, type Shard } from '../transactions/shards.ts';
 import { createFind } from '../transactions/transactions.ts';
@@ -94,7 +95,13 @@ export const startWorkerSide = async (
     protocol,
     providers: core.providersOver(blocking),
     subscribers,
-    devices: telemetry.devices(createDevices({ custody, gateway })),
+    devices: telemetry.devices(
+      createDevices({
+        ...{ custody, gateway },
+        upstream: { gateways: core.gateways, notes: createGatewayNotes(shards) },
+      }),
+    ),
+    gateways: core.gateways,
     custody,
     seals: core.seals,
     limiter: core.limiterOver(blocking),

@@ -55,6 +55,7 @@ export const openWorkflowSide = (core: Core, shards: readonly Shard[], publicUrl
     createEvidence: createEvidenceMaker({
       issuer: configuration.publicUrl ?? 'urn:paraph',
       custody,
+      gatewayTrust: core.gateways.trust,
       findOwn: async (apId, msspTransId) => {
         const view = await find(msspTransId);
         return view?.request.caller.apId === apId ? view : undefined;

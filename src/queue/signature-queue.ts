@@ -29,6 +29,11 @@ export type SignatureQueueOptions = ConnectionOptions & {
   readonly apId?: string;
   /** As in the service's `protocol` configuration. Requests use the first authority. */
   readonly rules?: Partial<ProtocolRules>;
+  /**
+   * Roots (DER) of the services behind `gateways` of the service's configuration, by name. Without
+   * them a signature from there is not believed.
+   */
+  readonly gatewayRoots?: Readonly<Record<string, readonly Uint8Array[]>>;
   /** Milliseconds since the epoch. Default: time of Redis; of the process with `connection`. */
   readonly now?: () => number;
   /** Errors of Redis that reject no call. What it throws becomes a warning of the process. */
@@ -94,7 +99,10 @@ export const createSignatureQueue = (options: SignatureQueueOptions): SignatureQ
   const protocol = createProtocol(rules);
   const readInput = createReadInput({ protocol, authority, apId: options.apId, now });
   const certificates = createCertificateStore(commands, prefix);
-  const readEnd = createReadEnd({ custody: certificates, seals: undefined, now, onError });
+  const readEnd = createReadEnd({
+    ...{ custody: certificates, seals: undefined, now, onError },
+    gatewayTrust: (gateway) => options.gatewayRoots?.[gateway],
+  });
   const subscriptions = new Map<number, Endings>();
   const onClose = new Set<() => void>();
   let closed = false;

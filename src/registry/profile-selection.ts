@@ -1,6 +1,6 @@
 import { type Checked, type Fault, fault, ok, refuse } from '../protocol/fault.ts';
 import { type ProfileName, profileNames } from '../protocol/requests.ts';
-import type { Location, Sscd, Subscriber } from './subscriber.ts';
+import { type Location, type Sscd, type Subscriber, upstreamOf } from './subscriber.ts';
 
 /**
  * Which device signs: from the requested profile and the subscriber's devices.
@@ -38,12 +38,15 @@ const devicesOf = ({ sim, apps, location }: Subscriber): Devices => {
   };
 };
 
+/** Only its gateway knows the key of a device and where it is, and refuses what does not fit. */
+const isElsewhere = (sscd: Sscd | undefined): boolean => sscd !== undefined && upstreamOf(sscd) !== undefined;
+
 const simWithKey = ({ sim }: Devices, algorithm: Sscd['algorithm']): Sscd | undefined =>
-  sim?.algorithm === algorithm ? sim : undefined;
+  sim?.algorithm === algorithm || isElsewhere(sim) ? sim : undefined;
 
 /** A SIM whose network knows where it is. An error of the location service is no place. */
 const locatableSim = ({ sim, simLocation }: Devices): Sscd | undefined =>
-  simLocation !== undefined && 'country' in simLocation ? sim : undefined;
+  (simLocation !== undefined && 'country' in simLocation) || isElsewhere(sim) ? sim : undefined;
 
 const preferSim = ({ sim, app }: Devices): Sscd | undefined => sim ?? app;
 
@@ -82,7 +85,8 @@ export const chooseMethod = (
   const devices = devicesOf(subscriber);
   if (devices.sim === undefined && devices.app === undefined) return refuse(105);
   const sscd = by(withApp ? { ...devices, sim: undefined } : devices);
-  if (sscd === undefined) return refuse(109);
+  // The address at which its App is opened would have to be known before it is asked.
+  if (sscd === undefined || (withApp && isElsewhere(sscd))) return refuse(109);
   return ok({ method: sscd.kind, sscd, answerProfile: sscd.kind === 'sim' ? 'STK-LoA4' : 'Device-LoA4' });
 };
 

@@ -39,6 +39,10 @@ const device = z.discriminatedUnion('kind', [
       .default('accepts')
       .describe('What the person does with a receipt.'),
   }),
+  z.strictObject({
+    kind: z.literal('gateway'),
+    upstream: z.string().min(1).describe('Name of the gateway (`gateways[].name`) behind which it is.'),
+  }),
 ]);
 
 /** A signing device. Its states are facts about the subscription, not about one request. */
@@ -56,7 +60,7 @@ const sscd = z
     }).describe('The key of the device and its certificate.'),
     device: device
       .prefault({ kind: 'robot' })
-      .describe('What answers: a robot, or one simulated person with one screen.'),
+      .describe('What answers: a robot, one simulated person with one screen, or what is behind a gateway.'),
   })
   .transform(({ pin, certificate, ...rest }) => ({
     ...rest,
@@ -65,6 +69,10 @@ const sscd = z
     certificateState: certificate.state,
     certificateExpired: certificate.expired,
   }));
+
+/** The gateway behind which a device is; undefined for one that is here. */
+export const upstreamOf = ({ device: spec }: Pick<Sscd, 'device'>): string | undefined =>
+  spec.kind === 'gateway' ? spec.upstream : undefined;
 
 export type Sscd = DeepReadonly<z.output<typeof sscd>> & {
   readonly kind: 'sim' | 'app';
@@ -140,6 +148,14 @@ const entry = z
     ({ msisdn, through = msisdn }) => through.length === msisdn.length && Number(through) >= Number(msisdn),
     { path: ['through'], error: 'must have as many digits as msisdn and not be less' },
   )
+  .refine(
+    ({ sim, apps }) => new Set([...(sim === undefined ? [] : [sim]), ...apps].map(upstreamOf)).size <= 1,
+    {
+      path: ['apps'],
+      error: 'must all be behind the gateway of the SIM, or the SIM and they behind none',
+      abort: true,
+    },
+  )
   .transform(({ msisdn, through = msisdn, sim, apps, ...rest }) => ({
     first: msisdn,
     last: through,
@@ -158,6 +174,12 @@ export type Subscriber = SubscriberTemplate['subscriber'] & {
   readonly msisdn: string;
   /** A test number that answers every operation with this fault. */
   readonly alwaysFaults?: { readonly code: number; readonly detail?: string } | undefined;
+};
+
+/** The gateway behind which all devices of a subscriber are; undefined when they are here. */
+export const gatewayOf = ({ sim, apps }: Pick<Subscriber, 'sim' | 'apps'>): string | undefined => {
+  const [any = sim] = apps;
+  return any && upstreamOf(any);
 };
 
 export interface SubscriberRegistry {

@@ -6,8 +6,15 @@
  * asked for the same attempt again: it shows it once, and then gives the same answer. So it must not
  * use up what it waits for.
  */
-import type { DeviceAnswer, ReceiptOutcome } from '../../machines/outcome.ts';
-import type { DataToBeSigned } from '../protocol/requests.ts';
+import type {
+  DeviceAnswer,
+  LocationError,
+  LocationReport,
+  ReceiptOutcome,
+  UpstreamTransaction,
+} from '../../machines/outcome.ts';
+import type { Fault } from '../protocol/fault.ts';
+import type { DataToBeSigned, ProfileName, SignatureRequest } from '../protocol/requests.ts';
 import type { Sscd, Subscriber } from '../registry/subscriber.ts';
 
 export interface Prompt {
@@ -30,6 +37,21 @@ export interface Prompt {
   readonly promptedAt: number;
   readonly now: number;
   readonly deadline: number;
+  /** For a device that hands it on. */
+  readonly request?: SignatureRequest;
+  /** For a device with an upstream: aborts when its answer no longer counts. */
+  readonly signal?: AbortSignal;
+}
+
+/** What only the service knows that has asked the person in place of this one. */
+export interface Told {
+  readonly upstream: UpstreamTransaction;
+  /** The method that was chosen there. */
+  readonly profile?: ProfileName;
+  readonly services: {
+    readonly geofencing?: LocationReport | LocationError;
+    readonly subscriberNetwork?: string;
+  };
 }
 
 /**
@@ -40,8 +62,15 @@ export interface Prompt {
  * unreachable  Nobody has been asked; the caller tries again. `cause` is for the log.
  */
 export type PromptResult =
-  | { readonly kind: 'answered'; readonly answer: DeviceAnswer }
-  | { readonly kind: 'awaiting'; readonly askAgainAt?: number }
+  | { readonly kind: 'answered'; readonly answer: DeviceAnswer; readonly told?: Told }
+  | {
+      readonly kind: 'awaiting';
+      readonly askAgainAt?: number;
+      /** Where another service asks the person. */
+      readonly upstream?: UpstreamTransaction;
+      /** That service did not answer, and the person may have been asked. The cause, for the log. */
+      readonly unanswered?: string;
+    }
   | {
       readonly kind: 'unreachable';
       readonly cause: string;
@@ -51,19 +80,28 @@ export type PromptResult =
 
 /** A service over the network that a device needs for each prompt. */
 export interface Upstream {
-  /** Scheme, host and port. */
+  /** Names it in the log: scheme, host and port, or `gateway` and its name. */
   readonly origin: string;
   readonly timeoutMs: number;
 }
 
-export type ReceiptPrompt = Omit<Prompt, 'attempt' | 'data' | 'nonce' | 'promptedAt' | 'now'> & {
+export type ReceiptPrompt = Omit<
+  Prompt,
+  'attempt' | 'data' | 'nonce' | 'promptedAt' | 'now' | 'request' | 'signal'
+> & {
   readonly message: string;
+  /** Where the signature was made, if it was elsewhere. */
+  readonly upstream?: UpstreamTransaction | undefined;
 };
 
-/** `lapsesAs`: what silence means. `timeout`: the user saw it; `unanswered`: never. */
+/**
+ * `lapsesAs`: what silence means. `timeout`: the user saw it; `unanswered`: never. `refused`: it was
+ * not shown, and never will be.
+ */
 export type ReceiptResult =
   | { readonly kind: 'answered'; readonly receipt: ReceiptOutcome }
   | { readonly kind: 'awaiting'; readonly lapsesAs: 'timeout' | 'unanswered' }
+  | { readonly kind: 'refused'; readonly fault: Fault }
   | { readonly kind: 'unreachable'; readonly cause: string };
 
 export interface SigningDevice {
@@ -76,8 +114,7 @@ export interface SigningDevice {
   readonly screen: boolean;
   /**
    * Undefined for a device that answers from this process, its disk and Redis alone. Because an upstream may
-   * hang, its device is prompted while the job sleeps (workers/upstreams.ts), and shows no
-   * receipts.
+   * hang, its device is prompted while the job sleeps (workers/upstreams.ts).
    */
   readonly upstream: Upstream | undefined;
   /** @throws When something it depends on is broken; the job is then run again later. */

@@ -1,6 +1,8 @@
 import type { KeyCustody } from '../pki/ports.ts';
 import type { DeviceSpec, Sscd } from '../registry/subscriber.ts';
 import type { SigningDevice } from './device.ts';
+import { createBehindGateway, type GatewayNotes } from './gateway.ts';
+import type { Gateways } from './gateways.ts';
 import { createPerson, createRobot } from './simulated.ts';
 import type { TextGateway } from './text-gateway.ts';
 
@@ -29,27 +31,36 @@ const createOtp = (gateway: TextGateway, flash: boolean): SigningDevice => ({
   receipt: async () => ({ kind: 'answered', receipt: 'unanswered' }),
 });
 
+export interface DevicesOptions {
+  readonly custody: KeyCustody;
+  /** Sends texts. */
+  readonly gateway: TextGateway;
+  /** Other services, behind which devices are. */
+  readonly upstream?: { readonly gateways: Pick<Gateways, 'find'>; readonly notes: GatewayNotes };
+}
+
 /** A new kind of device has its case here. */
-const createDevice = (custody: KeyCustody, spec: DeviceSpec): SigningDevice => {
+const createDevice = ({ custody, upstream }: DevicesOptions, spec: DeviceSpec): SigningDevice => {
   switch (spec.kind) {
     case 'robot':
       return createRobot(custody, spec.thinkSeconds);
     case 'simulated':
       return createPerson(custody, spec);
+    case 'gateway': {
+      const behind = upstream?.gateways.find(spec.upstream);
+      if (upstream === undefined || behind === undefined)
+        throw new Error(`There is no gateway ${spec.upstream}`);
+      return createBehindGateway(behind, upstream.notes);
+    }
   }
 };
 
-export const createDevices = ({
-  custody,
-  gateway,
-}: {
-  readonly custody: KeyCustody;
-  readonly gateway: TextGateway;
-}) => {
+export const createDevices = (options: DevicesOptions) => {
+  const { gateway } = options;
   const otp = { 'otp-text': createOtp(gateway, false), 'otp-flash': createOtp(gateway, true) };
   return {
     /** The device to ask, for a chosen method. */
     deviceFor: (target: DeviceTarget): SigningDevice =>
-      target.sscd === undefined ? otp[target.method] : createDevice(custody, target.sscd.device),
+      target.sscd === undefined ? otp[target.method] : createDevice(options, target.sscd.device),
   };
 };

@@ -11,7 +11,13 @@ import { type Checked, type Fault, fault, isFaultCode, ok } from '../protocol/fa
 import type { ProfileName, SignatureRequest } from '../protocol/requests.ts';
 import { locationReport, violatesPolicy } from '../registry/geofencing.ts';
 import { chooseMethod, type Method, sscdFault } from '../registry/profile-selection.ts';
-import type { Location, Sscd, Subscriber, SubscriberRegistry } from '../registry/subscriber.ts';
+import {
+  type Location,
+  type Sscd,
+  type Subscriber,
+  type SubscriberRegistry,
+  upstreamOf,
+} from '../registry/subscriber.ts';
 
 export interface Eligible {
   readonly subscriber: Subscriber | undefined;
@@ -57,6 +63,10 @@ export const eligibility = (
 export const sscdOf = (subscriber: Subscriber | undefined, sscdId: string | undefined): Sscd | undefined =>
   [subscriber?.sim, ...(subscriber?.apps ?? [])].find((sscd) => sscd !== undefined && sscd.id === sscdId);
 
+/** The device behind a gateway that has signed by this method. */
+export const sscdFor = (subscriber: Subscriber | undefined, profile: ProfileName): Sscd | undefined =>
+  profile === 'Device-LoA4' ? subscriber?.apps[0] : subscriber?.sim;
+
 /** @returns Why the user cannot be asked now, although the request is in order. */
 export const obstacleTo = (
   request: SignatureRequest,
@@ -66,6 +76,8 @@ export const obstacleTo = (
   if (always !== undefined) return always;
   const unusable = chosen.sscd === undefined ? undefined : sscdFault(chosen.sscd);
   if (unusable !== undefined) return unusable;
+  // Its gateway knows where it is.
+  if (chosen.sscd !== undefined && upstreamOf(chosen.sscd) !== undefined) return undefined;
   const policy = request.services.geofencing?.policy;
   return violatesPolicy(locationOf(subscriber, chosen), policy) ? fault(450) : undefined;
 };

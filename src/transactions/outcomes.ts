@@ -13,11 +13,11 @@ import type { SignatureRequest } from '../protocol/requests.ts';
 import { endRecordSchema } from './contract.ts';
 import type { Ending } from './endings.ts';
 import type { SealedEnd, Seals } from './seal.ts';
-import { createVerifyOutcome, type OutcomeCustody } from './verify-outcome.ts';
+import { createVerifyOutcome, type GatewayTrust, type OutcomeCustody } from './verify-outcome.ts';
 
 export type SignedView = Pick<
   Outcome,
-  'profile' | 'sscdId' | 'validated' | 'geofencing' | 'subscriberNetwork'
+  'profile' | 'sscdId' | 'validated' | 'geofencing' | 'subscriberNetwork' | 'upstream'
 > & {
   /** CMS SignedData with certificates, Base64. Undefined for a text that was delivered. */
   readonly signature: string | undefined;
@@ -69,9 +69,9 @@ export const completeSignature = async (
 };
 
 const signedView = async (outcome: Outcome, chains: OutcomeCustody): Promise<SignedView> => {
-  const { profile, sscdId, validated, geofencing, subscriberNetwork } = outcome;
+  const { profile, sscdId, validated, geofencing, subscriberNetwork, upstream } = outcome;
   const signature = await completeSignature(outcome, chains);
-  return { signature, profile, sscdId, validated, geofencing, subscriberNetwork };
+  return { signature, profile, sscdId, validated, geofencing, subscriberNetwork, upstream };
 };
 
 const isOfPassword = ({ profile }: SignatureRequest): boolean =>
@@ -81,12 +81,14 @@ export const createReadEnd = (options: {
   readonly custody: OutcomeCustody;
   /** Undefined in programs without the master key. They verify every signature. */
   readonly seals: Pick<Seals, 'fits'> | undefined;
+  /** For programs without the seals. */
+  readonly gatewayTrust?: GatewayTrust | undefined;
   readonly now: () => number;
   /** Gets {@link notBelieved}. */
   readonly onError: (error: Error) => void;
 }): ReadEnd => {
-  const { custody, seals, now, onError } = options;
-  const verifyOutcome = createVerifyOutcome(custody);
+  const { custody, seals, gatewayTrust, now, onError } = options;
+  const verifyOutcome = createVerifyOutcome(custody, gatewayTrust);
 
   /** @returns The part of the outcome that is believed; undefined when none of it is. */
   const believedOf = async (
@@ -100,7 +102,7 @@ export const createReadEnd = (options: {
       outcome.kind === 'delivered'
         ? isOfPassword(request)
         : (await verifyOutcome({
-            ...{ id, attempt, request, signature: outcome },
+            ...{ id, attempt, request, signature: outcome, gateway: outcome.upstream?.gateway },
             at: Math.min(endedAt, now()),
           })) === undefined;
     if (!isBelieved) return undefined;

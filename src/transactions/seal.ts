@@ -29,6 +29,8 @@ const textOf = ({ id, attempt, request: { caller, msisdn, data }, outcome }: Sea
     outcome.kind === 'signature' ? [outcome.cms, outcome.certificates] : [],
     [outcome.profile, outcome.sscdId, outcome.validated, outcome.subscriberNetwork],
     Object.entries(outcome.geofencing ?? {}).sort(([one], [other]) => (one < other ? -1 : 1)),
+    // Seals of earlier releases have nothing here.
+    ...(outcome.upstream === undefined ? [] : [[outcome.upstream.gateway, outcome.upstream.msspTransId]]),
   ]);
 
 export const createSeals = (masterKey: Uint8Array) => {

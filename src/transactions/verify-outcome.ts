@@ -4,6 +4,10 @@
  *
  * The nonce among the signed attributes names transaction and attempt, so a signature for another
  * request with the same text does not count.
+ *
+ * A signature from behind a gateway leads to the roots of that service, and neither its nonce nor
+ * the serial number of its signer follows from anything here. That it is of this person and for
+ * this request is the word of that service.
  */
 import { attachCertificates } from '../pki/cms.ts';
 import type { KeyCustody } from '../pki/ports.ts';
@@ -17,6 +21,8 @@ export interface ClaimedOutcome {
   readonly attempt: number;
   readonly request: Pick<SignatureRequest, 'data' | 'msisdn'>;
   readonly signature: { readonly cms: string; readonly certificates?: string | undefined };
+  /** Name of the gateway that has brought it. */
+  readonly gateway?: string | undefined;
   /** When certificates must have been valid; milliseconds since the epoch. */
   readonly at: number;
 }
@@ -27,10 +33,13 @@ export type VerifyOutcome = (tried: ClaimedOutcome) => Promise<Fault | undefined
 export type OutcomeCustody = Pick<KeyCustody, 'chain' | 'trust'> &
   Partial<Pick<KeyCustody, 'serialNumberOf'>>;
 
+/** @returns The roots (DER) of the signatures of a gateway; undefined where it is not known. */
+export type GatewayTrust = (gateway: string) => readonly Uint8Array[] | undefined;
+
 /** @returns 422 when the certificate was expired, 900 for every other error. */
 export const createVerifyOutcome =
-  (custody: OutcomeCustody): VerifyOutcome =>
-  async ({ id, attempt, request: { data, msisdn }, signature, at }) => {
+  (custody: OutcomeCustody, gatewayTrust: GatewayTrust = () => undefined): VerifyOutcome =>
+  async ({ id, attempt, request: { data, msisdn }, signature, gateway, at }) => {
     const { cms, certificates } = signature;
     const bytes = Buffer.from(cms, 'base64');
     let complete: Uint8Array = bytes;
@@ -44,11 +53,11 @@ export const createVerifyOutcome =
         return fault(900);
       }
     }
-    const result = verifySignature(complete, bytesToSign(data), {
-      trust: await custody.trust(),
-      at: new Date(at),
-    });
+    const trust = gateway === undefined ? await custody.trust() : gatewayTrust(gateway);
+    if (trust === undefined) return fault(900);
+    const result = verifySignature(complete, bytesToSign(data), { trust, at: new Date(at) });
     if (!result.ok) return fault(result.reason === 'CERTIFICATE_EXPIRED' ? 422 : 900);
+    if (gateway !== undefined) return undefined;
     const { nonce = new Uint8Array(), signer } = result;
     if (Buffer.compare(nonce, nonceOf(id, attempt)) !== 0) return fault(900);
     const expected = await custody.serialNumberOf?.(msisdn.number);

@@ -30,6 +30,22 @@ const full = {
     },
   ],
   workflows: ['./approval.workflow.mjs'],
+  gateways: [
+    {
+      name: 'live',
+      url: 'https://live.example/mss',
+      apId: 'mid://us.example',
+      apPasswordFile: '/run/secrets/password',
+      authority: 'mid.example.com',
+      languageAuthority: 'mss.example.com',
+      mode: 'synch',
+      repeats: 'refused',
+      tls: { certFile: '/tls/cert.pem', keyFile: '/tls/key.pem', caFile: '/tls/ca.pem' },
+      trustAnchorsFile: '/etc/roots.pem',
+      default: true,
+      limits: { calls: 40, pollsPerSecond: 20, maxPollSeconds: 5 },
+    },
+  ],
   subscribers: [
     {
       msisdn: '+41790000000',
@@ -103,6 +119,7 @@ describe('a configuration', () => {
       },
       retention: { signedDays: 7, failedDays: 30 },
       workflows: [],
+      gateways: [],
       workers: { concurrency: 16, lockSeconds: 2, stalledCheckSeconds: 1 },
       queue: { shards: 1, prefix: 'paraph', maxWaiting: 10_000 },
       http: {

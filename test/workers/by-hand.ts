@@ -33,6 +33,8 @@ import type { TestRedis } from '../support/redis.ts';
 
 type ReceiptOptions = Parameters<typeof createReceiptWorkflow>[0];
 
+const quiet = { down: () => undefined, back: () => undefined };
+
 /** What a test puts in place of the real thing. */
 interface TurnChanges {
   /** What time it is; milliseconds since the epoch. */
@@ -189,12 +191,14 @@ export const startByHand = async (
       return take(at, token);
     },
     signatureTurn: (changes = {}) => {
-      const upstreams = createUpstreams({ down: () => undefined, back: () => undefined });
+      const upstreams = createUpstreams(quiet);
       const made = { ...common, upstreams, now: Date.now, providers, custody, seals, answer, ...changes };
       return turnOf(shard.signatures, createSignatureWorkflow(made), changes);
     },
-    receiptTurn: (changes = {}) =>
-      turnOf(shard.receipts, createReceiptWorkflow({ ...common, shard, readEnd, ...changes }), changes),
+    receiptTurn: (changes = {}) => {
+      const made = { ...common, shard, readEnd, upstreams: createUpstreams(quiet), ...changes };
+      return turnOf(shard.receipts, createReceiptWorkflow(made), changes);
+    },
     stop: async () => {
       for (const close of closers) await close();
       for (const hand of hands.values()) await hand.close();

@@ -151,6 +151,16 @@ const requestSection = ({ request, transaction }: TransactionDetail): Html => {
   }`;
 };
 
+const upstreamFacts = ({ upstreams }: TransactionDetail): Html =>
+  upstreams.length === 0
+    ? nothing
+    : html`<h3>At another service</h3>${facts(
+        ...upstreams.map(
+          ({ attempt, gateway, msspTransId }) =>
+            [`${gateway}, attempt ${attempt}`, html`<span class="code">${msspTransId}</span>`] as const,
+        ),
+      )}`;
+
 const outcomeSection = ({ outcome, transaction }: TransactionDetail): Html => {
   const { fault } = transaction;
   if (fault !== undefined) return facts(['Fault', `${fault.code} ${fault.reason}`], ['Detail', fault.detail]);
@@ -242,7 +252,7 @@ ${statechartTable(signatureChart, path)}</section>
         : nothing
     }${linksOf(detail)}</section>
 <section aria-labelledby="request"><h2 id="request">Request</h2>${requestSection(detail)}</section>
-<section aria-labelledby="outcome" data-region="outcome"><h2 id="outcome">Outcome</h2>${outcomeSection(detail)}</section>
+<section aria-labelledby="outcome" data-region="outcome"><h2 id="outcome">Outcome</h2>${outcomeSection(detail)}${upstreamFacts(detail)}</section>
 </div>
 <div data-region="callbacks">${callbacksSection(session, callbacks, callbackHost)}</div>`,
   });

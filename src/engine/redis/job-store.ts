@@ -24,6 +24,18 @@ if redis.call('HEXISTS', KEYS[1], 'returnvalue') == 0 then return 0 end
 redis.call('HSET', KEYS[1], 'returnvalue', ARGV[1])
 return 1`;
 
+/**
+ * ARGV: field, value, whether it may be there already. An empty value removes it. Returns nothing
+ * without the job, otherwise what was there before in a list.
+ */
+const noteScript = `
+if redis.call('EXISTS', KEYS[1]) == 0 then return nil end
+local before = redis.call('HGET', KEYS[1], ARGV[1])
+if before and ARGV[3] == '0' then return { before } end
+if ARGV[2] == '' then redis.call('HDEL', KEYS[1], ARGV[1])
+else redis.call('HSET', KEYS[1], ARGV[1], ARGV[2]) end
+return { before or '' }`;
+
 const endFields = ['finishedOn', 'returnvalue', 'failedReason'] as const;
 
 /**
@@ -61,6 +73,22 @@ export const createJobStore = (queue: Queue, redis: RedisClient) => {
      */
     amend: async (id: string, returnValue: unknown): Promise<boolean> =>
       (await redis.eval(amendScript, 1, keyOf(id), JSON.stringify(returnValue))) === 1,
+
+    /**
+     * Writes a field of the job that lives and dies with it.
+     *
+     * @param options.once Leaves what is there.
+     * @returns What was there before, empty for nothing; undefined without the job.
+     */
+    note: async (
+      id: string,
+      field: string,
+      value: string,
+      { once = false }: { readonly once?: boolean } = {},
+    ): Promise<string | undefined> => {
+      const found = await redis.eval(noteScript, 1, keyOf(id), field, value, once ? '0' : '1');
+      return found === null ? undefined : String((found as string[])[0] ?? '');
+    },
 
     read: async (id: string): Promise<StoredJob | undefined> => {
       const [data, timestamp, ...end] = await redis.hmget(keyOf(id), 'data', 'timestamp', ...endFields);

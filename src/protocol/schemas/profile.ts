@@ -80,7 +80,7 @@ const sscdSchema = z
   })
   .meta({ id: 'Sscd', description: 'A SIM or App that signs. Params says which parts are here.' });
 
-const profileQueryExtensionSchema = z
+export const profileQueryExtensionSchema = z
   .object({
     MobileUser: z
       .object({

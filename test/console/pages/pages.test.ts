@@ -56,6 +56,7 @@ const row = {
 const detail: TransactionDetail = {
   transaction: row,
   links: { log: undefined, trace: undefined },
+  upstreams: [{ attempt: 1, gateway: evil, msspTransId: evil }],
   deadline: undefined,
   request: {
     msisdn: '+41791234567',

@@ -1,0 +1,87 @@
+/**
+ * A gateway: another service of this interface, behind which signing devices are. A subscriber's
+ * device names it as its `upstream`.
+ */
+import { z } from 'zod';
+import { type DeepReadonly, flag, refuseRepeats, section, whole } from './entry.ts';
+
+const url = z
+  .string()
+  .max(2048)
+  .refine(
+    (text) => URL.canParse(text) && /^https?:\/\/[^@?#\s]+$/.test(text) && new URL(text).username === '',
+    { error: 'must be an http or https URL without user, password, query or fragment', abort: true },
+  )
+  .transform((text) => text.replace(/\/+$/, ''));
+
+const host = z.string().regex(/^[a-z0-9.-]+$/, { error: 'must be a host name in lower case' });
+
+const tls = z
+  .strictObject({
+    certFile: z.string().min(1).optional().describe('Client certificate and those above it, PEM.'),
+    keyFile: z.string().min(1).optional().describe('Its private key, PEM.'),
+    caFile: z
+      .string()
+      .min(1)
+      .optional()
+      .describe("CA certificates that may have issued the server's, PEM. Default: those of Node.js."),
+  })
+  .refine(({ certFile, keyFile }) => (certFile === undefined) === (keyFile === undefined), {
+    path: ['keyFile'],
+    error: 'must be set together with certFile',
+  });
+
+const entry = z.strictObject({
+  name: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, { error: 'must be 1 to 32 of a-z, 0-9 and -' })
+    .describe('By which devices name it; also in the log, the console and evidence.'),
+  url: url.describe('Base address; the paths of the interface follow it. https, except to this machine.'),
+  apId: z.string().min(1).max(255).describe('Our AP_ID there.'),
+  apPasswordFile: z.string().min(1).optional().describe('File that holds our AP_PWD there.'),
+  authority: host.default('mid.vendor.ch').describe('Host part of the URIs of profiles and services there.'),
+  languageAuthority: host
+    .optional()
+    .describe('Host part of the URI of the service `userLang`, where it is another.'),
+  mode: z
+    .enum(['asynch', 'synch'])
+    .default('asynch')
+    .describe(
+      '`asynch`: its status is polled while the job sleeps. `synch`: one call stays open until the person has acted.',
+    ),
+  repeats: z
+    .enum(['joined', 'refused', 'unknown'])
+    .default('unknown')
+    .describe(
+      'What it does with a request that equals an earlier one (AP_ID, AP_TransID, Instant, content), also after the end of that: `joined` answers with the id of the earlier one, as Paraph does; `refused` answers with a fault. Only `joined` finds a request again whose answer was lost ([gateway.md](gateway.md#what-was-accepted-is-found-again)).',
+    ),
+  tls: tls.optional().describe('How it is reached by https.'),
+  trustAnchorsFile: z
+    .string()
+    .min(1)
+    .describe("Roots of its users' certificates, PEM. A signature that does not lead to one is refused."),
+  default: flag(
+    false,
+    'Every number that is no subscriber here is behind it, with a SIM and an App. One gateway at most.',
+  ),
+  limits: section({
+    calls: whole(4, 10_000, 200).describe(
+      'Calls at a time in one process. One application may have a quarter.',
+    ),
+    pollsPerSecond: whole(1, 10_000, 100).describe(
+      'Status requests of one process. With more open transactions each is asked less often.',
+    ),
+    maxPollSeconds: whole(1, 60, 3).describe('Longest pause between two status requests of a transaction.'),
+  }).describe('What one process may ask of it.'),
+});
+
+export type GatewaySettings = DeepReadonly<z.output<typeof entry>>;
+
+export const gatewayList = z.array(entry).superRefine((entries, context) => {
+  refuseRepeats(['name'], (_, first) => `is the same as gateways[${first}].name`)(entries, context);
+  const defaults = entries.flatMap((each, index) => (each.default ? [index] : []));
+  for (const index of defaults.slice(1)) {
+    const message = `gateways[${defaults[0]}] is the default already`;
+    context.addIssue({ code: 'custom', path: [index, 'default'], message });
+  }
+});

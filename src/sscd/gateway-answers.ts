@@ -1,0 +1,63 @@
+/** What a gateway answers about receipts and profiles, and its faults as ours. */
+import type { RawProfile } from '../client/answers.ts';
+import type { ServiceFault } from '../client/reply.ts';
+import { type Checked, type Fault, fault, isFaultCode, ok } from '../protocol/fault.ts';
+import type { ProfileName, ProfileParam } from '../protocol/requests.ts';
+import { profilesByUri } from '../protocol/uris.ts';
+import type { ReceiptPrompt, ReceiptResult } from './device.ts';
+import type { Gateway } from './gateways.ts';
+
+const maxDetail = 500;
+
+/** The same fault here: code, and with it reason and blame, and detail. */
+export const faultOf = ({ code, reason, detail }: ServiceFault): Fault => {
+  // A status has other words for it than the synchronous answer, here as there.
+  if (code === 208) return fault(208);
+  const words = detail.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, maxDetail);
+  return isFaultCode(code) ? fault(code, words) : fault(900, `_${code} ${reason}: ${words}`);
+};
+
+/** It stays on the phone for as long as that service lets it. */
+export const showReceipt = async (
+  gateway: Gateway,
+  { transactionId, msisdn, upstream, message, language, deadline }: ReceiptPrompt,
+): Promise<ReceiptResult> => {
+  // It was signed before the number was behind this gateway.
+  if (upstream?.gateway !== gateway.settings.name) return { kind: 'answered', receipt: 'unanswered' };
+  const { msspTransId } = upstream;
+  const name = { apTransId: `${transactionId}-receipt`, instant: new Date(deadline) };
+  const receipt = { msspTransId, msisdn: `+${msisdn}`, text: message, language };
+  const reply = await gateway.calls(new AbortController().signal).receipt(receipt, name);
+  switch (reply.kind) {
+    case 'answered':
+      return { kind: 'answered', receipt: reply.value === 'unknown' ? 'unanswered' : reply.value };
+    case 'fault':
+      return reply.retryLater
+        ? { kind: 'unreachable', cause: 'it is busy and asks to try again later' }
+        : { kind: 'refused', fault: faultOf(reply.fault) };
+    case 'unreachable':
+      return { kind: 'unreachable', cause: reply.cause };
+    case 'aborted':
+      return { kind: 'unreachable', cause: 'the call was given up' };
+  }
+};
+
+export interface UpstreamProfile {
+  readonly profiles: readonly ProfileName[];
+  /** Members of the wire, in their order. */
+  readonly extension: RawProfile['extension'];
+}
+
+/** @returns Undefined when it gives no usable answer. */
+export const askProfile = async (
+  gateway: Gateway,
+  msisdn: string,
+  params: ReadonlySet<ProfileParam>,
+): Promise<Checked<UpstreamProfile> | undefined> => {
+  const reply = await gateway.asks(new AbortController().signal).rawProfile(`+${msisdn}`, [...params]);
+  if (reply.kind === 'fault') return { ok: false, fault: faultOf(reply.fault) };
+  if (reply.kind !== 'answered') return undefined;
+  const known = profilesByUri([gateway.settings.authority]);
+  const { profiles, extension } = reply.value;
+  return ok({ profiles: profiles.flatMap((uri) => known.get(uri)?.name ?? []), extension });
+};

@@ -1,0 +1,254 @@
+/**
+ * Devices behind a gateway: the person is asked by another service of this interface.
+ *
+ * The service must be asked once for each attempt, although a process may die at any moment. So the
+ * request there has a name that follows from the attempt: AP_TransID is `<MSSP_TransID>-<attempt>`,
+ * Instant is when the attempt was first put to the device. What is known of it lies in a note with
+ * the transaction:
+ *
+ * G1  The note is made before the request is sent. It has a hash of all that is sent.
+ * G2  The id that the service answers with goes into the note at once. From then on only the status
+ *     is asked for.
+ * G3  A request whose answer was lost is sent again only where that cannot ask the person again
+ *     (`repeats`), and only when it is the same to the byte. Otherwise the attempt ends with fault
+ *     900: nobody knows whether the person was asked.
+ *
+ * The service gets a little less time than the attempt has, so that its end is known here before
+ * the attempt expires. The interface cannot take a prompt back: it stays until that time is over.
+ */
+import { Buffer } from 'node:buffer';
+import { hash } from 'node:crypto';
+import type { DeviceAnswer, UpstreamTransaction } from '../../machines/outcome.ts';
+import type { HandedOn, RequestName } from '../client/calls.ts';
+import type { Reply, ServiceAnswers, Standing } from '../client/reply.ts';
+import { type Fault, fault } from '../protocol/fault.ts';
+import type { GeofencingPolicy, ProfileName } from '../protocol/requests.ts';
+import { profilesByUri } from '../protocol/uris.ts';
+import type { GeofencingInput } from '../protocol/write-request.ts';
+import type { Prompt, PromptResult, SigningDevice, Told } from './device.ts';
+import { faultOf, showReceipt } from './gateway-answers.ts';
+import type { Gateway } from './gateways.ts';
+
+/** What is known of the request of an attempt at a gateway. */
+export interface GatewayNote {
+  readonly gateway: string;
+  /** Hash of what is sent, but for the password. */
+  readonly sent: string;
+  /** The transaction there, once it has answered. */
+  readonly msspTransId?: string | undefined;
+  /** URI of the method that it has chosen. */
+  readonly profile?: string | undefined;
+  /** Since when it reports an internal error; milliseconds since the epoch. */
+  readonly troubledAt?: number | undefined;
+}
+
+/** Where notes lie: with their transactions, for as long. */
+export interface GatewayNotes {
+  /**
+   * Makes the note, unless there is one.
+   *
+   * @returns The one that was there; `none` when there was none, `gone` without the transaction.
+   */
+  claim(transactionId: string, attempt: number, note: GatewayNote): Promise<GatewayNote | 'none' | 'gone'>;
+  /** @param note Undefined removes it. */
+  write(transactionId: string, attempt: number, note: GatewayNote | undefined): Promise<void>;
+}
+
+/** The service ends a prompt so much before the attempt expires. */
+const marginSeconds = 2;
+/** The last regular status request before the attempt expires. */
+const lastPollMs = 1000;
+const latePollMs = 250;
+/** At least so long after a lost answer. */
+const retryMs = 250;
+/** Fault 900 is an error of the moment, or the end: it is believed when it lasts. */
+const believedAfterMs = 5000;
+
+const lost = fault(
+  900,
+  'It is not known whether the service of this user has got the request, so it is not asked again',
+);
+const forgotten = fault(900, 'The service of this user no longer knows the transaction');
+
+const ended = (answer: DeviceAnswer, told?: Told): PromptResult => ({
+  kind: 'answered',
+  answer,
+  ...(told !== undefined && { told }),
+});
+const endedBy = (reason: Fault): PromptResult => ended({ kind: 'fault', fault: reason });
+
+/** In the texts of the wire, as they came. */
+const servicesIn = ({ geofencing, subscriberNetwork }: ServiceAnswers): Told['services'] => ({
+  ...(geofencing !== undefined && {
+    geofencing:
+      'errorCode' in geofencing
+        ? geofencing
+        : {
+            country: geofencing.country ?? '',
+            accuracy: geofencing.accuracyMeters ?? '',
+            deviceConfidence: geofencing.deviceConfidence ?? '',
+            locationConfidence: geofencing.locationConfidence ?? '',
+            timestamp: geofencing.timestamp ?? '',
+          },
+  }),
+  ...(subscriberNetwork !== undefined && { subscriberNetwork }),
+});
+
+/** Each call its own: what waits for a signal stays with it. */
+const signalOf = ({ signal }: Pick<Prompt, 'signal'>): AbortSignal => signal ?? new AbortController().signal;
+
+const boundsOf = (policy: GeofencingPolicy): GeofencingInput =>
+  Object.fromEntries(Object.entries(policy).filter(([, bound]) => bound !== undefined));
+
+const nameOf = ({ transactionId, attempt, promptedAt }: Prompt): RequestName => ({
+  apTransId: `${transactionId}-${attempt}`,
+  instant: new Date(promptedAt),
+});
+
+const timeoutSecondsOf = ({ promptedAt, deadline }: Prompt): number =>
+  Math.max(Math.floor((deadline - promptedAt) / 1000) - marginSeconds, 1);
+
+/** A function of what is stored with the attempt alone, so that it is the same in each process. */
+const requestOf = (prompt: Prompt): HandedOn => {
+  const { msisdn, data, request } = prompt;
+  if (request === undefined) throw new Error('A prompt for a gateway has its request');
+  const { userLang, geofencing, subscriberInfo, validate } = request.services;
+  const common = {
+    msisdn: `+${msisdn}`,
+    profile: request.profile.name,
+    timeoutSeconds: timeoutSecondsOf(prompt),
+    geofencing: geofencing?.policy === undefined ? geofencing !== undefined : boundsOf(geofencing.policy),
+    subscriberInfo: subscriberInfo !== undefined,
+    validate: validate !== undefined,
+    ...(userLang !== undefined && { language: userLang.language }),
+  };
+  return data.kind === 'text'
+    ? { ...common, text: data.text }
+    : {
+        ...common,
+        approval: { title: data.text, rows: [] },
+        approvalData: `{"type":${JSON.stringify(data.text)},"dtbd":${data.dtbd}}`,
+      };
+};
+
+export const createBehindGateway = (gateway: Gateway, notes: GatewayNotes): SigningDevice => {
+  const { settings, upstream } = gateway;
+  const { name, url, authority, mode, repeats } = settings;
+  const profiles = profilesByUri([authority]);
+
+  /** @param note With the id of the transaction there. */
+  const upstreamIn = ({ msspTransId = '' }: GatewayNote): UpstreamTransaction => ({
+    gateway: name,
+    msspTransId,
+  });
+
+  const signedBy = (standing: Standing, note: GatewayNote): PromptResult => {
+    if (standing.state !== 'signed') return endedBy(fault(900));
+    const chosen: ProfileName | undefined = profiles.get(note.profile ?? '')?.name;
+    const told: Told = {
+      upstream: upstreamIn(note),
+      services: servicesIn(standing.services),
+      ...(chosen !== undefined && { profile: chosen }),
+    };
+    return ended({ kind: 'signature', cms: Buffer.from(standing.signature).toString('base64') }, told);
+  };
+
+  const awaiting = (prompt: Prompt, note: GatewayNote): PromptResult => {
+    const { now, promptedAt, deadline } = prompt;
+    const last = deadline - lastPollMs;
+    const next =
+      now < last ? Math.min(gateway.pollAt(now + gateway.pauseMs(now - promptedAt)), last) : now + latePollMs;
+    return { kind: 'awaiting', askAgainAt: Math.ceil(next), upstream: upstreamIn(note) };
+  };
+
+  /** The person may have been asked, so the attempt does not end as if nobody had been. */
+  const unanswered = (
+    prompt: Prompt,
+    reply: Extract<Reply<unknown>, { kind: 'unreachable' | 'aborted' }>,
+  ) => {
+    const { now, promptedAt } = prompt;
+    const pauseMs = Math.max(gateway.pauseMs(now - promptedAt), retryMs);
+    const cause = reply.kind === 'aborted' ? 'no answer in time' : reply.cause;
+    return { kind: 'awaiting', askAgainAt: Math.ceil(now + pauseMs), unanswered: cause } as const;
+  };
+
+  const look = async (prompt: Prompt, note: GatewayNote): Promise<PromptResult> => {
+    const { transactionId, attempt, now } = prompt;
+    const { msspTransId = '', troubledAt, ...calm } = note;
+    const reply = await gateway.asks(signalOf(prompt)).status(msspTransId);
+    if (reply.kind === 'unreachable' || reply.kind === 'aborted') return unanswered(prompt, reply);
+    if (reply.kind === 'answered') {
+      const { value } = reply;
+      return value.state === 'outstanding' ? awaiting(prompt, note) : signedBy(value, note);
+    }
+    const { code, detail } = reply.fault;
+    if (code === 900 && now - (troubledAt ?? now) < believedAfterMs) {
+      if (troubledAt === undefined)
+        await notes.write(transactionId, attempt, { ...calm, msspTransId, troubledAt: now });
+      return awaiting(prompt, note);
+    }
+    // Other words for: there is no such transaction of ours.
+    if (code === 101 && /mssp_?transid/i.test(detail)) return endedBy(forgotten);
+    return endedBy(faultOf(reply.fault));
+  };
+
+  /** @param isRepeated Another try may have sent the same before. */
+  const submit = async (prompt: Prompt, note: GatewayNote, isRepeated: boolean): Promise<PromptResult> => {
+    const { transactionId, attempt, promptedAt, now, deadline } = prompt;
+    const request = { ...requestOf(prompt), mode };
+    const inTime = AbortSignal.timeout(Math.max(deadline - now - latePollMs, 1));
+    const signal = AbortSignal.any([signalOf(prompt), inTime]);
+    const reply = await gateway.calls(signal).sign(request, nameOf(prompt));
+    switch (reply.kind) {
+      case 'answered': {
+        const { msspTransId, profile, standing } = reply.value;
+        const accepted: GatewayNote = { ...note, msspTransId, profile };
+        await notes.write(transactionId, attempt, accepted);
+        return standing.state === 'outstanding' ? awaiting(prompt, accepted) : signedBy(standing, accepted);
+      }
+      case 'fault':
+        if (reply.retryLater) {
+          if (!isRepeated) await notes.write(transactionId, attempt, undefined);
+          return { kind: 'unreachable', cause: 'it is busy and asks to try again later', refused: true };
+        }
+        if (reply.fault.code === 900 && repeats === 'joined' && now - promptedAt < believedAfterMs)
+          return unanswered(prompt, {
+            kind: 'unreachable',
+            cause: 'it reports an internal error (fault 900)',
+          });
+        return endedBy(isRepeated && repeats === 'refused' ? lost : faultOf(reply.fault));
+      case 'unreachable':
+        if (!reply.unsent || isRepeated) return unanswered(prompt, reply);
+        await notes.write(transactionId, attempt, undefined);
+        return { kind: 'unreachable', cause: reply.cause };
+      case 'aborted':
+        return unanswered(prompt, reply);
+    }
+  };
+
+  return {
+    kind: 'gateway',
+    screen: false,
+    upstream,
+    prompt: async (prompt) => {
+      const { transactionId, attempt } = prompt;
+      const { apTransId, instant } = nameOf(prompt);
+      const sent = hash(
+        'sha256',
+        JSON.stringify([url, mode, apTransId, instant, requestOf(prompt)]),
+        'base64url',
+      );
+      // G1
+      const mine: GatewayNote = { gateway: name, sent };
+      const note = await notes.claim(transactionId, attempt, mine);
+      if (note === 'gone') return { kind: 'unreachable', cause: 'the transaction is gone', refused: true };
+      if (note === 'none') return submit(prompt, mine, false);
+      // G2. In synch mode the status of an id is as good.
+      if (note.msspTransId !== undefined && note.gateway === name) return look(prompt, note);
+      // G3
+      if (note.gateway !== name || note.sent !== sent || repeats === 'unknown') return endedBy(lost);
+      return submit(prompt, note, true);
+    },
+    receipt: (prompt) => showReceipt(gateway, prompt),
+  };
+};

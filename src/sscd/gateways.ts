@@ -1,0 +1,120 @@
+/**
+ * The gateways of a process: our side of the connection to other services of this interface.
+ *
+ * Passwords and keys come from files, which are read once, and go into bodies and TLS alone.
+ */
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { type Calls, createCalls } from '../client/calls.ts';
+import { createFetches } from '../client/fetch.ts';
+import { verifySignature } from '../pki/verify.ts';
+import type { GatewaySettings } from '../registry/gateway.ts';
+import type { Upstream } from './device.ts';
+
+/** A file that `gateways` names is not usable. The message has the key, not the path. */
+export class GatewayFileError extends Error {}
+
+export interface Gateway {
+  readonly settings: Pick<GatewaySettings, 'name' | 'url' | 'authority' | 'mode' | 'repeats'>;
+  readonly upstream: Upstream;
+  /** Roots (DER) of its users' certificates. */
+  readonly trust: readonly Uint8Array[];
+  /** Calls that begin something. Each has a connection of its own. */
+  calls(signal: AbortSignal): Calls;
+  /** Calls that change nothing. Connections are kept. */
+  asks(signal: AbortSignal): Pick<Calls, 'status' | 'rawProfile'>;
+  /**
+   * The time of the next status request of a transaction: so many in a second have room.
+   *
+   * @param wanted Milliseconds since the epoch, like the result, which is not before.
+   */
+  pollAt(wanted: number): number;
+  /** Pause before the next status request, when the first was so long ago. Milliseconds. */
+  pauseMs(sinceMs: number): number;
+}
+
+export type Gateways = ReturnType<typeof openGateways>;
+
+const minPauseMs = 20;
+/** For answers that need no person: calls.ts. */
+const timeoutMs = 15_000;
+
+const pemBlock = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+const readAt = (key: string, path: string): string => {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new GatewayFileError(`${key}: the file cannot be read (${(error as NodeJS.ErrnoException).code})`);
+  }
+};
+
+const rootsIn = (key: string, pem: string): readonly Uint8Array[] => {
+  try {
+    const roots = (pem.match(pemBlock) ?? []).map((block) => Uint8Array.from(new X509Certificate(block).raw));
+    // Refuses what it cannot use.
+    verifySignature(new Uint8Array(), '', { trust: roots });
+    if (roots.length > 0) return roots;
+  } catch {}
+  throw new GatewayFileError(`${key}: the file has no usable certificate (PEM)`);
+};
+
+/**
+ * Spreads status requests, so that in each second there are `perSecond` at most. One for which its
+ * second has no room gets the next free place.
+ *
+ * @public For its test.
+ */
+export const createPollPlaces = (perSecond: number) => {
+  /** By second since the epoch. */
+  const taken = new Map<number, number>();
+  return (wanted: number): number => {
+    const wish = Math.floor(wanted / 1000);
+    let second = wish;
+    while ((taken.get(second) ?? 0) >= perSecond) second += 1;
+    const before = taken.get(second) ?? 0;
+    taken.set(second, before + 1);
+    // No transaction is asked for this long ahead.
+    if (taken.size > 1000) for (const past of taken.keys()) if (past < wish - 100) taken.delete(past);
+    return second === wish ? wanted : second * 1000 + Math.floor((before * 1000) / perSecond);
+  };
+};
+
+const openGateway = (settings: GatewaySettings, index: number, now: () => number) => {
+  const { name, url, apId, apPasswordFile, authority, languageAuthority, tls = {}, limits } = settings;
+  const key = (member: string): string => `gateways[${index}].${member}`;
+  const read = (member: string, path: string | undefined): string | undefined =>
+    path === undefined ? undefined : readAt(key(member), path);
+  const apPassword = read('apPasswordFile', apPasswordFile)?.replace(/\r?\n$/, '');
+  const fetches = createFetches(url, {
+    cert: read('tls.certFile', tls.certFile),
+    key: read('tls.keyFile', tls.keyFile),
+    ca: read('tls.caFile', tls.caFile),
+  });
+  const common = { url, apId, apPassword, dialect: { authority, languageAuthority }, now };
+  const gateway: Gateway = {
+    settings,
+    upstream: { origin: `gateway ${name}`, timeoutMs },
+    trust: rootsIn(key('trustAnchorsFile'), readAt(key('trustAnchorsFile'), settings.trustAnchorsFile)),
+    calls: (signal) => createCalls({ ...common, fetch: fetches.once, signal }),
+    asks: (signal) => createCalls({ ...common, fetch: fetches.repeatable, signal }),
+    pollAt: createPollPlaces(limits.pollsPerSecond),
+    pauseMs: (sinceMs) => Math.min(Math.max(sinceMs / 3, minPauseMs), limits.maxPollSeconds * 1000),
+  };
+  return { gateway, close: fetches.close };
+};
+
+/** @throws GatewayFileError */
+export const openGateways = (settings: readonly GatewaySettings[], now: () => number) => {
+  const opened = new Map(settings.map((each, index) => [each.name, openGateway(each, index, now)] as const));
+  return {
+    find: (name: string): Gateway | undefined => opened.get(name)?.gateway,
+    /** Roots of the signatures from behind it. */
+    trust: (name: string): readonly Uint8Array[] | undefined => opened.get(name)?.gateway.trust,
+    /** How many calls at a time, by `upstream.origin`. */
+    maxCalls: new Map(settings.map(({ name, limits }) => [`gateway ${name}`, limits.calls])),
+    close: (): void => {
+      for (const { close } of opened.values()) close();
+    },
+  };
+};

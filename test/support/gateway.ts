@@ -1,0 +1,38 @@
+/** One product behind another, configured as an operator would. */
+import { X509Certificate } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+import type { TestProduct } from './product.ts';
+
+/** Writes files that are gone after the tests. */
+export const testFiles = (): ((name: string, content: string) => string) => {
+  const folder = mkdtempSync(join(tmpdir(), 'paraph-gateway-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  return (name, content) => {
+    const path = join(folder, name);
+    writeFileSync(path, content);
+    return path;
+  };
+};
+
+/** The roots of a product's users, PEM. */
+export const rootsOf = async ({ core }: TestProduct): Promise<string> =>
+  (await core.custodyOver(core.blocking).trust()).map((der) => new X509Certificate(der).toString()).join('');
+
+/** Texts that were put to the people of a product, by the jobs of its first shard. */
+export const textsAt = async ({
+  core: { blocking, configuration },
+}: TestProduct): Promise<readonly string[]> => textsIn(blocking, configuration.queue.prefix);
+
+export const textsIn = async (
+  redis: Pick<TestProduct['core']['blocking'], 'keys' | 'hget'>,
+  prefix: string,
+): Promise<readonly string[]> => {
+  const keys = await redis.keys(`{${prefix}-0}:signatures:H???????????????????`);
+  const data = await Promise.all(keys.map((key) => redis.hget(key, 'data')));
+  return data.flatMap((text) =>
+    text === null ? [] : [JSON.parse(text).MSS_SignatureReq.DataToBeSigned.Data as string],
+  );
+};
