@@ -99,7 +99,7 @@ describe('a signer with an address', () => {
     server.refuse.rcpt.push(450, 451);
     await s.begin([stepOf('board', [withMail])]);
     await mailsSince(before);
-    expect(s.mailed).toEqual([expect.stringMatching(/^abcdefghijkl-mail--[\w-]{22} sent$/)]);
+    await expect.poll(() => s.mailed).toEqual([expect.stringMatching(/^abcdefghijkl-mail--[\w-]{22} sent$/)]);
     expect(at.troubles.map(({ message }) => message)).toEqual([
       'the mail server has answered 450 to RCPT TO',
       'the mail server has answered 451 to RCPT TO',
