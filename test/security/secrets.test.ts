@@ -179,7 +179,7 @@ const poisonQueue = async (secret: string): Promise<void> => {
   const jobId = newMsspTransId(0);
   await poison.add('sign', {}, { jobId, delay: 300 });
   await redis.client().hset(poison.toKey(jobId), 'data', secret);
-  await vi.waitFor(() => expect(running.output()).toContain('SyntaxError'), { timeout: 10_000 });
+  await vi.waitFor(() => expect(running.output()).toContain('SyntaxError'), { timeout: 40_000 });
   await send(product, '/rest/service/status', statusRequest(jobId, open));
   await poison.remove(jobId).catch(() => undefined);
   await redis.client().del(poison.toKey(jobId));

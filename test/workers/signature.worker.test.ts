@@ -490,7 +490,7 @@ describe('many synchronous callers', () => {
     const callers = Array.from({ length: 1000 }, () =>
       product.post('/rest/service/sign', signRequest({ msisdn: somebody() })),
     );
-    await until(async () => expect(await at.queue.getDelayedCount()).toBe(1000), 20_000);
+    await until(async () => expect(await at.queue.getDelayedCount()).toBe(1000), 50_000);
     const waiting: readonly Job[] = await until(async () => {
       const jobs = await at.queue.getDelayed();
       const pending = jobs.filter(({ progress }) => Object(recordIn(progress)).state === 'pending');
