@@ -39,6 +39,10 @@ const longest = [
   'oauth/races',
   'oauth/tokens',
   'queue/fairness',
+  'browser/console.browser',
+  'browser/demo.browser',
+  'browser/login-pages.browser',
+  'browser/task-pages.browser',
 ].map((name) => `/test/${name}.test.ts`);
 
 /**
@@ -96,9 +100,10 @@ const browser = {
     testTimeout: 60_000,
     hookTimeout: 60_000,
     isolate: false,
-    // After the others: browsers do not wait but compute.
+    // After the others, because a browser needs more than one core at times. The pages of the console look for news every four
+    // or five seconds, and a file that waits for them leaves room for one more.
     sequence: { groupOrder: 1 },
-    maxWorkers: availableParallelism(),
+    maxWorkers: availableParallelism() + 1,
     expect: { poll: { timeout: 20_000 } },
   },
 };

@@ -37,10 +37,11 @@ const ask = async (MSISDN, text) => {
   return signatures.add('sign', { MSS_SignatureReq }, { jobId: `H00${random}` });
 };
 
-/** User, issuing CA, root: Base64 DER. The id is a hash of the three, so what is found can be checked. */
+/** User, issuing CA, root: Base64 DER. The id is a hash of all, so what is found can be checked. */
 const certificatesOf = async (chainId) => {
   const stored = (name) => connection.get(`${service}:custody:${name}`);
-  const names = [await stored(`chain:${chainId}`), 'ca:issuing', 'ca:root'];
+  const chain = (await stored(`chain:${chainId}`)).split(' ');
+  const names = chain.length > 1 ? chain : [...chain, 'ca:issuing', 'ca:root'];
   const certificates = await Promise.all(
     names.map(async (name) => JSON.parse(await stored(name)).certificate),
   );

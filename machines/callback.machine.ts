@@ -65,9 +65,10 @@ export const processMessageSchema = z.object({
   apId: z.string(),
   title: z.string().optional(),
   /** `told`: its definition names the address that hears of its failure. */
-  what: z.enum(['invited', 'reminded', 'unreached', 'escalated', 'step', 'end', 'told']),
+  what: z.enum(['invited', 'reminded', 'unreached', 'undelivered', 'escalated', 'step', 'end', 'told']),
   /** As of a callback. */
   at: z.number(),
+  notBefore: z.number().optional(),
   step: z.string().optional(),
   /** Of the signer in the step, and the name of that person. */
   key: z.string().optional(),
@@ -77,7 +78,7 @@ export const processMessageSchema = z.object({
   /** Of the step, or of the process. */
   state: z.string().optional(),
   reason: z.string().optional(),
-  /** Of the fault by which a signer was not reached. */
+  /** Of the fault by which a signer was not reached, or of the mail server that refused a mail. */
   code: z.number().optional(),
   /** Where it is posted to; default: where callbacks of the application are. */
   url: z.string().optional(),

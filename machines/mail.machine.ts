@@ -6,6 +6,8 @@
  *          because the signer needs it no more.
  * dead     All tries have failed. REPLAY begins again.
  *
+ * The signer is told of a mail that was refused, or is dead.
+ *
  * The instance holds no address, no text and no link: `send` reads them when it sends.
  */
 import { assign, fromPromise, setup } from 'xstate';
@@ -28,10 +30,19 @@ export type SignerMailResult =
   | { readonly kind: 'refused'; readonly code?: number }
   | { readonly kind: 'stale' };
 
+/** For the signer. `code`: of a server that has refused it. */
+export interface Undelivered {
+  readonly signer: string;
+  readonly code?: number | undefined;
+}
+
 interface MailContext {
   readonly mail: SignerMail;
   readonly result?: SignerMailResult;
 }
+
+const given = ({ event }: { readonly event: { readonly output: SignerMailResult } }): SignerMailResult =>
+  event.output;
 
 export const mailMachine = setup({
   types: {
@@ -46,6 +57,12 @@ export const mailMachine = setup({
       Promise.reject(new Error('The activity send is not provided')),
     ),
   },
+  actions: {
+    keep: assign((_, result: SignerMailResult) => ({ result })),
+    /** An effect: the worker implements it. */
+    tellSigner: (_, _told: Undelivered) => {},
+  },
+  guards: { isRefused: (_, { kind }: SignerMailResult) => kind === 'refused' },
 }).createMachine({
   id: 'mail',
   initial: 'sending',
@@ -56,8 +73,27 @@ export const mailMachine = setup({
       invoke: {
         src: 'send',
         input: ({ context: { mail } }) => mail,
-        onDone: { target: 'ended', actions: assign({ result: ({ event }) => event.output }) },
-        onError: 'dead',
+        onDone: [
+          {
+            guard: { type: 'isRefused', params: given },
+            target: 'ended',
+            actions: [
+              { type: 'keep', params: given },
+              {
+                type: 'tellSigner',
+                params: ({ context: { mail }, event: { output } }) => ({
+                  signer: mail.signer,
+                  code: output.kind === 'refused' ? output.code : undefined,
+                }),
+              },
+            ],
+          },
+          { target: 'ended', actions: { type: 'keep', params: given } },
+        ],
+        onError: {
+          target: 'dead',
+          actions: { type: 'tellSigner', params: ({ context: { mail } }) => ({ signer: mail.signer }) },
+        },
       },
     },
     ended: { type: 'final' },

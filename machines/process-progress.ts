@@ -30,6 +30,8 @@ export interface Branch {
   readonly code?: number | undefined;
   /** The person's own words. */
   readonly reason?: string | undefined;
+  /** The last mail that did not reach them. `code`: the reply of a server that refused it. */
+  readonly undelivered?: { readonly at: number; readonly code?: number | undefined } | undefined;
   readonly proof?: unknown;
 }
 

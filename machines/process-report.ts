@@ -23,6 +23,7 @@ export interface SignerView {
   readonly msspTransId?: string | undefined;
   readonly code?: number | undefined;
   readonly reason?: string | undefined;
+  readonly undelivered?: Branch['undelivered'];
 }
 
 export interface StepView {
@@ -81,12 +82,12 @@ const isBegun = (each: StepProgress | undefined): each is StepProgress =>
   each !== undefined && each.state !== 'waiting';
 
 const viewOfBranch = (step: PlanStep, isNow: boolean, branch: Branch): SignerView => {
-  const { key, state, at, msspTransId, code, reason } = branch;
+  const { key, state, at, msspTransId, code, reason, undelivered } = branch;
   const rests = isNow && state === 'unreached' && isHopeful(step, branch);
   return {
     ...{ key, name: personOf(step, branch)?.name ?? '' },
     state: rests ? 'rests' : state === 'leaving' ? 'open' : state,
-    ...{ at, msspTransId, code, reason },
+    ...{ at, msspTransId, code, reason, undelivered },
   };
 };
 

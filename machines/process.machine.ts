@@ -58,6 +58,7 @@ import {
   type ProcessContext,
   reopened,
   stepNow,
+  withBranch,
   withStep,
 } from './process-progress.ts';
 import {
@@ -127,6 +128,7 @@ const walk = {
       'xstate.error.actor.*': { actions: 'takeError' },
       UNREACHED: { actions: 'takeUnreached' },
       ASKED: { actions: 'takeAsked' },
+      UNDELIVERED: { actions: 'takeUndelivered' },
       AGAIN: { guard: 'mayAskAgain', actions: 'askAgain' },
       REVOKE_LINK: { guard: 'hasLink', actions: 'revokeLink' },
     },
@@ -168,6 +170,11 @@ export const processMachine = setup({
     takeError: enqueueActions((given) => takeError(given as never)),
     takeUnreached: enqueueActions((given) => takeUnreached(given as never)),
     takeAsked: assign(({ context, event }) => (event.type === 'ASKED' ? reopened(context, event.child) : {})),
+    takeUndelivered: assign(({ context, event }) =>
+      event.type === 'UNDELIVERED'
+        ? withBranch(context, event.child, { undelivered: { at: timeOf(event), code: event.code } })
+        : {},
+    ),
     decide: assign(({ context }, state: 'done' | 'unmet') => withStep(context, { state })),
     lose: assign(({ context, event }) =>
       failWith(context, failureBy(lossOf(context) ?? 'REFUSED', { context, event })),

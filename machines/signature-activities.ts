@@ -54,7 +54,7 @@ export type Asked =
       readonly isAsked?: false;
       readonly isUnanswered?: true;
     }
-  | { readonly kind: 'unreachable'; readonly isRefused?: true };
+  | { readonly kind: 'unreachable'; readonly isRefused?: true; readonly isAsked?: false };
 
 /** Output of `choose`. ask: it must be stored that the device is asked, before it is asked. */
 export type Choice =

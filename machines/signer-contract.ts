@@ -47,22 +47,31 @@ export interface SignAsk {
 export interface Signed {
   readonly kind: 'signed';
   readonly msspTransId: string;
+  /** Milliseconds since the epoch. */
   readonly at: number;
   readonly attempt: number;
   readonly proof?: unknown;
 }
 
+/** The request was refused, or has ended without a signature. */
+export interface NotSigned {
+  readonly kind: 'failed';
+  /** Of the fault, and its reason, such as 401 and `USER_CANCEL`. */
+  readonly code: number;
+  readonly reason: string;
+  readonly detail: string;
+  /** Undefined when nobody was asked: the request itself was refused. */
+  readonly msspTransId?: string | undefined;
+  /**
+   * Fault 401 that is not the person's answer: an operator, the application or a newer request to
+   * the same App has taken the prompt back.
+   */
+  readonly takenBack?: boolean | undefined;
+}
+
 export type SignResult =
   | Signed
-  | {
-      readonly kind: 'failed';
-      readonly code: number;
-      readonly reason: string;
-      readonly detail: string;
-      readonly msspTransId?: string | undefined;
-      /** Fault 401 that is not the person's answer: somebody else has taken the prompt back. */
-      readonly takenBack?: boolean | undefined;
-    }
+  | NotSigned
   /** The number has had its prompts: nothing was submitted. Not before this time. */
   | { readonly kind: 'limited'; readonly until: number };
 
@@ -101,11 +110,13 @@ export interface SignerContext extends Omit<SignerInput, 'at'> {
   readonly end?: SignerEnd | undefined;
 }
 
-/** Events that come from outside: the signer's page, and operators. */
+/** Events that come from outside: the signer's page, operators, and mails. */
 export const signerEventSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('SIGN') }),
   z.object({ type: z.literal('DECLINE'), reason: z.string().max(500).optional() }),
   z.object({ type: z.literal('REVOKE_LINK') }),
+  /** A mail with the link was not delivered. `code`: the reply of a server that refused it. */
+  z.object({ type: z.literal('UNDELIVERED'), code: z.number().optional() }),
 ]);
 export type SignerOrder = Readonly<z.infer<typeof signerEventSchema>>;
 export type SignerEvent = SignerOrder | { readonly type: 'WITHDRAW' } | { readonly type: 'AGAIN' };
@@ -113,11 +124,12 @@ export type SignerEvent = SignerOrder | { readonly type: 'WITHDRAW' } | { readon
 /** To the parent. `child` names the child there. */
 export type SignerMessage =
   | { readonly type: 'UNREACHED'; readonly child: string; readonly code: number }
-  | { readonly type: 'ASKED'; readonly child: string };
+  | { readonly type: 'ASKED'; readonly child: string }
+  | { readonly type: 'UNDELIVERED'; readonly child: string; readonly code?: number | undefined };
 
 /** For the application and the person: a callback, a mail with the link. */
 export interface SignerNotice {
-  readonly what: 'invited' | 'reminded' | 'unreached';
+  readonly what: 'invited' | 'reminded' | 'unreached' | 'undelivered';
   readonly apId: string;
   readonly process: SignerInput['process'];
   readonly step: string;
@@ -125,5 +137,6 @@ export interface SignerNotice {
   readonly as?: SignerInput['as'];
   readonly person: Person;
   readonly linkVersion: number;
+  /** Of the fault, or of the mail server. */
   readonly code?: number | undefined;
 }

@@ -38,9 +38,8 @@ export const maxAsks = 20;
 /** How long a prompt stays on the phone. */
 export const promptSeconds = 180;
 
-const notice = (what: SignerNotice['what'], context: SignerContext): SignerNotice => {
-  const { apId, process, step, key, as, person, linkVersion, asks } = context;
-  const code = what === 'unreached' ? asks.at(-1)?.code : undefined;
+const notice = (what: SignerNotice['what'], context: SignerContext, code?: number): SignerNotice => {
+  const { apId, process, step, key, as, person, linkVersion } = context;
   return { what, ...{ apId, process, step, key, as, person, linkVersion, code } };
 };
 
@@ -140,6 +139,11 @@ export const signerMachine = setup({
     tellAsked: sendParent(
       ({ context: { child } }: { context: SignerContext }): SignerMessage => ({ type: 'ASKED', child }),
     ),
+    tellUndelivered: sendParent(
+      ({ context: { child } }: { context: SignerContext }, code: number | undefined): SignerMessage => ({
+        ...{ type: 'UNDELIVERED', child, code },
+      }),
+    ),
     /** An effect: the worker implements it. */
     notify: (_, _notice: SignerNotice) => {},
     invite: enqueueActions(({ context, enqueue }) => {
@@ -182,6 +186,12 @@ export const signerMachine = setup({
     WITHDRAW: { target: '.ended', actions: 'beWithdrawn' },
     DECLINE: { target: '.ended', actions: { type: 'decline', params: ({ event }) => event.reason } },
     REVOKE_LINK: { actions: 'revokeLink' },
+    UNDELIVERED: {
+      actions: [
+        { type: 'tellUndelivered', params: ({ event }) => event.code },
+        { type: 'notify', params: ({ context, event }) => notice('undelivered', context, event.code) },
+      ],
+    },
   },
   states: {
     // The first event of an instance has no time of its own; that of a timer has.
@@ -222,7 +232,10 @@ export const signerMachine = setup({
             unreached: {
               entry: [
                 'tellUnreached',
-                { type: 'notify', params: ({ context }) => notice('unreached', context) },
+                {
+                  type: 'notify',
+                  params: ({ context }) => notice('unreached', context, context.asks.at(-1)?.code),
+                },
               ],
               on: { SIGN: promptAgain, AGAIN: promptAgain },
             },

@@ -1,9 +1,11 @@
 /**
- * `npm run openapi`: writes the two descriptions that machines read, docs/openapi.json and
- * docs/queue-contract.schema.json. With `--check` it compares.
+ * `npm run openapi`: writes the descriptions that machines read, docs/openapi.json,
+ * docs/queue-contract.schema.json and docs/process-definition.schema.json. With `--check` it
+ * compares.
  */
 import { buildOpenApiDocument } from '../src/http/openapi.ts';
 import { defaultProtocolRules } from '../src/protocol/rules.ts';
+import { definitionJsonSchema } from '../src/workflows/definition.ts';
 import { readableJson, writeOrCheck } from './generated-file.ts';
 import { queueContractSchema } from './queue-contract-schema.ts';
 
@@ -11,6 +13,7 @@ writeOrCheck(
   [
     { path: 'docs/openapi.json', make: () => readableJson(buildOpenApiDocument(defaultProtocolRules)) },
     { path: 'docs/queue-contract.schema.json', make: () => readableJson(queueContractSchema()) },
+    { path: 'docs/process-definition.schema.json', make: () => readableJson(definitionJsonSchema()) },
   ],
   { check: process.argv.includes('--check'), remedy: '`npm run openapi`' },
 );

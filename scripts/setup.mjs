@@ -142,8 +142,10 @@ export async function build() {
     output: 'errors',
   });
   if (status !== 0) throw new SetupProblem('compiling failed; the messages stand above.');
-  const assets = join('src', 'console', 'assets');
-  cpSync(join(project, assets), join(project, 'dist', assets), { recursive: true });
+  for (const room of ['console', 'phone']) {
+    const assets = join('src', room, 'assets');
+    cpSync(join(project, assets), join(project, 'dist', assets), { recursive: true });
+  }
   writeFileSync(fingerprintFile, fingerprint);
 }
 

@@ -55,6 +55,11 @@ export const environmentSchema = z.object({
       'Secret under which the keys of users and of the certificate authority are stored: base64url of 32 bytes. Without it one is created in PARAPH_DATA.',
     hint: 'base64url of 32 bytes (43 characters)',
   }),
+  PARAPH_NEW_MASTER_KEY: z.string().refine(isMasterKey).optional().meta({
+    description:
+      'For `paraph master-key add` alone: the master key that is to replace the present one ([operations/master-key.md](operations/master-key.md)).',
+    hint: 'base64url of 32 bytes (43 characters)',
+  }),
   PARAPH_NEW_AUTHORITY: flag.optional().meta({
     description:
       'Whether a start that finds no certificate authority in Redis may make one: 1 also when the master key was used before, 0 never. Without it, when nothing says that the key was used (see reliability.md, An empty Redis).',
@@ -89,6 +94,7 @@ const named = (values: z.output<typeof environmentSchema>) => ({
   dataDirectory: values.PARAPH_DATA,
   redisUrl: values.REDIS_URL,
   masterKey: values.PARAPH_MASTER_KEY,
+  newMasterKey: values.PARAPH_NEW_MASTER_KEY,
   /** Whether a new authority may be made. Undefined: when the master key is new. */
   newAuthority: values.PARAPH_NEW_AUTHORITY,
   logLevel: values.PARAPH_LOG_LEVEL,

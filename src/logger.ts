@@ -20,6 +20,8 @@ const secretNames = [
   'password',
   'passwordHash',
   'masterKey',
+  'newMasterKey',
+  'serviceKey',
   'privateKey',
   'authorization',
   'pin',

@@ -29,14 +29,27 @@ import { createTenantConcurrency } from './tenant-concurrency.ts';
 
 export const callbackJobName = 'callback';
 
+/** What was read of the body of an answer. `rest`: why that is not all. */
+export interface AnswerBody {
+  /** Content-Type. */
+  readonly type: string;
+  readonly text: string;
+  readonly rest?: 'too-long' | 'cut-off';
+}
+
 /**
- * answered     The receiver's HTTP status, and its Retry-After.
+ * answered     The receiver's HTTP status and its Retry-After. `body`: where it was asked for.
  * refused      Nothing was sent, and nothing will be until the configuration changes.
  * not-sent     Nothing was sent: the name has a forbidden address now, or this process has none.
  * unreachable  `cause` is a code, such as ECONNREFUSED.
  */
 export type DeliveryResult =
-  | { readonly kind: 'answered'; readonly status: number; readonly retryAfterMs?: number | undefined }
+  | {
+      readonly kind: 'answered';
+      readonly status: number;
+      readonly retryAfterMs?: number | undefined;
+      readonly body?: AnswerBody;
+    }
   | { readonly kind: 'refused'; readonly why: string }
   | { readonly kind: 'not-sent'; readonly why: string }
   | { readonly kind: 'unreachable'; readonly cause: string };
@@ -112,7 +125,7 @@ const sendableId = z.string().regex(/^[\w-]+$/);
 const gone = 410;
 const retryAfterStatuses: readonly number[] = [429, 503];
 
-const problemOf = (result: DeliveryResult): string => {
+export const problemOf = (result: DeliveryResult): string => {
   switch (result.kind) {
     case 'answered':
       return `HTTP ${result.status}`;

@@ -16,20 +16,23 @@ import {
   defineWorkflow,
   InputError,
   type InstanceInHand,
+  type Later,
+  later,
   type Workflow,
 } from '../src/engine/define.ts';
 import { fault, faultLine } from '../src/protocol/fault.ts';
 import type { Protocol } from '../src/protocol/parse.ts';
 import type { SignatureRequest } from '../src/protocol/requests.ts';
 import type { SubscriberRegistry } from '../src/registry/subscriber.ts';
-import type { SigningDevice } from '../src/sscd/device.ts';
 import type { Devices } from '../src/sscd/devices.ts';
+import { gatewayOrigin } from '../src/sscd/gateways.ts';
 import {
   type ReceiptJobData,
   type ReceiptJobResult,
   receiptJobDataSchema,
   receiptJobId,
   receiptJobName,
+  type StoredReceipt,
   signatureRecordSchema,
 } from '../src/transactions/contract.ts';
 import { type DeviceLock, deviceKey } from '../src/transactions/device-lock.ts';
@@ -91,18 +94,22 @@ export const createReceiptWorkflow = (options: {
     return { record, request: request.value };
   };
 
-  const deviceOf = ({ msisdn, sscdId }: ReceiptJobData): SigningDevice | undefined => {
-    const sscd = sscdOf(subscribers.find(msisdn), sscdId);
-    return sscd && devices.deviceFor({ method: sscd.kind, sscd });
+  const originOf = (instance: InstanceInHand): string | undefined => {
+    const { gateway } = dataOf(instance);
+    return gateway === undefined ? undefined : gatewayOrigin(gateway);
   };
 
   const holder = ({ id }: InstanceInHand) => ({ transactionId: id, attempt });
 
-  const show = async (instance: InstanceInHand, deadline: number): Promise<Shown> => {
+  const show = async (
+    instance: InstanceInHand,
+    deadline: number,
+    answerTo: string,
+  ): Promise<Shown | Later> => {
     const { msspTransId, msisdn, message, language, sscdId } = dataOf(instance);
     const signed = await readSigned(instance);
     if (signed === undefined) return refused('A receipt follows a successful signature of the same number');
-    const subscriber = subscribers.find(msisdn);
+    const subscriber = await subscribers.find(msisdn);
     const sscd = sscdOf(subscriber, sscdId);
     if (sscd === undefined) return { kind: 'answered', receipt: 'unanswered' };
     const device = devices.deviceFor({ method: sscd.kind, sscd });
@@ -112,6 +119,8 @@ export const createReceiptWorkflow = (options: {
     }
     const result = await device.receipt({
       transactionId: msspTransId,
+      apId: signed.request.caller.apId,
+      answerTo,
       msisdn,
       subscriber,
       sscd,
@@ -120,6 +129,7 @@ export const createReceiptWorkflow = (options: {
       deadline,
       upstream: signed.record.outcome?.upstream,
     });
+    if (result.kind === 'later') return later;
     if (result.kind !== 'unreachable') return result;
     log.unreachable(msspTransId, attempt, 1, result.cause, signed.request);
     return { kind: 'not-now' };
@@ -147,18 +157,17 @@ export const createReceiptWorkflow = (options: {
     chart: receiptMachine.provide({
       actors: {
         show: activity<{ readonly deadline: number }, Shown>(
-          ({ input, instance }) => show(instance, input.deadline),
+          ({ input, instance, token }) => show(instance, input.deadline, token),
           {
             gate: {
               turn: (_, instance) => {
-                const data = dataOf(instance);
-                const { upstream } = deviceOf(data) ?? {};
-                if (upstream === undefined) return { kind: 'place', end: () => undefined };
-                return upstreams.turn(upstream.origin, data.apId ?? '');
+                const origin = originOf(instance);
+                if (origin === undefined) return { kind: 'place', end: () => undefined };
+                return upstreams.turn(origin, dataOf(instance).apId ?? '');
               },
               verdictOf: (output) => ((output as Shown).kind === 'not-now' ? 'failed' : 'answered'),
             },
-            turnWaitsMs: (_, instance) => (deviceOf(dataOf(instance))?.upstream === undefined ? 10_000 : 0),
+            turnWaitsMs: (_, instance) => (originOf(instance) === undefined ? 10_000 : 0),
           },
         ),
       },
@@ -175,9 +184,10 @@ export const createReceiptWorkflow = (options: {
       },
     }),
     input: {
-      parse: (given): ReceiptJobData => {
+      parse: (given): StoredReceipt => {
         const data = receiptJobDataSchema.safeParse(given);
-        if (data.success) return data.data;
+        const { answerTo } = Object(given) as { readonly answerTo?: unknown };
+        if (data.success) return { ...data.data, ...(typeof answerTo === 'string' && { answerTo }) };
         const path = data.error.issues[0]?.path.map(String).join('.') ?? '';
         const detail = `The job data is not usable: ${path || 'it must be an object'}`;
         throw new InputError(faultLine(fault(101, detail)));

@@ -6,8 +6,9 @@
  * the job ends ({@link createTellSigned}). A job may also end without a turn. So the activity is
  * tried again after the deadline, and finds the end.
  *
- * When the chart leaves the state, the transaction is cancelled. A try in another process may come
- * later than that. So `withdraw` leaves a note first, and `sign` looks for it after it has added.
+ * When the chart leaves the state, the transaction is cancelled. A try in a process that was paused
+ * may come later than that. So `withdraw` leaves a note first, and a transaction with such a note is
+ * not added (src/engine/redis/fair-adding.ts).
  */
 import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -18,11 +19,13 @@ import { readToken } from '../src/engine/activities.ts';
 import {
   type ActivityArguments,
   activity,
+  type Gate,
   type InstanceInHand,
   type Later,
   later,
 } from '../src/engine/define.ts';
 import { BusyError, type Engine, turnBusyTimeoutMs } from '../src/engine/engine.ts';
+import { takenBackKey } from '../src/engine/redis/fair-adding.ts';
 import type { InstanceEnd } from '../src/engine/turn.ts';
 import {
   type Checked,
@@ -48,17 +51,41 @@ import { fingerprintOf, msspTransIdOf } from '../src/transactions/ids.ts';
 import type { Shard } from '../src/transactions/shards.ts';
 import type { SignatureData } from '../src/transactions/signature-workflow.ts';
 import { createSubmitFor, type FindTransaction } from '../src/transactions/transactions.ts';
-import { isInstanceOf, rootOf, withoutTenant } from '../src/workflows/contract.ts';
-import type { SignInput } from '../src/workflows/service-activities.ts';
+import { isInstanceOf, rootOf, tenantOfInstance, withoutTenant } from '../src/workflows/contract.ts';
 import { processName } from '../src/workflows/stock-process.ts';
+import type { SignRoom } from './sign-room.ts';
 
 /** Of all workflows together, for one number. */
 const promptsOfOne: RateLimit = { requests: 6, perSeconds: 60 };
 /** Longer than a process is paused, and than the tries of another one go on. */
 const withdrawnSeconds = 3600;
-/** After the deadline of the transaction; the worker of the signature has told by then. */
-const lookAgainAfterMs = 30_000;
+/** After the deadline; the worker of the signature, or of the receipt, has told by then. */
+export const lookAgainAfterMs = 30_000;
 const maxApTransId = 64;
+const maxApIds = 10_000;
+
+/** Tries of an activity that adds a job: Redis may be away, or full, for long. */
+export const untilRedisAnswers = { attempts: Number.POSITIVE_INFINITY, backoffMs: 250, maxBackoffMs: 8000 };
+
+/** What a chart has written may invoke `sign` or `receipt` without input. */
+export const isObject = (input: unknown): boolean => typeof input === 'object' && input !== null;
+export const noInput = fault(101, 'The activity has no input');
+
+/** AP_TransID of what an instance orders. */
+export const apTransIdOf = ({ id }: InstanceInHand): string =>
+  withoutTenant(rootOf(id)).slice(0, maxApTransId);
+
+/**
+ * The application that an instance belongs to. The data of a child is what its parent gave to it,
+ * so that of the root counts.
+ *
+ * @param engine Of workflows.
+ */
+export const apIdOf = async (engine: Pick<Engine, 'find'>, instance: InstanceInHand): Promise<string> => {
+  const root = rootOf(instance.id);
+  const { data } = (root === instance.id ? instance : await engine.find(root)) ?? {};
+  return String((Object(data) as { readonly apId?: unknown }).apId ?? '');
+};
 
 const firstSpreadMs = 10_000;
 const maxSpreadMs = 30 * 60_000;
@@ -83,6 +110,7 @@ export interface SignActivityOptions {
   readonly providers: Pick<ApplicationProviders, 'checkStored'>;
   readonly subscribers: SubscriberRegistry;
   readonly limiter: RateLimiter;
+  readonly room: SignRoom;
   /** Host part of profile URIs. */
   readonly authority: string;
   readonly find: FindTransaction;
@@ -143,7 +171,8 @@ export const createSignActivity = (
   options: SignActivityOptions,
   waits: boolean,
 ): PromiseActorLogic<SignResult, SignAsk> => {
-  const { shards, redis, protocol, providers, subscribers, limiter, authority, find, engine, now } = options;
+  const { shards, redis, protocol, providers, subscribers, limiter, room, authority } = options;
+  const { find, engine, now } = options;
   const submit = createSubmitFor(options);
   const sends = new Map(
     shards.map(
@@ -151,7 +180,7 @@ export const createSignActivity = (
         [shard, createSendOrder(shard.signatures, { protocol, now, timeoutMs: turnBusyTimeoutMs })] as const,
     ),
   );
-  const noteOf = (id: string): string => shardFor(shards, id)?.workflows.queue.toKey(`withdrawn:${id}`) ?? '';
+  const noteOf = (id: string): string => shardFor(shards, id)?.signatures.queue.toKey(takenBackKey(id)) ?? '';
 
   /** @returns Undefined when nothing was added under this id. */
   const look = async (id: string, instance: string): Promise<SignResult | Later | undefined> => {
@@ -177,22 +206,43 @@ export const createSignActivity = (
     }
   };
 
-  const apIdOf = async ({ id, data }: InstanceInHand, input: SignInput): Promise<string> => {
-    const own = input.apId ?? (Object(data) as { readonly apId?: unknown }).apId;
-    if (typeof own === 'string') return own;
-    const root = await engine.find(rootOf(id));
-    return String((Object(root?.data) as { readonly apId?: unknown }).apId ?? '');
+  /** By the part of the ids that stands for an application. */
+  const apIds = new Map<string, string>();
+
+  const noteApId = async (instance: InstanceInHand): Promise<string> => {
+    const apId = await apIdOf(engine, instance);
+    if (apIds.size >= maxApIds) apIds.clear();
+    apIds.set(tenantOfInstance(instance.id), apId);
+    return apId;
+  };
+
+  /** A chart of one's own may pass on what somebody else has written, so only ours is believed. */
+  const givenApId = (input: unknown): string | undefined => {
+    const { apId } = Object(input) as Partial<SignAsk>;
+    return !waits && typeof apId === 'string' ? apId : undefined;
+  };
+
+  /** Only looks: a try that waits for the number takes no room. */
+  const gate: Gate = {
+    turn: (input, { id }) => {
+      // That of a chart of one's own is read by the first try.
+      const apId = givenApId(input) ?? apIds.get(tenantOfInstance(id));
+      const ms = apId === undefined ? 0 : room.look(apId);
+      return ms === 0 ? { kind: 'place', end: () => undefined } : { kind: 'wait', ms };
+    },
   };
 
   /** The same checks as over HTTP. */
-  const check = (wire: unknown): Checked<{ readonly wire: MssSignatureReq; readonly number: string }> => {
+  const check = async (
+    wire: unknown,
+  ): Promise<Checked<{ readonly wire: MssSignatureReq; readonly number: string }>> => {
     const parsed = protocol.parseSign(wire);
     if (!parsed.ok) return parsed;
     const { request } = parsed.value;
     if (request.profile.name.includes('Otp')) return refuse(109, 'The profile gives no signature');
     const allowed = providers.checkStored(request);
     if (!allowed.ok) return allowed;
-    const eligible = eligibility(request, subscribers);
+    const eligible = await eligibility(request, subscribers);
     return eligible.ok
       ? { ok: true, value: { wire: parsed.value.wire, number: request.msisdn.number } }
       : eligible;
@@ -208,43 +258,50 @@ export const createSignActivity = (
 
   const sign = async (given: ActivityArguments<SignAsk>): Promise<SignResult | Later> => {
     const { input, instance, token, signal } = given;
+    if (!isObject(input)) return failedBy(noInput);
     const id = transactionOf(token, shards.length);
     const found = await look(id, instance.id);
     if (found !== undefined) return found;
-    const apId = await apIdOf(instance, input);
+    const apId = givenApId(input) ?? (await noteApId(instance));
     const caller = {
       ...{ dialect: { authority }, apId, instant: new Date(given.now) },
-      apTransId: withoutTenant(rootOf(instance.id)).slice(0, maxApTransId),
+      apTransId: apTransIdOf(instance),
     };
     const { msisdn, text, language, profile, timeoutSeconds } = input;
     const asked = { msisdn, text, language, profile: profile as never, timeoutSeconds };
-    const checked = check(writeSignRequest(caller, 'asynch', asked));
+    const checked = await check(writeSignRequest(caller, 'asynch', asked));
     if (!checked.ok) return failedBy(checked.fault);
     const key = `prompts:${hash('sha256', checked.value.number)}`;
     for (;;) {
-      const seconds = await limiter.takeOrWait(key, promptsOfOne);
-      if (seconds === 0) break;
+      for (let ms = room.take(apId); ms > 0; ms = room.take(apId)) await delay(ms, undefined, { signal });
+      let isAdded = false;
+      let seconds: number;
+      try {
+        seconds = await limiter.takeOrWait(key, promptsOfOne);
+        if (seconds === 0) {
+          await submit(id, checked.value.wire, token);
+          isAdded = true;
+          return later;
+        }
+      } finally {
+        room.end(apId, isAdded);
+      }
       if (!waits) {
         const pauseMs = limitedPauseMs(seconds, input.limited ?? 0, Math.random());
         return { kind: 'limited', until: now() + pauseMs };
       }
       await delay(seconds * 1000, undefined, { signal });
     }
-    await submit(id, checked.value.wire, token);
-    if ((await redis.exists(noteOf(id))) === 1) await cancel(id);
-    return later;
   };
 
   return activity<SignAsk, SignResult>(sign, {
-    // Redis may be away for a while.
-    attempts: 1000,
-    backoffMs: 250,
-    maxBackoffMs: 8000,
+    ...untilRedisAnswers,
+    gate,
     // Otherwise a state that was never stored could have asked somebody.
     afterCommit: () => true,
     turnWaitsMs: () => 200,
     lookAgainMs: (input) =>
-      ((input as SignAsk).timeoutSeconds ?? defaultTimeoutSeconds) * 1000 + lookAgainAfterMs,
+      ((Object(input) as Partial<SignAsk>).timeoutSeconds ?? defaultTimeoutSeconds) * 1000 + lookAgainAfterMs,
     withdraw: async ({ token }) => {
       const id = transactionOf(token, shards.length);
       await redis.set(noteOf(id), '1', 'EX', withdrawnSeconds);

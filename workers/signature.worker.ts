@@ -5,7 +5,7 @@
  * Each may be cut off anywhere and run again by another worker. Devices show an attempt once.
  */
 import { answerSchema, type DeviceAnswer, type Outcome } from '../machines/outcome.ts';
-import { signatureMachine } from '../machines/signature.machine.ts';
+import { type SignatureContext, signatureMachine } from '../machines/signature.machine.ts';
 import type { Ask, Asked, Choice, Chosen, Concluded, Verify } from '../machines/signature-activities.ts';
 import {
   type ActivityArguments,
@@ -13,6 +13,7 @@ import {
   type InstanceInHand,
   type Workflow,
 } from '../src/engine/define.ts';
+import type { InstanceStore } from '../src/engine/redis/instance-store.ts';
 import type { KeyCustody } from '../src/pki/ports.ts';
 import { type Checked, type Fault, fault, takenBackBy } from '../src/protocol/fault.ts';
 import type { Protocol } from '../src/protocol/parse.ts';
@@ -30,6 +31,7 @@ import {
   obstacleTo,
   servicesOf,
   sscdFor,
+  sscdOf,
 } from '../src/transactions/eligibility.ts';
 import { nonceOf } from '../src/transactions/ids.ts';
 import { notBelieved } from '../src/transactions/outcomes.ts';
@@ -52,6 +54,8 @@ export interface SignatureActivitiesOptions {
   readonly seals: Pick<Seals, 'seal' | 'fits'>;
   /** Ends the transaction, perhaps of another shard, whose App screen is taken over. */
   readonly answer: Answer;
+  /** What is stored of a transaction of this shard. */
+  readonly read: InstanceStore['read'];
   readonly now: () => number;
   readonly log: StepLog;
   /** Of the chart. Default: the latest. Earlier ones are for instances that are still open. */
@@ -160,6 +164,25 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
     await deviceLock.release(screen, { transactionId: instance.id, attempt });
   };
 
+  /**
+   * What has become of the attempt since its turn began: the process may have stood still.
+   *
+   * @returns `judge`: an event waits, which may end it.
+   */
+  const standingOf = async ({
+    instance,
+    input,
+  }: ActivityArguments<Ask>): Promise<'open' | 'over' | 'judge'> => {
+    const read = () => options.read(instance.id);
+    // Not asked yet, so there is time: an error would end the attempt.
+    const stored = await read().catch(read).catch(read);
+    const { attempt, history } =
+      (Object(stored?.record) as { readonly context?: SignatureContext }).context ?? {};
+    if (stored?.finishedOn !== undefined || attempt !== input.attempt) return 'over';
+    if (history?.at(-1)?.state !== 'pending') return 'over';
+    return stored?.inbox.length === 0 ? 'open' : 'judge';
+  };
+
   const prompt = (
     given: ActivityArguments<Ask>,
     { chosen: { sscd }, subscriber }: Eligible,
@@ -171,6 +194,7 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
     return device.prompt({
       transactionId: id,
       attempt,
+      apId: request.caller.apId,
       msisdn: request.msisdn.number,
       subscriber,
       sscd,
@@ -210,7 +234,7 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
     }
   };
 
-  const eligibleFor = ({ instance, input }: ActivityArguments<Ask>): Checked<Eligible> => {
+  const eligibleFor = async ({ instance, input }: ActivityArguments<Ask>): Promise<Checked<Eligible>> => {
     const request = requestOf(instance);
     const allowed = providers.checkStored(request);
     return allowed.ok ? eligibility(request, subscribers, input.chosen) : allowed;
@@ -218,7 +242,7 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
 
   const choose = async (given: ActivityArguments<Ask>): Promise<Choice> => {
     const { instance, input: ask } = given;
-    const eligible = eligibleFor(given);
+    const eligible = await eligibleFor(given);
     if (!eligible.ok) return failed(eligible.fault);
     const obstacle = obstacleTo(requestOf(instance), eligible.value);
     if (obstacle !== undefined) return failed(obstacle);
@@ -243,12 +267,14 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
 
   const askChosen = async (given: ActivityArguments<Ask>): Promise<Asked> => {
     const { instance, input: ask } = given;
-    const eligible = eligibleFor(given);
+    const eligible = await eligibleFor(given);
     if (!eligible.ok) return failedUnasked(eligible.fault);
     const device = devices.deviceFor(eligible.value.chosen);
     const busy = await claimScreen(instance, ask, eligible.value, device, true);
     if (busy !== undefined) return failedUnasked(busy);
-    if (given.signal.aborted) {
+    const standing = given.signal.aborted ? 'over' : ask.isAsked ? 'open' : await standingOf(given);
+    if (standing === 'judge') return { kind: 'unreachable', isAsked: false };
+    if (standing === 'over') {
       await giveBack(instance, ask, eligible.value);
       return { kind: 'awaiting', isAsked: false };
     }
@@ -280,7 +306,7 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
         }),
         verify: activity<Verify, Concluded>(
           async ({ input: { attempt, chosen, answer: given }, instance }) => {
-            const eligible = eligibility(requestOf(instance), subscribers, chosen);
+            const eligible = await eligibility(requestOf(instance), subscribers, chosen);
             if (!eligible.ok) return failed(eligible.fault);
             const { data: answered } = answerSchema.safeParse(given);
             const { sscd } = eligible.value.chosen;
@@ -293,16 +319,26 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
             log.trouble(notBelieved(instance.id));
             return failed(fault(900));
           },
-          { attempts: verifyTries, backoffMs: 250, maxBackoffMs: 8000, turnWaitsMs: ownMs },
+          {
+            attempts: verifyTries,
+            backoffMs: 250,
+            maxBackoffMs: 8000,
+            turnWaitsMs: ownMs,
+            // It only reads. Should the answer change because of a crash, the other one is verified, too.
+            afterCommit: () => false,
+          },
         ),
       },
       actions: {
         releaseScreen: async (args, { sscdId, attempt }) => {
           const { instance } = args as unknown as { readonly instance: InstanceInHand };
-          await deviceLock.release(screenFor(requestOf(instance), sscdId), {
-            transactionId: instance.id,
-            attempt,
-          });
+          const request = requestOf(instance);
+          const shown = { transactionId: instance.id, attempt };
+          await deviceLock.release(screenFor(request, sscdId), shown);
+          const { number: msisdn } = request.msisdn;
+          const sscd = sscdOf(await subscribers.find(msisdn), sscdId);
+          const device = sscd && devices.deviceFor({ method: sscd.kind, sscd });
+          await device?.withdraw?.({ ...shown, msisdn });
         },
       },
     }),

@@ -10,6 +10,7 @@ import type { Telemetry, WorkerOptions } from 'bullmq';
 import type { AnyActorLogic } from 'xstate';
 import type { Workflow } from '../src/engine/define.ts';
 import { createEngine, type Locate, turnBusyTimeoutMs } from '../src/engine/engine.ts';
+import { createInstanceStore } from '../src/engine/redis/instance-store.ts';
 import { failUnreadable } from '../src/engine/redis/unreadable.ts';
 import { startWorkflowWorker, type WorkflowWorker } from '../src/engine/worker.ts';
 import type { CreateEvidence } from '../src/evidence/create-evidence.ts';
@@ -33,10 +34,13 @@ import { processActivities } from '../src/workflows/stock-process.ts';
 import { createTurns, keepFair } from './fairness.ts';
 import type { StepLog, TransactionLog, UpstreamLog } from './log.ts';
 import { createReceiptWorkflow } from './receipt.worker.ts';
+import { createReceiptActivity, createTellReceipted } from './receipt-activity.ts';
 import { createSignActivity, createTellSigned } from './sign-activity.ts';
+import type { SignRoom } from './sign-room.ts';
 import { createSignatureWorkflow } from './signature.worker.ts';
 import { callerIn, type SignatureWorker, tellOfTransactions } from './transaction-events.ts';
 import { createUpstreams } from './upstreams.ts';
+import { type CallWebhook, createWebhookActivity } from './webhook-activity.ts';
 import { createAttestActivity, startWorkflowsWorker } from './workflow.worker.ts';
 
 export interface WorkersOptions {
@@ -52,10 +56,15 @@ export interface WorkersOptions {
   readonly custody: KeyCustody;
   readonly seals: Seals;
   readonly limiter: RateLimiter;
+  readonly room: SignRoom;
   /** Host part of the profile URIs of requests that workflows make. */
   readonly authority: string;
   /** The activity of charts of one's own. */
   readonly sendMail: AnyActorLogic;
+  /** For charts of one's own. */
+  readonly callWebhook: CallWebhook;
+  /** How long a receipt stays on the phone. */
+  readonly receiptSeconds: number;
   /** As the service runs them (src/workflows/workflows.ts). */
   readonly workflows: readonly Workflow[];
   /** Where their instances are. */
@@ -105,12 +114,13 @@ export const startWorkers = (options: WorkersOptions) => {
   const deviceLock = createDeviceLock(blocking, prefix, now);
   const { locate } = options;
   const workflowEngine = createEngine(locate, now, turnBusyTimeoutMs);
-  const tellSigned = createTellSigned(workflowEngine);
   const find = createFind({ ...options, readEnd });
   const toSign = { ...options, redis: blocking, find, engine: workflowEngine };
   const activities = {
     'service.sign': createSignActivity(toSign, true),
     'service.sendMail': options.sendMail,
+    'service.callWebhook': createWebhookActivity({ call: options.callWebhook, engine: workflowEngine }),
+    'service.receipt': createReceiptActivity({ ...toSign, timeoutSeconds: options.receiptSeconds }),
     [processActivities.sign]: createSignActivity(toSign, false),
     [processActivities.attest]: createAttestActivity(options.createEvidence),
   };
@@ -133,6 +143,7 @@ export const startWorkers = (options: WorkersOptions) => {
   const fetchers = Math.ceil(maxFetchers / shards.length);
   const started = shards.flatMap((shard): readonly WorkflowWorker[] => {
     const place = { shard: shard.index, shards: shards.length };
+    const { read } = createInstanceStore(shard.signatures.queue, blocking, now);
     const abandon = abandonAfterRollOut(now);
     const common = {
       connection: blocking,
@@ -148,9 +159,9 @@ export const startWorkers = (options: WorkersOptions) => {
       ...common,
       abandon,
       queue: shard.signatures.queue,
-      workflows: [createSignatureWorkflow({ ...options, place, deviceLock, upstreams, answer })],
+      workflows: [createSignatureWorkflow({ ...options, place, deviceLock, upstreams, answer, read })],
       workflowOf: () => ({ name: signatureJobName }),
-      tellEnd: tellSigned,
+      tellEnd: createTellSigned(workflowEngine),
       fetchers,
       around: async (job, run) => {
         running += 1;
@@ -167,10 +178,11 @@ export const startWorkers = (options: WorkersOptions) => {
       queue: shard.receipts.queue,
       workflows: [createReceiptWorkflow({ ...options, shard, place, deviceLock, upstreams, readEnd })],
       workflowOf: () => ({ name: receiptJobName }),
+      tellEnd: createTellReceipted(workflowEngine),
     });
     const flowing = startWorkflowsWorker({
       ...common,
-      ...{ shard, locate, activities, turns },
+      ...{ shard, locate, activities, turns, subscribers: options.subscribers },
       workflows: options.workflows,
       fetchers,
     });

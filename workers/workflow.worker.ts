@@ -6,26 +6,29 @@
 import type { WorkerOptions } from 'bullmq';
 import type { AnyActorLogic, PromiseActorLogic } from 'xstate';
 import type { ProcessReport } from '../machines/process-report.ts';
-import { activity, readJobName, type Workflow } from '../src/engine/define.ts';
+import { activity, begunJob, readJobName, type Workflow } from '../src/engine/define.ts';
 import type { Locate } from '../src/engine/engine.ts';
 import { hasRecord } from '../src/engine/redis/instance-store.ts';
-import type { InstanceJob } from '../src/engine/take-job.ts';
+import { type InstanceJob, jobFailure } from '../src/engine/take-job.ts';
 import { startWorkflowWorker, type WorkflowWorker } from '../src/engine/worker.ts';
 import type { CreateEvidence } from '../src/evidence/create-evidence.ts';
 import type { RedisClient } from '../src/redis/connect.ts';
+import type { SubscriberRegistry } from '../src/registry/subscriber.ts';
 import type { Shard } from '../src/transactions/shards.ts';
-import { mailWorkflowName, ownIdOf } from '../src/workflows/contract.ts';
-import { createListing } from '../src/workflows/listing.ts';
+import { checkNumbers } from '../src/workflows/check-definition.ts';
+import { mailWorkflowName, ownIdOf, tenantLength } from '../src/workflows/contract.ts';
+import { statusOfEnd } from '../src/workflows/ends.ts';
+import { createListing, sizeOf } from '../src/workflows/listing.ts';
 import { type ProcessData, processName } from '../src/workflows/stock-process.ts';
-import { statusOfEnd } from '../src/workflows/workflows.ts';
 import type { createTurns } from './fairness.ts';
 
 /** Children are shown with the instance that they belong to, and mails not at all. */
 const isListed = (id: string, name: string): boolean => !id.includes('.') && name !== mailWorkflowName;
 
-const apIdIn = ({ data }: InstanceJob): string => {
+/** Children of charts of operators have only the part of their ids that stands for it. */
+const apIdIn = ({ id = '', data }: InstanceJob): string => {
   const { apId } = Object(data) as { readonly apId?: unknown };
-  return typeof apId === 'string' ? apId : '';
+  return typeof apId === 'string' ? apId : id.slice(0, tenantLength);
 };
 
 /** Longer than a restart of the key custody. */
@@ -48,6 +51,7 @@ export const startWorkflowsWorker = (options: {
   readonly shard: Shard;
   readonly connection: RedisClient;
   readonly locate: Locate;
+  readonly subscribers: Pick<SubscriberRegistry, 'find'>;
   readonly workflows: readonly Workflow[];
   /** Those that charts name. */
   readonly activities: Readonly<Record<string, AnyActorLogic>>;
@@ -60,28 +64,45 @@ export const startWorkflowsWorker = (options: {
   readonly now: () => number;
   readonly onError: (error: Error) => void;
 }): WorkflowWorker => {
-  const { shard, connection, turns, retention, now } = options;
+  const { shard, connection, subscribers, turns, retention, now } = options;
   const { queue } = shard.workflows;
   const listing = createListing({ queue, redis: connection, retention, now });
+  /** The API has asked before; other programs cannot. */
+  const failUnknownNumber = async ({ id = '', timestamp, opts, data }: InstanceJob): Promise<void> => {
+    const { input } = Object(data) as { readonly input?: unknown };
+    const { addedAt } = begunJob({ id, timestamp, opts }, now());
+    const problem = await checkNumbers(input, { now: addedAt, find: subscribers.find });
+    if (problem !== undefined) throw jobFailure(`${problem.place} ${problem.words}`);
+  };
+
   return startWorkflowWorker({
     ...options,
     queue,
     around: (job, run) => turns.run(apIdIn(job), run),
-    beforeTurn: async ({ id = '', name, timestamp, progress, attemptsMade }) => {
+    beforeTurn: async (job) => {
+      const { id = '', name: jobName, timestamp: createdAt, data, progress, attemptsMade, token } = job;
+      const { name } = readJobName(jobName);
       // It may run again after its end.
       const mayBeNew = !hasRecord(progress) || attemptsMade > 0;
-      if (mayBeNew && isListed(id, readJobName(name).name)) await listing.note(id, timestamp, 'open', 'open');
+      if (mayBeNew && isListed(id, name))
+        await listing.note({ id, createdAt, size: sizeOf(name, data), status: 'open', job: 'open', token });
+      if (!hasRecord(progress) && name === processName && isListed(id, name)) await failUnknownNumber(job);
     },
-    tellFailure: async ({ id = '', name, timestamp }) => {
-      if (isListed(id, readJobName(name).name)) await listing.note(id, timestamp, 'failed', 'failed');
+    tellFailure: async ({ id = '', name: jobName, timestamp: createdAt, data }) => {
+      const { name } = readJobName(jobName);
+      if (isListed(id, name))
+        await listing.note({ id, createdAt, size: sizeOf(name, data), status: 'failed', job: 'failed' });
     },
-    tellEnd: ({ id }) =>
-      id.includes('.')
+    tellEnd: (instance) =>
+      instance.id.includes('.')
         ? undefined
         : async ({ record, failedReason, createdAt }) => {
-            if (!isListed(id, record.workflow)) return;
-            const jobEnd = failedReason === undefined ? 'completed' : 'failed';
-            await listing.note(id, createdAt, statusOfEnd(record, failedReason), jobEnd);
+            const { id } = instance;
+            const name = record.workflow;
+            if (!isListed(id, name)) return;
+            const status = statusOfEnd(record, failedReason);
+            const job = failedReason === undefined ? 'completed' : 'failed';
+            await listing.note({ id, createdAt, size: sizeOf(name, instance.data), status, job });
           },
   });
 };

@@ -12,6 +12,9 @@ import { closeSync, fstatSync, mkdtempSync, openSync, readSync, rmSync, writeFil
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { ensureServiceKey } from '../../src/pki/service-key.ts';
+import { createKeySlots } from '../../src/product/key-slots.ts';
+import { connectForCommands } from '../../src/redis/connect.ts';
 import { settlesWithin } from '../../src/redis/timeout.ts';
 import { createSeals } from '../../src/transactions/seal.ts';
 import { profileArguments, project } from './program.ts';
@@ -69,12 +72,27 @@ const readyTimeoutMs = 30_000;
 const stopTimeoutMs = 15_000;
 
 /**
+ * Benchmarks seal ends as the service does, so they give it its key: the master key is the service
+ * key of a store that has none.
+ */
+const giveServiceKey = async (redisUrl: string, prefix: string, masterKey: Uint8Array): Promise<void> => {
+  const redis = connectForCommands({ url: redisUrl }, Date.now);
+  try {
+    await ensureServiceKey(createKeySlots(redis, prefix), masterKey, { first: masterKey, now: Date.now });
+  } finally {
+    redis.disconnect();
+  }
+};
+
+/**
  * Starts one process and resolves when it says that it is ready.
  *
  * @throws With the end of its output when it ends before that.
  */
 export const startParaph = async (options: ParaphOptions): Promise<ParaphProcess> => {
   const { part, redisUrl, configuration = {}, masterKey = masterKeyOfThisRun, environment = {} } = options;
+  const { prefix = 'paraph' } = Object(configuration.queue) as { readonly prefix?: string };
+  await giveServiceKey(redisUrl, prefix, Buffer.from(masterKey, 'base64url'));
   const folder = mkdtempSync(join(tmpdir(), 'paraph-bench-'));
   const configurationPath = join(folder, 'paraph.json');
   const outputPath = join(folder, 'output');

@@ -22,7 +22,7 @@ import {
   startService,
   untilLapsed,
 } from '../fill/crowd.ts';
-import { usageOf } from '../harness/cpu.ts';
+import { usageOf, watchCpu } from '../harness/cpu.ts';
 import { startProgram } from '../harness/program.ts';
 import { interleave } from '../harness/rounds.ts';
 import { own, type Scenario } from '../harness/scenario.ts';
@@ -37,17 +37,8 @@ const usageOfParts = ({ worker, api, redis }: CrowdService) =>
     ReturnType<typeof usageOf>
   >;
 
-/** CPU seconds per second of each part while nobody does anything. */
-const watch = async (service: CrowdService, ms: number): Promise<Record<(typeof parts)[number], number>> => {
-  const before = usageOfParts(service);
-  const begin = performance.now();
-  await delay(ms);
-  const seconds = (performance.now() - begin) / 1000;
-  const after = usageOfParts(service);
-  const share = (part: (typeof parts)[number]): number =>
-    (after[part].cpuSeconds - before[part].cpuSeconds) / seconds;
-  return { worker: share('worker'), api: share('api'), redis: share('redis') };
-};
+const watch = ({ worker, api, redis }: CrowdService, ms: number) =>
+  watchCpu({ worker: worker.pid, api: api.pid, redis: redis.pid }, ms);
 
 const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length;

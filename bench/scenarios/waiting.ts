@@ -9,7 +9,7 @@
  * another application asks for synchronous signatures, as in scenarios/fairness.ts.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { usageOf } from '../harness/cpu.ts';
+import { watchCpu } from '../harness/cpu.ts';
 import { own, type Scenario } from '../harness/scenario.ts';
 import { productSide } from '../harness/sides.ts';
 import { startHttpLoader } from '../load/http-load-client.ts';
@@ -77,26 +77,18 @@ export const waiting: Scenario = {
       );
 
     const parts = { worker: worker.pid, api: api.pid, redis: product.redis.pid };
-    const watch = async (): Promise<Record<keyof typeof parts, number>> => {
-      const cpu = (pid: number): number => usageOf(pid).cpuSeconds;
-      const before = { worker: cpu(parts.worker), api: cpu(parts.api), redis: cpu(parts.redis) };
-      await delay(watchMs);
-      const share = (part: keyof typeof parts): number =>
-        (cpu(parts[part]) - before[part]) / (watchMs / 1000);
-      return { worker: share('worker'), api: share('api'), redis: share('redis') };
-    };
 
     await signOf(measureMs);
     const warm = small ? 50 : 500;
     await begin(warm, 0);
     await delay(1000);
     const memoryBefore = (await product.redis.info()).usedMemoryBytes;
-    const idleBefore = await watch();
+    const idleBefore = await watchCpu(parts, watchMs);
     const seconds = await begin(open, warm);
     say(`${open} processes wait after ${seconds.toFixed(1)} s`);
     const bytesEach = ((await product.redis.info()).usedMemoryBytes - memoryBefore) / open;
     await delay(1000);
-    const idle = await watch();
+    const idle = await watchCpu(parts, watchMs);
 
     const alone = await signOf(measureMs);
     // Enough time to begin them all before it is over.

@@ -41,7 +41,11 @@ export default defineConfig({
   description: 'An open mobile signature service',
   lang: 'en',
   base: './',
-  head: [['link', { rel: 'icon', href: 'data:,' }]],
+  head: [
+    ['link', { rel: 'icon', href: 'data:,' }],
+    // The theme makes every picture a block; badges stand side by side.
+    ['style', {}, '.vp-doc p img { display: inline }'],
+  ],
   srcDir: root,
   srcExclude: [
     '{dist,machines,node_modules,packages,scripts,src,test,workers}/**',

@@ -14,16 +14,18 @@ const dayMs = 86_400_000;
 const chart = setup({
   actors: {
     sign: service.sign,
-    // A real one would call the archive, with `token` as its idempotency key.
-    file: activity(async ({ input, token }) => ({ document: input, receipt: token.slice(-8) }), {
-      attempts: 5,
-      backoffMs: 1000,
-      timeoutMs: 10_000,
-    }),
+    // A real one calls the archive, with `token` as the idempotency key.
+    file: activity(
+      async ({ input: document, token }) => {
+        console.log(`file ${document} [${token}]`);
+        return { document, receipt: token.slice(-8) };
+      },
+      { attempts: 5, backoffMs: 1000, timeoutMs: 10_000 },
+    ),
   },
   actions: {
-    // An effect: carried out at least once, after the state is stored. `effect.id` is its name for ever.
-    remind: () => {},
+    // An effect: carried out at least once; `effect.id` is the same each time.
+    remind: ({ context, effect }) => console.log(`remind of ${context.document} [${effect.id}]`),
     countReminder: assign({ reminders: ({ context }) => context.reminders + 1 }),
     noteReason: assign({ reason: ({ event }) => event.reason ?? event.output?.reason ?? 'TOO_LATE' }),
     noteSignature: assign({ msspTransId: ({ event }) => event.output.msspTransId }),
@@ -87,6 +89,6 @@ export const documentApproval = defineWorkflow({
     z.strictObject({ type: z.literal('APPROVE') }),
     z.strictObject({ type: z.literal('REJECT'), reason: z.string().max(200).optional() }),
   ]),
-  publish: ({ document, reminders }) => ({ document, reminders }),
+  publish: ({ document, reminders, reason }) => ({ document, reminders, reason }),
   reasonOf: () => 'The document could not be filed',
 });

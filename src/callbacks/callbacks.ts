@@ -1,11 +1,10 @@
 /** Callbacks as operators see and replay them. */
 import type { Job } from 'bullmq';
-import { callbackSchema } from '../../machines/callback.machine.ts';
 import type { CallbackFilter, CallbackPage, CallbackRow } from '../history/callback-row.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { Shard } from '../transactions/shards.ts';
 import { cursorText, type DeadPlace, diedBefore, readCursor, walkDead } from './dead.ts';
-import { readCallbacks, shardOfCallback } from './rows.ts';
+import { readCallbacks, shardsOfCallback, shownMessageSchema } from './rows.ts';
 import { callbackId, unrecordedId } from './transaction-events.ts';
 
 /** Only dead callbacks are replayed; others have been delivered, or will be. */
@@ -93,8 +92,9 @@ export const createCallbacks = ({
      * @param notBefore Earliest time, milliseconds since the epoch; default: at once.
      */
     replay: async (id: string, notBefore?: number): Promise<CallbackReplayResult> => {
-      const job: Job | undefined = await shardOfCallback(shards, id)?.callbacks.queue.getJob(id);
-      const data = callbackSchema.safeParse(job?.data).data;
+      const found = shardsOfCallback(shards, id).map(({ callbacks }) => callbacks.queue.getJob(id));
+      const job: Job | undefined = (await Promise.all(found)).find((each) => each !== undefined);
+      const data = shownMessageSchema.safeParse(job?.data).data;
       if (job === undefined || data === undefined) return 'unknown';
       if (!(await job.isFailed())) return 'not-dead';
       try {

@@ -5,6 +5,7 @@
 import { Webhook } from 'standardwebhooks';
 import type { AlertData, CallbackMessage, ProcessMessage } from '../../machines/callback.machine.ts';
 import { type Deliver, receiverOf } from '../../workers/callback.worker.ts';
+import type { CallWebhook } from '../../workers/webhook-activity.ts';
 import type { RegisteredProvider } from '../registry/application-providers.ts';
 import type { AlertRule } from './alerts.ts';
 import type { Post } from './post.ts';
@@ -20,11 +21,14 @@ const alertOf = ({ alert, what, at, since, ...data }: AlertData): string =>
 /** @returns The address of a signer's page; undefined where this process does not know it. */
 export type LinkTo = (signer: string, linkVersion: number) => string | undefined;
 
+export const typeOfProcess = ({ what }: Pick<ProcessMessage, 'what'>): string =>
+  what === 'told' ? 'process.failed' : `process.${what}`;
+
 const processMessageOf = (message: ProcessMessage, linkTo: LinkTo): string => {
-  const { what, at, apId, process, url: _, signer, ...data } = message;
+  const { what, at, apId, process, url: _, notBefore: __, signer, ...data } = message;
   const link = signer && linkTo(signer.instance, signer.linkVersion);
   return JSON.stringify({
-    type: what === 'told' ? 'process.failed' : `process.${what}`,
+    type: typeOfProcess({ what }),
     timestamp: new Date(at).toISOString(),
     data: { AP_ID: apId, process, ...data, link },
   });
@@ -61,7 +65,7 @@ interface Target {
   readonly post: Post;
 }
 
-export const createDeliver = (options: {
+interface DeliverOptions {
   readonly providers: readonly RegisteredProvider[];
   readonly alerts?: readonly AlertRule[];
   readonly masterKey: Uint8Array;
@@ -70,9 +74,10 @@ export const createDeliver = (options: {
   /** To addresses that applications write into definitions. */
   readonly postOutside: Post;
   readonly now: () => number;
-  readonly linkTo?: LinkTo | undefined;
-}): Deliver => {
-  const { providers, alerts = [], masterKey, post, postOutside, now, linkTo } = options;
+}
+
+/** Where each receiver is told. */
+const createTargets = ({ providers, alerts = [], masterKey, post, postOutside }: DeliverOptions) => {
   const targets = new Map<string, Target>();
   const add = (receiver: string, url: string, secrets: readonly string[]): void =>
     void targets.set(receiver, { url, webhooks: secrets.map((secret) => new Webhook(secret)), post });
@@ -83,40 +88,70 @@ export const createDeliver = (options: {
   for (const { name, url, secretVersion } of alerts) {
     add(`alert ${name}`, url, callbackSecrets(masterKey, name, secretVersion, 'alerts'));
   }
-  /**
-   * An address of a definition is told with the secret of the application. The operator has not
-   * seen it: it reaches no host inside, unless the callback of the application goes there too.
-   */
-  const toldAt = (receiver: string, url: string): Target => {
-    const apId = receiver.slice('ap '.length);
-    const registered = targets.get(receiver);
-    const webhooks =
-      registered?.webhooks ?? callbackSecrets(masterKey, apId, 1).map((secret) => new Webhook(secret));
-    const isRegistered =
-      registered !== undefined && URL.canParse(url) && new URL(url).origin === new URL(registered.url).origin;
-    return { url, webhooks, post: isRegistered ? post : postOutside };
+  return {
+    registered: (receiver: string): Target | undefined => targets.get(receiver),
+    /**
+     * An address of a definition or a chart is told with the secret of the application. The
+     * operator has not seen it: it reaches no host inside, unless the callback of the application
+     * goes there too.
+     */
+    at: (apId: string, url: string): Target => {
+      const registered = targets.get(`ap ${apId}`);
+      const webhooks =
+        registered?.webhooks ?? callbackSecrets(masterKey, apId, 1).map((secret) => new Webhook(secret));
+      const isRegistered =
+        registered !== undefined &&
+        URL.canParse(url) &&
+        new URL(url).origin === new URL(registered.url).origin;
+      return { url, webhooks, post: isRegistered ? post : postOutside };
+    },
   };
+};
+
+/** @param target Undefined while a receiver is being configured: not every process knows it then. */
+const send = async (
+  target: Target | undefined,
+  { id, body, at }: { readonly id: string; readonly body: string; readonly at: number },
+  stop: AbortSignal,
+  what = 'callback of the application',
+): ReturnType<Deliver> => {
+  if (target === undefined) return { kind: 'not-sent', why: `this process knows no ${what}` };
+  const time = new Date(at);
+  return target.post(
+    target.url,
+    {
+      'content-type': 'application/json',
+      'user-agent': 'paraph',
+      'webhook-id': id,
+      'webhook-timestamp': String(Math.floor(time.getTime() / 1000)),
+      'webhook-signature': target.webhooks.map((webhook) => webhook.sign(id, time, body)).join(' '),
+    },
+    body,
+    stop,
+  );
+};
+
+export const createDeliver = (
+  options: DeliverOptions & { readonly linkTo?: LinkTo | undefined },
+): Deliver => {
+  const { now, linkTo } = options;
+  const targets = createTargets(options);
   return async (id, data, stop) => {
     const url = 'process' in data ? data.url : undefined;
-    const target = url === undefined ? targets.get(receiverOf(data)) : toldAt(receiverOf(data), url);
-    // While a receiver is being configured, not every process knows it.
-    if (target === undefined) {
-      const what = 'alert' in data ? 'alert of this name' : 'callback of the application';
-      return { kind: 'not-sent', why: `this process knows no ${what}` };
-    }
-    const body = messageOf(data, linkTo);
-    const time = new Date(now());
-    return target.post(
-      target.url,
-      {
-        'content-type': 'application/json',
-        'user-agent': 'paraph',
-        'webhook-id': id,
-        'webhook-timestamp': String(Math.floor(time.getTime() / 1000)),
-        'webhook-signature': target.webhooks.map((webhook) => webhook.sign(id, time, body)).join(' '),
-      },
-      body,
-      stop,
-    );
+    const target =
+      'process' in data && url !== undefined
+        ? targets.at(data.apId, url)
+        : targets.registered(receiverOf(data));
+    const what = 'alert' in data ? 'alert of this name' : undefined;
+    return send(target, { id, body: messageOf(data, linkTo), at: now() }, stop, what);
+  };
+};
+
+/** For charts. */
+export const createCallWebhook = (options: DeliverOptions): CallWebhook => {
+  const targets = createTargets(options);
+  return async ({ apId, id, url, body }, stop) => {
+    const target = url === undefined ? targets.registered(`ap ${apId}`) : targets.at(apId, url);
+    return send(target, { id, body, at: options.now() }, stop);
   };
 };

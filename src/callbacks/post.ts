@@ -3,14 +3,14 @@
  *
  * Addresses are checked in the look-up of the connection itself, so a name that changes afterwards
  * gains nothing. Each request has its own connection, and redirects are not followed. Only the
- * status and Retry-After of an answer are used, and only the code of an error: readers of jobs and
- * logs may not see what an internal host answers.
+ * status and Retry-After of an answer are used, unless its body is asked for, and only the code of
+ * an error: readers of jobs and logs may not see what an internal host answers.
  */
 import { type LookupAddress, type LookupAllOptions, lookup as systemLookup } from 'node:dns';
-import { request as httpRequest } from 'node:http';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import type { DeliveryResult } from '../../workers/callback.worker.ts';
+import type { AnswerBody, DeliveryResult } from '../../workers/callback.worker.ts';
 import { isLoopbackAddress, kindOfAddress } from './addresses.ts';
 
 /** As `dns.lookup` with `all: true`. */
@@ -30,12 +30,14 @@ export interface PostOptions {
   readonly resolve?: Resolve;
   /** PEM; default: the certificate authorities of Node.js. */
   readonly ca?: string | undefined;
+  /** Whether results have what receivers answer. Default: only status and Retry-After. */
+  readonly readsAnswers?: boolean;
 }
 
 export type Post = (
   url: string,
   headers: Readonly<Record<string, string>>,
-  body: string,
+  body: string | Uint8Array,
   stop?: AbortSignal,
 ) => Promise<DeliveryResult>;
 
@@ -59,11 +61,22 @@ const causeOf = (error: unknown): string => {
   return typeof code === 'string' && /^[A-Z0-9_]{1,64}$/.test(code) ? code : 'connection failed';
 };
 
+const bodyOf = (
+  { headers, complete }: IncomingMessage,
+  chunks: readonly Buffer[],
+  isTooLong: boolean,
+): AnswerBody => ({
+  type: headers['content-type'] ?? '',
+  text: Buffer.concat(chunks).toString('utf8'),
+  ...(isTooLong ? { rest: 'too-long' } : !complete && { rest: 'cut-off' }),
+});
+
 /** Without the brackets of an IPv6 address and the dot of an absolute name. */
 const plainHost = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
 
 export const createPost = (options: PostOptions): Post => {
   const { sandbox, now, timeoutMs = usualTimeoutMs, resolve = systemLookup as Resolve, ca } = options;
+  const { readsAnswers = false } = options;
   const allowedHosts = new Set(options.allowedHosts.map((host) => plainHost(host.toLowerCase())));
 
   const isAllowed = (host: string, address: string): boolean => {
@@ -95,13 +108,13 @@ export const createPost = (options: PostOptions): Post => {
   const send = (
     { url, host }: { readonly url: URL; readonly host: string },
     headers: Readonly<Record<string, string>>,
-    body: string,
+    body: string | Uint8Array,
     stop: AbortSignal | undefined,
   ): Promise<DeliveryResult> =>
     new Promise((resolveResult) => {
       const begin = url.protocol === 'https:' ? httpsRequest : httpRequest;
       const late = AbortSignal.timeout(timeoutMs);
-      let answered: DeliveryResult | undefined;
+      let answered: (() => DeliveryResult) | undefined;
       const request = begin(url, {
         method: 'POST',
         agent: false,
@@ -112,22 +125,27 @@ export const createPost = (options: PostOptions): Post => {
       });
       const finish = (result: DeliveryResult): void => {
         // After the status, nothing changes the result.
-        resolveResult(answered ?? result);
+        resolveResult(answered?.() ?? result);
         request.destroy();
       };
       request.on('response', (response) => {
-        const { statusCode = 0 } = response;
-        const after = retryAfterMs(response.headers['retry-after'], now());
-        answered = { kind: 'answered', status: statusCode, retryAfterMs: after };
-        const result = answered;
+        const { statusCode: status = 0, headers } = response;
+        const after = retryAfterMs(headers['retry-after'], now());
+        const chunks: Buffer[] = [];
         let bytes = 0;
-        // Read and thrown away: to some receivers an early close is a failure.
+        const result = (): DeliveryResult => ({
+          ...{ kind: 'answered', status, retryAfterMs: after },
+          ...(readsAnswers && { body: bodyOf(response, chunks, bytes > maxAnswerBytes) }),
+        });
+        answered = result;
+        // Also read where it is thrown away: to some receivers an early close is a failure.
         response.on('data', (chunk: Buffer) => {
           bytes += chunk.length;
-          if (bytes > maxAnswerBytes) finish(result);
+          if (readsAnswers) chunks.push(chunk);
+          if (bytes > maxAnswerBytes) finish(result());
         });
-        response.on('close', () => finish(result));
-        response.on('error', () => finish(result));
+        response.on('close', () => finish(result()));
+        response.on('error', () => finish(result()));
       });
       request.on('error', (error) =>
         finish(
@@ -159,3 +177,9 @@ export const createPost = (options: PostOptions): Post => {
     return send({ url, host }, headers, body, stop);
   };
 };
+
+/** To addresses of the configuration, and to those that applications write. */
+export const createPosts = (options: PostOptions): { readonly post: Post; readonly postOutside: Post } => ({
+  post: createPost(options),
+  postOutside: createPost({ ...options, allowedHosts: [] }),
+});

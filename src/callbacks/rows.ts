@@ -1,11 +1,19 @@
 /** Reads callbacks from the fields of their jobs, as operators see them. */
 import { z } from 'zod';
-import { type CallbackData, callbackSchema } from '../../machines/callback.machine.ts';
+import {
+  type CallbackData,
+  callbackSchema,
+  type ProcessMessage,
+  processMessageSchema,
+} from '../../machines/callback.machine.ts';
 import type { CallbackRow, CallbackState } from '../history/callback-row.ts';
 import { member, parsed } from '../history/row.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { shardFor } from '../transactions/answers.ts';
 import type { Shard } from '../transactions/shards.ts';
+import { instanceIdOf } from '../workflows/contract.ts';
+import { processName } from '../workflows/stock-process.ts';
+import { typeOfProcess } from './deliver.ts';
 
 const fields = ['data', 'progress', 'processedOn', 'finishedOn', 'failedReason', 'returnvalue'] as const;
 /** A delayed job's score is its time, times this, plus a counter. */
@@ -23,27 +31,37 @@ const stateOf = (
   return failedReason !== null && returnValue === null ? 'dead' : 'delivered';
 };
 
+/** Of an application. Alerts to operators are in the same queue. */
+export const shownMessageSchema = z.union([callbackSchema, processMessageSchema]);
+
+const aboutOf = (message: CallbackData | ProcessMessage) => {
+  if (!('process' in message)) {
+    const { msspTransId, apTransId, attempt, end } = message;
+    return { msspTransId, apTransId, attempt, event: end.state };
+  }
+  const { apId, process, step, key, url } = message;
+  return {
+    ...{ process, instanceId: instanceIdOf(apId, processName, process), event: typeOfProcess(message) },
+    ...(step !== undefined && { step }),
+    ...(key !== undefined && { key }),
+    ...(url !== undefined && URL.canParse(url) && { host: new URL(url).host }),
+  };
+};
+
 const rowOf = (
   id: string,
   [data, progress, processedOn, finishedOn, failedReason, returnValue]: readonly (string | null)[],
   delayedScore: string | null,
 ): CallbackRow | undefined => {
-  const read: CallbackData | undefined = callbackSchema.safeParse(parsed(data ?? '')).data;
+  const read = shownMessageSchema.safeParse(parsed(data ?? '')).data;
   if (read === undefined) return undefined;
-  const { msspTransId, apId, apTransId, attempt, at, end } = read;
   const state = stateOf(finishedOn ?? null, failedReason ?? null, returnValue ?? null);
   const record = parsed((state === 'delivered' ? returnValue : progress) ?? '');
   const tried = triedSchema.safeParse(member(record, 'context')).data;
   const { tries, problem = failedReason } = tried ?? { tries: 0 };
   const triedAt = Number(finishedOn ?? processedOn ?? 0);
   return {
-    id,
-    msspTransId,
-    apId,
-    apTransId,
-    attempt,
-    event: end.state,
-    endedAt: at,
+    ...{ id, apId: read.apId, endedAt: read.at, ...aboutOf(read) },
     state,
     tries,
     ...(state !== 'delivered' && problem && { problem }),
@@ -52,9 +70,12 @@ const rowOf = (
   };
 };
 
-/** The id begins with that of its transaction. */
-export const shardOfCallback = (shards: readonly Shard[], id: string): Shard | undefined =>
-  shardFor(shards, /^([^-]+)-/.exec(id)?.[1] ?? '');
+/** The id begins with that of its transaction. One of a process may be in any shard. */
+export const shardsOfCallback = (shards: readonly Shard[], id: string): readonly Shard[] => {
+  if (id.startsWith('process-')) return shards;
+  const shard = shardFor(shards, /^([^-]+)-/.exec(id)?.[1] ?? '');
+  return shard === undefined ? [] : [shard];
+};
 
 /** @returns One for each id, in the same order; undefined for an unknown callback. */
 export const readCallbacks = (
@@ -64,12 +85,13 @@ export const readCallbacks = (
 ): Promise<readonly (CallbackRow | undefined)[]> =>
   Promise.all(
     ids.map(async (id) => {
-      const queue = shardOfCallback(shards, id)?.callbacks.queue;
-      if (queue === undefined) return undefined;
-      const [stored, score] = await Promise.all([
-        redis.hmget(queue.toKey(id), ...fields),
-        redis.zscore(queue.toKey('delayed'), id),
-      ]);
-      return rowOf(id, stored, score);
+      const rows = shardsOfCallback(shards, id).map(async ({ callbacks: { queue } }) => {
+        const [stored, score] = await Promise.all([
+          redis.hmget(queue.toKey(id), ...fields),
+          redis.zscore(queue.toKey('delayed'), id),
+        ]);
+        return rowOf(id, stored, score);
+      });
+      return (await Promise.all(rows)).find((row) => row !== undefined);
     }),
   );

@@ -7,7 +7,7 @@ import type { RegisteredProvider } from '../registry/application-providers.ts';
 import { type AlertRule, createAlerts } from './alerts.ts';
 import { createDeliver, type LinkTo } from './deliver.ts';
 import { createFollower, type FollowerOptions } from './follower.ts';
-import { createPost, type PostOptions } from './post.ts';
+import { createPosts, type PostOptions } from './post.ts';
 
 export interface CallbackSideOptions
   extends Omit<PostOptions, 'allowedHosts'>,
@@ -25,11 +25,7 @@ export interface CallbackSideOptions
 export const startCallbacks = async (options: CallbackSideOptions) => {
   const { providers, alerts = [], allowedHosts = [], redis } = options;
   const apIds = new Set(providers.filter(({ callback }) => callback !== undefined).map(({ id }) => id));
-  const deliver = createDeliver({
-    ...options,
-    post: createPost({ ...options, allowedHosts }),
-    postOutside: createPost({ ...options, allowedHosts: [] }),
-  });
+  const deliver = createDeliver({ ...options, ...createPosts({ ...options, allowedHosts }) });
   const workers = startCallbackWorkers({ ...options, blocking: redis, deliver });
   const follower = apIds.size > 0 ? createFollower({ ...options, apIds }) : undefined;
   const watch = alerts.length > 0 ? createAlerts({ ...options, alerts }) : undefined;

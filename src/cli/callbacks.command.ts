@@ -87,7 +87,14 @@ export const addCallbacks: AddCommand = (program, context, done) => {
       pageRows: 500,
       member: 'callbacks',
       none: 'No dead callbacks.\n',
-      columns: [...callbackColumns(context), { title: 'AP', cell: ({ apId }) => apId }],
+      columns: [
+        ...callbackColumns(context),
+        { title: 'AP', cell: ({ apId }) => apId },
+        {
+          title: 'PROCESS',
+          cell: ({ process, event }) => (process === undefined ? '' : `${process} ${event}`),
+        },
+      ],
       document: callbackDocument,
     }),
   );

@@ -12,7 +12,9 @@ import { productVersion } from '../product-version.ts';
 import { toError } from '../redis/to-error.ts';
 import { addAps } from './aps.command.ts';
 import { addAudit } from './audit.command.ts';
+import { addBackup } from './backup.command.ts';
 import { addCallbacks } from './callbacks.command.ts';
+import { addCertificates } from './certificates.command.ts';
 import { addClients } from './clients.command.ts';
 import { addCompletion } from './completion.command.ts';
 import { addConfig } from './config.command.ts';
@@ -22,6 +24,7 @@ import { addExamples } from './examples.ts';
 import { exitCodeHelp, exitCodes } from './exit-codes.ts';
 import { addIndex } from './index.command.ts';
 import { addKeys } from './keys.command.ts';
+import { addMasterKeys } from './master-key.command.ts';
 import { addMessages } from './messages.command.ts';
 import { addProfile } from './profile.command.ts';
 import { addReceipt } from './receipt.command.ts';
@@ -30,6 +33,7 @@ import { paletteFor, printable, widthOf } from './screen.ts';
 import { addServe, isPart } from './serve.command.ts';
 import { addSign, addStatus } from './sign.command.ts';
 import { addRefusals, addStats } from './stats.command.ts';
+import { addSubscribers } from './subscribers.command.ts';
 import { addTransactions } from './transactions.command.ts';
 import { addUsers } from './users.command.ts';
 import { addWatch } from './watch.command.ts';
@@ -62,7 +66,10 @@ const groups: Readonly<Record<string, readonly AddCommand[]>> = {
   'Sign:': [addSign, addStatus, addReceipt, addProfile, addMessages, addEvidence],
   'Workflows:': [addWorkflow],
   'Operate:': [addTransactions, addWatch, addReplay, addCallbacks, addAudit, addStats, addRefusals],
-  'Administer:': [addUsers, addAps, addClients, addKeys, addIndex, addConfig],
+  'Administer:': [
+    ...[addUsers, addSubscribers, addCertificates, addAps, addClients, addKeys, addMasterKeys],
+    ...[addIndex, addBackup, addConfig],
+  ],
   'More:': [addCompletion],
 };
 

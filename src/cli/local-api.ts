@@ -6,8 +6,10 @@
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import type { Configuration } from '../configuration/schema.ts';
-import type { SecretDeps, UserDeps } from '../console/deps.ts';
+import type { AdminApiDeps, SecretDeps, UserDeps } from '../console/deps.ts';
 import type { Workflow } from '../engine/define.ts';
+import type { PhoneOrders } from '../operators/phone-orders.ts';
+import type { KeyCustody } from '../pki/ports.ts';
 import { type CliContext, environmentIn, UsageError } from './context.ts';
 import { existingMasterKey, isConnectionError, type OperationsSession } from './service-redis.ts';
 
@@ -15,43 +17,108 @@ const recordSchema = z.object({ key: z.string() });
 const rootName = 'ca:root';
 const otherKey = 'The master key does not open what the service has stored: it is not that of the service.';
 
+const opened = (opening: Promise<unknown>): Promise<unknown> =>
+  opening.catch((error: unknown) => {
+    if (isConnectionError(error)) throw error;
+    throw new UsageError(otherKey);
+  });
+
 /**
+ * The service key, where the store has one.
+ *
+ * @throws UsageError when the master key is not one of those that open the service.
+ */
+export const serviceKeyOf = async (
+  { redis, configuration }: Pick<OperationsSession, 'redis' | 'configuration'>,
+  masterKey: Uint8Array,
+): Promise<Uint8Array | undefined> => {
+  const [{ openServiceKey, OtherMasterKeyError }, { createKeySlots }] = await Promise.all([
+    import('../pki/service-key.ts'),
+    import('../product/key-slots.ts'),
+  ]);
+  try {
+    return await openServiceKey(createKeySlots(redis, configuration.queue.prefix), masterKey);
+  } catch (error) {
+    if (error instanceof OtherMasterKeyError) throw new UsageError(otherKey);
+    throw error;
+  }
+};
+
+/**
+ * The service key. Before the first start it is made here, as the start would make it: whatever is
+ * sealed now is opened later. In a store of before, the master key is the service key.
+ *
  * The service cannot use users, tokens and clients that are sealed with another key, and would not
- * say so. Therefore the private key of its certificate authority is opened first, and the keys that
- * sign ID tokens. A service that was never started has none. If the key was used before, Redis has
- * lost its data.
+ * say so. Therefore the private key of its certificate authority is opened first. A service that was
+ * never started has none. If the key was used before, Redis has lost its data.
  *
  * @throws UsageError when it is another key, or Redis has lost what was stored under it.
  */
-const assertOwnKey = async (
+const openOwnKey = async (
   context: CliContext,
-  { redis, configuration }: OperationsSession,
+  session: OperationsSession,
   masterKey: Uint8Array,
-  { tenants }: SecretDeps,
-): Promise<void> => {
-  const [{ createSealer }, { createCustodyStore }, { findNewAuthorityError, readKeyUse }] = await Promise.all(
-    [
-      import('../pki/sealed-record.ts'),
-      import('../product/custody-store.ts'),
-      import('../product/key-use.ts'),
-    ],
-  );
-  const opens = (opening: Promise<unknown>): Promise<unknown> =>
-    opening.catch((error: unknown) => {
-      if (isConnectionError(error)) throw error;
-      throw new UsageError(otherKey);
-    });
-  for (const { keys } of tenants) await opens(keys.list());
-  const stored = await createCustodyStore(redis, configuration.queue.prefix).get(rootName);
-  if (stored !== undefined) {
-    const { key } = recordSchema.parse(JSON.parse(stored));
-    await opens(createSealer(masterKey).open(rootName, key));
-    return;
-  }
+): Promise<Uint8Array> => {
+  const [
+    { createSealer },
+    { ensureServiceKey },
+    { createCustodyStore },
+    { findNewAuthorityError, readKeyUse },
+    { createKeySlots },
+  ] = await Promise.all([
+    import('../pki/sealed-record.ts'),
+    import('../pki/service-key.ts'),
+    import('../product/custody-store.ts'),
+    import('../product/key-use.ts'),
+    import('../product/key-slots.ts'),
+  ]);
+  const { redis, configuration } = session;
+  const { prefix } = configuration.queue;
   const environment = environmentIn(context);
+  // In this order: a process that starts at the same time makes the slot, then the authority.
   const keyUse = await readKeyUse(masterKey, environment);
-  const error = findNewAuthorityError(keyUse, environment.newAuthority);
-  if (error !== undefined) throw new UsageError(error);
+  const root = await createCustodyStore(redis, prefix).get(rootName);
+  const present = await serviceKeyOf(session, masterKey);
+  if (root === undefined) {
+    const error = findNewAuthorityError(keyUse, environment.newAuthority);
+    if (error !== undefined) throw new UsageError(error);
+    const options = { first: undefined, now: context.now };
+    return present ?? ensureServiceKey(createKeySlots(redis, prefix), masterKey, options);
+  }
+  const serviceKey = present ?? masterKey;
+  const { key } = recordSchema.parse(JSON.parse(root));
+  await opened(createSealer(serviceKey).open(rootName, key));
+  return serviceKey;
+};
+
+/** Phones in browsers are sealed. */
+const openPhones = async (
+  { now }: CliContext,
+  session: OperationsSession,
+  masterKey: Uint8Array,
+  { operators }: SecretDeps,
+  custody: KeyCustody,
+): Promise<PhoneOrders> => {
+  const [
+    { openPhoneAdmin, revokeWith },
+    { createPhoneOrders },
+    { createSubscriberRegistry },
+    { createAnswer },
+  ] = await Promise.all([
+    import('../product/phone-side.ts'),
+    import('../operators/phone-orders.ts'),
+    import('../registry/subscribers.ts'),
+    import('../transactions/answers.ts'),
+  ]);
+  const { configuration, redis, shards, audit } = session;
+  const { admin } = openPhoneAdmin({
+    ...{ redis, masterKey, configuration, now },
+    configured: createSubscriberRegistry(configuration),
+    answer: createAnswer(shards, { ...session, now }),
+    publicUrl: async () => configuration.publicUrl ?? operators.address(),
+    revoke: revokeWith(custody),
+  });
+  return createPhoneOrders({ admin, audit, masterKey });
 };
 
 /**
@@ -62,13 +129,33 @@ const assertOwnKey = async (
 export const openSecrets = async (
   context: CliContext,
   session: OperationsSession,
-): Promise<SecretDeps & UserDeps> => {
-  const masterKey = await existingMasterKey(context);
-  const secrets = session.secretsWith(masterKey);
-  await assertOwnKey(context, session, masterKey, secrets);
-  const { enabled, tenant } = session.configuration.operations.openid;
-  const { createSubjects } = await import('../console-login/subjects.ts');
-  return { ...secrets, phoneLogin: enabled ? { subjectOf: createSubjects(masterKey, tenant) } : undefined };
+): Promise<SecretDeps & UserDeps & Pick<AdminApiDeps, 'phones'>> => {
+  const masterKey = await openOwnKey(context, session, await existingMasterKey(context));
+  const [{ createSubjects }, { createKeyCustody }, { pointersUnder }, { createCustodyStore }] =
+    await Promise.all([
+      import('../console-login/subjects.ts'),
+      import('../pki/custody.ts'),
+      import('../pki/extensions.ts'),
+      import('../product/custody-store.ts'),
+    ]);
+  const { queue, operations, pki, publicUrl } = session.configuration;
+  const store = createCustodyStore(session.redis, queue.prefix);
+  const custody = createKeyCustody({
+    ...{ store, masterKey, now: context.now },
+    pointersOf: pointersUnder(pki.url ?? publicUrl),
+  });
+  const secrets = session.secretsWith(masterKey, custody);
+  // Without an authority, the keys that sign ID tokens show whether it is the right one.
+  for (const { keys } of secrets.tenants) await opened(keys.list());
+  // Who owns a number.
+  await custody.refresh();
+  const { enabled, tenant } = operations.openid;
+  const subjectOf = createSubjects(masterKey, tenant, custody.ownerOf);
+  return {
+    ...secrets,
+    phoneLogin: enabled ? { subjectOf } : undefined,
+    phones: await openPhones(context, session, masterKey, secrets, custody),
+  };
 };
 
 /** Charts that cannot be loaded here run in the service all the same; their contexts are not shown. */
@@ -91,7 +178,7 @@ const chartsIn = async (
 export interface LocalNeeds {
   /** Charts are programs of the operator. */
   readonly charts: boolean;
-  /** Users, tokens, secrets and keys, with the master key. */
+  /** Users, tokens, secrets, keys and certificates, with the master key. */
   readonly secrets: boolean;
 }
 
@@ -115,8 +202,9 @@ export const openLocalApi = async (
   const secrets = needs.secrets ? await openSecrets(context, session) : undefined;
   const deps = {
     ...session,
+    phones: secrets?.phones,
     workflows: createWorkflows({
-      workflows: [createProcessWorkflow({ isKnown: () => true }), ...charts],
+      workflows: [createProcessWorkflow(), ...charts],
       retention: { doneMs: retention.signedMs, failedMs: retention.failedMs },
       ...{ shards: session.shards, now },
     }),

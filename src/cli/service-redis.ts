@@ -30,7 +30,7 @@ export const isConnectionError = (error: unknown): boolean =>
   /Command timed out|Connection is closed|max retries/i.test(toError(error).message);
 
 /** Address of the private Redis of a data directory, when its Paraph runs. */
-const embeddedRedisUrl = async (dataDirectory: string): Promise<string | undefined> => {
+export const embeddedRedisUrl = async (dataDirectory: string): Promise<string | undefined> => {
   try {
     const socketPath = socketPathFor(realpathSync(join(dataDirectory, 'redis')));
     return (await ask(socketPath, 'PING')) === '+PONG' ? `unix:${socketPath}` : undefined;

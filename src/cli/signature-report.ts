@@ -27,6 +27,8 @@ const errors: Readonly<Record<Extract<Verification, { ok: false }>['reason'], st
   UNTRUSTED_CHAIN: 'its certificates do not end in a trusted root',
   CERTIFICATE_EXPIRED: 'a certificate has expired',
   CERTIFICATE_NOT_YET_VALID: 'a certificate is not valid yet',
+  CERTIFICATE_REVOKED: 'the certificate is revoked',
+  REVOCATION_UNKNOWN: 'nothing says whether the certificate is revoked',
   WRONG_PURPOSE: 'a certificate is for another purpose',
 };
 

@@ -12,6 +12,12 @@ import type { Workflow } from '../engine/define.ts';
 import type { Rehearsal, RehearsalNote, RehearsedEvent } from '../engine/rehearsal.ts';
 import { toError } from '../redis/to-error.ts';
 import { readDuration } from '../workflows/duration.ts';
+import type {
+  MailOutput,
+  ReceiptOutput,
+  SignOutput,
+  WebhookOutput,
+} from '../workflows/service-activities.ts';
 import { type CliContext, type Done, environmentIn, ok, type Report, UsageError } from './context.ts';
 import { type Field, fieldsText, listFields, paletteFor, printable } from './screen.ts';
 
@@ -121,15 +127,20 @@ const eventsIn = ({ events }: Script): readonly RehearsedEvent[] =>
   }));
 
 /** What the service's activities answer when the file gives no answer. */
-const provided = (name: string, _: unknown, now: number): unknown =>
-  name === 'service.sign'
-    ? {
-        kind: 'signed',
-        msspTransId: `H00${randomUUID().replaceAll('-', '').slice(0, 17)}`,
-        at: now,
-        attempt: 1,
-      }
-    : undefined;
+const provided = (name: string, _: unknown, now: number): unknown => {
+  const answers: Readonly<Record<string, unknown>> = {
+    'service.sign': {
+      kind: 'signed',
+      msspTransId: `H00${randomUUID().replaceAll('-', '').slice(0, 17)}`,
+      at: now,
+      attempt: 1,
+    } satisfies SignOutput,
+    'service.receipt': { kind: 'answered', receipt: 'accepted' } satisfies ReceiptOutput,
+    'service.callWebhook': { kind: 'answered', status: 200 } satisfies WebhookOutput,
+    'service.sendMail': { kind: 'sent', messageId: '<test@localhost>' } satisfies MailOutput,
+  };
+  return answers[name];
+};
 
 /** `1d 02:00:00.013` */
 const momentText = (ms: number): string => {

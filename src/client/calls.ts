@@ -17,7 +17,7 @@ import {
   type GeofencingInput,
   type RequestInput,
   writeCaller,
-  writePlainText,
+  writeReceiptRequest,
   writeSignRequest,
 } from '../protocol/write-request.ts';
 import {
@@ -208,28 +208,8 @@ export const createCalls = (options: CallsOptions) => {
         now,
         pause: (ms) => delay(ms, undefined, { signal }).catch(() => undefined),
       }),
-    // Always with the extension, because only it says what the person did.
-    receipt: ({ msspTransId, msisdn, text, language = 'en' }: ReceiptRequest, name?: RequestName) =>
-      call('receipt', receiptAnswerSchema, receiptMs + marginMs, {
-        MSS_ReceiptReq: {
-          ...writeCaller(caller(name)),
-          MajorVersion: '1',
-          MinorVersion: '1',
-          MSSP_TransID: msspTransId,
-          MobileUser: { MSISDN: msisdn },
-          Message: writePlainText(text),
-          Status: {
-            StatusCode: { Value: '100' },
-            StatusDetail: {
-              ReceiptRequestExtension: {
-                ReceiptMessagingMode: 'synch',
-                ReceiptProfile: { Language: language, ReceiptProfileURI: 'http://mss.vendor.ch/synch' },
-                UserAck: 'true',
-              },
-            },
-          },
-        },
-      }),
+    receipt: (request: ReceiptRequest, name?: RequestName) =>
+      call('receipt', receiptAnswerSchema, receiptMs + marginMs, writeReceiptRequest(caller(name), request)),
     /** Asks for everything there is. */
     profile: (msisdn: string) => profile(profileAnswerSchema, msisdn, profileParams),
     /** Asks for some, and gives it as it is written. */

@@ -14,10 +14,14 @@ export type LoadedConfiguration =
 /** `subscribers[0].sim.state`; the root itself is `configuration`. */
 const writePath = (path: PropertyKey[]): string => z.core.toDotPath(path) || 'configuration';
 
+/** JSON has no `undefined`, so zod speaks of a key that is not there. */
+const isMissing = ({ code, message }: z.core.$ZodIssue): boolean =>
+  code === 'invalid_type' && message.endsWith('received undefined');
+
 const problemsOf = (issue: z.core.$ZodIssue): readonly string[] =>
   issue.code === 'unrecognized_keys'
     ? issue.keys.map((key) => `${writePath([...issue.path, key])}: unknown key`)
-    : [`${writePath(issue.path)}: ${issue.message}`];
+    : [`${writePath(issue.path)}: ${isMissing(issue) ? 'missing' : issue.message}`];
 
 const check = (input: unknown): LoadedConfiguration => {
   const parsed = configurationSchema.safeParse(input);

@@ -54,6 +54,9 @@ const queue = section({
   maxWaiting: whole(1, 10_000_000, 10_000).describe(
     'Transactions of one application that may wait for a worker, for each shard. Further signature requests are refused. All applications together may have a hundred times as many.',
   ),
+  maxOpen: whole(1, 100_000_000, 100_000).describe(
+    'Open workflows of one application, for each shard; a process counts one more for each person in its definition. Further ones are not started. All applications together may have ten times as many.',
+  ),
 });
 
 const http = section({
@@ -137,6 +140,28 @@ const otp = section({
     .describe('What sends text messages: an outbox that shows them to the operator, or a webhook.'),
 });
 
+const vapid = z.strictObject({
+  subject: z
+    .string()
+    .regex(/^(mailto:\S+@\S+|https:\/\/\S+)$/, { error: 'must be a mailto: or https: address' })
+    .describe('Whom the operators of push services reach, such as `mailto:ops@example.com`.'),
+  publicKey: z.base64url().length(87).describe('VAPID key pair, P-256: the point, base64url.'),
+  privateKey: z.base64url().length(43).describe('Its private key, base64url.'),
+});
+
+const phone = section({
+  pinTries: whole(1, 10, 5).describe(
+    'Wrong PINs in a row that block a phone, until its recovery code is used.',
+  ),
+  invitationDays: positive(90, 7).describe('How long an invitation is good.'),
+  maxPhones: whole(1, 20, 5).describe('Phones of one number. All are asked, and the first answer counts.'),
+  push: vapid
+    .optional()
+    .describe(
+      'Wakes phones whose page is closed (Web Push). Without it they show a prompt when they are opened.',
+    ),
+});
+
 const publicUrl = z
   .string()
   .transform((written, context) => {
@@ -147,6 +172,27 @@ const publicUrl = z
     return z.NEVER;
   })
   .optional();
+
+const pki = section({
+  url: publicUrl.describe(
+    'Address in certificates for verifiers: lists of revoked certificates and the OCSP responder, under `/pki`. May be http, because what is served there is signed. Default: `publicUrl`. Without both, certificates name no address.',
+  ),
+  rateLimit: section({
+    requests: whole(1, 1_000_000, 600).describe('How many requests one address may make at once.'),
+    perSeconds: whole(1, 86_400, 60).describe('Seconds in which that allowance refills, evenly.'),
+  }).describe('For OCSP and time stamps, `/pki/ocsp` and `/pki/tsa`, which cost a signature each.'),
+  timeStampAuthority: z
+    .strictObject({
+      url: z
+        .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+        .describe('Where requests are posted to.'),
+      rootsFile: z.string().min(1).describe('The root certificates of its time stamps, PEM.'),
+    })
+    .optional()
+    .describe(
+      'Another authority (RFC 3161) that makes the time stamps of signatures. Without it the service makes them.',
+    ),
+});
 
 const configurationObject = z.strictObject({
   sandbox: flag(
@@ -174,6 +220,7 @@ const configurationObject = z.strictObject({
     .regex(/^[a-z][a-z0-9+.-]*$/, { error: 'must be a URI scheme' })
     .default('mobileid')
     .describe("Scheme of the app's URIs (app2app AuthUri)."),
+  phone: phone.describe('Phones in browsers.'),
   receipt: receipt.describe('Receipts after a signature.'),
   otp: otp.describe('One-time passwords.'),
   mail: mailSettings
@@ -184,6 +231,7 @@ const configurationObject = z.strictObject({
   publicUrl: publicUrl.describe(
     'Address of this server for browsers and clients, such as `https://sign.example.com`; http only on this machine or in a sandbox. Without it: HOST and PORT.',
   ),
+  pki: pki.describe('The certificate authority.'),
   oidc: oidcSettings.describe('Logins for other applications (OpenID Connect).'),
   workflows: z
     .array(z.string().min(1))
@@ -202,6 +250,10 @@ export const configurationSchema = configurationObject
     checkOpenid(values, refuse);
     if (url !== undefined && !sandbox && !isSecureAddress(url)) {
       refuse(['publicUrl'], 'must be https, unless it is this machine or a sandbox');
+    }
+    const { timeStampAuthority } = values.pki;
+    if (timeStampAuthority?.url.startsWith('http:') && !sandbox) {
+      refuse(['pki', 'timeStampAuthority', 'url'], 'must be https, unless this is a sandbox');
     }
     if (values.mail !== undefined && url === undefined) {
       refuse(['publicUrl'], 'must be set, because mail is: the links in mails lead there');

@@ -2,7 +2,7 @@
  * The `sub` of a number in the provider's ID tokens for the console. It is computed, so that a
  * phone is assigned by its number and the number is not stored.
  */
-import { createPairwise } from '../oauth/claims.ts';
+import { createPairwise, type OwnerOf } from '../oauth/claims.ts';
 import { chooseNumber } from '../oauth/login-hint.ts';
 import { consoleSector } from '../registry/console-client.ts';
 
@@ -13,9 +13,12 @@ export type SubjectOf = (msisdn: string) => string | undefined;
 
 const anyNumber = { hints: [], manualInput: true } as const;
 
-/** @param tenant Id of the tenant at which users of the console log in. */
-export const createSubjects = (masterKey: Uint8Array, tenant: string): SubjectOf => {
-  const pairwise = createPairwise(masterKey, tenant);
+/**
+ * @param tenant  Id of the tenant at which users of the console log in.
+ * @param ownerOf Of the key custody.
+ */
+export const createSubjects = (masterKey: Uint8Array, tenant: string, ownerOf: OwnerOf): SubjectOf => {
+  const pairwise = createPairwise(masterKey, tenant, ownerOf);
   return (msisdn) => {
     // Test numbers are allowed here.
     const chosen = chooseNumber(msisdn, anyNumber, () => false);

@@ -7,11 +7,13 @@ import { Hono } from 'hono';
 import type { Operator } from '../operators/operator.ts';
 import { usualView } from '../operators/views.ts';
 import { createCallbackRoutes } from './callbacks.route.ts';
+import { createCertificateRoutes } from './certificates.route.ts';
 import type { AdminApiDeps, ConsoleEnvironment, SecretDeps, UserDeps } from './deps.ts';
-import { createEventStreams } from './event-stream.ts';
+import { createConsoleStreams } from './event-stream.ts';
 import { createReplayRoutes } from './replays.route.ts';
 import { createSecretRoutes } from './secrets.route.ts';
 import { createServiceRoutes } from './service.route.ts';
+import { createSubscriberRoutes } from './subscribers.route.ts';
 import { createTokenRoutes } from './tokens.route.ts';
 import { createDetails } from './transaction-detail.ts';
 import { createTransactionRoutes } from './transactions.route.ts';
@@ -28,7 +30,8 @@ export const openAdminApi = (
   secrets: (SecretDeps & UserDeps) | undefined,
   operator: Operator,
 ): ((request: Request) => Promise<Response>) => {
-  const streams = createEventStreams({ isStillIn: async () => true });
+  const operators = { isStillIn: async () => true };
+  const streams = createConsoleStreams({ operators, onError: (error) => deps.log.trouble(error) });
   const session = { operator, csrf: '', id: randomUUID(), view: usualView, at: 0 };
   const routes = new Hono<ConsoleEnvironment>();
   routes.onError((error) => {
@@ -45,6 +48,7 @@ export const openAdminApi = (
     createWorkflowRoutes,
     createWorkflowOrderRoutes,
     createServiceRoutes,
+    createSubscriberRoutes,
   ]) {
     routes.route('/', create(deps));
   }
@@ -52,6 +56,7 @@ export const openAdminApi = (
     routes.route('/', createUserRoutes(secrets));
     routes.route('/', createTokenRoutes(secrets));
     routes.route('/', createSecretRoutes({ ...deps, ...secrets }));
+    routes.route('/', createCertificateRoutes({ ...secrets, now: deps.now }));
   }
   return async (request) => routes.fetch(request);
 };

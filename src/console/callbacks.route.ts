@@ -134,7 +134,7 @@ export const createCallbackRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironmen
     const result = nameOf(await callbacks.replay(id, c.get('session').operator));
     if (result === 'unknown') return c.html(unknownPage('callback'), 404);
     const notice = notices[result];
-    if (list !== undefined) {
+    if (list !== undefined || id.startsWith('process-')) {
       return c.redirect(`/admin/callbacks${queryOf({ apId: written(list), notice })}`, 303);
     }
     const transaction = encodeURIComponent(id.replace(/-.*$/s, ''));

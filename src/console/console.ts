@@ -9,8 +9,9 @@ import { bodyLimit } from 'hono/body-limit';
 import { answer, type Refusal, refuse } from './answers.ts';
 import { createBoardRoutes } from './board/board.route.ts';
 import { createCallbackRoutes } from './callbacks.route.ts';
+import { createCertificateRoutes } from './certificates.route.ts';
 import type { ConsoleDeps, ConsoleEnvironment } from './deps.ts';
-import { createEventStreams } from './event-stream.ts';
+import { createConsoleStreams } from './event-stream.ts';
 import { describeAdminApi } from './openapi.ts';
 import { messagePage } from './pages/session-pages.ts';
 import { createReplayRoutes } from './replays.route.ts';
@@ -18,6 +19,7 @@ import { createSecretRoutes } from './secrets.route.ts';
 import { createServiceRoutes } from './service.route.ts';
 import { createLoginRoutes } from './session/login.route.ts';
 import { consoleHeaders, createSessionCheck, isApi } from './session/session.ts';
+import { createSubscriberRoutes } from './subscribers.route.ts';
 import { createTokenRoutes } from './tokens.route.ts';
 import { createDetails } from './transaction-detail.ts';
 import { createTransactionRoutes } from './transactions.route.ts';
@@ -54,7 +56,7 @@ const refuseAt = (path: string, [status, code, title]: Refusal): Response => {
 const limitBody = (maxSize: number) => bodyLimit({ maxSize, onError: (c) => refuseAt(c.req.path, tooLarge) });
 
 export const createConsole = (deps: ConsoleDeps): Console => {
-  const streams = createEventStreams(deps.operators);
+  const streams = createConsoleStreams({ ...deps, onError: deps.log.trouble });
   const details = createDetails(deps);
   const routes = new Hono<ConsoleEnvironment>();
 
@@ -74,7 +76,9 @@ export const createConsole = (deps: ConsoleDeps): Console => {
   routes.route('/', createCallbackRoutes(deps));
   routes.route('/', createWorkflowRoutes(deps));
   routes.route('/', createWorkflowOrderRoutes(deps));
+  routes.route('/', createCertificateRoutes(deps));
   routes.route('/', createUserRoutes(deps));
+  routes.route('/', createSubscriberRoutes(deps));
   routes.route('/', createTokenRoutes(deps));
   routes.route('/', createSecretRoutes(deps));
   routes.route('/', createViewRoutes(deps));

@@ -6,8 +6,10 @@ import type { ClientChanges } from '../oauth/client-changes.ts';
 import type { SigningKeys } from '../oauth/signing-keys.ts';
 import type { Audit } from '../operators/audit.ts';
 import type { CallbackReplays } from '../operators/callback-replays.ts';
+import type { Certificates } from '../operators/certificates.ts';
 import type { Operator } from '../operators/operator.ts';
 import type { Operators } from '../operators/operators.ts';
+import type { PhoneOrders } from '../operators/phone-orders.ts';
 import type { Replays } from '../operators/replays.ts';
 import type { View } from '../operators/views.ts';
 import type { RedisClient } from '../redis/connect.ts';
@@ -43,6 +45,8 @@ export interface TenantSecrets {
 /** What is sealed with the master key, or derived from it. */
 export interface SecretDeps {
   readonly operators: Operators;
+  /** Of people. */
+  readonly certificates: Certificates;
   /** Undefined when there is no such receiver. */
   readonly callbackSecret: (
     receiver: Receiver,
@@ -56,6 +60,8 @@ export interface AdminApiDeps {
   readonly audit: Audit;
   readonly replays: Replays;
   readonly callbacks: CallbackReplays;
+  /** Undefined on the command line without the master key. */
+  readonly phones?: PhoneOrders | undefined;
   readonly history: History;
   /** The search index is kept (`operations.index`). */
   readonly indexed: boolean;

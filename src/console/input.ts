@@ -24,7 +24,10 @@ export const time = z.preprocess(
   z.int({ error: 'must be milliseconds since the epoch or an ISO 8601 date' }).min(0),
 );
 export const count = (max: number) => z.coerce.number().pipe(z.int().min(1).max(max));
-export const text = (max: number) => z.string().min(1).max(max);
+export const text = (max: number) => {
+  const error = `must have 1 to ${max} characters`;
+  return z.string({ error }).min(1, { error }).max(max, { error });
+};
 export const paged = (usual: number, max: number) => ({
   limit: count(max).default(usual),
   cursor: z.string().max(100).optional(),

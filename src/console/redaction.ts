@@ -63,10 +63,8 @@ export const shownPlan = (role: Role, { first, ...plan }: ReplayPlan) => ({
 });
 export type ShownPlan = ReturnType<typeof shownPlan>;
 
-export interface ShownCallback extends CallbackRow {
-  /** Absent when the application has no callback any more. */
-  readonly host?: string;
-}
+/** `host`: absent when the application has no callback any more. */
+export type ShownCallback = CallbackRow;
 
 /** Adds the host of the callback. The rest of the address may hold a secret. */
 export const shownCallbacks = (
@@ -75,7 +73,7 @@ export const shownCallbacks = (
 ): readonly ShownCallback[] => {
   const hosts = new Map(providers.map(({ id, callbackHost }) => [id, callbackHost]));
   return rows.map((row) => {
-    const host = hosts.get(row.apId);
+    const host = row.host ?? hosts.get(row.apId);
     return host === undefined ? row : { ...row, host };
   });
 };

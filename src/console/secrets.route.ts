@@ -38,11 +38,7 @@ const clientOrder = z.strictObject({ order: z.enum(clientOrders), tenant });
 const rotation = z.strictObject({ tenant, publishSeconds: z.int().min(0).max(maxPublishSeconds).optional() });
 
 const noTenant: Refusal = [404, 'unknown-tenant', 'There is no tenant of this id'];
-const noReceiver: Refusal = [
-  404,
-  'unknown',
-  'No application of that id has a callback, or no alert that name',
-];
+const noReceiver: Refusal = [404, 'unknown', 'No application has that id, or no alert that name'];
 const noClient: Refusal = [404, 'unknown', 'The tenant has no client of this id'];
 const noSecret: Refusal = [409, 'no-secret', 'This client has no secret; its keys are in the configuration'];
 const notStarted: Refusal = [409, 'not-started', 'The service has to be started before clients are changed'];

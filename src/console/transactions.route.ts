@@ -1,11 +1,10 @@
 /** Transactions: the list, one of them, its progress, replay and cancel. Pages and API. */
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import type { TransactionRow } from '../history/row.ts';
 import type { Change } from '../history/watch.ts';
 import { doneBy } from '../operators/audit.ts';
 import { includesRole, type Role } from '../operators/operator.ts';
-import { headOfStream } from '../pages/event-stream.ts';
 import { toError } from '../redis/to-error.ts';
 import { answer, badCursor, nameOf, present, type Refusal, refuse, refusedRole } from './answers.ts';
 import type { AdminApiDeps, ConsoleEnvironment, ConsoleSession } from './deps.ts';
@@ -121,20 +120,17 @@ export const createTransactionRoutes = (
     const { rows } = c.req.valid('query');
     const newsOf = async (change: Change): Promise<object> =>
       rows ? withRows(change, session.operator.role) : change;
-    return (
-      headOfStream(c) ??
-      streams.open(session, (send) =>
-        history.watch((change) => {
-          newsOf(change)
-            .catch(() => ({ kind: 'many' }))
-            .then((news) => send('changed', news));
-        }),
-      )
+    return streams.open(c, session, (send) =>
+      history.watch((change) => {
+        newsOf(change)
+          .catch(() => ({ kind: 'many' }))
+          .then((news) => send('changed', news));
+      }),
     );
   });
 
-  const progressOf = (session: ConsoleSession, id: string): Response =>
-    streams.open(session, (send) => {
+  const progressOf = (c: Pick<Context, 'req'>, session: ConsoleSession, id: string): Response =>
+    streams.open(c, session, (send) => {
       let last = '';
       const look = async (): Promise<void> => {
         const row = await history.find(id);
@@ -162,7 +158,7 @@ export const createTransactionRoutes = (
   routes.get('/admin/api/transactions/:id/events', async (c) => {
     const id = c.req.param('id');
     if ((await history.find(id)) === undefined) return refuse(...unknown);
-    return headOfStream(c) ?? progressOf(c.get('session'), id);
+    return progressOf(c, c.get('session'), id);
   });
 
   routes.post(

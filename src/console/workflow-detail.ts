@@ -87,6 +87,10 @@ const said = {
   rests: 'Not reached',
 } as const;
 
+const noMail = 'Mail not delivered';
+const withCode = (what: string, code: number | undefined): string =>
+  code === undefined ? what : `${what}: ${code}`;
+
 const processEvents = (context: ProcessContext, steps: readonly StepView[]): readonly WorkflowEvent[] => [
   ...itemsOf(context).flatMap((item, index) => {
     const { since, at, state } = context.progress[index] ?? {};
@@ -96,10 +100,12 @@ const processEvents = (context: ProcessContext, steps: readonly StepView[]): rea
     return at === undefined ? begun : [...begun, { at, what: `Step ${state}`, who }];
   }),
   ...steps.flatMap(({ signers }) =>
-    signers.flatMap(({ name, state, at, msspTransId, reason, code }) => {
+    signers.flatMap(({ name, state, at, msspTransId, reason, code, undelivered }) => {
+      const mail = undelivered && { at: undelivered.at, what: withCode(noMail, undelivered.code), who: name };
+      const events: readonly WorkflowEvent[] = mail === undefined ? [] : [mail];
       const what = said[state as keyof typeof said];
-      if (at === undefined || what === undefined) return [];
-      return [{ at, what: code === undefined ? what : `${what}: ${code}`, who: name, msspTransId, reason }];
+      if (at === undefined || what === undefined) return events;
+      return [...events, { at, what: withCode(what, code), who: name, msspTransId, reason }];
     }),
   ),
 ];

@@ -46,21 +46,36 @@ export interface Start {
   readonly input: unknown;
   readonly instance: InstanceInHand;
   readonly now: number;
+  readonly attempt: number;
 }
 
 export type Activities = ReturnType<typeof createActivities>;
 
-export const tokenOf = (instance: string, child: string, run: number): string =>
-  Buffer.from(JSON.stringify([instance, child, run])).toString('base64url');
+export const tokenOf = (
+  { id, createdAt }: Pick<InstanceInHand, 'id' | 'createdAt'>,
+  child: string,
+  run: number,
+): string => Buffer.from(JSON.stringify([id, child, run, createdAt])).toString('base64url');
 
 /** @returns Undefined for a text that is no token. */
 export const readToken = (
   token: string,
-): { readonly instance: string; readonly child: string; readonly run: number } | undefined => {
+):
+  | {
+      readonly instance: string;
+      readonly child: string;
+      readonly run: number;
+      /** Of the instance. */
+      readonly createdAt: unknown;
+    }
+  | undefined => {
   try {
-    const [instance, child, run] = JSON.parse(Buffer.from(token, 'base64url').toString()) as unknown[];
+    const bytes = Buffer.from(token, 'base64url');
+    // What is no base64url would be left out.
+    if (bytes.toString('base64url') !== token) return undefined;
+    const [instance, child, run, createdAt] = JSON.parse(bytes.toString()) as unknown[];
     return typeof instance === 'string' && typeof child === 'string' && typeof run === 'number'
-      ? { instance, child, run }
+      ? { instance, child, run, createdAt }
       : undefined;
   } catch {
     return undefined;
@@ -115,14 +130,16 @@ class TryInHand implements ActivityArguments<unknown> {
   readonly input: unknown;
   readonly instance: InstanceInHand;
   readonly now: number;
+  readonly attempt: number;
   readonly #name: readonly [child: string, run: number];
   #controller: AbortController | undefined;
   isAborted = false;
 
-  constructor({ child, run, input, instance, now }: Start) {
+  constructor({ child, run, input, instance, now, attempt }: Start) {
     this.input = input;
     this.instance = instance;
     this.now = now;
+    this.attempt = attempt;
     this.#name = [child, run];
   }
 
@@ -133,7 +150,7 @@ class TryInHand implements ActivityArguments<unknown> {
   }
 
   get token(): string {
-    return tokenOf(this.instance.id, ...this.#name);
+    return tokenOf(this.instance, ...this.#name);
   }
 
   abort(): void {

@@ -21,6 +21,8 @@ export interface ActivityPolicy {
   readonly backoffMs?: number;
   /** The longest pause. Default 60 000. */
   readonly maxBackoffMs?: number;
+  /** The three above, where the input says them. */
+  readonly retry?: (input: unknown) => Pick<ActivityPolicy, 'attempts' | 'backoffMs' | 'maxBackoffMs'>;
   /** A try that takes longer is aborted, and counts as failed. Default: no limit. */
   readonly timeoutMs?: number;
   /** So long a turn waits for the answer of a try before its job sleeps. Default 20. */
@@ -29,7 +31,7 @@ export interface ActivityPolicy {
   readonly gate?: Gate;
   /**
    * The state is stored before a try begins, because the answer may also come as an event from
-   * outside. Costs a commit. Default: never.
+   * outside. Costs a commit. Default: where another activity has answered since the last commit.
    */
   readonly afterCommit?: (input: unknown) => boolean;
   /**
@@ -80,11 +82,15 @@ export interface ActivityArguments<Input> {
   readonly token: string;
   /** When this try began; milliseconds since the epoch. */
   readonly now: number;
+  /** Of this try, from 1. One that is cut off with its process does not count. */
+  readonly attempt: number;
 }
 
 /** The instance of the current turn. */
 export interface InstanceInHand {
   readonly id: string;
+  /** When its job was added; milliseconds since the epoch. An id may be used again later. */
+  readonly createdAt: number;
   /** Its input, as the workflow's `input` reads it. @throws What `input` throws. */
   readonly data: unknown;
 }
@@ -115,8 +121,8 @@ export const activity = <Input, Output>(
 ): PromiseActorLogic<Output, Input> => {
   // For charts that XState itself runs, for example in tests.
   const logic = fromPromise<Output, Input>(async ({ input, signal }) => {
-    const instance = { id: '', data: undefined };
-    const result = await run({ input, instance, signal, token: '', now: 0 });
+    const instance = { id: '', createdAt: 0, data: undefined };
+    const result = await run({ input, instance, signal, token: '', now: 0, attempt: 1 });
     if (result === later) throw new Error('Only the engine can wait for a later answer');
     return result as Output;
   });

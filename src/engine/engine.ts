@@ -19,6 +19,7 @@ import {
   type Foreseen,
   type InstanceStore,
   isJobId,
+  outsideKeys,
   type StoredInstance,
 } from './redis/instance-store.ts';
 
@@ -28,7 +29,7 @@ import {
  * refused   The chart has no transition for it in its state.
  * finished  The instance has ended.
  * unknown   There is no such instance.
- * busy      The first turn takes too long, or a megabyte of events waits: send again.
+ * busy      The first turn takes too long, or a hundred events wait: send again.
  */
 export type SendResult = 'taken' | 'refused' | 'finished' | 'unknown' | 'busy';
 
@@ -44,6 +45,11 @@ export interface Instance {
   /** Undefined before the first turn. */
   readonly record: InstanceRecord | undefined;
   readonly ended: 'no' | 'completed' | 'failed';
+  /**
+   * Its end is stored in the record: events are refused. Then effects are carried out, and its job
+   * ends.
+   */
+  readonly isClosed: boolean;
   /** The return value of its job, when it has completed. */
   readonly result: unknown;
   readonly failedReason: string | undefined;
@@ -86,7 +92,7 @@ export interface Engine {
   ): Promise<void>;
   /**
    * @param key Unique for the event, up to 1000 characters. Sent again under its key it is applied
-   *   once.
+   *   once, until two hundred others have come.
    * @param options.judged Waits until the chart has taken or refused it.
    * @param options.sentOnce Nobody sends it again under this key: a refusal leaves nothing.
    * @throws ZodError when the workflow takes no such event from outside.
@@ -161,7 +167,7 @@ export const deliver = async (
 };
 
 /** Separates keys from outside from those of the engine. */
-const outside = (key: string): string => `out/${key}`;
+const outside = (key: string): string => `${outsideKeys}${key}`;
 
 const resultOf = (given: Delivery): SendResult =>
   given === 'waiting' || given === 'accepted' ? 'taken' : given;
@@ -243,7 +249,7 @@ export const createEngine = (
       ...{ id, jobName, createdAt, endedAt: finishedOn, data },
       record: recordIn(ended === 'completed' ? returnValue : stored.record) ?? recordIn(stored.record),
       result: ended === 'completed' ? returnValue : undefined,
-      ended,
+      ...{ ended, isClosed: stored.isClosed },
       failedReason: failed ? failedReason : undefined,
     };
   };
@@ -278,7 +284,7 @@ export const createEngine = (
     answer: async (token, answer) => {
       const named = readToken(token);
       if (named === undefined) return 'unknown';
-      const { instance, child, run } = named;
+      const { instance, child, run, createdAt } = named;
       const event =
         'error' in answer
           ? errorEvent(child, { name: answer.error.name, message: answer.error.message })
@@ -287,6 +293,9 @@ export const createEngine = (
       const until = performance.now() + timeoutMs;
       for (;;) {
         const stored = await store.read(instance);
+        // Its id was used again.
+        const isAnother = typeof createdAt === 'number' && createdAt !== Math.trunc(stored?.timestamp ?? 0);
+        if (stored !== undefined && isAnother) return 'refused';
         const record = stored?.finishedOn === undefined ? recordIn(stored?.record) : undefined;
         if (record === undefined || run < record.next) {
           const asked = Object.entries(record?.children ?? {}).find(([name]) => name === child)?.[1];

@@ -217,10 +217,11 @@ export const rehearse = async (options: Options): Promise<Rehearsal> => {
       note(root, { kind: 'event', type: send.type, result });
     }
     if (answer === undefined) return;
-    for (const { id, record } of instances) {
+    for (const instance of instances) {
+      const { id, record } = instance;
       for (const [child, { src, run, waits, ended }] of Object.entries(record?.children ?? {})) {
         if (src !== answer || !waits || ended) continue;
-        const result = await engine.answer(tokenOf(id, child, run), { output });
+        const result = await engine.answer(tokenOf(instance, child, run), { output });
         note(id, { kind: 'event', type: `answer of ${answer}`, result });
         return;
       }

@@ -84,11 +84,13 @@ const putOffMs = (store: InstanceStore, id: string, time: number): number => {
 /** Parses the data once, when it is first read. A class: see `Life` (interpret.ts). */
 class JobInHand implements InstanceInHand {
   readonly id: string;
+  readonly createdAt: number;
   readonly #parse: () => unknown;
   #data: { readonly parsed: unknown } | undefined;
 
-  constructor(id: string, parse: () => unknown) {
+  constructor(id: string, createdAt: number, parse: () => unknown) {
     this.id = id;
+    this.createdAt = createdAt;
     this.#parse = parse;
   }
 
@@ -180,7 +182,7 @@ export const takeJob = async (options: TakeOptions, job: InstanceJob, token: str
   const mayHaveEvents = !isNew || job.attemptsStarted > 1 || progress.inbox !== undefined;
   const held = heldNames(Object.entries(stored?.children ?? {}));
   const inbox = mayHaveEvents ? await store.readInbox(id, held) : emptyInbox;
-  const instance = new JobInHand(id, () => workflow.parseInput(job.data));
+  const instance = new JobInHand(id, job.timestamp, () => workflow.parseInput(job.data));
   if (stored !== undefined) {
     if (!inbox.hasBegun) throw planted(notItsOwn);
     readOrFail(() => workflow.check(stored.context, instance));

@@ -8,8 +8,9 @@
  * T1  Timers and events are applied in the order of their times.
  * T2  An effect is carried out only after the commit that stores it. A turn that is cut off in
  *     between carries it out again.
- * T3  A turn whose activities all answer at once, and that has no effects, commits once: with the
- *     end of its job.
+ * T3  A turn with one activity that answers at once, and without effects, commits once: with the end
+ *     of its job. An activity that follows the answer of another begins when this answer is stored:
+ *     after a crash the other one would run again, and could answer otherwise.
  * T4  An event is taken or refused in the same step that stores its consequences.
  * T5  An instance of another version of its chart is left to a worker that has this version. It is
  *     looked at less and less often, up to a minute (take-job.ts).
@@ -119,6 +120,8 @@ class Turn {
   #isCommitted: boolean;
   /** Something has changed since the last commit. */
   #isDirty: boolean;
+  /** T3. An activity has answered since the last commit. */
+  #hasNewAnswer = false;
   /** The instance runs again after its end, and this is not stored yet. */
   #isReplayed = false;
   /** The end of the instance is stored. Only effects are left to do. */
@@ -247,7 +250,8 @@ class Turn {
         return true;
       case 'failed': {
         const { policy } = this.#activityOf(child.src);
-        const { attempts = 1, backoffMs = 1000, maxBackoffMs = 60_000 } = policy;
+        const retry = { ...policy, ...policy.retry?.(child.input) };
+        const { attempts = 1, backoffMs = 1000, maxBackoffMs = 60_000 } = retry;
         const failures = (child.failures ?? 0) + 1;
         if (failures >= attempts) {
           this.#apply(errorEvent(name, result.error));
@@ -278,12 +282,13 @@ class Turn {
       const { src, run, input } = child;
       if (this.#heldUntil(name, child) > now) continue;
       const activity = this.#activityOf(src);
-      const { afterCommit, turnWaitsMs: waits } = activity.policy;
-      if (!this.#committedRuns.includes(runName(name, child)) && afterCommit?.(input)) {
+      const { afterCommit = () => this.#hasNewAnswer, turnWaitsMs: waits } = activity.policy;
+      if (!this.#committedRuns.includes(runName(name, child)) && afterCommit(input)) {
         await this.#commit('goesOn');
         return true;
       }
-      const pauseMs = activities.start({ child: name, run, activity, input, instance, now });
+      const attempt = (child.failures ?? 0) + 1;
+      const pauseMs = activities.start({ child: name, run, activity, input, instance, now, attempt });
       if (pauseMs === 0) {
         turnWaitsMs = Math.max(turnWaitsMs, waits?.(input, instance) ?? usualTurnWaitMs);
       } else {
@@ -294,7 +299,7 @@ class Turn {
     }
     const ended = await activities.next(turnWaitsMs);
     if (ended === undefined) return false;
-    this.#finish(ended);
+    if (this.#finish(ended)) this.#hasNewAnswer = true;
     return true;
   }
 
@@ -348,7 +353,7 @@ class Turn {
       case 'withdraw': {
         const { policy } = this.#activityOf(type);
         const { child, run, input } = params as { child: string; run: number; input: unknown };
-        await policy.withdraw?.({ input, instance, token: tokenOf(this.#id, child, run) });
+        await policy.withdraw?.({ input, instance, token: tokenOf(instance, child, run) });
         return;
       }
       case 'stop':
@@ -437,6 +442,7 @@ class Turn {
     job.progress = record;
     this.#isCommitted = true;
     this.#isDirty = false;
+    this.#hasNewAnswer = false;
     this.#isReplayed = false;
     this.#held = held;
     this.#committedRuns = runNames(life.activities());

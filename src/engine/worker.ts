@@ -69,6 +69,14 @@ const catalogue = (
   return known;
 };
 
+/** BullMQ's worker renews the lock of a job until its processor is over. */
+class TurnWorker extends Worker {
+  /** Call before the lock is given back: a renewal after that would be an error. */
+  letGo(id: string): void {
+    this.lockManager.untrackJob(id);
+  }
+}
+
 /** How many turns each fetcher may run at once. The sum is the concurrency. */
 const spread = (concurrency: number, fetchers: number): readonly number[] => {
   const count = Math.min(concurrency, fetchers);
@@ -131,7 +139,14 @@ export const startWorkflowWorker = (options: {
   const renew = (tries: readonly HeldTry[]) => store.renew(tries, now() + holdMs);
   const activities = createActivities(bring, renew, holdMs, onError);
   const turn = createTurn({
-    store,
+    store: {
+      ...store,
+      sleep: (id, token, until) => {
+        // A token begins with the id of its worker.
+        for (const worker of workers) if (token.startsWith(worker.id)) worker.letGo(id);
+        return store.sleep(id, token, until);
+      },
+    },
     find: (name, version) => {
       const versions = known.get(name) ?? [];
       return version === undefined ? versions[0] : versions.find(({ chart }) => chart.version === version);
@@ -156,8 +171,8 @@ export const startWorkflowWorker = (options: {
     ...{ observe, now, onError },
     ...{ workflowOf: options.workflowOf, abandon: options.abandon },
   });
-  const startOne = (concurrency: number, index: number): Worker =>
-    new Worker(
+  const startOne = (concurrency: number, index: number): TurnWorker =>
+    new TurnWorker(
       queue.name,
       (job, token) => {
         if (token === undefined) throw new Error('BullMQ gave no lock token');
@@ -181,7 +196,13 @@ export const startWorkflowWorker = (options: {
     );
   tellEnds(connection);
   const workers = spread(concurrency, options.fetchers ?? 1).map(startOne);
-  for (const worker of workers) worker.on('error', onError);
+  for (const worker of workers) {
+    worker.on('error', onError);
+    // A lock that is lost does not come back. It is reported once.
+    worker.on('lockRenewalFailed', (ids) => {
+      for (const id of ids) worker.letGo(id);
+    });
+  }
   const clean = (state: 'completed' | 'failed', keptMs: number | undefined): void => {
     if (keptMs !== undefined) queue.clean(graceOf(keptMs, now), maxCleaned, state).catch(onError);
   };

@@ -94,7 +94,7 @@ export const createEvidenceMaker = (options: {
     });
     // Whose certificate it is and for which request, only the other service knows.
     if (upstream !== undefined) return entryWith(signer.serialNumber);
-    const serialNumber = await custody.serialNumberOf(digitsOf(person.msisdn));
+    const serialNumber = await custody.serialNumberOf(digitsOf(person.msisdn), at);
     if (signer.serialNumber !== serialNumber) throw new Error(`${place}: another person has signed`);
     if (Buffer.compare(nonce, nonceOf(msspTransId, attempt)) !== 0)
       throw new Error(`${place}: the signature is of another transaction or attempt`);

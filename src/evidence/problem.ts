@@ -13,6 +13,8 @@ const sentences = {
   UNTRUSTED_CHAIN: 'has no chain of certificates to a trusted root',
   CERTIFICATE_EXPIRED: 'has a certificate that was expired',
   CERTIFICATE_NOT_YET_VALID: 'has a certificate that was not valid yet',
+  CERTIFICATE_REVOKED: 'has a certificate that was revoked',
+  REVOCATION_UNKNOWN: 'has a certificate of which nothing says whether it was revoked',
   WRONG_PURPOSE: 'has a certificate for another purpose',
   NOT_ONE_SIGNER: 'does not have exactly one signer',
   NO_CONTENT: 'does not contain what it signs',

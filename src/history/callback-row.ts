@@ -1,6 +1,6 @@
 /**
- * The callback of one end of a transaction, as operators see it: without its address, which may hold
- * a secret, and without data of the person.
+ * The callback of one end of a transaction, or of what happens in a process, as operators see it:
+ * without its address, which may hold a secret, and without data of the person.
  */
 
 /**
@@ -13,14 +13,23 @@ export type CallbackState = 'waiting' | 'delivered' | 'dead';
 export interface CallbackRow {
   /** The receiver's `webhook-id`. */
   readonly id: string;
-  readonly msspTransId: string;
   readonly apId: string;
-  readonly apTransId: string;
-  /** Of the transaction. */
-  readonly attempt: number;
-  readonly event: 'signed' | 'failed' | 'receipted';
-  /** When the transaction ended, milliseconds since the epoch. */
+  /** Of a transaction `signed`, `failed` or `receipted`; of a process its type, `process.end`. */
+  readonly event: string;
+  /** When it happened, milliseconds since the epoch. */
   readonly endedAt: number;
+  /** Of a transaction. */
+  readonly msspTransId?: string;
+  readonly apTransId?: string;
+  readonly attempt?: number;
+  /** Of a process: its id as the application has chosen it, and the id of the instance. */
+  readonly process?: string;
+  readonly instanceId?: string;
+  /** The step, and the signer in it. */
+  readonly step?: string;
+  readonly key?: string;
+  /** Where a process is told elsewhere than where callbacks of the application are. */
+  readonly host?: string;
   readonly state: CallbackState;
   readonly tries: number;
   /** Of the last try that failed: `HTTP 500`. */

@@ -159,6 +159,9 @@ export const createIndexStore = (redis: RedisClient, keys: ShardKeys, now: () =>
       return true;
     },
 
+    /** How many transactions a generation has. */
+    size: async (generation: number): Promise<number> => redis.hlen(keys.generation(generation).at),
+
     /** Takes rows out, if they still are what was read. */
     remove: async (
       generation: number,

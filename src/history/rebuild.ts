@@ -46,7 +46,8 @@ export const rebuildShard = async (options: {
       signal?.throwIfAborted();
       const entries = (await readEntries(redis, keys, ids)).filter(({ row }) => row !== undefined);
       check((await lease.hold()) && (await store.build(generation, entries)));
-      indexed += entries.length;
+      // The scan meets some twice.
+      indexed = await store.size(generation);
       onProgress?.({ indexed, expected });
       // Signing goes first.
       await delay(1);

@@ -13,6 +13,7 @@ import { createExamples, type Examples, type OperationExamples } from './documen
 import { machinePaths, machineSchemas } from './documentation/machine-paths.ts';
 import { body, type OperationNode, ref, type SchemaNode, schemaPath } from './documentation/nodes.ts';
 import { type DescribedOperation, describeOperations } from './documentation/operations.ts';
+import { pkiPaths, pkiSchemas } from './documentation/pki-paths.ts';
 import { workflowPaths, workflowSchemas } from './documentation/workflow-paths.ts';
 import { presentFault } from './present.ts';
 
@@ -99,6 +100,7 @@ export const buildOpenApiDocument = (rules: ProtocolRules, productVersion?: stri
     tags: [
       { name: 'signature', description: 'What relying applications call.' },
       { name: 'workflows', description: 'Signature processes, and charts of the operator.' },
+      { name: 'certificates', description: 'What verifiers of signatures ask.' },
       { name: 'health', description: 'What monitoring calls.' },
       { name: 'description', description: 'The interface about itself.' },
       { name: 'login', description: 'Where a login by OpenID Connect begins.' },
@@ -107,6 +109,7 @@ export const buildOpenApiDocument = (rules: ProtocolRules, productVersion?: stri
       schemas: namedSchemas([
         ...described.flatMap(({ request, response }) => [request, response]),
         faultResponseSchema,
+        ...pkiSchemas,
         ...machineSchemas,
         ...workflowSchemas,
       ]),
@@ -136,6 +139,7 @@ export const buildOpenApiDocument = (rules: ProtocolRules, productVersion?: stri
         },
       ),
       ...workflowPaths,
+      ...pkiPaths,
       ...machinePaths,
     },
   };

@@ -1,31 +1,111 @@
 /**
- * The root certificates for verifying signatures, as PEM.
+ * What verifiers of signatures fetch: the roots as PEM, the certificate and the list of revoked
+ * certificates of each authority, OCSP answers (RFC 6960 appendix A), and time stamps (RFC 3161
+ * 3.4).
  *
- * They are public. A root is only as trustworthy as the connection it came over: relying parties
- * fetch it once, compare its fingerprint by another way, and keep the file.
+ * All of it is public. A root is only as trustworthy as the connection it came over: relying
+ * parties fetch it once, compare its fingerprint by another way, and keep the file. The rest is
+ * signed.
  */
 import { X509Certificate } from 'node:crypto';
-import { Hono } from 'hono';
+import type { IncomingMessage } from 'node:http';
+import { type Context, Hono } from 'hono';
+import type { AskTimeStamp } from '../pki/long-term.ts';
+import type { Publisher } from '../pki/publisher.ts';
+import { readBody } from '../request-body.ts';
 import type { HttpLog } from './log.ts';
 
 export interface PkiRoutesOptions {
   /** DER. @throws When the store of keys is unreachable. */
   readonly trust: () => Promise<readonly Uint8Array[]>;
+  /** Throws like `trust`. */
+  readonly publisher: Publisher;
+  /** Answers requests for time stamps. Throws like `trust`. */
+  readonly timeStamps: AskTimeStamp;
+  /** In how many seconds this caller may ask for a signature; 0 is now. Throws like `trust`. */
+  readonly pkiWait: (incoming: IncomingMessage | undefined) => Promise<number>;
   readonly log: HttpLog;
 }
 
+interface PkiEnvironment {
+  readonly Bindings: { readonly incoming?: IncomingMessage };
+}
+type PkiContext = Context<PkiEnvironment>;
+
 const toPem = (der: Uint8Array): string => new X509Certificate(der).toString();
 
-export const createPkiRoutes = ({ trust, log }: PkiRoutesOptions): Hono => {
-  const routes = new Hono();
-  routes.get('/pki/root.pem', async (c) => {
+/** What is revoked shall be known soon, so it is not kept as long as it is good for. */
+const cacheControl = 'public, max-age=300';
+
+const maxRequest = { maxBytes: 8192, timeoutMs: 5000 } as const;
+
+const signed = (bytes: Uint8Array, type: string, more: Readonly<Record<string, string>> = {}): Response =>
+  new Response(Uint8Array.from(bytes), {
+    headers: { 'content-type': type, 'cache-control': cacheControl, ...more },
+  });
+
+export const createPkiRoutes = ({
+  trust,
+  publisher,
+  timeStamps,
+  pkiWait,
+  log,
+}: PkiRoutesOptions): Hono<PkiEnvironment> => {
+  const routes = new Hono<PkiEnvironment>();
+
+  const orUnreachable = async (c: PkiContext, work: () => Promise<Response>): Promise<Response> => {
     try {
-      const pem = (await trust()).map(toPem).join('');
-      return c.body(pem, 200, { 'content-type': 'application/x-pem-file' });
+      return await work();
     } catch (error) {
       log.trouble(error instanceof Error ? error : new Error(String(error)));
       return c.text('The keys are out of reach\n', 503);
     }
-  });
+  };
+
+  const limited = (c: PkiContext, work: () => Promise<Response>): Promise<Response> =>
+    orUnreachable(c, async () => {
+      const seconds = await pkiWait(c.env?.incoming);
+      if (seconds === 0) return work();
+      return c.text('Too many requests: try again later\n', 429, { 'retry-after': String(seconds) });
+    });
+
+  const answerOcsp = async (request: Uint8Array): Promise<Response> =>
+    signed(await publisher.ocspAnswer(request), 'application/ocsp-response');
+
+  routes.get('/pki/root.pem', (c) =>
+    orUnreachable(c, async () =>
+      c.body((await trust()).map(toPem).join(''), 200, { 'content-type': 'application/x-pem-file' }),
+    ),
+  );
+
+  routes.get('/pki/:file{(?:root|issuing)-[0-9]{1,4}\\.(?:crl|cer)}', (c) =>
+    orUnreachable(c, async () => {
+      const [id = '', kind] = c.req.param('file').split('.');
+      const isList = kind === 'crl';
+      const der = await (isList ? publisher.revocationList(id) : publisher.certificate(id));
+      if (der === undefined) return c.text('There is no such authority\n', 404);
+      return signed(der, isList ? 'application/pkix-crl' : 'application/pkix-cert');
+    }),
+  );
+
+  const withBody = (c: PkiContext, work: (body: Uint8Array) => Promise<Response>): Promise<Response> =>
+    limited(c, async () => {
+      const body = await readBody(c.req.raw, c.env?.incoming, maxRequest);
+      return body.ok ? work(body.bytes) : c.text('The request is too large or incomplete\n', 413);
+    });
+
+  routes.post('/pki/ocsp', (c) => withBody(c, answerOcsp));
+
+  routes.post('/pki/tsa', (c) =>
+    withBody(c, async (body) =>
+      signed(await timeStamps(body), 'application/timestamp-reply', { 'cache-control': 'no-store' }),
+    ),
+  );
+
+  // Base64 may have slashes, which clients escape or not.
+  routes.get('/pki/ocsp/:request{.+}', (c) =>
+    limited(c, () => answerOcsp(Buffer.from(c.req.param('request').slice(0, 4096), 'base64'))),
+  );
+
   return routes;
 };

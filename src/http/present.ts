@@ -210,8 +210,14 @@ export interface ProfileView {
   readonly subscriber: Subscriber;
   /** Each switches its part on. */
   readonly params: ReadonlySet<ProfileParam>;
-  /** By device: user, issuing CA, root. Empty without the param `certs`. */
-  readonly chains: ReadonlyMap<string, readonly { readonly base64: string; readonly subject: string }[]>;
+  /**
+   * By device: its chains of user, issuing CA, root; several where several phones are one device.
+   * Empty without the param `certs`.
+   */
+  readonly chains: ReadonlyMap<
+    string,
+    readonly (readonly { readonly base64: string; readonly subject: string }[])[]
+  >;
 }
 
 /** For a card of an unknown network. */
@@ -219,18 +225,15 @@ const unknownCarrier = { mcc: '000', mnc: '00', network: 'Unknown network' };
 
 const presentSscd = ({ subscriber, params, chains }: ProfileView, sscd: Sscd) => {
   const { mcc, mnc, network } = subscriber.carrier ?? unknownCarrier;
-  const chain = chains.get(sscd.id);
   return {
     CardDetails:
       params.has('carddetails') && sscd.kind === 'sim' ? { Mcc: mcc, Mnc: mnc, Network: network } : undefined,
-    MobileUserCertificate: chain && [
-      {
-        Algorithm: sscd.algorithm,
-        State: sscd.certificateState,
-        X509Certificate: chain.map(({ base64 }) => base64),
-        X509SubjectName: chain.map(({ subject }) => subject),
-      },
-    ],
+    MobileUserCertificate: chains.get(sscd.id)?.map((chain) => ({
+      Algorithm: sscd.algorithm,
+      State: sscd.certificateState,
+      X509Certificate: chain.map(({ base64 }) => base64),
+      X509SubjectName: chain.map(({ subject }) => subject),
+    })),
     PinStatus: params.has('pinstatus') ? { Blocked: sscd.pinBlocked } : undefined,
     State: params.has('state') ? sscd.state : undefined,
   };

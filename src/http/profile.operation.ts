@@ -38,14 +38,22 @@ export const createProfile = ({
   upstreamProfile,
   now,
 }: OperationDeps): OperationHandler => {
-  const chainOf = async ({ msisdn }: Subscriber, sscd: Sscd) => {
-    const { id: sscdId, algorithm, certificateExpired: expired } = sscd;
-    const { chain } = await custody.userKey({ msisdn, sscdId, algorithm, expired });
-    const certificates = chain.certificates.map((der) => ({
-      base64: Buffer.from(der).toString('base64'),
-      subject: subjectDn(der),
-    }));
-    return [sscdId, certificates] as const;
+  const chainsOf = async ({ msisdn }: Subscriber, sscd: Sscd) => {
+    const { id: sscdId, algorithm, certificateExpired: expired, certificates: ids } = sscd;
+    const chains =
+      ids === undefined
+        ? [(await custody.userKey({ msisdn, sscdId, algorithm, expired })).chain]
+        : await Promise.all(ids.map(custody.chain));
+    const views = chains
+      .filter((chain) => chain !== undefined)
+      .map(({ certificates: [user, issuing, ...above] }) =>
+        // Without a cross-certificate, which stands before the root.
+        [user, issuing, ...above.slice(-1)].map((der) => ({
+          base64: Buffer.from(der).toString('base64'),
+          subject: subjectDn(der),
+        })),
+      );
+    return [sscdId, views] as const;
   };
 
   return createOperation({
@@ -53,7 +61,9 @@ export const createProfile = ({
     callerOf: (request) => request,
     providers,
     serve: async ({ caller, msisdn, params }, { trace }) => {
-      const subscriber = subscribers.find(msisdn.number);
+      // With the last known states while the store is away.
+      await custody.refresh().catch(() => undefined);
+      const subscriber = await subscribers.find(msisdn.number);
       if (subscriber === undefined) return faultAnswer(fault(105), trace);
       const authority = dialectOf(caller.msspUri, authorities);
       const gateway = gatewayOf(subscriber);
@@ -74,7 +84,7 @@ export const createProfile = ({
         profiles,
         subscriber,
         params,
-        chains: new Map(await Promise.all(certified.map((sscd) => chainOf(subscriber, sscd)))),
+        chains: new Map(await Promise.all(certified.map((sscd) => chainsOf(subscriber, sscd)))),
       };
       return answer(presentProfile(caller, view, now()), trace);
     },

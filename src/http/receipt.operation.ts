@@ -26,7 +26,7 @@ export const createReceipt = ({
     callerOf: (request) => request,
     providers,
     serve: async (request, { trace, turn }) => {
-      const always = testFault(subscribers.find(request.msisdn.number));
+      const always = testFault(await subscribers.find(request.msisdn.number));
       if (always !== undefined) return faultAnswer(always, trace);
       const sent = await receipts.send(request, turn.onAccepted);
       if (!sent.ok) return faultAnswer(sent.fault, trace);

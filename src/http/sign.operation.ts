@@ -33,11 +33,11 @@ export const createSign = ({
     providers,
     serve: async ({ request, wire }, { provider, trace, turn }) => {
       // The health check of monitoring does not know the AP's prefix.
-      const refused = refusedNumber(subscribers.find(request.msisdn.number));
+      const refused = refusedNumber(await subscribers.find(request.msisdn.number));
       if (refused !== undefined) return faultAnswer(refused, trace);
       const allowed = checkSignatureRequest(provider, request);
       if (!allowed.ok) return faultAnswer(allowed.fault, trace);
-      const eligible = eligibility(request, subscribers);
+      const eligible = await eligibility(request, subscribers);
       if (!eligible.ok) return faultAnswer(eligible.fault, trace);
       const profile = eligible.value.chosen.answerProfile;
 

@@ -1,24 +1,14 @@
-/**
- * The changes of an instance of a workflow as server-sent events.
- *
- * A stream holds a connection and looks at the instance, so there is a limited number of them. It
- * ends with the instance, when its reader goes, when this process stops, and after ten minutes in
- * any case: readers connect again by themselves.
- *
- * Source: HTML Living Standard, section 9.2.
- */
+/** An instance of a workflow as HTTP shows it, and its changes as server-sent events. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Context } from 'hono';
-import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import type { ProcessView } from '../../machines/process-report.ts';
+import { createEventStreams, type OpenStream } from '../event-stream.ts';
 import { processName } from '../workflows/stock-process.ts';
 import type { Workflows, WorkflowView } from '../workflows/workflows.ts';
 import type { HttpLog } from './log.ts';
 
-const maxStreams = 256;
-const maxStreamsOfOne = 16;
-const streamMs = 600_000;
-const heartbeatMs = 15_000;
+const maxInAll = 256;
+const maxOfOne = 16;
 /** Between two looks; longer while nothing changes. */
 const firstPauseMs = 200;
 const maxPauseMs = 3000;
@@ -74,38 +64,26 @@ export const presentWorkflow = (
 
 export const createWorkflowStreams = ({ find }: Pick<Workflows, 'find'>, log: Pick<HttpLog, 'trouble'>) => {
   const stopped = new AbortController();
-  const openFor = new Map<string, number>();
-  let open = 0;
+  const limits = { stopping: stopped.signal, maxOfOne, maxInAll };
+  const openStream = createEventStreams({ ...limits, onError: log.trouble });
 
   const tell = async (
-    stream: SSEStreamingApi,
+    { send, signal }: OpenStream,
     look: () => Promise<WorkflowView | undefined>,
   ): Promise<void> => {
-    const until = performance.now() + streamMs;
     let last = '';
-    let saidAt = 0;
     let pauseMs = firstPauseMs;
-    while (!stream.aborted && !stopped.signal.aborted && performance.now() < until) {
+    while (!signal.aborted) {
       const view = await look();
       if (view === undefined) return;
       const data = JSON.stringify(presentWorkflow(view));
       const isOver = view.status !== 'open';
-      const isSilent = performance.now() - saidAt >= heartbeatMs;
-      if (data !== last) await stream.writeSSE({ event: isOver ? 'end' : 'state', data });
-      else if (isSilent) await stream.write(':\n\n');
-      if (data !== last || isSilent) saidAt = performance.now();
+      if (data !== last) await send(isOver ? 'end' : 'state', data);
       if (isOver) return;
       pauseMs = data === last ? Math.min(pauseMs * 1.3, maxPauseMs) : firstPauseMs;
       last = data;
-      await delay(pauseMs, undefined, { signal: stopped.signal }).catch(() => undefined);
+      await delay(pauseMs, undefined, { signal }).catch(() => undefined);
     }
-  };
-
-  const leave = (apId: string): void => {
-    open -= 1;
-    const left = (openFor.get(apId) ?? 1) - 1;
-    if (left === 0) openFor.delete(apId);
-    else openFor.set(apId, left);
   };
 
   return {
@@ -115,26 +93,9 @@ export const createWorkflowStreams = ({ find }: Pick<Workflows, 'find'>, log: Pi
       name: string,
       id: string,
     ): Promise<Response | 'stopping' | 'too-many' | 'unknown'> => {
-      if (stopped.signal.aborted) return 'stopping';
-      if ((await find(apId, name, id)) === undefined) return 'unknown';
-      // Hono runs GET for HEAD and drops the body: nobody would read the stream, and so end it.
-      if (c.req.method === 'HEAD') return c.body(null, 200, { 'content-type': 'text/event-stream' });
-      const others = openFor.get(apId) ?? 0;
-      if (others >= maxStreamsOfOne || open >= maxStreams) return 'too-many';
-      openFor.set(apId, others + 1);
-      open += 1;
-      // nginx would hold events back until it has a buffer full of them.
-      c.header('x-accel-buffering', 'no');
-      return streamSSE(c, async (stream) => {
-        try {
-          await tell(stream, () => find(apId, name, id));
-        } catch (error) {
-          // Hono would write it past the log. The reader connects again.
-          log.trouble(error instanceof Error ? error : new Error(String(error)));
-        } finally {
-          leave(apId);
-        }
-      });
+      const look = () => find(apId, name, id);
+      if ((await look()) === undefined) return 'unknown';
+      return openStream(c, apId, (stream) => tell(stream, look));
     },
     /** Ends all of them, and lets no new one begin. */
     close: (): void => stopped.abort(),

@@ -36,8 +36,8 @@ export interface AdapterOptions {
   readonly interactionSeconds: number;
   /** Called when a backchannel request is read, which is when a client polls. */
   readonly onBackchannelLookup: (id: string, payload: AdapterPayload) => Promise<boolean>;
-  /** Logins of this client before then no longer count; milliseconds since the epoch. */
-  readonly endedBefore: (clientId: string) => number;
+  /** Logins before then no longer count; milliseconds since the epoch. */
+  readonly endedBefore: (clientId: string, account?: string) => number;
   readonly now: () => number;
 }
 
@@ -84,9 +84,8 @@ export const createAdapter =
         if (model === 'Client') return undefined;
         const payload = await read(id);
         // Codes and tokens need their grant, and a grant keeps the time of its login.
-        if (model === 'Grant' && (payload?.iat ?? 0) * 1000 < endedBefore(payload?.clientId ?? '')) {
-          return undefined;
-        }
+        const ended = () => endedBefore(payload?.clientId ?? '', payload?.accountId);
+        if (model === 'Grant' && (payload?.iat ?? 0) * 1000 < ended()) return undefined;
         if (model !== 'BackchannelAuthenticationRequest' || payload === undefined) return payload;
         return (await onBackchannelLookup(id, payload)) ? read(id) : payload;
       },

@@ -5,6 +5,7 @@
  * so that two services cannot find out that they have the same customer.
  */
 import { createHmac } from 'node:crypto';
+import type { KeyCustody } from '../pki/ports.ts';
 import { deriveKey } from '../pki/sealed-json.ts';
 import type { OauthClient } from '../registry/oauth-client.ts';
 import type { Subscriber } from '../registry/subscriber.ts';
@@ -74,12 +75,22 @@ export const claimsAbout = (
   ...locationClaims(evidence?.location),
 });
 
-/** @returns `sub` of an account at a client: 43 characters, equal for all clients of a sector. */
+/** The owner of a number: 1 is the first one. */
+export type OwnerOf = KeyCustody['ownerOf'];
+
+/**
+ * @param ownerOf A number that is given to somebody else is another account.
+ * @returns `sub` of an account at a client: 43 characters, equal for all clients of a sector.
+ */
 export const createPairwise = (
   masterKey: Uint8Array,
   tenant: string,
+  ownerOf: OwnerOf,
 ): ((account: string, client: Pick<OauthClient, 'sector'>) => string) => {
   const key = deriveKey(masterKey, `paraph oidc subjects ${tenant}`);
-  return (account, { sector }) =>
-    createHmac('sha256', key).update(`${sector.length}:${sector}`).update(account).digest('base64url');
+  return (account, { sector }) => {
+    const { version } = ownerOf(account);
+    const person = version === 1 ? account : `${account}:${version}`;
+    return createHmac('sha256', key).update(`${sector.length}:${sector}`).update(person).digest('base64url');
+  };
 };

@@ -41,9 +41,25 @@ export const findMethod = ({ signature, sscdId }: SignedView): LoginMethod => {
   return sscdId === 'sim' ? 'sim' : 'app';
 };
 
-export const listAmr = (method: LoginMethod, located: boolean): readonly AmrValue[] => [
+/** How a phone joined a login (interaction/phone-start.ts). */
+export type PhoneStart = 'qr' | 'device';
+
+export interface JoinedPhone {
+  readonly start: PhoneStart;
+  /** SHA-256 of its certificate, base64url. */
+  readonly certificateHash: string;
+}
+
+const amrOfStart = { qr: 'mid_qr', device: 'mid_same_device' } as const;
+
+export const listAmr = (
+  method: LoginMethod,
+  located: boolean,
+  start: PhoneStart | undefined,
+): readonly AmrValue[] => [
   `mid_${method}` as const,
   ...(located ? (['mid_geo'] as const) : []),
+  ...(start === undefined ? [] : [amrOfStart[start]]),
 ];
 
 /** The known values of a space-separated list, in its order. */
@@ -53,7 +69,7 @@ export const parseAcrValues = (text: unknown): readonly AcrValue[] =>
     : [];
 
 /** RFC 8176 has no values for mobile signatures; these are the field's own. */
-export const amrValues = ['mid_sim', 'mid_app', 'mid_otp', 'mid_geo'] as const;
+export const amrValues = ['mid_sim', 'mid_app', 'mid_otp', 'mid_geo', 'mid_qr', 'mid_same_device'] as const;
 export type AmrValue = (typeof amrValues)[number];
 
 export interface LoginEvidence {

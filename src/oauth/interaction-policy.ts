@@ -39,7 +39,7 @@ export const policyWith = (
   singleSignOnSeconds: number,
   clientOf: (id: string) => OauthClient,
   subjectOf: Tenant['subjectOf'],
-  endedBefore: (clientId: string) => number,
+  endedBefore: (clientId: string, account?: string) => number,
 ) => {
   const { base, Check, Prompt } = interactionPolicy;
   const policy = base();
@@ -57,7 +57,7 @@ export const policyWith = (
   login?.checks.add(
     new Check('ended', 'End-User authentication is required', 'login_required', (ctx) => {
       const { session, client } = ctx.oidc;
-      return (session?.loginTs ?? 0) * 1000 < endedBefore(client?.clientId ?? '');
+      return (session?.loginTs ?? 0) * 1000 < endedBefore(client?.clientId ?? '', session?.accountId);
     }),
   );
   login?.checks.add(

@@ -4,6 +4,7 @@
  * again: over the text of this login, up to our root, by the right number. So write access to the
  * queue is not enough to log in as somebody.
  */
+import { hash } from 'node:crypto';
 import { verifySignature } from '../pki/verify.ts';
 import { type Fault, fault } from '../protocol/fault.ts';
 import type { Protocol } from '../protocol/parse.ts';
@@ -16,7 +17,7 @@ import { eligibility } from '../transactions/eligibility.ts';
 import type { SignedView, TransactionView } from '../transactions/outcomes.ts';
 import type { Transactions } from '../transactions/transactions.ts';
 import type { GatewayTrust } from '../transactions/verify-outcome.ts';
-import type { LoginEvidence } from './evidence.ts';
+import type { JoinedPhone, LoginEvidence } from './evidence.ts';
 import { findAcr, findMethod, listAmr, profileFor } from './evidence.ts';
 import { codeText, fillLoginText, loginTextFor } from './pages/session-text.ts';
 import type { Tenant } from './tenant.ts';
@@ -59,6 +60,8 @@ export interface ExpectedLogin {
   readonly reference: string;
   readonly msisdn: string;
   readonly acrValues: readonly AcrValue[];
+  /** The only one that may sign; undefined for any of the number. */
+  readonly phone?: JoinedPhone | undefined;
 }
 
 /**
@@ -154,7 +157,7 @@ export const createLogins = (options: LoginsOptions): Logins => {
   const evidenceOf = async (
     { request, endedAt }: TransactionView,
     signed: SignedView,
-    requested: readonly AcrValue[],
+    { acrValues: requested, phone }: ExpectedLogin,
   ): Promise<LoginEvidence | undefined> => {
     const method = findMethod(signed);
     const acr = findAcr(requested, method);
@@ -164,7 +167,7 @@ export const createLogins = (options: LoginsOptions): Logins => {
       msisdn: request.msisdn.number,
       at: Math.floor((endedAt ?? now()) / 1000),
       acr,
-      amr: listAmr(method, located),
+      amr: listAmr(method, located, phone?.start),
       location: signed.geofencing,
     };
     if (signed.signature === undefined) return { ...common, serialNumber: undefined, cms: undefined };
@@ -174,7 +177,9 @@ export const createLogins = (options: LoginsOptions): Logins => {
       at: new Date(now()),
     });
     if (!verification.ok) return undefined;
-    const { serialNumber } = verification.signer;
+    const { serialNumber, certificate } = verification.signer;
+    if (phone !== undefined && hash('sha256', certificate, 'base64url') !== phone.certificateHash)
+      return undefined;
     // A good signature of another person does not count. Which number has which serial number
     // behind a gateway is known there alone.
     const isTheirs = upstream !== undefined || serialNumber === (await serialNumberOf(request.msisdn.number));
@@ -189,7 +194,7 @@ export const createLogins = (options: LoginsOptions): Logins => {
       const text = textOf(request);
       const parsed = protocol.parseSign(bodyOf(request, text, timeoutSeconds));
       if (!parsed.ok) return { kind: 'refused', fault: parsed.fault };
-      const eligible = eligibility(parsed.value.request, subscribers);
+      const eligible = await eligibility(parsed.value.request, subscribers);
       if (!eligible.ok) return { kind: 'refused', fault: eligible.fault };
       const { msspTransId } = await transactions.submitOnce(parsed.value.wire);
       return { kind: 'started', msspTransId, text, deadline: request.begunAt + timeoutSeconds * 1000 };
@@ -206,7 +211,7 @@ export const createLogins = (options: LoginsOptions): Logins => {
         case 'failed':
           return { kind: 'failed', fault: view.state.fault };
         case 'signed': {
-          const evidence = await evidenceOf(view, view.state.signed, expected.acrValues);
+          const evidence = await evidenceOf(view, view.state.signed, expected);
           return evidence === undefined
             ? { kind: 'failed', fault: fault(900) }
             : { kind: 'signed', evidence };

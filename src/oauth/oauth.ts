@@ -11,6 +11,7 @@ import type { OauthTenant } from '../registry/oauth-client.ts';
 import type { PasswordVerifier } from '../registry/password-verifier.ts';
 import type { RateLimiter } from '../registry/rate-limiter.ts';
 import { type BackchannelOptions, createBackchannel } from './backchannel/backchannel.ts';
+import type { OwnerOf } from './claims.ts';
 import { createSecretCheck } from './client-authentication.ts';
 import type { Environment, OauthDeps } from './deps.ts';
 import { describeError } from './error-codes.ts';
@@ -32,6 +33,8 @@ export interface OauthOptions
   /** Asked at the first request: `https://sign.example.com`. */
   readonly publicUrl: () => string;
   readonly masterKey: Uint8Array;
+  /** Of the key custody. */
+  readonly ownerOf: OwnerOf;
   readonly passwords: PasswordVerifier;
   readonly limiter: RateLimiter;
 }
@@ -171,7 +174,8 @@ export const createOauth = (options: OauthOptions) => {
   const deps: OauthDeps = { ...options, tenants, limits, checkSecret };
   const csrfKey = deriveKey(masterKey, 'paraph oidc forms');
   routes.route('/', createParRoutes(deps));
-  routes.route('/', createInteractionRoutes({ ...deps, csrfKey, stopping: stopping.signal }));
+  const interaction = createInteractionRoutes({ ...deps, csrfKey, stopping: stopping.signal });
+  routes.route('/', interaction.routes);
   /** Redis is away, or a bug: people get a page, programs an OAuth error. */
   const guarded = async (c: Context<Environment>, tenant: Tenant): Promise<Response> => {
     try {
@@ -203,10 +207,12 @@ export const createOauth = (options: OauthOptions) => {
   return {
     routes,
     tenants,
+    /** Lets a phone begin the login of a browser. */
+    join: interaction.join,
     /** Makes the keys of the first start. */
     prepare: async (): Promise<void> => {
-      await Promise.all(tenants.all.map((tenant) => tenant.provider()));
       backchannel.start();
+      await Promise.all(tenants.all.map((tenant) => tenant.provider()));
     },
     /** Ends the waiting pages of this process; their logins continue. */
     endWaiting: (): void => stopping.abort(),

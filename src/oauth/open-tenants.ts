@@ -10,7 +10,7 @@ import type { RedisClient } from '../redis/connect.ts';
 import { toError } from '../redis/to-error.ts';
 import type { OauthTenant } from '../registry/oauth-client.ts';
 import { createAdapter } from './adapter.ts';
-import { createPairwise } from './claims.ts';
+import { createPairwise, type OwnerOf } from './claims.ts';
 import { type ClientChange, createClientChanges, secretsOf } from './client-changes.ts';
 import type { OauthDeps } from './deps.ts';
 import { createProviderPages } from './error-pages.ts';
@@ -31,6 +31,7 @@ export interface TenantsOptions extends Pick<OauthDeps, 'settings' | 'subscriber
   readonly redis: RedisClient;
   readonly prefix: string;
   readonly masterKey: Uint8Array;
+  readonly ownerOf: OwnerOf;
   readonly checkSecret: (tenant: Tenant, ...offered: Parameters<CheckSecret>) => ReturnType<CheckSecret>;
   readonly backchannelOf: (tenant: Tenant) => ProviderOptions['backchannel'];
   /** @returns Whether the library should read the request again. */
@@ -49,7 +50,12 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
   const clientChanges = createClientChanges({ ...sealed, now });
   const cookieKey = deriveKey(masterKey, `paraph oidc cookies ${template.id}`).toString('base64url');
 
-  const endedBefore = (clientId: string): number => changes.get(clientId)?.endedBefore ?? 0;
+  /** By an order for the client, or because the number has another owner since. */
+  const endedBefore = (clientId: string, account?: string): number =>
+    Math.max(
+      changes.get(clientId)?.endedBefore ?? 0,
+      account === undefined ? 0 : options.ownerOf(account).since,
+    );
 
   const build = (jwks: ProviderOptions['jwks']): Provider => {
     const provider = createProvider(tenant, {
@@ -111,7 +117,7 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
     path,
     clients,
     store,
-    subjectOf: createPairwise(masterKey, template.id),
+    subjectOf: createPairwise(masterKey, template.id, options.ownerOf),
     secretsOf: async (client) => {
       await tenant.provider();
       return secretsOf(client, changes.get(client.id));

@@ -65,10 +65,10 @@ export const createProvider = (
     accountId: string,
     token?: { readonly grantId?: string | undefined },
   ): Promise<Account | undefined> => {
-    const subscriber = subscribers.find(accountId);
     return {
       accountId,
       claims: async () => {
+        const subscriber = await subscribers.find(accountId);
         const evidence =
           token?.grantId === undefined ? undefined : await store.get('evidence', token.grantId);
         return { ...claimsAbout(accountId, subscriber, evidence as LoginEvidence | undefined) };

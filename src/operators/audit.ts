@@ -36,14 +36,21 @@ export const auditActions = [
   'user-role',
   'user-password',
   'user-phone',
+  'phone-invite',
+  'phone-remove',
   'token-issue',
   'token-revoke',
+  'certificate-revoke',
+  'certificate-renew',
+  'number-reassign',
+  'authority-roll-over',
   'callback-replay',
   'callback-secret',
   'workflow-event',
   'workflow-replay',
   'client-change',
   'key-rotate',
+  'master-key',
   'queue-change',
   'history-rebuild',
 ] as const;
@@ -54,7 +61,10 @@ const entrySchema = z.object({
   /** `service` is the service itself, `none` someone who is not logged in. */
   via: z.enum([...ways, 'service', 'none']),
   action: z.enum(auditActions),
-  /** MSSP_TransID, id of a bulk or of a workflow's instance, name of an operator. */
+  /**
+   * MSSP_TransID, serial number of a certificate or a person, id of a bulk or of a workflow's
+   * instance, name of an operator.
+   */
   target: z.string().optional(),
   /** In the operator's own words. Never in the log. */
   reason: z.string().optional(),

@@ -73,11 +73,12 @@ export const createCallbackReplays = ({
 
   /** @param entry Of the order, or of the single replay. */
   const recorded = async (
-    { id, msspTransId: target }: CallbackRow,
+    { id, msspTransId, instanceId }: CallbackRow,
     entry: Omit<NewAuditEntry, 'action' | 'target'>,
     notBefore?: number,
   ): Promise<CallbackReplayResult> => {
     const details = { ...entry.details, callback: id };
+    const target = msspTransId ?? instanceId;
     const whole = { ...entry, action: 'callback-replay', target, details } as const;
     await audit.record(whole);
     const result = await callbacks.replay(id, notBefore);

@@ -1,5 +1,6 @@
 /** Reads forms of HTTP requests. */
 import { isUtf8 } from 'node:buffer';
+import type { Context } from 'hono';
 import { isInUtf8 } from '../request-body.ts';
 
 export type Parameters = ReadonlyMap<string, string>;
@@ -67,3 +68,20 @@ export const isFromOurPage = (
 ): boolean =>
   (sent === undefined || sent === 'null' || sent === origin) &&
   (fetchSite === undefined || fetchSite === 'same-origin' || fetchSite === 'none');
+
+/**
+ * Whether one of our pages made the request, by the browser's headers: `Sec-Fetch-Site` comes with
+ * every request over https or to this machine, `Origin` with every unsafe one. A page cannot set
+ * either.
+ *
+ * Source: Fetch Metadata Request Headers, section 2.3; Fetch Standard, section 3.2.
+ */
+export const readOrigin = ({ req }: Context, publicUrl: string): 'ours' | 'other' | 'unsaid' => {
+  const site = req.header('sec-fetch-site');
+  if (site !== undefined) return site === 'same-origin' ? 'ours' : 'other';
+  const origin = req.header('origin');
+  if (origin === undefined) return 'unsaid';
+  if (!URL.canParse(origin)) return 'other';
+  const { host, origin: named } = new URL(origin);
+  return host === req.header('host') || named === new URL(publicUrl).origin ? 'ours' : 'other';
+};

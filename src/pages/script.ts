@@ -1,7 +1,8 @@
 /**
- * The script of the waiting page, for browsers of the last ten years. News come as a server-sent
- * event. A browser without them, or that lost the stream twice, polls every two seconds. Nothing
- * runs while the page is hidden; it asks at once when it is shown again.
+ * The script of pages that wait for the phone, for browsers of the last ten years. News come as a
+ * server-sent event. A browser without them, or that lost the stream twice, polls every two seconds.
+ * Nothing runs while the page is hidden; it asks at once when it is shown again. A QR code on the
+ * page is a new one every three seconds.
  */
 export const script = `(function () {
   'use strict';
@@ -12,7 +13,9 @@ export const script = `(function () {
   var deadline = Date.now() + Number(waiting.dataset.seconds) * 1000;
   var nearlySeconds = Number(waiting.dataset.nearlySeconds);
   var pollMs = 2000;
-  var stream, poll, tick, losses = 0, said = false, active = false;
+  var code = document.getElementById('qr');
+  var turnMs = 3000;
+  var stream, poll, tick, turn, turns = 0, losses = 0, said = false, active = false;
 
   function reload() {
     stop();
@@ -62,17 +65,30 @@ export const script = `(function () {
     if (left === 0) startPolling();
   }
 
+  function showCode() {
+    turns += 1;
+    code.src = code.dataset.source + '?' + turns;
+  }
+
   function start() {
     if (active) return;
     active = true;
-    show();
-    tick = setInterval(show, 1000);
+    if (clock) {
+      show();
+      tick = setInterval(show, 1000);
+    }
+    if (code) {
+      showCode();
+      turn = setInterval(showCode, turnMs);
+      code.parentNode.hidden = false;
+    }
     listen();
   }
 
   function stop() {
     active = false;
     clearInterval(tick);
+    clearInterval(turn);
     clearInterval(poll);
     poll = undefined;
     closeStream();

@@ -106,6 +106,11 @@ input:focus-visible,textarea:focus-visible{outline-offset:1px;border-radius:.5re
 .facts dt{color:var(--quiet);font-size:.9375rem}
 .facts dd{margin:0;font-weight:600}
 .facts time{display:block;font-weight:400;font-size:.9375rem;color:var(--quiet)}
+[hidden]{display:none}
+.start{margin:1.5rem 0;padding-bottom:1.25rem;border-bottom:1px solid var(--line)}
+.start h2{margin:0 0 .75rem;font-size:1.0625rem;font-weight:650}
+.scan{margin-bottom:1rem}
+.scan img{display:block;width:14rem;height:14rem;margin:0 auto .75rem;background:#fff;border-radius:.5rem}
 .other{margin-top:1.25rem;padding-top:.5rem;border-top:1px solid var(--line)}
 .other summary{padding:.625rem 0;color:var(--accent);font-weight:600;cursor:pointer}
 .other form{margin-top:.5rem}

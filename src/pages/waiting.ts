@@ -17,10 +17,12 @@ const clock = (seconds: number): string => {
   return `${Math.floor(left / 60)}:${String(left % 60).padStart(2, '0')}`;
 };
 
-export const waitingHead = (
-  frame: PageFrame,
-): Html => html`<noscript><meta http-equiv="refresh" content="${reloadSeconds}"></noscript>
-<script src="${assetAddress(frame, 'login.js')}" defer></script>`;
+export const scriptHead = (frame: PageFrame): Html =>
+  html`<script src="${assetAddress(frame, 'login.js')}" defer></script>`;
+
+export const waitingHead = (frame: PageFrame): Html =>
+  html`<noscript><meta http-equiv="refresh" content="${reloadSeconds}"></noscript>
+${scriptHead(frame)}`;
 
 /** @param pagePath `/events` and `/state` below it say when there is news. */
 export const waitingBlock = ({ language }: PageFrame, pagePath: string, secondsLeft: number): Html => {

@@ -7,6 +7,9 @@ export const createBoundedCache = <T>(limit: number) => {
   // A Map iterates in order of insertion: putting an entry back at each use keeps the oldest first.
   const entries = new Map<string, T>();
   return {
+    delete: (key: string): void => {
+      entries.delete(key);
+    },
     get: (key: string, load: () => T): T => {
       const present = entries.get(key);
       const entry = present ?? load();

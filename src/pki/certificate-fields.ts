@@ -57,13 +57,14 @@ export const readCertificate = (der: Uint8Array) => {
     return undefined;
   // Version 3 has its [0] in front and its [3] at the end; the two unique identifiers of version 2
   // are refused.
-  const [version, serialNumber, algorithm, issuer, validity, subject, , extensionsField, ...more] =
+  const [version, serialNumber, algorithm, issuer, validity, subject, keyInfo, extensionsField, ...more] =
     body.children;
   if (version?.tag !== tags.context(0) || smallNumber(version.children[0]) !== 2 || more.length > 0)
     return undefined;
   if (extensionsField !== undefined && extensionsField.tag !== tags.context(3)) return undefined;
 
   const signatureAlgorithm = dotted(member(algorithm, 0, tags.objectIdentifier));
+  const key = member(keyInfo, 1, tags.bitString)?.content;
   const notBefore = instant(validity?.children[0]);
   const notAfter = instant(validity?.children[1]);
   const extensions = readExtensions(member(extensionsField, 0, tags.sequence));
@@ -72,6 +73,7 @@ export const readCertificate = (der: Uint8Array) => {
     issuer?.tag !== tags.sequence ||
     subject?.tag !== tags.sequence ||
     signatureAlgorithm === undefined ||
+    key === undefined ||
     notBefore === undefined ||
     notAfter === undefined ||
     extensions === undefined
@@ -91,6 +93,8 @@ export const readCertificate = (der: Uint8Array) => {
     signatureHash: signatureAlgorithm === objectIdentifiers.rsassaPss ? pssHash(algorithm) : undefined,
     issuer,
     subject,
+    /** The BIT STRING of the key without its count of unused bits: what OCSP hashes. */
+    publicKey: key.subarray(1),
     notBefore,
     notAfter,
     isAuthority: member(constraints, 0, tags.boolean)?.content[0] === 0xff,

@@ -14,8 +14,8 @@ import { objectIdentifiers } from './object-identifiers.ts';
  * trusted, whatever root a signature contains. Anchors must be valid, too, as with `openssl
  * verify`.
  *
- * Not here: revocation (the service answers 403 and 404 instead of signing), policies, name
- * constraints. A certificate with an unknown critical extension is refused.
+ * Not here: revocation (revocation-check.ts), policies, name constraints. A certificate with an
+ * unknown critical extension is refused.
  *
  * Source: RFC 5280 section 6, with purposes as `openssl cms -verify -purpose sslclient` checks
  * them.
@@ -86,7 +86,7 @@ const isSoundSignature = ({ signatureAlgorithm, signatureHash }: CertificateFiel
 
 type Budget = { verifications: number };
 
-const hasIssued = (issuer: Certificate, certificate: Certificate, budget: Budget): boolean => {
+export const hasIssued = (issuer: Certificate, certificate: Certificate, budget: Budget): boolean => {
   const { fields, x509, issuedBy } = certificate;
   if (issuedBy.has(issuer)) return true;
   if (Buffer.compare(issuer.fields.subject.bytes, fields.issuer.bytes) !== 0) return false;
@@ -127,11 +127,11 @@ function* pathsFrom(
       yield* pathsFrom([...path, other], others, anchors, budget);
 }
 
-const usageBits = { digitalSignature: 0x80, keyCertSign: 0x04 } as const;
+const usageBits = { digitalSignature: 0x80, anySignature: 0xc0, keyCertSign: 0x04 } as const;
 const allows = ({ keyUsage }: CertificateFields, use: keyof typeof usageBits): boolean =>
   keyUsage === undefined || (keyUsage & usageBits[use]) !== 0;
 
-export type Purpose = 'clientAuth' | 'documentSigning';
+export type Purpose = 'clientAuth' | 'documentSigning' | 'timeStamping';
 
 /** Whether a certificate is fit for its place: 0 is the signer, 1 the authority that issued it. */
 const checkStep = (
@@ -146,7 +146,8 @@ const checkStep = (
   if (!(at <= notAfter)) return { reason: 'CERTIFICATE_EXPIRED', notAfter };
   if (fields.hasUnknownCritical) return { reason: 'UNTRUSTED_CHAIN' };
   if (place === 0)
-    return allows(fields, 'digitalSignature') && extendedKeyUsage?.includes(id[purpose])
+    return allows(fields, purpose === 'timeStamping' ? 'anySignature' : 'digitalSignature') &&
+      extendedKeyUsage?.includes(id[purpose])
       ? undefined
       : { reason: 'WRONG_PURPOSE' };
   if (!fields.isAuthority || !allows(fields, 'keyCertSign')) return { reason: 'UNTRUSTED_CHAIN' };

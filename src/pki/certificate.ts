@@ -1,27 +1,33 @@
-import { createPublicKey, hash, type KeyObject, randomBytes, sign, X509Certificate } from 'node:crypto';
+import { type KeyObject, randomBytes, sign, X509Certificate } from 'node:crypto';
 import { readCertificate } from './certificate-fields.ts';
 import {
   bitString,
-  boolean,
   context,
-  encode,
   integer,
-  namedBits,
   objectIdentifier,
-  octetString,
   printableString,
   sequence,
   setOf,
   smallInteger,
-  tags,
   time,
   utf8String,
 } from './der.ts';
+import {
+  authorityConstraints,
+  authorityKeyIdentifier,
+  extendedKeyUsage,
+  keyIdentifier,
+  keyUsage,
+  type Pointers,
+  pointerExtensions,
+  spki,
+  subjectKeyIdentifier,
+} from './extensions.ts';
 import { objectIdentifiers } from './object-identifiers.ts';
 
 /**
  * Writes the kinds of certificate that a signature is checked against: root, issuing authority,
- * user, and that of the service's evidence records.
+ * user, and those of the service's evidence records and time stamps.
  *
  * Clients run `openssl cms -verify -purpose sslclient`, which refuses a chain when the certificate
  * of the user **or of the issuing authority** lacks clientAuth among its extended key usages; so
@@ -29,13 +35,19 @@ import { objectIdentifiers } from './object-identifiers.ts';
  *
  * Authorities have P-256 keys, the live service's RSA-4096: its chain is 4 kB in every signature
  * and every profile answer, ours 1.3 kB, and issuing a user's certificate does not delay the first
- * request.
+ * request. Nothing ends later than the authority that issued it.
  *
  * Source: RFC 5280 section 4, RFC 5480, RFC 5758 3.2.
  */
 export interface Authority {
   readonly certificate: Uint8Array;
   readonly privateKey: KeyObject;
+}
+
+/** When a certificate begins, and the pointers to what its issuer says about it later. */
+export interface Issue {
+  readonly notBefore: Date;
+  readonly pointers?: Pointers | undefined;
 }
 
 /** The same day so many years later; 29 February becomes 1 March. */
@@ -45,30 +57,8 @@ export const yearsAfter = (instant: Date, years: number): Date => {
   return later;
 };
 
-const spki = (key: KeyObject): Buffer =>
-  (key.type === 'private' ? createPublicKey(key) : key).export({ format: 'der', type: 'spki' });
-
-/** 160 bits of SHA-256; RFC 5280 4.2.1.2 allows any unique number, its own methods need SHA-1. */
-const keyIdentifier = (publicKeyInfo: Uint8Array): Buffer =>
-  hash('sha256', publicKeyInfo, 'buffer').subarray(0, 20);
-
-const extension = (type: string, value: Uint8Array, critical: 'critical' | 'optional' = 'optional'): Buffer =>
-  sequence(objectIdentifier(type), ...(critical === 'critical' ? [boolean(true)] : []), octetString(value));
-
-const keyUsageBits = { digitalSignature: 0, keyCertSign: 5, crlSign: 6 } as const;
-
-const keyUsage = (...uses: readonly (keyof typeof keyUsageBits)[]): Buffer =>
-  extension(objectIdentifiers.keyUsage, namedBits(...uses.map((use) => keyUsageBits[use])), 'critical');
-
-const authorityConstraints = (pathLength?: number): Buffer =>
-  extension(
-    objectIdentifiers.basicConstraints,
-    sequence(boolean(true), ...(pathLength === undefined ? [] : [smallInteger(pathLength)])),
-    'critical',
-  );
-
-const extendedKeyUsage = (purpose: 'clientAuth' | 'documentSigning'): Buffer =>
-  extension(objectIdentifiers.extendedKeyUsage, sequence(objectIdentifier(objectIdentifiers[purpose])));
+/** How long certificates last, in years. */
+export const lifetimes = { root: 20, issuing: 10, service: 10, user: 3 } as const;
 
 /** 128 bits, positive, never shorter: the first bit is 0 and the second 1. */
 const randomSerial = (): Buffer => {
@@ -83,6 +73,10 @@ const attribute = (type: string, value: Uint8Array): Buffer => setOf(sequence(ob
 const ownName = (commonName: string): Buffer =>
   sequence(attribute(objectIdentifiers.commonName, utf8String(commonName)));
 
+/** Names of authorities differ, so that no verifier takes one for another: `Paraph Root CA 2`. */
+const authorityName = (kind: 'Root' | 'Issuing', version: number): Buffer =>
+  ownName(`Paraph ${kind} CA${version === 1 ? '' : ` ${version}`}`);
+
 /** `serialNumber=<serialNumber>`, `CN=<serialNumber>:PN`; PN marks a pseudonym. */
 const userName = (serialNumber: string): Buffer =>
   sequence(
@@ -90,121 +84,159 @@ const userName = (serialNumber: string): Buffer =>
     attribute(objectIdentifiers.commonName, utf8String(`${serialNumber}:PN`)),
   );
 
-interface Request {
+interface Request extends Issue {
   readonly subject: Uint8Array;
   readonly publicKey: KeyObject;
   readonly issuer: {
     readonly name: Uint8Array;
     readonly keyIdentifier: Uint8Array;
     readonly privateKey: KeyObject;
+    /** Undefined for a root, which issues its own. */
+    readonly notAfter: Date | undefined;
   };
-  readonly notBefore: Date;
   readonly years: number;
   readonly extensions: readonly Uint8Array[];
 }
 
-const ecdsaWithSha256 = sequence(objectIdentifier(objectIdentifiers.ecdsaWithSha256));
+export const ecdsaWithSha256 = sequence(objectIdentifier(objectIdentifiers.ecdsaWithSha256));
 
-const write = ({ subject, publicKey, issuer, notBefore, years, extensions }: Request): Buffer => {
+/** Signs the body of a certificate, a list of revoked certificates or an OCSP answer. */
+export const signBody = (body: Uint8Array, privateKey: KeyObject): readonly Buffer[] => [
+  ecdsaWithSha256,
+  bitString(sign('sha256', body, privateKey)),
+];
+
+const write = ({
+  subject,
+  publicKey,
+  issuer,
+  notBefore,
+  years,
+  extensions,
+  pointers,
+}: Request): Uint8Array => {
   const publicKeyInfo = spki(publicKey);
+  const ends = [yearsAfter(notBefore, years), issuer.notAfter].filter((end) => end !== undefined);
+  const notAfter = new Date(Math.min(...ends.map((end) => end.getTime())));
   const body = sequence(
     context(0, smallInteger(2)),
     randomSerial(),
     ecdsaWithSha256,
     issuer.name,
-    sequence(time(notBefore), time(yearsAfter(notBefore, years))),
+    sequence(time(notBefore), time(notAfter)),
     subject,
     publicKeyInfo,
     context(
       3,
       sequence(
         ...extensions,
-        extension(objectIdentifiers.subjectKeyIdentifier, octetString(keyIdentifier(publicKeyInfo))),
-        extension(
-          objectIdentifiers.authorityKeyIdentifier,
-          sequence(encode(tags.contextPrimitive(0), issuer.keyIdentifier)),
-        ),
+        subjectKeyIdentifier(publicKeyInfo),
+        authorityKeyIdentifier(issuer.keyIdentifier),
+        ...pointerExtensions(pointers),
       ),
     ),
   );
-  return sequence(body, ecdsaWithSha256, bitString(sign('sha256', body, issuer.privateKey)));
+  return sequence(body, ...signBody(body, issuer.privateKey));
 };
 
 /** @throws When the authority's certificate is unreadable, by a bug or a damaged store. */
-const issuedBy = ({ certificate, privateKey }: Authority): Request['issuer'] => {
+export const issuerOf = ({ certificate, privateKey }: Authority) => {
   const fields = readCertificate(certificate);
   if (fields?.subjectKeyIdentifier === undefined)
     throw new Error('the certificate of the authority is unreadable');
-  return { name: fields.subject.bytes, keyIdentifier: fields.subjectKeyIdentifier, privateKey };
+  const { subject, subjectKeyIdentifier: identifier, notAfter } = fields;
+  return { name: subject.bytes, keyIdentifier: identifier, privateKey, notAfter };
 };
 
+const rootExtensions = [authorityConstraints(), keyUsage('keyCertSign', 'crlSign')];
+
 /** The self-signed root, `CN=Paraph Root CA`, 20 years. @param privateKey EC P-256. */
-export const createRootCertificate = (privateKey: KeyObject, notBefore: Date): Uint8Array => {
-  const name = ownName('Paraph Root CA');
+export const createRootCertificate = (privateKey: KeyObject, notBefore: Date, version = 1): Uint8Array => {
+  const name = authorityName('Root', version);
   return write({
     subject: name,
     publicKey: privateKey,
-    issuer: { name, keyIdentifier: keyIdentifier(spki(privateKey)), privateKey },
+    issuer: { name, keyIdentifier: keyIdentifier(spki(privateKey)), privateKey, notAfter: undefined },
     notBefore,
-    years: 20,
-    extensions: [authorityConstraints(), keyUsage('keyCertSign', 'crlSign')],
+    years: lifetimes.root,
+    extensions: rootExtensions,
   });
 };
+
+/**
+ * The cross-certificate of a root: its name and key, certified by the root before it, until that
+ * one ends. Whoever trusts the former root alone can verify what the new one has issued.
+ */
+export const createCrossCertificate = (root: Authority, former: Authority, issue: Issue): Uint8Array =>
+  write({
+    ...issue,
+    subject: issuerOf(root).name,
+    publicKey: root.privateKey,
+    issuer: issuerOf(former),
+    years: lifetimes.root,
+    extensions: rootExtensions,
+  });
 
 /** `CN=Paraph Issuing CA`, 10 years, for users' certificates only. @param privateKey EC P-256. */
 export const createIssuingCertificate = (
   privateKey: KeyObject,
   root: Authority,
-  notBefore: Date,
+  { version = 1, ...issue }: Issue & { readonly version?: number },
 ): Uint8Array =>
   write({
-    subject: ownName('Paraph Issuing CA'),
+    ...issue,
+    subject: authorityName('Issuing', version),
     publicKey: privateKey,
-    issuer: issuedBy(root),
-    notBefore,
-    years: 10,
+    issuer: issuerOf(root),
+    years: lifetimes.issuing,
     extensions: [authorityConstraints(0), keyUsage('keyCertSign', 'crlSign'), extendedKeyUsage('clientAuth')],
   });
 
+const services = {
+  evidence: { name: 'Paraph Evidence', purpose: 'documentSigning' },
+  'time-stamps': { name: 'Paraph Time Stamps', purpose: 'timeStamping' },
+} as const;
+
 /**
- * The certificate of the key that signs evidence records: `CN=Paraph Evidence`, 10 years, for
- * document signing only (RFC 9336).
+ * The certificate of a key of the service, 10 years: `CN=Paraph Evidence`, for document signing
+ * only (RFC 9336), or `CN=Paraph Time Stamps`, for time stamps only (RFC 3161 2.3).
  *
  * The root issues it, because what the issuing authority issues is for clientAuth alone.
  *
  * @param publicKey EC P-256.
  */
-export const createEvidenceCertificate = (
+export const createServiceCertificate = (
+  service: keyof typeof services,
   publicKey: KeyObject,
   root: Authority,
-  notBefore: Date,
+  issue: Issue,
 ): Uint8Array =>
   write({
-    subject: ownName('Paraph Evidence'),
+    ...issue,
+    subject: ownName(services[service].name),
     publicKey,
-    issuer: issuedBy(root),
-    notBefore,
-    years: 10,
-    extensions: [keyUsage('digitalSignature'), extendedKeyUsage('documentSigning')],
+    issuer: issuerOf(root),
+    years: lifetimes.service,
+    extensions: [keyUsage('digitalSignature'), extendedKeyUsage(services[service].purpose)],
   });
 
 /**
  * A user's certificate, 3 years, subject `serialNumber=<serialNumber>, CN=<serialNumber>:PN`.
  *
  * @param serialNumber `MIDCHE` and ten of A-Z0-9.
- * @param notBefore    More than three years ago gives an expired certificate.
+ * @param issue        A beginning more than three years ago gives an expired certificate.
  */
 export const createUserCertificate = (
   { serialNumber, publicKey }: { readonly serialNumber: string; readonly publicKey: KeyObject },
   issuing: Authority,
-  notBefore: Date,
+  issue: Issue,
 ): Uint8Array =>
   write({
+    ...issue,
     subject: userName(serialNumber),
     publicKey,
-    issuer: issuedBy(issuing),
-    notBefore,
-    years: 3,
+    issuer: issuerOf(issuing),
+    years: lifetimes.user,
     extensions: [keyUsage('digitalSignature'), extendedKeyUsage('clientAuth')],
   });
 

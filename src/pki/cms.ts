@@ -1,11 +1,12 @@
-import { hash, type KeyObject, sign } from 'node:crypto';
+import { hash, type KeyObject, sign, verify, X509Certificate } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { KeyAlgorithm } from '../protocol/requests.ts';
-import { readHeader } from './ber.ts';
+import { type Element, readElement, readHeader } from './ber.ts';
 import { readCertificate } from './certificate-fields.ts';
 import {
   context,
   encode,
+  integer,
   nullValue,
   objectIdentifier,
   octetString,
@@ -17,6 +18,7 @@ import {
 import { objectIdentifiers } from './object-identifiers.ts';
 import type { UserKey } from './ports.ts';
 import { randomBytesOf } from './random.ts';
+import { readSignedData, readSignerInfo } from './signed-data.ts';
 
 /**
  * A mobile signature: CMS SignedData over embedded content, by one signer.
@@ -47,18 +49,55 @@ const signatureAlgorithms: Readonly<Record<KeyAlgorithm, Uint8Array>> = {
   RSA: sequence(objectIdentifier(id.rsaEncryption), nullValue()),
 };
 
+/** SignerInfo up to the signed attributes, which depends on the certificate alone. */
+const signerHeadOf = (certificate: Uint8Array): Uint8Array => {
+  const fields = readCertificate(certificate);
+  if (fields === undefined) throw new Error("the user's certificate is unreadable");
+  return Buffer.concat([version1, sequence(fields.issuer.bytes, fields.serialNumber.bytes), sha256]);
+};
+
 // Keys are held by the custody's cache; an entry here goes when the key goes there.
 const signerHeads = new WeakMap<UserKey, Uint8Array>();
 
-/** SignerInfo up to the signed attributes, which depends on the key alone. */
 const signerHead = (key: UserKey): Uint8Array => {
   const present = signerHeads.get(key);
   if (present !== undefined) return present;
-  const fields = readCertificate(key.chain.certificates[0]);
-  if (fields === undefined) throw new Error("the user's certificate is unreadable");
-  const head = Buffer.concat([version1, sequence(fields.issuer.bytes, fields.serialNumber.bytes), sha256]);
+  const head = signerHeadOf(key.chain.certificates[0]);
   signerHeads.set(key, head);
   return head;
+};
+
+/**
+ * The bytes that a signer signs: the signed attributes with the tag of a SET OF (RFC 5652 5.4).
+ *
+ * @param nonce 8 to 30 bytes, so that the three attributes are in DER order.
+ * @throws RangeError For a nonce out of bounds.
+ */
+export const attributesToSign = (content: Uint8Array, nonce: Uint8Array): Buffer => {
+  if (nonce.length < 8 || nonce.length > 30) throw new RangeError('a nonce has 8 to 30 bytes');
+  return encode(
+    tags.set,
+    contentTypeAttribute,
+    sequence(nonceType, encode(tags.set, octetString(nonce))),
+    sequence(messageDigestType, encode(tags.set, octetString(hash('sha256', content, 'buffer')))),
+  );
+};
+
+const assemble = (
+  content: Uint8Array,
+  head: Uint8Array,
+  attributes: Buffer,
+  algorithm: KeyAlgorithm,
+  signature: Uint8Array,
+): Uint8Array => {
+  // What is signed has the tag of a SET OF, what is written the tag [0].
+  attributes[0] = tags.context(0);
+  const signerInfo = sequence(head, attributes, signatureAlgorithms[algorithm], octetString(signature));
+  const embedded = sequence(dataType, context(0, octetString(content)));
+  return sequence(
+    signedDataType,
+    context(0, sequence(signedDataHead, embedded, encode(tags.set, signerInfo))),
+  );
 };
 
 /** On the thread pool: an RSA-2048 signature holds a core for a third of a millisecond. */
@@ -67,12 +106,11 @@ const signInPool = promisify<string, Uint8Array, KeyObject, Uint8Array>(sign);
 /**
  * Signs content with a user's key.
  *
- * @param nonce 8 to 30 bytes, so that the three attributes are in DER order; 16 random ones by
- *   default.
+ * @param nonce See {@link attributesToSign}; 16 random bytes by default.
  * @returns A DER ContentInfo with SignedData version 1, SHA-256, `id-data` content embedded, one
  *   SignerInfo by issuer and serial number, ecdsa-with-SHA256 or RSA PKCS #1 v1.5, and **no
  *   certificates**.
- * @throws RangeError For a nonce out of bounds.
+ * @throws RangeError For a nonce out of bounds. Error for a key whose certificate is revoked.
  */
 export const signCms = async ({
   content,
@@ -83,31 +121,52 @@ export const signCms = async ({
   readonly key: UserKey;
   readonly nonce?: Uint8Array;
 }): Promise<Uint8Array> => {
-  if (nonce.length < 8 || nonce.length > 30) throw new RangeError('a nonce has 8 to 30 bytes');
-  const attributes = encode(
-    tags.set,
-    contentTypeAttribute,
-    sequence(nonceType, encode(tags.set, octetString(nonce))),
-    sequence(messageDigestType, encode(tags.set, octetString(hash('sha256', content, 'buffer')))),
-  );
+  if (key.revocation !== undefined) throw new Error('the certificate of the key is revoked');
+  const attributes = attributesToSign(content, nonce);
   // A P-256 signature takes less time than the way to the pool and back.
   const signature =
     key.algorithm === 'EC'
       ? sign('sha256', attributes, key.privateKey)
       : await signInPool('sha256', attributes, key.privateKey);
-  // RFC 5652 5.4: what is signed has the tag of a SET OF, what is written the tag [0].
-  attributes[0] = tags.context(0);
-  const signerInfo = sequence(
-    signerHead(key),
-    attributes,
-    signatureAlgorithms[key.algorithm],
-    octetString(signature),
-  );
-  const embedded = sequence(dataType, context(0, octetString(content)));
-  return sequence(
-    signedDataType,
-    context(0, sequence(signedDataHead, embedded, encode(tags.set, signerInfo))),
-  );
+  return assemble(content, signerHead(key), attributes, key.algorithm, signature);
+};
+
+/** @param bytes An unsigned number, big-endian. */
+const unsigned = (bytes: Uint8Array): Buffer => {
+  const first = bytes.findIndex((octet) => octet !== 0);
+  const digits = first === -1 ? bytes.subarray(-1) : bytes.subarray(first);
+  return integer((digits[0] ?? 0) < 0x80 ? digits : Buffer.concat([Buffer.of(0), digits]));
+};
+
+/** r and s of P-256, 32 bytes each. */
+const rawSignatureBytes = 64;
+
+/**
+ * Makes the CMS of a signature that a device has made with its own EC P-256 key, over the bytes of
+ * {@link attributesToSign} for the same content and nonce.
+ *
+ * @param signature   r and s, 32 bytes each (IEEE P1363), as WebCrypto gives them.
+ * @param certificate DER.
+ * @returns As {@link signCms}. Undefined when the key of the certificate has not made the signature.
+ */
+export const completeCms = ({
+  content,
+  nonce,
+  signature,
+  certificate,
+}: {
+  readonly content: Uint8Array;
+  readonly nonce: Uint8Array;
+  readonly signature: Uint8Array;
+  readonly certificate: Uint8Array;
+}): Uint8Array | undefined => {
+  const attributes = attributesToSign(content, nonce);
+  const { publicKey } = new X509Certificate(certificate);
+  const key = { key: publicKey, dsaEncoding: 'ieee-p1363' } as const;
+  if (signature.length !== rawSignatureBytes || !verify('sha256', attributes, key, signature))
+    return undefined;
+  const der = sequence(unsigned(signature.subarray(0, 32)), unsigned(signature.subarray(32)));
+  return assemble(content, signerHeadOf(certificate), attributes, 'EC', der);
 };
 
 const unfit = (): Error => new Error('certificates fit only into a DER CMS SignedData that has none');
@@ -152,5 +211,39 @@ export const attachCertificates = (cms: Uint8Array, certificates: readonly Uint8
         cms.subarray(encapsulated.end, signedData.end),
       ),
     ),
+  );
+};
+
+/** The value that was signed with the key: what a time stamp of a signature is over. */
+export const signatureValueOf = (cms: Uint8Array): Uint8Array | undefined => {
+  const [signer] = readSignedData(cms)?.signers ?? [];
+  return signer && readSignerInfo(signer)?.signature;
+};
+
+/**
+ * Puts a time stamp of the signature and lists of revoked certificates into a signature with
+ * certificates (the attribute of CAdES-T, ETSI EN 319 122-1 5.3). Both are unsigned.
+ *
+ * @param timeStamp TimeStampToken. @param lists CRLs, DER; instead of those that were there.
+ * @throws For anything but SignedData of one signer.
+ */
+export const attachProof = (
+  cms: Uint8Array,
+  { timeStamp, lists }: { readonly timeStamp: Uint8Array; readonly lists: readonly Uint8Array[] },
+): Uint8Array => {
+  const signedData = readElement(cms)?.children[1]?.children[0];
+  const [signer, ...others] = readSignedData(cms)?.signers ?? [];
+  if (signedData === undefined || signer === undefined || others.length > 0)
+    throw new Error('time stamps fit only into a CMS SignedData of one signer');
+  const bytesOf = (elements: readonly Element[]): readonly Uint8Array[] => elements.map(({ bytes }) => bytes);
+  const isUnsigned = ({ tag }: Element): boolean => tag === tags.context(1);
+  const attribute = sequence(objectIdentifier(id.timeStampToken), setOf(timeStamp));
+  const present = bytesOf(signer.children.find(isUnsigned)?.children ?? []);
+  const unsigned = encode(tags.context(1), ...[...present, attribute].toSorted(Buffer.compare));
+  const signerInfo = sequence(...bytesOf(signer.children.filter((each) => !isUnsigned(each))), unsigned);
+  const fields = signedData.children.slice(0, -1).filter((each) => !isUnsigned(each));
+  return sequence(
+    signedDataType,
+    context(0, sequence(...bytesOf(fields), context(1, ...lists), encode(tags.set, signerInfo))),
   );
 };

@@ -1,103 +1,72 @@
-import {
-  createPrivateKey,
-  generateKeyPair,
-  hash,
-  type JsonWebKey,
-  type KeyObject,
-  randomInt,
-} from 'node:crypto';
-import { promisify } from 'node:util';
-import { z } from 'zod';
-import type { KeyAlgorithm } from '../protocol/requests.ts';
+import { hash, type KeyObject, X509Certificate } from 'node:crypto';
+import { createAuthorities, renewedBeforeMs } from './authorities.ts';
 import { createBoundedCache } from './bounded-cache.ts';
-import {
-  type Authority,
-  createEvidenceCertificate,
-  createIssuingCertificate,
-  createRootCertificate,
-  createUserCertificate,
-  yearsAfter,
-} from './certificate.ts';
-import { onlyAttribute, readCertificate } from './certificate-fields.ts';
-import { objectIdentifiers } from './object-identifiers.ts';
+import { createUserCertificate, yearsAfter } from './certificate.ts';
+import type { Pointers } from './extensions.ts';
+import { createIdentities } from './identities.ts';
+import { assertDigits, createIssued, fieldsOf } from './issued.ts';
+import { createKeyRecords, damaged, type KeyRecord } from './key-records.ts';
 import type { CertificateChain, CustodyStore, KeyCustody, KeyOwner, UserKey } from './ports.ts';
-import { createSealer, recordKind } from './sealed-record.ts';
+import { createRevocations, readVersionName, versionName } from './revocations.ts';
+import { createSealer } from './sealed-record.ts';
 
 /**
  * The certificate authority and the users' keys, in a store that several processes share.
  *
  * There is no set-up and no lock. A process that needs a record and finds none makes one and offers
  * it to the store. The store keeps the first offer, and all processes use what the store holds: two
- * that start at once share one authority and one key per owner.
+ * that start at once share one authority and one key per owner. What follows a record (a renewal, a
+ * new owner of the number) is a record of the same name with `:v2`, `:v3` …
  *
  * | record | holds |
  * |---|---|
- * | `ca:root`, `ca:issuing` | JSON: certificate in clear (base64 DER), private key sealed |
- * | `service:evidence` | the same, for the key that signs evidence records |
- * | `user:<msisdn>:<sscdId>:<EC or RSA>` | the same, for one SSCD |
+ * | `ca:root`, `ca:issuing` | JSON: certificate in clear (base64 DER), private key sealed; `issuer` names the record of the authority that issued it, unless it is the first |
+ * | `ca:root:v2:cross` | JSON: certificate of the second root's key, issued by the first root |
+ * | `service:evidence`, `service:time-stamps` | as an authority, for the keys of evidence records and of time stamps |
+ * | `user:<msisdn>:<sscdId>:<EC or RSA>` | the same, for one SSCD; without `key` when the key is on a phone |
  * | `user:<msisdn>:<sscdId>:<EC or RSA>:expired` | the same, with an expired certificate |
- * | `identity:<msisdn>` | sealed: the user's serialNumber, the same for all SSCDs and for life |
+ * | `identity:<msisdn>` | sealed: the serialNumber of the number's owner, the same for all SSCDs and for life |
  * | `holder:<serialNumber>` | the msisdn that claimed the serialNumber, so that each has one user |
- * | `chain:<id>` | name of the user record whose chain of certificates hashes to the id |
+ * | `chain:<id>` | names of the records whose certificates hash to the id, user first; one name stands for that one, `ca:issuing` and `ca:root` |
+ * | `serial:<hex>` | name of the user record whose certificate has that serial number |
+ * | `revoked` | a hash, see revocations.ts |
  *
  * Sealed means a compact JWE under the master key, bound to the record's name and certificate
  * (sealed-record.ts). A chain record holds no certificates, because most of each chain is the same.
  */
-const generate = promisify(generateKeyPair);
-
-const newKey = async (algorithm: KeyAlgorithm): Promise<KeyObject> =>
-  (algorithm === 'EC'
-    ? await generate('ec', { namedCurve: 'P-256' })
-    : await generate('rsa', { modulusLength: 2048 })
-  ).privateKey;
-
-const serialAlphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
-const randomSerialNumber = (): string =>
-  `MIDCHE${Array.from({ length: 10 }, () => serialAlphabet[randomInt(serialAlphabet.length)]).join('')}`;
-
 const userRecordName = ({ msisdn, sscdId, algorithm, expired }: KeyOwner): string => {
-  // Nothing but digits, so that names of different owners differ.
-  if (!/^\d{1,15}$/.test(msisdn)) throw new TypeError('msisdn must be digits');
+  assertDigits(msisdn);
   return `user:${msisdn}:${sscdId}:${algorithm}${expired ? ':expired' : ''}`;
 };
 
-const keyRecord = z.object({ certificate: z.base64(), key: z.string() });
-const identityRecord = z.object({ serialNumber: z.string().regex(/^MIDCHE[A-Z0-9]{10}$/) });
-
-const damaged = (name: string): Error => new Error(`the stored ${recordKind(name)} record is damaged`);
-
-const readKeyRecord = (name: string, stored: string): { certificate: Uint8Array; key: string } => {
-  try {
-    const { certificate, key } = keyRecord.parse(JSON.parse(stored));
-    return { certificate: Buffer.from(certificate, 'base64'), key };
-  } catch {
-    throw damaged(name);
-  }
-};
-
-const thumbprint = (certificate: Uint8Array): string => hash('sha256', certificate, 'base64url');
-
-const toChain = (user: Uint8Array, issuing: Authority, root: Authority): CertificateChain => {
-  const certificates = [user, issuing.certificate, root.certificate] as const;
+const toChain = (records: readonly KeyRecord[]): CertificateChain => {
+  const [user, issuing, ...above] = records.map(({ certificate }) => certificate);
+  const root = above.pop();
+  if (user === undefined || issuing === undefined || root === undefined) throw damaged('chain');
+  const certificates = [user, issuing, ...above, root] as const;
   const digest = hash('sha256', Buffer.concat(certificates), 'buffer');
   return { id: digest.subarray(0, 12).toString('base64url'), certificates };
 };
 
-/** From the certificate: the identity record only serves to make new ones. */
-const readSerialNumber = (certificate: Uint8Array): string => {
-  const fields = readCertificate(certificate);
-  const serialNumber = fields && onlyAttribute(fields.subject, objectIdentifiers.serialNumber);
-  if (serialNumber === undefined) throw damaged('user');
-  return serialNumber;
+const firstAuthorities = 'ca:issuing ca:root';
+
+/** The names of a chain's records, as they are stored. */
+const chainText = (records: readonly KeyRecord[]): string => {
+  const [user = '', ...above] = records.map(({ name }) => name);
+  return above.join(' ') === firstAuthorities ? user : [user, ...above].join(' ');
 };
 
-const hourMs = 3_600_000;
+/** Of a stored chain. */
+export const chainNames = (text: string): readonly string[] =>
+  (text.includes(' ') ? text : `${text} ${firstAuthorities}`).split(' ');
+
 /** How long ago an expired certificate ended. */
-const expiredForMs = 30 * 24 * hourMs;
+const expiredForMs = renewedBeforeMs;
 
 /**
  * @param masterKey      32 bytes; the same in every process that shares the store.
  * @param now            Milliseconds since the epoch: dates of new certificates.
+ * @param pointersOf     Where new certificates say that an authority publishes. Default: nowhere.
  * @param userKeysCached How many users' keys this process keeps.
  * @throws TypeError When the master key has another length.
  */
@@ -105,129 +74,149 @@ export const createKeyCustody = ({
   store,
   masterKey,
   now,
+  pointersOf = () => undefined,
   userKeysCached = 10_000,
 }: {
   readonly store: CustodyStore;
   readonly masterKey: Uint8Array;
   readonly now: () => number;
+  readonly pointersOf?: (authority: string) => Pointers | undefined;
   readonly userKeysCached?: number;
 }): KeyCustody => {
   const sealer = createSealer(masterKey);
-  const authorities = createBoundedCache<Promise<Authority>>(3);
-  const userKeys = createBoundedCache<Promise<UserKey>>(userKeysCached);
+  const records = createKeyRecords({ store, sealer });
+  const identities = createIdentities({ store, sealer, now, cached: userKeysCached });
+  const userKeys = createBoundedCache<Promise<{ key: UserKey; renewedAt: number }>>(userKeysCached);
   const chains = createBoundedCache<Promise<CertificateChain | undefined>>(userKeysCached);
-  const serialNumbers = createBoundedCache<Promise<string>>(userKeysCached);
+  const revocations = createRevocations({
+    store,
+    now,
+    onNew: (record) => {
+      const { base } = readVersionName(record);
+      userKeys.delete(base);
+      identities.forget(base.replace('identity:', ''));
+    },
+  });
+  const authorities = createAuthorities({ records, revocations, now, pointersOf });
 
-  /** An hour back, so that a certificate is valid for a verifier whose clock is slow. */
-  const startOfValidity = (): Date => new Date(now() - hourMs);
+  const certifyUser = async (serialNumber: string, publicKey: KeyObject, expired = false) => {
+    const issuing = await authorities.currentOf('issuing');
+    const issue = authorities.issueBy(issuing);
+    const notBefore = expired ? yearsAfter(new Date(now() - expiredForMs), -3) : issue.notBefore;
+    const certificate = createUserCertificate({ serialNumber, publicKey }, issuing, { ...issue, notBefore });
+    return { certificate, ...authorities.issuedBy(issuing) };
+  };
 
-  const getOrCreate = async (name: string, create: () => Promise<string>): Promise<string> =>
-    (await store.get(name)) ?? (await store.setIfAbsent(name, await create()));
+  /** Done at every load: the process that made the user's record may have died before this. */
+  const noteCertificate = async (record: KeyRecord): Promise<CertificateChain> => {
+    const all = [record, ...(await authorities.above(record.issuer))];
+    const chain = toChain(all);
+    await Promise.all([
+      store.setIfAbsent(`chain:${chain.id}`, chainText(all)),
+      store.setIfAbsent(`serial:${fieldsOf(record.certificate).serial}`, record.name),
+    ]);
+    return (await chains.get(chain.id, async () => chain)) ?? chain;
+  };
 
-  const keyAndCertificate = async (
-    name: string,
-    algorithm: KeyAlgorithm,
-    certify: (privateKey: KeyObject) => Uint8Array | Promise<Uint8Array>,
-  ): Promise<Authority> => {
-    const stored = await getOrCreate(name, async () => {
-      const privateKey = await newKey(algorithm);
-      const certificate = await certify(privateKey);
-      const key = await sealer.seal({
-        name,
-        payload: privateKey.export({ format: 'jwk' }),
-        certificateThumbprint: thumbprint(certificate),
-      });
-      return JSON.stringify({ certificate: Buffer.from(certificate).toString('base64'), key });
-    });
-    const { certificate, key } = readKeyRecord(name, stored);
-    const sealed = await sealer.open(name, key);
-    if (sealed.certificateThumbprint !== thumbprint(certificate)) throw damaged(name);
-    return {
-      certificate,
-      privateKey: createPrivateKey({ key: sealed.payload as JsonWebKey, format: 'jwk' }),
+  const loadUserKey = async (base: string, owner: KeyOwner) => {
+    // First of all: under another master key nothing must be written.
+    await authorities.currentOf('issuing');
+    // Of the store: what is made here must bear the serialNumber of the present owner.
+    const { serialNumber, former } = await identities.presentOf(owner.msisdn);
+    const isOver = ({ version, certificate }: KeyRecord): boolean => {
+      const present = fieldsOf(certificate);
+      if (former.includes(present.serialNumber) || revocations.isAllowed(base, version + 1)) return true;
+      const isEnding = !owner.expired && present.notAfter - renewedBeforeMs <= now();
+      return isEnding && revocations.of(present.serial) === undefined;
     };
-  };
-
-  const root = (): Promise<Authority> =>
-    authorities.get('ca:root', () =>
-      keyAndCertificate('ca:root', 'EC', (key) => createRootCertificate(key, startOfValidity())),
+    const versions = await records.versions(base, isOver, (name, version) =>
+      records.make(name, version, owner.algorithm, (key) => certifyUser(serialNumber, key, owner.expired)),
     );
-
-  const issuing = (): Promise<Authority> =>
-    authorities.get('ca:issuing', () =>
-      keyAndCertificate('ca:issuing', 'EC', async (key) =>
-        createIssuingCertificate(key, await root(), startOfValidity()),
-      ),
-    );
-
-  const evidence = (): Promise<Authority> =>
-    authorities.get('service:evidence', () =>
-      keyAndCertificate('service:evidence', 'EC', async (key) =>
-        createEvidenceCertificate(key, await root(), startOfValidity()),
-      ),
-    );
-
-  /** When a process dies or loses the race after its claim, that number stays unused. */
-  const claimSerialNumber = async (msisdn: string): Promise<string> => {
-    for (;;) {
-      const serialNumber = randomSerialNumber();
-      if ((await store.setIfAbsent(`holder:${serialNumber}`, msisdn)) === msisdn) return serialNumber;
-    }
-  };
-
-  const loadSerialNumber = async (msisdn: string): Promise<string> => {
-    const name = `identity:${msisdn}`;
-    const stored = await getOrCreate(name, async () =>
-      sealer.seal({ name, payload: { serialNumber: await claimSerialNumber(msisdn) } }),
-    );
-    const record = identityRecord.safeParse((await sealer.open(name, stored)).payload);
-    if (!record.success) throw damaged(name);
-    return record.data.serialNumber;
-  };
-
-  const serialNumberOf: KeyCustody['serialNumberOf'] = (msisdn) =>
-    serialNumbers.get(msisdn, () => loadSerialNumber(msisdn));
-
-  const loadUserKey = async (name: string, owner: KeyOwner): Promise<UserKey> => {
-    const [rootAuthority, issuingAuthority] = await Promise.all([root(), issuing()]);
-    const { certificate, privateKey } = await keyAndCertificate(name, owner.algorithm, async (key) => {
-      const start = owner.expired ? yearsAfter(new Date(now() - expiredForMs), -3) : startOfValidity();
-      const serialNumber = await serialNumberOf(owner.msisdn);
-      return createUserCertificate({ serialNumber, publicKey: key }, issuingAuthority, start);
-    });
-    const chain = toChain(certificate, issuingAuthority, rootAuthority);
-    // Written at every load: the process that created the key may have died between the two
-    // records.
-    await store.setIfAbsent(`chain:${chain.id}`, name);
-    await chains.get(chain.id, async () => chain);
-    return { algorithm: owner.algorithm, privateKey, chain, serialNumber: readSerialNumber(certificate) };
+    const record = versions.at(-1) ?? versions[0];
+    const { serial, notAfter, ...certified } = fieldsOf(record.certificate);
+    const revocation = revocations.of(serial);
+    const key: UserKey = {
+      algorithm: owner.algorithm,
+      privateKey: (await records.open(record)).privateKey,
+      chain: await noteCertificate(record),
+      serialNumber: certified.serialNumber,
+      revocation,
+    };
+    const isRenewed = !owner.expired && revocation === undefined;
+    return { key, renewedAt: isRenewed ? notAfter - renewedBeforeMs : Number.POSITIVE_INFINITY };
   };
 
   const loadChain = async (id: string): Promise<CertificateChain | undefined> => {
-    const name = await store.get(`chain:${id}`);
-    if (name === undefined) return undefined;
-    const stored = await store.get(name);
-    if (stored === undefined) throw damaged('chain');
-    const chain = toChain(readKeyRecord(name, stored).certificate, await issuing(), await root());
-    if (chain.id !== id) throw damaged('chain');
+    const text = await store.get(`chain:${id}`);
+    if (text === undefined) return undefined;
+    const found = await Promise.all(chainNames(text).map((name) => records.read(name, 1)));
+    const chain = found.every((each) => each !== undefined) ? toChain(found) : undefined;
+    if (chain?.id !== id) throw damaged('chain');
     return chain;
   };
 
   return {
-    serialNumberOf,
+    ...createIssued({ store, records, revocations, identities, now }),
+    serialNumberOf: async (msisdn, at = Number.POSITIVE_INFINITY) => {
+      await revocations.refresh();
+      return (await identities.ownerAt(msisdn, at)).serialNumber;
+    },
     userKey: async (owner) => {
-      const name = userRecordName(owner);
-      return userKeys.get(name, () => loadUserKey(name, owner));
+      const base = userRecordName(owner);
+      await revocations.refresh();
+      const load = () => userKeys.get(base, () => loadUserKey(base, owner));
+      const { key, renewedAt } = await load();
+      if (renewedAt > now()) return key;
+      userKeys.delete(base);
+      return (await load()).key;
     },
-    evidenceKey: async () => {
-      const [{ privateKey, certificate }, { certificate: rootCertificate }] = await Promise.all([
-        evidence(),
-        root(),
-      ]);
-      return { privateKey, certificates: [certificate, rootCertificate] };
+    certify: async (owner, publicKey) => {
+      const algorithm = publicKey.asymmetricKeyType === 'rsa' ? 'RSA' : 'EC';
+      const base = userRecordName({ ...owner, algorithm, expired: false });
+      await Promise.all([revocations.refresh(), authorities.currentOf('issuing')]);
+      const { serialNumber } = await identities.presentOf(owner.msisdn);
+      const isGood = ({ certificate }: KeyRecord): boolean => {
+        const fields = fieldsOf(certificate);
+        return (
+          fields.serialNumber === serialNumber &&
+          fields.notAfter - renewedBeforeMs > now() &&
+          revocations.of(fields.serial) === undefined &&
+          new X509Certificate(certificate).publicKey.equals(publicKey)
+        );
+      };
+      const certified = await certifyUser(serialNumber, publicKey);
+      for (let version = 1; ; version += 1) {
+        const name = versionName(base, version);
+        const present = await records.read(name, version);
+        if (present !== undefined && isGood(present)) return noteCertificate(present);
+        if (present !== undefined) continue;
+        if (revocations.isBlocked(base)) await revocations.allow(name);
+        const record = await records.offer(name, version, certified);
+        if (isGood(record)) return noteCertificate(record);
+      }
     },
+    evidenceKey: () => authorities.serviceKey('evidence'),
+    timeStampKey: () => authorities.serviceKey('time-stamps'),
     chain: (id) => chains.get(id, () => loadChain(id)),
     hasAuthority: async () => (await store.get('ca:root')) !== undefined,
-    trust: async () => [(await root()).certificate],
+    trust: async () => (await authorities.versionsOf('root')).map(({ certificate }) => certificate),
+
+    authorities: async () => {
+      await revocations.refresh();
+      return [...(await authorities.versionsOf('root')), ...(await authorities.versionsOf('issuing'))];
+    },
+    revocationOf: async (serial) => {
+      await revocations.refresh();
+      return revocations.of(serial);
+    },
+    revokedSerials: async () => {
+      await revocations.refresh();
+      return revocations.list();
+    },
+    rollOver: async (kind) => {
+      await revocations.refresh(0);
+      await revocations.allow(await authorities.nextName(kind));
+      return (await authorities.currentOf(kind)).id;
+    },
   };
 };

@@ -17,6 +17,7 @@ export const tags = {
   octetString: 0x04,
   null: 0x05,
   objectIdentifier: 0x06,
+  enumerated: 0x0a,
   utf8String: 0x0c,
   printableString: 0x13,
   utcTime: 0x17,
@@ -71,10 +72,12 @@ export const octetString = (bytes: Uint8Array): Buffer => encode(tags.octetStrin
 /** Whole octets, no unused bits: signatures and public keys. */
 export const bitString = (bytes: Uint8Array): Buffer => encode(tags.bitString, Buffer.of(0), bytes);
 
-/** A BIT STRING without trailing zero bits (X.690 11.2.2). @param bits Set positions, 0 to 7. */
+/** A BIT STRING without trailing zero bits (X.690 11.2.2). @param bits Set positions. */
 export const namedBits = (...bits: readonly number[]): Buffer => {
-  const octet = bits.reduce((sum, bit) => sum | (0x80 >> bit), 0);
-  return encode(tags.bitString, Buffer.of(7 - Math.max(...bits), octet));
+  const last = Math.max(...bits);
+  const octets = Buffer.alloc(Math.floor(last / 8) + 1);
+  for (const bit of bits) octets[bit >> 3] = (octets[bit >> 3] ?? 0) | (0x80 >> (bit & 7));
+  return encode(tags.bitString, Buffer.of(7 - (last & 7)), octets);
 };
 
 /** @param dotted `1.2.840…`, arcs below 2^28. */
@@ -102,6 +105,20 @@ export const time = (instant: Date): Buffer => {
     ? encode(tags.utcTime, Buffer.from(`${digits.slice(2)}Z`))
     : encode(tags.generalizedTime, Buffer.from(`${digits}Z`));
 };
+
+/** GeneralizedTime, also before 2050: outside of certificates (RFC 6960, RFC 3161). */
+export const generalizedTime = (instant: Date): Buffer =>
+  encode(tags.generalizedTime, Buffer.from(`${instant.toISOString().replace(/\.\d+Z$|[-:T]/g, '')}Z`));
+
+/** A whole number that is not negative. */
+export const wholeNumber = (value: number | bigint): Buffer => {
+  const hex = value.toString(16);
+  const bytes = Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, 'hex');
+  return integer((bytes[0] ?? 0) < 0x80 ? bytes : Buffer.concat([Buffer.of(0), bytes]));
+};
+
+/** @param value 0 to 127. */
+export const enumerated = (value: number): Buffer => encode(tags.enumerated, Buffer.of(value & 0x7f));
 
 /** `[number] EXPLICIT`, also `[number] IMPLICIT` over members that are encoded already. */
 export const context = (number: number, ...parts: readonly Uint8Array[]): Buffer =>

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { link, mkdir, open, rm, writeFile } from 'node:fs/promises';
+import { link, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 /**
@@ -15,6 +15,8 @@ import { dirname, join } from 'node:path';
 
 export const masterKeyFileIn = (dataDirectory: string): string => join(dataDirectory, 'master.key');
 export const unusedMarkOf = (filePath: string): string => `${filePath}.unused`;
+/** The key that the last replacement took out of the file. */
+export const replacedKeyOf = (filePath: string): string => `${filePath}.before`;
 
 const parse = (text: string, origin: string): Uint8Array => {
   const bytes = Buffer.from(text, 'base64url');
@@ -44,26 +46,59 @@ const readKeyFile = async (filePath: string): Promise<Uint8Array | undefined> =>
   }
 };
 
-const createKeyFile = async (filePath: string): Promise<void> => {
+/** Writes a key aside, and has it put into place. It leaves no draft. */
+const withDraft = async (
+  filePath: string,
+  masterKey: Uint8Array,
+  place: (draftPath: string) => Promise<void>,
+): Promise<void> => {
   await mkdir(dirname(filePath), { recursive: true, mode: 0o700 });
   const draftPath = `${filePath}.${randomBytes(6).toString('hex')}`;
   try {
     const draft = await open(draftPath, 'wx', 0o600);
     try {
-      await draft.writeFile(`${randomBytes(32).toString('base64url')}\n`);
+      await draft.writeFile(`${Buffer.from(masterKey).toString('base64url')}\n`);
       // It must not be empty after a power cut: keys are encrypted under it from now on.
       await draft.sync();
     } finally {
       await draft.close();
     }
-    await writeFile(unusedMarkOf(filePath), '', { mode: 0o600 });
-    await link(draftPath, filePath);
-  } catch (error) {
-    // Another process was first: its key is read next.
-    if (!isCode(error, 'EEXIST')) throw error;
+    await place(draftPath);
   } finally {
     await rm(draftPath, { force: true });
   }
+};
+
+const createKeyFile = (filePath: string): Promise<void> =>
+  withDraft(filePath, randomBytes(32), async (draftPath) => {
+    await writeFile(unusedMarkOf(filePath), '', { mode: 0o600 });
+    await link(draftPath, filePath).catch((error: unknown) => {
+      // Another process was first: its key is read next.
+      if (!isCode(error, 'EEXIST')) throw error;
+    });
+  });
+
+/**
+ * Replaces the key in the file by a new one. The replaced one is kept beside it, because Redis may
+ * tell that it has written something before that is on its disk: after a power cut in this second,
+ * the replaced key is the one that opens the service. The next start that opens it removes the copy.
+ *
+ * @param before Runs before the file changes: from then on the new key opens the service, too.
+ */
+export const replaceKeyFile = async (
+  filePath: string,
+  before: (masterKey: Uint8Array) => Promise<void>,
+): Promise<Uint8Array> => {
+  const masterKey = randomBytes(32);
+  await withDraft(filePath, masterKey, async (draftPath) => {
+    await before(masterKey);
+    await rm(replacedKeyOf(filePath), { force: true });
+    await link(filePath, replacedKeyOf(filePath));
+    await rename(draftPath, filePath);
+    const folder = await open(dirname(filePath), 'r');
+    await folder.sync().finally(() => folder.close());
+  });
+  return masterKey;
 };
 
 /**

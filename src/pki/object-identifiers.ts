@@ -33,4 +33,21 @@ export const objectIdentifiers = {
   extendedKeyUsage: '2.5.29.37',
   clientAuth: '1.3.6.1.5.5.7.3.2',
   documentSigning: '1.3.6.1.5.5.7.3.36',
+  timeStamping: '1.3.6.1.5.5.7.3.8',
+  ocspSigning: '1.3.6.1.5.5.7.3.9',
+
+  crlNumber: '2.5.29.20',
+  reasonCode: '2.5.29.21',
+  crlDistributionPoints: '2.5.29.31',
+  authorityInfoAccess: '1.3.6.1.5.5.7.1.1',
+  ocsp: '1.3.6.1.5.5.7.48.1',
+  basicOcspResponse: '1.3.6.1.5.5.7.48.1.1',
+  caIssuers: '1.3.6.1.5.5.7.48.2',
+  sha1: '1.3.14.3.2.26',
+
+  timeStampInfo: '1.2.840.113549.1.9.16.1.4',
+  timeStampToken: '1.2.840.113549.1.9.16.2.14',
+  signingCertificate: '1.2.840.113549.1.9.16.2.12',
+  signingCertificateV2: '1.2.840.113549.1.9.16.2.47',
+  anyPolicy: '2.5.29.32.0',
 } as const;

@@ -1,11 +1,20 @@
 import type { KeyObject } from 'node:crypto';
 import type { KeyAlgorithm } from '../protocol/requests.ts';
 
-/** A user's certificate and the two above it, DER, in the order of a CMS and of profile answers. */
+/**
+ * A user's certificate and those above it, DER: user, issuing authority, root. After the root was
+ * rolled over, the cross-certificate, by which the former root certifies the key of this one,
+ * stands before the root: verifiers take the first that fits.
+ */
 export interface CertificateChain {
-  /** Content address: base64url of the first 12 bytes of SHA-256 over the three certificates. */
+  /** Content address: base64url of the first 12 bytes of SHA-256 over the certificates. */
   readonly id: string;
-  readonly certificates: readonly [user: Uint8Array, issuing: Uint8Array, root: Uint8Array];
+  readonly certificates: readonly [
+    user: Uint8Array,
+    issuing: Uint8Array,
+    ...cross: Uint8Array[],
+    root: Uint8Array,
+  ];
 }
 
 export interface UserKey {
@@ -14,42 +23,174 @@ export interface UserKey {
   readonly chain: CertificateChain;
   /** `MIDCHE` and ten of A-Z0-9, the same for the user's life. */
   readonly serialNumber: string;
+  /** The certificate is revoked: the key must not sign any more. */
+  readonly revocation: Revocation | undefined;
 }
 
 /** The service's own key, for records that it signs itself. */
 export interface ServiceKey {
   /** EC P-256. */
   readonly privateKey: KeyObject;
-  /** DER. The root has issued it directly. */
-  readonly certificates: readonly [service: Uint8Array, root: Uint8Array];
+  /** DER. A root has issued it directly; a cross-certificate stands before the root. */
+  readonly certificates: readonly [service: Uint8Array, ...above: Uint8Array[]];
+}
+
+/** A signing device of one subscriber. */
+export interface DeviceOwner {
+  /** Digits without plus. */
+  readonly msisdn: string;
+  readonly sscdId: string;
 }
 
 /** The owner of a key is one SSCD of one subscriber. */
-export interface KeyOwner {
-  readonly msisdn: string;
-  readonly sscdId: string;
+export interface KeyOwner extends DeviceOwner {
   readonly algorithm: KeyAlgorithm;
   /** Asks for a certificate that has expired. */
   readonly expired: boolean;
 }
 
 /**
+ * Reasons of RFC 5280 5.3.1 that an operator can give. After `superseded` and `affiliationChanged`
+ * (the number has a new owner) the next use makes a new key. After the others there is none until
+ * the certificate is renewed.
+ */
+export const revocationReasons = [
+  'unspecified',
+  'keyCompromise',
+  'affiliationChanged',
+  'superseded',
+  'cessationOfOperation',
+  'privilegeWithdrawn',
+] as const;
+export type RevocationReason = (typeof revocationReasons)[number];
+
+export interface Revocation {
+  readonly reason: RevocationReason;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** @param serial Of the certificate, hex. @param msisdn Digits without plus. */
+export type CertificateTarget = { readonly serial: string } | { readonly msisdn: string };
+
+/** A certificate of a user, as operators see it. */
+export interface IssuedCertificate extends DeviceOwner {
+  readonly algorithm: KeyAlgorithm;
+  /** Of the certificate: lower-case hex. */
+  readonly serial: string;
+  /** Of the person: `MIDCHE…`. */
+  readonly serialNumber: string;
+  /** 1 for the first of its device, one more for each that followed. */
+  readonly version: number;
+  /** Milliseconds since the epoch. */
+  readonly notBefore: number;
+  readonly notAfter: number;
+  readonly revocation: Revocation | undefined;
+}
+
+/** An authority with its place among the addresses under `/pki`: `issuing-1`, `root-2`. */
+export interface NamedAuthority {
+  readonly id: string;
+  readonly certificate: Uint8Array;
+  readonly privateKey: KeyObject;
+}
+
+/** A serial number that a list of revoked certificates names. */
+export interface RevokedSerial extends Revocation {
+  /** Of the certificate: lower-case hex. */
+  readonly serial: string;
+  /** Of the authority that issued it. */
+  readonly authority: string;
+  /** When the certificate ends; milliseconds since the epoch. */
+  readonly notAfter: number;
+}
+
+/**
  * Holds the certificate authority and the users' keys, the same in every process that shares the
- * store and the master key. What is not there yet is created.
+ * store and the master key. What is not there yet is created, and what is about to end is renewed:
+ * keys of users 30 days before, authorities while they outlive what they issue.
  */
 export interface KeyCustody {
   /** @throws When the store is unreachable or the master key does not fit. */
   userKey(owner: KeyOwner): Promise<UserKey>;
+  /**
+   * Certifies a key that lives elsewhere, on a phone. The same key of the same device gets the same
+   * certificate again, unless that is about to end, is revoked, or belongs to a former owner.
+   *
+   * @param publicKey EC P-256; its possession was proven.
+   * @throws Like {@link userKey}.
+   */
+  certify(owner: DeviceOwner, publicKey: KeyObject): Promise<CertificateChain>;
   /** Signs evidence records, and nothing else. @throws Like {@link userKey}. */
   evidenceKey(): Promise<ServiceKey>;
-  /** The serialNumber in the certificates of a number. @throws Like {@link userKey}. */
-  serialNumberOf(msisdn: string): Promise<string>;
+  /** Signs time stamps (RFC 3161), and nothing else. @throws Like {@link userKey}. */
+  timeStampKey(): Promise<ServiceKey>;
+  /**
+   * The serialNumber in the certificates of a number.
+   *
+   * @param at When the number had this owner, milliseconds since the epoch. Default: now.
+   * @throws Like {@link userKey}.
+   */
+  serialNumberOf(msisdn: string, at?: number): Promise<string>;
+  /**
+   * The present owner of a number, as this process knows it (see {@link isRevoked}): 1 is the first
+   * one, and since when, in milliseconds since the epoch (0 for the first).
+   */
+  ownerOf(msisdn: string): { readonly version: number; readonly since: number };
   /** @returns Undefined for an id that was never issued. */
   chain(id: string): Promise<CertificateChain | undefined>;
   /** Whether there is a certificate authority already. */
   hasAuthority(): Promise<boolean>;
-  /** The root certificates (DER) that a verifier of our signatures must trust. */
+  /** The root certificates (DER) that a verifier of our signatures must trust, newest last. */
   trust(): Promise<readonly Uint8Array[]>;
+
+  /**
+   * The certificate of a serial number, or all of a number, oldest first; for a number it looks
+   * through the whole store.
+   */
+  certificatesOf(target: CertificateTarget): Promise<readonly IssuedCertificate[]>;
+  /**
+   * Revokes one certificate, or all of a number that are neither over nor revoked. For ever: a
+   * second order for the same certificate changes nothing.
+   *
+   * @returns Those that are revoked by this order; none for an unknown serial number.
+   */
+  revokeCertificate(
+    target: CertificateTarget,
+    reason: RevocationReason,
+  ): Promise<readonly IssuedCertificate[]>;
+  /**
+   * Lets the devices of a number whose certificate was revoked have a new key.
+   *
+   * @returns How many.
+   */
+  renewCertificates(msisdn: string): Promise<number>;
+  /**
+   * The number has a new owner: all its certificates are revoked, and the next ones bear a new
+   * serialNumber.
+   */
+  reassignNumber(msisdn: string): Promise<readonly IssuedCertificate[]>;
+  /**
+   * Whether the certificate of a device is revoked and nothing has come in its place, as this
+   * process knows it. Asks in the background what other processes have revoked.
+   */
+  isRevoked(owner: DeviceOwner & Pick<KeyOwner, 'algorithm'>): boolean;
+
+  /**
+   * Learns what other processes have revoked, unless it did within the last second.
+   *
+   * @throws Like {@link userKey}.
+   */
+  refresh(): Promise<void>;
+
+  /** All versions, also former ones, which still answer for what they have issued. */
+  authorities(): Promise<readonly NamedAuthority[]>;
+  /** Of a certificate, by its serial number in lower-case hex. */
+  revocationOf(serial: string): Promise<Revocation | undefined>;
+  /** What the authorities have ever revoked. The same array until there is more. */
+  revokedSerials(): Promise<readonly RevokedSerial[]>;
+  /** Makes the next issuing authority or root now. @returns Its id, `issuing-2`. */
+  rollOver(kind: 'issuing' | 'root'): Promise<string>;
 }
 
 /** Where the custody keeps its records. The first writer wins; nothing is overwritten. */
@@ -57,4 +198,15 @@ export interface CustodyStore {
   get(key: string): Promise<string | undefined>;
   /** Writes unless there is a value already. @returns The value that is there now. */
   setIfAbsent(key: string, value: string): Promise<string>;
+  /** Names of records that begin so. Looks through the whole store: for rare orders. */
+  namesOf(beginning: string): Promise<readonly string[]>;
+  /**
+   * Fields of a record that grows: the revocations. One that is there stays as it is.
+   *
+   * @returns Whether it was added.
+   */
+  addField(key: string, field: string, value: string): Promise<boolean>;
+  countFields(key: string): Promise<number>;
+  /** In pages. A field may come twice; one that is added meanwhile may be missing. */
+  fields(key: string): AsyncIterable<readonly (readonly [field: string, value: string])[]>;
 }

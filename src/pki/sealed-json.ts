@@ -1,4 +1,4 @@
-/** JSON that only holders of the master key can read or make (AES-256-GCM). */
+/** Bytes and JSON that only holders of a key can read or make (AES-256-GCM). */
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 import { randomBytesOf } from './random.ts';
 
@@ -9,27 +9,40 @@ const tagBytes = 16;
 export const deriveKey = (masterKey: Uint8Array, purpose: string): Buffer =>
   Buffer.from(hkdfSync('sha256', masterKey, '', purpose, 32));
 
-export const createJsonSealer = (key: Uint8Array) => ({
+/** Bytes that only holders of the key can read or make. */
+export const createByteSealer = (key: Uint8Array) => ({
   /** @param place Is authenticated, so that one record does not fit in the place of another. */
-  seal: (place: string, value: unknown): Buffer => {
+  seal: (place: string, value: string | Uint8Array): Buffer => {
     const iv = randomBytesOf(ivBytes);
     const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(place));
-    const content = [cipher.update(JSON.stringify(value), 'utf8'), cipher.final()];
+    const content = [typeof value === 'string' ? cipher.update(value, 'utf8') : cipher.update(value)];
+    content.push(cipher.final());
     return Buffer.concat([iv, ...content, cipher.getAuthTag()]);
   },
 
   /** @returns Undefined for none, and for what was sealed under another key or for another place. */
-  open: (place: string, sealed: Buffer | null | undefined): unknown => {
+  open: (place: string, sealed: Buffer | null | undefined): Buffer | undefined => {
     if (sealed == null || sealed.length < ivBytes + tagBytes) return undefined;
     const iv = sealed.subarray(0, ivBytes);
     const decipher = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: tagBytes })
       .setAAD(Buffer.from(place))
       .setAuthTag(sealed.subarray(-tagBytes));
     try {
-      const content = [decipher.update(sealed.subarray(ivBytes, -tagBytes)), decipher.final()];
-      return JSON.parse(Buffer.concat(content).toString('utf8'));
+      return Buffer.concat([decipher.update(sealed.subarray(ivBytes, -tagBytes)), decipher.final()]);
     } catch {
       return undefined;
     }
   },
 });
+
+/** {@link createByteSealer} for JSON. */
+export const createJsonSealer = (key: Uint8Array) => {
+  const { seal, open } = createByteSealer(key);
+  return {
+    seal: (place: string, value: unknown): Buffer => seal(place, JSON.stringify(value)),
+    open: (place: string, sealed: Buffer | null | undefined): unknown => {
+      const opened = open(place, sealed);
+      return opened && JSON.parse(opened.toString('utf8'));
+    },
+  };
+};

@@ -1,9 +1,9 @@
 /**
  * Reads a CMS signature, without judging it.
  *
- * Only the form of mobile signatures is read: SignedData version 1, signers named by issuer and
- * serial number, signed attributes present. Version 1 follows from `id-data` content and from that
- * way of naming (RFC 5652 5.1, 5.3).
+ * Only the form of mobile signatures is read, and that of time stamps: SignedData version 1 (for time
+ * stamps 3), signers named by issuer and serial number, signed attributes present. Version 1 follows
+ * from `id-data` content and from that way of naming (RFC 5652 5.1, 5.3).
  *
  * Source: RFC 5652 section 5.
  */
@@ -11,8 +11,8 @@ import { dotted, type Element, member, octets, onlyMember, readElement, smallNum
 import { tags } from './der.ts';
 import { objectIdentifiers } from './object-identifiers.ts';
 
-/** @returns Undefined for anything that is not one ContentInfo with a SignedData of version 1. */
-export const readSignedData = (cms: Uint8Array) => {
+/** @returns Undefined for anything but one ContentInfo with a SignedData of that version. */
+export const readSignedData = (cms: Uint8Array, version: 1 | 3 = 1) => {
   const contentInfo = readElement(cms);
   if (contentInfo?.tag !== tags.sequence || contentInfo.children.length !== 2) return undefined;
   if (dotted(contentInfo.children[0]) !== objectIdentifiers.signedData) return undefined;
@@ -20,17 +20,18 @@ export const readSignedData = (cms: Uint8Array) => {
   const digestAlgorithms = member(signedData, 1, tags.set);
   const encapsulated = member(signedData, 2, tags.sequence);
   const certificates = member(signedData, 3, tags.context(0));
-  // Revocation lists are ignored.
   const lists = member(signedData, certificates === undefined ? 3 : 4, tags.context(1));
   const place = 3 + [certificates, lists].filter((field) => field !== undefined).length;
   const signers = member(signedData, place, tags.set);
-  if (smallNumber(signedData?.children[0]) !== 1 || signedData?.children.length !== place + 1)
+  if (smallNumber(signedData?.children[0]) !== version || signedData?.children.length !== place + 1)
     return undefined;
   if (digestAlgorithms === undefined || encapsulated === undefined || signers === undefined) return undefined;
   return {
     digestAlgorithms: digestAlgorithms.children,
     encapsulated,
     certificates: certificates?.children ?? [],
+    /** Lists of revoked certificates, and whatever else is among them. */
+    lists: lists?.children ?? [],
     signers: signers.children,
   };
 };
@@ -55,7 +56,7 @@ export const readSignerInfo = (element: Element) => {
     signature !== undefined &&
     (unsigned === undefined || unsigned.tag === tags.context(1)) &&
     more.length === 0
-    ? { issuer, serialNumber, digestAlgorithm, attributes, signatureAlgorithm, signature }
+    ? { issuer, serialNumber, digestAlgorithm, attributes, signatureAlgorithm, signature, unsigned }
     : undefined;
 };
 

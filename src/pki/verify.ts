@@ -4,7 +4,9 @@ import { onlyAttribute } from './certificate-fields.ts';
 import { type Certificate, checkPath, openCertificate, type PathFailure } from './certificate-path.ts';
 import { tags } from './der.ts';
 import { objectIdentifiers } from './object-identifiers.ts';
+import { findStanding, type RevocationMaterial } from './revocation-check.ts';
 import { onlyValue, readAlgorithm, readSignedData, readSignerInfo, type SignerInfo } from './signed-data.ts';
+import { checkTimeStamp } from './time-stamp-check.ts';
 
 /**
  * Verifies a mobile signature: that this user signed exactly these bytes.
@@ -30,6 +32,9 @@ type VerificationFailure =
   | { readonly reason: 'NO_COMMON_NAME' }
   | { readonly reason: 'DIGEST_MISMATCH' }
   | { readonly reason: 'BAD_SIGNATURE' }
+  | { readonly reason: 'CERTIFICATE_REVOKED'; readonly revokedAt: Date }
+  /** Nothing of what was given says whether the certificate is revoked. */
+  | { readonly reason: 'REVOCATION_UNKNOWN' }
   | PathFailure;
 
 interface Signer {
@@ -46,6 +51,10 @@ export type Verification =
       readonly signer: Signer;
       /** Of the signed attributes (PKCS #9 randomNonce); undefined where there is none. */
       readonly nonce: Uint8Array | undefined;
+      /** When the signature existed, by a time stamp in it that was verified. */
+      readonly timeStamp: Date | undefined;
+      /** What says that the certificate was not revoked; `none` when nothing was given. */
+      readonly revocation: 'ocsp' | 'crl' | 'none';
     }
   | ({ readonly ok: false } & VerificationFailure);
 
@@ -55,6 +64,7 @@ const malformed = (part: string): Verification => refused({ reason: 'MALFORMED',
 const id = objectIdentifiers;
 // Enough for any chain, and a bound on the work for a hostile signature.
 const maxCertificates = 10;
+const maxTimeStamps = 3;
 
 const signatureFits = (algorithm: string | undefined, key: KeyObject): boolean =>
   key.asymmetricKeyType === 'ec'
@@ -74,12 +84,39 @@ const isSignedBy = ({ attributes, signature }: SignerInfo, key: KeyObject): bool
   }
 };
 
-const verified = ({ der, fields }: Certificate, nonce: Uint8Array | undefined): Verification => {
+const verified = (
+  { der, fields }: Certificate,
+  proof: Pick<Extract<Verification, { ok: true }>, 'nonce' | 'revocation' | 'timeStamp'>,
+): Verification => {
   const serialNumber = onlyAttribute(fields.subject, id.serialNumber);
   const commonName = onlyAttribute(fields.subject, id.commonName);
   if (serialNumber === undefined) return refused({ reason: 'NO_SERIAL_NUMBER' });
   if (commonName === undefined) return refused({ reason: 'NO_COMMON_NAME' });
-  return { ok: true, signer: { serialNumber, commonName, certificate: Uint8Array.from(der) }, nonce };
+  return { ok: true, signer: { serialNumber, commonName, certificate: Uint8Array.from(der) }, ...proof };
+};
+
+/** @throws TypeError */
+const openAnchors = (trust: readonly Uint8Array[]): readonly Certificate[] =>
+  trust.map((der) => {
+    const anchor = openCertificate(der);
+    if (anchor === undefined) throw new TypeError('a trusted certificate is unreadable');
+    return anchor;
+  });
+
+/** The earliest time that a good time stamp in the signature proves. */
+const findTimeStamp = (
+  { unsigned, signature }: SignerInfo,
+  check: { readonly anchors: readonly Certificate[]; readonly others: readonly Certificate[]; at: Date },
+): Date | undefined => {
+  const tokens = (unsigned?.children ?? [])
+    .filter((attribute) => dotted(attribute.children[0]) === id.timeStampToken)
+    .flatMap((attribute) => member(attribute, 1, tags.set)?.children ?? []);
+  const times = tokens
+    .slice(0, maxTimeStamps)
+    .map(({ bytes }) => checkTimeStamp(bytes, signature, check))
+    // A time that is still to come proves nothing.
+    .filter((time) => time !== undefined && time <= check.at);
+  return times.toSorted((one, other) => Number(one) - Number(other))[0];
 };
 
 /**
@@ -88,27 +125,40 @@ const verified = ({ der, fields }: Certificate, nonce: Uint8Array | undefined): 
  * Compare `signer.serialNumber` with the expected user afterwards: the signature of another user is
  * valid, too.
  *
+ * A signature that has a time stamp is judged at the time of that stamp, as long as the
+ * certificate of the time stamp is good. So it outlives its own certificate.
+ *
  * @param cms          The decoded `Base64Signature`, DER or BER, from anywhere.
  * @param expectedData What was sent as DataToBeSigned; text is taken as UTF-8.
  * @param options      `trust`: certificates (DER) that end a chain. `at`: when certificates must be
- *                     valid, by default now.
+ *                     valid, by default now. `timeStampTrust`: those that end the chain of a time
+ *                     stamp, by default `trust`. `revocation`: lists and OCSP answers; one of them,
+ *                     or of the lists in the signature, must say that the signer's certificate was
+ *                     not revoked at that time.
  * @returns The signer, or the first reason to refuse. Never throws for anything in `cms`.
  * @throws When a certificate of `trust` is unreadable: that is the caller's configuration.
  */
 export const verifySignature = (
   cms: Uint8Array,
   expectedData: Uint8Array | string,
-  { trust, at = new Date() }: { readonly trust: readonly Uint8Array[]; readonly at?: Date },
+  {
+    trust,
+    at = new Date(),
+    timeStampTrust,
+    revocation,
+  }: {
+    readonly trust: readonly Uint8Array[];
+    readonly at?: Date;
+    readonly timeStampTrust?: readonly Uint8Array[] | undefined;
+    readonly revocation?: RevocationMaterial | undefined;
+  },
 ): Verification => {
-  const anchors = trust.map((der) => {
-    const anchor = openCertificate(der);
-    if (anchor === undefined) throw new TypeError('a trusted certificate is unreadable');
-    return anchor;
-  });
+  const anchors = openAnchors(trust);
+  const timeAnchors = timeStampTrust === undefined ? anchors : openAnchors(timeStampTrust);
 
   const signedData = readSignedData(cms);
   if (signedData === undefined) return malformed('SignedData');
-  const { digestAlgorithms, encapsulated, certificates, signers } = signedData;
+  const { digestAlgorithms, encapsulated, certificates, lists, signers } = signedData;
   const [signerElement] = signers;
   if (signerElement === undefined || signers.length !== 1)
     return refused({ reason: 'NOT_ONE_SIGNER', signers: signers.length });
@@ -135,7 +185,9 @@ export const verifySignature = (
   if (signer === undefined) return refused({ reason: 'NO_SIGNER_CERTIFICATE' });
   if (!signatureFits(readAlgorithm(signerInfo.signatureAlgorithm), signer.publicKey))
     return refused({ reason: 'UNSUPPORTED_ALGORITHM' });
-  const failure = checkPath(signer, opened, anchors, at);
+  const timeStamp = findTimeStamp(signerInfo, { anchors: timeAnchors, others: opened, at });
+  const validAt = timeStamp ?? at;
+  const failure = checkPath(signer, opened, anchors, validAt);
   if (failure !== undefined) return refused(failure);
 
   const contentType = onlyValue(signerInfo.attributes, id.contentType);
@@ -143,5 +195,16 @@ export const verifySignature = (
   if (dotted(contentType) !== id.data || digest === undefined) return malformed('signedAttrs');
   if (!equal(digest, hash('sha256', content, 'buffer'))) return refused({ reason: 'DIGEST_MISMATCH' });
   if (!isSignedBy(signerInfo, signer.publicKey)) return refused({ reason: 'BAD_SIGNATURE' });
-  return verified(signer, octets(onlyValue(signerInfo.attributes, id.randomNonce)));
+  const inside = lists.map(({ bytes }) => bytes);
+  const material = revocation && { ...revocation, lists: [...(revocation.lists ?? []), ...inside] };
+  const standing = material && findStanding(signer, [...anchors, ...opened], material, validAt);
+  if (revocation !== undefined && standing === undefined) return refused({ reason: 'REVOCATION_UNKNOWN' });
+  const { revokedAt } = standing ?? {};
+  if (revokedAt !== undefined && revokedAt <= validAt)
+    return refused({ reason: 'CERTIFICATE_REVOKED', revokedAt });
+  return verified(signer, {
+    nonce: octets(onlyValue(signerInfo.attributes, id.randomNonce)),
+    revocation: standing?.by ?? 'none',
+    timeStamp,
+  });
 };

@@ -5,6 +5,7 @@ import { createApp } from '../http/app.ts';
 import { createEvidence } from '../http/client-certificate.ts';
 import { createOwnFetch } from '../http/own-fetch.ts';
 import { createProfile } from '../http/profile.operation.ts';
+import { createProofRoutes } from '../http/proof.route.ts';
 import { createReceipt } from '../http/receipt.operation.ts';
 import { createRefusal, type Refusal } from '../http/refusal.ts';
 import type { ServiceRoutesOptions } from '../http/service.route.ts';
@@ -13,8 +14,10 @@ import { createStatus } from '../http/status.operation.ts';
 import { createClientAddress, createForwardingWatch } from '../http/trusted-proxy.ts';
 import { createHttpLog, createOauthLog } from '../logger.ts';
 import type { Oauth } from '../oauth/oauth.ts';
+import type { PhoneAdmin } from '../phone/phone-admin.ts';
 import { deriveKey } from '../pki/sealed-json.ts';
 import { productVersion } from '../product-version.ts';
+import { isRedisAway, toError } from '../redis/to-error.ts';
 import { originOf } from '../registry/rate-limiter.ts';
 import { observed } from '../telemetry/event-metrics.ts';
 import type { Fetch } from '../telemetry/http-metrics.ts';
@@ -28,7 +31,7 @@ import {
 } from '../telemetry/readiness.ts';
 import { createRedisProbe } from '../telemetry/redis-probe.ts';
 import { createApp2App } from '../transactions/app2app.ts';
-import { createBacklog } from '../transactions/backlog.ts';
+import { createBacklog, maxBacklogs } from '../transactions/backlog.ts';
 import { createEndings, type Endings } from '../transactions/endings.ts';
 import { createReadEnd } from '../transactions/outcomes.ts';
 import { createReceipts } from '../transactions/receipts.ts';
@@ -42,6 +45,8 @@ import { toleratedOffsetMs } from './clock-watch.ts';
 import { openConsole } from './console-side.ts';
 import type { Core } from './core.ts';
 import { openOauth } from './oauth-side.ts';
+import { openPhoneRoutes } from './phone-side.ts';
+import { openPki } from './pki-side.ts';
 import { openSignerPages } from './signers.ts';
 import { createAskUpstreamProfile } from './upstream-profile.ts';
 import { openWorkflowRoutes } from './workflow-side.ts';
@@ -57,15 +62,15 @@ export interface ApiSide {
   prepare(): Promise<void>;
   /** The address of a page of the console that logs its first visitor in. */
   consoleLink(): Promise<string>;
+  /** Enrols a phone for the sandbox's own number; undefined outside of a sandbox. */
+  phoneLink(): Promise<string | undefined>;
+  readonly phoneAdmin: PhoneAdmin;
   /** Makes `/readyz` say 503. Everything is served as before. */
   leave(): void;
   /** Answers all callers who wait for a transaction, which goes on. */
   endWaiting(): Promise<void>;
   close(): Promise<void>;
 }
-
-/** Full backlogs of so many applications are accepted: more would fill Redis. */
-const maxBacklogs = 100;
 
 /**
  * Makes the operations and pages of HTTP; nothing listens yet.
@@ -106,7 +111,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     now,
   });
   const receipts = createReceipts({
-    transactions,
+    find: transactions.find,
     shards,
     endings: receiptEndings,
     timeoutSeconds: receipt.timeoutSeconds,
@@ -184,8 +189,26 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
   const workflowRoutes = openWorkflowRoutes(core, shards, publicUrl, {
     ...{ providers, admission, evidenceOf, limits, log: httpLog },
   });
+  const pki = openPki(core, { custody, addressOf });
+  const proofRoutes = createProofRoutes({
+    ...{ providers, admission, evidenceOf, limits, log: httpLog, now },
+    findOwn: transactions.findOwn,
+    longTerm: pki.longTerm,
+  });
+  const phone = openPhoneRoutes(core, {
+    ...{
+      shards,
+      custody,
+      answer: transactions.answer,
+      publicUrl,
+      addressOf,
+      body: limits,
+      oauth,
+    },
+  });
   const console = await openConsole(core, {
     transactions,
+    phoneAdmin: phone.admin,
     workflows: workflowRoutes.workflows,
     publicUrl,
     addressOf,
@@ -209,7 +232,9 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
   const app = createApp({
     more: [
       workflowRoutes.routes,
+      proofRoutes,
       signerPages.routes,
+      phone.routes,
       telemetry.routes,
       oauth.routes,
       console.routes,
@@ -223,6 +248,9 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
       profile: createProfile(operationDeps),
     },
     trust: () => custody.trust(),
+    publisher: pki.publisher,
+    timeStamps: pki.timeStamps,
+    pkiWait: pki.wait,
     evidenceOf,
     limits,
     admission,
@@ -254,6 +282,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     console.endWaiting();
     workflowRoutes.endWaiting();
     signerPages.endWaiting();
+    await phone.close();
     await Promise.all(endings.map((each) => each.close()));
   };
   return {
@@ -263,10 +292,16 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     workflows: workflowRoutes.workflows,
     oauth,
     prepare: async () => {
-      await oauth.prepare();
+      // What could not be written is written when it is used first.
+      await oauth.prepare().catch((error: unknown) => {
+        if (!isRedisAway(error)) throw error;
+        onError(toError(error));
+      });
       await console.noteAddress();
     },
     consoleLink: console.issueLink,
+    phoneLink: phone.link,
+    phoneAdmin: phone.admin,
     leave,
     endWaiting,
     close: async () => {

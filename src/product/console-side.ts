@@ -6,12 +6,18 @@ import { createSubjects } from '../console-login/subjects.ts';
 import { createAuditLog, createStepLog } from '../logger.ts';
 import type { Tenants } from '../oauth/tenant.ts';
 import { linkAddress } from '../operators/links.ts';
+import { createPhoneOrders } from '../operators/phone-orders.ts';
+import type { PhoneAdmin } from '../phone/phone-admin.ts';
 import { connectForCommands, disconnect, whenReady } from '../redis/connect.ts';
+import { toError } from '../redis/to-error.ts';
 import { consoleClient, withConsoleClient } from '../registry/console-client.ts';
 import type { OauthTenant } from '../registry/oauth-client.ts';
 import { closeShards } from '../transactions/shards.ts';
 import type { Core } from './core.ts';
 import { openOperatorsRooms } from './operators-rooms.ts';
+
+/** For `paraph users link`, when Redis could not take it. */
+const noteAgainMs = 5000;
 
 export interface ConsoleSide extends Console {
   /** The address of a page that logs its first visitor in. */
@@ -23,6 +29,7 @@ export interface ConsoleSide extends Console {
 interface ConsoleSurroundings
   extends Pick<ConsoleDeps, 'transactions' | 'workflows' | 'publicUrl' | 'addressOf'> {
   readonly tenants: Tenants;
+  readonly phoneAdmin: PhoneAdmin;
   readonly ownFetch: OwnFetch;
 }
 
@@ -31,14 +38,15 @@ const sandboxNumber = '+41700092501';
 
 /** The login of operators with their phones; undefined where it is configured off. */
 const openLogin = (
-  { configuration, masterKey, hostNow: now, logger }: Core,
+  core: Core,
   { publicUrl, tenants, ownFetch }: ConsoleSurroundings,
 ): ConsoleLogin | undefined => {
+  const { configuration, masterKey, hostNow: now, logger } = core;
   const { enabled, tenant, acrValues } = configuration.operations.openid;
   if (!enabled) return undefined;
   return createConsoleLogin({
     key: createClientKey(masterKey, now),
-    subjectOf: createSubjects(masterKey, tenant),
+    subjectOf: createSubjects(masterKey, tenant, core.custodyOver(core.commands).ownerOf),
     provider: () => tenants.find(tenant) ?? tenants.main,
     publicUrl,
     acrValues,
@@ -82,13 +90,14 @@ export const openConsole = async (core: Core, surroundings: ConsoleSurroundings)
     now,
     onError,
   });
-  const secrets = secretsWith(masterKey);
+  const secrets = secretsWith(masterKey, core.custodyOver(redis));
   const { operators } = secrets;
   await operators.users.forgetFormer();
   const console = createConsole({
     ...rooms,
     ...secrets,
     phoneLogin: openLogin(core, surroundings),
+    phones: createPhoneOrders({ admin: surroundings.phoneAdmin, audit: rooms.audit, masterKey }),
     transactions,
     workflows,
     shards,
@@ -98,12 +107,22 @@ export const openConsole = async (core: Core, surroundings: ConsoleSurroundings)
     now,
     log: { trouble: createStepLog(logger, now).trouble },
   });
+  let noting: NodeJS.Timeout | undefined;
+  let closed = false;
+  const noteAddress = async (): Promise<void> => {
+    await operators.noteAddress(publicUrl()).catch((error: unknown) => {
+      onError(toError(error));
+      if (!closed) noting = setTimeout(noteAddress, noteAgainMs).unref();
+    });
+  };
   return {
     ...console,
     issueLink: async () => linkAddress(publicUrl(), (await operators.issueLink()).secret),
-    noteAddress: () => operators.noteAddress(publicUrl()),
+    noteAddress,
     close: async () => {
       console.endWaiting();
+      closed = true;
+      clearTimeout(noting);
       await close();
       await closeShards(shards);
       await disconnect(redis);

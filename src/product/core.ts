@@ -8,7 +8,10 @@
 import type { Logger } from 'pino';
 import type { Configuration } from '../configuration/schema.ts';
 import type { Workflow } from '../engine/define.ts';
+import { createPhoneSubscribers } from '../phone/phone-subscribers.ts';
+import { createPhones } from '../phone/phones.ts';
 import { createKeyCustody } from '../pki/custody.ts';
+import { pointersUnder } from '../pki/extensions.ts';
 import type { KeyCustody } from '../pki/ports.ts';
 import { productVersion } from '../product-version.ts';
 import { createProtocol, type Protocol } from '../protocol/parse.ts';
@@ -26,8 +29,8 @@ import { type ApplicationProviders, createApplicationProviders } from '../regist
 import { internalProviders } from '../registry/login-ap-id.ts';
 import { createPasswordVerifier, type PasswordVerifier } from '../registry/password-verifier.ts';
 import { createRateLimiter, type RateLimiter } from '../registry/rate-limiter.ts';
-import type { SubscriberRegistry } from '../registry/subscriber.ts';
-import { createSubscriberRegistry } from '../registry/subscribers.ts';
+import type { ConfiguredSubscribers, SubscriberRegistry } from '../registry/subscriber.ts';
+import { createSubscriberRegistry, withCertificateStates } from '../registry/subscribers.ts';
 import { type Gateways, openGateways } from '../sscd/gateways.ts';
 import { createTelemetry, type Telemetry } from '../telemetry/telemetry.ts';
 import { createSeals, type Seals } from '../transactions/seal.ts';
@@ -35,11 +38,13 @@ import { openShards, type Shard } from '../transactions/shards.ts';
 import { asServiceWorkflow } from '../workflows/workflows.ts';
 import { watchClock } from './clock-watch.ts';
 import { createCustodyStore } from './custody-store.ts';
+import { unlockStore } from './key-slots.ts';
 import { retentionOf } from './retention.ts';
 
 export interface CoreOptions {
   readonly configuration: Configuration;
   readonly redisUrl: string;
+  /** 32 bytes, as the operator has handed them in. */
   readonly masterKey: Uint8Array;
   /** The clock of this machine. */
   readonly now: () => number;
@@ -59,9 +64,14 @@ export interface CoreOptions {
  * library dates tokens by it.
  */
 export interface Core extends CoreOptions {
+  /** The service key, from {@link Core.unlock} on. Everything is sealed with it, or derived from it. */
+  readonly masterKey: Uint8Array;
   readonly hostNow: () => number;
   readonly clock: RedisClock;
   readonly protocol: Protocol;
+  /** Of the configuration and the sandbox. */
+  readonly configured: ConfiguredSubscribers;
+  /** All of them, for callers who wait. */
   readonly subscribers: SubscriberRegistry;
   readonly gateways: Gateways;
   readonly commands: RedisClient;
@@ -72,6 +82,7 @@ export interface Core extends CoreOptions {
   readonly passwords: PasswordVerifier;
   providersOver(redis: RedisClient): ApplicationProviders;
   custodyOver(redis: RedisClient): KeyCustody;
+  subscribersOver(redis: RedisClient): SubscriberRegistry;
   limiterOver(redis: RedisClient): RateLimiter;
   /** @param telemetry Those of the console are not counted. */
   shardsOver(redis: RedisClient, telemetry?: Telemetry['queue']): readonly Shard[];
@@ -79,6 +90,13 @@ export interface Core extends CoreOptions {
   readonly workflows: readonly Workflow[];
   /** Of the workers' outcomes. */
   readonly seals: Seals;
+  /**
+   * Opens the service key with the master key. Call it before rooms are opened.
+   *
+   * @param first What becomes the service key of a new store; by default random bytes.
+   * @throws When the master key is not one of those that open the store.
+   */
+  unlock(first?: Uint8Array): Promise<void>;
   /** Resolves when Redis can be used, however long that takes, and its time is known. */
   ready(): Promise<void>;
   close(): Promise<void>;
@@ -86,6 +104,9 @@ export interface Core extends CoreOptions {
 
 /** After so long without the time of Redis, the clock of the machine will do. */
 const clockTimeoutMs = 5000;
+
+/** How often a process asks what others have revoked. */
+const revocationsEveryMs = 1000;
 
 /** @throws GatewayFileError */
 export const openCore = (options: CoreOptions): Core => {
@@ -113,9 +134,45 @@ export const openCore = (options: CoreOptions): Core => {
   const now = (): number => Math.floor(clock.now());
   const passwords = createPasswordVerifier();
   const { prefix } = queue;
+  const pkiUrl = configuration.pki.url ?? configuration.publicUrl;
+  let serviceKey = masterKey;
+  const custodies = new Map<RedisClient, KeyCustody>();
+  const custodyOver = (redis: RedisClient): KeyCustody => {
+    const present = custodies.get(redis);
+    if (present !== undefined) return present;
+    const store = createCustodyStore(redis, prefix);
+    const made = createKeyCustody({
+      ...{ store, masterKey: serviceKey, now },
+      pointersOf: pointersUnder(pkiUrl),
+    });
+    custodies.set(redis, made);
+    return made;
+  };
+  // Without Redis others complain.
+  const watchRevocations = (): unknown =>
+    custodyOver(commands)
+      .refresh()
+      .catch(() => undefined);
+  const revocationTimer = setInterval(watchRevocations, revocationsEveryMs).unref();
   const limiterOver = (redis: RedisClient): RateLimiter => createRateLimiter({ redis, prefix });
+  const configured = createSubscriberRegistry({ subscribers: configuration.subscribers, sandbox });
+  const { pinTries } = configuration.phone;
+  const subscribersOver = (redis: RedisClient): SubscriberRegistry =>
+    withCertificateStates(
+      createPhoneSubscribers({
+        ...{ configured, sandbox, now },
+        defaultGateway: configuration.gateways.find((gateway) => gateway.default)?.name,
+        phones: createPhones({ redis, prefix, masterKey: serviceKey, pinTries }),
+        revocationOf: (serial) => custodyOver(redis).revocationOf(serial),
+      }),
+      (owner) => custodyOver(commands).isRevoked(owner),
+    );
+  let subscribers: SubscriberRegistry | undefined;
   return {
     ...options,
+    get masterKey() {
+      return serviceKey;
+    },
     now,
     hostNow,
     clock,
@@ -123,16 +180,20 @@ export const openCore = (options: CoreOptions): Core => {
     telemetry,
     passwords,
     protocol: createProtocol(configuration.protocol),
-    subscribers: createSubscriberRegistry({
-      ...{ subscribers: configuration.subscribers, sandbox },
-      defaultGateway: configuration.gateways.find((gateway) => gateway.default)?.name,
-    }),
+    configured,
+    get subscribers() {
+      subscribers ??= subscribersOver(commands);
+      return subscribers;
+    },
+    subscribersOver,
     gateways,
     commands,
     blocking,
     retention: retentionOf(configuration),
     workflows: (options.charts ?? []).map(asServiceWorkflow),
-    seals: createSeals(masterKey),
+    get seals() {
+      return createSeals(serviceKey);
+    },
     providersOver: (redis) =>
       createApplicationProviders({
         providers: [...configuration.applicationProviders, ...internal],
@@ -140,7 +201,11 @@ export const openCore = (options: CoreOptions): Core => {
         rateLimiter: limiterOver(redis),
         passwords,
       }),
-    custodyOver: (redis) => createKeyCustody({ store: createCustodyStore(redis, prefix), masterKey, now }),
+    custodyOver,
+    unlock: async (first) => {
+      serviceKey = await unlockStore({ redis: blocking, prefix, masterKey, first, now });
+      custodies.clear();
+    },
     limiterOver,
     shardsOver: (redis, forQueues) =>
       openShards({ redis, prefix, shards: queue.shards, onError, telemetry: forQueues }),
@@ -148,9 +213,12 @@ export const openCore = (options: CoreOptions): Core => {
       await Promise.all([whenReady(commands), whenReady(blocking)]);
       void clock.refresh();
       await settlesWithin(clock.asked, clockTimeoutMs);
+      // The states of certificates, for the first request, and for those who do not wait for them.
+      await custodyOver(commands).refresh().catch(onError);
     },
     close: async () => {
       endWatch();
+      clearInterval(revocationTimer);
       gateways.close();
       await Promise.all([disconnect(commands), disconnect(blocking)]);
     },

@@ -1,3 +1,4 @@
+import { renderUnicodeCompact } from 'uqr';
 import { writeSignRequest } from '../protocol/write-request.ts';
 import type { Launched } from './launch.ts';
 
@@ -19,8 +20,20 @@ const numbers = [
   ['+41700092502', 'signs at once, RSA-2048'],
   ['+41700092504', 'signs, then cancels the receipt'],
   ['+41700092507', 'never answers'],
+  ['+41700092600', 'your own: a browser that you make its phone, at /phone'],
   ['+41000092401', 'cancels (fault 401); likewise 41000092 and any other fault code'],
 ] as const;
+
+/** A phone of one's own. Bright squares are drawn, so that a camera can read it on a dark screen. */
+const ownPhone = (link: string): readonly string[] => [
+  '',
+  'Open this link or scan it, once, within fifteen minutes: the browser becomes your phone.',
+  'Then ask it to sign: npx paraph sign +41700092600 "Sign in to Example?"',
+  '',
+  link,
+  '',
+  ...renderUnicodeCompact(link, { border: 2 }).split('\n'),
+];
 
 /** What a person sees when the product is up. */
 export const greet = ({
@@ -29,6 +42,7 @@ export const greet = ({
   dataDirectory,
   embeddedRedis,
   consoleLink,
+  phoneLink,
 }: Launched): string => {
   const lines = ['', `Paraph is ready${url === undefined ? '.' : ` at ${url}`}`];
   if (url !== undefined) {
@@ -47,6 +61,7 @@ export const greet = ({
       const what = 'This link logs in to the console, once, within fifteen minutes';
       lines.push('', `${what} (npx paraph users link local prints another):`, '', consoleLink);
     }
+    if (phoneLink !== undefined) lines.push(...ownPhone(phoneLink));
   }
   lines.push('', `State is kept in ${dataDirectory}${embeddedRedis ? ' (with a private Redis)' : ''}.`);
   if (configuration.sandbox) {

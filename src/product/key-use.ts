@@ -15,12 +15,12 @@ import { existsSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Environment } from '../environment.ts';
-import { masterKeyFileIn, unusedMarkOf } from '../pki/master-key.ts';
+import { masterKeyFileIn, replacedKeyOf, unusedMarkOf } from '../pki/master-key.ts';
 
 export interface KeyUse {
   /** Read it before Redis is asked: another process may make the authority in between. */
   readonly isUsed: boolean;
-  /** Notes that there is an authority under the key. Safe to call again. */
+  /** Notes that the key has opened the service, and it has an authority. Safe to call again. */
   note(): Promise<void>;
 }
 
@@ -29,8 +29,15 @@ export const readKeyUse = async (
   { masterKey: given, dataDirectory }: Pick<Environment, 'masterKey' | 'dataDirectory'>,
 ): Promise<KeyUse> => {
   if (given === undefined) {
-    const unusedMark = unusedMarkOf(masterKeyFileIn(dataDirectory));
-    return { isUsed: !existsSync(unusedMark), note: () => rm(unusedMark, { force: true }) };
+    const filePath = masterKeyFileIn(dataDirectory);
+    const unusedMark = unusedMarkOf(filePath);
+    return {
+      isUsed: !existsSync(unusedMark),
+      note: async () => {
+        await rm(unusedMark, { force: true });
+        await rm(replacedKeyOf(filePath), { force: true });
+      },
+    };
   }
   const path = join(dataDirectory, 'master.key.used');
   const name = createHmac('sha256', masterKey).update('paraph key in use').digest('base64url');

@@ -31,15 +31,16 @@ import { type ApiSide, openApiSide } from './api-side.ts';
 import { toleratedOffsetMs } from './clock-watch.ts';
 import { type Core, type CoreOptions, openCore } from './core.ts';
 import { findNewAuthorityError, readKeyUse } from './key-use.ts';
-import { claimStore, inDataDirectory, openRedis, waitForRedis } from './redis-at-start.ts';
+import { claimStore, inDataDirectory, openRedis, waitForRedis, waitForWrites } from './redis-at-start.ts';
 import { reasonOf, StartError } from './start-error.ts';
 import { stopOnSignals } from './stop-signals.ts';
 import { startWorkerSide } from './worker-side.ts';
 
 interface Product {
-  /** Where the API listens; undefined without one, like `consoleLink`. */
+  /** Where the API listens; undefined without one, like the links. */
   readonly url: string | undefined;
   consoleLink(): Promise<string | undefined>;
+  phoneLink(): Promise<string | undefined>;
   /** @param hurry Once aborted, new requests are no longer waited for. */
   stop(hurry?: AbortSignal): Promise<void>;
 }
@@ -109,15 +110,15 @@ export const startProduct = async (
     await waitForRedis(core, options.logger);
     const { prefix, shards } = options.configuration.queue;
     const probe = createRedisProbe({ redis: core.blocking, prefix, shards });
-    const trouble = await probe.look();
-    // Any other trouble may pass.
-    if (trouble?.kind === 'right') throw new Error(trouble.says);
+    const custody = core.custodyOver(core.blocking);
+    await waitForWrites(probe, options.logger, custody.hasAuthority);
     await claimStore(core);
     // Creates the authority at the first start, and detects a wrong master key.
-    const custody = core.custodyOver(core.blocking);
     const error = parts.authority?.error;
-    if (error !== undefined && !(await custody.hasAuthority())) throw new Error(error);
-    await custody.trust();
+    if (error !== undefined && !(await core.custodyOver(core.blocking).hasAuthority()))
+      throw new Error(error);
+    await core.unlock();
+    await core.custodyOver(core.blocking).trust();
     await parts.authority?.noted();
     let address = '';
     const listensAt = (): string | undefined => address || undefined;
@@ -141,7 +142,8 @@ export const startProduct = async (
         await drained;
       });
     }
-    if (parts.api === undefined) return { url: undefined, consoleLink: async () => undefined, stop };
+    const nothing = async () => undefined;
+    if (parts.api === undefined) return { url: undefined, consoleLink: nothing, phoneLink: nothing, stop };
     const api = await openApiSide(core, () => address);
     ends.push(api.close);
     const server = await listen({
@@ -157,7 +159,7 @@ export const startProduct = async (
     address = server.url;
     ends.push((hurry) => stopServer(server, api, http, hurry));
     await api.prepare();
-    return { url: server.url, consoleLink: api.consoleLink, stop };
+    return { url: server.url, consoleLink: api.consoleLink, phoneLink: api.phoneLink, stop };
   } catch (error) {
     await stop(AbortSignal.abort());
     throw error;
@@ -261,6 +263,10 @@ export const launch = async (
     }
     throw error;
   }
+  const withoutLink = (error: unknown): undefined => {
+    trouble(toError(error));
+    return undefined;
+  };
   const lameDuckMs = parts.api ? configuration.http.lameDuckSeconds * 1000 : 0;
   stopOnSignals(lameDuckMs, hurry, () => {
     logger.info(
@@ -281,7 +287,9 @@ export const launch = async (
     /** True when Redis is our own. */
     embeddedRedis: redis.embedded,
     /** Logs in to the console, once. Of the embedded default only. */
-    consoleLink: redis.embedded ? await product.consoleLink() : undefined,
+    consoleLink: redis.embedded ? await product.consoleLink().catch(withoutLink) : undefined,
+    /** Makes a browser the phone of the sandbox's own number. Likewise. */
+    phoneLink: redis.embedded ? await product.phoneLink().catch(withoutLink) : undefined,
     /** Resolves when the product has stopped, with the exit code. */
     stopped,
   };

@@ -9,9 +9,11 @@ import { createClientChanges } from '../oauth/client-changes.ts';
 import { createSigningKeys } from '../oauth/signing-keys.ts';
 import { type AuditLog, createAudit } from '../operators/audit.ts';
 import { createCallbackReplays } from '../operators/callback-replays.ts';
+import { createCertificates } from '../operators/certificates.ts';
 import { createOperators } from '../operators/operators.ts';
 import { replayPolicy } from '../operators/replay-policy.ts';
 import { createReplays } from '../operators/replays.ts';
+import type { KeyCustody } from '../pki/ports.ts';
 import type { Protocol } from '../protocol/parse.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { callbackHostOf, type RegisteredProvider } from '../registry/application-providers.ts';
@@ -27,7 +29,7 @@ export interface OperatorsRooms
     'audit' | 'replays' | 'callbacks' | 'indexed' | 'providers' | 'sandbox' | 'links'
   > {
   readonly history: History;
-  secretsWith(masterKey: Uint8Array): SecretDeps;
+  secretsWith(masterKey: Uint8Array, custody: KeyCustody): SecretDeps;
   close(): Promise<void>;
 }
 
@@ -47,9 +49,11 @@ const secretOf =
   (receiver: Receiver): ReturnType<SecretDeps['callbackSecret']> => {
     const isAlert = 'alert' in receiver;
     const id = isAlert ? receiver.alert : receiver.apId;
+    const application = applicationProviders.find((provider) => provider.id === id);
     const found = isAlert
       ? operations.alerts.find(({ name }) => name === id)
-      : applicationProviders.find((provider) => provider.id === id)?.callback;
+      : // Processes and charts may tell other addresses, too.
+        application && (application.callback ?? { secretVersion: 1 });
     if (found === undefined) return undefined;
     const { secretVersion } = found;
     return {
@@ -101,7 +105,8 @@ export const openOperatorsRooms = (options: {
       policy: replayPolicy(operations.replay.policy),
     }),
     callbacks: createCallbackReplays({ callbacks: createCallbacks({ redis, shards }), audit, now }),
-    secretsWith: (masterKey) => ({
+    secretsWith: (masterKey, custody) => ({
+      certificates: createCertificates({ custody, audit, now }),
       operators: createOperators({
         redis,
         prefix,

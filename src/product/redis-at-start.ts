@@ -1,9 +1,12 @@
 /** The Redis of a start: the one that REDIS_URL names, or a private one in the data directory. */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { restoring, storeKeyOf } from '../backup/own-keys.ts';
 import { acquireInstanceLock } from '../embedded/instance-lock.ts';
 import { RedisServerError, startEmbeddedRedis } from '../embedded/redis.ts';
 import type { Environment } from '../environment.ts';
 import { settlesWithin } from '../redis/timeout.ts';
+import type { RedisProbe } from '../telemetry/redis-probe.ts';
 import { shardPrefix, signatureQueueName } from '../transactions/contract.ts';
 import type { Core } from './core.ts';
 import { reasonOf, StartError } from './start-error.ts';
@@ -84,8 +87,26 @@ export const waitForRedis = async (
   await whenReady;
 };
 
+/**
+ * A Redis that takes no writes, because it is full for instance, may take them later. A start says
+ * so and goes on: requests are refused meanwhile. Only what the very first start writes is waited
+ * for.
+ */
+export const waitForWrites = async (
+  { look }: Pick<RedisProbe, 'look'>,
+  logger: Pick<Logger, 'warn'>,
+  isPrepared: () => Promise<boolean>,
+): Promise<void> => {
+  const trouble = await look();
+  // A right that it lacks does not come by itself.
+  if (trouble?.kind === 'right') throw new Error(trouble.says);
+  if (trouble === undefined) return;
+  logger.warn(`${trouble.says}; nothing is accepted until it does`);
+  while (!(await isPrepared()) && (await look()) !== undefined) await delay(lookEveryMs);
+};
+
 /** Raise it with a change that a release with this number could not read. */
-const storeVersion = '1';
+export const storeVersion = '1';
 
 /**
  * Marks a new store with its version, and refuses one that this release cannot read. Call it before
@@ -98,14 +119,24 @@ export const claimStore = async ({
   configuration: { queue },
   custodyOver,
 }: Pick<Core, 'blocking' | 'configuration' | 'custodyOver'>): Promise<void> => {
-  const key = `${queue.prefix}:store`;
+  const key = storeKeyOf(queue.prefix);
   // Another program may open a queue before the first start; only a start makes an authority. The
   // mark is read last, because a process that starts at the same time writes it first.
   const meta = `${shardPrefix(queue.prefix, 0)}:${signatureQueueName}:meta`;
   const isUsed = (await custodyOver(redis).hasAuthority()) && (await redis.exists(meta)) === 1;
-  if (!isUsed) await redis.setnx(key, storeVersion);
-  const found = await redis.get(key);
+  let found = await redis.get(key);
+  // Only then, because a Redis that is full refuses each write, also one that changes nothing.
+  if (found === null && !isUsed) {
+    await redis.setnx(key, storeVersion);
+    found = await redis.get(key);
+  }
   if (found === storeVersion) return;
+  if (found === restoring) {
+    throw new StartError(
+      'usage',
+      'A restore of this store has not come to its end: run paraph restore again, with --replace.',
+    );
+  }
   const writer = found === null ? 'a release before 0.2' : 'a later release';
   throw new StartError(
     'usage',

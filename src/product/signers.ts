@@ -22,6 +22,12 @@ const namesOf = ({ configuration: { applicationProviders } }: Core): ((apId: str
   return (apId) => names.get(apId) ?? apId;
 };
 
+/** How pages outside of a login look: as those of the first tenant. */
+export const frameOf = (tenants: Tenants) => () => {
+  const { settings, path } = tenants.main;
+  return { tenantName: settings.name, branding: settings.branding, path };
+};
+
 /** `/tasks`, with the look of the first tenant of the logins. */
 export const openSignerPages = (
   core: Core,
@@ -40,10 +46,7 @@ export const openSignerPages = (
   return createTaskRoutes({
     tasks: createTasks({ engine, signer, applicationName: namesOf(core), now }),
     links: createTaskLinks(masterKey),
-    frame: () => {
-      const { settings, path } = tenants.main;
-      return { tenantName: settings.name, branding: settings.branding, path };
-    },
+    frame: frameOf(tenants),
     limiter: core.limiterOver(commands),
     body: { maxBytes: http.maxBodyBytes, timeoutMs: http.requestTimeoutSeconds * 1000 },
     ...{ publicUrl, addressOf, now, onError },
@@ -61,7 +64,8 @@ export const openSignerMails = (
     mailer,
     ...options
   }: {
-    readonly engine: Pick<Engine, 'find' | 'start'>;
+    readonly engine: Pick<Engine, 'find' | 'send' | 'start'>;
+    readonly signerWorkflow: () => Workflow | undefined;
     readonly mailer: Mailer | undefined;
     readonly gate: Gate;
     readonly publicUrl: PublicUrl;

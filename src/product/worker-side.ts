@@ -1,3 +1,4 @@
+import { createSignRoom } from '../../workers/sign-room.ts';
 import { startWorkers } from '../../workers/workers.ts';
 import { startCallbacks } from '../callbacks/start.ts';
 import { createProcessReports } from '../history/processes.ts';
@@ -8,12 +9,14 @@ import { startBulkWorker } from '../operators/bulk-worker.ts';
 import { productVersion } from '../product-version.ts';
 import { createDevices } from '../sscd/devices.ts';
 import { createOutbox, createWebhookGateway } from '../sscd/text-gateway.ts';
+import { createBacklog, maxBacklogs } from '../transactions/backlog.ts';
 import { createGatewayNotes } from '../transactions/gateway-notes.ts';
 import { createReadEnd } from '../transactions/outcomes.ts';
 import { closeQueues, closeShards, openBulkQueue, type Shard } from '../transactions/shards.ts';
 import { createFind } from '../transactions/transactions.ts';
 import type { Core } from './core.ts';
 import { keepIndexHere, keepIndexInThread } from './index-keeper.ts';
+import { openPhoneDevice } from './phone-side.ts';
 import { createSignerLinks, type PublicUrl } from './signers.ts';
 import { openWorkflowSide } from './workflow-side.ts';
 
@@ -79,7 +82,7 @@ export const startWorkerSide = async (
   parts: { readonly operations: boolean; readonly listensAt?: PublicUrl } = { operations: true },
 ): Promise<WorkerSide> => {
   const publicUrl = (): string | undefined => core.configuration.publicUrl ?? parts.listensAt?.();
-  const { configuration, blocking, protocol, subscribers, retention, now, hostNow, logger } = core;
+  const { configuration, blocking, protocol, retention, now, hostNow, logger } = core;
   const { telemetry } = core;
   const { queue, workers, otp } = configuration;
   const shards = core.shardsOver(blocking, telemetry.queue);
@@ -88,16 +91,21 @@ export const startWorkerSide = async (
     otp.gateway.kind === 'outbox'
       ? createOutbox(blocking, queue.prefix, now)
       : createWebhookGateway(otp.gateway.url);
+  const maxBacklog = queue.maxWaiting * queue.shards;
+  const backlog = await createBacklog({
+    ...{ shards, redis: blocking, limit: maxBacklog, onDemand: true, onError: core.onError },
+  });
+  const phone = openPhoneDevice(core);
   const started = startWorkers({
     shards,
     blocking,
     prefix: queue.prefix,
     protocol,
     providers: core.providersOver(blocking),
-    subscribers,
+    subscribers: core.subscribersOver(blocking),
     devices: telemetry.devices(
       createDevices({
-        ...{ custody, gateway },
+        ...{ custody, gateway, phones: phone.options },
         upstream: { gateways: core.gateways, notes: createGatewayNotes(shards) },
       }),
     ),
@@ -105,8 +113,10 @@ export const startWorkerSide = async (
     custody,
     seals: core.seals,
     limiter: core.limiterOver(blocking),
+    room: createSignRoom(backlog, { ofOne: maxBacklog, inAll: maxBacklog * maxBacklogs }),
     authority: configuration.protocol.authorities[0] ?? '',
     ...openWorkflowSide(core, shards, publicUrl),
+    receiptSeconds: configuration.receipt.timeoutSeconds,
     concurrency: workers.concurrency,
     lockMs: workers.lockSeconds * 1000,
     stalledCheckMs: workers.stalledCheckSeconds * 1000,
@@ -137,6 +147,8 @@ export const startWorkerSide = async (
       await reports.close();
       await keepers?.close();
       await started.close();
+      await backlog.close();
+      await phone.close();
       await closeShards(shards);
     },
   };

@@ -1,25 +1,24 @@
 /** Workflows in a process: what the workers need to run them, and what the API needs to serve them. */
+import { createCallWebhook } from '../callbacks/deliver.ts';
+import { createPosts } from '../callbacks/post.ts';
 import { createProcessNotices } from '../callbacks/process-notices.ts';
-import { createEngine, spreadOver } from '../engine/engine.ts';
+import type { Workflow } from '../engine/define.ts';
+import { createEngine, spreadOver, turnBusyTimeoutMs } from '../engine/engine.ts';
 import { createEvidenceMaker } from '../evidence/create-evidence.ts';
 import { createWorkflowRoutes, type WorkflowRoutesOptions } from '../http/workflows.route.ts';
 import { createMailGate, createSendMail } from '../tasks/signer-mail.ts';
 import { createReadEnd } from '../transactions/outcomes.ts';
 import type { Shard } from '../transactions/shards.ts';
 import { createFind } from '../transactions/transactions.ts';
-import { createProcessWorkflow, type ProcessEffects } from '../workflows/stock-process.ts';
+import { checkNumbers } from '../workflows/check-definition.ts';
+import { createProcessWorkflow, type ProcessEffects, processName } from '../workflows/stock-process.ts';
 import { createWorkflows } from '../workflows/workflows.ts';
 import type { Core } from './core.ts';
 import { createSignerLinks, openMail, openSignerMails, type PublicUrl } from './signers.ts';
 
-const isKnownIn =
-  ({ subscribers }: Core) =>
-  (msisdn: string): boolean =>
-    subscribers.find(msisdn) !== undefined;
-
 /** For the workers. */
 export const openWorkflowSide = (core: Core, shards: readonly Shard[], publicUrl: PublicUrl) => {
-  const { configuration, blocking, protocol, retention, now, onError } = core;
+  const { configuration, blocking, protocol, retention, masterKey, now, onError } = core;
   const locate = spreadOver(
     shards.map(({ workflows }) => workflows.queue),
     blocking,
@@ -28,8 +27,9 @@ export const openWorkflowSide = (core: Core, shards: readonly Shard[], publicUrl
   const subscribed = configuration.applicationProviders.filter(({ callback }) => callback !== undefined);
   const mailer = openMail(core);
   const gate = createMailGate();
-  const engine = createEngine(locate, now);
-  const mails = openSignerMails(core, { engine, mailer, gate, publicUrl });
+  const engine = createEngine(locate, now, turnBusyTimeoutMs);
+  const signerWorkflow = (): Workflow | undefined => stock.children.signer;
+  const mails = openSignerMails(core, { engine, signerWorkflow, mailer, gate, publicUrl });
   const callbacks = createProcessNotices({
     ...{ shards, locate, now },
     apIds: new Set(subscribed.map(({ id }) => id)),
@@ -41,17 +41,21 @@ export const openWorkflowSide = (core: Core, shards: readonly Shard[], publicUrl
       await callbacks.notify(notice, effect);
     },
   };
+  const stock: Workflow = createProcessWorkflow({ effects });
   const custody = core.custodyOver(blocking);
   const readEnd = createReadEnd({ custody, seals: core.seals, now, onError });
   const find = createFind({ shards, protocol, readEnd, retention, now });
   return {
     locate,
-    workflows: [
-      createProcessWorkflow({ isKnown: isKnownIn(core), effects }),
-      ...(mails === undefined ? [] : [mails.workflow]),
-      ...core.workflows,
-    ],
+    workflows: [stock, ...(mails === undefined ? [] : [mails.workflow]), ...core.workflows],
     sendMail: createSendMail(mailer, gate),
+    callWebhook: createCallWebhook({
+      ...{ providers: configuration.applicationProviders, masterKey, now },
+      ...createPosts({
+        ...{ allowedHosts: configuration.operations.callbackHosts, sandbox: configuration.sandbox },
+        ...{ now, readsAnswers: true },
+      }),
+    }),
     createEvidence: createEvidenceMaker({
       issuer: configuration.publicUrl ?? 'urn:paraph',
       custody,
@@ -71,10 +75,15 @@ export const openWorkflowRoutes = (
   publicUrl: PublicUrl,
   options: Omit<WorkflowRoutesOptions, 'workflows' | 'signerLink' | 'now'>,
 ) => {
-  const { retention, now } = core;
+  const { configuration, retention, subscribers, now } = core;
   const workflows = createWorkflows({
-    ...{ shards, now },
-    workflows: [createProcessWorkflow({ isKnown: isKnownIn(core) }), ...core.workflows],
+    ...{ shards, maxOpen: configuration.queue.maxOpen, now },
+    check: async (name, input, at) => {
+      if (name !== processName) return undefined;
+      const problem = await checkNumbers(input, { now: at, find: subscribers.find });
+      return problem && `${problem.place} ${problem.words}`;
+    },
+    workflows: [createProcessWorkflow(), ...core.workflows],
     retention: { doneMs: retention.signedMs, failedMs: retention.failedMs },
   });
   const signerLink = createSignerLinks(core, publicUrl);

@@ -58,7 +58,7 @@ export const writeCaller = ({ dialect, apId, apPassword, apTransId, instant }: R
   MSSP_Info: { MSSP_ID: { URI: `http://${dialect.authority}/` } },
 });
 
-export const writePlainText = (text: string | undefined) => ({
+const writePlainText = (text: string | undefined) => ({
   MimeType: 'text/plain',
   Encoding: 'UTF-8',
   Data: text,
@@ -113,3 +113,38 @@ export const writeSignRequest = (
     },
   };
 };
+
+/** Always with the extension, because only it says what the person did. */
+export const writeReceiptRequest = (
+  caller: RequestCaller,
+  {
+    msspTransId,
+    msisdn,
+    text,
+    language = 'en',
+  }: {
+    readonly msspTransId: string;
+    readonly msisdn: string;
+    readonly text: string;
+    readonly language?: string | undefined;
+  },
+) => ({
+  MSS_ReceiptReq: {
+    ...writeCaller(caller),
+    MajorVersion: '1',
+    MinorVersion: '1',
+    MSSP_TransID: msspTransId,
+    MobileUser: { MSISDN: msisdn },
+    Message: writePlainText(text),
+    Status: {
+      StatusCode: { Value: '100' },
+      StatusDetail: {
+        ReceiptRequestExtension: {
+          ReceiptMessagingMode: 'synch',
+          ReceiptProfile: { Language: language, ReceiptProfileURI: 'http://mss.vendor.ch/synch' },
+          UserAck: 'true',
+        },
+      },
+    },
+  },
+});

@@ -8,7 +8,9 @@ import { Buffer } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { createBoundedCache } from '../pki/bounded-cache.ts';
+import { chainNames } from '../pki/custody.ts';
 import type { CertificateChain, KeyCustody } from '../pki/ports.ts';
+import { versionName } from '../pki/revocations.ts';
 import type { RedisClient } from '../redis/connect.ts';
 
 /** A custody without keys. */
@@ -21,29 +23,35 @@ export const createCertificateStore = (redis: RedisClient, prefix: string): Cert
   const chains = createBoundedCache<Promise<CertificateChain | undefined>>(chainsCached);
   const get = (name: string): Promise<string | null> => redis.get(`${prefix}:custody:${name}`);
 
-  const certificateOf = async (name: string): Promise<Uint8Array> => {
-    const record = recordSchema.safeParse(JSON.parse((await get(name)) ?? 'null'));
+  const certificateIn = (stored: string | null): Uint8Array => {
+    const record = recordSchema.safeParse(JSON.parse(stored ?? 'null'));
     if (!record.success) throw new Error('A certificate is missing in Redis, or damaged');
     return Buffer.from(record.data.certificate, 'base64');
   };
 
   const load = async (id: string): Promise<CertificateChain | undefined> => {
-    const user = await get(`chain:${id}`);
-    if (user === null) return undefined;
-    const certificates = await Promise.all([
-      certificateOf(user),
-      certificateOf('ca:issuing'),
-      certificateOf('ca:root'),
-    ]);
-    const digest = hash('sha256', Buffer.concat(certificates), 'buffer');
-    if (digest.subarray(0, 12).toString('base64url') !== id) {
+    const text = await get(`chain:${id}`);
+    if (text === null) return undefined;
+    const names = chainNames(text);
+    const found = await Promise.all(names.map(async (name) => certificateIn(await get(name))));
+    const digest = hash('sha256', Buffer.concat(found), 'buffer');
+    const [user, issuing, ...above] = found;
+    const root = above.pop();
+    if (!user || !issuing || !root || digest.subarray(0, 12).toString('base64url') !== id) {
       throw new Error('The certificates of a signature do not fit it');
     }
-    return { id, certificates };
+    return { id, certificates: [user, issuing, ...above, root] };
   };
 
   return {
     chain: (id) => chains.get(id, () => load(id)),
-    trust: async () => [await certificateOf('ca:root')],
+    trust: async () => {
+      const roots = [certificateIn(await get('ca:root'))];
+      for (;;) {
+        const next = await get(versionName('ca:root', roots.length + 1));
+        if (next === null) return roots;
+        roots.push(certificateIn(next));
+      }
+    },
   };
 };

@@ -1,2 +1,17 @@
 /** Of what was caught, which may be anything. */
 export const toError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
+
+/** Errors of ioredis, and of Node below it. */
+const awayPattern = /^(Command timed out|Connection is closed|Stream isn't writeable|None of startup nodes)/;
+const awayNames = ['MaxRetriesPerRequestError', 'ClusterAllFailedError', 'SilentRedis'];
+/** What Redis answers while it cannot be used, without what would be a bug of ours. */
+const unusablePattern =
+  /^(OOM|LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MISCONF|NOREPLICAS|BUSY|LATE) /;
+
+/** Whether Redis is away, full or not ready: the same may be asked again later. */
+export const isRedisAway = (error: unknown): boolean =>
+  error instanceof Error &&
+  (awayNames.includes(error.name) ||
+    awayPattern.test(error.message) ||
+    unusablePattern.test(error.message) ||
+    ('code' in error && /^E(CONN|PIPE|TIMEDOUT|NOTFOUND|HOSTUNREACH|AI_AGAIN)/.test(String(error.code))));

@@ -31,6 +31,7 @@ const client = (
   dtbdAllowed: true,
   textMessageLogin: true,
   numberMatching: true,
+  phoneStart: 'offered',
   sector: new URL(publicUrl).hostname,
   ...own,
 });

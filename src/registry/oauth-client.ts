@@ -140,6 +140,12 @@ const clientObject = z.strictObject({
     'Allow a password by text message, for `mid_al2_any` and numbers that cannot sign.',
   ),
   numberMatching: flag(false, 'Page and phone show a number to compare.'),
+  phoneStart: z
+    .enum(['off', 'offered', 'required'])
+    .default('off')
+    .describe(
+      'Phones in browsers begin its logins: by the QR code of the login page, or by a button on the same device. `required`: a number alone does not.',
+    ),
   loginText: loginText.describe("In place of the tenant's."),
   signedRequestRequired: flag(false, 'It must sign its requests (RFC 9101).'),
   dpopRequired: flag(false, 'Its tokens are bound to a key (RFC 9449).'),
@@ -215,6 +221,11 @@ const contradictions = (entry: Entry): readonly (readonly [keyof Entry, string])
       entry.backchannel !== undefined && authentication !== 'private_key_jwt',
       'backchannel',
       'may be there only for private_key_jwt',
+    ],
+    [
+      entry.backchannel !== undefined && entry.phoneStart === 'required',
+      'backchannel',
+      'must not be there when phoneStart is required: it begins logins by number',
     ],
     [
       entry.sector === undefined && hostsOf(entry).length > 1,

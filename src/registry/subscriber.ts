@@ -39,6 +39,7 @@ const device = z.discriminatedUnion('kind', [
       .default('accepts')
       .describe('What the person does with a receipt.'),
   }),
+  z.strictObject({ kind: z.literal('phone') }),
   z.strictObject({
     kind: z.literal('gateway'),
     upstream: z.string().min(1).describe('Name of the gateway (`gateways[].name`) behind which it is.'),
@@ -60,7 +61,9 @@ const sscd = z
     }).describe('The key of the device and its certificate.'),
     device: device
       .prefault({ kind: 'robot' })
-      .describe('What answers: a robot, one simulated person with one screen, or what is behind a gateway.'),
+      .describe(
+        'What answers: a robot, one simulated person with one screen, what is behind a gateway, or (of an App) the phones in browsers that people have enrolled for the number.',
+      ),
   })
   .transform(({ pin, certificate, ...rest }) => ({
     ...rest,
@@ -78,6 +81,8 @@ export type Sscd = DeepReadonly<z.output<typeof sscd>> & {
   readonly kind: 'sim' | 'app';
   /** Unique within the subscriber, stable for the life of its key: `sim`, `app-0`, `app-1` … */
   readonly id: string;
+  /** Of phones: ids of their chains of certificates. Undefined where the custody has the key. */
+  readonly certificates?: readonly string[] | undefined;
 };
 const named = (kind: Sscd['kind'], id: string, rest: z.output<typeof sscd>): Sscd => ({ ...rest, kind, id });
 
@@ -148,6 +153,21 @@ const entry = z
     ({ msisdn, through = msisdn }) => through.length === msisdn.length && Number(through) >= Number(msisdn),
     { path: ['through'], error: 'must have as many digits as msisdn and not be less' },
   )
+  .refine(({ sim }) => sim?.device.kind !== 'phone', {
+    path: ['sim', 'device', 'kind'],
+    error: 'must be that of a SIM: a phone in the browser is an App',
+  })
+  .refine(({ apps }) => apps.filter(({ device: { kind } }) => kind === 'phone').length <= 1, {
+    path: ['apps'],
+    error: 'may have one App of the kind phone: it stands for all phones of the number',
+  })
+  .refine(
+    ({ apps }) => apps.every(({ device: { kind }, algorithm }) => kind !== 'phone' || algorithm === 'EC'),
+    {
+      path: ['apps'],
+      error: 'must have EC keys where they are phones',
+    },
+  )
   .refine(
     ({ sim, apps }) => new Set([...(sim === undefined ? [] : [sim]), ...apps].map(upstreamOf)).size <= 1,
     {
@@ -183,10 +203,20 @@ export const gatewayOf = ({ sim, apps }: Pick<Subscriber, 'sim' | 'apps'>): stri
 };
 
 export interface SubscriberRegistry {
-  /** @param msisdn Digits without plus. */
-  find(msisdn: string): Subscriber | undefined;
+  /**
+   * At once for those of the configuration, and later for those with phones, which lie in Redis.
+   *
+   * @param msisdn Digits without plus.
+   * @throws When Redis is unreachable.
+   */
+  find(msisdn: string): Subscriber | undefined | Promise<Subscriber | undefined>;
   /** Whether the number is a user of the sandbox. */
   isTestNumber(msisdn: string): boolean;
+}
+
+/** Those of the configuration and the sandbox. */
+export interface ConfiguredSubscribers extends SubscriberRegistry {
+  find(msisdn: string): Subscriber | undefined;
 }
 
 /** No number may belong to two elements. */

@@ -1,43 +1,69 @@
 import { createRangeIndex } from './number-ranges.ts';
-import { type SubscriberRegistry, type SubscriberTemplate, subscriberList } from './subscriber.ts';
+import {
+  type ConfiguredSubscribers,
+  type Sscd,
+  type Subscriber,
+  type SubscriberRegistry,
+  type SubscriberTemplate,
+  subscriberList,
+} from './subscriber.ts';
 import { healthCheck, testUsers } from './test-users.ts';
 
 /** What a number may have that only the gateway knows: the gateway chooses among them. */
-const behind = (upstream: string): SubscriberTemplate['subscriber'] | undefined => {
+export const createBehind = (upstream: string | undefined): ((msisdn: string) => Subscriber | undefined) => {
+  if (upstream === undefined) return () => undefined;
   const sscd = { device: { kind: 'gateway' as const, upstream } };
-  return subscriberList.parse([{ msisdn: '1000000', sim: sscd, apps: [sscd] }])[0]?.subscriber;
+  const [any] = subscriberList.parse([{ msisdn: '1000000', sim: sscd, apps: [sscd] }]);
+  return (msisdn) => any && { ...any.subscriber, msisdn };
 };
 
 /**
+ * The same subscribers, but a device whose certificate is revoked has one that is not active.
+ *
+ * @param isRevoked Of the key custody.
+ */
+export const withCertificateStates = (
+  registry: SubscriberRegistry,
+  isRevoked: (owner: Pick<Subscriber, 'msisdn'> & Pick<Sscd, 'algorithm'> & { sscdId: string }) => boolean,
+): SubscriberRegistry => ({
+  ...registry,
+  find: async (msisdn) => {
+    const subscriber = await registry.find(msisdn);
+    if (subscriber === undefined) return undefined;
+    const { sim, apps } = subscriber;
+    const devices = sim === undefined ? apps : [sim, ...apps];
+    const isGone = ({ id, algorithm }: Sscd): boolean => isRevoked({ msisdn, sscdId: id, algorithm });
+    if (!devices.some(isGone)) return subscriber;
+    const seen = (sscd: Sscd): Sscd => (isGone(sscd) ? { ...sscd, certificateState: 'INACTIVE' } : sscd);
+    return { ...subscriber, sim: sim && seen(sim), apps: apps.map(seen) };
+  },
+});
+
+/**
  * The subscribers of a configuration file and, in a sandbox, the test users. A configured number
- * hides the test user of the same number, but for the health check, which is always there. Where a
- * gateway is the default, all other numbers are behind it.
+ * hides the test user of the same number, but for the health check, which is always there.
  *
  * @param subscribers Must not overlap; the schema of the configuration sees to that.
  */
 export const createSubscriberRegistry = ({
   subscribers,
   sandbox,
-  defaultGateway,
 }: {
   readonly subscribers: readonly SubscriberTemplate[];
   readonly sandbox: boolean;
-  /** Name of a gateway. */
-  readonly defaultGateway?: string | undefined;
-}): SubscriberRegistry => {
+}): ConfiguredSubscribers => {
   const findConfigured = createRangeIndex(subscribers);
   const users = new Map(sandbox ? testUsers.map((user) => [user.msisdn, user]) : []);
 
   const [monitored] = healthCheck;
-  const others = defaultGateway === undefined ? undefined : behind(defaultGateway);
+  const find = (msisdn: string): Subscriber | undefined => {
+    if (msisdn === monitored?.msisdn) return monitored;
+    const template = findConfigured(msisdn);
+    return template === undefined ? users.get(msisdn) : { ...template.subscriber, msisdn };
+  };
 
   return {
-    find: (msisdn) => {
-      if (msisdn === monitored?.msisdn) return monitored;
-      const template = findConfigured(msisdn);
-      if (template !== undefined) return { ...template.subscriber, msisdn };
-      return users.get(msisdn) ?? (others && { ...others, msisdn });
-    },
+    find,
     isTestNumber: (msisdn) => users.has(msisdn) && findConfigured(msisdn) === undefined,
   };
 };

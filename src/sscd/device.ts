@@ -1,5 +1,5 @@
 /**
- * The port to devices that sign for a person: a robot, a simulated person, a text message.
+ * The port to devices that sign for a person: a robot, a simulated person, a phone, a text message.
  *
  * A device answers at once or says that the answer will come later, by another process through
  * `transactions.answer`. The caller is a job that may run again after a crash, so a device may be
@@ -21,6 +21,8 @@ export interface Prompt {
   /** MSSP_TransID and attempt: together they name this prompt for ever. */
   readonly transactionId: string;
   readonly attempt: number;
+  /** AP_ID of the application that asks. */
+  readonly apId: string;
   /** Digits without plus. */
   readonly msisdn: string;
   /** Undefined for a number that is not registered (one-time passwords need no registration). */
@@ -90,17 +92,21 @@ export type ReceiptPrompt = Omit<
   'attempt' | 'data' | 'nonce' | 'promptedAt' | 'now' | 'request' | 'signal'
 > & {
   readonly message: string;
+  /** Token of the activity that shows it, for an answer that comes later. */
+  readonly answerTo: string;
   /** Where the signature was made, if it was elsewhere. */
   readonly upstream?: UpstreamTransaction | undefined;
 };
 
 /**
- * `lapsesAs`: what silence means. `timeout`: the user saw it; `unanswered`: never. `refused`: it was
- * not shown, and never will be.
+ * awaiting  `lapsesAs` says what silence means. `timeout`: the user saw it; `unanswered`: never.
+ * later     Another process answers, by the token. Silence is `unanswered`.
+ * refused   It was not shown, and never will be.
  */
 export type ReceiptResult =
   | { readonly kind: 'answered'; readonly receipt: ReceiptOutcome }
   | { readonly kind: 'awaiting'; readonly lapsesAs: 'timeout' | 'unanswered' }
+  | { readonly kind: 'later' }
   | { readonly kind: 'refused'; readonly fault: Fault }
   | { readonly kind: 'unreachable'; readonly cause: string };
 
@@ -120,4 +126,6 @@ export interface SigningDevice {
   /** @throws When something it depends on is broken; the job is then run again later. */
   prompt(prompt: Prompt): Promise<PromptResult>;
   receipt(prompt: ReceiptPrompt): Promise<ReceiptResult>;
+  /** Of a device that shows prompts until it is told: the attempt has ended, however it did. */
+  withdraw?(attempt: Pick<Prompt, 'transactionId' | 'attempt' | 'msisdn'>): Promise<void>;
 }

@@ -3,6 +3,7 @@ import type { DeviceSpec, Sscd } from '../registry/subscriber.ts';
 import type { SigningDevice } from './device.ts';
 import { createBehindGateway, type GatewayNotes } from './gateway.ts';
 import type { Gateways } from './gateways.ts';
+import { createPhone, type PhoneOptions } from './phone.ts';
 import { createPerson, createRobot } from './simulated.ts';
 import type { TextGateway } from './text-gateway.ts';
 
@@ -35,17 +36,24 @@ export interface DevicesOptions {
   readonly custody: KeyCustody;
   /** Sends texts. */
   readonly gateway: TextGateway;
+  readonly phones: PhoneOptions;
   /** Other services, behind which devices are. */
   readonly upstream?: { readonly gateways: Pick<Gateways, 'find'>; readonly notes: GatewayNotes };
 }
 
 /** A new kind of device has its case here. */
-const createDevice = ({ custody, upstream }: DevicesOptions, spec: DeviceSpec): SigningDevice => {
+const createDevice = (
+  { custody, upstream }: DevicesOptions,
+  phone: SigningDevice,
+  spec: DeviceSpec,
+): SigningDevice => {
   switch (spec.kind) {
     case 'robot':
       return createRobot(custody, spec.thinkSeconds);
     case 'simulated':
       return createPerson(custody, spec);
+    case 'phone':
+      return phone;
     case 'gateway': {
       const behind = upstream?.gateways.find(spec.upstream);
       if (upstream === undefined || behind === undefined)
@@ -56,11 +64,12 @@ const createDevice = ({ custody, upstream }: DevicesOptions, spec: DeviceSpec): 
 };
 
 export const createDevices = (options: DevicesOptions) => {
-  const { gateway } = options;
+  const { gateway, phones } = options;
   const otp = { 'otp-text': createOtp(gateway, false), 'otp-flash': createOtp(gateway, true) };
+  const phone = createPhone(phones);
   return {
     /** The device to ask, for a chosen method. */
     deviceFor: (target: DeviceTarget): SigningDevice =>
-      target.sscd === undefined ? otp[target.method] : createDevice(options, target.sscd.device),
+      target.sscd === undefined ? otp[target.method] : createDevice(options, phone, target.sscd.device),
   };
 };

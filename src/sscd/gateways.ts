@@ -35,6 +35,9 @@ export interface Gateway {
 
 export type Gateways = ReturnType<typeof openGateways>;
 
+/** The name of its calls among those to all upstreams. @param name Of the gateway. */
+export const gatewayOrigin = (name: string): string => `gateway ${name}`;
+
 const minPauseMs = 20;
 /** For answers that need no person: calls.ts. */
 const timeoutMs = 15_000;
@@ -94,7 +97,7 @@ const openGateway = (settings: GatewaySettings, index: number, now: () => number
   const common = { url, apId, apPassword, dialect: { authority, languageAuthority }, now };
   const gateway: Gateway = {
     settings,
-    upstream: { origin: `gateway ${name}`, timeoutMs },
+    upstream: { origin: gatewayOrigin(name), timeoutMs },
     trust: rootsIn(key('trustAnchorsFile'), readAt(key('trustAnchorsFile'), settings.trustAnchorsFile)),
     calls: (signal) => createCalls({ ...common, fetch: fetches.once, signal }),
     asks: (signal) => createCalls({ ...common, fetch: fetches.repeatable, signal }),
@@ -112,7 +115,7 @@ export const openGateways = (settings: readonly GatewaySettings[], now: () => nu
     /** Roots of the signatures from behind it. */
     trust: (name: string): readonly Uint8Array[] | undefined => opened.get(name)?.gateway.trust,
     /** How many calls at a time, by `upstream.origin`. */
-    maxCalls: new Map(settings.map(({ name, limits }) => [`gateway ${name}`, limits.calls])),
+    maxCalls: new Map(settings.map(({ name, limits }) => [gatewayOrigin(name), limits.calls])),
     close: (): void => {
       for (const { close } of opened.values()) close();
     },

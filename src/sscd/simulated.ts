@@ -29,6 +29,7 @@ export const signPrompt = async (custody: KeyCustody, prompt: Prompt): Promise<D
     algorithm: sscd.algorithm,
     expired: sscd.certificateExpired,
   });
+  if (key.revocation !== undefined) return { kind: 'fault', fault: fault(422, 'Certificate is revoked') };
   const cms = await signCms({ content: bytesToSign(data), key, nonce });
   return { kind: 'signature', cms: Buffer.from(cms).toString('base64'), certificates: key.chain.id };
 };

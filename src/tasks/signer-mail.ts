@@ -10,10 +10,11 @@ import {
   type SignerMail,
   type SignerMailResult,
   signerMailSchema,
+  type Undelivered,
 } from '../../machines/mail.machine.ts';
 import type { SignerNotice } from '../../machines/signer-contract.ts';
-import { type ActivityPolicy, activity, defineWorkflow, type Gate } from '../engine/define.ts';
-import type { Engine } from '../engine/engine.ts';
+import { type ActivityPolicy, activity, defineWorkflow, type Gate, type Workflow } from '../engine/define.ts';
+import { BusyError, type Engine } from '../engine/engine.ts';
 import { type Mail, MailError, type Mailer, type MailResult, mailSchema } from '../mail.ts';
 import { invitationMail } from './invitation.ts';
 import { linkTo, type TaskLinks } from './links.ts';
@@ -54,6 +55,7 @@ const inputSchema = z.object({ apId: z.string(), input: signerMailSchema });
 
 export const createSignerMails = ({
   engine,
+  signerWorkflow,
   mailer,
   links,
   publicUrl,
@@ -63,7 +65,9 @@ export const createSignerMails = ({
   policy = usualPolicy,
   gate = createMailGate(),
 }: {
-  readonly engine: Pick<Engine, 'find' | 'start'>;
+  readonly engine: Pick<Engine, 'find' | 'send' | 'start'>;
+  /** The workflow of one signer. */
+  readonly signerWorkflow: () => Workflow | undefined;
   readonly mailer: Mailer;
   readonly links: TaskLinks;
   readonly publicUrl: () => string | undefined;
@@ -96,10 +100,21 @@ export const createSignerMails = ({
     },
     { ...policy, gate },
   );
+  const tellSigner = async (given: unknown, { signer: id, code }: Undelivered): Promise<void> => {
+    const { effect } = given as { readonly effect: { readonly id: string } };
+    const workflow = signerWorkflow();
+    const event = { type: 'UNDELIVERED', code };
+    // One that has ended need not know.
+    const sent = workflow && (await engine.send(workflow, id, `mail/${effect.id}`, event));
+    if (sent === 'busy') throw new BusyError();
+  };
   const workflow = defineWorkflow({
     name: 'mail',
     version: mailVersion,
-    chart: mailMachine.provide({ actors: { send } }),
+    chart: mailMachine.provide({
+      actors: { send },
+      actions: { tellSigner: (given, told) => tellSigner(given, told) as never },
+    }),
     input: inputSchema,
     begin: ({ input }: z.infer<typeof inputSchema>): SignerMail => input,
     reasonOf: () => 'the mail server could not be used',
@@ -118,7 +133,7 @@ export const createSignerMails = ({
       effectId: string,
       { what, apId, person, linkVersion }: SignerNotice,
     ): Promise<void> => {
-      if (what === 'unreached' || person.email === undefined) return;
+      if ((what !== 'invited' && what !== 'reminded') || person.email === undefined) return;
       const id = `${signer.slice(0, 12)}-mail--${createHash('sha256').update(effectId).digest('base64url').slice(0, 22)}`;
       await engine.start(workflow, id, { apId, input: { signer, what, linkVersion } });
     },

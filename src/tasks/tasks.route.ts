@@ -10,7 +10,7 @@ import type { IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Context, Hono } from 'hono';
 import type { PageFrame } from '../pages/assets.ts';
-import { createEventStreams, headOfStream } from '../pages/event-stream.ts';
+import { createChangeStreams } from '../pages/event-stream.ts';
 import { isForm, isFromOurPage, parseForm } from '../pages/form.ts';
 import { pageHeaders } from '../pages/headers.ts';
 import { chooseLanguage } from '../pages/language.ts';
@@ -70,7 +70,7 @@ const answerState = (state: 'open' | 'ended', status = 200): Response =>
 export const createTaskRoutes = (options: TaskRoutesOptions) => {
   const { tasks, links, limiter, addressOf, body, now, onError } = options;
   const stopping = new AbortController();
-  const openStream = createEventStreams({ stopping: stopping.signal, onError });
+  const openStream = createChangeStreams({ stopping: stopping.signal, onError });
 
   const frameFor = (c: RouteContext, task?: Task): PageFrame => ({
     ...options.frame(),
@@ -164,7 +164,7 @@ export const createTaskRoutes = (options: TaskRoutesOptions) => {
       }
       return false;
     });
-    return stream ?? answerState('open', stopping.signal.aborted ? 503 : 429);
+    return stream instanceof Response ? stream : answerState('open', stream === 'stopping' ? 503 : 429);
   };
 
   const withTask =
@@ -185,10 +185,7 @@ export const createTaskRoutes = (options: TaskRoutesOptions) => {
   const page = '/tasks/:token';
   const routes = new Hono<Environment>();
   routes.get(page, withTask(show));
-  routes.get(
-    `${page}/events`,
-    withTask((visit) => headOfStream(visit.c) ?? events(visit)),
-  );
+  routes.get(`${page}/events`, withTask(events));
   routes.get(
     `${page}/state`,
     withTask((_, task) => answerState(isAsking(task) ? 'open' : 'ended')),

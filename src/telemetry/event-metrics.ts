@@ -168,11 +168,9 @@ export type AroundCall = <Result extends PromptResult | ReceiptResult>(
 /** @returns Devices whose calls go through `around`. */
 export const aroundDevices = (inner: Devices, around: AroundCall): Devices => {
   const wrapped = (device: SigningDevice): SigningDevice => {
-    const { kind, screen, upstream } = device;
+    const { kind } = device;
     return {
-      kind,
-      screen,
-      upstream,
+      ...device,
       prompt: (prompt) => around(kind, 'signature', prompt.transactionId, () => device.prompt(prompt)),
       receipt: (prompt) => around(kind, 'receipt', prompt.transactionId, () => device.receipt(prompt)),
     };

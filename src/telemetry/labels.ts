@@ -44,7 +44,7 @@ const oidcEndpoints = createLabel([
   '.well-known',
 ]);
 
-const areas = createLabel(['demo', 'admin', 'docs', 'pki', 'tasks']);
+const areas = createLabel(['demo', 'admin', 'docs', 'phone', 'pki', 'tasks']);
 const exactly = createLabel(exact);
 
 /** The route pattern of a path: one of a fixed set. */

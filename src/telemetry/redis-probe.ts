@@ -25,13 +25,15 @@ const freshMs = 250;
 const markerLifeMs = 10_000;
 
 /**
- * The kinds of writes that adding and taking a job need, on a marker key.
+ * The kinds of writes that adding and taking a job need, on a marker key. The first one must need
+ * memory: a full Redis lets a script go on that has begun to write. The marker is a number, or
+ * there is none.
  *
  * @returns The refused command and the error; empty when all work.
  */
 const writeScript = `
 local calls = {
-  {'DEL'}, {'HSET', 'a', '1'}, {'DEL'}, {'LPUSH', 'a'}, {'DEL'}, {'ZADD', '1', 'a'}, {'DEL'}, {'XADD', '*', 'a', '1'},
+  {'INCR'}, {'DEL'}, {'HSET', 'a', '1'}, {'DEL'}, {'LPUSH', 'a'}, {'DEL'}, {'ZADD', '1', 'a'}, {'DEL'}, {'XADD', '*', 'a', '1'},
   {'DEL'}, {'INCR'}, {'PEXPIRE', ARGV[1]},
 }
 for _, call in ipairs(calls) do

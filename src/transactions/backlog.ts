@@ -34,20 +34,26 @@ interface Found {
   readonly lanes: Lanes | undefined;
 }
 
+/** Full backlogs of so many applications are accepted: more would fill Redis. */
+export const maxBacklogs = 100;
+
 /**
  * Resolves after the first count, and counts until it is closed.
  *
  * @param limit How many of one application may wait. Decides only how often and what is counted.
+ * @param onDemand Counts only while `sizeOf` is asked: for programs that seldom add.
  */
 export const createBacklog = async ({
   shards,
   redis,
   limit,
+  onDemand = false,
   onError,
 }: {
   readonly shards: readonly Pick<Shard, 'signatures'>[];
   readonly redis: RedisClient;
   readonly limit: number;
+  readonly onDemand?: boolean;
   readonly onError: (error: Error) => void;
 }) => {
   const countAfterAdded = Math.ceil(limit / 8);
@@ -60,6 +66,7 @@ export const createBacklog = async ({
   let countBefore = 0;
   let countSince = 0;
   let closed = false;
+  let lookedAt = 0;
   let timer: NodeJS.Timeout | undefined;
   let looking: Promise<void> | undefined;
 
@@ -114,9 +121,10 @@ export const createBacklog = async ({
   const look = (): void => {
     if (looking !== undefined || closed) return;
     clearTimeout(timer);
+    lookedAt = performance.now();
     looking = count().then(() => {
       looking = undefined;
-      if (!closed) timer = setTimeout(look, isFull() ? countOftenMs : countEveryMs);
+      if (!closed && !onDemand) timer = setTimeout(look, isFull() ? countOftenMs : countEveryMs);
     });
   };
 
@@ -126,8 +134,10 @@ export const createBacklog = async ({
     /** Transactions of all shards that wait for a worker. */
     size: (): number => found.reduce((sum, { waiting }) => sum + waiting, countBefore + countSince),
     /** Those of one application; while few wait, all of them. */
-    sizeOf: (apId: string): number =>
-      foundIn(laneOf(apId)) + (addedBefore.get(apId) ?? 0) + (addedSince.get(apId) ?? 0),
+    sizeOf: (apId: string): number => {
+      if (onDemand && performance.now() - lookedAt >= countEveryMs) look();
+      return foundIn(laneOf(apId)) + (addedBefore.get(apId) ?? 0) + (addedSince.get(apId) ?? 0);
+    },
     /** Tells that this process has added one. */
     added: (apId: string | undefined): void => {
       addedSince.set(apId, (addedSince.get(apId) ?? 0) + 1);

@@ -70,10 +70,14 @@ export const receiptJobDataSchema = z.object({
   message: z.string(),
   /** The device that signed. */
   sscdId: z.string().optional(),
+  gateway: z.string().optional().describe('Name of the gateway behind which it is'),
   language: z.string().optional(),
   timeoutSeconds: z.number().int().min(1).max(3600),
 });
 export type ReceiptJobData = Readonly<z.infer<typeof receiptJobDataSchema>>;
+
+/** As the service stores it. `answerTo`: as of {@link SignatureJobData}. */
+export type StoredReceipt = ReceiptJobData & Pick<SignatureJobData, 'answerTo'>;
 
 export const receiptJobResultSchema = z.object({ receipt: receiptOutcomeSchema });
 export type ReceiptJobResult = Readonly<z.infer<typeof receiptJobResultSchema>>;

@@ -44,12 +44,12 @@ export const refusedNumber = (subscriber: Subscriber | undefined): Fault | undef
  * @param made The choice that was made when the device was asked. It stands while the subscriber
  *   has the device.
  */
-export const eligibility = (
+export const eligibility = async (
   request: SignatureRequest,
   subscribers: SubscriberRegistry,
   made?: { readonly profile: ProfileName; readonly sscdId?: string | undefined },
-): Checked<Eligible> => {
-  const subscriber = subscribers.find(request.msisdn.number);
+): Promise<Checked<Eligible>> => {
+  const subscriber = await subscribers.find(request.msisdn.number);
   const refused = refusedNumber(subscriber);
   if (refused !== undefined) return { ok: false, fault: refused };
   const sscd = made === undefined ? undefined : sscdOf(subscriber, made.sscdId);

@@ -11,16 +11,16 @@ import { type Checked, fault, ok, parseFaultLine, refuse } from '../protocol/fau
 import type { ReceiptRequest } from '../protocol/requests.ts';
 import { shardFor } from './answers.ts';
 import {
-  type ReceiptJobData,
   type ReceiptJobResult,
   receiptJobDataSchema,
   receiptJobId,
   receiptJobName,
+  type StoredReceipt,
 } from './contract.ts';
 import { cancelWith, type Endings, type OnAccepted } from './endings.ts';
 import { fingerprintOf } from './ids.ts';
 import type { QueueAt, Shard } from './shards.ts';
-import type { Transactions } from './transactions.ts';
+import type { FindTransaction } from './transactions.ts';
 
 const endingMarginMs = 5000;
 
@@ -39,64 +39,94 @@ export const unknownTransaction = 'MSSP_TransID is unknown';
 
 export const receiptSent = 'MSS_ReceiptReq.MSSP_TransID has its receipt already';
 
-export type Receipts = ReturnType<typeof createReceipts>;
-
-export const createReceipts = (options: {
-  readonly transactions: Transactions;
+export interface ReceiptsOptions {
+  readonly find: FindTransaction;
   readonly shards: readonly Shard[];
-  /** One for each shard's receipt queue, in the same order. */
-  readonly endings: readonly Endings[];
   /** How long a receipt stays on the phone. */
   readonly timeoutSeconds: number;
   readonly now: () => number;
-}) => {
-  const { transactions, shards, endings, timeoutSeconds, now } = options;
+}
+
+/** The receipt is in its queue. */
+interface OrderedReceipt {
+  /** Of its job. */
+  readonly id: string;
+  readonly shard: Shard;
+  /** It was there before, and its job has ended. */
+  readonly hasEnded: boolean;
+}
+
+/**
+ * Puts a receipt into its queue. The same order again finds the first one.
+ *
+ * @param order.fingerprint Equal orders have equal ones.
+ * @param order.answerTo Token of an activity that is told the end.
+ * @returns Fault 101 when the transaction is not the AP's, was not signed, is another number's, or
+ *   has another receipt.
+ */
+export const createOrderReceipt =
+  ({ find, shards, timeoutSeconds, now }: ReceiptsOptions) =>
+  async (
+    request: ReceiptRequest,
+    order: Pick<StoredReceipt, 'fingerprint' | 'answerTo'>,
+  ): Promise<Checked<OrderedReceipt>> => {
+    const { caller, msspTransId, msisdn, message, extension } = request;
+    const view = await find(msspTransId);
+    const shard = shardFor(shards, msspTransId);
+    if (view?.request.caller.apId !== caller.apId || shard === undefined)
+      return refuse(101, unknownTransaction);
+    if (view.request.msisdn.number !== msisdn.number) {
+      return refuse(101, 'MSS_ReceiptReq.MobileUser.MSISDN is not that of the signature');
+    }
+    if (view.state.kind !== 'signed' || view.state.signed.signature === undefined) {
+      return refuse(101, 'MSS_ReceiptReq.MSSP_TransID is of no successful signature');
+    }
+    const { sscdId, upstream } = view.state.signed;
+    const data: StoredReceipt = {
+      ...{ msspTransId, apId: caller.apId, ...order, msisdn: msisdn.number, message, timeoutSeconds },
+      ...(sscdId !== undefined && { sscdId }),
+      ...(upstream !== undefined && { gateway: upstream.gateway }),
+      ...(extension !== undefined && { language: extension.language }),
+    };
+    const at = shard.receipts;
+    const id = receiptJobId(msspTransId);
+    const known = await knownReceipt(at, id);
+    if (known === undefined) await at.queue.add(receiptJobName, data, { jobId: id, timestamp: now() });
+    const stored = known ?? (await at.jobs.read(id));
+    const { fingerprint } = receiptJobDataSchema.safeParse(stored?.data).data ?? {};
+    return fingerprint === order.fingerprint
+      ? ok({ id, shard, hasEnded: known?.finishedOn !== undefined })
+      : refuse(101, receiptSent);
+  };
+
+export type Receipts = ReturnType<typeof createReceipts>;
+
+export const createReceipts = (
+  options: ReceiptsOptions & {
+    /** One for each shard's receipt queue, in the same order. */
+    readonly endings: readonly Endings[];
+  },
+) => {
+  const { endings, timeoutSeconds, now } = options;
+  const order = createOrderReceipt(options);
   return {
     /**
      * Sends a receipt and waits for what the user does with it.
      *
-     * @returns Fault 101 when the transaction is not the AP's, was not signed, is another number's,
-     *   or has its receipt.
+     * @returns Fault 101 as {@link createOrderReceipt}, and when the transaction has its receipt.
      * @throws When Redis is unreachable.
      */
     send: async (request: ReceiptRequest, onAccepted?: OnAccepted): Promise<Checked<ReceiptOutcome>> => {
-      const { msspTransId, msisdn } = request;
-      const view = await transactions.findOwn(request.caller.apId, msspTransId);
-      if (view === undefined) return refuse(101, unknownTransaction);
-      if (view.request.msisdn.number !== msisdn.number) {
-        return refuse(101, 'MSS_ReceiptReq.MobileUser.MSISDN is not that of the signature');
-      }
-      if (view.state.kind !== 'signed' || view.state.signed.signature === undefined) {
-        return refuse(101, 'MSS_ReceiptReq.MSSP_TransID is of no successful signature');
-      }
-      const shard = shardFor(shards, msspTransId);
-      const ends = shard === undefined ? undefined : endings[shard.index];
-      if (shard === undefined || ends === undefined) return refuse(101, unknownTransaction);
-      const at = shard.receipts;
-
       // Not even a hash of the password may be stored in the job.
       const caller = { ...request.caller, apPassword: undefined };
       const { id: fingerprint } = fingerprintOf({ ...request, caller }, 1);
-      const data: ReceiptJobData = {
-        msspTransId,
-        apId: request.caller.apId,
-        fingerprint,
-        msisdn: msisdn.number,
-        message: request.message,
-        timeoutSeconds,
-        ...(view.state.signed.sscdId !== undefined && { sscdId: view.state.signed.sscdId }),
-        ...(request.extension !== undefined && { language: request.extension.language }),
-      };
-      const id = receiptJobId(msspTransId);
-      const until = now() + timeoutSeconds * 1000 + endingMarginMs;
-      const known = await knownReceipt(at, id);
-      if (known === undefined) await at.queue.add(receiptJobName, data, { jobId: id, timestamp: now() });
-      const stored = known ?? (await at.jobs.read(id));
-      const theirs = receiptJobDataSchema.safeParse(stored?.data).data?.fingerprint !== fingerprint;
-      if (theirs || known?.finishedOn !== undefined) {
-        return refuse(101, receiptSent);
-      }
-      const waiting = ends.wait(id, until);
+      const ordered = await order(request, { fingerprint });
+      if (!ordered.ok) return ordered;
+      const { id, shard, hasEnded } = ordered.value;
+      const ends = endings[shard.index];
+      if (ends === undefined) throw new Error(`There is no shard ${shard.index}`);
+      if (hasEnded) return refuse(101, receiptSent);
+      const waiting = ends.wait(id, now() + timeoutSeconds * 1000 + endingMarginMs);
       cancelWith(onAccepted?.(), waiting);
       const ending = await waiting.ended;
       if (ending?.kind !== 'completed') {

@@ -60,6 +60,6 @@ export const createVerifyOutcome =
     if (gateway !== undefined) return undefined;
     const { nonce = new Uint8Array(), signer } = result;
     if (Buffer.compare(nonce, nonceOf(id, attempt)) !== 0) return fault(900);
-    const expected = await custody.serialNumberOf?.(msisdn.number);
+    const expected = await custody.serialNumberOf?.(msisdn.number, at);
     return expected === undefined || signer.serialNumber === expected ? undefined : fault(900);
   };

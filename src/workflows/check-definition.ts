@@ -5,22 +5,34 @@
  * (`steps[1].signers[0].msisdn`), never the value.
  */
 import { z } from 'zod';
-import { type DefinitionProblem, definitionSchema, type ProcessDefinition } from './definition.ts';
+import {
+  type DefinitionProblem,
+  definitionSchema,
+  longestList,
+  type ProcessDefinition,
+} from './definition.ts';
 import { findProblem } from './definition-rules.ts';
 
 /** Of nested arrays and objects. Conditions may be nested. */
 const maxDepth = 24;
+/** Members and elements: some hundred people in fifty steps, with conditions, have half as many. */
+const maxParts = 4000;
 
 type Issue = z.core.$ZodIssue;
+
+/** One problem is told. The schema would need a moment for each of thousands. */
+const firstProblem: z.core.ParseContextInternal<Issue> = { abortEarly: true };
 
 /** Of a union, the alternative that the input fits best: the one whose error lies deepest. */
 const deepest = (issue: Issue, above: PropertyKey[] = []): Issue => {
   const path = [...above, ...issue.path];
   if (issue.code !== 'invalid_union') return { ...issue, path };
   const found = issue.errors.flatMap(([first]) => (first === undefined ? [] : [deepest(first, path)]));
-  const isKnown = (each: Issue) => each.code !== 'unrecognized_keys';
+  // A member that another alternative has, or lacks, says least.
+  const weights = { unrecognized_keys: 0, invalid_type: 1 };
+  const weightOf = ({ code }: Issue): number => Object(weights)[code] ?? 2;
   const [best] = found.toSorted(
-    (one, other) => other.path.length - one.path.length || Number(isKnown(other)) - Number(isKnown(one)),
+    (one, other) => other.path.length - one.path.length || weightOf(other) - weightOf(one),
   );
   return best !== undefined && best.path.length > path.length ? best : { ...issue, path };
 };
@@ -39,10 +51,25 @@ const problemOf = (given: Issue): DefinitionProblem => {
   };
 };
 
-const isTooDeep = (value: unknown, depth: number): boolean =>
-  typeof value === 'object' &&
-  value !== null &&
-  (depth === 0 || Object.values(value).some((part) => isTooDeep(part, depth - 1)));
+/** What the schema would look at for too long. @returns What is wrong with the whole. */
+const findSizeProblem = (input: unknown): string | undefined => {
+  let parts = 0;
+  const look = (value: unknown, depth: number): string | undefined => {
+    if (typeof value !== 'object' || value === null) return undefined;
+    if (depth === 0) return 'is nested too deeply';
+    const members = Object.values(value);
+    // The schema refuses it by its length alone.
+    if (Array.isArray(value) && members.length > longestList) return undefined;
+    parts += members.length;
+    if (parts > maxParts) return 'has too many parts';
+    for (const member of members) {
+      const found = look(member, depth - 1);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+  return look(input, maxDepth);
+};
 
 /**
  * Checks a definition.
@@ -56,12 +83,36 @@ export const checkDefinition = (
 ):
   | { readonly ok: true; readonly definition: ProcessDefinition }
   | { readonly ok: false; readonly problem: DefinitionProblem } => {
-  if (isTooDeep(input, maxDepth)) return { ok: false, problem: { place: '', words: 'is nested too deeply' } };
-  const parsed = definitionSchema.safeParse(input);
+  const words = findSizeProblem(input);
+  if (words !== undefined) return { ok: false, problem: { place: '', words } };
+  const parsed = definitionSchema.safeParse(input, firstProblem);
   if (!parsed.success) {
     const [first] = parsed.error.issues;
     return { ok: false, problem: first ? problemOf(first) : { place: '', words: 'is not what it must be' } };
   }
   const problem = findProblem(parsed.data, { now, isKnown });
   return problem === undefined ? { ok: true, definition: parsed.data } : { ok: false, problem };
+};
+
+/**
+ * Whether the service knows the people of a definition. Numbers with phones are asked for in Redis,
+ * all at once.
+ *
+ * @param find Of the subscribers. @returns The first problem; undefined also for a definition that
+ *   is not usable for another reason.
+ * @throws When Redis is unreachable.
+ */
+export const checkNumbers = async (
+  input: unknown,
+  { now, find }: { readonly now: number; readonly find: (msisdn: string) => unknown },
+): Promise<DefinitionProblem | undefined> => {
+  const numbers = new Set<string>();
+  const isKnown = (number: string): boolean => numbers.add(number).size > 0;
+  if (!checkDefinition(input, { now, isKnown }).ok) return undefined;
+  const asked = [...numbers];
+  const found = await Promise.all(asked.map(find));
+  const unknown = new Set(asked.filter((_, index) => found[index] === undefined));
+  if (unknown.size === 0) return undefined;
+  const checked = checkDefinition(input, { now, isKnown: (number) => !unknown.has(number) });
+  return checked.ok ? undefined : checked.problem;
 };

@@ -24,10 +24,10 @@ export const mailWorkflowName = 'mail';
 /** What an application may choose as the id of an instance. */
 export const ownIdPattern = /^[A-Za-z0-9_-]{1,64}$/;
 
-const tenantLength = 12;
+export const tenantLength = 12;
 
 /** Stands for an application in ids: twelve characters of the base64url of SHA-256(AP_ID). */
-const tenantOf = (apId: string): string => hash('sha256', apId, 'base64url').slice(0, tenantLength);
+export const tenantOf = (apId: string): string => hash('sha256', apId, 'base64url').slice(0, tenantLength);
 
 /** Between name and own id: no name of a workflow holds two dashes in a row, or ends with one. */
 const separator = '--';
@@ -47,6 +47,9 @@ export const isInstanceOf = (instanceId: string, name: string): boolean =>
 
 /** How the ids of all instances of an application begin. */
 export const tenantPrefixOf = (apId: string): string => `${tenantOf(apId)}-`;
+
+/** Stands for the application of an instance, as far as its id is believed. */
+export const tenantOfInstance = (instanceId: string): string => instanceId.slice(0, tenantLength);
 
 /** The part of an id that the application has chosen. */
 export const ownIdOf = (instanceId: string, name: string): string =>

@@ -3,10 +3,12 @@ import { type Condition, holds, type StepFacts } from '../../machines/process-pl
 import { dtbsLimit } from '../protocol/gsm.ts';
 import {
   type DefinitionProblem,
+  longestList,
   maxPeople,
   type PersonDefinition,
   type ProcessDefinition,
   type StepDefinition,
+  tooManyPeople,
 } from './definition.ts';
 import { readDuration, readInstant } from './duration.ts';
 
@@ -103,8 +105,6 @@ const resultsOf = (
   ];
 };
 
-const maxComparisons = 200;
-
 type Comparison = Extract<Condition, { readonly step: string }>;
 
 const comparisonsOf = (condition: Condition): readonly Comparison[] => {
@@ -114,16 +114,20 @@ const comparisonsOf = (condition: Condition): readonly Comparison[] => {
 };
 
 /**
- * The event loop waits for the tries. With more signers, or more comparisons in all tries together,
- * the condition counts as possible.
+ * The event loop waits for the tries. With more signers, or more comparisons in all tries of all
+ * conditions of the definition, a condition counts as possible.
  */
-const maxLooked = 10;
+const maxLooked = 8;
 const maxCompared = 100_000;
+interface Budget {
+  comparisons: number;
+}
 
 const canHold = (
   condition: Condition,
   earlier: readonly StepDefinition[],
   inCompensation: boolean,
+  budget: Budget,
 ): boolean => {
   const looked = new Map<string, Set<string>>();
   const comparisons = comparisonsOf(condition);
@@ -138,8 +142,9 @@ const canHold = (
     return { name, results: step === undefined ? [] : resultsOf(step, [...keys], inCompensation) };
   });
   const tries = options.reduce((product, { results }) => product * results.length, 1);
-  if (tries * comparisons.length > maxCompared) return true;
+  if (tries * comparisons.length > budget.comparisons) return true;
   for (let number = 0; number < tries; number += 1) {
+    budget.comparisons -= comparisons.length;
     let rest = number;
     const facts = new Map(
       options.map(({ name, results }) => {
@@ -181,6 +186,7 @@ function* stepProblems(
     readonly now: number;
     readonly usual: string | undefined;
     readonly isKnown: (msisdn: string) => boolean;
+    readonly budget: Budget;
   },
 ): Generator<DefinitionProblem> {
   const { signers, deadline, escalate } = step;
@@ -191,10 +197,10 @@ function* stepProblems(
   if (needOf(step) > signers.length) yield problem(`${at}.need`, 'must not be more than the signers');
   yield* personProblems(step, at, context.usual, context.isKnown);
   if (step.if !== undefined) {
-    if (comparisonsOf(step.if).length > maxComparisons)
-      yield problem(`${at}.if`, `may have ${maxComparisons} comparisons at most`);
+    if (comparisonsOf(step.if).length > longestList)
+      yield problem(`${at}.if`, `may have ${longestList} comparisons at most`);
     yield* conditionProblems(step.if, `${at}.if`, earlier);
-    if (!canHold(step.if, earlier, at.startsWith('compensation')))
+    if (!canHold(step.if, earlier, at.startsWith('compensation'), context.budget))
       yield problem(`${at}.if`, 'must be able to hold: the step would never begin');
   }
   const rules = [step.onRefusal, step.onUnreached];
@@ -232,14 +238,14 @@ function* problems(
   let people = 0;
   for (const { step, at } of all) {
     people += peopleOf(step, usual).length;
-    if (people > maxPeople)
-      yield problem(`${at}.signers`, `must not bring more than ${maxPeople} people into the definition`);
+    if (people > maxPeople) yield problem(`${at}.signers`, tooManyPeople);
   }
   const until = readInstant(deadline);
   if (until !== undefined && until <= now) yield problem('deadline', 'must not be in the past');
   const earlier: StepDefinition[] = [];
+  const budget = { comparisons: maxCompared };
   for (const { step, at } of all) {
-    yield* stepProblems(step, at, earlier, { now, usual, isKnown });
+    yield* stepProblems(step, at, earlier, { now, usual, isKnown, budget });
     earlier.push(step);
   }
 }

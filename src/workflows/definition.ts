@@ -12,7 +12,12 @@ import { maxDurationMs, minDurationMs, readDuration, readInstant } from './durat
 
 /** Signers, substitutes and persons to escalate to, in the whole definition. */
 export const maxPeople = 100;
+/** Words of the same error in definition-rules.ts. */
+export const tooManyPeople = `must not bring more than ${maxPeople} people into the definition`;
 const maxSteps = 50;
+/** No list of a definition may be longer: of comparisons in the condition of a step. */
+export const longestList = 200;
+const someComparisons = { error: `may have ${longestList} comparisons at most` };
 const maxReminders = 10;
 
 const words = (max: number) =>
@@ -90,12 +95,12 @@ const condition: z.ZodType<Condition> = z
     z.strictObject({ step: stepName, signer: key, signed: z.boolean().default(true) }),
     z.strictObject({
       get all(): z.ZodArray<z.ZodType<Condition>> {
-        return z.array(condition).min(1);
+        return z.array(condition).min(1).max(longestList, someComparisons);
       },
     }),
     z.strictObject({
       get any(): z.ZodArray<z.ZodType<Condition>> {
-        return z.array(condition).min(1);
+        return z.array(condition).min(1).max(longestList, someComparisons);
       },
     }),
     z.strictObject({
@@ -123,13 +128,14 @@ const hours = z
     days: z
       .array(z.enum(weekdays))
       .min(1, { error: 'must name a day' })
+      .max(weekdays.length, { error: `may have ${weekdays.length} elements at most` })
       .default(() => weekdays.slice(0, 5)),
   })
   .refine(({ from, to }) => from < to, { path: ['to'], error: 'must be after from' });
 
 const step = z.strictObject({
   name: stepName.describe('Unique in the definition'),
-  signers: z.array(signer).min(1, { error: 'must name a signer' }),
+  signers: z.array(signer).min(1, { error: 'must name a signer' }).max(maxPeople, { error: tooManyPeople }),
   need: z
     .union([z.enum(['all', 'first']), z.int().min(1)])
     .default('all')
@@ -191,6 +197,12 @@ export const definitionSchema = z
   })
   .meta({ id: 'ProcessDefinition', description: 'A signature process' });
 export type ProcessDefinition = Readonly<z.infer<typeof definitionSchema>>;
+
+/** For editors and other programs. What only code can check is not in it. */
+export const definitionJsonSchema = () => ({
+  ...{ $id: 'urn:paraph:process-definition:1', title: 'Definition of a signature process' },
+  ...z.toJSONSchema(definitionSchema, { io: 'input' }),
+});
 
 /** The place, and what is wrong there. */
 export interface DefinitionProblem {

@@ -6,7 +6,11 @@ export * from '../engine/index.ts';
 export {
   type MailInput,
   type MailOutput,
+  type ReceiptInput,
+  type ReceiptOutput,
   type SignInput,
   type SignOutput,
   service,
+  type WebhookInput,
+  type WebhookOutput,
 } from './service-activities.ts';

@@ -1,13 +1,14 @@
 /**
  * Activities that the service provides to charts of its operators, by name: the worker has the
- * implementations (workers/workflow.worker.ts). A chart file may use a copy of this package of its
- * own.
+ * implementations (workers/workers.ts). A chart file may use a copy of this package of its own.
  *
  * ```ts
  * import { service } from 'paraph/workflow';
  * const chart = setup({ actors: { sign: service.sign } }).createMachine(…);
  * ```
  */
+import type { ReceiptOutcome } from '../../machines/outcome.ts';
+import type { NotSigned, Signed } from '../../machines/signer-contract.ts';
 import { providedActivity } from '../engine/define.ts';
 
 /** What a person is asked to sign. */
@@ -21,33 +22,47 @@ export interface SignInput {
   readonly profile?: string | undefined;
   /** How long the person has; default 60. */
   readonly timeoutSeconds?: number | undefined;
-  /** AP_ID in whose name the person is asked. Default: that of the instance. */
-  readonly apId?: string | undefined;
 }
 
 /** How a signature has ended. An expected end never throws. */
-export type SignOutput =
-  | {
-      readonly kind: 'signed';
-      readonly msspTransId: string;
-      /** Milliseconds since the epoch. */
-      readonly at: number;
-      readonly attempt: number;
-    }
-  | {
-      readonly kind: 'failed';
-      /** Of the fault, and its reason, such as 401 and `USER_CANCEL`. */
-      readonly code: number;
-      readonly reason: string;
-      readonly detail: string;
-      /** Undefined when nobody was asked: the request itself was refused. */
-      readonly msspTransId?: string | undefined;
-      /**
-       * Fault 401 that is not the person's answer: an operator, the application or a newer request to
-       * the same App has taken the prompt back.
-       */
-      readonly takenBack?: boolean | undefined;
-    };
+export type SignOutput = Omit<Signed, 'proof'> | NotSigned;
+
+/** A message to the person who has signed, shown on the same phone. */
+export interface ReceiptInput {
+  /** Of a signature of the application. Each has one receipt. */
+  readonly msspTransId: string;
+  /** 239 characters of the GSM alphabet, else 119. */
+  readonly text: string;
+  /** Of the phone's screens. */
+  readonly language?: string | undefined;
+}
+
+/** `receipt`: what the person did. `unanswered`: the phone never showed it. */
+export type ReceiptOutput =
+  | { readonly kind: 'answered'; readonly receipt: ReceiptOutcome }
+  | Omit<NotSigned, 'msspTransId' | 'takenBack'>;
+
+/** A call to a program of the application, signed as callbacks are. */
+export interface WebhookInput {
+  /** https. Default: the address of the application's callback. */
+  readonly url?: string | undefined;
+  /** JSON. */
+  readonly body: unknown;
+  /** Tries in all; default 5. */
+  readonly attempts?: number | undefined;
+  /** Pause after the first failed try, doubled after each further one; default 1000. */
+  readonly backoffMs?: number | undefined;
+  /** The longest pause; default 60 000. */
+  readonly maxBackoffMs?: number | undefined;
+}
+
+/**
+ * answered  `status`: any but 408, 425, 429 and 5xx. `body`: of an answer that is JSON.
+ * failed    No try was answered so, or the answer is longer than 64 KiB. `status`: of the last one.
+ */
+export type WebhookOutput =
+  | { readonly kind: 'answered'; readonly status: number; readonly body?: unknown }
+  | { readonly kind: 'failed'; readonly problem: string; readonly status?: number };
 
 export interface MailInput {
   readonly to: string;
@@ -67,6 +82,10 @@ export const service = {
    * chart leaves the state before its end.
    */
   sign: providedActivity<SignInput, SignOutput>('service.sign'),
+  /** Sends a receipt for a signature, and waits for what the person does with it. */
+  receipt: providedActivity<ReceiptInput, ReceiptOutput>('service.receipt'),
+  /** Posts JSON, under the same `webhook-id` at each try, and gives the answer. */
+  callWebhook: providedActivity<WebhookInput, WebhookOutput>('service.callWebhook'),
   /** Sends a mail through the server of the configuration (`mail`), for hours where it is away. */
   sendMail: providedActivity<MailInput, MailOutput>('service.sendMail'),
 };

@@ -29,7 +29,10 @@ export const processName = 'process';
 /** Names of the activities that the worker provides. */
 export const processActivities = { sign: 'process.sign', attest: 'process.attest' } as const;
 
-/** An effect of an instance. Carried out again, it has the same id. */
+/**
+ * An effect of an instance. Carried out again, it has the same id. One of a later instance with the
+ * same id has another.
+ */
 export interface EffectOf {
   readonly id: string;
   /** The instance: a process, or one of its signers. */
@@ -51,31 +54,33 @@ export interface ProcessData {
 
 /** As the engine calls an effect (turn.ts). */
 interface Given {
-  readonly instance: { readonly id: string };
+  readonly instance: { readonly id: string; readonly createdAt: number };
   readonly effect: { readonly id: string };
 }
 
 const effectOf = (given: unknown): EffectOf => {
   const { instance, effect } = given as Given;
-  return { id: effect.id, instance: instance.id };
+  return { id: `${effect.id}/${instance.createdAt}`, instance: instance.id };
 };
 
-const usable = (input: unknown, known: Parameters<typeof checkDefinition>[1]): ProcessDefinition => {
-  const checked = checkDefinition(input, known);
+const usable = (input: unknown, now: number): ProcessDefinition => {
+  const checked = checkDefinition(input, { now, isKnown: () => true });
   if (checked.ok) return checked.definition;
   const { place, words } = checked.problem;
   throw new InputError(`${place || 'input'} ${words}`);
 };
 
 /**
- * @param options.isKnown Whether the service knows a number; digits.
+ * Whether the service knows the numbers is not checked here: those with phones lie in Redis. The
+ * API asks before (checkNumbers), and so does the worker before the first turn.
+ *
  * @param options.effects Undefined in programs that run no turns.
  */
-export const createProcessWorkflow = (options: {
-  readonly isKnown: (msisdn: string) => boolean;
+export const createProcessWorkflow = ({
+  effects,
+}: {
   readonly effects?: ProcessEffects | undefined;
-}): Workflow => {
-  const { isKnown, effects } = options;
+} = {}): Workflow => {
   const signer = signerMachine.provide({
     actors: { sign: providedActivity<SignAsk, SignResult>(processActivities.sign) },
     actions: { notify: (given, notice) => effects?.notify(notice, effectOf(given)) as never },
@@ -93,7 +98,7 @@ export const createProcessWorkflow = (options: {
     // The definition is checked once, when the instance begins: deadlines pass, numbers change.
     input: { parse: (data): ProcessData => workflowDataSchema.parse(data) as ProcessData },
     begin: ({ apId, input }: ProcessData, { id, at, addedAt }) =>
-      planOf(usable(input, { now: addedAt, isKnown }), { apId, id }, at),
+      planOf(usable(input, addedAt), { apId, id }, at),
     events: processEventSchema,
     childEvents: { signer: signerEventSchema },
     publish: publishProcess,

@@ -5,10 +5,9 @@
  * retention is over are the same: unknown. Callers have been authenticated before.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import type { ProcessContext } from '../../machines/process-progress.ts';
-import { outputOfProcess } from '../../machines/process-report.ts';
 import { begunJob, isInputError, jobNameOf, readJobName, type Workflow } from '../engine/define.ts';
 import { createEngine, type Engine, type Instance, spreadOver } from '../engine/engine.ts';
 import type { Shard } from '../transactions/shards.ts';
@@ -20,7 +19,8 @@ import {
   tenantPrefixOf,
   workflowDataSchema,
 } from './contract.ts';
-import { type ListFilter, listInstances, type WorkflowStatus } from './listing.ts';
+import { asEnded, failedOutput, statusOf } from './ends.ts';
+import { createListing, type ListFilter, listInstances, sizeOf, type WorkflowStatus } from './listing.ts';
 import { type OpenSigner, readOpenSigners } from './open-signers.ts';
 import { processName } from './stock-process.ts';
 
@@ -49,10 +49,12 @@ export interface WorkflowView {
  * conflict  Something else was.
  * invalid   `message` names the place in the input, never its value.
  * unknown   There is no such workflow.
+ * too-many  The application has as many open instances as it may: nothing was begun.
+ * full      All applications together have.
  */
 export type StartResult =
   | { readonly kind: 'started' | 'known'; readonly view: WorkflowView }
-  | { readonly kind: 'conflict' | 'unknown' }
+  | { readonly kind: 'conflict' | 'unknown' | 'too-many' | 'full' }
   | { readonly kind: 'invalid'; readonly message: string };
 
 /** `unknown`: no such instance, or it has ended. `refused`: not in its state. */
@@ -82,33 +84,23 @@ export const asServiceWorkflow = (workflow: Workflow): Workflow => ({
   begin: (data, job) => workflow.begin((data as { readonly input: unknown }).input, job),
 });
 
-/** An instance that ends in a top state of this name has this status. */
-const statusOf = ({ ended, record }: Pick<Instance, 'ended' | 'record'>): WorkflowStatus => {
-  if (ended === 'no') return 'open';
-  if (record?.status === 'stopped' || record?.value === 'cancelled') return 'cancelled';
-  return ended === 'failed' || record?.value === 'failed' ? 'failed' : 'completed';
-};
-
-/** A process that has failed rests in a state, and so has no output of its own. */
-const failedOutput = ({ ended, record }: Instance): unknown =>
-  ended === 'failed' && record?.workflow === processName
-    ? outputOfProcess(record.context as ProcessContext)
-    : undefined;
-
-/** Before the job ends. */
-export const statusOfEnd = (
-  record: NonNullable<Instance['record']>,
-  failedReason: string | undefined,
-): WorkflowStatus => statusOf({ ended: failedReason === undefined ? 'completed' : 'failed', record });
+/** Longer than the effects of an end usually take. */
+const endingMs = 250;
+/** As often as one application may, all together may have open instances. */
+const maxOpenInAll = 10;
 
 export const createWorkflows = (options: {
   readonly shards: readonly Shard[];
   /** As the service runs them; each with the earlier versions that may still be open. */
   readonly workflows: readonly Workflow[];
   readonly retention: { readonly doneMs: number; readonly failedMs: number };
+  /** Of the open instances of an application in each shard ({@link sizeOf}). Default: no limit. */
+  readonly maxOpen?: number;
+  /** What is wrong with the input of a new instance, by what lies in Redis. Default: nothing. */
+  readonly check?: (name: string, input: unknown, now: number) => Promise<string | undefined>;
   readonly now: () => number;
 }) => {
-  const { shards, retention, now } = options;
+  const { shards, retention, maxOpen = Number.POSITIVE_INFINITY, now } = options;
   const byName = new Map<string, readonly Workflow[]>();
   for (const workflow of options.workflows) {
     const versions = [...(byName.get(workflow.chart.name) ?? []), workflow];
@@ -147,9 +139,10 @@ export const createWorkflows = (options: {
       ? findInstance(instanceIdOf(apId, name, id), name)
       : undefined;
 
-  const viewOf = (instance: Instance): WorkflowView => {
+  const viewOf = (found: Instance): WorkflowView => {
+    const workflow = workflowFor(found);
+    const instance = asEnded(found, workflow);
     const { id, record, jobName, createdAt, endedAt, failedReason } = instance;
-    const workflow = workflowFor(instance);
     const { name, version = workflow?.chart.version ?? 1 } = readJobName(jobName);
     return {
       ...{ id: ownIdOf(id, name), name, version: record?.version ?? version },
@@ -213,6 +206,8 @@ export const createWorkflows = (options: {
       const before = await known();
       if (before !== undefined) return before;
       const instanceId = instanceIdOf(apId, name, id ?? randomBytes(15).toString('base64url'));
+      const { queue } = locate(instanceId);
+      const listing = createListing({ queue, redis, retention, now });
       const timestamp = now();
       try {
         const job = { id: instanceId, timestamp, opts: {} };
@@ -220,10 +215,14 @@ export const createWorkflows = (options: {
       } catch (error) {
         return { kind: 'invalid', message: problemOf(error, 'input') };
       }
-      await locate(instanceId).queue.add(jobNameOf(workflow), data, {
-        jobId: instanceId,
-        timestamp,
-      });
+      const message = await options.check?.(name, input, timestamp);
+      if (message !== undefined) return { kind: 'invalid', message };
+      const size = sizeOf(name, data);
+      const { own, inAll } = await listing.sizes(apId);
+      if (own + size > maxOpen) return { kind: 'too-many' };
+      if (inAll + size > maxOpenInAll * maxOpen) return { kind: 'full' };
+      await queue.add(jobNameOf(workflow), data, { jobId: instanceId, timestamp });
+      await listing.note({ id: instanceId, createdAt: timestamp, size, status: 'open', job: 'added' });
       // Another one may have come first.
       const added = await known();
       if (added?.kind === 'conflict') return added;
@@ -232,9 +231,15 @@ export const createWorkflows = (options: {
       return { kind: 'started', view: viewOf(instance) };
     },
 
+    /** Waits for a job that is about to end: only then it is known when. */
     find: async (apId: string, name: string, id: string): Promise<WorkflowView | undefined> => {
-      const instance = await findOwn(apId, name, id);
-      return instance && viewOf(instance);
+      const until = performance.now() + endingMs;
+      for (;;) {
+        const instance = await findOwn(apId, name, id);
+        const isEnding = instance?.isClosed === true && instance.ended === 'no';
+        if (!isEnding || performance.now() > until) return instance && viewOf(instance);
+        await delay(10);
+      }
     },
 
     /** Of a process: who may still sign. */

@@ -3,6 +3,8 @@ import { Worker } from 'bullmq';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createCallbacks } from '../../src/callbacks/callbacks.ts';
+import { createCallWebhook } from '../../src/callbacks/deliver.ts';
+import { createPosts } from '../../src/callbacks/post.ts';
 import { callbackSecret } from '../../src/callbacks/secret.ts';
 import { callbackId } from '../../src/callbacks/transaction-events.ts';
 import { cancelTransaction } from '../../src/queue/cancellation.ts';
@@ -145,6 +147,25 @@ describe('a callback', () => {
     // The receivers speak no TLS, so this is a connection that failed.
     await gaveUp('there', 'unreachable: EPROTO');
     await gaveUp('elsewhere', 'the address of the receiver is not allowed');
+    await Promise.all([inside.close(), other.close()]);
+  });
+
+  it('that a chart sends reaches no host inside either', async () => {
+    const [inside, other] = [await startReceiver(), await startReceiver()];
+    const at = ({ url }: Receiver) => `https://inside.example:${new URL(url).port}/order`;
+    const call = createCallWebhook({
+      ...{ providers: [providerOf(shop, at(inside))], masterKey: stage.masterKey, now: Date.now },
+      ...createPosts({
+        ...{ allowedHosts: ['inside.example'], sandbox: false, now: Date.now },
+        resolve: (_host, _options, done) => done(null, [{ address: '127.0.0.1', family: 4 }]),
+      }),
+    });
+    const { signal } = new AbortController();
+    const to = (url: string) => call({ apId: shop, id: 'call-1', url, body: '{}' }, signal);
+    expect(await to(at(inside))).toEqual({ kind: 'unreachable', cause: 'EPROTO' });
+    expect(await to(at(other))).toEqual({
+      ...{ kind: 'not-sent', why: 'the address of the receiver is not allowed' },
+    });
     await Promise.all([inside.close(), other.close()]);
   });
 

@@ -177,6 +177,60 @@ describe('a callback that was given up', () => {
   });
 });
 
+describe('a callback of a process that was given up', () => {
+  it('is in the list with its process, and is delivered under the same id when it is replayed', async () => {
+    receiver.answers((response) => void response.writeHead(410).end());
+    const signers = [{ name: 'Anna Muster', msisdn: '+41700092501', text: 'I agree' }];
+    const deadline = 'P1D';
+    const start = (process: string) => {
+      const input = { deadline, steps: [{ name: 'Board', ask: 'page', signers }] };
+      return stage.product.api.workflows.start(shop, 'process', input, process);
+    };
+    for (const name of ['contract-1', 'contract-2']) expect((await start(name)).kind).toBe('started');
+    const rows = async (): Promise<readonly Json[]> =>
+      (await ask('viewer', 'GET', `/api/callbacks?apId=${encodeURIComponent(shop)}`)).body.rows;
+    await soon(async () => expect(await rows()).toHaveLength(2));
+    const row = (await rows()).find(({ process }) => process === 'contract-1');
+    const { id, instanceId } = row;
+    expect(row).toEqual({
+      ...{
+        id,
+        instanceId,
+        apId: shop,
+        process: 'contract-1',
+        event: 'process.invited',
+        step: 'Board',
+        key: '1',
+      },
+      ...{ state: 'dead', tries: 1, problem: 'HTTP 410', host: new URL(receiver.url).host },
+      ...{ endedAt: expect.any(Number), triedAt: expect.any(Number) },
+    });
+    const page = await ask('operator', 'GET', '/callbacks');
+    expect(page.text).toContain(`href="/admin/workflows/${instanceId}"`);
+    expect(page.text).toContain('process.invited, Board, 1');
+    expect(page.text).not.toMatch(/Muster|secret-of/);
+    expect((await ask('operator', 'GET', `/workflows/${instanceId}`)).status).toBe(200);
+    expect((await paraph('callbacks', 'ls')).stdout).toContain('contract-1 process.invited');
+
+    receiver.answers((response) => void response.writeHead(204).end());
+    const pressed = await ask('operator', 'POST', `/callbacks/${id}/replay`, new URLSearchParams({ csrf }));
+    expect([pressed.status, pressed.to]).toEqual([303, '/admin/callbacks?notice=callback-replayed']);
+    await soon(async () => expect(await rows()).toHaveLength(1));
+    expect(await audited(instanceId)).toEqual([{ who: 'operator', via: 'password', callback: id }]);
+    const order = { filter: { apId: shop }, perSecond: 1000 };
+    expect((await ask('operator', 'POST', '/api/callbacks/replay', order)).body).toMatchObject({
+      replayed: 1,
+    });
+    const messages = () => receiver.received.filter(({ headers }) => headers['webhook-id'] === id);
+    await soon(() => expect(messages()).toHaveLength(2));
+    await soon(() => {
+      const told = receiver.received.slice(-2).map(({ body }) => JSON.parse(body).data.process);
+      expect(told.toSorted()).toEqual(['contract-1', 'contract-2']);
+    });
+    expect(await deadIds('')).toEqual([]);
+  });
+});
+
 describe('many callbacks', () => {
   it('are listed newest first over all shards, by application and page by page, and replayed together', async () => {
     const ids: string[] = [];

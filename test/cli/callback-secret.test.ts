@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { callbackSecret } from '../../src/callbacks/secret.ts';
 import { parseConfiguration } from '../../src/configuration/load.ts';
+import { openServiceKey } from '../../src/pki/service-key.ts';
+import { createKeySlots } from '../../src/product/key-slots.ts';
 import { testRedis } from '../support/redis.ts';
 import { me } from './operations-stage.ts';
 import { run } from './terminal.ts';
@@ -22,6 +24,9 @@ const environment = {
   PARAPH_MASTER_KEY: masterKey.toString('base64url'),
 };
 const queue = { prefix: redis.prefix.slice(-32) };
+/** Before the first start, the first command makes it. */
+const serviceKey = async (): Promise<Uint8Array> =>
+  (await openServiceKey(createKeySlots(redis.client(), queue.prefix), masterKey)) ?? masterKey;
 const provider = (url: string) => ({ id: 'http://shop.example', callback: { url, secretVersion: 3 } });
 
 describe('paraph aps secret', () => {
@@ -35,7 +40,7 @@ describe('paraph aps secret', () => {
     expect(JSON.parse(stdout)).toMatchObject({
       apId: 'http://shop.example',
       secretVersion: 3,
-      secret: callbackSecret(masterKey, 'http://shop.example', 3),
+      secret: callbackSecret(await serviceKey(), 'http://shop.example', 3),
     });
     const audited = await run(['audit', '--json'], { env: environment });
     expect(audited.json().entries).toMatchObject([
@@ -48,9 +53,9 @@ describe('paraph aps secret', () => {
     writeFileSync(`${file}.alerts`, JSON.stringify({ operations, queue }));
     const env = { ...environment, PARAPH_CONFIG: `${file}.alerts` };
     const { stdout } = await run(['alerts', 'secret', 'shop', '--json'], { env });
-    const secret = callbackSecret(masterKey, 'shop', 1, 'alerts');
+    const secret = callbackSecret(await serviceKey(), 'shop', 1, 'alerts');
     expect(JSON.parse(stdout)).toMatchObject({ name: 'shop', secretVersion: 1, secret });
-    expect(secret).not.toBe(callbackSecret(masterKey, 'shop', 1));
+    expect(secret).not.toBe(callbackSecret(await serviceKey(), 'shop', 1));
     expect((await run(['alerts', 'secret', 'http://shop.example'], { env })).exitCode).toBe(8);
   });
 
@@ -60,9 +65,15 @@ describe('paraph aps secret', () => {
     expect([exitCode, stdout]).toEqual([5, '']);
   });
 
-  it('says when an application has none', async () => {
-    writeFileSync(file, JSON.stringify({ applicationProviders: [{ id: 'http://other.example' }] }));
-    const { exitCode, stdout } = await run(['aps', 'secret', 'http://other.example'], { env: environment });
+  it('prints the first one of an application without a callback, which processes and charts may tell', async () => {
+    writeFileSync(file, JSON.stringify({ applicationProviders: [{ id: 'http://other.example' }], queue }));
+    const { stdout } = await run(['aps', 'secret', 'http://other.example', '--json'], { env: environment });
+    const secret = callbackSecret(await serviceKey(), 'http://other.example', 1);
+    expect(JSON.parse(stdout)).toMatchObject({ secretVersion: 1, secret });
+  });
+
+  it('prints none of an application that is not registered', async () => {
+    const { exitCode, stdout } = await run(['aps', 'secret', 'http://nobody.example'], { env: environment });
     expect(exitCode).toBe(8);
     expect(stdout).not.toContain('whsec_');
   });

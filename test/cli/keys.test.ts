@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createSigningKeys } from '../../src/oauth/signing-keys.ts';
+import { ensureServiceKey } from '../../src/pki/service-key.ts';
+import { createKeySlots } from '../../src/product/key-slots.ts';
 import { testRedis } from '../support/redis.ts';
 import { run } from './terminal.ts';
 
@@ -30,8 +32,10 @@ const startService = async () => {
   );
   const client = redis.client();
   onTestFinished(async () => {
-    await client.del(...tenants.map(({ id }) => `${prefix}:oidc:${id}:keys`));
+    await client.del(`${prefix}:master-keys`, ...tenants.map(({ id }) => `${prefix}:oidc:${id}:keys`));
   });
+  const options = { first: masterKey, now: () => begun };
+  await ensureServiceKey(createKeySlots(client, prefix), masterKey, options);
   const keysOf = (tenant: string, now = begun) =>
     createSigningKeys({ redis: client, prefix, tenant, masterKey, settings, now: () => now });
   const env = {

@@ -132,7 +132,7 @@ describe('paraph replay of many', () => {
   it('goes on without whoever ordered it, and is stopped by its name', async () => {
     const apId = 'http://slow.example';
     const ids = [await failed(208, { apId }), await failed(208, { apId }), await failed(208, { apId })];
-    const order = ['replay', '--ap', apId, '--reason', 'Was down', '--rate', '0.3', '--yes', '--detach'];
+    const order = ['replay', '--ap', apId, '--reason', 'Was down', '--rate', '0.05', '--yes', '--detach'];
     const { bulkId } = await json(order);
     const interrupt = new AbortController();
     const following = paraph(['replay', '--follow', bulkId], { signal: interrupt.signal });
@@ -304,6 +304,10 @@ describe('paraph users', () => {
     expect(short.exitCode).toBe(2);
     expect(short.stderr).toContain('at least 12 characters');
     expect(short.stdout + short.stderr).not.toContain('hunter2');
+    const none = await paraph(['users', 'add', 'nina', '--role', 'viewer'], { stdin: piped('') });
+    expect([none.exitCode, none.stderr]).toEqual([short.exitCode, short.stderr]);
+    const long = ['users', 'add', 'n'.repeat(65), '--role', 'viewer', '--no-password', '--oidc-subject', 's'];
+    expect((await paraph(long)).stderr).toBe('paraph: name must have 1 to 64 characters.\n');
   });
 
   it('reads a typed password without showing it, and changes nothing when the two differ', async () => {

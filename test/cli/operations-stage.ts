@@ -108,6 +108,8 @@ export const useOperations = (
   };
   const answer: OperationsStage['answer'] = async (id, attempt, code) => {
     await soon(async () => {
+      // Whoever has answered is not asked any more.
+      if (!product().asked().includes(`${id} ${attempt}`)) throw new Error('not asked yet');
       const decision = { kind: 'fault', fault: fault(code) } as const;
       const result = await product().api.transactions.answer(id, attempt, decision);
       if (result !== 'accepted') throw new Error(result);

@@ -18,10 +18,12 @@ it('GET /pki/root.pem gives the root of all signatures to anybody', async () => 
 
 it('GET /pki/root.pem answers 503, and nothing of the reason, when the keys are out of reach', async () => {
   const logged: string[] = [];
+  const away = async (): Promise<never> => {
+    throw new Error('redis://secret@host is away');
+  };
   const routes = createPkiRoutes({
-    trust: async () => {
-      throw new Error('redis://secret@host is away');
-    },
+    ...{ trust: away, timeStamps: away, pkiWait: async () => 0 },
+    publisher: { certificate: away, revocationList: away, ocspAnswer: away },
     log: { answered: () => undefined, trouble: (error) => void logged.push(error.message) },
   });
   const response = await routes.request('/pki/root.pem');

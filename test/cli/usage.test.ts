@@ -163,7 +163,7 @@ describe('paraph completion', () => {
   };
 
   it('offers bash the commands, those below them, their options and values', async () => {
-    expect(await offered('re')).toEqual(['receipt', 'replay', 'refusals']);
+    expect(await offered('re')).toEqual(['receipt', 'replay', 'refusals', 'restore']);
     expect(await offered('users', 'pa')).toEqual(['password']);
     expect(await offered('replay', '--dry')).toEqual(['--dry-run']);
     expect(await offered('replay', '--reason', 'ls', '--fol')).toEqual(['--follow']);

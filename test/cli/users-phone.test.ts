@@ -10,7 +10,10 @@ const { paraph, json, env } = useOperations(redis);
 
 const number = '+41790004711';
 const subjectOf = (msisdn: string): string =>
-  createSubjects(Buffer.from(env().PARAPH_MASTER_KEY ?? '', 'base64url'), 'default')(msisdn) ?? '';
+  createSubjects(Buffer.from(env().PARAPH_MASTER_KEY ?? '', 'base64url'), 'default', () => ({
+    version: 1,
+    since: 0,
+  }))(msisdn) ?? '';
 
 const phoneOf = async (name: string): Promise<string | null> =>
   (await json(['users', 'ls'])).users.find((user: { name: string }) => user.name === name)?.oidcSubject;

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { testRedis } from '../support/redis.ts';
 import { run } from './terminal.ts';
 
@@ -134,6 +134,9 @@ describe('paraph workflow check', () => {
 });
 
 describe('paraph workflow test', () => {
+  // What the chart prints is not of the command.
+  beforeAll(() => void vi.spyOn(console, 'log').mockImplementation(() => undefined));
+  afterAll(() => void vi.restoreAllMocks());
   const input = { document: 'A-17', approver: '+41700092501' };
 
   it('runs days in a moment, and shows what happened', async () => {

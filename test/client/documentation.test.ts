@@ -61,7 +61,7 @@ it('compiles under the strict settings of this project', async () => {
           paraph: [join(root, 'dist/src/index.d.ts')],
           'paraph/client': [typesOf('client')],
           'paraph/queue': [typesOf('queue')],
-          'paraph/workflow': [typesOf('engine')],
+          'paraph/workflow': [typesOf('workflows')],
         },
         typeRoots: [join(root, 'node_modules/@types')],
       },

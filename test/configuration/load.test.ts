@@ -72,7 +72,7 @@ const full = {
   protocol: { authorities: ['mid.example.com'], minTimeoutSeconds: 10, maxTimeoutSeconds: 100 },
   retention: { signedDays: 1, failedDays: 2 },
   workers: { concurrency: 10, lockSeconds: 5, stalledCheckSeconds: 3 },
-  queue: { shards: 4, prefix: 'mss', maxWaiting: 5000 },
+  queue: { shards: 4, prefix: 'mss', maxWaiting: 5000, maxOpen: 700 },
   http: {
     maxBodyBytes: 10_000,
     requestTimeoutSeconds: 20,
@@ -88,6 +88,17 @@ const full = {
   trustedProxy: { addresses: ['10.0.0.0/8', '::1', 'fd00::/8'], clientCertificateHeader: 'X-Cert' },
   appScheme: 'paraph',
   receipt: { timeoutSeconds: 30 },
+  pki: {
+    url: 'http://pki.example.com',
+    rateLimit: { requests: 10, perSeconds: 1 },
+    timeStampAuthority: { url: 'https://tsa.example.com', rootsFile: '/etc/paraph/tsa.pem' },
+  },
+  phone: {
+    pinTries: 3,
+    invitationDays: 2,
+    maxPhones: 4,
+    push: { subject: 'mailto:ops@example.com', publicKey: 'B'.repeat(87), privateKey: 'A'.repeat(43) },
+  },
   otp: { gateway: { kind: 'webhook', url: 'https://sms.example/send' } },
   publicUrl: 'https://sign.example.com',
   oidc: fullOidc,
@@ -121,7 +132,7 @@ describe('a configuration', () => {
       workflows: [],
       gateways: [],
       workers: { concurrency: 16, lockSeconds: 2, stalledCheckSeconds: 1 },
-      queue: { shards: 1, prefix: 'paraph', maxWaiting: 10_000 },
+      queue: { shards: 1, prefix: 'paraph', maxWaiting: 10_000, maxOpen: 100_000 },
       http: {
         maxBodyBytes: 65_536,
         requestTimeoutSeconds: 10,
@@ -135,6 +146,8 @@ describe('a configuration', () => {
       },
       appScheme: 'mobileid',
       receipt: { timeoutSeconds: 60 },
+      phone: { pinTries: 5, invitationDays: 7, maxPhones: 5 },
+      pki: { rateLimit: { requests: 600, perSeconds: 60 } },
       otp: { gateway: { kind: 'outbox' } },
     });
   });
@@ -238,6 +251,7 @@ describe('a problem', () => {
 
   it.each([
     ['an unknown key', { sandboxed: true }, ['sandboxed: unknown key']],
+    ['a key that is needed', { tls: { certFile: '/a.pem' } }, ['tls.keyFile: missing']],
     ['an unknown key further in', { http: { maxBody: 1 } }, ['http.maxBody: unknown key']],
     [
       'an unknown key in a list',

@@ -74,6 +74,7 @@ export const fullOidc = {
           dtbdAllowed: true,
           textMessageLogin: true,
           numberMatching: true,
+          phoneStart: 'offered',
           loginText: { en: 'Enter the shop? #SESSION#' },
           signedRequestRequired: true,
           dpopRequired: true,

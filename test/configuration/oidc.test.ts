@@ -105,6 +105,7 @@ describe('the configuration of logins', () => {
       dtbdAllowed: false,
       textMessageLogin: false,
       numberMatching: false,
+      phoneStart: 'off',
       loginText: {},
       signedRequestRequired: false,
       dpopRequired: false,
@@ -266,6 +267,14 @@ describe('a client is refused', () => {
       'a ping over plain HTTP',
       clientWith({ backchannel: { kind: 'ping', notificationEndpoint: 'http://a.example/' } }),
       of('backchannel.notificationEndpoint', 'must be an https address, or an http one to this machine'),
+    ],
+    [
+      'logins by number and phoneStart required',
+      clientWith({
+        ...{ authentication: 'private_key_jwt', secretHash: undefined, keys: [ec] },
+        ...{ backchannel: { kind: 'poll' }, phoneStart: 'required' },
+      }),
+      of('backchannel', 'must not be there when phoneStart is required: it begins logins by number'),
     ],
     [
       'several hosts and no sector',

@@ -46,7 +46,7 @@ const login = (): ConsoleLogin => {
   pushAnswer = undefined;
   return createConsoleLogin({
     key: createClientKey(masterKey, () => now),
-    subjectOf: createSubjects(masterKey, 'default'),
+    subjectOf: createSubjects(masterKey, 'default', () => ({ version: 1, since: 0 })),
     provider: () => ({ issuer, path: '/oidc' }),
     publicUrl: () => 'https://sign.example',
     acrValues: ['mid_al4_any'],

@@ -40,7 +40,10 @@ export const startApiStage = async (
   const by = { name: 'test', role: 'admin', via: 'cli' } as const;
   const troubles: Error[] = [];
   const deps: ConsoleDeps = {
-    ...stage.secretsWith(stage.product.core.masterKey),
+    ...stage.secretsWith(
+      stage.product.core.masterKey,
+      stage.product.core.custodyOver(stage.product.core.commands),
+    ),
     operators,
     audit: stage.audit,
     replays: stage.replays,

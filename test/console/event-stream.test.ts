@@ -1,7 +1,8 @@
 /** Streams of events, and how long somebody may read one. */
+import type { Context } from 'hono';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ConsoleSession } from '../../src/console/deps.ts';
-import { createEventStreams } from '../../src/console/event-stream.ts';
+import { createConsoleStreams } from '../../src/console/event-stream.ts';
 import { usualView } from '../../src/operators/views.ts';
 
 const session: ConsoleSession = {
@@ -27,14 +28,18 @@ describe('a stream of events', () => {
   ])('ends with the next heartbeat when its session %s', async (_, over) => {
     let isStillIn: () => Promise<boolean> = async () => true;
     const asked: unknown[] = [];
-    const streams = createEventStreams({
-      isStillIn: async (asker) => {
-        asked.push(asker);
-        return isStillIn();
+    const streams = createConsoleStreams({
+      operators: {
+        isStillIn: async (asker) => {
+          asked.push(asker);
+          return isStillIn();
+        },
       },
+      onError: (error) => expect.unreachable(error.message),
     });
+    const c = { req: { method: 'GET' } } as Pick<Context, 'req'>;
     let stopped = 0;
-    const { body } = streams.open(session, (send) => {
+    const { body } = streams.open(c, session, (send) => {
       const timer = setInterval(() => send('state', { is: 'news' }), heartbeatMs - 1);
       return () => {
         clearInterval(timer);

@@ -61,7 +61,10 @@ export const startPhoneStage = async (
     },
   });
   const { prefix } = product.configuration.queue;
-  const subjects = createSubjects(masterKey, product.configuration.operations.openid.tenant);
+  const subjects = createSubjects(masterKey, product.configuration.operations.openid.tenant, () => ({
+    version: 1,
+    since: 0,
+  }));
   let next = firstSigner;
 
   const open: PhoneStage['open'] = async (browser, address) => {

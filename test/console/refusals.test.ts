@@ -16,7 +16,7 @@ beforeAll(async () => {
   stage = await startApiStage(redis);
   // Another process of the same service.
   other = await startTestProduct(redis, {
-    workers: false,
+    ...{ masterKey: stage.product.core.masterKey, workers: false },
     configuration: { sandbox: false, applicationProviders: [{ id: bank, rateLimit: undefined }] },
   });
 });

@@ -33,7 +33,7 @@ const until = async (id: string, wanted: (detail: Json) => boolean): Promise<Jso
         last = (await stage.ask('operator', 'GET', path)).body;
         return wanted(last) || last;
       },
-      { timeout: 10_000, interval: 20 },
+      { timeout: 20_000, interval: 20 },
     )
     .toBe(true);
   return last;
@@ -59,7 +59,7 @@ const begin = async (
   );
   expect(started.kind).toBe('started');
   await expect
-    .poll(() => stage.asked().length, { timeout: 10_000, interval: 20 })
+    .poll(() => stage.asked().length, { timeout: 20_000, interval: 20 })
     .toBe(before + names.length);
   const prompts = stage
     .asked()
@@ -142,6 +142,24 @@ describe('workflows in the console', () => {
     }
   });
 
+  it('show that a mail did not reach a signer', async () => {
+    const { path } = await begin('mail-1', ['Anna']);
+    const { engine, versions } = stage.product.api.workflows;
+    const signer = versions('process')[0]?.children.signer;
+    if (signer === undefined) throw new Error('a process has signers');
+    // As the workflow of the mail does.
+    const event = { type: 'UNDELIVERED', code: 550 };
+    expect(await engine.send(signer, `${path.split('/').at(-1)}.0-1-0.1`, 'mail/1', event)).toBe('taken');
+    const detail = await until('mail-1', ({ steps }) => steps[0].signers[0].undelivered !== undefined);
+    expect(detail.steps[0].signers[0]).toMatchObject({ state: 'open', undelivered: { code: 550 } });
+    expect(detail.timeline.at(-1)).toMatchObject({ what: 'Mail not delivered: 550', who: 'Anna' });
+    for (const who of ['viewer', 'operator'] as const) {
+      const page = await stage.ask(who, 'GET', path.replace('/api', ''));
+      expect(page.text).toContain('mail not delivered');
+      expect(page.text).toContain('Mail not delivered: 550');
+    }
+  });
+
   it('draws the chart with the state in which it is, and nested states', async () => {
     const { path } = await begin('chart-1', ['Anna']);
     const { text } = await stage.ask('operator', 'GET', path.replace('/api', ''));
@@ -189,7 +207,7 @@ describe('workflows in the console', () => {
     });
     const before = stage.asked().length;
     expect((await stage.ask('operator', 'POST', `${path}/again`, order)).body).toEqual({ result: 'done' });
-    await expect.poll(() => stage.asked().length, { timeout: 10_000, interval: 20 }).toBe(before + 1);
+    await expect.poll(() => stage.asked().length, { timeout: 20_000, interval: 20 }).toBe(before + 1);
     await stage.answer(stage.asked().at(-1)?.split(' ')[0] ?? '', 1, 401);
     const ended = await until('again-1', ({ instance }) => instance.status === 'failed');
     expect(states(ended)).toEqual(['refused', 'signed']);
@@ -256,7 +274,7 @@ describe('workflows in the console', () => {
     };
     await stage.product.api.workflows.start(apId, 'process', definition, 'undo-1');
     const asked = (count: number) =>
-      expect.poll(() => stage.asked().length, { timeout: 10_000, interval: 20 }).toBe(before + count);
+      expect.poll(() => stage.asked().length, { timeout: 20_000, interval: 20 }).toBe(before + count);
     // Robots are none of the phones of the stage.
     await asked(1);
     const page = `/admin/workflows/${await instanceOf('undo-1')}`;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parseConfiguration } from '../../src/configuration/load.ts';
 import { greet } from '../../src/product/greeting.ts';
 
-const greetingOf = (file: object): string => {
+const greetingOf = (file: object, phoneLink?: string): string => {
   const loaded = parseConfiguration(JSON.stringify(file));
   if (!loaded.ok) throw new Error(loaded.problems.join('; '));
   return greet({
@@ -12,6 +12,7 @@ const greetingOf = (file: object): string => {
     dataDirectory: '.data',
     embeddedRedis: true,
     consoleLink: undefined,
+    phoneLink,
     stopped: Promise.resolve(0),
   });
 };
@@ -27,6 +28,15 @@ describe('the greeting', () => {
     const text = greetingOf({ sandbox: true, publicUrl: 'https://sign.example.com' });
     expect(text).toContain(' https://sign.example.com/demo\n');
     expect(text).toContain(' https://sign.example.com/oidc\n');
+  });
+
+  it('prints the link that makes a browser a phone, and its QR code', () => {
+    const link = 'http://127.0.0.1:8080/phone#activate=AAAAAAAAAAA.AAAAAAAAAAAAAAAAAAAAAA';
+    const text = greetingOf({ sandbox: true }, link);
+    expect(text).toContain(`\n${link}\n`);
+    expect(text).toContain('paraph sign +41700092600');
+    expect(text.match(/^[ █▀▄]{20,}$/gm)?.length).toBeGreaterThan(10);
+    expect(greetingOf({ sandbox: true })).not.toContain('█');
   });
 
   it('says nothing of a demo where there is none', () => {

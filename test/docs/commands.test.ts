@@ -4,12 +4,13 @@
  */
 import { execFile, execFileSync } from 'node:child_process';
 import {
-  existsSync,
+  cpSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
   realpathSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -31,6 +32,7 @@ const notRun: readonly (readonly [RegExp, string])[] = [
   [/^bash \.ci\/run/, 'runs these tests'],
   [/^npm (ci|install|pack)\b|npm (publish|version) /, 'the tests of the packages pack and install them'],
   [/^paraph completion /, 'writes where a shell looks, which need not be there'],
+  [/paraph sign \+41700092600/, 'needs a person: test/browser/phone.browser.test.ts is one'],
   [/^docker /, 'needs docker'],
   [/^kubectl /, 'needs a cluster'],
   [/^paraph clients add --config/, 'login.test.ts runs it, and then the program of the page'],
@@ -84,8 +86,16 @@ beforeAll(async () => {
   const [chart = ''] = blocksOf(readPage(tutorial), 'sh').filter((block) => block.includes('defineWorkflow'));
   mkdirSync(folderOf(tutorial), { recursive: true });
   await run('bash', ['-c', chart], { cwd: folderOf(tutorial) });
-  const workflows = [join(folderOf(tutorial), 'expense.workflow.mjs')];
-  writeFileSync(configuration, JSON.stringify({ sandbox: true, workflows }));
+  const examples = folderOf('examples/workflows/README.md');
+  cpSync(join(root, 'examples/workflows'), examples, { recursive: true });
+  const { workflows: named, ...others } = JSON.parse(readFileSync(join(examples, 'paraph.json'), 'utf8')) as {
+    readonly workflows: readonly string[];
+  };
+  const workflows = [
+    join(folderOf(tutorial), 'expense.workflow.mjs'),
+    ...named.map((file) => join(examples, file)),
+  ];
+  writeFileSync(configuration, JSON.stringify({ ...others, workflows }));
   const shop = ['--id', 'shop', '--name', 'Shop', '--redirect-uri', 'https://shop.example/callback'];
   expect(await runCommand(['clients', 'add', '--config', configuration, ...shop])).toMatchObject({
     exitCode: 0,
@@ -193,7 +203,8 @@ describe('the pages', () => {
     const links = readPage(path).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g);
     for (const [, file = '', anchor] of links) {
       const target = file === '' ? path : join(dirname(path), file);
-      expect(existsSync(join(root, target)), target).toBe(true);
+      // A static site has no page for a folder.
+      expect(statSync(join(root, target), { throwIfNoEntry: false })?.isFile(), target).toBe(true);
       if (anchor !== undefined) expect(anchorsIn(readPage(target)), `${file}#${anchor}`).toContain(anchor);
     }
   });

@@ -72,6 +72,38 @@ describe('an activity that looks at its own instance', () => {
   });
 });
 
+describe('an activity that follows another', () => {
+  it.each([
+    ['begins when the answer of the other one is stored', {}, { value: 'second', context: { answer: 1 } }],
+    ['may begin before, where its policy says so', { afterCommit: () => false }, undefined],
+  ])('%s', async (_, policy, found) => {
+    const { engine, work, ended } = begin();
+    const chart = setup({
+      types: { context: {} as { answer: unknown } },
+      actors: {
+        first: activity(async () => 1),
+        second: activity(async ({ instance: { id } }) => (await engine.find(id))?.record, policy),
+      },
+      actions: { note: assign({ answer: ({ event }) => (event as unknown as { output: unknown }).output }) },
+    }).createMachine({
+      context: { answer: undefined },
+      initial: 'first',
+      states: {
+        first: { invoke: { src: 'first', onDone: { target: 'second', actions: 'note' } } },
+        second: { invoke: { src: 'second', onDone: { target: 'done', actions: 'note' } } },
+        done: { type: 'final' },
+      },
+      output: ({ context }) => context.answer,
+    });
+    const following = defineWorkflow({ name: 'following', version: 1, chart });
+    await work([following]);
+    await engine.start(following, 'I-1');
+    const { record } = await ended('I-1');
+    if (found === undefined) expect(record?.output).toBeUndefined();
+    else expect(record?.output).toMatchObject(found);
+  });
+});
+
 describe('an activity that takes long', () => {
   it('goes on while its job sleeps, and holds no place of the worker', async () => {
     const { engine, queue, work, ended } = begin();
@@ -207,14 +239,18 @@ describe('a turn whose lock is lost', () => {
             chosen += 1;
             return chosen;
           }),
-          echo: activity<unknown, unknown>(async ({ input }) => {
-            const mine = answers[echoed];
-            echoed += 1;
-            // As if this process had been paused for longer than the lock lasts.
-            if (echoed === 1) await client.del(queue.toKey('I-1:lock'));
-            await mine?.opened;
-            return input;
-          }),
+          echo: activity<unknown, unknown>(
+            async ({ input }) => {
+              const mine = answers[echoed];
+              echoed += 1;
+              // As if this process had been paused for longer than the lock lasts.
+              if (echoed === 1) await client.del(queue.toKey('I-1:lock'));
+              await mine?.opened;
+              return input;
+            },
+            // It begins in a state that is not stored.
+            { afterCommit: () => false },
+          ),
         },
       }).createMachine({
         context: { n: 0, echo: 0 },
@@ -243,7 +279,7 @@ describe('a turn whose lock is lost', () => {
     await expect.poll(() => troubles.map(({ message }) => message)).toContain('The lock is lost');
     // It answers when the turn is over, and before the next one.
     answers[0]?.open();
-    await expect.poll(() => queue.getDelayedCount(), { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => queue.getDelayedCount()).toBe(1);
     answers[1]?.open();
     expect(await ended('I-1')).toMatchObject({ record: { output: { n: 2, echo: 2 } } });
     expect(echoed).toBe(2);

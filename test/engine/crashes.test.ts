@@ -133,7 +133,7 @@ const seeds = process.env.PARAPH_SEED?.split(',').map(Number) ?? [7, 8];
 describe('ordinary charts under kill -9 and stalls', () => {
   it.each(seeds)(
     'end as XState ends them, and everything was done: seed %i',
-    { timeout: 60_000 },
+    { timeout: 180_000 },
     async (seed) => {
       let random = seed;
       const next = (below: number): number => {
@@ -198,7 +198,7 @@ describe('ordinary charts under kill -9 and stalls', () => {
             `${order} has not ended: sleeps for ${Number(delay) / 4096 - Date.now()} ms, ${JSON.stringify(job)}`,
           );
         }
-      }, 50_000);
+      }, 150_000);
       await Promise.all(
         instances.map(async ({ name, order }) => {
           await engine.start(workflows[name], order, { order });

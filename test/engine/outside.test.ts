@@ -3,8 +3,10 @@ import type { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import { assign, setup } from 'xstate';
 import { activity, defineWorkflow } from '../../src/engine/define.ts';
+import { createEngine, spreadOver } from '../../src/engine/engine.ts';
+import { createInstanceStore, maxKeys, maxWaitingEvents } from '../../src/engine/redis/instance-store.ts';
 import { testRedis } from '../support/redis.ts';
-import { createGate, createStage } from './stage.ts';
+import { createGate, createStage, type Stage } from './stage.ts';
 
 const begin = createStage(testRedis());
 
@@ -195,6 +197,56 @@ describe('an event from outside', () => {
     expect(await engine.find('delayed')).toBeUndefined();
     for (const id of ['wait', 'meta', 'paused', 'limiter', 'id'])
       await expect(engine.start(door, id), id).rejects.toThrow('id');
+  });
+});
+
+describe('one sender of very many events', () => {
+  const fieldsOf = async ({ queue, redis }: Pick<Stage, 'queue' | 'redis'>) =>
+    (await redis.hkeys(queue.toKey('I-1'))).filter((field) => field.startsWith('key:')).length;
+
+  it('leaves a bounded number of keys with the instance, refused or taken, and the last ones count once', async () => {
+    const { engine, queue, redis } = await asleep();
+    const send = (key: string, type: string) => engine.send(door, 'I-1', key, event(type));
+    expect(await send('first', 'SEE')).toBe('taken');
+    await expect.poll(() => engine.verdict('I-1', 'first')).toBe('taken');
+    for (let index = 0; index < maxKeys + 20; index += 10) {
+      const keys = Array.from({ length: 10 }, (_, more) => `k${index + more}`);
+      await Promise.all(keys.map((key) => send(key, 'KNOCK')));
+    }
+    expect(await fieldsOf({ queue, redis })).toBe(maxKeys);
+    expect(await send('close', 'CLOSE')).toBe('taken');
+    expect(await fieldsOf({ queue, redis })).toBe(maxKeys);
+    await expect.poll(() => engine.verdict('I-1', 'close')).toBe('taken');
+    // It was refused under this key, although the door would take it by now.
+    expect(await send(`k${maxKeys + 19}`, 'KNOCK')).toBe('refused');
+    expect(await send('k0', 'KNOCK')).toBe('taken');
+  });
+
+  it('is told to wait while a hundred wait, which keeps no answer of an activity from the instance', async () => {
+    const { engine, worker, work, queue, redis, until } = await asleep();
+    await worker.close();
+    const impatient = createEngine(spreadOver([queue], redis, Date.now), Date.now, 0);
+    const see = (index: number) => impatient.send(door, 'I-1', `k${index}`, event('SEE', { index }));
+    for (let index = 0; index < maxWaitingEvents; index += 1) expect(await see(index)).toBe('taken');
+    expect(await see(maxWaitingEvents)).toBe('busy');
+    expect(await impatient.verdict('I-1', `k${maxWaitingEvents}`)).toBeUndefined();
+    expect(await see(0)).toBe('taken');
+    const store = createInstanceStore(queue, redis, Date.now);
+    const answer = { about: { child: 'c', run: 1 } };
+    expect(await store.deliver('I-1', 'end/c/1', event('DONE'), answer)).toMatchObject({ given: 'waiting' });
+    await work([door]);
+    await until('I-1', ({ record }) => Object(record?.context).seen.length === maxWaitingEvents);
+    expect(await engine.send(door, 'I-1', `k${maxWaitingEvents}`, event('SEE'))).toBe('taken');
+  });
+
+  it('does not fill the inbox with long events', async () => {
+    const { worker, queue, redis } = await asleep();
+    await worker.close();
+    const impatient = createEngine(spreadOver([queue], redis, Date.now), Date.now, 0);
+    const sent: string[] = [];
+    for (let index = 0; index < 6; index += 1)
+      sent.push(await impatient.send(door, 'I-1', `k${index}`, event('SEE', { text: 'x'.repeat(60_000) })));
+    expect(sent).toEqual(['taken', 'taken', 'taken', 'taken', 'taken', 'busy']);
   });
 });
 

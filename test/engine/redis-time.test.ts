@@ -50,7 +50,7 @@ describe.each([300_000, -300_000])('A worker whose process is %i ms behind Redis
         expect(found?.finishedOn).toBeDefined();
         return found;
       },
-      { timeout: 10_000 },
+      { timeout: 20_000 },
     );
     const [first = 0, second = 0] = takenAt;
     expect(first - began).toBeGreaterThanOrEqual(500);

@@ -51,7 +51,7 @@ export const createStage = (given: TestRedis): (() => Stage) => {
     const troubles: Error[] = [];
     const observed: Observation[] = [];
     const until: Stage['until'] = async (id, wanted) => {
-      const limit = performance.now() + 12_000;
+      const limit = performance.now() + 50_000;
       for (;;) {
         const instance = await engine.find(id);
         if (instance !== undefined && wanted(instance)) return instance;
@@ -81,7 +81,7 @@ export const createStage = (given: TestRedis): (() => Stage) => {
         return worker;
       },
       until,
-      ended: (id) => engine.ended(id, AbortSignal.timeout(12_000)),
+      ended: (id) => engine.ended(id, AbortSignal.timeout(50_000)),
     };
   };
 };

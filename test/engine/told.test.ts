@@ -80,7 +80,8 @@ describe('a worker that is killed at an end that somebody is told', () => {
 
   it.each(['before the store', 'after the store', 'after the telling'])(
     'leaves it to the next one, which tells the same end: %s',
-    { timeout: 20_000 },
+    // Two processes start in it, one after the other.
+    { timeout: 120_000 },
     async (dies) => {
       const { engine, redis: client, queue, ended } = begin();
       const prefix = String(queue.opts.prefix);

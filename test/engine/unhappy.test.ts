@@ -190,6 +190,47 @@ describe('an instance that lives long', () => {
   });
 });
 
+describe('the lock of a job', () => {
+  const renewals = (troubles: readonly Error[]): number =>
+    troubles.filter(({ message }) => message.startsWith('could not renew lock')).length;
+  const open = setup({}).createMachine({ initial: 'open', states: { open: {} } });
+  const resting = defineWorkflow({ name: 'resting', version: 1, chart: open });
+  /** BullMQ looks every 25 ms which locks to renew. */
+  const worker = { lockDuration: 100 };
+
+  it('is not renewed after it was given back, however late Redis answers', async () => {
+    const { engine, work, queue, troubles } = begin();
+    const backend = queue.getBackend();
+    const real = backend.moveToDelayed.bind(backend);
+    const slept = createGate();
+    backend.moveToDelayed = async (...given) => {
+      await real(...given);
+      await delay(150);
+      slept.open();
+    };
+    await work([resting], { worker });
+    await engine.start(resting, 'I-1');
+    await slept.opened;
+    expect(troubles).toEqual([]);
+  });
+
+  it('is lost once, and not again with each renewal', async () => {
+    const { engine, work, queue, redis: client, troubles } = begin();
+    const over = createGate();
+    const around = async (): Promise<unknown> => {
+      await client.del(queue.toKey('I-1:lock'));
+      await expect.poll(() => renewals(troubles)).toBeGreaterThan(0);
+      await delay(150);
+      over.open();
+      return undefined;
+    };
+    await work([resting], { worker: { ...worker, stalledInterval: 60_000 }, around });
+    await engine.start(resting, 'I-1');
+    await over.opened;
+    expect(renewals(troubles)).toBe(1);
+  });
+});
+
 describe('a program that begins while Redis is away', () => {
   it('starts instances when Redis has come', async () => {
     const server = createServer((socket) => {

@@ -9,6 +9,7 @@ import {
   signatureMachine,
 } from '../../machines/signature.machine.ts';
 import { type Fault, fault, faultLine } from '../../src/protocol/fault.ts';
+import type { PhoneNote } from './browser-phones.ts';
 import { judge } from './checker.ts';
 import { follows } from './checks/history.ts';
 import { type Evidence, excused, type FinalJob, finalJob } from './evidence.ts';
@@ -85,6 +86,11 @@ const status = (at: number, told: Entry['told']): Entry => ({
 
 const told401 = { kind: 'fault', ...cancelled } as const;
 
+const onPhone = (changes: Partial<PhoneNote> = {}): PhoneNote => ({
+  ...{ phone: 'a', prompt: `${id}.1`, text: 'Order?', from: 2900, to: 3000, kind: 'shown', times: 1 },
+  ...changes,
+});
+
 const run = (changes: Partial<Evidence> = {}): Evidence => ({
   journal: [sign, cancel, status(4000, told401)],
   faults: [],
@@ -105,6 +111,7 @@ const run = (changes: Partial<Evidence> = {}): Evidence => ({
   asked: [{ at: 1110, worker: 'worker-1', id, attempt: 1 }],
   clashes: [],
   deliveries: [],
+  phones: [onPhone(), onPhone({ kind: 'cancelled' })],
   crashes: [],
   processes: { runs: [], messages: [], instances: [], starved: [] },
   roots: [],
@@ -257,6 +264,17 @@ describe('the checker', () => {
       },
     ],
     ['signatures verify', { finals: new Map([[id, { kind: 'signed', signature: 'AAAA' }]]) }],
+    ['a phone in a browser never shows a prompt as two', { phones: [onPhone({ times: 2 })] }],
+    [
+      'a phone in a browser never shows a prompt as two',
+      { phones: [onPhone(), onPhone({ prompt: `${other}.1` })] },
+    ],
+    ['one thing ends a prompt', { phones: [onPhone({ kind: 'cancelled' }), onPhone({ kind: 'signed' })] }],
+    [
+      'a prompt that has ended does not come back',
+      { phones: [onPhone({ kind: 'cancelled' }), onPhone({ from: 3100, to: 3110 })] },
+    ],
+    ['what a phone was told is what came', { phones: [onPhone({ kind: 'signed' })] }],
   ])('sees when this is not so: %s', (rule, changes) => {
     expect(rulesOf(run(changes))).toContain(rule);
   });

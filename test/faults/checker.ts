@@ -4,6 +4,7 @@
  * It is pure, and it trusts the clients' journal more than anything that the service says about itself.
  */
 import { acknowledgedChecks } from './checks/acknowledged.ts';
+import { browserPhoneChecks } from './checks/browser-phones.ts';
 import { historyChecks } from './checks/history.ts';
 import { outcomeChecks } from './checks/outcomes.ts';
 import { phoneChecks } from './checks/phones.ts';
@@ -17,6 +18,7 @@ const checks = [
   ...outcomeChecks,
   ...historyChecks,
   ...phoneChecks,
+  ...browserPhoneChecks,
   ...refusedChecks,
   ...turnChecks,
   ...processChecks,

@@ -2,6 +2,7 @@
 import type { SignatureRecord } from '../../machines/record.ts';
 import type { Verdict } from '../../src/engine/redis/instance-store.ts';
 import { recordIn } from '../../src/transactions/contract.ts';
+import type { PhoneNote } from './browser-phones.ts';
 import type { Delivery, Message } from './gateway.ts';
 import type { Entry, Told } from './journal.ts';
 import type { InjectedFault } from './nemesis.ts';
@@ -47,6 +48,8 @@ export interface Evidence {
   readonly asked: readonly Asked[];
   readonly clashes: readonly Clash[];
   readonly deliveries: readonly Delivery[];
+  /** What phones in browsers were shown and told. */
+  readonly phones: readonly PhoneNote[];
   readonly crashes: readonly string[];
   readonly processes: {
     readonly runs: readonly ProcessRun[];

@@ -110,7 +110,7 @@ export const openOperator = (url: string): Operator => {
     Date.now,
   );
   const engine = createEngine(locate, Date.now);
-  const { signer: signerWorkflow } = createProcessWorkflow({ isKnown: () => true }).children;
+  const { signer: signerWorkflow } = createProcessWorkflow().children;
   let lastRead: ReadonlyMap<string, string> = new Map();
   const signaturesOf = (id: string) => {
     const shard = shardFor(shards, id);

@@ -17,6 +17,8 @@ const people = {
   silentSim: range(41_792_000_000, 24),
   /** An App that nobody looks at. */
   silentApp: range(41_793_000_000, 6),
+  /** Sign, cancel or do nothing on a phone in a browser. */
+  browser: range(41_793_100_000, 6),
   refuser: range(41_794_000_000, 10),
   /** Sign on a SIM, and accept, cancel, ignore or never see the receipt. */
   accepter: range(41_795_000_000, 10),
@@ -40,6 +42,12 @@ export type Person = keyof typeof people;
 export const numberOf = (person: Person, random: Random): string => {
   const { first, count } = people[person];
   return `+${first + random.below(count)}`;
+};
+
+/** Digits. */
+export const everyNumberOf = (person: Person): readonly string[] => {
+  const { first, count } = people[person];
+  return Array.from({ length: count }, (_, index) => String(first + index));
 };
 
 export const personOf = (msisdn: string): Person | undefined => {
@@ -86,6 +94,7 @@ export const configurationFor = (gatewayUrl: string, callbackUrl = gatewayUrl) =
     subscriber('thinker', { sim: { device: { kind: 'robot', thinkSeconds: 1 } } }),
     subscriber('silentSim', { sim: simulated('never-answers', 'never-answers') }),
     subscriber('silentApp', { apps: [simulated('never-answers', 'never-answers')] }),
+    subscriber('browser', { apps: [{ device: { kind: 'phone' } }] }),
     subscriber('refuser', { sim: simulated({ fault: 401 }) }),
     subscriber('accepter', { sim: simulated('signs', 'accepts') }),
     subscriber('canceller', { sim: simulated('signs', 'cancels') }),

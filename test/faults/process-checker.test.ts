@@ -127,7 +127,7 @@ const known = (
 ): Evidence =>
   ({
     ...{ journal: [], faults, healedAt: start + 60_000, finals: new Map(), stuck: [], asked: [] },
-    ...{ clashes: [], deliveries: [], crashes: [], roots: [] },
+    ...{ clashes: [], deliveries: [], phones: [], crashes: [], roots: [] },
     jobs: new Map(jobs.map((each) => [each.job.id, each.job])),
     timeline: new Map(jobs.map((each) => [each.job.id, each.events])),
     processes: {

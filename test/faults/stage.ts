@@ -29,6 +29,7 @@ export interface Stage {
   readonly gateway: Gateway;
   /** The address of Redis for the operator, who is not disturbed (unless Redis is). */
   readonly operatorUrl: string;
+  readonly masterKey: Uint8Array;
   primary(): RedisNode;
   replica(): RedisNode;
   /** Lets the primary hand over to its replica: Redis waits until nothing is missing there. */
@@ -71,7 +72,7 @@ export const startStage = async (options: StageOptions): Promise<Stage> => {
   } = options;
   mkdirSync(directory, { recursive: true });
   const gateway = await openGateway(seed);
-  const masterKey = randomBytes(32).toString('base64url');
+  const masterKey = randomBytes(32);
   const first = await createRedisNode({ name: 'redis-1', directory, appendfsync });
   await first.start();
   const replication = replicationDelayMs === undefined ? undefined : await openLane(() => first.port);
@@ -99,7 +100,7 @@ export const startStage = async (options: StageOptions): Promise<Stage> => {
         PORT: String(port),
         PARAPH_CONFIG: file('config.json'),
         PARAPH_DATA: join(directory, 'data'),
-        PARAPH_MASTER_KEY: masterKey,
+        PARAPH_MASTER_KEY: masterKey.toString('base64url'),
         FAULTS_CLOCK_FILE: file('clock'),
       },
       logFile: file('log'),
@@ -139,6 +140,7 @@ export const startStage = async (options: StageOptions): Promise<Stage> => {
     apis,
     workers,
     gateway,
+    masterKey,
     operatorUrl: `redis://127.0.0.1:${operator.port}`,
     primary: () => nodes.primary,
     replica: () => nodes.replica,

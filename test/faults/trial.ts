@@ -7,6 +7,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { statusRequest } from '../support/requests.ts';
+import { enrolPhones, usePhones } from './browser-phones.ts';
 import { call } from './caller.ts';
 import { judge } from './checker.ts';
 import { type Mix, runClients } from './clients.ts';
@@ -143,11 +144,16 @@ export const runTrial = async (options: TrialOptions): Promise<TrialResult> => {
     operator = openOperator(stage.operatorUrl);
     const news = followNews(operator);
     const nemesis = createNemesis(stage);
+    const urls = stage.apis.map(({ url }) => url);
+    const inHands = random.branch('phones');
+    const enrolled = await enrolPhones({
+      ...{ urls, redisUrl: stage.operatorUrl, masterKey: stage.masterKey, random: inHands },
+    });
+    const away = new AbortController();
+    const phones = usePhones(enrolled, inHands, away.signal);
     const until = Date.now() + durationMs;
     const clients = runClients({
-      urls: stage.apis.map(({ url }) => url),
-      operator,
-      journal,
+      ...{ urls, operator, journal },
       random: random.branch('clients'),
       clients: options.clients,
       pauseMs: options.pauseMs,
@@ -155,8 +161,7 @@ export const runTrial = async (options: TrialOptions): Promise<TrialResult> => {
       until,
     });
     const processes = runProcesses({
-      urls: stage.apis.map(({ url }) => url),
-      ...{ operator, until, everyMs: options.processEveryMs, tell: stage.gateway.callbackUrl },
+      ...{ urls, operator, until, everyMs: options.processEveryMs, tell: stage.gateway.callbackUrl },
       random: random.branch('processes'),
     });
     await nemesis.run(plan);
@@ -166,6 +171,7 @@ export const runTrial = async (options: TrialOptions): Promise<TrialResult> => {
     await clients;
     const runs = await processes;
     const stuck = await waitUntilDrained(operator);
+    away.abort();
     await waitUntilTold(stage, runs);
     await lookAgain(runs, stage.apis[0]?.url ?? '', roots);
     await news.stop();
@@ -186,6 +192,7 @@ export const runTrial = async (options: TrialOptions): Promise<TrialResult> => {
       asked: witness.asked,
       clashes: witness.clashes,
       deliveries: stage.gateway.deliveries,
+      phones: await phones,
       crashes,
       processes: {
         ...{ runs, messages: stage.gateway.messages, instances: await operator.instances() },
@@ -202,6 +209,7 @@ export const runTrial = async (options: TrialOptions): Promise<TrialResult> => {
     keep('timeline.json', Object.fromEntries(evidence.timeline));
     keep('jobs.json', [...evidence.jobs.values()]);
     keep('deliveries.json', evidence.deliveries);
+    keep('phones.json', evidence.phones);
     keep('processes.json', evidence.processes);
     keep('violations.json', violations);
     return { evidence, violations };

@@ -84,6 +84,20 @@ describe('a rebuild', () => {
     expect(await listed()).toEqual(['A', 'B', 'C']);
   });
 
+  it('counts each transaction once, also those at the end of a read that the next one meets again', async () => {
+    const { history, redis } = await begin();
+    const [queue] = stage.queues;
+    await queue?.addBulk(Array.from({ length: 1100 }, () => stage.jobOf({})));
+    const key = queue?.toKey('wait') ?? '';
+    const ids = await redis.lrange(key, 0, -1);
+    // All end in two milliseconds, more than one read in all.
+    await redis.zadd(queue?.toKey('completed') ?? '', ...ids.flatMap((id, at) => [at < 900 ? 1 : 2, id]));
+    await redis.del(key);
+    const said: number[] = [];
+    expect(await history.rebuild(({ indexed }) => said.push(indexed))).toEqual({ indexed: 1103 });
+    expect(said.at(-1)).toBe(1103);
+  });
+
   it('is not put to use once another one has begun', async () => {
     const { store, history } = await begin();
     const generation = await store.beginGeneration();

@@ -114,9 +114,7 @@ const settled = async (msisdn: string, at = [product]): Promise<readonly string[
       }),
     );
   await expect
-    .poll(async () => (await standing()).filter((word) => word === 'OUTSTANDING_TRANSACTION').length, {
-      timeout: 10_000,
-    })
+    .poll(async () => (await standing()).filter((word) => word === 'OUTSTANDING_TRANSACTION').length)
     .toBe(1);
   return (await standing()).toSorted();
 };
@@ -311,7 +309,7 @@ describe('several processes of one service', () => {
   });
 
   it('leave an App with one prompt, however their steps fall among each other', {
-    timeout: 40_000,
+    timeout: 180_000,
   }, async () => {
     const replaced = Array(11).fill('USER_CANCEL');
     for (let index = 0; index < 6; index += 1) {

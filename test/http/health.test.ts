@@ -36,7 +36,7 @@ it.each([
 ])('%s is 200 for a product that works', async (path, body) => {
   const ask = async () => product.api.fetch(new Request(`http://test${path}`));
   // A connection may still be made.
-  await vi.waitFor(async () => expect((await ask()).status).toBe(200), { timeout: 10_000 });
+  await vi.waitFor(async () => expect((await ask()).status).toBe(200), { timeout: 20_000 });
   const response = await ask();
   expect(response.headers.get('content-type')).toContain('application/json');
   expect(await response.json()).toEqual(body);

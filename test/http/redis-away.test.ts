@@ -20,6 +20,11 @@ const thinking = '41790000001';
 const silent = '41790000002';
 const limited = 'mid://limited.example';
 
+const definition = {
+  text: 'I agree',
+  steps: [{ name: 'one', signers: [{ name: 'Anna', msisdn: '+41700092501' }] }],
+};
+
 const names = testRedis();
 let dataDir: string;
 let redis: EmbeddedRedis;
@@ -67,7 +72,7 @@ const events = async () => {
 
 const expectEventsRead = async (): Promise<void> => {
   await vi.waitFor(async () => expect(await events()).not.toHaveProperty('reason'), {
-    timeout: 8000,
+    timeout: 20_000,
     interval: 50,
   });
 };
@@ -109,14 +114,14 @@ const expectUnavailable = async (msspTransId: string, stranger: string): Promise
 };
 
 const expectRecovered = async (): Promise<void> => {
-  await vi.waitFor(async () => expect(await health('/readyz')).toBe(200), { timeout: 8000, interval: 50 });
+  await vi.waitFor(async () => expect(await health('/readyz')).toBe(200), { timeout: 20_000, interval: 50 });
   const answer = await vi.waitFor(
     async () => {
       const tried = await sign(product);
       expect(tried.status).toBe(200);
       return tried;
     },
-    { timeout: 8000, interval: 50 },
+    { timeout: 20_000, interval: 50 },
   );
   await expectSignature(product, answer, 'Sign in to Example?');
 };
@@ -136,9 +141,26 @@ describe('while Redis is stopped', () => {
     await expectUnavailable(signed, '41700092509');
   });
 
+  it('every call of workflows answers 503 with Retry-After within a moment', async () => {
+    const since = Date.now();
+    const calls = await Promise.all([
+      call('POST', 'process', { body: { id: 'away', input: definition } }),
+      call('GET', 'process/away'),
+      call('GET', 'process/away/events'),
+      call('POST', 'process/away/events', { body: { type: 'AGAIN', step: 'one', key: '1' } }),
+      call('DELETE', 'process/away'),
+    ]);
+    for (const { status: code, body, response } of calls) {
+      expect([code, body.error]).toEqual([503, 'unavailable']);
+      expect(response.headers.get('retry-after')).toBe('1');
+    }
+    expect(Date.now() - since).toBeLessThan(promptlyMs);
+  });
+
   it('a request that is wrong by itself is still told so', async () => {
     expectFault(await send(product, '/rest/service/sign', {}), 101);
-    expectFault(await sign(product, { msisdn: '41790000000' }), 105);
+    // Whether a number has a phone lies in Redis.
+    expectFault(await sign(product, { msisdn: '41790000000' }), 900);
   });
 
   it('nothing is lost: once it is back, the same product signs, and answers for what was accepted before', async () => {
@@ -172,7 +194,7 @@ describe('while Redis hangs', () => {
     try {
       // One application has room for four at once while another one asks.
       const answers = await Promise.all(Array.from({ length: 6 }, look));
-      for (const { status: code } of answers) expect(code).toBe(500);
+      for (const { status: code } of answers) expect(code).toBe(503);
     } finally {
       process.kill(redis.pid, 'SIGCONT');
     }
@@ -188,7 +210,10 @@ describe('when Redis goes away and comes back', () => {
     await redis.stop();
     redis = await startRedis();
     await expectSignature(product, await waiting, 'Sign in to Example?');
-    await vi.waitFor(async () => expect(await health('/readyz')).toBe(200), { timeout: 8000, interval: 50 });
+    await vi.waitFor(async () => expect(await health('/readyz')).toBe(200), {
+      timeout: 20_000,
+      interval: 50,
+    });
     expectFault(await ended(product, lapsing), 208);
   });
 });

@@ -90,7 +90,7 @@ export const connectTo = async (
           if (found.length < count) throw new Error(`${found.length} of ${count} answers have come`);
           return found;
         },
-        { timeout: 6000, interval: 5 },
+        { timeout: 20_000, interval: 5 },
       ),
   };
 };

@@ -16,13 +16,23 @@ const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'paraph-interop-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }), 60_000);
 
+/** Of many lines of a package manager, the one that says what is wrong with the registry. */
+const reasonIn = (output: string): string => {
+  const lines = output.trim().split('\n');
+  return (
+    lines.find((line) => /refused|reason:|timed out|not known|resolution|ENOTFOUND/i.test(line)) ??
+    lines.at(-1) ??
+    ''
+  );
+};
+
 /** @returns Whether all commands have worked. */
 const install = (what: string, ...commands: readonly (readonly [string, ...string[]])[]): boolean =>
   commands.every(([command, ...words]) => {
-    const { status, error, stderr } = spawnSync(command, words, { cwd: folder, encoding: 'utf8' });
+    const { status, error, stdout, stderr } = spawnSync(command, words, { cwd: folder, encoding: 'utf8' });
     if (status !== 0) {
-      const reason = error?.message ?? stderr.trim().split('\n').at(-1);
-      process.stdout.write(`${what} is left out, because it cannot be installed: ${reason}\n`);
+      const reason = error?.message ?? reasonIn(`${stdout}${stderr}`);
+      process.stdout.write(`NOT TRIED: ${what} cannot be installed: ${reason}\n`);
     }
     return status === 0;
   });
@@ -33,6 +43,8 @@ const npm = [
   '--no-audit',
   '--no-fund',
   '--ignore-scripts',
+  '--fetch-retries=1',
+  '--fetch-retry-mintimeout=1000',
   '--prefix',
   folder,
 ];
@@ -41,7 +53,7 @@ const python = join(folder, 'python/bin/python');
 const hasPython = install(
   'bullmq (PyPI)',
   ['python3', '-m', 'venv', join(folder, 'python')],
-  [python, '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', 'bullmq==3.4.4'],
+  [python, '-m', 'pip', 'install', '--quiet', '--retries=1', '--disable-pip-version-check', 'bullmq==3.4.4'],
 );
 
 const redis = testRedis();

@@ -58,9 +58,15 @@ const env = {
 
 beforeAll(async () => {
   writeFileSync(env.PARAPH_CONFIG, JSON.stringify({ sandbox: true, ...configuration }));
-  const start = () => startTestProduct(redis, { configuration, masterKey, listen: true });
+  const start = () =>
+    startTestProduct(redis, { configuration, masterKey, serviceKey: 'random', listen: true });
   products = [await start(), await start()];
-  signOn = await startTestProduct(redis, { configuration: withSignOn, masterKey, listen: true });
+  signOn = await startTestProduct(redis, {
+    configuration: withSignOn,
+    masterKey,
+    serviceKey: 'random',
+    listen: true,
+  });
   await Promise.all(products.map(({ api }) => api.oauth.prepare()));
 });
 afterAll(async () => {
@@ -89,7 +95,7 @@ const keptOut = [401, 401, 401, 401];
 
 const becomes = (id: string, password: string, expected: readonly number[]) =>
   vi.waitFor(async () => expect(await statuses(id, password)).toEqual(expected), {
-    timeout: 10_000,
+    timeout: 20_000,
     interval: 200,
   });
 
@@ -133,14 +139,19 @@ describe('the secret of a client', () => {
     });
     const tenants = [{ id: 'main', name: 'Main', clients: [changed] }];
     const newFile = { ...configuration, oidc: { limits: roomyLimits, tenants } };
-    const later = await startTestProduct(redis, { configuration: newFile, masterKey, listen: true });
+    const later = await startTestProduct(redis, {
+      configuration: newFile,
+      masterKey,
+      serviceKey: 'random',
+      listen: true,
+    });
     const statusOf = async (password: string) =>
       (await relyingParty(later, { id: 'refiled', secret: password }).push()).status;
     expect(await statusOf('demo-secret')).toBe(201);
     writeFileSync(env.PARAPH_CONFIG, JSON.stringify({ sandbox: true, ...newFile }));
     const { secret: made } = await clientsCommand('rotate', 'refiled');
     writeFileSync(env.PARAPH_CONFIG, JSON.stringify({ sandbox: true, ...configuration }));
-    await vi.waitFor(async () => expect(await statusOf(made)).toBe(201), { timeout: 10_000, interval: 200 });
+    await vi.waitFor(async () => expect(await statusOf(made)).toBe(201), { timeout: 20_000, interval: 200 });
     // The processes with the earlier file have read the new change by then.
     await delay(2100);
     expect(await statuses('refiled', secret)).toEqual(keptOut);
@@ -171,7 +182,12 @@ describe('the secret of a client', () => {
     await becomes('beside', made, letIn);
     expect(await statuses('damaged', secret)).toEqual(keptOut);
     for (const { logged } of products) expect(logged.join('')).toContain('client damaged');
-    const later = await startTestProduct(redis, { configuration, masterKey, listen: true });
+    const later = await startTestProduct(redis, {
+      configuration,
+      masterKey,
+      serviceKey: 'random',
+      listen: true,
+    });
     const answer = await relyingParty(later, { id: 'damaged', secret }).push();
     await later.stop();
     expect(answer.status).toBe(401);
@@ -206,7 +222,7 @@ describe('the tokens of a client', () => {
     await vi.waitFor(async () => {
       expect((await one.userinfo(before.access_token)).status).toBe(401);
       expect((await two.userinfo(before.access_token)).status).toBe(401);
-    }, 10_000);
+    }, 20_000);
     expect((await two.introspect(before.access_token)).body).toEqual({ active: false });
     expect((await two.refresh(before.refresh_token)).body.error).toBe('invalid_grant');
     expect((await one.redeem(pending)).body.error).toBe('invalid_grant');
@@ -235,7 +251,7 @@ describe('the tokens of a client', () => {
       const { headers } = await visit.browser.request(`${waiting.url}/finish`);
       expect(headers.get('location')).toContain('/auth/');
       return headers.get('location') ?? '';
-    }, 10_000);
+    }, 20_000);
     await clientsCommand('end-tokens', 'resumed');
     await delay(2100);
     const page = await visit.browser.open(resume);

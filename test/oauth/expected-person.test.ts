@@ -149,7 +149,7 @@ describe('a login with an id_token_hint', () => {
     const shop = client('shop');
     const hint = await idTokenOf(shop, one);
     await vi.waitFor(() => expect(Date.now() / 1000).toBeGreaterThan(claimsIn(hint).exp + 1), {
-      timeout: 10_000,
+      timeout: 20_000,
     });
     const expected = { id_token_hint: hint, login_hint: hintFor(one, other) };
     expectLoginRequired(await shop.confirm(await shop.visit(expected), other));

@@ -232,7 +232,7 @@ describe('a request_uri that', () => {
         const { status } = await fetch(addressOf(requestUri), { redirect: 'manual' });
         expect(status).toBe(400);
       },
-      { timeout: 6000, interval: 200 },
+      { timeout: 20_000, interval: 200 },
     );
     await expectRefusedHere(addressOf(requestUri), [requestUri]);
   });

@@ -156,7 +156,7 @@ describe('a process that is killed with -9', () => {
         const free = await next.browser.submit(next.page, 'number', { msisdn: `+${sleeper}` });
         expect(isWaiting(free.html), textOf(free.html)).toBe(true);
       },
-      { timeout: 15_000, interval: 200 },
+      { timeout: 20_000, interval: 200 },
     );
   });
 

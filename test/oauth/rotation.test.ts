@@ -2,11 +2,12 @@
  * Keys change while relying parties hold the old ones: jose's remote key set and our own look on,
  * and every token verifies at every moment of it.
  */
+import { randomBytes } from 'node:crypto';
 import { createRemoteJWKSet, customFetch, decodeProtectedHeader, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSigningKeys, type SigningKeys } from '../../src/oauth/signing-keys.ts';
 import { createJwksCache, validateIdToken } from '../../src/relying-party/index.ts';
-import type { Json, TestProduct } from '../support/product.ts';
+import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import {
   clientEntry,
@@ -14,16 +15,18 @@ import {
   type RelyingParty,
   relyingParty,
   robot,
+  roomyLimits,
   secret,
-  startProvider,
 } from './interoperability/stage.ts';
 
 const redis = testRedis();
 const keepSeconds = 5;
 let product: TestProduct;
+/** Another process of the same service. */
+let other: TestProduct;
 
 /** Each test rotates the keys of a tenant of its own. */
-const tenantIds = ['at-once', 'announced', 'withdrawn', 'ours', 'under-way'] as const;
+const tenantIds = ['at-once', 'announced', 'withdrawn', 'ours', 'under-way', 'loaded'] as const;
 type TenantId = (typeof tenantIds)[number];
 
 beforeAll(async () => {
@@ -33,19 +36,23 @@ beforeAll(async () => {
     clientEntry('edwards', { idTokenAlgorithm: 'EdDSA' }),
     clientEntry('pss', { idTokenAlgorithm: 'PS256' }),
   ];
-  product = await startProvider(redis, [], {
+  const oidc = {
+    limits: roomyLimits,
     idTokenSeconds: keepSeconds,
     keys: { publishSeconds: 3600, keepSeconds },
     tenants: [
       { id: 'main', name: 'Main', clients: [] },
       ...tenantIds.map((id) => ({ id, name: id, clients })),
     ],
-  });
+  };
+  const options = { configuration: { oidc }, masterKey: randomBytes(32), listen: true };
+  product = await startTestProduct(redis, options);
+  other = await startTestProduct(redis, { ...options, workers: false });
 });
-afterAll(() => product.stop());
+afterAll(() => Promise.all([product.stop(), other.stop()]));
 
-const clientAt = (tenant: TenantId, id = 'shop'): RelyingParty =>
-  relyingParty(product, { id, secret, issuerPath: `/oidc/t/${tenant}` });
+const clientAt = (tenant: TenantId, id = 'shop', at = product): RelyingParty =>
+  relyingParty(at, { id, secret, issuerPath: `/oidc/t/${tenant}` });
 
 /** What `paraph keys rotate` uses, in a process of its own. */
 const keysOf = (tenant: TenantId): SigningKeys =>
@@ -80,13 +87,15 @@ const remoteKeys = (issuer: string) => {
   return { verify, fetches: () => fetches };
 };
 
-const until = async (holds: () => Promise<boolean>, withinMs = 12_000): Promise<void> => {
-  const end = Date.now() + withinMs;
+const until = async (holds: () => Promise<boolean>, pauseMs = 100): Promise<void> => {
+  const end = Date.now() + 20_000;
   while (!(await holds())) {
     if (Date.now() > end) throw new Error('It does not come about');
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 };
+/** Between two looks at an ID token: each is a whole login. */
+const loginPauseMs = 400;
 
 const idToken = async (shop: RelyingParty): Promise<string> => (await shop.tokens()).id_token;
 
@@ -102,7 +111,7 @@ describe('a rotation', () => {
     await until(async () => {
       after = await idToken(shop);
       return kidOf(after) !== kidOf(before);
-    });
+    }, loginPauseMs);
     await expect(remote.verify(after)).resolves.toBeDefined();
     await expect(remote.verify(before)).resolves.toBeDefined();
     expect(remote.fetches()).toBe(2);
@@ -123,7 +132,7 @@ describe('a rotation', () => {
     await until(async () => {
       after = await idToken(shop);
       return kidOf(after) !== kidOf(before);
-    });
+    }, loginPauseMs);
     expect(known).not.toContain(kidOf(after));
     await expect(remote.verify(after)).resolves.toBeDefined();
     expect(remote.fetches()).toBe(1);
@@ -149,7 +158,7 @@ describe('a rotation', () => {
     const tokens = await shop.tokens(robot, offline);
     const visit = await shop.visit();
     await keysOf('under-way').rotate(0);
-    await until(async () => kidOf(await idToken(shop)) !== kidOf(tokens.id_token));
+    await until(async () => kidOf(await idToken(shop)) !== kidOf(tokens.id_token), loginPauseMs);
     const end = await shop.confirm(visit);
     const code = end.left?.searchParams.get('code') ?? '';
     const { status, body } = await shop.redeem({ ...visit, code });
@@ -160,6 +169,48 @@ describe('a rotation', () => {
     expect(renewed.status).toBe(200);
     await expect(remoteKeys(shop.issuer).verify(renewed.body.id_token)).resolves.toBeDefined();
   });
+
+  it('under load, in two processes, leaves no moment at which a token fails with the key set of either', async () => {
+    const parties = [product, other].map((each) => clientAt('loaded', 'shop', each));
+    const jwks = parties.map(({ issuer }) => {
+      const uri = new URL(`${issuer}/jwks.json`);
+      const lasting = createRemoteJWKSet(uri, { cooldownDuration: 0, cacheMaxAge: Number.POSITIVE_INFINITY });
+      return { lasting, fresh: () => createRemoteJWKSet(uri, { cooldownDuration: 0 }) };
+    });
+    const [old = ''] = await Promise.all(parties.map(async (party) => kidOf(await idToken(party))));
+    const kids = new Set<string>();
+    const invalid: unknown[] = [];
+    let verified = 0;
+    let isOver = false;
+    const lane = async (party: RelyingParty): Promise<void> => {
+      while (!isOver) {
+        const token = await idToken(party);
+        kids.add(kidOf(token));
+        // Each has its key set from one of the processes, and has had it from the start or just fetched it.
+        for (const { lasting, fresh } of jwks) {
+          for (const keys of [lasting, fresh()]) {
+            await jwtVerify(token, keys, { issuer: party.issuer, audience: 'shop' }).then(
+              () => (verified += 1),
+              (error: unknown) => invalid.push(error),
+            );
+          }
+        }
+      }
+    };
+    const lanes = Promise.all([...parties, ...parties].map(lane));
+    await until(async () => verified > 20);
+    await keysOf('loaded').rotate(4);
+    const isReplaced = async (): Promise<boolean> => {
+      const published = await Promise.all(parties.map(({ issuer }) => publishedAt(issuer)));
+      return kids.size > 1 && published.every((each) => !each.includes(old));
+    };
+    await until(isReplaced, 30_000);
+    isOver = true;
+    await lanes;
+    expect(invalid).toEqual([]);
+    expect(kids.size).toBe(2);
+    expect(verified).toBeGreaterThan(50);
+  }, 60_000);
 
   it('changes the keys of its tenant only', async () => {
     const [first = clientAt('at-once'), ...others] = tenantIds.map((tenant) => clientAt(tenant));
@@ -209,9 +260,8 @@ describe('our own validation of ID tokens', () => {
       };
       const before = await check();
       await keysOf('ours').rotate(0);
-      await until(async () => kidOf(await idToken(party)) !== before);
+      await until(async () => kidOf(await idToken(party)) !== before, loginPauseMs);
       expect(await check()).not.toBe(before);
     },
-    30_000,
   );
 });

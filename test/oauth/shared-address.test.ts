@@ -101,7 +101,7 @@ describe('wrong secrets that come through a proxy that is not trusted', () => {
       const id = nextClient();
       // What failed is counted after the answer.
       await vi.waitFor(async () => expect(await ask(path, id, 'wrong', stranger)).toBe(429), {
-        timeout: 10_000,
+        timeout: 20_000,
         interval: 1,
       });
     });
@@ -122,7 +122,7 @@ describe('wrong secrets that come through a proxy that is not trusted', () => {
           const barred = await ask(path, id, `wrong-${turn}`, invented(turn));
           expect(barred).toBe(path.endsWith('/par') ? 429 : 400);
         },
-        { timeout: 10_000, interval: 1 },
+        { timeout: 20_000, interval: 1 },
       );
       expect(await ask(path, 'other', secret, invented(250))).toBe(200);
       // Somebody who does not come by this way.
@@ -228,7 +228,7 @@ describe('wrong secrets of many clients from an address that pretends to be a pr
         await wrong(turn);
         expect(await ask('/oidc/par', untried ?? '', secret, { via: 'x' })).toBe(429);
       },
-      { timeout: 8000, interval: 1 },
+      { timeout: 20_000, interval: 1 },
     );
     expect(await ask('/oidc/par', untried ?? '', secret, {})).toBe(200);
   });

@@ -87,7 +87,7 @@ const subOf = async (party: RelyingParty, msisdn = robot): Promise<string> =>
   claimsIn((await party.tokens(msisdn)).id_token).sub;
 
 /** What only time can bring about. */
-const inTime = { timeout: 8000, interval: 100 };
+const inTime = { timeout: 20_000, interval: 100 };
 
 describe('tokens', () => {
   it('live as long as the configuration says', async () => {
@@ -106,10 +106,11 @@ describe('tokens', () => {
     const tokens = await shop.tokens();
     expect((await shop.userinfo(tokens.access_token)).status).toBe(200);
     const statusOf = async () => (await shop.userinfo(tokens.access_token)).status;
+    const login = await shop.logIn();
+    const codeIsOver = new Promise((resolve) => setTimeout(resolve, 3100));
     await expect.poll(statusOf, inTime).toBe(401);
     expect((await shop.introspect(tokens.access_token)).body).toEqual({ active: false });
-    const login = await shop.logIn();
-    await new Promise((resolve) => setTimeout(resolve, 3100));
+    await codeIsOver;
     expect((await shop.redeem(login)).body.error).toBe('invalid_grant');
   });
 
@@ -395,6 +396,34 @@ describe('what ends tokens', () => {
     expect((await shop.refresh(offlineTokens.refresh_token)).status).toBe(200);
     const again = await shop.visit({}, browser);
     expect(formIn(again.page.html, 'number')).toBeDefined();
+  });
+});
+
+describe('a number that is given to another person', () => {
+  it('is another account: another sub, and nothing of the former one goes on', async () => {
+    const shop = client('shop', { at: signOn });
+    const browser = createBrowser({ origin: signOn.url });
+    const former = await shop.tokens(rsaRobot, offline, browser);
+    const other = await shop.tokens(robot, offline);
+    const { core } = signOn;
+    const digits = rsaRobot.replace('+', '');
+    // By another process, which has a custody of its own.
+    await core.custodyOver(core.blocking).reassignNumber(digits);
+    await expect.poll(() => core.custodyOver(core.commands).ownerOf(digits).version, inTime).toBe(2);
+    expect((await shop.userinfo(former.access_token)).status).toBe(401);
+    expect((await shop.refresh(former.refresh_token)).body.error).toBe('invalid_grant');
+    // The browser of the former owner is not logged in any more.
+    expect(formIn((await shop.visit({}, browser)).page.html, 'number')).toBeDefined();
+    const hint = { id_token_hint: former.id_token, prompt: 'none' };
+    expect((await shop.visit(hint, browser)).page.left?.searchParams.get('error')).toBe('login_required');
+    const subject = (token: string): string => claimsIn(token).sub;
+    // Logins have the time in whole seconds: one in the second of the change does not count.
+    const changed = Math.floor(Date.now() / 1000);
+    await expect.poll(() => Math.floor(Date.now() / 1000), { interval: 20, timeout: 5000 }).not.toBe(changed);
+    const next = await subOf(shop, rsaRobot);
+    expect(next).not.toBe(subject(former.id_token));
+    expect(await subOf(shop, rsaRobot)).toBe(next);
+    expect((await shop.userinfo(other.access_token)).body.sub).toBe(subject(other.id_token));
   });
 });
 

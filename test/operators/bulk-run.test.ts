@@ -195,7 +195,7 @@ describe('one person', () => {
     while (await prompts.take(msisdn.slice(1)));
     expect(await run.step()).toBeUndefined();
     await store.close(bulkId);
-    await soon(async () => expect(await run.step()).toMatchObject({ counts: { waiting: 1 } }), 5000);
+    await soon(async () => expect(await run.step()).toMatchObject({ counts: { waiting: 1 } }));
   });
 });
 

@@ -132,6 +132,8 @@ export const startReplayStage = async (
   const submit: ReplayStage['submit'] = (msisdn, options) => product.submit({ msisdn, ...options });
   const answer: ReplayStage['answer'] = async (id, attempt, code) => {
     await soon(async () => {
+      // Whoever has answered is not asked any more.
+      if (!product.asked().includes(`${id} ${attempt}`)) throw new Error('not asked yet');
       const result = await product.api.transactions.answer(id, attempt, {
         kind: 'fault',
         fault: fault(code),
@@ -179,6 +181,7 @@ export const startReplayStage = async (
         certificates: key.chain.id,
       } as const;
       await soon(async () => {
+        if (!product.asked().includes(`${id} ${attempt}`)) throw new Error('not asked yet');
         const result = await product.api.transactions.answer(id, attempt, signature);
         if (result !== 'accepted') throw new Error(result);
       });
@@ -197,7 +200,7 @@ export const startReplayStage = async (
     failedOfWorkflow: async (code, apId = 'http://test.example') => {
       const request = protocol.parseSign(signRequest({ msisdn: somebody(), mode: 'asynch', apId }));
       if (!request.ok) throw new Error(request.fault.detail);
-      const token = tokenOf('abcdefghijkl-own-1', 'sign', 1);
+      const token = tokenOf({ id: 'abcdefghijkl-own-1', createdAt: 1 }, 'sign', 1);
       const id = msspTransIdOf(randomBytes(16).toString('hex'), 1);
       await createSubmitFor({ shards, now: Date.now })(id, request.value.wire, token);
       return fail(id, code);

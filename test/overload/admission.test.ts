@@ -4,12 +4,15 @@ import { type Admission, createAdmission, type Place, type Refusals } from '../.
 import type { OperationHandler } from '../../src/http/operation.ts';
 import { createServiceRoutes } from '../../src/http/service.route.ts';
 import { createStatus } from '../../src/http/status.operation.ts';
+import { createWorkflowRoutes } from '../../src/http/workflows.route.ts';
+import { refuse } from '../../src/protocol/fault.ts';
 import { createApplicationProviders } from '../../src/registry/application-providers.ts';
 import { loginApId } from '../../src/registry/login-ap-id.ts';
 import { createPasswordVerifier } from '../../src/registry/password-verifier.ts';
 import { createTransactions } from '../../src/transactions/transactions.ts';
 import { protocol } from '../protocol/samples.ts';
 import { signRequest } from '../support/requests.ts';
+import { basic } from '../workflows/http.ts';
 
 const atOnce = 128;
 
@@ -432,6 +435,33 @@ describe('a stranger', () => {
     expect(admission.refuses('sign', loginApId('main'))).toBe(false);
     for (const release of releases) release();
     await Promise.all(answers);
+  });
+
+  it('who names them at the addresses of workflows refuses them nothing either', async () => {
+    const admission = admissionOf({ maxInHand: 4 });
+    const releases: (() => void)[] = [];
+    const { routes } = createWorkflowRoutes({
+      workflows: {} as never,
+      signerLink: () => undefined,
+      providers: {
+        authorize: async () => {
+          await new Promise<void>((release) => releases.push(release));
+          return refuse(104);
+        },
+      },
+      admission,
+      evidenceOf: () => ({ clientCertificateFingerprint: undefined }),
+      limits: { maxBytes: 1000, timeoutMs: 1000 },
+      now: Date.now,
+      log: { answered: () => undefined, trouble: () => undefined },
+    });
+    const headers = { authorization: basic(loginApId('main')), 'content-type': 'application/json' };
+    const start = () => routes.request('/workflows/process', { method: 'POST', headers, body: '{}' });
+    const answers = Array.from({ length: 3 }, start);
+    await vi.waitFor(() => expect(releases).toHaveLength(3));
+    expect(admission.refuses('sign', loginApId('main'))).toBe(false);
+    for (const release of releases) release();
+    for (const { status } of await Promise.all(answers)) expect(status).toBe(401);
   });
 });
 

@@ -20,13 +20,11 @@ const root = { privateKey: rootKey, certificate: createRootCertificate(rootKey, 
 const issuingKey = newKey();
 const issuing = {
   privateKey: issuingKey,
-  certificate: createIssuingCertificate(issuingKey, root, notBefore),
+  certificate: createIssuingCertificate(issuingKey, root, { notBefore }),
 };
-const user = createUserCertificate(
-  { serialNumber: 'MIDCHEO16P1O6E92', publicKey: newKey() },
-  issuing,
+const user = createUserCertificate({ serialNumber: 'MIDCHEO16P1O6E92', publicKey: newKey() }, issuing, {
   notBefore,
-);
+});
 const read = (der: Uint8Array): pkijs.Certificate => pkijs.Certificate.fromBER(der);
 const extensionOf = (der: Uint8Array, type: string): pkijs.Extension | undefined =>
   read(der).extensions?.find(({ extnID }) => extnID === type);

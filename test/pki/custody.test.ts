@@ -60,7 +60,7 @@ describe('the key custody', () => {
     const store = createMemoryCustodyStore();
     let taken: string | undefined;
     const unlucky: CustodyStore = {
-      get: store.get,
+      ...store,
       setIfAbsent: (key, value) => {
         if (taken === undefined && key.startsWith('holder:')) {
           taken = key.slice('holder:'.length);
@@ -111,11 +111,11 @@ describe('the key custody', () => {
     const store = createMemoryCustodyStore();
     const asked: string[] = [];
     const watched: CustodyStore = {
+      ...store,
       get: (key) => {
         asked.push(key);
         return store.get(key);
       },
-      setIfAbsent: store.setIfAbsent,
     };
     const custody = createKeyCustody({ store: watched, masterKey, now: () => now, userKeysCached: 1 });
     const one = owner({ msisdn: '41700000001' });
@@ -132,8 +132,8 @@ describe('the key custody', () => {
     const store = createMemoryCustodyStore();
     let isAway = true;
     const flaky: CustodyStore = {
+      ...store,
       get: async (key) => (isAway ? Promise.reject(new Error('store is away')) : store.get(key)),
-      setIfAbsent: store.setIfAbsent,
     };
     const custody = createKeyCustody({ store: flaky, masterKey, now: () => now });
     await expect(custody.userKey(owner())).rejects.toThrow('store is away');
@@ -170,6 +170,8 @@ describe('the records of the custody', () => {
       'chain',
       'holder',
       'identity',
+      'serial',
+      'serial',
       'user',
       'user',
     ]);

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -7,16 +7,41 @@ import { promisify } from 'node:util';
 /** The `openssl` command as a second opinion: it is what clients of the interface really run. */
 const run = promisify(execFile);
 
-const pem = (der: Uint8Array): string =>
+export const pem = (der: Uint8Array): string =>
   `-----BEGIN CERTIFICATE-----\n${Buffer.from(der).toString('base64')}\n-----END CERTIFICATE-----\n`;
 
-const inFolder = async <T>(work: (folder: string) => Promise<T>): Promise<T> => {
+interface Files {
+  read(name: string): Promise<Buffer>;
+  write(name: string, content: Uint8Array | string): Promise<void>;
+}
+
+/** Works in a folder with these files, which is removed afterwards. */
+export const inFolder = async <T>(
+  files: Readonly<Record<string, Uint8Array | string | undefined>>,
+  work: (folder: string, use: Files) => Promise<T>,
+): Promise<T> => {
   const folder = await mkdtemp(join(tmpdir(), 'paraph-pki-'));
+  const use: Files = {
+    read: (name) => readFile(join(folder, name)),
+    write: (name, content) => writeFile(join(folder, name), content),
+  };
   try {
-    return await work(folder);
+    for (const [name, content] of Object.entries(files)) await use.write(name, content ?? '');
+    return await work(folder, use);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+};
+
+/**
+ * Runs `openssl` there. @returns What it says, on either stream. @throws When it refuses; the message has
+ * what it says.
+ */
+export const openssl = async (folder: string, command: string): Promise<string> => {
+  const { stdout, stderr } = await run('openssl', command.split(' '), { cwd: folder }).catch((error) => {
+    throw new Error(`${error.stdout}${error.stderr}`);
+  });
+  return `${stdout}${stderr}`;
 };
 
 /**
@@ -24,9 +49,7 @@ const inFolder = async <T>(work: (folder: string) => Promise<T>): Promise<T> => 
  * When it refuses.
  */
 export const opensslVerify = (cms: Uint8Array, root: Uint8Array, at: Date): Promise<Buffer> =>
-  inFolder(async (folder) => {
-    await writeFile(join(folder, 'cms.der'), cms);
-    await writeFile(join(folder, 'root.pem'), pem(root));
+  inFolder({ 'cms.der': cms, 'root.pem': pem(root) }, async (folder) => {
     const { stdout } = await run(
       'openssl',
       ['cms', '-verify', '-binary', '-inform', 'DER', '-in', 'cms.der', '-CAfile', 'root.pem'].concat([
@@ -42,8 +65,7 @@ export const opensslVerify = (cms: Uint8Array, root: Uint8Array, at: Date): Prom
 
 /** Subjects of the certificates in a signature, in the order in which they are written. */
 export const opensslSubjects = (cms: Uint8Array): Promise<readonly string[]> =>
-  inFolder(async (folder) => {
-    await writeFile(join(folder, 'cms.der'), cms);
+  inFolder({ 'cms.der': cms }, async (folder) => {
     const { stdout } = await run(
       'openssl',
       ['pkcs7', '-inform', 'DER', '-in', 'cms.der', '-print_certs', '-noout'],

@@ -48,6 +48,8 @@ describe('verifySignature', () => {
         certificate: Uint8Array.from(user ?? []),
       },
       nonce: expect.any(Uint8Array),
+      timeStamp: undefined,
+      revocation: 'none',
     });
   });
 

@@ -135,7 +135,7 @@ it('a process whose clock is set wrong, and right again, says so once each, and 
   expect(await readiness(api.url)).toEqual({ status: 200, clock: undefined });
   expect(Math.abs(await offsetOf(api.url))).toBeLessThan(0.5);
   api.setClock(90_000);
-  await vi.waitFor(() => expect(said()).toHaveLength(1), { timeout: 15_000 });
+  await vi.waitFor(() => expect(said()).toHaveLength(1), { timeout: 20_000 });
   expect(said()).toMatchObject([{ level: 40, offsetMs: expect.closeTo(90_000, -3) }]);
   // With a wrong clock of Redis all processes would leave the rotation at once.
   expect(await readiness(api.url)).toEqual({
@@ -145,10 +145,10 @@ it('a process whose clock is set wrong, and right again, says so once each, and 
   expect(await offsetOf(api.url)).toBeCloseTo(90, 0);
   // Another jump the other way: it is still wrong, and has been said to be.
   api.setClock(-5000);
-  await vi.waitFor(async () => expect(await offsetOf(api.url)).toBeCloseTo(-5, 0), { timeout: 15_000 });
+  await vi.waitFor(async () => expect(await offsetOf(api.url)).toBeCloseTo(-5, 0), { timeout: 20_000 });
   expect((await readiness(api.url)).clock).toMatch(/behind that of Redis$/);
   api.setClock(0);
-  await vi.waitFor(() => expect(said()).toHaveLength(2), { timeout: 15_000 });
+  await vi.waitFor(() => expect(said()).toHaveLength(2), { timeout: 20_000 });
   expect(said()[1]).toMatchObject({ level: 30, msg: 'the clock agrees with that of Redis again' });
   expect(await readiness(api.url)).toEqual({ status: 200, clock: undefined });
 }, 90_000);

@@ -236,6 +236,50 @@ describe('paraph/queue', () => {
   });
 });
 
+describe('a backup', () => {
+  it('is one moment of all nodes, and another cluster goes on from it', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'paraph-cluster-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const path = join(folder, 'paraph.json');
+    writeFileSync(path, JSON.stringify({ queue: { prefix, shards } }));
+    const paraph = async (url: string, ...args: string[]): Promise<Json> => {
+      const env = {
+        REDIS_URL: url,
+        PARAPH_CONFIG: path,
+        PARAPH_DATA: folder,
+        PARAPH_MASTER_KEY: masterKey.toString('base64url'),
+      };
+      const ran = await run([...args, '--json'], { env });
+      expect(ran).toMatchObject({ exitCode: 0, stderr: '' });
+      return ran.json();
+    };
+    const acknowledged: { readonly id: string; readonly at: number }[] = [];
+    let isOver = false;
+    const load = (async () => {
+      while (!isOver) acknowledged.push({ id: await product.submit({ apId }), at: Date.now() });
+    })();
+    await soon(() => expect(acknowledged.length).toBeGreaterThan(30));
+    const { at } = await paraph(cluster.url, 'backup', join(folder, 'a.backup'));
+    isOver = true;
+    await load;
+    const other = await startRedisCluster({
+      command: process.env.PARAPH_REDIS_SERVER ?? 'redis-server',
+      nodes: shards,
+    });
+    onTestFinished(() => other.stop());
+    await paraph(other.url, 'restore', join(folder, 'a.backup'));
+    const restored = await startOn(other.url);
+    try {
+      const before = acknowledged.filter((each) => each.at < Date.parse(at));
+      expect(before.length).toBeGreaterThan(20);
+      for (const { id } of before)
+        await soon(async () => expect(await restored.statusOf(id, apId)).toBe('500'));
+    } finally {
+      await restored.stop();
+    }
+  }, 120_000);
+});
+
 describe('a Redis user without a right', () => {
   const password = 'topsecret';
   const allow = async (...rights: readonly string[]): Promise<void> => {

@@ -24,7 +24,7 @@ describe('the index in a thread', () => {
   it('has what was there, what comes and what ends, and leaves the rest to others when it is closed', async () => {
     const before = await stage.submit();
     const keeper = keepIndexInThread(settings, { onError }, compiled);
-    await vi.waitFor(async () => expect(await states()).toEqual([[before, 'submitted']]), 10_000);
+    await vi.waitFor(async () => expect(await states()).toEqual([[before, 'submitted']]), 20_000);
     const later = await stage.submit();
     await stage.sign(await stage.take());
     await vi.waitFor(
@@ -49,7 +49,7 @@ describe('the index in a thread', () => {
   it('is begun again when it dies, and says so', async () => {
     const dying = new URL('data:text/javascript,process.exit(1)');
     const keeper = keepIndexInThread(settings, { onError }, dying);
-    await vi.waitFor(() => expect(errors.length).toBeGreaterThan(1), 10_000);
+    await vi.waitFor(() => expect(errors.length).toBeGreaterThan(1), 20_000);
     expect(errors[0]?.message).toBe('The thread that keeps the search index has ended');
     await keeper.close();
   });

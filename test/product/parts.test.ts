@@ -15,10 +15,10 @@ const redis = testRedis();
 describe('the product in parts', () => {
   it('signs with an API in one process and workers in two others, one certificate for the user', async () => {
     const masterKey = randomBytes(32);
-    const api = await startTestProduct(redis, { masterKey, workers: false });
+    const api = await startTestProduct(redis, { masterKey, serviceKey: 'random', workers: false });
     const workers = [
-      await startTestProduct(redis, { masterKey }),
-      await startTestProduct(redis, { masterKey }),
+      await startTestProduct(redis, { masterKey, serviceKey: 'random' }),
+      await startTestProduct(redis, { masterKey, serviceKey: 'random' }),
     ];
     try {
       const answers = await Promise.all(

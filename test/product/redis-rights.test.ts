@@ -146,6 +146,33 @@ describe('with the rights of the recipe', () => {
     expect(await refusedBy(boss)).toEqual([]);
   });
 
+  it('a backup and a restore need the rights of the page about them, and no more', async () => {
+    const page = readFileSync(new URL('../../docs/operations/backup.md', import.meta.url), 'utf8');
+    const more = /^user paraph-backup on (.*)$/m.exec(page)?.[1]?.replace('>password', '>secret') ?? '';
+    await boss.call('ACL', 'SETUSER', 'paraph-backup', 'on', ...more.split(' '));
+    const other = await startServer();
+    await other.boss.call('ACL', 'SETUSER', 'paraph-backup', 'on', ...more.split(' '));
+    const file = join(folder, 'rights.backup');
+    const as = (address: string) => ({
+      env: { ...env, REDIS_URL: address.replace('//paraph:', '//paraph-backup:') },
+    });
+    await product.post('/rest/service/sign', signRequest());
+    const refused = await run(['backup', file], { env });
+    expect(refused.stderr).toContain('lacks rights that a backup needs');
+    await boss.call('ACL', 'LOG', 'RESET');
+    expect(await run(['backup', file], as(url))).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(await refusedBy(boss)).toEqual([]);
+    expect((await run(['restore', file], { env: { ...env, REDIS_URL: other.url } })).stderr).toContain(
+      'lacks rights that a restore needs',
+    );
+    await other.boss.call('ACL', 'LOG', 'RESET');
+    expect(await run(['restore', file, '--replace'], as(other.url))).toMatchObject({
+      exitCode: 0,
+      stderr: '',
+    });
+    expect(await refusedBy(other.boss)).toEqual([]);
+  });
+
   it('nothing else can be read or broken', async () => {
     const client = new Redis(url);
     try {

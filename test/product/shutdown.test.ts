@@ -180,7 +180,7 @@ it('a stop under load loses nothing and cuts nobody off', async () => {
       const statuses = await Promise.all(acknowledged.map(second.statusOf));
       expect(new Set(statuses)).toEqual(new Set(['500']));
     },
-    { timeout: 15_000, interval: 200 },
+    { timeout: 20_000, interval: 200 },
   );
   // Only those who waited for somebody got a Fault: they were told to wait no longer.
   const faults = answered().flatMap(({ answer }) => answer?.body.Fault?.Code.SubCode.Value ?? []);

@@ -37,7 +37,7 @@ describe('a cluster whose master falls silent', () => {
       configuration: { queue: { prefix } },
     });
     try {
-      await expectSigned(product, await product.submit(), 10_000);
+      await expectSigned(product, await product.submit(), 20_000);
       cluster.nodes[struck]?.pause();
       const replica = cluster.nodes[masters + struck];
       await vi.waitFor(

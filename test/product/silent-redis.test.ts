@@ -51,7 +51,7 @@ describe('connections to Redis that have gone silent', () => {
   it('are given up: requests are acknowledged and worked on again, and the log says why', async () => {
     const { lane, product } = await start();
     const before = await product.submit();
-    await vi.waitFor(async () => expect(await product.statusOf(before)).toBe('500'), 10_000);
+    await vi.waitFor(async () => expect(await product.statusOf(before)).toBe('500'), 20_000);
     lane.deaden();
     const after = await vi.waitFor(
       async () => {
@@ -59,7 +59,7 @@ describe('connections to Redis that have gone silent', () => {
         expect(id).toBeDefined();
         return id;
       },
-      { timeout: 15_000, interval: 50 },
+      { timeout: 20_000, interval: 50 },
     );
     await vi.waitFor(async () => expect(await product.statusOf(after)).toBe('500'), {
       timeout: 40_000,
@@ -75,7 +75,7 @@ describe('a transaction that a worker has begun when its connections fall silent
     const { lane, product } = await start();
     const id = await product.submit({ msisdn: thinking });
     const job = `{${redis.prefix.slice(-32)}-0}:signatures:${id}`;
-    await vi.waitFor(async () => expect(Number(await client.hget(job, 'ats'))).toBeGreaterThan(0), 10_000);
+    await vi.waitFor(async () => expect(Number(await client.hget(job, 'ats'))).toBeGreaterThan(0), 20_000);
     lane.deaden();
     await vi.waitFor(async () => expect(await product.statusOf(id)).toBe('500'), {
       timeout: 20_000,
@@ -111,7 +111,7 @@ describe('requests whose callers were told fault 900', () => {
           expect(id).toBeDefined();
           return id;
         },
-        { timeout: 15_000, interval: 50 },
+        { timeout: 20_000, interval: 50 },
       );
       expect(await addedSince(before)).toEqual([id]);
     },
@@ -145,7 +145,7 @@ describe('a producer of paraph/queue', () => {
       expect(unconfirmed?.kind).toBe('unconfirmed');
       const before = await jobs();
       lane.heal();
-      const { id } = await vi.waitFor(() => queue.enqueue(request(5)), { timeout: 15_000, interval: 50 });
+      const { id } = await vi.waitFor(() => queue.enqueue(request(5)), { timeout: 20_000, interval: 50 });
       expect(await addedSince(before)).toEqual([id]);
     } finally {
       await queue.close();

@@ -2,10 +2,18 @@
  * docs/storage.md is true: the whole product runs on a Redis of its own, and all that is written there stands on the page, and
  * the other way round.
  */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { sep } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { tmpdir } from 'node:os';
+import { dirname, join, sep } from 'node:path';
+import type { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { createBackupFile } from '../../src/backup/backup-file.ts';
+import { createKeeps } from '../../src/backup/own-keys.ts';
+import { restoreBackup } from '../../src/backup/restore.ts';
+import { takeSnapshot } from '../../src/backup/snapshot.ts';
+import { connectForBlocking, type RedisClient } from '../../src/redis/connect.ts';
 import { type RunningRedis, startRedisServer } from '../support/redis-server.ts';
 import { type RedisWrites, type Written, watchWrites } from '../support/redis-writes.ts';
 import { driveEverything, prefix } from './whole-workload.ts';
@@ -104,13 +112,16 @@ const sourcesIn = (...rooms: readonly string[]): readonly string[] =>
 
 describe('docs/storage.md', () => {
   let server: RunningRedis;
+  /** For what a backup of the first is restored into. */
+  let second: RunningRedis;
   let writes: RedisWrites | undefined;
   let written: ReadonlyMap<string, Written>;
   /** When the product has gone. */
   let left: ReadonlyMap<string, { readonly type: string; readonly ttl: number }>;
 
   beforeAll(async () => {
-    server = await startRedisServer();
+    const more = ['--enable-debug-command', 'yes'];
+    [server, second] = await Promise.all([startRedisServer({ more }), startRedisServer({ more })]);
     const redis = server.client();
     writes = await watchWrites(redis);
     await driveEverything(server);
@@ -126,7 +137,7 @@ describe('docs/storage.md', () => {
   }, 120_000);
   afterAll(async () => {
     writes?.close();
-    await server.stop();
+    await Promise.all([server.stop(), second.stop()]);
   });
 
   it('names every key that is written', () => {
@@ -157,6 +168,46 @@ describe('docs/storage.md', () => {
     for (const [key, { ttl }] of left) check(key, ttl > 0);
     expect([...wrong]).toEqual([]);
   });
+
+  it('lists the keys that a backup holds, and a restore brings back each of them as it was', async () => {
+    const keeps = createKeeps(prefix);
+    const isHeld = (key: string): boolean => keeps(key) || key === `{${prefix}-processes}`;
+    expect([...written.keys(), ...left.keys()].filter((key) => !isHeld(key))).toEqual([]);
+    for (const other of ['paraph-2:store', '{paraph-2-0}:signatures:wait', '{paraph-2}:audit', 'other'])
+      expect(keeps(other)).toBe(false);
+    const [from, to] = [server.client(), second.client()];
+    const path = join(mkdtempSync(join(tmpdir(), 'paraph-storage-')), 'backup');
+    onTestFinished(() => rmSync(dirname(path), { recursive: true }));
+    const masterKey = randomBytes(32);
+    const about = { product: 'x', prefix, shards: 1, store: '1', startedAt: new Date().toISOString() };
+    const connections = [server, second].map(({ port }) =>
+      connectForBlocking({ url: `redis://127.0.0.1:${port}` }),
+    ) as [RedisClient, RedisClient];
+    onTestFinished(() => {
+      for (const connection of connections) connection.disconnect();
+    });
+    const file = await createBackupFile(path, masterKey, about);
+    const { at } = await takeSnapshot(connections[0], prefix, file.add);
+    await file.finish(at);
+    await restoreBackup(connections[1], { path, masterKey, prefix });
+
+    const standing = async (redis: Redis, key: string) => {
+      const digest = await redis.call('DEBUG', 'DIGEST-VALUE', key);
+      return { key, digest, expiresAtMs: await redis.pexpiretime(key) };
+    };
+    const kept = (await from.keys('*')).filter(keeps);
+    expect(kept.length).toBeGreaterThan(100);
+    const types = new Set<string>();
+    for (const key of kept) {
+      const [before, after] = [await standing(from, key), await standing(to, key)];
+      // It may expire at this moment.
+      if ((await from.exists(key)) === 0) continue;
+      expect(after).toEqual(before);
+      types.add(await to.type(key));
+    }
+    expect(types).toEqual(new Set(['string', 'hash', 'list', 'set', 'zset', 'stream']));
+    expect((await to.keys('*')).filter((key) => !kept.includes(key))).toEqual([]);
+  }, 60_000);
 
   it('names every field of every hash', () => {
     const missing = [...written].flatMap(([key, { fields }]) =>

@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 const start = async (): Promise<TestProduct> => {
-  const product = await startTestProduct(redis, { masterKey });
+  const product = await startTestProduct(redis, { masterKey, serviceKey: 'random' });
   products.push(product);
   return product;
 };

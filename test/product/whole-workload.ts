@@ -10,6 +10,7 @@ import { createCibaClient } from '../oauth/backchannel/ciba-client.ts';
 import { createBrowser } from '../oauth/browser-client.ts';
 import { clientEntry, relyingParty, robot, secret } from '../oauth/interoperability/stage.ts';
 import { admin, startStage, tokenOf } from '../operators/stage.ts';
+import { enrolPhone } from '../support/phone.ts';
 import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
 import type { RunningRedis } from '../support/redis-server.ts';
 import { receiptRequest, type SignOptions, signRequest } from '../support/requests.ts';
@@ -138,6 +139,11 @@ const drive = async (
   const asked = await kiosk.ask(product, { login_hint: slow, client_notification_token: 'a-token' });
   expect((await kiosk.poll(product, asked.body.auth_req_id)).body.error).toBe('authorization_pending');
 
+  // A number with a new owner: its certificate is revoked.
+  const custody = product.core.custodyOver(product.core.commands);
+  await sign({ msisdn: '+41700092509' });
+  await custody.reassignNumber('41700092509');
+
   // Refused: it never becomes a transaction.
   expect((await post('sign', {})).Fault).toBeDefined();
 
@@ -147,6 +153,21 @@ const drive = async (
   await sign({ msisdn: '+41790009901', profile: `${vendor}MID/v1/OtpProfileText` });
   const { MSS_SignatureResp: signed } = await sign({ msisdn: '+41700092503' });
   await post('receipt', receiptRequest(signed.MSSP_TransID, { msisdn: '+41700092503', apId: shop }));
+
+  // A phone in a browser: enrolled, asked for its push messages, a PIN that is wrong once, a signature and a receipt.
+  const byBrowser = '+41790300001';
+  const invited = await product.api.phoneAdmin.invite(byBrowser.slice(1));
+  if (invited.kind !== 'invited') throw new Error(invited.kind);
+  const phone = await enrolPhone({ base: product.url, send: fetch }, invited.link);
+  const push = { p256dh: 'BAAA', auth: 'AAAA' };
+  await phone.call('PUT', 'push', { endpoint: 'https://push.example/1', keys: push });
+  const byHand = await submit({ msisdn: byBrowser });
+  await phone.enterPin('000000');
+  await phone.sign(await phone.prompted());
+  await ended(byHand);
+  const shown = post('receipt', receiptRequest(byHand, { msisdn: byBrowser, apId: shop }));
+  await phone.react(await phone.prompted('receipt'), 'accepted');
+  await shown;
 
   // Processes of several people: the first who signs is enough, one refuses, one is taken back.
   const workflow = (method: string, path: string, body?: unknown) =>
@@ -237,7 +258,7 @@ const drive = async (
   await relyingParty(product, { id: 'shop', secret: 'wrong' }).refresh('x');
 
   // The console, by link and by phone.
-  const subject = createSubjects(masterKey, 'default')(robot) ?? '';
+  const subject = createSubjects(masterKey, 'default', () => ({ version: 1, since: 0 }))(robot) ?? '';
   await operators.users.add(admin, { name: 'robot', role: 'viewer', oidcSubject: subject });
   await operators.views.change('robot', { times: 'relative' });
   await product.api.consoleLink();

@@ -144,7 +144,7 @@ describe('a job that was added by hand', () => {
     await expect(good.result({ timeoutMs: 10_000 })).resolves.toMatchObject({ id: good.id });
     // A good one does not wait until all the others have ended.
     await expect
-      .poll(() => signatures.getJobCounts('waiting', 'prioritized', 'delayed', 'active'), { timeout: 10_000 })
+      .poll(() => signatures.getJobCounts('waiting', 'prioritized', 'delayed', 'active'))
       .toEqual({
         waiting: 0,
         prioritized: 0,

@@ -85,7 +85,7 @@ describe('A Redis that asks for certificates', () => {
           const response = await product.api.fetch(new Request('http://test/readyz'));
           expect(response.status).toBe(200);
         },
-        { timeout: 10_000 },
+        { timeout: 20_000 },
       );
     } finally {
       await product.stop();

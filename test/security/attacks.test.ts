@@ -112,7 +112,7 @@ describe('jobs that no BullMQ would write', () => {
         if (found === null) throw new Error('not failed yet');
         return found;
       },
-      { timeout: 8000, interval: 20 },
+      { timeout: 20_000, interval: 20 },
     );
     expect(reason).toMatch(/^_10\d [A-Z_]+: /);
     expect(reason.length).toBeLessThan(200);

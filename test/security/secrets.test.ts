@@ -15,6 +15,8 @@ import { join } from 'node:path';
 import { Queue } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createSealer } from '../../src/pki/sealed-record.ts';
+import { openServiceKey } from '../../src/pki/service-key.ts';
+import { createKeySlots } from '../../src/product/key-slots.ts';
 import { hashPassword } from '../../src/registry/passwords.ts';
 import { newMsspTransId } from '../../src/transactions/ids.ts';
 import { ended, send } from '../http/wire.ts';
@@ -197,11 +199,12 @@ const pages = [
   '/rest/x',
 ];
 
-/** What the master key opens: every private key that was made, and who is who. */
+/** What the service key opens: every private key that was made, and who is who. */
 const openRecords = async (
   contents: ReadonlyMap<string, Buffer>,
+  serviceKey: Uint8Array,
 ): Promise<readonly { name: string; payload: Json }[]> => {
-  const sealer = createSealer(masterKey);
+  const sealer = createSealer(serviceKey);
   const opened: { name: string; payload: Json }[] = [];
   for (const [key, value] of contents) {
     const name = key.split(':custody:')[1];
@@ -232,7 +235,9 @@ beforeAll(async () => {
   contents = await contentsOf(redis.client(), prefix);
   await running.stop();
 
-  const records = await openRecords(contents);
+  const serviceKey = await openServiceKey(createKeySlots(redis.client(), prefix), masterKey);
+  if (serviceKey === undefined) throw new Error('the service has no service key');
+  const records = await openRecords(contents, serviceKey);
   const keys = records.filter(({ payload }) => payload.d !== undefined);
   keyNames = keys.map(({ name }) => name);
   const bytesOf = (text: string): Uint8Array => Buffer.from(text);
@@ -246,6 +251,7 @@ beforeAll(async () => {
     key('the stored form of the password', bytesOf(storedHash)),
     key('its hash', Buffer.from(storedHash.split('$').at(-1) ?? '', 'base64')),
     key('the master key', masterKey),
+    key('the service key', serviceKey),
     ...keys.flatMap(({ name, payload }) => [
       ...secretKeyParts
         .filter((part) => payload[part] !== undefined)

@@ -73,6 +73,7 @@ describe('the threat model', () => {
       'API and workers → Redis',
       'Other services → queue',
       'Workers → devices and text gateway',
+      'Phone in the browser → service',
       "Operators' browsers → console",
       'Service → receivers of callbacks',
       'Operator and command line → service',
@@ -84,7 +85,9 @@ describe('the threat model', () => {
   });
 
   it('names files that exist', () => {
-    const files = [...page.matchAll(/`((?:src|workers|scripts|test)\/[\w./-]+\.(?:ts|mjs)|[\w.-]+\.yml)`/g)];
+    const files = [
+      ...page.matchAll(/`((?:src|workers|scripts|test)\/[\w./-]+\.(?:ts|mjs|js)|[\w.-]+\.yml)`/g),
+    ];
     expect(files.length).toBeGreaterThan(20);
     expect(files.map(([, file = '']) => file).filter((file) => !existsSync(join(project, file)))).toEqual([]);
   });

@@ -2,6 +2,7 @@
  * What every signing device promises, whatever it is. A new device is added to devices.test.ts and runs through this.
  */
 import { describe, expect, it } from 'vitest';
+import type { DeviceAnswer } from '../../machines/outcome.ts';
 import { attachCertificates } from '../../src/pki/cms.ts';
 import type { KeyCustody } from '../../src/pki/ports.ts';
 import { verifySignature } from '../../src/pki/verify.ts';
@@ -15,6 +16,8 @@ export interface DeviceUnderTest {
   readonly custody: KeyCustody;
   readonly subscriber: Subscriber | undefined;
   readonly sscd: Sscd | undefined;
+  /** Of a device whose answer another process brings: what the person answers. */
+  readonly answers?: (prompt: Prompt) => Promise<DeviceAnswer>;
   /** What happens in the world before a device is asked again: the thing that it waits for. */
   readonly meanwhile?: () => void | Promise<void>;
   /** Another service signs: the nonce is of its own transaction. */
@@ -49,6 +52,7 @@ export const describeDevice = (name: string, make: () => DeviceUnderTest): void 
   const promptFor = ({ subscriber, sscd }: DeviceUnderTest, data: DataToBeSigned): Prompt => ({
     transactionId: `H00transaction${++transactions}`,
     attempt: 1,
+    apId: 'http://test.example',
     msisdn: subscriber?.msisdn ?? '41791234567',
     subscriber,
     sscd,
@@ -65,10 +69,12 @@ export const describeDevice = (name: string, make: () => DeviceUnderTest): void 
    * Asks as the worker does: again at the time that the device names, until it answers or waits for another process
    * to answer.
    */
-  const askOn = async ({ device, meanwhile }: DeviceUnderTest, first: Prompt) => {
+  const askOn = async ({ device, meanwhile, answers }: DeviceUnderTest, first: Prompt) => {
     let prompt = first;
     for (let asked = 0; asked < 10; asked += 1) {
       const result = await device.prompt(prompt);
+      if (result.kind === 'awaiting' && result.askAgainAt === undefined && answers !== undefined)
+        return { kind: 'answered', answer: await answers(prompt) } as const;
       if (result.kind !== 'awaiting' || result.askAgainAt === undefined) return result;
       expect(result.askAgainAt).toBeGreaterThan(prompt.now);
       await meanwhile?.();
@@ -130,6 +136,8 @@ export const describeDevice = (name: string, make: () => DeviceUnderTest): void 
       const subject = make();
       const prompt: ReceiptPrompt = {
         transactionId: `H00transaction${++transactions}`,
+        apId: 'http://test.example',
+        answerTo: 'token',
         msisdn: subject.subscriber?.msisdn ?? '41791234567',
         subscriber: subject.subscriber,
         sscd: subject.sscd,
@@ -139,8 +147,12 @@ export const describeDevice = (name: string, make: () => DeviceUnderTest): void 
       };
       const result = await subject.device.receipt(prompt);
       const says =
-        result.kind === 'answered' ? result.receipt : result.kind === 'awaiting' ? result.lapsesAs : '';
-      expect(['accepted', 'cancelled', 'timeout', 'unanswered']).toContain(says);
+        result.kind === 'answered'
+          ? result.receipt
+          : result.kind === 'awaiting'
+            ? result.lapsesAs
+            : result.kind;
+      expect(['accepted', 'cancelled', 'timeout', 'unanswered', 'later']).toContain(says);
     });
   });
 };

@@ -2,7 +2,7 @@
  * The whole product inside a test file: real queues and workers on the run's Redis under the file's own prefix, HTTP by
  * `fetch` without a socket. What a test changes it changes in the configuration, as an operator would.
  */
-import { randomBytes, randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { parseConfiguration } from '../../src/configuration/load.ts';
 import type { Configuration } from '../../src/configuration/schema.ts';
 import type { Workflow } from '../../src/engine/define.ts';
@@ -53,9 +53,14 @@ export interface TestProductOptions {
   readonly workers?: boolean;
   /** Two products with one master key and one prefix are two processes of one service. */
   readonly masterKey?: Uint8Array;
+  /** Of a new store: random bytes, as in production, or the master key, so that a test derives from it what the service
+   * derives. Default: `master`. */
+  readonly serviceKey?: 'random' | 'master';
   readonly redisUrl?: string;
   /** On a port of its own. What the OpenID library answers needs a socket. */
   readonly listen?: boolean;
+  /** Where it listens, for a configuration that names it; otherwise any port that is free. */
+  readonly port?: number;
   /** Also the index and the runner of ordered replays. */
   readonly operations?: boolean;
   readonly processMetrics?: boolean;
@@ -87,8 +92,10 @@ export const startTestProduct = async (
     configuration: overrides = {},
     workers = true,
     masterKey,
+    serviceKey = 'master',
     redisUrl,
     listen: listens = false,
+    port = 0,
     operations = false,
     processMetrics = false,
     charts = [],
@@ -111,7 +118,8 @@ export const startTestProduct = async (
   const core = openCore({
     configuration,
     redisUrl: redisUrl ?? redis.url,
-    masterKey: masterKey ?? randomBytes(32),
+    // The same for all products of a store.
+    masterKey: masterKey ?? hash('sha256', configuration.queue.prefix, 'buffer'),
     now: Date.now,
     logger,
     onError: createStepLog(logger, Date.now).trouble,
@@ -120,6 +128,7 @@ export const startTestProduct = async (
   });
   await core.ready();
   await claimStore(core);
+  await core.unlock(serviceKey === 'master' ? core.masterKey : undefined);
   let address = '';
   let workerSide: WorkerSide | undefined = workers
     ? await startWorkerSide(core, { operations, listensAt: () => address || 'http://test' })
@@ -131,7 +140,7 @@ export const startTestProduct = async (
         fetch: api.fetch,
         refusal: api.refusal,
         host: '127.0.0.1',
-        port: 0,
+        port,
         requestTimeoutMs: http.requestTimeoutSeconds * 1000,
         headersTimeoutMs: http.headersTimeoutSeconds * 1000,
         keepAliveMs: http.keepAliveSeconds * 1000,

@@ -90,7 +90,7 @@ const tryToStart = async ({ tls, more = [] }: ServerOptions): Promise<RunningRed
       await first.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
       await vi.waitFor(
         async () => expect(await first.call('CLUSTER', 'INFO')).toContain('cluster_state:ok'),
-        { timeout: 10_000 },
+        { timeout: 20_000 },
       );
     }
     return { port, directory, client, stop };

@@ -22,8 +22,9 @@ export const listTests = async (): Promise<ReadonlySet<string>> => {
     const vitest = join(project, 'node_modules/vitest/vitest.mjs');
     await promisify(execFile)(
       process.execPath,
-      [vitest, 'list', '--project', 'unit', '--static-parse', `--json=${list}`],
-      { cwd: project, env: ownEnvironment() },
+      [vitest, 'list', '--project', 'unit', '--project', 'browser', '--static-parse', `--json=${list}`],
+      // The tests of browsers are listed without one, too: nothing is run.
+      { cwd: project, env: { ...ownEnvironment(), CHROMIUM_PATH: process.execPath } },
     );
     const tests = JSON.parse(await readFile(list, 'utf8')) as { name: string; file: string }[];
     return new Set(

@@ -104,7 +104,7 @@ const press = async (url: string, name: string, fields: Record<string, string> =
 
 /** The link in the first mail that this process has caused. */
 const mailedLink = async (before: number): Promise<string> => {
-  await expect.poll(() => mailServer.mails.length, { timeout: 10_000 }).toBeGreaterThan(before);
+  await expect.poll(() => mailServer.mails.length).toBeGreaterThan(before);
   const raw = mailServer.mails[before]?.raw.replaceAll('=\r\n', '') ?? '';
   return /http:\/\/test\/tasks\/[\w-]+/.exec(raw)?.[0] ?? '';
 };
@@ -133,7 +133,7 @@ describe('a signer', () => {
   it('opens the link that the application got by a callback, and declines with a reason', async () => {
     await start('by-callback', { email: undefined });
     await expect
-      .poll(() => heard('by-callback', 'process.invited')?.data.link, { timeout: 10_000 })
+      .poll(() => heard('by-callback', 'process.invited')?.data.link)
       .toMatch(/^http:\/\/test\/tasks\//);
     const { link: url } = heard('by-callback', 'process.invited').data;
     expect((await press(url, 'decline', { reason: 'The price is wrong' })).status).toBe(303);
@@ -152,7 +152,30 @@ describe('a signer', () => {
     await press(url, 'sign');
     expect(await pageAt(url)).toContain('Check your phone');
     await call('DELETE', 'process/cancelled', { apId });
-    await expect.poll(() => pageAt(url), { timeout: 10_000 }).toContain('no longer needed');
+    await expect.poll(() => pageAt(url)).toContain('no longer needed');
+  });
+});
+
+describe('a mail that the server refuses', () => {
+  it('is told to the application with the link, and shown with the signer, who may still sign', async () => {
+    mailServer.refuse.rcpt.push(550);
+    await start('refused');
+    await expect
+      .poll(() => heard('refused', 'process.undelivered')?.data, { timeout: 10_000 })
+      .toEqual({
+        ...{ AP_ID: apId, process: 'refused', title: 'Contract 4711', step: 'board', key: '1' },
+        ...{ name: 'Anna Muster', code: 550, link: expect.stringMatching(/^http:\/\/test\/tasks\//) },
+      });
+    const signerIn = ({ context }: Json): Json => context?.steps[0].signers[0];
+    const view = await until('process/refused', (each) => signerIn(each)?.undelivered !== undefined, apId);
+    expect(signerIn(view)).toMatchObject({
+      state: 'open',
+      undelivered: { at: expect.stringMatching(/^\d{4}-.*Z$/), code: 550 },
+    });
+    expect((await press(signerIn(view).link, 'sign')).status).toBe(303);
+    const ended = await until('process/refused', ({ status }) => status !== 'open', apId);
+    expect(signerIn(ended)).toMatchObject({ state: 'signed', undelivered: { code: 550 } });
+    expect(product.logged.join('')).not.toContain('anna@example.com');
   });
 });
 
@@ -197,7 +220,7 @@ describe('a link', () => {
     expect(await pageAt(url)).toContain('I agree');
     const revoke = { type: 'REVOKE_LINK', step: 'board', key: '1' };
     await call('POST', 'process/asked/events', { apId: other, body: revoke });
-    await expect.poll(async () => (await get(url)).status, { timeout: 10_000 }).toBe(404);
+    await expect.poll(async () => (await get(url)).status).toBe(404);
     const [next = ''] = linksOf((await call('GET', 'process/asked', { apId: other })).body);
     expect((await press(next, 'decline', { reason: 'No' })).status).toBe(303);
     const ended = await until('process/asked', ({ status }) => status !== 'open', other);
@@ -213,7 +236,7 @@ describe('a link', () => {
       call('POST', 'process/revoked/events', { apId, body: { type: 'REVOKE_LINK', step: 'board', key } });
     expect((await revoke('2')).status).toBe(409);
     expect((await revoke('1')).status).toBeLessThan(300);
-    await expect.poll(async () => (await get(url)).status, { timeout: 10_000 }).toBe(404);
+    await expect.poll(async () => (await get(url)).status).toBe(404);
     await call('DELETE', 'process/revoked', { apId });
   });
 
@@ -221,14 +244,12 @@ describe('a link', () => {
     const before = mailServer.mails.length;
     await start('secret', { email: 'very.private@example.com' });
     const url = await mailedLink(before);
-    await expect
-      .poll(() => heard('secret', 'process.invited')?.data.link, { timeout: 10_000 })
-      .toMatch(/^http/);
+    await expect.poll(() => heard('secret', 'process.invited')?.data.link).toMatch(/^http/);
     const callbackUrl: string = heard('secret', 'process.invited').data.link;
     await press(url, 'sign');
     await until('process/secret', ({ status }) => status !== 'open', apId);
     await get(`${url}x`);
-    await expect.poll(() => product.logged.join(''), { timeout: 10_000 }).toContain('mail sent');
+    await expect.poll(() => product.logged.join('')).toContain('mail sent');
     const tokens = [url, callbackUrl].map((link) => link.slice('http://test/tasks/'.length));
     const log = product.logged.join('');
     const client = redis.client();

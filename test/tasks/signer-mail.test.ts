@@ -29,7 +29,7 @@ beforeEach(async () => {
 });
 
 const mailsSince = async (before: number, wanted = 1) => {
-  await expect.poll(() => server.mails.length - before, { timeout: 10_000 }).toBe(wanted);
+  await expect.poll(() => server.mails.length - before).toBe(wanted);
   return server.mails.slice(before);
 };
 
@@ -90,7 +90,7 @@ describe('a signer with an address', () => {
     await s.until(signer, ({ record }) => JSON.stringify(record?.context).includes('"linkVersion":2'));
     const statuses = () =>
       Promise.all(server.mails.slice(before).map(async ({ raw }) => (await s.request(linkIn(raw))).status));
-    await expect.poll(statuses, { timeout: 10_000 }).toContain(200);
+    await expect.poll(statuses).toContain(200);
     await s.press(s.tokenOf(signer, 2), 'decline');
   });
 
@@ -109,11 +109,15 @@ describe('a signer with an address', () => {
   it('gets the mail when its job is run again, after all tries have failed', async () => {
     const before = server.mails.length;
     server.refuse.rcpt.push(450, 450, 450, 450, 450);
-    await s.begin([stepOf('board', [withMail])]);
+    const id = await s.begin([stepOf('board', [withMail])]);
     const failed = async () => (await at.queue.getJobs(['failed'])).find(({ name }) => name === 'mail@1');
     await expect
       .poll(async () => (await failed())?.failedReason, { timeout: 10_000 })
       .toBe('the mail server could not be used');
+    const { record } = await s.until(id, (each) => JSON.stringify(each.record).includes('undelivered'));
+    expect(record?.context).toMatchObject({
+      progress: [{ branches: [{ state: 'open', undelivered: { at: expect.any(Number) } }] }],
+    });
     await (await failed())?.retry();
     await mailsSince(before);
   });
@@ -122,7 +126,7 @@ describe('a signer with an address', () => {
     const before = server.mails.length;
     server.refuse.rcpt.push(550);
     const id = await s.begin([stepOf('board', [withMail])]);
-    await expect.poll(() => s.mailed, { timeout: 10_000 }).toEqual([expect.stringMatching(/ refused 550$/)]);
+    await expect.poll(() => s.mailed).toEqual([expect.stringMatching(/ refused 550$/)]);
     const [mailId = ''] = s.mailed[0]?.split(' ') ?? [];
     const { result } = await s.until(mailId, ({ ended }) => ended === 'completed');
     expect(result).toMatchObject({ output: { kind: 'refused', code: 550 } });
@@ -154,7 +158,7 @@ describe('a signer with an address', () => {
     await s.press(s.tokenOf(signer), 'decline');
     await s.orderMail(signer, 'after the end', notice);
     const jobs = async () => (await at.queue.getJobs(['completed'])).filter(({ name }) => name === 'mail@1');
-    await expect.poll(async () => (await jobs()).length, { timeout: 10_000 }).toBe(3);
+    await expect.poll(async () => (await jobs()).length).toBe(3);
     expect(server.mails).toHaveLength(before + 1);
   });
 });
@@ -164,7 +168,7 @@ describe('a mail in Redis', () => {
     const before = server.mails.length;
     await s.begin([stepOf('board', [withMail])]);
     const [mail] = await mailsSince(before);
-    await expect.poll(() => s.mailed.length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => s.mailed.length).toBe(1);
     const [id = ''] = s.mailed[0]?.split(' ') ?? [];
     await s.until(id, ({ ended }) => ended === 'completed');
     const stored = JSON.stringify(await at.redis.hgetall(at.queue.toKey(id)));

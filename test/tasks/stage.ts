@@ -60,6 +60,7 @@ export const startTaskStage = async (
   const applicationName = (id: string): string => (id === apId ? 'Example Insurance' : id);
   const mails = createSignerMails({
     engine,
+    signerWorkflow: () => process.children.signer,
     mailer: { send: () => Promise.reject(new Error('This test has no mail server')) },
     links,
     publicUrl: () => origin,

@@ -30,7 +30,7 @@ describe('before a worker runs', () => {
         expect(seen.valueOf('paraph_queue_jobs', about)).toBe(2);
         expect(seen.valueOf('paraph_queue_oldest_age_seconds', about)).toBeGreaterThan(1);
       },
-      { timeout: 8000, interval: 200 },
+      { timeout: 20_000, interval: 200 },
     );
     const seen = await scrape();
     expect(seen.valueOf('paraph_queue_jobs', { ...about, queue: 'receipts' })).toBe(0);

@@ -41,7 +41,7 @@ afterAll(async () => {
   await closeShards(shards);
 });
 
-const until = (check: () => void) => vi.waitFor(check, { timeout: 10_000, interval: 20 });
+const until = (check: () => void) => vi.waitFor(check, { timeout: 20_000, interval: 20 });
 const stands = (seconds: number) =>
   until(() => {
     vi.advanceTimersByTime(1000);

@@ -52,7 +52,7 @@ afterAll(async () => {
   await product.stop();
 });
 
-const until = <T>(check: () => Promise<T>) => vi.waitFor(check, { timeout: 10_000, interval: 20 });
+const until = <T>(check: () => Promise<T>) => vi.waitFor(check, { timeout: 20_000, interval: 20 });
 const wireOf = (options: Parameters<typeof signRequest>[0]) => {
   const parsed = product.core.protocol.parseSign(signRequest(options));
   if (!parsed.ok) throw new Error(parsed.fault.detail);

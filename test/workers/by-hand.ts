@@ -15,6 +15,7 @@ import { doneEvent } from '../../src/engine/interpret.ts';
 import { createInstanceStore, type InstanceStore } from '../../src/engine/redis/instance-store.ts';
 import type { InstanceJob } from '../../src/engine/take-job.ts';
 import { createTurn } from '../../src/engine/turn.ts';
+import { openPhoneDevice } from '../../src/product/phone-side.ts';
 import type { Prompt } from '../../src/sscd/device.ts';
 import { createDevices, type Devices } from '../../src/sscd/devices.ts';
 import { createOutbox } from '../../src/sscd/text-gateway.ts';
@@ -40,8 +41,11 @@ interface TurnChanges {
   /** What time it is; milliseconds since the epoch. */
   readonly now?: () => number;
   readonly store?: (real: InstanceStore) => InstanceStore;
-  /** Activities are not waited for: they go on while the job sleeps. Otherwise each answers within its turn, however slow the machine. */
-  readonly sleepsMeanwhile?: true;
+  /**
+   * Activities are not waited for: they go on while the job sleeps. Otherwise each answers within its turn, however slow the
+   * machine. With a function the turn waits until that is true, and no longer.
+   */
+  readonly sleepsMeanwhile?: true | (() => boolean);
   /** The process has died by the time that such an activity answers. */
   readonly dies?: true;
 }
@@ -103,7 +107,10 @@ export const startByHand = async (
     trouble: ({ message }: Error) => void troubles.push(message),
   };
   const custody = core.custodyOver(blocking);
-  const devices = createDevices({ custody, gateway: createOutbox(blocking, 'unused', Date.now) });
+  const devices = createDevices({
+    ...{ custody, phones: openPhoneDevice(core).options },
+    gateway: createOutbox(blocking, 'unused', Date.now),
+  });
   const common = {
     place: { shard: 0, shards: 1 },
     protocol,
@@ -139,14 +146,26 @@ export const startByHand = async (
       ...activities,
       of: (instance) => {
         const own = activities.of(instance);
-        return { ...own, next: (ms) => own.next(ms === 0 ? 0 : patienceMs) };
+        const untilItSleeps = async (mayEnd: () => boolean) => {
+          for (;;) {
+            const ended = await own.next(5);
+            if (ended !== undefined || mayEnd()) return ended;
+          }
+        };
+        return {
+          ...own,
+          next: (ms) =>
+            typeof sleepsMeanwhile === 'function'
+              ? untilItSleeps(sleepsMeanwhile)
+              : own.next(ms === 0 ? 0 : patienceMs),
+        };
       },
     };
     const { name, version } = workflow.chart;
     const turn = createTurn({
       store,
       find: (wanted, of = version) => (wanted === name && of === version ? workflow : undefined),
-      activities: sleepsMeanwhile ? activities : waiting,
+      activities: sleepsMeanwhile === true ? activities : waiting,
       neighbours: { start: async () => undefined, tell: async () => undefined },
       observe: () => undefined,
       workflowOf: () => ({ name }),
@@ -192,7 +211,18 @@ export const startByHand = async (
     },
     signatureTurn: (changes = {}) => {
       const upstreams = createUpstreams(quiet);
-      const made = { ...common, upstreams, now: Date.now, providers, custody, seals, answer, ...changes };
+      const { read } = createInstanceStore(shard.signatures.queue, blocking, changes.now ?? Date.now);
+      const made = {
+        ...common,
+        upstreams,
+        now: Date.now,
+        providers,
+        custody,
+        seals,
+        answer,
+        read,
+        ...changes,
+      };
       return turnOf(shard.signatures, createSignatureWorkflow(made), changes);
     },
     receiptTurn: (changes = {}) => {

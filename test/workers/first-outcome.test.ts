@@ -1,7 +1,7 @@
 /**
  * The first outcome stands, wherever the turn that told it was cut off, and however late the next one comes.
  */
-import { DelayedError } from 'bullmq';
+import { DelayedError, type Job } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createInstanceStore, type InstanceStore } from '../../src/engine/redis/instance-store.ts';
 import { fault } from '../../src/protocol/fault.ts';
@@ -113,6 +113,61 @@ describe('a worker that stood still when it had taken a job', () => {
     await expect(turn(stale, 'stale')).rejects.toBeInstanceOf(DelayedError);
     expect(prompted).toEqual([1]);
     expect(troubles.at(-1)).toBe('The lock is lost');
+  });
+});
+
+describe('a worker that stood still when it had stored that it asks a person', () => {
+  /** A transaction whose worker stands still after its commit, while `meanwhile` happens. */
+  const askedAfter = async (meanwhile: (id: string, job: Job) => Promise<void>) => {
+    const { shard, take, signatureTurn, devicesThat } = byHand;
+    const prompted: string[] = [];
+    let reached = false;
+    const store = (real: InstanceStore): InstanceStore => ({
+      ...real,
+      commit: async (...given) => {
+        const committed = await real.commit(...given);
+        if (!reached) await meanwhile(id, job);
+        reached = true;
+        return committed;
+      },
+    });
+    const msisdn = silentPerson();
+    const id = await submit(msisdn);
+    const job = await take(shard.signatures, 'paused');
+    const devices = devicesThat(({ transactionId }) => void prompted.push(transactionId));
+    const end = await signatureTurn({ store, devices })(job, 'paused').catch((error: Error) => error);
+    expect(reached).toBe(true);
+    return { id, msisdn, job, end: end as Error, prompted };
+  };
+
+  it('asks nobody when another worker has ended the transaction meanwhile, and leaves the phone free', async () => {
+    const { product, shard, take, signatureTurn } = byHand;
+    const { queue, redis: connection } = shard.signatures;
+    const { id, msisdn, prompted } = await askedAfter(async (id, job) => {
+      await connection.set(`${queue.toKey(id)}:lock`, 'other');
+      const late = signatureTurn({ now: () => Date.now() + 600_000 });
+      const expired = await late(job, 'other').catch((error: Error) => error);
+      await job.moveToFailed(expired as Error, 'other', false);
+    });
+    expect(await product.statusOf(id)).toBe('_208');
+    expect(prompted).toEqual([]);
+    const next = await submit(msisdn);
+    const turn = signatureTurn()(await take(shard.signatures, 'next'), 'next');
+    await expect(turn).rejects.toBeInstanceOf(DelayedError);
+    await cancel(next);
+    await shard.signatures.queue.remove(next);
+  });
+
+  it('asks nobody when the transaction was cancelled meanwhile, although no worker has judged it', async () => {
+    const { job, end, prompted } = await askedAfter(async (id) => {
+      const { queue, redis: connection } = byHand.shard.signatures;
+      const store = createInstanceStore(queue, connection, Date.now);
+      const order = { type: 'CANCEL', attempt: 1, fault: fault(401) };
+      expect(await store.deliver(id, 'out/cancel', order)).toMatchObject({ given: 'waiting' });
+    });
+    expect(end.message).toMatch(/^_401 /);
+    await job.moveToFailed(end, 'paused', false);
+    expect(prompted).toEqual([]);
   });
 });
 

@@ -49,7 +49,7 @@ const realLock = (): DeviceLock =>
   createDeviceLock(byHand.product.core.blocking, byHand.product.configuration.queue.prefix, Date.now);
 
 /** The turn of a worker. @returns The reason, for a job that has failed. */
-const turnWith = (deviceLock: DeviceLock, changes: { readonly sleepsMeanwhile?: true } = {}) => {
+const turnWith = (deviceLock: DeviceLock, changes: { readonly sleepsMeanwhile?: () => boolean } = {}) => {
   const turn = byHand.signatureTurn({
     deviceLock,
     devices: byHand.devicesThat(({ transactionId }) => void prompted.push(transactionId)),
@@ -70,16 +70,18 @@ const turnWith = (deviceLock: DeviceLock, changes: { readonly sleepsMeanwhile?: 
 const claimedByOlder = async (): Promise<() => void> => {
   const real = realLock();
   const { opened, open } = createGate();
+  let hasClaimed = false;
   const turn = turnWith(
     {
       ...real,
       claim: async (...args) => {
         const held = await real.claim(...args);
+        hasClaimed = true;
         await opened;
         return held;
       },
     },
-    { sleepsMeanwhile: true },
+    { sleepsMeanwhile: () => hasClaimed },
   );
   expect(await turn(older, 'older')).toBe('sleeps');
   return open;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { checkDefinition } from '../../src/workflows/check-definition.ts';
-import { definitionSchema } from '../../src/workflows/definition.ts';
+import { definitionJsonSchema, definitionSchema } from '../../src/workflows/definition.ts';
 import { readDuration } from '../../src/workflows/duration.ts';
 import { planOf } from '../../src/workflows/plan.ts';
 
@@ -50,8 +50,11 @@ it('takes a condition that may never hold, when it takes too many comparisons to
   expect(verdict(withLast(26))).toBe('usable');
 });
 
-it('has a JSON Schema', () => {
-  const schema = z.toJSONSchema(definitionSchema, { io: 'input' });
+it('has a JSON Schema, which docs/ has as a file', () => {
+  const file = readFileSync(join(import.meta.dirname, '../../docs/process-definition.schema.json'), 'utf8');
+  const schema = definitionJsonSchema();
+  expect(JSON.parse(file)).toEqual(JSON.parse(JSON.stringify(schema)));
+  expect(file.match(/"\$id"/g)).toHaveLength(1);
   expect(schema.$defs?.ProcessDefinition).toMatchObject({
     type: 'object',
     required: ['steps'],
@@ -172,7 +175,9 @@ describe('one error names the place, and never the value', () => {
     ],
     [
       'steps[1].if: may have 200 comparisons at most',
-      withSecond({ if: { any: Array(201).fill({ step: 'one', is: 'done' }) } }),
+      withSecond({
+        if: { any: [101, 100].map((count) => ({ any: Array(count).fill({ step: 'one', is: 'done' }) })) },
+      }),
     ],
     [
       'steps[1].if.any[0].is: is not what it must be',
@@ -227,6 +232,32 @@ describe('one error names the place, and never the value', () => {
     ).toBe(`steps[1].signers: ${words}`);
     const steps = people(51).map((signer, index) => ({ name: `s${index}`, signers: [signer] }));
     expect(verdict({ text: 'I', steps })).toBe('steps: may have 50 elements at most');
+  });
+
+  it('refuses what the schema would look at for too long, by its size alone', () => {
+    const wrong = (count: number): object[] => Array.from({ length: count }, () => ({}));
+    expect(verdict(withSecond({ if: { all: wrong(201) } }))).toBe(
+      'steps[1].if.all: may have 200 comparisons at most',
+    );
+    const nested = Array.from({ length: 30 }, () => ({ any: wrong(200) }));
+    expect(verdict(withSecond({ if: { all: nested } }))).toBe(': has too many parts');
+    expect(verdict(Object.fromEntries(wrong(5000).entries()))).toBe(': has too many parts');
+    // A hundred people in fifty steps, each with a condition.
+    const steps = Array.from({ length: 50 }, (_, index) => ({
+      name: `s${index}`,
+      signers: [1, 2].map((number) => ({
+        ...{ name: 'Anna', msisdn: `+4179${1_000_000 + 2 * index + number}`, email: 'anna@ap.example' },
+        ...{ language: 'de', text: 'I agree' },
+      })),
+      ...(index > 0 && { if: { any: Array(20).fill({ step: `s${index - 1}`, is: 'done' }) } }),
+    }));
+    expect(verdict({ steps })).toBe('usable');
+  });
+
+  it('stops at the first problem: other requests wait for the check', () => {
+    const wrong = (count: number): object[] => Array.from({ length: count }, () => ({}));
+    const many = withSecond({ if: { all: Array.from({ length: 18 }, () => ({ all: wrong(200) })) } });
+    expect(verdict(many)).toBe('steps[1].if.all[0].all[0].not: is not what it must be');
   });
 
   it('refuses a condition that is nested without end', () => {

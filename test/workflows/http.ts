@@ -26,7 +26,9 @@ export const callerOf = (product: () => TestProduct) => {
           ...(body !== undefined && { 'content-type': 'application/json' }),
           ...headers,
         },
-        ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+        ...(body !== undefined && {
+          body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
+        }),
       }),
     );
     return { status: response.status, body: await response.json(), response };
@@ -42,7 +44,7 @@ export const callerOf = (product: () => TestProduct) => {
           last = await look();
           return wanted(last) || last;
         },
-        { timeout: 25_000, interval: 20 },
+        { timeout: 50_000, interval: 20 },
       )
       .toBe(true);
     return last;

@@ -6,7 +6,14 @@ import { defineWorkflow } from '../../src/engine/define.ts';
 import { spreadOver } from '../../src/engine/engine.ts';
 import type { WorkflowWorker } from '../../src/engine/worker.ts';
 import type { Shard } from '../../src/transactions/shards.ts';
-import { createListing, listInstances, type WorkflowStatus } from '../../src/workflows/listing.ts';
+import { instanceIdOf } from '../../src/workflows/contract.ts';
+import {
+  createListing,
+  listInstances,
+  type Noted,
+  sizeOf,
+  type WorkflowStatus,
+} from '../../src/workflows/listing.ts';
 import { createTurns } from '../../workers/fairness.ts';
 import { startWorkflowsWorker } from '../../workers/workflow.worker.ts';
 import { createStage, type Stage } from '../engine/stage.ts';
@@ -25,19 +32,99 @@ describe('the end of an instance', () => {
     let time = 0;
     const retention = { doneMs: 10, failedMs: 100 };
     const listing = createListing({ queue, redis, retention, now: () => time });
-    for (let index = 0; index < 1001; index += 1) await listing.note(`f${index}`, 1, 'failed', 'failed');
-    await listing.note('cancelled', 1, 'cancelled', 'failed');
+    const note = (id: string, status: WorkflowStatus, job: Noted['job']) =>
+      listing.note({ id, createdAt: 1, size: 1, status, job });
+    for (let index = 0; index < 1001; index += 1) await note(`f${index}`, 'failed', 'failed');
+    await note('cancelled', 'cancelled', 'failed');
     time = 1;
-    await listing.note('completed', 1, 'completed', 'completed');
-    await listing.note('decided', 1, 'failed', 'completed');
+    await note('completed', 'completed', 'completed');
+    await note('decided', 'failed', 'completed');
     time = 50;
-    await listing.note('last', 1, 'completed', 'completed');
+    await note('last', 'completed', 'completed');
     expect(await listed({ queue, redis }, 'completed')).toEqual(['last']);
     expect(await listed({ queue, redis }, 'cancelled')).toEqual(['cancelled']);
     expect(await listed({ queue, redis }, 'failed')).toHaveLength(1001);
     time = 150;
-    for (const id of ['a', 'b']) await listing.note(id, 1, 'completed', 'completed');
+    for (const id of ['a', 'b']) await note(id, 'completed', 'completed');
     expect(await listed({ queue, redis })).toEqual(['b', 'a']);
+  });
+});
+
+describe('the size of open instances', () => {
+  const person = { name: 'Anna', msisdn: '+41700092501' };
+  const input = {
+    steps: [
+      { signers: [{ ...person, substitutes: [person, person] }, person] },
+      { signers: [person], escalate: { after: 'P1D', to: person } },
+    ],
+    compensation: [{ tell: 'https://ap.example/' }, { signers: [person] }],
+  };
+
+  it('is one for each, and one more for each person in the definition of a process', () => {
+    expect(sizeOf('process', { apId: 'a', input })).toBe(1 + 4 + 2 + 1);
+    expect(sizeOf('other', { apId: 'a', input })).toBe(1);
+    const thousands = { steps: [{ signers: Array.from({ length: 10_000 }, () => person) }] };
+    expect(sizeOf('process', { input: thousands })).toBe(101);
+    for (const data of [undefined, 7, { input: null }, { input: { steps: 'x', compensation: [null, 7] } }])
+      expect(sizeOf('process', data)).toBe(1);
+  });
+
+  it('counts each once, whoever notes it how often, and those that are open alone', async () => {
+    const { queue, redis } = begin();
+    const retention = { doneMs: 1000, failedMs: 1000 };
+    const listing = createListing({ queue, redis, retention, now: () => 1 });
+    const [a, b] = ['mid://a.example', 'mid://b.example'];
+    const note = async (id: string, status: WorkflowStatus, job: Noted['job']) => {
+      await redis.set(queue.toKey(`${id}:lock`), 'held');
+      await redis.hset(queue.toKey(id), 'timestamp', 1);
+      await listing.note({ id, createdAt: 1, size: 4, status, job, token: 'held' });
+    };
+    const ofA = instanceIdOf(a, 'process', '1');
+    await note(ofA, 'open', 'added');
+    await note(ofA, 'open', 'open');
+    await note(ofA, 'open', 'added');
+    await note(instanceIdOf(a, 'process', '2'), 'open', 'open');
+    await note(instanceIdOf(b, 'process', '1'), 'open', 'open');
+    expect(await listing.sizes(a)).toEqual({ own: 8, inAll: 12 });
+    await note(ofA, 'cancelled', 'failed');
+    await note(ofA, 'cancelled', 'failed');
+    // The answer to whoever has added it comes late.
+    await note(ofA, 'open', 'added');
+    expect(await listed({ queue, redis }, 'cancelled')).toEqual([ofA]);
+    expect(await listing.sizes(a)).toEqual({ own: 4, inAll: 8 });
+    // It is run again.
+    await note(ofA, 'open', 'open');
+    expect(await listing.sizes(a)).toEqual({ own: 8, inAll: 12 });
+    await note(instanceIdOf(b, 'process', '1'), 'completed', 'completed');
+    expect(await listing.sizes(b)).toEqual({ own: 0, inAll: 8 });
+  });
+});
+
+describe('an instance that has ended', () => {
+  it('is not open again by a note that comes late, of a worker without the lock or of who has added it', async () => {
+    const { queue, redis } = begin();
+    const listing = createListing({ queue, redis, retention: { doneMs: 9, failedMs: 9 }, now: () => 1 });
+    const apId = 'mid://a.example';
+    const id = instanceIdOf(apId, 'process', '1');
+    const note = (status: WorkflowStatus, job: Noted['job'], token?: string) =>
+      listing.note({ id, createdAt: 1, size: 4, status, job, token });
+    await redis.hset(queue.toKey(id), 'timestamp', 1);
+    await redis.set(queue.toKey(`${id}:lock`), 'second');
+    await note('open', 'open', 'second');
+    await note('completed', 'completed');
+    await note('open', 'open', 'first');
+    await redis.del(queue.toKey(`${id}:lock`));
+    await note('open', 'open', 'first');
+    expect(await listed({ queue, redis }, 'completed')).toEqual([id]);
+    expect(await listed({ queue, redis }, 'open')).toEqual([]);
+    // Its entry has been removed meanwhile.
+    await redis.del(queue.toKey('list:completed'));
+    await redis.hset(queue.toKey(id), 'finishedOn', 2);
+    await note('open', 'added');
+    await redis.del(queue.toKey(id));
+    await note('open', 'added');
+    expect(await listed({ queue, redis })).toEqual([]);
+    expect(await listing.sizes(apId)).toEqual({ own: 0, inAll: 0 });
   });
 });
 
@@ -61,6 +148,7 @@ describe('an instance that a worker takes', () => {
       shard: { workflows: { queue, redis } } as unknown as Shard,
       connection: redis,
       locate: spreadOver([queue], redis, Date.now),
+      subscribers: { find: () => undefined },
       ...{ workflows: [resting], activities: {}, concurrency: 4, fetchers: 1, turns: createTurns() },
       ...{ retention: { doneMs: 60_000, failedMs: 60_000 }, graceMs: 100, now: Date.now },
       worker: { connection: redis, prefix: String(queue.opts.prefix) },
@@ -104,7 +192,7 @@ describe('an instance that a worker takes', () => {
     }) as never;
     await queue.add('resting@1', { apId: 'http://ap.example' }, { jobId: 'I-1' });
     const errors = take(stage);
-    await expect.poll(() => listed(stage, 'open'), { timeout: 5000 }).toEqual(['I-1']);
+    await expect.poll(() => listed(stage, 'open')).toEqual(['I-1']);
     await stage.until('I-1', ({ record }) => record?.value === 'open');
     expect([refused, errors.map(({ message }) => message)]).toEqual([1, ['OOM command not allowed']]);
     expect(await queue.getFailedCount()).toBe(0);

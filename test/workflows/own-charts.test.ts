@@ -6,6 +6,7 @@ import { fault } from '../../src/protocol/fault.ts';
 import { createAnswer } from '../../src/transactions/answers.ts';
 import { closeShards, openShards } from '../../src/transactions/shards.ts';
 import { defineWorkflow, service } from '../../src/workflows/index.ts';
+import { createGate } from '../engine/stage.ts';
 import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { basic, callerOf } from './http.ts';
@@ -72,6 +73,38 @@ charts.push(
     events: z.looseObject({ type: z.enum(['FREE', 'CANCEL']) }),
   }),
 );
+
+/** Ends, and then tells it until the test lets it go on. */
+let telling: Promise<void> | undefined;
+const told: string[] = [];
+const slow = setup({
+  types: { input: {} as { how: string }, context: {} as { how: string } },
+  actions: {
+    tell: async (_, how: string) => {
+      told.push(how);
+      await telling;
+    },
+  },
+}).createMachine({
+  context: ({ input }) => input,
+  initial: 'waiting',
+  output: ({ context }) => context,
+  states: {
+    waiting: {
+      on: {
+        END: [
+          { guard: ({ context }) => context.how === 'broken', target: 'broken' },
+          { guard: ({ context }) => context.how === 'cancelled', target: 'cancelled' },
+          { target: 'done' },
+        ],
+      },
+    },
+    broken: { tags: 'failed', entry: { type: 'tell', params: 'broken' } },
+    cancelled: { type: 'final', entry: { type: 'tell', params: 'cancelled' } },
+    done: { type: 'final', entry: { type: 'tell', params: 'done' } },
+  },
+});
+charts.push(defineWorkflow({ name: 'slow', version: 1, chart: slow, reasonOf: () => 'it is broken' }));
 
 const device = { kind: 'simulated', sign: 'never-answers', receipt: 'never-answers' } as const;
 /** People with a phone of their own, who never answer. */
@@ -194,7 +227,7 @@ describe('a chart of an operator', () => {
     await call('POST', 'approval', { body: { id: 'a-5', input: silent(1) }, apId: 'mid://five.example' });
     const send = (type: string) =>
       call('POST', 'approval/a-5/events', { body: { type }, apId: 'mid://five.example' });
-    await expect.poll(async () => (await send('ASK')).status, { timeout: 5000 }).toBe(202);
+    await expect.poll(async () => (await send('ASK')).status).toBe(202);
     const theirs = async (): Promise<string | undefined> => {
       for (const line of product.asked()) {
         const [id = ''] = line.split(' ');
@@ -202,11 +235,38 @@ describe('a chart of an operator', () => {
       }
       return undefined;
     };
-    await expect.poll(theirs, { timeout: 10_000 }).toBeDefined();
+    await expect.poll(theirs).toBeDefined();
     const msspTransId = (await theirs()) ?? '';
     expect(await product.statusOf(msspTransId, 'mid://five.example')).toBe('504');
     expect(await send('LEAVE')).toMatchObject({ status: 202 });
     await expect.poll(() => product.statusOf(msspTransId, 'mid://five.example')).toBe('_401');
+  });
+
+  it('has nobody asked by a process that was paused in `sign`, and goes on after the state was left', async () => {
+    const { blocking } = product.core;
+    const name = Object.keys(blocking).find((each) => each.startsWith('addStandardJob:')) ?? '';
+    const add = Reflect.get(blocking, name) as (...given: readonly unknown[]) => Promise<unknown>;
+    onTestFinished(() => void Reflect.set(blocking, name, add));
+    const pausing = createGate();
+    const goingOn = createGate();
+    const added = createGate<unknown>();
+    Reflect.set(blocking, name, async function (this: unknown, ...given: readonly unknown[]) {
+      if (!JSON.stringify(given).includes('answerTo')) return add.apply(this, [...given]);
+      pausing.open();
+      await goingOn.opened;
+      const answer = await add.apply(this, [...given]);
+      added.open(answer);
+      return answer;
+    });
+    await call('POST', 'approval', { body: { id: 'a-6', input: silent(1) } });
+    await until('approval/a-6', ({ state }) => state === 'waiting');
+    const send = (type: string) => call('POST', 'approval/a-6/events', { body: { type } });
+    expect(await send('ASK')).toMatchObject({ status: 202 });
+    await pausing.opened;
+    expect(await send('LEAVE')).toMatchObject({ status: 202 });
+    await until('approval/a-6', ({ status }) => status === 'completed');
+    goingOn.open();
+    expect(await product.statusOf(String(await added.opened), 'mid://ap.example')).toBe('_101');
   });
 
   it('gets the fault of a person, of the request, and of a number that is not known, as its output', async () => {
@@ -262,6 +322,27 @@ describe('a chart of an operator', () => {
     expect(await until('held/c-3', ({ status }) => status !== 'open')).toMatchObject({ status: 'cancelled' });
   });
 
+  it.each([
+    ['done', { status: 'completed', output: { how: 'done' } }],
+    ['cancelled', { status: 'cancelled', output: { how: 'cancelled' } }],
+    ['broken', { status: 'failed', reason: 'it is broken' }],
+  ])('has ended for its application when it tells so: %s', async (how, end) => {
+    await call('POST', 'slow', { body: { id: `e-${how}`, input: { how } } });
+    await until(`slow/e-${how}`, ({ state }) => state === 'waiting');
+    let goOn: () => void = () => undefined;
+    telling = new Promise((resolve) => {
+      goOn = resolve;
+    });
+    await call('POST', `slow/e-${how}/events`, { body: { type: 'END' } });
+    await expect.poll(() => told, { timeout: 5000, interval: 10 }).toContain(how);
+    const before = await call('GET', `slow/e-${how}`);
+    const late = await call('POST', `slow/e-${how}/events`, { body: { type: 'END' } });
+    goOn();
+    const { endedAt: _, ...after } = await until(`slow/e-${how}`, ({ endedAt }) => endedAt !== undefined);
+    expect([before.body, late.status]).toMatchObject([{ ...end, state: how }, 404]);
+    expect(before.body).toEqual(after);
+  });
+
   it('sends its changes until it ends', async () => {
     await call('POST', 'approval', { body: { id: 'd-1', input: robot } });
     const response = await product.api.fetch(
@@ -306,7 +387,8 @@ describe('a chart of an operator', () => {
       }),
     );
     const reader = body?.getReader();
-    await reader?.read();
+    // How long to wait before the next try, and the state.
+    for (let read = 0; read < 2; read += 1) await reader?.read();
     const troubles = () => product.logged.filter((line) => line.includes('"msg":"trouble"')).length;
     const before = troubles();
     const rows = (await product.api.workflows.list({}, { limit: 100 }))?.rows ?? [];
@@ -393,13 +475,13 @@ describe('a transaction that was asked by a chart and is run again by a tool', (
       onError: () => undefined,
     });
     const answer = createAnswer(shards, product.core);
-    await expect.poll(() => product.asked().length, { timeout: 5000 }).toBeGreaterThan(asked);
+    await expect.poll(() => product.asked().length).toBeGreaterThan(asked);
     const [id = ''] = product.asked().at(-1)?.split(' ') ?? [];
     expect(await answer(id, 1, { kind: 'fault', fault: fault(208) })).toBe('accepted');
     const view = await until('approval/r-1', ({ status }) => status === 'completed', apId);
     expect(view.output).toMatchObject({ kind: 'failed', code: 208, msspTransId: id });
     await expect.poll(() => product.replay(id)).toBe('replayed');
-    await expect.poll(() => product.asked().includes(`${id} 2`), { timeout: 5000 }).toBe(true);
+    await expect.poll(() => product.asked().includes(`${id} 2`)).toBe(true);
     expect(await answer(id, 2, { kind: 'fault', fault: fault(401) })).toBe('accepted');
     await expect.poll(() => product.statusOf(id, apId)).toBe('_401');
     expect((await call('GET', 'approval/r-1', { apId })).body).toEqual(view);

@@ -52,7 +52,7 @@ export const auditPage = (
 <div class="field"><label for="who">Who</label><input id="who" name="who" type="text" autocomplete="off" autocapitalize="none" spellcheck="false" value="${who ?? ''}"></div>
 <div class="field"><label for="action">Action</label><select id="action" name="action"><option value="">Any</option>${options(auditActions, action)}</select></div>
 <div class="field"><label for="target">Transaction, bulk or user</label><input id="target" name="target" type="text" autocomplete="off" spellcheck="false" value="${target ?? ''}"></div>
-</div><div class="actions"><button type="submit">Show</button>${who || action || target ? html`<a href="/admin/audit">All entries</a>` : nothing}</div></form>
+<div class="actions"><button type="submit">Show</button>${who || action || target ? html`<a href="/admin/audit">All entries</a>` : nothing}</div></div></form>
 ${pagedList({
   path: '/admin/audit',
   fields: { who, action, target },

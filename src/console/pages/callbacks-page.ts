@@ -68,17 +68,31 @@ export interface CallbacksModel {
   readonly notice: Notice | undefined;
 }
 
+/** What it is about: a transaction, or a process. */
+const subject = ({
+  msspTransId = '',
+  process,
+  instanceId = '',
+  event,
+  attempt,
+  step,
+  key,
+}: ShownCallback): Html =>
+  process === undefined
+    ? html`<a class="code" href="/admin/transactions/${encodeURIComponent(msspTransId)}">${msspTransId}</a><span class="sub">${event}, attempt ${attempt}</span>`
+    : html`<a class="code" href="/admin/workflows/${encodeURIComponent(instanceId)}">${process}</a><span class="sub">${[event, step, key].filter(Boolean).join(', ')}</span>`;
+
 const deadRow = ({ session, apId }: CallbacksModel, callback: ShownCallback): Html => {
-  const { id, msspTransId, event, attempt, tries, problem, triedAt = 0, host } = callback;
+  const { id, tries, problem, triedAt = 0, host } = callback;
   const back = html`<input type="hidden" name="list" value="${apId}">`;
-  return html`<tr role="row" data-id="${id}"><th scope="row" role="rowheader" class="nowrap first">${timeOf(triedAt)}</th><td role="cell" class="wide"><span>${callback.apId}</span><span class="sub code">${host ?? 'no callback any more'}</span></td><td role="cell" class="wide"><a class="code" href="/admin/transactions/${encodeURIComponent(msspTransId)}">${msspTransId}</a><span class="sub">${event}, attempt ${attempt}</span></td><td role="cell" class="wide">${problem ?? ''}</td><td role="cell" class="number" data-label="tries">${tries}</td><td role="cell" class="end">${replayForm(session, callback, back)}</td></tr>`;
+  return html`<tr role="row" data-id="${id}"><th scope="row" role="rowheader" class="nowrap first">${timeOf(triedAt)}</th><td role="cell" class="wide"><span>${callback.apId}</span><span class="sub code">${host ?? 'no callback any more'}</span></td><td role="cell" class="wide">${subject(callback)}</td><td role="cell" class="wide">${problem ?? ''}</td><td role="cell" class="number" data-label="tries">${tries}</td><td role="cell" class="end">${replayForm(session, callback, back)}</td></tr>`;
 };
 
 const filterForm = ({ apId, apIds }: CallbacksModel): Html =>
-  html`<form class="filter" method="get" action="/admin/callbacks" role="search" aria-label="Dead callbacks">
+  html`<form class="filter" method="get" action="/admin/callbacks" role="search" aria-label="Dead callbacks"><div class="fields">
 <div class="field narrow"><label for="apId">Application</label><input id="apId" name="apId" type="text" autocomplete="off" spellcheck="false" list="apIds" value="${apId}"></div>
 <datalist id="apIds">${apIds.map((id) => html`<option value="${id}"></option>`)}</datalist>
-<div class="actions"><button type="submit">Show</button>${apId === '' ? nothing : html`<a href="/admin/callbacks">Of all applications</a>`}</div></form>`;
+<div class="actions"><button type="submit">Show</button>${apId === '' ? nothing : html`<a href="/admin/callbacks">Of all applications</a>`}</div></div></form>`;
 
 const summary = ({ rows, isFirst, next }: CallbacksModel): string => {
   if (!isFirst) return 'Older callbacks';
@@ -96,7 +110,7 @@ export const callbacksPage = (model: CallbacksModel): string => {
     live: { everySeconds: 15 },
     main: html`<h1>Dead callbacks</h1>
 ${noticeBanner(notice)}
-<p class="quiet">These callbacks have failed at their last try, and are not tried again by themselves. All other callbacks are on the pages of their transactions.</p>
+<p class="quiet">These callbacks have failed at their last try, and are not tried again by themselves. All other callbacks of transactions are on the pages of these.</p>
 ${filterForm(model)}
 ${pagedList({
   path: '/admin/callbacks',
@@ -109,14 +123,7 @@ ${pagedList({
     : nothing,
   empty: rows.length === 0 ? none : undefined,
   caption: 'Dead callbacks, newest first',
-  headings: [
-    'Dead since',
-    'Application',
-    'Transaction',
-    'Problem',
-    ['Tries', 'number'],
-    ['Replay', 'unseen'],
-  ],
+  headings: ['Dead since', 'Application', 'About', 'Problem', ['Tries', 'number'], ['Replay', 'unseen']],
   rows: rows.map((each) => deadRow(model, each)),
 })}`,
   });

@@ -1,6 +1,7 @@
 /** The frame of every page. Pages work without the script, which only updates them. */
 import { html, raw } from 'hono/html';
 import { includesRole } from '../../operators/operator.ts';
+import { headStart } from '../../pages/layout.ts';
 import { flourish } from '../../theme.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { iconAddress, scriptAddress, stylesheetAddress } from './assets.ts';
@@ -30,7 +31,9 @@ const sections = [
   ['replays', '/admin/replays', 'Replays', 'viewer'],
   ['callbacks', '/admin/callbacks', 'Callbacks', 'viewer'],
   ['queues', '/admin/queues', 'Queues', 'viewer'],
+  ['certificates', '/admin/certificates', 'Certificates', 'operator'],
   ['audit', '/admin/audit', 'Audit', 'operator'],
+  ['subscribers', '/admin/subscribers', 'Phones', 'admin'],
   ['users', '/admin/users', 'Users', 'admin'],
 ] as const;
 
@@ -74,11 +77,7 @@ export const layOut = ({ title, session, current, live, main }: PageParts): stri
   const page = html`<!doctype html>
 <html lang="en">
 <head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="format-detection" content="telephone=no">
-<meta name="robots" content="noindex">
+${headStart}
 <title>${title} · Paraph</title>
 <link rel="icon" type="image/svg+xml" href="${iconAddress}">
 <link rel="stylesheet" href="${stylesheetAddress}">

@@ -5,6 +5,10 @@ export type Html = ReturnType<typeof html>;
 
 export const nothing: Html = html``;
 
+/** A reason (`USER_CANCEL`) that a narrow column may break after each word. */
+export const breakable = (text: string): Html =>
+  html`${text.split(/(?<=_)/).map((word) => html`${word}<wbr>`)}`;
+
 /** UTC, as in the logs. Empty where the value is no time: other programs write jobs too. */
 const iso = (at: number): string => {
   const date = new Date(at);
@@ -153,7 +157,8 @@ export const countTable = (
   rows: readonly (readonly [what: string, number: number])[],
 ): Html =>
   html`<table class="narrow"><caption>${caption}</caption><thead><tr><th scope="col">${headings[0]}</th><th scope="col" class="number">${headings[1]}</th></tr></thead><tbody>${rows.map(
-    ([what, number]) => html`<tr><th scope="row">${what}</th><td class="number">${count(number)}</td></tr>`,
+    ([what, number]) =>
+      html`<tr><th scope="row">${breakable(what)}</th><td class="number">${count(number)}</td></tr>`,
   )}</tbody></table>`;
 
 export interface PagedList {

@@ -11,6 +11,7 @@ import { fieldTime } from '../filter.ts';
 import { layOut } from './layout.ts';
 import {
   banner,
+  breakable,
   cardTable,
   count,
   counted,
@@ -121,9 +122,9 @@ const rate = (number: number, ms: number): string => {
 const faultTable = ({ faults, failed, since }: Overview, name: string): Html =>
   faults.length === 0
     ? html`<p class="quiet">None failed.</p>`
-    : html`<table><caption class="unseen">Attempts that failed in the ${name}, by fault</caption><thead><tr><th scope="col">Fault</th><th scope="col" class="number">Count</th><th scope="col"><span class="unseen">Share</span></th></tr></thead><tbody>${faults.map(
+    : html`<table class="shares"><caption class="unseen">Attempts that failed in the ${name}, by fault</caption><thead><tr><th scope="col">Fault</th><th scope="col" class="number">Count</th><th scope="col"><span class="unseen">Share</span></th></tr></thead><tbody>${faults.map(
         ({ code, reason, count: number }) =>
-          html`<tr><th scope="row"><a href="${listOf(since, undefined, { state: 'failed', fault: String(code) })}">${code} ${reason ?? ''}</a></th><td class="number">${count(number)}</td><td>${shareBar(number / Math.max(1, failed))}<span class="unseen">${percent(number, failed)}</span></td></tr>`,
+          html`<tr><th scope="row"><a href="${listOf(since, undefined, { state: 'failed', fault: String(code) })}">${breakable(`${code} ${reason ?? ''}`)}</a></th><td class="number">${count(number)}</td><td>${shareBar(number / Math.max(1, failed))}<span class="unseen">${percent(number, failed)}</span></td></tr>`,
       )}</tbody></table>`;
 
 export const ranges = {

@@ -41,12 +41,12 @@ const kinds: Readonly<Partial<Record<string, string>>> = {
 const mark = (state: string): Html => html`<span class="state ${kinds[state] ?? state}">${state}</span>`;
 
 const signerRow = (model: WorkflowModel, step: StepView, signer: SignerView): Html => {
-  const { key, name, state, at, msspTransId, code, reason } = signer;
+  const { key, name, state, at, msspTransId, code, reason, undelivered } = signer;
   const again =
     state === 'rests' && mayOrder(model)
       ? html`<form method="post" action="${pathOf(model)}/again">${csrfField(model.session.csrf)}<input type="hidden" name="step" value="${step.name}"><input type="hidden" name="key" value="${key}"><button type="submit" class="plain small">Ask again<span class="unseen"> ${name || key}</span></button></form>`
       : nothing;
-  return html`<tr role="row"><th scope="row" role="rowheader" class="first">${name || html`<span class="quiet">signer</span>`}<span class="sub">${key}</span></th><td role="cell" class="second end">${mark(state)}${code === undefined ? nothing : html` <span class="quiet">${code}</span>`}</td><td role="cell" class="nowrap">${at === undefined ? nothing : timeOf(at)}</td><td role="cell" class="wide">${transactionLink(msspTransId)}${reason === undefined ? nothing : html`<span class="sub">“${reason}”</span>`}</td><td role="cell" class="end">${again}</td></tr>`;
+  return html`<tr role="row"><th scope="row" role="rowheader" class="first">${name || html`<span class="quiet">signer</span>`}<span class="sub">${key}</span></th><td role="cell" class="second end">${mark(state)}${code === undefined ? nothing : html` <span class="quiet">${code}</span>`}${undelivered === undefined ? nothing : html`<span class="sub">mail not delivered</span>`}</td><td role="cell" class="nowrap">${at === undefined ? nothing : timeOf(at)}</td><td role="cell" class="wide">${transactionLink(msspTransId)}${reason === undefined ? nothing : html`<span class="sub">“${reason}”</span>`}</td><td role="cell" class="end">${again}</td></tr>`;
 };
 
 const peopleSection = (model: WorkflowModel): Html => {
@@ -90,7 +90,7 @@ const childrenSection = ({ detail: { children }, workflow }: WorkflowModel): Htm
 const timelineItem = ({ at, what, who, msspTransId, reason }: WorkflowEvent): Html => {
   const kind = /^(Signed|Ended: completed|Step done)/.test(what)
     ? 'signed'
-    : /^(Refused|Not reached|Ended|Step failed)/.test(what)
+    : /^(Refused|Not reached|Mail not|Ended|Step failed)/.test(what)
       ? 'failed'
       : 'pending';
   return html`<li class="${kind}"><p><strong>${what}</strong>${who === undefined ? nothing : html` ${who}`} ${transactionLink(msspTransId)}</p>${

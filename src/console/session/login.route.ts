@@ -21,6 +21,7 @@ import {
 } from '../../operators/cookie.ts';
 import type { LoginResult } from '../../operators/logins.ts';
 import { pendingLoginSeconds } from '../../operators/pending-logins.ts';
+import { readOrigin } from '../../pages/form.ts';
 import { consoleCallbackPath } from '../../registry/console-client.ts';
 import type { ConsoleDeps, ConsoleEnvironment } from '../deps.ts';
 import { readForm } from '../input.ts';
@@ -33,7 +34,6 @@ import {
   messagePage,
   strangerPage,
 } from '../pages/session-pages.ts';
-import { readOrigin } from './session.ts';
 
 type ConsoleContext = Context<ConsoleEnvironment>;
 

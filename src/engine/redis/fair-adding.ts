@@ -8,6 +8,9 @@
  *
  * Within a lane such a job may come before one that a plain BullMQ producer has added a moment
  * earlier.
+ *
+ * The script also leaves out a job that was taken back before it was added: a process that was
+ * paused while it added one may go on hours later.
  */
 import type { RedisClient } from '../../redis/connect.ts';
 import { addStandardJob } from './bullmq-script.ts';
@@ -15,6 +18,12 @@ import { aheadCount, clock, lastTag, longestName, newLane, patternOf } from './f
 
 /** A tag that is further away is not placed among those ahead. Workers do this later. */
 const nearTags = 16;
+
+/**
+ * While this key is there, a job for an activity (`answerTo` in its data) is not added under the id.
+ * No job has an id with a colon.
+ */
+export const takenBackKey = (id: string): string => `withdrawn:${id}`;
 
 /** It looks for both names of the member; a queue uses one of them. */
 const script = `
@@ -55,6 +64,10 @@ local function place(id)
   redis.call('HSET', ahead, id, tag)
 end
 
+if string.find(ARGV[2], '"answerTo":', 1, true) then
+  local wanted = cmsgpack.unpack(ARGV[1])[2] or ''
+  if redis.call('EXISTS', string.sub(KEYS[1], 1, -5) .. '${takenBackKey('')}' .. wanted) == 1 then return wanted end
+end
 local id = add()
 -- The job is there by now, and whoever added it is to hear that.
 pcall(place, id)

@@ -12,6 +12,8 @@
  * key:<key>  Verdict on an event: `waiting`, `accepted` (waits, and will be taken for certain),
  *            `taken`, `refused`. Keys of events from outside begin with `out/`. Those that begin
  *            with `run/` are removed after the verdict.
+ * keys       JSON: the keys from outside, the oldest first. A further one takes the place of the
+ *            oldest (`maxKeys`).
  * open       `1` from the first commit on: before a turn sleeps or ends it reads the inbox again.
  *            `2`: it sleeps, or is about to. `0`: its end is certain. Written by the commit.
  *
@@ -134,6 +136,8 @@ export interface StoredInstance {
   /** Undefined before the first commit. */
   readonly record: unknown;
   readonly finishedOn: number | undefined;
+  /** Its end is stored, and no event comes before it. Its job ends when all have been told. */
+  readonly isClosed: boolean;
   readonly returnValue: unknown;
   readonly failedReason: string | undefined;
   /** As it was added. */
@@ -147,6 +151,18 @@ export interface StoredInstance {
 }
 
 const maxInboxBytes = 1_048_576;
+/** Of events from outside. The rest is for the engine: an instance must hear of its children. */
+const maxOutsideBytes = maxInboxBytes / 4;
+/** While so many wait, no further one is taken from outside. */
+export const maxWaitingEvents = 100;
+/**
+ * An event from outside that is sent again under its key counts once, until so many others have
+ * come. BullMQ reads all fields of a job with each turn, and an instance may live for years.
+ */
+export const maxKeys = 200;
+
+/** Begins the keys of events from outside. */
+export const outsideKeys = 'out/';
 
 /**
  * Begins the keys of events for one run of a child. Their verdicts are not kept, because BullMQ
@@ -162,12 +178,15 @@ export const runKeys = 'run/';
  * A job that has failed and is run again is open again, although its last turn had closed it. One
  * that is marked to fail (`defa`) has ended. Where other events wait, a sender may have died before
  * it could wake the job.
+ *
+ * The verdict on the oldest key from outside goes when there are too many, but never while its
+ * event waits: a turn would write it down again.
  */
 const deliverScript = `
 local key, line, maxInbox, foreseen, record, length, before, sentOnce = unpack(ARGV)
 local job = redis.call('HMGET', KEYS[1], 'timestamp', 'finishedOn', 'open', 'key:' .. key, 'inbox', 'progress',
-  'stacktrace', 'ats', 'defa')
-local added, finished, open, known, inbox, progress, failed, turns, marked = unpack(job, 1, 9)
+  'stacktrace', 'ats', 'defa', 'keys')
+local added, finished, open, known, inbox, progress, failed, turns, marked, keys = unpack(job, 1, 10)
 inbox = inbox or ''
 local runs = redis.call('EXISTS', KEYS[2])
 if not added then return {'unknown', 0} end
@@ -177,17 +196,34 @@ if inbox == '' and known then todo = 0 end
 if known then return {known, todo} end
 if finished or marked or (open == '0' and not failed) then return {'finished', 0} end
 if not open and runs == 1 then return {'busy', 0} end
-if #inbox > tonumber(maxInbox) then return {'busy', 0} end
+if #inbox > tonumber(maxInbox) then return {'busy', todo} end
+local isOutside = string.sub(key, 1, ${outsideKeys.length}) == '${outsideKeys}'
+if isOutside then
+  local _, waiting = string.gsub(inbox, '\\n', '')
+  if #inbox > ${maxOutsideBytes} or waiting >= ${maxWaitingEvents} then return {'busy', todo} end
+end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local state = 'waiting'
 if foreseen ~= '' and runs == 0 and now < tonumber(before) and #inbox == tonumber(length)
   and (open and progress or '') == record then state = foreseen end
+local isKept = state ~= 'refused' or sentOnce == '0'
+if isKept and isOutside then
+  local kept = cjson.decode(keys or '[]')
+  if #kept >= ${maxKeys} then
+    local oldest = 'key:' .. table.remove(kept, 1)
+    local verdict = redis.call('HGET', KEYS[1], oldest)
+    if verdict == 'waiting' or verdict == 'accepted' then return {'busy', todo} end
+    redis.call('HDEL', KEYS[1], oldest)
+  end
+  kept[#kept + 1] = key
+  redis.call('HSET', KEYS[1], 'keys', cjson.encode(kept))
+end
 if state ~= 'refused' then
   redis.call('HSET', KEYS[1], 'inbox', inbox .. string.format('%.0f', now) .. '\\t' .. line .. '\\n')
   if not open then redis.call('HSET', KEYS[1], 'progress', '{"inbox":true}') end
 end
-if state ~= 'refused' or sentOnce == '0' then redis.call('HSET', KEYS[1], 'key:' .. key, state) end
+if isKept then redis.call('HSET', KEYS[1], 'key:' .. key, state) end
 if state == 'refused' and inbox == '' then todo = 0 end
 return {state, todo}`;
 
@@ -267,6 +303,7 @@ const readFields = [
   'opts',
   'atm',
   'name',
+  'open',
 ] as const;
 
 /** @returns Undefined for a text that is no JSON: other programs write jobs, too. */
@@ -467,6 +504,7 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
         opts,
         ends,
         jobName,
+        open,
       ] = fields;
       if (timestamp == null) return undefined;
       const record = Object(parse(progress)) as { readonly workflow?: unknown };
@@ -476,6 +514,8 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
         runs: runs === 1,
         record: record.workflow === undefined ? undefined : record,
         finishedOn: finishedOn == null ? undefined : Number(finishedOn),
+        // A job that failed and runs again is open again, before its first commit too.
+        isClosed: open === openValues.ends && (finishedOn != null || failed == null),
         returnValue: parse(returnValue),
         failedReason: failedReason ?? undefined,
         data: parse(data),

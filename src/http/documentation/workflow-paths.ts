@@ -83,7 +83,11 @@ const refused = (more: OperationNode['responses'] = {}): OperationNode['response
       '400 for what is not usable; 401 without AP_ID and AP_PWD; 404 for an instance that is unknown, of another application, or has ended; 429 with Retry-After.',
     ...body(ref(workflowError)),
   },
-  503: { description: 'There is no room. Retry-After says when.', ...body(ref(workflowError)) },
+  503: {
+    description:
+      'There is no room (`busy`: nothing was done), or the storage of the service is away (`unavailable`). Retry-After says when to send it again.',
+    ...body(ref(workflowError)),
+  },
 });
 
 const authorised =
@@ -115,6 +119,11 @@ export const workflowPaths: Readonly<Record<string, Readonly<Record<string, Oper
         200: { description: 'The same was started before under this id.', ...body(ref(workflow)) },
         201: { description: 'It is durable. Location names it.', ...body(ref(workflow)) },
         409: { description: 'Something else was started under this id.', ...body(ref(workflowError)) },
+        429: {
+          description:
+            'Too many requests, or the application has as many open instances as it may. With Retry-After.',
+          ...body(ref(workflowError)),
+        },
       }),
     }),
   },
@@ -156,7 +165,8 @@ export const workflowPaths: Readonly<Record<string, Readonly<Record<string, Oper
             required: false,
             schema: { type: 'string', maxLength: 200 },
           },
-          description: 'Sent again under the same key, the event counts once.',
+          description:
+            'Sent again under the same key, the event counts once, until two hundred others have come to the instance.',
         },
       ],
       requestBody: {

@@ -62,7 +62,7 @@ export const createBackchannel = (options: BackchannelOptions) => {
       throw refusal('unauthorized_client', 'parameterNotAllowed', text);
     }
     const msisdn = readNumber(hint);
-    if (subscribers.find(msisdn) !== undefined) return msisdn;
+    if ((await subscribers.find(msisdn)) !== undefined) return msisdn;
     throw refusal('unknown_user_id', 'noMethod', 'the user is unknown');
   };
 

@@ -56,16 +56,16 @@ export type BeginOptions = Pick<OauthDeps, 'logins' | 'limits' | 'subscribers' |
 type Who = { readonly clientId: string; readonly msisdn: string };
 
 export const createBegin = ({ logins, limits, pings, settings, subscribers, now, log }: BeginOptions) => {
-  const toLogin = (
+  const toLogin = async (
     request: BackchannelAuthenticationRequest,
     { clientId, msisdn }: Who,
-  ): BackchannelLogin => {
+  ): Promise<BackchannelLogin> => {
     const { acr_values, binding_message, dtbd, ui_locales } = request.params ?? {};
     const begunAt = now();
     return {
       clientId,
       msisdn,
-      language: chooseLanguage(readText(ui_locales), subscribers.find(msisdn)?.language),
+      language: chooseLanguage(readText(ui_locales), (await subscribers.find(msisdn))?.language),
       acrValues: parseAcrValues(acr_values),
       scopes: [...request.scopes],
       dtbd: readText(dtbd),
@@ -104,7 +104,7 @@ export const createBegin = ({ logins, limits, pings, settings, subscribers, now,
       ctx.set('retry-after', String(seconds));
       throw unavailable(429, 'too many prompts');
     }
-    const login = toLogin(request, who);
+    const login = await toLogin(request, who);
     const records = createBackchannelRecords(tenant.store, now);
     await records.putLogin(request.jti, login);
     const start = await startLogin(logins, tenant, login);

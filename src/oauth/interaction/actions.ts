@@ -53,7 +53,7 @@ export const createActions = (
   return {
     number: async ({ visit, round, field, look }) => {
       const standing = await look();
-      if (standing.kind !== 'number') return undefined;
+      if (standing.kind !== 'number' || visit.client.phoneStart === 'required') return undefined;
       const entered = field('msisdn');
       const chosen = chooseNumber(entered, visit.offer, isTestNumber);
       if (!chosen.ok) return { problem: chosen.problem, entered };
@@ -63,9 +63,9 @@ export const createActions = (
     retry: async ({ visit, round, look }) => {
       const standing = await look();
       if (standing.kind !== 'failed') return undefined;
-      const { method, msisdn } = standing.attempt;
+      const { method, msisdn, phone } = standing.attempt;
       if (method === 'text' && !visit.client.textMessageLogin) return undefined;
-      return beginning.begin(visit, { round, method, msisdn });
+      return beginning.begin(visit, { round, method, msisdn, phone });
     },
 
     text: async ({ visit, round, look }) => {

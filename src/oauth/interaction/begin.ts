@@ -10,7 +10,7 @@ import { soonSeconds } from '../limits.ts';
 import { traceOf } from '../logins.ts';
 import type { NumberError } from '../pages/views.ts';
 import { type Attempt, isCurrent, type LoginFact, progressOf } from './facts.ts';
-import type { Visit } from './visit.ts';
+import type { BegunVisit } from './visit.ts';
 
 /** Prompts and texts of one login. */
 export const maxPrompts = 5;
@@ -25,7 +25,7 @@ export interface FormError {
   readonly retryAfter?: number | undefined;
 }
 
-export interface Wish extends Pick<Attempt, 'method' | 'msisdn'> {
+export interface Wish extends Pick<Attempt, 'method' | 'msisdn' | 'phone'> {
   readonly round: number;
 }
 
@@ -47,7 +47,7 @@ export const createBeginning = (
   { logins, limits, now, log }: Pick<OauthDeps, 'logins' | 'limits' | 'now' | 'log'>,
 ) => {
   /** @returns Whether the fact was added, and whether the person has left meanwhile. */
-  const note = async (visit: Visit, reference: string, fact: LoginFact) => {
+  const note = async (visit: BegunVisit, reference: string, fact: LoginFact) => {
     const { facts, added } = await visit.facts.add(visit.uid, visit.ttlSeconds, (known) => {
       const { attempt, ending } = progressOf(known);
       const isOpen = attempt?.reference === reference && attempt.start === undefined;
@@ -57,14 +57,14 @@ export const createBeginning = (
     return { added, left: cancelled || ending !== undefined };
   };
 
-  const aboutOf = ({ tenant, client }: Visit, attempt: Pick<Attempt, 'reference'>) => ({
+  const aboutOf = ({ tenant, client }: BegunVisit, attempt: Pick<Attempt, 'reference'>) => ({
     tenant: tenant.id,
     clientId: client.id,
     trace: traceOf(attempt),
   });
 
   /** @returns False when the service is overloaded. */
-  const start = async (visit: Visit, attempt: BegunAttempt): Promise<boolean> => {
+  const start = async (visit: BegunVisit, attempt: BegunAttempt): Promise<boolean> => {
     const { tenant, client, acrValues, scopes, dtbd } = visit;
     const { method, matchNumber, reference } = attempt;
     const started = await logins.start({
@@ -94,7 +94,7 @@ export const createBeginning = (
   };
 
   const withhold = async (
-    visit: Visit,
+    visit: BegunVisit,
     reference: string,
     why: 'limited' | 'busy',
     retryAfter: number,
@@ -103,7 +103,7 @@ export const createBeginning = (
     return { problem: why, retryAfter };
   };
 
-  const startFirst = async (visit: Visit, attempt: BegunAttempt): Promise<FormError | undefined> => {
+  const startFirst = async (visit: BegunVisit, attempt: BegunAttempt): Promise<FormError | undefined> => {
     const { tenant, client, address } = visit;
     const { msisdn, reference } = attempt;
     const seconds = await limits.promptWait(tenant, { clientId: client.id, msisdn, address });
@@ -116,7 +116,10 @@ export const createBeginning = (
 
   return {
     /** Nothing is wrong when the attempt exists, by this click or an earlier one. */
-    begin: async (visit: Visit, { round, method, msisdn }: Wish): Promise<FormError | undefined> => {
+    begin: async (
+      visit: BegunVisit,
+      { round, method, msisdn, phone }: Wish,
+    ): Promise<FormError | undefined> => {
       const { client, uid, ttlSeconds, language, dtbd } = visit;
       const attempt = {
         method,
@@ -127,6 +130,7 @@ export const createBeginning = (
         sessionCode: dtbd === undefined || dtbd.includes('#SESSION#') ? newSessionCode() : '',
         matchNumber: client.numberMatching && method === 'sign' ? newMatchNumber() : undefined,
         language,
+        phone,
       };
       const { facts, added } = await visit.facts.add(uid, ttlSeconds, (known) => {
         const progress = progressOf(known);
@@ -139,7 +143,7 @@ export const createBeginning = (
     },
 
     /** Starts an attempt that was stored and perhaps never started. */
-    startAgain: async (visit: Visit, attempt: Attempt): Promise<void> => {
+    startAgain: async (visit: BegunVisit, attempt: Attempt): Promise<void> => {
       if (now() < attempt.begunAt + startTimeoutMs) return;
       // The phone may ask already, so limits do not count it again and a busy service stores
       // nothing.

@@ -10,7 +10,7 @@
  */
 import type { Fault } from '../../protocol/fault.ts';
 import type { LoginLanguage } from '../../registry/oauth-client.ts';
-import type { SignedEnding } from '../evidence.ts';
+import type { JoinedPhone, SignedEnding } from '../evidence.ts';
 import type { LoginError } from '../login-failures.ts';
 import type { StartedLogin } from '../logins.ts';
 import type { SealedStore } from '../sealed-store.ts';
@@ -40,6 +40,8 @@ export type LoginFact =
       readonly sessionCode: string;
       readonly matchNumber?: string | undefined;
       readonly language: LoginLanguage;
+      /** The phone that has joined, and the only one that may sign; undefined where a number was given. */
+      readonly phone?: JoinedPhone | undefined;
     }
   | ({ readonly kind: 'started' } & StartedLogin)
   | { readonly kind: 'refused'; readonly fault: Fault }

@@ -10,8 +10,9 @@
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { type Context, Hono, type Next } from 'hono';
+import { renderSVG } from 'uqr';
 import { serveAsset } from '../../pages/assets.ts';
-import { createEventStreams, headOfStream } from '../../pages/event-stream.ts';
+import { createChangeStreams } from '../../pages/event-stream.ts';
 import { isForm, isFromOurPage, parseForm } from '../../pages/form.ts';
 import { pageHeaders } from '../../pages/headers.ts';
 import { chooseLanguage } from '../../pages/language.ts';
@@ -27,6 +28,7 @@ import { type ActionName, actionNames, createActions } from './actions.ts';
 import { createBeginning, type FormError } from './begin.ts';
 import { createDeparture } from './ending.ts';
 import { type Progress, progressOf } from './facts.ts';
+import { browserCookie, createJoin, createStartCodes, type Join } from './phone-start.ts';
 import { findStanding, type Standing, waitForChange } from './standing.ts';
 import { viewOf } from './view.ts';
 import { openVisit, type Visit } from './visit.ts';
@@ -65,6 +67,11 @@ interface Looked {
   readonly standing: Standing;
 }
 
+interface LoginForm {
+  readonly round: number;
+  readonly field: (name: string) => string;
+}
+
 const maxFormBytes = 4096;
 const bodyStatuses = { bodyTooLarge: 413, bodyTooSlow: 408, bodyIncomplete: 400 } as const;
 
@@ -90,12 +97,17 @@ const answerState = (state: 'open' | 'ended', status = 200): Response =>
     headers: { ...pageHeaders, 'content-type': 'application/json;charset=UTF-8' },
   });
 
-export const createInteractionRoutes = (options: InteractionOptions): Hono<Environment> => {
+const mayJoin = ({ client }: Visit): boolean => client.phoneStart !== 'off';
+
+export const createInteractionRoutes = (
+  options: InteractionOptions,
+): { readonly routes: Hono<Environment>; readonly join: Join } => {
   const { tenants, logins, settings, isTestNumber, addressOf, body, now, log, csrfKey, stopping } = options;
   const codeKey = createHmac('sha256', csrfKey).update('one-time passwords').digest();
   const beginning = createBeginning(codeKey, options);
   const actions = createActions(beginning, codeKey, options);
-  const openStream = createEventStreams({ stopping, onError: log.trouble });
+  const codes = createStartCodes(csrfKey, now);
+  const openStream = createChangeStreams({ stopping, onError: log.trouble });
   const depart = createDeparture(stopping, options);
 
   const notice = (c: RouteContext, tenant: Tenant, cause: NoticeCause, status: number): Response => {
@@ -137,7 +149,7 @@ export const createInteractionRoutes = (options: InteractionOptions): Hono<Envir
     return show(visit, await look(visit));
   };
 
-  const submit = async (c: RouteContext, visit: Visit, name: ActionName): Promise<Response> => {
+  const readLoginForm = async (c: RouteContext, visit: Visit): Promise<LoginForm | Response> => {
     const { incoming } = c.env;
     if (incoming === undefined) throw new Error('A login needs a socket');
     const refuse = (status: number): Response => notice(c, visit.tenant, 'request-unusable', status);
@@ -151,17 +163,44 @@ export const createInteractionRoutes = (options: InteractionOptions): Hono<Envir
     const { origin } = new URL(visit.tenant.issuer);
     const round = roundOfForm(csrfKey, visit.uid, field('csrf'));
     const isOurs = isFromOurPage(c.req.header('origin'), c.req.header('sec-fetch-site'), origin);
-    if (round === undefined || !isOurs) return refuse(403);
+    return round === undefined || !isOurs ? refuse(403) : { round, field };
+  };
+
+  const submit = async (c: RouteContext, visit: Visit, name: ActionName): Promise<Response> => {
+    const form = await readLoginForm(c, visit);
+    if (form instanceof Response) return form;
     const formError = await actions[name]({
+      ...form,
       visit,
-      round,
-      field,
       look: async () => (await look(visit)).standing,
     });
     if (formError === undefined) return goTo(visit.pagePath);
     const { problem, retryAfter } = formError;
     const headers = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
     return show(visit, await look(visit), formError, laterStatuses.get(problem) ?? 422, headers);
+  };
+
+  /** What the phone opens. The code is in the fragment, which no server and no log sees. */
+  const phoneLink = ({ tenant }: Visit, code: string): string =>
+    `${new URL(tenant.issuer).origin}/phone#login=${code}`;
+
+  const showCode = async (visit: Visit): Promise<Response> => {
+    const { progress, standing } = await look(visit);
+    if (!mayJoin(visit) || standing.kind !== 'number')
+      return new Response(null, { status: 404, headers: pageHeaders });
+    const svg = renderSVG(phoneLink(visit, codes.forQr(visit, progress.round)), { border: 2 });
+    return new Response(svg, { headers: { ...pageHeaders, 'content-type': 'image/svg+xml' } });
+  };
+
+  /** The button: the phone runs in this browser. */
+  const openPhone = async (c: RouteContext, visit: Visit): Promise<Response> => {
+    const form = await readLoginForm(c, visit);
+    if (form instanceof Response) return form;
+    if (!mayJoin(visit)) return goTo(visit.pagePath);
+    const { code, cookie } = codes.forDevice(visit, form.round);
+    const opened = goTo(phoneLink(visit, code));
+    opened.headers.set('set-cookie', browserCookie(cookie, visit.tenant.issuer.startsWith('https:')));
+    return opened;
   };
 
   const leave = async (c: RouteContext, visit: Visit): Promise<Response> => {
@@ -172,13 +211,16 @@ export const createInteractionRoutes = (options: InteractionOptions): Hono<Envir
 
   const events = async (c: RouteContext, visit: Visit): Promise<Response> => {
     const stream = openStream(c, visit.uid, (gone) =>
-      waitForChange(async () => (await look(visit)).standing, { logins, now, gone }),
+      waitForChange(async () => (await look(visit)).standing, { logins, now, gone, mayJoin: mayJoin(visit) }),
     );
-    return stream ?? answerState('open', stopping.aborted ? 503 : 429);
+    return stream instanceof Response ? stream : answerState('open', stream === 'stopping' ? 503 : 429);
   };
 
-  const state = async (visit: Visit): Promise<Response> =>
-    answerState((await look(visit)).standing.kind === 'waiting' ? 'open' : 'ended');
+  const state = async (visit: Visit): Promise<Response> => {
+    const { kind } = (await look(visit)).standing;
+    const isOpen = kind === 'waiting' || (kind === 'number' && mayJoin(visit));
+    return answerState(isOpen ? 'open' : 'ended');
+  };
 
   type Handler = (c: RouteContext, visit: Visit) => Promise<Response>;
 
@@ -214,14 +256,16 @@ export const createInteractionRoutes = (options: InteractionOptions): Hono<Envir
       page,
       withVisit((_, visit) => showPage(visit)),
     );
-    routes.get(
-      `${page}/events`,
-      withVisit(async (c, visit) => headOfStream(c) ?? events(c, visit)),
-    );
+    routes.get(`${page}/events`, withVisit(events));
     routes.get(
       `${page}/state`,
       withVisit((_, visit) => state(visit)),
     );
+    routes.get(
+      `${page}/code.svg`,
+      withVisit((_, visit) => showCode(visit)),
+    );
+    routes.post(`${page}/phone`, withVisit(openPhone));
     routes.get(`${page}/finish`, withVisit(leave));
     routes.get(`${page}/return`, withVisit(leave));
     for (const name of actionNames) {
@@ -229,7 +273,9 @@ export const createInteractionRoutes = (options: InteractionOptions): Hono<Envir
         `${page}/${name}`,
         withVisit((c, visit) => submit(c, visit, name)),
       );
-      // A browser reloads or returns to the address of a form.
+    }
+    // A browser reloads or returns to the address of a form.
+    for (const name of [...actionNames, 'phone']) {
       routes.get(
         `${page}/${name}`,
         withVisit(async (_, visit) => goTo(visit.pagePath)),
@@ -246,5 +292,5 @@ export const createInteractionRoutes = (options: InteractionOptions): Hono<Envir
       return asset ?? next();
     });
   }
-  return routes;
+  return { routes, join: createJoin(codes, beginning, options) };
 };

@@ -60,21 +60,39 @@ export const findStanding = async (
 /** A transaction may end this long after its deadline. */
 const endingMarginMs = 5000;
 const lookEveryMs = 250;
+const joinEveryMs = 500;
 
 /**
- * Waits until the login needs another page than the waiting one.
+ * Waits until the login needs another page than the one that it had.
  *
  * @returns False when its time is over without a change, or when `gone` aborts.
  */
 export const waitForChange = async (
   look: () => Promise<Standing>,
-  { logins, now, gone }: { readonly logins: Logins; readonly now: () => number; readonly gone: AbortSignal },
+  {
+    logins,
+    now,
+    gone,
+    mayJoin,
+  }: {
+    readonly logins: Logins;
+    readonly now: () => number;
+    readonly gone: AbortSignal;
+    /** Whether the page of the number waits for a phone, too. */
+    readonly mayJoin: boolean;
+  },
 ): Promise<boolean> => {
   let waitedForEnd = false;
+  let sawNumber = false;
   const since = now();
   while (!gone.aborted) {
     const standing = await look();
-    if (standing.kind !== 'waiting') return true;
+    if (standing.kind === 'number' && mayJoin) {
+      sawNumber = true;
+      await delay(joinEveryMs, undefined, { signal: gone }).catch(() => undefined);
+      continue;
+    }
+    if (sawNumber || standing.kind !== 'waiting') return true;
     const { start, begunAt } = standing.attempt;
     if (start !== undefined && 'msspTransId' in start) {
       if (waitedForEnd) return false;

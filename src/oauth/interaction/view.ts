@@ -68,6 +68,7 @@ export const viewOf = (standing: Standing, context: ViewContext): LoginView => {
         ...target,
         ...visit.offer,
         kind: 'number',
+        phoneStart: visit.client.phoneStart,
         entered: formError?.entered ?? (withheld && `+${withheld.msisdn}`),
         problem: formError?.problem ?? withheld?.why,
       };

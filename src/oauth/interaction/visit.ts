@@ -17,7 +17,8 @@ import { createLoginFacts, type LoginFacts, progressOf } from './facts.ts';
 
 export type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
 
-export interface Visit {
+/** A login, as far as it takes to ask a phone. */
+export interface BegunVisit {
   readonly tenant: Tenant;
   readonly client: OauthClient;
   readonly uid: string;
@@ -34,6 +35,9 @@ export interface Visit {
   readonly address: Source;
   readonly facts: LoginFacts;
   readonly ttlSeconds: number;
+}
+
+export interface Visit extends BegunVisit {
   /** @returns Undefined when the library has moved on: the login is over. */
   interaction(): Promise<Interaction | undefined>;
   /** Stores the result, which the library reads when the browser resumes. */
@@ -47,6 +51,61 @@ const afterwardsSeconds = 60;
 const wasPushed = (interaction: Interaction): boolean =>
   'parJti' in interaction && typeof interaction.parJti === 'string';
 
+interface Surroundings {
+  readonly isTestNumber: (msisdn: string) => boolean;
+  readonly now: () => number;
+}
+
+/** What a browser says of itself. */
+interface Browser {
+  readonly acceptLanguage: string | undefined;
+  readonly address: Source;
+}
+
+/** @returns Undefined when the client was removed from the configuration meanwhile. */
+const readVisit = (
+  tenant: Tenant,
+  interaction: Interaction,
+  { acceptLanguage, address }: Browser,
+  { isTestNumber, now }: Surroundings,
+): BegunVisit | undefined => {
+  const { params, uid } = interaction;
+  const client = tenant.clients.get(readText(params.client_id) ?? '');
+  if (client === undefined) return undefined;
+  const pushed = wasPushed(interaction);
+  const mayHave = new Set<string>(client.scopes);
+  return {
+    tenant,
+    client,
+    uid,
+    pagePath: `${tenant.path}/interaction/${uid}`,
+    language: chooseLanguage(readText(params.ui_locales), acceptLanguage),
+    acrValues: parseAcrValues(params.acr_values),
+    scopes: (readText(params.scope) ?? '').split(' ').filter((scope) => mayHave.has(scope)),
+    dtbd: client.dtbdAllowed && pushed ? readText(params.dtbd) : undefined,
+    offer: toOffer(readText(params.login_hint), { allowed: client.loginHintAllowed, pushed }, isTestNumber),
+    isExpected: (account) => isHinted(params.id_token_hint, tenant.subjectOf(account, client)),
+    address,
+    facts: createLoginFacts(tenant.store),
+    ttlSeconds: interaction.exp - Math.floor(now() / 1000) + afterwardsSeconds,
+  };
+};
+
+/**
+ * A login that begins elsewhere than in the browser that a request comes from.
+ *
+ * @returns Undefined when it is unknown or over.
+ */
+export const findVisit = async (
+  tenant: Tenant,
+  uid: string,
+  browser: Browser,
+  surroundings: Surroundings,
+): Promise<BegunVisit | undefined> => {
+  const interaction = await (await tenant.provider()).Interaction.find(uid);
+  return interaction && readVisit(tenant, interaction, browser, surroundings);
+};
+
 /**
  * When another person has logged in with this browser before, that session ends with the new login.
  * Otherwise the library would ask the browser to log out first.
@@ -59,7 +118,7 @@ export const openVisit = async (
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   address: Source,
-  { isTestNumber, now }: { readonly isTestNumber: (msisdn: string) => boolean; readonly now: () => number },
+  surroundings: Surroundings,
 ): Promise<Visit | 'done' | 'login-expired' | 'cookie-missing'> => {
   const provider = await tenant.provider();
   pinToIssuer(incoming, tenant);
@@ -82,28 +141,13 @@ export const openVisit = async (
     if (hasCookie && progressOf(await facts.read(uid)).ending !== undefined) return 'done';
     return hasCookie ? 'login-expired' : 'cookie-missing';
   }
-  const { params } = interaction;
-  const client = tenant.clients.get(readText(params.client_id) ?? '');
-  // The client was removed from the configuration meanwhile.
-  if (client === undefined) return 'login-expired';
-  const pushed = wasPushed(interaction);
-  const secondsLeft = interaction.exp - Math.floor(now() / 1000);
-  const mayHave = new Set<string>(client.scopes);
+  const acceptLanguage = incoming.headers['accept-language'];
+  const begun = readVisit(tenant, interaction, { acceptLanguage, address }, surroundings);
+  if (begun === undefined) return 'login-expired';
 
   return {
-    tenant,
-    client,
-    uid,
-    pagePath: `${tenant.path}/interaction/${uid}`,
-    language: chooseLanguage(readText(params.ui_locales), incoming.headers['accept-language']),
-    acrValues: parseAcrValues(params.acr_values),
-    scopes: (readText(params.scope) ?? '').split(' ').filter((scope) => mayHave.has(scope)),
-    dtbd: client.dtbdAllowed && pushed ? readText(params.dtbd) : undefined,
-    offer: toOffer(readText(params.login_hint), { allowed: client.loginHintAllowed, pushed }, isTestNumber),
-    isExpected: (account) => isHinted(params.id_token_hint, tenant.subjectOf(account, client)),
-    address,
+    ...begun,
     facts,
-    ttlSeconds: secondsLeft + afterwardsSeconds,
     interaction: find,
     conclude: async (current, result) => {
       const session = await provider.Session.get(provider.createContext(incoming, outgoing));

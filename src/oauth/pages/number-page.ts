@@ -15,6 +15,7 @@ import {
   readableNumber,
   unbroken,
 } from '../../pages/markup.ts';
+import { scriptHead } from '../../pages/waiting.ts';
 import { wordsOf } from './page.ts';
 import type { NumberError, ViewOf } from './views.ts';
 import type { Words } from './words-en.ts';
@@ -99,9 +100,20 @@ ${other}
   };
 };
 
+/**
+ * The phone in a browser: on another device by a QR code that the script renews, on this one by a
+ * button. Without the script there is no code, because one that stays would soon be too old.
+ */
+const phoneStart = (view: NumberView, { number: { phone } }: Words): Html =>
+  html`<section class="start" id="waiting" data-events="${view.pagePath}/events" data-state="${view.pagePath}/state" aria-labelledby="start">
+<h2 id="start">${phone.title}</h2>
+<div class="scan" hidden><img id="qr" data-source="${view.pagePath}/code.svg" width="224" height="224" alt="${phone.image}"><p>${phone.scan}</p></div>
+${buttonForm(view, 'phone', phone.open, view.phoneStart === 'required' ? 'primary' : 'secondary')}
+</section>`;
+
 export const numberPage = (frame: PageFrame, view: NumberView): string => {
   const words = wordsOf(frame.language);
-  const { problem, hints, manualInput } = view;
+  const { problem, hints, manualInput, phoneStart: start } = view;
   const title = words.number.title(frame.clientName ?? words.someClient);
   const isChoice = hints.length > 1;
   const text =
@@ -113,11 +125,13 @@ export const numberPage = (frame: PageFrame, view: NumberView): string => {
   return layOut(frame, {
     title,
     hasError: problem !== undefined,
+    ...(start !== 'off' && { head: scriptHead(frame) }),
     main: html`${text === undefined ? '' : errorSummary(words.problemTitle, text, isField ? fieldId : undefined)}
 ${icons.phone}
 <h1>${title}</h1>
-<p class="lead">${words.number.lead}</p>
-${forms}
+<p class="lead">${start === 'required' ? words.number.phone.lead : words.number.lead}</p>
+${start === 'off' ? '' : phoneStart(view, words)}
+${start === 'required' ? '' : forms}
 <div class="actions">${buttonForm(view, 'cancel', words.cancel, 'quiet')}</div>`,
   });
 };

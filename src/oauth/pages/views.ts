@@ -1,5 +1,6 @@
 /** What a page is made from; nothing about its style or words. */
 import type { FormTarget } from '../../pages/markup.ts';
+import type { OauthClient } from '../../registry/oauth-client.ts';
 import type { Words } from './words-en.ts';
 
 export type NumberError = keyof Words['number']['problems'];
@@ -19,6 +20,8 @@ export type LoginView = FormTarget &
         /** What the person has just typed. */
         readonly entered?: string | undefined;
         readonly problem?: NumberError | undefined;
+        /** Whether a phone in a browser may begin the login. */
+        readonly phoneStart: OauthClient['phoneStart'];
       }
     | {
         readonly kind: 'waiting';

@@ -17,6 +17,13 @@ export const de: Words = {
     confirm: 'Ihre Mobilnummer',
     other: 'Andere Nummer verwenden',
     send: 'Anfrage senden',
+    phone: {
+      title: 'Mit Ihrem Telefon im Browser',
+      lead: 'Verbinden Sie Ihr Telefon mit dieser Anmeldung. Sie prüfen die Anfrage dort und bestätigen sie.',
+      scan: 'Scannen Sie diesen Code mit der Kamera Ihres Telefons. Er ändert sich alle paar Sekunden.',
+      image: 'QR-Code, der Ihr Telefon öffnet',
+      open: 'Telefon auf diesem Gerät öffnen',
+    },
     problems: {
       missing: 'Geben Sie Ihre Mobilnummer ein.',
       malformed: 'Geben Sie eine vollständige Mobilnummer mit Landesvorwahl ein.',

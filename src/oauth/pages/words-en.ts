@@ -21,6 +21,13 @@ export const en = {
     confirm: 'Your mobile number',
     other: 'Use another number',
     send: 'Send request',
+    phone: {
+      title: 'With your phone in the browser',
+      lead: 'Let your phone join this login. You check the request there and confirm it.',
+      scan: 'Scan this code with the camera of your phone. It changes every few seconds.',
+      image: 'QR code that opens your phone',
+      open: 'Open the phone on this device',
+    },
     problems: {
       missing: 'Enter your mobile number.',
       malformed: 'Enter a complete mobile number, with the country code.',

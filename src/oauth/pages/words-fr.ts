@@ -17,6 +17,13 @@ export const fr: Words = {
     confirm: 'Votre numéro de mobile',
     other: 'Utiliser un autre numéro',
     send: 'Envoyer la demande',
+    phone: {
+      title: 'Avec votre téléphone dans le navigateur',
+      lead: 'Associez votre téléphone à cette connexion. Vous y vérifiez la demande et la confirmez.',
+      scan: 'Scannez ce code avec l’appareil photo de votre téléphone. Il change à quelques secondes d’intervalle.',
+      image: 'Code QR qui ouvre votre téléphone',
+      open: 'Ouvrir le téléphone sur cet appareil',
+    },
     problems: {
       missing: 'Saisissez votre numéro de mobile.',
       malformed: 'Saisissez un numéro de mobile complet, avec l’indicatif du pays.',

@@ -16,6 +16,13 @@ export const it: Words = {
     confirm: 'Il suo numero di cellulare',
     other: 'Utilizza un altro numero',
     send: 'Invia richiesta',
+    phone: {
+      title: 'Con il suo telefono nel browser',
+      lead: 'Colleghi il suo telefono a questo accesso. Lì verifica la richiesta e la conferma.',
+      scan: 'Scansioni questo codice con la fotocamera del suo telefono. Cambia ogni pochi secondi.',
+      image: 'Codice QR che apre il suo telefono',
+      open: 'Apri il telefono su questo dispositivo',
+    },
     problems: {
       missing: 'Inserisca il suo numero di cellulare.',
       malformed: 'Inserisca un numero di cellulare completo, con il prefisso internazionale.',

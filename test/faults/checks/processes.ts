@@ -52,10 +52,14 @@ const isNeverLost: Rule = function* ({ run, final }) {
 
 const endsOnce: Rule = function* ({ run, evidence, final }) {
   const rule = 'a process has one outcome';
-  const ends = [...run.seen, run.final].flatMap((seen) =>
-    seen?.answer === undefined || seen.answer.status === 'open' ? [] : [JSON.stringify(seen.answer)],
+  const answers = [...run.seen, run.final].flatMap((seen) =>
+    seen?.answer === undefined || seen.answer.status === 'open' ? [] : [seen.answer],
   );
-  if (new Set(ends).size > 1) yield { rule, says: 'its end was told in different words' };
+  // When it ended is known with the end of its job, which comes later than the end itself.
+  const ends = answers.map((answer) => JSON.stringify({ ...answer, endedAt: undefined }));
+  const times = answers.flatMap(({ endedAt }) => (endedAt === undefined ? [] : [endedAt]));
+  if (new Set(ends).size > 1 || new Set(times).size > 1)
+    yield { rule, says: 'its end was told in different words' };
   if (final === undefined || final.status === 'open') return;
   const told = evidence.processes.messages.filter(
     ({ type, data }) => type === 'process.end' && data.process === run.id,

@@ -170,26 +170,22 @@ describe('a client in ping mode', async () => {
     ['flaky', '500-1-204', 3, []],
     ['broken', '502', 3, ['client broken could not be notified: status 502']],
     ['deaf', '404', 1, ['client deaf could not be notified: status 404']],
-  ] as const)(
-    'is tried as long as that is worth while: %s',
-    async (id, path, calls, logged) => {
-      const client = clients[id];
-      const token = `token-${id}`;
-      const answer = await client.ask(one, { login_hint: slow, client_notification_token: token });
-      const { reference } = await loginOf(one, answer.body.auth_req_id);
-      expect(await redis.client().exists(jobOf(reference))).toBe(1);
-      await until(async () => (await redis.client().exists(jobOf(reference))) === 0);
-      expect(endpoint.calls.filter((call) => call.token === `Bearer ${token}`)).toEqual(
-        Array.from({ length: calls }, () => expect.objectContaining({ path: `/${path}` })),
-      );
-      const said = one.logged.flatMap(
-        (line) => new RegExp(`client ${id} could not[^"]*`).exec(line)?.[0] ?? [],
-      );
-      expect(said).toEqual(logged);
-      expect((await client.poll(one, answer.body.auth_req_id)).status).toBe(200);
-    },
-    20_000,
-  );
+  ] as const)('is tried as long as that is worth while: %s', async (id, path, calls, logged) => {
+    const client = clients[id];
+    const token = `token-${id}`;
+    const answer = await client.ask(one, { login_hint: slow, client_notification_token: token });
+    const { reference } = await loginOf(one, answer.body.auth_req_id);
+    expect(await redis.client().exists(jobOf(reference))).toBe(1);
+    await until(async () => (await redis.client().exists(jobOf(reference))) === 0);
+    expect(endpoint.calls.filter((call) => call.token === `Bearer ${token}`)).toEqual(
+      Array.from({ length: calls }, () => expect.objectContaining({ path: `/${path}` })),
+    );
+    const said = one.logged.flatMap(
+      (line) => new RegExp(`client ${id} could not[^"]*`).exec(line)?.[0] ?? [],
+    );
+    expect(said).toEqual(logged);
+    expect((await client.poll(one, answer.body.auth_req_id)).status).toBe(200);
+  });
 
   it('is told of a failure, too', async () => {
     const authReqId = await begin(one, 'token-failed', '+41000092401');

@@ -100,7 +100,7 @@ describe('an attempt that is started a second time', () => {
         if (looks > 1) clock.now += startTimeoutMs;
         return { kind: 'waiting', attempt };
       },
-      { logins, now: () => clock.now, gone: new AbortController().signal },
+      { logins, now: () => clock.now, gone: new AbortController().signal, mayJoin: false },
     );
     expect([changed, looks]).toEqual([true, 2]);
   });

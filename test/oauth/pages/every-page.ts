@@ -21,6 +21,7 @@ const number = (own: Partial<ViewOf<'number'>>): LoginView => ({
   kind: 'number',
   hints: [],
   manualInput: true,
+  phoneStart: 'off',
   ...own,
 });
 
@@ -48,6 +49,8 @@ const problems: readonly NumberError[] = ['missing', 'malformed', 'not-listed', 
 
 export const loginViews: Readonly<Record<string, LoginView>> = {
   'number empty': number({}),
+  'number or phone': number({ phoneStart: 'offered' }),
+  'number by phone': number({ phoneStart: 'required' }),
   'number prefilled': number({ hints: [hint('41791234501', true)] }),
   'number confirm': number({ hints: [hint('41791234501', true)], manualInput: false }),
   'number choice': number({ hints: three, manualInput: false }),

@@ -1,0 +1,131 @@
+/**
+ * Puts the keys of a backup into a Redis.
+ *
+ * The mark of the store says `restoring` from the first key to the last, and no process starts on
+ * such a store. So a restore that was cut off is begun again, and never taken for a service.
+ */
+import { Cluster, type Redis } from 'ioredis';
+import type { RedisClient } from '../redis/connect.ts';
+import { toError } from '../redis/to-error.ts';
+import { type BackupEnd, type BackupRecord, readBackup } from './backup-file.ts';
+import { createOwns, restoring, storeKeyOf } from './own-keys.ts';
+
+/** A sentence for the operator. */
+export class RestoreError extends Error {}
+
+const together = 200;
+
+const nodesOf = (redis: RedisClient): readonly Redis[] =>
+  redis instanceof Cluster ? redis.nodes('master') : [redis];
+
+/** Keys of the service, a part at a time. */
+async function* ownKeys(redis: RedisClient, prefix: string): AsyncGenerator<readonly Buffer[]> {
+  const owns = createOwns(prefix);
+  for (const node of nodesOf(redis)) {
+    let cursor = '0';
+    do {
+      const [next, found] = await node.scanBuffer(cursor, 'COUNT', 1000);
+      cursor = next.toString();
+      yield found.filter((key) => owns(key.toString('latin1')));
+    } while (cursor !== '0');
+  }
+}
+
+/** Whether Redis holds anything of this service. */
+export const isEmpty = async (redis: RedisClient, prefix: string): Promise<boolean> => {
+  for await (const keys of ownKeys(redis, prefix)) if (keys.length > 0) return false;
+  return true;
+};
+
+const inParts = async <T>(all: readonly T[], work: (each: T) => Promise<unknown>): Promise<void> => {
+  for (let from = 0; from < all.length; from += together) {
+    await Promise.all(all.slice(from, from + together).map(work));
+  }
+};
+
+const probeMs = 60_000;
+
+/**
+ * Whether this Redis takes such values, and its user may restore them: a record of each type of the
+ * backup, under a key that is deleted again. The first byte of what DUMP gives is the type.
+ */
+const tryValues = async (redis: RedisClient, prefix: string, values: Iterable<Buffer>): Promise<void> => {
+  const key = `${prefix}:restore-probe`;
+  try {
+    for (const value of values) await redis.restore(key, probeMs, value, 'REPLACE');
+  } finally {
+    await redis.del(key);
+  }
+};
+
+const refusal = (error: unknown): Error => {
+  const { message } = toError(error);
+  if (/payload version or checksum|Bad data format/i.test(message)) {
+    return new RestoreError('This Redis is older than that of the backup: restore into one that is not.');
+  }
+  if (/NOPERM/.test(message)) {
+    return new RestoreError(
+      'The user of REDIS_URL lacks rights that a restore needs: see docs/operations/backup.md.',
+    );
+  }
+  return toError(error);
+};
+
+/**
+ * Empties what Redis holds of the service, and puts the backup in its place. Keys that have expired
+ * since the backup stay away.
+ *
+ * @returns The moment of the backup (ISO 8601), and how many keys there are now.
+ * @throws BackupFileError before anything is written; RestoreError, also before where this Redis does
+ *   not take what is in the backup.
+ */
+export const restoreBackup = async (
+  redis: RedisClient,
+  {
+    path,
+    masterKey,
+    prefix,
+  }: { readonly path: string; readonly masterKey: Uint8Array; readonly prefix: string },
+): Promise<{ readonly at: BackupEnd['at']; readonly keys: number }> => {
+  // All of it is read before anything is written.
+  const values = new Map<number | undefined, Buffer>();
+  const { at } = await readBackup(path, masterKey, (records) => {
+    for (const { value } of records) {
+      const smallest = values.get(value?.[0]);
+      if (value !== undefined && value.length < (smallest?.length ?? Number.POSITIVE_INFINITY)) {
+        values.set(value[0], value);
+      }
+    }
+  });
+  const storeKey = storeKeyOf(prefix);
+  let store: BackupRecord | undefined;
+  const put = async (record: BackupRecord): Promise<void> => {
+    const { key, expiresAtMs, value } = record;
+    if (value === undefined) await redis.del(key);
+    else await redis.restore(key, expiresAtMs, value, 'REPLACE', 'ABSTTL');
+  };
+  try {
+    await tryValues(redis, prefix, values.values());
+    await redis.set(storeKey, restoring);
+    for await (const keys of ownKeys(redis, prefix)) {
+      await inParts(
+        keys.filter((key) => key.toString() !== storeKey),
+        (key) => redis.unlink(key),
+      );
+    }
+    await readBackup(path, masterKey, async (records) => {
+      // The last record of a key counts, so two of one key must not be on their way together.
+      const latest = new Map(records.map((record) => [record.key.toString('latin1'), record]));
+      store = latest.get(storeKey) ?? store;
+      latest.delete(storeKey);
+      await inParts([...latest.values()], put);
+    });
+    let keys = 0;
+    for await (const found of ownKeys(redis, prefix)) keys += found.length;
+    if (store === undefined) throw new RestoreError('The backup is of no service that has ever started.');
+    await put(store);
+    return { at, keys };
+  } catch (error) {
+    throw refusal(error);
+  }
+};

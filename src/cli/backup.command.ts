@@ -1,0 +1,223 @@
+/**
+ * `paraph backup`, `paraph restore`: everything of a service that lies in Redis, as one file.
+ *
+ * Both work at Redis itself, beside a service that runs or in the data directory of one that does
+ * not. What they need of the product is loaded when they run.
+ */
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Configuration } from '../configuration/schema.ts';
+import type { Environment } from '../environment.ts';
+import { productVersion } from '../product-version.ts';
+import type { RedisClient } from '../redis/connect.ts';
+import { toError } from '../redis/to-error.ts';
+import { refused } from './admin.ts';
+import { usableConfiguration } from './configuration-file.ts';
+import {
+  type AddCommand,
+  type CliContext,
+  Ended,
+  environmentIn,
+  ok,
+  type Report,
+  UsageError,
+} from './context.ts';
+import { serviceKeyOf } from './local-api.ts';
+import { embeddedRedisUrl, existingMasterKey } from './service-redis.ts';
+
+interface Stage {
+  readonly configuration: Configuration;
+  readonly masterKey: Uint8Array;
+  readonly redis: RedisClient;
+}
+
+const connectTimeoutMs = 5000;
+
+const unreachable = (problem: string): Ended => new Ended({ outcome: 'unreachable', document: {}, problem });
+
+/** The Redis of the service, or of the data directory of one that does not run. */
+const openServiceRedis = async (environment: Environment) => {
+  const { redisUrl, dataDirectory } = environment;
+  const running = redisUrl === undefined ? await embeddedRedisUrl(dataDirectory) : undefined;
+  if (running !== undefined) return { url: running, runs: true, stop: async () => undefined };
+  const { openRedis } = await import('../product/redis-at-start.ts');
+  // A private Redis that ends by itself ends the connection as well.
+  return { runs: false, ...(await openRedis(environment, () => undefined)) };
+};
+
+/** Sentences for operators; whatever else is thrown is unexpected. */
+const toEnd = async (error: unknown): Promise<unknown> => {
+  const [{ BackupFileError }, { SnapshotError }, { RestoreError }, { StartError }] = await Promise.all([
+    import('../backup/backup-file.ts'),
+    import('../backup/snapshot.ts'),
+    import('../backup/restore.ts'),
+    import('../product/start-error.ts'),
+  ]);
+  if (error instanceof StartError) return new UsageError(error.message);
+  if (error instanceof BackupFileError) return refused('refused', 'file', error.message);
+  if (error instanceof SnapshotError || error instanceof RestoreError) {
+    return new Ended({ outcome: 'unexpected', document: {}, problem: error.message });
+  }
+  return error;
+};
+
+const withStage = async (
+  context: CliContext,
+  check: (environment: Environment) => void,
+  work: (stage: Stage & { readonly embeddedRuns: boolean }) => Promise<Report>,
+): Promise<Report> => {
+  const configuration = await usableConfiguration(context);
+  const environment = environmentIn(context);
+  const masterKey = await existingMasterKey(context);
+  try {
+    check(environment);
+    const [{ connectForBlocking, whenReady }, { settlesWithin }] = await Promise.all([
+      import('../redis/connect.ts'),
+      import('../redis/timeout.ts'),
+    ]);
+    const server = await openServiceRedis(environment);
+    const redis = connectForBlocking({ url: server.url });
+    redis.on('error', () => undefined);
+    try {
+      if (!(await settlesWithin(whenReady(redis), connectTimeoutMs))) {
+        throw unreachable('Redis does not answer at the address in REDIS_URL.');
+      }
+      return await work({ configuration, masterKey, redis, embeddedRuns: server.runs });
+    } finally {
+      redis.disconnect();
+      await server.stop();
+    }
+  } catch (error) {
+    throw await toEnd(error);
+  }
+};
+
+const sizeOf = (bytes: number): string =>
+  bytes < 1e6 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+
+/** @throws UsageError when it is not the key that opens what is stored. */
+const assertServiceKey = async (
+  { redis, masterKey, configuration }: Stage,
+  now: () => number,
+): Promise<void> => {
+  const [{ createKeyCustody }, { createCustodyStore }] = await Promise.all([
+    import('../pki/custody.ts'),
+    import('../product/custody-store.ts'),
+  ]);
+  const serviceKey = (await serviceKeyOf({ redis, configuration }, masterKey)) ?? masterKey;
+  const store = createCustodyStore(redis, configuration.queue.prefix);
+  const custody = createKeyCustody({ store, masterKey: serviceKey, now });
+  if (!(await custody.hasAuthority())) {
+    throw refused(
+      'refused',
+      'empty',
+      'Redis holds no service under queue.prefix: there is nothing to back up.',
+    );
+  }
+  await custody.trust().catch((error: unknown) => {
+    throw new UsageError(`${toError(error).message}.`);
+  });
+};
+
+const backup = (context: CliContext, path: string): Promise<Report> =>
+  withStage(
+    context,
+    ({ redisUrl, dataDirectory }) => {
+      if (redisUrl !== undefined || existsSync(join(dataDirectory, 'redis'))) return;
+      throw unreachable(
+        `No Paraph has kept anything in ${dataDirectory}: set PARAPH_DATA or REDIS_URL as it has them.`,
+      );
+    },
+    async (stage) => {
+      const [{ createBackupFile }, { takeSnapshot }, { storeVersion }] = await Promise.all([
+        import('../backup/backup-file.ts'),
+        import('../backup/snapshot.ts'),
+        import('../product/redis-at-start.ts'),
+      ]);
+      const { masterKey, redis, configuration } = stage;
+      await assertServiceKey(stage, context.now);
+      const { prefix, shards } = configuration.queue;
+      const file = await createBackupFile(path, masterKey, {
+        product: productVersion() ?? 'unknown',
+        startedAt: new Date(context.now()).toISOString(),
+        store: storeVersion,
+        ...{ prefix, shards },
+      });
+      try {
+        const { at, heldMs } = await takeSnapshot(redis, prefix, file.add);
+        const bytes = await file.finish(at);
+        const document = { file: path, at: at.toISOString(), bytes, heldMs: Math.round(heldMs) };
+        return ok(
+          document,
+          `${sizeOf(bytes)}: everything as it was at ${document.at}. Writes were held for ${document.heldMs} ms.\nIt is worth nothing without the master key, which is not in it.\n`,
+        );
+      } catch (error) {
+        await file.abandon();
+        throw error;
+      }
+    },
+  );
+
+const restore = async (
+  context: CliContext,
+  path: string,
+  { replace = false }: { readonly replace?: boolean },
+): Promise<Report> =>
+  withStage(
+    context,
+    () => undefined,
+    async ({ configuration, masterKey, redis, embeddedRuns }) => {
+      const [{ readBackupHeader }, { isEmpty, restoreBackup }, { storeVersion }, { readProcesses }] =
+        await Promise.all([
+          import('../backup/backup-file.ts'),
+          import('../backup/restore.ts'),
+          import('../product/redis-at-start.ts'),
+          import('../history/processes.ts'),
+        ]);
+      const { prefix, shards } = configuration.queue;
+      const header = await readBackupHeader(path);
+      if (header.store !== storeVersion) {
+        throw refused(
+          'refused',
+          'version',
+          'The backup is of another release, whose store this one does not read.',
+        );
+      }
+      if (header.prefix !== prefix || header.shards !== shards) {
+        throw new UsageError(
+          `The backup is of queue.prefix ${header.prefix} and queue.shards ${header.shards}: set both in the configuration.`,
+        );
+      }
+      if (embeddedRuns || (await readProcesses(redis, prefix, context.now())).length > 0) {
+        throw refused('refused', 'running', 'The service runs: stop all of its processes first.');
+      }
+      if (!replace && !(await isEmpty(redis, prefix))) {
+        throw refused(
+          'refused',
+          'not-empty',
+          'Redis holds a service under queue.prefix already: with --replace it is thrown away.',
+        );
+      }
+      const { keys, at } = await restoreBackup(redis, { path, masterKey, prefix });
+      return ok(
+        { file: path, at, keys },
+        `${keys} keys as they were at ${at}. What was acknowledged later is lost. Start the service.\n`,
+      );
+    },
+  );
+
+export const addBackup: AddCommand = (program, context, done) => {
+  program
+    .command('backup')
+    .description('write all that the service keeps in Redis into one file, while it runs')
+    .argument('<file>', 'a new file; it is encrypted under the master key')
+    .action(async (file: string) => done(await backup(context, resolve(file))));
+  program
+    .command('restore')
+    .description('put a backup into an empty Redis')
+    .argument('<file>', 'what paraph backup has written')
+    .option('--replace', 'throw away what Redis holds of the service')
+    .action(async (file: string, flags: { readonly replace?: boolean }) =>
+      done(await restore(context, resolve(file), flags)),
+    );
+};

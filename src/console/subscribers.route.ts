@@ -1,0 +1,98 @@
+/** Phones in browsers: inviting a number, its phones, removing one. Page and API, for admins. */
+import { type Context, Hono } from 'hono';
+import { z } from 'zod';
+import { numberView } from '../phone/views.ts';
+import { loginLanguages } from '../registry/oauth-client.ts';
+import { answer, type Refusal, refuse, refusedRole } from './answers.ts';
+import type { AdminApiDeps, ConsoleEnvironment } from './deps.ts';
+import { json, readForm } from './input.ts';
+import { type SubscribersModel, subscribersPage } from './pages/subscribers-page.ts';
+import { needs } from './session/session.ts';
+
+const invitation = z.strictObject({ language: z.enum(loginLanguages).optional() });
+
+const noNumber: Refusal = [400, 'bad-request', 'msisdn must be a number with its country code'];
+const unknownNumber: Refusal = [404, 'unknown', 'The number was never invited'];
+const noPhones: Refusal = [409, 'no-key', 'Phones need the master key of the service'];
+
+const refusals: Readonly<Record<'role' | 'configured' | 'no-address', Refusal>> = {
+  role: refusedRole,
+  configured: [409, 'configured', 'The configuration has this number without an App of the kind phone'],
+  'no-address': [409, 'no-address', 'The service does not know its public address'],
+};
+
+/** @returns Digits; undefined for what is no number. */
+const digitsOf = (written = ''): string | undefined =>
+  /^\+?([1-9]\d{6,14})$/.exec(written.replaceAll(/[\s()-]/g, ''))?.[1];
+
+export const createSubscriberRoutes = ({
+  phones,
+  now,
+}: Pick<AdminApiDeps, 'phones' | 'now'>): Hono<ConsoleEnvironment> => {
+  const routes = new Hono<ConsoleEnvironment>();
+  const path = '/admin/api/subscribers/:msisdn';
+  const numberIn = (c: Context<ConsoleEnvironment>): string | undefined => digitsOf(c.req.param('msisdn'));
+
+  routes.get(path, needs('admin'), async (c) => {
+    if (phones === undefined) return refuse(...noPhones);
+    const msisdn = numberIn(c);
+    if (msisdn === undefined) return refuse(...noNumber);
+    const number = await phones.find(msisdn);
+    return number === undefined ? refuse(...unknownNumber) : answer(numberView(number, now()));
+  });
+
+  routes.post(`${path}/invitations`, needs('admin'), json(invitation), async (c) => {
+    if (phones === undefined) return refuse(...noPhones);
+    const msisdn = numberIn(c);
+    if (msisdn === undefined) return refuse(...noNumber);
+    const invited = await phones.invite(c.get('session').operator, msisdn, c.req.valid('json').language);
+    if (invited.kind !== 'invited') return refuse(...refusals[invited.kind]);
+    return answer({ link: invited.link, expiresAt: new Date(invited.expiresAt).toISOString() }, 201);
+  });
+
+  routes.delete(`${path}/phones/:id`, needs('admin'), async (c) => {
+    if (phones === undefined) return refuse(...noPhones);
+    const msisdn = numberIn(c);
+    if (msisdn === undefined) return refuse(...noNumber);
+    const result = await phones.remove(c.get('session').operator, msisdn, c.req.param('id'));
+    if (result === 'role') return refuse(...refusedRole);
+    return result === 'removed' ? answer({ result }) : refuse(404, 'unknown', 'There is no such phone');
+  });
+
+  const show = async (
+    c: Context<ConsoleEnvironment>,
+    more: Omit<SubscribersModel, 'session' | 'number'>,
+    msisdn?: string,
+    status: 200 | 422 = 200,
+  ) => {
+    const number = msisdn === undefined ? undefined : await phones?.find(msisdn);
+    const view = number && numberView(number, now());
+    return c.html(subscribersPage({ session: c.get('session'), number: view, ...more }), status);
+  };
+
+  routes.get('/admin/subscribers', needs('admin'), (c) => show(c, {}));
+
+  // The number stands in the body, so that it is in no address.
+  routes.post('/admin/subscribers', needs('admin'), async (c) => {
+    const { msisdn: written, act = 'find', phone = '' } = await readForm(c);
+    const msisdn = digitsOf(written);
+    if (msisdn === undefined || phones === undefined) return show(c, { problem: 'number' }, undefined, 422);
+    const { operator } = c.get('session');
+    if (act === 'remove') {
+      const result = await phones.remove(operator, msisdn, phone);
+      return result === 'removed'
+        ? show(c, { notice: 'removed' }, msisdn)
+        : show(c, { problem: 'phone' }, msisdn, 422);
+    }
+    if (act !== 'invite') {
+      const isKnown = (await phones.find(msisdn)) !== undefined;
+      return isKnown ? show(c, {}, msisdn) : show(c, { problem: 'unknown' }, undefined, 422);
+    }
+    const invited = await phones.invite(operator, msisdn, undefined);
+    return invited.kind === 'invited'
+      ? show(c, { invitation: { msisdn: `+${msisdn}`, ...invited } }, msisdn)
+      : show(c, { problem: invited.kind }, msisdn, 422);
+  });
+
+  return routes;
+};

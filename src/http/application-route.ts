@@ -1,0 +1,160 @@
+/**
+ * Addresses of applications beside the signature interface: workflows, and the proof of a
+ * signature.
+ *
+ * An application proves itself with HTTP Basic, where AP_ID and AP_PWD are form-urlencoded (RFC
+ * 6749 section 2.3.1, because an AP_ID is a URI with a colon), and with the client certificate that
+ * it is registered with. Requests pass the admission of the signature interface.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { Context } from 'hono';
+import type { Operation } from '../protocol/parse.ts';
+import { type ApplicationProviders, rateExceeded } from '../registry/application-providers.ts';
+import { isLogin } from '../registry/login-ap-id.ts';
+import type { BodyLimits } from '../request-body.ts';
+import { isNotTakenIn, isRedisAway } from '../transactions/transactions.ts';
+import { type Admission, busyFault, type Place } from './admission.ts';
+import { createJsonReader } from './body.ts';
+import type { HttpLog } from './log.ts';
+import { type Evidence, printable } from './operation.ts';
+import {
+  away,
+  busy,
+  invalid,
+  noRoom,
+  presentRefusal,
+  type Refusal,
+  tooOften,
+  unauthorized,
+  unexpected,
+} from './workflow-refusals.ts';
+
+/** `incoming` is there when the request came over a socket. */
+export interface ApplicationBindings {
+  readonly incoming?: IncomingMessage;
+}
+export type RouteContext = Context<{ Bindings: ApplicationBindings }>;
+
+const decoded = (text: string): string => decodeURIComponent(text.replaceAll('+', ' '));
+
+/** @returns Undefined for a header that is none, or cannot be decoded. */
+const readBasic = (header: string | undefined): { apId: string; apPassword: string } | undefined => {
+  const [, base64 = ''] = /^Basic +([A-Za-z0-9+/=_-]+)$/i.exec(header ?? '') ?? [];
+  const [apId = '', ...password] = Buffer.from(base64, 'base64').toString('utf8').split(':');
+  try {
+    return apId === '' ? undefined : { apId: decoded(apId), apPassword: decoded(password.join(':')) };
+  } catch {
+    return undefined;
+  }
+};
+
+export interface ApplicationRouteOptions {
+  readonly providers: Pick<ApplicationProviders, 'authorize'>;
+  readonly admission: Admission;
+  readonly evidenceOf: (incoming: IncomingMessage | undefined) => Evidence;
+  readonly limits: BodyLimits;
+  readonly now: () => number;
+  readonly log: HttpLog;
+}
+
+export type Answered = Response | Refusal;
+type JsonRead = { readonly value: unknown } | Refusal;
+/** @param body Undefined for a request that has none. */
+type Work = (apId: string, body: unknown) => Promise<Answered>;
+
+export const readNothing = async (): Promise<JsonRead> => ({ value: undefined });
+
+export const createApplicationRoute = (options: ApplicationRouteOptions) => {
+  const { providers, admission, evidenceOf, limits, now, log } = options;
+
+  const authorize = async (
+    c: RouteContext,
+    operation: Operation,
+    credentials: { readonly apId: string; readonly apPassword: string },
+  ): Promise<{ readonly place: Place } | Refusal> => {
+    // Logins come from inside: counting others in their name would refuse them.
+    const apId = isLogin(credentials.apId) ? undefined : credentials.apId;
+    let place = await admission.enter(operation, apId);
+    if (place === undefined) return busy;
+    const entered = place;
+    const proof = async () =>
+      providers.authorize(
+        { ...credentials, apPassword: credentials.apPassword || undefined, ...evidenceOf(c.env?.incoming) },
+        {
+          stepAside: () => place?.stepAside(),
+          comeBack: async () => {
+            place = await admission.enter(operation, apId);
+            return place === undefined ? { ok: false, fault: busyFault } : { ok: true, value: undefined };
+          },
+        },
+      );
+    const proven = await proof().catch((error: unknown) => {
+      // Redis is away: the call could not be counted.
+      place?.leave();
+      throw error;
+    });
+    if (proven.ok) return { place: place ?? entered };
+    place?.leave();
+    if (proven.fault === busyFault) return busy;
+    return proven.fault === rateExceeded ? tooOften : unauthorized;
+  };
+
+  const readBody = createJsonReader(limits);
+
+  const readJson = async (c: RouteContext): Promise<JsonRead> => {
+    const read = await readBody(c);
+    if (read.ok) return { value: read.value };
+    const { code, detail } = read.fault;
+    return code === 103 ? [413, 'too-large', detail, 103] : invalid(detail);
+  };
+
+  const answer = async (
+    c: RouteContext,
+    operation: Operation,
+    read: (c: RouteContext) => Promise<JsonRead>,
+    work: Work,
+  ): Promise<Answered> => {
+    const credentials = readBasic(c.req.header('authorization'));
+    if (credentials === undefined) return unauthorized;
+    if (admission.refuses(operation)) return busy;
+    // Before the request has a place: a body may be slow to come.
+    const body = await read(c);
+    const caller = await authorize(c, operation, credentials);
+    if (!('place' in caller)) return caller;
+    try {
+      return 'value' in body ? await work(credentials.apId, body.value) : body;
+    } finally {
+      caller.place.leave();
+    }
+  };
+
+  /**
+   * @param path As it is logged: an id or a name may be anything that a caller has sent.
+   * @param read Its body: `readJson`, or `readNothing`.
+   */
+  const serve = async (
+    c: RouteContext,
+    path: string,
+    operation: Operation,
+    read: (c: RouteContext) => Promise<JsonRead>,
+    work: Work,
+  ): Promise<Response> => {
+    const started = now();
+    const apId = readBasic(c.req.header('authorization'))?.apId;
+    const answered = await answer(c, operation, read, work).catch((error: unknown): Refusal => {
+      log.trouble(error instanceof Error ? error : new Error(String(error)));
+      if (isNotTakenIn(error)) return noRoom;
+      return isRedisAway(error) ? away : unexpected;
+    });
+    const about = { path, durationMs: now() - started, ...(apId !== undefined && { apId: printable(apId) }) };
+    if (answered instanceof Response) {
+      log.answered({ ...about, status: answered.status });
+      return answered;
+    }
+    const [status, , message, fault] = answered;
+    if (answered !== busy) log.answered({ ...about, status, fault, refused: message });
+    return presentRefusal(answered);
+  };
+
+  return { serve, readJson };
+};

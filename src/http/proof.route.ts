@@ -1,0 +1,51 @@
+/**
+ * The proof of a signature: the signature with a time stamp and lists of revoked certificates, by
+ * which it outlives its certificate. Made when it is asked for, for the application that owns the
+ * transaction; others' and unknown ones are answered alike.
+ */
+import { Hono } from 'hono';
+import type { LongTermSignature } from '../pki/long-term.ts';
+import type { TransactionView } from '../transactions/outcomes.ts';
+import {
+  type ApplicationBindings,
+  type ApplicationRouteOptions,
+  createApplicationRoute,
+  readNothing,
+} from './application-route.ts';
+import { json, type Refusal } from './workflow-refusals.ts';
+
+const unknown: Refusal = [404, 'not-found', 'There is no such transaction', 101];
+const noStamp: Refusal = [503, 'no-time-stamp', 'No time stamp could be made: try again later', 900];
+const unsigned: Refusal = [409, 'no-signature', 'The transaction has no signature', 101];
+
+export interface ProofRoutesOptions extends ApplicationRouteOptions {
+  /** Of `createTransactions`. */
+  readonly findOwn: (apId: string, msspTransId: string) => Promise<TransactionView | undefined>;
+  readonly longTerm: (cms: Uint8Array) => Promise<LongTermSignature>;
+}
+
+export const createProofRoutes = ({ findOwn, longTerm, ...options }: ProofRoutesOptions) => {
+  const { serve } = createApplicationRoute(options);
+  const routes = new Hono<{ Bindings: ApplicationBindings }>();
+  routes.get('/pki/evidence/:id', (c) =>
+    serve(c, '/pki/evidence/{id}', 'status', readNothing, async (apId) => {
+      const id = c.req.param('id');
+      const view = await findOwn(apId, id);
+      if (view === undefined) return unknown;
+      const { state } = view;
+      if (state.kind !== 'signed' || state.signed.signature === undefined) return unsigned;
+      const made = await longTerm(Buffer.from(state.signed.signature, 'base64')).catch((error: Error) => {
+        options.log.trouble(error);
+        return undefined;
+      });
+      if (made === undefined) return noStamp;
+      const { signature, timeStamp } = made;
+      return json({
+        msspTransId: id,
+        signature: Buffer.from(signature).toString('base64'),
+        timeStamp: timeStamp.toISOString(),
+      });
+    }),
+  );
+  return routes;
+};

@@ -1,0 +1,112 @@
+/** Orders of operators about certificates. Each is in the audit log before it is done. */
+import { X509Certificate } from 'node:crypto';
+import type { CertificateTarget, IssuedCertificate, KeyCustody, RevocationReason } from '../pki/ports.ts';
+import { type Audit, doneBy } from './audit.ts';
+import { includesRole, type Operator } from './operator.ts';
+
+export type { CertificateTarget, IssuedCertificate, RevocationReason } from '../pki/ports.ts';
+export { revocationReasons } from '../pki/ports.ts';
+
+/** `nothing`: no certificate of that target can be revoked or renewed. */
+export type CertificateError = 'role' | 'unknown' | 'nothing';
+export type CertificateResult = { readonly done: number } | { readonly refused: CertificateError };
+
+/** A root or an issuing authority. */
+export interface ShownAuthority {
+  /** As under `/pki`: `issuing-1`. */
+  readonly id: string;
+  /** Of its certificate: SHA-256, upper-case hex with colons. */
+  readonly fingerprint: string;
+  /** Milliseconds since the epoch. */
+  readonly notBefore: number;
+  readonly notAfter: number;
+}
+
+export interface Certificates {
+  /** Roots, then issuing authorities; of each kind the last is used for what is issued. */
+  authorities(): Promise<readonly ShownAuthority[]>;
+  /** Makes the next authority before its time. For admins. */
+  rollOver(
+    by: Operator,
+    kind: 'issuing' | 'root',
+    why?: string,
+  ): Promise<{ readonly id: string } | { readonly refused: 'role' }>;
+  /** Oldest first. */
+  list(target: CertificateTarget): Promise<readonly IssuedCertificate[]>;
+  /** @param why In the operator's own words. */
+  revoke(
+    by: Operator,
+    target: CertificateTarget,
+    reason: RevocationReason,
+    why?: string,
+  ): Promise<CertificateResult>;
+  /** Lets devices whose certificate was revoked have a new key. */
+  renew(by: Operator, msisdn: string, why?: string): Promise<CertificateResult>;
+  /** The number has a new owner. `done` counts the certificates that were revoked. */
+  reassign(by: Operator, msisdn: string, why?: string): Promise<CertificateResult>;
+}
+
+export const createCertificates = ({
+  custody,
+  audit,
+  now,
+}: {
+  readonly custody: KeyCustody;
+  readonly audit: Audit;
+  readonly now: () => number;
+}): Certificates => {
+  const list: Certificates['list'] = (target) => custody.certificatesOf(target);
+
+  const isGood = ({ notAfter, revocation }: IssuedCertificate): boolean =>
+    revocation === undefined && notAfter > now();
+
+  return {
+    list,
+
+    authorities: async () =>
+      (await custody.authorities()).map(({ id, certificate }) => {
+        const { fingerprint256, validFrom, validTo } = new X509Certificate(certificate);
+        const times = { notBefore: Date.parse(validFrom), notAfter: Date.parse(validTo) };
+        return { id, fingerprint: fingerprint256, ...times };
+      }),
+
+    rollOver: async (by, kind, why) => {
+      if (!includesRole(by.role, 'admin')) return { refused: 'role' };
+      await audit.record({ ...doneBy(by), action: 'authority-roll-over', target: kind, reason: why });
+      return { id: await custody.rollOver(kind) };
+    },
+
+    revoke: async (by, target, reason, why) => {
+      if (!includesRole(by.role, 'operator')) return { refused: 'role' };
+      const found = await list(target);
+      if (found.length === 0) return { refused: 'unknown' };
+      let done = 0;
+      for (const { serial } of found.filter(isGood)) {
+        const entry = { ...doneBy(by), target: serial, reason: why, details: { reason } };
+        await audit.record({ ...entry, action: 'certificate-revoke' });
+        done += (await custody.revokeCertificate({ serial }, reason)).length;
+      }
+      return done === 0 ? { refused: 'nothing' } : { done };
+    },
+
+    renew: async (by, msisdn, why) => {
+      if (!includesRole(by.role, 'operator')) return { refused: 'role' };
+      const found = await list({ msisdn });
+      if (found.length === 0) return { refused: 'unknown' };
+      const blocked = found.filter((each) => each.revocation !== undefined && custody.isRevoked(each));
+      if (blocked.length === 0) return { refused: 'nothing' };
+      for (const { serial } of blocked) {
+        await audit.record({ ...doneBy(by), action: 'certificate-renew', target: serial, reason: why });
+      }
+      return { done: await custody.renewCertificates(msisdn) };
+    },
+
+    reassign: async (by, msisdn, why) => {
+      if (!includesRole(by.role, 'operator')) return { refused: 'role' };
+      // A person is named by the serialNumber, which is a pseudonym.
+      const target = await custody.serialNumberOf(msisdn);
+      await audit.record({ ...doneBy(by), action: 'number-reassign', target, reason: why });
+      return { done: (await custody.reassignNumber(msisdn)).length };
+    },
+  };
+};

@@ -1,0 +1,105 @@
+/**
+ * Shows views. The service writes all HTML and all words, as templates in the language of the
+ * person; the script copies a template and fills in texts.
+ */
+
+/** @param {string} id @returns {HTMLTemplateElement} */
+const templateOf = (id) => /** @type {HTMLTemplateElement} */ (document.getElementById(id));
+
+const view = /** @type {HTMLElement} */ (document.getElementById('view'));
+const brand = document.title;
+/** A page of another origin has sent the browser here. */
+export const isFromElsewhere = 'elsewhere' in view.dataset;
+let shown = '';
+let working = 0;
+
+/** Whether something that a person began is under way. */
+export const isBusy = () => working > 0;
+
+/** The name of the view that is shown. */
+export const shownView = () => shown;
+
+/** The person has read it, so the next view may take its place. */
+export const leaveView = () => {
+  if (shown !== '') shown = 'left';
+};
+
+/** @param {string} name @returns {HTMLElement} A part of the view. */
+export const part = (name) => /** @type {HTMLElement} */ (view.querySelector(`[data-part="${name}"]`));
+
+/** @param {string} name @returns {HTMLInputElement} */
+export const field = (name) => /** @type {HTMLInputElement} */ (view.querySelector(`input[name="${name}"]`));
+
+/**
+ * Shows a view in place of the last one. Its heading takes the focus, so that it is read out.
+ *
+ * @param {string} name
+ */
+export const show = (name) => {
+  const isFirst = shown === '';
+  shown = name;
+  view.replaceChildren(templateOf(`view-${name}`).content.cloneNode(true));
+  const heading = view.querySelector('h1');
+  document.title = `${heading?.textContent} · ${brand}`;
+  if (!isFirst) heading?.focus();
+};
+
+/** @param {string} name Of a message. @param {number | string} [n] What stands for `{n}` in it. */
+export const wordsFor = (name, n = '') => {
+  const message = templateOf('messages').content.querySelector(`[data-name="${name}"]`);
+  return (message?.textContent ?? '').replace('{n}', String(n));
+};
+
+const status = /** @type {HTMLElement} */ (document.getElementById('status'));
+
+/** Read out when the person does nothing else. @param {string} text */
+export const say = (text) => {
+  if (status.textContent !== text) status.textContent = text;
+};
+
+/** Read out at once. @param {string} [name] Of a message; none takes the last one away. @param {number} [n] */
+export const complain = (name, n) => {
+  const problem = part('problem');
+  if (problem === null) return;
+  problem.hidden = name === undefined;
+  problem.textContent = name === undefined ? '' : wordsFor(name, n);
+};
+
+/**
+ * Runs what a button or a form does: once at a time, and an error becomes a message.
+ *
+ * @param {() => Promise<void>} act
+ */
+export const during = async (act) => {
+  const controls = /** @type {NodeListOf<HTMLButtonElement | HTMLInputElement>} */ (
+    view.querySelectorAll('button, input')
+  );
+  const inUse = [...controls].filter(({ disabled }) => !disabled);
+  const focused = /** @type {HTMLElement | null} */ (document.activeElement);
+  working += 1;
+  for (const control of inUse) control.disabled = true;
+  complain();
+  say(wordsFor('working'));
+  try {
+    await act();
+  } catch (error) {
+    complain('failed');
+    reportError(error);
+  } finally {
+    working -= 1;
+    for (const control of inUse) control.disabled = false;
+    // A control that is disabled loses the focus.
+    if (document.activeElement === document.body && focused?.isConnected) focused.focus();
+    if (status.textContent === wordsFor('working')) say('');
+  }
+};
+
+/** @param {string} name Of a button's part. @param {() => Promise<void>} act */
+export const onClick = (name, act) => part(name).addEventListener('click', () => during(act));
+
+/** @param {string} name Of a form's part. @param {() => Promise<void>} act */
+export const onSubmit = (name, act) =>
+  part(name).addEventListener('submit', (event) => {
+    event.preventDefault();
+    void during(act);
+  });

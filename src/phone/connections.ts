@@ -1,0 +1,169 @@
+/**
+ * The phones that are connected to this process, by server-sent events.
+ *
+ * All of them share one reader of the stream of changes and one timer, because there are thousands.
+ * A connection that Redis was away from misses nothing: the reader goes on where it stopped. A phone
+ * that connects asks for its state itself, and so hears of what was before.
+ *
+ * Source: HTML Living Standard, section 9.2.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { streamHeaders } from '../event-stream.ts';
+import type { RedisClient } from '../redis/connect.ts';
+import { lastEntryId } from '../redis/streams.ts';
+import { settlesWithin } from '../redis/timeout.ts';
+import { toError } from '../redis/to-error.ts';
+import { readTold, type Told, toldKey } from '../sscd/phone-prompts.ts';
+
+export interface Connection {
+  readonly msisdn: string;
+  readonly phone: string;
+  send(event: string, data: object): void;
+  close(): void;
+}
+
+const heartbeatMs = 15_000;
+const retryMs = 2000;
+/** The same browser may have an old one that has not noticed its end. */
+const maxForOne = 4;
+const blockMs = 10_000;
+/** Silence of Redis is noticed after two seconds (src/redis/silence.ts), so nothing is later. */
+const lateMs = 5000;
+const againMs = 500;
+const maxAtOnce = 250;
+const closeTimeoutMs = 1000;
+
+const encoder = new TextEncoder();
+const heartbeat = encoder.encode(':\n\n');
+const greeting = encoder.encode(`retry: ${retryMs}\n\n`);
+
+export type Connections = ReturnType<typeof createConnections>;
+
+export const createConnections = (options: {
+  /** Asked once, for where the stream ends. */
+  readonly redis: RedisClient;
+  /** The stream is read on a duplicate of this connection. */
+  readonly blocking: RedisClient;
+  readonly prefix: string;
+  /** Called for what concerns a connected number, in order. */
+  readonly onTold: (told: Told, connected: readonly Connection[]) => Promise<void>;
+  readonly onError: (error: Error) => void;
+}) => {
+  const { redis, blocking, prefix, onTold, onError } = options;
+  const key = toldKey(prefix);
+  const byNumber = new Map<string, Set<Connection & { beat(): void }>>();
+  let closed = false;
+  let reader: RedisClient | undefined;
+
+  const tell = async (fields: readonly string[]): Promise<void> => {
+    const told = readTold(fields);
+    const connected = told && byNumber.get(told.msisdn);
+    if (told === undefined || connected === undefined) return;
+    await onTold(told, [...connected]).catch((error: unknown) => onError(toError(error)));
+  };
+
+  const read = async (client: RedisClient, from: string): Promise<void> => {
+    let position = from;
+    while (!closed) {
+      try {
+        const reply = client.xread('COUNT', maxAtOnce, 'BLOCK', blockMs, 'STREAMS', key, position);
+        // A command that was lost with an earlier connection would block for ever.
+        let isLost = false;
+        while (!isLost && !(await settlesWithin(reply, blockMs + lateMs))) isLost = client.status === 'ready';
+        if (isLost) {
+          client.disconnect(true);
+          continue;
+        }
+        for (const [id, fields] of (await reply)?.[0]?.[1] ?? []) {
+          position = id;
+          await tell(fields);
+        }
+      } catch (error) {
+        if (closed) return;
+        onError(toError(error));
+        await delay(againMs, undefined, { ref: false });
+      }
+    }
+  };
+
+  let starting: Promise<void> | undefined;
+  /** Resolves when all that is told from now on is read. */
+  const startReading = (): Promise<void> => {
+    starting ??= (async () => {
+      const from = await lastEntryId(redis, key);
+      if (closed) return;
+      const client = (blocking as unknown as { duplicate(): RedisClient }).duplicate();
+      client.on('error', onError);
+      reader = client;
+      void read(client, from);
+    })().catch((error: unknown) => {
+      starting = undefined;
+      throw error;
+    });
+    return starting;
+  };
+
+  const timer = setInterval(() => {
+    for (const connected of byNumber.values()) for (const each of connected) each.beat();
+  }, heartbeatMs);
+  timer.unref();
+
+  return {
+    /** @returns Undefined when this process stops. @throws When Redis is unreachable. */
+    open: async (msisdn: string, phone: string): Promise<Response | undefined> => {
+      await startReading();
+      if (closed) return undefined;
+      const connected = byNumber.get(msisdn) ?? new Set();
+      const others = [...connected].filter((each) => each.phone === phone);
+      if (others.length >= maxForOne) others[0]?.close();
+      const leave = (connection: Connection & { beat(): void }): void => {
+        connected.delete(connection);
+        if (connected.size === 0 && byNumber.get(msisdn) === connected) byNumber.delete(msisdn);
+      };
+      let leaveNow = (): void => undefined;
+      const body = new ReadableStream<Uint8Array>({
+        start: (controller) => {
+          const write = (bytes: Uint8Array): void => {
+            try {
+              controller.enqueue(bytes);
+            } catch {
+              // The browser has gone.
+              leaveNow();
+            }
+          };
+          const connection = {
+            ...{ msisdn, phone, beat: () => write(heartbeat) },
+            send: (event: string, data: object) =>
+              write(encoder.encode(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)),
+            close: () => {
+              leaveNow();
+              try {
+                controller.close();
+              } catch {
+                // It is closed already.
+              }
+            },
+          };
+          leaveNow = () => leave(connection);
+          connected.add(connection);
+          write(greeting);
+        },
+        cancel: () => leaveNow(),
+      });
+      byNumber.set(msisdn, connected);
+      return new Response(body, { headers: streamHeaders });
+    },
+    /** Connections of this process. */
+    count: (): number => [...byNumber.values()].reduce((sum, { size }) => sum + size, 0),
+    /** Ends all of them, and lets no new one begin. Browsers connect to another process. */
+    close: async (): Promise<void> => {
+      closed = true;
+      clearInterval(timer);
+      for (const connected of [...byNumber.values()]) for (const each of [...connected]) each.close();
+      // A blocked read would delay the quit.
+      reader?.disconnect();
+      await settlesWithin(starting ?? Promise.resolve(), closeTimeoutMs);
+      reader?.disconnect();
+    },
+  };
+};

@@ -1,0 +1,140 @@
+/**
+ * Enrolment: binds a number to a browser that has made a key pair, and gives it a certificate.
+ *
+ * The code proves who was invited, by a MAC over the certification request: a code that is seen on
+ * the way does not fit another key. The same request sent again gets the same phone, share,
+ * recovery code and cookie, in whatever order copies of it arrive.
+ */
+import { hash, X509Certificate } from 'node:crypto';
+import { readCertificate } from '../pki/certificate-fields.ts';
+import { readCertificationRequest } from '../pki/certification-request.ts';
+import type { KeyCustody } from '../pki/ports.ts';
+import { deriveKey } from '../pki/sealed-json.ts';
+import type { PhonePrompts } from '../sscd/phone-prompts.ts';
+import type { Activation, Activations } from './activations.ts';
+import type { Passkeys } from './passkeys.ts';
+import type { Gate, Phone, Phones } from './phones.ts';
+import type { EnrolmentRequest } from './requests.ts';
+import { activationMac, deriverOf, hashOf, isEqual, newRecoveryCode, recoveryHash } from './secrets.ts';
+
+export interface Enrolled {
+  readonly kind: 'enrolled';
+  readonly phone: Pick<Phone, 'id' | 'msisdn'>;
+  /** For the cookie. Only its hash is stored. */
+  readonly secret: string;
+  /** DER. */
+  readonly certificate: Uint8Array;
+  /** With a PIN. Shown once. */
+  readonly pin?: { readonly share: string; readonly recoveryCode: string };
+}
+
+/**
+ * code      The code is unknown, used, expired, or does not authenticate this request.
+ * request   It is no request of a P-256 key that has signed it.
+ * gate      The passkey does not prove that its user was verified.
+ * too-many  The number has as many phones as it may have.
+ */
+export type EnrolmentError = 'code' | 'request' | 'gate' | 'too-many';
+export type EnrolmentResult = Enrolled | { readonly kind: 'refused'; readonly why: EnrolmentError };
+
+/** What a phone's record has of its certificate. */
+export const certificateFacts = (certificate: Uint8Array): Pick<Phone, 'certificateEndsAt' | 'serial'> => ({
+  certificateEndsAt: readCertificate(certificate)?.notAfter.getTime() ?? 0,
+  serial: new X509Certificate(certificate).serialNumber.toLowerCase(),
+});
+
+/** The id of the SSCD whose key it is, for the custody. */
+export const sscdIdOf = (phone: string): string => `phone-${phone}`;
+
+const refused = (why: EnrolmentError): EnrolmentResult => ({ kind: 'refused', why });
+
+export interface EnrolmentOptions {
+  readonly phones: Phones;
+  readonly activations: Activations;
+  readonly passkeys: Passkeys;
+  readonly prompts: Pick<PhonePrompts, 'tell'>;
+  readonly custody: Pick<KeyCustody, 'certify'>;
+  readonly masterKey: Uint8Array;
+  readonly maxPhones: number;
+  /** Removes a phone that gives its place to another. */
+  readonly remove: (phone: Phone) => Promise<void>;
+  readonly now: () => number;
+}
+
+/** What a gate of one request is told from that of another by. */
+const gateParts = ({ gate }: EnrolmentRequest): readonly string[] =>
+  gate.kind === 'pin' ? [gate.salt, gate.verifier] : [gate.response.id];
+
+export const createEnrolment = (options: EnrolmentOptions) => {
+  const { phones, activations, passkeys, prompts, custody, masterKey, maxPhones, remove, now } = options;
+  const key = deriveKey(masterKey, 'paraph phone enrolment');
+
+  /** @returns False when there is none. */
+  const makeRoom = async ({ msisdn, makesRoom }: Activation, id: string): Promise<boolean> => {
+    const number = await phones.read(msisdn);
+    const others = number?.phones.filter((phone) => phone.id !== id) ?? [];
+    if (others.length < maxPhones) return true;
+    const [oldest] = others;
+    if (!makesRoom || oldest === undefined) return false;
+    await remove(oldest);
+    return true;
+  };
+
+  const gateOf = async (
+    { gate }: EnrolmentRequest,
+    { id }: Activation,
+    derive: (purpose: string) => Buffer,
+  ): Promise<{ readonly gate: Gate; readonly pin?: Enrolled['pin'] } | undefined> => {
+    if (gate.kind === 'passkey') {
+      const registered = await passkeys.register(id, gate.response);
+      return registered && { gate: registered };
+    }
+    const share = derive('share').toString('base64url');
+    const recoveryCode = newRecoveryCode(derive('code'));
+    const { kind, salt, verifier } = gate;
+    const hashes = { verifierHash: hashOf(verifier), recoveryHash: recoveryHash(recoveryCode) };
+    return { gate: { kind, salt, share, ...hashes }, pin: { share, recoveryCode } };
+  };
+
+  return async (given: EnrolmentRequest): Promise<EnrolmentResult> => {
+    const activation = await activations.find(given.code.id);
+    const request = Buffer.from(given.request, 'base64');
+    const macKey = Buffer.from(activation?.key ?? '', 'base64url');
+    if (activation === undefined || !isEqual(activationMac(macKey, request), given.code.mac))
+      return refused('code');
+    const publicKey = readCertificationRequest(request);
+    if (publicKey === undefined) return refused('request');
+    const { msisdn } = activation;
+    const used = hashOf(request);
+    // Hex: on the command line an id must not begin with a dash.
+    const id = hash('sha256', `${activation.id} ${used}`, 'hex').slice(0, 24);
+    const derive = deriverOf(key, [id, used, ...gateParts(given)]);
+    const gated = await gateOf(given, activation, derive);
+    if (gated === undefined) return refused('gate');
+    if (!(await makeRoom(activation, id))) return refused('too-many');
+    if (!(await activations.use(activation, used))) return refused('code');
+    const chain = await custody.certify({ msisdn, sscdId: sscdIdOf(id) }, publicKey);
+    const [certificate] = chain.certificates;
+    const secret = derive('cookie').toString('base64url');
+    const { language, label } = given;
+    await phones.add(msisdn, id, {
+      ...{
+        label,
+        language,
+        enrolledAt: now(),
+        chain: chain.id,
+        secretHash: hashOf(secret),
+        gate: gated.gate,
+      },
+      ...certificateFacts(certificate),
+    });
+    await prompts.tell({ kind: 'state', msisdn });
+    return {
+      kind: 'enrolled',
+      phone: { id, msisdn },
+      secret,
+      certificate,
+      ...(gated.pin && { pin: gated.pin }),
+    };
+  };
+};

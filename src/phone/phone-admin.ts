@@ -1,0 +1,77 @@
+/** What operators do with numbers and their phones. Who may do it, others have checked. */
+import type { ConfiguredSubscribers } from '../registry/subscriber.ts';
+import type { PhonePrompts } from '../sscd/phone-prompts.ts';
+import { type Activations, activationLink } from './activations.ts';
+import { mayHavePhone, sandboxPhoneNumber } from './phone-subscribers.ts';
+import type { Phone, PhoneNumber, Phones } from './phones.ts';
+import type { FailOpen } from './signing.ts';
+
+export interface PhoneAdminOptions {
+  readonly phones: Phones;
+  readonly activations: Activations;
+  readonly prompts: Pick<PhonePrompts, 'tell'>;
+  readonly failOpen: FailOpen;
+  /** Revokes the certificate of a phone that was un-enrolled. */
+  readonly revoke?: ((serial: string) => Promise<unknown>) | undefined;
+  readonly configured: ConfiguredSubscribers;
+  readonly invitationMs: number;
+  /** Undefined where this process does not know it. */
+  readonly publicUrl: () => string | Promise<string | undefined>;
+}
+
+export type Invited =
+  | { readonly kind: 'invited'; readonly link: string; readonly expiresAt: number }
+  /** The number is in the configuration, without an App of the kind `phone`. */
+  | { readonly kind: 'configured' }
+  | { readonly kind: 'no-address' };
+
+const selfServiceMs = 15 * 60_000;
+
+export type PhoneAdmin = ReturnType<typeof createPhoneAdmin>;
+
+export const createPhoneAdmin = (options: PhoneAdminOptions) => {
+  const { phones, activations, prompts, failOpen, configured, invitationMs } = options;
+
+  const linkWith = async (msisdn: string, issue: Parameters<Activations['issue']>[1]): Promise<Invited> => {
+    const publicUrl = await options.publicUrl();
+    if (publicUrl === undefined) return { kind: 'no-address' };
+    const code = await activations.issue(msisdn, issue);
+    return { kind: 'invited', link: activationLink(publicUrl, code), expiresAt: code.expiresAt };
+  };
+
+  /** Un-enrols a phone, whoever wants it. A phone whose certificate could not be revoked stays. */
+  const removePhone = async ({ msisdn, id, serial }: Phone): Promise<boolean> => {
+    await options.revoke?.(serial);
+    const wasThere = await phones.remove({ msisdn, id });
+    const left = await phones.read(msisdn);
+    if (left?.phones.length === 0) await failOpen(msisdn, 404);
+    await prompts.tell({ kind: 'state', msisdn });
+    return wasThere;
+  };
+
+  return {
+    removePhone,
+
+    /** @param msisdn Digits. Earlier invitations of the number are no longer good. */
+    invite: async (msisdn: string, language?: string): Promise<Invited> =>
+      mayHavePhone(configured, msisdn)
+        ? linkWith(msisdn, { lifeMs: invitationMs, language })
+        : { kind: 'configured' },
+
+    /** A link for the sandbox's own number, for whoever asks. */
+    selfService: async (): Promise<string> => {
+      const invited = await linkWith(sandboxPhoneNumber, { lifeMs: selfServiceMs, makesRoom: true });
+      if (invited.kind !== 'invited') throw new Error('The sandbox does not know its address');
+      return invited.link;
+    },
+
+    /** @returns Undefined for a number that was never invited. */
+    find: (msisdn: string): Promise<PhoneNumber | undefined> => phones.read(msisdn),
+
+    /** @returns False when there is no such phone. */
+    remove: async (msisdn: string, id: string): Promise<boolean> => {
+      const phone = (await phones.read(msisdn))?.phones.find((each) => each.id === id);
+      return phone !== undefined && removePhone(phone);
+    },
+  };
+};

@@ -1,0 +1,276 @@
+/** `/phone/api/`: what the phone in the browser asks of the service. */
+import { Hono } from 'hono';
+import { streamHeaders } from '../event-stream.ts';
+import type { Source } from '../registry/rate-limiter.ts';
+import type { Connections } from './connections.ts';
+import type { EnrolmentError, EnrolmentResult } from './enrolment.ts';
+import {
+  answer,
+  createPageRequests,
+  type PageContext,
+  type PageEnvironment,
+  type PageRequestsOptions,
+  refuse,
+} from './page-requests.ts';
+import type { Passkeys } from './passkeys.ts';
+import type { Phone, Phones } from './phones.ts';
+import type { Pins } from './pins.ts';
+import {
+  activationRequest,
+  type EnrolmentRequest,
+  enrolmentRequest,
+  joinRequest,
+  optionsRequest,
+  pinRequest,
+  pushRequest,
+  receiptRequest,
+  recoveryRequest,
+  signatureRequest,
+} from './requests.ts';
+import type { FailOpen, Signing, SigningResult } from './signing.ts';
+import { maskedNumber, type Views } from './views.ts';
+
+/** A phone that wants to begin the login of a browser, and what its own browser says of itself. */
+export interface JoiningPhone {
+  readonly phone: Phone;
+  readonly code: string;
+  /** The Cookie header. */
+  readonly cookies: string | undefined;
+  readonly acceptLanguage: string | undefined;
+  readonly address: Source;
+}
+
+/**
+ * joined    The phone is asked. `returnTo`: the page of the login, when it is in this browser.
+ * unknown   The code is none, of another browser, too old or used; or the login is over.
+ * number    The application expects another person.
+ */
+export type Joined =
+  | { readonly kind: 'joined'; readonly returnTo: string | undefined }
+  | { readonly kind: 'unknown' | 'number' | 'limited' | 'busy' };
+
+export interface PhoneRoutesOptions extends PageRequestsOptions {
+  readonly phones: Phones;
+  readonly passkeys: Passkeys;
+  readonly pins: Pins;
+  readonly signing: Signing;
+  readonly failOpen: FailOpen;
+  readonly views: Views;
+  readonly connections: Connections;
+  readonly enrol: (request: EnrolmentRequest) => Promise<EnrolmentResult>;
+  /** Un-enrols a phone. */
+  readonly remove: (phone: Phone) => Promise<void>;
+  readonly join: (phone: JoiningPhone) => Promise<Joined>;
+  /** The number's phones have changed. */
+  readonly tellState: (msisdn: string) => Promise<void>;
+  /** A link for the sandbox's own number; undefined outside of a sandbox. */
+  readonly selfService: (() => Promise<string>) | undefined;
+}
+
+const enrolmentErrors: Readonly<Record<EnrolmentError, readonly [status: number, message: string]>> = {
+  code: [404, 'This code is unknown, used or expired'],
+  request: [400, 'request must be a PKCS #10 of a P-256 key that has signed it'],
+  gate: [403, 'gate.response does not prove that the user was verified'],
+  'too-many': [409, 'The number has as many phones as it may have'],
+};
+
+export const createPhoneRoutes = (options: PhoneRoutesOptions): Hono<PageEnvironment> => {
+  const { phones, cookies, passkeys, pins, signing, views, connections } = options;
+  const { cookieHeader, limited, read, guarded, withPhone, renewedCookie } = createPageRequests(options);
+  const routes = new Hono<PageEnvironment>();
+
+  const at = (path: string): string => `/phone/api/${path}`;
+
+  routes.post(
+    at('enrolments/options'),
+    guarded(async (c) => {
+      const asked = await read(c, optionsRequest);
+      if (asked instanceof Response) return asked;
+      return (
+        (await limited(c)) ?? answer({ publicKey: await passkeys.creationOptions(asked.code.id, 'Paraph') })
+      );
+    }),
+  );
+
+  routes.post(
+    at('enrolments'),
+    guarded(async (c) => {
+      const asked = await read(c, enrolmentRequest);
+      if (asked instanceof Response) return asked;
+      const result = await options.enrol(asked);
+      if (result.kind === 'refused') {
+        const [status, message] = enrolmentErrors[result.why];
+        return (await limited(c)) ?? refuse(status, result.why, message);
+      }
+      const { phone, secret, certificate, pin } = result;
+      const { id, msisdn } = phone;
+      const body = {
+        ...{ phone: id, number: maskedNumber(msisdn) },
+        certificate: Buffer.from(certificate).toString('base64'),
+        ...(pin && { pin: { share: pin.share }, recoveryCode: pin.recoveryCode }),
+      };
+      const cookie = cookies.write({ msisdn, phone: id, secret });
+      return answer(body, 201, cookieHeader(cookie));
+    }),
+  );
+
+  routes.post(
+    at('activations'),
+    guarded(async (c) => {
+      if (options.selfService === undefined) return refuse(404, 'unknown', 'Ask for an invitation');
+      const asked = await read(c, activationRequest);
+      if (asked instanceof Response) return asked;
+      return (await limited(c)) ?? answer({ link: await options.selfService() }, 201);
+    }),
+  );
+
+  routes.get(
+    at('state'),
+    withPhone(async (c, phone) => answer(await views.stateOf(phone), 200, renewedCookie(c))),
+  );
+
+  routes.get(
+    at('events'),
+    withPhone(async (c, { msisdn, id }) => {
+      // Hono runs GET for HEAD and drops the body, which nothing would end.
+      if (c.req.method === 'HEAD') return new Response(null, { headers: streamHeaders });
+      return (await connections.open(msisdn, id)) ?? refuse(503, 'stopping', 'This process is stopping');
+    }),
+  );
+
+  routes.post(
+    at('pin'),
+    withPhone(async (c, phone) => {
+      const asked = await read(c, pinRequest);
+      if (asked instanceof Response) return asked;
+      const result = await pins.enter(phone, asked.verifier);
+      switch (result.kind) {
+        case 'right':
+          return answer({ share: result.share });
+        case 'wrong':
+          return refuse(403, 'wrong-pin', 'The PIN is wrong', { triesLeft: result.triesLeft });
+        case 'blocked': {
+          // Also when an earlier try has blocked it: its answer may have been lost before this.
+          const number = await phones.read(phone.msisdn);
+          if (number?.phones.every(({ isBlocked }) => isBlocked)) await options.failOpen(phone.msisdn, 402);
+          await options.tellState(phone.msisdn);
+          return refuse(403, 'blocked', 'The PIN is blocked; use the recovery code', { triesLeft: 0 });
+        }
+        case 'none':
+          return refuse(409, 'no-pin', 'This phone has no PIN');
+      }
+    }),
+  );
+
+  routes.post(
+    at('recovery'),
+    withPhone(async (c, phone) => {
+      const asked = await read(c, recoveryRequest);
+      if (asked instanceof Response) return asked;
+      const recovered = await pins.recover(phone, asked);
+      if (recovered === undefined)
+        return (await limited(c)) ?? refuse(403, 'wrong-code', 'The recovery code is wrong');
+      await options.tellState(phone.msisdn);
+      return answer({ pin: { share: recovered.share }, recoveryCode: recovered.recoveryCode });
+    }),
+  );
+
+  routes.post(
+    at('logins'),
+    withPhone(async (c, phone) => {
+      const asked = await read(c, joinRequest);
+      if (asked instanceof Response) return asked;
+      const result = await options.join({
+        phone,
+        code: asked.code,
+        cookies: c.req.header('cookie'),
+        acceptLanguage: c.req.header('accept-language'),
+        address: options.addressOf(c.env?.incoming),
+      });
+      switch (result.kind) {
+        case 'joined':
+          return answer({
+            joined: true,
+            ...(result.returnTo !== undefined && { returnTo: result.returnTo }),
+          });
+        case 'unknown':
+          return (await limited(c)) ?? refuse(404, 'login', 'This code is unknown, used or too old');
+        case 'number':
+          return refuse(403, 'number', 'The application expects another person');
+        case 'limited':
+          return refuse(429, 'too-often', 'Too many logins; try again later');
+        case 'busy':
+          return refuse(503, 'busy', 'Try again');
+      }
+    }),
+  );
+
+  const outcome = (result: SigningResult, done: string): Response => {
+    switch (result.kind) {
+      case 'done':
+        return answer({ outcome: done });
+      case 'gone':
+        return answer({ outcome: 'gone', why: result.why }, 409);
+      case 'gate':
+        return refuse(403, 'gate', 'Enter the PIN or use the passkey for this prompt');
+      case 'wrong':
+        return refuse(400, 'bad-signature', 'signature is not one of this phone over toBeSigned');
+      case 'busy':
+        return refuse(503, 'busy', 'Try again');
+    }
+  };
+
+  const prompt = (name: string): string => at(`prompts/:id/${name}`);
+  const idOf = (c: PageContext): string => c.req.param('id') ?? '';
+
+  routes.post(
+    prompt('signature'),
+    withPhone(async (c, phone) => {
+      const asked = await read(c, signatureRequest);
+      return asked instanceof Response ? asked : outcome(await signing.sign(phone, idOf(c), asked), 'signed');
+    }),
+  );
+
+  routes.post(
+    prompt('cancel'),
+    withPhone(async (c, phone) => outcome(await signing.cancel(phone, idOf(c)), 'cancelled')),
+  );
+
+  routes.post(
+    prompt('receipt'),
+    withPhone(async (c, phone) => {
+      const asked = await read(c, receiptRequest);
+      if (asked instanceof Response) return asked;
+      return outcome(await signing.react(phone, idOf(c), asked.outcome), asked.outcome);
+    }),
+  );
+
+  routes.put(
+    at('push'),
+    withPhone(async (c, phone) => {
+      const asked = await read(c, pushRequest);
+      if (asked instanceof Response) return asked;
+      await phones.setSubscription(phone, asked);
+      return answer({ subscribed: true });
+    }),
+  );
+
+  routes.delete(
+    at('push'),
+    withPhone(async (_, phone) => {
+      await phones.removeSubscription(phone);
+      return answer({ subscribed: false });
+    }),
+  );
+
+  routes.delete(
+    at('phone'),
+    withPhone(async (_, phone) => {
+      await options.remove(phone);
+      return answer({ enrolled: false }, 200, cookieHeader(undefined));
+    }),
+  );
+
+  routes.all('/phone/api/*', () => refuse(404, 'unknown', 'There is no such address'));
+  return routes;
+};

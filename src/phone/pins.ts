@@ -1,0 +1,77 @@
+/**
+ * The PIN of a phone. It never leaves the browser: what comes here is a verifier that was derived
+ * from it, and what goes back is the service's share of the key that wraps the phone's key. So
+ * nobody can try PINs without the service, which counts.
+ */
+import { deriveKey } from '../pki/sealed-json.ts';
+import type { Gate, Phone, Phones } from './phones.ts';
+import type { RecoveryRequest } from './requests.ts';
+import { deriverOf, hashOf, isEqual, newRecoveryCode, recoveryHash } from './secrets.ts';
+
+export type PinResult =
+  | { readonly kind: 'right'; readonly share: string }
+  | { readonly kind: 'wrong'; readonly triesLeft: number }
+  /** By this try or an earlier one. */
+  | { readonly kind: 'blocked' }
+  /** The phone has a passkey, or was removed meanwhile. */
+  | { readonly kind: 'none' };
+
+const isGoodFor = (
+  { recoveryHash: current, formerRecoveryHash }: Extract<Gate, { kind: 'pin' }>,
+  used: string,
+): boolean => [current, formerRecoveryHash].some((known) => known !== undefined && isEqual(used, known));
+
+export const createPins = ({
+  phones,
+  masterKey,
+  now,
+}: {
+  readonly phones: Phones;
+  readonly masterKey: Uint8Array;
+  readonly now: () => number;
+}) => ({
+  enter: async (phone: Phone, verifier: string): Promise<PinResult> => {
+    const { gate } = phone;
+    if (gate.kind !== 'pin') return { kind: 'none' };
+    const isRight = isEqual(hashOf(verifier), gate.verifierHash);
+    const judged = await phones.judge(phone, isRight ? now() : undefined);
+    if (judged.kind === 'unknown') return { kind: 'none' };
+    if (judged.kind !== 'right') return judged;
+    const { formerRecoveryHash, ...known } = gate;
+    // The browser has the answer that brought this PIN and its code, so the former code is used up.
+    if (formerRecoveryHash !== undefined) await phones.change(phone, { gate: known });
+    return { kind: 'right', share: gate.share };
+  },
+
+  /**
+   * Sets a new PIN, and unblocks. The browser opens its key with the recovery code, which is used up
+   * when the new PIN is entered: without the answer the browser has nothing but this code. The same
+   * request has the same answer, in whatever order copies of it arrive.
+   *
+   * @returns The new share and recovery code; undefined for a wrong code.
+   */
+  recover: async (phone: Phone, { code, gate }: RecoveryRequest) => {
+    const before = phone.gate;
+    const used = recoveryHash(code);
+    if (before.kind !== 'pin' || !isGoodFor(before, used)) return undefined;
+    const { kind, salt, verifier } = gate;
+    const key = deriveKey(masterKey, 'paraph phone recovery');
+    const derive = deriverOf(key, [phone.id, used, salt, verifier]);
+    const share = derive('share').toString('base64url');
+    const recoveryCode = newRecoveryCode(derive('code'));
+    const hashes = {
+      verifierHash: hashOf(verifier),
+      recoveryHash: recoveryHash(recoveryCode),
+      formerRecoveryHash: used,
+    };
+    if (!(await phones.change(phone, { gate: { kind, salt, share, ...hashes } }))) return undefined;
+    await phones.noteEntered(phone, now());
+    return { share, recoveryCode };
+  },
+});
+
+export type Pins = ReturnType<typeof createPins>;
+
+/** A signature needs a PIN that was entered after its prompt was made. */
+export const isOpenFor = ({ enteredAt, isBlocked }: Phone, promptedAt: number): boolean =>
+  !isBlocked && enteredAt >= promptedAt;

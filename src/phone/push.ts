@@ -1,0 +1,123 @@
+/**
+ * Web Push: wakes phones that are not connected. A message says only that there is something to
+ * look at, and the page then asks for its state: the push service learns neither text nor number.
+ *
+ * It is sent once and nobody waits for it. A phone that it does not reach shows the prompt when its
+ * page is opened.
+ *
+ * Sources: RFC 8030, RFC 8188, RFC 8291, RFC 8292.
+ */
+import { createCipheriv, createECDH, createPrivateKey, hkdfSync, randomBytes, sign } from 'node:crypto';
+import { toError } from '../redis/to-error.ts';
+import type { PhonePrompt } from '../sscd/phone-prompts.ts';
+import type { Phone, Phones, Subscription } from './phones.ts';
+
+export interface VapidKeys {
+  /** `mailto:` or `https:`, for the operators of push services. */
+  readonly subject: string;
+  /** Base64url. */
+  readonly publicKey: string;
+  readonly privateKey: string;
+}
+
+/** POSTs to an address that a browser has named, and never into the operator's network. */
+export type PushPost = (
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  body: Uint8Array,
+) => Promise<{ readonly kind: string; readonly status?: number }>;
+
+export interface PushOptions {
+  readonly vapid: VapidKeys;
+  readonly phones: Pick<Phones, 'read' | 'removeSubscription'>;
+  readonly post: PushPost;
+  readonly now: () => number;
+  readonly onError: (error: Error) => void;
+}
+
+const bytesOf = (text: string): Buffer => Buffer.from(text, 'base64url');
+const derive = (secret: Uint8Array, salt: Uint8Array, info: Uint8Array | string, length: number): Buffer =>
+  Buffer.from(hkdfSync('sha256', secret, salt, info, length));
+
+const recordBytes = 4096;
+/** The last record, and here the only one, ends with this octet. */
+const lastRecord = Buffer.of(2);
+/** A push service accepts at most a day (RFC 8292 section 2). */
+const tokenSeconds = 43_200;
+
+/** @throws When the browser's key is no point of P-256. */
+const encrypt = ({ keys }: Subscription, payload: object): Buffer => {
+  const theirs = bytesOf(keys.p256dh);
+  const pair = createECDH('prime256v1');
+  const ours = pair.generateKeys();
+  const salt = randomBytes(16);
+  const info = Buffer.concat([Buffer.from('WebPush: info\0'), theirs, ours]);
+  const secret = derive(pair.computeSecret(theirs), bytesOf(keys.auth), info, 32);
+  const key = derive(secret, salt, 'Content-Encoding: aes128gcm\0', 16);
+  const nonce = derive(secret, salt, 'Content-Encoding: nonce\0', 12);
+  const cipher = createCipheriv('aes-128-gcm', key, nonce);
+  const content = [cipher.update(JSON.stringify(payload), 'utf8'), cipher.update(lastRecord), cipher.final()];
+  const size = Buffer.alloc(4);
+  size.writeUInt32BE(recordBytes);
+  return Buffer.concat([salt, size, Buffer.of(ours.length), ours, ...content, cipher.getAuthTag()]);
+};
+
+/** Says who sends (VAPID). @param at Milliseconds since the epoch. */
+const authorization = (
+  { subject, publicKey, privateKey }: VapidKeys,
+  endpoint: string,
+  at: number,
+): string => {
+  const point = bytesOf(publicKey);
+  const [x, y] = [point.subarray(1, 33), point.subarray(33)].map((part) => part.toString('base64url'));
+  const jwk = { kty: 'EC', crv: 'P-256', x, y, d: privateKey } as const;
+  const exp = Math.floor(at / 1000) + tokenSeconds;
+  const claims = { aud: new URL(endpoint).origin, exp, sub: subject };
+  const parts = [{ typ: 'JWT', alg: 'ES256' }, claims].map((part) =>
+    Buffer.from(JSON.stringify(part)).toString('base64url'),
+  );
+  const key = createPrivateKey({ key: jwk as never, format: 'jwk' });
+  const signature = sign('sha256', Buffer.from(parts.join('.')), { key, dsaEncoding: 'ieee-p1363' });
+  return `vapid t=${parts.join('.')}.${signature.toString('base64url')}, k=${publicKey}`;
+};
+
+/** The subscription has ended. */
+const isGone = (status: number | undefined): boolean => status === 404 || status === 410;
+
+export const createPush = ({ vapid, phones, post, now, onError }: PushOptions) => {
+  const sending = new Set<Promise<void>>();
+
+  const send = async (phone: Phone, { id, deadline }: PhonePrompt): Promise<void> => {
+    if (phone.subscription === undefined) return;
+    const ttl = Math.ceil((deadline - now()) / 1000);
+    if (ttl <= 0) return;
+    const { endpoint } = phone.subscription;
+    const headers = {
+      authorization: authorization(vapid, endpoint, now()),
+      'content-encoding': 'aes128gcm',
+      'content-type': 'application/octet-stream',
+      ttl: String(ttl),
+      urgency: 'high',
+    };
+    const result = await post(endpoint, headers, encrypt(phone.subscription, { kind: 'prompt', id }));
+    if (result.kind === 'answered' && isGone(result.status)) await phones.removeSubscription(phone);
+  };
+
+  const sendAll = async (msisdn: string, prompt: PhonePrompt): Promise<void> => {
+    const number = await phones.read(msisdn);
+    await Promise.all((number?.phones ?? []).map((phone) => send(phone, prompt)));
+  };
+
+  return {
+    wake: (msisdn: string, prompt: PhonePrompt): void => {
+      const sent: Promise<void> = sendAll(msisdn, prompt)
+        .catch((error: unknown) => onError(toError(error)))
+        .finally(() => sending.delete(sent));
+      sending.add(sent);
+    },
+    /** Waits for messages in hand. */
+    close: async (): Promise<void> => {
+      await Promise.all(sending);
+    },
+  };
+};

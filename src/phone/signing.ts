@@ -1,0 +1,166 @@
+/**
+ * What a person does with a prompt: sign, cancel, react to a receipt. The first answer of any phone
+ * of the number counts; the transaction decides which that is.
+ */
+import { Buffer } from 'node:buffer';
+import { X509Certificate } from 'node:crypto';
+import type { DeviceAnswer, ReceiptOutcome } from '../../machines/outcome.ts';
+import type { Engine } from '../engine/engine.ts';
+import { renewedBeforeMs } from '../pki/authorities.ts';
+import { completeCms } from '../pki/cms.ts';
+import type { CertificateChain, KeyCustody } from '../pki/ports.ts';
+import { fault } from '../protocol/fault.ts';
+import { bytesToSign } from '../protocol/requests.ts';
+import type { EndReason, PhonePrompt, PhonePrompts, PromptEnd } from '../sscd/phone-prompts.ts';
+import type { Answer } from '../transactions/answers.ts';
+import { certificateFacts, sscdIdOf } from './enrolment.ts';
+import type { Passkeys } from './passkeys.ts';
+import type { Phone, Phones } from './phones.ts';
+import { isOpenFor } from './pins.ts';
+import type { SignatureRequest } from './requests.ts';
+
+/**
+ * done     It counts, or did so before.
+ * gone     The prompt has ended.
+ * gate     No PIN was entered since the prompt was made, or the passkey proves nothing.
+ * wrong    The phone's key has not signed these bytes.
+ * busy     The service did not take it in time: send it again.
+ */
+export type SigningResult =
+  | { readonly kind: 'done' }
+  | { readonly kind: 'gone'; readonly why: EndReason }
+  | { readonly kind: 'gate' | 'wrong' | 'busy' };
+
+export interface SigningOptions {
+  readonly prompts: PhonePrompts;
+  readonly phones: Pick<Phones, 'read' | 'change'>;
+  readonly passkeys: Passkeys;
+  readonly custody: Pick<KeyCustody, 'chain' | 'certify' | 'revocationOf'>;
+  readonly now: () => number;
+  /** Of transactions. */
+  readonly answer: Answer;
+  /** Of the activities that show receipts. */
+  readonly answerReceipt: Engine['answer'];
+}
+
+export type Signing = ReturnType<typeof createSigning>;
+
+export const createSigning = (options: SigningOptions) => {
+  const { prompts, phones, passkeys, custody, answer, answerReceipt, now } = options;
+
+  /**
+   * The same key gets its next certificate before the end. After a signature: a login that a phone
+   * has joined expects the certificate of that moment.
+   */
+  const renew = async ({ msisdn, id }: Phone, { certificates: [present] }: CertificateChain) => {
+    const phone = (await phones.read(msisdn))?.phones.find((each) => each.id === id);
+    if (phone === undefined) return;
+    const { publicKey } = new X509Certificate(present);
+    const next = await custody.certify({ msisdn, sscdId: sscdIdOf(id) }, publicKey);
+    await phones.change(phone, { chain: next.id, ...certificateFacts(next.certificates[0]) });
+  };
+
+  /** An end that this phone has brought before: its answer was lost on the way. */
+  const ended = ({ id }: Phone, { why, by }: PromptEnd, wanted: EndReason): SigningResult =>
+    by === id && why === wanted ? { kind: 'done' } : { kind: 'gone', why: toldTo(id, { why, by }) };
+
+  const bring = async (
+    phone: Phone,
+    { id, transactionId, attempt }: PhonePrompt,
+    given: DeviceAnswer,
+    why: 'signed' | 'cancelled',
+  ): Promise<SigningResult> => {
+    const result = await answer(transactionId, attempt, given);
+    if (result === 'busy') return { kind: 'busy' };
+    const isFirst = result === 'accepted';
+    await prompts.end(phone.msisdn, id, isFirst ? { why, by: phone.id } : { why: 'elsewhere' });
+    if (isFirst) return { kind: 'done' };
+    const found = await prompts.find(phone.msisdn, id);
+    return found?.kind === 'ended' ? ended(phone, found, why) : { kind: 'gone', why: 'elsewhere' };
+  };
+
+  /** @returns Whether the person has just proven to be there. */
+  const passGate = async (
+    phone: Phone,
+    prompt: PhonePrompt,
+    { assertion }: SignatureRequest,
+  ): Promise<boolean> => {
+    if (phone.gate.kind === 'pin') return isOpenFor(phone, prompt.promptedAt);
+    const gate = assertion && (await passkeys.verify(phone, prompt.id, assertion));
+    return gate !== undefined && phones.change(phone, { gate });
+  };
+
+  const openPrompt = async (
+    phone: Phone,
+    id: string,
+    kind: PhonePrompt['kind'],
+    wanted: EndReason,
+  ): Promise<PhonePrompt | SigningResult> => {
+    const found = await prompts.find(phone.msisdn, id);
+    if (found?.kind === 'ended') return ended(phone, found, wanted);
+    return found?.prompt.kind === kind ? found.prompt : { kind: 'gone', why: 'elsewhere' };
+  };
+
+  return {
+    sign: async (phone: Phone, id: string, given: SignatureRequest): Promise<SigningResult> => {
+      const prompt = await openPrompt(phone, id, 'sign', 'signed');
+      if (!('id' in prompt)) return prompt;
+      if ((await custody.revocationOf(phone.serial)) !== undefined) {
+        const why = fault(422, 'Certificate is revoked');
+        return bring(phone, prompt, { kind: 'fault', fault: why }, 'cancelled');
+      }
+      if (!(await passGate(phone, prompt, given))) return { kind: 'gate' };
+      const chain = await custody.chain(phone.chain);
+      if (chain === undefined) throw new Error('The certificates of a phone are missing');
+      const cms = completeCms({
+        content: bytesToSign(prompt.data),
+        nonce: Buffer.from(prompt.nonce, 'base64'),
+        signature: Buffer.from(given.signature, 'base64url'),
+        certificate: chain.certificates[0],
+      });
+      if (cms === undefined) return { kind: 'wrong' };
+      const signature = { cms: Buffer.from(cms).toString('base64'), certificates: chain.id };
+      const result = await bring(phone, prompt, { kind: 'signature', ...signature }, 'signed');
+      if (phone.certificateEndsAt - renewedBeforeMs <= now()) await renew(phone, chain);
+      return result;
+    },
+
+    cancel: async (phone: Phone, id: string): Promise<SigningResult> => {
+      const prompt = await openPrompt(phone, id, 'sign', 'cancelled');
+      if (!('id' in prompt)) return prompt;
+      return bring(phone, prompt, { kind: 'fault', fault: fault(401) }, 'cancelled');
+    },
+
+    react: async (
+      phone: Phone,
+      id: string,
+      receipt: Extract<ReceiptOutcome, 'accepted' | 'cancelled'>,
+    ): Promise<SigningResult> => {
+      const why = receipt === 'accepted' ? 'signed' : 'cancelled';
+      const prompt = await openPrompt(phone, id, 'receipt', why);
+      if (!('id' in prompt)) return prompt;
+      const result = await answerReceipt(prompt.answerTo ?? '', { output: { kind: 'answered', receipt } });
+      if (result === 'busy') return { kind: 'busy' };
+      const isFirst = result === 'taken';
+      await prompts.end(phone.msisdn, id, isFirst ? { why, by: phone.id } : { why: 'elsewhere' });
+      return isFirst ? { kind: 'done' } : { kind: 'gone', why: 'elsewhere' };
+    },
+  };
+};
+
+/** Ends the open signature prompts of a number whose phones cannot be used any more. */
+export type FailOpen = (msisdn: string, code: 402 | 404) => Promise<void>;
+
+export const createFailOpen =
+  ({ prompts, answer }: Pick<SigningOptions, 'prompts' | 'answer'>): FailOpen =>
+  async (msisdn, code) => {
+    const open = (await prompts.list(msisdn)).filter(({ kind }) => kind === 'sign');
+    for (const { id, transactionId, attempt } of open) {
+      await answer(transactionId, attempt, { kind: 'fault', fault: fault(code) });
+      await prompts.end(msisdn, id, { why: 'elsewhere' });
+    }
+  };
+
+/** What a phone is told of an end: another phone's is elsewhere. */
+export const toldTo = (phone: string, { why, by }: PromptEnd): EndReason =>
+  by === undefined || by === phone ? why : 'elsewhere';

@@ -1,0 +1,77 @@
+/** What browsers get from `/phone/api/`. Times are ISO 8601 in UTC. */
+import { attributesToSign } from '../pki/cms.ts';
+import { bytesToSign } from '../protocol/requests.ts';
+import type { PhonePrompt, PhonePrompts } from '../sscd/phone-prompts.ts';
+import type { Passkeys } from './passkeys.ts';
+import type { Phone, PhoneNumber } from './phones.ts';
+
+/** Enough to know one's own number, and too little for others: `+41 79 … 67`. */
+export const maskedNumber = (msisdn: string): string =>
+  `+${msisdn.slice(0, 2)} ${msisdn.slice(2, 4)} … ${msisdn.slice(-2)}`;
+
+const iso = (at: number): string => new Date(at).toISOString();
+
+export interface ViewOptions {
+  readonly prompts: Pick<PhonePrompts, 'list'>;
+  readonly passkeys: Passkeys;
+  /** How people know an application. */
+  readonly applicationName: (apId: string) => string;
+  /** VAPID; undefined where push is off. */
+  readonly pushKey: string | undefined;
+  readonly now: () => number;
+}
+
+export const createViews = ({ prompts, passkeys, applicationName, pushKey, now }: ViewOptions) => {
+  /** A prompt as one phone sees it. */
+  const promptFor = async (phone: Phone, prompt: PhonePrompt) => {
+    const { id, kind, apId, data, nonce, language, promptedAt, deadline } = prompt;
+    const isReceipt = kind === 'receipt';
+    const assertion = isReceipt ? undefined : await passkeys.requestOptions(phone, id);
+    return {
+      ...{ id, kind, from: applicationName(apId), text: data.text },
+      // What is signed of an approval; its text is the title.
+      ...(data.kind === 'transaction-approval' && { dtbd: data.dtbd }),
+      ...{ language: language ?? phone.language, promptedAt: iso(promptedAt) },
+      ...{ deadline: iso(deadline), now: iso(now()) },
+      ...(!isReceipt && {
+        toBeSigned: attributesToSign(bytesToSign(data), Buffer.from(nonce, 'base64')).toString('base64'),
+      }),
+      ...(assertion !== undefined && { assertion }),
+    };
+  };
+
+  return {
+    promptFor,
+    stateOf: async (phone: Phone) => {
+      const { msisdn, gate, triesLeft, isBlocked } = phone;
+      const open = await prompts.list(msisdn);
+      return {
+        enrolled: true,
+        phone: phone.id,
+        number: maskedNumber(msisdn),
+        label: phone.label,
+        gate:
+          gate.kind === 'pin'
+            ? { kind: gate.kind, salt: gate.salt, triesLeft, blocked: isBlocked }
+            : { kind: gate.kind },
+        prompts: await Promise.all(open.map((prompt) => promptFor(phone, prompt))),
+        now: iso(now()),
+        ...(pushKey !== undefined && {
+          push: { publicKey: pushKey, subscribed: phone.subscription !== undefined },
+        }),
+      };
+    },
+  };
+};
+export type Views = ReturnType<typeof createViews>;
+
+/** A number for operators. */
+export const numberView = ({ msisdn, language, since, invitation, phones }: PhoneNumber, now: number) => ({
+  ...{ msisdn: `+${msisdn}`, language, since: iso(since) },
+  ...(invitation !== undefined && invitation.expiresAt > now && { invitedUntil: iso(invitation.expiresAt) }),
+  phones: phones.map(({ id, label, enrolledAt, certificateEndsAt, gate, isBlocked }) => ({
+    ...{ id, label, enrolledAt: iso(enrolledAt), certificateEndsAt: iso(certificateEndsAt) },
+    ...{ gate: gate.kind, blocked: isBlocked },
+  })),
+});
+export type NumberView = ReturnType<typeof numberView>;

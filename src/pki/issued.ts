@@ -1,0 +1,137 @@
+/** The certificates of users after they were issued: listed, revoked, renewed, given up. */
+import { authorityId } from './authorities.ts';
+import { onlyAttribute, readCertificate } from './certificate-fields.ts';
+import type { createIdentities } from './identities.ts';
+import { damaged, type KeyRecord, type KeyRecords } from './key-records.ts';
+import { objectIdentifiers } from './object-identifiers.ts';
+import type {
+  CertificateTarget,
+  CustodyStore,
+  IssuedCertificate,
+  KeyCustody,
+  KeyOwner,
+  RevocationReason,
+} from './ports.ts';
+import { type Revocations, readVersionName, versionName } from './revocations.ts';
+
+export const assertDigits = (msisdn: string): void => {
+  // Nothing but digits, so that names of different owners differ.
+  if (!/^\d{1,15}$/.test(msisdn)) throw new TypeError('msisdn must be digits');
+};
+
+const userName = /^user:(\d{1,15}):([^:]+):(EC|RSA)(?::expired)?$/;
+
+/** What a user's certificate says. */
+export const fieldsOf = (certificate: Uint8Array) => {
+  const fields = readCertificate(certificate);
+  const serialNumber = fields && onlyAttribute(fields.subject, objectIdentifiers.serialNumber);
+  if (fields === undefined || serialNumber === undefined) throw damaged('user');
+  return {
+    serial: Buffer.from(fields.serialNumber.content).toString('hex'),
+    serialNumber,
+    notBefore: fields.notBefore.getTime(),
+    notAfter: fields.notAfter.getTime(),
+  };
+};
+
+export const createIssued = ({
+  store,
+  records,
+  revocations,
+  identities,
+  now,
+}: {
+  readonly store: Pick<CustodyStore, 'get' | 'namesOf'>;
+  readonly records: Pick<KeyRecords, 'read'>;
+  readonly revocations: Revocations;
+  readonly identities: Pick<ReturnType<typeof createIdentities>, 'follow'>;
+  readonly now: () => number;
+}): Pick<
+  KeyCustody,
+  | 'certificatesOf'
+  | 'revokeCertificate'
+  | 'renewCertificates'
+  | 'reassignNumber'
+  | 'isRevoked'
+  | 'ownerOf'
+  | 'refresh'
+> => {
+  const read = (name: string): Promise<KeyRecord | undefined> =>
+    records.read(name, readVersionName(name).version);
+
+  const recordsOf = async (target: CertificateTarget): Promise<readonly KeyRecord[]> => {
+    if ('msisdn' in target) assertDigits(target.msisdn);
+    const names =
+      'msisdn' in target
+        ? await store.namesOf(`user:${target.msisdn}:`)
+        : [await store.get(`serial:${target.serial.toLowerCase()}`)].filter((name) => name !== undefined);
+    const found = await Promise.all(names.map(read));
+    return found.filter((each) => each !== undefined);
+  };
+
+  const issuedIn = ({ name, certificate }: KeyRecord): IssuedCertificate => {
+    const { base, version } = readVersionName(name);
+    const [, msisdn = '', sscdId = '', algorithm] = userName.exec(base) ?? [];
+    if (algorithm === undefined) throw damaged('user');
+    const fields = fieldsOf(certificate);
+    return {
+      ...{ msisdn, sscdId, algorithm: algorithm as KeyOwner['algorithm'], version },
+      ...{ ...fields, revocation: revocations.of(fields.serial) },
+    };
+  };
+
+  const revoke = async (
+    record: KeyRecord,
+    reason: RevocationReason,
+  ): Promise<IssuedCertificate | undefined> => {
+    const issued = issuedIn(record);
+    if (issued.notAfter <= now() || issued.revocation !== undefined) return undefined;
+    const at = now();
+    const authority = authorityId('issuing', record.issuer);
+    const entry = { record: record.name, reason, at, authority, notAfter: issued.notAfter };
+    return (await revocations.revoke(issued.serial, entry))
+      ? { ...issued, revocation: { reason, at } }
+      : undefined;
+  };
+
+  const revokeCertificate: KeyCustody['revokeCertificate'] = async (target, reason) => {
+    await revocations.refresh(0);
+    const revoked = await Promise.all((await recordsOf(target)).map((record) => revoke(record, reason)));
+    return revoked.filter((each) => each !== undefined);
+  };
+
+  return {
+    certificatesOf: async (target) => {
+      await revocations.refresh(0);
+      return (await recordsOf(target))
+        .map(issuedIn)
+        .toSorted((one, other) => one.notBefore - other.notBefore || one.version - other.version);
+    },
+    revokeCertificate,
+    renewCertificates: async (msisdn) => {
+      await revocations.refresh(0);
+      const names = (await recordsOf({ msisdn })).map(({ name }) => readVersionName(name));
+      const last = new Map<string, number>();
+      for (const { base, version } of names) last.set(base, Math.max(version, last.get(base) ?? 0));
+      const blocked = [...last].filter(([base]) => revocations.isBlocked(base));
+      for (const [base, version] of blocked) await revocations.allow(versionName(base, version + 1));
+      return blocked.length;
+    },
+    reassignNumber: async (msisdn) => {
+      assertDigits(msisdn);
+      await revocations.allow(await identities.follow(msisdn));
+      return revokeCertificate({ msisdn }, 'affiliationChanged');
+    },
+    isRevoked: ({ msisdn, sscdId, algorithm }) => {
+      // Without the store the copy is what there is; what signs asks by itself.
+      revocations.refresh().catch(() => undefined);
+      return revocations.isBlocked(`user:${msisdn}:${sscdId}:${algorithm}`);
+    },
+    ownerOf: (msisdn) => {
+      revocations.refresh().catch(() => undefined);
+      const { version, at } = revocations.lastAllowed(`identity:${msisdn}`) ?? { version: 1, at: 0 };
+      return { version, since: at };
+    },
+    refresh: () => revocations.refresh(),
+  };
+};

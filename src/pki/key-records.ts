@@ -1,0 +1,141 @@
+/**
+ * Records with a certificate and its sealed key, in versions.
+ *
+ * A version is written once and never changes, so what it has signed can be completed for ever. The
+ * current one is the last; it is followed when it is over, by whichever process notices first.
+ */
+import { createPrivateKey, generateKeyPair, hash, type JsonWebKey, type KeyObject } from 'node:crypto';
+import { promisify } from 'node:util';
+import { z } from 'zod';
+import type { KeyAlgorithm } from '../protocol/requests.ts';
+import type { Authority } from './certificate.ts';
+import type { CustodyStore } from './ports.ts';
+import { versionName } from './revocations.ts';
+import { type createSealer, recordKind } from './sealed-record.ts';
+
+export interface KeyRecord {
+  /** With its version. */
+  readonly name: string;
+  readonly version: number;
+  readonly certificate: Uint8Array;
+  /** Sealed private key; undefined when the key lives elsewhere. */
+  readonly key: string | undefined;
+  /** Record of the authority that issued it; undefined for the first one. */
+  readonly issuer: string | undefined;
+}
+
+/** A certificate that is to be stored. */
+export interface Certified {
+  readonly certificate: Uint8Array;
+  readonly issuer?: string | undefined;
+}
+
+const recordSchema = z.object({
+  certificate: z.base64(),
+  key: z.string().optional(),
+  issuer: z.string().optional(),
+});
+
+export const damaged = (name: string): Error => new Error(`the stored ${recordKind(name)} record is damaged`);
+
+const generate = promisify(generateKeyPair);
+
+const newKey = async (algorithm: KeyAlgorithm): Promise<KeyObject> =>
+  (algorithm === 'EC'
+    ? await generate('ec', { namedCurve: 'P-256' })
+    : await generate('rsa', { modulusLength: 2048 })
+  ).privateKey;
+
+const thumbprint = (certificate: Uint8Array): string => hash('sha256', certificate, 'base64url');
+
+export const createKeyRecords = ({
+  store,
+  sealer,
+}: {
+  readonly store: Pick<CustodyStore, 'get' | 'setIfAbsent'>;
+  readonly sealer: ReturnType<typeof createSealer>;
+}) => {
+  const parse = (name: string, version: number, stored: string): KeyRecord => {
+    try {
+      const { certificate, key, issuer } = recordSchema.parse(JSON.parse(stored));
+      return { name, version, certificate: Buffer.from(certificate, 'base64'), key, issuer };
+    } catch {
+      throw damaged(name);
+    }
+  };
+
+  const read = async (name: string, version: number): Promise<KeyRecord | undefined> => {
+    const stored = await store.get(name);
+    return stored === undefined ? undefined : parse(name, version, stored);
+  };
+
+  /** Offers a record to the store. @returns The one that the store has. */
+  const offer = async (
+    name: string,
+    version: number,
+    { certificate, issuer }: Certified,
+    key?: string,
+  ): Promise<KeyRecord> => {
+    const text = JSON.stringify({ certificate: Buffer.from(certificate).toString('base64'), key, issuer });
+    return parse(name, version, await store.setIfAbsent(name, text));
+  };
+
+  return {
+    read,
+    offer,
+
+    /** Makes a key and has it certified. */
+    make: async (
+      name: string,
+      version: number,
+      algorithm: KeyAlgorithm,
+      certify: (privateKey: KeyObject) => Certified | Promise<Certified>,
+    ): Promise<KeyRecord> => {
+      const privateKey = await newKey(algorithm);
+      const certified = await certify(privateKey);
+      const key = await sealer.seal({
+        name,
+        payload: privateKey.export({ format: 'jwk' }),
+        certificateThumbprint: thumbprint(certified.certificate),
+      });
+      return offer(name, version, certified, key);
+    },
+
+    /** @throws When the master key does not open it, or its key lives elsewhere. */
+    open: async ({ name, certificate, key }: KeyRecord): Promise<Authority> => {
+      if (key === undefined) throw new Error(`the key of a ${recordKind(name)} record is not kept here`);
+      const sealed = await sealer.open(name, key);
+      if (sealed.certificateThumbprint !== thumbprint(certificate)) throw damaged(name);
+      return {
+        certificate,
+        privateKey: createPrivateKey({ key: sealed.payload as JsonWebKey, format: 'jwk' }),
+      };
+    },
+
+    /**
+     * All versions of a record, the current one last. Makes the first, and the next one when the
+     * last is over.
+     *
+     * @param isOver Whether a version may follow the given one.
+     */
+    versions: async (
+      base: string,
+      isOver: (last: KeyRecord) => boolean,
+      makeNext: (name: string, version: number) => Promise<KeyRecord>,
+    ): Promise<readonly [KeyRecord, ...KeyRecord[]]> => {
+      const first = (await read(base, 1)) ?? (await makeNext(base, 1));
+      const found: [KeyRecord, ...KeyRecord[]] = [first];
+      for (let last = first; ; ) {
+        const version = last.version + 1;
+        const name = versionName(base, version);
+        const next =
+          (await read(name, version)) ?? (isOver(last) ? await makeNext(name, version) : undefined);
+        if (next === undefined) return found;
+        found.push(next);
+        last = next;
+      }
+    },
+  };
+};
+
+export type KeyRecords = ReturnType<typeof createKeyRecords>;

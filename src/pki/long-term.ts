@@ -1,0 +1,67 @@
+/**
+ * What makes a signature outlive its certificate: a time stamp of the signature value, and the
+ * lists that say that the certificate was not revoked then. Both are put into the signature.
+ */
+import { openCertificate } from './certificate-path.ts';
+import { attachProof, signatureValueOf } from './cms.ts';
+import type { KeyCustody } from './ports.ts';
+import type { Publisher } from './publisher.ts';
+import { randomBytesOf } from './random.ts';
+import { readSignedData } from './signed-data.ts';
+import { answerTimeStampRequest, createTimeStampRequest, readTimeStampResponse } from './time-stamp.ts';
+import { checkTimeStamp } from './time-stamp-check.ts';
+
+export interface LongTermSignature {
+  /** CMS with time stamp and lists, DER. */
+  readonly signature: Uint8Array;
+  /** What the time stamp says. */
+  readonly timeStamp: Date;
+}
+
+/** An authority for time stamps: takes a TimeStampReq, gives a TimeStampResp. */
+export type AskTimeStamp = (request: Uint8Array) => Promise<Uint8Array>;
+
+/** @returns The service's own authority. */
+export const createTimeStampAuthority =
+  (custody: Pick<KeyCustody, 'timeStampKey'>, now: () => number): AskTimeStamp =>
+  async (request) =>
+    answerTimeStampRequest(request, await custody.timeStampKey(), new Date(now()));
+
+/**
+ * @param ask   Who makes the time stamps.
+ * @param trust Its roots, DER.
+ * @throws When it gives none, or one that does not verify.
+ */
+export const createLongTerm =
+  ({
+    ask,
+    trust,
+    publisher,
+    custody,
+    now,
+  }: {
+    readonly ask: AskTimeStamp;
+    readonly trust: () => Promise<readonly Uint8Array[]>;
+    readonly publisher: Pick<Publisher, 'revocationList'>;
+    readonly custody: Pick<KeyCustody, 'authorities'>;
+    readonly now: () => number;
+  }) =>
+  async (cms: Uint8Array): Promise<LongTermSignature> => {
+    const value = signatureValueOf(cms);
+    if (value === undefined) throw new Error('the signature is no CMS of one signer');
+    const response = await ask(createTimeStampRequest(value, randomBytesOf(16)));
+    const token = readTimeStampResponse(response);
+    const anchors = (await trust()).map(openCertificate).filter((each) => each !== undefined);
+    // A minute for a clock of somebody else.
+    const at = new Date(now() + 60_000);
+    const timeStamp = token && checkTimeStamp(token, value, { anchors, at });
+    if (token === undefined || timeStamp === undefined)
+      throw new Error('the authority for time stamps gave none that verifies');
+    const inside = (readSignedData(cms)?.certificates ?? []).map(({ bytes }) => bytes);
+    const issuers = (await custody.authorities()).filter(({ certificate }) =>
+      inside.some((bytes) => Buffer.compare(bytes, certificate) === 0),
+    );
+    const lists = await Promise.all(issuers.map(({ id }) => publisher.revocationList(id)));
+    const present = lists.filter((list) => list !== undefined);
+    return { signature: attachProof(cms, { timeStamp: token, lists: present }), timeStamp };
+  };

@@ -1,0 +1,123 @@
+/**
+ * Reads OCSP requests and writes the answers.
+ *
+ * The authority itself signs them, so that a verifier needs nothing but its certificate. They are
+ * signed in advance and for everybody, so they have no nonce (RFC 5019 section 4).
+ *
+ * Source: RFC 6960 section 4.
+ */
+import { hash } from 'node:crypto';
+import { dotted, type Element, member, octets, readElement } from './ber.ts';
+import { type Authority, issuerOf, signBody } from './certificate.ts';
+import { readCertificate } from './certificate-fields.ts';
+import { reasonCodes } from './crl.ts';
+import {
+  context,
+  encode,
+  enumerated,
+  generalizedTime,
+  objectIdentifier,
+  octetString,
+  sequence,
+  tags,
+} from './der.ts';
+import { objectIdentifiers as id } from './object-identifiers.ts';
+import type { Revocation } from './ports.ts';
+
+/** A certificate that is asked about. */
+export interface CertificateId {
+  /** As it was sent, to be repeated. */
+  readonly bytes: Uint8Array;
+  readonly hash: 'sha1' | 'sha256';
+  readonly issuerNameHash: Uint8Array;
+  readonly issuerKeyHash: Uint8Array;
+  /** Lower-case hex. */
+  readonly serial: string;
+}
+
+/** More than any client asks for at once. */
+const maxIds = 20;
+
+const hashes: Readonly<Record<string, CertificateId['hash']>> = { [id.sha1]: 'sha1', [id.sha256]: 'sha256' };
+
+/** @returns Undefined for an unknown hash. */
+export const readCertificateId = (element: Element | undefined): CertificateId | undefined => {
+  const [algorithm, name, key, serial, ...more] = element?.children ?? [];
+  const hashName = hashes[dotted(algorithm?.children[0]) ?? ''];
+  const issuerNameHash = octets(name);
+  const issuerKeyHash = octets(key);
+  if (!element || !hashName || !issuerNameHash || !issuerKeyHash || serial?.tag !== tags.integer)
+    return undefined;
+  if (more.length > 0 || serial.content.length > 21) return undefined;
+  return {
+    ...{ bytes: element.bytes, hash: hashName, issuerNameHash, issuerKeyHash },
+    serial: Buffer.from(serial.content).toString('hex'),
+  };
+};
+
+/** @returns Undefined for what is no request; signatures and extensions are not looked at. */
+export const readOcspRequest = (der: Uint8Array): readonly CertificateId[] | undefined => {
+  const body = member(readElement(der), 0, tags.sequence);
+  // Version [0] and the requestor's name [1] may stand before it.
+  const list = body?.children.find(({ tag }) => tag === tags.sequence);
+  const ids = list?.children.map((request) => readCertificateId(member(request, 0, tags.sequence)));
+  if (ids === undefined || ids.length === 0 || ids.length > maxIds) return undefined;
+  return ids.every((each) => each !== undefined) ? ids : undefined;
+};
+
+/** Whether an authority has issued the certificate, by the hashes of its name and key. */
+export const isIssuer = (certificate: Uint8Array, asked: CertificateId): boolean => {
+  const fields = readCertificate(certificate);
+  if (fields === undefined) return false;
+  const equals = (bytes: Uint8Array, expected: Uint8Array): boolean =>
+    Buffer.compare(hash(asked.hash, bytes, 'buffer'), expected) === 0;
+  return equals(fields.subject.bytes, asked.issuerNameHash) && equals(fields.publicKey, asked.issuerKeyHash);
+};
+
+/** OCSPResponseStatus; see RFC 6960 2.3. */
+const failures = { malformedRequest: 1, internalError: 2, tryLater: 3, unauthorized: 6 } as const;
+
+/** @param why `unauthorized`: it is not about certificates of ours (RFC 5019 2.2.3). */
+export const createOcspFailure = (why: keyof typeof failures): Uint8Array =>
+  sequence(enumerated(failures[why]));
+
+const statusOf = (revocation: Revocation | undefined): Buffer =>
+  revocation === undefined
+    ? encode(tags.contextPrimitive(0))
+    : context(
+        1,
+        generalizedTime(new Date(revocation.at)),
+        ...(revocation.reason === 'unspecified'
+          ? []
+          : [context(0, enumerated(reasonCodes[revocation.reason]))]),
+      );
+
+/** @param asked All issued by this authority, with what is known of them. */
+export const createOcspAnswer = (
+  authority: Authority,
+  asked: readonly { readonly id: CertificateId; readonly revocation: Revocation | undefined }[],
+  { thisUpdate, nextUpdate }: { readonly thisUpdate: Date; readonly nextUpdate: Date },
+): Uint8Array => {
+  const singles = asked.map(({ id: { bytes }, revocation }) =>
+    sequence(
+      bytes,
+      statusOf(revocation),
+      generalizedTime(thisUpdate),
+      context(0, generalizedTime(nextUpdate)),
+    ),
+  );
+  const body = sequence(
+    context(1, issuerOf(authority).name),
+    generalizedTime(thisUpdate),
+    sequence(...singles),
+  );
+  const answer = sequence(
+    body,
+    ...signBody(body, authority.privateKey),
+    context(0, sequence(authority.certificate)),
+  );
+  return sequence(
+    enumerated(0),
+    context(0, sequence(objectIdentifier(id.basicOcspResponse), octetString(answer))),
+  );
+};

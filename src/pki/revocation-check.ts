@@ -1,0 +1,157 @@
+/**
+ * Reads lists of revoked certificates and OCSP answers, and what they say about a certificate.
+ *
+ * Material counts when the issuer of the certificate has signed it, or for OCSP somebody whom the
+ * issuer has certified for that, and when it was still good at the time in question, or is later.
+ * What does not count is passed over.
+ *
+ * Not here: lists in parts, lists of other issuers, and delta lists; they have critical extensions.
+ *
+ * Sources: RFC 5280 section 6.3, RFC 6960 section 3.2.
+ */
+import { type KeyObject, verify } from 'node:crypto';
+import {
+  dotted,
+  type Element,
+  instant,
+  member,
+  octets,
+  onlyMember,
+  readElement,
+  smallNumber,
+} from './ber.ts';
+import { type Certificate, hasIssued, openCertificate } from './certificate-path.ts';
+import { tags } from './der.ts';
+import { objectIdentifiers as id } from './object-identifiers.ts';
+import { isIssuer, readCertificateId } from './ocsp.ts';
+
+export interface RevocationMaterial {
+  /** CRLs, DER. */
+  readonly lists?: readonly Uint8Array[];
+  /** OCSP answers, DER. */
+  readonly ocsp?: readonly Uint8Array[];
+}
+
+export interface Standing {
+  readonly by: 'ocsp' | 'crl';
+  /** Undefined when it is not revoked. */
+  readonly revokedAt: Date | undefined;
+}
+
+const hashes: Readonly<Record<string, string>> = {
+  [id.ecdsaWithSha256]: 'sha256',
+  [id.ecdsaWithSha384]: 'sha384',
+  [id.ecdsaWithSha512]: 'sha512',
+  [id.sha256WithRsa]: 'sha256',
+  [id.sha384WithRsa]: 'sha384',
+  [id.sha512WithRsa]: 'sha512',
+};
+
+/** @param signed Body, algorithm, signature: of a list, or of an OCSP answer. */
+const isSignedBy = (signed: Element, key: KeyObject): boolean => {
+  const [body, algorithm, signature] = signed.children;
+  const hash = hashes[dotted(algorithm?.children[0]) ?? ''];
+  if (body === undefined || hash === undefined || signature?.tag !== tags.bitString) return false;
+  try {
+    return verify(hash, body.bytes, key, signature.content.subarray(1));
+  } catch {
+    return false;
+  }
+};
+
+const same = (one: Element | undefined, other: Element): boolean =>
+  one !== undefined && Buffer.compare(one.bytes, other.bytes) === 0;
+
+const isTime = (element: Element | undefined): boolean =>
+  element?.tag === tags.utcTime || element?.tag === tags.generalizedTime;
+
+const inList = (
+  der: Uint8Array,
+  { fields }: Certificate,
+  issuer: Certificate,
+  at: Date,
+): Standing | undefined => {
+  const list = readElement(der);
+  const [version, , name, thisUpdate, nextUpdate, ...rest] = member(list, 0, tags.sequence)?.children ?? [];
+  const until = instant(nextUpdate);
+  if (list === undefined || smallNumber(version) !== 1 || !isTime(thisUpdate) || until === undefined)
+    return undefined;
+  if (until < at || !same(name, issuer.fields.subject) || !isSignedBy(list, issuer.publicKey))
+    return undefined;
+  const entries = rest.find(({ tag }) => tag === tags.sequence)?.children ?? [];
+  const extensions = onlyMember(
+    rest.find(({ tag }) => tag === tags.context(0)),
+    tags.sequence,
+  );
+  const all = [
+    ...(extensions?.children ?? []),
+    ...entries.flatMap((each) => each.children[2]?.children ?? []),
+  ];
+  if (all.some((each) => each.children[1]?.tag === tags.boolean)) return undefined;
+  const entry = entries.find((each) => same(each.children[0], fields.serialNumber));
+  if (entry === undefined) return { by: 'crl', revokedAt: undefined };
+  return { by: 'crl', revokedAt: instant(entry.children[1]) ?? new Date(0) };
+};
+
+/** Whether the answer comes from the issuer or from its responder. */
+const isOfIssuer = (basic: Element, issuer: Certificate, at: Date): boolean => {
+  if (isSignedBy(basic, issuer.publicKey)) return true;
+  const others = onlyMember(member(basic, 3, tags.context(0)), tags.sequence)?.children ?? [];
+  return others.slice(0, 3).some(({ bytes }) => {
+    const responder = openCertificate(bytes);
+    return (
+      responder?.fields.extendedKeyUsage?.includes(id.ocspSigning) === true &&
+      responder.fields.notBefore <= at &&
+      hasIssued(issuer, responder, { verifications: 1 }) &&
+      isSignedBy(basic, responder.publicKey)
+    );
+  });
+};
+
+const inAnswer = (
+  der: Uint8Array,
+  { fields }: Certificate,
+  issuer: Certificate,
+  at: Date,
+): Standing | undefined => {
+  const response = readElement(der);
+  const [type, wrapped] = onlyMember(member(response, 1, tags.context(0)), tags.sequence)?.children ?? [];
+  if (dotted(type) !== id.basicOcspResponse) return undefined;
+  const basic = readElement(octets(wrapped) ?? new Uint8Array());
+  const body = member(basic, 0, tags.sequence);
+  const singles = body?.children.find(({ tag }) => tag === tags.sequence)?.children ?? [];
+  for (const single of singles) {
+    const [idElement, status, thisUpdate, nextUpdate] = single.children;
+    const about = readCertificateId(idElement);
+    const until = instant(onlyMember(nextUpdate, tags.generalizedTime));
+    const serial = Buffer.from(fields.serialNumber.content).toString('hex');
+    if (about?.serial !== serial || !isIssuer(issuer.der, about)) continue;
+    if (!isTime(thisUpdate) || until === undefined || until < at) continue;
+    if (basic === undefined || !isOfIssuer(basic, issuer, at)) continue;
+    if (status?.tag === tags.contextPrimitive(0)) return { by: 'ocsp', revokedAt: undefined };
+    if (status?.tag === tags.context(1))
+      return { by: 'ocsp', revokedAt: instant(status.children[0]) ?? new Date(0) };
+  }
+  return undefined;
+};
+
+/**
+ * What the material says; OCSP before lists. One that says revoked is believed before one that
+ * does not.
+ *
+ * @returns Undefined when none of it counts.
+ */
+export const findStanding = (
+  certificate: Certificate,
+  issuers: readonly Certificate[],
+  { ocsp = [], lists = [] }: RevocationMaterial,
+  at: Date,
+): Standing | undefined => {
+  const issuer = issuers.find((each) => hasIssued(each, certificate, { verifications: 1 }));
+  if (issuer === undefined) return undefined;
+  const found = [
+    ...ocsp.map((der) => inAnswer(der, certificate, issuer, at)),
+    ...lists.map((der) => inList(der, certificate, issuer, at)),
+  ].filter((each) => each !== undefined);
+  return found.find(({ revokedAt }) => revokedAt !== undefined) ?? found[0];
+};

@@ -1,0 +1,198 @@
+/** Phones in browsers: what the workers need to prompt them, and what the API needs to serve them. */
+import { hash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { createPost } from '../callbacks/post.ts';
+import type { Configuration } from '../configuration/schema.ts';
+import { createEngine } from '../engine/engine.ts';
+import { createInstanceStore } from '../engine/redis/instance-store.ts';
+import type { Oauth } from '../oauth/oauth.ts';
+import { createActivations } from '../phone/activations.ts';
+import { createConnections } from '../phone/connections.ts';
+import { createEnrolment } from '../phone/enrolment.ts';
+import { createPasskeys } from '../phone/passkeys.ts';
+import { createPhoneRoutes } from '../phone/phone.route.ts';
+import { createPhoneAdmin } from '../phone/phone-admin.ts';
+import { sandboxPhoneNumber } from '../phone/phone-subscribers.ts';
+import { createPhones } from '../phone/phones.ts';
+import { createPins } from '../phone/pins.ts';
+import { createPush } from '../phone/push.ts';
+import { createPhoneCookies } from '../phone/secrets.ts';
+import { createShellRoutes } from '../phone/shell.route.ts';
+import { createFailOpen, createSigning, toldTo } from '../phone/signing.ts';
+import { createViews } from '../phone/views.ts';
+import type { KeyCustody } from '../pki/ports.ts';
+import type { RedisClient } from '../redis/connect.ts';
+import { loginApId } from '../registry/login-ap-id.ts';
+import type { Source } from '../registry/rate-limiter.ts';
+import type { ConfiguredSubscribers } from '../registry/subscriber.ts';
+import type { PhoneOptions } from '../sscd/phone.ts';
+import { createPhonePrompts } from '../sscd/phone-prompts.ts';
+import { type Answer, shardFor } from '../transactions/answers.ts';
+import { receiptJobId } from '../transactions/contract.ts';
+import type { Shard } from '../transactions/shards.ts';
+import type { Core } from './core.ts';
+import { frameOf } from './signers.ts';
+
+/** What this room keeps, for a process with the master key. */
+interface PhoneStoreOptions {
+  readonly redis: RedisClient;
+  readonly masterKey: Uint8Array;
+  readonly configuration: Configuration;
+  readonly now: () => number;
+}
+
+const dayMs = 86_400_000;
+
+const openPhoneStore = ({ redis, masterKey, configuration, now }: PhoneStoreOptions) => {
+  const common = { redis, prefix: configuration.queue.prefix, masterKey, now };
+  const phones = createPhones({ ...common, pinTries: configuration.phone.pinTries });
+  return {
+    phones,
+    prompts: createPhonePrompts(common),
+    activations: createActivations({ ...common, phones }),
+  };
+};
+
+/** For the workers: how prompts get to phones. */
+export const openPhoneDevice = (
+  core: Core,
+): { readonly options: PhoneOptions; readonly close: () => Promise<void> } => {
+  const { configuration, blocking: redis, masterKey, now, hostNow, onError } = core;
+  const { phones, prompts } = openPhoneStore({ redis, masterKey, configuration, now });
+  const { push: vapid } = configuration.phone;
+  if (vapid === undefined) return { options: { prompts, now }, close: async () => undefined };
+  // Browsers name these addresses, so no host of the operator's network is allowed.
+  const post = createPost({ allowedHosts: [], sandbox: configuration.sandbox, now: hostNow });
+  const push = createPush({ vapid, phones, post, now, onError });
+  return { options: { prompts, wake: push.wake, now }, close: push.close };
+};
+
+/** Receipts are shown by activities, which wait for their answers. */
+const receiptAnswers = (shards: readonly Shard[], redis: RedisClient, now: () => number) => {
+  const locate = (id: string) => {
+    const transaction = id.slice(0, id.length - receiptJobId('').length);
+    const shard = shardFor(shards, transaction) ?? shards[0];
+    if (shard === undefined) throw new TypeError('shards: there must be one');
+    const { queue } = shard.receipts;
+    return { queue, store: createInstanceStore(queue, redis, now) };
+  };
+  return createEngine(locate, now).answer;
+};
+
+interface PhoneAdminSurroundings extends PhoneStoreOptions {
+  readonly configured: ConfiguredSubscribers;
+  readonly answer: Answer;
+  readonly publicUrl: () => string | Promise<string | undefined>;
+  /** Revokes the certificate of a phone that is un-enrolled. @param serial Lower-case hex. */
+  readonly revoke?: (serial: string) => Promise<unknown>;
+}
+
+/** For {@link PhoneAdminSurroundings.revoke}. */
+export const revokeWith =
+  (custody: Pick<KeyCustody, 'revokeCertificate'>) =>
+  (serial: string): Promise<unknown> =>
+    custody.revokeCertificate({ serial }, 'cessationOfOperation');
+
+/** For operators, in the console and on the command line. */
+export const openPhoneAdmin = (options: PhoneAdminSurroundings) => {
+  const { configuration, configured, answer, publicUrl, revoke } = options;
+  const store = openPhoneStore(options);
+  const failOpen = createFailOpen({ ...store, answer });
+  const invitationMs = configuration.phone.invitationDays * dayMs;
+  const admin = createPhoneAdmin({ ...store, failOpen, configured, invitationMs, publicUrl, revoke });
+  return { ...store, failOpen, admin };
+};
+
+/** How people know an application; of a login, the tenant. */
+const namesOf = ({ applicationProviders, oidc }: Configuration): ((apId: string) => string) => {
+  const names = new Map([
+    ...applicationProviders.map(({ id, name }) => [id, name ?? id] as const),
+    ...oidc.tenants.map(({ id, name }) => [loginApId(id), name] as const),
+  ]);
+  return (apId) => names.get(apId) ?? apId;
+};
+
+/** For the API. */
+export const openPhoneRoutes = (
+  core: Core,
+  options: {
+    readonly shards: readonly Shard[];
+    readonly custody: KeyCustody;
+    readonly answer: Answer;
+    readonly oauth: Pick<Oauth, 'tenants' | 'join'>;
+    readonly publicUrl: () => string;
+    readonly addressOf: (incoming: IncomingMessage | undefined) => Source;
+    readonly body: { readonly maxBytes: number; readonly timeoutMs: number };
+  },
+) => {
+  const { configuration, commands, blocking, masterKey, configured, now, onError } = core;
+  const { custody, oauth, publicUrl, addressOf, body } = options;
+  const { sandbox, phone, queue } = configuration;
+  const room = openPhoneAdmin({
+    ...options,
+    ...{ redis: commands, masterKey, configuration, configured, now },
+    revoke: revokeWith(custody),
+  });
+  const { phones, prompts, activations, failOpen, admin } = room;
+  const cookies = createPhoneCookies(masterKey);
+  const passkeys = createPasskeys({ cookies, publicUrl });
+  const signing = createSigning({
+    ...{ prompts, phones, passkeys, custody, now, answer: options.answer },
+    answerReceipt: receiptAnswers(options.shards, commands, now),
+  });
+  const { maxPhones, push } = phone;
+  const views = createViews({
+    ...{ prompts, passkeys, now, pushKey: push?.publicKey, applicationName: namesOf(configuration) },
+  });
+  const remove = async (each: Parameters<typeof admin.removePhone>[0]): Promise<void> => {
+    await admin.removePhone(each);
+  };
+  const connections = createConnections({
+    ...{ redis: commands, blocking, prefix: queue.prefix, onError },
+    onTold: async (told, connected) => {
+      if (told.kind === 'gone') {
+        const { id } = told;
+        for (const each of connected) each.send('gone', { id, why: toldTo(each.phone, told) });
+        return;
+      }
+      const number = await phones.read(told.msisdn);
+      const prompt =
+        told.kind === 'prompt'
+          ? (await prompts.list(told.msisdn)).find(({ id }) => id === told.id)
+          : undefined;
+      for (const each of connected) {
+        const known = number?.phones.find(({ id }) => id === each.phone);
+        if (known === undefined) {
+          each.send('state', { enrolled: false });
+          each.close();
+        } else if (prompt !== undefined) each.send('prompt', await views.promptFor(known, prompt));
+        else if (told.kind === 'state') each.send('state', { enrolled: true });
+      }
+    },
+  });
+  const routes = createPhoneRoutes({
+    ...{ phones, cookies, passkeys, signing, failOpen, views, connections, remove, publicUrl, addressOf },
+    ...{ body, onError },
+    pins: createPins({ phones, masterKey, now }),
+    join: async ({ phone: { msisdn, chain }, ...joining }) => {
+      const [certificate] = (await custody.chain(chain))?.certificates ?? [];
+      if (certificate === undefined) throw new Error('The certificates of a phone are missing');
+      return oauth.join({ ...joining, msisdn, certificateHash: hash('sha256', certificate, 'base64url') });
+    },
+    enrol: createEnrolment({
+      ...{ phones, activations, passkeys, prompts, custody, masterKey, maxPhones, remove, now },
+    }),
+    tellState: (msisdn) => prompts.tell({ kind: 'state', msisdn }),
+    selfService: sandbox ? admin.selfService : undefined,
+    limiter: core.limiterOver(commands),
+  });
+  const ownNumber = sandbox ? sandboxPhoneNumber : undefined;
+  routes.route('/', createShellRoutes({ frame: frameOf(oauth.tenants), ownNumber }));
+  return {
+    routes,
+    admin,
+    /** A link for the sandbox's own number; undefined outside of a sandbox. */
+    link: async (): Promise<string | undefined> => (sandbox ? admin.selfService() : undefined),
+    close: connections.close,
+  };
+};

@@ -1,0 +1,65 @@
+/** What the certificate authority publishes, and the time stamps of signatures. */
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import type { ConsoleDeps } from '../console/deps.ts';
+import { type AskTimeStamp, createLongTerm, createTimeStampAuthority } from '../pki/long-term.ts';
+import type { KeyCustody } from '../pki/ports.ts';
+import { createPublisher } from '../pki/publisher.ts';
+import { limitsFrom, takeAll } from '../registry/rate-limiter.ts';
+import type { Core } from './core.ts';
+import { StartError } from './start-error.ts';
+
+const timeoutMs = 5000;
+
+/** Of somebody else, over HTTP (RFC 3161 3.4). */
+const askAt =
+  (url: string): AskTimeStamp =>
+  async (request) => {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/timestamp-query' },
+      body: Uint8Array.from(request),
+      redirect: 'error',
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    if (!response.ok) throw new Error(`the authority for time stamps answered ${response.status}`);
+    return new Uint8Array(await response.arrayBuffer());
+  };
+
+const pemBlock = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/** @throws StartError */
+const readRoots = (file: string): readonly Uint8Array[] => {
+  try {
+    const found = readFileSync(file, 'latin1').match(pemBlock) ?? [];
+    if (found.length > 0) return found.map((pem) => new X509Certificate(pem).raw);
+  } catch {}
+  const setting = 'pki.timeStampAuthority.rootsFile';
+  throw new StartError('usage', `${setting}: the file cannot be read, or has no certificate (PEM).`);
+};
+
+export const openPki = (
+  { configuration, commands, limiterOver, now }: Core,
+  { custody, addressOf }: { readonly custody: KeyCustody } & Pick<ConsoleDeps, 'addressOf'>,
+) => {
+  const { timeStampAuthority, rateLimit } = configuration.pki;
+  const limiter = limiterOver(commands);
+  const publisher = createPublisher({ custody, now });
+  const timeStamps = createTimeStampAuthority(custody, now);
+  const roots = timeStampAuthority && readRoots(timeStampAuthority.rootsFile);
+  return {
+    publisher,
+    timeStamps,
+    wait: async (incoming: IncomingMessage | undefined): Promise<number> => {
+      const buckets = limitsFrom(addressOf(incoming), rateLimit, undefined);
+      const named = buckets.map(([key, limit]) => [`pki:${key}`, limit] as const);
+      return (await takeAll(limiter, named))?.seconds ?? 0;
+    },
+    longTerm: createLongTerm({
+      ask: timeStampAuthority === undefined ? timeStamps : askAt(timeStampAuthority.url),
+      trust: roots === undefined ? () => custody.trust() : async () => roots,
+      ...{ publisher, custody, now },
+    }),
+  };
+};

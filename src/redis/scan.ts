@@ -1,0 +1,23 @@
+import { Cluster } from 'ioredis';
+import type { RedisClient } from './connect.ts';
+
+const keysAtOnce = 1000;
+
+/**
+ * All keys that fit a pattern, on every node. It looks at each key of Redis, in steps, so it is for
+ * rare orders. A key that is written meanwhile may be missing.
+ *
+ * @param match As of SCAN: `*`, `?` and `[` have their meaning.
+ */
+export const scanKeys = async (redis: RedisClient, match: string): Promise<readonly string[]> => {
+  const found = new Set<string>();
+  for (const node of redis instanceof Cluster ? redis.nodes('master') : [redis]) {
+    let cursor = '0';
+    do {
+      const [next, keys] = await node.scan(cursor, 'MATCH', match, 'COUNT', keysAtOnce);
+      for (const key of keys) found.add(key);
+      cursor = next;
+    } while (cursor !== '0');
+  }
+  return [...found];
+};

@@ -1,0 +1,40 @@
+/** How instances have ended, as their applications and the console see it. */
+import type { ProcessContext } from '../../machines/process-progress.ts';
+import { outputOfProcess } from '../../machines/process-report.ts';
+import type { Workflow } from '../engine/define.ts';
+import type { Instance } from '../engine/engine.ts';
+import { resume } from '../engine/interpret.ts';
+import type { WorkflowStatus } from './listing.ts';
+import { processName } from './stock-process.ts';
+
+/** An instance that ends in a top state of this name has this status. */
+export const statusOf = ({ ended, record }: Pick<Instance, 'ended' | 'record'>): WorkflowStatus => {
+  if (ended === 'no') return 'open';
+  if (record?.status === 'stopped' || record?.value === 'cancelled') return 'cancelled';
+  return ended === 'failed' || record?.value === 'failed' ? 'failed' : 'completed';
+};
+
+/** Before the job ends. */
+export const statusOfEnd = (
+  record: NonNullable<Instance['record']>,
+  failedReason: string | undefined,
+): WorkflowStatus => statusOf({ ended: failedReason === undefined ? 'completed' : 'failed', record });
+
+/** A process that has failed rests in a state, and so has no output of its own. */
+export const failedOutput = ({ ended, record }: Instance): unknown =>
+  ended === 'failed' && record?.workflow === processName
+    ? outputOfProcess(record.context as ProcessContext)
+    : undefined;
+
+/**
+ * An instance as its job will end. Its application is told of the end a moment before, and it takes
+ * no event any more.
+ */
+export const asEnded = (instance: Instance, workflow: Workflow | undefined): Instance => {
+  const { id, ended, isClosed, record } = instance;
+  if (ended !== 'no' || !isClosed || record === undefined || workflow === undefined) return instance;
+  if (record.status === 'error') return { ...instance, ended: 'failed', failedReason: String(record.error) };
+  return resume(workflow.chart, id, record).rests() === 'failed'
+    ? { ...instance, ended: 'failed', failedReason: workflow.reasonOf(record.context) }
+    : { ...instance, ended: 'completed' };
+};

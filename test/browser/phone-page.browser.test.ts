@@ -1,0 +1,273 @@
+/** The page of the phone in a real browser: what attackers try, how it is used and looks, its worker, its passkeys. */
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { testRedis } from '../support/redis.ts';
+import { withContext } from './chromium.ts';
+import { poorContrasts, repeatedIds, widths } from './in-page.mjs';
+import { type BrowserStage, button, heading, pin, signWithPin, startBrowserStage } from './phone-stage.ts';
+
+const redis = testRedis();
+let stage: BrowserStage;
+
+beforeAll(async () => {
+  stage = await startBrowserStage(redis);
+});
+
+afterAll(() => stage?.stop());
+
+/** Rules of WCAG 2.2 A and AA that the page breaks, each with what breaks it. */
+const complaintsOfAxe = async (page: Page): Promise<readonly string[]> => {
+  await page.evaluate(axe.source);
+  return page.evaluate(`axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })
+    .then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`);
+};
+
+describe('the page of the phone, attacked,', () => {
+  it('does not sign bytes that are about another text than it shows', async () => {
+    await stage.withPhone({}, async (page, { msisdn }) => {
+      await page.route('**/phone/api/state', async (route) => {
+        const response = await route.fetch();
+        const state = await response.json();
+        for (const prompt of state.prompts) prompt.text = 'Another text';
+        await route.fulfill({ response, json: state });
+      });
+      const id = await stage.ask(msisdn);
+      await heading(page, 'Do you want to sign?');
+      await page.reload();
+      await page.getByText('What would be signed is not what is shown').waitFor();
+      expect(await button(page, 'Sign').isVisible()).toBe(false);
+      await button(page, 'Cancel').click();
+      await stage.ended(id, '_401');
+    });
+  });
+
+  it('keeps no key that can be read, and none that opens without the service', async () => {
+    await stage.withPhone({}, async (page) => {
+      const kept = await page.evaluate(`new Promise((resolve) => {
+        const request = indexedDB.open('paraph-phone');
+        request.onsuccess = () => {
+          const read = request.result.transaction('kept').objectStore('kept').get('phone');
+          read.onsuccess = () => {
+            request.result.close();
+            resolve(JSON.stringify(read.result));
+          };
+        };
+      })`);
+      const phone = JSON.parse(String(kept));
+      expect(Object.keys(phone).toSorted()).toEqual(['gate', 'id', 'key', 'number', 'recovery', 'salt']);
+      // Not even the beginning that every PKCS #8 has.
+      for (const { bytes } of [phone.key, phone.recovery]) {
+        expect(Object.values(bytes).slice(0, 3)).not.toEqual([0x30, 0x81, 0x87]);
+      }
+      expect(kept).not.toContain(pin);
+      expect(await page.evaluate('document.cookie')).toBe('');
+    });
+  });
+
+  it('keeps its key where the service knows it again when the person goes on', async () => {
+    await withContext(stage.browser, { locale: 'en-GB' }, async (context) => {
+      const page = await context.newPage();
+      const { msisdn } = await stage.enrol(page);
+      const [cookie] = await context.cookies();
+      await context.clearCookies();
+      await page.reload();
+      await heading(page, 'This browser is no longer your phone');
+      if (cookie !== undefined) await context.addCookies([cookie]);
+      await button(page, 'Continue').click();
+      await heading(page, 'Your phone is ready');
+      // A cookie of another host, of the path that browsers send first.
+      const planted = { name: 'paraph-phone', value: 'AAAA', domain: 'localhost', path: '/phone/api' };
+      await context.addCookies([planted]);
+      await page.reload();
+      await page.getByText('No connection. Trying again …').waitFor();
+      await context.clearCookies({ path: '/phone/api' });
+      const id = await stage.ask(msisdn);
+      await heading(page, 'Do you want to sign?');
+      await signWithPin(page);
+      await stage.ended(id, '500');
+    });
+  });
+
+  it('says that it is no phone any more when its storage was deleted, or when it was removed', async () => {
+    await stage.withPhone({}, async (page) => {
+      await page.evaluate(`new Promise((resolve) => {
+        indexedDB.deleteDatabase('paraph-phone').onsuccess = resolve;
+      })`);
+      await page.reload();
+      await heading(page, 'This browser is no longer your phone');
+      await button(page, 'Continue').click();
+      await heading(page, 'Your phone in the browser');
+      await stage.enrol(page);
+      await page.getByText('Remove this phone').click();
+      await button(page, 'Remove it now').click();
+      await heading(page, 'Your phone in the browser');
+    });
+  });
+
+  it('takes no text as a script or as HTML, wherever it comes from', async () => {
+    await withContext(stage.browser, { locale: 'en-GB' }, async (context) => {
+      const page = await context.newPage();
+      const { msisdn } = await stage.enrol(page);
+      const text = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
+      const id = await stage.ask(msisdn, { text });
+      await heading(page, 'Do you want to sign?');
+      expect(await page.locator('[data-part="text"]').textContent()).toBe(text);
+      expect(await page.locator('[data-part="text"] *').count()).toBe(0);
+      for (const attack of [
+        `document.body.innerHTML = '<b>x</b>'`,
+        `document.createElement('script').text = 'x'`,
+        `trustedTypes.createPolicy('other', { createScript: (text) => text })`,
+        `trustedTypes.createPolicy('paraph-phone', { createScript: (text) => text })`,
+        `await navigator.serviceWorker.register('/phone/assets/other.js')`,
+      ]) {
+        const outcome = await page.evaluate(
+          `(async () => { ${attack}; })().then(() => 'done', (error) => error.name)`,
+        );
+        expect([attack, outcome]).toEqual([attack, 'TypeError']);
+      }
+      await button(page, 'Cancel').click();
+      await stage.ended(id, '_401');
+    });
+  });
+});
+
+describe('the page of the phone', () => {
+  it('can be used with the keyboard, in an order that makes sense', async () => {
+    await stage.withPhone({}, async (page, { msisdn }) => {
+      const id = await stage.ask(msisdn);
+      await heading(page, 'Do you want to sign?');
+      const focused = (what: string) => page.evaluate(`document.activeElement.${what}`);
+      expect(await focused('tagName')).toBe('H1');
+      await page.keyboard.press('Tab');
+      expect(await focused('textContent')).toBe('Sign');
+      await page.keyboard.press('Enter');
+      expect(await focused('name')).toBe('pin');
+      for (const digit of pin) await button(page, digit).press('Space');
+      await button(page, '1').press('Space');
+      await button(page, 'Delete the last digit').press('Space');
+      expect(await page.getByRole('status').textContent()).toBe('6 digits entered');
+      await page.keyboard.press('Tab');
+      expect(await focused('textContent')).toBe('Sign with PIN');
+      await page.keyboard.press('Enter');
+      await heading(page, 'Signed');
+      await stage.ended(id, '500');
+    });
+  });
+
+  it.each(['light', 'dark'] as const)(
+    'can be read in the %s, fits 390 px and gives axe no cause for complaint',
+    async (colorScheme) => {
+      const look = { colorScheme, viewport: { width: 390, height: 844 }, locale: 'de-CH' } as const;
+      await withContext(stage.browser, { ...look, reducedMotion: 'reduce' }, async (context) => {
+        const page = await context.newPage();
+        await page.goto(`${stage.url}/phone`);
+        await heading(page, 'Ihr Telefon im Browser');
+        const names = await page.evaluate(
+          `[...document.querySelectorAll('template[id^="view-"]')].map(({ id }) => id)`,
+        );
+        for (const name of names as string[]) {
+          await page.evaluate(`(() => {
+            document.getElementById('view').replaceChildren(document.getElementById('${name}').content.cloneNode(true));
+            for (const each of document.querySelectorAll('#view [hidden]:not([data-part="problem"])')) each.hidden = false;
+            for (const each of document.querySelectorAll('#view details')) each.open = true;
+          })()`);
+          expect(await complaintsOfAxe(page), name).toEqual([]);
+          expect(await page.evaluate(poorContrasts), name).toEqual([]);
+          expect(await page.evaluate(repeatedIds), name).toEqual([]);
+          const { content, window } = await page.evaluate(widths);
+          expect(content, name).toBeLessThanOrEqual(window);
+        }
+      });
+    },
+  );
+
+  it('can be installed, and has a page for when there is no connection', async () => {
+    await withContext(stage.browser, { locale: 'de-CH' }, async (context) => {
+      const page = await context.newPage();
+      await page.goto(`${stage.url}/phone`);
+      await page.evaluate('navigator.serviceWorker.ready.then(() => undefined)');
+      const session = await context.newCDPSession(page);
+      const { installabilityErrors } = await session.send('Page.getInstallabilityErrors');
+      // A test's browser keeps nothing, which is the same for every page.
+      expect(installabilityErrors.filter(({ errorId }) => errorId !== 'in-incognito')).toEqual([]);
+      await context.setOffline(true);
+      await page.goto(`${stage.url}/phone`);
+      await heading(page, 'Keine Verbindung');
+      await context.setOffline(false);
+      await page.getByRole('link', { name: 'Noch einmal versuchen' }).click();
+      await heading(page, 'Ihr Telefon im Browser');
+    });
+  });
+
+  it('is brought by a push message that says nothing about the request', async () => {
+    await withContext(stage.browser, { locale: 'de-CH', permissions: ['notifications'] }, async (context) => {
+      const page = await context.newPage();
+      await page.goto(`${stage.url}/phone`);
+      await page.evaluate('navigator.serviceWorker.ready.then(() => undefined)');
+      const session = await context.newCDPSession(page);
+      const registered = new Promise<string>((resolve) => {
+        session.on('ServiceWorker.workerRegistrationUpdated', ({ registrations: [first] }) => {
+          if (first !== undefined) resolve(first.registrationId);
+        });
+      });
+      await session.send('ServiceWorker.enable');
+      const registrationId = await registered;
+      const data = JSON.stringify({ kind: 'prompt', id: 'x' });
+      await session.send('ServiceWorker.deliverPushMessage', { origin: stage.url, registrationId, data });
+      const shown = () =>
+        page.evaluate(`navigator.serviceWorker.ready.then((registration) => registration.getNotifications())
+          .then((all) => all.map(({ title, body }) => title + ': ' + body))`);
+      await expect
+        .poll(shown)
+        .toEqual(['Paraph: Ihre Unterschrift wird gewünscht. Öffnen Sie die App, um die Anfrage zu lesen.']);
+    });
+  });
+
+  it('uses the passkey of a device that has one, and asks it for each signature', async () => {
+    await withContext(stage.browser, { locale: 'en-GB' }, async (context) => {
+      const page = await context.newPage();
+      const session = await context.newCDPSession(page);
+      await session.send('WebAuthn.enable');
+      const { authenticatorId } = await session.send('WebAuthn.addVirtualAuthenticator', {
+        options: {
+          ...{ protocol: 'ctap2', transport: 'internal', hasResidentKey: true },
+          ...{ hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true },
+        },
+      });
+      const { msisdn, link } = await stage.invite();
+      await page.goto(link);
+      await button(page, 'Use the lock of this device').click();
+      await heading(page, 'Your phone is ready');
+      const id = await stage.ask(msisdn);
+      await session.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false });
+      await button(page, 'Sign').click();
+      await page.getByText('The device did not confirm that it is you').waitFor();
+      expect(await stage.product.statusOf(id)).toBe('504');
+      await session.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: true });
+      await button(page, 'Sign').click();
+      await heading(page, 'Signed');
+      await stage.ended(id, '500');
+    });
+  });
+
+  it('becomes the phone of the sandbox by a button', async () => {
+    await withContext(stage.browser, { locale: 'en-GB' }, async (context) => {
+      const page = await context.newPage();
+      await page.goto(`${stage.url}/phone`);
+      await button(page, 'Use this browser as its phone').click();
+      await heading(page, 'Set up your phone');
+      for (const label of ['PIN', 'PIN once more'])
+        await page.getByLabel(label, { exact: true }).fill('123456');
+      await button(page, 'Set up with PIN').click();
+      await page.getByText('This PIN is too easy to guess').waitFor();
+      for (const label of ['PIN', 'PIN once more']) await page.getByLabel(label, { exact: true }).fill(pin);
+      await button(page, 'Set up with PIN').click();
+      await button(page, 'I have written it down').click();
+      const id = await stage.ask('+41700092600');
+      await heading(page, 'Do you want to sign?');
+      await signWithPin(page);
+      await stage.ended(id, '500');
+    });
+  });
+});

@@ -1,0 +1,175 @@
+/** Certificates of people, and authorities, in the admin API and on the page. */
+import { X509Certificate } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Json } from '../support/product.ts';
+import { testRedis } from '../support/redis.ts';
+import { type ApiStage, startApiStage } from './api-stage.ts';
+
+const redis = testRedis();
+let stage: ApiStage;
+beforeAll(async () => {
+  stage = await startApiStage(redis);
+});
+afterAll(() => stage.close());
+
+/** Digits of a number that has a certificate. */
+let nextPerson = 41_700_000_001;
+const somebody = async (): Promise<string> => {
+  const msisdn = String(nextPerson++);
+  const { core } = stage.product;
+  await core.custodyOver(core.commands).userKey({ msisdn, sscdId: 'sim', algorithm: 'EC', expired: false });
+  return msisdn;
+};
+
+const list = async (about: object): Promise<Json[]> => {
+  const query = new URLSearchParams({ ...about });
+  const { status, body } = await stage.ask('operator', 'GET', `/admin/api/certificates?${query}`);
+  expect(status).toBe(200);
+  return body.certificates;
+};
+
+const order = (what: string, body: object) =>
+  stage.ask('operator', 'POST', `/admin/api/certificates/${what}`, body);
+
+const audited = async (target: string): Promise<Json[]> =>
+  (await stage.ask('operator', 'GET', `/admin/api/audit?target=${target}`)).body.entries;
+
+describe('the certificates of a number', () => {
+  it('are listed by number and by serial number, without the number, for operators', async () => {
+    const msisdn = await somebody();
+    const [certificate] = await list({ msisdn: `+${msisdn}` });
+    expect(certificate).toEqual({
+      ...{ sscdId: 'sim', algorithm: 'EC', version: 1, state: 'good' },
+      serial: expect.stringMatching(/^[0-9a-f]{32}$/),
+      serialNumber: expect.stringMatching(/^MIDCHE/),
+      ...{ notBefore: expect.any(Number), notAfter: expect.any(Number) },
+    });
+    expect(await list({ serial: certificate.serial.toUpperCase() })).toEqual([certificate]);
+    expect((await stage.ask('viewer', 'GET', `/admin/api/certificates?msisdn=${msisdn}`)).status).toBe(403);
+    expect((await stage.ask('nobody', 'GET', `/admin/api/certificates?msisdn=${msisdn}`)).status).toBe(401);
+  });
+
+  it('are revoked for ever with a reason, which is in the audit log', async () => {
+    const msisdn = await somebody();
+    const revoked = await order('revoke', { msisdn, reason: 'keyCompromise', why: 'Phone was stolen' });
+    expect(revoked.body).toEqual({ done: 1 });
+    const [certificate] = await list({ msisdn });
+    expect(certificate).toMatchObject({ state: 'revoked', reason: 'keyCompromise' });
+    const again = await order('revoke', { serial: certificate.serial, reason: 'superseded' });
+    expect([again.status, again.body.error]).toEqual([409, 'nothing']);
+    expect(await audited(certificate.serial)).toMatchObject([
+      {
+        action: 'certificate-revoke',
+        who: 'the-operator',
+        reason: 'Phone was stolen',
+        details: { reason: 'keyCompromise' },
+      },
+    ]);
+    expect((await order('renew', { msisdn })).body).toEqual({ done: 1 });
+    expect((await order('renew', { msisdn })).status).toBe(409);
+  });
+
+  it('go to nobody else with the number: its new owner is another person', async () => {
+    const msisdn = await somebody();
+    const [former] = await list({ msisdn });
+    expect((await order('reassign', { msisdn, why: 'New contract' })).body).toEqual({ done: 1 });
+    expect(await list({ msisdn })).toMatchObject([{ state: 'revoked', reason: 'affiliationChanged' }]);
+    const { core } = stage.product;
+    const next = await core.custodyOver(core.blocking).serialNumberOf(msisdn);
+    expect(next).not.toBe(former.serialNumber);
+    const entries = await audited(former.serialNumber);
+    expect(entries).toMatchObject([{ action: 'number-reassign', reason: 'New contract' }]);
+    expect(JSON.stringify(entries)).not.toContain(msisdn);
+  });
+
+  it.each([
+    ['revoke', { msisdn: 'secret', reason: 'superseded' }, 'msisdn'],
+    ['revoke', { serial: 'secret', reason: 'superseded' }, 'serial'],
+    ['revoke', { reason: 'superseded' }, 'msisdn'],
+    ['revoke', { msisdn: '41700000001', serial: 'abcd', reason: 'superseded' }, 'msisdn'],
+    ['revoke', { msisdn: '41700000001', reason: 'secret' }, 'reason'],
+    ['renew', { msisdn: 'secret' }, 'msisdn'],
+    ['reassign', {}, 'msisdn'],
+  ])('are not changed by %s with %j, and the error names the member', async (what, body, member) => {
+    const { status, body: answered } = await order(what, body);
+    expect([status, answered.error]).toEqual([400, 'bad-request']);
+    expect(answered.message).toContain(member);
+    expect(answered.message).not.toContain('secret');
+  });
+
+  it('that do not exist are unknown, and orders are for operators', async () => {
+    for (const body of [{ msisdn: '41799999999' }, { serial: 'abcdef' }]) {
+      const { status } = await order('revoke', { ...body, reason: 'superseded' });
+      expect(status).toBe(404);
+    }
+    for (const what of ['revoke', 'renew', 'reassign']) {
+      const body = { msisdn: '41700000001', ...(what === 'revoke' && { reason: 'superseded' }) };
+      expect((await stage.ask('viewer', 'POST', `/admin/api/certificates/${what}`, body)).status).toBe(403);
+    }
+  });
+});
+
+describe('the page of certificates', () => {
+  const post = (what: string, fields: Record<string, string>) =>
+    stage.fetch(`/admin/certificates/${what}`, {
+      method: 'POST',
+      headers: { cookie: stage.cookies.operator, origin: 'http://test', host: 'test' },
+      body: new URLSearchParams({ csrf: stage.csrf.operator, ...fields }),
+    });
+  const page = async (query: string): Promise<string> =>
+    (await stage.ask('operator', 'GET', `/admin/certificates${query}`)).text;
+
+  it('shows those of a number, and has each revoked by a button', async () => {
+    const msisdn = await somebody();
+    const [certificate] = await list({ msisdn });
+    expect(await page(`?msisdn=%2B${msisdn}`)).toContain(`Revoke the certificate ${certificate.serial}`);
+    const answer = await post('revoke', {
+      msisdn,
+      serial: certificate.serial,
+      reason: 'cessationOfOperation',
+    });
+    expect(answer.status).toBe(303);
+    const shown = await page(answer.headers.get('location')?.replace('/admin/certificates', '') ?? '');
+    expect(shown).toContain('No longer used');
+    expect(shown).not.toContain(`Revoke the certificate ${certificate.serial}`);
+    expect((await post('renew', { msisdn })).headers.get('location')).toContain('certificate-renewed');
+  });
+
+  it('lets a number without certificates here be given to a new person', async () => {
+    const msisdn = '41700099999';
+    const shown = await page(`?msisdn=${msisdn}`);
+    expect(shown).toContain('no certificates here yet');
+    expect(shown).not.toContain('Revoke all');
+    const answer = await post('reassign', { msisdn, why: 'New contract' });
+    expect(answer.headers.get('location')).toContain('certificate-reassigned');
+  });
+
+  it('says when a number is none, and takes no order without the token of the form', async () => {
+    expect(await page('?msisdn=secret')).toContain('Give a number with its country code');
+    const msisdn = await somebody();
+    expect((await post('revoke', { msisdn, csrf: 'wrong', reason: 'superseded' })).status).toBe(403);
+    expect(await list({ msisdn })).toMatchObject([{ state: 'good' }]);
+  });
+});
+
+describe('the authorities', () => {
+  it('are listed with what identifies them, and rolled over by an admin', async () => {
+    const { core } = stage.product;
+    const [root = Buffer.of()] = await core.custodyOver(core.commands).trust();
+    const authorities = async () =>
+      (await stage.ask('viewer', 'GET', '/admin/api/authorities')).body.authorities as Json[];
+    const [first] = await authorities();
+    expect(first).toMatchObject({ id: 'root-1', fingerprint: new X509Certificate(root).fingerprint256 });
+    const rollOver = (who: 'operator' | 'admin') =>
+      stage.ask(who, 'POST', '/admin/api/authorities/roll-over', { kind: 'issuing', why: 'Rehearsal' });
+    expect((await rollOver('operator')).status).toBe(403);
+    expect((await rollOver('admin')).body).toEqual({ id: 'issuing-2' });
+    expect((await authorities()).map(({ id }) => id)).toEqual(['root-1', 'issuing-1', 'issuing-2']);
+    expect(await audited('issuing')).toMatchObject([{ action: 'authority-roll-over', reason: 'Rehearsal' }]);
+    const msisdn = await somebody();
+    const key = await core
+      .custodyOver(core.commands)
+      .userKey({ msisdn, sscdId: 'sim', algorithm: 'EC', expired: false });
+    expect(new X509Certificate(key.chain.certificates[0]).issuer).toBe('CN=Paraph Issuing CA 2');
+  });
+});

@@ -1,0 +1,250 @@
+import { X509Certificate } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openPhoneAdmin } from '../../src/product/phone-side.ts';
+import { codeIn, createPhoneCalls, enrolPhone } from '../support/phone.ts';
+import { startTestProduct } from '../support/product.ts';
+import { testRedis } from '../support/redis.ts';
+import { profileRequest, signRequest } from '../support/requests.ts';
+import { newNumber, origin, type PhoneStage, startPhoneStage } from './stage.ts';
+
+const redis = testRedis();
+let stage: PhoneStage;
+const configured = '41790200001';
+const withPhone = '41790200002';
+
+beforeAll(async () => {
+  stage = await startPhoneStage(redis, {
+    configuration: {
+      phone: { maxPhones: 2 },
+      subscribers: [
+        { msisdn: configured, sim: {} },
+        { msisdn: withPhone, apps: [{ device: { kind: 'phone' } }] },
+      ],
+      // Its requests have no address, and so all one.
+      trustedProxy: { addresses: [] },
+    },
+  });
+});
+afterAll(() => stage.product.stop());
+
+const send = (request: Request) => stage.product.api.fetch(request);
+const faultOf = async (msisdn: string): Promise<string> => {
+  const { body } = await stage.product.post('/rest/service/sign', signRequest({ msisdn }));
+  return body.Fault?.Code.SubCode.Value;
+};
+
+describe('an invitation', () => {
+  it('makes its number known, which then needs to be activated', async () => {
+    const msisdn = newNumber();
+    expect(await faultOf(msisdn)).toBe('_105');
+    await stage.invite(msisdn);
+    expect(await faultOf(msisdn)).toBe('_404');
+    const { body } = await stage.product.post('/rest/service/profile', profileRequest(msisdn));
+    expect(body.Fault.Code.SubCode.Value).toBe('_404');
+  });
+
+  it('is good for one browser', async () => {
+    const link = await stage.invite(newNumber());
+    await stage.enrolBy(link);
+    await expect(stage.enrolBy(link)).rejects.toThrow('404');
+  });
+
+  it('ends the one before it', async () => {
+    const msisdn = newNumber();
+    const first = await stage.invite(msisdn);
+    await stage.invite(msisdn);
+    await expect(stage.enrolBy(first)).rejects.toThrow('404');
+  });
+
+  it('expires', async () => {
+    const msisdn = newNumber();
+    const link = await stage.invite(msisdn);
+    const { prefix } = stage.product.configuration.queue;
+    expect(await redis.client().pttl(`${prefix}:phone-code:${codeIn(link).id}`)).toBeGreaterThan(
+      6 * 86_400_000,
+    );
+    await redis.client().pexpire(`${prefix}:phone-code:${codeIn(link).id}`, 0);
+    await expect(stage.enrolBy(link)).rejects.toThrow('404');
+  });
+
+  it('is refused for a number that is configured without a phone, and serves one with a phone', async () => {
+    const { phoneAdmin } = stage.product.api;
+    expect(await phoneAdmin.invite(configured)).toEqual({ kind: 'configured' });
+    const phone = await stage.enrol(`+${withPhone}`);
+    const id = await stage.product.submit({ msisdn: `+${withPhone}` });
+    await phone.sign(await phone.prompted());
+    await stage.ended(id, '500');
+  });
+});
+
+describe('an enrolment', () => {
+  it('answers with number, certificate and recovery code, and a cookie that scripts cannot read', async () => {
+    const msisdn = newNumber();
+    const link = await stage.invite(msisdn);
+    const headers: string[] = [];
+    const phone = await enrolPhone(
+      {
+        base: origin,
+        send: async (request) => {
+          const response = await send(request);
+          headers.push(response.headers.get('set-cookie') ?? '');
+          return response;
+        },
+      },
+      link,
+    );
+    expect(phone.enrolment.body).toMatchObject({
+      // As a word of a command line it must not begin with a dash.
+      phone: expect.stringMatching(/^[0-9a-f]{24}$/),
+      number: `+41 79 … ${msisdn.slice(-2)}`,
+      recoveryCode: expect.stringMatching(/^(?:[0-9A-HJKMNP-TV-Z]{4}-){5}[0-9A-HJKMNP-TV-Z]{4}$/),
+    });
+    expect(headers[0]).toMatch(/^paraph-phone=[\w-]+; Path=\/phone; Max-Age=\d+; HttpOnly; SameSite=Strict$/);
+  });
+
+  it('that is sent again, because its answer was lost, gives the same phone', async () => {
+    const msisdn = newNumber();
+    const phone = await stage.enrol(msisdn);
+    const again = createPhoneCalls(origin, send);
+    const { status, body } = await again.call('POST', 'enrolments', phone.enrolment.asked);
+    expect(status).toBe(201);
+    expect(body.phone).toBe(phone.id);
+    expect((await stage.product.api.phoneAdmin.find(msisdn.slice(1)))?.phones).toHaveLength(1);
+    expect((await again.call('GET', 'state')).status).toBe(200);
+  });
+
+  it('has one answer, in whatever order copies of the request arrive', async () => {
+    const msisdn = newNumber();
+    const phone = await stage.enrol(msisdn);
+    const copies = [1, 2, 3].map(() =>
+      createPhoneCalls(origin, send).call('POST', 'enrolments', phone.enrolment.asked),
+    );
+    for (const { body } of await Promise.all(copies)) {
+      const { share } = phone.enrolment.body.pin;
+      expect(body).toMatchObject({ pin: { share }, recoveryCode: phone.kept.recoveryCode });
+    }
+    // The browser has the cookie of the first answer, and the key that its share has wrapped.
+    const id = await stage.product.submit({ msisdn });
+    expect((await phone.sign(await phone.prompted())).status).toBe(200);
+    await stage.ended(id, '500');
+  });
+
+  it.each<[string, (asked: never) => object, number]>([
+    ['another request than the code has authenticated', () => ({ request: 'MAA=' }), 404],
+    [
+      'a MAC of another code',
+      () => ({ code: { id: 'AAAAAAAAAAA', mac: Buffer.alloc(32).toString('base64url') } }),
+      404,
+    ],
+    ['a verifier that is too short', () => ({ gate: { kind: 'pin', salt: 'AA', verifier: 'AA' } }), 400],
+    ['members that are not known', () => ({ pin: '123456' }), 400],
+  ])('is refused for %s', async (_, change, status) => {
+    const link = await stage.invite(newNumber());
+    const changed = async (request: Request): Promise<Response> => {
+      const asked = (await request.json()) as never;
+      const body = JSON.stringify({ ...(asked as object), ...change(asked) });
+      return send(new Request(request.url, { method: 'POST', headers: request.headers, body }));
+    };
+    await expect(enrolPhone({ base: origin, send: changed }, link)).rejects.toThrow(String(status));
+  });
+
+  it('is refused for a third phone where two are allowed, until one was removed', async () => {
+    const msisdn = newNumber();
+    const first = await stage.enrol(msisdn);
+    await stage.enrol(msisdn);
+    const link = await stage.invite(msisdn);
+    await expect(stage.enrolBy(link)).rejects.toThrow('409');
+    expect((await first.leave()).status).toBe(200);
+    await stage.enrolBy(link);
+  });
+
+  it('stays where another host of the domain has set a cookie of the same name', async () => {
+    const phone = await stage.enrol(newNumber());
+    const { cookie } = phone.kept;
+    for (const both of [`paraph-phone=AAAA; ${cookie}`, `${cookie};paraph-phone =AAAA`]) {
+      const request = new Request(`${origin}/phone/api/state`, { headers: { cookie: both } });
+      const response = await send(request);
+      expect(response.status).toBe(400);
+      expect(await response.json()).toMatchObject({ error: 'cookies' });
+      expect(response.headers.get('set-cookie')).toBeNull();
+    }
+    expect((await phone.state()).status).toBe(200);
+  });
+
+  it('must come from a page of the service', async () => {
+    const phone = await stage.enrol(newNumber());
+    const request = new Request(`${origin}/phone/api/phone`, {
+      method: 'DELETE',
+      headers: { cookie: phone.kept.cookie, origin: 'https://evil.example' },
+    });
+    expect((await send(request)).status).toBe(403);
+    expect((await phone.state()).status).toBe(200);
+  });
+});
+
+describe('a phone that was un-enrolled', () => {
+  it('has its certificate revoked before it is forgotten', async () => {
+    const msisdn = newNumber();
+    const phone = await stage.enrol(msisdn);
+    const serial = new X509Certificate(Buffer.from(phone.kept.certificate, 'base64')).serialNumber;
+    const { core } = stage.product;
+    const asked: string[] = [];
+    const { admin } = openPhoneAdmin({
+      ...core,
+      redis: core.commands,
+      answer: async () => 'unknown',
+      publicUrl: () => origin,
+      revoke: async (given) => {
+        asked.push(given);
+        if (asked.length === 1) throw new Error('Redis is away');
+      },
+    });
+    await expect(admin.remove(msisdn.slice(1), phone.id)).rejects.toThrow('away');
+    expect((await phone.state()).status).toBe(200);
+    expect(await admin.remove(msisdn.slice(1), phone.id)).toBe(true);
+    expect((await phone.state()).status).toBe(401);
+    expect(asked).toEqual([serial.toLowerCase(), serial.toLowerCase()]);
+  });
+
+  it('is unknown, and its number needs to be activated again', async () => {
+    const msisdn = newNumber();
+    const phone = await stage.enrol(msisdn);
+    const open = await stage.product.submit({ msisdn });
+    await phone.prompted();
+    expect((await phone.leave()).body).toEqual({ enrolled: false });
+    await stage.ended(open, '_404');
+    expect(await faultOf(msisdn)).toBe('_404');
+    phone.calls.setCookie(phone.kept.cookie);
+    expect((await phone.state()).status).toBe(401);
+  });
+});
+
+describe("the sandbox's own number", () => {
+  it('is enrolled by whoever asks, and the oldest phone gives its place', async () => {
+    const calls = createPhoneCalls(origin, send);
+    const enrolOne = async () => {
+      const { status, body } = await calls.call('POST', 'activations', {});
+      expect(status).toBe(201);
+      return stage.enrolBy(body.link);
+    };
+    expect(await faultOf('+41700092600')).toBe('_404');
+    const first = await enrolOne();
+    await enrolOne();
+    const last = await enrolOne();
+    expect((await first.state()).status).toBe(401);
+    const id = await stage.product.submit({ msisdn: '+41700092600' });
+    await last.sign(await last.prompted());
+    await stage.ended(id, '500');
+  });
+
+  it('is there in a sandbox only', async () => {
+    const queue = { prefix: `${redis.prefix.slice(-28)}-two` };
+    const product = await startTestProduct(redis, {
+      ...{ configuration: { sandbox: false, queue }, workers: false },
+    });
+    const calls = createPhoneCalls(origin, (request) => product.api.fetch(request));
+    expect((await calls.call('POST', 'activations', {})).status).toBe(404);
+    expect(await product.api.phoneLink()).toBeUndefined();
+    await product.stop();
+  });
+});
