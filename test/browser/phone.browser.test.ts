@@ -178,7 +178,30 @@ describe('the phone in a browser', () => {
 
   it('finds what came while the network was lost, and signs once', async () => {
     await stage.withPhone({}, async (page, { msisdn }) => {
+      // An answer of before comes when the network is lost already.
+      let release = (): void => {};
+      const late = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      const asked = page.waitForRequest('**/phone/api/state');
+      await page.route(
+        '**/phone/api/state',
+        async (route) => {
+          const response = await route.fetch();
+          await late;
+          await route.fulfill({ response });
+        },
+        { times: 1 },
+      );
+      await page.evaluate("dispatchEvent(new Event('online'))");
+      await asked;
       await page.context().setOffline(true);
+      await page.getByText('No connection. Trying again …').waitFor();
+      const askedAgain = page.waitForEvent('requestfailed', (request) =>
+        request.url().endsWith('/phone/api/state'),
+      );
+      release();
+      await askedAgain;
       await page.getByText('No connection. Trying again …').waitFor();
       const id = await stage.ask(msisdn);
       await page.context().setOffline(false);

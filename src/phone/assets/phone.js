@@ -35,7 +35,7 @@ let settings = {};
 let isFollowing = false;
 /** Where the login in this browser goes on. @type {string | undefined} */
 let returnTo;
-/** Of events; what was asked before one came may be older than it. */
+/** Of events; what was asked before one came, or before the network was lost, may be older than it. */
 let heard = 0;
 
 const events = follow((event) => {
@@ -239,7 +239,10 @@ if (canWork()) {
   window.addEventListener('pageshow', ({ persisted }) => persisted && window.location.reload());
   document.addEventListener('visibilitychange', () => !document.hidden && refresh());
   window.addEventListener('online', refresh);
-  window.addEventListener('offline', () => say(wordsFor('disconnected')));
+  window.addEventListener('offline', () => {
+    heard += 1;
+    say(wordsFor('disconnected'));
+  });
   registerWorker();
   begin().catch(() => show('unsupported'));
 } else show('unsupported');
