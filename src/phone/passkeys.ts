@@ -7,12 +7,7 @@
  *
  * Source: WebAuthn Level 3, sections 7.1 and 7.2.
  */
-import {
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-} from '@simplewebauthn/server';
+import type { verifyAuthenticationResponse, verifyRegistrationResponse } from '@simplewebauthn/server';
 import type { Gate, Phone } from './phones.ts';
 import type { Credential } from './requests.ts';
 import type { PhoneCookies } from './secrets.ts';
@@ -20,6 +15,9 @@ import type { PhoneCookies } from './secrets.ts';
 type Passkey = Extract<Gate, { kind: 'passkey' }>;
 type Registration = Parameters<typeof verifyRegistrationResponse>[0]['response'];
 type Assertion = Parameters<typeof verifyAuthenticationResponse>[0]['response'];
+
+/** Read at the first use: it brings 200 modules, and many services never see a passkey. */
+const loadLibrary = () => import('@simplewebauthn/server');
 
 const timeoutMs = 120_000;
 const rpName = 'Paraph';
@@ -50,8 +48,9 @@ export const createPasskeys = ({
   };
   return {
     /** For `navigator.credentials.create`. @param code Id of the activation code. */
-    creationOptions: (code: string, userName: string) =>
-      generateRegistrationOptions({
+    creationOptions: async (code: string, userName: string) => {
+      const { generateRegistrationOptions } = await loadLibrary();
+      return generateRegistrationOptions({
         ...{ rpName, rpID: new URL(publicUrl()).hostname, userName, userDisplayName: userName },
         ...{ challenge: challengeBytes(enrolment(code)), timeout: timeoutMs },
         attestationType: 'none',
@@ -61,10 +60,12 @@ export const createPasskeys = ({
           residentKey: 'preferred',
         },
         supportedAlgorithmIDs: [-7, -257],
-      }),
+      });
+    },
 
     /** @returns Undefined for a response that does not prove that the user was verified. */
     register: async (code: string, response: Credential): Promise<Passkey | undefined> => {
+      const { verifyRegistrationResponse } = await loadLibrary();
       const found = await verifyRegistrationResponse({
         response: response as unknown as Registration,
         ...expectation(enrolment(code)),
@@ -83,6 +84,7 @@ export const createPasskeys = ({
     requestOptions: async (phone: Phone, prompt: string) => {
       const { gate } = phone;
       if (gate.kind !== 'passkey') return undefined;
+      const { generateAuthenticationOptions } = await loadLibrary();
       const allowed = { id: gate.credentialId, ...(gate.transports && { transports: gate.transports }) };
       return generateAuthenticationOptions({
         ...{ rpID: new URL(publicUrl()).hostname, challenge: challengeBytes(use(phone, prompt)) },
@@ -95,6 +97,7 @@ export const createPasskeys = ({
     verify: async (phone: Phone, prompt: string, response: Credential): Promise<Passkey | undefined> => {
       const { gate } = phone;
       if (gate.kind !== 'passkey') return undefined;
+      const { verifyAuthenticationResponse } = await loadLibrary();
       const publicKey = Uint8Array.from(Buffer.from(gate.publicKey, 'base64url'));
       const found = await verifyAuthenticationResponse({
         response: response as unknown as Assertion,
