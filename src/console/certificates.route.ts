@@ -115,8 +115,9 @@ export const createCertificateRoutes = ({
     const why = (form.why ?? '').trim().slice(0, 500) || undefined;
     const order = c.req.param('order');
     const because = revocationReasons.find((each) => each === form.reason) ?? 'unspecified';
-    const one = serial.safeParse(form.serial);
-    const about = one.success ? { serial: one.data } : { msisdn: number.data };
+    const { data: one } = serial.optional().safeParse(form.serial);
+    if (one !== form.serial) return backWith(c, number.data, 'certificate-unknown');
+    const about = one === undefined ? { msisdn: number.data } : { serial: one };
     const result =
       order === 'revoke'
         ? await certificates.revoke(operator, about, because, why)
