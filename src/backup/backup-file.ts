@@ -14,7 +14,7 @@
  *
  * A later record of a key takes the place of an earlier one. Keys and values are bytes.
  */
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
@@ -106,7 +106,7 @@ export const createBackupFile = async (
     () => false,
   );
   if (exists) throw new BackupFileError('There is a file at that path already; a backup replaces none.');
-  const draftPath = `${path}.draft`;
+  const draftPath = `${path}.${randomBytes(4).toString('hex')}.draft`;
   const file = await open(draftPath, 'w', 0o600).catch((error: NodeJS.ErrnoException) => {
     throw new BackupFileError(`The backup cannot be written at that path (${error.code}).`);
   });
@@ -117,13 +117,18 @@ export const createBackupFile = async (
   let records = 0;
   let waiting: (readonly [string, number, string | null])[] = [];
   let waitingBytes = 0;
-  await file.write(lines);
+  const abandon = async (): Promise<void> => {
+    await file.close().catch(() => undefined);
+    await rm(draftPath, { force: true });
+  };
+  // Unlike `write`, this fails when the disk takes only a part.
+  await file.appendFile(lines).catch((error: unknown) => abandon().then(() => Promise.reject(error)));
 
   const write = async (kind: 'records' | 'end', value: unknown): Promise<void> => {
     const sealed = await sealing.seal(number, kind, value);
     const length = Buffer.alloc(4);
     length.writeUInt32BE(sealed.length);
-    await file.writev([length, sealed]);
+    await file.appendFile(Buffer.concat([length, sealed]));
     number += 1;
   };
   const flush = async (): Promise<void> => {
@@ -153,10 +158,7 @@ export const createBackupFile = async (
       await sync(dirname(path));
       return size;
     },
-    abandon: async () => {
-      await file.close().catch(() => undefined);
-      await rm(draftPath, { force: true });
-    },
+    abandon,
   };
 };
 

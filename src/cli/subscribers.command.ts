@@ -1,5 +1,7 @@
 /** `paraph subscribers`: people with phones in browsers: invite a number, look at its phones, remove one. */
 import type { NumberView } from '../phone/views.ts';
+import { e164 } from '../protocol/schemas/common.ts';
+import { loginLanguages } from '../registry/oauth-client.ts';
 import { secretActions } from './admin.ts';
 import { type AddCommand, ok, UsageError } from './context.ts';
 import { type Column, type Field, fieldsText, table } from './screen.ts';
@@ -15,12 +17,9 @@ const columns: readonly Column<PhoneView>[] = [
   { title: 'CERTIFICATE UNTIL', cell: ({ certificateEndsAt }) => certificateEndsAt },
 ];
 
-const languages = ['en', 'de', 'fr', 'it'] as const;
-
 /** @throws UsageError that does not repeat what was written. */
 const checkNumber = (written: string): void => {
-  if (!/^\+?[1-9]\d{6,14}$/.test(written))
-    throw new UsageError('The number must have its country code: +41791234567.');
+  if (!e164.test(written)) throw new UsageError('The number must have its country code: +41791234567.');
 };
 
 export const addSubscribers: AddCommand = (program, context, done) => {
@@ -29,7 +28,7 @@ export const addSubscribers: AddCommand = (program, context, done) => {
   const invite = subscribers
     .command('invite <number>')
     .description('print a link that makes one browser a phone of the number; ends earlier links')
-    .option('--language <code>', 'of the person: en, de, fr or it', parseOneOf('--language', languages));
+    .option('--language <code>', 'of the person: en, de, fr or it', parseOneOf('--language', loginLanguages));
   addAction<[string, { readonly language?: string }]>(
     invite,
     async (admin, number, { language }) => {

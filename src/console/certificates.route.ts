@@ -8,17 +8,13 @@ import {
   type IssuedCertificate,
   revocationReasons,
 } from '../operators/certificates.ts';
-import { answer, type Refusal, refuse, refusedRole } from './answers.ts';
+import { answer, type Refusal, refuse } from './answers.ts';
 import type { ConsoleEnvironment } from './deps.ts';
-import { json, query, readForm, reason } from './input.ts';
+import { json, msisdn, msisdnIn, query, readForm, reason } from './input.ts';
 import { certificatesPage, type ShownCertificate } from './pages/certificates-page.ts';
 import { type Notice, readNotice } from './pages/notices.ts';
 import { needs } from './session/session.ts';
 
-const msisdn = z
-  .string()
-  .regex(/^\+?[1-9]\d{6,14}$/, { error: 'must be a number with its country code' })
-  .transform((written) => written.replace('+', ''));
 const serial = z.string().regex(/^[0-9a-fA-F]{2,42}$/, { error: 'must be hexadecimal' });
 
 const numberOrSerial = z.strictObject({ msisdn: msisdn.optional(), serial: serial.optional() });
@@ -29,13 +25,11 @@ const numberBody = z.strictObject({ msisdn, why: reason.optional() });
 const rollOverBody = z.strictObject({ kind: z.enum(['issuing', 'root']), why: reason.optional() });
 
 const refusals: Readonly<Record<CertificateError, Refusal>> = {
-  role: refusedRole,
   unknown: [404, 'unknown', 'There is no such certificate'],
   nothing: [409, 'nothing', 'No certificate of it can be changed like that any more'],
 };
 
 const notices: Readonly<Record<CertificateError, Notice>> = {
-  role: 'role',
   unknown: 'certificate-unknown',
   nothing: 'certificate-nothing',
 };
@@ -93,19 +87,18 @@ export const createCertificateRoutes = ({
 
   routes.post('/admin/api/authorities/roll-over', needs('admin'), json(rollOverBody), async (c) => {
     const { kind, why } = c.req.valid('json');
-    const result = await certificates.rollOver(c.get('session').operator, kind, why);
-    return 'refused' in result ? refuse(...refusedRole) : answer(result);
+    return answer(await certificates.rollOver(c.get('session').operator, kind, why));
   });
 
   routes.get('/admin/certificates', needs('operator'), async (c) => {
     const written = (c.req.query('msisdn') ?? '').trim();
-    const number = msisdn.safeParse(written.replaceAll(/\s/g, ''));
+    const number = msisdnIn(written);
     return c.html(
       certificatesPage({
         session: c.get('session'),
-        msisdn: number.success ? number.data : written.slice(0, 40),
-        certificates: number.success ? await list({ msisdn: number.data }) : undefined,
-        isWrong: written !== '' && !number.success,
+        msisdn: number ?? written.slice(0, 40),
+        certificates: number === undefined ? undefined : await list({ msisdn: number }),
+        isWrong: written !== '' && number === undefined,
         notice: readNotice(c.req.query('notice')),
       }),
     );
@@ -122,8 +115,9 @@ export const createCertificateRoutes = ({
     const why = (form.why ?? '').trim().slice(0, 500) || undefined;
     const order = c.req.param('order');
     const because = revocationReasons.find((each) => each === form.reason) ?? 'unspecified';
-    const one = serial.safeParse(form.serial);
-    const about = one.success ? { serial: one.data } : { msisdn: number.data };
+    const { data: one } = serial.optional().safeParse(form.serial);
+    if (one !== form.serial) return backWith(c, number.data, 'certificate-unknown');
+    const about = one === undefined ? { msisdn: number.data } : { serial: one };
     const result =
       order === 'revoke'
         ? await certificates.revoke(operator, about, because, why)

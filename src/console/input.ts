@@ -1,6 +1,7 @@
 /** Reads and checks the input of programs and forms. An error names the field, never its value. */
 import type { Context, MiddlewareHandler } from 'hono';
 import { z } from 'zod';
+import { e164 } from '../protocol/schemas/common.ts';
 import { refuse } from './answers.ts';
 import type { ConsoleEnvironment } from './deps.ts';
 import { demanding } from './openapi.ts';
@@ -32,6 +33,15 @@ export const paged = (usual: number, max: number) => ({
   limit: count(max).default(usual),
   cursor: z.string().max(100).optional(),
 });
+
+/** With or without a plus. Becomes digits. */
+export const msisdn = z
+  .string()
+  .regex(e164, { error: 'must be a number with its country code' })
+  .transform((written) => written.replace('+', ''));
+/** As people write it in a form. @returns Undefined for what is no number. */
+export const msisdnIn = (written = ''): string | undefined =>
+  msisdn.safeParse(written.replaceAll(/[\s()-]/g, '')).data;
 
 export const reason = text(500);
 export const reasonBody = z.strictObject({ reason });

@@ -3,9 +3,9 @@ import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { numberView } from '../phone/views.ts';
 import { loginLanguages } from '../registry/oauth-client.ts';
-import { answer, type Refusal, refuse, refusedRole } from './answers.ts';
+import { answer, type Refusal, refuse } from './answers.ts';
 import type { AdminApiDeps, ConsoleEnvironment } from './deps.ts';
-import { json, readForm } from './input.ts';
+import { json, msisdnIn, readForm } from './input.ts';
 import { type SubscribersModel, subscribersPage } from './pages/subscribers-page.ts';
 import { needs } from './session/session.ts';
 
@@ -15,15 +15,10 @@ const noNumber: Refusal = [400, 'bad-request', 'msisdn must be a number with its
 const unknownNumber: Refusal = [404, 'unknown', 'The number was never invited'];
 const noPhones: Refusal = [409, 'no-key', 'Phones need the master key of the service'];
 
-const refusals: Readonly<Record<'role' | 'configured' | 'no-address', Refusal>> = {
-  role: refusedRole,
+const refusals: Readonly<Record<'configured' | 'no-address', Refusal>> = {
   configured: [409, 'configured', 'The configuration has this number without an App of the kind phone'],
   'no-address': [409, 'no-address', 'The service does not know its public address'],
 };
-
-/** @returns Digits; undefined for what is no number. */
-const digitsOf = (written = ''): string | undefined =>
-  /^\+?([1-9]\d{6,14})$/.exec(written.replaceAll(/[\s()-]/g, ''))?.[1];
 
 export const createSubscriberRoutes = ({
   phones,
@@ -31,7 +26,7 @@ export const createSubscriberRoutes = ({
 }: Pick<AdminApiDeps, 'phones' | 'now'>): Hono<ConsoleEnvironment> => {
   const routes = new Hono<ConsoleEnvironment>();
   const path = '/admin/api/subscribers/:msisdn';
-  const numberIn = (c: Context<ConsoleEnvironment>): string | undefined => digitsOf(c.req.param('msisdn'));
+  const numberIn = (c: Context<ConsoleEnvironment>): string | undefined => msisdnIn(c.req.param('msisdn'));
 
   routes.get(path, needs('admin'), async (c) => {
     if (phones === undefined) return refuse(...noPhones);
@@ -54,9 +49,8 @@ export const createSubscriberRoutes = ({
     if (phones === undefined) return refuse(...noPhones);
     const msisdn = numberIn(c);
     if (msisdn === undefined) return refuse(...noNumber);
-    const result = await phones.remove(c.get('session').operator, msisdn, c.req.param('id'));
-    if (result === 'role') return refuse(...refusedRole);
-    return result === 'removed' ? answer({ result }) : refuse(404, 'unknown', 'There is no such phone');
+    const isDone = await phones.remove(c.get('session').operator, msisdn, c.req.param('id'));
+    return isDone ? answer({ result: 'removed' }) : refuse(404, 'unknown', 'There is no such phone');
   });
 
   const show = async (
@@ -75,12 +69,11 @@ export const createSubscriberRoutes = ({
   // The number stands in the body, so that it is in no address.
   routes.post('/admin/subscribers', needs('admin'), async (c) => {
     const { msisdn: written, act = 'find', phone = '' } = await readForm(c);
-    const msisdn = digitsOf(written);
+    const msisdn = msisdnIn(written);
     if (msisdn === undefined || phones === undefined) return show(c, { problem: 'number' }, undefined, 422);
     const { operator } = c.get('session');
     if (act === 'remove') {
-      const result = await phones.remove(operator, msisdn, phone);
-      return result === 'removed'
+      return (await phones.remove(operator, msisdn, phone))
         ? show(c, { notice: 'removed' }, msisdn)
         : show(c, { problem: 'phone' }, msisdn, 422);
     }

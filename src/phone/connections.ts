@@ -153,8 +153,6 @@ export const createConnections = (options: {
       byNumber.set(msisdn, connected);
       return new Response(body, { headers: streamHeaders });
     },
-    /** Connections of this process. */
-    count: (): number => [...byNumber.values()].reduce((sum, { size }) => sum + size, 0),
     /** Ends all of them, and lets no new one begin. Browsers connect to another process. */
     close: async (): Promise<void> => {
       closed = true;

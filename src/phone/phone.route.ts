@@ -16,7 +16,6 @@ import type { Passkeys } from './passkeys.ts';
 import type { Phone, Phones } from './phones.ts';
 import type { Pins } from './pins.ts';
 import {
-  activationRequest,
   type EnrolmentRequest,
   enrolmentRequest,
   joinRequest,
@@ -118,8 +117,6 @@ export const createPhoneRoutes = (options: PhoneRoutesOptions): Hono<PageEnviron
     at('activations'),
     guarded(async (c) => {
       if (options.selfService === undefined) return refuse(404, 'unknown', 'Ask for an invitation');
-      const asked = await read(c, activationRequest);
-      if (asked instanceof Response) return asked;
       return (await limited(c)) ?? answer({ link: await options.selfService() }, 201);
     }),
   );

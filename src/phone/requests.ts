@@ -38,7 +38,6 @@ export const enrolmentRequest = z.strictObject({
 });
 export type EnrolmentRequest = z.output<typeof enrolmentRequest>;
 
-export const activationRequest = z.strictObject({ msisdn: z.string().max(20).optional() });
 export const pinRequest = z.strictObject({ verifier: bytes(32) });
 export const recoveryRequest = z.strictObject({ code: z.string().min(1).max(64), gate: pinGate });
 export type RecoveryRequest = z.output<typeof recoveryRequest>;

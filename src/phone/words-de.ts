@@ -5,7 +5,6 @@ export const de: PhoneWords = {
   safety: 'Geben Sie Ihre PIN nur in dieser App ein. Unterschreiben Sie nur, was Sie selbst ausgelöst haben.',
   loading: 'Einen Moment …',
   noScript: 'Diese Seite braucht JavaScript.',
-  problemTitle: 'Das hat nicht geklappt',
   pin: 'PIN',
   pinAgain: 'PIN noch einmal',
   pinHint: '6 bis 12 Ziffern. Nicht 123456 und nicht immer dieselbe Ziffer.',

@@ -8,7 +8,6 @@ export const en = {
   safety: 'Enter your PIN in this app only. Sign only what you have asked for yourself.',
   loading: 'One moment …',
   noScript: 'This page needs JavaScript.',
-  problemTitle: 'That did not work',
   pin: 'PIN',
   pinAgain: 'PIN once more',
   pinHint: '6 to 12 digits. Not 123456, and not the same digit only.',

@@ -7,7 +7,6 @@ export const fr: PhoneWords = {
     'Ne saisissez votre code PIN que dans cette application. Ne signez que ce que vous avez demandé vous-même.',
   loading: 'Un instant …',
   noScript: 'Cette page nécessite JavaScript.',
-  problemTitle: 'Cela n’a pas fonctionné',
   pin: 'Code PIN',
   pinAgain: 'Code PIN, encore une fois',
   pinHint: 'De 6 à 12 chiffres. Ni 123456, ni toujours le même chiffre.',

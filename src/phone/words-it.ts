@@ -5,7 +5,6 @@ export const it: PhoneWords = {
   safety: 'Inserisca il PIN soltanto in questa app. Firmi soltanto ciò che ha richiesto lei.',
   loading: 'Un istante …',
   noScript: 'Questa pagina richiede JavaScript.',
-  problemTitle: 'Non ha funzionato',
   pin: 'PIN',
   pinAgain: 'PIN, ancora una volta',
   pinHint: 'Da 6 a 12 cifre. Non 123456 e non sempre la stessa cifra.',

@@ -156,10 +156,8 @@ export const openPhoneRoutes = (
         return;
       }
       const number = await phones.read(told.msisdn);
-      const prompt =
-        told.kind === 'prompt'
-          ? (await prompts.list(told.msisdn)).find(({ id }) => id === told.id)
-          : undefined;
+      const found = told.kind === 'prompt' ? await prompts.find(told.msisdn, told.id) : undefined;
+      const prompt = found?.kind === 'open' ? found.prompt : undefined;
       for (const each of connected) {
         const known = number?.phones.find(({ id }) => id === each.phone);
         if (known === undefined) {

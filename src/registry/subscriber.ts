@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isFaultCode } from '../protocol/fault.ts';
+import { e164 } from '../protocol/schemas/common.ts';
 import { amount, type DeepReadonly, flag, section } from './entry.ts';
 import { findOverlaps } from './number-ranges.ts';
 
@@ -13,7 +14,7 @@ import { findOverlaps } from './number-ranges.ts';
  */
 const number = z
   .string()
-  .regex(/^\+?[1-9]\d{6,14}$/, {
+  .regex(e164, {
     // Later checks compare numbers.
     error: 'must be an E.164 number: 7 to 15 digits, with or without a plus',
     abort: true,

@@ -1,9 +1,11 @@
 /** A backup of a running service, and what a service that is restored from it does. */
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { promisify } from 'node:util';
 import { constants, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createBackupFile } from '../../src/backup/backup-file.ts';
+import { createBackupFile, readBackup } from '../../src/backup/backup-file.ts';
 import { masterKeyId } from '../../src/pki/service-key.ts';
 import type { TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
@@ -15,6 +17,8 @@ const shared = testRedis();
 const stage = startBackupStage(shared);
 const { prefix, paraph, file } = stage;
 afterAll(stage.end);
+
+const backupFile = new URL('../../src/backup/backup-file.ts', import.meta.url).href;
 
 let first: RunningRedis;
 let product: TestProduct;
@@ -277,6 +281,49 @@ describe('a backup', () => {
     const wrong = await paraph(first, ['backup', file('wrong')], { PARAPH_MASTER_KEY: key });
     expect(wrong).toMatchObject({ exitCode: 2 });
     expect(readdirSync(stage.folder).filter((name) => /empty|wrong|draft/.test(name))).toEqual([]);
+  });
+
+  it('is whole or fails where the disk is full, wherever in the file that happens', async () => {
+    // A process may write files of so many blocks; a block has 512 bytes or 1024.
+    const { stdout } = await promisify(execFile)('sh', [
+      ...[
+        '-c',
+        'ulimit -f 1; exec "$@"',
+        'sh',
+        process.execPath,
+        '--import',
+        'tsx',
+        '--input-type=module',
+        '-e',
+      ],
+      `import { randomBytes } from 'node:crypto';
+       const { createBackupFile, readBackup } = await import(${JSON.stringify(backupFile)});
+       const key = randomBytes(32);
+       const about = { product: 'x', prefix: 'p', shards: 1, store: '1', startedAt: new Date().toISOString() };
+       for (let bytes = 30; bytes < 1100; bytes += 30) {
+         const path = ${JSON.stringify(file('full'))} + bytes;
+         const written = await createBackupFile(path, key, about);
+         try {
+           await written.add([{ key: Buffer.from('p:x'), expiresAtMs: 0, value: randomBytes(bytes) }]);
+           await written.finish(new Date());
+           await readBackup(path, key, () => undefined);
+           console.log('whole');
+         } catch (error) {
+           await written.abandon();
+           console.log(error.code);
+         }
+       }`,
+    ]);
+    expect(new Set(stdout.trim().split('\n'))).toEqual(new Set(['whole', 'EFBIG']));
+  });
+
+  it('leaves the other whole when two are written to one path at the same time', async () => {
+    const about = { product: 'x', prefix, shards: 1, store: '1', startedAt: new Date().toISOString() };
+    const path = file('twice');
+    const both = await Promise.all([1, 2].map(() => createBackupFile(path, stage.masterKey, about)));
+    await Promise.all(both.map((each) => each.finish(new Date())));
+    await expect(readBackup(path, stage.masterKey, () => undefined)).resolves.toMatchObject({ records: 0 });
+    expect(readdirSync(stage.folder).filter((name) => name.includes('draft'))).toEqual([]);
   });
 
   it('shows nothing of what is in it, and is for its owner alone', async () => {

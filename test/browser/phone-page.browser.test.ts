@@ -1,4 +1,5 @@
 /** The page of the phone in a real browser: what attackers try, how it is used and looks, its worker, its passkeys. */
+import { createECDH } from 'node:crypto';
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -222,6 +223,50 @@ describe('the page of the phone', () => {
         .poll(shown)
         .toEqual(['Paraph: Ihre Unterschrift wird gewünscht. Öffnen Sie die App, um die Anfrage zu lesen.']);
     });
+  });
+
+  it('is notified after it was set up anew in the same browser, too', async () => {
+    const keys = createECDH('prime256v1');
+    const publicKey = keys.generateKeys('base64url');
+    const privateKey = keys.getPrivateKey().toString('hex').padStart(64, '0');
+    const withPush = await startBrowserStage(redis, {
+      phone: {
+        push: {
+          subject: 'mailto:ops@example.com',
+          publicKey,
+          privateKey: Buffer.from(privateKey, 'hex').toString('base64url'),
+        },
+      },
+    });
+    await withPush.withPhone({ permissions: ['notifications'] }, async (page, { msisdn }) => {
+      // A test's browser has no push service. Browsers keep a subscription until the page ends it.
+      await page.addInitScript(`{
+        const kept = () => localStorage.getItem('kept') && {
+          toJSON: () => ({ endpoint: 'https://push.example/1', keys: { p256dh: '${publicKey}', auth: 'AAAA' } }),
+          unsubscribe: async () => localStorage.removeItem('kept'),
+        };
+        PushManager.prototype.getSubscription = async () => kept();
+        PushManager.prototype.subscribe = async () => {
+          localStorage.setItem('kept', '1');
+          return kept();
+        };
+      }`);
+      await page.reload();
+      await button(page, 'Notify me when the app is closed').click();
+      await page.getByText('You are notified of requests').waitFor();
+      const isSubscribed = async (number: string) =>
+        (await withPush.product.api.phoneAdmin.find(number.slice(1)))?.phones.at(-1)?.subscription !==
+        undefined;
+      expect(await isSubscribed(msisdn)).toBe(true);
+      await page.getByText('Remove this phone').click();
+      await button(page, 'Remove it now').click();
+      await heading(page, 'Your phone in the browser');
+      const next = await withPush.enrol(page);
+      await button(page, 'Notify me when the app is closed').click();
+      await page.getByText('You are notified of requests').waitFor();
+      expect(await isSubscribed(next.msisdn)).toBe(true);
+    });
+    await withPush.stop();
   });
 
   it('uses the passkey of a device that has one, and asks it for each signature', async () => {

@@ -49,10 +49,13 @@ export interface BrowserStage {
   stop(): Promise<void>;
 }
 
-export const startBrowserStage = async (redis: TestRedis): Promise<BrowserStage> => {
+export const startBrowserStage = async (redis: TestRedis, configuration = {}): Promise<BrowserStage> => {
   const port = await freePort();
   const url = `http://localhost:${port}`;
-  const product = await startTestProduct(redis, { listen: true, port, configuration: { publicUrl: url } });
+  const product = await startTestProduct(redis, {
+    ...{ listen: true, port },
+    configuration: { ...configuration, publicUrl: url },
+  });
   const browser = await launchChromium();
   let last = 41_790_700_000;
 

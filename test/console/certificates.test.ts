@@ -144,10 +144,13 @@ describe('the page of certificates', () => {
     expect(answer.headers.get('location')).toContain('certificate-reassigned');
   });
 
-  it('says when a number is none, and takes no order without the token of the form', async () => {
+  it('says when a number is none, and takes no order that is damaged or without the token of the form', async () => {
     expect(await page('?msisdn=secret')).toContain('Give a number with its country code');
     const msisdn = await somebody();
     expect((await post('revoke', { msisdn, csrf: 'wrong', reason: 'superseded' })).status).toBe(403);
+    // Without a serial number the order is about all of the number.
+    const damaged = await post('revoke', { msisdn, serial: 'x', reason: 'superseded' });
+    expect(damaged.headers.get('location')).toContain('certificate-unknown');
     expect(await list({ msisdn })).toMatchObject([{ state: 'good' }]);
   });
 });

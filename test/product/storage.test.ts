@@ -173,6 +173,7 @@ describe('docs/storage.md', () => {
     const keeps = createKeeps(prefix);
     const isHeld = (key: string): boolean => keeps(key) || key === `{${prefix}-processes}`;
     expect([...written.keys(), ...left.keys()].filter((key) => !isHeld(key))).toEqual([]);
+    expect(keeps(`{${prefix}-processes}`)).toBe(false);
     for (const other of ['paraph-2:store', '{paraph-2-0}:signatures:wait', '{paraph-2}:audit', 'other'])
       expect(keeps(other)).toBe(false);
     const [from, to] = [server.client(), second.client()];

@@ -22,7 +22,6 @@ const problems = {
   phone: 'There is no such phone any more.',
   configured: 'The configuration has this number without an App of the kind phone.',
   'no-address': 'The service does not know its public address.',
-  role: 'This needs the role admin.',
 } as const;
 
 type PhoneView = NumberView['phones'][number];

@@ -105,7 +105,7 @@ const enrol = async ({ id, secret }, { request }, gate) => {
     label: label(),
   };
   const { status, answer } = await insist('enrolments', enrolment);
-  if (status === 200 || status === 201) return answer;
+  if (status === 201) return answer;
   const reasons = new Map([
     [0, 'noConnection'],
     [403, 'passkeyRefused'],

@@ -175,7 +175,7 @@ const showWelcome = () => {
   if (part('begin') === null) return;
   onClick('begin', async () => {
     const { status, answer } = await call('POST', 'activations');
-    if (status === 200 || status === 201) window.location.hash = new URL(answer.link).hash;
+    if (status === 201) window.location.hash = new URL(answer.link).hash;
     else say(wordsFor(status === 0 ? 'noConnection' : 'failed'));
   });
 };

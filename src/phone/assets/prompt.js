@@ -129,7 +129,7 @@ const unlock = async (prompt, phone, { blocked, lost }) => {
   if (status === 401) lost();
   else if (status === 403 && answer.triesLeft > 0) complain('pinWrong', answer.triesLeft);
   else if (status === 403) blocked();
-  else complain(status === 0 ? 'noConnection' : status === 429 ? 'limited' : 'failed');
+  else complain(status === 0 ? 'noConnection' : 'failed');
   return undefined;
 };
 
@@ -154,7 +154,7 @@ export const showPrompt = async (prompt, phone, endings) => {
   const send = async (order, body, outcome) => {
     const { status, answer } = await call('POST', `prompts/${encodeURIComponent(prompt.id)}/${order}`, body);
     if (status === 200) endings.ended(outcome);
-    else if (status === 404 || status === 409) endings.ended(outcomeOf(answer.why, prompt.kind));
+    else if (status === 409) endings.ended(outcomeOf(answer.why, prompt.kind));
     else if (status === 401) endings.lost();
     else complain(status === 0 ? 'noConnection' : 'failed');
   };

@@ -25,28 +25,32 @@ export const registerWorker = () => {
 };
 
 /**
- * Offers notifications in the view that is shown, where service and browser can send them.
+ * Offers notifications in the view that is shown, where service and browser can send them. A
+ * subscription outlives its phone: one that the service does not know gives its place to another.
  *
- * @param {{ readonly publicKey: string } | undefined} push
+ * @param {{ readonly publicKey: string, subscribed: boolean } | undefined} push
  */
 export const offerPush = async (push) => {
   const registration = await navigator.serviceWorker?.getRegistration('/phone');
   if (push === undefined || registration?.pushManager === undefined || part('notify') === null) return;
-  const isOn = (await registration.pushManager.getSubscription()) !== null;
+  const former = await registration.pushManager.getSubscription();
+  const isOn = push.subscribed && former !== null;
   part('notified').hidden = !isOn;
   part('notify').hidden = isOn || Notification.permission === 'denied';
   onClick('notify', async () => {
     if ((await Notification.requestPermission()) !== 'granted') return complain('failed');
+    await former?.unsubscribe();
     const applicationServerKey = fromBase64(push.publicKey);
     const subscription = await registration.pushManager.subscribe({
       userVisibleOnly: true,
       applicationServerKey,
     });
     const { status } = await call('PUT', 'push', subscription.toJSON());
-    if (status >= 300 || status === 0) {
+    if (status !== 200) {
       await subscription.unsubscribe();
       return complain('failed');
     }
+    push.subscribed = true;
     part('notified').hidden = false;
     part('notify').hidden = true;
   });

@@ -90,7 +90,7 @@ export const requestHead = <const Major extends string, const Minors extends rea
 };
 
 // No number is shorter than seven digits with its country code, and E.164 ends at fifteen.
-const e164 = /^\+?[1-9]\d{6,14}$/;
+export const e164 = /^\+?[1-9]\d{6,14}$/;
 
 export const mobileUserSchema = z
   .object({
