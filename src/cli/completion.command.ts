@@ -71,7 +71,7 @@ ${places
 complete -o default -F _paraph paraph
 `,
   zsh: (places) => `#compdef paraph
-# To use it now: source <(paraph completion zsh)
+# To use it now, after compinit: source <(paraph completion zsh)
 _paraph() {
   local at= each
   local -a found
@@ -88,7 +88,8 @@ ${places
   esac
   _describe paraph found || _files
 }
-compdef _paraph paraph
+# From a directory of fpath, zsh runs this file as the function, for the first Tab.
+if [[ "\$funcstack[1]" == _paraph ]]; then _paraph; else compdef _paraph paraph; fi
 `,
   fish: (places) => `# To use it now: paraph completion fish | source
 function __paraph_at
