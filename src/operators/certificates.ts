@@ -1,5 +1,6 @@
 /** Orders of operators about certificates. Each is in the audit log before it is done. */
 import { X509Certificate } from 'node:crypto';
+import type { PhoneAdmin } from '../phone/phone-admin.ts';
 import type { CertificateTarget, IssuedCertificate, KeyCustody, RevocationReason } from '../pki/ports.ts';
 import { type Audit, doneBy } from './audit.ts';
 import { includesRole, type Operator } from './operator.ts';
@@ -42,16 +43,21 @@ export interface Certificates {
   ): Promise<CertificateResult>;
   /** Lets devices whose certificate was revoked have a new key. */
   renew(by: Operator, msisdn: string, why?: string): Promise<CertificateResult>;
-  /** The number has a new owner. `done` counts the certificates that were revoked. */
+  /**
+   * The number has a new owner. Phones of the former one are removed. `done` counts the certificates
+   * that were revoked.
+   */
   reassign(by: Operator, msisdn: string, why?: string): Promise<CertificateResult>;
 }
 
 export const createCertificates = ({
   custody,
+  phones,
   audit,
   now,
 }: {
   readonly custody: KeyCustody;
+  readonly phones: Pick<PhoneAdmin, 'forgetOwner'>;
   readonly audit: Audit;
   readonly now: () => number;
 }): Certificates => {
@@ -106,7 +112,9 @@ export const createCertificates = ({
       // A person is named by the serialNumber, which is a pseudonym.
       const target = await custody.serialNumberOf(msisdn);
       await audit.record({ ...doneBy(by), action: 'number-reassign', target, reason: why });
-      return { done: (await custody.reassignNumber(msisdn)).length };
+      const revoked = await custody.reassignNumber(msisdn);
+      await phones.forgetOwner(msisdn);
+      return { done: revoked.length };
     },
   };
 };
