@@ -8,7 +8,7 @@ import { z } from 'zod';
 import type { Configuration } from '../configuration/schema.ts';
 import type { AdminApiDeps, SecretDeps, UserDeps } from '../console/deps.ts';
 import type { Workflow } from '../engine/define.ts';
-import type { PhoneOrders } from '../operators/phone-orders.ts';
+import type { PhoneAdmin } from '../phone/phone-admin.ts';
 import type { KeyCustody } from '../pki/ports.ts';
 import { type CliContext, environmentIn, UsageError } from './context.ts';
 import { existingMasterKey, isConnectionError, type OperationsSession } from './service-redis.ts';
@@ -96,29 +96,23 @@ const openPhones = async (
   { now }: CliContext,
   session: OperationsSession,
   masterKey: Uint8Array,
-  { operators }: SecretDeps,
   custody: KeyCustody,
-): Promise<PhoneOrders> => {
-  const [
-    { openPhoneAdmin, revokeWith },
-    { createPhoneOrders },
-    { createSubscriberRegistry },
-    { createAnswer },
-  ] = await Promise.all([
+  address: () => Promise<string | undefined>,
+): Promise<PhoneAdmin> => {
+  const [{ openPhoneAdmin, revokeWith }, { createSubscriberRegistry }, { createAnswer }] = await Promise.all([
     import('../product/phone-side.ts'),
-    import('../operators/phone-orders.ts'),
     import('../registry/subscribers.ts'),
     import('../transactions/answers.ts'),
   ]);
-  const { configuration, redis, shards, audit } = session;
+  const { configuration, redis, shards } = session;
   const { admin } = openPhoneAdmin({
     ...{ redis, masterKey, configuration, now },
     configured: createSubscriberRegistry(configuration),
     answer: createAnswer(shards, { ...session, now }),
-    publicUrl: async () => configuration.publicUrl ?? operators.address(),
+    publicUrl: async () => configuration.publicUrl ?? address(),
     revoke: revokeWith(custody),
   });
-  return createPhoneOrders({ admin, audit, masterKey });
+  return admin;
 };
 
 /**
@@ -131,20 +125,29 @@ export const openSecrets = async (
   session: OperationsSession,
 ): Promise<SecretDeps & UserDeps & Pick<AdminApiDeps, 'phones'>> => {
   const masterKey = await openOwnKey(context, session, await existingMasterKey(context));
-  const [{ createSubjects }, { createKeyCustody }, { pointersUnder }, { createCustodyStore }] =
-    await Promise.all([
-      import('../console-login/subjects.ts'),
-      import('../pki/custody.ts'),
-      import('../pki/extensions.ts'),
-      import('../product/custody-store.ts'),
-    ]);
+  const [
+    { createSubjects },
+    { createKeyCustody },
+    { pointersUnder },
+    { createCustodyStore },
+    { createPhoneOrders },
+  ] = await Promise.all([
+    import('../console-login/subjects.ts'),
+    import('../pki/custody.ts'),
+    import('../pki/extensions.ts'),
+    import('../product/custody-store.ts'),
+    import('../operators/phone-orders.ts'),
+  ]);
   const { queue, operations, pki, publicUrl } = session.configuration;
   const store = createCustodyStore(session.redis, queue.prefix);
   const custody = createKeyCustody({
     ...{ store, masterKey, now: context.now },
     pointersOf: pointersUnder(pki.url ?? publicUrl),
   });
-  const secrets = session.secretsWith(masterKey, custody);
+  const admin = await openPhones(context, session, masterKey, custody, async () =>
+    secrets.operators.address(),
+  );
+  const secrets: SecretDeps = session.secretsWith(masterKey, custody, admin);
   // Without an authority, the keys that sign ID tokens show whether it is the right one.
   for (const { keys } of secrets.tenants) await opened(keys.list());
   // Who owns a number.
@@ -154,7 +157,7 @@ export const openSecrets = async (
   return {
     ...secrets,
     phoneLogin: enabled ? { subjectOf } : undefined,
-    phones: await openPhones(context, session, masterKey, secrets, custody),
+    phones: createPhoneOrders({ admin, audit: session.audit, masterKey }),
   };
 };
 

@@ -3,6 +3,7 @@
  * may give it, the routes have checked.
  */
 import { X509Certificate } from 'node:crypto';
+import type { PhoneAdmin } from '../phone/phone-admin.ts';
 import type { CertificateTarget, IssuedCertificate, KeyCustody, RevocationReason } from '../pki/ports.ts';
 import { type Audit, doneBy } from './audit.ts';
 import type { Operator } from './operator.ts';
@@ -41,16 +42,21 @@ export interface Certificates {
   ): Promise<CertificateResult>;
   /** Lets devices whose certificate was revoked have a new key. */
   renew(by: Operator, msisdn: string, why?: string): Promise<CertificateResult>;
-  /** The number has a new owner. `done` counts the certificates that were revoked. */
+  /**
+   * The number has a new owner. Phones of the former one are removed. `done` counts the certificates
+   * that were revoked.
+   */
   reassign(by: Operator, msisdn: string, why?: string): Promise<{ readonly done: number }>;
 }
 
 export const createCertificates = ({
   custody,
+  phones,
   audit,
   now,
 }: {
   readonly custody: KeyCustody;
+  readonly phones: Pick<PhoneAdmin, 'forgetOwner'>;
   readonly audit: Audit;
   readonly now: () => number;
 }): Certificates => {
@@ -101,7 +107,9 @@ export const createCertificates = ({
       // A person is named by the serialNumber, which is a pseudonym.
       const target = await custody.serialNumberOf(msisdn);
       await audit.record({ ...doneBy(by), action: 'number-reassign', target, reason: why });
-      return { done: (await custody.reassignNumber(msisdn)).length };
+      const revoked = await custody.reassignNumber(msisdn);
+      await phones.forgetOwner(msisdn);
+      return { done: revoked.length };
     },
   };
 };

@@ -68,6 +68,18 @@ export const createPhoneAdmin = (options: PhoneAdminOptions) => {
     /** @returns Undefined for a number that was never invited. */
     find: (msisdn: string): Promise<PhoneNumber | undefined> => phones.read(msisdn),
 
+    /**
+     * The number has a new owner, who has none of the phones of the former one, and whom no
+     * invitation of the former one reaches. @param msisdn Digits.
+     */
+    forgetOwner: async (msisdn: string): Promise<void> => {
+      const number = await phones.read(msisdn);
+      if (number === undefined) return;
+      // First, so that no phone is enrolled meanwhile.
+      await phones.putNumber(msisdn, { since: number.since });
+      for (const phone of (await phones.read(msisdn))?.phones ?? []) await removePhone(phone);
+    },
+
     /** @returns False when there is no such phone. */
     remove: async (msisdn: string, id: string): Promise<boolean> => {
       const phone = (await phones.read(msisdn))?.phones.find((each) => each.id === id);

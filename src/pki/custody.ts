@@ -209,6 +209,7 @@ export const createKeyCustody = ({
       await revocations.refresh();
       return revocations.of(serial);
     },
+    isIssued: async (serial) => (await store.get(`serial:${serial}`)) !== undefined,
     revokedSerials: async () => {
       await revocations.refresh();
       return revocations.list();

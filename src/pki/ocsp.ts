@@ -81,30 +81,25 @@ const failures = { malformedRequest: 1, internalError: 2, tryLater: 3, unauthori
 export const createOcspFailure = (why: keyof typeof failures): Uint8Array =>
   sequence(enumerated(failures[why]));
 
-const statusOf = (revocation: Revocation | undefined): Buffer =>
-  revocation === undefined
-    ? encode(tags.contextPrimitive(0))
-    : context(
-        1,
-        generalizedTime(new Date(revocation.at)),
-        ...(revocation.reason === 'unspecified'
-          ? []
-          : [context(0, enumerated(reasonCodes[revocation.reason]))]),
-      );
+/** `unknown`: the authority has not issued it (RFC 6960 2.2). */
+export type OcspStatus = 'good' | 'unknown' | Revocation;
 
-/** @param asked All issued by this authority, with what is known of them. */
+const statusOf = (status: OcspStatus): Buffer => {
+  if (status === 'good') return encode(tags.contextPrimitive(0));
+  if (status === 'unknown') return encode(tags.contextPrimitive(2));
+  const { at, reason } = status;
+  const because = reason === 'unspecified' ? [] : [context(0, enumerated(reasonCodes[reason]))];
+  return context(1, generalizedTime(new Date(at)), ...because);
+};
+
+/** @param asked All with the name and key of this authority as their issuer. */
 export const createOcspAnswer = (
   authority: Authority,
-  asked: readonly { readonly id: CertificateId; readonly revocation: Revocation | undefined }[],
+  asked: readonly { readonly id: CertificateId; readonly status: OcspStatus }[],
   { thisUpdate, nextUpdate }: { readonly thisUpdate: Date; readonly nextUpdate: Date },
 ): Uint8Array => {
-  const singles = asked.map(({ id: { bytes }, revocation }) =>
-    sequence(
-      bytes,
-      statusOf(revocation),
-      generalizedTime(thisUpdate),
-      context(0, generalizedTime(nextUpdate)),
-    ),
+  const singles = asked.map(({ id: { bytes }, status }) =>
+    sequence(bytes, statusOf(status), generalizedTime(thisUpdate), context(0, generalizedTime(nextUpdate))),
   );
   const body = sequence(
     context(1, issuerOf(authority).name),

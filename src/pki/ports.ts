@@ -187,6 +187,8 @@ export interface KeyCustody {
   authorities(): Promise<readonly NamedAuthority[]>;
   /** Of a certificate, by its serial number in lower-case hex. */
   revocationOf(serial: string): Promise<Revocation | undefined>;
+  /** Whether a user's certificate has this serial number (lower-case hex). */
+  isIssued(serial: string): Promise<boolean>;
   /** What the authorities have ever revoked. The same array until there is more. */
   revokedSerials(): Promise<readonly RevokedSerial[]>;
   /** Makes the next issuing authority or root now. @returns Its id, `issuing-2`. */

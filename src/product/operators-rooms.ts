@@ -13,6 +13,7 @@ import { createCertificates } from '../operators/certificates.ts';
 import { createOperators } from '../operators/operators.ts';
 import { replayPolicy } from '../operators/replay-policy.ts';
 import { createReplays } from '../operators/replays.ts';
+import type { PhoneAdmin } from '../phone/phone-admin.ts';
 import type { KeyCustody } from '../pki/ports.ts';
 import type { Protocol } from '../protocol/parse.ts';
 import type { RedisClient } from '../redis/connect.ts';
@@ -29,7 +30,11 @@ export interface OperatorsRooms
     'audit' | 'replays' | 'callbacks' | 'indexed' | 'providers' | 'sandbox' | 'links'
   > {
   readonly history: History;
-  secretsWith(masterKey: Uint8Array, custody: KeyCustody): SecretDeps;
+  secretsWith(
+    masterKey: Uint8Array,
+    custody: KeyCustody,
+    phones: Pick<PhoneAdmin, 'forgetOwner'>,
+  ): SecretDeps;
   close(): Promise<void>;
 }
 
@@ -105,8 +110,8 @@ export const openOperatorsRooms = (options: {
       policy: replayPolicy(operations.replay.policy),
     }),
     callbacks: createCallbackReplays({ callbacks: createCallbacks({ redis, shards }), audit, now }),
-    secretsWith: (masterKey, custody) => ({
-      certificates: createCertificates({ custody, audit, now }),
+    secretsWith: (masterKey, custody, phones) => ({
+      certificates: createCertificates({ custody, phones, audit, now }),
       operators: createOperators({
         redis,
         prefix,

@@ -11,6 +11,20 @@ import type { Core } from './core.ts';
 import { StartError } from './start-error.ts';
 
 const timeoutMs = 5000;
+/** A time stamp with the certificates of its authority has some 6 kB. */
+const maxReplyBytes = 65_536;
+
+const readReply = async (body: AsyncIterable<Uint8Array>): Promise<Uint8Array> => {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    length += chunk.byteLength;
+    // Leaving the loop closes the connection.
+    if (length > maxReplyBytes) throw new Error('the reply of the authority for time stamps is too long');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, length);
+};
 
 /** Of somebody else, over HTTP (RFC 3161 3.4). */
 const askAt =
@@ -24,7 +38,8 @@ const askAt =
       signal: AbortSignal.timeout(timeoutMs),
     });
     if (!response.ok) throw new Error(`the authority for time stamps answered ${response.status}`);
-    return new Uint8Array(await response.arrayBuffer());
+    if (response.body === null) throw new Error('the authority for time stamps sent no reply');
+    return readReply(response.body);
   };
 
 const pemBlock = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;

@@ -43,6 +43,7 @@ export const startApiStage = async (
     ...stage.secretsWith(
       stage.product.core.masterKey,
       stage.product.core.custodyOver(stage.product.core.commands),
+      stage.product.api.phoneAdmin,
     ),
     operators,
     audit: stage.audit,

@@ -1,6 +1,7 @@
 /** Certificates of people, and authorities, in the admin API and on the page. */
 import { X509Certificate } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { enrolPhone } from '../support/phone.ts';
 import type { Json } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { type ApiStage, startApiStage } from './api-stage.ts';
@@ -80,6 +81,34 @@ describe('the certificates of a number', () => {
     const entries = await audited(former.serialNumber);
     expect(entries).toMatchObject([{ action: 'number-reassign', reason: 'New contract' }]);
     expect(JSON.stringify(entries)).not.toContain(msisdn);
+  });
+
+  it('leave the phones of the former owner behind, and what invites to more of them', async () => {
+    const msisdn = '41790300001';
+    const { phoneAdmin, fetch: send } = stage.product.api;
+    const invite = async (): Promise<string> => {
+      const invited = await phoneAdmin.invite(msisdn, 'fr');
+      if (invited.kind !== 'invited') throw new Error(invited.kind);
+      return invited.link;
+    };
+    const base = 'http://test';
+    const phone = await enrolPhone({ base, send: (request) => send(request) }, await invite());
+    const stillOpen = await invite();
+    const id = await stage.product.submit({ msisdn: `+${msisdn}` });
+    const prompt = await phone.prompted();
+    expect((await order('reassign', { msisdn })).body).toEqual({ done: 1 });
+    expect(await phoneAdmin.find(msisdn)).toEqual({ msisdn, since: expect.any(Number), phones: [] });
+    expect((await phone.state()).status).toBe(401);
+    expect((await phone.cancel(prompt)).status).toBe(401);
+    await vi.waitFor(async () => expect(await stage.product.statusOf(id)).toBe('_404'), 20_000);
+    await expect(enrolPhone({ base, send: (request) => send(request) }, stillOpen)).rejects.toThrow(
+      'enrolment',
+    );
+    expect(await list({ msisdn })).toMatchObject([{ state: 'revoked', reason: 'affiliationChanged' }]);
+    const next = await enrolPhone({ base, send: (request) => send(request) }, await invite());
+    expect((await phoneAdmin.find(msisdn))?.phones).toMatchObject([{ id: next.id }]);
+    const [former, present] = await list({ msisdn });
+    expect(present.serialNumber).not.toBe(former.serialNumber);
   });
 
   it.each([

@@ -1,9 +1,12 @@
 /** Certificates of phones in browsers: revoked with the phone, and renewed before they end. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { X509Certificate } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createPhones, type Phone } from '../../src/phone/phones.ts';
+import { readSignedData } from '../../src/pki/signed-data.ts';
+import { verifySignature } from '../../src/pki/verify.ts';
 import type { ScriptedPhone } from '../support/phone.ts';
 import { testRedis } from '../support/redis.ts';
-import { profileRequest } from '../support/requests.ts';
+import { profileRequest, statusRequest } from '../support/requests.ts';
 import { newNumber, type PhoneStage, startPhoneStage } from './stage.ts';
 
 const redis = testRedis();
@@ -91,5 +94,47 @@ describe('the certificate of a phone', () => {
     expect(await only(msisdn)).toMatchObject({
       ...{ certificateEndsAt: before.certificateEndsAt, serial: before.serial, chain: before.chain },
     });
+  });
+
+  it('is another one after its last month, and its key goes on signing when the first is over', async () => {
+    const { clock } = stage.product.core;
+    const realNow = clock.now.bind(clock);
+    let aheadMs = 0;
+    vi.spyOn(clock, 'now').mockImplementation(() => realNow() + aheadMs);
+    try {
+      const msisdn = newNumber();
+      const phone = await stage.enrol(msisdn);
+      const first = await only(msisdn);
+      /** Moves the clock to a time, and signs. @returns The certificate that signed. */
+      const signAt = async (at: number): Promise<X509Certificate> => {
+        aheadMs = at - realNow();
+        const id = await signWith(phone, msisdn);
+        await stage.ended(id, '500');
+        const { body } = await stage.product.post('/rest/service/status', statusRequest(id));
+        const cms = Buffer.from(body.MSS_StatusResp.MSS_Signature.Base64Signature, 'base64');
+        const trust = await custody().trust();
+        const verified = verifySignature(cms, 'Sign in to Example?', { trust, at: new Date(at + 60_000) });
+        expect(verified).toMatchObject({ ok: true });
+        const [user] = readSignedData(cms)?.certificates ?? [];
+        return new X509Certificate(user?.bytes ?? Buffer.of());
+      };
+      const day = 86_400_000;
+      const serialOf = ({ serialNumber }: X509Certificate): string => serialNumber.toLowerCase();
+      const early = await signAt(first.certificateEndsAt - 31 * day);
+      expect(await only(msisdn)).toEqual({ ...first, enteredAt: expect.any(Number) });
+      // Made with the first one, and followed by the next.
+      expect(serialOf(await signAt(first.certificateEndsAt - 10 * day))).toBe(first.serial);
+      const second = await only(msisdn);
+      expect(second.certificateEndsAt).toBeGreaterThan(first.certificateEndsAt + 2 * 365 * day);
+      const late = await signAt(first.certificateEndsAt + 10 * day);
+      expect(serialOf(late)).toBe(second.serial);
+      expect(second.serial).not.toBe(first.serial);
+      expect(late.publicKey.equals(early.publicKey)).toBe(true);
+      expect(late.subject).toBe(early.subject);
+      // Nobody has revoked the first one: it has ended.
+      expect(await custody().revocationOf(first.serial)).toBeUndefined();
+    } finally {
+      vi.restoreAllMocks();
+    }
   });
 });

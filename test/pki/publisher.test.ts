@@ -132,6 +132,25 @@ describe('an OCSP answer', () => {
     });
   });
 
+  it('says unknown of a serial number that nobody has, and good when somebody gets it', async () => {
+    const { custody, publisher } = service(Date.now());
+    const [user, issuing, root] = (await custody.userKey(owner())).chain.certificates;
+    const files = { 'ca.pem': pem(issuing), 'root.pem': pem(root ?? issuing), 'user.pem': pem(user) };
+    await inFolder(files, async (folder, { read, write }) => {
+      const ask = async (about: string): Promise<string> => {
+        await openssl(folder, `ocsp ${about} -no_nonce -reqout request.der`);
+        await write('answer.der', await publisher.ocspAnswer(await read('request.der')));
+        return openssl(folder, `ocsp ${about} -respin answer.der -CAfile root.pem -no_nonce`);
+      };
+      expect(await ask('-issuer ca.pem -serial 0x1234567890abcdef')).toContain('unknown');
+      const both = await ask('-issuer ca.pem -cert user.pem -serial 0x1234567890abcdef');
+      expect(both).toContain('user.pem: good');
+      expect(both).toContain('0x1234567890abcdef: unknown');
+      // Of what a root has issued, all that is not revoked is good.
+      expect(await ask('-issuer root.pem -cert ca.pem')).toContain('ca.pem: good');
+    });
+  });
+
   it('is malformedRequest for what is no request, and unauthorized about certificates of others', async () => {
     const { custody, publisher } = service();
     const stranger = service().custody;

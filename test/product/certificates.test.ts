@@ -1,5 +1,6 @@
 /** Certificates in the whole product: renewal, revocation, what is published, and proofs. */
 import { randomBytes, X509Certificate } from 'node:crypto';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKeyCustody } from '../../src/pki/custody.ts';
@@ -7,6 +8,7 @@ import { verifySignature } from '../../src/pki/verify.ts';
 import { createCustodyStore } from '../../src/product/custody-store.ts';
 import { expectFault, expectSignature, send, sign } from '../http/wire.ts';
 import { inFolder, openssl, pem } from '../pki/openssl.ts';
+import { freePort } from '../support/free-ports.ts';
 import { createMemoryCustodyStore } from '../support/memory-custody-store.ts';
 import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
@@ -194,13 +196,30 @@ describe('the proof of a signature', () => {
   });
 });
 
+/** Sends for ever, or nothing. `closed` resolves when somebody hangs up. */
+const openHostile = async (kind: 'endless' | 'silent') => {
+  let hangUp = (): void => undefined;
+  const closed = new Promise<void>((resolve) => {
+    hangUp = resolve;
+  });
+  const server = createServer((_, response) => {
+    response.on('close', () => hangUp());
+    if (kind === 'silent') return;
+    const timer = setInterval(() => response.write(Buffer.alloc(16_384, 0x30)), 5);
+    response.on('close', () => clearInterval(timer));
+  });
+  const port = await freePort();
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  return { url: `http://127.0.0.1:${port}/tsa`, closed, close: () => server.close() };
+};
+
 describe('another authority for time stamps', () => {
   it('stamps signatures when it is configured; one that is away gives 503, and wrong roots as well', async () => {
     const roots = await (await fetch(`${product.url}/pki/root.pem`)).text();
     const proofAt = async (
       url: string,
       pem: string,
-    ): Promise<{ status: number; body: Json; trust: readonly Uint8Array[] }> =>
+    ): Promise<{ status: number; body: Json; trust: readonly Uint8Array[]; logged: string }> =>
       inFolder({ 'roots.pem': pem }, async (folder) => {
         const timeStampAuthority = { url, rootsFile: join(folder, 'roots.pem') };
         const other = await startTestProduct(otherRedis, {
@@ -214,7 +233,8 @@ describe('another authority for time stamps', () => {
           const request = new Request(`http://localhost/pki/evidence/${id}`, { headers });
           const response = await other.api.fetch(request);
           const trust = await other.core.custodyOver(other.core.commands).trust();
-          return { status: response.status, body: await response.json(), trust };
+          const body = await response.json();
+          return { status: response.status, body, trust, logged: other.logged.join('') };
         } finally {
           await other.stop();
         }
@@ -228,6 +248,17 @@ describe('another authority for time stamps', () => {
     expect(verifySignature(signature, text, { trust, at })).toMatchObject({ ok: false });
     const away = await proofAt('http://127.0.0.1:1/tsa', roots);
     expect([away.status, away.body.error]).toEqual([503, 'no-time-stamp']);
+    for (const [kind, problem] of [
+      ['endless', 'is too long'],
+      ['silent', 'due to timeout'],
+    ] as const) {
+      const { url, closed, close } = await openHostile(kind);
+      const hostile = await proofAt(url, roots);
+      expect([hostile.status, hostile.body.error]).toEqual([503, 'no-time-stamp']);
+      expect(hostile.logged).toContain(problem);
+      await closed;
+      close();
+    }
     const strangers = pem(
       (await createKeyCustody({ store: createMemoryCustodyStore(), masterKey, now: Date.now }).trust())[0] ??
         Buffer.of(),

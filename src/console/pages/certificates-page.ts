@@ -73,7 +73,7 @@ const orders = (
   hasCertificates: boolean,
 ): Html => html`<section aria-labelledby="all-of-it"><h2 id="all-of-it">The whole number</h2>
 ${hasCertificates ? ofCertificates(hidden) : nothing}
-<form class="ask" method="post" action="/admin/certificates/reassign">${hidden}<p>The number belongs to another person now. Its certificates are revoked, and the new person gets another serial number and another account for logins.</p><div class="field"><label for="why-reassign">Why (for the audit log)</label><input id="why-reassign" name="why" type="text" maxlength="500" autocomplete="off"></div><button type="submit" class="plain">Give the number to a new person</button></form></section>`;
+<form class="ask" method="post" action="/admin/certificates/reassign">${hidden}<p>The number belongs to another person now. Its certificates are revoked, its phones in browsers removed, and the new person gets another serial number and another account for logins.</p><div class="field"><label for="why-reassign">Why (for the audit log)</label><input id="why-reassign" name="why" type="text" maxlength="500" autocomplete="off"></div><button type="submit" class="plain">Give the number to a new person</button></form></section>`;
 
 export const certificatesPage = ({
   session,
