@@ -65,6 +65,12 @@ export interface SignatureActivitiesOptions {
 /** A quarter of an hour with the backoff: longer than a restart of the key custody. */
 const verifyTries = 120;
 
+/**
+ * A turn that is younger than this has not stood still: its lock lasts for seconds, so nobody else
+ * has had the job.
+ */
+const standsStillAfterMs = 250;
+
 /** More rounds than requests ever compete for one phone. */
 const takeOverRounds = 100;
 
@@ -165,7 +171,7 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
   };
 
   /**
-   * What has become of the attempt since its turn began: the process may have stood still.
+   * What has become of the attempt since its job was taken, where the process may have stood still.
    *
    * @returns `judge`: an event waits, which may end it.
    */
@@ -173,6 +179,9 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
     instance,
     input,
   }: ActivityArguments<Ask>): Promise<'open' | 'over' | 'judge'> => {
+    const takenForMs = now() - instance.takenAt;
+    // It is negative when the clock was set.
+    if (takenForMs >= 0 && takenForMs < standsStillAfterMs) return 'open';
     const read = () => options.read(instance.id);
     // Not asked yet, so there is time: an error would end the attempt.
     const stored = await read().catch(read).catch(read);

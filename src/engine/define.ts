@@ -91,6 +91,8 @@ export interface InstanceInHand {
   readonly id: string;
   /** When its job was added; milliseconds since the epoch. An id may be used again later. */
   readonly createdAt: number;
+  /** When a worker asked for its job, for this turn; by the clock that turns have. */
+  readonly takenAt: number;
   /** Its input, as the workflow's `input` reads it. @throws What `input` throws. */
   readonly data: unknown;
 }
@@ -121,7 +123,7 @@ export const activity = <Input, Output>(
 ): PromiseActorLogic<Output, Input> => {
   // For charts that XState itself runs, for example in tests.
   const logic = fromPromise<Output, Input>(async ({ input, signal }) => {
-    const instance = { id: '', createdAt: 0, data: undefined };
+    const instance = { id: '', createdAt: 0, takenAt: 0, data: undefined };
     const result = await run({ input, instance, signal, token: '', now: 0, attempt: 1 });
     if (result === later) throw new Error('Only the engine can wait for a later answer');
     return result as Output;

@@ -85,12 +85,14 @@ const putOffMs = (store: InstanceStore, id: string, time: number): number => {
 class JobInHand implements InstanceInHand {
   readonly id: string;
   readonly createdAt: number;
+  readonly takenAt: number;
   readonly #parse: () => unknown;
   #data: { readonly parsed: unknown } | undefined;
 
-  constructor(id: string, createdAt: number, parse: () => unknown) {
+  constructor({ id = '', timestamp, processedOn = 0 }: InstanceJob, parse: () => unknown) {
     this.id = id;
-    this.createdAt = createdAt;
+    this.createdAt = timestamp;
+    this.takenAt = processedOn;
     this.#parse = parse;
   }
 
@@ -182,7 +184,7 @@ export const takeJob = async (options: TakeOptions, job: InstanceJob, token: str
   const mayHaveEvents = !isNew || job.attemptsStarted > 1 || progress.inbox !== undefined;
   const held = heldNames(Object.entries(stored?.children ?? {}));
   const inbox = mayHaveEvents ? await store.readInbox(id, held) : emptyInbox;
-  const instance = new JobInHand(id, job.timestamp, () => workflow.parseInput(job.data));
+  const instance = new JobInHand(job, () => workflow.parseInput(job.data));
   if (stored !== undefined) {
     if (!inbox.hasBegun) throw planted(notItsOwn);
     readOrFail(() => workflow.check(stored.context, instance));

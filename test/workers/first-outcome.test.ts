@@ -122,12 +122,14 @@ describe('a worker that stood still when it had stored that it asks a person', (
     const { shard, take, signatureTurn, devicesThat } = byHand;
     const prompted: string[] = [];
     let reached = false;
+    let stoodMs = 0;
     const store = (real: InstanceStore): InstanceStore => ({
       ...real,
       commit: async (...given) => {
         const committed = await real.commit(...given);
         if (!reached) await meanwhile(id, job);
         reached = true;
+        stoodMs = 300;
         return committed;
       },
     });
@@ -135,7 +137,8 @@ describe('a worker that stood still when it had stored that it asks a person', (
     const id = await submit(msisdn);
     const job = await take(shard.signatures, 'paused');
     const devices = devicesThat(({ transactionId }) => void prompted.push(transactionId));
-    const end = await signatureTurn({ store, devices })(job, 'paused').catch((error: Error) => error);
+    const now = () => Date.now() + stoodMs;
+    const end = await signatureTurn({ store, devices, now })(job, 'paused').catch((error: Error) => error);
     expect(reached).toBe(true);
     return { id, msisdn, job, end: end as Error, prompted };
   };
@@ -168,6 +171,23 @@ describe('a worker that stood still when it had stored that it asks a person', (
     expect(end.message).toMatch(/^_401 /);
     await job.moveToFailed(end, 'paused', false);
     expect(prompted).toEqual([]);
+  });
+});
+
+describe('a worker that did not stand still', () => {
+  it('asks a person without reading the transaction again', async () => {
+    const { shard, take, signatureTurn, devicesThat } = byHand;
+    const prompted: string[] = [];
+    const devices = devicesThat(({ transactionId }) => void prompted.push(transactionId));
+    const read = () => Promise.reject(new Error('Nothing is to be read'));
+    const id = await submit(silentPerson());
+    const job = await take(shard.signatures, 'quick');
+    const now = () => (job.processedOn ?? 0) + 200;
+    const turn = signatureTurn({ devices, read, now })(job, 'quick');
+    await expect(turn).rejects.toBeInstanceOf(DelayedError);
+    expect(prompted).toEqual([id]);
+    await cancel(id);
+    await shard.signatures.queue.remove(id);
   });
 });
 
