@@ -6,6 +6,7 @@ import { doneBy, type NewAuditEntry, noted } from '../operators/audit.ts';
 import type { Operator } from '../operators/operator.ts';
 import { statuses } from '../workflows/listing.ts';
 import { answer, badCursor, present, type Refusal, refuse } from './answers.ts';
+import { boardPathOf } from './board/flow.ts';
 import type { AdminApiDeps, ConsoleEnvironment } from './deps.ts';
 import { json, optionalReasonBody, paged, query, readForm, reasonBody, text } from './input.ts';
 import { type Notice, readNotice } from './pages/notices.ts';
@@ -150,7 +151,8 @@ export const createWorkflowRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironmen
     if (detail === undefined) return c.html(unknownPage('workflow'), 404);
     const workflow = details.workflowOf(detail.instance);
     const notice = readNotice(c.req.query('notice'));
-    return c.html(workflowPage({ session, detail, workflow, notice }));
+    const board = boardPathOf(deps, detail.instance.instanceId);
+    return c.html(workflowPage({ session, detail, workflow, notice, board }));
   });
 
   const orders = {

@@ -209,7 +209,7 @@ describe('workflows in the console', () => {
     expect((await stage.ask('operator', 'POST', `${path}/again`, order)).body).toEqual({ result: 'done' });
     await expect.poll(() => stage.asked().length, { timeout: 20_000, interval: 20 }).toBe(before + 1);
     await stage.answer(stage.asked().at(-1)?.split(' ')[0] ?? '', 1, 401);
-    const ended = await until('again-1', ({ instance }) => instance.status === 'failed');
+    const ended = await until('again-1', ({ instance }) => instance.endedAt !== undefined);
     expect(states(ended)).toEqual(['refused', 'signed']);
     expect(ended.timeline.at(-1)).toMatchObject({ what: 'Ended: failed' });
     expect((await stage.ask('operator', 'POST', `${path}/again`, order)).status).toBe(409);
@@ -321,5 +321,89 @@ describe('workflows in the console', () => {
     await redis.client().hset(queue.toKey(id), 'progress', JSON.stringify(record));
     for (const where of [path, path.replace('/api', ''), '/admin/workflows'])
       expect((await stage.ask('operator', 'GET', where)).status).toBe(200);
+  });
+});
+
+describe('the queue board', () => {
+  const board = async (who: 'viewer' | 'operator', path: string): Promise<Json> =>
+    (await stage.ask(who, 'GET', `/admin/queues/api/queues${path}`)).body;
+  const shardOf = (id: string): number =>
+    stage.shards.findIndex(
+      ({ workflows }) =>
+        workflows.queue.qualifiedName === stage.product.api.workflows.locate(id).queue.qualifiedName,
+    );
+  const names = ({ id, state, children }: Json): Json => [id, state, children.map(names)];
+
+  it('shows a process as the parent of its signers, and them as parents of their transactions', async () => {
+    const robot = { name: 'Anna Muster', msisdn: '+41700092501', text: 'Bank: I sign' };
+    const { path, prompts } = await begin('flow-1', ['Beat'], [robot]);
+    const id = path.split('/').at(-1) ?? '';
+    const [first, second] = [`${id}.0-1-0.1`, `${id}.0-2-0.3`];
+    const [open = ''] = prompts;
+    const { steps } = await until('flow-1', (each) => states(each).join() === 'open,signed');
+    const signed: string = steps[0].signers[1].msspTransId;
+    const at = (instance: string) => `${shardOf(instance)}-workflows`;
+    const queueOf = (transaction: string) => `${Number(transaction.slice(1, 3))}-signatures`;
+    const looked = [
+      [at(id), id],
+      [at(first), first],
+      [at(second), second],
+      [queueOf(open), open],
+      [queueOf(signed), signed],
+    ] as const;
+    for (const who of ['viewer', 'operator'] as const) {
+      for (const [queue, job] of looked) {
+        const flow = await board(who, `/${queue}/${job}/flow`);
+        expect(flow).toMatchObject({ nodeId: job, isFlowNode: true });
+        expect(names(flow.flowRoot)).toEqual([
+          id,
+          'delayed',
+          [
+            [first, 'delayed', [[open, 'delayed', []]]],
+            [second, 'completed', [[signed, 'completed', []]]],
+          ],
+        ]);
+        const queues = [flow.flowRoot, ...flow.flowRoot.children].map(({ queueName }: Json) => queueName);
+        expect(queues).toEqual([id, first, second].map(at));
+        expect(flow.flowRoot.children[0].children[0].queueName).toBe(queueOf(open));
+        expect(JSON.stringify(flow)).not.toMatch(/Muster|Beat|I sign|\+?4170|http/);
+      }
+    }
+    const page = await stage.ask('viewer', 'GET', path.replace('/api', ''));
+    expect(page.text).toContain(`href="/admin/queues/queue/${at(id)}/${id}"`);
+  });
+
+  it('lists instances by what they are, without what applications and people have written', async () => {
+    const { path } = await begin('flow-2', ['Beat Kunz']);
+    const id = path.split('/').at(-1) ?? '';
+    const child = `${id}.0-1-0.1`;
+    for (const who of ['viewer', 'operator'] as const) {
+      const listed = await Promise.all(
+        [id, child].map((of) =>
+          board(who, `?activeQueue=${shardOf(of)}-workflows&status=delayed&page=1&jobsPerPage=100`),
+        ),
+      );
+      const queues: Json[] = listed.flatMap((each) => each.queues);
+      const jobs: Json[] = queues.flatMap((queue: Json) => queue.jobs);
+      expect(jobs.find((job) => job.id === id)).toMatchObject({
+        name: `${apId} · process · flow-2`,
+        data: { apId, workflow: 'process', version: 1, state: { steps: 'open' } },
+        externalUrl: { href: `/admin/workflows/${id}` },
+      });
+      expect(jobs.find((job) => job.id === child)).toMatchObject({
+        name: 'process-signer 0-1-0',
+        data: { workflow: 'process-signer', state: { open: { asking: 'prompting' } }, parent: id },
+        externalUrl: { href: `/admin/workflows/${id}` },
+      });
+      const opened = await board(who, `/${shardOf(id)}-workflows/${id}`);
+      expect(opened.job.data).toEqual(jobs.find((job) => job.id === id).data);
+      expect(JSON.stringify([queues, opened])).not.toMatch(/Kunz|signs|"signers"/);
+    }
+  });
+
+  it('shows no flow for a transaction that no workflow has asked for, nor for what is none', async () => {
+    const alone = await stage.submit(stage.somebody());
+    for (const path of [`/${Number(alone.slice(1, 3))}-signatures/${alone}`, '/0-workflows/meta', '/none/1'])
+      expect(await board('viewer', `${path}/flow`)).toMatchObject({ isFlowNode: false, flowRoot: null });
   });
 });
