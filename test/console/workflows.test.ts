@@ -91,6 +91,53 @@ describe('workflows in the console', () => {
     expect((await stage.ask('viewer', 'GET', '/admin/workflows?status=secret')).status).toBe(422);
   });
 
+  it('are found by time, part of the id, and for operators by the number of a signer', async () => {
+    const msisdn = stage.somebody();
+    const at = Date.now();
+    const person = { name: 'Anna', msisdn, text: 'Bank: I sign' };
+    for (const id of ['search-1', 'search-2']) {
+      const input = { steps: [{ name: 'Board', ask: 'page', signers: [person] }] };
+      expect((await stage.product.api.workflows.start(apId, 'process', input, id)).kind).toBe('started');
+    }
+    const ask = (who: 'viewer' | 'operator', query: string, page = '/admin/api/workflows') =>
+      stage.ask(who, 'GET', `${page}?${query}`);
+    const list = async (query: string) => (await ask('operator', query)).body.rows.map(({ id }: Json) => id);
+    const number = encodeURIComponent(msisdn);
+    expect(await list(`msisdn=${number}`)).toEqual(['search-2', 'search-1']);
+    expect(await list(`msisdn=${number}&text=ch-1&from=${at}`)).toEqual(['search-1']);
+    expect(await list(`text=search-&to=${at}`)).toEqual([]);
+    expect(await list(`from=${new Date(at).toISOString()}&to=${Date.now() + 1}`)).toEqual([
+      'search-2',
+      'search-1',
+    ]);
+    const page = await ask(
+      'operator',
+      `msisdn=${number}&from=${new Date(at).toISOString()}`,
+      '/admin/workflows',
+    );
+    expect(page.text).toContain(`href="/admin/workflows/${await instanceOf('search-1')}"`);
+    expect(page.text).toContain(
+      `name="from" autocomplete="off" spellcheck="false" value="${new Date(at).toISOString().slice(0, -1)}"`,
+    );
+    const hidden = await ask('viewer', `msisdn=${number}`);
+    expect([hidden.status, hidden.body.message]).toEqual([403, 'msisdn needs the role operator']);
+    for (const [who, query, words] of [
+      ['viewer', `msisdn=${number}`, 'Number: Your role does not see numbers'],
+      ['operator', 'msisdn=Anna', 'Number: A number with its country code, such as +41 79 …'],
+      ['operator', 'to=yesterday', 'Until: A date and a time, UTC'],
+      ['operator', 'status=secret', 'Status: Choose a status of the list'],
+    ] as const) {
+      const wrong = await ask(who, query, '/admin/workflows');
+      expect(wrong.status).toBe(422);
+      expect(wrong.text).toContain(words);
+    }
+    const wrong = await ask('operator', 'msisdn=Anna');
+    expect([wrong.status, wrong.body.message]).toEqual([
+      400,
+      'msisdn must be a number with its country code',
+    ]);
+  });
+
   it('are those of one name alone, and may have the same ending of their ids', async () => {
     const { workflows } = stage.product.api;
     const begun = [
