@@ -47,7 +47,7 @@ import type { SubscriberRegistry } from '../src/registry/subscriber.ts';
 import { createSendOrder, shardFor } from '../src/transactions/answers.ts';
 import { endRecordSchema } from '../src/transactions/contract.ts';
 import { eligibility } from '../src/transactions/eligibility.ts';
-import { fingerprintOf, msspTransIdOf } from '../src/transactions/ids.ts';
+import { transactionOfRun } from '../src/transactions/ids.ts';
 import type { Shard } from '../src/transactions/shards.ts';
 import type { SignatureData } from '../src/transactions/signature-workflow.ts';
 import { createSubmitFor, type FindTransaction } from '../src/transactions/transactions.ts';
@@ -118,10 +118,6 @@ export interface SignActivityOptions {
   readonly engine: Pick<Engine, 'find'>;
   readonly now: () => number;
 }
-
-/** The transaction of a run of the activity. */
-const transactionOf = (token: string, shards: number): string =>
-  msspTransIdOf(token, fingerprintOf(token, shards).shard);
 
 const failedBy = ({ code, detail }: Fault, msspTransId?: string): SignResult => ({
   ...{ kind: 'failed', code, reason: faultTable[code].reason, detail },
@@ -259,7 +255,7 @@ export const createSignActivity = (
   const sign = async (given: ActivityArguments<SignAsk>): Promise<SignResult | Later> => {
     const { input, instance, token, signal } = given;
     if (!isObject(input)) return failedBy(noInput);
-    const id = transactionOf(token, shards.length);
+    const id = transactionOfRun(token, shards.length);
     const found = await look(id, instance.id);
     if (found !== undefined) return found;
     const apId = givenApId(input) ?? (await noteApId(instance));
@@ -303,7 +299,7 @@ export const createSignActivity = (
     lookAgainMs: (input) =>
       ((Object(input) as Partial<SignAsk>).timeoutSeconds ?? defaultTimeoutSeconds) * 1000 + lookAgainAfterMs,
     withdraw: async ({ token }) => {
-      const id = transactionOf(token, shards.length);
+      const id = transactionOfRun(token, shards.length);
       await redis.set(noteOf(id), '1', 'EX', withdrawnSeconds);
       await cancel(id);
     },

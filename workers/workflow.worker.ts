@@ -18,7 +18,7 @@ import type { Shard } from '../src/transactions/shards.ts';
 import { checkNumbers } from '../src/workflows/check-definition.ts';
 import { mailWorkflowName, ownIdOf, tenantLength } from '../src/workflows/contract.ts';
 import { statusOfEnd } from '../src/workflows/ends.ts';
-import { createListing, sizeOf } from '../src/workflows/listing.ts';
+import { createListing, peopleOf } from '../src/workflows/listing.ts';
 import { type ProcessData, processName } from '../src/workflows/stock-process.ts';
 import type { createTurns } from './fairness.ts';
 
@@ -85,13 +85,20 @@ export const startWorkflowsWorker = (options: {
       // It may run again after its end.
       const mayBeNew = !hasRecord(progress) || attemptsMade > 0;
       if (mayBeNew && isListed(id, name))
-        await listing.note({ id, createdAt, size: sizeOf(name, data), status: 'open', job: 'open', token });
+        await listing.note({
+          id,
+          createdAt,
+          people: peopleOf(name, data),
+          status: 'open',
+          job: 'open',
+          token,
+        });
       if (!hasRecord(progress) && name === processName && isListed(id, name)) await failUnknownNumber(job);
     },
     tellFailure: async ({ id = '', name: jobName, timestamp: createdAt, data }) => {
       const { name } = readJobName(jobName);
       if (isListed(id, name))
-        await listing.note({ id, createdAt, size: sizeOf(name, data), status: 'failed', job: 'failed' });
+        await listing.note({ id, createdAt, people: peopleOf(name, data), status: 'failed', job: 'failed' });
     },
     tellEnd: (instance) =>
       instance.id.includes('.')
@@ -102,7 +109,7 @@ export const startWorkflowsWorker = (options: {
             if (!isListed(id, name)) return;
             const status = statusOfEnd(record, failedReason);
             const job = failedReason === undefined ? 'completed' : 'failed';
-            await listing.note({ id, createdAt, size: sizeOf(name, instance.data), status, job });
+            await listing.note({ id, createdAt, people: peopleOf(name, instance.data), status, job });
           },
   });
 };

@@ -75,15 +75,29 @@ export const parseCount =
     return value;
   };
 
-export const addFilterOptions = (command: Command, { now }: Pick<CliContext, 'now'>): Command =>
+type Clock = Pick<CliContext, 'now'>;
+
+export const addFilterOptions = (command: Command, context: Clock): Command =>
+  addCommonOptions(
+    command
+      .option('--fault <codes>', 'failed with one of these: 208,209', parseList(parseFault))
+      .option('--profile <name>', 'that asked for this profile', parseProfile),
+    context,
+    { number: 'of this mobile number', text: 'a part of the AP_TransID or MSSP_TransID' },
+  );
+
+/** Of transactions and of workflows. */
+export const addCommonOptions = (
+  command: Command,
+  { now }: Clock,
+  words: { readonly number: string; readonly text: string },
+): Command =>
   command
-    .option('--fault <codes>', 'failed with one of these: 208,209', parseList(parseFault))
     .option('--ap <id>', 'of this AP_ID')
-    .option('--msisdn <number>', 'of this mobile number', parseMsisdn)
-    .option('--profile <name>', 'that asked for this profile', parseProfile)
+    .option('--msisdn <number>', words.number, parseMsisdn)
     .option('--since <time>', 'submitted then or later; ISO 8601, or 2h ago', parseTime('--since', now))
     .option('--until <time>', 'submitted before', parseTime('--until', now))
-    .option('--text <text>', 'a part of the AP_TransID or MSSP_TransID');
+    .option('--text <text>', words.text);
 
 export const addPageOptions = (command: Command, usual: number): Command =>
   command

@@ -8,15 +8,15 @@ import type { WorkflowStatus } from '../workflows/listing.ts';
 import { type Admin, addAdminAction, type ListFlags, reportList } from './admin.ts';
 import { type AddCommand, type CliContext, type Done, ok, type Report, UsageError } from './context.ts';
 import { type Column, fieldsText, listFields } from './screen.ts';
-import { addPageOptions, parseOneOf } from './transactions-filter.ts';
+import { addCommonOptions, addPageOptions, type FilterFlags, parseOneOf } from './transactions-filter.ts';
 import { iso, isoOrNull } from './transactions-row.ts';
 import { addWorkflowFiles } from './workflow-file.ts';
 
-interface LsFlags extends ListFlags {
-  readonly name?: string;
-  readonly status?: string;
-  readonly ap?: string;
-}
+type LsFlags = ListFlags &
+  Pick<FilterFlags, 'ap' | 'msisdn' | 'since' | 'until' | 'text'> & {
+    readonly name?: string;
+    readonly status?: string;
+  };
 
 interface SendFlags {
   readonly data?: string;
@@ -104,15 +104,17 @@ const addOrders = (workflow: Command, context: CliContext, done: Done): void => 
     .command('ls')
     .description('list instances, newest first')
     .option('--name <workflow>', 'of this workflow: process, or one of your own')
-    .option('--status <status>', `one of ${statuses.join(', ')}`, parseOneOf('--status', statuses))
-    .option('--ap <id>', 'of this AP_ID');
+    .option('--status <status>', `one of ${statuses.join(', ')}`, parseOneOf('--status', statuses));
+  addCommonOptions(ls, context, { number: 'of a signer with this mobile number', text: 'a part of the id' });
   addPageOptions(ls, 50);
-  addAdminAction(ls, context, done, (admin, { name, status, ap, ...page }: LsFlags) =>
-    reportList<WorkflowRow>(context, admin, page, {
-      ...{ command: 'workflow ls', path: 'workflows', query: { name, status, apId: ap }, pageRows: 200 },
+  addAdminAction(ls, context, done, (admin, flags: LsFlags) => {
+    const { name, status, ap, msisdn, since, until, text, ...page } = flags;
+    const query = { name, status, apId: ap, msisdn, from: since, to: until, text };
+    return reportList<WorkflowRow>(context, admin, page, {
+      ...{ command: 'workflow ls', path: 'workflows', query, pageRows: 200 },
       ...{ member: 'workflows', none: 'No instances.\n', columns, document: documentOf },
-    }),
-  );
+    });
+  });
   const one = (name: string, description: string): Command =>
     workflow.command(name).description(description).argument('<instance>', 'as paraph workflow ls shows it');
   addAdminAction(

@@ -44,7 +44,7 @@ export type FilterField = keyof typeof transactionFilter.shape;
 type Filter = z.output<typeof transactionFilter>;
 
 /** Each field's label on pages, and its error. */
-const words: Readonly<Record<FilterField, readonly [label: string, problem: string]>> = {
+export const filterLabels: Readonly<Record<FilterField, readonly [label: string, problem: string]>> = {
   state: ['State', 'Choose a state of the list'],
   fault: ['Fault', 'Fault codes are three digits, such as 401'],
   apId: ['Application', 'This is too long'],
@@ -55,7 +55,7 @@ const words: Readonly<Record<FilterField, readonly [label: string, problem: stri
   to: ['Until', 'A date and a time, UTC'],
   text: ['Text', 'This is too long'],
 };
-const filterFields = Object.keys(words) as FilterField[];
+const filterFields = Object.keys(filterLabels) as FilterField[];
 const maxText = 256;
 
 /** The fields as written, without empty ones. */
@@ -92,7 +92,7 @@ export const readFilter = (fields: Readonly<Partial<Record<string, string>>>): R
     const found = transactionFilter.shape[name].safeParse(written);
     if (written.length > maxText) problems[name] = 'This is too long';
     else if (found.success) read[name] = found.data;
-    else problems[name] = words[name][1];
+    else problems[name] = filterLabels[name][1];
   }
   return { form, filter: filterOf(read as Filter), problems };
 };
@@ -106,5 +106,7 @@ export const filterWords = (form: FilterForm): readonly (readonly [name: string,
     const value = form[name];
     if (value === undefined) return [];
     const isTime = name === 'from' || name === 'to';
-    return [[words[name][0], isTime ? `${fieldTime(time.parse(value)).replace('T', ' ')} UTC` : value]];
+    return [
+      [filterLabels[name][0], isTime ? `${fieldTime(time.parse(value)).replace('T', ' ')} UTC` : value],
+    ];
   });

@@ -88,3 +88,11 @@ export const requestFingerprint = (wire: MssSignatureReq, shards: number) => {
  */
 export const nonceOf = (msspTransId: string, attempt: number): Uint8Array =>
   hash('sha256', `${msspTransId} ${attempt}`, 'buffer').subarray(0, 20);
+
+/**
+ * The transaction that a run of the activity `sign` asks for.
+ *
+ * @param token Of the run.
+ */
+export const transactionOfRun = (token: string, shards: number): string =>
+  msspTransIdOf(token, fingerprintOf(token, shards).shard);

@@ -55,6 +55,10 @@ export const tenantOfInstance = (instanceId: string): string => instanceId.slice
 export const ownIdOf = (instanceId: string, name: string): string =>
   instanceId.slice(tenantLength + 1 + name.length + separator.length);
 
+/** The same, of any workflow. */
+export const ownPartOf = (instanceId: string): string =>
+  instanceId.slice(instanceId.indexOf(separator, tenantLength + 1) + separator.length);
+
 /** The id of an instance without the tenant: for the application. */
 export const withoutTenant = (instanceId: string): string => instanceId.slice(tenantLength + 1);
 

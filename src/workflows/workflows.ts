@@ -20,7 +20,7 @@ import {
   workflowDataSchema,
 } from './contract.ts';
 import { asEnded, failedOutput, statusOf } from './ends.ts';
-import { createListing, type ListFilter, listInstances, sizeOf, type WorkflowStatus } from './listing.ts';
+import { createListing, type ListFilter, listInstances, peopleOf, type WorkflowStatus } from './listing.ts';
 import { type OpenSigner, readOpenSigners } from './open-signers.ts';
 import { processName } from './stock-process.ts';
 
@@ -94,7 +94,7 @@ export const createWorkflows = (options: {
   /** As the service runs them; each with the earlier versions that may still be open. */
   readonly workflows: readonly Workflow[];
   readonly retention: { readonly doneMs: number; readonly failedMs: number };
-  /** Of the open instances of an application in each shard ({@link sizeOf}). Default: no limit. */
+  /** Of the open instances of an application in each shard ({@link peopleOf}). Default: no limit. */
   readonly maxOpen?: number;
   /** What is wrong with the input of a new instance, by what lies in Redis. Default: nothing. */
   readonly check?: (name: string, input: unknown, now: number) => Promise<string | undefined>;
@@ -217,12 +217,12 @@ export const createWorkflows = (options: {
       }
       const message = await options.check?.(name, input, timestamp);
       if (message !== undefined) return { kind: 'invalid', message };
-      const size = sizeOf(name, data);
+      const people = peopleOf(name, data);
       const { own, inAll } = await listing.sizes(apId);
-      if (own + size > maxOpen) return { kind: 'too-many' };
-      if (inAll + size > maxOpenInAll * maxOpen) return { kind: 'full' };
+      if (own + people.size > maxOpen) return { kind: 'too-many' };
+      if (inAll + people.size > maxOpenInAll * maxOpen) return { kind: 'full' };
       await queue.add(jobNameOf(workflow), data, { jobId: instanceId, timestamp });
-      await listing.note({ id: instanceId, createdAt: timestamp, size, status: 'open', job: 'added' });
+      await listing.note({ id: instanceId, createdAt: timestamp, people, status: 'open', job: 'added' });
       // Another one may have come first.
       const added = await known();
       if (added?.kind === 'conflict') return added;

@@ -91,6 +91,53 @@ describe('workflows in the console', () => {
     expect((await stage.ask('viewer', 'GET', '/admin/workflows?status=secret')).status).toBe(422);
   });
 
+  it('are found by time, part of the id, and for operators by the number of a signer', async () => {
+    const msisdn = stage.somebody();
+    const at = Date.now();
+    const person = { name: 'Anna', msisdn, text: 'Bank: I sign' };
+    for (const id of ['search-1', 'search-2']) {
+      const input = { steps: [{ name: 'Board', ask: 'page', signers: [person] }] };
+      expect((await stage.product.api.workflows.start(apId, 'process', input, id)).kind).toBe('started');
+    }
+    const ask = (who: 'viewer' | 'operator', query: string, page = '/admin/api/workflows') =>
+      stage.ask(who, 'GET', `${page}?${query}`);
+    const list = async (query: string) => (await ask('operator', query)).body.rows.map(({ id }: Json) => id);
+    const number = encodeURIComponent(msisdn);
+    expect(await list(`msisdn=${number}`)).toEqual(['search-2', 'search-1']);
+    expect(await list(`msisdn=${number}&text=ch-1&from=${at}`)).toEqual(['search-1']);
+    expect(await list(`text=search-&to=${at}`)).toEqual([]);
+    expect(await list(`from=${new Date(at).toISOString()}&to=${Date.now() + 1}`)).toEqual([
+      'search-2',
+      'search-1',
+    ]);
+    const page = await ask(
+      'operator',
+      `msisdn=${number}&from=${new Date(at).toISOString()}`,
+      '/admin/workflows',
+    );
+    expect(page.text).toContain(`href="/admin/workflows/${await instanceOf('search-1')}"`);
+    expect(page.text).toContain(
+      `name="from" autocomplete="off" spellcheck="false" value="${new Date(at).toISOString().slice(0, -1)}"`,
+    );
+    const hidden = await ask('viewer', `msisdn=${number}`);
+    expect([hidden.status, hidden.body.message]).toEqual([403, 'msisdn needs the role operator']);
+    for (const [who, query, words] of [
+      ['viewer', `msisdn=${number}`, 'Number: Your role does not see numbers'],
+      ['operator', 'msisdn=Anna', 'Number: A number with its country code, such as +41 79 …'],
+      ['operator', 'to=yesterday', 'Until: A date and a time, UTC'],
+      ['operator', 'status=secret', 'Status: Choose a status of the list'],
+    ] as const) {
+      const wrong = await ask(who, query, '/admin/workflows');
+      expect(wrong.status).toBe(422);
+      expect(wrong.text).toContain(words);
+    }
+    const wrong = await ask('operator', 'msisdn=Anna');
+    expect([wrong.status, wrong.body.message]).toEqual([
+      400,
+      'msisdn must be a number with its country code',
+    ]);
+  });
+
   it('are those of one name alone, and may have the same ending of their ids', async () => {
     const { workflows } = stage.product.api;
     const begun = [
@@ -209,7 +256,7 @@ describe('workflows in the console', () => {
     expect((await stage.ask('operator', 'POST', `${path}/again`, order)).body).toEqual({ result: 'done' });
     await expect.poll(() => stage.asked().length, { timeout: 20_000, interval: 20 }).toBe(before + 1);
     await stage.answer(stage.asked().at(-1)?.split(' ')[0] ?? '', 1, 401);
-    const ended = await until('again-1', ({ instance }) => instance.status === 'failed');
+    const ended = await until('again-1', ({ instance }) => instance.endedAt !== undefined);
     expect(states(ended)).toEqual(['refused', 'signed']);
     expect(ended.timeline.at(-1)).toMatchObject({ what: 'Ended: failed' });
     expect((await stage.ask('operator', 'POST', `${path}/again`, order)).status).toBe(409);
@@ -321,5 +368,89 @@ describe('workflows in the console', () => {
     await redis.client().hset(queue.toKey(id), 'progress', JSON.stringify(record));
     for (const where of [path, path.replace('/api', ''), '/admin/workflows'])
       expect((await stage.ask('operator', 'GET', where)).status).toBe(200);
+  });
+});
+
+describe('the queue board', () => {
+  const board = async (who: 'viewer' | 'operator', path: string): Promise<Json> =>
+    (await stage.ask(who, 'GET', `/admin/queues/api/queues${path}`)).body;
+  const shardOf = (id: string): number =>
+    stage.shards.findIndex(
+      ({ workflows }) =>
+        workflows.queue.qualifiedName === stage.product.api.workflows.locate(id).queue.qualifiedName,
+    );
+  const names = ({ id, state, children }: Json): Json => [id, state, children.map(names)];
+
+  it('shows a process as the parent of its signers, and them as parents of their transactions', async () => {
+    const robot = { name: 'Anna Muster', msisdn: '+41700092501', text: 'Bank: I sign' };
+    const { path, prompts } = await begin('flow-1', ['Beat'], [robot]);
+    const id = path.split('/').at(-1) ?? '';
+    const [first, second] = [`${id}.0-1-0.1`, `${id}.0-2-0.3`];
+    const [open = ''] = prompts;
+    const { steps } = await until('flow-1', (each) => states(each).join() === 'open,signed');
+    const signed: string = steps[0].signers[1].msspTransId;
+    const at = (instance: string) => `${shardOf(instance)}-workflows`;
+    const queueOf = (transaction: string) => `${Number(transaction.slice(1, 3))}-signatures`;
+    const looked = [
+      [at(id), id],
+      [at(first), first],
+      [at(second), second],
+      [queueOf(open), open],
+      [queueOf(signed), signed],
+    ] as const;
+    for (const who of ['viewer', 'operator'] as const) {
+      for (const [queue, job] of looked) {
+        const flow = await board(who, `/${queue}/${job}/flow`);
+        expect(flow).toMatchObject({ nodeId: job, isFlowNode: true });
+        expect(names(flow.flowRoot)).toEqual([
+          id,
+          'delayed',
+          [
+            [first, 'delayed', [[open, 'delayed', []]]],
+            [second, 'completed', [[signed, 'completed', []]]],
+          ],
+        ]);
+        const queues = [flow.flowRoot, ...flow.flowRoot.children].map(({ queueName }: Json) => queueName);
+        expect(queues).toEqual([id, first, second].map(at));
+        expect(flow.flowRoot.children[0].children[0].queueName).toBe(queueOf(open));
+        expect(JSON.stringify(flow)).not.toMatch(/Muster|Beat|I sign|\+?4170|http/);
+      }
+    }
+    const page = await stage.ask('viewer', 'GET', path.replace('/api', ''));
+    expect(page.text).toContain(`href="/admin/queues/queue/${at(id)}/${id}"`);
+  });
+
+  it('lists instances by what they are, without what applications and people have written', async () => {
+    const { path } = await begin('flow-2', ['Beat Kunz']);
+    const id = path.split('/').at(-1) ?? '';
+    const child = `${id}.0-1-0.1`;
+    for (const who of ['viewer', 'operator'] as const) {
+      const listed = await Promise.all(
+        [id, child].map((of) =>
+          board(who, `?activeQueue=${shardOf(of)}-workflows&status=delayed&page=1&jobsPerPage=100`),
+        ),
+      );
+      const queues: Json[] = listed.flatMap((each) => each.queues);
+      const jobs: Json[] = queues.flatMap((queue: Json) => queue.jobs);
+      expect(jobs.find((job) => job.id === id)).toMatchObject({
+        name: `${apId} · process · flow-2`,
+        data: { apId, workflow: 'process', version: 1, state: { steps: 'open' } },
+        externalUrl: { href: `/admin/workflows/${id}` },
+      });
+      expect(jobs.find((job) => job.id === child)).toMatchObject({
+        name: 'process-signer 0-1-0',
+        data: { workflow: 'process-signer', state: { open: { asking: 'prompting' } }, parent: id },
+        externalUrl: { href: `/admin/workflows/${id}` },
+      });
+      const opened = await board(who, `/${shardOf(id)}-workflows/${id}`);
+      expect(opened.job.data).toEqual(jobs.find((job) => job.id === id).data);
+      expect(JSON.stringify([queues, opened])).not.toMatch(/Kunz|signs|"signers"/);
+    }
+  });
+
+  it('shows no flow for a transaction that no workflow has asked for, nor for what is none', async () => {
+    const alone = await stage.submit(stage.somebody());
+    for (const path of [`/${Number(alone.slice(1, 3))}-signatures/${alone}`, '/0-workflows/meta', '/none/1'])
+      expect(await board('viewer', `${path}/flow`)).toMatchObject({ isFlowNode: false, flowRoot: null });
   });
 });

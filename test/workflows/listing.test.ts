@@ -11,7 +11,7 @@ import {
   createListing,
   listInstances,
   type Noted,
-  sizeOf,
+  peopleOf,
   type WorkflowStatus,
 } from '../../src/workflows/listing.ts';
 import { createTurns } from '../../workers/fairness.ts';
@@ -33,7 +33,7 @@ describe('the end of an instance', () => {
     const retention = { doneMs: 10, failedMs: 100 };
     const listing = createListing({ queue, redis, retention, now: () => time });
     const note = (id: string, status: WorkflowStatus, job: Noted['job']) =>
-      listing.note({ id, createdAt: 1, size: 1, status, job });
+      listing.note({ id, createdAt: 1, people: { size: 1, numbers: [] }, status, job });
     for (let index = 0; index < 1001; index += 1) await note(`f${index}`, 'failed', 'failed');
     await note('cancelled', 'cancelled', 'failed');
     time = 1;
@@ -61,12 +61,12 @@ describe('the size of open instances', () => {
   };
 
   it('is one for each, and one more for each person in the definition of a process', () => {
-    expect(sizeOf('process', { apId: 'a', input })).toBe(1 + 4 + 2 + 1);
-    expect(sizeOf('other', { apId: 'a', input })).toBe(1);
+    expect(peopleOf('process', { apId: 'a', input }).size).toBe(1 + 4 + 2 + 1);
+    expect(peopleOf('other', { apId: 'a', input }).size).toBe(1);
     const thousands = { steps: [{ signers: Array.from({ length: 10_000 }, () => person) }] };
-    expect(sizeOf('process', { input: thousands })).toBe(101);
+    expect(peopleOf('process', { input: thousands }).size).toBe(101);
     for (const data of [undefined, 7, { input: null }, { input: { steps: 'x', compensation: [null, 7] } }])
-      expect(sizeOf('process', data)).toBe(1);
+      expect(peopleOf('process', data).size).toBe(1);
   });
 
   it('counts each once, whoever notes it how often, and those that are open alone', async () => {
@@ -77,7 +77,7 @@ describe('the size of open instances', () => {
     const note = async (id: string, status: WorkflowStatus, job: Noted['job']) => {
       await redis.set(queue.toKey(`${id}:lock`), 'held');
       await redis.hset(queue.toKey(id), 'timestamp', 1);
-      await listing.note({ id, createdAt: 1, size: 4, status, job, token: 'held' });
+      await listing.note({ id, createdAt: 1, people: { size: 4, numbers: [] }, status, job, token: 'held' });
     };
     const ofA = instanceIdOf(a, 'process', '1');
     await note(ofA, 'open', 'added');
@@ -100,6 +100,70 @@ describe('the size of open instances', () => {
   });
 });
 
+describe('the filter of the list', () => {
+  const retention = { doneMs: 10, failedMs: 10 };
+  const [anna, beat] = ['+41700092501', '+41700092502'];
+  const process = (...numbers: readonly string[]) => ({
+    input: { steps: [{ signers: numbers.map((msisdn) => ({ name: 'A', msisdn })) }] },
+  });
+
+  it('finds processes by the numbers of their people, in order, on pages, and no longer than they are listed', async () => {
+    const stage = begin();
+    const { queue, redis } = stage;
+    let time = 1;
+    const listing = createListing({ queue, redis, retention, now: () => time });
+    const idOf = (own: string) => instanceIdOf('mid://a.example', 'process', own);
+    const note = (own: string, createdAt: number, status: WorkflowStatus, data: object) =>
+      listing.note({
+        ...{ id: idOf(own), createdAt, status, people: peopleOf('process', data) },
+        job: status === 'open' ? 'added' : 'completed',
+      });
+    const found = async (filter: Parameters<typeof listInstances>[1]) => {
+      const rows: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await listInstances([stage], filter, { limit: 1, cursor });
+        rows.push(...(page?.rows ?? []).map(({ id }) => id.split('--')[1] ?? ''));
+        cursor = page?.cursor;
+      } while (cursor !== undefined);
+      return rows;
+    };
+    await note('first', 1000, 'completed', process(anna));
+    for (const [own, at, data] of [
+      ['second', 2000, process(anna, beat)],
+      ['third', 3000, process(beat)],
+      ['fourth', 3000, { input: { steps: [{ signers: [{ substitutes: [{ msisdn: anna }] }] }] } }],
+      ['fifth', 10_000, { input: { compensation: [{ escalate: { to: { msisdn: anna } } }] } }],
+    ] as const) {
+      await redis.hset(queue.toKey(idOf(own)), 'timestamp', String(at));
+      await note(own, at, 'open', data);
+    }
+    // Of the same ones as anybody sees them.
+    for (const msisdn of [anna, anna.slice(1)])
+      expect(await found({ msisdn })).toEqual(['fifth', 'fourth', 'second', 'first']);
+    expect(await found({ msisdn: beat })).toEqual(['third', 'second']);
+    expect(await found({ msisdn: anna.slice(0, -1) })).toEqual([]);
+    expect(await found({ msisdn: anna, status: 'completed' })).toEqual(['first']);
+    expect(await found({ msisdn: anna, from: 2000, to: 10_000 })).toEqual(['fourth', 'second']);
+    expect(await found({ msisdn: anna, text: 'f' })).toEqual(['fifth', 'fourth', 'first']);
+    expect(await found({ msisdn: anna, tenantPrefix: 'other' })).toEqual([]);
+    expect(await found({ from: 2000, to: 3000 })).toEqual(['second']);
+    expect(await found({ from: 3000 })).toEqual(['fifth', 'third', 'fourth']);
+    expect(await found({ text: 'ir' })).toEqual(['third', 'first']);
+    // Part of every id, and of none that an application has chosen.
+    expect(await found({ text: 'process' })).toEqual([]);
+    time = 20;
+    await note('third', 3000, 'completed', process(beat));
+    expect(await found({ msisdn: anna })).toEqual(['fifth', 'fourth', 'second']);
+    const [left, people] = await Promise.all([
+      redis.zrange(queue.toKey('list:numbers'), '0', '-1'),
+      redis.hkeys(queue.toKey('list:people')),
+    ]);
+    expect(left.filter((member) => member.endsWith('first'))).toEqual([]);
+    expect(people.length).toBe(4);
+  });
+});
+
 describe('an instance that has ended', () => {
   it('is not open again by a note that comes late, of a worker without the lock or of who has added it', async () => {
     const { queue, redis } = begin();
@@ -107,7 +171,7 @@ describe('an instance that has ended', () => {
     const apId = 'mid://a.example';
     const id = instanceIdOf(apId, 'process', '1');
     const note = (status: WorkflowStatus, job: Noted['job'], token?: string) =>
-      listing.note({ id, createdAt: 1, size: 4, status, job, token });
+      listing.note({ id, createdAt: 1, people: { size: 4, numbers: [] }, status, job, token });
     await redis.hset(queue.toKey(id), 'timestamp', 1);
     await redis.set(queue.toKey(`${id}:lock`), 'second');
     await note('open', 'open', 'second');

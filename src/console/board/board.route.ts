@@ -7,7 +7,7 @@
  *
  * bull-board knows no roles, so there is one board for viewers and one for the others. The job of
  * one transaction shows what its page in the console shows, and is recorded in the audit log in the
- * same way.
+ * same way. Parents and children are those of workflows (flow.ts).
  */
 import { Hono } from 'hono';
 import { z } from 'zod';
@@ -16,6 +16,7 @@ import { answer, refuse } from '../answers.ts';
 import type { ConsoleDeps, ConsoleEnvironment } from '../deps.ts';
 import { seesPeople } from '../redaction.ts';
 import type { Details } from '../transaction-detail.ts';
+import { readFlow } from './flow.ts';
 
 const basePath = '/admin/queues';
 
@@ -53,9 +54,7 @@ export const createBoardRoutes = (deps: ConsoleDeps, details: Details): Hono<Con
 
   const isSignatures = (name: string): boolean => /^(?:\d+-)?signatures$/.test(name);
 
-  routes.get('/api/queues/:queue/:job/flow', (c) =>
-    answer({ nodeId: c.req.param('job'), isFlowNode: false, flowRoot: null }),
-  );
+  routes.get('/api/queues/:queue/:job/flow', async (c) => answer(await readFlow(deps, c.req.param('job'))));
 
   routes.get('/api/queues/:queue/:job', async (c, next) => {
     const { queue, job } = c.req.param();

@@ -6,8 +6,11 @@ import { serveStatic } from '@hono/node-server/serve-static';
 import type { Queue } from 'bullmq';
 import { Hono } from 'hono';
 import type { Role } from '../../operators/operator.ts';
+import { workflowQueueName } from '../../transactions/contract.ts';
 import { bulkQueueName } from '../../transactions/shards.ts';
+import { isInstanceOf, mailWorkflowName, rootOf } from '../../workflows/contract.ts';
 import type { ConsoleDeps } from '../deps.ts';
+import { queuePrefix } from './flow.ts';
 import { redactJob } from './shown-job.ts';
 
 /** The clock of the console, and of the log. */
@@ -17,8 +20,16 @@ const utc = {
 };
 
 /** A callback and a receipt are named after their transaction, whose page shows them. */
-const pageOf = (id: unknown): string => {
-  const [transaction = ''] = String(id).split('-', 1);
+const pageOf = (queue: string, given: unknown): string => {
+  const id = String(given);
+  if (queue === bulkQueueName) return `/admin/replays/${encodeURIComponent(id)}`;
+  // A mail has no page.
+  if (queue === workflowQueueName)
+    return isInstanceOf(id, mailWorkflowName)
+      ? '/admin/workflows'
+      : `/admin/workflows/${encodeURIComponent(rootOf(id))}`;
+  const [transaction = ''] = id.split('-', 1);
+  if (transaction === 'process') return '/admin/workflows';
   return transaction === 'alert' ? '/admin' : `/admin/transactions/${encodeURIComponent(transaction)}`;
 };
 
@@ -28,10 +39,7 @@ const createAdapter = (queue: Queue, prefix: string, role: Role): BullMQAdapter 
     prefix,
     readOnlyMode: true,
     allowRetries: false,
-    ...(queue.name === bulkQueueName && {
-      externalJobUrl: ({ id }) => ({ href: `/admin/replays/${encodeURIComponent(String(id))}` }),
-    }),
-    ...(queue.name !== bulkQueueName && { externalJobUrl: ({ id }) => ({ href: pageOf(id) }) }),
+    externalJobUrl: ({ id }) => ({ href: pageOf(queue.name, id) }),
   });
   const getJob = adapter.getJob.bind(adapter);
   const getJobs = adapter.getJobs.bind(adapter);
@@ -54,9 +62,9 @@ export const createBoard = ({ shards, replays }: ConsoleDeps, role: Role, basePa
   const adapter = new HonoAdapter(serveStatic);
   adapter.setBasePath(basePath);
   // With several shards the names begin with the number of the shard.
-  const queues = shards.flatMap(({ index, signatures, receipts, callbacks }) =>
-    [signatures, receipts, callbacks].map(({ queue }) =>
-      createAdapter(queue, shards.length > 1 ? `${index}-` : '', role),
+  const queues = shards.flatMap(({ index, signatures, receipts, callbacks, workflows }) =>
+    [signatures, receipts, callbacks, workflows].map(({ queue }) =>
+      createAdapter(queue, queuePrefix(shards, index), role),
     ),
   );
   createBullBoard({

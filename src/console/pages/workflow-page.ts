@@ -18,6 +18,8 @@ export interface WorkflowModel {
   /** Undefined where no workflow of this name is configured any more. */
   readonly workflow: Workflow | undefined;
   readonly notice: Notice | undefined;
+  /** Address of its job on the queue board. */
+  readonly board: string;
 }
 
 const pathOf = ({ detail }: WorkflowModel): string =>
@@ -158,7 +160,7 @@ ${noticeBanner(notice)}
         : machineSvg(workflow.chart.machine, state)
     }</section>
 <section aria-labelledby="past" data-region="past"><h2 id="past">Timeline</h2>
-<ol class="timeline">${detail.timeline.map(timelineItem)}</ol>${
+<ol class="timeline">${detail.timeline.map(timelineItem)}</ol><p><a href="${model.board}">Its jobs on the queue board</a></p>${
       includesRole(session.operator.role, 'operator')
         ? html`<p><a href="/admin/audit?target=${encodeURIComponent(instanceId)}">Audit entries of this workflow</a></p>`
         : nothing

@@ -2,6 +2,9 @@
 import { html } from 'hono/html';
 import { statuses } from '../../workflows/listing.ts';
 import type { ConsoleSession } from '../deps.ts';
+import { fieldTime } from '../filter.ts';
+import { time } from '../input.ts';
+import { seesPeople } from '../redaction.ts';
 import type { WorkflowRow } from '../workflow-detail.ts';
 import { layOut } from './layout.ts';
 import { valueText } from './machine-chart.ts';
@@ -9,12 +12,12 @@ import { banner, counted, type Html, nothing, options, pagedList, timeOf } from 
 
 export interface WorkflowsModel {
   readonly session: ConsoleSession;
-  readonly form: {
-    readonly status?: string | undefined;
-    readonly name?: string | undefined;
-    readonly apId?: string | undefined;
-  };
-  readonly isWrong: boolean;
+  /** As written, without empty fields. */
+  readonly form: Readonly<
+    Partial<Record<'status' | 'name' | 'apId' | 'msisdn' | 'from' | 'to' | 'text', string>>
+  >;
+  /** What cannot be read: label and error of a field. */
+  readonly problem: readonly [label: string, problem: string] | undefined;
   readonly rows: readonly WorkflowRow[];
   /** Of the next page. */
   readonly next: string | undefined;
@@ -27,13 +30,37 @@ export interface WorkflowsModel {
 const select = (name: string, label: string, choices: readonly string[], chosen: string | undefined): Html =>
   html`<div class="field"><label for="f-${name}">${label}</label><select id="f-${name}" name="${name}"><option value="">Any</option>${options(choices, chosen)}</select></div>`;
 
-const filterForm = ({ form, names, apIds }: WorkflowsModel): Html =>
+const input = (name: keyof WorkflowsModel['form'], label: string, value = '', more: Html = nothing): Html =>
+  html`<div class="field"><label for="f-${name}">${label}</label><input id="f-${name}" name="${name}" autocomplete="off" spellcheck="false" value="${value}"${more}></div>`;
+
+/** As browsers write it into a field. */
+const timeField = (name: 'from' | 'to', label: string, written: string | undefined): Html => {
+  const { data } = time.safeParse(written);
+  return input(
+    name,
+    label,
+    data === undefined ? '' : fieldTime(data),
+    html` type="datetime-local" step="any"`,
+  );
+};
+
+const filterForm = ({ session, form, names, apIds }: WorkflowsModel): Html =>
   html`<form class="filter" method="get" action="/admin/workflows" role="search" aria-label="Workflows"><div class="fields">
 ${select('status', 'Status', statuses, form.status)}
 ${select('name', 'Workflow', names, form.name)}
-<div class="field"><label for="f-apId">Application</label><input id="f-apId" name="apId" type="text" autocomplete="off" spellcheck="false" list="apIds" value="${form.apId ?? ''}"></div>
+${input('apId', 'Application', form.apId, html` list="apIds"`)}
+${
+  seesPeople(session.operator.role) || form.msisdn !== undefined
+    ? input('msisdn', 'Number of a signer', form.msisdn, html` inputmode="tel"`)
+    : nothing
+}
+${input('text', 'Part of the id', form.text)}
 <datalist id="apIds">${apIds.map((id) => html`<option value="${id}"></option>`)}</datalist>
-<div class="actions"><button type="submit">Show</button>${Object.values(form).some(Boolean) ? html`<a href="/admin/workflows">All</a>` : nothing}</div></div></form>`;
+<div class="actions"><button type="submit">Show</button>${Object.values(form).some(Boolean) ? html`<a href="/admin/workflows">All</a>` : nothing}</div></div>
+<details id="more"${form.from === undefined && form.to === undefined ? '' : html` open`}><summary>Time</summary><div class="fields">
+${timeField('from', 'Started from (UTC)', form.from)}
+${timeField('to', 'until (UTC)', form.to)}
+</div></details></form>`;
 
 /** As the states of transactions are coloured. */
 export const statusMark = (status: string): Html => {
@@ -45,7 +72,7 @@ const rowOf = ({ instanceId, id, name, version, status, state, apId, createdAt }
   html`<tr role="row" data-id="${instanceId}"><th scope="row" role="rowheader" class="first"><a class="code" href="/admin/workflows/${encodeURIComponent(instanceId)}">${id}</a></th><td role="cell" class="second end">${statusMark(status)}</td><td role="cell" class="nowrap">${timeOf(createdAt)}</td><td role="cell">${name}<span class="sub">version ${version}</span></td><td role="cell">${apId || '—'}</td><td role="cell" class="code wide">${valueText(state)}</td></tr>`;
 
 export const workflowsPage = (model: WorkflowsModel): string => {
-  const { session, form, isWrong, rows, next, isFirst } = model;
+  const { session, form, problem, rows, next, isFirst } = model;
   const list = pagedList({
     path: '/admin/workflows',
     fields: form,
@@ -67,12 +94,12 @@ export const workflowsPage = (model: WorkflowsModel): string => {
     rows: rows.map(rowOf),
   });
   return layOut({
-    title: isWrong ? 'Error: Workflows' : 'Workflows',
+    title: problem === undefined ? 'Workflows' : 'Error: Workflows',
     session,
     current: 'workflows',
-    ...(!isWrong && { live: { everySeconds: 5 } }),
+    ...(problem === undefined && { live: { everySeconds: 5 } }),
     main: html`<h1>Workflows</h1>
 ${filterForm(model)}
-${isWrong ? banner('bad', 'The filter cannot be read', 'Choose a status from the list.') : list}`,
+${problem === undefined ? list : banner('bad', 'The filter cannot be read', problem.join(': '))}`,
   });
 };

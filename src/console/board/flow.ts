@@ -1,0 +1,138 @@
+/**
+ * Parents and children of a job, for the queue board: instances of workflows, their children, and
+ * the transactions that they have asked for.
+ *
+ * BullMQ's own parents are not used, because a parent of BullMQ waits until its children have
+ * ended, and an instance goes on meanwhile. What is shown is what is stored: the id of a child
+ * names its parent, a record names the children that are open, and the job of a transaction has the
+ * token of the activity that waits for it. So a job that is gone is not shown.
+ */
+import type { Queue } from 'bullmq';
+import { itemsOf, type ProcessContext } from '../../../machines/process-progress.ts';
+import type { SignerContext } from '../../../machines/signer-contract.ts';
+import { readToken, tokenOf } from '../../engine/activities.ts';
+import { readJobName } from '../../engine/define.ts';
+import type { Instance } from '../../engine/engine.ts';
+import { childInstanceId, parentOf } from '../../engine/interpret.ts';
+import { shardFor } from '../../transactions/answers.ts';
+import { transactionOfRun } from '../../transactions/ids.ts';
+import type { Shard } from '../../transactions/shards.ts';
+import { processName } from '../../workflows/stock-process.ts';
+import type { AdminApiDeps } from '../deps.ts';
+
+type FlowDeps = Pick<AdminApiDeps, 'shards' | 'workflows'>;
+
+/** As the board's page reads it. */
+interface FlowNode {
+  readonly id: string;
+  readonly name: string;
+  readonly state: string;
+  readonly queueName: string;
+  readonly progress: 0;
+  readonly children: FlowNode[];
+}
+interface Flow {
+  readonly nodeId: string;
+  readonly isFlowNode: boolean;
+  readonly flowRoot: FlowNode | null;
+}
+
+/** Jobs that are read for one flow. */
+const maxNodes = 500;
+
+/** With several shards the board has the number of the shard before the name of the queue. */
+export const queuePrefix = (shards: readonly Shard[], index: number): string =>
+  shards.length > 1 ? `${index}-` : '';
+
+const workflowsAt = (shards: readonly Shard[], queue: Queue): string => {
+  const index = shards.findIndex(({ workflows }) => workflows.queue.qualifiedName === queue.qualifiedName);
+  return `${queuePrefix(shards, index)}${queue.name}`;
+};
+
+/** The page of an instance on the board. */
+export const boardPathOf = ({ shards, workflows }: FlowDeps, id: string): string =>
+  `/admin/queues/queue/${workflowsAt(shards, workflows.locate(id).queue)}/${encodeURIComponent(id)}`;
+
+/** MSSP_TransIDs that charts of ours keep. Other programs may have written the record. */
+const keptBy = ({ record }: Instance): readonly string[] => {
+  try {
+    if (record?.workflow === processName) {
+      const context = record.context as ProcessContext;
+      return itemsOf(context).flatMap((_, index) =>
+        (context.progress[index]?.branches ?? []).flatMap(({ msspTransId }) => msspTransId ?? []),
+      );
+    }
+    const { asks = [] } = Object(record?.context) as Partial<SignerContext>;
+    return asks.flatMap(({ msspTransId }) => msspTransId ?? []);
+  } catch {
+    return [];
+  }
+};
+
+/** @param nodeId Of a transaction, an instance or a child of one. */
+export const readFlow = async ({ shards, workflows }: FlowDeps, nodeId: string): Promise<Flow> => {
+  /** Undefined for a job that is gone. */
+  const nodes = new Map<string, FlowNode | undefined>();
+  const found: Instance[] = [];
+  let root: FlowNode | undefined;
+
+  const add = (node: Omit<FlowNode, 'children' | 'progress'>, parent: FlowNode | undefined): FlowNode => {
+    const added: FlowNode = { ...node, progress: 0, children: [] };
+    nodes.set(node.id, added);
+    root ??= added;
+    parent?.children.push(added);
+    return added;
+  };
+
+  const addInstance = async (id: string): Promise<FlowNode | undefined> => {
+    if (nodes.has(id) || nodes.size >= maxNodes) return nodes.get(id);
+    nodes.set(id, undefined);
+    const instance = await workflows.findInstance(id);
+    if (instance === undefined) return undefined;
+    const parent = parentOf(id);
+    const above = parent && (await addInstance(parent.id));
+    const { queue } = workflows.locate(id);
+    const name = parent?.child ?? readJobName(instance.jobName).name;
+    found.push(instance);
+    return add(
+      { id, name, state: await queue.getJobState(id), queueName: workflowsAt(shards, queue) },
+      above,
+    );
+  };
+
+  const addTransaction = async (id: string): Promise<void> => {
+    const shard = shardFor(shards, id);
+    if (nodes.has(id) || nodes.size >= maxNodes || shard === undefined) return;
+    nodes.set(id, undefined);
+    const { queue, jobs } = shard.signatures;
+    const { answerTo } = Object((await jobs.read(id))?.data) as { readonly answerTo?: unknown };
+    const asker = typeof answerTo === 'string' ? readToken(answerTo) : undefined;
+    if (asker === undefined) return;
+    const parent = await addInstance(asker.instance);
+    const queueName = `${queuePrefix(shards, shard.index)}${queue.name}`;
+    add({ id, name: 'signature', state: await queue.getJobState(id), queueName }, parent);
+  };
+
+  await (shardFor(shards, nodeId) === undefined ? addInstance(nodeId) : addTransaction(nodeId));
+  // The list grows meanwhile.
+  for (const instance of found) {
+    const { id, record } = instance;
+    for (const [child, { run }] of Object.entries(record?.children ?? {})) {
+      await addInstance(childInstanceId(id, child, run));
+      await addTransaction(transactionOfRun(tokenOf(instance, child, run), shards.length));
+    }
+    for (const transaction of keptBy(instance)) await addTransaction(transaction);
+  }
+  const isFlowNode = root !== undefined && root.children.length > 0;
+  return { nodeId, isFlowNode, flowRoot: isFlowNode ? sorted(root) : null };
+};
+
+const sorted = (node: FlowNode | undefined): FlowNode | null =>
+  node === undefined
+    ? null
+    : {
+        ...node,
+        children: node.children
+          .toSorted((one, other) => one.id.localeCompare(other.id))
+          .flatMap((child) => sorted(child) ?? []),
+      };
