@@ -4,8 +4,7 @@
  * The mark of the store says `restoring` from the first key to the last, and no process starts on
  * such a store. So a restore that was cut off is begun again, and never taken for a service.
  */
-import { Cluster, type Redis } from 'ioredis';
-import type { RedisClient } from '../redis/connect.ts';
+import { nodesOf, type RedisClient } from '../redis/connect.ts';
 import { toError } from '../redis/to-error.ts';
 import { type BackupEnd, type BackupRecord, readBackup } from './backup-file.ts';
 import { createOwns, restoring, storeKeyOf } from './own-keys.ts';
@@ -14,9 +13,6 @@ import { createOwns, restoring, storeKeyOf } from './own-keys.ts';
 export class RestoreError extends Error {}
 
 const together = 200;
-
-const nodesOf = (redis: RedisClient): readonly Redis[] =>
-  redis instanceof Cluster ? redis.nodes('master') : [redis];
 
 /** Keys of the service, a part at a time. */
 async function* ownKeys(redis: RedisClient, prefix: string): AsyncGenerator<readonly Buffer[]> {

@@ -12,8 +12,8 @@
  * Sources: Redis commands CLIENT TRACKING (broadcasting mode), CLIENT PAUSE, DUMP.
  */
 import { once } from 'node:events';
-import { Cluster, type Redis } from 'ioredis';
-import type { RedisClient } from '../redis/connect.ts';
+import type { Redis } from 'ioredis';
+import { nodesOf, type RedisClient } from '../redis/connect.ts';
 import { toError } from '../redis/to-error.ts';
 import type { BackupRecord } from './backup-file.ts';
 import { beginningsOf, createKeeps } from './own-keys.ts';
@@ -171,10 +171,9 @@ const refusal = (error: unknown): Error => {
  */
 export const takeSnapshot = async (redis: RedisClient, prefix: string, take: Take): Promise<Snapshot> => {
   const keeps = createKeeps(prefix);
-  const targets = redis instanceof Cluster ? redis.nodes('master') : [redis];
   const nodes: Node[] = [];
   try {
-    for (const target of targets) nodes.push(await openNode(target, prefix));
+    for (const target of nodesOf(redis)) nodes.push(await openNode(target, prefix));
     for (const node of nodes) await scan(node, keeps, take);
     for (let hold = 0; hold < maxHolds; hold += 1) {
       for (let round = 0; round < maxRounds; round += 1) {

@@ -23,17 +23,13 @@ import {
   UsageError,
 } from './context.ts';
 import { serviceKeyOf } from './local-api.ts';
-import { embeddedRedisUrl, existingMasterKey } from './service-redis.ts';
+import { embeddedRedisUrl, existingMasterKey, withRedisAt } from './service-redis.ts';
 
 interface Stage {
   readonly configuration: Configuration;
   readonly masterKey: Uint8Array;
   readonly redis: RedisClient;
 }
-
-const connectTimeoutMs = 5000;
-
-const unreachable = (problem: string): Ended => new Ended({ outcome: 'unreachable', document: {}, problem });
 
 /** The Redis of the service, or of the data directory of one that does not run. */
 const openServiceRedis = async (environment: Environment) => {
@@ -71,20 +67,12 @@ const withStage = async (
   const masterKey = await existingMasterKey(context);
   try {
     check(environment);
-    const [{ connectForBlocking, whenReady }, { settlesWithin }] = await Promise.all([
-      import('../redis/connect.ts'),
-      import('../redis/timeout.ts'),
-    ]);
     const server = await openServiceRedis(environment);
-    const redis = connectForBlocking({ url: server.url });
-    redis.on('error', () => undefined);
     try {
-      if (!(await settlesWithin(whenReady(redis), connectTimeoutMs))) {
-        throw unreachable('Redis does not answer at the address in REDIS_URL.');
-      }
-      return await work({ configuration, masterKey, redis, embeddedRuns: server.runs });
+      return await withRedisAt(server.url, 'blocking', (redis) =>
+        work({ configuration, masterKey, redis, embeddedRuns: server.runs }),
+      );
     } finally {
-      redis.disconnect();
       await server.stop();
     }
   } catch (error) {
@@ -124,9 +112,8 @@ const backup = (context: CliContext, path: string): Promise<Report> =>
     context,
     ({ redisUrl, dataDirectory }) => {
       if (redisUrl !== undefined || existsSync(join(dataDirectory, 'redis'))) return;
-      throw unreachable(
-        `No Paraph has kept anything in ${dataDirectory}: set PARAPH_DATA or REDIS_URL as it has them.`,
-      );
+      const problem = `No Paraph has kept anything in ${dataDirectory}: set PARAPH_DATA or REDIS_URL as it has them.`;
+      throw new Ended({ outcome: 'unreachable', document: {}, problem });
     },
     async (stage) => {
       const [{ createBackupFile }, { takeSnapshot }, { storeVersion }] = await Promise.all([

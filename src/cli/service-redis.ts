@@ -39,23 +39,18 @@ export const embeddedRedisUrl = async (dataDirectory: string): Promise<string | 
   }
 };
 
-export const withServiceRedis = async (
-  context: CliContext,
+/** @param connection Its kind: of `commands` fail within a second, of `blocking` wait. */
+export const withRedisAt = async (
+  url: string,
+  connection: 'commands' | 'blocking',
   work: (redis: RedisClient) => Promise<Report>,
 ): Promise<Report> => {
-  const { redisUrl, dataDirectory } = environmentIn(context);
-  const url = redisUrl ?? (await embeddedRedisUrl(dataDirectory));
-  if (url === undefined) {
-    return unreachable(
-      `No Paraph runs with the data directory ${dataDirectory}: start one, or set PARAPH_DATA or REDIS_URL as it has them.`,
-    );
-  }
   // Loaded here because few commands need a Redis client.
-  const [{ connectForCommands, whenReady }, { settlesWithin }] = await Promise.all([
+  const [{ connectForBlocking, connectForCommands, whenReady }, { settlesWithin }] = await Promise.all([
     import('../redis/connect.ts'),
     import('../redis/timeout.ts'),
   ]);
-  const redis = connectForCommands({ url });
+  const redis = connection === 'commands' ? connectForCommands({ url }) : connectForBlocking({ url });
   // Without a listener ioredis prints. The report below says that Redis does not answer.
   redis.on('error', () => undefined);
   try {
@@ -66,6 +61,18 @@ export const withServiceRedis = async (
     redis.disconnect();
   }
   return unreachable('Redis does not answer at the address in REDIS_URL.');
+};
+
+export const withServiceRedis = async (
+  context: CliContext,
+  work: (redis: RedisClient) => Promise<Report>,
+): Promise<Report> => {
+  const { redisUrl, dataDirectory } = environmentIn(context);
+  const url = redisUrl ?? (await embeddedRedisUrl(dataDirectory));
+  if (url !== undefined) return withRedisAt(url, 'commands', work);
+  return unreachable(
+    `No Paraph runs with the data directory ${dataDirectory}: start one, or set PARAPH_DATA or REDIS_URL as it has them.`,
+  );
 };
 
 /**

@@ -1,3 +1,4 @@
+import { createECDH } from 'node:crypto';
 import { z } from 'zod';
 import { defaultProtocolRules } from '../protocol/rules.ts';
 import { applicationProviderList } from '../registry/application-providers.ts';
@@ -140,14 +141,26 @@ const otp = section({
     .describe('What sends text messages: an outbox that shows them to the operator, or a webhook.'),
 });
 
-const vapid = z.strictObject({
-  subject: z
-    .string()
-    .regex(/^(mailto:\S+@\S+|https:\/\/\S+)$/, { error: 'must be a mailto: or https: address' })
-    .describe('Whom the operators of push services reach, such as `mailto:ops@example.com`.'),
-  publicKey: z.base64url().length(87).describe('VAPID key pair, P-256: the point, base64url.'),
-  privateKey: z.base64url().length(43).describe('Its private key, base64url.'),
-});
+const isPair = ({ publicKey, privateKey }: Record<'publicKey' | 'privateKey', string>): boolean => {
+  const key = createECDH('prime256v1');
+  try {
+    key.setPrivateKey(privateKey, 'base64url');
+  } catch {
+    return false;
+  }
+  return key.getPublicKey('base64url') === publicKey;
+};
+
+const vapid = z
+  .strictObject({
+    subject: z
+      .string()
+      .regex(/^(mailto:\S+@\S+|https:\/\/\S+)$/, { error: 'must be a mailto: or https: address' })
+      .describe('Whom the operators of push services reach, such as `mailto:ops@example.com`.'),
+    publicKey: z.base64url().length(87).describe('VAPID key pair, P-256: the point, base64url.'),
+    privateKey: z.base64url().length(43).describe('Its private key, base64url.'),
+  })
+  .refine(isPair, { error: 'must have the publicKey of its privateKey' });
 
 const phone = section({
   pinTries: whole(1, 10, 5).describe(

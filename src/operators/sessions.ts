@@ -8,8 +8,9 @@
  *
  * The CSRF token is an HMAC of the session. It is not stored, and ends with the session.
  */
-import { timingSafeEqual } from 'node:crypto';
+
 import { z } from 'zod';
+import { isEqual } from '../pki/is-equal.ts';
 import { type Operator, type OperatorSettings, roles, ways } from './operator.ts';
 import { createSealedRecords, type SealedOptions } from './sealed.ts';
 
@@ -92,11 +93,8 @@ export const createSessions = (
 
     end: ({ id }: Session): Promise<boolean> => records.remove(id),
 
-    checkCsrf: (session: Pick<Session, 'id'>, token: string | undefined): boolean => {
-      const given = Buffer.from(token ?? '');
-      const right = Buffer.from(csrfTokenOf(session));
-      return given.length === right.length && timingSafeEqual(given, right);
-    },
+    checkCsrf: (session: Pick<Session, 'id'>, token: string | undefined): boolean =>
+      isEqual(token ?? '', csrfTokenOf(session)),
   };
 };
 

@@ -5,9 +5,11 @@
  * the way does not fit another key. The same request sent again gets the same phone, share,
  * recovery code and cookie, in whatever order copies of it arrive.
  */
+
 import { hash, X509Certificate } from 'node:crypto';
 import { readCertificate } from '../pki/certificate-fields.ts';
 import { readCertificationRequest } from '../pki/certification-request.ts';
+import { isEqual } from '../pki/is-equal.ts';
 import type { KeyCustody } from '../pki/ports.ts';
 import { deriveKey } from '../pki/sealed-json.ts';
 import type { PhonePrompts } from '../sscd/phone-prompts.ts';
@@ -15,7 +17,7 @@ import type { Activation, Activations } from './activations.ts';
 import type { Passkeys } from './passkeys.ts';
 import type { Gate, Phone, Phones } from './phones.ts';
 import type { EnrolmentRequest } from './requests.ts';
-import { activationMac, deriverOf, hashOf, isEqual, newRecoveryCode, recoveryHash } from './secrets.ts';
+import { activationMac, deriverOf, hashOf, newRecoveryCode, recoveryHash } from './secrets.ts';
 
 export interface Enrolled {
   readonly kind: 'enrolled';

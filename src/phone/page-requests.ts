@@ -4,17 +4,19 @@
  * The phone's credential is a cookie that scripts cannot read. Errors are JSON: a code for programs
  * and a sentence for people, which names members and never values.
  */
+
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'hono';
 import { getCookie } from 'hono/cookie';
 import type { z } from 'zod';
 import { readOrigin } from '../pages/form.ts';
 import { pageHeaders } from '../pages/headers.ts';
+import { isEqual } from '../pki/is-equal.ts';
 import { toError } from '../redis/to-error.ts';
 import { limitsFrom, type RateLimiter, type Source, takeAll } from '../registry/rate-limiter.ts';
 import { type BodyLimits, isInUtf8, readBody } from '../request-body.ts';
 import type { Phone, Phones } from './phones.ts';
-import { hashOf, isEqual, type PhoneCookies } from './secrets.ts';
+import { hashOf, type PhoneCookies } from './secrets.ts';
 
 export interface PageRequestsOptions {
   readonly phones: Pick<Phones, 'read'>;

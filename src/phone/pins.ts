@@ -3,10 +3,11 @@
  * from it, and what goes back is the service's share of the key that wraps the phone's key. So
  * nobody can try PINs without the service, which counts.
  */
+import { isEqual } from '../pki/is-equal.ts';
 import { deriveKey } from '../pki/sealed-json.ts';
 import type { Gate, Phone, Phones } from './phones.ts';
 import type { RecoveryRequest } from './requests.ts';
-import { deriverOf, hashOf, isEqual, newRecoveryCode, recoveryHash } from './secrets.ts';
+import { deriverOf, hashOf, newRecoveryCode, recoveryHash } from './secrets.ts';
 
 export type PinResult =
   | { readonly kind: 'right'; readonly share: string }

@@ -1,18 +1,12 @@
 /** The secrets of this room, and what is stored in their place: never a secret itself. */
-import { createHmac, hash, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHmac, hash } from 'node:crypto';
 import { z } from 'zod';
 import { createJsonSealer, deriveKey } from '../pki/sealed-json.ts';
 
 export const hashOf = (secret: string | Uint8Array): string => hash('sha256', secret, 'base64url');
 
-export const isEqual = (one: string, other: string): boolean => {
-  const [first, second] = [Buffer.from(one), Buffer.from(other)];
-  return first.length === second.length && timingSafeEqual(first, second);
-};
-
 /** The key under which a browser authenticates its enrolment. @param secret Of the code, 16 bytes. */
-export const activationKey = (secret: Uint8Array): Buffer =>
-  Buffer.from(hkdfSync('sha256', secret, '', 'paraph phone activation', 32));
+export const activationKey = (secret: Uint8Array): Buffer => deriveKey(secret, 'paraph phone activation');
 
 /** Secrets that are the same each time, for one request: its copies have one answer, in any order. */
 export const deriverOf =

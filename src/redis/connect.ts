@@ -16,6 +16,10 @@ import { limitCommands, settlesWithin } from './timeout.ts';
 
 export type RedisClient = Redis | Cluster;
 
+/** The one Redis, or each node of a cluster that takes writes. */
+export const nodesOf = (redis: RedisClient): readonly Redis[] =>
+  redis instanceof Cluster ? redis.nodes('master') : [redis];
+
 interface RedisTarget {
   /**
    * `redis://host:port/db`, `rediss://…`, `unix:/path/to/socket`, or several `redis://` URLs

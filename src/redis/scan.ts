@@ -1,5 +1,4 @@
-import { Cluster } from 'ioredis';
-import type { RedisClient } from './connect.ts';
+import { nodesOf, type RedisClient } from './connect.ts';
 
 const keysAtOnce = 1000;
 
@@ -11,7 +10,7 @@ const keysAtOnce = 1000;
  */
 export const scanKeys = async (redis: RedisClient, match: string): Promise<readonly string[]> => {
   const found = new Set<string>();
-  for (const node of redis instanceof Cluster ? redis.nodes('master') : [redis]) {
+  for (const node of nodesOf(redis)) {
     let cursor = '0';
     do {
       const [next, keys] = await node.scan(cursor, 'MATCH', match, 'COUNT', keysAtOnce);

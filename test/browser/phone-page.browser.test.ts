@@ -243,6 +243,7 @@ describe('the page of the phone', () => {
       await page.addInitScript(`{
         const kept = () => localStorage.getItem('kept') && {
           toJSON: () => ({ endpoint: 'https://push.example/1', keys: { p256dh: '${publicKey}', auth: 'AAAA' } }),
+          options: { applicationServerKey: new Uint8Array([${[...keys.getPublicKey()]}]).buffer },
           unsubscribe: async () => localStorage.removeItem('kept'),
         };
         PushManager.prototype.getSubscription = async () => kept();
@@ -258,6 +259,8 @@ describe('the page of the phone', () => {
         (await withPush.product.api.phoneAdmin.find(number.slice(1)))?.phones.at(-1)?.subscription !==
         undefined;
       expect(await isSubscribed(msisdn)).toBe(true);
+      await page.reload();
+      await page.getByText('You are notified of requests').waitFor();
       await page.getByText('Remove this phone').click();
       await button(page, 'Remove it now').click();
       await heading(page, 'Your phone in the browser');

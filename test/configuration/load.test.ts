@@ -97,7 +97,11 @@ const full = {
     pinTries: 3,
     invitationDays: 2,
     maxPhones: 4,
-    push: { subject: 'mailto:ops@example.com', publicKey: 'B'.repeat(87), privateKey: 'A'.repeat(43) },
+    push: {
+      subject: 'mailto:ops@example.com',
+      publicKey: 'BHoTft5Q4-Vuq2pUyxe6oibj2ow-21l_bZMK_PiOMqB_Amhdur_hysbqNTdNwZLHSTee35epJ1l_dHjR8wqe02Y',
+      privateKey: 'UIDVdDXVTt7LzP3-XsjpfaAHdB_yVKsPpIQXkVe677s',
+    },
   },
   otp: { gateway: { kind: 'webhook', url: 'https://sms.example/send' } },
   publicUrl: 'https://sign.example.com',
@@ -262,6 +266,16 @@ describe('a problem', () => {
       'two applications of one name',
       { applicationProviders: [{ id: 'a' }, { id: 'b' }, { id: 'a' }] },
       ['applicationProviders[2].id: is the same as applicationProviders[0].id'],
+    ],
+    [
+      'the public key of another private key',
+      { phone: { push: { ...full.phone.push, privateKey: 'B'.repeat(43) } } },
+      ['phone.push: must have the publicKey of its privateKey'],
+    ],
+    [
+      'a private key that is none',
+      { phone: { push: { ...full.phone.push, privateKey: 'A'.repeat(43) } } },
+      ['phone.push: must have the publicKey of its privateKey'],
     ],
     [
       'mails without an address for their links',

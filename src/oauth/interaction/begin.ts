@@ -3,7 +3,9 @@
  * is made of. Of several clicks one can store it. After a crash the next visit finds the attempt
  * and starts it again, which joins the transaction that exists already.
  */
-import { createHmac, randomInt, timingSafeEqual } from 'node:crypto';
+
+import { createHmac, randomInt } from 'node:crypto';
+import { isEqual } from '../../pki/is-equal.ts';
 import { randomBytesOf } from '../../pki/random.ts';
 import type { OauthDeps } from '../deps.ts';
 import { soonSeconds } from '../limits.ts';
@@ -172,8 +174,5 @@ export const codeFor = (key: Uint8Array, reference: string): string =>
   ).padStart(digits, '0');
 
 /** In constant time. Spaces between digits are allowed. */
-export const isCode = (key: Uint8Array, reference: string, typed: string): boolean => {
-  const given = Buffer.from(typed.replaceAll(/\s/g, ''));
-  const right = Buffer.from(codeFor(key, reference));
-  return given.length === right.length && timingSafeEqual(given, right);
-};
+export const isCode = (key: Uint8Array, reference: string, typed: string): boolean =>
+  isEqual(typed.replaceAll(/\s/g, ''), codeFor(key, reference));

@@ -8,7 +8,8 @@
  *
  * All state is in Redis, so any process can answer any request.
  */
-import { createHmac, timingSafeEqual } from 'node:crypto';
+
+import { createHmac } from 'node:crypto';
 import { type Context, Hono, type Next } from 'hono';
 import { renderSVG } from 'uqr';
 import { serveAsset } from '../../pages/assets.ts';
@@ -16,6 +17,7 @@ import { createChangeStreams } from '../../pages/event-stream.ts';
 import { isForm, isFromOurPage, parseForm } from '../../pages/form.ts';
 import { pageHeaders } from '../../pages/headers.ts';
 import { chooseLanguage } from '../../pages/language.ts';
+import { isEqual } from '../../pki/is-equal.ts';
 import { toError } from '../../redis/to-error.ts';
 import { readBody } from '../../request-body.ts';
 import type { Environment, OauthDeps } from '../deps.ts';
@@ -48,9 +50,8 @@ const formToken = (key: Uint8Array, uid: string, round: number): string =>
 const roundOfForm = (key: Uint8Array, uid: string, token: string): number | undefined => {
   const [, round, mac] = /^(\d{1,3})\.([\w-]{43})$/.exec(token) ?? [];
   if (round === undefined || mac === undefined) return undefined;
-  const given = Buffer.from(mac, 'base64url');
   const right = macOf(key, uid, Number(round));
-  return given.length === right.length && timingSafeEqual(given, right) ? Number(round) : undefined;
+  return isEqual(Buffer.from(mac, 'base64url'), right) ? Number(round) : undefined;
 };
 
 type RouteContext = Context<Environment>;

@@ -12,8 +12,10 @@
  * A code also names the round of the login (facts.ts), and a prompt begins the next one: it can be
  * used once. Only the phone that joined can then sign (`logins.ts`).
  */
-import { createHmac, timingSafeEqual } from 'node:crypto';
+
+import { createHmac } from 'node:crypto';
 import { parse } from 'hono/utils/cookie';
+import { isEqual } from '../../pki/is-equal.ts';
 import { randomBytesOf } from '../../pki/random.ts';
 import { deriveKey } from '../../pki/sealed-json.ts';
 import type { Source } from '../../registry/rate-limiter.ts';
@@ -83,7 +85,7 @@ export const createStartCodes = (key: Uint8Array, now: () => number) => {
       const age = slotNow() - Number.parseInt(slot, 36);
       const read = { tenant, uid, round: Number(round), start } as const;
       const right = macOf(read, slot, start === 'device' ? (cookie ?? '') : '');
-      if (!timingSafeEqual(Buffer.from(mac), Buffer.from(right))) return undefined;
+      if (!isEqual(mac, right)) return undefined;
       // The clock of the process that wrote it may be a little ahead.
       return age >= -1 && age < lifeSlots[start] ? read : undefined;
     },

@@ -1,6 +1,6 @@
 /** The service worker, and notifications while the app is closed. */
 import { call } from './api.js';
-import { fromBase64 } from './bytes.js';
+import { areEqual, fromBase64 } from './bytes.js';
 import { complain, onClick, part } from './page.js';
 
 /** @typedef {{ createScriptURL: (url: string) => string }} ScriptPolicy */
@@ -26,7 +26,7 @@ export const registerWorker = () => {
 
 /**
  * Offers notifications in the view that is shown, where service and browser can send them. A
- * subscription outlives its phone: one that the service does not know gives its place to another.
+ * subscription outlives its phone, and the service's keys: one of before gives its place to another.
  *
  * @param {{ readonly publicKey: string, subscribed: boolean } | undefined} push
  */
@@ -34,7 +34,8 @@ export const offerPush = async (push) => {
   const registration = await navigator.serviceWorker?.getRegistration('/phone');
   if (push === undefined || registration?.pushManager === undefined || part('notify') === null) return;
   const former = await registration.pushManager.getSubscription();
-  const isOn = push.subscribed && former !== null;
+  const formerKey = former?.options.applicationServerKey;
+  const isOn = push.subscribed && !!formerKey && areEqual(formerKey, fromBase64(push.publicKey));
   part('notified').hidden = !isOn;
   part('notify').hidden = isOn || Notification.permission === 'denied';
   onClick('notify', async () => {
