@@ -89,7 +89,7 @@ ${places
   _describe paraph found || _files
 }
 # From a directory of fpath, zsh runs this file as the function, for the first Tab.
-if [[ "\$funcstack[1]" == _paraph ]]; then _paraph; else compdef _paraph paraph; fi
+if [[ "$funcstack[1]" == _paraph ]]; then _paraph; else compdef _paraph paraph; fi
 `,
   fish: (places) => `# To use it now: paraph completion fish | source
 function __paraph_at
