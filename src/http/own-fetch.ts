@@ -9,6 +9,9 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import { duplexPair } from 'node:stream';
 import { arrayBuffer } from 'node:stream/consumers';
 import { getRequestListener } from '@hono/node-server';
+// A listener replaces the global Response. Made after that, this sign of the adapter would be written
+// as an answer.
+import '@hono/node-server/utils/response';
 import type { ServerOptions } from './server.ts';
 
 const withoutBody: ReadonlySet<number> = new Set([204, 205, 304]);

@@ -18,6 +18,9 @@ import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener, RequestError } from '@hono/node-server';
+// A listener replaces the global Response. Made after that, this sign of the adapter would be written
+// as an answer.
+import '@hono/node-server/utils/response';
 import { certificateIn } from '../pem.ts';
 import { fault } from '../protocol/fault.ts';
 import { answerType, faultResponse, presentFault } from './present.ts';

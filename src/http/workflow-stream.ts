@@ -47,8 +47,9 @@ export interface SignerLink {
   readonly link: string | undefined;
 }
 
+/** The links are read after the view, so its first turn may have been in between. */
 const presentProcess = ({ context, output }: WorkflowView, links: readonly SignerLink[]) => {
-  const linked = links.length === 0 ? context : withLinks(context, links);
+  const linked = context === undefined || links.length === 0 ? context : withLinks(context, links);
   return { context: withTimes(linked), output: withTimes(output) };
 };
 

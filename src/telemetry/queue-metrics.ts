@@ -137,8 +137,8 @@ export const createQueueMetrics = (registry: Registry): ((options: QueueMetricsO
   );
 
   return ({ redis, shards, now }) => {
-    const looks = shards.flatMap(({ index, signatures, receipts, callbacks }) =>
-      [signatures, receipts, callbacks].map((at) => createLookAt(redis, at, index, now)),
+    const looks = shards.flatMap(({ index, signatures, receipts, callbacks, workflows }) =>
+      [signatures, receipts, callbacks, workflows].map((at) => createLookAt(redis, at, index, now)),
     );
     let last: { readonly at: number; readonly looking: Promise<readonly Look[]> } | undefined;
     const look = async (): Promise<readonly Look[]> => {

@@ -97,7 +97,7 @@ describe('values of labels', () => {
     fault: ['208', '401', '900'],
     kind: ['redis-timeout', 'redis-away', 'not-believed', 'other'],
     outcome: ['signature', 'delivered', 'fault', 'awaiting', 'unreachable', 'error', 'dead'],
-    queue: ['signatures', 'receipts', 'callbacks'],
+    queue: ['signatures', 'receipts', 'callbacks', 'workflows'],
     job: ['paraph'],
   };
 
@@ -146,6 +146,24 @@ describe('alert rules', () => {
 
   it('are each explained in the documentation', () => {
     for (const { alert } of rules) expect(monitoring).toContain(`\`${alert}\``);
+  });
+
+  it('watch what waits in each queue; callbacks may wait longer, because nobody may want them', () => {
+    const queues = new Set(
+      exported.samples.filter(({ name }) => name === 'paraph_queue_jobs').map(({ labels }) => labels.queue),
+    );
+    const watching = (queue: string | undefined) =>
+      rules.flatMap(({ alert, expr }) => {
+        const [, sign, value] = /queue(!=|=)"(\w+)"/.exec(expr) ?? [];
+        return sign !== undefined && (sign === '=') === (value === queue) ? [alert] : [];
+      });
+    const soon = ['ParaphNoWorkers', 'ParaphQueueAge', 'ParaphQueueOverdue'];
+    expect([...queues].map((queue) => [queue, watching(queue)]).sort()).toEqual([
+      ['callbacks', ['ParaphCallbacksLate']],
+      ['receipts', soon],
+      ['signatures', soon],
+      ['workflows', soon],
+    ]);
   });
 
   it('name runbooks that there are', () => {

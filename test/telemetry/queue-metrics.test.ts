@@ -52,10 +52,10 @@ describe('the look', () => {
     const { scrape, times } = asked();
     await Promise.all([scrape(), scrape(), scrape()]);
     await scrape();
-    expect(times()).toBe(6);
+    expect(times()).toBe(8);
     time += 1000;
     await scrape();
-    expect(times()).toBe(12);
+    expect(times()).toBe(16);
   });
 
   it('leaves the gauges out when Redis does not answer', async () => {
@@ -134,6 +134,12 @@ describe('ages', () => {
     await at.queue.add('callback', { apId: 'http://other.example' }, { timestamp: time, lifo: true });
     const about = { queue: 'callbacks', shard: '1', state: 'waiting' };
     expect((await look()).valueOf(age, about)).toBe(51);
+  });
+
+  it('of workflows are told, too', async () => {
+    await shardAt(1).workflows.queue.add('process', {}, { timestamp: time - 20_000 });
+    const about = { queue: 'workflows', shard: '1', state: 'waiting' };
+    expect((await look()).valueOf(age, about)).toBe(21);
   });
 
   it('of active jobs count from when they were taken', async () => {
