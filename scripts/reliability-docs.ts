@@ -7,6 +7,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { ChainResults } from '../test/faults/chain.ts';
 import type { ClusterResults } from '../test/faults/cluster.ts';
 import type { Measured } from '../test/faults/measure.ts';
 import type { ProcessSummary, RunResults } from '../test/faults/report.ts';
@@ -74,6 +75,28 @@ const describeCluster = ({ cores, acknowledged, refused, failovers, violations }
     ]),
   )}`;
 
+const describeChain = ({ cores, rows }: ChainResults): string =>
+  `On ${cores} cores, with others on the machine:\n\n${table(
+    [
+      'upstream mode of near, middle',
+      'strikes',
+      'acknowledged',
+      'signed',
+      'lost',
+      'doubled prompts',
+      'other',
+    ],
+    rows.map((row) => [
+      row.modes,
+      row.strikes,
+      row.acknowledged,
+      row.signed,
+      row.lost,
+      row.doubled,
+      row.otherViolations,
+    ]),
+  )}`;
+
 const fill = (document: string, name: string, block: string | undefined): string =>
   document.replace(
     new RegExp(`(<!-- faults:${name} -->\n)[^]*?(<!-- /faults -->)`),
@@ -83,6 +106,7 @@ const fill = (document: string, name: string, block: string | undefined): string
 const run = read<RunResults>('latest.json');
 const measured = read<Measured>('measured.json');
 const cluster = read<ClusterResults>('cluster.json');
+const chain = read<ChainResults>('chain.json');
 
 writeOrCheck(
   [
@@ -93,6 +117,7 @@ writeOrCheck(
           ['run', run && describeRun(run)] as const,
           ['measured', measured && describeMeasured(measured)] as const,
           ['cluster', cluster && describeCluster(cluster)] as const,
+          ['chain', chain && describeChain(chain)] as const,
         ].reduce((filled, [name, block]) => fill(filled, name, block), document),
     },
   ],

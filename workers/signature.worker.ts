@@ -311,7 +311,10 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
             },
           },
           afterCommit: (input) => !(input as Ask).isAsked,
-          turnWaitsMs: (input) => ((input as Ask).chosen?.upstream === undefined ? ownMs() : 0),
+          turnWaitsMs: (input) => {
+            const { upstream } = (input as Ask).chosen ?? {};
+            return upstream === undefined ? ownMs() : upstreams.turnWaitsMs(upstream);
+          },
         }),
         verify: activity<Verify, Concluded>(
           async ({ input: { attempt, chosen, answer: given }, instance }) => {

@@ -22,6 +22,10 @@ const openMs = 1000;
 const yieldMs = 500;
 const maxYielding = 1000;
 
+/** A turn may wait so long for an upstream that is quick, and so many turns at a time. */
+const quickMs = 50;
+const maxInTurn = 4;
+
 export type Breaker = ReturnType<typeof createBreaker>;
 
 /**
@@ -97,30 +101,51 @@ export const createUpstreams = (
   now: () => number = () => performance.now(),
   maxCalls: ReadonlyMap<string, number> = new Map(),
 ) => {
-  const known = new Map<string, { readonly tenants: TenantConcurrency; readonly breaker: Breaker }>();
+  interface Known {
+    readonly tenants: TenantConcurrency;
+    readonly breaker: Breaker;
+    /** When the calls under way began, the oldest first. */
+    readonly begun: Set<{ readonly at: number }>;
+  }
+  const known = new Map<string, Known>();
 
-  const findUpstream = (origin: string) => {
+  const findUpstream = (origin: string): Known => {
     const maxTotal = maxCalls.get(origin) ?? usualTotal;
     const max = Math.floor(maxTotal / 4);
     const upstream = known.get(origin) ?? {
       tenants: createTenantConcurrency({ max, maxWhenSlow: max, maxTotal, minWaitMs }, now),
       breaker: createBreaker({ opened: () => log.down(origin), closed: () => log.back(origin) }, now),
+      begun: new Set(),
     };
     known.set(origin, upstream);
     return upstream;
   };
 
   return {
+    /**
+     * So long a turn may wait for the answer to a call to another service of this interface, whose
+     * answers often come at once: then its job need not sleep and wake. No time while such calls are
+     * many, or one takes longer. Texts are never waited for.
+     */
+    turnWaitsMs: (origin: string): number => {
+      if (!maxCalls.has(origin)) return 0;
+      const { begun } = findUpstream(origin);
+      const [oldest] = begun;
+      return begun.size <= maxInTurn && (oldest === undefined || now() - oldest.at < quickMs) ? quickMs : 0;
+    },
     turn: (origin: string, apId: string): GateTurn => {
-      const { tenants, breaker } = findUpstream(origin);
+      const { tenants, breaker, begun } = findUpstream(origin);
       const waitMs = breaker.waitMs(apId);
       const release = waitMs === 0 ? tenants.acquire(apId) : undefined;
       if (release === undefined) return { kind: 'wait', ms: Math.ceil(waitMs + tenants.waitMs(apId)) };
       const settle = breaker.begin(apId);
+      const call = { at: now() };
+      begun.add(call);
       return {
         kind: 'place',
         end: (verdict) => {
           release();
+          begun.delete(call);
           settle(verdict);
         },
       };

@@ -10,7 +10,6 @@ import { openPhoneAdmin } from '../../src/product/phone-side.ts';
 import { connectForCommands } from '../../src/redis/connect.ts';
 import { createSubscriberRegistry } from '../../src/registry/subscribers.ts';
 import { enrolPhone, type PhonePrompt, type ScriptedPhone } from '../support/phone.ts';
-import { configurationFor, everyNumberOf } from './people.ts';
 import type { Random } from './random.ts';
 
 /**
@@ -48,16 +47,20 @@ const anyOf =
     return fetch(`${url}${pathname}`, { method: request.method, headers, body, signal });
   };
 
-/** Enrols a phone for each of their numbers, before anything is broken. */
+/** Enrols a phone for each number, before anything is broken. */
 export const enrolPhones = async (options: {
   readonly urls: readonly string[];
   readonly redisUrl: string;
   readonly masterKey: Uint8Array;
   readonly random: Random;
+  /** Of the service. */
+  readonly configuration: object;
+  /** Digits. */
+  readonly msisdns: readonly string[];
 }): Promise<readonly ScriptedPhone[]> => {
-  const { urls, redisUrl, random } = options;
+  const { urls, redisUrl, random, msisdns } = options;
   const [base = ''] = urls;
-  const loaded = parseConfiguration(JSON.stringify(configurationFor('http://127.0.0.1:1')));
+  const loaded = parseConfiguration(JSON.stringify(options.configuration));
   if (!loaded.ok) throw new Error(loaded.problems.join('; '));
   const configuration = loaded.value;
   const redis = connectForCommands({ url: redisUrl }, Date.now);
@@ -71,7 +74,7 @@ export const enrolPhones = async (options: {
       answer: async () => 'unknown',
     });
     const phones: ScriptedPhone[] = [];
-    for (const msisdn of everyNumberOf('browser')) {
+    for (const msisdn of msisdns) {
       const invited = await admin.invite(msisdn);
       if (invited.kind !== 'invited') throw new Error(`invitation: ${invited.kind}`);
       phones.push(await enrolPhone({ base, send: anyOf(urls, random) }, invited.link, { label: msisdn }));

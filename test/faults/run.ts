@@ -5,6 +5,7 @@
  *   npm run faults -- --focus fence | recheck | silence | turns | processes   one weakness, in seconds
  *   npm run faults -- --mutant no-fence | no-recheck | no-silence | no-not-after | no-turns | no-order | no-timers   the same on a build that was broken on purpose: must fail
  *   npm run faults -- --cluster [--small]              masters of a Redis Cluster die and replicas take over
+ *   npm run faults -- --chain [--small] [--duration 2m]   three services, one behind the other, are killed and stopped
  *   npm run faults -- --measure                        what is not promised, in numbers
  *
  * The exit status is 1 when a promise was broken. Journal, evidence and logs stay in .cache/faults/<seed>.
@@ -14,6 +15,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { runChains } from './chain.ts';
 import { habits } from './clients.ts';
 import { runCluster } from './cluster.ts';
 import { breed, type Focus, focuses, mutants } from './focus.ts';
@@ -42,6 +44,7 @@ const { values: given } = parseArgs({
     focus: { type: 'string' },
     mutant: { type: 'string' },
     cluster: { type: 'boolean', default: false },
+    chain: { type: 'boolean', default: false },
     measure: { type: 'boolean', default: false },
     dist: { type: 'string', default: join(project, 'dist') },
   },
@@ -168,6 +171,14 @@ const runOnCluster = async (): Promise<void> => {
   if (broken > 0) process.exitCode = 1;
 };
 
+const runOnChain = async (): Promise<void> => {
+  say(`seed ${seed}`);
+  const durationMs = given.duration ? millisecondsOf(given.duration) : given.small ? 12_000 : 90_000;
+  const keeps = !given.small;
+  const broken = await runChains({ dist: given.dist, say, project, seed, durationMs, keeps });
+  if (broken > 0) process.exitCode = 1;
+};
+
 if (given.measure) await measure({ dist: given.dist, say, project, rounds: given.small ? 2 : 5 });
-else await (given.cluster ? runOnCluster() : runFaults());
+else await (given.cluster ? runOnCluster() : given.chain ? runOnChain() : runFaults());
 process.exit();

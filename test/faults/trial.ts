@@ -15,7 +15,7 @@ import { type Evidence, type FinalJob, finalJob, type Violation } from './eviden
 import { openJournal, type Told } from './journal.ts';
 import { createNemesis, type InjectedFault } from './nemesis.ts';
 import { type News, type Operator, openOperator } from './operator.ts';
-import { applicationId } from './people.ts';
+import { applicationId, configurationFor, everyNumberOf } from './people.ts';
 import { lookAgain, type ProcessRun, runProcesses } from './process-clients.ts';
 import { createRandom } from './random.ts';
 import type { PlannedFault } from './schedule.ts';
@@ -148,6 +148,7 @@ export const runTrial = async (options: TrialOptions): Promise<TrialResult> => {
     const inHands = random.branch('phones');
     const enrolled = await enrolPhones({
       ...{ urls, redisUrl: stage.operatorUrl, masterKey: stage.masterKey, random: inHands },
+      ...{ configuration: configurationFor('http://127.0.0.1:1'), msisdns: everyNumberOf('browser') },
     });
     const away = new AbortController();
     const phones = usePhones(enrolled, inHands, away.signal);

@@ -26,13 +26,21 @@ export const textsAt = async ({
   core: { blocking, configuration },
 }: TestProduct): Promise<readonly string[]> => textsIn(blocking, configuration.queue.prefix);
 
-export const textsIn = async (
-  redis: Pick<TestProduct['core']['blocking'], 'keys' | 'hget'>,
+type Hashes = Pick<TestProduct['core']['blocking'], 'keys' | 'hget'>;
+
+/** Transactions of the first shard, with their texts. */
+export const jobsIn = async (
+  redis: Hashes,
   prefix: string,
-): Promise<readonly string[]> => {
+): Promise<readonly { readonly id: string; readonly text: string }[]> => {
   const keys = await redis.keys(`{${prefix}-0}:signatures:H???????????????????`);
   const data = await Promise.all(keys.map((key) => redis.hget(key, 'data')));
-  return data.flatMap((text) =>
-    text === null ? [] : [JSON.parse(text).MSS_SignatureReq.DataToBeSigned.Data as string],
+  return data.flatMap((json, index) =>
+    json === null
+      ? []
+      : [{ id: keys[index]?.slice(-20) ?? '', text: JSON.parse(json).MSS_SignatureReq.DataToBeSigned.Data }],
   );
 };
+
+export const textsIn = async (redis: Hashes, prefix: string): Promise<readonly string[]> =>
+  (await jobsIn(redis, prefix)).map(({ text }) => text);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { GateVerdict } from '../../src/engine/define.ts';
-import { createBreaker } from '../../workers/upstreams.ts';
+import { createBreaker, createUpstreams } from '../../workers/upstreams.ts';
 
 const start = () => {
   let time = 0;
@@ -85,5 +85,54 @@ describe('a circuit breaker', () => {
     expect(waitMs('a')).toBe(100);
     late('answered');
     expect([waitMs('a'), said]).toEqual([0, ['opened', 'closed']]);
+  });
+});
+
+describe('a turn that calls an upstream', () => {
+  const gateway = 'gateway far';
+  const start = () => {
+    let time = 0;
+    const log = { down: () => undefined, back: () => undefined };
+    const { turn, turnWaitsMs } = createUpstreams(log, () => time, new Map([[gateway, 200]]));
+    const call = (): (() => void) => {
+      // Calls of one application are spread.
+      for (;;) {
+        const given = turn(gateway, 'a');
+        if (given.kind === 'place') return () => given.end('answered');
+        time += given.ms;
+      }
+    };
+    const waits = (origin = gateway): boolean => turnWaitsMs(origin) > 0;
+    return { call, waits, pass: (ms: number) => (time += ms) };
+  };
+
+  it('waits a moment for another service, and never for a text', () => {
+    const { call, waits } = start();
+    expect(waits('http://texts.example')).toBe(false);
+    expect(waits()).toBe(true);
+    const end = call();
+    expect(waits()).toBe(true);
+    end();
+  });
+
+  it('does not wait while a call hangs, and again when it has ended', () => {
+    const { call, waits, pass } = start();
+    const end = call();
+    pass(50);
+    expect(waits()).toBe(false);
+    call()();
+    expect(waits()).toBe(false);
+    end();
+    expect(waits()).toBe(true);
+  });
+
+  it('does not wait beside four others, so that most places of a worker stay free', () => {
+    const { call, waits } = start();
+    const ends = [call(), call(), call(), call()];
+    expect(waits()).toBe(true);
+    ends.push(call());
+    expect(waits()).toBe(false);
+    for (const end of ends) end();
+    expect(waits()).toBe(true);
   });
 });

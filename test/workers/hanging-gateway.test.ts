@@ -206,7 +206,7 @@ describe('a text whose application is not allowed any more', () => {
     const real = product.core.providersOver(product.core.blocking);
     let looks = 0;
     const turn = byHand.signatureTurn({
-      upstreams: { turn: () => place },
+      upstreams: { turn: () => place, turnWaitsMs: () => 0 },
       providers: {
         ...real,
         checkStored: (request) => {
