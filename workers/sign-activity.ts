@@ -8,7 +8,8 @@
  *
  * When the chart leaves the state, the transaction is cancelled. A try in a process that was paused
  * may come later than that. So `withdraw` leaves a note first, and a transaction with such a note is
- * not added (src/engine/redis/fair-adding.ts).
+ * not added (src/engine/redis/fair-adding.ts). A try that answers without a transaction does the
+ * same: the chart goes on, and another try of the run may still be about to add one.
  */
 import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -59,6 +60,11 @@ import type { SignRoom } from './sign-room.ts';
 const promptsOfOne: RateLimit = { requests: 6, perSeconds: 60 };
 /** Longer than a process is paused, and than the tries of another one go on. */
 const withdrawnSeconds = 3600;
+/**
+ * Shorter, because the run goes on when the process of the try dies before its answer is stored.
+ * Longer than processes are usually paused.
+ */
+const unaddedSeconds = 120;
 /** After the deadline; the worker of the signature, or of the receipt, has told by then. */
 export const lookAgainAfterMs = 30_000;
 const maxApTransId = 64;
@@ -202,6 +208,12 @@ export const createSignActivity = (
     }
   };
 
+  /** @returns The answer of a try that has added nothing, unless another one has. */
+  const unadded = async (id: string, instance: string, answer: SignResult): Promise<SignResult | Later> => {
+    await redis.set(noteOf(id), '1', 'EX', unaddedSeconds);
+    return (await look(id, instance)) ?? answer;
+  };
+
   /** By the part of the ids that stands for an application. */
   const apIds = new Map<string, string>();
 
@@ -266,7 +278,7 @@ export const createSignActivity = (
     const { msisdn, text, language, profile, timeoutSeconds } = input;
     const asked = { msisdn, text, language, profile: profile as never, timeoutSeconds };
     const checked = await check(writeSignRequest(caller, 'asynch', asked));
-    if (!checked.ok) return failedBy(checked.fault);
+    if (!checked.ok) return unadded(id, instance.id, failedBy(checked.fault));
     const key = `prompts:${hash('sha256', checked.value.number)}`;
     for (;;) {
       for (let ms = room.take(apId); ms > 0; ms = room.take(apId)) await delay(ms, undefined, { signal });
@@ -284,7 +296,7 @@ export const createSignActivity = (
       }
       if (!waits) {
         const pauseMs = limitedPauseMs(seconds, input.limited ?? 0, Math.random());
-        return { kind: 'limited', until: now() + pauseMs };
+        return unadded(id, instance.id, { kind: 'limited', until: now() + pauseMs });
       }
       await delay(seconds * 1000, undefined, { signal });
     }

@@ -5,7 +5,8 @@ import { restoring, storeKeyOf } from '../backup/own-keys.ts';
 import { acquireInstanceLock } from '../embedded/instance-lock.ts';
 import { RedisServerError, startEmbeddedRedis } from '../embedded/redis.ts';
 import type { Environment } from '../environment.ts';
-import { settlesWithin } from '../redis/timeout.ts';
+import { isSilence } from '../redis/silence.ts';
+import { isTimeout, settlesWithin } from '../redis/timeout.ts';
 import type { RedisProbe } from '../telemetry/redis-probe.ts';
 import { shardPrefix, signatureQueueName } from '../transactions/contract.ts';
 import type { Core } from './core.ts';
@@ -56,8 +57,8 @@ const longestPauseMs = 8000;
 const lookEveryMs = 1000;
 
 /**
- * Resolves when Redis can be used. A Redis that loads its file is waited for however long it takes:
- * it accepts the connection, so there are no errors.
+ * Resolves when Redis can be used. One that accepts the connection is waited for however long it
+ * takes: it loads its file, or is silent because it is stopped or very busy.
  *
  * @throws StartError when no connection could be made for ten seconds.
  */
@@ -67,8 +68,9 @@ export const waitForRedis = async (
 ): Promise<void> => {
   const began = performance.now();
   let latest: { readonly message: string; readonly at: number } | undefined;
-  const note = ({ message }: Error): void => {
-    latest = { message, at: performance.now() };
+  const note = (error: Error): void => {
+    if (isSilence(error) || isTimeout(error)) return;
+    latest = { message: error.message, at: performance.now() };
   };
   for (const client of [commands, blocking]) client.on('error', note);
   const whenReady = ready();

@@ -18,6 +18,11 @@ export const settlesWithin = async (promise: Promise<unknown>, ms: number): Prom
   return Promise.race([settled, late]).finally(() => clearTimeout(timer));
 };
 
+const timedOut = 'Command timed out';
+
+/** Of a command that Redis has not answered in time. */
+export const isTimeout = ({ message }: Error): boolean => message === timedOut;
+
 /** Commands that were sent in one turn of the event loop. */
 interface Batch {
   readonly commands: Command[];
@@ -68,7 +73,7 @@ export const limitCommands = (
     const sentBefore = performance.now() - timeoutMs;
     for (const { sentAt, commands } of batches) {
       if (sentAt > sentBefore) break;
-      for (const command of commands) if (!command.isSettled) command.reject(new Error('Command timed out'));
+      for (const command of commands) if (!command.isSettled) command.reject(new Error(timedOut));
     }
     watch();
   };

@@ -4,7 +4,11 @@
  */
 import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { parseConfiguration } from '../../src/configuration/load.ts';
+import { createLogger, createStepLog } from '../../src/logger.ts';
+import { startProduct } from '../../src/product/launch.ts';
 import { createSignatureQueue } from '../../src/queue/index.ts';
+import { settlesWithin } from '../../src/redis/timeout.ts';
 import { type Lane, openLane } from '../faults/proxy.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
@@ -68,6 +72,34 @@ describe('connections to Redis that have gone silent', () => {
     const silent = product.logged.filter((line) => line.includes('Redis has been silent'));
     expect(silent).toHaveLength(1);
   }, 90_000);
+});
+
+describe('a start while Redis is silent', () => {
+  it('waits, and works as soon as Redis answers', async () => {
+    lane = await openLane(target);
+    const loaded = parseConfiguration(JSON.stringify({ queue: { prefix: redis.prefix.slice(-32) } }));
+    if (!loaded.ok) throw new Error(loaded.problems.join('; '));
+    const logged: string[] = [];
+    const logger = createLogger('warn', { write: (line: string) => void logged.push(line) });
+    lane.hold();
+    const starting = startProduct(
+      {
+        configuration: loaded.value,
+        redisUrl: `redis://127.0.0.1:${lane.port}`,
+        masterKey,
+        now: Date.now,
+        logger,
+        onError: createStepLog(logger, Date.now).trouble,
+      },
+      { workers: true },
+    );
+    // Longer than a Redis that refuses connections is waited for.
+    const ended = await settlesWithin(starting, 15_000);
+    expect(ended).toBe(false);
+    expect(logged.join()).toContain('waiting for Redis to answer');
+    lane.heal();
+    await (await starting).stop();
+  }, 60_000);
 });
 
 describe('a transaction that a worker has begun when its connections fall silent', () => {
