@@ -156,7 +156,7 @@ describe('the filter of the list', () => {
     await note('third', 3000, 'completed', process(beat));
     expect(await found({ msisdn: anna })).toEqual(['fifth', 'fourth', 'second']);
     const [left, people] = await Promise.all([
-      redis.zrange(queue.toKey('list:numbers'), 0, -1),
+      redis.zrange(queue.toKey('list:numbers'), '0', '-1'),
       redis.hkeys(queue.toKey('list:people')),
     ]);
     expect(left.filter((member) => member.endsWith('first'))).toEqual([]);
