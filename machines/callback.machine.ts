@@ -65,7 +65,10 @@ export const processMessageSchema = z.object({
   apId: z.string(),
   title: z.string().optional(),
   /** `told`: its definition names the address that hears of its failure. */
-  what: z.enum(['invited', 'reminded', 'unreached', 'undelivered', 'escalated', 'step', 'end', 'told']),
+  what: z.enum([
+    ...(['invited', 'reminded', 'unreached', 'undelivered', 'escalated'] as const),
+    ...(['step', 'revoked', 'end', 'told'] as const),
+  ]),
   /** As of a callback. */
   at: z.number(),
   notBefore: z.number().optional(),

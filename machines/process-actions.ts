@@ -19,6 +19,7 @@ import {
   stepNow,
   substituteFor,
   withBranch,
+  withRevoked,
   withStep,
 } from './process-progress.ts';
 import { outcomeOf } from './process-report.ts';
@@ -49,7 +50,7 @@ export type ProcessEvent = ProcessOrder | SignerMessage | ChildEnd | ChildError;
 
 /** For the application: a callback. */
 export interface ProcessNotice {
-  readonly what: 'escalated' | 'step' | 'end';
+  readonly what: 'escalated' | 'step' | 'revoked' | 'end';
   readonly apId: string;
   readonly process: { readonly id: string; readonly title?: string | undefined };
   readonly step?: string | undefined;
@@ -71,7 +72,7 @@ const processOf = ({ id, title }: ProcessContext): ProcessNotice['process'] => (
 const noticeOf = (what: ProcessNotice['what'], context: ProcessContext): ProcessNotice => {
   const { apId, progress, step, failure } = context;
   const about = { what, apId, process: processOf(context) };
-  return what === 'end'
+  return what === 'end' || what === 'revoked'
     ? { ...about, state: outcomeOf(context), reason: failure?.reason }
     : { ...about, step: stepNow(context)?.name, state: progress[step]?.state ?? 'open' };
 };
@@ -226,6 +227,12 @@ export const tellNow = ({ context, event, enqueue }: Given): void => {
   if (item === undefined || !('tell' in item)) return;
   enqueue.assign(passOver(context, 'told', event));
   enqueue({ type: 'tell', params: { url: item.tell, apId, process: processOf(context), failure } });
+};
+
+export const revokeNow = ({ context, event, enqueue }: Given): void => {
+  const revoked = { ...context, ...withRevoked(context, timeOf(event)) };
+  enqueue.assign({ ...revoked, ...passOver(revoked, 'revoked', event) });
+  enqueue({ type: 'notifyProcess', params: noticeOf('revoked', context) });
 };
 
 export const notifyEnd = ({ context, enqueue }: Given): void => {

@@ -52,6 +52,16 @@ export interface PlanTell {
   readonly tell: string;
 }
 
+/** The signatures that were given so far count no more. */
+export interface PlanRevoke {
+  readonly revoke: 'signatures';
+}
+
+/** What a process works through. */
+export type PlanItem = PlanStep | PlanTell | PlanRevoke;
+
+export const isStep = (item: PlanItem): item is PlanStep => 'name' in item;
+
 export interface ProcessPlan {
   readonly apId: string;
   /** Of the instance. */
@@ -60,7 +70,7 @@ export interface ProcessPlan {
   /** Milliseconds since the epoch. */
   readonly deadline: number;
   readonly steps: readonly PlanStep[];
-  readonly compensation: readonly (PlanStep | PlanTell)[];
+  readonly compensation: readonly PlanItem[];
 }
 
 export interface StepFacts {

@@ -4,7 +4,14 @@
  * Each person that is or was asked in a step has a branch. A substitute has a branch of its own,
  * with the same key; the branch that it replaces stays, for the evidence.
  */
-import { holds, type PlanStep, type PlanTell, type ProcessPlan, type StepResult } from './process-plan.ts';
+import {
+  holds,
+  isStep,
+  type PlanItem,
+  type PlanStep,
+  type ProcessPlan,
+  type StepResult,
+} from './process-plan.ts';
 import type { Person, SignerEnd, SignerInput } from './signer-contract.ts';
 
 /** Key of the branch of the person to whom a step escalates. */
@@ -33,10 +40,12 @@ export interface Branch {
   /** The last mail that did not reach them. `code`: the reply of a server that refused it. */
   readonly undelivered?: { readonly at: number; readonly code?: number | undefined } | undefined;
   readonly proof?: unknown;
+  /** Of a signature: since when it counts no more, because the process has failed. */
+  readonly revokedAt?: number | undefined;
 }
 
 export interface StepProgress {
-  readonly state: 'waiting' | 'open' | 'failed' | 'told' | StepResult;
+  readonly state: 'waiting' | 'open' | 'failed' | 'told' | 'revoked' | StepResult;
   readonly since?: number | undefined;
   /** When it was over. */
   readonly at?: number | undefined;
@@ -68,15 +77,14 @@ export interface ProcessContext extends ProcessPlan {
 }
 
 /** The steps of the compensation only when it has begun. */
-export const itemsOf = (context: ProcessContext): readonly (PlanStep | PlanTell)[] =>
+export const itemsOf = (context: ProcessContext): readonly PlanItem[] =>
   context.compensates ? [...context.steps, ...context.compensation] : context.steps;
 
-export const itemNow = (context: ProcessContext): PlanStep | PlanTell | undefined =>
-  itemsOf(context)[context.step];
+export const itemNow = (context: ProcessContext): PlanItem | undefined => itemsOf(context)[context.step];
 
 export const stepNow = (context: ProcessContext): PlanStep | undefined => {
   const item = itemNow(context);
-  return item === undefined || 'tell' in item ? undefined : item;
+  return item !== undefined && isStep(item) ? item : undefined;
 };
 
 export const branchesOf = ({ progress, step }: ProcessContext): readonly Branch[] =>
@@ -93,6 +101,16 @@ export const beginCompensation = ({ steps, progress }: ProcessContext): Partial<
 
 export const hasSignatures = ({ progress }: ProcessContext): boolean =>
   progress.some(({ branches }) => branches.some(({ state }) => state === 'signed'));
+
+/** All signatures so far. What was revoked before keeps its time. */
+export const withRevoked = ({ progress }: ProcessContext, at: number): Pick<ProcessContext, 'progress'> => ({
+  progress: progress.map((each) => ({
+    ...each,
+    branches: each.branches.map((branch) =>
+      branch.state === 'signed' ? { ...branch, revokedAt: branch.revokedAt ?? at } : branch,
+    ),
+  })),
+});
 
 /** Changes the progress of the current step. */
 export const withStep = (
@@ -126,7 +144,7 @@ export const isSkipped = (context: ProcessContext): boolean => {
   if (condition === undefined) return false;
   const items = itemsOf(context);
   return !holds(condition, (name) => {
-    const index = items.findIndex((item) => 'name' in item && item.name === name);
+    const index = items.findIndex((item) => isStep(item) && item.name === name);
     const found = context.progress[index];
     const signed = found?.branches.filter(({ state }) => state === 'signed').map(({ key }) => key);
     return found && { state: found.state, signed: signed ?? [] };

@@ -1,5 +1,5 @@
 /** What others see of a process: its published view, its result, and what the evidence is made of. */
-import type { PlanStep } from './process-plan.ts';
+import { isStep, type PlanStep } from './process-plan.ts';
 import {
   type Branch,
   type Failure,
@@ -16,14 +16,18 @@ export type ProcessOutcome = 'completed' | 'failed' | 'cancelled';
 export interface SignerView {
   readonly key: string;
   readonly name: string;
-  /** waiting: the step has not begun. rests: was not reached, and AGAIN would ask once more. */
-  readonly state: 'waiting' | 'open' | 'rests' | 'signed' | 'refused' | 'unreached' | 'withdrawn';
+  /**
+   * waiting: the step has not begun. rests: was not reached, and AGAIN would ask once more. revoked:
+   * has signed, and the process has failed since.
+   */
+  readonly state: 'waiting' | 'open' | 'rests' | 'signed' | 'revoked' | 'refused' | 'unreached' | 'withdrawn';
   /** Milliseconds since the epoch. */
   readonly at?: number | undefined;
   readonly msspTransId?: string | undefined;
   readonly code?: number | undefined;
   readonly reason?: string | undefined;
   readonly undelivered?: Branch['undelivered'];
+  readonly revokedAt?: number | undefined;
 }
 
 export interface StepView {
@@ -51,6 +55,7 @@ export interface ReportEntry {
   readonly code?: number | undefined;
   readonly reason?: string | undefined;
   readonly proof?: unknown;
+  readonly revokedAt?: number | undefined;
 }
 
 /** Input of `attest`. */
@@ -82,19 +87,20 @@ const isBegun = (each: StepProgress | undefined): each is StepProgress =>
   each !== undefined && each.state !== 'waiting';
 
 const viewOfBranch = (step: PlanStep, isNow: boolean, branch: Branch): SignerView => {
-  const { key, state, at, msspTransId, code, reason, undelivered } = branch;
+  const { key, at, msspTransId, code, reason, undelivered, revokedAt } = branch;
+  const state = revokedAt === undefined ? branch.state : 'revoked';
   const rests = isNow && state === 'unreached' && isHopeful(step, branch);
   return {
     ...{ key, name: personOf(step, branch)?.name ?? '' },
     state: rests ? 'rests' : state === 'leaving' ? 'open' : state,
-    ...{ at, msspTransId, code, reason, undelivered },
+    ...{ at, msspTransId, code, reason, undelivered, revokedAt },
   };
 };
 
 export const publishProcess = (context: ProcessContext): ProcessView => {
   const { title, progress, failure } = context;
   const steps = itemsOf(context).flatMap((item, index): StepView[] => {
-    if ('tell' in item) return [];
+    if (!isStep(item)) return [];
     const { name, need } = item;
     const found = progress[index];
     const signers = isBegun(found)
@@ -108,12 +114,12 @@ export const publishProcess = (context: ProcessContext): ProcessView => {
 export const reportOf = (context: ProcessContext): ProcessReport => {
   const { apId, id, failure, createdAt, progress } = context;
   const entries = itemsOf(context).flatMap((item, index) =>
-    'tell' in item
+    !isStep(item)
       ? []
       : (progress[index]?.branches ?? []).flatMap((branch) => {
-          const { key, state, at = 0, msspTransId, attempt, code, reason, proof } = branch;
+          const { key, state, at = 0, msspTransId, attempt, code, reason, proof, revokedAt } = branch;
           const person = personOf(item, branch);
-          const entry = { step: item.name, key, at, msspTransId, attempt, code, reason, proof };
+          const entry = { step: item.name, key, at, msspTransId, attempt, code, reason, proof, revokedAt };
           return person === undefined ? [] : [{ state, entry: { ...entry, person } }];
         }),
   );

@@ -35,6 +35,7 @@ import {
   type ProcessNotice,
   passOver,
   revokeLink,
+  revokeNow,
   type Tell,
   takeEnd,
   takeError,
@@ -104,6 +105,7 @@ const walk = {
     always: [
       { guard: 'isOver', target: '#process.deciding' },
       { guard: 'isTell', actions: 'tellNow' },
+      { guard: 'isRevoke', actions: 'revokeNow' },
       { guard: 'isSkipped', actions: 'skip' },
       { target: 'open' },
     ],
@@ -185,6 +187,7 @@ export const processMachine = setup({
     endStep: enqueueActions((given) => endStep(given as never)),
     skip: assign(({ context, event }) => passOver(context, 'skipped', event)),
     tellNow: enqueueActions((given) => tellNow(given as never)),
+    revokeNow: enqueueActions((given) => revokeNow(given as never)),
     compensate: assign(({ context }) => beginCompensation(context)),
     notifyEnd: enqueueActions((given) => notifyEnd(given as never)),
     countAttest: assign({ attests: ({ context: { attests = 0 } }) => attests + 1 }),
@@ -194,6 +197,7 @@ export const processMachine = setup({
     isOver: ({ context }) =>
       itemNow(context) === undefined || (context.failure !== undefined && !context.compensates),
     isTell: ({ context }) => 'tell' in (itemNow(context) ?? {}),
+    isRevoke: ({ context }) => 'revoke' in (itemNow(context) ?? {}),
     isSkipped: ({ context }) => isSkipped(context),
     isDone: ({ context }) => isDone(context),
     isLost: ({ context }) => lossOf(context) !== undefined,

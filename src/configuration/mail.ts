@@ -37,6 +37,13 @@ export const mailSettings = z
         { error: 'must be an address, or a name and an address: Example <sign@example.com>' },
       )
       .describe('Sender: an address, or `Example <sign@example.com>`.'),
+    templates: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        'Folder with templates for the mails to signers (signers.md). Default: mails of the service.',
+      ),
   })
   .refine(({ user, passwordFile }) => (user === undefined) === (passwordFile === undefined), {
     path: ['passwordFile'],

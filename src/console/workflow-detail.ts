@@ -4,6 +4,7 @@
  * An access to the names and words of people is recorded in the audit log before they are shown,
  * once in a session.
  */
+import { isStep } from '../../machines/process-plan.ts';
 import { itemsOf, type ProcessContext } from '../../machines/process-progress.ts';
 import { publishProcess, type StepView } from '../../machines/process-report.ts';
 import type { SignerContext } from '../../machines/signer-contract.ts';
@@ -82,6 +83,7 @@ const attempt = <T>(read: () => T): T | undefined => {
 
 const said = {
   signed: 'Signed',
+  revoked: 'Signed',
   refused: 'Refused',
   unreached: 'Not reached',
   rests: 'Not reached',
@@ -94,7 +96,8 @@ const withCode = (what: string, code: number | undefined): string =>
 const processEvents = (context: ProcessContext, steps: readonly StepView[]): readonly WorkflowEvent[] => [
   ...itemsOf(context).flatMap((item, index) => {
     const { since, at, state } = context.progress[index] ?? {};
-    if ('tell' in item || since === undefined) return [];
+    if (since === undefined) return [];
+    if (!isStep(item)) return 'revoke' in item ? [{ at: since, what: 'Signatures revoked' }] : [];
     const who = item.name;
     const begun = state === 'skipped' ? [] : [{ at: since, what: 'Step begun', who }];
     return at === undefined ? begun : [...begun, { at, what: `Step ${state}`, who }];

@@ -77,7 +77,7 @@ export const createEvidenceMaker = (options: {
   });
 
   const signatureIn = async (apId: string, entry: ReportEntry, place: string): Promise<SignatureEntry> => {
-    const { person, at, msspTransId = '', attempt = 1, proof } = entry;
+    const { person, at, msspTransId = '', attempt = 1, proof, revokedAt } = entry;
     const { cms, upstream } = await findSigned(apId, msspTransId, proof);
     if (cms === undefined) throw new Error(`${place}: the transaction has no signature`);
     const trust = upstream === undefined ? await custody.trust() : gatewayTrust?.(upstream.gateway);
@@ -91,6 +91,7 @@ export const createEvidenceMaker = (options: {
       ...personIn(entry),
       ...{ text: person.text, at: instantOf(at), msspTransId, attempt, serialNumber, cms },
       ...(upstream !== undefined && { upstream }),
+      ...(revokedAt !== undefined && { revokedAt: instantOf(revokedAt) }),
     });
     // Whose certificate it is and for which request, only the other service knows.
     if (upstream !== undefined) return entryWith(signer.serialNumber);

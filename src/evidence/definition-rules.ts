@@ -30,6 +30,8 @@ const stepSchema = z.object({
 });
 type Step = Readonly<z.infer<typeof stepSchema>>;
 
+const revokeSchema = z.object({ revoke: z.literal('signatures') });
+
 const definitionSchema = z.object({
   text: z.string().optional(),
   steps: z.array(stepSchema),
@@ -103,6 +105,17 @@ export function* checkDefinition(evidence: Evidence, given: unknown): Generator<
     const texts = step === undefined ? [] : textsFor(step, text, entry);
     if (texts.length === 0) yield problem(`signatures[${index}].msisdn`, 'NO_SIGNER');
     else if (!texts.includes(entry.text)) yield problem(`signatures[${index}].text`, 'ANOTHER_TEXT');
+  }
+
+  // The compensation runs as a whole when somebody has signed.
+  const last = compensation.findLastIndex((each) => revokeSchema.safeParse(each).success);
+  const revoked = new Set([
+    ...steps.map(({ name }) => name),
+    ...compensation.slice(0, last + 1).flatMap((each) => stepSchema.safeParse(each).data?.name ?? []),
+  ]);
+  for (const [index, { step, revokedAt }] of evidence.signatures.entries()) {
+    const isToBe = evidence.outcome !== 'completed' && last !== -1 && revoked.has(step);
+    if (isToBe !== (revokedAt !== undefined)) yield problem(`signatures[${index}].revokedAt`, 'NOT_REVOKED');
   }
 
   /** Before it no later step may have begun. */

@@ -73,6 +73,13 @@ export function* checkEntries(evidence: Evidence): Generator<EvidenceProblem> {
     if (time > end) yield problem(`${place}.at`, 'AFTER_THE_END');
     if (signs && time < (earliest.get(step) ?? '')) yield problem(`${place}.at`, 'OUT_OF_ORDER');
   }
+  for (const [index, { at: signedAt, revokedAt }] of signatures.entries()) {
+    if (revokedAt === undefined) continue;
+    const place = at('revokedAt')(index);
+    if (outcome === 'completed') yield problem(place, 'NOT_FAILED');
+    if (revokedAt < signedAt) yield problem(place, 'OUT_OF_ORDER');
+    if (revokedAt > end) yield problem(place, 'AFTER_THE_END');
+  }
   // Steps that compensate for a failure come last, and wait for ever when there is none.
   const last = steps.findLastIndex(({ state }) => state !== 'waiting');
   for (const [index, { name, state }] of steps.entries()) {

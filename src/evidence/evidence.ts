@@ -36,6 +36,9 @@ const signatureEntry = person.extend({
   upstream: upstreamSchema
     .optional()
     .describe('The transaction of another service, whose user has signed: its nonce is of that service'),
+  revokedAt: instant
+    .optional()
+    .describe('Since when the signature counts no more, by the compensation of a process that has failed'),
 });
 
 const refusalEntry = person.extend({

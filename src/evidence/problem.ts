@@ -29,6 +29,8 @@ const sentences = {
   AMBIGUOUS: 'belongs to another person elsewhere in the record',
   AFTER_THE_END: 'is later than the end of the process',
   OUT_OF_ORDER: 'is earlier than the steps before allow',
+  NOT_FAILED: 'is there although the process has not failed',
+  NOT_REVOKED: 'is not what the definition revokes',
   UNKNOWN_STEP: 'is no step of the process',
   SKIPPED: 'is a step that was skipped',
   NOT_SKIPPABLE: 'has no condition, so it cannot be skipped',

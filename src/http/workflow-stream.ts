@@ -21,7 +21,7 @@ const withTimes = (value: unknown): unknown => {
   if (typeof value !== 'object' || value === null) return value;
   const members = Object.entries(value).map(([name, member]) => [
     name,
-    name === 'at' && typeof member === 'number' ? isoOf(member) : withTimes(member),
+    (name === 'at' || name === 'revokedAt') && typeof member === 'number' ? isoOf(member) : withTimes(member),
   ]);
   return Object.fromEntries(members);
 };

@@ -8,6 +8,7 @@ import { type Mailer, openMailer } from '../mail.ts';
 import type { Tenants } from '../oauth/tenant.ts';
 import type { Source } from '../registry/rate-limiter.ts';
 import { createTaskLinks, linkTo } from '../tasks/links.ts';
+import { readMailTemplates } from '../tasks/mail-templates.ts';
 import { createSignerMails } from '../tasks/signer-mail.ts';
 import { createTasks } from '../tasks/signer-tasks.ts';
 import { createTaskRoutes } from '../tasks/tasks.route.ts';
@@ -57,7 +58,10 @@ export const openSignerPages = (
 export const openMail = ({ configuration: { mail, sandbox } }: Core): Mailer | undefined =>
   mail && openMailer(mail, { plainAllowed: sandbox || isLocalMailServer(mail.url) });
 
-/** @returns Undefined where no mail server is configured. */
+/**
+ * @returns Undefined where no mail server is configured.
+ * @throws MailFileError for templates that are not usable.
+ */
 export const openSignerMails = (
   core: Core,
   {
@@ -75,8 +79,12 @@ export const openSignerMails = (
   createSignerMails({
     ...{ ...options, mailer, links: createTaskLinks(core.masterKey), now: core.now },
     applicationName: namesOf(core),
+    fillTemplate: templatesOf(core),
     log: createMailLog(core.logger),
   });
+
+const templatesOf = ({ configuration: { mail } }: Core) =>
+  mail?.templates === undefined ? undefined : readMailTemplates(mail.templates);
 
 /**
  * @returns The address of a signer's page, for the application; undefined where this process does

@@ -4,9 +4,10 @@
  */
 import { html } from 'hono/html';
 import type { LoginLanguage } from '../registry/oauth-client.ts';
+import type { FilledMail, FillTemplate, MailKind } from './mail-templates.ts';
 
 export interface Invitation {
-  readonly what: 'invited' | 'reminded';
+  readonly what: MailKind;
   readonly language: LoginLanguage;
   /** Who asks, as people know them. */
   readonly application: string;
@@ -61,11 +62,17 @@ const words: Readonly<Record<LoginLanguage, InvitationWords>> = {
 /** A name is one line of a mail, whatever it holds. */
 const oneLine = (text: string): string => text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
 
-export const invitationMail = ({ what, language, link, ...given }: Invitation) => {
+/** @param fillTemplate Of the operator; goes before the words above. */
+export const invitationMail = (
+  { what, language, link, ...given }: Invitation,
+  fillTemplate: FillTemplate = () => undefined,
+): FilledMail => {
   const { subject, greeting, asks, purpose, open, how, yours } = words[language];
   const name = oneLine(given.name);
   const application = oneLine(given.application);
   const title = given.title === undefined ? undefined : oneLine(given.title);
+  const filled = fillTemplate(what, language, { name, application, title: title ?? '', link });
+  if (filled !== undefined) return filled;
   const about = title === undefined ? '' : `${purpose} ${title}`;
   const paragraphs = [greeting(name), [asks(application), about].filter(Boolean).join('\n')];
   const page = html`<!doctype html>

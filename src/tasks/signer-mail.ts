@@ -18,6 +18,7 @@ import { BusyError, type Engine } from '../engine/engine.ts';
 import { type Mail, MailError, type Mailer, type MailResult, mailSchema } from '../mail.ts';
 import { invitationMail } from './invitation.ts';
 import { linkTo, type TaskLinks } from './links.ts';
+import type { FillTemplate } from './mail-templates.ts';
 import { findSigner, languageOf, stateOf } from './signer-tasks.ts';
 
 /** Names mails by their instances; no address, no text, no link. */
@@ -60,6 +61,7 @@ export const createSignerMails = ({
   links,
   publicUrl,
   applicationName,
+  fillTemplate,
   now,
   log,
   policy = usualPolicy,
@@ -72,6 +74,8 @@ export const createSignerMails = ({
   readonly links: TaskLinks;
   readonly publicUrl: () => string | undefined;
   readonly applicationName: (apId: string) => string;
+  /** Of the operator. Default: none, so all mails are those of the service. */
+  readonly fillTemplate?: FillTemplate | undefined;
   readonly now: () => number;
   readonly log: MailLog;
   readonly policy?: ActivityPolicy;
@@ -87,12 +91,13 @@ export const createSignerMails = ({
       const url = publicUrl();
       if (url === undefined) throw new MailError('the public address is not known');
       const { apId, process } = found.context;
-      const mail = invitationMail({
+      const invitation = {
         ...{ what, name, title: process.title },
         application: applicationName(apId),
         language: languageOf(language) ?? 'en',
         link: linkTo(url, links.tokenFor(link)),
-      });
+      } as const;
+      const mail = invitationMail(invitation, fillTemplate);
       const result = await mailer.send(instance.id, { to: email, ...mail }, signal);
       if (result.kind === 'sent') log.sent(instance.id);
       else log.refused(instance.id, result.code);

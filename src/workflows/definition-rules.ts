@@ -232,7 +232,7 @@ function* problems(
   const all = [
     ...steps.map((step, index) => ({ step, at: `steps[${index}]` })),
     ...compensation.flatMap((step, index) =>
-      'tell' in step ? [] : [{ step, at: `compensation[${index}]` }],
+      'name' in step ? [{ step, at: `compensation[${index}]` }] : [],
     ),
   ];
   let people = 0;

@@ -177,6 +177,10 @@ const tell = z.strictObject({
   tell: z.string().max(2000).refine(isSecureAddress, { error: 'must be an https address' }),
 });
 
+const revoke = z.strictObject({
+  revoke: z.literal('signatures').describe('All signatures so far count no more, as the evidence says'),
+});
+
 export const definitionSchema = z
   .strictObject({
     version: z.literal(1).default(1).describe('Of this format'),
@@ -190,7 +194,7 @@ export const definitionSchema = z
       .min(1, { error: 'must have a step' })
       .max(maxSteps, { error: `may have ${maxSteps} elements at most` }),
     compensation: z
-      .array(z.union([tell, step]))
+      .array(z.union([tell, revoke, step]))
       .max(10, { error: 'may have 10 elements at most' })
       .default([])
       .describe('When the process fails or is cancelled after somebody has signed'),

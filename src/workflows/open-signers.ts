@@ -1,4 +1,5 @@
 /** The people of a process who may still sign, with what a link to the page of each is made of. */
+import { isStep } from '../../machines/process-plan.ts';
 import { itemsOf, type ProcessContext } from '../../machines/process-progress.ts';
 import type { SignerContext } from '../../machines/signer-contract.ts';
 import type { Engine, Instance } from '../engine/engine.ts';
@@ -21,11 +22,11 @@ export const readOpenSigners = async (
   if (record === undefined) return [];
   const context = record.context as ProcessContext;
   const wanted = itemsOf(context).flatMap((item, index) => {
-    const branches = 'tell' in item ? [] : (context.progress[index]?.branches ?? []);
+    const branches = isStep(item) ? (context.progress[index]?.branches ?? []) : [];
     return branches.flatMap(({ key, child, state, isLive }) => {
       const run = record.children?.[child]?.run;
       const mayStillSign = isLive && (state === 'open' || state === 'unreached');
-      if (run === undefined || 'tell' in item || !mayStillSign) return [];
+      if (run === undefined || !isStep(item) || !mayStillSign) return [];
       return [{ step: item.name, key, instance: childInstanceId(id, child, run) }];
     });
   });

@@ -58,7 +58,7 @@ export const planOf = (
     deadline: 'at' in deadline ? deadline.at : at + deadline.afterMs,
     steps: steps.map((step) => planStep(definition, step)),
     compensation: compensation.map((item) =>
-      'tell' in item ? item : planStep(definition, item, { afterMs: compensationDeadlineMs }),
+      'name' in item ? planStep(definition, item, { afterMs: compensationDeadlineMs }) : item,
     ),
   };
 };

@@ -440,6 +440,29 @@ describe('making an evidence record', () => {
     expect(await problemsIn(bad, { definition: given })).toEqual(['signatures[1].at OUT_OF_ORDER']);
   });
 
+  it('holds that the compensation revokes what its definition says', async () => {
+    const given = { ...definition, compensation: [{ revoke: 'signatures' }] };
+    const [first] = stage.ended.report.signatures;
+    if (first === undefined) throw new Error('no entry');
+    const states = [...steps('failed').slice(0, 1), { name: 'witness', state: 'waiting' as const }];
+    const make1 = (revokedAt: number | undefined, of: object = given, outcome = 'failed' as const) =>
+      make({ outcome, steps: states, signatures: [{ ...first, revokedAt }], refusals: [beat] }, of);
+    const good = await make1(now + 3 * minute);
+    expect(await problemsIn(good, { definition: given })).toEqual([]);
+    expect(await verifyEvidence(good, { roots: await stage.custody.trust() })).toMatchObject({
+      evidence: { signatures: [{ revokedAt: new Date(now + 3 * minute).toISOString() }] },
+    });
+    expect(await problemsIn(await make1(undefined), { definition: given })).toEqual([
+      'signatures[0].revokedAt NOT_REVOKED',
+    ]);
+    expect(await problemsIn(await make1(now + 3 * minute, definition), { definition })).toEqual([
+      'signatures[0].revokedAt NOT_REVOKED',
+    ]);
+    expect(await problemsIn(await make1(first.at - 1), {})).toEqual(['signatures[0].revokedAt OUT_OF_ORDER']);
+    const completed = await make({ signatures: [{ ...first, revokedAt: first.at }] });
+    expect(await problemsIn(completed, {})).toContain('signatures[0].revokedAt NOT_FAILED');
+  });
+
   it('uses the one key of the service, whoever asks first', async () => {
     const store = newCustody();
     const keys = await Promise.all([store.evidenceKey(), store.evidenceKey()]);

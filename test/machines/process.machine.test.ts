@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Condition } from '../../machines/process-plan.ts';
+import type { ProcessContext } from '../../machines/process-progress.ts';
 import { publishProcess, reportOf } from '../../machines/process-report.ts';
 import { type Family, rootId } from './family.ts';
 import {
@@ -269,6 +270,31 @@ describe('the compensation', () => {
       'notifyProcess end failed',
     ]);
     expect(states(family).map(([state]) => state)).toEqual(['done', 'failed', 'waiting', 'done']);
+  });
+
+  it('revokes the signatures so far, and not those that come after', () => {
+    const revokes = begin([step('one', ['Anna']), step('two', ['Beat'])], {
+      compensation: [{ revoke: 'signatures' }, step('undo', ['Anna'])],
+    });
+    sign(revokes, 'Anna');
+    revokes.pass(5);
+    fail(revokes, 'Beat', 401);
+    expect(states(revokes)).toEqual([
+      ['done', 'revoked'],
+      ['failed', 'refused'],
+      ['open', 'open'],
+    ]);
+    sign(revokes, 'Anna');
+    expect(end(revokes)).toEqual(['failed', 'REFUSED']);
+    expect(states(revokes)).toEqual([
+      ['done', 'revoked'],
+      ['failed', 'refused'],
+      ['done', 'signed'],
+    ]);
+    expect(told(revokes)).toContain('notifyProcess revoked failed');
+    const [first, last] = reportOf(revokes.context as ProcessContext).signatures;
+    expect(first?.revokedAt).toBe(start + 5);
+    expect(last).toMatchObject({ step: 'undo', revokedAt: undefined });
   });
 
   it('does not run when nobody has signed, and not when the process completes', () => {

@@ -1,6 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Person } from '../../machines/signer-contract.ts';
-import { openMailer } from '../../src/mail.ts';
+import { MailFileError, openMailer } from '../../src/mail.ts';
+import { readMailTemplates } from '../../src/tasks/mail-templates.ts';
 import { createStage } from '../engine/stage.ts';
 import { testRedis } from '../support/redis.ts';
 import { startMailServer, type TestMailServer } from '../support/smtp.ts';
@@ -44,6 +48,103 @@ const plainOf = (raw = ''): string =>
 
 const linkIn = (raw: string | undefined): string =>
   /https:\/\/sign\.example\.com(\/tasks\/[\w-]+)/.exec(plainOf(raw))?.[1] ?? '';
+
+describe('the templates of an operator', () => {
+  const folderWith = (files: Readonly<Record<string, string | Uint8Array>>): string => {
+    const folder = mkdtempSync(join(tmpdir(), 'paraph-mails-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+    return folder;
+  };
+  const text = 'Subject: {{title}} for {{name}}\n\nDear {{ name }},\n{{application}} asks: {{link}}\n';
+  const html = '<p title="{{name}}">Dear {{name}}</p><a href="{{link}}">{{title}}</a>';
+  const begin = async (files: Parameters<typeof folderWith>[0], person: Person) => {
+    const before = server.mails.length;
+    const other = stage();
+    const withTemplates = await startTaskStage(redis, other, {
+      mailer: openMailer({ url: server.url, from }, { plainAllowed: true }),
+      policy: { attempts: 5, backoffMs: 5 },
+      fillTemplate: readMailTemplates(folderWith(files)),
+    });
+    await withTemplates.begin([stepOf('board', [person], { remindMs: [20] })]);
+    const raws = (await mailsSince(before, 2)).map(({ raw }) => raw);
+    const isReminder = (raw: string) => plainOf(raw).includes('Reminder');
+    return { invited: raws.find((raw) => !isReminder(raw)) ?? '', reminded: raws.find(isReminder) ?? '' };
+  };
+
+  it('make the mails of their language; in HTML what they are filled with is escaped', async () => {
+    const name = `Anna <b>"O'Hara" & {{link}}</b>`;
+    const { invited, reminded } = await begin(
+      { 'invited.en.txt': text.replaceAll('\n', '\r\n'), 'invited.en.html': html, 'README.md': '{{' },
+      { ...withMail, name },
+    );
+    const plain = plainOf(invited);
+    expect(plain).toContain(`Dear ${name},`);
+    expect(plain).toMatch(/Example Insurance asks: https:\/\/sign\.example\.com\/tasks\/[\w-]+/);
+    const escaped = 'Anna &lt;b&gt;&quot;O&#39;Hara&quot; &amp; {{link}}&lt;/b&gt;';
+    expect(plain).toContain(
+      `<p title="${escaped}">Dear ${escaped}</p><a href="https://sign.example.com/tasks/`,
+    );
+    expect(plain).not.toContain('asks for your signature');
+    expect(plainOf(reminded)).toContain('Example Insurance asks for your signature.');
+  });
+
+  it('leave other languages to the mails of the service, and may be plain text alone', async () => {
+    const { invited } = await begin({ 'invited.en.txt': text }, { ...withMail, language: 'de' });
+    expect(plainOf(invited)).toContain('Guten Tag Anna Muster');
+    const english = await begin({ 'invited.en.txt': text }, withMail);
+    expect(english.invited).not.toMatch(/text\/html/);
+    expect(plainOf(english.invited)).toContain('Subject: Contract 4711 for Anna Muster\r\n');
+    expect(plainOf(english.invited)).toContain('Dear Anna Muster');
+  });
+
+  it.each([
+    [
+      { 'invited.en.txt': text.replace('{{link}}', '{{lnik}}') },
+      'invited.en.txt has the placeholder {{lnik}}, which is not known',
+    ],
+    [
+      { 'invited.en.txt': text.replace('{{link}}', '{{link') },
+      'invited.en.txt has braces {{ or }} that do not match',
+    ],
+    [
+      { 'invited.en.txt': text.replace('{{link}}', 'us') },
+      'invited.en.txt must have the placeholder {{link}}',
+    ],
+    [
+      { 'invited.en.txt': text, 'invited.en.html': '<p>{{name}}' },
+      'invited.en.html must have the placeholder {{link}}',
+    ],
+    [
+      { 'invited.en.txt': `Dear {{name}}\n${text}` },
+      'invited.en.txt must begin with a line "Subject: …" and an empty line',
+    ],
+    [
+      { 'invited.en.txt': text.replace('{{title}}', '{{link}}') },
+      'invited.en.txt must not have the placeholder {{link}} in its subject',
+    ],
+    [{ 'reminded.de.html': html }, 'reminded.de.html needs reminded.de.txt beside it'],
+    [
+      { 'invited.es.txt': text },
+      'invited.es.txt is none of invited.<language>.txt, reminded.<language>.txt and the same with .html',
+    ],
+    [
+      { 'invited.en.txt': Buffer.of(0xff) },
+      'invited.en.txt cannot be read (ERR_ENCODING_INVALID_ENCODED_DATA)',
+    ],
+    [{ 'invited.en.txt': text.padEnd(65_537) }, 'invited.en.txt is longer than 65536 bytes'],
+  ])('that cannot be used stop the start: %#', (files, words) => {
+    expect(() => readMailTemplates(folderWith(files as Record<string, string>))).toThrow(
+      new MailFileError(`mail.templates: ${words}`),
+    );
+  });
+
+  it('stop the start when their folder is not there', () => {
+    expect(() => readMailTemplates('/nowhere/at/all')).toThrow(
+      'mail.templates: the folder cannot be read (ENOENT)',
+    );
+  });
+});
 
 describe('a signer with an address', () => {
   it('gets a mail whose link opens the page, and which does not hold the text', async () => {

@@ -164,7 +164,7 @@ describe('a signature process', () => {
         { name: 'second', signers: [{ name: 'Dario', msisdn: `+${refusing}` }] },
         { name: 'third', signers: [robot('Beat', 2)] },
       ],
-      compensation: [{ tell: `http://127.0.0.1:${port}/undo` }],
+      compensation: [{ revoke: 'signatures' }, { tell: `http://127.0.0.1:${port}/undo` }],
     });
     const view = await ended('refused');
     expect(view).toMatchObject({
@@ -173,19 +173,22 @@ describe('a signature process', () => {
       output: { outcome: 'failed', evidence: expect.any(String) },
     });
     expect(view.context.steps.map(({ signers }: Json) => signers[0].state)).toEqual([
-      'signed',
+      'revoked',
       'refused',
       'waiting',
     ]);
+    const { revokedAt } = view.context.steps[0].signers[0];
+    expect(revokedAt).toMatch(/^\d{4}-.*Z$/);
     expect(await verifyEvidence(view.output.evidence, { roots: await rootsOf() })).toMatchObject({
       ok: true,
       evidence: {
         outcome: 'failed',
-        signatures: [{ step: 'first' }],
+        signatures: [{ step: 'first', revokedAt }],
         refusals: [{ step: 'second', kind: 'refused' }],
       },
     });
     await expect.poll(() => heard('refused')).toContain('process.failed second');
+    expect(heard('refused')).toContain('process.revoked failed');
     expect(
       told.find(({ path, data }) => path === '/undo' && data.process === 'refused').data,
     ).not.toHaveProperty('url');

@@ -37,6 +37,7 @@ const kinds: Readonly<Partial<Record<string, string>>> = {
   open: 'running',
   rests: 'stopped',
   refused: 'failed',
+  revoked: 'failed',
   unreached: 'failed',
   unmet: 'stopped',
 };
@@ -92,7 +93,7 @@ const childrenSection = ({ detail: { children }, workflow }: WorkflowModel): Htm
 const timelineItem = ({ at, what, who, msspTransId, reason }: WorkflowEvent): Html => {
   const kind = /^(Signed|Ended: completed|Step done)/.test(what)
     ? 'signed'
-    : /^(Refused|Not reached|Mail not|Ended|Step failed)/.test(what)
+    : /^(Refused|Not reached|Mail not|Ended|Step failed|Signatures revoked)/.test(what)
       ? 'failed'
       : 'pending';
   return html`<li class="${kind}"><p><strong>${what}</strong>${who === undefined ? nothing : html` ${who}`} ${transactionLink(msspTransId)}</p>${
