@@ -93,11 +93,11 @@ const statusOf = (revocation: Revocation | undefined): Buffer =>
       );
 
 /** @param asked All issued by this authority, with what is known of them. */
-export const createOcspAnswer = (
+export const createOcspAnswer = async (
   authority: Authority,
   asked: readonly { readonly id: CertificateId; readonly revocation: Revocation | undefined }[],
   { thisUpdate, nextUpdate }: { readonly thisUpdate: Date; readonly nextUpdate: Date },
-): Uint8Array => {
+): Promise<Uint8Array> => {
   const singles = asked.map(({ id: { bytes }, revocation }) =>
     sequence(
       bytes,
@@ -113,7 +113,7 @@ export const createOcspAnswer = (
   );
   const answer = sequence(
     body,
-    ...signBody(body, authority.privateKey),
+    ...(await signBody(body, authority.privateKey)),
     context(0, sequence(authority.certificate)),
   );
   return sequence(
