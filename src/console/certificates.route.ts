@@ -7,6 +7,7 @@ import {
   type Certificates,
   type IssuedCertificate,
   revocationReasons,
+  rollOverKinds,
 } from '../operators/certificates.ts';
 import { answer, type Refusal, refuse, refusedRole } from './answers.ts';
 import type { ConsoleEnvironment } from './deps.ts';
@@ -26,7 +27,7 @@ const target = z.union([z.strictObject({ msisdn }), z.strictObject({ serial })])
 const revokeBody = numberOrSerial.extend({ reason: z.enum(revocationReasons), why: reason.optional() });
 const numberBody = z.strictObject({ msisdn, why: reason.optional() });
 
-const rollOverBody = z.strictObject({ kind: z.enum(['issuing', 'root']), why: reason.optional() });
+const rollOverBody = z.strictObject({ kind: z.enum(rollOverKinds), why: reason.optional() });
 
 const refusals: Readonly<Record<CertificateError, Refusal>> = {
   role: refusedRole,

@@ -1,11 +1,17 @@
 /** Orders of operators about certificates. Each is in the audit log before it is done. */
 import { X509Certificate } from 'node:crypto';
-import type { CertificateTarget, IssuedCertificate, KeyCustody, RevocationReason } from '../pki/ports.ts';
+import type {
+  CertificateTarget,
+  IssuedCertificate,
+  KeyCustody,
+  RevocationReason,
+  RollOverKind,
+} from '../pki/ports.ts';
 import { type Audit, doneBy } from './audit.ts';
 import { includesRole, type Operator } from './operator.ts';
 
-export type { CertificateTarget, IssuedCertificate, RevocationReason } from '../pki/ports.ts';
-export { revocationReasons } from '../pki/ports.ts';
+export type { CertificateTarget, IssuedCertificate, RevocationReason, RollOverKind } from '../pki/ports.ts';
+export { revocationReasons, rollOverKinds } from '../pki/ports.ts';
 
 /** `nothing`: no certificate of that target can be revoked or renewed. */
 export type CertificateError = 'role' | 'unknown' | 'nothing';
@@ -25,10 +31,10 @@ export interface ShownAuthority {
 export interface Certificates {
   /** Roots, then issuing authorities; of each kind the last is used for what is issued. */
   authorities(): Promise<readonly ShownAuthority[]>;
-  /** Makes the next authority before its time. For admins. */
+  /** Makes the next authority, or key of the service, before its time. For admins. */
   rollOver(
     by: Operator,
-    kind: 'issuing' | 'root',
+    kind: RollOverKind,
     why?: string,
   ): Promise<{ readonly id: string } | { readonly refused: 'role' }>;
   /** Oldest first. */

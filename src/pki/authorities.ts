@@ -183,7 +183,7 @@ export const createAuthorities = ({
       const above = await aboveRoot(record.issuer);
       return { privateKey, certificates: [certificate, ...above.map((each) => each.certificate)] };
     },
-    nextName: async (kind: AuthorityKind): Promise<string> =>
+    nextName: async (kind: AuthorityKind | ServiceKind): Promise<string> =>
       versionName(baseOf(kind), (await currentOf(kind)).record.version + 1),
   };
 };

@@ -58,6 +58,10 @@ export const ownVault: KeyVault = {
     const { privateKey } = await generators[type]();
     return { privateKey: ownKey(privateKey), kept: privateKey.export({ format: 'jwk' }) };
   },
-  open: (kept) => ownKey(createPrivateKey({ key: kept as JsonWebKey, format: 'jwk' })),
+  open: (kept) => {
+    if (typeof kept === 'object' && kept !== null && 'token' in kept)
+      throw new Error('the private key is in a token, and custody in the configuration names none');
+    return ownKey(createPrivateKey({ key: kept as JsonWebKey, format: 'jwk' }));
+  },
   discard: () => undefined,
 };

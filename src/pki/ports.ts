@@ -139,6 +139,10 @@ export interface NamedAuthority {
   readonly privateKey: PrivateKey;
 }
 
+/** What can be followed by the next one before its time. */
+export const rollOverKinds = ['issuing', 'root', 'evidence', 'time-stamps'] as const;
+export type RollOverKind = (typeof rollOverKinds)[number];
+
 /** A serial number that a list of revoked certificates names. */
 export interface RevokedSerial extends Revocation {
   /** Of the certificate: lower-case hex. */
@@ -233,8 +237,8 @@ export interface KeyCustody {
   revocationOf(serial: string): Promise<Revocation | undefined>;
   /** What the authorities have ever revoked. The same array until there is more. */
   revokedSerials(): Promise<readonly RevokedSerial[]>;
-  /** Makes the next issuing authority or root now. @returns Its id, `issuing-2`. */
-  rollOver(kind: 'issuing' | 'root'): Promise<string>;
+  /** Makes the next authority or key of the service now. @returns Its id, `issuing-2`. */
+  rollOver(kind: RollOverKind): Promise<string>;
 }
 
 /** Where the custody keeps its records. The first writer wins; nothing is overwritten. */

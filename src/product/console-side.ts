@@ -90,7 +90,7 @@ export const openConsole = async (core: Core, surroundings: ConsoleSurroundings)
     now,
     onError,
   });
-  const secrets = secretsWith(masterKey, core.custodyOver(redis));
+  const secrets = secretsWith(masterKey, core.custodyOver(redis), core.vaultOver(redis));
   const { operators } = secrets;
   await operators.users.forgetFormer();
   const console = createConsole({

@@ -13,7 +13,7 @@ import { createCertificates } from '../operators/certificates.ts';
 import { createOperators } from '../operators/operators.ts';
 import { replayPolicy } from '../operators/replay-policy.ts';
 import { createReplays } from '../operators/replays.ts';
-import type { KeyCustody } from '../pki/ports.ts';
+import type { KeyCustody, KeyVault } from '../pki/ports.ts';
 import type { Protocol } from '../protocol/parse.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { callbackHostOf, type RegisteredProvider } from '../registry/application-providers.ts';
@@ -29,7 +29,7 @@ export interface OperatorsRooms
     'audit' | 'replays' | 'callbacks' | 'indexed' | 'providers' | 'sandbox' | 'links'
   > {
   readonly history: History;
-  secretsWith(masterKey: Uint8Array, custody: KeyCustody): SecretDeps;
+  secretsWith(masterKey: Uint8Array, custody: KeyCustody, vault: KeyVault): SecretDeps;
   close(): Promise<void>;
 }
 
@@ -105,7 +105,7 @@ export const openOperatorsRooms = (options: {
       policy: replayPolicy(operations.replay.policy),
     }),
     callbacks: createCallbackReplays({ callbacks: createCallbacks({ redis, shards }), audit, now }),
-    secretsWith: (masterKey, custody) => ({
+    secretsWith: (masterKey, custody, vault) => ({
       certificates: createCertificates({ custody, audit, now }),
       operators: createOperators({
         redis,
@@ -123,7 +123,7 @@ export const openOperatorsRooms = (options: {
         return {
           ...{ id, clients },
           changes: createClientChanges(sealed),
-          keys: createSigningKeys({ ...sealed, settings: configuration.oidc.keys }),
+          keys: createSigningKeys({ ...sealed, vault, settings: configuration.oidc.keys }),
         };
       }),
     }),

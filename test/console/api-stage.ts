@@ -43,6 +43,7 @@ export const startApiStage = async (
     ...stage.secretsWith(
       stage.product.core.masterKey,
       stage.product.core.custodyOver(stage.product.core.commands),
+      stage.product.core.vaultOver(stage.product.core.commands),
     ),
     operators,
     audit: stage.audit,

@@ -174,6 +174,11 @@ export const describeCustody = (name: string, create: (options: CustodyOptions) 
       expect(await custody.rollOver('issuing')).toBe('issuing-2');
       expect(await custody.rollOver('root')).toBe('root-2');
       expect(await custody.rollOver('issuing')).toBe('issuing-3');
+      const evidence = await custody.evidenceKey();
+      expect(await custody.rollOver('evidence')).toBe('evidence-2');
+      expect((await custody.evidenceKey()).privateKey.publicKey.equals(evidence.privateKey.publicKey)).toBe(
+        false,
+      );
       const other = newCustody(store);
       const after = await other.userKey(owner({ msisdn: '41700092502' }));
       expect(after.chain.certificates).toHaveLength(4);
