@@ -130,14 +130,14 @@ export const addCertificates: AddCommand = (program, context, done) => {
 
   const rollOver = certificates
     .command('roll-over')
-    .description('make the next authority before its time; for admins')
+    .description('make the next authority, or key of the service, before its time; for admins')
     .argument('<kind>', rollOverKinds.join(', '), parseOneOf('The kind', rollOverKinds))
     .option(...why)
     .option('--yes', 'do not ask');
   action(rollOver, async (admin, kind: RollOverKind, flags: Flags) => {
     if (!flags.yes) await confirm(context, `Make another ${kind} authority?`, {});
     const answer = await admin.post<{ id: string }>(['authorities', 'roll-over'], { kind, why: flags.why });
-    return ok(answer, `Made: ${answer.id} issues from now on.\n`);
+    return ok(answer, `Made: ${answer.id} is used from now on.\n`);
   });
 
   const reassign = certificates

@@ -1,6 +1,7 @@
 /** A token in software (SoftHSM), and the package by which the product calls it. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { installIn, npmIn } from './install.ts';
@@ -23,8 +24,8 @@ export interface SoftToken {
   comeBack(): void;
   /** Its private keys, as another program sees them: the label, and whether the token gives the key away. */
   privateKeys(): readonly { readonly label: string; readonly isHidden: boolean }[];
-  /** Signatures in a second of one session in a loop, beside nothing else. */
-  bareRate(calls: number): number;
+  /** Opens a session in this process, where the library is open already. @returns Signs once. */
+  bareSigner(): () => void;
   remove(): void;
 }
 
@@ -46,55 +47,48 @@ export const makeSoftToken = (): SoftToken | undefined => {
   const environment = { SOFTHSM2_CONF: settings, NODE_PATH: join(folder, 'node_modules') };
   const init = ['--init-token', '--free', '--label', tokenLabel, '--pin', pin, '--so-pin', '82620'];
   execFileSync('softhsm2-util', init, { env: { ...process.env, ...environment } });
-  const look = join(folder, 'token.cjs');
-  writeFileSync(look, tokenProgram);
-  const env = { ...process.env, ...environment };
-  const ask = (...words: readonly string[]) =>
-    JSON.parse(execFileSync(process.execPath, [look, library, pin, ...words], { env, encoding: 'utf8' }));
+  const look = join(folder, 'look.cjs');
+  writeFileSync(look, lookProgram);
   return {
     ...{ folder, library, environment, remove },
     configuration: { kind: 'pkcs11', module: library, tokenLabel },
     leave: () => renameSync(tokens, `${tokens}-away`),
     comeBack: () => renameSync(`${tokens}-away`, tokens),
-    privateKeys: () => ask('keys'),
-    bareRate: (calls) => ask('rate', String(calls)),
+    privateKeys: () => {
+      const env = { ...process.env, ...environment };
+      return JSON.parse(execFileSync(process.execPath, [look, library, pin], { env, encoding: 'utf8' }));
+    },
+    bareSigner: () => {
+      const p = createRequire(look)('pkcs11js');
+      const token = new p.PKCS11();
+      token.load(library);
+      const slots: readonly Buffer[] = token.C_GetSlotList(true);
+      const slot = slots.find((each) => token.C_GetTokenInfo(each).label.trim() === tokenLabel);
+      const session = token.C_OpenSession(slot, p.CKF_SERIAL_SESSION | p.CKF_RW_SESSION);
+      const isKept = { type: p.CKA_TOKEN, value: true };
+      const curve = { type: p.CKA_EC_PARAMS, value: Buffer.from('06082a8648ce3d030107', 'hex') };
+      const { privateKey } = token.C_GenerateKeyPair(
+        ...[session, { mechanism: p.CKM_EC_KEY_PAIR_GEN }, [curve, isKept]],
+        [isKept, { type: p.CKA_PRIVATE, value: true }, { type: p.CKA_SIGN, value: true }],
+      );
+      return () => {
+        token.C_SignInit(session, { mechanism: p.CKM_ECDSA }, privateKey);
+        token.C_Sign(session, Buffer.alloc(32, 1), Buffer.alloc(64));
+      };
+    },
   };
 };
 
 /** In a process of its own: the library has one state for each process. */
-const tokenProgram = `
+const lookProgram = `
 const p = require('pkcs11js');
-const [, , library, pin, order, calls] = process.argv;
+const [, , library, pin] = process.argv;
 const token = new p.PKCS11();
 token.load(library);
 token.C_Initialize();
 const slot = token.C_GetSlotList(true).find((each) => token.C_GetTokenInfo(each).label.trim() === '${tokenLabel}');
-const session = token.C_OpenSession(slot, p.CKF_SERIAL_SESSION | p.CKF_RW_SESSION);
+const session = token.C_OpenSession(slot, p.CKF_SERIAL_SESSION);
 token.C_Login(session, p.CKU_USER, pin);
-const rate = () => {
-  const curve = { type: p.CKA_EC_PARAMS, value: Buffer.from('06082a8648ce3d030107', 'hex') };
-  const making = { mechanism: p.CKM_EC_KEY_PAIR_GEN };
-  const isKept = { type: p.CKA_TOKEN, value: true };
-  const { publicKey, privateKey } = token.C_GenerateKeyPair(session, making, [curve, isKept], [
-    isKept,
-    { type: p.CKA_PRIVATE, value: true },
-    { type: p.CKA_SIGN, value: true },
-  ]);
-  const sign = () => {
-    token.C_SignInit(session, { mechanism: p.CKM_ECDSA }, privateKey);
-    token.C_Sign(session, Buffer.alloc(32, 1), Buffer.alloc(64));
-  };
-  for (let done = 0; done < calls / 10; done += 1) sign();
-  const begin = performance.now();
-  for (let done = 0; done < calls; done += 1) sign();
-  const seconds = (performance.now() - begin) / 1000;
-  for (const key of [publicKey, privateKey]) token.C_DestroyObject(session, key);
-  console.log(calls / seconds);
-};
-if (order === 'rate') {
-  rate();
-  process.exit();
-}
 token.C_FindObjectsInit(session, [{ type: p.CKA_CLASS, value: p.CKO_PRIVATE_KEY }]);
 const keys = token.C_FindObjects(session, 1000);
 token.C_FindObjectsFinal(session);

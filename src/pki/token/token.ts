@@ -31,7 +31,7 @@ export interface TokenSettings extends TokenPlace {
 export class TokenSetupError extends Error {}
 
 /** The token is away, or did not answer in time. */
-export class TokenAwayError extends Error {}
+class TokenAwayError extends Error {}
 
 /** The token answers, and does not do it. `code`: CKR_…; undefined when it does not have the key. */
 export class TokenRefusedError extends Error {
@@ -69,7 +69,7 @@ interface Thread {
 }
 
 /** So many calls wait in a thread, so that it has one when another ends. */
-const inHandOfThread = 8;
+const inHandOfThread = 16;
 
 /** A token may take long to find an RSA key. */
 const makeMs = 30_000;
