@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /**
  * The environment variables: what differs between two machines with the same configuration file,
- * and two secrets (the master key, and a password inside REDIS_URL). This is the only file that
+ * and secrets (the master key, a PIN, and a password inside REDIS_URL). This is the only file that
  * reads `process.env`.
  *
  * An empty variable counts as unset, because compose files and shells pass `NAME=` for "nothing".
@@ -60,6 +60,11 @@ export const environmentSchema = z.object({
       'For `paraph master-key add` alone: the master key that is to replace the present one ([operations/master-key.md](operations/master-key.md)).',
     hint: 'base64url of 32 bytes (43 characters)',
   }),
+  PARAPH_TOKEN_PIN: z.string().optional().meta({
+    description:
+      'PIN of the PKCS#11 token, where `custody` names one and no `pinFile` ([operations/pkcs11.md](operations/pkcs11.md)).',
+    hint: 'the PIN of the token',
+  }),
   PARAPH_NEW_AUTHORITY: flag.optional().meta({
     description:
       'Whether a start that finds no certificate authority in Redis may make one: 1 also when the master key was used before, 0 never. Without it, when nothing says that the key was used (see reliability.md, An empty Redis).',
@@ -95,6 +100,7 @@ const named = (values: z.output<typeof environmentSchema>) => ({
   redisUrl: values.REDIS_URL,
   masterKey: values.PARAPH_MASTER_KEY,
   newMasterKey: values.PARAPH_NEW_MASTER_KEY,
+  tokenPin: values.PARAPH_TOKEN_PIN,
   /** Whether a new authority may be made. Undefined: when the master key is new. */
   newAuthority: values.PARAPH_NEW_AUTHORITY,
   logLevel: values.PARAPH_LOG_LEVEL,
@@ -102,7 +108,7 @@ const named = (values: z.output<typeof environmentSchema>) => ({
   redisServer: values.PARAPH_REDIS_SERVER,
 });
 
-/** Holds the master key: never log it whole. */
+/** Holds the master key and a PIN: never log it whole. */
 export type Environment = Readonly<ReturnType<typeof named>>;
 
 /**

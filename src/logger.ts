@@ -25,6 +25,7 @@ const secretNames = [
   'privateKey',
   'authorization',
   'pin',
+  'tokenPin',
   'session_token',
 ];
 

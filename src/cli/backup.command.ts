@@ -22,7 +22,7 @@ import {
   type Report,
   UsageError,
 } from './context.ts';
-import { serviceKeyOf } from './local-api.ts';
+import { serviceKeyOf, vaultIn } from './local-api.ts';
 import { embeddedRedisUrl, existingMasterKey, withRedisAt } from './service-redis.ts';
 
 interface Stage {
@@ -86,7 +86,7 @@ const sizeOf = (bytes: number): string =>
 /** @throws UsageError when it is not the key that opens what is stored. */
 const assertServiceKey = async (
   { redis, masterKey, configuration }: Stage,
-  now: () => number,
+  context: CliContext,
 ): Promise<void> => {
   const [{ createKeyCustody }, { createCustodyStore }] = await Promise.all([
     import('../pki/custody.ts'),
@@ -94,7 +94,10 @@ const assertServiceKey = async (
   ]);
   const serviceKey = (await serviceKeyOf({ redis, configuration }, masterKey)) ?? masterKey;
   const store = createCustodyStore(redis, configuration.queue.prefix);
-  const custody = createKeyCustody({ store, masterKey: serviceKey, now });
+  const custody = createKeyCustody({
+    ...{ store, masterKey: serviceKey, now: context.now },
+    vault: await vaultIn(context, configuration),
+  });
   if (!(await custody.hasAuthority())) {
     throw refused(
       'refused',
@@ -122,7 +125,7 @@ const backup = (context: CliContext, path: string): Promise<Report> =>
         import('../product/redis-at-start.ts'),
       ]);
       const { masterKey, redis, configuration } = stage;
-      await assertServiceKey(stage, context.now);
+      await assertServiceKey(stage, context);
       const { prefix, shards } = configuration.queue;
       const file = await createBackupFile(path, masterKey, {
         product: productVersion() ?? 'unknown',

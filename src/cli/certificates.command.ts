@@ -3,7 +3,13 @@
  * it needs the master key of the service, because serial numbers of people are sealed with it.
  */
 import type { ShownCertificate } from '../console/pages/certificates-page.ts';
-import { type RevocationReason, revocationReasons, type ShownAuthority } from '../operators/certificates.ts';
+import {
+  type RevocationReason,
+  type RollOverKind,
+  revocationReasons,
+  rollOverKinds,
+  type ShownAuthority,
+} from '../operators/certificates.ts';
 import { type Admin, secretActions } from './admin.ts';
 import { type AddCommand, type CliContext, ok, type Report, UsageError } from './context.ts';
 import { table } from './screen.ts';
@@ -51,8 +57,6 @@ const list = async (context: CliContext, admin: Admin, flags: Flags): Promise<Re
   const text = certificates.length === 0 ? 'No certificates.\n' : table(columns, certificates, context);
   return ok({ certificates: document }, text);
 };
-
-const kinds = ['issuing', 'root'] as const;
 
 const listAuthorities = async (context: CliContext, admin: Admin): Promise<Report> => {
   const { authorities } = await admin.get<{ authorities: readonly ShownAuthority[] }>(['authorities']);
@@ -126,14 +130,14 @@ export const addCertificates: AddCommand = (program, context, done) => {
 
   const rollOver = certificates
     .command('roll-over')
-    .description('make the next authority before its time; for admins')
-    .argument('<kind>', kinds.join(' or '), parseOneOf('The kind', kinds))
+    .description('make the next authority, or key of the service, before its time; for admins')
+    .argument('<kind>', rollOverKinds.join(', '), parseOneOf('The kind', rollOverKinds))
     .option(...why)
     .option('--yes', 'do not ask');
-  action(rollOver, async (admin, kind: (typeof kinds)[number], flags: Flags) => {
+  action(rollOver, async (admin, kind: RollOverKind, flags: Flags) => {
     if (!flags.yes) await confirm(context, `Make another ${kind} authority?`, {});
     const answer = await admin.post<{ id: string }>(['authorities', 'roll-over'], { kind, why: flags.why });
-    return ok(answer, `Made: ${answer.id} issues from now on.\n`);
+    return ok(answer, `Made: ${answer.id} is used from now on.\n`);
   });
 
   const reassign = certificates

@@ -9,7 +9,7 @@ import type { Configuration } from '../configuration/schema.ts';
 import type { AdminApiDeps, SecretDeps, UserDeps } from '../console/deps.ts';
 import type { Workflow } from '../engine/define.ts';
 import type { PhoneAdmin } from '../phone/phone-admin.ts';
-import type { KeyCustody } from '../pki/ports.ts';
+import type { KeyCustody, KeyVault } from '../pki/ports.ts';
 import { type CliContext, environmentIn, UsageError } from './context.ts';
 import { existingMasterKey, isConnectionError, type OperationsSession } from './service-redis.ts';
 
@@ -22,6 +22,12 @@ const opened = (opening: Promise<unknown>): Promise<unknown> =>
     if (isConnectionError(error)) throw error;
     throw new UsageError(otherKey);
   });
+
+/** Where private keys are, for a command. A token is opened when one of its keys is used. */
+export const vaultIn = async (context: CliContext, configuration: Configuration): Promise<KeyVault> => {
+  const { openTokenSide } = await import('../product/token-side.ts');
+  return openTokenSide(configuration, { pin: environmentIn(context).tokenPin }).vault();
+};
 
 /**
  * The service key, where the store has one.
@@ -140,14 +146,15 @@ export const openSecrets = async (
   ]);
   const { queue, operations, pki, publicUrl } = session.configuration;
   const store = createCustodyStore(session.redis, queue.prefix);
+  const vault = await vaultIn(context, session.configuration);
   const custody = createKeyCustody({
-    ...{ store, masterKey, now: context.now },
+    ...{ store, masterKey, vault, now: context.now },
     pointersOf: pointersUnder(pki.url ?? publicUrl),
   });
   const admin = await openPhones(context, session, masterKey, custody, async () =>
     secrets.operators.address(),
   );
-  const secrets: SecretDeps = session.secretsWith(masterKey, custody, admin);
+  const secrets: SecretDeps = session.secretsWith({ masterKey, custody, vault, phones: admin });
   // Without an authority, the keys that sign ID tokens show whether it is the right one.
   for (const { keys } of secrets.tenants) await opened(keys.list());
   // Who owns a number.

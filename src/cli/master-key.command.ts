@@ -16,6 +16,7 @@ import {
   removeOtherMasterKeys,
 } from '../pki/service-key.ts';
 import { type AddCommand, type CliContext, environmentIn, ok, type Report, UsageError } from './context.ts';
+import { vaultIn } from './local-api.ts';
 import { existingMasterKey, type OperationsSession, withOperations } from './service-redis.ts';
 import { iso } from './transactions-row.ts';
 
@@ -47,7 +48,10 @@ const openStage = async (
     slots,
     masterKey,
     newKey: newMasterKey === undefined ? undefined : Buffer.from(newMasterKey, 'base64url'),
-    serviceKey: await unlockStore({ redis, prefix, masterKey, now: context.now }),
+    serviceKey: await unlockStore({
+      ...{ redis, prefix, masterKey, now: context.now },
+      vault: await vaultIn(context, configuration),
+    }),
     record: (details) =>
       audit.record({ who: operator.name, via: operator.via, action: 'master-key', details }),
   };

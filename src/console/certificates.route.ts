@@ -7,6 +7,7 @@ import {
   type Certificates,
   type IssuedCertificate,
   revocationReasons,
+  rollOverKinds,
 } from '../operators/certificates.ts';
 import { answer, type Refusal, refuse } from './answers.ts';
 import type { ConsoleEnvironment } from './deps.ts';
@@ -22,7 +23,7 @@ const target = z.union([z.strictObject({ msisdn }), z.strictObject({ serial })])
 const revokeBody = numberOrSerial.extend({ reason: z.enum(revocationReasons), why: reason.optional() });
 const numberBody = z.strictObject({ msisdn, why: reason.optional() });
 
-const rollOverBody = z.strictObject({ kind: z.enum(['issuing', 'root']), why: reason.optional() });
+const rollOverBody = z.strictObject({ kind: z.enum(rollOverKinds), why: reason.optional() });
 
 const refusals: Readonly<Record<CertificateError, Refusal>> = {
   unknown: [404, 'unknown', 'There is no such certificate'],

@@ -6,7 +6,6 @@
  * case the signature is verified here, because a record that does not verify is of no use.
  */
 import { Buffer } from 'node:buffer';
-import { CompactSign } from 'jose';
 import { z } from 'zod';
 import { type UpstreamTransaction, upstreamSchema } from '../../machines/outcome.ts';
 import type { ProcessReport, ReportEntry } from '../../machines/process-report.ts';
@@ -125,8 +124,9 @@ export const createEvidenceMaker = (options: {
     });
     const { privateKey, certificates } = await custody.evidenceKey();
     const x5c = certificates.map((der) => Buffer.from(der).toString('base64'));
-    return new CompactSign(Buffer.from(JSON.stringify(evidence)))
-      .setProtectedHeader({ alg: 'ES256', typ: evidenceType, x5c })
-      .sign(privateKey);
+    const header = { alg: 'ES256', typ: evidenceType, x5c };
+    const signed = [header, evidence].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'));
+    const signature = await privateKey.sign(Buffer.from(signed.join('.')), 'ES256');
+    return [...signed, Buffer.from(signature).toString('base64url')].join('.');
   };
 };

@@ -17,7 +17,7 @@ const load = async (): Promise<typeof import('oidc-provider')> => {
   }
 };
 
-export const { Provider, errors, interactionPolicy } = await load();
+export const { ExternalSigningKey, Provider, errors, interactionPolicy } = await load();
 
 /** A parameter as the library hands it out; undefined unless it is a text. */
 export const readText = (value: unknown): string | undefined =>

@@ -5,6 +5,7 @@
  */
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
+import type { KeyVault } from '../pki/ports.ts';
 import { deriveKey } from '../pki/sealed-json.ts';
 import { toError } from '../redis/to-error.ts';
 import type { OauthTenant } from '../registry/oauth-client.ts';
@@ -33,6 +34,8 @@ export interface OauthOptions
   /** Asked at the first request: `https://sign.example.com`. */
   readonly publicUrl: () => string;
   readonly masterKey: Uint8Array;
+  /** Where the keys of ID tokens are made. */
+  readonly vault: KeyVault;
   /** Of the key custody. */
   readonly ownerOf: OwnerOf;
   readonly passwords: PasswordVerifier;

@@ -5,6 +5,7 @@
  * two seconds.
  */
 import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
+import type { KeyVault } from '../pki/ports.ts';
 import { deriveKey } from '../pki/sealed-json.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { toError } from '../redis/to-error.ts';
@@ -31,6 +32,7 @@ export interface TenantsOptions extends Pick<OauthDeps, 'settings' | 'subscriber
   readonly redis: RedisClient;
   readonly prefix: string;
   readonly masterKey: Uint8Array;
+  readonly vault: KeyVault;
   readonly ownerOf: OwnerOf;
   readonly checkSecret: (tenant: Tenant, ...offered: Parameters<CheckSecret>) => ReturnType<CheckSecret>;
   readonly backchannelOf: (tenant: Tenant) => ProviderOptions['backchannel'];
@@ -46,7 +48,7 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
   const clients = new Map(template.clients.map((client) => [client.id, client]));
   const sealed = { redis, prefix, tenant: template.id, masterKey };
   const store = createSealedStore(sealed);
-  const keys = createSigningKeys({ ...sealed, settings: settings.keys, now });
+  const keys = createSigningKeys({ ...sealed, vault: options.vault, settings: settings.keys, now });
   const clientChanges = createClientChanges({ ...sealed, now });
   const cookieKey = deriveKey(masterKey, `paraph oidc cookies ${template.id}`).toString('base64url');
 

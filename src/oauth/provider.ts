@@ -3,7 +3,6 @@
  * algorithms (secrets are stored as hashes), dynamic registration, remote documents, resource
  * indicators. Addresses come from the issuer (`mount.ts`).
  */
-import type { JWK } from 'jose';
 import type {
   Account,
   Adapter,
@@ -34,13 +33,14 @@ import { existingGrantWith, policyWith } from './interaction-policy.ts';
 import { type CheckSecret, errors, Provider, patchLibrary } from './library.ts';
 import { mayRead } from './par/answers.ts';
 import { dpopAlgorithms } from './par/dpop-proof.ts';
+import type { ProviderKey } from './signing-keys.ts';
 import type { Tenant } from './tenant.ts';
 
 export interface ProviderOptions {
   readonly settings: OauthSettings;
   readonly adapter: (model: string) => Adapter;
   readonly endedBefore: AdapterOptions['endedBefore'];
-  readonly jwks: readonly JWK[];
+  readonly jwks: readonly ProviderKey[];
   readonly cookieKeys: readonly string[];
   readonly subscribers: SubscriberRegistry;
   readonly checkSecret: CheckSecret;
@@ -126,6 +126,10 @@ export const createProvider = (
       clientCredentials: { enabled: false },
       devInteractions: { enabled: false },
       dPoP: { enabled: true },
+      externalSigningSupport: {
+        enabled: options.jwks.some((key) => 'keyObject' in key),
+        ack: 'experimental-01',
+      },
       introspection: {
         enabled: true,
         // A resource server may ask about access tokens; other tokens only their owner.

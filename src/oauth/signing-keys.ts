@@ -7,16 +7,17 @@
  *
  * Stored in one hash, `<prefix>:oidc:<tenant>:keys`, with a field for each key: `RSA:0`, `EC:0`,
  * `OKP:0`, `RSA:1` … A field is written once. It holds the time from which the key signs, and the
- * private key, sealed under the master key.
+ * private key, or its name in a token, sealed under the master key.
  */
-import { generateKeyPair, type KeyObject } from 'node:crypto';
-import { promisify } from 'node:util';
 import { calculateJwkThumbprint, exportJWK, type JWK } from 'jose';
+import type { ExternalSigningKey } from 'oidc-provider';
+import { ownVault } from '../pki/key-vault.ts';
+import { type KeyType, KeyTypeError, type KeyVault } from '../pki/ports.ts';
 import { createSealer } from '../pki/sealed-record.ts';
 import type { RedisClient } from '../redis/connect.ts';
+import { createTokenKeys } from './token-keys.ts';
 
-const keyTypes = ['RSA', 'EC', 'OKP'] as const;
-type KeyType = (typeof keyTypes)[number];
+const keyTypes = ['RSA', 'EC', 'OKP'] as const satisfies readonly KeyType[];
 
 /**
  * published  In the key set; it does not sign yet.
@@ -33,21 +34,22 @@ export interface SigningKey {
   readonly withdrawnAt: number | undefined;
 }
 
-/** `jwk` is the private key. */
-type StoredKey = SigningKey & { readonly jwk: JWK; readonly field: string };
+/** As the library takes it: with the private key, or with a way to it. */
+export type ProviderKey = JWK | ExternalSigningKey;
+
+interface OpenKey {
+  readonly kid: string;
+  readonly jwks: readonly ProviderKey[];
+  /** What {@link KeyVault.discard} needs. */
+  readonly kept: unknown;
+}
+
+type StoredKey = SigningKey & OpenKey & { readonly field: string };
 
 interface Field {
   readonly signsFrom: number;
   readonly sealed: string;
 }
-
-const generate = promisify(generateKeyPair);
-
-const generators: Readonly<Record<KeyType, () => Promise<{ readonly privateKey: KeyObject }>>> = {
-  RSA: () => generate('rsa', { modulusLength: 2048 }),
-  EC: () => generate('ec', { namedCurve: 'P-256' }),
-  OKP: () => generate('ed25519'),
-};
 
 const order: Record<SigningKey['state'], number> = { signing: 0, published: 1, retiring: 2 };
 
@@ -56,6 +58,7 @@ export const createSigningKeys = ({
   prefix,
   tenant,
   masterKey,
+  vault = ownVault,
   settings,
   now,
 }: {
@@ -63,26 +66,44 @@ export const createSigningKeys = ({
   readonly prefix: string;
   readonly tenant: string;
   readonly masterKey: Uint8Array;
+  /** Where the keys are made. Default: in this process. */
+  readonly vault?: KeyVault;
   readonly settings: { readonly publishSeconds: number; readonly keepSeconds: number };
   readonly now: () => number;
 }) => {
   const sealer = createSealer(masterKey);
   const hash = `${prefix}:oidc:${tenant}:keys`;
   const recordName = (field: string): string => `oidc:${tenant}:${field}`;
-  const opened = new Map<string, JWK>();
+  const opened = new Map<string, OpenKey>();
+  /** Those that the vault can make. */
+  const made = new Set<KeyType>(keyTypes);
 
   const offer = async (kty: KeyType, generation: number, signsFrom: number): Promise<void> => {
-    const jwk = await exportJWK((await generators[kty]()).privateKey);
-    const kid = await calculateJwkThumbprint(jwk);
     const field = `${kty}:${generation}`;
-    const sealed = await sealer.seal({ name: recordName(field), payload: { ...jwk, kid, use: 'sig' } });
-    await redis.hsetnx(hash, field, JSON.stringify({ signsFrom, sealed } satisfies Field));
+    const name = recordName(field);
+    const key = await vault.make(name, kty).catch((error: unknown) => {
+      // Few tokens know Ed25519. Without its key, logins work for all who do not ask for it.
+      if (!(error instanceof KeyTypeError) || kty !== 'OKP') throw error;
+      made.delete(kty);
+      return undefined;
+    });
+    if (key === undefined) return;
+    const { privateKey, kept } = key;
+    const kid = await calculateJwkThumbprint(await exportJWK(privateKey.publicKey));
+    const sealed = await sealer.seal({ name, payload: { ...Object(kept), kid, use: 'sig' } });
+    const isFirst = await redis.hsetnx(hash, field, JSON.stringify({ signsFrom, sealed } satisfies Field));
+    if (isFirst === 0) vault.discard(kept);
   };
 
-  const open = async (field: string, sealed: string): Promise<JWK> => {
-    const jwk = opened.get(field) ?? ((await sealer.open(recordName(field), sealed)).payload as JWK);
-    opened.set(field, jwk);
-    return jwk;
+  const open = async (field: string, sealed: string): Promise<OpenKey> => {
+    const present = opened.get(field);
+    if (present !== undefined) return present;
+    const kept = (await sealer.open(recordName(field), sealed)).payload as JWK;
+    const { kid = '' } = kept;
+    const jwks = kept.kty === undefined ? createTokenKeys(vault.open(kept), kid) : [kept];
+    const key = { kid, jwks, kept };
+    opened.set(field, key);
+    return key;
   };
 
   const readGenerations = (kty: KeyType, fields: Readonly<Record<string, string>>) =>
@@ -103,12 +124,11 @@ export const createSigningKeys = ({
     const signing = generations.findLastIndex(({ signsFrom }) => signsFrom <= now());
     const keys = generations.map(async ({ field, signsFrom, sealed }, index): Promise<StoredKey> => {
       const successors = generations.slice(index + 1).map((key) => key.signsFrom);
-      const jwk = await open(field, sealed);
+      const key = await open(field, sealed);
       const older = index < signing ? 'retiring' : 'published';
       return {
-        kid: jwk.kid ?? '',
+        ...key,
         kty,
-        jwk,
         field,
         state: index === signing ? 'signing' : older,
         signsFrom,
@@ -128,7 +148,7 @@ export const createSigningKeys = ({
   };
 
   /** Leaves the private key out. */
-  const toPublic = ({ jwk: _, field: __, ...key }: StoredKey): SigningKey => key;
+  const toPublic = ({ jwks: _, kept: __, field: ___, ...key }: StoredKey): SigningKey => key;
 
   /**
    * Makes the first generation where there is none.
@@ -136,15 +156,15 @@ export const createSigningKeys = ({
    * @returns The private keys, the signing one of each type first, because the library takes the
    *   first that fits; `version` changes when the set or the signing key changes.
    */
-  const current = async (): Promise<{ readonly jwks: readonly JWK[]; readonly version: string }> => {
+  const current = async (): Promise<{ readonly jwks: readonly ProviderKey[]; readonly version: string }> => {
     const keys = (await readAll()).filter(isPublic);
-    if (!keyTypes.every((kty) => keys.some((key) => key.kty === kty))) {
-      await Promise.all(keyTypes.map((kty) => offer(kty, 0, 0)));
+    if (![...made].every((kty) => keys.some((key) => key.kty === kty))) {
+      await Promise.all([...made].map((kty) => offer(kty, 0, 0)));
       return current();
     }
     return {
       // Copies, because the library changes the keys that it is given.
-      jwks: keys.map(({ jwk }) => ({ ...jwk })),
+      jwks: keys.flatMap(({ jwks }) => jwks.map((key) => ('keyObject' in key ? key : { ...key }))),
       version: keys.map(({ kid, state }) => `${kid}=${state}`).join(' '),
     };
   };
@@ -159,14 +179,15 @@ export const createSigningKeys = ({
       const fields = await redis.hgetall(hash);
       const signsFrom = now() + publishSeconds * 1000;
       await Promise.all(
-        keyTypes.map(async (kty) => {
+        [...made].map(async (kty) => {
           const last = readGenerations(kty, fields).at(-1);
           await offer(kty, (last?.generation ?? -1) + 1, last === undefined ? 0 : signsFrom);
         }),
       );
       const keys = await readAll();
-      const withdrawn = keys.filter((key) => !isPublic(key)).map(({ field }) => field);
-      if (withdrawn.length > 0) await redis.hdel(hash, ...withdrawn);
+      const withdrawn = keys.filter((key) => !isPublic(key));
+      if (withdrawn.length > 0) await redis.hdel(hash, ...withdrawn.map(({ field }) => field));
+      for (const { kept } of withdrawn) vault.discard(kept);
       return keys.filter(isPublic).map(toPublic);
     },
   };

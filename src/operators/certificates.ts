@@ -4,12 +4,18 @@
  */
 import { X509Certificate } from 'node:crypto';
 import type { PhoneAdmin } from '../phone/phone-admin.ts';
-import type { CertificateTarget, IssuedCertificate, KeyCustody, RevocationReason } from '../pki/ports.ts';
+import type {
+  CertificateTarget,
+  IssuedCertificate,
+  KeyCustody,
+  RevocationReason,
+  RollOverKind,
+} from '../pki/ports.ts';
 import { type Audit, doneBy } from './audit.ts';
 import type { Operator } from './operator.ts';
 
-export type { CertificateTarget, IssuedCertificate, RevocationReason } from '../pki/ports.ts';
-export { revocationReasons } from '../pki/ports.ts';
+export type { CertificateTarget, IssuedCertificate, RevocationReason, RollOverKind } from '../pki/ports.ts';
+export { revocationReasons, rollOverKinds } from '../pki/ports.ts';
 
 /** `nothing`: no certificate of that target can be revoked or renewed. */
 export type CertificateError = 'unknown' | 'nothing';
@@ -29,8 +35,8 @@ export interface ShownAuthority {
 export interface Certificates {
   /** Roots, then issuing authorities; of each kind the last is used for what is issued. */
   authorities(): Promise<readonly ShownAuthority[]>;
-  /** Makes the next authority before its time. */
-  rollOver(by: Operator, kind: 'issuing' | 'root', why?: string): Promise<{ readonly id: string }>;
+  /** Makes the next authority, or key of the service, before its time. */
+  rollOver(by: Operator, kind: RollOverKind, why?: string): Promise<{ readonly id: string }>;
   /** Oldest first. */
   list(target: CertificateTarget): Promise<readonly IssuedCertificate[]>;
   /** @param why In the operator's own words. */

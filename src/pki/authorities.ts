@@ -90,15 +90,15 @@ export const createAuthorities = ({
         records.make(name, version, 'EC', async (privateKey) => {
           if (kind === 'root') {
             const notBefore = new Date(now() - backdatedMs);
-            return { certificate: createRootCertificate(privateKey, notBefore, version) };
+            return { certificate: await createRootCertificate(privateKey, notBefore, version) };
           }
           const root = await currentOf('root');
           const issue = issueBy(root);
+          const { publicKey } = privateKey;
           return {
-            certificate:
-              kind === 'issuing'
-                ? createIssuingCertificate(privateKey, root, { ...issue, version })
-                : createServiceCertificate(kind, privateKey, root, issue),
+            certificate: await (kind === 'issuing'
+              ? createIssuingCertificate(publicKey, root, { ...issue, version })
+              : createServiceCertificate(kind, publicKey, root, issue)),
             ...issuedBy(root),
           };
         }),
@@ -157,7 +157,7 @@ export const createAuthorities = ({
     const former = (await versionsOf('root')).find(({ record }) => record.version === version - 1);
     if (present !== undefined || former === undefined || former.notAfter <= now()) return present;
     return records.offer(crossName, 1, {
-      certificate: createCrossCertificate(root, former, issueBy(former)),
+      certificate: await createCrossCertificate(root, former, issueBy(former)),
     });
   };
 
@@ -183,7 +183,7 @@ export const createAuthorities = ({
       const above = await aboveRoot(record.issuer);
       return { privateKey, certificates: [certificate, ...above.map((each) => each.certificate)] };
     },
-    nextName: async (kind: AuthorityKind): Promise<string> =>
+    nextName: async (kind: AuthorityKind | ServiceKind): Promise<string> =>
       versionName(baseOf(kind), (await currentOf(kind)).record.version + 1),
   };
 };

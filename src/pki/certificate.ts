@@ -1,4 +1,4 @@
-import { type KeyObject, randomBytes, sign, X509Certificate } from 'node:crypto';
+import { type KeyObject, randomBytes, X509Certificate } from 'node:crypto';
 import { readCertificate } from './certificate-fields.ts';
 import {
   bitString,
@@ -24,6 +24,7 @@ import {
   subjectKeyIdentifier,
 } from './extensions.ts';
 import { objectIdentifiers } from './object-identifiers.ts';
+import type { PrivateKey } from './ports.ts';
 
 /**
  * Writes the kinds of certificate that a signature is checked against: root, issuing authority,
@@ -41,7 +42,7 @@ import { objectIdentifiers } from './object-identifiers.ts';
  */
 export interface Authority {
   readonly certificate: Uint8Array;
-  readonly privateKey: KeyObject;
+  readonly privateKey: PrivateKey;
 }
 
 /** When a certificate begins, and the pointers to what its issuer says about it later. */
@@ -90,7 +91,7 @@ interface Request extends Issue {
   readonly issuer: {
     readonly name: Uint8Array;
     readonly keyIdentifier: Uint8Array;
-    readonly privateKey: KeyObject;
+    readonly privateKey: PrivateKey;
     /** Undefined for a root, which issues its own. */
     readonly notAfter: Date | undefined;
   };
@@ -101,12 +102,12 @@ interface Request extends Issue {
 export const ecdsaWithSha256 = sequence(objectIdentifier(objectIdentifiers.ecdsaWithSha256));
 
 /** Signs the body of a certificate, a list of revoked certificates or an OCSP answer. */
-export const signBody = (body: Uint8Array, privateKey: KeyObject): readonly Buffer[] => [
+export const signBody = async (body: Uint8Array, privateKey: PrivateKey): Promise<readonly Buffer[]> => [
   ecdsaWithSha256,
-  bitString(sign('sha256', body, privateKey)),
+  bitString(await privateKey.sign(body, 'ECDSA')),
 ];
 
-const write = ({
+const write = async ({
   subject,
   publicKey,
   issuer,
@@ -114,7 +115,7 @@ const write = ({
   years,
   extensions,
   pointers,
-}: Request): Uint8Array => {
+}: Request): Promise<Uint8Array> => {
   const publicKeyInfo = spki(publicKey);
   const ends = [yearsAfter(notBefore, years), issuer.notAfter].filter((end) => end !== undefined);
   const notAfter = new Date(Math.min(...ends.map((end) => end.getTime())));
@@ -136,7 +137,7 @@ const write = ({
       ),
     ),
   );
-  return sequence(body, ...signBody(body, issuer.privateKey));
+  return sequence(body, ...(await signBody(body, issuer.privateKey)));
 };
 
 /** @throws When the authority's certificate is unreadable, by a bug or a damaged store. */
@@ -151,12 +152,21 @@ export const issuerOf = ({ certificate, privateKey }: Authority) => {
 const rootExtensions = [authorityConstraints(), keyUsage('keyCertSign', 'crlSign')];
 
 /** The self-signed root, `CN=Paraph Root CA`, 20 years. @param privateKey EC P-256. */
-export const createRootCertificate = (privateKey: KeyObject, notBefore: Date, version = 1): Uint8Array => {
+export const createRootCertificate = (
+  privateKey: PrivateKey,
+  notBefore: Date,
+  version = 1,
+): Promise<Uint8Array> => {
   const name = authorityName('Root', version);
   return write({
     subject: name,
-    publicKey: privateKey,
-    issuer: { name, keyIdentifier: keyIdentifier(spki(privateKey)), privateKey, notAfter: undefined },
+    publicKey: privateKey.publicKey,
+    issuer: {
+      name,
+      keyIdentifier: keyIdentifier(spki(privateKey.publicKey)),
+      privateKey,
+      notAfter: undefined,
+    },
     notBefore,
     years: lifetimes.root,
     extensions: rootExtensions,
@@ -167,26 +177,30 @@ export const createRootCertificate = (privateKey: KeyObject, notBefore: Date, ve
  * The cross-certificate of a root: its name and key, certified by the root before it, until that
  * one ends. Whoever trusts the former root alone can verify what the new one has issued.
  */
-export const createCrossCertificate = (root: Authority, former: Authority, issue: Issue): Uint8Array =>
+export const createCrossCertificate = (
+  root: Authority,
+  former: Authority,
+  issue: Issue,
+): Promise<Uint8Array> =>
   write({
     ...issue,
     subject: issuerOf(root).name,
-    publicKey: root.privateKey,
+    publicKey: root.privateKey.publicKey,
     issuer: issuerOf(former),
     years: lifetimes.root,
     extensions: rootExtensions,
   });
 
-/** `CN=Paraph Issuing CA`, 10 years, for users' certificates only. @param privateKey EC P-256. */
+/** `CN=Paraph Issuing CA`, 10 years, for users' certificates only. @param publicKey EC P-256. */
 export const createIssuingCertificate = (
-  privateKey: KeyObject,
+  publicKey: KeyObject,
   root: Authority,
   { version = 1, ...issue }: Issue & { readonly version?: number },
-): Uint8Array =>
+): Promise<Uint8Array> =>
   write({
     ...issue,
     subject: authorityName('Issuing', version),
-    publicKey: privateKey,
+    publicKey,
     issuer: issuerOf(root),
     years: lifetimes.issuing,
     extensions: [authorityConstraints(0), keyUsage('keyCertSign', 'crlSign'), extendedKeyUsage('clientAuth')],
@@ -210,7 +224,7 @@ export const createServiceCertificate = (
   publicKey: KeyObject,
   root: Authority,
   issue: Issue,
-): Uint8Array =>
+): Promise<Uint8Array> =>
   write({
     ...issue,
     subject: ownName(services[service].name),
@@ -230,7 +244,7 @@ export const createUserCertificate = (
   { serialNumber, publicKey }: { readonly serialNumber: string; readonly publicKey: KeyObject },
   issuing: Authority,
   issue: Issue,
-): Uint8Array =>
+): Promise<Uint8Array> =>
   write({
     ...issue,
     subject: userName(serialNumber),

@@ -1,12 +1,11 @@
-import { hash, type KeyObject, sign, verify, X509Certificate } from 'node:crypto';
-import { promisify } from 'node:util';
+import { hash, verify, X509Certificate } from 'node:crypto';
 import type { KeyAlgorithm } from '../protocol/requests.ts';
 import { type Element, readElement, readHeader } from './ber.ts';
 import { readCertificate } from './certificate-fields.ts';
 import {
   context,
+  ecdsaValue,
   encode,
-  integer,
   nullValue,
   objectIdentifier,
   octetString,
@@ -100,9 +99,6 @@ const assemble = (
   );
 };
 
-/** On the thread pool: an RSA-2048 signature holds a core for a third of a millisecond. */
-const signInPool = promisify<string, Uint8Array, KeyObject, Uint8Array>(sign);
-
 /**
  * Signs content with a user's key.
  *
@@ -123,19 +119,8 @@ export const signCms = async ({
 }): Promise<Uint8Array> => {
   if (key.revocation !== undefined) throw new Error('the certificate of the key is revoked');
   const attributes = attributesToSign(content, nonce);
-  // A P-256 signature takes less time than the way to the pool and back.
-  const signature =
-    key.algorithm === 'EC'
-      ? sign('sha256', attributes, key.privateKey)
-      : await signInPool('sha256', attributes, key.privateKey);
+  const signature = await key.privateKey.sign(attributes, key.algorithm === 'EC' ? 'ECDSA' : 'RS256');
   return assemble(content, signerHead(key), attributes, key.algorithm, signature);
-};
-
-/** @param bytes An unsigned number, big-endian. */
-const unsigned = (bytes: Uint8Array): Buffer => {
-  const first = bytes.findIndex((octet) => octet !== 0);
-  const digits = first === -1 ? bytes.subarray(-1) : bytes.subarray(first);
-  return integer((digits[0] ?? 0) < 0x80 ? digits : Buffer.concat([Buffer.of(0), digits]));
 };
 
 /** r and s of P-256, 32 bytes each. */
@@ -165,8 +150,7 @@ export const completeCms = ({
   const key = { key: publicKey, dsaEncoding: 'ieee-p1363' } as const;
   if (signature.length !== rawSignatureBytes || !verify('sha256', attributes, key, signature))
     return undefined;
-  const der = sequence(unsigned(signature.subarray(0, 32)), unsigned(signature.subarray(32)));
-  return assemble(content, signerHeadOf(certificate), attributes, 'EC', der);
+  return assemble(content, signerHeadOf(certificate), attributes, 'EC', ecdsaValue(signature));
 };
 
 const unfit = (): Error => new Error('certificates fit only into a DER CMS SignedData that has none');

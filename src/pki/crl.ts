@@ -64,5 +64,5 @@ export const createRevocationList = async (
       ),
     ),
   );
-  return sequence(body, ...signBody(body, authority.privateKey));
+  return sequence(body, ...(await signBody(body, authority.privateKey)));
 };

@@ -6,7 +6,8 @@ import type { Pointers } from './extensions.ts';
 import { createIdentities } from './identities.ts';
 import { assertDigits, createIssued, fieldsOf } from './issued.ts';
 import { createKeyRecords, damaged, type KeyRecord } from './key-records.ts';
-import type { CertificateChain, CustodyStore, KeyCustody, KeyOwner, UserKey } from './ports.ts';
+import { ownVault } from './key-vault.ts';
+import type { CertificateChain, CustodyStore, KeyCustody, KeyOwner, KeyVault, UserKey } from './ports.ts';
 import { createRevocations, readVersionName, versionName } from './revocations.ts';
 import { createSealer } from './sealed-record.ts';
 
@@ -66,6 +67,7 @@ const expiredForMs = renewedBeforeMs;
 /**
  * @param masterKey      32 bytes; the same in every process that shares the store.
  * @param now            Milliseconds since the epoch: dates of new certificates.
+ * @param vault          Where private keys are made and used. Default: in this process.
  * @param pointersOf     Where new certificates say that an authority publishes. Default: nowhere.
  * @param userKeysCached How many users' keys this process keeps.
  * @throws TypeError When the master key has another length.
@@ -74,17 +76,19 @@ export const createKeyCustody = ({
   store,
   masterKey,
   now,
+  vault = ownVault,
   pointersOf = () => undefined,
   userKeysCached = 10_000,
 }: {
   readonly store: CustodyStore;
   readonly masterKey: Uint8Array;
   readonly now: () => number;
+  readonly vault?: KeyVault;
   readonly pointersOf?: (authority: string) => Pointers | undefined;
   readonly userKeysCached?: number;
 }): KeyCustody => {
   const sealer = createSealer(masterKey);
-  const records = createKeyRecords({ store, sealer });
+  const records = createKeyRecords({ store, sealer, vault });
   const identities = createIdentities({ store, sealer, now, cached: userKeysCached });
   const userKeys = createBoundedCache<Promise<{ key: UserKey; renewedAt: number }>>(userKeysCached);
   const chains = createBoundedCache<Promise<CertificateChain | undefined>>(userKeysCached);
@@ -103,7 +107,10 @@ export const createKeyCustody = ({
     const issuing = await authorities.currentOf('issuing');
     const issue = authorities.issueBy(issuing);
     const notBefore = expired ? yearsAfter(new Date(now() - expiredForMs), -3) : issue.notBefore;
-    const certificate = createUserCertificate({ serialNumber, publicKey }, issuing, { ...issue, notBefore });
+    const certificate = await createUserCertificate({ serialNumber, publicKey }, issuing, {
+      ...issue,
+      notBefore,
+    });
     return { certificate, ...authorities.issuedBy(issuing) };
   };
 
@@ -130,7 +137,9 @@ export const createKeyCustody = ({
       return isEnding && revocations.of(present.serial) === undefined;
     };
     const versions = await records.versions(base, isOver, (name, version) =>
-      records.make(name, version, owner.algorithm, (key) => certifyUser(serialNumber, key, owner.expired)),
+      records.make(name, version, owner.algorithm, ({ publicKey }) =>
+        certifyUser(serialNumber, publicKey, owner.expired),
+      ),
     );
     const record = versions.at(-1) ?? versions[0];
     const { serial, notAfter, ...certified } = fieldsOf(record.certificate);

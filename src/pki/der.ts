@@ -117,6 +117,17 @@ export const wholeNumber = (value: number | bigint): Buffer => {
   return integer((bytes[0] ?? 0) < 0x80 ? bytes : Buffer.concat([Buffer.of(0), bytes]));
 };
 
+/** @param bytes Big-endian, not negative. */
+const unsigned = (bytes: Uint8Array): Buffer => {
+  const first = bytes.findIndex((octet) => octet !== 0);
+  const digits = first === -1 ? bytes.subarray(-1) : bytes.subarray(first);
+  return integer((digits[0] ?? 0) < 0x80 ? digits : Buffer.concat([Buffer.of(0), digits]));
+};
+
+/** Ecdsa-Sig-Value (RFC 3279 2.2.3). @param signature r and s of P-256, 32 bytes each. */
+export const ecdsaValue = (signature: Uint8Array): Buffer =>
+  sequence(unsigned(signature.subarray(0, 32)), unsigned(signature.subarray(32)));
+
 /** @param value 0 to 127. */
 export const enumerated = (value: number): Buffer => encode(tags.enumerated, Buffer.of(value & 0x7f));
 

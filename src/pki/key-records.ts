@@ -4,12 +4,11 @@
  * A version is written once and never changes, so what it has signed can be completed for ever. The
  * current one is the last; it is followed when it is over, by whichever process notices first.
  */
-import { createPrivateKey, generateKeyPair, hash, type JsonWebKey, type KeyObject } from 'node:crypto';
-import { promisify } from 'node:util';
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { KeyAlgorithm } from '../protocol/requests.ts';
 import type { Authority } from './certificate.ts';
-import type { CustodyStore } from './ports.ts';
+import type { CustodyStore, KeyVault, PrivateKey } from './ports.ts';
 import { versionName } from './revocations.ts';
 import { type createSealer, recordKind } from './sealed-record.ts';
 
@@ -38,22 +37,16 @@ const recordSchema = z.object({
 
 export const damaged = (name: string): Error => new Error(`the stored ${recordKind(name)} record is damaged`);
 
-const generate = promisify(generateKeyPair);
-
-const newKey = async (algorithm: KeyAlgorithm): Promise<KeyObject> =>
-  (algorithm === 'EC'
-    ? await generate('ec', { namedCurve: 'P-256' })
-    : await generate('rsa', { modulusLength: 2048 })
-  ).privateKey;
-
 const thumbprint = (certificate: Uint8Array): string => hash('sha256', certificate, 'base64url');
 
 export const createKeyRecords = ({
   store,
   sealer,
+  vault,
 }: {
   readonly store: Pick<CustodyStore, 'get' | 'setIfAbsent'>;
   readonly sealer: ReturnType<typeof createSealer>;
+  readonly vault: KeyVault;
 }) => {
   const parse = (name: string, version: number, stored: string): KeyRecord => {
     try {
@@ -89,16 +82,21 @@ export const createKeyRecords = ({
       name: string,
       version: number,
       algorithm: KeyAlgorithm,
-      certify: (privateKey: KeyObject) => Certified | Promise<Certified>,
+      certify: (privateKey: PrivateKey) => Promise<Certified>,
     ): Promise<KeyRecord> => {
-      const privateKey = await newKey(algorithm);
-      const certified = await certify(privateKey);
-      const key = await sealer.seal({
-        name,
-        payload: privateKey.export({ format: 'jwk' }),
-        certificateThumbprint: thumbprint(certified.certificate),
-      });
-      return offer(name, version, certified, key);
+      const { privateKey, kept } = await vault.make(name, algorithm);
+      let record: KeyRecord | undefined;
+      let key: string | undefined;
+      try {
+        const certified = await certify(privateKey);
+        const certificateThumbprint = thumbprint(certified.certificate);
+        key = await sealer.seal({ name, payload: kept, certificateThumbprint });
+        record = await offer(name, version, certified, key);
+        return record;
+      } finally {
+        // Not after an offer without an answer, which the store may have taken.
+        if (record === undefined ? key === undefined : record.key !== key) vault.discard(kept);
+      }
     },
 
     /** @throws When the master key does not open it, or its key lives elsewhere. */
@@ -108,7 +106,7 @@ export const createKeyRecords = ({
       if (sealed.certificateThumbprint !== thumbprint(certificate)) throw damaged(name);
       return {
         certificate,
-        privateKey: createPrivateKey({ key: sealed.payload as JsonWebKey, format: 'jwk' }),
+        privateKey: vault.open(sealed.payload),
       };
     },
 

@@ -93,11 +93,11 @@ const statusOf = (status: OcspStatus): Buffer => {
 };
 
 /** @param asked All with the name and key of this authority as their issuer. */
-export const createOcspAnswer = (
+export const createOcspAnswer = async (
   authority: Authority,
   asked: readonly { readonly id: CertificateId; readonly status: OcspStatus }[],
   { thisUpdate, nextUpdate }: { readonly thisUpdate: Date; readonly nextUpdate: Date },
-): Uint8Array => {
+): Promise<Uint8Array> => {
   const singles = asked.map(({ id: { bytes }, status }) =>
     sequence(bytes, statusOf(status), generalizedTime(thisUpdate), context(0, generalizedTime(nextUpdate))),
   );
@@ -108,7 +108,7 @@ export const createOcspAnswer = (
   );
   const answer = sequence(
     body,
-    ...signBody(body, authority.privateKey),
+    ...(await signBody(body, authority.privateKey)),
     context(0, sequence(authority.certificate)),
   );
   return sequence(

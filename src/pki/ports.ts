@@ -2,6 +2,50 @@ import type { KeyObject } from 'node:crypto';
 import type { KeyAlgorithm } from '../protocol/requests.ts';
 
 /**
+ * How a signature is made, always over SHA-256 where there is a choice. `ECDSA` is written as DER
+ * (X.509, CMS); the others have their names and forms from RFC 7518 3 and RFC 8037 3.1.
+ */
+export type SigningAlgorithm = 'ECDSA' | 'ES256' | 'RS256' | 'PS256' | 'EdDSA';
+
+/** A private key, in this process or in a token. */
+export interface PrivateKey {
+  readonly publicKey: KeyObject;
+  /** @throws When the key is out of reach. */
+  sign(data: Uint8Array, algorithm: SigningAlgorithm): Promise<Uint8Array>;
+}
+
+/** EC is P-256, RSA has 2048 bits, OKP is Ed25519. */
+export type KeyType = KeyAlgorithm | 'OKP';
+
+/** A new key, before anybody uses it. */
+export interface MadeKey {
+  readonly privateKey: PrivateKey;
+  /** What {@link KeyVault.open} needs. It may be the key itself: it is stored sealed. */
+  readonly kept: unknown;
+}
+
+/** Makes private keys, and finds them again. */
+export interface KeyVault {
+  /**
+   * @param name Of the record that will hold it.
+   * @throws When it cannot be made now, or not there: {@link KeyTypeError}.
+   */
+  make(name: string, type: KeyType): Promise<MadeKey>;
+  /**
+   * Also while the key is out of reach.
+   *
+   * @param kept From {@link MadeKey}, out of JSON.
+   * @throws When it is nothing that a vault has made.
+   */
+  open(kept: unknown): PrivateKey;
+  /** Nobody uses the key any more. Does not wait, and never throws: a key that stays does no harm. */
+  discard(kept: unknown): void;
+}
+
+/** Keys of that type cannot be made where this vault makes them. */
+export class KeyTypeError extends Error {}
+
+/**
  * A user's certificate and those above it, DER: user, issuing authority, root. After the root was
  * rolled over, the cross-certificate, by which the former root certifies the key of this one,
  * stands before the root: verifiers take the first that fits.
@@ -19,7 +63,7 @@ export interface CertificateChain {
 
 export interface UserKey {
   readonly algorithm: KeyAlgorithm;
-  readonly privateKey: KeyObject;
+  readonly privateKey: PrivateKey;
   readonly chain: CertificateChain;
   /** `MIDCHE` and ten of A-Z0-9, the same for the user's life. */
   readonly serialNumber: string;
@@ -30,7 +74,7 @@ export interface UserKey {
 /** The service's own key, for records that it signs itself. */
 export interface ServiceKey {
   /** EC P-256. */
-  readonly privateKey: KeyObject;
+  readonly privateKey: PrivateKey;
   /** DER. A root has issued it directly; a cross-certificate stands before the root. */
   readonly certificates: readonly [service: Uint8Array, ...above: Uint8Array[]];
 }
@@ -92,8 +136,12 @@ export interface IssuedCertificate extends DeviceOwner {
 export interface NamedAuthority {
   readonly id: string;
   readonly certificate: Uint8Array;
-  readonly privateKey: KeyObject;
+  readonly privateKey: PrivateKey;
 }
+
+/** What can be followed by the next one before its time. */
+export const rollOverKinds = ['issuing', 'root', 'evidence', 'time-stamps'] as const;
+export type RollOverKind = (typeof rollOverKinds)[number];
 
 /** A serial number that a list of revoked certificates names. */
 export interface RevokedSerial extends Revocation {
@@ -191,8 +239,8 @@ export interface KeyCustody {
   isIssued(serial: string): Promise<boolean>;
   /** What the authorities have ever revoked. The same array until there is more. */
   revokedSerials(): Promise<readonly RevokedSerial[]>;
-  /** Makes the next issuing authority or root now. @returns Its id, `issuing-2`. */
-  rollOver(kind: 'issuing' | 'root'): Promise<string>;
+  /** Makes the next authority or key of the service now. @returns Its id, `issuing-2`. */
+  rollOver(kind: RollOverKind): Promise<string>;
 }
 
 /** Where the custody keeps its records. The first writer wins; nothing is overwritten. */

@@ -15,9 +15,9 @@ const listLastsMs = 86_400_000;
 const answerLastsMs = 3_600_000;
 const cachedAnswers = 10_000;
 
-interface Signed<Bytes> {
+interface Signed {
   readonly until: number;
-  readonly bytes: Bytes;
+  readonly bytes: Promise<Uint8Array>;
 }
 
 interface Times {
@@ -41,14 +41,11 @@ export const createPublisher = ({
   readonly custody: Pick<KeyCustody, 'authorities' | 'revocationOf' | 'revokedSerials' | 'isIssued'>;
   readonly now: () => number;
 }): Publisher => {
-  const answers = createBoundedCache<Signed<Uint8Array>>(cachedAnswers);
+  const answers = createBoundedCache<Signed>(cachedAnswers);
   /** By authority, with what had been revoked then. */
-  const lists = new Map<
-    string,
-    Signed<Promise<Uint8Array>> & { readonly revoked: readonly RevokedSerial[] }
-  >();
+  const lists = new Map<string, Signed & { readonly revoked: readonly RevokedSerial[] }>();
 
-  const signFor = <Bytes>(lastsMs: number, sign: (times: Times) => Bytes): Signed<Bytes> => {
+  const signFor = (lastsMs: number, sign: (times: Times) => Promise<Uint8Array>): Signed => {
     const at = now();
     const times = { thisUpdate: new Date(at), nextUpdate: new Date(at + lastsMs) };
     return { until: at + lastsMs / 2, bytes: sign(times) };
@@ -93,7 +90,11 @@ export const createPublisher = ({
       const states = asked.map(({ status }) => (typeof status === 'string' ? status : status.at)).join(' ');
       const digest = hash('sha256', Buffer.concat(ids.map(({ bytes }) => bytes)), 'base64');
       const key = `${digest} ${states}`;
-      const sign = () => signFor(answerLastsMs, (times) => createOcspAnswer(authority, asked, times));
+      const sign = (): Signed => {
+        const signed = signFor(answerLastsMs, (times) => createOcspAnswer(authority, asked, times));
+        signed.bytes.catch(() => answers.delete(key));
+        return signed;
+      };
       const present = answers.get(key, sign);
       if (present.until > now()) return present.bytes;
       answers.delete(key);

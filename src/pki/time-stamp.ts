@@ -3,7 +3,7 @@
  *
  * Source: RFC 3161 section 2.4, RFC 5816 (ESSCertIDv2).
  */
-import { hash, sign } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { dotted, type Element, member, octets, readElement, smallNumber } from './ber.ts';
 import { ecdsaWithSha256 } from './certificate.ts';
 import { readCertificate } from './certificate-fields.ts';
@@ -55,7 +55,11 @@ const sha256 = sequence(objectIdentifier(id.sha256), nullValue());
 const attribute = (type: string, value: Uint8Array): Buffer => sequence(objectIdentifier(type), setOf(value));
 
 /** A TimeStampToken: CMS SignedData of version 3 over a TSTInfo. */
-const createToken = (key: ServiceKey, at: Date, { imprint, nonce, withCertificates }: Imprint): Buffer => {
+const createToken = async (
+  key: ServiceKey,
+  at: Date,
+  { imprint, nonce, withCertificates }: Imprint,
+): Promise<Buffer> => {
   const [certificate] = key.certificates;
   const fields = readCertificate(certificate);
   if (fields === undefined) throw new Error('the certificate for time stamps is unreadable');
@@ -79,7 +83,7 @@ const createToken = (key: ServiceKey, at: Date, { imprint, nonce, withCertificat
       sequence(sequence(sequence(octetString(hash('sha256', certificate, 'buffer'))))),
     ),
   );
-  const signature = sign('sha256', attributes, key.privateKey);
+  const signature = await key.privateKey.sign(attributes, 'ECDSA');
   // RFC 5652 5.4: what is signed has the tag of a SET OF, what is written the tag [0].
   attributes[0] = tags.context(0);
   return sequence(
@@ -119,7 +123,11 @@ const readImprint = (element: Element | undefined): Uint8Array | Failure => {
 };
 
 /** Answers a TimeStampReq. @param request DER, from anywhere. @returns A TimeStampResp, DER. */
-export const answerTimeStampRequest = (request: Uint8Array, key: ServiceKey, at: Date): Uint8Array => {
+export const answerTimeStampRequest = async (
+  request: Uint8Array,
+  key: ServiceKey,
+  at: Date,
+): Promise<Uint8Array> => {
   const element = readElement(request);
   const [version, imprintElement, ...rest] = element?.children ?? [];
   if (element?.tag !== tags.sequence || smallNumber(version) !== 1) return refuse('badRequest');
@@ -132,7 +140,8 @@ export const answerTimeStampRequest = (request: Uint8Array, key: ServiceKey, at:
   if (find(tags.context(0)) !== undefined) return refuse('unacceptedExtension');
   if (nonce !== undefined && nonce.length > 70) return refuse('badRequest');
   const withCertificates = find(tags.boolean)?.content[0] === 0xff;
-  return sequence(sequence(smallInteger(0)), createToken(key, at, { imprint, nonce, withCertificates }));
+  const token = await createToken(key, at, { imprint, nonce, withCertificates });
+  return sequence(sequence(smallInteger(0)), token);
 };
 
 /** A TimeStampReq for SHA-256 of the content. @param nonce 8 to 16 bytes. */

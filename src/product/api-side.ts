@@ -28,6 +28,7 @@ import {
   keysCheck,
   redisCheck,
   stoppingCheck,
+  tokenChecks,
 } from '../telemetry/readiness.ts';
 import { createRedisProbe } from '../telemetry/redis-probe.ts';
 import { createApp2App } from '../transactions/app2app.ts';
@@ -258,6 +259,7 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
       stoppingCheck(() => stopping),
       redisCheck(createRedisProbe({ redis: commands, prefix: queue.prefix, shards: queue.shards })),
       clockCheck(core.clock, toleratedOffsetMs),
+      ...tokenChecks(core.token),
       eventsCheck(() => endings.every((each) => each.isConnected())),
       keysCheck(() => Promise.all(oauth.tenants.all.map((tenant) => tenant.provider()))),
       backlogCheck(backlog, maxBacklogInAll),

@@ -90,7 +90,12 @@ export const openConsole = async (core: Core, surroundings: ConsoleSurroundings)
     now,
     onError,
   });
-  const secrets = secretsWith(masterKey, core.custodyOver(redis), surroundings.phoneAdmin);
+  const secrets = secretsWith({
+    masterKey,
+    custody: core.custodyOver(redis),
+    vault: core.vaultOver(redis),
+    phones: surroundings.phoneAdmin,
+  });
   const { operators } = secrets;
   await operators.users.forgetFormer();
   const console = createConsole({

@@ -12,7 +12,8 @@ import { createPhoneSubscribers } from '../phone/phone-subscribers.ts';
 import { createPhones } from '../phone/phones.ts';
 import { createKeyCustody } from '../pki/custody.ts';
 import { pointersUnder } from '../pki/extensions.ts';
-import type { KeyCustody } from '../pki/ports.ts';
+import type { KeyCustody, KeyVault } from '../pki/ports.ts';
+import type { Token } from '../pki/token/token.ts';
 import { productVersion } from '../product-version.ts';
 import { createProtocol, type Protocol } from '../protocol/parse.ts';
 import type { RedisClock } from '../redis/clock.ts';
@@ -40,12 +41,17 @@ import { watchClock } from './clock-watch.ts';
 import { createCustodyStore } from './custody-store.ts';
 import { unlockStore } from './key-slots.ts';
 import { retentionOf } from './retention.ts';
+import { assertPin, openTokenSide } from './token-side.ts';
 
 export interface CoreOptions {
   readonly configuration: Configuration;
   readonly redisUrl: string;
   /** 32 bytes, as the operator has handed them in. */
   readonly masterKey: Uint8Array;
+  /** PIN of the token that `custody` names, where it names no file. */
+  readonly tokenPin?: string | undefined;
+  /** Compiled; default: of this program. */
+  readonly tokenThread?: URL;
   /** The clock of this machine. */
   readonly now: () => number;
   readonly logger: Logger;
@@ -82,6 +88,10 @@ export interface Core extends CoreOptions {
   readonly passwords: PasswordVerifier;
   providersOver(redis: RedisClient): ApplicationProviders;
   custodyOver(redis: RedisClient): KeyCustody;
+  /** Where private keys are made. */
+  vaultOver(redis: RedisClient): KeyVault;
+  /** Where there is one. */
+  readonly token: Token | undefined;
   subscribersOver(redis: RedisClient): SubscriberRegistry;
   limiterOver(redis: RedisClient): RateLimiter;
   /** @param telemetry Those of the console are not counted. */
@@ -108,9 +118,13 @@ const clockTimeoutMs = 5000;
 /** How often a process asks what others have revoked. */
 const revocationsEveryMs = 1000;
 
-/** @throws GatewayFileError */
+/** A job does not hold its slot while the token is away: it comes again. */
+const jobWaitsMs = 250;
+
+/** @throws GatewayFileError, TokenSetupError */
 export const openCore = (options: CoreOptions): Core => {
   const { configuration, redisUrl, masterKey, now: hostNow } = options;
+  assertPin(configuration, options.tokenPin);
   const gateways = openGateways(configuration.gateways, hostNow);
   const { sandbox, queue, operations } = configuration;
   const commands = connectForCommands({ url: redisUrl }, hostNow);
@@ -134,6 +148,15 @@ export const openCore = (options: CoreOptions): Core => {
   const now = (): number => Math.floor(clock.now());
   const passwords = createPasswordVerifier();
   const { prefix } = queue;
+  const { token, vault } = openTokenSide(configuration, {
+    pin: options.tokenPin,
+    log: {
+      away: (reason) => onError(new Error(`The token is away: ${reason}`)),
+      back: () => options.logger.info('the token is back'),
+    },
+    threadFile: options.tokenThread,
+  });
+  const vaultOver = (redis: RedisClient): KeyVault => vault(redis === blocking ? jobWaitsMs : undefined);
   const pkiUrl = configuration.pki.url ?? configuration.publicUrl;
   let serviceKey = masterKey;
   const custodies = new Map<RedisClient, KeyCustody>();
@@ -142,7 +165,7 @@ export const openCore = (options: CoreOptions): Core => {
     if (present !== undefined) return present;
     const store = createCustodyStore(redis, prefix);
     const made = createKeyCustody({
-      ...{ store, masterKey: serviceKey, now },
+      ...{ store, masterKey: serviceKey, now, vault: vaultOver(redis) },
       pointersOf: pointersUnder(pkiUrl),
     });
     custodies.set(redis, made);
@@ -202,8 +225,13 @@ export const openCore = (options: CoreOptions): Core => {
         passwords,
       }),
     custodyOver,
+    vaultOver,
+    token,
     unlock: async (first) => {
-      serviceKey = await unlockStore({ redis: blocking, prefix, masterKey, first, now });
+      serviceKey = await unlockStore({
+        ...{ redis: blocking, prefix, masterKey, first, now },
+        vault: vault(),
+      });
       custodies.clear();
     },
     limiterOver,
@@ -220,6 +248,7 @@ export const openCore = (options: CoreOptions): Core => {
       endWatch();
       clearInterval(revocationTimer);
       gateways.close();
+      await token?.close();
       await Promise.all([disconnect(commands), disconnect(blocking)]);
     },
   };

@@ -1,4 +1,5 @@
 import { createKeyCustody } from '../pki/custody.ts';
+import type { KeyVault } from '../pki/ports.ts';
 import { ensureServiceKey, type KeySlots, openServiceKey } from '../pki/service-key.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { createCustodyStore } from './custody-store.ts';
@@ -36,17 +37,19 @@ export const unlockStore = async ({
   redis,
   prefix,
   masterKey,
+  vault,
   first,
   now,
 }: {
   readonly redis: RedisClient;
   readonly prefix: string;
   readonly masterKey: Uint8Array;
+  readonly vault: KeyVault;
   readonly first?: Uint8Array | undefined;
   readonly now: () => number;
 }): Promise<Uint8Array> => {
   const slots = createKeySlots(redis, prefix);
-  const custody = createKeyCustody({ store: createCustodyStore(redis, prefix), masterKey, now });
+  const custody = createKeyCustody({ store: createCustodyStore(redis, prefix), masterKey, vault, now });
   // In this order: a process that starts at the same time makes the slot, then the authority.
   const isOld = await custody.hasAuthority();
   const present = await openServiceKey(slots, masterKey);

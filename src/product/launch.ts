@@ -20,10 +20,11 @@ import { listen, type RunningServer, TlsFileError } from '../http/server.ts';
 import { createLogger, createStepLog } from '../logger.ts';
 import { MailFileError } from '../mail.ts';
 import { masterKeyFileIn, masterKeyFrom } from '../pki/master-key.ts';
+import { TokenSetupError } from '../pki/token/token.ts';
 import { settlesWithin } from '../redis/timeout.ts';
 import { toError } from '../redis/to-error.ts';
 import { GatewayFileError } from '../sscd/gateways.ts';
-import { clockCheck, redisCheck, workersCheck } from '../telemetry/readiness.ts';
+import { clockCheck, redisCheck, tokenChecks, workersCheck } from '../telemetry/readiness.ts';
 import { createRedisProbe } from '../telemetry/redis-probe.ts';
 import { startWorkerListener } from '../telemetry/worker-listener.ts';
 import { loadCharts } from '../workflows/load.ts';
@@ -107,6 +108,7 @@ export const startProduct = async (
   try {
     const core = openCoreFor(options);
     ends.push(core.close);
+    await core.token?.open();
     await waitForRedis(core, options.logger);
     const { prefix, shards } = options.configuration.queue;
     const probe = createRedisProbe({ redis: core.blocking, prefix, shards });
@@ -133,6 +135,7 @@ export const startProduct = async (
         checks: [
           redisCheck(probe),
           clockCheck(core.clock, toleratedOffsetMs),
+          ...tokenChecks(core.token),
           workersCheck(() => workers?.areRunning() ?? false),
         ],
       });
@@ -233,6 +236,7 @@ export const launch = async (
         configuration,
         redisUrl: redis.url,
         masterKey,
+        tokenPin: environment.tokenPin,
         now,
         logger,
         onError: trouble,
@@ -253,7 +257,12 @@ export const launch = async (
     );
   } catch (error) {
     await redis.stop();
-    if (error instanceof TlsFileError || error instanceof MailFileError || error instanceof GatewayFileError)
+    if (
+      error instanceof TlsFileError ||
+      error instanceof MailFileError ||
+      error instanceof GatewayFileError ||
+      error instanceof TokenSetupError
+    )
       throw new StartError('usage', `${error.message}.`);
     if (error instanceof Error && /^(listen|getaddrinfo) /.test(error.message)) {
       const [setting, port] = parts.api

@@ -27,6 +27,7 @@ export const openOauth = (
     blocking,
     prefix: queue.prefix,
     masterKey,
+    vault: core.vaultOver(commands),
     ownerOf: custody.ownerOf,
     logins: createLogins({
       protocol,

@@ -14,7 +14,7 @@ import { createOperators } from '../operators/operators.ts';
 import { replayPolicy } from '../operators/replay-policy.ts';
 import { createReplays } from '../operators/replays.ts';
 import type { PhoneAdmin } from '../phone/phone-admin.ts';
-import type { KeyCustody } from '../pki/ports.ts';
+import type { KeyCustody, KeyVault } from '../pki/ports.ts';
 import type { Protocol } from '../protocol/parse.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { callbackHostOf, type RegisteredProvider } from '../registry/application-providers.ts';
@@ -30,11 +30,12 @@ export interface OperatorsRooms
     'audit' | 'replays' | 'callbacks' | 'indexed' | 'providers' | 'sandbox' | 'links'
   > {
   readonly history: History;
-  secretsWith(
-    masterKey: Uint8Array,
-    custody: KeyCustody,
-    phones: Pick<PhoneAdmin, 'forgetOwner'>,
-  ): SecretDeps;
+  secretsWith(options: {
+    readonly masterKey: Uint8Array;
+    readonly custody: KeyCustody;
+    readonly vault: KeyVault;
+    readonly phones: Pick<PhoneAdmin, 'forgetOwner'>;
+  }): SecretDeps;
   close(): Promise<void>;
 }
 
@@ -110,7 +111,7 @@ export const openOperatorsRooms = (options: {
       policy: replayPolicy(operations.replay.policy),
     }),
     callbacks: createCallbackReplays({ callbacks: createCallbacks({ redis, shards }), audit, now }),
-    secretsWith: (masterKey, custody, phones) => ({
+    secretsWith: ({ masterKey, custody, vault, phones }) => ({
       certificates: createCertificates({ custody, phones, audit, now }),
       operators: createOperators({
         redis,
@@ -128,7 +129,7 @@ export const openOperatorsRooms = (options: {
         return {
           ...{ id, clients },
           changes: createClientChanges(sealed),
-          keys: createSigningKeys({ ...sealed, settings: configuration.oidc.keys }),
+          keys: createSigningKeys({ ...sealed, vault, settings: configuration.oidc.keys }),
         };
       }),
     }),

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type Fetch, fetchWithoutTimeout } from '../../src/client/fetch.ts';
 import { createRootCertificate } from '../../src/pki/certificate.ts';
+import { ownKey } from '../../src/pki/key-vault.ts';
 import { verifySignature } from '../../src/pki/verify.ts';
 import { hashPassword } from '../../src/registry/passwords.ts';
 import { testRedis } from '../support/redis.ts';
@@ -37,10 +38,10 @@ const rootFile = async (): Promise<string> => {
   return path;
 };
 
-const foreignRootFile = (): string => {
+const foreignRootFile = async (): Promise<string> => {
   const path = join(folder, 'foreign.pem');
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const der = createRootCertificate(privateKey, new Date(Date.now() - 60_000));
+  const der = await createRootCertificate(ownKey(privateKey), new Date(Date.now() - 60_000));
   writeFileSync(path, new X509Certificate(der).toString());
   return path;
 };
@@ -179,7 +180,7 @@ describe('paraph sign, when there is no good signature', () => {
   });
 
   it('ends with 4 when the certificates do not lead to the root that is trusted', async () => {
-    const args = ['sign', robot, 'Whose?', '--trust', foreignRootFile()];
+    const args = ['sign', robot, 'Whose?', '--trust', await foreignRootFile()];
     const { exitCode, stdout, stderr } = await paraph(args);
     expect(exitCode).toBe(4);
     expect(stdout).toMatch(/^Not verified: do not rely on this signature\.\n/);

@@ -40,11 +40,12 @@ export const startApiStage = async (
   const by = { name: 'test', role: 'admin', via: 'cli' } as const;
   const troubles: Error[] = [];
   const deps: ConsoleDeps = {
-    ...stage.secretsWith(
-      stage.product.core.masterKey,
-      stage.product.core.custodyOver(stage.product.core.commands),
-      stage.product.api.phoneAdmin,
-    ),
+    ...stage.secretsWith({
+      masterKey: stage.product.core.masterKey,
+      custody: stage.product.core.custodyOver(stage.product.core.commands),
+      vault: stage.product.core.vaultOver(stage.product.core.commands),
+      phones: stage.product.api.phoneAdmin,
+    }),
     operators,
     audit: stage.audit,
     replays: stage.replays,

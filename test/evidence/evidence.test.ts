@@ -4,14 +4,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { CompactSign, compactVerify, importX509 } from 'jose';
+import { compactVerify, importX509 } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { ProcessReport, ReportEntry } from '../../machines/process-report.ts';
 import { evidenceType } from '../../src/evidence/evidence.ts';
 import { attachCertificates, type Evidence, hashDefinition, verifyEvidence } from '../../src/index.ts';
 import { newCustody, now, owner } from '../pki/fixtures.ts';
 import { opensslVerify } from '../pki/openssl.ts';
-import { contentOf, createStage, definition, headerOf, minute, resign, signed } from './stage.ts';
+import { contentOf, createStage, definition, headerOf, minute, resign, signed, signJws } from './stage.ts';
 
 const execute = promisify(execFile);
 let stage: Awaited<ReturnType<typeof createStage>>;
@@ -143,18 +143,14 @@ describe('an evidence record that somebody has changed', () => {
     expect(await problemsIn(other.evidence)).toEqual(['header.x5c UNTRUSTED_CHAIN']);
     // Its own key with our certificates.
     const { privateKey } = await other.custody.evidenceKey();
-    const forged = await new CompactSign(Buffer.from(JSON.stringify(content)))
-      .setProtectedHeader({ ...headerOf(stage.evidence), x5c: [...headerOf(stage.evidence).x5c] })
-      .sign(privateKey);
+    const forged = await signJws(privateKey, headerOf(stage.evidence), content);
     expect(await problemsIn(forged)).toEqual(['signature BAD_SIGNATURE']);
   });
 
   it('does not verify when a person has signed it in the place of the service', async () => {
     const key = await stage.custody.userKey(owner());
     const x5c = key.chain.certificates.map((der) => Buffer.from(der).toString('base64'));
-    const forged = await new CompactSign(Buffer.from(JSON.stringify(content)))
-      .setProtectedHeader({ alg: 'ES256', typ: evidenceType, x5c })
-      .sign(key.privateKey);
+    const forged = await signJws(key.privateKey, { alg: 'ES256', typ: evidenceType, x5c }, content);
     expect(await problemsIn(forged)).toEqual(['header.x5c WRONG_PURPOSE']);
   });
 

@@ -1,10 +1,9 @@
 /** A process of two steps that two people and then one of two have signed, by the real keys of a custody. */
-import { CompactSign } from 'jose';
 import type { ReportEntry } from '../../machines/process-report.ts';
 import { createEvidenceMaker, type EndedProcess } from '../../src/evidence/create-evidence.ts';
 import { type Evidence, evidenceType } from '../../src/evidence/evidence.ts';
 import { signCms } from '../../src/pki/cms.ts';
-import type { KeyCustody } from '../../src/pki/ports.ts';
+import type { KeyCustody, PrivateKey } from '../../src/pki/ports.ts';
 import { nonceOf } from '../../src/transactions/ids.ts';
 import { newCustody, now, owner, utf8 } from '../pki/fixtures.ts';
 
@@ -113,6 +112,12 @@ export const contentOf = (evidence: string): Evidence =>
 export const headerOf = (evidence: string): { alg: string; typ: string; x5c: readonly string[] } =>
   JSON.parse(Buffer.from(evidence.split('.')[0] ?? '', 'base64url').toString());
 
+export const signJws = async (privateKey: PrivateKey, header: unknown, content: unknown): Promise<string> => {
+  const signed = [header, content].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'));
+  const signature = await privateKey.sign(Buffer.from(signed.join('.')), 'ES256');
+  return [...signed, Buffer.from(signature).toString('base64url')].join('.');
+};
+
 /** The content under a good signature of the service: what a service that lies could make. */
 export const resign = async (
   custody: KeyCustody,
@@ -121,7 +126,5 @@ export const resign = async (
 ): Promise<string> => {
   const { privateKey, certificates } = await custody.evidenceKey();
   const x5c = certificates.map((der) => Buffer.from(der).toString('base64'));
-  return new CompactSign(Buffer.from(JSON.stringify(content)))
-    .setProtectedHeader({ alg: 'ES256', typ: evidenceType, x5c, ...header })
-    .sign(privateKey);
+  return signJws(privateKey, { alg: 'ES256', typ: evidenceType, x5c, ...header }, content);
 };

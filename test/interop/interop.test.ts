@@ -2,7 +2,7 @@
  * Judges that come from other registries: `npm run interop`. Where a registry does not answer, its judge is left out, and
  * the output says so.
  */
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,44 +11,14 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { useService } from '../cli/service.ts';
 import { blocksOf, readPage, root } from '../docs/pages.ts';
 import { testRedis } from '../support/redis.ts';
+import { installIn, npmIn } from './install.ts';
 
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'paraph-interop-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }), 60_000);
 
-/** Of many lines of a package manager, the one that says what is wrong with the registry. */
-const reasonIn = (output: string): string => {
-  const lines = output.trim().split('\n');
-  return (
-    lines.find((line) => /refused|reason:|timed out|not known|resolution|ENOTFOUND/i.test(line)) ??
-    lines.at(-1) ??
-    ''
-  );
-};
-
-/** @returns Whether all commands have worked. */
-const install = (what: string, ...commands: readonly (readonly [string, ...string[]])[]): boolean =>
-  commands.every(([command, ...words]) => {
-    const { status, error, stdout, stderr } = spawnSync(command, words, { cwd: folder, encoding: 'utf8' });
-    if (status !== 0) {
-      const reason = error?.message ?? reasonIn(`${stdout}${stderr}`);
-      process.stdout.write(`NOT TRIED: ${what} cannot be installed: ${reason}\n`);
-    }
-    return status === 0;
-  });
-
-const npm = [
-  'install',
-  '--prefer-offline',
-  '--no-audit',
-  '--no-fund',
-  '--ignore-scripts',
-  '--fetch-retries=1',
-  '--fetch-retry-mintimeout=1000',
-  '--prefix',
-  folder,
-];
-const hasNewman = install('newman (npm)', ['npm', ...npm, 'newman@6.2.2']);
+const install = installIn(folder);
+const hasNewman = install('newman (npm)', ['npm', ...npmIn(folder), '--ignore-scripts', 'newman@6.2.2']);
 const python = join(folder, 'python/bin/python');
 const hasPython = install(
   'bullmq (PyPI)',

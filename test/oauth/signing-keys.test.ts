@@ -1,5 +1,6 @@
 /** Keys of ID tokens through their lives: published first, signing later, withdrawn last. */
 import { randomBytes } from 'node:crypto';
+import type { JWK } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { createSigningKeys, type SigningKey } from '../../src/oauth/signing-keys.ts';
 import { testRedis } from '../support/redis.ts';
@@ -94,7 +95,7 @@ describe('signing keys', () => {
     const clock = { time: start };
     const { jwks } = await keysAt('sealed', clock).current();
     const stored = Object.values(await client().hgetall(`${prefix}:oidc:sealed:keys`)).join();
-    for (const { d } of jwks) expect(stored).not.toContain(d);
+    for (const { d } of jwks as readonly JWK[]) expect(stored).not.toContain(d);
     await expect(keysAt('sealed', clock, randomBytes(32)).current()).rejects.toThrow(/master key/);
   });
 });

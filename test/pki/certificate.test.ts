@@ -8,6 +8,7 @@ import {
   subjectDn,
 } from '../../src/pki/certificate.ts';
 import { objectIdentifier, sequence, setOf, utf8String } from '../../src/pki/der.ts';
+import { ownKey } from '../../src/pki/key-vault.ts';
 import { objectIdentifiers as id } from '../../src/pki/object-identifiers.ts';
 import { newCustody, owner, realCertificates, realSubjectNames } from './fixtures.ts';
 import { commonName, forgeCertificate } from './forge.ts';
@@ -16,13 +17,16 @@ const notBefore = new Date('2026-03-01T12:00:00Z');
 const newKey = (): KeyObject => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
 
 const rootKey = newKey();
-const root = { privateKey: rootKey, certificate: createRootCertificate(rootKey, notBefore) };
-const issuingKey = newKey();
+const root = {
+  privateKey: ownKey(rootKey),
+  certificate: await createRootCertificate(ownKey(rootKey), notBefore),
+};
+const issuingKey = ownKey(newKey());
 const issuing = {
   privateKey: issuingKey,
-  certificate: createIssuingCertificate(issuingKey, root, { notBefore }),
+  certificate: await createIssuingCertificate(issuingKey.publicKey, root, { notBefore }),
 };
-const user = createUserCertificate({ serialNumber: 'MIDCHEO16P1O6E92', publicKey: newKey() }, issuing, {
+const user = await createUserCertificate({ serialNumber: 'MIDCHEO16P1O6E92', publicKey: newKey() }, issuing, {
   notBefore,
 });
 const read = (der: Uint8Array): pkijs.Certificate => pkijs.Certificate.fromBER(der);
@@ -54,8 +58,8 @@ describe('the certificates', () => {
     expect(read(user).notBefore.value).toEqual(notBefore);
   });
 
-  it('are readable beyond 2049', () => {
-    const late = createRootCertificate(rootKey, new Date('2040-01-01T00:00:00Z'));
+  it('are readable beyond 2049', async () => {
+    const late = await createRootCertificate(ownKey(rootKey), new Date('2040-01-01T00:00:00Z'));
     expect(new X509Certificate(late).validTo).toBe('Jan  1 00:00:00 2060 GMT');
   });
 

@@ -1,8 +1,10 @@
+import { createPrivateKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readElement } from '../../src/pki/ber.ts';
 import { attachCertificates, signCms } from '../../src/pki/cms.ts';
 import { createKeyCustody } from '../../src/pki/custody.ts';
-import type { KeyCustody, KeyOwner, UserKey } from '../../src/pki/ports.ts';
+import { ownVault } from '../../src/pki/key-vault.ts';
+import type { KeyCustody, KeyOwner, KeyVault, PrivateKey, UserKey } from '../../src/pki/ports.ts';
 import { createMemoryCustodyStore } from '../support/memory-custody-store.ts';
 
 /**
@@ -12,8 +14,32 @@ import { createMemoryCustodyStore } from '../support/memory-custody-store.ts';
 export const now = Date.parse('2026-03-01T12:00:00Z');
 export const masterKey = Buffer.alloc(32, 7);
 
+const keyObjects = new WeakMap<PrivateKey, KeyObject>();
+
+const noting = (privateKey: PrivateKey, kept: unknown): PrivateKey => {
+  keyObjects.set(privateKey, createPrivateKey({ key: kept as JsonWebKey, format: 'jwk' }));
+  return privateKey;
+};
+
+/** The vault of the service, whose keys a test can have. */
+const openVault: KeyVault = {
+  ...ownVault,
+  make: async (...given) => {
+    const made = await ownVault.make(...given);
+    return { ...made, privateKey: noting(made.privateKey, made.kept) };
+  },
+  open: (kept) => noting(ownVault.open(kept), kept),
+};
+
+/** The key itself, of a custody of {@link newCustody}: to forge with it. */
+export const keyObjectOf = (privateKey: PrivateKey): KeyObject => {
+  const found = keyObjects.get(privateKey);
+  if (found === undefined) throw new Error('the key is of another custody');
+  return found;
+};
+
 export const newCustody = (store = createMemoryCustodyStore()): KeyCustody =>
-  createKeyCustody({ store, masterKey, now: () => now });
+  createKeyCustody({ store, masterKey, now: () => now, vault: openVault });
 
 export const owner = (change: Partial<KeyOwner> = {}): KeyOwner => ({
   msisdn: '41700092501',

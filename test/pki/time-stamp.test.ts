@@ -67,7 +67,7 @@ describe('a time stamp', () => {
     const { certificates, privateKey } = await custody.timeStampKey();
     const certificate = new X509Certificate(certificates[0]);
     expect(certificate.subject).toBe('CN=Paraph Time Stamps');
-    expect(certificate.checkPrivateKey(privateKey)).toBe(true);
+    expect(certificate.publicKey.equals(privateKey.publicKey)).toBe(true);
     const extension = pkijs.Certificate.fromBER(certificates[0]).extensions?.find(
       ({ extnID }) => extnID === '2.5.29.37',
     );
@@ -80,13 +80,13 @@ describe('a time stamp', () => {
     const said = async (command: string): Promise<string> =>
       inFolder({ 'data.txt': 'x' }, async (folder, { read, write }) => {
         await openssl(folder, `ts -query -data data.txt ${command} -out query.tsq`);
-        await write('reply.tsr', answerTimeStampRequest(await read('query.tsq'), key, new Date()));
+        await write('reply.tsr', await answerTimeStampRequest(await read('query.tsq'), key, new Date()));
         return openssl(folder, 'ts -reply -in reply.tsr -text');
       });
     expect(await said('-sha1')).toContain('unrecognized or unsupported algorithm');
     expect(await said('-sha256 -tspolicy 1.2.3.4')).toContain('the requested TSA policy is not supported');
     for (const hostile of [Buffer.of(), Buffer.from('3003020101', 'hex'), Buffer.alloc(4000, 0x30)]) {
-      const { status } = pkijs.TimeStampResp.fromBER(answerTimeStampRequest(hostile, key, new Date()));
+      const { status } = pkijs.TimeStampResp.fromBER(await answerTimeStampRequest(hostile, key, new Date()));
       expect(status.status).toBe(2);
     }
   });

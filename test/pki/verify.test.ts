@@ -9,6 +9,7 @@ import { type Verification, verifySignature } from '../../src/pki/verify.ts';
 import { createMemoryCustodyStore } from '../support/memory-custody-store.ts';
 import {
   duringRealSignature,
+  keyObjectOf,
   masterKey,
   newCustody,
   now,
@@ -145,7 +146,7 @@ describe('a signature with one thing wrong', () => {
     check(
       forgeCms({
         content: utf8('Grüezi'),
-        privateKey: key.privateKey,
+        privateKey: keyObjectOf(key.privateKey),
         certificates: key.chain.certificates,
         ...change,
       }),
@@ -180,7 +181,7 @@ describe('a signature with one thing wrong', () => {
     const nonce = attribute(id.randomNonce, octetString(Buffer.alloc(16)));
     const signed = forgeCms({
       content: utf8('Grüezi'),
-      privateKey: key.privateKey,
+      privateKey: keyObjectOf(key.privateKey),
       certificates: key.chain.certificates,
       attributes: [contentTypeAttribute(), nonce, digest],
     });
@@ -208,7 +209,7 @@ describe('a signature with one thing wrong', () => {
         check(
           forgeCms({
             content: utf8(''),
-            privateKey: key.privateKey,
+            privateKey: keyObjectOf(key.privateKey),
             certificates: key.chain.certificates,
             embedded: undefined,
           }),

@@ -64,6 +64,8 @@ export interface TestProductOptions {
   /** Also the index and the runner of ordered replays. */
   readonly operations?: boolean;
   readonly processMetrics?: boolean;
+  /** Of the token that the configuration names. */
+  readonly tokenPin?: string;
   /** Charts of the operator. */
   readonly charts?: readonly Workflow[];
 }
@@ -98,6 +100,7 @@ export const startTestProduct = async (
     port = 0,
     operations = false,
     processMetrics = false,
+    tokenPin,
     charts = [],
   }: TestProductOptions = {},
 ): Promise<TestProduct> => {
@@ -124,8 +127,12 @@ export const startTestProduct = async (
     logger,
     onError: createStepLog(logger, Date.now).trouble,
     processMetrics,
+    tokenPin,
+    // Node runs no thread from the source.
+    tokenThread: new URL('../../dist/src/pki/token/token-thread.js', import.meta.url),
     charts,
   });
+  await core.token?.open();
   await core.ready();
   await claimStore(core);
   await core.unlock(serviceKey === 'master' ? core.masterKey : undefined);

@@ -11,6 +11,7 @@ import { openTenants } from '../../../src/oauth/open-tenants.ts';
 import type { PushAnswer } from '../../../src/oauth/par/answers.ts';
 import { createPar, type Par } from '../../../src/oauth/par/par.ts';
 import type { Tenant, Tenants } from '../../../src/oauth/tenant.ts';
+import { ownVault } from '../../../src/pki/key-vault.ts';
 import type {
   OauthClient,
   OauthLimits,
@@ -167,6 +168,7 @@ export const openStage = async (
     redis: connection,
     prefix: redis.prefix,
     masterKey,
+    vault: ownVault,
     ownerOf: () => ({ version: 1, since: 0 }),
     subscribers: {
       find: () => undefined,
