@@ -25,7 +25,7 @@ import { createRedisNode } from './redis-node.ts';
 
 const apId = 'http://chain.test';
 
-export const serviceNames = ['near', 'middle', 'far'] as const;
+const serviceNames = ['near', 'middle', 'far'] as const;
 type ServiceName = (typeof serviceNames)[number];
 export type UpstreamMode = 'asynch' | 'synch';
 

@@ -42,5 +42,5 @@ export const jobsIn = async (
   );
 };
 
-export const textsIn = async (redis: Hashes, prefix: string): Promise<readonly string[]> =>
+const textsIn = async (redis: Hashes, prefix: string): Promise<readonly string[]> =>
   (await jobsIn(redis, prefix)).map(({ text }) => text);
