@@ -25,7 +25,7 @@ import { createRedisNode } from './redis-node.ts';
 
 const apId = 'http://chain.test';
 
-export const serviceNames = ['near', 'middle', 'far'] as const;
+const serviceNames = ['near', 'middle', 'far'] as const;
 type ServiceName = (typeof serviceNames)[number];
 export type UpstreamMode = 'asynch' | 'synch';
 
@@ -170,7 +170,7 @@ const ask = async (url: string, msisdn: string, text: string): Promise<Sent> => 
         : await call(url, 'status', statusRequest(id, apId), { withinMs: callMs });
     if (told.kind === 'accepted') id = told.id;
     else if (isOutcome(told)) return { text, isRobot, id, final: told };
-    await delay(100);
+    await delay(id === undefined ? 100 : 400);
   }
   return { text, isRobot, id };
 };
