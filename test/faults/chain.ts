@@ -102,7 +102,10 @@ export interface ChainOptions {
 
 /** Longer than all strikes and starts on a machine that others use. What works ends long before. */
 const timeoutSeconds = 240;
-const callMs = 5000;
+/** Longer than a stop, and than this process may be late on such a machine. */
+const callMs = 20_000;
+/** So that the callers have time for the answers. */
+const maxOpen = 40;
 /** After the deadline of what is asked last. */
 const marginMs = 15_000;
 
@@ -170,7 +173,7 @@ const ask = async (url: string, msisdn: string, text: string): Promise<Sent> => 
         : await call(url, 'status', statusRequest(id, apId), { withinMs: callMs });
     if (told.kind === 'accepted') id = told.id;
     else if (isOutcome(told)) return { text, isRobot, id, final: told };
-    await delay(100);
+    await delay(id === undefined ? 100 : 400);
   }
   return { text, isRobot, id };
 };
@@ -194,9 +197,13 @@ const runCallers = async (
   };
   const askRobots = async (): Promise<Sent[]> => {
     const sent: Promise<Sent>[] = [];
+    let open = 0;
     while (goesOn()) {
-      sent.push(ask(url, `+${robots.first + random.below(refuser - robots.first + 1)}`, newText()));
       await delay(random.below(2 * pauseMs));
+      if (open >= maxOpen) continue;
+      open += 1;
+      const asked = ask(url, `+${robots.first + random.below(refuser - robots.first + 1)}`, newText());
+      sent.push(asked.finally(() => (open -= 1)));
     }
     return Promise.all(sent);
   };

@@ -21,11 +21,6 @@ export const testFiles = (): ((name: string, content: string) => string) => {
 export const rootsOf = async ({ core }: TestProduct): Promise<string> =>
   (await core.custodyOver(core.blocking).trust()).map((der) => new X509Certificate(der).toString()).join('');
 
-/** Texts that were put to the people of a product, by the jobs of its first shard. */
-export const textsAt = async ({
-  core: { blocking, configuration },
-}: TestProduct): Promise<readonly string[]> => textsIn(blocking, configuration.queue.prefix);
-
 type Hashes = Pick<TestProduct['core']['blocking'], 'keys' | 'hget'>;
 
 /** Transactions of the first shard, with their texts. */
@@ -42,5 +37,8 @@ export const jobsIn = async (
   );
 };
 
-const textsIn = async (redis: Hashes, prefix: string): Promise<readonly string[]> =>
-  (await jobsIn(redis, prefix)).map(({ text }) => text);
+/** Texts that were put to the people of a product, by the jobs of its first shard. */
+export const textsAt = async ({
+  core: { blocking, configuration },
+}: TestProduct): Promise<readonly string[]> =>
+  (await jobsIn(blocking, configuration.queue.prefix)).map(({ text }) => text);
