@@ -62,6 +62,8 @@ export type AlertData = Readonly<z.infer<typeof alertSchema>>;
 export const processMessageSchema = z.object({
   /** As the application has chosen it. */
   process: z.string(),
+  /** Of an instance of a chart of one's own: the name of the chart. Then `process` is its id. */
+  workflow: z.string().optional(),
   apId: z.string(),
   title: z.string().optional(),
   /** `told`: its definition names the address that hears of its failure. */

@@ -51,7 +51,8 @@ const begun = ({ at, ...input }: SignerInput): SignerContext => ({
   notBefore: 0,
   limited: 0,
   reminded: 0,
-  linkVersion: 1,
+  // No link of an instance that had this id before counts for this one.
+  linkVersion: at,
 });
 
 /** Faults after which another prompt may reach the person: expired, not reached, busy, our error. */

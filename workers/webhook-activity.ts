@@ -5,14 +5,15 @@
  * the calls of this process only, as callbacks do (callback.worker.ts).
  */
 import { hash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { PromiseActorLogic } from 'xstate';
 import { z } from 'zod';
-import { activity } from '../src/engine/define.ts';
+import { activity, type InstanceInHand } from '../src/engine/define.ts';
 import type { Engine } from '../src/engine/engine.ts';
 import { tenantOfInstance } from '../src/workflows/contract.ts';
 import type { WebhookInput, WebhookOutput } from '../src/workflows/service-activities.ts';
 import { type DeliveryResult, problemOf } from './callback.worker.ts';
-import { apIdOf } from './sign-activity.ts';
+import { apIdOf, untilRedisAnswers } from './sign-activity.ts';
 import { createTenantConcurrency } from './tenant-concurrency.ts';
 
 /** Posts what an application is told by a chart. Never rejects because of the receiver. */
@@ -72,6 +73,22 @@ const judge = (result: DeliveryResult): Judged => {
   }
 };
 
+/** That of a child is read from Redis. While it is away no try is spent: nobody was called. */
+const readApId = async (
+  engine: Pick<Engine, 'find'>,
+  instance: InstanceInHand,
+  signal: AbortSignal,
+): Promise<string> => {
+  const { backoffMs, maxBackoffMs } = untilRedisAnswers;
+  for (let pauseMs = backoffMs; ; pauseMs = Math.min(pauseMs * 2, maxBackoffMs)) {
+    try {
+      return await apIdOf(engine, instance);
+    } catch {
+      await delay(pauseMs, undefined, { signal });
+    }
+  }
+};
+
 export const createWebhookActivity = ({
   call,
   engine,
@@ -92,7 +109,7 @@ export const createWebhookActivity = ({
       const { url, body, attempts } = read.data;
       const result = await call(
         {
-          apId: await apIdOf(engine, instance),
+          apId: await readApId(engine, instance, signal),
           id: `call-${hash('sha256', token).slice(0, 40)}`,
           ...{ url, body: JSON.stringify(body) },
         },

@@ -41,7 +41,7 @@ import { createSignatureWorkflow } from './signature.worker.ts';
 import { callerIn, type SignatureWorker, tellOfTransactions } from './transaction-events.ts';
 import { createUpstreams } from './upstreams.ts';
 import { type CallWebhook, createWebhookActivity } from './webhook-activity.ts';
-import { createAttestActivity, startWorkflowsWorker } from './workflow.worker.ts';
+import { createAttestActivity, type EndOfInstance, startWorkflowsWorker } from './workflow.worker.ts';
 
 export interface WorkersOptions {
   /** Opened on `blocking`. */
@@ -71,6 +71,8 @@ export interface WorkersOptions {
   readonly locate: Locate;
   /** Makes the evidence of processes. */
   readonly createEvidence: CreateEvidence;
+  /** Tells applications how their instances of charts of one's own end. */
+  readonly notifyEnd: (end: EndOfInstance) => Promise<void>;
   readonly concurrency: number;
   readonly lockMs: number;
   readonly stalledCheckMs: number;
@@ -183,6 +185,7 @@ export const startWorkers = (options: WorkersOptions) => {
     const flowing = startWorkflowsWorker({
       ...common,
       ...{ shard, locate, activities, turns, subscribers: options.subscribers },
+      notifyEnd: options.notifyEnd,
       workflows: options.workflows,
       fetchers,
     });

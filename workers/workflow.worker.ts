@@ -18,7 +18,7 @@ import type { Shard } from '../src/transactions/shards.ts';
 import { checkNumbers } from '../src/workflows/check-definition.ts';
 import { mailWorkflowName, ownIdOf, tenantLength } from '../src/workflows/contract.ts';
 import { statusOfEnd } from '../src/workflows/ends.ts';
-import { createListing, peopleOf } from '../src/workflows/listing.ts';
+import { createListing, peopleOf, type WorkflowStatus } from '../src/workflows/listing.ts';
 import { type ProcessData, processName } from '../src/workflows/stock-process.ts';
 import type { createTurns } from './fairness.ts';
 
@@ -47,6 +47,17 @@ export const createAttestActivity = (
     { attempts: attestTries, backoffMs: 250, maxBackoffMs: 8000, turnWaitsMs: () => 200 },
   );
 
+/** An instance of a chart of one's own. */
+export interface EndOfInstance {
+  readonly instance: string;
+  readonly createdAt: number;
+  readonly runs: number;
+  readonly name: string;
+  readonly apId: string;
+  readonly state: WorkflowStatus;
+  readonly reason: string | undefined;
+}
+
 export const startWorkflowsWorker = (options: {
   readonly shard: Shard;
   readonly connection: RedisClient;
@@ -61,10 +72,12 @@ export const startWorkflowsWorker = (options: {
   readonly retention: { readonly doneMs: number; readonly failedMs: number };
   readonly graceMs: number;
   readonly worker: WorkerOptions;
+  /** Tells the application; at least once. The stock process tells its end itself. */
+  readonly notifyEnd: (end: EndOfInstance) => Promise<void>;
   readonly now: () => number;
   readonly onError: (error: Error) => void;
 }): WorkflowWorker => {
-  const { shard, connection, subscribers, turns, retention, now } = options;
+  const { shard, connection, subscribers, turns, retention, notifyEnd, now } = options;
   const { queue } = shard.workflows;
   const listing = createListing({ queue, redis: connection, retention, now });
   /** The API has asked before; other programs cannot. */
@@ -95,21 +108,28 @@ export const startWorkflowsWorker = (options: {
         });
       if (!hasRecord(progress) && name === processName && isListed(id, name)) await failUnknownNumber(job);
     },
-    tellFailure: async ({ id = '', name: jobName, timestamp: createdAt, data }) => {
+    tellFailure: async (job) => {
+      const { id = '', name: jobName, timestamp: createdAt, attemptsMade: runs, data } = job;
       const { name } = readJobName(jobName);
-      if (isListed(id, name))
-        await listing.note({ id, createdAt, people: peopleOf(name, data), status: 'failed', job: 'failed' });
+      if (!isListed(id, name)) return;
+      await listing.note({ id, createdAt, people: peopleOf(name, data), status: 'failed', job: 'failed' });
+      const end = { instance: id, createdAt, runs, name, apId: apIdIn(job) } as const;
+      if (name !== processName) await notifyEnd({ ...end, state: 'failed', reason: undefined });
     },
     tellEnd: (instance) =>
       instance.id.includes('.')
         ? undefined
-        : async ({ record, failedReason, createdAt }) => {
+        : async ({ record, failedReason, createdAt, runs }) => {
             const { id } = instance;
             const name = record.workflow;
             if (!isListed(id, name)) return;
             const status = statusOfEnd(record, failedReason);
             const job = failedReason === undefined ? 'completed' : 'failed';
             await listing.note({ id, createdAt, people: peopleOf(name, instance.data), status, job });
+            if (name === processName) return;
+            const reason = failedReason ?? record.reason;
+            const { apId } = instance.data as ProcessData;
+            await notifyEnd({ instance: id, createdAt, runs, name, apId, state: status, reason });
           },
   });
 };

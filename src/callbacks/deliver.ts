@@ -21,16 +21,17 @@ const alertOf = ({ alert, what, at, since, ...data }: AlertData): string =>
 /** @returns The address of a signer's page; undefined where this process does not know it. */
 export type LinkTo = (signer: string, linkVersion: number) => string | undefined;
 
-export const typeOfProcess = ({ what }: Pick<ProcessMessage, 'what'>): string =>
-  what === 'told' ? 'process.failed' : `process.${what}`;
+export const typeOfProcess = ({ what, workflow }: Pick<ProcessMessage, 'what' | 'workflow'>): string =>
+  what === 'told' ? 'process.failed' : `${workflow === undefined ? 'process' : 'workflow'}.${what}`;
 
 const processMessageOf = (message: ProcessMessage, linkTo: LinkTo): string => {
-  const { what, at, apId, process, url: _, notBefore: __, signer, ...data } = message;
+  const { what, at, apId, process, workflow, url: _, notBefore: __, signer, ...data } = message;
+  const about = workflow === undefined ? { process } : { workflow, id: process };
   const link = signer && linkTo(signer.instance, signer.linkVersion);
   return JSON.stringify({
-    type: typeOfProcess({ what }),
+    type: typeOfProcess({ what, workflow }),
     timestamp: new Date(at).toISOString(),
-    data: { AP_ID: apId, process, ...data, link },
+    data: { AP_ID: apId, ...about, ...data, link },
   });
 };
 

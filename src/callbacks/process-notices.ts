@@ -1,14 +1,18 @@
 /**
- * Makes a callback job of what happens in a process. An effect that is carried out again makes the
- * same job.
+ * Makes a callback job of what happens in a process, and of the end of an instance of a chart of
+ * one's own. What is carried out or told again makes the same job.
  */
 import { hash } from 'node:crypto';
 import type { ProcessMessage } from '../../machines/callback.machine.ts';
+import type { EndOfInstance } from '../../workers/workflow.worker.ts';
 import type { Locate } from '../engine/engine.ts';
 import type { Shard } from '../transactions/shards.ts';
 import { ownIdOf, rootOf } from '../workflows/contract.ts';
 import { type EffectOf, type ProcessEffects, processName } from '../workflows/stock-process.ts';
 import { callbackJob } from './follower.ts';
+
+/** An instance of a chart of one's own that ends. It is told at least once. */
+export type NotifyEnd = (end: EndOfInstance) => Promise<void>;
 
 export const createProcessNotices = (options: {
   readonly shards: readonly Shard[];
@@ -18,7 +22,7 @@ export const createProcessNotices = (options: {
   readonly apIds: ReadonlySet<string>;
   readonly now: () => number;
   readonly tries?: number;
-}): ProcessEffects => {
+}): ProcessEffects & { readonly notifyEnd: NotifyEnd } => {
   const { shards, locate, apIds, now, tries = 10 } = options;
 
   const add = async (
@@ -29,11 +33,17 @@ export const createProcessNotices = (options: {
     const { queue } = locate(root);
     const shard = shards.find(({ workflows }) => workflows.queue.qualifiedName === queue.qualifiedName);
     const jobId = `process-${hash('sha256', id).slice(0, 40)}`;
-    const data = { process: ownIdOf(root, processName), at: now(), ...message };
+    const { workflow = processName } = message;
+    const data = { process: ownIdOf(root, workflow), at: now(), ...message };
     await shard?.callbacks.queue.addBulk([callbackJob(jobId, data, tries)]);
   };
 
   return {
+    notifyEnd: async ({ instance, createdAt, runs, name, apId, state, reason }) => {
+      if (!apIds.has(apId)) return;
+      const effect = { id: `end/${instance}/${createdAt}/${runs}`, instance };
+      await add(effect, { what: 'end', apId, workflow: name, state, reason });
+    },
     notify: async ({ what, apId, process, step, key, person, linkVersion, code }, effect) => {
       if (!apIds.has(apId)) return;
       const signer = what === 'unreached' ? undefined : { instance: effect.instance, linkVersion };

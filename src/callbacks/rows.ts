@@ -39,9 +39,9 @@ const aboutOf = (message: CallbackData | ProcessMessage) => {
     const { msspTransId, apTransId, attempt, end } = message;
     return { msspTransId, apTransId, attempt, event: end.state };
   }
-  const { apId, process, step, key, url } = message;
+  const { apId, process, workflow = processName, step, key, url } = message;
   return {
-    ...{ process, instanceId: instanceIdOf(apId, processName, process), event: typeOfProcess(message) },
+    ...{ process, instanceId: instanceIdOf(apId, workflow, process), event: typeOfProcess(message) },
     ...(step !== undefined && { step }),
     ...(key !== undefined && { key }),
     ...(url !== undefined && URL.canParse(url) && { host: new URL(url).host }),

@@ -53,6 +53,8 @@ export interface InstanceEnd {
   readonly failedReason: string | undefined;
   /** When its job was added; milliseconds since the epoch. */
   readonly createdAt: number;
+  /** Runs of its job that had ended before. A failed instance that runs again ends again. */
+  readonly runs: number;
 }
 
 export interface TurnOptions extends TakeOptions {
@@ -404,7 +406,8 @@ class Turn {
     const record = life.record();
     const error = record.status === 'error' ? String(record.error) : undefined;
     const failedReason = hasFailed ? workflow.reasonOf(life.context()) : error;
-    await tell?.({ record, failedReason, createdAt: this.#taken.job.timestamp });
+    const { timestamp: createdAt, attemptsMade: runs } = this.#taken.job;
+    await tell?.({ record, failedReason, createdAt, runs });
     this.isTold = true;
     if (failedReason !== undefined) throw jobFailure(failedReason);
     return { result: workflow.resultOf(record) };

@@ -48,6 +48,7 @@ export const openWorkflowSide = (core: Core, shards: readonly Shard[], publicUrl
   return {
     locate,
     workflows: [stock, ...(mails === undefined ? [] : [mails.workflow]), ...core.workflows],
+    notifyEnd: callbacks.notifyEnd,
     sendMail: createSendMail(mailer, gate),
     callWebhook: createCallWebhook({
       ...{ providers: configuration.applicationProviders, masterKey, now },

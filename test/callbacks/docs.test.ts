@@ -39,9 +39,14 @@ describe('docs/operations/callbacks.md', () => {
       what: 'invited',
       ...{ key: '1', name: 'Anna Muster', signer: { instance: 'one', linkVersion: 1 } },
     } as const;
+    const ended = {
+      ...{ process: 'invoice-4711', workflow: 'approval', apId, at },
+      ...({ what: 'end', state: 'failed', reason: 'nobody has approved it' } as const),
+    };
     expect(messages.map((json) => JSON.parse(json))).toEqual([
       ...ends.map((end) => JSON.parse(messageOf({ ...about, end }))),
       JSON.parse(messageOf(invited, () => 'https://sign.example.com/tasks/AeCbw3fEVsGk')),
+      JSON.parse(messageOf(ended)),
     ]);
   });
 

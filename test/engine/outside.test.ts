@@ -222,6 +222,25 @@ describe('one sender of very many events', () => {
     expect(await send('k0', 'KNOCK')).toBe('taken');
   });
 
+  it('does not take the place of keys of operators, nor they of those of applications', async () => {
+    const { engine, queue, redis } = await asleep();
+    const send = (key: string, type: string) => engine.send(door, 'I-1', key, event(type));
+    for (const key of ['op/1', 'app/1', 'other']) expect(await send(key, 'KNOCK')).toBe('refused');
+    const many = async (origin: string, count: number) => {
+      for (let index = 0; index < count; index += 10)
+        await Promise.all(
+          Array.from({ length: 10 }, (_, more) => send(`${origin}k${index + more}`, 'KNOCK')),
+        );
+    };
+    await many('app/', maxKeys + 20);
+    expect(await engine.verdict('I-1', 'app/1')).toBeUndefined();
+    for (const key of ['op/1', 'other']) expect(await engine.verdict('I-1', key)).toBe('refused');
+    await many('op/', maxKeys + 20);
+    expect(await engine.verdict('I-1', 'op/1')).toBeUndefined();
+    expect(await engine.verdict('I-1', `app/k${maxKeys + 19}`)).toBe('refused');
+    expect(await fieldsOf({ queue, redis })).toBe(2 * maxKeys + 1);
+  });
+
   it('is told to wait while a hundred wait, which keeps no answer of an activity from the instance', async () => {
     const { engine, worker, work, queue, redis, until } = await asleep();
     await worker.close();

@@ -15,7 +15,7 @@ import type {
 } from '../../machines/signer-contract.ts';
 import { activity, defineWorkflow, later } from '../../src/engine/define.ts';
 import { createRateLimiter } from '../../src/registry/rate-limiter.ts';
-import { createTaskLinks } from '../../src/tasks/links.ts';
+import { createTaskLinks, type Link } from '../../src/tasks/links.ts';
 import { createSignerMails } from '../../src/tasks/signer-mail.ts';
 import { createTasks } from '../../src/tasks/signer-tasks.ts';
 import { createTaskRoutes } from '../../src/tasks/tasks.route.ts';
@@ -127,7 +127,7 @@ export const startTaskStage = async (
 
   /** @returns The id of the process. Its first step has begun. */
   const begin = async (steps: readonly PlanStep[], own: Partial<ProcessInput> = {}): Promise<string> => {
-    const id = `abcdefghijkl-process--p${processes++}`;
+    const id = own.id ?? `abcdefghijkl-process--p${processes++}`;
     const at = Date.now();
     await engine.start(process, id, {
       ...{ apId, id, title: 'Contract 4711', deadline: at + 86_400_000, steps, compensation: [], at },
@@ -144,13 +144,28 @@ export const startTaskStage = async (
       const instance = `${id}.${child}.${run}`;
       const context = (await engine.find(instance))?.record?.context as SignerContext | undefined;
       if (context?.person.name === name) {
+        versions.set(instance, context.linkVersion);
         await until(instance, ({ record }) => JSON.stringify(record?.value).includes('asking'));
         return instance;
       }
     }
     return new Promise((resolve) => setTimeout(resolve, 10)).then(() => signerOf(id, name));
   };
-  const tokenOf = (instance: string, version = 1): string => links.tokenFor({ instance, version });
+  /** By the instances that `signerOf` has found. */
+  const versions = new Map<string, number>();
+  /** @param revoked How often the links of the signer were revoked. */
+  const tokenOf = (instance: string, revoked = 0): string => links.tokenFor(linkOf(instance, revoked));
+  const linkOf = (instance: string, revoked = 0): Link => ({
+    instance,
+    version: (versions.get(instance) ?? 0) + revoked,
+  });
+  const untilRevoked = (instance: string): Promise<unknown> => {
+    const version = (versions.get(instance) ?? 0) + 1;
+    return until(
+      instance,
+      ({ record }) => (record?.context as SignerContext | undefined)?.linkVersion === version,
+    );
+  };
 
   const request = (path: string, init?: RequestInit): Promise<Response> =>
     Promise.resolve(routes.request(path, init));
@@ -189,6 +204,8 @@ export const startTaskStage = async (
       begin,
       signerOf,
       tokenOf,
+      linkOf,
+      untilRevoked,
       request,
       bodyOf,
       press,

@@ -5,10 +5,12 @@ import { anna, beat, failedWith, signedNow, startTaskStage, stepOf, type TaskSta
 
 const redis = testRedis();
 const stage = createStage(redis);
+let at: ReturnType<typeof stage>;
 let s: TaskStage;
 
 beforeEach(async () => {
-  s = await startTaskStage(redis, stage());
+  at = stage();
+  s = await startTaskStage(redis, at);
 });
 
 const annaIn = async (...rest: Parameters<typeof stepOf>[2][]) => {
@@ -69,7 +71,7 @@ describe('the page of a signer', () => {
     await s.promptOf(anna.msisdn);
     const kept = await s.sentTo(instance);
     // As of a page that was open before.
-    const csrf = s.links.formToken({ instance, version: 1 });
+    const csrf = s.links.formToken(s.linkOf(instance));
     for (let count = 0; count < 3; count += 1)
       expect((await s.press(token, 'sign', { csrf })).status).toBe(303);
     expect(await s.sentTo(instance)).toBe(kept);
@@ -78,7 +80,7 @@ describe('the page of a signer', () => {
   it('takes ten orders a minute', async () => {
     const { token, instance } = await annaIn();
     const statuses = [];
-    const csrf = s.links.formToken({ instance, version: 1 });
+    const csrf = s.links.formToken(s.linkOf(instance));
     for (let count = 0; count < 13; count += 1)
       statuses.push((await s.press(token, 'sign', { csrf })).status);
     expect(statuses.slice(0, 10)).toEqual(Array(10).fill(303));
@@ -183,6 +185,21 @@ describe('the page of a signer', () => {
 });
 
 describe('a link', () => {
+  it('does not open the page of a later process with the same id', async () => {
+    const before = await annaIn();
+    const id = before.instance.split('.')[0] ?? '';
+    await s.engine.stop(id);
+    await s.until(before.instance, ({ ended }) => ended !== 'no');
+    await s.until(id, ({ ended }) => ended !== 'no');
+    // Their retention is over.
+    for (const each of [before.instance, id]) await (await at.queue.getJob(each))?.remove();
+    await s.begin([stepOf('board', [anna])], { id });
+    const instance = await s.signerOf(id, anna.name);
+    expect(instance).toBe(before.instance);
+    expect((await s.request(`/tasks/${s.tokenOf(instance)}`)).status).toBe(200);
+    expect((await s.request(`/tasks/${before.token}`)).status).toBe(404);
+  });
+
   it('that is revoked, unknown or guessed gets one and the same page', async () => {
     const { token, instance } = await annaIn();
     const pages = new Set<string>();
@@ -192,7 +209,7 @@ describe('a link', () => {
       pages.add(await answer.text());
     };
     await s.engine.send(s.signer, instance, 'revoke', { type: 'REVOKE_LINK' });
-    await s.until(instance, ({ record }) => JSON.stringify(record?.context).includes('"linkVersion":2'));
+    await s.untilRevoked(instance);
     await ask(`/tasks/${token}`);
     await ask(`/tasks/${s.tokenOf(`${instance}0`)}`);
     await ask(`/tasks/${'A'.repeat(token.length)}`);
@@ -200,7 +217,7 @@ describe('a link', () => {
     await ask(`/tasks/${token}/none`);
     await ask('/tasks/x');
     expect(pages.size).toBe(1);
-    expect((await s.request(`/tasks/${s.tokenOf(instance, 2)}`)).status).toBe(200);
+    expect((await s.request(`/tasks/${s.tokenOf(instance, 1)}`)).status).toBe(200);
   });
 
   it('of one signer does nothing for another of the same step', async () => {

@@ -216,6 +216,7 @@ describe('an instance that a worker takes', () => {
       ...{ workflows: [resting], activities: {}, concurrency: 4, fetchers: 1, turns: createTurns() },
       ...{ retention: { doneMs: 60_000, failedMs: 60_000 }, graceMs: 100, now: Date.now },
       worker: { connection: redis, prefix: String(queue.opts.prefix) },
+      notifyEnd: async () => undefined,
       onError: (error) => errors.push(error),
     });
     workers.push(worker);

@@ -8,6 +8,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { assign, setup } from 'xstate';
 import { callbackSecret } from '../../src/callbacks/secret.ts';
+import { instanceIdOf } from '../../src/workflows/contract.ts';
 import { defineWorkflow, service, type Workflow } from '../../src/workflows/index.ts';
 import { type Receiver, startReceiver } from '../callbacks/stage.ts';
 import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
@@ -75,21 +76,38 @@ const bare = (src: 'receipt' | 'sign'): Workflow =>
     }),
   });
 
+/** Ends in each of the ways. */
+const ends = defineWorkflow({
+  name: 'ends',
+  version: 1,
+  chart: setup({}).createMachine({
+    initial: 'waiting',
+    states: {
+      waiting: { on: { DONE: 'done', BREAK: 'broken' } },
+      broken: { tags: 'failed', on: { REPLAY: 'broken' } },
+      done: { type: 'final' },
+    },
+  }),
+  reasonOf: () => 'the printer is out of paper',
+});
+
 let receiver: Receiver;
 let product: TestProduct;
 let folder: string;
 
-/** The chart of the manual, as a module. */
-const chartOfManual = async (): Promise<Workflow> => {
+/** Charts of the manual, as modules. */
+const chartsOfManual = async (): Promise<readonly Workflow[]> => {
   const manual = readFileSync(join(root, 'docs/workflows.md'), 'utf8');
   const blocks = [...manual.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => code);
-  const code = blocks.find((block) => block.includes('service.callWebhook')) ?? '';
-  const file = join(folder, 'order.ts');
   const library = pathToFileURL(join(root, 'src/workflows/index.ts')).href;
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
-  writeFileSync(file, code.replace('paraph/workflow', library));
-  const { order } = (await import(/* @vite-ignore */ file)) as { order: Workflow };
-  return order;
+  const load = async (name: string, part: string): Promise<Workflow> => {
+    const code = blocks.find((block) => block.includes(part)) ?? '';
+    const file = join(folder, `${name}.ts`);
+    writeFileSync(file, code.replace('paraph/workflow', library));
+    return ((await import(/* @vite-ignore */ file)) as Record<string, Workflow>)[name] as Workflow;
+  };
+  return [await load('order', 'service.callWebhook'), await load('payment', "z.literal('PAID'), invoice")];
 };
 
 beforeAll(async () => {
@@ -97,8 +115,10 @@ beforeAll(async () => {
   receiver = await startReceiver();
   product = await startTestProduct(redis, {
     masterKey,
+    operations: true,
     charts: [
-      await chartOfManual(),
+      ...(await chartsOfManual()),
+      ends,
       only('sign'),
       only('receipt'),
       only('callWebhook'),
@@ -151,6 +171,20 @@ it('the chart of the manual has a person sign, tells the shop, waits for an even
   });
 });
 
+it('the chart of the manual that waits for an event takes the one that it waits for, and refuses others', async () => {
+  const body = { id: 'p-1', input: { invoice: 'I-17' } };
+  expect((await call('POST', 'payment', { apId: shop, body })).status).toBe(201);
+  await until('payment/p-1', ({ state }) => state === 'waiting', shop);
+  const send = async (event: object) =>
+    (await call('POST', 'payment/p-1/events', { apId: shop, body: event })).status;
+  expect(await send({ type: 'PAID', invoice: 'I-18', by: 'Anna' })).toBe(409);
+  expect(await send({ type: 'PAID', invoice: 17, by: 'Anna' })).toBe(400);
+  expect(await send({ type: 'PAID', invoice: 'I-17', by: 'Anna' })).toBe(202);
+  expect(await until('payment/p-1', ({ status }) => status !== 'open', shop)).toMatchObject({
+    ...{ status: 'completed', state: 'paid', output: { by: 'Anna' } },
+  });
+});
+
 describe('a signature of a chart', () => {
   it.each(['bare-sign', 'bare-receipt', 'only-sign', 'only-receipt'])(
     'and a receipt are refused without input: %s',
@@ -169,13 +203,62 @@ describe('a signature of a chart', () => {
   });
 });
 
+describe('the end of an instance', () => {
+  const told = (id: string) =>
+    at('/hook')
+      .map(({ body, headers }) => ({ ...JSON.parse(body), id: headers['webhook-id'] }))
+      .filter(({ type, data }) => type === 'workflow.end' && data.id === id);
+  const begin = async (id: string, apId = shop) => {
+    expect((await call('POST', 'ends', { apId, body: { id, input: {} } })).status).toBe(201);
+    await until(`ends/${id}`, ({ state }) => state === 'waiting', apId);
+  };
+
+  it('is told to its application, however it ends', async () => {
+    answering({});
+    for (const id of ['e-done', 'e-stopped', 'e-broken']) await begin(id);
+    await call('POST', 'ends/e-done/events', { apId: shop, body: { type: 'DONE' } });
+    await call('DELETE', 'ends/e-stopped?reason=Sold', { apId: shop });
+    await call('POST', 'ends/e-broken/events', { apId: shop, body: { type: 'BREAK' } });
+    const about = { AP_ID: shop, workflow: 'ends' };
+    for (const [id, data] of [
+      ['e-done', { state: 'completed' }],
+      ['e-stopped', { state: 'cancelled', reason: 'Sold' }],
+      ['e-broken', { state: 'failed', reason: 'the printer is out of paper' }],
+    ] as const) {
+      await expect.poll(() => told(id), { timeout: 20_000 }).toHaveLength(1);
+      expect(told(id)[0].data).toEqual({ ...about, id, ...data });
+    }
+  });
+
+  it('is told again, as another message, when it has run again', async () => {
+    answering({});
+    await begin('e-again');
+    await call('POST', 'ends/e-again/events', { apId: shop, body: { type: 'BREAK' } });
+    await until('ends/e-again', ({ endedAt }) => endedAt !== undefined && endedAt !== null, shop);
+    const id = instanceIdOf(shop, 'ends', 'e-again');
+    await (await product.api.workflows.locate(id).queue.getJob(id))?.retry();
+    await expect.poll(() => told('e-again'), { timeout: 20_000 }).toHaveLength(2);
+    expect(new Set(told('e-again').map((each) => each.id)).size).toBe(2);
+  });
+
+  it('is told to nobody else', async () => {
+    answering({});
+    await begin('e-quiet', bank);
+    await call('POST', 'ends/e-quiet/events', { apId: bank, body: { type: 'DONE' } });
+    await begin('e-loud');
+    await call('POST', 'ends/e-loud/events', { apId: shop, body: { type: 'DONE' } });
+    await expect.poll(() => told('e-loud'), { timeout: 20_000 }).toHaveLength(1);
+    expect(told('e-quiet')).toEqual([]);
+  });
+});
+
 describe('a webhook of a chart', () => {
   it('is signed with the secret of the application, goes to its callback by default, and gives the answer', async () => {
     answering({ '/hook': (response) => json(response, 404, { found: false }) });
     expect(await hook({ body: { type: 'order', lines: [1, 2] } })).toEqual({
       ...{ kind: 'answered', status: 404, body: { found: false } },
     });
-    const [message] = at('/hook');
+    const message = at('/hook').find(({ body }) => body.includes('lines'));
     for (const version of [1, 2]) {
       const webhook = new Webhook(callbackSecret(masterKey, shop, version));
       expect(webhook.verify(message?.body ?? '', message?.headers as Record<string, string>)).toEqual({

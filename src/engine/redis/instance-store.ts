@@ -13,7 +13,7 @@
  *            `taken`, `refused`. Keys of events from outside begin with `out/`. Those that begin
  *            with `run/` are removed after the verdict.
  * keys       JSON: the keys from outside, the oldest first. A further one takes the place of the
- *            oldest (`maxKeys`).
+ *            oldest of its origin (`maxKeys`, `keyOrigins`).
  * open       `1` from the first commit on: before a turn sleeps or ends it reads the inbox again.
  *            `2`: it sleeps, or is about to. `0`: its end is certain. Written by the commit.
  *
@@ -161,6 +161,9 @@ export const maxWaitingEvents = 100;
  */
 export const maxKeys = 200;
 
+/** Keys of each of these senders, and those of all others together, have a bound of their own. */
+const keyOrigins = ['app/', 'op/'];
+
 /** Begins the keys of events from outside. */
 export const outsideKeys = 'out/';
 
@@ -192,6 +195,12 @@ local runs = redis.call('EXISTS', KEYS[2])
 if not added then return {'unknown', 0} end
 local todo = 1 - runs
 if not open and (turns or '0') == '0' then todo = 0 elseif open == '2' then todo = 1 + runs end
+local function originOf(each)
+  for _, origin in ipairs({ ${keyOrigins.map((each) => `'${outsideKeys}${each}'`).join(', ')} }) do
+    if string.sub(each, 1, #origin) == origin then return origin end
+  end
+  return ''
+end
 if inbox == '' and known then todo = 0 end
 if todo == 1 and runs == 0 and not redis.call('ZSCORE', KEYS[3], id) then todo = 0 end
 if known then return {known, todo} end
@@ -211,11 +220,19 @@ if foreseen ~= '' and runs == 0 and now < tonumber(before) and #inbox == tonumbe
 local isKept = state ~= 'refused' or sentOnce == '0'
 if isKept and isOutside then
   local kept = cjson.decode(keys or '[]')
-  if #kept >= ${maxKeys} then
-    local oldest = 'key:' .. table.remove(kept, 1)
-    local verdict = redis.call('HGET', KEYS[1], oldest)
+  local oldest, same = nil, 0
+  for place, each in ipairs(kept) do
+    if originOf(each) == originOf(key) then
+      oldest = oldest or place
+      same = same + 1
+    end
+  end
+  if same >= ${maxKeys} then
+    local name = 'key:' .. kept[oldest]
+    local verdict = redis.call('HGET', KEYS[1], name)
     if verdict == 'waiting' or verdict == 'accepted' then return {'busy', todo} end
-    redis.call('HDEL', KEYS[1], oldest)
+    redis.call('HDEL', KEYS[1], name)
+    table.remove(kept, oldest)
   end
   kept[#kept + 1] = key
   redis.call('HSET', KEYS[1], 'keys', cjson.encode(kept))
