@@ -257,12 +257,12 @@ const failureOf = (error: unknown): TokenFailure => {
   return { kind: 'result', says: error instanceof Error ? error.message : String(code), code };
 };
 
-parent.on('message', ({ id, call }: Asked) => {
-  let answered: Answered;
+const answered = ({ id, call }: Asked): Answered => {
   try {
-    answered = { id, value: answer(call) };
+    return { id, value: answer(call) };
   } catch (error) {
-    answered = { id, failure: failureOf(error) };
+    return { id, failure: failureOf(error) };
   }
-  parent.postMessage(answered);
-});
+};
+
+parent.on('message', (lot: readonly Asked[]) => parent.postMessage(lot.map(answered)));

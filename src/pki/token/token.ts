@@ -68,8 +68,12 @@ interface Thread {
   readonly inHand: Map<number, Waiting>;
 }
 
-/** So many calls wait in a thread, so that it has one when another ends. */
-const inHandOfThread = 16;
+/**
+ * A message between threads costs a tenth of a signature, so calls and answers travel together. A
+ * thread has two lots at most, so that it has one when the other ends.
+ */
+const maxLot = 16;
+const inHandOfThread = 2 * maxLot;
 
 /** A token may take long to find an RSA key. */
 const makeMs = 30_000;
@@ -127,41 +131,60 @@ export const createToken = ({
     result(waiting);
   };
 
-  const post = (thread: Thread, waiting: Waiting): void => {
-    const id = nextId;
-    nextId += 1;
-    thread.inHand.set(id, waiting);
-    thread.worker.postMessage({ id, call: waiting.call } satisfies Asked);
+  const post = (thread: Thread, lot: readonly Waiting[]): void => {
+    const asked = lot.map((waiting): Asked => {
+      const id = nextId;
+      nextId += 1;
+      thread.inHand.set(id, waiting);
+      return { id, call: waiting.call };
+    });
+    thread.worker.postMessage(asked);
   };
 
-  const dispatch = (): void => {
+  const sendLots = (): void => {
     while (state === 'open' && queue.length > 0) {
       const [least] = threads.toSorted((one, other) => one.inHand.size - other.inHand.size);
-      if (least === undefined || least.inHand.size >= inHandOfThread) return;
-      const next = queue.shift();
-      if (next !== undefined && !next.isOver) post(least, next);
+      if (least === undefined || least.inHand.size > inHandOfThread - maxLot) return;
+      const size = Math.min(maxLot, Math.ceil(queue.length / threads.length));
+      const lot = queue.splice(0, size).filter(({ isOver }) => !isOver);
+      if (lot.length > 0) post(least, lot);
     }
+  };
+
+  let isDispatching = false;
+  /** With all the calls that are made in this moment. */
+  const dispatch = (): void => {
+    if (isDispatching) return;
+    isDispatching = true;
+    queueMicrotask(() => {
+      isDispatching = false;
+      sendLots();
+    });
   };
 
   const isIdle = (): boolean => threads.every(({ inHand }) => inHand.size === 0);
 
   /** Nobody waits any more for the key that was made. */
   const forget = (thread: Thread, keyId: string): void =>
-    post(thread, {
-      ...{ call: { kind: 'destroy', keyId }, timer: undefined, isOver: true },
-      ...{ resolve: () => undefined, reject: () => undefined },
-    });
+    post(thread, [
+      {
+        ...{ call: { kind: 'destroy', keyId }, timer: undefined, isOver: true },
+        ...{ resolve: () => undefined, reject: () => undefined },
+      },
+    ]);
 
   /** A call of `open`: it has no time of its own. */
   const openThread = (thread: Thread, pin: string, fresh: boolean): Promise<TokenFailure | undefined> =>
     new Promise((resolve) => {
       const call = { kind: 'open', pin, fresh } as const;
       const tell = (error?: Error & { readonly failure?: TokenFailure }): void => resolve(error?.failure);
-      post(thread, {
-        ...{ call, timer: undefined, isOver: false },
-        resolve: () => tell(),
-        reject: tell,
-      });
+      post(thread, [
+        {
+          ...{ call, timer: undefined, isOver: false },
+          resolve: () => tell(),
+          reject: tell,
+        },
+      ]);
     });
 
   const putOff = (why: string): void => {
@@ -254,13 +277,15 @@ export const createToken = ({
     const worker = new Worker(threadFile, { workerData: place, name: 'token' });
     const thread: Thread = { worker, inHand: new Map() };
     worker.unref();
-    worker.on('message', (answered: Answered) => {
-      const waiting = thread.inHand.get(answered.id);
-      thread.inHand.delete(answered.id);
-      if (waiting === undefined) return;
-      if ('failure' in answered) settle(waiting, answered.failure);
-      else if (waiting.isOver && waiting.call.kind === 'make') forget(thread, waiting.call.keyId);
-      else end(waiting, ({ resolve }) => resolve(answered.value));
+    worker.on('message', (lot: readonly Answered[]) => {
+      for (const answered of lot) {
+        const waiting = thread.inHand.get(answered.id);
+        thread.inHand.delete(answered.id);
+        if (waiting === undefined) continue;
+        if ('failure' in answered) settle(waiting, answered.failure);
+        else if (waiting.isOver && waiting.call.kind === 'make') forget(thread, waiting.call.keyId);
+        else end(waiting, ({ resolve }) => resolve(answered.value));
+      }
       if (onIdle !== undefined && isIdle()) onIdle();
       dispatch();
     });
