@@ -29,7 +29,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   machines: ['protocol', 'xstate zod'],
   engine: ['redis', 'bullmq bullmq/dist ioredis xstate zod'],
   registry: ['machines protocol', 'zod'],
-  pki: ['protocol', 'jose zod'],
+  pki: ['protocol', 'jose pkcs11js zod'],
   configuration: ['protocol registry', 'zod'],
   client: ['machines pki protocol', 'zod'],
   pages: ['event-stream redis registry request-body', 'hono'],

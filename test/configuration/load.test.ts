@@ -73,6 +73,15 @@ const full = {
   retention: { signedDays: 1, failedDays: 2 },
   workers: { concurrency: 10, lockSeconds: 5, stalledCheckSeconds: 3 },
   queue: { shards: 4, prefix: 'mss', maxWaiting: 5000, maxOpen: 700 },
+  custody: {
+    kind: 'pkcs11',
+    module: '/usr/lib/libtoken.so',
+    slot: 3,
+    pinFile: '/run/secrets/pin',
+    userKeys: 'token',
+    threads: 8,
+    timeoutSeconds: 2,
+  },
   http: {
     maxBodyBytes: 10_000,
     requestTimeoutSeconds: 20,
@@ -134,6 +143,7 @@ describe('a configuration', () => {
       },
       retention: { signedDays: 7, failedDays: 30 },
       workflows: [],
+      custody: { kind: 'store' },
       gateways: [],
       workers: { concurrency: 16, lockSeconds: 2, stalledCheckSeconds: 1 },
       queue: { shards: 1, prefix: 'paraph', maxWaiting: 10_000, maxOpen: 100_000 },

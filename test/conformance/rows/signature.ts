@@ -68,7 +68,7 @@ export const signatureRows: readonly Row[] = [
     rule: "The user's serialNumber is MIDCHE and ten of A to Z and 0 to 9.",
     tests: [
       'test/http/signature.test.ts › the signature of the robot %s > is made with a key of its kind, certified for three years',
-      'test/pki/custody.test.ts › the key custody > creates a key at its first use and keeps it',
+      'test/pki/life-cycle.test.ts › the key of a user > is renewed 30 days before its certificate ends, and lasts for three years again',
     ],
   },
   {
@@ -77,8 +77,7 @@ export const signatureRows: readonly Row[] = [
     rule: "The user's serialNumber is the same for the user's life, on every SSCD.",
     tests: [
       'test/http/sign.test.ts › in synch mode > a user has one serial number, whichever request, and another user another one',
-      'test/pki/custody.test.ts › the key custody > gives a user one serialNumber for all SSCDs, and every SSCD its own key',
-      'test/pki/custody.test.ts › the key custody > creates a key at its first use and keeps it',
+      'test/pki/life-cycle.test.ts › the key of a user > is renewed 30 days before its certificate ends, and lasts for three years again',
     ],
   },
   {
