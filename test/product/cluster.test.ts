@@ -172,7 +172,7 @@ describe('the console', () => {
     const answer = await visitor.request('/admin/queues/api/queues?activeQueue=signatures&status=latest');
     expect(answer.status).toBe(200);
     const { queues } = (await answer.json()) as Json;
-    expect(queues).toHaveLength(3 * shards + 1);
+    expect(queues).toHaveLength(4 * shards + 1);
     const job = await visitor.request(`/admin/queues/api/queues/${shardOf(id, shards)}-signatures/${id}`);
     expect(job.status).toBe(200);
     expect((await job.json()) as Json).toMatchObject({ status: 'completed' });
