@@ -45,8 +45,9 @@ export const certificateFacts = (certificate: Uint8Array): Pick<Phone, 'certific
   serial: new X509Certificate(certificate).serialNumber.toLowerCase(),
 });
 
-/** The id of the SSCD whose key it is, for the custody. */
-export const sscdIdOf = (phone: string): string => `phone-${phone}`;
+/** Whose key it is, for the custody. */
+export const keyOwnerOf = ({ msisdn, id }: Pick<Phone, 'msisdn' | 'id'>) =>
+  ({ msisdn, sscdId: `phone-${id}`, algorithm: 'EC' }) as const;
 
 const refused = (why: EnrolmentError): EnrolmentResult => ({ kind: 'refused', why });
 
@@ -115,7 +116,7 @@ export const createEnrolment = (options: EnrolmentOptions) => {
     if (gated === undefined) return refused('gate');
     if (!(await makeRoom(activation, id))) return refused('too-many');
     if (!(await activations.use(activation, used))) return refused('code');
-    const chain = await custody.certify({ msisdn, sscdId: sscdIdOf(id) }, publicKey);
+    const chain = await custody.certify(keyOwnerOf({ msisdn, id }), publicKey);
     const [certificate] = chain.certificates;
     const secret = derive('cookie').toString('base64url');
     const { language, label } = given;

@@ -1,4 +1,3 @@
-import { X509Certificate } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openPhoneAdmin } from '../../src/product/phone-side.ts';
 import { codeIn, createPhoneCalls, enrolPhone } from '../support/phone.ts';
@@ -183,10 +182,9 @@ describe('an enrolment', () => {
 });
 
 describe('a phone that was un-enrolled', () => {
-  it('has its certificate revoked before it is forgotten', async () => {
+  it('has its certificates revoked before it is forgotten', async () => {
     const msisdn = newNumber();
     const phone = await stage.enrol(msisdn);
-    const serial = new X509Certificate(Buffer.from(phone.kept.certificate, 'base64')).serialNumber;
     const { core } = stage.product;
     const asked: string[] = [];
     const { admin } = openPhoneAdmin({
@@ -195,7 +193,7 @@ describe('a phone that was un-enrolled', () => {
       answer: async () => 'unknown',
       publicUrl: () => origin,
       revoke: async (given) => {
-        asked.push(given);
+        asked.push(given.id);
         if (asked.length === 1) throw new Error('Redis is away');
       },
     });
@@ -203,7 +201,7 @@ describe('a phone that was un-enrolled', () => {
     expect((await phone.state()).status).toBe(200);
     expect(await admin.remove(msisdn.slice(1), phone.id)).toBe(true);
     expect((await phone.state()).status).toBe(401);
-    expect(asked).toEqual([serial.toLowerCase(), serial.toLowerCase()]);
+    expect(new Set(asked)).toEqual(new Set([phone.id]));
   });
 
   it('is unknown, and its number needs to be activated again', async () => {
