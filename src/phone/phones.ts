@@ -93,6 +93,14 @@ if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 0 end
 redis.call('HSET', KEYS[1], unpack(ARGV, 2))
 return 1`;
 
+/** KEYS: the number. ARGV: a field, the value that it must still have, then fields and values. */
+const setUnchangedScript = `
+if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
+redis.call('HSET', KEYS[1], unpack(ARGV, 3))
+return 1`;
+
+const maxRounds = 20;
+
 /**
  * Judges a PIN and counts it, in one step: no race gives more tries, and a right one never counts.
  * KEYS: the number. ARGV: phone, tries that block it, when a right PIN came (empty for a wrong one).
@@ -181,6 +189,13 @@ export const createPhones = ({
     ...fields: readonly string[]
   ): Promise<boolean> => (await redis.eval(setWhereScript, 1, keyOf(msisdn), `phone:${id}`, ...fields)) === 1;
 
+  /** @returns False when the field has another value by now. */
+  const setUnchanged = async (
+    msisdn: string,
+    before: readonly [field: string, value: string],
+    fields: readonly string[],
+  ): Promise<boolean> => (await redis.eval(setUnchangedScript, 1, keyOf(msisdn), ...before, ...fields)) === 1;
+
   const sealedPhone = (msisdn: string, id: string, record: PhoneRecord): [field: string, sealed: string] => [
     `phone:${id}`,
     seal(msisdn, `phone:${id}`, phoneSchema.parse(record)),
@@ -197,9 +212,27 @@ export const createPhones = ({
       await redis.hset(keyOf(msisdn), ...sealedPhone(msisdn, id, record));
     },
 
-    /** @returns False when the phone was removed meanwhile. */
-    change: ({ id, msisdn, ...record }: Phone, change: Partial<PhoneRecord>): Promise<boolean> =>
-      setWhere({ id, msisdn }, ...sealedPhone(msisdn, id, { ...record, ...change })),
+    /**
+     * Changes what is stored now, so that no change of another request is undone.
+     *
+     * @param next What is to change of the present record; undefined for nothing.
+     * @returns False when nothing is to change, or the phone was removed meanwhile.
+     */
+    change: async (
+      { msisdn, id }: Pick<Phone, 'msisdn' | 'id'>,
+      next: (present: PhoneRecord) => Partial<PhoneRecord> | undefined,
+    ): Promise<boolean> => {
+      const field = `phone:${id}`;
+      for (let round = 0; round < maxRounds; round += 1) {
+        const sealed = (await redis.hget(keyOf(msisdn), field)) ?? undefined;
+        const { data: present } = phoneSchema.safeParse(open(msisdn, field, sealed));
+        const change = present && next(present);
+        if (sealed === undefined || present === undefined || change === undefined) return false;
+        const changed = sealedPhone(msisdn, id, { ...present, ...change });
+        if (await setUnchanged(msisdn, [field, sealed], changed)) return true;
+      }
+      throw new Error('Too many changes of one phone at the same time');
+    },
 
     /** @returns Whether it was there. */
     remove: async ({ msisdn, id }: Pick<Phone, 'msisdn' | 'id'>): Promise<boolean> => {

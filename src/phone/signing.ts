@@ -61,7 +61,7 @@ export const createSigning = (options: SigningOptions) => {
     const next = await custody.certify(keyOwnerOf(phone), publicKey);
     const change = { chain: next.id, ...certificateFacts(next.certificates[0]) };
     // The phone was removed meanwhile, perhaps before there was this certificate.
-    if (!(await phones.change(phone, change))) await revoke(phone);
+    if (!(await phones.change(phone, () => change))) await revoke(phone);
   };
 
   /** An end that this phone has brought before: its answer was lost on the way. */
@@ -91,7 +91,7 @@ export const createSigning = (options: SigningOptions) => {
   ): Promise<boolean> => {
     if (phone.gate.kind === 'pin') return isOpenFor(phone, prompt.promptedAt);
     const gate = assertion && (await passkeys.verify(phone, prompt.id, assertion));
-    return gate !== undefined && phones.change(phone, { gate });
+    return gate !== undefined && phones.change(phone, () => ({ gate }));
   };
 
   const openPrompt = async (

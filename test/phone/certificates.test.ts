@@ -102,7 +102,7 @@ describe('the certificate of a phone', () => {
     const msisdn = newNumber();
     const phone = await stage.enrol(msisdn);
     const before = await only(msisdn);
-    await phones().change(before, { certificateEndsAt: Date.now() + dayMs, serial: '00' });
+    await phones().change(before, () => ({ certificateEndsAt: Date.now() + dayMs, serial: '00' }));
     await stage.ended(await signWith(phone, msisdn), '500');
     expect(await only(msisdn)).toMatchObject({
       ...{ certificateEndsAt: before.certificateEndsAt, serial: before.serial, chain: before.chain },
