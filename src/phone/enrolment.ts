@@ -3,7 +3,7 @@
  *
  * The code proves who was invited, by a MAC over the certification request: a code that is seen on
  * the way does not fit another key. The same request sent again gets the same phone, share,
- * recovery code and cookie, in whatever order copies of it arrive.
+ * recovery code and cookie, in whatever order copies of it arrive, until the phone is removed.
  */
 
 import { hash, X509Certificate } from 'node:crypto';
@@ -59,8 +59,8 @@ export interface EnrolmentOptions {
   readonly custody: Pick<KeyCustody, 'certify'>;
   readonly masterKey: Uint8Array;
   readonly maxPhones: number;
-  /** Removes a phone that gives its place to another. */
-  readonly remove: (phone: Phone) => Promise<void>;
+  /** Removes a phone, and revokes its certificates. */
+  readonly remove: (phone: Pick<Phone, 'msisdn' | 'id'>) => Promise<void>;
   readonly now: () => number;
 }
 
@@ -120,17 +120,16 @@ export const createEnrolment = (options: EnrolmentOptions) => {
     const [certificate] = chain.certificates;
     const secret = derive('cookie').toString('base64url');
     const { language, label } = given;
-    await phones.add(msisdn, id, {
-      ...{
-        label,
-        language,
-        enrolledAt: now(),
-        chain: chain.id,
-        secretHash: hashOf(secret),
-        gate: gated.gate,
-      },
-      ...certificateFacts(certificate),
+    const isAdded = await phones.add(msisdn, id, {
+      ...{ label, language, enrolledAt: now(), chain: chain.id, secretHash: hashOf(secret) },
+      ...{ gate: gated.gate, invitation: activation.id, ...certificateFacts(certificate) },
     });
+    if (!isAdded) {
+      const number = await phones.read(msisdn);
+      // An earlier copy of the request may have added it; otherwise nobody has this certificate.
+      if (!number?.phones.some((phone) => phone.id === id)) await remove({ msisdn, id });
+      return refused('code');
+    }
     await prompts.tell({ kind: 'state', msisdn });
     return {
       kind: 'enrolled',
