@@ -3,7 +3,7 @@
  *
  * The code proves who was invited, by a MAC over the certification request: a code that is seen on
  * the way does not fit another key. The same request sent again gets the same phone, share,
- * recovery code and cookie, in whatever order copies of it arrive.
+ * recovery code and cookie, in whatever order copies of it arrive, until the phone is removed.
  */
 
 import { hash, X509Certificate } from 'node:crypto';
@@ -45,8 +45,9 @@ export const certificateFacts = (certificate: Uint8Array): Pick<Phone, 'certific
   serial: new X509Certificate(certificate).serialNumber.toLowerCase(),
 });
 
-/** The id of the SSCD whose key it is, for the custody. */
-export const sscdIdOf = (phone: string): string => `phone-${phone}`;
+/** Whose key it is, for the custody. */
+export const keyOwnerOf = ({ msisdn, id }: Pick<Phone, 'msisdn' | 'id'>) =>
+  ({ msisdn, sscdId: `phone-${id}`, algorithm: 'EC' }) as const;
 
 const refused = (why: EnrolmentError): EnrolmentResult => ({ kind: 'refused', why });
 
@@ -58,8 +59,8 @@ export interface EnrolmentOptions {
   readonly custody: Pick<KeyCustody, 'certify'>;
   readonly masterKey: Uint8Array;
   readonly maxPhones: number;
-  /** Removes a phone that gives its place to another. */
-  readonly remove: (phone: Phone) => Promise<void>;
+  /** Removes a phone, and revokes its certificates. */
+  readonly remove: (phone: Pick<Phone, 'msisdn' | 'id'>) => Promise<void>;
   readonly now: () => number;
 }
 
@@ -115,21 +116,20 @@ export const createEnrolment = (options: EnrolmentOptions) => {
     if (gated === undefined) return refused('gate');
     if (!(await makeRoom(activation, id))) return refused('too-many');
     if (!(await activations.use(activation, used))) return refused('code');
-    const chain = await custody.certify({ msisdn, sscdId: sscdIdOf(id) }, publicKey);
+    const chain = await custody.certify(keyOwnerOf({ msisdn, id }), publicKey);
     const [certificate] = chain.certificates;
     const secret = derive('cookie').toString('base64url');
     const { language, label } = given;
-    await phones.add(msisdn, id, {
-      ...{
-        label,
-        language,
-        enrolledAt: now(),
-        chain: chain.id,
-        secretHash: hashOf(secret),
-        gate: gated.gate,
-      },
-      ...certificateFacts(certificate),
+    const isAdded = await phones.add(msisdn, id, {
+      ...{ label, language, enrolledAt: now(), chain: chain.id, secretHash: hashOf(secret) },
+      ...{ gate: gated.gate, invitation: activation.id, ...certificateFacts(certificate) },
     });
+    if (!isAdded) {
+      const number = await phones.read(msisdn);
+      // An earlier copy of the request may have added it; otherwise nobody has this certificate.
+      if (!number?.phones.some((phone) => phone.id === id)) await remove({ msisdn, id });
+      return refused('code');
+    }
     await prompts.tell({ kind: 'state', msisdn });
     return {
       kind: 'enrolled',

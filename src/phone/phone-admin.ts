@@ -11,8 +11,8 @@ export interface PhoneAdminOptions {
   readonly activations: Activations;
   readonly prompts: Pick<PhonePrompts, 'tell'>;
   readonly failOpen: FailOpen;
-  /** Revokes the certificate of a phone that was un-enrolled. */
-  readonly revoke?: ((serial: string) => Promise<unknown>) | undefined;
+  /** Revokes all certificates of a phone that is un-enrolled. */
+  readonly revoke?: ((phone: Pick<Phone, 'msisdn' | 'id'>) => Promise<unknown>) | undefined;
   readonly configured: ConfiguredSubscribers;
   readonly invitationMs: number;
   /** Undefined where this process does not know it. */
@@ -39,10 +39,12 @@ export const createPhoneAdmin = (options: PhoneAdminOptions) => {
     return { kind: 'invited', link: activationLink(publicUrl, code), expiresAt: code.expiresAt };
   };
 
-  /** Un-enrols a phone, whoever wants it. A phone whose certificate could not be revoked stays. */
-  const removePhone = async ({ msisdn, id, serial }: Phone): Promise<boolean> => {
-    await options.revoke?.(serial);
+  /** Un-enrols a phone, whoever wants it. A phone whose certificates could not be revoked stays. */
+  const removePhone = async ({ msisdn, id }: Pick<Phone, 'msisdn' | 'id'>): Promise<boolean> => {
+    await options.revoke?.({ msisdn, id });
     const wasThere = await phones.remove({ msisdn, id });
+    // A renewal may have come in between. One that ends after the removal revokes by itself.
+    if (wasThere) await options.revoke?.({ msisdn, id });
     const left = await phones.read(msisdn);
     if (left?.phones.length === 0) await failOpen(msisdn, 404);
     await prompts.tell({ kind: 'state', msisdn });

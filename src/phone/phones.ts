@@ -52,6 +52,8 @@ const phoneSchema = z.object({
   /** SHA-256 of the secret in its cookie. */
   secretHash: z.string(),
   gate: gateSchema,
+  /** Id of the invitation that has brought it, which ends with it. */
+  invitation: z.string().optional(),
 });
 /** What is stored of a phone. */
 export type PhoneRecord = Readonly<z.infer<typeof phoneSchema>>;
@@ -93,6 +95,14 @@ if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 0 end
 redis.call('HSET', KEYS[1], unpack(ARGV, 2))
 return 1`;
 
+/** KEYS: the number. ARGV: a field, the value that it must still have, then fields and values. */
+const setUnchangedScript = `
+if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
+redis.call('HSET', KEYS[1], unpack(ARGV, 3))
+return 1`;
+
+const maxRounds = 20;
+
 /**
  * Judges a PIN and counts it, in one step: no race gives more tries, and a right one never counts.
  * KEYS: the number. ARGV: phone, tries that block it, when a right PIN came (empty for a wrong one).
@@ -114,6 +124,9 @@ const parseJson = (text: string | undefined): unknown => {
     return undefined;
   }
 };
+
+const numberIn = (text: string | null | undefined): NumberRecord | undefined =>
+  numberSchema.safeParse(parseJson(text ?? undefined)).data;
 
 /** `unknown`: the phone was removed meanwhile. */
 export type Judged =
@@ -144,13 +157,16 @@ export const createPhones = ({
   const open = (msisdn: string, field: string, sealed: string | undefined): unknown =>
     sealer.open(placeOf(msisdn, field), Buffer.from(sealed ?? '', 'base64'));
 
+  const recordIn = (msisdn: string, field: string, sealed: string | null | undefined) =>
+    phoneSchema.safeParse(open(msisdn, field, sealed ?? undefined)).data;
+
   const phoneIn = (
     msisdn: string,
     id: string,
     fields: Readonly<Record<string, string>>,
   ): Phone | undefined => {
     const field = `phone:${id}`;
-    const { data } = phoneSchema.safeParse(open(msisdn, field, fields[field]));
+    const data = recordIn(msisdn, field, fields[field]);
     if (data === undefined) return undefined;
     const triesLeft = Math.max(pinTries - Number(fields[`tries:${id}`] ?? 0), 0);
     const pushField = `push:${id}`;
@@ -165,7 +181,7 @@ export const createPhones = ({
   /** @returns Undefined for a number that was never invited. */
   const read = async (msisdn: string): Promise<PhoneNumber | undefined> => {
     const fields = await redis.hgetall(keyOf(msisdn));
-    const { data: number } = numberSchema.safeParse(parseJson(fields.number));
+    const number = numberIn(fields.number);
     if (number === undefined) return undefined;
     const phones = Object.keys(fields)
       .filter((field) => field.startsWith('phone:'))
@@ -181,6 +197,13 @@ export const createPhones = ({
     ...fields: readonly string[]
   ): Promise<boolean> => (await redis.eval(setWhereScript, 1, keyOf(msisdn), `phone:${id}`, ...fields)) === 1;
 
+  /** @returns False when the field has another value by now. */
+  const setUnchanged = async (
+    msisdn: string,
+    before: readonly [field: string, value: string],
+    fields: readonly string[],
+  ): Promise<boolean> => (await redis.eval(setUnchangedScript, 1, keyOf(msisdn), ...before, ...fields)) === 1;
+
   const sealedPhone = (msisdn: string, id: string, record: PhoneRecord): [field: string, sealed: string] => [
     `phone:${id}`,
     seal(msisdn, `phone:${id}`, phoneSchema.parse(record)),
@@ -193,17 +216,49 @@ export const createPhones = ({
       await redis.hset(keyOf(msisdn), 'number', JSON.stringify(number));
     },
 
-    add: async (msisdn: string, id: string, record: PhoneRecord): Promise<void> => {
-      await redis.hset(keyOf(msisdn), ...sealedPhone(msisdn, id, record));
+    /** @returns False when its invitation is no longer that of the number. */
+    add: async (
+      msisdn: string,
+      id: string,
+      record: PhoneRecord & { readonly invitation: string },
+    ): Promise<boolean> => {
+      const number = (await redis.hget(keyOf(msisdn), 'number')) ?? '';
+      if (numberIn(number)?.invitation?.id !== record.invitation) return false;
+      // Whatever changes the number ends this invitation.
+      return setUnchanged(msisdn, ['number', number], sealedPhone(msisdn, id, record));
     },
 
-    /** @returns False when the phone was removed meanwhile. */
-    change: ({ id, msisdn, ...record }: Phone, change: Partial<PhoneRecord>): Promise<boolean> =>
-      setWhere({ id, msisdn }, ...sealedPhone(msisdn, id, { ...record, ...change })),
+    /**
+     * Changes what is stored now, so that no change of another request is undone.
+     *
+     * @param next What is to change of the present record; undefined for nothing.
+     * @returns False when nothing is to change, or the phone was removed meanwhile.
+     */
+    change: async (
+      { msisdn, id }: Pick<Phone, 'msisdn' | 'id'>,
+      next: (present: PhoneRecord) => Partial<PhoneRecord> | undefined,
+    ): Promise<boolean> => {
+      const field = `phone:${id}`;
+      for (let round = 0; round < maxRounds; round += 1) {
+        const sealed = await redis.hget(keyOf(msisdn), field);
+        const present = recordIn(msisdn, field, sealed);
+        const change = present && next(present);
+        if (sealed === null || present === undefined || change === undefined) return false;
+        const changed = sealedPhone(msisdn, id, { ...present, ...change });
+        if (await setUnchanged(msisdn, [field, sealed], changed)) return true;
+      }
+      throw new Error('Too many changes of one phone at the same time');
+    },
 
-    /** @returns Whether it was there. */
+    /** Ends its invitation first: no copy of its enrolment brings it back. @returns Whether it was there. */
     remove: async ({ msisdn, id }: Pick<Phone, 'msisdn' | 'id'>): Promise<boolean> => {
       const key = keyOf(msisdn);
+      const [text, sealed] = await redis.hmget(key, 'number', `phone:${id}`);
+      const { invitation, ...number } = numberIn(text) ?? {};
+      const phone = recordIn(msisdn, `phone:${id}`, sealed);
+      if (text && invitation !== undefined && invitation.id === phone?.invitation) {
+        await setUnchanged(msisdn, ['number', text], ['number', JSON.stringify(number)]);
+      }
       const wasThere = (await redis.hdel(key, `phone:${id}`)) === 1;
       await redis.hdel(key, `tries:${id}`, `entered:${id}`, `push:${id}`);
       return wasThere;

@@ -17,10 +17,9 @@ export type PinResult =
   /** The phone has a passkey, or was removed meanwhile. */
   | { readonly kind: 'none' };
 
-const isGoodFor = (
-  { recoveryHash: current, formerRecoveryHash }: Extract<Gate, { kind: 'pin' }>,
-  used: string,
-): boolean => [current, formerRecoveryHash].some((known) => known !== undefined && isEqual(used, known));
+const isGoodFor = (gate: Gate, used: string): boolean =>
+  gate.kind === 'pin' &&
+  [gate.recoveryHash, gate.formerRecoveryHash].some((known) => known !== undefined && isEqual(used, known));
 
 export const createPins = ({
   phones,
@@ -40,7 +39,12 @@ export const createPins = ({
     if (judged.kind !== 'right') return judged;
     const { formerRecoveryHash, ...known } = gate;
     // The browser has the answer that brought this PIN and its code, so the former code is used up.
-    if (formerRecoveryHash !== undefined) await phones.change(phone, { gate: known });
+    // Unless a recovery has set the next PIN since this one was read.
+    if (formerRecoveryHash !== undefined) {
+      await phones.change(phone, ({ gate: present }) =>
+        present.kind === 'pin' && present.verifierHash === gate.verifierHash ? { gate: known } : undefined,
+      );
+    }
     return { kind: 'right', share: gate.share };
   },
 
@@ -52,9 +56,7 @@ export const createPins = ({
    * @returns The new share and recovery code; undefined for a wrong code.
    */
   recover: async (phone: Phone, { code, gate }: RecoveryRequest) => {
-    const before = phone.gate;
     const used = recoveryHash(code);
-    if (before.kind !== 'pin' || !isGoodFor(before, used)) return undefined;
     const { kind, salt, verifier } = gate;
     const key = deriveKey(masterKey, 'paraph phone recovery');
     const derive = deriverOf(key, [phone.id, used, salt, verifier]);
@@ -65,7 +67,10 @@ export const createPins = ({
       recoveryHash: recoveryHash(recoveryCode),
       formerRecoveryHash: used,
     };
-    if (!(await phones.change(phone, { gate: { kind, salt, share, ...hashes } }))) return undefined;
+    const isSet = await phones.change(phone, ({ gate: present }) =>
+      isGoodFor(present, used) ? { gate: { kind, salt, share, ...hashes } } : undefined,
+    );
+    if (!isSet) return undefined;
     await phones.noteEntered(phone, now());
     return { share, recoveryCode };
   },

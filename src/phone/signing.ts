@@ -13,7 +13,7 @@ import { fault } from '../protocol/fault.ts';
 import { bytesToSign } from '../protocol/requests.ts';
 import type { EndReason, PhonePrompt, PhonePrompts, PromptEnd } from '../sscd/phone-prompts.ts';
 import type { Answer } from '../transactions/answers.ts';
-import { certificateFacts, sscdIdOf } from './enrolment.ts';
+import { certificateFacts, keyOwnerOf } from './enrolment.ts';
 import type { Passkeys } from './passkeys.ts';
 import type { Phone, Phones } from './phones.ts';
 import { isOpenFor } from './pins.ts';
@@ -36,6 +36,8 @@ export interface SigningOptions {
   readonly phones: Pick<Phones, 'read' | 'change'>;
   readonly passkeys: Passkeys;
   readonly custody: Pick<KeyCustody, 'chain' | 'certify' | 'revocationOf'>;
+  /** Revokes all certificates of a phone. */
+  readonly revoke: (phone: Pick<Phone, 'msisdn' | 'id'>) => Promise<unknown>;
   readonly now: () => number;
   /** Of transactions. */
   readonly answer: Answer;
@@ -46,7 +48,7 @@ export interface SigningOptions {
 export type Signing = ReturnType<typeof createSigning>;
 
 export const createSigning = (options: SigningOptions) => {
-  const { prompts, phones, passkeys, custody, answer, answerReceipt, now } = options;
+  const { prompts, phones, passkeys, custody, revoke, answer, answerReceipt, now } = options;
 
   /**
    * The same key gets its next certificate before the end. After a signature: a login that a phone
@@ -56,8 +58,10 @@ export const createSigning = (options: SigningOptions) => {
     const phone = (await phones.read(msisdn))?.phones.find((each) => each.id === id);
     if (phone === undefined) return;
     const { publicKey } = new X509Certificate(present);
-    const next = await custody.certify({ msisdn, sscdId: sscdIdOf(id) }, publicKey);
-    await phones.change(phone, { chain: next.id, ...certificateFacts(next.certificates[0]) });
+    const next = await custody.certify(keyOwnerOf(phone), publicKey);
+    const change = { chain: next.id, ...certificateFacts(next.certificates[0]) };
+    // The phone was removed meanwhile, perhaps before there was this certificate.
+    if (!(await phones.change(phone, () => change))) await revoke(phone);
   };
 
   /** An end that this phone has brought before: its answer was lost on the way. */
@@ -87,7 +91,7 @@ export const createSigning = (options: SigningOptions) => {
   ): Promise<boolean> => {
     if (phone.gate.kind === 'pin') return isOpenFor(phone, prompt.promptedAt);
     const gate = assertion && (await passkeys.verify(phone, prompt.id, assertion));
-    return gate !== undefined && phones.change(phone, { gate });
+    return gate !== undefined && phones.change(phone, () => ({ gate }));
   };
 
   const openPrompt = async (

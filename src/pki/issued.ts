@@ -59,8 +59,18 @@ export const createIssued = ({
   const read = (name: string): Promise<KeyRecord | undefined> =>
     records.read(name, readVersionName(name).version);
 
+  const versionsOf = async (base: string): Promise<readonly KeyRecord[]> => {
+    const found: KeyRecord[] = [];
+    for (;;) {
+      const next = await read(versionName(base, found.length + 1));
+      if (next === undefined) return found;
+      found.push(next);
+    }
+  };
+
   const recordsOf = async (target: CertificateTarget): Promise<readonly KeyRecord[]> => {
     if ('msisdn' in target) assertDigits(target.msisdn);
+    if ('sscdId' in target) return versionsOf(`user:${target.msisdn}:${target.sscdId}:${target.algorithm}`);
     const names =
       'msisdn' in target
         ? await store.namesOf(`user:${target.msisdn}:`)

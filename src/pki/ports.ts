@@ -114,8 +114,15 @@ export interface Revocation {
   readonly at: number;
 }
 
-/** @param serial Of the certificate, hex. @param msisdn Digits without plus. */
-export type CertificateTarget = { readonly serial: string } | { readonly msisdn: string };
+/**
+ * One certificate, all of a number, or all of one key of a device.
+ *
+ * @param serial Of the certificate, hex. @param msisdn Digits without plus.
+ */
+export type CertificateTarget =
+  | { readonly serial: string }
+  | { readonly msisdn: string }
+  | Pick<KeyOwner, 'msisdn' | 'sscdId' | 'algorithm'>;
 
 /** A certificate of a user, as operators see it. */
 export interface IssuedCertificate extends DeviceOwner {
@@ -193,13 +200,13 @@ export interface KeyCustody {
   trust(): Promise<readonly Uint8Array[]>;
 
   /**
-   * The certificate of a serial number, or all of a number, oldest first; for a number it looks
-   * through the whole store.
+   * The certificates of a target, oldest first; for a number alone it looks through the whole
+   * store.
    */
   certificatesOf(target: CertificateTarget): Promise<readonly IssuedCertificate[]>;
   /**
-   * Revokes one certificate, or all of a number that are neither over nor revoked. For ever: a
-   * second order for the same certificate changes nothing.
+   * Revokes the certificates of a target that are neither over nor revoked. For ever: a second
+   * order for the same certificate changes nothing.
    *
    * @returns Those that are revoked by this order; none for an unknown serial number.
    */

@@ -8,12 +8,12 @@ import { createInstanceStore } from '../engine/redis/instance-store.ts';
 import type { Oauth } from '../oauth/oauth.ts';
 import { createActivations } from '../phone/activations.ts';
 import { createConnections } from '../phone/connections.ts';
-import { createEnrolment } from '../phone/enrolment.ts';
+import { createEnrolment, keyOwnerOf } from '../phone/enrolment.ts';
 import { createPasskeys } from '../phone/passkeys.ts';
 import { createPhoneRoutes } from '../phone/phone.route.ts';
-import { createPhoneAdmin } from '../phone/phone-admin.ts';
+import { createPhoneAdmin, type PhoneAdminOptions } from '../phone/phone-admin.ts';
 import { sandboxPhoneNumber } from '../phone/phone-subscribers.ts';
-import { createPhones } from '../phone/phones.ts';
+import { createPhones, type Phone } from '../phone/phones.ts';
 import { createPins } from '../phone/pins.ts';
 import { createPush } from '../phone/push.ts';
 import { createPhoneCookies } from '../phone/secrets.ts';
@@ -83,15 +83,15 @@ interface PhoneAdminSurroundings extends PhoneStoreOptions {
   readonly configured: ConfiguredSubscribers;
   readonly answer: Answer;
   readonly publicUrl: () => string | Promise<string | undefined>;
-  /** Revokes the certificate of a phone that is un-enrolled. @param serial Lower-case hex. */
-  readonly revoke?: (serial: string) => Promise<unknown>;
+  /** Revokes all certificates of a phone that is un-enrolled. */
+  readonly revoke?: PhoneAdminOptions['revoke'];
 }
 
 /** For {@link PhoneAdminSurroundings.revoke}. */
 export const revokeWith =
   (custody: Pick<KeyCustody, 'revokeCertificate'>) =>
-  (serial: string): Promise<unknown> =>
-    custody.revokeCertificate({ serial }, 'cessationOfOperation');
+  (phone: Pick<Phone, 'msisdn' | 'id'>): Promise<unknown> =>
+    custody.revokeCertificate(keyOwnerOf(phone), 'cessationOfOperation');
 
 /** For operators, in the console and on the command line. */
 export const openPhoneAdmin = (options: PhoneAdminSurroundings) => {
@@ -128,16 +128,16 @@ export const openPhoneRoutes = (
   const { configuration, commands, blocking, masterKey, configured, now, onError } = core;
   const { custody, oauth, publicUrl, addressOf, body } = options;
   const { sandbox, phone, queue } = configuration;
+  const revoke = revokeWith(custody);
   const room = openPhoneAdmin({
     ...options,
-    ...{ redis: commands, masterKey, configuration, configured, now },
-    revoke: revokeWith(custody),
+    ...{ redis: commands, masterKey, configuration, configured, now, revoke },
   });
   const { phones, prompts, activations, failOpen, admin } = room;
   const cookies = createPhoneCookies(masterKey);
   const passkeys = createPasskeys({ cookies, publicUrl });
   const signing = createSigning({
-    ...{ prompts, phones, passkeys, custody, now, answer: options.answer },
+    ...{ prompts, phones, passkeys, custody, revoke, now, answer: options.answer },
     answerReceipt: receiptAnswers(options.shards, commands, now),
   });
   const { maxPhones, push } = phone;

@@ -1,6 +1,6 @@
 /** Certificates of phones in browsers: revoked with the phone, and renewed before they end. */
 import { X509Certificate } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createPhones, type Phone } from '../../src/phone/phones.ts';
 import { readSignedData } from '../../src/pki/signed-data.ts';
 import { verifySignature } from '../../src/pki/verify.ts';
@@ -14,6 +14,7 @@ let stage: PhoneStage;
 beforeAll(async () => {
   stage = await startPhoneStage(redis);
 });
+afterEach(() => vi.restoreAllMocks());
 afterAll(() => stage.product.stop());
 
 const custody = () => stage.product.core.custodyOver(stage.product.core.commands);
@@ -39,6 +40,18 @@ const signWith = async (phone: ScriptedPhone, msisdn: string): Promise<string> =
   await phone.sign(await phone.prompted());
   return id;
 };
+
+/** @returns Moves the clock of the service to a time. */
+const movableClock = (): ((at: number) => void) => {
+  const { clock } = stage.product.core;
+  const realNow = clock.now.bind(clock);
+  let aheadMs = 0;
+  vi.spyOn(clock, 'now').mockImplementation(() => realNow() + aheadMs);
+  return (at) => {
+    aheadMs = at - realNow();
+  };
+};
+const dayMs = 86_400_000;
 
 describe('the certificate of a phone', () => {
   it('is revoked when the phone is removed', async () => {
@@ -89,7 +102,7 @@ describe('the certificate of a phone', () => {
     const msisdn = newNumber();
     const phone = await stage.enrol(msisdn);
     const before = await only(msisdn);
-    await phones().change(before, { certificateEndsAt: Date.now() + 86_400_000, serial: '00' });
+    await phones().change(before, () => ({ certificateEndsAt: Date.now() + dayMs, serial: '00' }));
     await stage.ended(await signWith(phone, msisdn), '500');
     expect(await only(msisdn)).toMatchObject({
       ...{ certificateEndsAt: before.certificateEndsAt, serial: before.serial, chain: before.chain },
@@ -97,44 +110,81 @@ describe('the certificate of a phone', () => {
   });
 
   it('is another one after its last month, and its key goes on signing when the first is over', async () => {
-    const { clock } = stage.product.core;
-    const realNow = clock.now.bind(clock);
-    let aheadMs = 0;
-    vi.spyOn(clock, 'now').mockImplementation(() => realNow() + aheadMs);
-    try {
-      const msisdn = newNumber();
-      const phone = await stage.enrol(msisdn);
-      const first = await only(msisdn);
-      /** Moves the clock to a time, and signs. @returns The certificate that signed. */
-      const signAt = async (at: number): Promise<X509Certificate> => {
-        aheadMs = at - realNow();
-        const id = await signWith(phone, msisdn);
-        await stage.ended(id, '500');
-        const { body } = await stage.product.post('/rest/service/status', statusRequest(id));
-        const cms = Buffer.from(body.MSS_StatusResp.MSS_Signature.Base64Signature, 'base64');
-        const trust = await custody().trust();
-        const verified = verifySignature(cms, 'Sign in to Example?', { trust, at: new Date(at + 60_000) });
-        expect(verified).toMatchObject({ ok: true });
-        const [user] = readSignedData(cms)?.certificates ?? [];
-        return new X509Certificate(user?.bytes ?? Buffer.of());
-      };
-      const day = 86_400_000;
-      const serialOf = ({ serialNumber }: X509Certificate): string => serialNumber.toLowerCase();
-      const early = await signAt(first.certificateEndsAt - 31 * day);
-      expect(await only(msisdn)).toEqual({ ...first, enteredAt: expect.any(Number) });
-      // Made with the first one, and followed by the next.
-      expect(serialOf(await signAt(first.certificateEndsAt - 10 * day))).toBe(first.serial);
-      const second = await only(msisdn);
-      expect(second.certificateEndsAt).toBeGreaterThan(first.certificateEndsAt + 2 * 365 * day);
-      const late = await signAt(first.certificateEndsAt + 10 * day);
-      expect(serialOf(late)).toBe(second.serial);
-      expect(second.serial).not.toBe(first.serial);
-      expect(late.publicKey.equals(early.publicKey)).toBe(true);
-      expect(late.subject).toBe(early.subject);
-      // Nobody has revoked the first one: it has ended.
-      expect(await custody().revocationOf(first.serial)).toBeUndefined();
-    } finally {
-      vi.restoreAllMocks();
+    const moveTo = movableClock();
+    const msisdn = newNumber();
+    const phone = await stage.enrol(msisdn);
+    const first = await only(msisdn);
+    /** Moves the clock to a time, and signs. @returns The certificate that signed. */
+    const signAt = async (at: number): Promise<X509Certificate> => {
+      moveTo(at);
+      const id = await signWith(phone, msisdn);
+      await stage.ended(id, '500');
+      const { body } = await stage.product.post('/rest/service/status', statusRequest(id));
+      const cms = Buffer.from(body.MSS_StatusResp.MSS_Signature.Base64Signature, 'base64');
+      const trust = await custody().trust();
+      const verified = verifySignature(cms, 'Sign in to Example?', { trust, at: new Date(at + 60_000) });
+      expect(verified).toMatchObject({ ok: true });
+      const [user] = readSignedData(cms)?.certificates ?? [];
+      return new X509Certificate(user?.bytes ?? Buffer.of());
+    };
+    const serialOf = ({ serialNumber }: X509Certificate): string => serialNumber.toLowerCase();
+    const early = await signAt(first.certificateEndsAt - 31 * dayMs);
+    expect(await only(msisdn)).toEqual({ ...first, enteredAt: expect.any(Number) });
+    // Made with the first one, and followed by the next.
+    expect(serialOf(await signAt(first.certificateEndsAt - 10 * dayMs))).toBe(first.serial);
+    const second = await only(msisdn);
+    expect(second.certificateEndsAt).toBeGreaterThan(first.certificateEndsAt + 2 * 365 * dayMs);
+    const late = await signAt(first.certificateEndsAt + 10 * dayMs);
+    expect(serialOf(late)).toBe(second.serial);
+    expect(second.serial).not.toBe(first.serial);
+    expect(late.publicKey.equals(early.publicKey)).toBe(true);
+    expect(late.subject).toBe(early.subject);
+    // Nobody has revoked the first one: it has ended.
+    expect(await custody().revocationOf(first.serial)).toBeUndefined();
+  });
+
+  it.each<[string, (phone: ScriptedPhone, msisdn: string) => Promise<unknown>]>([
+    ['an operator', (phone, msisdn) => stage.product.api.phoneAdmin.remove(msisdn.slice(1), phone.id)],
+    ['the person', (phone) => phone.leave()],
+  ])('is revoked with the former ones of its key when %s removes the phone', async (_, remove) => {
+    const moveTo = movableClock();
+    const msisdn = newNumber();
+    const phone = await stage.enrol(msisdn);
+    const first = await only(msisdn);
+    moveTo(first.certificateEndsAt - 10 * dayMs);
+    await stage.ended(await signWith(phone, msisdn), '500');
+    await expect.poll(async () => (await only(msisdn)).serial).not.toBe(first.serial);
+    const second = await only(msisdn);
+    await remove(phone, msisdn);
+    for (const { serial } of [first, second]) {
+      expect(await custody().revocationOf(serial)).toMatchObject({ reason: 'cessationOfOperation' });
+    }
+  });
+
+  it('is revoked when the phone is removed while the next one is made', async () => {
+    const moveTo = movableClock();
+    const msisdn = newNumber();
+    const phone = await stage.enrol(msisdn);
+    const first = await only(msisdn);
+    moveTo(first.certificateEndsAt - 10 * dayMs);
+    const id = await stage.product.submit({ msisdn });
+    const prompt = await phone.prompted();
+    const { commands } = stage.product.core;
+    const setnx = commands.setnx.bind(commands);
+    const made: string[] = [];
+    vi.spyOn(commands, 'setnx').mockImplementation(async (key, value) => {
+      const [, serial] = /:custody:serial:(\w+)$/.exec(String(key)) ?? [];
+      const done = await setnx(key, value);
+      if (serial !== undefined && made.push(serial) === 1) {
+        expect(await stage.product.api.phoneAdmin.remove(msisdn.slice(1), phone.id)).toBe(true);
+      }
+      return done;
+    });
+    await phone.sign(prompt);
+    await stage.ended(id, '500');
+    expect(made).toEqual([expect.not.stringMatching(first.serial)]);
+    for (const serial of [first.serial, ...made]) {
+      expect(await custody().revocationOf(serial)).toMatchObject({ reason: 'cessationOfOperation' });
     }
   });
 });

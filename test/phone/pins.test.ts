@@ -125,6 +125,59 @@ describe('the PIN of a phone', () => {
     expect((await phone.recover(recoveryCode, '111111')).body.error).toBe('wrong-code');
   });
 
+  it('that a recovery sets stays set when the one before is entered meanwhile', async () => {
+    const msisdn = newNumber();
+    const phone = await stage.enrol(msisdn);
+    const { core, configuration } = stage.product;
+    const { prefix } = configuration.queue;
+    const { masterKey, commands } = core;
+    const phones = createPhones({ redis: commands, masterKey, prefix, pinTries: 3 });
+    const pins = createPins({ phones, masterKey, now: Date.now });
+    const read = async () => (await phones.read(msisdn.slice(1)))?.phones[0] as Phone;
+    const newGate = () => {
+      const [salt, verifier] = [16, 32].map((length) => randomBytes(length).toString('base64url'));
+      return { kind: 'pin' as const, salt: salt ?? '', verifier: verifier ?? '' };
+    };
+    const [one, other] = [newGate(), newGate()];
+    const { recoveryCode: code } = phone.kept;
+    expect(await pins.recover(await read(), { code, gate: one })).toBeDefined();
+    // The request that enters the first PIN has read the phone, and goes on after the recovery.
+    const before = await read();
+    const recovered = await pins.recover(await read(), { code, gate: other });
+    await pins.enter(before, one.verifier);
+    expect(await pins.enter(await read(), other.verifier)).toEqual({
+      kind: 'right',
+      share: recovered?.share,
+    });
+    expect(await pins.enter(await read(), one.verifier)).toMatchObject({ kind: 'wrong' });
+    // The other way round: the code was used up when the recovery comes to write.
+    const code2 = recovered?.recoveryCode ?? '';
+    expect(await pins.recover(await read(), { code: code2, gate: one })).toBeDefined();
+    const stale = await read();
+    await pins.enter(await read(), one.verifier);
+    expect(await pins.recover(stale, { code: code2, gate: other })).toBeUndefined();
+    expect(await pins.enter(await read(), one.verifier)).toMatchObject({ kind: 'right' });
+  });
+
+  it('is the one of a recovery that was answered, with entries and recoveries at the same time', async () => {
+    const phone = await stage.enrol(newNumber());
+    const of = (length: number) => randomBytes(length).toString('base64url');
+    const call = (path: string, body: object) => phone.call('POST', path, body);
+    let code = phone.kept.recoveryCode;
+    for (let round = 0; round < 20; round += 1) {
+      const [one, other] = [of(32), of(32)];
+      const recover = (verifier: string) =>
+        call('recovery', { code, gate: { kind: 'pin', salt: of(16), verifier } });
+      const first = await recover(one);
+      const [, second] = await Promise.all([call('pin', { verifier: one }), recover(other)]);
+      const isRecovered = second.status === 200;
+      const { status, body } = await call('pin', { verifier: isRecovered ? other : one });
+      const last = isRecovered ? second : first;
+      expect({ status, share: body.share }).toEqual({ status: 200, share: last.body.pin.share });
+      code = last.body.recoveryCode;
+    }
+  });
+
   it('has to be entered for each signature', async () => {
     const msisdn = newNumber();
     const phone = await stage.enrol(msisdn);
