@@ -65,7 +65,10 @@ const unit = {
   test: {
     name: 'unit',
     include: ['test/**/*.test.ts'],
-    exclude: ['test/browser/**', 'test/packages/**', 'test/interop/**', 'test/faults/mutants.test.ts'],
+    exclude: [
+      ...['test/browser/**', 'test/packages/**', 'test/interop/**'],
+      ...['test/faults/mutants.test.ts', 'test/faults/gateway-chain.test.ts'],
+    ],
     // For tests that hang. A machine that others use may take several times as long as a quiet one.
     testTimeout: 60_000,
     hookTimeout: 60_000,
@@ -75,9 +78,9 @@ const unit = {
     isolate: false,
   },
 };
-/** Run by `.ci/run`, and where they are asked for by name: the test of the fault test takes minutes. */
+/** Run by `.ci/run`, and where they are asked for by name: whole services under faults take minutes. */
 const mutants = {
-  test: { name: 'mutants', include: ['test/faults/mutants.test.ts'] },
+  test: { name: 'mutants', include: ['test/faults/{mutants,gateway-chain}.test.ts'] },
 };
 /** They ask the npm registry. */
 const packages = {

@@ -4,8 +4,8 @@
  */
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { runChain, type Strike } from '../faults/chain.ts';
 import { testRedis } from '../support/redis.ts';
+import { runChain, type Strike } from './chain.ts';
 
 const redis = testRedis();
 
