@@ -71,8 +71,10 @@ describe('the page of the phone, attacked,', () => {
       const page = await context.newPage();
       const { msisdn } = await stage.enrol(page);
       const [cookie] = await context.cookies();
+      // An answer that is on its way would bring the cookie back.
+      await page.goto('about:blank');
       await context.clearCookies();
-      await page.reload();
+      await page.goto(`${stage.url}/phone`);
       await heading(page, 'This browser is no longer your phone');
       if (cookie !== undefined) await context.addCookies([cookie]);
       await button(page, 'Continue').click();
