@@ -265,8 +265,7 @@ export const createSignActivity = (
   };
 
   const sign = async (given: ActivityArguments<SignAsk>): Promise<SignResult | Later> => {
-    // Reading the signal has its price.
-    const { input, instance, token } = given;
+    const { input, instance, token, signal } = given;
     if (!isObject(input)) return failedBy(noInput);
     const id = transactionOfRun(token, shards.length);
     const found = await look(id, instance.id);
@@ -282,8 +281,7 @@ export const createSignActivity = (
     if (!checked.ok) return unadded(id, instance.id, failedBy(checked.fault));
     const key = `prompts:${hash('sha256', checked.value.number)}`;
     for (;;) {
-      for (let ms = room.take(apId); ms > 0; ms = room.take(apId))
-        await delay(ms, undefined, { signal: given.signal });
+      for (let ms = room.take(apId); ms > 0; ms = room.take(apId)) await delay(ms, undefined, { signal });
       let isAdded = false;
       let seconds: number;
       try {
@@ -300,7 +298,7 @@ export const createSignActivity = (
         const pauseMs = limitedPauseMs(seconds, input.limited ?? 0, Math.random());
         return unadded(id, instance.id, { kind: 'limited', until: now() + pauseMs });
       }
-      await delay(seconds * 1000, undefined, { signal: given.signal });
+      await delay(seconds * 1000, undefined, { signal });
     }
   };
 

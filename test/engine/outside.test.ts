@@ -258,22 +258,6 @@ describe('one sender of very many events', () => {
     expect(await engine.send(door, 'I-1', `k${maxWaitingEvents}`, event('SEE'))).toBe('taken');
   });
 
-  it('is woken once by many events, and again when it sleeps', async () => {
-    const { worker, work, queue, redis, until } = await asleep();
-    await worker.close();
-    const store = createInstanceStore(queue, redis, Date.now);
-    const see = (index: number) => store.deliver('I-1', `k${index}`, event('SEE', { index }));
-    expect(await see(1)).toEqual({ given: 'waiting', todo: 'wake' });
-    // Its sender may have died before it could wake the job.
-    expect(await see(2)).toEqual({ given: 'waiting', todo: 'wake' });
-    expect(await store.wake('I-1')).toBe(true);
-    expect(await see(3)).toEqual({ given: 'waiting', todo: 'nothing' });
-    await work([door]);
-    await until('I-1', ({ record }) => Object(record?.context).seen.length === 3);
-    await expect.poll(() => queue.getJobState('I-1')).toBe('delayed');
-    expect(await see(4)).toMatchObject({ given: 'waiting', todo: expect.stringContaining('wake') });
-  });
-
   it('does not fill the inbox with long events', async () => {
     const { worker, queue, redis } = await asleep();
     await worker.close();

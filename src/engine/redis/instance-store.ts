@@ -174,19 +174,19 @@ export const outsideKeys = 'out/';
 export const runKeys = 'run/';
 
 /**
- * KEYS: job, lock, sleeping jobs. ARGV: as they are named below; `foreseen` is a verdict or empty,
- * and holds for this record, this length of the inbox and until `before`. A verdict that nobody will
- * ask for is not kept: BullMQ reads all fields of a job with each turn.
+ * KEYS: job, lock. ARGV: as they are named below; `foreseen` is a verdict or empty, and holds for
+ * this record, this length of the inbox and until `before`. A verdict that nobody will ask for is
+ * not kept: BullMQ reads all fields of a job with each turn.
  *
  * A job that has failed and is run again is open again, although its last turn had closed it. One
  * that is marked to fail (`defa`) has ended. Where other events wait, a sender may have died before
- * it could wake the job. A job that waits for a worker already needs no waking.
+ * it could wake the job.
  *
  * The verdict on the oldest key from outside goes when there are too many, but never while its
  * event waits: a turn would write it down again.
  */
 const deliverScript = `
-local key, line, maxInbox, foreseen, record, length, before, sentOnce, id = unpack(ARGV)
+local key, line, maxInbox, foreseen, record, length, before, sentOnce = unpack(ARGV)
 local job = redis.call('HMGET', KEYS[1], 'timestamp', 'finishedOn', 'open', 'key:' .. key, 'inbox', 'progress',
   'stacktrace', 'ats', 'defa', 'keys')
 local added, finished, open, known, inbox, progress, failed, turns, marked, keys = unpack(job, 1, 10)
@@ -202,7 +202,6 @@ local function originOf(each)
   return ''
 end
 if inbox == '' and known then todo = 0 end
-if todo == 1 and runs == 0 and not redis.call('ZSCORE', KEYS[3], id) then todo = 0 end
 if known then return {known, todo} end
 if finished or marked or (open == '0' and not failed) then return {'finished', 0} end
 if not open and runs == 1 then return {'busy', 0} end
@@ -414,8 +413,8 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
       const line = JSON.stringify([key, event, ...(about === undefined ? [] : [about])]);
       const { verdict = '', record = '', inboxLength = 0, before = 0 } = foreseen ?? {};
       const until = Math.min(before, Number.MAX_SAFE_INTEGER);
-      const given = [key, line, maxInboxBytes, verdict, record, inboxLength, until, Number(sentOnce), id];
-      const answer = await redis.eval(deliverScript, 3, ...keys(id), queue.keys.delayed ?? '', ...given);
+      const given = [key, line, maxInboxBytes, verdict, record, inboxLength, until, Number(sentOnce)];
+      const answer = await redis.eval(deliverScript, 2, ...keys(id), ...given);
       const [delivered, todo] = answer as readonly [Delivery, number];
       return { given: delivered, todo: todos[todo] ?? 'nothing' };
     },
