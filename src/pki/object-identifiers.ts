@@ -51,3 +51,13 @@ export const objectIdentifiers = {
   signingCertificateV2: '1.2.840.113549.1.9.16.2.47',
   anyPolicy: '2.5.29.32.0',
 } as const;
+
+/** Of signature algorithms that others may use: the hash, as Node names it. */
+export const signatureHashes: Readonly<Record<string, string>> = {
+  [objectIdentifiers.ecdsaWithSha256]: 'sha256',
+  [objectIdentifiers.ecdsaWithSha384]: 'sha384',
+  [objectIdentifiers.ecdsaWithSha512]: 'sha512',
+  [objectIdentifiers.sha256WithRsa]: 'sha256',
+  [objectIdentifiers.sha384WithRsa]: 'sha384',
+  [objectIdentifiers.sha512WithRsa]: 'sha512',
+};

@@ -22,7 +22,7 @@ import {
 } from './ber.ts';
 import { type Certificate, hasIssued, openCertificate } from './certificate-path.ts';
 import { tags } from './der.ts';
-import { objectIdentifiers as id } from './object-identifiers.ts';
+import { objectIdentifiers as id, signatureHashes } from './object-identifiers.ts';
 import { isIssuer, readCertificateId } from './ocsp.ts';
 
 export interface RevocationMaterial {
@@ -38,19 +38,10 @@ export interface Standing {
   readonly revokedAt: Date | undefined;
 }
 
-const hashes: Readonly<Record<string, string>> = {
-  [id.ecdsaWithSha256]: 'sha256',
-  [id.ecdsaWithSha384]: 'sha384',
-  [id.ecdsaWithSha512]: 'sha512',
-  [id.sha256WithRsa]: 'sha256',
-  [id.sha384WithRsa]: 'sha384',
-  [id.sha512WithRsa]: 'sha512',
-};
-
 /** @param signed Body, algorithm, signature: of a list, or of an OCSP answer. */
 const isSignedBy = (signed: Element, key: KeyObject): boolean => {
   const [body, algorithm, signature] = signed.children;
-  const hash = hashes[dotted(algorithm?.children[0]) ?? ''];
+  const hash = signatureHashes[dotted(algorithm?.children[0]) ?? ''];
   if (body === undefined || hash === undefined || signature?.tag !== tags.bitString) return false;
   try {
     return verify(hash, body.bytes, key, signature.content.subarray(1));

@@ -7,18 +7,9 @@ import { hash, verify } from 'node:crypto';
 import { dotted, type Element, instant, member, octets, readElement, smallNumber } from './ber.ts';
 import { type Certificate, checkPath, openCertificate } from './certificate-path.ts';
 import { tags } from './der.ts';
-import { objectIdentifiers as id } from './object-identifiers.ts';
+import { objectIdentifiers as id, signatureHashes } from './object-identifiers.ts';
 import { onlyValue, readAlgorithm, readSignedData, readSignerInfo } from './signed-data.ts';
 import { digestHashes } from './time-stamp.ts';
-
-const signatureHashes: Readonly<Record<string, string>> = {
-  [id.ecdsaWithSha256]: 'sha256',
-  [id.ecdsaWithSha384]: 'sha384',
-  [id.ecdsaWithSha512]: 'sha512',
-  [id.sha256WithRsa]: 'sha256',
-  [id.sha384WithRsa]: 'sha384',
-  [id.sha512WithRsa]: 'sha512',
-};
 
 const maxCertificates = 10;
 
