@@ -10,6 +10,7 @@
  */
 import type { Context } from 'hono';
 import { SSEStreamingApi } from 'hono/streaming';
+import { toError } from './redis/to-error.ts';
 
 const heartbeatMs = 15_000;
 const lifeMs = 10 * 60_000;
@@ -95,7 +96,7 @@ export const createEventStreams = ({
       try {
         await run({ send, signal });
       } catch (error) {
-        if (!signal.aborted) onError(error instanceof Error ? error : new Error(String(error)));
+        if (!signal.aborted) onError(toError(error));
       }
       clearInterval(heartbeat);
       clearTimeout(life);

@@ -7,10 +7,9 @@
  *
  * Source: HTML Living Standard, section 9.2.
  */
-import { setTimeout as delay } from 'node:timers/promises';
 import { streamHeaders } from '../event-stream.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { lastEntryId } from '../redis/streams.ts';
+import { followStream, lastEntryId } from '../redis/streams.ts';
 import { settlesWithin } from '../redis/timeout.ts';
 import { toError } from '../redis/to-error.ts';
 import { readTold, type Told, toldKey } from '../sscd/phone-prompts.ts';
@@ -26,11 +25,6 @@ const heartbeatMs = 15_000;
 const retryMs = 2000;
 /** The same browser may have an old one that has not noticed its end. */
 const maxForOne = 4;
-const blockMs = 10_000;
-/** Silence of Redis is noticed after two seconds (src/redis/silence.ts), so nothing is later. */
-const lateMs = 5000;
-const againMs = 500;
-const maxAtOnce = 250;
 const closeTimeoutMs = 1000;
 
 const encoder = new TextEncoder();
@@ -62,30 +56,6 @@ export const createConnections = (options: {
     await onTold(told, [...connected]).catch((error: unknown) => onError(toError(error)));
   };
 
-  const read = async (client: RedisClient, from: string): Promise<void> => {
-    let position = from;
-    while (!closed) {
-      try {
-        const reply = client.xread('COUNT', maxAtOnce, 'BLOCK', blockMs, 'STREAMS', key, position);
-        // A command that was lost with an earlier connection would block for ever.
-        let isLost = false;
-        while (!isLost && !(await settlesWithin(reply, blockMs + lateMs))) isLost = client.status === 'ready';
-        if (isLost) {
-          client.disconnect(true);
-          continue;
-        }
-        for (const [id, fields] of (await reply)?.[0]?.[1] ?? []) {
-          position = id;
-          await tell(fields);
-        }
-      } catch (error) {
-        if (closed) return;
-        onError(toError(error));
-        await delay(againMs, undefined, { ref: false });
-      }
-    }
-  };
-
   let starting: Promise<void> | undefined;
   /** Resolves when all that is told from now on is read. */
   const startReading = (): Promise<void> => {
@@ -95,7 +65,12 @@ export const createConnections = (options: {
       const client = (blocking as unknown as { duplicate(): RedisClient }).duplicate();
       client.on('error', onError);
       reader = client;
-      void read(client, from);
+      void followStream({
+        ...{ connection: client, key, onError },
+        from: async () => from,
+        goesOn: () => !closed,
+        onEntry: (_id, fields) => tell(fields),
+      });
     })().catch((error: unknown) => {
       starting = undefined;
       throw error;

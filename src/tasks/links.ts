@@ -3,8 +3,9 @@
  * under a key of its own. So it can neither be guessed nor be read, and each REVOKE_LINK ends all
  * links that were made before. It lets nobody sign: only the signer's phone does.
  */
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { z } from 'zod';
+import { isEqual } from '../pki/is-equal.ts';
 import { createJsonSealer, deriveKey } from '../pki/sealed-json.ts';
 
 const contentSchema = z.tuple([z.string(), z.int()]);
@@ -48,10 +49,7 @@ export const createTaskLinks = (masterKey: Uint8Array): TaskLinks => {
       return data && { instance: data[0], version: data[1] };
     },
     formToken,
-    isFormToken: (link, token) => {
-      const [given, right] = [Buffer.from(token), Buffer.from(formToken(link))];
-      return given.length === right.length && timingSafeEqual(given, right);
-    },
+    isFormToken: (link, token) => isEqual(token, formToken(link)),
     hashOf: (text) => mac(`limit ${text}`),
   };
 };

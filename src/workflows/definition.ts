@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { weekdays } from '../../machines/allowed-hours.ts';
 import type { Condition } from '../../machines/process-plan.ts';
 import { profileNames } from '../protocol/requests.ts';
+import { e164 } from '../protocol/schemas/common.ts';
 import { isSecureAddress } from '../registry/web-address.ts';
 import { maxDurationMs, minDurationMs, readDuration, readInstant } from './duration.ts';
 
@@ -61,7 +62,7 @@ const person = z.strictObject({
   name: words(100).describe('Shown to the others'),
   msisdn: z
     .string()
-    .regex(/^\+?[1-9]\d{6,14}$/, { error: 'must be an E.164 number' })
+    .regex(e164, { error: 'must be an E.164 number' })
     .describe('The phone that signs, E.164'),
   language: language.optional().describe('Of the phone, the page and mails'),
   text: signedText.optional().describe('What this person signs'),

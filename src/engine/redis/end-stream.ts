@@ -5,13 +5,11 @@
  * thousands of events for each end that it waits for. Here a process marks its jobs (job-store.ts),
  * and the script that ends a marked job adds the end to this stream, in the same step.
  */
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Queue } from 'bullmq';
 import { Cluster } from 'ioredis';
 import type { RedisClient } from '../../redis/connect.ts';
-import { lastEntryId } from '../../redis/streams.ts';
+import { followStream, lastEntryId } from '../../redis/streams.ts';
 import { settlesWithin } from '../../redis/timeout.ts';
-import { toError } from '../../redis/to-error.ts';
 import { moveToFinished } from './bullmq-script.ts';
 import { parse } from './instance-store.ts';
 import type { StoredEnd } from './job-store.ts';
@@ -47,11 +45,6 @@ export const tellEnds = (redis: RedisClient): void => {
 
 /** Reading goes on for so long after the last caller, because the next one often comes soon. */
 const lingerMs = 1000;
-const blockMs = 10_000;
-/** Silence of Redis is noticed after two seconds (src/redis/silence.ts), so nothing is later. */
-const lateMs = 5000;
-const againMs = 500;
-const maxAtOnce = 250;
 const closeTimeoutMs = 1000;
 
 export const createEndStream = (options: {
@@ -89,30 +82,11 @@ export const createEndStream = (options: {
   };
 
   const read = async (): Promise<void> => {
-    let position: string | undefined;
-    while (!closed && isWanted()) {
-      try {
-        position ??= await lastEntryId(redis, stream);
-        const reply = connection.xread('COUNT', maxAtOnce, 'BLOCK', blockMs, 'STREAMS', stream, position);
-        // A command that was lost with an earlier connection would block for ever.
-        let isLost = false;
-        while (!isLost && !(await settlesWithin(reply, blockMs + lateMs)))
-          isLost = connection.status === 'ready';
-        if (isLost) {
-          connection.disconnect(true);
-          continue;
-        }
-        const told = await reply;
-        for (const [entryId, fields] of told?.[0]?.[1] ?? []) {
-          tell(entryId, fields);
-          position = entryId;
-        }
-      } catch (error) {
-        if (closed) return;
-        onError(toError(error));
-        await delay(againMs, undefined, { ref: false });
-      }
-    }
+    await followStream({
+      ...{ connection, key: stream, onError, onEntry: tell },
+      from: () => lastEntryId(redis, stream),
+      goesOn: () => !closed && isWanted(),
+    });
     reading = false;
   };
 
