@@ -15,7 +15,6 @@ import { ownVault } from '../pki/key-vault.ts';
 import { type KeyType, KeyTypeError, type KeyVault } from '../pki/ports.ts';
 import { createSealer } from '../pki/sealed-record.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { createTokenKeys } from './token-keys.ts';
 
 const keyTypes = ['RSA', 'EC', 'OKP'] as const satisfies readonly KeyType[];
 
@@ -95,12 +94,16 @@ export const createSigningKeys = ({
     if (isFirst === 0) vault.discard(kept);
   };
 
+  /** Commands, which use none of them, do without the whole library. */
+  const openInToken = async (kept: unknown, kid: string): Promise<readonly ProviderKey[]> =>
+    (await import('./token-keys.ts')).createTokenKeys(vault.open(kept), kid);
+
   const open = async (field: string, sealed: string): Promise<OpenKey> => {
     const present = opened.get(field);
     if (present !== undefined) return present;
     const kept = (await sealer.open(recordName(field), sealed)).payload as JWK;
     const { kid = '' } = kept;
-    const jwks = kept.kty === undefined ? createTokenKeys(vault.open(kept), kid) : [kept];
+    const jwks = kept.kty === undefined ? await openInToken(kept, kid) : [kept];
     const key = { kid, jwks, kept };
     opened.set(field, key);
     return key;
