@@ -3,7 +3,6 @@
  * of the number counts; the transaction decides which that is.
  */
 import { Buffer } from 'node:buffer';
-import { X509Certificate } from 'node:crypto';
 import type { DeviceAnswer, ReceiptOutcome } from '../../machines/outcome.ts';
 import type { Engine } from '../engine/engine.ts';
 import { renewedBeforeMs } from '../pki/authorities.ts';
@@ -35,7 +34,7 @@ export interface SigningOptions {
   readonly prompts: PhonePrompts;
   readonly phones: Pick<Phones, 'read' | 'change'>;
   readonly passkeys: Passkeys;
-  readonly custody: Pick<KeyCustody, 'chain' | 'certify' | 'revocationOf'>;
+  readonly custody: Pick<KeyCustody, 'chain' | 'renew' | 'revocationOf'>;
   /** Revokes all certificates of a phone. */
   readonly revoke: (phone: Pick<Phone, 'msisdn' | 'id'>) => Promise<unknown>;
   readonly now: () => number;
@@ -57,8 +56,8 @@ export const createSigning = (options: SigningOptions) => {
   const renew = async ({ msisdn, id }: Phone, { certificates: [present] }: CertificateChain) => {
     const phone = (await phones.read(msisdn))?.phones.find((each) => each.id === id);
     if (phone === undefined) return;
-    const { publicKey } = new X509Certificate(present);
-    const next = await custody.certify(keyOwnerOf(phone), publicKey);
+    const next = await custody.renew(keyOwnerOf(phone), present);
+    if (next === undefined) return;
     const change = { chain: next.id, ...certificateFacts(next.certificates[0]) };
     // The phone was removed meanwhile, perhaps before there was this certificate.
     if (!(await phones.change(phone, () => change))) await revoke(phone);

@@ -164,8 +164,36 @@ export const createKeyCustody = ({
     return chain;
   };
 
+  const issued = createIssued({ store, records, revocations, identities, now });
+
+  const certify: KeyCustody['certify'] = async (owner, publicKey) => {
+    const algorithm = publicKey.asymmetricKeyType === 'rsa' ? 'RSA' : 'EC';
+    const base = userRecordName({ ...owner, algorithm, expired: false });
+    await Promise.all([revocations.refresh(), authorities.currentOf('issuing')]);
+    const { serialNumber } = await identities.presentOf(owner.msisdn);
+    const isGood = ({ certificate }: KeyRecord): boolean => {
+      const fields = fieldsOf(certificate);
+      return (
+        fields.serialNumber === serialNumber &&
+        fields.notAfter - renewedBeforeMs > now() &&
+        revocations.of(fields.serial) === undefined &&
+        new X509Certificate(certificate).publicKey.equals(publicKey)
+      );
+    };
+    const certified = await certifyUser(serialNumber, publicKey);
+    for (let version = 1; ; version += 1) {
+      const name = versionName(base, version);
+      const present = await records.read(name, version);
+      if (present !== undefined && isGood(present)) return noteCertificate(present);
+      if (present !== undefined) continue;
+      if (revocations.isBlocked(base)) await revocations.allow(name);
+      const record = await records.offer(name, version, certified);
+      if (isGood(record)) return noteCertificate(record);
+    }
+  };
+
   return {
-    ...createIssued({ store, records, revocations, identities, now }),
+    ...issued,
     serialNumberOf: async (msisdn, at = Number.POSITIVE_INFINITY) => {
       await revocations.refresh();
       return (await identities.ownerAt(msisdn, at)).serialNumber;
@@ -179,30 +207,18 @@ export const createKeyCustody = ({
       userKeys.delete(base);
       return (await load()).key;
     },
-    certify: async (owner, publicKey) => {
-      const algorithm = publicKey.asymmetricKeyType === 'rsa' ? 'RSA' : 'EC';
-      const base = userRecordName({ ...owner, algorithm, expired: false });
-      await Promise.all([revocations.refresh(), authorities.currentOf('issuing')]);
-      const { serialNumber } = await identities.presentOf(owner.msisdn);
-      const isGood = ({ certificate }: KeyRecord): boolean => {
-        const fields = fieldsOf(certificate);
-        return (
-          fields.serialNumber === serialNumber &&
-          fields.notAfter - renewedBeforeMs > now() &&
-          revocations.of(fields.serial) === undefined &&
-          new X509Certificate(certificate).publicKey.equals(publicKey)
-        );
-      };
-      const certified = await certifyUser(serialNumber, publicKey);
-      for (let version = 1; ; version += 1) {
-        const name = versionName(base, version);
-        const present = await records.read(name, version);
-        if (present !== undefined && isGood(present)) return noteCertificate(present);
-        if (present !== undefined) continue;
-        if (revocations.isBlocked(base)) await revocations.allow(name);
-        const record = await records.offer(name, version, certified);
-        if (isGood(record)) return noteCertificate(record);
-      }
+    certify,
+    renew: async (owner, certificate) => {
+      const { serial } = fieldsOf(certificate);
+      await revocations.refresh(0);
+      if (revocations.of(serial) !== undefined) return undefined;
+      const next = await certify(owner, new X509Certificate(certificate).publicKey);
+      await revocations.refresh(0);
+      const revocation = revocations.of(serial);
+      if (revocation === undefined) return next;
+      // Whoever revoked it may have read the list before there was the next one.
+      await issued.revokeCertificate({ serial: fieldsOf(next.certificates[0]).serial }, revocation.reason);
+      return undefined;
     },
     evidenceKey: () => authorities.serviceKey('evidence'),
     timeStampKey: () => authorities.serviceKey('time-stamps'),

@@ -176,6 +176,13 @@ export interface KeyCustody {
    * @throws Like {@link userKey}.
    */
   certify(owner: DeviceOwner, publicKey: KeyObject): Promise<CertificateChain>;
+  /**
+   * Certifies the key of a certificate again, when that is about to end.
+   *
+   * @returns Undefined when it is revoked, also while this went on.
+   * @throws Like {@link userKey}.
+   */
+  renew(owner: DeviceOwner, certificate: Uint8Array): Promise<CertificateChain | undefined>;
   /** Signs evidence records, and nothing else. @throws Like {@link userKey}. */
   evidenceKey(): Promise<ServiceKey>;
   /** Signs time stamps (RFC 3161), and nothing else. @throws Like {@link userKey}. */

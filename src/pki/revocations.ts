@@ -96,6 +96,8 @@ export const createRevocations = ({
   const refresh = async (ageMs = maxAgeMs): Promise<void> => {
     // A clock that was set back must not stop the reading.
     if (Math.abs(now() - readAt) < ageMs) return;
+    // One that has begun may have passed what is asked for.
+    if (ageMs === 0) await reading?.catch(() => undefined);
     reading ??= read().finally(() => {
       reading = undefined;
     });

@@ -88,8 +88,10 @@ describe('the key of a phone', () => {
     const first = await custody.certify(phone, publicKey);
     expect(await process().certify(phone, publicKey)).toEqual(first);
     clock.now = endOf(first.certificates[0]) - 29 * day;
-    const second = await process().certify(phone, publicKey);
+    const second = await process().renew(phone, first.certificates[0]);
+    if (second === undefined) throw new Error('It was not renewed');
     expect(second.id).not.toBe(first.id);
+    expect(await custody.renew(phone, first.certificates[0])).toEqual(second);
     expect(new X509Certificate(second.certificates[0]).publicKey.equals(publicKey)).toBe(true);
     expect(nameOf(second.certificates[0])).toBe(nameOf(first.certificates[0]));
     expect(await custody.chain(first.id)).toEqual(first);
@@ -108,6 +110,39 @@ describe('the key of a phone', () => {
     const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey;
     const fourth = await custody.certify(phone, other);
     expect(new X509Certificate(fourth.certificates[0]).publicKey.equals(other)).toBe(true);
+  });
+});
+
+describe('the key of a phone that is revoked before it is renewed', () => {
+  const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const phone = { msisdn: '41700092501', sscdId: 'phone-1' };
+
+  it.each([
+    ['revoked', (other: KeyCustody) => other.revokeCertificate({ msisdn: phone.msisdn }, 'keyCompromise')],
+    ['of a former owner', (other: KeyCustody) => other.reassignNumber(phone.msisdn)],
+  ])('gets no next certificate when it is %s in another process', async (_what, revoke) => {
+    const { clock, custody, process } = service();
+    const [present] = (await custody.certify(phone, publicKey)).certificates;
+    clock.now = endOf(present) - 29 * day;
+    await revoke(process());
+    expect(await custody.renew(phone, present)).toBeUndefined();
+    expect(await process().certificatesOf({ msisdn: phone.msisdn })).toHaveLength(1);
+  });
+
+  it('has its next certificate revoked, too, when both are done at once', async () => {
+    for (let turns = 0; turns < 200; turns += 5) {
+      const { clock, custody, process } = service();
+      const [present] = (await custody.certify(phone, publicKey)).certificates;
+      clock.now = endOf(present) - 29 * day;
+      const other = process();
+      await other.refresh();
+      const renewing = custody.renew(phone, present);
+      for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
+      await other.revokeCertificate({ msisdn: phone.msisdn }, 'keyCompromise');
+      await renewing;
+      const issued = await process().certificatesOf({ msisdn: phone.msisdn });
+      expect(issued.filter(({ revocation }) => revocation === undefined)).toEqual([]);
+    }
   });
 });
 
