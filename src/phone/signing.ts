@@ -14,7 +14,7 @@ import type { EndReason, PhonePrompt, PhonePrompts, PromptEnd } from '../sscd/ph
 import type { Answer } from '../transactions/answers.ts';
 import { certificateFacts, keyOwnerOf } from './enrolment.ts';
 import type { Passkeys } from './passkeys.ts';
-import type { Phone, Phones } from './phones.ts';
+import type { Gate, Phone, Phones } from './phones.ts';
 import { isOpenFor } from './pins.ts';
 import type { SignatureRequest } from './requests.ts';
 
@@ -90,7 +90,11 @@ export const createSigning = (options: SigningOptions) => {
   ): Promise<boolean> => {
     if (phone.gate.kind === 'pin') return isOpenFor(phone, prompt.promptedAt);
     const gate = assertion && (await passkeys.verify(phone, prompt.id, assertion));
-    return gate !== undefined && phones.change(phone, () => ({ gate }));
+    if (gate === undefined) return false;
+    // Another proof may have been taken meanwhile. A counter of 0 is one that does not count.
+    const isNext = (present: Gate): boolean =>
+      present.kind === 'passkey' && (gate.counter > present.counter || gate.counter + present.counter === 0);
+    return phones.change(phone, (present) => (isNext(present.gate) ? { gate } : undefined));
   };
 
   const openPrompt = async (

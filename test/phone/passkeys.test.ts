@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPhones } from '../../src/phone/phones.ts';
 import { createPasskey } from '../support/passkey.ts';
 import { testRedis } from '../support/redis.ts';
 import { newNumber, origin, type PhoneStage, startPhoneStage } from './stage.ts';
@@ -52,5 +53,26 @@ describe('a phone with a passkey', () => {
     }
     expect((await phone.enterPin()).body.error).toBe('no-pin');
     expect((await send(passkey.get(prompt.assertion))).status).toBe(200);
+  });
+
+  it('keeps the highest counter, however many of its proofs come at once', async () => {
+    const { core, configuration } = stage.product;
+    const { prefix } = configuration.queue;
+    const phones = createPhones({ redis: core.commands, prefix, masterKey: core.masterKey, pinTries: 5 });
+    for (let round = 0; round < 5; round += 1) {
+      const msisdn = newNumber();
+      const passkey = createPasskey(origin);
+      const phone = await stage.enrol(msisdn, { passkey });
+      await stage.product.submit({ msisdn });
+      const prompt = await phone.prompted();
+      const signature = await phone.signatureOf(prompt, await phone.unlock());
+      // The first has the lowest counter.
+      const assertions = Array.from({ length: 6 }, () => passkey.get(prompt.assertion));
+      const send = (assertion: unknown) =>
+        phone.call('POST', `prompts/${prompt.id}/signature`, { signature, assertion });
+      const answers = await Promise.all(assertions.toReversed().map(send));
+      expect(answers[0]?.status).toBe(200);
+      expect((await phones.read(msisdn.slice(1)))?.phones).toMatchObject([{ gate: { counter: 7 } }]);
+    }
   });
 });
