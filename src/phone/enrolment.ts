@@ -120,10 +120,16 @@ export const createEnrolment = (options: EnrolmentOptions) => {
     const [certificate] = chain.certificates;
     const secret = derive('cookie').toString('base64url');
     const { language, label } = given;
-    const isAdded = await phones.add(msisdn, id, {
-      ...{ label, language, enrolledAt: now(), chain: chain.id, secretHash: hashOf(secret) },
-      ...{ gate: gated.gate, invitation: activation.id, ...certificateFacts(certificate) },
-    });
+    const secretHash = hashOf(secret);
+    const known = (await phones.read(msisdn))?.phones.find((phone) => phone.id === id);
+    // A copy of the request that added it: what has changed since, a new PIN for one, stays.
+    const isCopy = known !== undefined && isEqual(known.secretHash, secretHash);
+    const isAdded =
+      isCopy ||
+      (await phones.add(msisdn, id, {
+        ...{ label, language, enrolledAt: now(), chain: chain.id, secretHash },
+        ...{ gate: gated.gate, invitation: activation.id, ...certificateFacts(certificate) },
+      }));
     if (!isAdded) {
       const number = await phones.read(msisdn);
       // An earlier copy of the request may have added it; otherwise nobody has this certificate.

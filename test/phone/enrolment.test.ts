@@ -113,6 +113,17 @@ describe('an enrolment', () => {
     expect((await again.call('GET', 'state')).status).toBe(200);
   });
 
+  it('that is sent again after its PIN was set anew leaves the new PIN', async () => {
+    const msisdn = newNumber();
+    const phone = await stage.enrol(msisdn);
+    expect((await phone.recover(phone.kept.recoveryCode, '654321')).status).toBe(200);
+    const copy = await createPhoneCalls(origin, send).call('POST', 'enrolments', phone.enrolment.asked);
+    expect(copy.status).toBe(201);
+    const id = await stage.product.submit({ msisdn });
+    expect((await phone.sign(await phone.prompted(), '654321')).status).toBe(200);
+    await stage.ended(id, '500');
+  });
+
   it('has one answer, in whatever order copies of the request arrive', async () => {
     const msisdn = newNumber();
     const phone = await stage.enrol(msisdn);
