@@ -10,6 +10,7 @@ import { ChartError } from './chart.ts';
 import { activityOf, jobNameOf, type Workflow } from './define.ts';
 import { BusyError, deliver, type Locate, spreadOver, turnBusyTimeoutMs } from './engine.ts';
 import { doneEvent, type Observation } from './interpret.ts';
+import { promoteInSteps } from './redis/bullmq-script.ts';
 import { tellEnds } from './redis/end-stream.ts';
 import { createInstanceStore, type HeldTry, runKeys } from './redis/instance-store.ts';
 import { graceOf, inRedisTime } from './redis/redis-time.ts';
@@ -195,6 +196,7 @@ export const startWorkflowWorker = (options: {
       inRedisTime(now),
     );
   tellEnds(connection);
+  promoteInSteps(connection);
   const workers = spread(concurrency, options.fetchers ?? 1).map(startOne);
   for (const worker of workers) {
     worker.on('error', onError);

@@ -1,9 +1,10 @@
 /** Time and the shapes of charts, through restarts: each step is made by a worker that has never seen the instance before. */
 import { describe, expect, it } from 'vitest';
 import { assign, cancel, raise, sendTo, setup } from 'xstate';
-import { defineWorkflow } from '../../src/engine/define.ts';
+import { defineWorkflow, jobNameOf } from '../../src/engine/define.ts';
+import { promotedAtOnce } from '../../src/engine/redis/bullmq-script.ts';
 import { testRedis } from '../support/redis.ts';
-import { createStage } from './stage.ts';
+import { createGate, createStage } from './stage.ts';
 
 const begin = createStage(testRedis());
 const hourMs = 3_600_000;
@@ -169,5 +170,33 @@ describe('parallel and history states, always and output', () => {
     await work([shaped]);
     await engine.send(shaped, 'I-1', 'end', event('END'));
     expect(await ended('I-1')).toMatchObject({ record: { status: 'done', output: 5 } });
+  });
+});
+
+describe('many instances that become due at once', () => {
+  const chart = setup({}).createMachine({ initial: 'done', states: { done: { type: 'final' } } });
+  const one = defineWorkflow({ name: 'one', version: 1, chart });
+
+  it('do not keep Redis for themselves: a worker moves a few with each that it takes, and they all end', async () => {
+    const stage = begin();
+    await stage.queue.addBulk(
+      Array.from({ length: 350 }, (_, index) => ({
+        ...{ name: jobNameOf(one), data: {} },
+        opts: { jobId: `D-${index}`, delay: 1 },
+      })),
+    );
+    const [taken, open] = [createGate(), createGate()];
+    await stage.work([one], {
+      concurrency: 1,
+      around: async (_, turn) => {
+        taken.open();
+        await open.opened;
+        return turn();
+      },
+    });
+    await taken.opened;
+    expect(await stage.queue.getDelayedCount()).toBe(350 - promotedAtOnce);
+    open.open();
+    await expect.poll(() => stage.queue.getCompletedCount()).toBe(350);
   });
 });

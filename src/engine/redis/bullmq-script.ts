@@ -1,6 +1,7 @@
 /** The texts of BullMQ's own scripts that some of ours extend. They are no part of its API. */
 import { createRequire } from 'node:module';
 import { z } from 'zod';
+import type { RedisClient } from '../../redis/connect.ts';
 
 const require = createRequire(import.meta.url);
 const { version } = z.object({ version: z.string() }).parse(require('bullmq/dist/cjs/version.js'));
@@ -12,18 +13,40 @@ const readScript = (name: string, keys: number, module: unknown) => {
   return { ...script, commandName: `${name}:${version}` };
 };
 
+/**
+ * BullMQ moves up to 1000 jobs whose time has come in one step. Redis does nothing else for 7 ms
+ * then, and ten such steps follow each other when ten thousand jobs share a deadline.
+ */
+const promotion = '"LIMIT", 0, 1000)';
+export const promotedAtOnce = 100;
+
+const withSmallSteps = (script: ReturnType<typeof readScript>): ReturnType<typeof readScript> => {
+  if (!script.content.includes(promotion)) throw new Error(`BullMQ's ${script.commandName} is another one`);
+  const content = script.content.replace(promotion, `"LIMIT", 0, ${promotedAtOnce})`);
+  return { ...script, content };
+};
+
 export const addStandardJob = readScript(
   'addStandardJob',
   9,
   require('bullmq/dist/cjs/scripts/addStandardJob-9.js'),
 );
-export const moveToFinished = readScript(
-  'moveToFinished',
-  14,
-  require('bullmq/dist/cjs/scripts/moveToFinished-14.js'),
+export const moveToFinished = withSmallSteps(
+  readScript('moveToFinished', 14, require('bullmq/dist/cjs/scripts/moveToFinished-14.js')),
+);
+const moveToActive = withSmallSteps(
+  readScript('moveToActive', 11, require('bullmq/dist/cjs/scripts/moveToActive-11.js')),
 );
 export const reprocessJob = readScript(
   'reprocessJob',
   9,
   require('bullmq/dist/cjs/scripts/reprocessJob-9.js'),
 );
+
+/** Workers on this client take jobs by this script. Call it before they are started. */
+export const promoteInSteps = (redis: RedisClient): void => {
+  redis.defineCommand(moveToActive.commandName, {
+    numberOfKeys: moveToActive.keys,
+    lua: moveToActive.content,
+  });
+};
