@@ -7,7 +7,8 @@
  *
  * Sources: RFC 8030, RFC 8188, RFC 8291, RFC 8292.
  */
-import { createCipheriv, createECDH, createPrivateKey, hkdfSync, randomBytes, sign } from 'node:crypto';
+import { createCipheriv, createECDH, createPrivateKey, hkdfSync, randomBytes } from 'node:crypto';
+import { SignJWT } from 'jose';
 import { toError } from '../redis/to-error.ts';
 import type { PhonePrompt } from '../sscd/phone-prompts.ts';
 import type { Phone, Phones, Subscription } from './phones.ts';
@@ -63,22 +64,21 @@ const encrypt = ({ keys }: Subscription, payload: object): Buffer => {
 };
 
 /** Says who sends (VAPID). @param at Milliseconds since the epoch. */
-const authorization = (
+const authorization = async (
   { subject, publicKey, privateKey }: VapidKeys,
   endpoint: string,
   at: number,
-): string => {
+): Promise<string> => {
   const point = bytesOf(publicKey);
   const [x, y] = [point.subarray(1, 33), point.subarray(33)].map((part) => part.toString('base64url'));
   const jwk = { kty: 'EC', crv: 'P-256', x, y, d: privateKey } as const;
-  const exp = Math.floor(at / 1000) + tokenSeconds;
-  const claims = { aud: new URL(endpoint).origin, exp, sub: subject };
-  const parts = [{ typ: 'JWT', alg: 'ES256' }, claims].map((part) =>
-    Buffer.from(JSON.stringify(part)).toString('base64url'),
-  );
-  const key = createPrivateKey({ key: jwk as never, format: 'jwk' });
-  const signature = sign('sha256', Buffer.from(parts.join('.')), { key, dsaEncoding: 'ieee-p1363' });
-  return `vapid t=${parts.join('.')}.${signature.toString('base64url')}, k=${publicKey}`;
+  const token = await new SignJWT()
+    .setProtectedHeader({ typ: 'JWT', alg: 'ES256' })
+    .setAudience(new URL(endpoint).origin)
+    .setSubject(subject)
+    .setExpirationTime(Math.floor(at / 1000) + tokenSeconds)
+    .sign(createPrivateKey({ key: jwk as never, format: 'jwk' }));
+  return `vapid t=${token}, k=${publicKey}`;
 };
 
 /** The subscription has ended. */
@@ -93,7 +93,7 @@ export const createPush = ({ vapid, phones, post, now, onError }: PushOptions) =
     if (ttl <= 0) return;
     const { endpoint } = phone.subscription;
     const headers = {
-      authorization: authorization(vapid, endpoint, now()),
+      authorization: await authorization(vapid, endpoint, now()),
       'content-encoding': 'aes128gcm',
       'content-type': 'application/octet-stream',
       ttl: String(ttl),

@@ -51,6 +51,7 @@ const pins: readonly (readonly [script: string, sha256: string, files: readonly 
     [
       'src/engine/take-job.ts',
       'src/engine/redis/redis-time.ts',
+      'src/engine/redis/bullmq-script.ts',
       'src/transactions/standstill.ts',
       'src/engine/redis/unreadable.ts',
     ],
@@ -61,6 +62,7 @@ const pins: readonly (readonly [script: string, sha256: string, files: readonly 
     [
       'src/engine/redis/job-store.ts',
       'src/transactions/transactions.ts',
+      'src/engine/redis/bullmq-script.ts',
       'src/engine/redis/end-stream.ts',
       'src/engine/take-job.ts',
       'src/engine/turn.ts',
