@@ -16,6 +16,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { usageOf, watchCpu } from '../harness/cpu.ts';
 import { own, type Scenario } from '../harness/scenario.ts';
 import { productSide } from '../harness/sides.ts';
+import { ratioOf } from '../harness/statistics.ts';
 import { startHttpLoader } from '../load/http-load-client.ts';
 import { startJobLoader } from '../load/job-load-client.ts';
 import { processSigners, signTemplate } from '../load/requests.ts';
@@ -155,45 +156,45 @@ export const waiting: Scenario = {
       [of.worker, of.api, of.redis].map((share) => 1000 * share);
     return {
       ratios: [
-        {
-          name: 'waitingCpu',
-          value: idle.worker / idleBefore.worker,
-          least: idle.worker / idleBefore.worker,
-          most: idle.worker / idleBefore.worker,
-          divides: `CPU of a worker while ${warm + open} processes of three signers wait and nothing else happens / while ${warm} wait`,
-          goal: { atMost: 1.2 },
-        },
-        {
-          name: 'waitingDeadline',
-          value: rates.end / rates.begin,
-          least: rates.end / rates.begin,
-          most: rates.end / rates.begin,
-          divides: `processes per second that end by a deadline that ${sharing} share, beside the signatures of another application / processes per second that begin beside them`,
-        },
-        {
-          name: 'waitingDeadlineTurns',
-          value: turnRates.end / turnRates.begin,
-          least: turnRates.end / turnRates.begin,
-          most: turnRates.end / turnRates.begin,
-          divides:
-            'the same in turns: of processes and signers that end per second / of those that begin, both beside these signatures',
-        },
-        {
-          name: 'waitingFairness',
-          value: Math.max(...p99),
-          least: Math.min(...p99),
-          most: Math.max(...p99),
-          divides: `99th percentile of another application's synchronous sign while ${sharing} processes end by their deadline (the worst window) / twice that alone plus 20 ms`,
-          goal: { atMost: 1 },
-        },
-        {
-          name: 'waitingRefused',
-          value: failures / requests,
-          least: failures / requests,
-          most: failures / requests,
-          divides: 'requests of the other application that were not signed meanwhile / all of them',
-          goal: { atMost: 0 },
-        },
+        ratioOf(
+          {
+            name: 'waitingCpu',
+            divides: `CPU of a worker while ${warm + open} processes of three signers wait and nothing else happens / while ${warm} wait`,
+            goal: { atMost: 1.2 },
+          },
+          [idle.worker / idleBefore.worker],
+        ),
+        ratioOf(
+          {
+            name: 'waitingDeadline',
+            divides: `processes per second that end by a deadline that ${sharing} share, beside the signatures of another application / processes per second that begin beside them`,
+          },
+          [rates.end / rates.begin],
+        ),
+        ratioOf(
+          {
+            name: 'waitingDeadlineTurns',
+            divides:
+              'the same in turns: of processes and signers that end per second / of those that begin, both beside these signatures',
+          },
+          [turnRates.end / turnRates.begin],
+        ),
+        ratioOf(
+          {
+            name: 'waitingFairness',
+            divides: `99th percentile of another application's synchronous sign in 1.5 s while ${sharing} processes end by their deadline / twice that alone plus 20 ms`,
+            goal: { atMost: 1 },
+          },
+          p99,
+        ),
+        ratioOf(
+          {
+            name: 'waitingRefused',
+            divides: 'requests of the other application that were not signed meanwhile / all of them',
+            goal: { atMost: 0 },
+          },
+          [failures / requests],
+        ),
       ],
       tables: [
         {
