@@ -182,6 +182,18 @@ describe('the instances of workflows', () => {
     await call('POST', 'process', { apId, body: { id: 'contract', input: definition } });
     const view = await until('process/contract', ({ status }) => status === 'completed', apId);
     const { workflows } = await json(['workflow', 'ls', '--name', 'process', '--ap', apId]);
+    for (const [found, ...filter] of [
+      [1, '--msisdn', '+41700092507'],
+      [0, '--msisdn', '+41700092509'],
+      [1, '--text', 'ontrac'],
+      [0, '--text', 'process'],
+      [1, '--since', '1h'],
+      [0, '--since', '2200-01-01T00:00:00Z'],
+      [0, '--until', '1h'],
+    ] as const) {
+      const { workflows: rows } = await json(['workflow', 'ls', '--name', 'process', ...filter]);
+      expect([filter, rows.length]).toEqual([filter, found]);
+    }
     const { stdout } = await paraph(['workflow', 'show', workflows[0].instance]);
     expect(stdout).toMatch(/people +sales: Anna signed\n +board: Beat signed\n +board: Chiara withdrawn\n/);
     expect(stdout).not.toContain(view.output.evidence.slice(0, 40));
