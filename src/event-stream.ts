@@ -10,7 +10,6 @@
  */
 import type { Context } from 'hono';
 import { SSEStreamingApi } from 'hono/streaming';
-import { toError } from './redis/to-error.ts';
 
 const heartbeatMs = 15_000;
 const lifeMs = 10 * 60_000;
@@ -96,7 +95,7 @@ export const createEventStreams = ({
       try {
         await run({ send, signal });
       } catch (error) {
-        if (!signal.aborted) onError(toError(error));
+        if (!signal.aborted) onError(error instanceof Error ? error : new Error(String(error)));
       }
       clearInterval(heartbeat);
       clearTimeout(life);

@@ -9,7 +9,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'hono';
 import type { Operation } from '../protocol/parse.ts';
-import { toError } from '../redis/to-error.ts';
 import { type ApplicationProviders, rateExceeded } from '../registry/application-providers.ts';
 import { isLogin } from '../registry/login-ap-id.ts';
 import type { BodyLimits } from '../request-body.ts';
@@ -143,7 +142,7 @@ export const createApplicationRoute = (options: ApplicationRouteOptions) => {
     const started = now();
     const apId = readBasic(c.req.header('authorization'))?.apId;
     const answered = await answer(c, operation, read, work).catch((error: unknown): Refusal => {
-      log.trouble(toError(error));
+      log.trouble(error instanceof Error ? error : new Error(String(error)));
       if (isNotTakenIn(error)) return noRoom;
       return isRedisAway(error) ? away : unexpected;
     });

@@ -12,7 +12,6 @@ import type { IncomingMessage } from 'node:http';
 import { type Context, Hono } from 'hono';
 import type { AskTimeStamp } from '../pki/long-term.ts';
 import type { Publisher } from '../pki/publisher.ts';
-import { toError } from '../redis/to-error.ts';
 import { readBody } from '../request-body.ts';
 import type { HttpLog } from './log.ts';
 
@@ -58,7 +57,7 @@ export const createPkiRoutes = ({
     try {
       return await work();
     } catch (error) {
-      log.trouble(toError(error));
+      log.trouble(error instanceof Error ? error : new Error(String(error)));
       return c.text('The keys are out of reach\n', 503);
     }
   };

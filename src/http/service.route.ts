@@ -9,7 +9,6 @@ import type { IncomingMessage } from 'node:http';
 import { Hono } from 'hono';
 import { type Checked, fault, ok } from '../protocol/fault.ts';
 import { type Operation, type Protocol, wrappers } from '../protocol/parse.ts';
-import { toError } from '../redis/to-error.ts';
 import { isLogin } from '../registry/login-ap-id.ts';
 import type { BodyLimits } from '../request-body.ts';
 import { isNotTakenIn } from '../transactions/transactions.ts';
@@ -104,7 +103,7 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
           });
         } else answer = faultAnswer(asked.fault);
       } catch (error) {
-        log.trouble(toError(error));
+        log.trouble(error instanceof Error ? error : new Error(String(error)));
         // For a status request fault 900 could also be the end of the transaction; Retry-After
         // says that it is not. A request that reached Redis too late was not accepted.
         answer = isNotTakenIn(error)
