@@ -53,7 +53,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   ],
   phone: [
     'engine event-stream machines pages pki protocol redis registry request-body sscd transactions',
-    '@simplewebauthn/server hono zod',
+    '@simplewebauthn/server hono jose zod',
   ],
   tasks: ['engine machines mail pages pki protocol redis registry request-body', 'hono zod'],
   queue: ['engine machines pki protocol redis transactions workflows', 'bullmq ioredis zod'],
