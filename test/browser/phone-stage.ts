@@ -91,7 +91,14 @@ export const startBrowserStage = async (redis: TestRedis, configuration = {}): P
         context.on('weberror', (error) => note(error.error().message));
         context.on('console', (message) => note(`${message.text()} ${message.location().url}`));
         const page = await context.newPage();
-        await use(page, await enrol(page));
+        try {
+          await use(page, await enrol(page));
+        } catch (error) {
+          // What a person would have seen says more than what was waited for.
+          const shown = await page.locator('#view').textContent({ timeout: 1000 }).catch(String);
+          const logged = product.logged.slice(-10).join('\n');
+          throw new Error([`The page says: ${shown}`, ...complaints, logged].join('\n\n'), { cause: error });
+        }
         expect(complaints).toEqual([]);
       }),
     ask: (msisdn, options = {}) => product.submit({ msisdn, ...options }),
