@@ -94,7 +94,7 @@ export const createSigningKeys = ({
     if (isFirst === 0) vault.discard(kept);
   };
 
-  /** Commands, which use none of them, do without the whole library. */
+  /** Loaded for keys in a token alone: it brings the whole library of the provider. */
   const openInToken = async (kept: unknown, kid: string): Promise<readonly ProviderKey[]> =>
     (await import('./token-keys.ts')).createTokenKeys(vault.open(kept), kid);
 

@@ -90,10 +90,13 @@ export const createCertificates = ({
       const found = await list(target);
       if (found.length === 0) return { refused: 'unknown' };
       let done = 0;
-      for (const { serial } of found.filter(isGood)) {
-        const entry = { ...doneBy(by), target: serial, reason: why, details: { reason } };
-        await audit.record({ ...entry, action: 'certificate-revoke' });
-        done += (await custody.revokeCertificate({ serial }, reason)).length;
+      // A renewal may bring another one meanwhile.
+      for (let good = found.filter(isGood); good.length > 0; good = (await list(target)).filter(isGood)) {
+        for (const { serial } of good) {
+          const entry = { ...doneBy(by), target: serial, reason: why, details: { reason } };
+          await audit.record({ ...entry, action: 'certificate-revoke' });
+          done += (await custody.revokeCertificate({ serial }, reason)).length;
+        }
       }
       return done === 0 ? { refused: 'nothing' } : { done };
     },

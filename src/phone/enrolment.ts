@@ -56,7 +56,7 @@ export interface EnrolmentOptions {
   readonly activations: Activations;
   readonly passkeys: Passkeys;
   readonly prompts: Pick<PhonePrompts, 'tell'>;
-  readonly custody: Pick<KeyCustody, 'certify'>;
+  readonly custody: Pick<KeyCustody, 'certify' | 'chain'>;
   readonly masterKey: Uint8Array;
   readonly maxPhones: number;
   /** Removes a phone, and revokes its certificates. */
@@ -116,14 +116,17 @@ export const createEnrolment = (options: EnrolmentOptions) => {
     if (gated === undefined) return refused('gate');
     if (!(await makeRoom(activation, id))) return refused('too-many');
     if (!(await activations.use(activation, used))) return refused('code');
-    const chain = await custody.certify(keyOwnerOf({ msisdn, id }), publicKey);
-    const [certificate] = chain.certificates;
     const secret = derive('cookie').toString('base64url');
     const { language, label } = given;
     const secretHash = hashOf(secret);
     const known = (await phones.read(msisdn))?.phones.find((phone) => phone.id === id);
     // A copy of the request that added it: what has changed since, a new PIN for one, stays.
     const isCopy = known !== undefined && isEqual(known.secretHash, secretHash);
+    const chain = isCopy
+      ? await custody.chain(known.chain)
+      : await custody.certify(keyOwnerOf({ msisdn, id }), publicKey);
+    if (chain === undefined) throw new Error('The certificates of a phone are missing');
+    const [certificate] = chain.certificates;
     const isAdded =
       isCopy ||
       (await phones.add(msisdn, id, {

@@ -7,7 +7,7 @@ import type { DeviceAnswer, ReceiptOutcome } from '../../machines/outcome.ts';
 import type { Engine } from '../engine/engine.ts';
 import { renewedBeforeMs } from '../pki/authorities.ts';
 import { completeCms } from '../pki/cms.ts';
-import type { CertificateChain, KeyCustody } from '../pki/ports.ts';
+import type { KeyCustody } from '../pki/ports.ts';
 import { fault } from '../protocol/fault.ts';
 import { bytesToSign } from '../protocol/requests.ts';
 import type { EndReason, PhonePrompt, PhonePrompts, PromptEnd } from '../sscd/phone-prompts.ts';
@@ -53,10 +53,11 @@ export const createSigning = (options: SigningOptions) => {
    * The same key gets its next certificate before the end. After a signature: a login that a phone
    * has joined expects the certificate of that moment.
    */
-  const renew = async ({ msisdn, id }: Phone, { certificates: [present] }: CertificateChain) => {
+  const renew = async ({ msisdn, id }: Phone) => {
     const phone = (await phones.read(msisdn))?.phones.find((each) => each.id === id);
-    if (phone === undefined) return;
-    const next = await custody.renew(keyOwnerOf(phone), present);
+    const present = phone && (await custody.chain(phone.chain));
+    if (phone === undefined || present === undefined) return;
+    const next = await custody.renew(keyOwnerOf(phone), present.certificates[0]);
     if (next === undefined) return;
     const change = { chain: next.id, ...certificateFacts(next.certificates[0]) };
     // The phone was removed meanwhile, perhaps before there was this certificate.
@@ -91,10 +92,9 @@ export const createSigning = (options: SigningOptions) => {
     if (phone.gate.kind === 'pin') return isOpenFor(phone, prompt.promptedAt);
     const gate = assertion && (await passkeys.verify(phone, prompt.id, assertion));
     if (gate === undefined) return false;
-    // Another proof may have been taken meanwhile. A counter of 0 is one that does not count.
-    const isNext = (present: Gate): boolean =>
-      present.kind === 'passkey' && (gate.counter > present.counter || gate.counter + present.counter === 0);
-    return phones.change(phone, (present) => (isNext(present.gate) ? { gate } : undefined));
+    // The proof of another request may have been noted meanwhile.
+    const isNext = (present: Gate): boolean => present.kind === 'passkey' && gate.counter > present.counter;
+    return phones.change(phone, (present) => (isNext(present.gate) ? { gate } : {}));
   };
 
   const openPrompt = async (
@@ -128,7 +128,7 @@ export const createSigning = (options: SigningOptions) => {
       if (cms === undefined) return { kind: 'wrong' };
       const signature = { cms: Buffer.from(cms).toString('base64'), certificates: chain.id };
       const result = await bring(phone, prompt, { kind: 'signature', ...signature }, 'signed');
-      if (phone.certificateEndsAt - renewedBeforeMs <= now()) await renew(phone, chain);
+      if (phone.certificateEndsAt - renewedBeforeMs <= now()) await renew(phone);
       return result;
     },
 

@@ -210,11 +210,15 @@ export const createKeyCustody = ({
     certify,
     renew: async (owner, certificate) => {
       const { serial } = fieldsOf(certificate);
-      await revocations.refresh(0);
-      if (revocations.of(serial) !== undefined) return undefined;
+      /** Of this certificate, or of one that has followed it. */
+      const findRevocation = async () => {
+        const all = await issued.certificatesOf({ ...owner, algorithm: 'EC' });
+        const from = all.findIndex((each) => each.serial === serial);
+        return all.slice(Math.max(from, 0)).find(({ revocation }) => revocation !== undefined)?.revocation;
+      };
+      if ((await findRevocation()) !== undefined) return undefined;
       const next = await certify(owner, new X509Certificate(certificate).publicKey);
-      await revocations.refresh(0);
-      const revocation = revocations.of(serial);
+      const revocation = await findRevocation();
       if (revocation === undefined) return next;
       // Whoever revoked it may have read the list before there was the next one.
       await issued.revokeCertificate({ serial: fieldsOf(next.certificates[0]).serial }, revocation.reason);

@@ -1,4 +1,5 @@
 /** The certificates of users after they were issued: listed, revoked, renewed, given up. */
+import { X509Certificate } from 'node:crypto';
 import { authorityId } from './authorities.ts';
 import { onlyAttribute, readCertificate } from './certificate-fields.ts';
 import type { createIdentities } from './identities.ts';
@@ -104,10 +105,29 @@ export const createIssued = ({
       : undefined;
   };
 
+  /** A renewal on a phone keeps the key. */
+  const laterOfKey = async ({ name, certificate }: KeyRecord): Promise<readonly KeyRecord[]> => {
+    const { base, version } = readVersionName(name);
+    const { publicKey } = new X509Certificate(certificate);
+    return (await versionsOf(base)).filter(
+      (each) =>
+        readVersionName(each.name).version > version &&
+        new X509Certificate(each.certificate).publicKey.equals(publicKey),
+    );
+  };
+
   const revokeCertificate: KeyCustody['revokeCertificate'] = async (target, reason) => {
-    await revocations.refresh(0);
-    const revoked = await Promise.all((await recordsOf(target)).map((record) => revoke(record, reason)));
-    return revoked.filter((each) => each !== undefined);
+    const done: IssuedCertificate[] = [];
+    // A renewal may offer the next one meanwhile. Once the last is revoked, it offers none.
+    for (;;) {
+      await revocations.refresh(0);
+      const named = await recordsOf(target);
+      const isOfKey = 'serial' in target && reason === 'keyCompromise';
+      const more = isOfKey ? (await Promise.all(named.map(laterOfKey))).flat() : [];
+      const revoked = await Promise.all([...named, ...more].map((record) => revoke(record, reason)));
+      if (revoked.every((each) => each === undefined)) return done;
+      done.push(...revoked.filter((each) => each !== undefined));
+    }
   };
 
   return {

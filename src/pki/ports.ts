@@ -213,7 +213,8 @@ export interface KeyCustody {
   certificatesOf(target: CertificateTarget): Promise<readonly IssuedCertificate[]>;
   /**
    * Revokes the certificates of a target that are neither over nor revoked. For ever: a second
-   * order for the same certificate changes nothing.
+   * order for the same certificate changes nothing. A compromised key loses its later certificates,
+   * too.
    *
    * @returns Those that are revoked by this order; none for an unknown serial number.
    */

@@ -84,7 +84,9 @@ export const createRevocations = ({
 
   const read = async (): Promise<void> => {
     const startedAt = now();
-    if ((await store.countFields(recordName)) !== entries.size + marks.size) {
+    // Before the count: what this process adds meanwhile must not stand for what another one has.
+    const known = entries.size + marks.size;
+    if ((await store.countFields(recordName)) !== known) {
       for await (const page of store.fields(recordName)) {
         for (const [field, value] of page) take(field, value);
       }

@@ -124,6 +124,17 @@ describe('an enrolment', () => {
     await stage.ended(id, '500');
   });
 
+  it('that is sent again after its certificate was revoked gets no other one', async () => {
+    const msisdn = newNumber();
+    const phone = await stage.enrol(msisdn);
+    const { core } = stage.product;
+    const custody = core.custodyOver(core.commands);
+    await custody.revokeCertificate({ msisdn: msisdn.slice(1) }, 'keyCompromise');
+    const copy = await createPhoneCalls(origin, send).call('POST', 'enrolments', phone.enrolment.asked);
+    expect(copy.body.certificate).toBe(phone.enrolment.body.certificate);
+    expect(await custody.certificatesOf({ msisdn: msisdn.slice(1) })).toHaveLength(1);
+  });
+
   it('has one answer, in whatever order copies of the request arrive', async () => {
     const msisdn = newNumber();
     const phone = await stage.enrol(msisdn);

@@ -55,6 +55,21 @@ describe('a phone with a passkey', () => {
     expect((await send(passkey.get(prompt.assertion))).status).toBe(200);
   });
 
+  it('answers a request that is sent again at once as it answered the first', async () => {
+    const msisdn = newNumber();
+    const passkey = createPasskey(origin);
+    const phone = await stage.enrol(msisdn, { passkey });
+    await stage.product.submit({ msisdn });
+    const prompt = await phone.prompted();
+    const body = {
+      signature: await phone.signatureOf(prompt, await phone.unlock()),
+      assertion: passkey.get(prompt.assertion),
+    };
+    const send = () => phone.call('POST', `prompts/${prompt.id}/signature`, body);
+    const answers = await Promise.all([send(), send(), send()]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+  });
+
   it('keeps the highest counter, however many of its proofs come at once', async () => {
     const { core, configuration } = stage.product;
     const { prefix } = configuration.queue;

@@ -129,6 +129,69 @@ describe('the key of a phone that is revoked before it is renewed', () => {
     expect(await process().certificatesOf({ msisdn: phone.msisdn })).toHaveLength(1);
   });
 
+  it('gets none when the one that has followed is revoked', async () => {
+    const { clock, custody, process } = service();
+    const [first] = (await custody.certify(phone, publicKey)).certificates;
+    clock.now = endOf(first) - 29 * day;
+    const second = await custody.renew(phone, first);
+    const [, { serial = '' } = {}] = await custody.certificatesOf({ msisdn: phone.msisdn });
+    await process().revokeCertificate({ serial }, 'cessationOfOperation');
+    expect(second).toBeDefined();
+    expect(await custody.renew(phone, first)).toBeUndefined();
+    expect(await process().certificatesOf({ msisdn: phone.msisdn })).toHaveLength(2);
+  });
+
+  it.each([
+    ['by its number', () => ({ msisdn: phone.msisdn })],
+    ['by its serial number', (serial: string) => ({ serial })],
+  ])(
+    'has its next certificate revoked, too, when it is renewed while it is revoked %s',
+    async (_how, target) => {
+      const store = createMemoryCustodyStore();
+      const { clock, custody, process } = service(store);
+      const [present] = (await custody.certify(phone, publicKey)).certificates;
+      clock.now = endOf(present) - 29 * day;
+      const { addField } = store;
+      let isRenewed = false;
+      store.addField = async (...given) => {
+        // All of it, after the certificates that there were had been listed.
+        if (!isRenewed) {
+          isRenewed = true;
+          expect(await process().renew(phone, present)).toBeDefined();
+        }
+        return addField(...given);
+      };
+      const [{ serial = '' } = {}] = await custody.certificatesOf({ msisdn: phone.msisdn });
+      expect(await custody.revokeCertificate(target(serial), 'keyCompromise')).toHaveLength(2);
+      const issued = await process().certificatesOf({ msisdn: phone.msisdn });
+      expect(issued.map(({ revocation }) => revocation?.reason)).toEqual(['keyCompromise', 'keyCompromise']);
+    },
+  );
+
+  it('is known to be revoked, although its process was just about to read what is', async () => {
+    const store = createMemoryCustodyStore();
+    const { clock, custody, process } = service(store);
+    const [present] = (await custody.certify(phone, publicKey)).certificates;
+    clock.now = endOf(present) - 29 * day;
+    const { countFields } = store;
+    let go: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    store.countFields = async (...given) => {
+      const count = await countFields(...given);
+      await held;
+      return count;
+    };
+    const reading = custody.refresh();
+    store.countFields = countFields;
+    await process().revokeCertificate({ msisdn: phone.msisdn }, 'keyCompromise');
+    const renewing = custody.renew(phone, present);
+    go();
+    await reading;
+    expect(await renewing).toBeUndefined();
+  });
+
   it('has its next certificate revoked, too, when both are done at once', async () => {
     for (let turns = 0; turns < 200; turns += 5) {
       const { clock, custody, process } = service();

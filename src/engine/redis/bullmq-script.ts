@@ -21,7 +21,10 @@ const promotion = '"LIMIT", 0, 1000)';
 export const promotedAtOnce = 100;
 
 const withSmallSteps = (script: ReturnType<typeof readScript>): ReturnType<typeof readScript> => {
-  if (!script.content.includes(promotion)) throw new Error(`BullMQ's ${script.commandName} is another one`);
+  if (!script.content.includes(promotion))
+    throw new Error(
+      `BullMQ's ${script.commandName} moves jobs in another way: this version is not supported`,
+    );
   const content = script.content.replace(promotion, `"LIMIT", 0, ${promotedAtOnce})`);
   return { ...script, content };
 };

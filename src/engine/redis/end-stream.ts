@@ -81,14 +81,16 @@ export const createEndStream = (options: {
     if (kind === 'failed') onEnd(id, { finishedOn, returnValue: undefined, failedReason: value });
   };
 
-  const read = async (): Promise<void> => {
-    await followStream({
+  const read = (): Promise<void> =>
+    followStream({
       ...{ connection, key: stream, onError, onEntry: tell },
       from: () => lastEntryId(redis, stream),
-      goesOn: () => !closed && isWanted(),
+      // In the same step: a caller that comes right after the end starts the next reader.
+      goesOn: () => {
+        reading = !closed && isWanted();
+        return reading;
+      },
     });
-    reading = false;
-  };
 
   return {
     /**
