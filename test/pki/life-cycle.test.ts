@@ -190,6 +190,7 @@ describe('the key of a phone that is revoked before it is renewed', () => {
     go();
     await reading;
     expect(await renewing).toBeUndefined();
+    expect(await process().certificatesOf({ msisdn: phone.msisdn })).toHaveLength(1);
   });
 
   it('has its next certificate revoked, too, when both are done at once', async () => {
