@@ -8,7 +8,7 @@
  */
 import { fault } from '../protocol/fault.ts';
 import { checkSignatureRequest } from '../registry/application-providers.ts';
-import { eligibility, refusedNumber } from '../transactions/eligibility.ts';
+import { eligibilityOf, refusedNumber } from '../transactions/eligibility.ts';
 import {
   answer,
   createOperation,
@@ -33,11 +33,12 @@ export const createSign = ({
     providers,
     serve: async ({ request, wire }, { provider, trace, turn }) => {
       // The health check of monitoring does not know the AP's prefix.
-      const refused = refusedNumber(await subscribers.find(request.msisdn.number));
+      const subscriber = await subscribers.find(request.msisdn.number);
+      const refused = refusedNumber(subscriber);
       if (refused !== undefined) return faultAnswer(refused, trace);
       const allowed = checkSignatureRequest(provider, request);
       if (!allowed.ok) return faultAnswer(allowed.fault, trace);
-      const eligible = await eligibility(request, subscribers);
+      const eligible = eligibilityOf(request, subscriber);
       if (!eligible.ok) return faultAnswer(eligible.fault, trace);
       const profile = eligible.value.chosen.answerProfile;
 

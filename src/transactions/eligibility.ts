@@ -40,16 +40,19 @@ export const refusedNumber = (subscriber: Subscriber | undefined): Fault | undef
   return always !== undefined && isOfTheDevice(always.code) ? undefined : always;
 };
 
+/** A choice of a device: the signature profile of the answer, and the device. */
+type Made = { readonly profile: ProfileName; readonly sscdId?: string | undefined };
+
 /**
+ * @param subscriber The one of the request.
  * @param made The choice that was made when the device was asked. It stands while the subscriber
  *   has the device.
  */
-export const eligibility = async (
+export const eligibilityOf = (
   request: SignatureRequest,
-  subscribers: SubscriberRegistry,
-  made?: { readonly profile: ProfileName; readonly sscdId?: string | undefined },
-): Promise<Checked<Eligible>> => {
-  const subscriber = await subscribers.find(request.msisdn.number);
+  subscriber: Subscriber | undefined,
+  made?: Made,
+): Checked<Eligible> => {
   const refused = refusedNumber(subscriber);
   if (refused !== undefined) return { ok: false, fault: refused };
   const sscd = made === undefined ? undefined : sscdOf(subscriber, made.sscdId);
@@ -59,6 +62,13 @@ export const eligibility = async (
   const chosen = chooseMethod(subscriber, request.profile.name, request.services.app2app !== undefined);
   return chosen.ok ? ok({ subscriber, chosen: chosen.value }) : chosen;
 };
+
+/** The same for whom the registry has under the number. */
+export const eligibility = async (
+  request: SignatureRequest,
+  subscribers: SubscriberRegistry,
+  made?: Made,
+): Promise<Checked<Eligible>> => eligibilityOf(request, await subscribers.find(request.msisdn.number), made);
 
 export const sscdOf = (subscriber: Subscriber | undefined, sscdId: string | undefined): Sscd | undefined =>
   [subscriber?.sim, ...(subscriber?.apps ?? [])].find((sscd) => sscd !== undefined && sscd.id === sscdId);
