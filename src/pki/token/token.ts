@@ -12,6 +12,8 @@
  *
  * The library is one for the process: it is closed only when none of the threads is inside a call.
  * A call that never returns therefore stops the recovery, but not those who wait: their time ends.
+ * A thread that is inside such a call gets no others until it returns. Node cannot end a thread
+ * there, nor the process: see `holdsProcess`.
  *
  * A PIN that was refused is not tried again, because a token is locked after a few wrong ones. It is
  * read again at each try, and another one is tried.
@@ -52,7 +54,10 @@ export interface Token {
   open(): Promise<void>;
   /** Why it cannot be used now; undefined when it can. */
   trouble(): string | undefined;
+  /** Ends within a second, even when a call does not return. */
   close(): Promise<void>;
+  /** Whether a call does not return. The process then ends by a signal alone. */
+  holdsProcess(): boolean;
 }
 
 interface Waiting {
@@ -66,6 +71,8 @@ interface Waiting {
 interface Thread {
   readonly worker: Worker;
   readonly inHand: Map<number, Waiting>;
+  /** Since when it is busy with what it has in hand; of `performance.now()`. */
+  busySince: number;
 }
 
 /**
@@ -84,6 +91,12 @@ const longestPauseMs = 5000;
 const probeMs = 5000;
 /** A token that is lost sooner after it was opened is not opened at once. */
 const steadyMs = 1000;
+/** A token that was opened and does not have a key is not opened for such a key again so soon. */
+const missingMs = 30_000;
+/** For calls that are under way at the end. */
+const closeMs = 1000;
+
+const silent = 'it does not answer';
 
 const setupProblems: Partial<Record<TokenFailure['kind'], string>> = {
   package:
@@ -93,6 +106,19 @@ const setupProblems: Partial<Record<TokenFailure['kind'], string>> = {
 
 const pinRefused = (says: string): string =>
   `it refuses the PIN (${says}), which is not tried again until it is another one`;
+
+/** @returns Undefined when it takes longer. */
+const within = async <T>(ms: number, work: Promise<T>): Promise<T | undefined> => {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+};
 
 /**
  * @param readPin    The PIN, as it is now. What it throws says where the PIN should be.
@@ -115,6 +141,7 @@ export const createToken = ({
   let isClosing = false;
   let reason = '';
   let openedAt = Number.NEGATIVE_INFINITY;
+  let missedAt = Number.NEGATIVE_INFINITY;
   let failures = 0;
   let refusedPin: string | undefined;
   let nextId = 1;
@@ -131,19 +158,38 @@ export const createToken = ({
     result(waiting);
   };
 
+  /** From now on. */
+  const limit = (waiting: Waiting, ms: number): void => {
+    if (waiting.isOver) return;
+    clearTimeout(waiting.timer);
+    waiting.timer = setTimeout(() => {
+      queue = queue.filter((each) => each !== waiting);
+      const why = trouble() ?? 'it did not answer in time';
+      end(waiting, ({ reject }) => reject(new TokenAwayError(`the token is away: ${why}`)));
+    }, ms);
+  };
+
   const post = (thread: Thread, lot: readonly Waiting[]): void => {
+    if (thread.inHand.size === 0) thread.busySince = performance.now();
     const asked = lot.map((waiting): Asked => {
       const id = nextId;
       nextId += 1;
       thread.inHand.set(id, waiting);
+      // It may have waited for the token until now.
+      if (waiting.call.kind === 'make') limit(waiting, Math.max(makeMs, timeoutMs));
       return { id, call: waiting.call };
     });
     thread.worker.postMessage(asked);
   };
 
+  /** The first call of a thread is the one that it is inside of. */
+  const isHung = ({ inHand }: Thread): boolean => [...inHand.values()][0]?.isOver === true;
+
   const sendLots = (): void => {
     while (state === 'open' && queue.length > 0) {
-      const [least] = threads.toSorted((one, other) => one.inHand.size - other.inHand.size);
+      const [least] = threads
+        .filter((thread) => !isHung(thread))
+        .toSorted((one, other) => one.inHand.size - other.inHand.size);
       if (least === undefined || least.inHand.size > inHandOfThread - maxLot) return;
       const size = Math.min(maxLot, Math.ceil(queue.length / threads.length));
       const lot = queue.splice(0, size).filter(({ isOver }) => !isOver);
@@ -187,10 +233,15 @@ export const createToken = ({
       ]);
     });
 
+  const tell = (why: string): void => {
+    if (isClosing || why === reason) return;
+    log.away(why);
+    reason = why;
+  };
+
   const putOff = (why: string): void => {
     if (isClosing) return;
-    if (why !== reason) log.away(why);
-    reason = why;
+    tell(why);
     state = 'away';
     const pauseMs = Math.min(firstPauseMs * 2 ** Math.min(failures, 10), longestPauseMs);
     failures += 1;
@@ -228,10 +279,12 @@ export const createToken = ({
       onIdle = undefined;
     }
     if (isClosing) return undefined;
+    const slow = setTimeout(() => tell(silent), timeoutMs);
     const failure = await tryOpen();
+    clearTimeout(slow);
     if (isClosing) return undefined;
     if (failure !== undefined) {
-      putOff(failure.says);
+      putOff(setupProblems[failure.kind] ?? failure.says);
       return failure;
     }
     if (reason !== '') log.back();
@@ -249,8 +302,7 @@ export const createToken = ({
       return;
     }
     failures = 0;
-    if (why !== reason) log.away(why);
-    reason = why;
+    tell(why);
     void reopen();
   };
 
@@ -262,8 +314,10 @@ export const createToken = ({
     }
     const { kind, says, code } = failure;
     const isRefused = kind === 'result' && code !== undefined && refusals.has(code);
-    // It may have been opened without the token's objects.
-    const isMissing = kind === 'no-key' && performance.now() - openedAt < steadyMs;
+    // The token may have been opened without its objects, so it is opened once more.
+    const at = performance.now();
+    const isMissing = kind === 'no-key' && (at - openedAt < steadyMs || at - missedAt < missingMs);
+    if (isMissing && at - missedAt >= missingMs) missedAt = at;
     if (isRefused || isMissing) {
       const error = new TokenRefusedError(`the token does not ${waiting.call.kind}: ${says}`, code);
       end(waiting, ({ reject }) => reject(error));
@@ -275,9 +329,10 @@ export const createToken = ({
 
   const begin = (): Thread => {
     const worker = new Worker(threadFile, { workerData: place, name: 'token' });
-    const thread: Thread = { worker, inHand: new Map() };
+    const thread: Thread = { worker, inHand: new Map(), busySince: 0 };
     worker.unref();
     worker.on('message', (lot: readonly Answered[]) => {
+      thread.busySince = performance.now();
       for (const answered of lot) {
         const waiting = thread.inHand.get(answered.id);
         thread.inHand.delete(answered.id);
@@ -291,7 +346,10 @@ export const createToken = ({
     });
     worker.on('error', () => undefined);
     worker.once('exit', () => {
-      if (isClosing) return;
+      if (isClosing) {
+        thread.inHand.clear();
+        return;
+      }
       threads = threads.map((each) => (each === thread ? begin() : each));
       const failure: TokenFailure = { kind: 'no-token', says: 'a thread has ended' };
       for (const waiting of thread.inHand.values()) settle(waiting, failure);
@@ -316,10 +374,7 @@ export const createToken = ({
 
   const trouble = (): string | undefined => {
     if (state === 'away') return reason;
-    // The first of a thread is the one that it is inside of.
-    const inside = threads.map(({ inHand }) => [...inHand.values()][0]);
-    const isHung = (first: Waiting | undefined): boolean => first?.isOver === true;
-    if (inside.length > 0 && inside.every(isHung)) return 'it does not answer';
+    if (threads.length > 0 && threads.every(isHung)) return silent;
     return reason || undefined;
   };
 
@@ -331,20 +386,15 @@ export const createToken = ({
         ...{ call: asked, resolve, reject, isOver: false },
         timer: undefined,
       };
-      const callMs = asked.kind === 'make' ? Math.max(makeMs, timeoutMs) : timeoutMs;
-      const allowedMs = state === 'open' ? callMs : Math.min(waitMs, timeoutMs);
-      waiting.timer = setTimeout(() => {
-        queue = queue.filter((each) => each !== waiting);
-        const why = trouble() ?? 'it did not answer in time';
-        end(waiting, () => reject(new TokenAwayError(`the token is away: ${why}`)));
-      }, allowedMs);
+      limit(waiting, state === 'open' ? timeoutMs : Math.min(waitMs, timeoutMs));
       queue.push(waiting);
       dispatch();
     });
 
   return {
     open: async () => {
-      const failure = await start();
+      // A millisecond more, so that it was told before.
+      const failure = await within(timeoutMs + 1, start());
       const problem = failure && setupProblems[failure.kind];
       if (problem !== undefined) throw new TokenSetupError(problem);
     },
@@ -356,7 +406,13 @@ export const createToken = ({
       clearInterval(probing);
       for (const waiting of queue.splice(0))
         end(waiting, ({ reject }) => reject(new TokenAwayError('the token is closed')));
-      await Promise.all(threads.map(({ worker }) => worker.terminate()));
+      await within(closeMs, Promise.all(threads.map(({ worker }) => worker.terminate())));
     },
+    holdsProcess: () =>
+      threads.some(
+        (thread) =>
+          thread.inHand.size > 0 &&
+          (isClosing || isHung(thread) || performance.now() - thread.busySince >= timeoutMs),
+      ),
   };
 };
