@@ -16,7 +16,13 @@ import type { RedisClient } from '../src/redis/connect.ts';
 import type { SubscriberRegistry } from '../src/registry/subscriber.ts';
 import type { Shard } from '../src/transactions/shards.ts';
 import { checkNumbers } from '../src/workflows/check-definition.ts';
-import { mailWorkflowName, ownIdOf, tenantLength } from '../src/workflows/contract.ts';
+import {
+  instanceIdOf,
+  mailWorkflowName,
+  ownIdOf,
+  ownIdPattern,
+  tenantLength,
+} from '../src/workflows/contract.ts';
 import { statusOfEnd } from '../src/workflows/ends.ts';
 import { createListing, peopleOf, type WorkflowStatus } from '../src/workflows/listing.ts';
 import { type ProcessData, processName } from '../src/workflows/stock-process.ts';
@@ -88,6 +94,16 @@ export const startWorkflowsWorker = (options: {
     if (problem !== undefined) throw jobFailure(`${problem.place} ${problem.words}`);
   };
 
+  /** Under another id its application would never find it. */
+  const failWrongId = ({ id = '', data }: InstanceJob, name: string): void => {
+    const { apId } = Object(data) as { readonly apId?: unknown };
+    const own = ownIdOf(id, name);
+    if (typeof apId === 'string' && !(ownIdPattern.test(own) && id === instanceIdOf(apId, name, own)))
+      throw jobFailure(
+        'The id of the job is not that of an instance: tenant, dash, workflow, two dashes, own id',
+      );
+  };
+
   return startWorkflowWorker({
     ...options,
     queue,
@@ -95,6 +111,7 @@ export const startWorkflowsWorker = (options: {
     beforeTurn: async (job) => {
       const { id = '', name: jobName, timestamp: createdAt, data, progress, attemptsMade, token } = job;
       const { name } = readJobName(jobName);
+      if (!hasRecord(progress) && isListed(id, name)) failWrongId(job, name);
       // It may run again after its end.
       const mayBeNew = !hasRecord(progress) || attemptsMade > 0;
       if (mayBeNew && isListed(id, name))

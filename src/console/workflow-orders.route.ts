@@ -35,9 +35,11 @@ export const createWorkflowOrderRoutes = ({ workflows, audit }: AdminApiDeps): H
   const find = async (id: string): Promise<Instance | undefined> =>
     /^[\w-]+$/.test(id) ? workflows.findInstance(id) : undefined;
 
-  const replay = async ({ id }: Instance): Promise<'replayed' | 'not-failed'> => {
+  const replay = async (instance: Instance): Promise<'replayed' | 'not-failed' | 'refused'> => {
+    const { id } = instance;
     const job = await workflows.locate(id).queue.getJob(id);
     if (job === undefined || !(await job.isFailed())) return 'not-failed';
+    if (!workflows.mayReplay(instance)) return 'refused';
     try {
       await job.retry('failed');
       return 'replayed';
@@ -80,7 +82,9 @@ export const createWorkflowOrderRoutes = ({ workflows, audit }: AdminApiDeps): H
       () => replay(found),
       (done) => done === 'replayed',
     );
-    return result === 'replayed' ? answer({ result }) : refuse(...refusals[result]);
+    if (result === 'replayed') return answer({ result });
+    const refusal: Refusal = refusals[result];
+    return refuse(...refusal);
   });
 
   return routes;

@@ -148,21 +148,37 @@ const invokePlainly = (node: Node, kindOf: Chart['kindOf']): void => {
   });
 };
 
-const actionsOf = (node: Node): readonly unknown[] => {
-  const { entry, exit, transitions, always } = node as unknown as {
-    entry: readonly unknown[];
-    exit: readonly unknown[];
-    transitions: ReadonlyMap<string, ReadonlyArray<{ readonly actions: readonly unknown[] }>>;
-    always?: ReadonlyArray<{ readonly actions: readonly unknown[] }>;
+interface Transition {
+  readonly actions: readonly unknown[];
+  readonly guard?: unknown;
+}
+
+const transitionsOf = (node: Node): readonly Transition[] => {
+  const { transitions, always = [] } = node as unknown as {
+    readonly transitions: ReadonlyMap<string, readonly Transition[]>;
+    readonly always?: readonly Transition[];
   };
+  return [...[...transitions.values()].flat(), ...always];
+};
+
+const actionsOf = (node: Node): readonly unknown[] => {
+  const { entry, exit } = node as unknown as { entry: readonly unknown[]; exit: readonly unknown[] };
   const initial = (node.initial as { readonly actions?: readonly unknown[] } | undefined)?.actions ?? [];
-  return [
-    ...entry,
-    ...exit,
-    ...initial,
-    ...[...transitions.values()].flat().flatMap(({ actions }) => actions),
-    ...(always ?? []).flatMap(({ actions }) => actions),
-  ];
+  return [...entry, ...exit, ...initial, ...transitionsOf(node).flatMap(({ actions }) => actions)];
+};
+
+/** The names in a guard. `and`, `or` and `not` hold others; another function is the guard itself. */
+const guardNames = (guard: unknown): readonly string[] => {
+  if (guard === undefined) return [];
+  if (typeof guard === 'string') return [guard];
+  const { type, guards = [] } = guard as { readonly type?: string; readonly guards?: readonly unknown[] };
+  return typeof guard === 'function' ? guards.flatMap(guardNames) : type === undefined ? [] : [type];
+};
+
+/** `raise` and `sendTo` have theirs as a member. */
+const delayName = (timed: unknown): string | undefined => {
+  const { delay } = Object(timed) as { readonly delay?: unknown };
+  return typeof delay === 'string' ? delay : undefined;
 };
 
 /** The path of a part that JSON would drop or change; undefined when there is none. */
@@ -189,6 +205,8 @@ export const createChart = (options: {
   const implementations = machine.implementations as unknown as {
     readonly actors: Readonly<Record<string, AnyActorLogic>>;
     readonly actions: Readonly<Record<string, unknown>>;
+    readonly guards: Readonly<Record<string, unknown>>;
+    readonly delays: Readonly<Record<string, unknown>>;
   };
   const observed = new Set(options.observed);
   const refuse = (node: Node, what: string): never => {
@@ -210,14 +228,26 @@ export const createChart = (options: {
       if (syncSnapshot)
         refuse(node, `the snapshots of ${id} cannot be followed: it runs in a job of its own`);
     }
+    // XState takes a delay without an implementation for none at all: the timer would fire at once.
+    const checkDelay = (timed: unknown): void => {
+      const delay = delayName(timed);
+      if (delay !== undefined && !(delay in implementations.delays))
+        refuse(node, `the delay ${delay} is not implemented`);
+    };
+    node.after.forEach(checkDelay);
+    for (const guard of transitionsOf(node).flatMap((each) => guardNames(each.guard))) {
+      if (!(guard in implementations.guards)) refuse(node, `the guard ${guard} is not implemented`);
+    }
     for (const action of actionsOf(node)) {
       if (typeof action === 'function') {
+        checkDelay(action);
         if (!('resolve' in action))
           refuse(node, `the action ${action.name || '(anonymous)'} must be named in setup({ actions })`);
         continue;
       }
       const type = typeof action === 'string' ? action : (action as { readonly type: string }).type;
       if (!(type in implementations.actions)) refuse(node, `the action ${type} is not implemented`);
+      checkDelay(implementations.actions[type]);
     }
   }
 

@@ -117,8 +117,12 @@ export const createTasks = ({
       return {
         ...{ application: applicationName(apId), title: process.title, step, name, msisdn, text, state },
         language: languageOf(language),
-        signed: state.kind === 'open' ? await findSigned(link.instance) : [],
+        signed: state.kind === 'ended' ? [] : await findSigned(link.instance),
       };
+    },
+    isAsking: async (link) => {
+      const found = await findSigner(engine, link);
+      return found !== undefined && stateOf(found, now()).kind === 'asking';
     },
     sign: (link) =>
       send(

@@ -122,6 +122,7 @@ ${declineForm(view, words)}`,
 
 const askingPage = (frame: PageFrame, view: TaskView, deadline: number): string => {
   const words = taskWords(frame.language);
+  const { task } = view;
   const { title, lead, differs } = words.asking;
   const secondsLeft = Math.max(0, Math.ceil((deadline - view.now) / 1000));
   return layOut(frame, {
@@ -129,9 +130,11 @@ const askingPage = (frame: PageFrame, view: TaskView, deadline: number): string 
     head: waitingHead(frame),
     main: html`${icons.ringing}
 <h1>${title}</h1>
-<p class="lead">${lead(shortened(view.task.msisdn))}</p>
-${document(view.task, words)}
+<p class="lead">${lead(shortened(task.msisdn))}</p>
+<p>${words.open.lead(isolated(task.application), isolated(task.name))}</p>
+${document(task, words)}
 ${waitingBlock(frame, view.pagePath, secondsLeft)}
+${facts(task, words, frame.language)}
 <p class="note">${differs}</p>`,
   });
 };

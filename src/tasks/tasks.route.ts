@@ -154,12 +154,10 @@ export const createTaskRoutes = (options: TaskRoutesOptions) => {
       : goTo(visit.pagePath);
   };
 
-  const isAsking = (task: Task | undefined): boolean => task?.state.kind === 'asking';
-
   const events = async ({ c, link }: Visit): Promise<Response> => {
     const stream = openStream(c, link.instance, async (gone) => {
       while (!gone.aborted) {
-        if (!isAsking(await tasks.find(link))) return true;
+        if (!(await tasks.isAsking(link))) return true;
         await delay(lookEveryMs, undefined, { signal: gone }).catch(() => undefined);
       }
       return false;
@@ -188,7 +186,7 @@ export const createTaskRoutes = (options: TaskRoutesOptions) => {
   routes.get(`${page}/events`, withTask(events));
   routes.get(
     `${page}/state`,
-    withTask((_, task) => answerState(isAsking(task) ? 'open' : 'ended')),
+    withTask((_, task) => answerState(task.state.kind === 'asking' ? 'open' : 'ended')),
   );
   for (const name of ['sign', 'decline'] as const) {
     routes.post(`${page}/${name}`, withTask(submit(name)));

@@ -38,6 +38,8 @@ export type Done = 'done' | 'busy';
 export interface Tasks {
   /** @returns Undefined for a link that is revoked or whose signer is unknown by now. */
   find(link: Link): Promise<Task | undefined>;
+  /** Whether the phone shows the prompt. Costs one read. */
+  isAsking(link: Link): Promise<boolean>;
   /** Asks the phone. Does nothing when the signer's state does not allow it. */
   sign(link: Link): Promise<Done>;
   /** @param reason For the application; up to {@link maxReasonLength} characters. */

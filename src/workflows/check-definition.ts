@@ -23,25 +23,46 @@ type Issue = z.core.$ZodIssue;
 /** One problem is told. The schema would need a moment for each of thousands. */
 const firstProblem: z.core.ParseContextInternal<Issue> = { abortEarly: true };
 
-/** Of a union, the alternative that the input fits best: the one whose error lies deepest. */
-const deepest = (issue: Issue, above: PropertyKey[] = []): Issue => {
-  const path = [...above, ...issue.path];
-  if (issue.code !== 'invalid_union') return { ...issue, path };
-  const found = issue.errors.flatMap(([first]) => (first === undefined ? [] : [deepest(first, path)]));
-  // A member that another alternative has, or lacks, says least.
-  const weights = { unrecognized_keys: 0, invalid_type: 1 };
-  const weightOf = ({ code }: Issue): number => Object(weights)[code] ?? 2;
-  const [best] = found.toSorted(
-    (one, other) => other.path.length - one.path.length || weightOf(other) - weightOf(one),
-  );
-  return best !== undefined && best.path.length > path.length ? best : { ...issue, path };
+/** Where it is: a member that is not known is one of what the issue is about. */
+const placeOf = (issue: Issue): readonly PropertyKey[] =>
+  issue.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0] ?? ''] : issue.path;
+
+const isThere = (input: unknown, path: readonly PropertyKey[]): boolean => {
+  let value = input;
+  for (const key of path) {
+    if (!Object.hasOwn(Object(value), key)) return false;
+    value = Object(value)[key];
+  }
+  return true;
 };
 
-const problemOf = (given: Issue): DefinitionProblem => {
-  const issue = deepest(given);
-  if (issue.code === 'unrecognized_keys')
-    return { place: z.core.toDotPath([...issue.path, issue.keys[0] ?? '']), words: 'is not known' };
-  const place = z.core.toDotPath(issue.path);
+/**
+ * Of a union, the alternative that the input fits best: the one whose error lies deepest. A member
+ * that is missing tells only when it is the only one that lies so deep: otherwise another alternative
+ * may be meant.
+ */
+const deepest = (input: unknown, issue: Issue, above: readonly PropertyKey[] = []): Issue => {
+  const path = [...above, ...issue.path];
+  if (issue.code !== 'invalid_union') return { ...issue, path };
+  const found = issue.errors
+    .flatMap(([first]) => (first === undefined ? [] : [deepest(input, first, path)]))
+    .filter((each) => placeOf(each).length > path.length);
+  // A member that another alternative has says least.
+  const weights = { unrecognized_keys: 0, invalid_type: 1 };
+  const weightOf = ({ code }: Issue): number => Object(weights)[code] ?? 2;
+  const sorted = found.toSorted(
+    (one, other) => placeOf(other).length - placeOf(one).length || weightOf(other) - weightOf(one),
+  );
+  const given = sorted.find((each) => isThere(input, placeOf(each)));
+  const [missing, next] = sorted;
+  const isAlone = missing !== undefined && missing.path.length > (next?.path.length ?? 0);
+  return given ?? (isAlone ? missing : { ...issue, path });
+};
+
+const problemOf = (input: unknown, given: Issue): DefinitionProblem => {
+  const issue = deepest(input, given);
+  const place = z.core.toDotPath(placeOf(issue));
+  if (issue.code === 'unrecognized_keys') return { place, words: 'is not known' };
   // The messages of zod itself may quote.
   const own = /^(?:must|may|is) /.test(issue.message) ? issue.message : undefined;
   if (own !== undefined) return { place, words: own };
@@ -88,7 +109,10 @@ export const checkDefinition = (
   const parsed = definitionSchema.safeParse(input, firstProblem);
   if (!parsed.success) {
     const [first] = parsed.error.issues;
-    return { ok: false, problem: first ? problemOf(first) : { place: '', words: 'is not what it must be' } };
+    return {
+      ok: false,
+      problem: first ? problemOf(input, first) : { place: '', words: 'is not what it must be' },
+    };
   }
   const problem = findProblem(parsed.data, { now, isKnown });
   return problem === undefined ? { ok: true, definition: parsed.data } : { ok: false, problem };

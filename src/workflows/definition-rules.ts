@@ -14,6 +14,9 @@ import { readDuration, readInstant } from './duration.ts';
 
 type Signer = StepDefinition['signers'][number];
 
+/** A step of the compensation ends, too, although the deadline of the process has no effect on it. */
+export const compensationDeadlineMs = 7 * 86_400_000;
+
 export const keyOf = ({ key }: Signer, index: number): string => key ?? String(index + 1);
 export const digitsOf = (msisdn: string): string => msisdn.replace('+', '');
 
@@ -123,14 +126,34 @@ interface Budget {
   comparisons: number;
 }
 
+/** The conditions, by the names of their steps, on which it depends through the steps that it names. */
+const conditionsBehind = (
+  condition: Condition,
+  earlier: readonly StepDefinition[],
+): ReadonlyMap<string, Condition> => {
+  const behind = new Map<string, Condition>();
+  const look = (each: Condition): void => {
+    for (const { step: name } of comparisonsOf(each)) {
+      const { if: next } = earlier.find((step) => step.name === name) ?? {};
+      if (next === undefined || behind.has(name)) continue;
+      behind.set(name, next);
+      look(next);
+    }
+  };
+  look(condition);
+  return behind;
+};
+
+/** @param behind With these, a step is skipped exactly when its own condition does not hold. */
 const canHold = (
   condition: Condition,
+  behind: ReadonlyMap<string, Condition>,
   earlier: readonly StepDefinition[],
   inCompensation: boolean,
   budget: Budget,
 ): boolean => {
   const looked = new Map<string, Set<string>>();
-  const comparisons = comparisonsOf(condition);
+  const comparisons = [condition, ...behind.values()].flatMap(comparisonsOf);
   for (const each of comparisons) {
     const keys = looked.get(each.step) ?? new Set();
     if ('signer' in each) keys.add(each.signer);
@@ -143,6 +166,12 @@ const canHold = (
   });
   const tries = options.reduce((product, { results }) => product * results.length, 1);
   if (tries * comparisons.length > budget.comparisons) return true;
+  // A step that has failed may also be one that the process never came to.
+  const fits = (factsOf: (name: string) => StepFacts | undefined): boolean =>
+    [...behind].every(([name, own]) => {
+      const { state } = factsOf(name) ?? {};
+      return state === 'failed' || (state !== 'skipped') === holds(own, factsOf);
+    });
   for (let number = 0; number < tries; number += 1) {
     budget.comparisons -= comparisons.length;
     let rest = number;
@@ -153,7 +182,8 @@ const canHold = (
         return [name, result];
       }),
     );
-    if (holds(condition, (name) => facts.get(name))) return true;
+    const factsOf = (name: string) => facts.get(name);
+    if (holds(condition, factsOf) && fits(factsOf)) return true;
   }
   return false;
 };
@@ -178,29 +208,42 @@ function* conditionProblems(
   }
 }
 
+/** The longest time that is left until a deadline, for what begins now or later. */
+const remainingMs = (deadline: string, now: number): number => {
+  const until = readInstant(deadline);
+  return until === undefined ? readDuration(deadline) : until - now;
+};
+
 function* stepProblems(
   step: StepDefinition,
   at: string,
   earlier: readonly StepDefinition[],
   context: {
     readonly now: number;
+    /** Of the process. */
+    readonly deadline: string;
     readonly usual: string | undefined;
     readonly isKnown: (msisdn: string) => boolean;
     readonly budget: Budget;
   },
 ): Generator<DefinitionProblem> {
-  const { signers, deadline, escalate } = step;
+  const { if: condition, signers, deadline, escalate } = step;
+  const inCompensation = at.startsWith('compensation');
   if (earlier.some(({ name }) => name === step.name)) yield problem(`${at}.name`, 'must be unique');
   const keys = signers.map(keyOf);
   for (const [index, key] of keys.entries())
     if (keys.indexOf(key) < index) yield problem(`${at}.signers[${index}].key`, 'must be unique in the step');
   if (needOf(step) > signers.length) yield problem(`${at}.need`, 'must not be more than the signers');
   yield* personProblems(step, at, context.usual, context.isKnown);
-  if (step.if !== undefined) {
-    if (comparisonsOf(step.if).length > longestList)
+  if (condition !== undefined) {
+    if (comparisonsOf(condition).length > longestList)
       yield problem(`${at}.if`, `may have ${longestList} comparisons at most`);
-    yield* conditionProblems(step.if, `${at}.if`, earlier);
-    if (!canHold(step.if, earlier, at.startsWith('compensation'), context.budget))
+    yield* conditionProblems(condition, `${at}.if`, earlier);
+    const behind = conditionsBehind(condition, earlier);
+    // The first looks at less, and so finds out more often.
+    if (
+      [new Map(), behind].some((each) => !canHold(condition, each, earlier, inCompensation, context.budget))
+    )
       yield problem(`${at}.if`, 'must be able to hold: the step would never begin');
   }
   const rules = [step.onRefusal, step.onUnreached];
@@ -216,12 +259,13 @@ function* stepProblems(
   }
   const until = deadline === undefined ? undefined : readInstant(deadline);
   if (until !== undefined && until <= context.now) yield problem(`${at}.deadline`, 'must not be in the past');
-  if (
-    deadline !== undefined &&
-    escalate !== undefined &&
-    readDuration(escalate.after) >= readDuration(deadline)
-  )
+  if (escalate === undefined) return;
+  const afterMs = readDuration(escalate.after);
+  const usualMs = inCompensation ? compensationDeadlineMs : Number.POSITIVE_INFINITY;
+  if (afterMs >= (deadline === undefined ? usualMs : remainingMs(deadline, context.now)))
     yield problem(`${at}.escalate.after`, 'must be less than the deadline of the step');
+  if (!inCompensation && afterMs >= remainingMs(context.deadline, context.now))
+    yield problem(`${at}.escalate.after`, 'must be less than the deadline of the process');
 }
 
 function* problems(
@@ -245,7 +289,7 @@ function* problems(
   const earlier: StepDefinition[] = [];
   const budget = { comparisons: maxCompared };
   for (const { step, at } of all) {
-    yield* stepProblems(step, at, earlier, { now, usual, isKnown, budget });
+    yield* stepProblems(step, at, earlier, { now, deadline, usual, isKnown, budget });
     earlier.push(step);
   }
 }

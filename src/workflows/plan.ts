@@ -3,11 +3,8 @@ import type { ProcessInput } from '../../machines/process.machine.ts';
 import type { PlanStep } from '../../machines/process-plan.ts';
 import type { Person } from '../../machines/signer-contract.ts';
 import type { PersonDefinition, ProcessDefinition, StepDefinition } from './definition.ts';
-import { digitsOf, keyOf, needOf, rulesOf } from './definition-rules.ts';
+import { compensationDeadlineMs, digitsOf, keyOf, needOf, rulesOf } from './definition-rules.ts';
 import { readDuration, readInstant } from './duration.ts';
-
-/** A step of the compensation ends, too, although the deadline of the process has no effect on it. */
-const compensationDeadlineMs = 7 * 86_400_000;
 
 const deadlineOf = (text: string): NonNullable<PlanStep['deadline']> => {
   const at = readInstant(text);

@@ -301,6 +301,15 @@ export const createWorkflows = (options: {
         page,
       ),
 
+    /**
+     * Whether another run could change anything. A chart that has ended and takes no REPLAY in any
+     * state would end again, at another time.
+     */
+    mayReplay: (instance: Instance): boolean => {
+      const { machine } = workflowFor(instance)?.chart ?? {};
+      return !instance.isClosed || machine === undefined || machine.events.includes('REPLAY');
+    },
+
     /** For operators: an instance by its own id, or by that of a child. */
     findInstance: engine.find,
     view: viewOf,

@@ -217,4 +217,17 @@ describe('the instances of workflows', () => {
       },
     });
   });
+
+  it('do not run again when their chart takes no REPLAY: a process ends once', async () => {
+    const input = {
+      text: 'I agree',
+      steps: [{ name: 'one', signers: [{ name: 'Anna', msisdn: '+41000092401' }] }],
+    };
+    await call('POST', 'process', { apId, body: { id: 'over', input } });
+    const ended = await until('process/over', ({ status }) => status === 'failed', apId);
+    const { workflows } = await json(['workflow', 'ls', '--name', 'process', '--text', 'over', '--ap', apId]);
+    const again = await paraph(['workflow', 'replay', workflows[0].instance, '--json']);
+    expect([again.exitCode, again.json().refused]).toEqual([7, 'refused']);
+    expect((await call('GET', 'process/over', { apId })).body).toEqual(ended);
+  });
 });

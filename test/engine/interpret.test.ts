@@ -6,12 +6,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   type AnyStateMachine,
+  and,
   assign,
   cancel,
   createActor,
   enqueueActions,
   fromCallback,
   fromPromise,
+  not,
   raise,
   SimulatedClock,
   sendTo,
@@ -285,6 +287,35 @@ describe('a chart that cannot be made durable', () => {
         setup({ actions: { tell: () => undefined } }).createMachine({ id: 'm', entry: 'tel' as never }),
       ),
     ).toThrow('state m: the action tel is not implemented');
+    const set = setup({ guards: { isLate: () => true }, delays: { week: 604_800_000 } });
+    for (const [part, problem] of [
+      [{ after: { wek: '#m.b' } }, 'state m.a: the delay wek is not implemented'],
+      [{ on: { GO: { guard: 'isLat', target: 'b' } } }, 'state m.a: the guard isLat is not implemented'],
+      [
+        { always: { guard: { type: 'isLat' }, target: 'b' } },
+        'state m.a: the guard isLat is not implemented',
+      ],
+      [
+        { after: { week: { guard: and(['isLate', not('isLat')]), target: 'b' } } },
+        'state m.a: the guard isLat is not implemented',
+      ],
+      [
+        { entry: raise({ type: 'GO' }, { delay: 'wek' as never }) },
+        'state m.a: the delay wek is not implemented',
+      ],
+    ] as const) {
+      const states = { a: part, b: {} } as never;
+      expect(refused(set.createMachine({ id: 'm', initial: 'a', states }) as never)).toThrow(problem);
+    }
+    const named = setup({ actions: { later: raise({ type: 'GO' } as never, { delay: 'wek' as never }) } });
+    expect(refused(named.createMachine({ id: 'm', entry: 'later' }))).toThrow(
+      'the delay wek is not implemented',
+    );
+    const states = {
+      a: { after: { week: { guard: and(['isLate', not('isLate')]), target: 'b' }, 1000: 'b' } },
+      b: {},
+    } as never;
+    expect(refused(set.createMachine({ id: 'm', initial: 'a', states }) as never)).not.toThrow();
     expect(() =>
       createChart({ name: 'c', version: 1, machine: setup({}).createMachine({}), observed: ['tell'] }),
     ).toThrow(ChartError);

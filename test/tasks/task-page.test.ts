@@ -33,6 +33,13 @@ describe('the page of a signer', () => {
     );
   });
 
+  it('says the same while the phone asks', () => {
+    const page = render(viewOf({ kind: 'asking', deadline: now + 80_000 }));
+    expect(page).toContain('\u2068Example Insurance\u2069 asks for a signature by \u2068Anna Muster\u2069.');
+    expect(page).toContain('<dd><bdi>Contract 4711</bdi></dd>');
+    expect(page).toContain('<bdi>Beat Beispiel</bdi>');
+  });
+
   it('shows no whole number', () => {
     for (const view of Object.values(taskViews)) {
       expect(render(view).replaceAll(/\D/g, '')).not.toContain('791234501');

@@ -150,9 +150,13 @@ describe('the page of a signer', () => {
     await s.press(first, 'sign');
     await (await s.promptOf(beat.msisdn)).answer(signedNow());
     const second = s.tokenOf(await s.signerOf(id, anna.name));
-    expect(await s.bodyOf(s.request(`/tasks/${second}`))).toMatch(
-      /Signed already<\/dt><dd><bdi>Beat Beispiel/,
-    );
+    const signedAlready = /Signed already<\/dt><dd><bdi>Beat Beispiel/;
+    expect(await s.bodyOf(s.request(`/tasks/${second}`))).toMatch(signedAlready);
+    await s.press(second, 'sign');
+    await s.promptOf(anna.msisdn);
+    const asking = await s.bodyOf(s.request(`/tasks/${second}`));
+    expect(asking).toContain('Check your phone');
+    expect(asking).toMatch(signedAlready);
   });
 
   it('speaks the language that the process names, else that of the browser', async () => {

@@ -111,7 +111,7 @@ const bad: readonly BadDefinition[] = [
   ['a condition that is nested deeply', 'input is nested too deeply', withSecond({ if: deep(26) })],
   [
     'very many wrong conditions',
-    'steps[1].if.all[0].all[0].not is not what it must be',
+    'steps[1].if.all[0].all[0] is not what it must be',
     withSecond({ if: { all: Array.from({ length: 18 }, () => ({ all: Array(200).fill({}) })) } }),
   ],
   [

@@ -183,6 +183,17 @@ describe('one error names the place, and never the value', () => {
       'steps[1].if.any[0].is: is not what it must be',
       withSecond({ if: { any: [{ step: 'one', is: 'secret' }] } }),
     ],
+    ['steps[1].if: is not what it must be', withSecond({ if: { and: [] } })],
+    ['steps[1].if.all: must be of type array', withSecond({ if: { all: { step: 'one', is: 'done' } } })],
+    ['steps[1].if.signer: is not known', withSecond({ if: { step: 'one', is: 'done', signer: '1' } })],
+    ['steps[1].if.step: must be of type string', withSecond({ if: { step: 1, is: 'done' } })],
+    ['steps[0].ask.timeZone: must be of type string', withStep({ ask: { from: '08:00', to: '18:00' } })],
+    ['compensation[0]: is not what it must be', { ...withStep({}), compensation: [{ name: 'undo' }] }],
+    ['compensation[0].tell: must be of type string', { ...withStep({}), compensation: [{ tell: 5 }] }],
+    [
+      'compensation[0].signers[0].msisdn: must be of type string',
+      { ...withStep({}), compensation: [{ name: 'undo', signers: [{ name: 'Anna' }] }] },
+    ],
     ['steps[0].onRefusal: must not be substitute: no signer has one', withStep({ onRefusal: 'substitute' })],
     [
       'steps[0].onRefusal: must be substitute, or onUnreached: the substitutes would never be asked',
@@ -191,6 +202,54 @@ describe('one error names the place, and never the value', () => {
     [
       'steps[0].escalate.after: must be less than the deadline of the step',
       withStep({ deadline: 'P1D', escalate: { after: 'P2D', to: beat } }),
+    ],
+    [
+      'steps[0].escalate.after: must be less than the deadline of the step',
+      withStep({ deadline: '2026-01-06T09:00:00Z', escalate: { after: 'P2D', to: beat } }),
+    ],
+    [
+      'steps[0].escalate.after: must be less than the deadline of the process',
+      { ...withStep({ escalate: { after: 'P2D', to: beat } }), deadline: 'P1D' },
+    ],
+    [
+      'steps[0].escalate.after: must be less than the deadline of the process',
+      { ...withStep({ escalate: { after: 'P2D', to: beat } }), deadline: '2026-01-06T09:00:00Z' },
+    ],
+    [
+      'compensation[0].escalate.after: must be less than the deadline of the step',
+      { ...withStep({}), compensation: [{ ...two, escalate: { after: 'P7D', to: anna } }] },
+    ],
+    [
+      'steps[2].if: must be able to hold: the step would never begin',
+      {
+        text: 'I',
+        steps: [
+          one,
+          { ...two, if: { step: 'one', is: 'done' } },
+          { ...one, name: 'three', if: { step: 'two', is: 'skipped' } },
+        ],
+      },
+    ],
+    [
+      'steps[3].if: must be able to hold: the step would never begin',
+      {
+        text: 'I',
+        steps: [
+          { ...one, onRefusal: 'continue' },
+          { ...two, if: { step: 'one', is: 'unmet' } },
+          { ...one, name: 'three', if: { step: 'two', is: 'done' } },
+          {
+            ...two,
+            name: 'four',
+            if: {
+              all: [
+                { step: 'one', is: 'done' },
+                { step: 'three', is: 'done' },
+              ],
+            },
+          },
+        ],
+      },
     ],
     [
       'compensation[0].tell: must be an https address',
@@ -257,7 +316,7 @@ describe('one error names the place, and never the value', () => {
   it('stops at the first problem: other requests wait for the check', () => {
     const wrong = (count: number): object[] => Array.from({ length: count }, () => ({}));
     const many = withSecond({ if: { all: Array.from({ length: 18 }, () => ({ all: wrong(200) })) } });
-    expect(verdict(many)).toBe('steps[1].if.all[0].all[0].not: is not what it must be');
+    expect(verdict(many)).toBe('steps[1].if.all[0].all[0]: is not what it must be');
   });
 
   it('refuses a condition that is nested without end', () => {

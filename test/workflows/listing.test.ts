@@ -193,6 +193,8 @@ describe('an instance that has ended', () => {
 });
 
 describe('an instance that a worker takes', () => {
+  const apId = 'http://ap.example';
+  const restingId = instanceIdOf(apId, 'resting', 'I-1');
   const workers: WorkflowWorker[] = [];
   afterEach(async () => {
     for (const worker of workers.splice(0)) await worker.close();
@@ -224,24 +226,24 @@ describe('an instance that a worker takes', () => {
   };
   /** A worker has fetched it, and was killed before it did anything. */
   const addTaken = async ({ queue, redis }: Stage, data: unknown): Promise<void> => {
-    await queue.add('resting@1', data, { jobId: 'I-1' });
-    await redis.hset(queue.toKey('I-1'), 'ats', 1);
+    await queue.add('resting@1', data, { jobId: restingId });
+    await redis.hset(queue.toKey(restingId), 'ats', 1);
   };
 
   it('is listed when the worker before was killed as it took it', async () => {
     const stage = begin();
-    await addTaken(stage, { apId: 'http://ap.example' });
+    await addTaken(stage, { apId });
     take(stage);
     await expect.poll(() => stage.queue.getDelayedCount()).toBe(1);
-    expect(await listed(stage, 'open')).toEqual(['I-1']);
+    expect(await listed(stage, 'open')).toEqual([restingId]);
   });
 
   it('is listed as failed when it fails before its turn, whichever worker takes it', async () => {
     const stage = begin();
     await addTaken(stage, { apId: 7 });
     take(stage);
-    await stage.ended('I-1');
-    expect(await listed(stage, 'failed')).toEqual(['I-1']);
+    await stage.ended(restingId);
+    expect(await listed(stage, 'failed')).toEqual([restingId]);
     expect(await listed(stage, 'open')).toEqual([]);
   });
 
@@ -255,10 +257,10 @@ describe('an instance that a worker takes', () => {
       refused += 1;
       throw new Error('OOM command not allowed');
     }) as never;
-    await queue.add('resting@1', { apId: 'http://ap.example' }, { jobId: 'I-1' });
+    await queue.add('resting@1', { apId }, { jobId: restingId });
     const errors = take(stage);
-    await expect.poll(() => listed(stage, 'open')).toEqual(['I-1']);
-    await stage.until('I-1', ({ record }) => record?.value === 'open');
+    await expect.poll(() => listed(stage, 'open')).toEqual([restingId]);
+    await stage.until(restingId, ({ record }) => record?.value === 'open');
     expect([refused, errors.map(({ message }) => message)]).toEqual([1, ['OOM command not allowed']]);
     expect(await queue.getFailedCount()).toBe(0);
   });

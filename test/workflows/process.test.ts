@@ -355,6 +355,17 @@ describe('a process that another program adds', () => {
       ...{ status: 'failed', reason: 'steps[0].signers[1].msisdn is not known' },
     });
     expect(product.asked()).toHaveLength(asked);
+    for (const jobId of [
+      `AAAAAAAAAAAA-process--bare-4`,
+      `${tenant}-other--bare-4`,
+      `${tenant}-process--ä`,
+      'bare',
+    ]) {
+      const wrong = await queue.add('process', { apId, input: definition }, { jobId });
+      await expect.poll(() => wrong.isFailed(), { message: jobId }).toBe(true);
+      expect((await queue.getJob(jobId))?.failedReason).toMatch(/^The id of the job is not that of/);
+    }
+    expect(product.asked()).toHaveLength(asked);
     const rows = async () =>
       (await product.api.workflows.list({ apId, name: 'process' }, { limit: 100 }))?.rows;
     await expect
