@@ -186,8 +186,8 @@ describe('a rotation', () => {
       while (!isOver) {
         const token = await idToken(party);
         kids.add(kidOf(token));
-        // Both processes look for new keys less often than this: more logins would see no more.
-        await new Promise((resolve) => setTimeout(resolve, 150));
+        // Processes look for new keys every two seconds: more logins would see no more.
+        await new Promise((resolve) => setTimeout(resolve, loginPauseMs));
         // Each has its key set from one of the processes, and has had it from the start or just fetched it.
         for (const { lasting, fresh } of jwks) {
           for (const keys of [lasting, fresh()]) {
