@@ -5,7 +5,6 @@
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import nodemailer from 'nodemailer';
 import { z } from 'zod';
 
 export interface MailSettings {
@@ -87,7 +86,7 @@ export const openMailer = (
   const { protocol, hostname, port } = new URL(url);
   const secure = protocol === 'smtps:';
   const password = passwordFile === undefined ? undefined : readPassword(passwordFile);
-  const transport = nodemailer.createTransport({
+  const settings = {
     ...timeouts,
     host: hostname.replace(/^\[(.*)\]$/, '$1'),
     port: Number(port || (secure ? 465 : 587)),
@@ -96,13 +95,15 @@ export const openMailer = (
     ...(user !== undefined && { auth: { user, pass: password } }),
     disableFileAccess: true,
     disableUrlAccess: true,
-  });
+  };
 
   return {
     send: async (id, { to, subject, text, html }, signal) => {
       const messageId = `<${createHash('sha256').update(id).digest('base64url')}@${domainOf(from)}>`;
+      // Loaded by the first mail: it is large, and most services send none.
+      const { default: nodemailer } = await import('nodemailer');
       try {
-        await transport.sendMail({
+        await nodemailer.createTransport(settings).sendMail({
           messageId,
           from,
           // An object, so that the text is not parsed as a list of addresses.

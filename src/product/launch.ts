@@ -28,7 +28,7 @@ import { clockCheck, redisCheck, tokenChecks, workersCheck } from '../telemetry/
 import { createRedisProbe } from '../telemetry/redis-probe.ts';
 import { startWorkerListener } from '../telemetry/worker-listener.ts';
 import { loadCharts } from '../workflows/load.ts';
-import { type ApiSide, openApiSide } from './api-side.ts';
+import type { ApiSide } from './api-side.ts';
 import { toleratedOffsetMs } from './clock-watch.ts';
 import { type Core, type CoreOptions, openCore } from './core.ts';
 import { findNewAuthorityError, readKeyUse } from './key-use.ts';
@@ -101,6 +101,8 @@ export const startProduct = async (
   },
 ): Promise<Product> => {
   const { http, tls } = options.configuration;
+  // A third of the product, with the OpenID provider: workers alone need none of it.
+  const apiSide = parts.api && (await import('./api-side.ts'));
   const ends: ((hurry?: AbortSignal) => Promise<void>)[] = [];
   const stop = async (hurry?: AbortSignal): Promise<void> => {
     for (const end of ends.splice(0).reverse()) await end(hurry);
@@ -146,8 +148,9 @@ export const startProduct = async (
       });
     }
     const nothing = async () => undefined;
-    if (parts.api === undefined) return { url: undefined, consoleLink: nothing, phoneLink: nothing, stop };
-    const api = await openApiSide(core, () => address);
+    if (parts.api === undefined || apiSide === undefined)
+      return { url: undefined, consoleLink: nothing, phoneLink: nothing, stop };
+    const api = await apiSide.openApiSide(core, () => address);
     ends.push(api.close);
     const server = await listen({
       fetch: api.fetch,

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { testRedis } from '../support/redis.ts';
-import { type RunOptions, run } from './terminal.ts';
+import { run, runUntilReady } from './terminal.ts';
 
 const redis = testRedis();
 const folder = mkdtempSync(join(tmpdir(), 'paraph-cli-'));
@@ -170,25 +170,6 @@ describe('paraph start, api and worker', () => {
     const stderr = `paraph: REDIS_URL: ${sentence}.\n`;
     expect(await run(['start'], { env })).toMatchObject({ exitCode: 2, stderr });
   });
-
-  /** Runs a part until its first output, then sends it what Ctrl-C sends, and to nobody else in this process. */
-  const runUntilReady = async (args: readonly string[], options: RunOptions) => {
-    const others = process.listeners('SIGINT');
-    const others2 = process.listeners('SIGTERM');
-    const own = () => process.listeners('SIGINT').filter((listener) => !others.includes(listener));
-    onTestFinished(() => {
-      for (const listener of own()) process.off('SIGINT', listener);
-      for (const listener of process.listeners('SIGTERM')) {
-        if (!others2.includes(listener)) process.off('SIGTERM', listener);
-      }
-    });
-    return run(args, {
-      ...options,
-      onOutput: () => {
-        for (const listener of own()) listener('SIGINT');
-      },
-    });
-  };
 
   const environment = (part: string) => ({
     REDIS_URL: redis.url,

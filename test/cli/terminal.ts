@@ -54,3 +54,20 @@ export const run = async (
   });
   return { exitCode, ...written, json: () => JSON.parse(written.stdout) };
 };
+
+/** Runs a part until its first output, then sends it what Ctrl-C sends, and to nobody else in this process. */
+export const runUntilReady = async (args: readonly string[], options: RunOptions): Promise<Ran> => {
+  const others = [...process.listeners('SIGINT'), ...process.listeners('SIGTERM')];
+  const own = (signal: 'SIGINT' | 'SIGTERM') =>
+    process.listeners(signal).filter((listener) => !others.includes(listener));
+  const onOutput = (): void => {
+    for (const listener of own('SIGINT')) listener('SIGINT');
+  };
+  try {
+    return await run(args, { ...options, onOutput });
+  } finally {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      for (const listener of own(signal)) process.off(signal, listener);
+    }
+  }
+};

@@ -1,8 +1,10 @@
 /**
  * The shell commands of README and docs, page by page as a person pastes them, at one compiled product with a Redis of its own.
- * What is changed is the address, and where `paraph` and `redis-cli` lie.
+ * What is changed is the address, and where `paraph` and `redis-cli` lie. The README starts the program for each `paraph`; the
+ * other pages have one process run all of theirs (command-server.mjs).
  */
-import { execFile, execFileSync } from 'node:child_process';
+import { type ChildProcess, execFile, execFileSync, fork } from 'node:child_process';
+import { once } from 'node:events';
 import {
   cpSync,
   mkdirSync,
@@ -75,6 +77,7 @@ const scripts = pagePaths
 
 let directory = '';
 let product: ProductProcess;
+let commands: ChildProcess;
 const missing: string[] = [];
 
 beforeAll(async () => {
@@ -103,10 +106,18 @@ beforeAll(async () => {
   product = await startProcess({ PARAPH_DATA: join(directory, 'data'), PARAPH_CONFIG: configuration });
   await product.submit({ msisdn: '+41000092209' });
   const programs = join(directory, 'bin');
-  mkdirSync(programs);
+  mkdirSync(join(programs, 'started'), { recursive: true });
   const install = (name: string, lines: readonly string[]): void =>
     writeFileSync(join(programs, name), ['#!/bin/sh', ...lines, ''].join('\n'), { mode: 0o755 });
-  install('paraph', [`exec "${process.execPath}" "${join(root, 'dist/src/cli/paraph.js')}" "$@"`]);
+  const commandSocket = join(directory, 'commands.sock');
+  commands = fork(join(import.meta.dirname, 'command-server.mjs'), [commandSocket], {
+    // Effects of charts print.
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  await once(commands, 'message');
+  const client = join(import.meta.dirname, 'command.mjs');
+  install('paraph', [`exec "${process.execPath}" "${client}" "${commandSocket}" "$@"`]);
+  install('started/paraph', [`exec "${process.execPath}" "${join(root, 'dist/src/cli/paraph.js')}" "$@"`]);
   install('npx', ['exec "$@"']);
   const socket = socketPathFor(realpathSync(join(directory, 'data/redis')));
   const cli = findProgram('redis-cli');
@@ -127,6 +138,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
+  commands?.kill();
   await product?.stop();
   await killProcesses();
   rmSync(directory, { recursive: true, force: true });
@@ -152,7 +164,7 @@ const paste = async (path: string, script: string): Promise<{ stdout: string; st
     timeout: 60_000,
     env: {
       ...environment,
-      PATH: `${join(directory, 'bin')}:${process.env.PATH}`,
+      PATH: `${path === 'README.md' ? join(directory, 'bin/started:') : ''}${join(directory, 'bin')}:${process.env.PATH}`,
       HOME: directory,
       PARAPH_DATA: join(directory, 'data'),
       PARAPH_CONFIG: join(directory, 'paraph.json'),

@@ -1,10 +1,11 @@
 /** Activities in the hands of several processes: who holds a try, who makes the next one, and who gives one up. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { assign, setup } from 'xstate';
 import { activity, defineWorkflow, type GateTurn, later, type Workflow } from '../../src/engine/define.ts';
+import { compileProgram } from '../support/program.ts';
 import { testRedis } from '../support/redis.ts';
 import { slowIn } from './hold-worker.ts';
 import { createGate, createStage } from './stage.ts';
@@ -142,13 +143,7 @@ describe('an activity that takes long', () => {
     const address = 'path' in redis.connection ? redis.connection.path : redis.url;
     const child = spawn(
       process.execPath,
-      [
-        '--import',
-        'tsx',
-        fileURLToPath(new URL('hold-worker.ts', import.meta.url)),
-        address,
-        String(queue.opts.prefix),
-      ],
+      [await compileProgram(join(import.meta.dirname, 'hold-worker.ts')), address, String(queue.opts.prefix)],
       { stdio: ['ignore', 'pipe', 'inherit'] },
     );
     processes.add(child);

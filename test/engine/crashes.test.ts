@@ -5,12 +5,13 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { Queue } from 'bullmq';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createActor, waitFor } from 'xstate';
 import { defineWorkflow } from '../../src/engine/define.ts';
 import { createEngine, type Engine, spreadOver } from '../../src/engine/engine.ts';
+import { compileProgram } from '../support/program.ts';
 import { testRedis } from '../support/redis.ts';
 import { chartsIn } from './charts.ts';
 
@@ -69,7 +70,7 @@ const runLive = async (
   return { output, value, world };
 };
 
-const workerFile = fileURLToPath(new URL('crash-worker.ts', import.meta.url));
+const workerFile = await compileProgram(join(import.meta.dirname, 'crash-worker.ts'));
 const processes = new Set<ChildProcess>();
 afterAll(async () => {
   for (const child of processes) {
@@ -82,7 +83,7 @@ afterAll(async () => {
 
 const startWorker = async (prefix: string, commands: number): Promise<ChildProcess> => {
   const address = 'path' in redis.connection ? redis.connection.path : redis.url;
-  const child = spawn(process.execPath, ['--import', 'tsx', workerFile, address, prefix, String(commands)], {
+  const child = spawn(process.execPath, [workerFile, address, prefix, String(commands)], {
     stdio: ['ignore', 'pipe', process.env.PARAPH_SEED === undefined ? 'ignore' : 'inherit'],
   });
   processes.add(child);

@@ -4,17 +4,18 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { Queue } from 'bullmq';
 import { afterAll, expect, it } from 'vitest';
 import type { ProcessInput } from '../../machines/process.machine.ts';
 import type { PlanStep } from '../../machines/process-plan.ts';
 import { createEngine, spreadOver } from '../../src/engine/engine.ts';
+import { compileProgram } from '../support/program.ts';
 import { testRedis } from '../support/redis.ts';
 import { processWorkflow } from './process-charts.ts';
 
 const redis = testRedis();
-const workerFile = fileURLToPath(new URL('crash-worker.ts', import.meta.url));
+const workerFile = await compileProgram(join(import.meta.dirname, 'crash-worker.ts'));
 const processes = new Set<ChildProcess>();
 afterAll(async () => {
   for (const child of processes) {
@@ -26,7 +27,7 @@ afterAll(async () => {
 
 const startWorker = (prefix: string, commands: number): ChildProcess => {
   const address = 'path' in redis.connection ? redis.connection.path : redis.url;
-  const child = spawn(process.execPath, ['--import', 'tsx', workerFile, address, prefix, String(commands)], {
+  const child = spawn(process.execPath, [workerFile, address, prefix, String(commands)], {
     stdio: 'ignore',
   });
   processes.add(child);

@@ -16,7 +16,7 @@ const late = 'http://late.example';
 const later = 'http://later.example';
 const others = Array.from({ length: 11 }, (_, index) => `http://other-${index}.example`);
 /** Less than the default, so that a flood is over in seconds. */
-const cost = { ln: 14, r: 8, p: 1 };
+const cost = { ln: 12, r: 8, p: 1 };
 let product: TestProduct;
 
 const asynch = (apId: string, apPassword: string) =>

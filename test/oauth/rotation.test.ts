@@ -88,7 +88,7 @@ const remoteKeys = (issuer: string) => {
 };
 
 const until = async (holds: () => Promise<boolean>, pauseMs = 100): Promise<void> => {
-  const end = Date.now() + 20_000;
+  const end = Date.now() + 40_000;
   while (!(await holds())) {
     if (Date.now() > end) throw new Error('It does not come about');
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
@@ -186,6 +186,8 @@ describe('a rotation', () => {
       while (!isOver) {
         const token = await idToken(party);
         kids.add(kidOf(token));
+        // Processes look for new keys every two seconds: more logins would see no more.
+        await new Promise((resolve) => setTimeout(resolve, loginPauseMs));
         // Each has its key set from one of the processes, and has had it from the start or just fetched it.
         for (const { lasting, fresh } of jwks) {
           for (const keys of [lasting, fresh()]) {
@@ -204,7 +206,7 @@ describe('a rotation', () => {
       const published = await Promise.all(parties.map(({ issuer }) => publishedAt(issuer)));
       return kids.size > 1 && published.every((each) => !each.includes(old));
     };
-    await until(isReplaced, 30_000);
+    await until(isReplaced, loginPauseMs);
     isOver = true;
     await lanes;
     expect(invalid).toEqual([]);

@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startProduct } from '../../src/product/launch.ts';
 import { createSignatureQueue, SignatureFailedError, type SignatureQueue } from '../../src/queue/index.ts';
@@ -256,7 +257,8 @@ describe('a backup', () => {
     const acknowledged: { readonly id: string; readonly at: number }[] = [];
     let isOver = false;
     const load = (async () => {
-      while (!isOver) acknowledged.push({ id: await product.submit({ apId }), at: Date.now() });
+      for (; !isOver; await delay(20))
+        acknowledged.push({ id: await product.submit({ apId }), at: Date.now() });
     })();
     await soon(() => expect(acknowledged.length).toBeGreaterThan(30));
     const { at } = await paraph(cluster.url, 'backup', join(folder, 'a.backup'));

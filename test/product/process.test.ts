@@ -8,6 +8,7 @@ import { join, relative } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { masterKeyFrom } from '../../src/pki/master-key.ts';
+import { run, runUntilReady } from '../cli/terminal.ts';
 import { killProcesses, type ProductProcess, startProcess } from '../support/process.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
@@ -25,6 +26,22 @@ const endAll = async (): Promise<void> => {
 
 const start = (environment: Readonly<Record<string, string>> = {}): Promise<ProductProcess> =>
   startProcess({ PARAPH_DATA: data, PARAPH_LOG_LEVEL: 'error', ...environment });
+
+/** Starts it in this process, which spares the loading: what it says and stores is the same. */
+const here = (environment: Readonly<Record<string, string>>) => {
+  const { REDIS_URL: _, ...inherited } = process.env;
+  return {
+    env: { ...inherited, PORT: '0', PARAPH_DATA: data, PARAPH_LOG_LEVEL: 'error', ...environment },
+  };
+};
+const refusalOf = async (environment: Readonly<Record<string, string>> = {}): Promise<string> => {
+  const { exitCode, stderr } = await run(['start'], here(environment));
+  expect(exitCode).not.toBe(0);
+  return stderr;
+};
+const startAndStop = async (environment: Readonly<Record<string, string>>): Promise<void> => {
+  expect(await runUntilReady(['start'], here(environment))).toMatchObject({ exitCode: 0, stderr: '' });
+};
 
 /** The process id of the private Redis, as it says itself. */
 const redisPid = async (): Promise<number | undefined> => {
@@ -46,75 +63,73 @@ const redisPid = async (): Promise<number | undefined> => {
 
 const rootAt = async (url: string): Promise<string> => (await fetch(`${url}/pki/root.pem`)).text();
 
-/** A start takes a second of a core, so each of these tests goes on with the process that the one before has left. */
+/** The certificate under which it signs. */
+const rootOf = async (started: ProductProcess): Promise<string> => {
+  const answer = await started.post('sign', signRequest());
+  expect(answer.MSS_SignatureResp.MSS_Signature.Base64Signature.length).toBeGreaterThan(0);
+  const root = await rootAt(started.url);
+  expect(root).toContain('BEGIN CERTIFICATE');
+  return root;
+};
+
+/** A start takes two seconds of a core, so each of these tests goes on with the process that the one before has left. */
 describe('the embedded product', () => {
   let running: ProductProcess;
+  let root = '';
 
   beforeAll(makeData);
   afterAll(endAll);
 
-  it('starts with a key that it had made when it was stopped before anything else', async () => {
+  it('starts with a key that it had made when it was stopped before anything else, in a directory that is named relative to where it is started, as by default', async () => {
     await masterKeyFrom({ filePath: join(data, 'master.key') });
     // As a replacement leaves it: not needed any more when the key in the file has opened the service.
     writeFileSync(join(data, 'master.key.before'), '', { mode: 0o600 });
-    running = await start();
+    running = await start({ PARAPH_DATA: relative(process.cwd(), data) });
     expect(existsSync(join(data, 'master.key.before'))).toBe(false);
     expect(statSync(join(data, 'master.key')).mode & 0o777).toBe(0o600);
+    root = await rootOf(running);
   }, 240_000);
 
   it('says in one sentence why it cannot start', async () => {
-    await expect(start()).rejects.toThrow(/Another Paraph .* already uses the data directory/);
+    expect(await refusalOf()).toMatch(/Another Paraph .* already uses the data directory/);
     const { port } = new URL(running.url);
     const other = mkdtempSync(join(tmpdir(), 'paraph-process-'));
-    await expect(start({ PORT: port, PARAPH_DATA: other })).rejects.toThrow(
+    expect(await refusalOf({ PORT: port, PARAPH_DATA: other })).toContain(
       `Port ${port} on 127.0.0.1 is taken`,
     );
     rmSync(other, { recursive: true, force: true });
-    await expect(start({ PARAPH_CONFIG: '/nonexistent.json' })).rejects.toThrow('configuration');
+    expect(await refusalOf({ PARAPH_CONFIG: '/nonexistent.json' })).toContain('configuration');
   }, 180_000);
 
-  it('ends with everything it started on Ctrl-C, answers who still waits, and goes on where it was, in a directory that is named relative to where it is started, as by default', async () => {
-    await running.stop();
-    const relativePath = relative(process.cwd(), data);
-    const first = await start({ PARAPH_DATA: relativePath });
-    const id = await first.submit({ msisdn: '+41700092507', timeoutSeconds: 5 });
-    const waiting = first.post('sign', signRequest({ msisdn: '+41700092506' }));
+  it('ends with everything it started on Ctrl-C, answers who still waits, and goes on where it was, with its keys', async () => {
+    const id = await running.submit({ msisdn: '+41700092507', timeoutSeconds: 5 });
+    const waiting = running.post('sign', signRequest({ msisdn: '+41700092506' }));
     expect((await waiting).MSS_SignatureResp.Status.StatusMessage).toBe('SIGNATURE');
-    expect(await first.stop('SIGINT')).toBe(0);
+    expect(await running.stop('SIGINT')).toBe(0);
     expect(await redisPid()).toBeUndefined();
 
-    running = await start({ PARAPH_DATA: relativePath });
+    running = await start({ PARAPH_DATA: relative(process.cwd(), data) });
     await vi.waitFor(async () => expect(['500', '_208']).toContain(await running.statusOf(id)), {
       timeout: 20_000,
       interval: 100,
     });
+    expect(await rootOf(running)).toBe(root);
   }, 180_000);
 
-  it('keeps its keys: a signature of the first start verifies under the root of the second, and of one whose Redis is restored from a snapshot', async () => {
-    const rootOf = async (started: ProductProcess) => {
-      const answer = await started.post('sign', signRequest());
-      return answer.MSS_SignatureResp.MSS_Signature.Base64Signature.length > 0 ? rootAt(started.url) : '';
-    };
-    const root = await rootOf(running);
-    expect(root).toContain('BEGIN CERTIFICATE');
-    await running.stop();
-    const second = await start();
-    expect(await rootOf(second)).toBe(root);
-
+  it('keeps its keys when its Redis is restored from a snapshot', async () => {
     const client = new Redis({ path: join(data, 'redis', 'redis.sock') });
     expect(await client.call('SAVE')).toBe('OK');
     client.disconnect();
-    await second.stop();
+    await running.stop();
     rmSync(join(data, 'redis', 'appendonlydir'), { recursive: true });
     running = await start();
     expect(await rootOf(running)).toBe(root);
   }, 240_000);
 
   it('makes no new authority for a key that was used before, unless it is told to', async () => {
-    const root = await rootAt(running.url);
     await running.stop();
     rmSync(join(data, 'redis'), { recursive: true });
-    const refusal = await start().catch((error: unknown) => String(error));
+    const refusal = await refusalOf();
     expect(refusal).toMatch(/no certificate authority, although the master key has been used before/);
     expect(refusal).toContain('PARAPH_NEW_AUTHORITY=1');
     expect(await redisPid()).toBeUndefined();
@@ -122,13 +137,8 @@ describe('the embedded product', () => {
     const second = await start({ PARAPH_NEW_AUTHORITY: '1' });
     expect(await rootAt(second.url)).not.toBe(root);
     await second.stop();
-    await start();
+    running = await start();
   }, 240_000);
-});
-
-describe('an embedded product that starts afresh', () => {
-  beforeEach(makeData);
-  afterEach(endAll);
 
   it.each([
     ['the process', false],
@@ -136,22 +146,21 @@ describe('an embedded product that starts afresh', () => {
   ])(
     'ends all open transactions after %s was killed with -9',
     async (_, withRedis) => {
-      const first = await start();
       const silent = Array.from({ length: 10 }, () =>
         // A SIM shows one prompt at a time: those that are asked while another is shown end with fault 406.
-        first.submit({ msisdn: '+41700092507', timeoutSeconds: 3 }),
+        running.submit({ msisdn: '+41700092507', timeoutSeconds: 3 }),
       );
-      const robots = Array.from({ length: 40 }, () => first.submit({}));
+      const robots = Array.from({ length: 40 }, () => running.submit({}));
       const ids = await Promise.all([...silent, ...robots]);
       const pid = await redisPid();
-      const killed = first.stop('SIGKILL');
+      const killed = running.stop('SIGKILL');
       if (withRedis && pid !== undefined) process.kill(pid, 'SIGKILL');
       await killed;
 
-      const second = await start();
+      running = await start();
       await vi.waitFor(
         async () => {
-          const values = await Promise.all(ids.map(second.statusOf));
+          const values = await Promise.all(ids.map(running.statusOf));
           expect(values.every((value) => ['500', '_208', '_406'].includes(value))).toBe(true);
           expect(values.filter((value) => value === '500')).toHaveLength(40);
           expect(values.filter((value) => value !== '500')).toHaveLength(10);
@@ -162,10 +171,15 @@ describe('an embedded product that starts afresh', () => {
     },
     180_000,
   );
+});
+
+describe('an embedded product that starts afresh', () => {
+  beforeEach(makeData);
+  afterEach(endAll);
 
   it('takes a key that it was not told of for a used one when its file comes out of a backup', async () => {
     writeFileSync(join(data, 'master.key'), `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600 });
-    await expect(start()).rejects.toThrow('has been used before');
+    expect(await refusalOf()).toContain('has been used before');
   }, 240_000);
 });
 
@@ -184,9 +198,6 @@ describe('a service with a Redis of its own', () => {
     writeFileSync(path, JSON.stringify({ sandbox: true, queue }));
     return { REDIS_URL: redis.url, PARAPH_MASTER_KEY: masterKey, PARAPH_CONFIG: path };
   };
-  const startAndStop = async (environment: Record<string, string>): Promise<void> => {
-    await (await start(environment)).stop();
-  };
 
   it('makes no new authority for a key that was used before, where it has a directory to note that in', async () => {
     const masterKey = key();
@@ -197,7 +208,7 @@ describe('a service with a Redis of its own', () => {
       if (!file.endsWith('.json')) expect(readFileSync(join(data, file), 'utf8')).not.toContain(masterKey);
     }
     const emptied = withEmptyStore(masterKey);
-    const refusal = await start(emptied).catch((error: unknown) => String(error));
+    const refusal = await refusalOf(emptied);
     expect(refusal).toMatch(/no certificate authority, although the master key has been used before/);
     expect(refusal).not.toContain(redis.url);
     // Another key may begin.
@@ -207,7 +218,7 @@ describe('a service with a Redis of its own', () => {
 
   it('makes none at all where it is told so, and needs no directory for anything', async () => {
     const environment = { ...withEmptyStore(key()), PARAPH_DATA: join(data, 'nothing', 'here') };
-    await expect(start({ ...environment, PARAPH_NEW_AUTHORITY: '0' })).rejects.toThrow(
+    expect(await refusalOf({ ...environment, PARAPH_NEW_AUTHORITY: '0' })).toMatch(
       /no certificate authority, and PARAPH_NEW_AUTHORITY=0 forbids/,
     );
     await startAndStop(environment);

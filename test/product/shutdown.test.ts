@@ -138,7 +138,10 @@ const acceptedByQueue = async (): Promise<ReadonlySet<string>> => {
   return found;
 };
 
-it('a stop under load loses nothing and cuts nobody off', async () => {
+const endOf = async (child: ChildProcess): Promise<number | null> =>
+  child.exitCode ?? ((await once(child, 'exit'))[0] as number | null);
+
+it('a stop under load loses nothing and cuts nobody off; one with a lame-duck time leaves when it is over', async () => {
   const first = await start();
   const log: Sent[] = [];
   const silent = Array.from({ length: 3 }, (_, index) => `4179000100${index}`);
@@ -157,8 +160,7 @@ it('a stop under load loses nothing and cuts nobody off', async () => {
   first.child.kill('SIGTERM');
   // Rejects when an answer was cut.
   await Promise.all(clients);
-  const [code] = first.child.exitCode === null ? await once(first.child, 'exit') : [first.child.exitCode];
-  expect(code).toBe(0);
+  expect(await endOf(first.child)).toBe(0);
 
   const inHand = answered().filter(
     ({ sentAt, answer }) => sentAt < stoppedAt && (answer?.at ?? 0) > stoppedAt,
@@ -168,6 +170,7 @@ it('a stop under load loses nothing and cuts nobody off', async () => {
   const told = inHand.filter(({ msisdn }) => silent.includes(msisdn));
   expect(told.map(({ answer }) => answer?.closes)).toEqual(silent.map(() => true));
 
+  configure({ lameDuckSeconds: 1.5 });
   const second = await start();
   const accepted = await acceptedByQueue();
   const lost = log.filter(({ answer }) => answer === undefined);
@@ -185,6 +188,11 @@ it('a stop under load loses nothing and cuts nobody off', async () => {
   // Only those who waited for somebody got a Fault: they were told to wait no longer.
   const faults = answered().flatMap(({ answer }) => answer?.body.Fault?.Code.SubCode.Value ?? []);
   expect(faults).toEqual(['_900', '_900', '_900']);
+
+  const secondStoppedAt = Date.now();
+  second.child.kill('SIGTERM');
+  expect(await endOf(second.child)).toBe(0);
+  expect(Date.now() - secondStoppedAt).toBeGreaterThan(1400);
 }, 180_000);
 
 describe('a process with a lame-duck time', () => {
@@ -209,8 +217,6 @@ describe('a process with a lame-duck time', () => {
       },
       { timeout: 60_000, interval: 50 },
     );
-  const endOf = async (child: ChildProcess): Promise<number | null> =>
-    child.exitCode ?? ((await once(child, 'exit'))[0] as number | null);
   /** Two signals that come together are one wish; the process has seen the one before by now. */
   const impatience = async () => {
     const since = Date.now();
@@ -248,15 +254,6 @@ describe('a process with a lame-duck time', () => {
     expect(JSON.parse((await answered)?.text ?? '{}')).toHaveProperty('MSS_SignatureResp');
     expect(await endOf(child)).toBe(0);
     expect(await look(url, '/readyz')).toBeUndefined();
-  }, 180_000);
-
-  it('leaves when the time is over', async () => {
-    configure({ lameDuckSeconds: 1.5 });
-    const { child } = await start();
-    const stoppedAt = Date.now();
-    child.kill('SIGTERM');
-    expect(await endOf(child)).toBe(0);
-    expect(Date.now() - stoppedAt).toBeGreaterThan(1400);
   }, 180_000);
 
   it('waits for nothing at a third signal', async () => {

@@ -14,15 +14,28 @@ const project = join(import.meta.dirname, '../..');
 const ownEnvironment = (): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(VITEST|TEST$)/.test(name)));
 
-/** @returns `file › full title` of each test that would run. Takes seconds; the machine may be busy with other tests. */
-export const listTests = async (): Promise<ReadonlySet<string>> => {
+/**
+ * @param files Below the root; others are not read.
+ * @returns `file › full title` of each test that would run. Takes seconds; the machine may be busy with other tests.
+ */
+export const listTests = async (files: readonly string[]): Promise<ReadonlySet<string>> => {
   const folder = await mkdtemp(join(tmpdir(), 'paraph-titles-'));
   try {
     const list = join(folder, 'tests.json');
     const vitest = join(project, 'node_modules/vitest/vitest.mjs');
     await promisify(execFile)(
       process.execPath,
-      [vitest, 'list', '--project', 'unit', '--project', 'browser', '--static-parse', `--json=${list}`],
+      [
+        vitest,
+        'list',
+        ...files,
+        '--project',
+        'unit',
+        '--project',
+        'browser',
+        '--static-parse',
+        `--json=${list}`,
+      ],
       // The tests of browsers are listed without one, too: nothing is run.
       { cwd: project, env: { ...ownEnvironment(), CHROMIUM_PATH: process.execPath } },
     );

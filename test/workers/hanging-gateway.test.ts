@@ -105,8 +105,8 @@ const submitTexts = (
 ): Promise<readonly string[]> =>
   Promise.all(Array.from({ length: count }, () => submitText(service, options)));
 
-const until = <T>(check: () => T | Promise<T>, timeout = 20_000) =>
-  vi.waitFor(check, { timeout, interval: 20 });
+const until = <T>(check: () => T | Promise<T>, timeout = 20_000, interval = 20) =>
+  vi.waitFor(check, { timeout, interval });
 
 const signTo = async (service: TestProduct, msisdn: string) => {
   const since = performance.now();
@@ -124,11 +124,13 @@ const endOf = async (service: TestProduct, id: string): Promise<string> => {
 
 /** How they all ended, by how many. */
 const endsOf = async (service: TestProduct, ids: readonly string[]) => {
-  const ends = await until(async () => {
+  const look = async () => {
     const found = await Promise.all(ids.map((id) => endOf(service, id)));
     expect(found.filter((end) => end === 'open')).toEqual([]);
     return found;
-  });
+  };
+  // Each look reads them all.
+  const ends = await until(look, 20_000, 250);
   return Object.fromEntries([...new Set(ends)].map((end) => [end, ends.filter((e) => e === end).length]));
 };
 
