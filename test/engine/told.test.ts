@@ -82,7 +82,8 @@ describe('a worker that is killed at an end that somebody is told', () => {
     return child;
   };
 
-  it('leaves it to the next one, which tells the same end: before the store, after the store, and after the telling', { // Four processes start in it, one after the other.
+  it('leaves it to the next one, which tells the same end: before the store, after the store, and after the telling', {
+    // Four processes start in it, one after the other.
     timeout: 120_000,
   }, async () => {
     const { engine, redis: client, queue, ended } = begin();
