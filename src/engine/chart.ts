@@ -58,6 +58,9 @@ const isPromise = (logic: AnyActorLogic): boolean => {
 };
 const actorMarker = 'resolved';
 
+/** XState follows a circle of transitions for ever, and with it stands whatever else the process does. */
+const maxMicrosteps = 10_000;
+
 /** A child that never starts. XState needs some logic to make an actor. */
 const standIn = {
   transition: (state: unknown) => state,
@@ -262,6 +265,8 @@ export const createChart = (options: {
   }
   const stands = Object.fromEntries([...kinds.keys()].map((src) => [src, standIn]));
   const computing = machine.provide({ actors: stands } as never) as AnyStateMachine;
+  const { maxIterations = maxMicrosteps } = machine.options ?? {};
+  computing.options = { ...machine.options, maxIterations: Math.min(maxIterations, maxMicrosteps) };
   const kindOf = (src: string): ChildKind => {
     const kind = kinds.get(src);
     if (kind === undefined)

@@ -412,3 +412,17 @@ describe('the result of an activity', () => {
     expect(stored(chart(false), life).openActivities(1)).toEqual([]);
   });
 });
+
+it('a circle of transitions is a bug of the chart, and is not followed for ever', () => {
+  const circle = (initial: 'idle' | 'a') =>
+    createChart({
+      ...{ name: 'circle', version: 1, observed: [] },
+      machine: setup({}).createMachine({
+        initial,
+        states: { idle: { on: { GO: 'a' } }, a: { always: 'b' }, b: { always: 'a' } },
+      }),
+    });
+  const life = begin(circle('idle'), 'x', undefined, 0);
+  expect(() => life.apply({ type: 'GO' }, 1)).toThrow('Infinite loop');
+  expect(() => begin(circle('a'), 'x', undefined, 0)).toThrow('Infinite loop');
+});
