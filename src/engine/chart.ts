@@ -36,7 +36,7 @@ export class ChartError extends Error {
   override readonly name = 'ChartError';
 }
 
-const isChart = (logic: AnyActorLogic): logic is AnyStateMachine => '__xstatenode' in logic;
+export const isChart = (logic: unknown): logic is AnyStateMachine => '__xstatenode' in Object(logic);
 
 /**
  * Only `fromPromise` ends with the value that it was resolved with. Other logics keep their state

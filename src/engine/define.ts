@@ -7,7 +7,7 @@
  */
 import { type AnyStateMachine, fromPromise, type PromiseActorLogic } from 'xstate';
 import { z } from 'zod';
-import { type Chart, ChartError, createChart } from './chart.ts';
+import { type Chart, ChartError, createChart, isChart } from './chart.ts';
 import type { InstanceRecord } from './record.ts';
 
 /** Of names. Two dashes in a row are for the ids of instances (src/workflows/contract.ts). */
@@ -273,10 +273,12 @@ export const defineWorkflow = (options: {
     publish = () => undefined,
     childEvents = {},
   } = options;
-  if (!workflowNamePattern.test(name))
+  if (typeof name !== 'string' || !workflowNamePattern.test(name))
     throw new ChartError('name: letters, digits, _ and single dashes between them, a letter first');
   if (!Number.isInteger(version) || version < 1)
     throw new ChartError(`${name}: version must be a whole number from 1`);
+  if (!isChart(machine))
+    throw new ChartError(`${name}: chart must be a machine of XState, by setup(…).createMachine(…)`);
   const chart = createChart({
     ...{ name, version, machine, observed: observe },
     isWithdrawn: (logic) =>

@@ -1,4 +1,4 @@
-/** Files with charts of an operator whose names clash. */
+/** Files with charts of an operator that are not usable, and whose names clash. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -51,4 +51,18 @@ it.each([
 ] as const)('names the place of a clash of %s', async (what, workflows, problem) => {
   const files = [file('fine.mjs', [['fine', parent]]), file(`${what.replaceAll(' ', '-')}.mjs`, workflows)];
   expect(await loadCharts(files, folder)).toEqual({ ok: false, problems: [problem] });
+});
+
+const noChart = 'a: chart must be a machine of XState, by setup(…).createMachine(…)';
+
+it.each([
+  ["name: 'a', version: 1", noChart],
+  ["name: 'a', version: 1, chart: { initial: 'open', states: {} }", noChart],
+  [`version: 1, chart: ${chart}`, 'name: letters, digits, _ and single dashes between them, a letter first'],
+  [`name: 'a', chart: ${chart}`, 'a: version must be a whole number from 1'],
+])('names what is wrong with defineWorkflow({ %s })', async (members, problem) => {
+  const path = `wrong-${members.length}.mjs`;
+  const lines = [`import { defineWorkflow } from ${library};`, `import { setup } from ${xstate};`];
+  writeFileSync(join(folder, path), [...lines, `export default defineWorkflow({ ${members} });`].join('\n'));
+  expect(await loadCharts([path], folder)).toEqual({ ok: false, problems: [`workflows[0]: ${problem}`] });
 });
