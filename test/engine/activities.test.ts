@@ -143,7 +143,7 @@ describe('an activity that takes long', () => {
     const address = 'path' in redis.connection ? redis.connection.path : redis.url;
     const child = spawn(
       process.execPath,
-      [await compileProgram(join(import.meta.dirname, 'hold-worker.ts')), address, String(queue.opts.prefix)],
+      [await compileProgram(new URL('hold-worker.ts', import.meta.url)), address, String(queue.opts.prefix)],
       { stdio: ['ignore', 'pipe', 'inherit'] },
     );
     processes.add(child);

@@ -5,7 +5,6 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { Queue } from 'bullmq';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createActor, waitFor } from 'xstate';
@@ -70,7 +69,7 @@ const runLive = async (
   return { output, value, world };
 };
 
-const workerFile = await compileProgram(join(import.meta.dirname, 'crash-worker.ts'));
+const workerFile = await compileProgram(new URL('crash-worker.ts', import.meta.url));
 const processes = new Set<ChildProcess>();
 afterAll(async () => {
   for (const child of processes) {

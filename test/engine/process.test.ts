@@ -4,7 +4,6 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { Queue } from 'bullmq';
 import { afterAll, expect, it } from 'vitest';
 import type { ProcessInput } from '../../machines/process.machine.ts';
@@ -15,7 +14,7 @@ import { testRedis } from '../support/redis.ts';
 import { processWorkflow } from './process-charts.ts';
 
 const redis = testRedis();
-const workerFile = await compileProgram(join(import.meta.dirname, 'crash-worker.ts'));
+const workerFile = await compileProgram(new URL('crash-worker.ts', import.meta.url));
 const processes = new Set<ChildProcess>();
 afterAll(async () => {
   for (const child of processes) {

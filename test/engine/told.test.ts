@@ -1,7 +1,6 @@
 /** Ends that somebody is told, activities that the worker provides, and those that are withdrawn when their state is left. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { assign, setup } from 'xstate';
 import { activity, defineWorkflow, later, providedActivity } from '../../src/engine/define.ts';
@@ -71,7 +70,7 @@ describe('a worker that is killed at an end that somebody is told', () => {
   });
   let file = '';
   beforeAll(async () => {
-    file = await compileProgram(join(import.meta.dirname, 'told-worker.ts'));
+    file = await compileProgram(new URL('told-worker.ts', import.meta.url));
   });
   const run = (prefix: string, dies: string): ChildProcess => {
     const address = 'path' in redis.connection ? redis.connection.path : redis.url;
@@ -82,10 +81,8 @@ describe('a worker that is killed at an end that somebody is told', () => {
     return child;
   };
 
-  it('leaves it to the next one, which tells the same end: before the store, after the store, and after the telling', {
-    // Four processes start in it, one after the other.
-    timeout: 120_000,
-  }, async () => {
+  // Four processes start in it, one after the other.
+  it('leaves it to the next one, which tells the same end: before the store, after it, after the telling', async () => {
     const { engine, redis: client, queue, ended } = begin();
     const prefix = String(queue.opts.prefix);
     const told = () => client.lrange(`${prefix}:told`, 0, -1);
@@ -102,7 +99,7 @@ describe('a worker that is killed at an end that somebody is told', () => {
     expect(new Set(await told())).toEqual(new Set(['I-yes yes', 'I-no no']));
     // The end that was told before the death is told again.
     expect((await told()).length).toBe(3);
-  });
+  }, 120_000);
 });
 
 describe('an activity that the worker provides', () => {

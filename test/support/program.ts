@@ -4,13 +4,15 @@
  */
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 /** Within the project, where the packages are found that it imports. */
 const folder = join(import.meta.dirname, '../../.cache/programs');
 
 /** @returns The path of a program for `node`. */
-export const compileProgram = async (file: string): Promise<string> => {
+export const compileProgram = async (source: URL): Promise<string> => {
+  const file = fileURLToPath(source);
   const { outputFiles } = await build({
     ...{ entryPoints: [file], bundle: true, packages: 'external', write: false },
     ...{ platform: 'node', format: 'esm', target: 'node20', logLevel: 'error' },
