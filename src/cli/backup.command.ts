@@ -83,21 +83,22 @@ const withStage = async (
 const sizeOf = (bytes: number): string =>
   bytes < 1e6 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 
-/** @throws UsageError when it is not the key that opens what is stored. */
-const assertServiceKey = async (
-  { redis, masterKey, configuration }: Stage,
-  context: CliContext,
-): Promise<void> => {
+const openCustody = async ({ redis, masterKey, configuration }: Stage, context: CliContext) => {
   const [{ createKeyCustody }, { createCustodyStore }] = await Promise.all([
     import('../pki/custody.ts'),
     import('../product/custody-store.ts'),
   ]);
   const serviceKey = (await serviceKeyOf({ redis, configuration }, masterKey)) ?? masterKey;
   const store = createCustodyStore(redis, configuration.queue.prefix);
-  const custody = createKeyCustody({
+  return createKeyCustody({
     ...{ store, masterKey: serviceKey, now: context.now },
     vault: await vaultIn(context, configuration),
   });
+};
+
+/** @throws UsageError when it is not the key that opens what is stored. */
+const assertServiceKey = async (stage: Stage, context: CliContext): Promise<void> => {
+  const custody = await openCustody(stage, context);
   if (!(await custody.hasAuthority())) {
     throw refused(
       'refused',
@@ -108,6 +109,15 @@ const assertServiceKey = async (
   await custody.trust().catch((error: unknown) => {
     throw new UsageError(`${toError(error).message}.`);
   });
+};
+
+/** Those in a token are not in the backup. @returns A sentence; undefined when all can be used. */
+const problemOfKeys = async (stage: Stage, context: CliContext): Promise<string | undefined> => {
+  const unusable = await (await openCustody(stage, context)).unusableKeys();
+  const [first] = unusable;
+  if (first === undefined) return undefined;
+  const names = unusable.map(({ name }) => name).join(', ');
+  return `Redis is restored, but the service cannot use its keys ${names}: ${first.why}. See docs/operations/pkcs11.md#backup; do not start it before.`;
 };
 
 const backup = (context: CliContext, path: string): Promise<Report> =>
@@ -156,7 +166,8 @@ const restore = async (
   withStage(
     context,
     () => undefined,
-    async ({ configuration, masterKey, redis, embeddedRuns }) => {
+    async (stage) => {
+      const { configuration, masterKey, redis, embeddedRuns } = stage;
       const [{ readBackupHeader }, { isEmpty, restoreBackup }, { storeVersion }, { readProcesses }] =
         await Promise.all([
           import('../backup/backup-file.ts'),
@@ -189,6 +200,9 @@ const restore = async (
         );
       }
       const { keys, at } = await restoreBackup(redis, { path, masterKey, prefix });
+      const problem = await problemOfKeys(stage, context);
+      if (problem !== undefined)
+        throw new Ended({ outcome: 'unexpected', document: { file: path, at, keys }, problem });
       return ok(
         { file: path, at, keys },
         `${keys} keys as they were at ${at}. What was acknowledged later is lost. Start the service.\n`,

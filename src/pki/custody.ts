@@ -228,6 +228,22 @@ export const createKeyCustody = ({
     timeStampKey: () => authorities.serviceKey('time-stamps'),
     chain: (id) => chains.get(id, () => loadChain(id)),
     hasAuthority: async () => (await store.get('ca:root')) !== undefined,
+    unusableKeys: async () => {
+      const names = await Promise.all(['ca:', 'service:'].map((start) => store.namesOf(start)));
+      const tried = names.flat().map(async (name) => {
+        const record = await records.read(name, 1);
+        // A cross-certificate has no key of its own.
+        if (record?.key === undefined) return [];
+        try {
+          const { privateKey } = await records.open(record);
+          await privateKey.sign(Buffer.from(name), 'ES256');
+          return [];
+        } catch (error) {
+          return [{ name, why: error instanceof Error ? error.message : String(error) }];
+        }
+      });
+      return (await Promise.all(tried)).flat().toSorted((one, other) => (one.name < other.name ? -1 : 1));
+    },
     trust: async () => (await authorities.versionsOf('root')).map(({ certificate }) => certificate),
 
     authorities: async () => {

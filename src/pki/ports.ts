@@ -203,6 +203,12 @@ export interface KeyCustody {
   chain(id: string): Promise<CertificateChain | undefined>;
   /** Whether there is a certificate authority already. */
   hasAuthority(): Promise<boolean>;
+  /**
+   * Tries the keys of authorities, evidence and time stamps, in all versions, and makes none.
+   *
+   * @returns The records whose keys cannot sign now, and why not.
+   */
+  unusableKeys(): Promise<readonly { readonly name: string; readonly why: string }[]>;
   /** The root certificates (DER) that a verifier of our signatures must trust, newest last. */
   trust(): Promise<readonly Uint8Array[]>;
 

@@ -56,6 +56,12 @@ export const openTokenSide = (
     log,
     ...(threadFile !== undefined && { threadFile }),
   });
+  process.once('exit', () => {
+    if (!token.holdsProcess()) return;
+    // Node waits for its threads when it exits, and one inside a call does not end.
+    process.removeAllListeners('SIGTERM');
+    process.kill(process.pid, 'SIGTERM');
+  });
   return {
     token,
     vault: (waitMs) => createTokenVault({ token, prefix, withUsers: userKeys === 'token', waitMs }),

@@ -1,6 +1,8 @@
 /** Private keys in a PKCS#11 token (docs/operations/pkcs11.md): SoftHSM, which is a token in software. */
+import { spawn } from 'node:child_process';
 import { createPrivateKey, randomBytes } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
@@ -9,9 +11,13 @@ import { interleave } from '../../bench/harness/rounds.ts';
 import { median, roundRatios } from '../../bench/harness/statistics.ts';
 import { createSigningKeys } from '../../src/oauth/signing-keys.ts';
 import { createKeyCustody } from '../../src/pki/custody.ts';
+import { masterKeyFileIn, masterKeyFrom } from '../../src/pki/master-key.ts';
 import { createSealer } from '../../src/pki/sealed-record.ts';
+import { openServiceKey } from '../../src/pki/service-key.ts';
 import { createToken, type Token } from '../../src/pki/token/token.ts';
 import { createTokenVault } from '../../src/pki/token/token-vault.ts';
+import { createCustodyStore } from '../../src/product/custody-store.ts';
+import { createKeySlots } from '../../src/product/key-slots.ts';
 import { clientEntry, relyingParty, roomyLimits, secret } from '../oauth/interoperability/stage.ts';
 import { describeCustody } from '../pki/custody-contract.ts';
 import { masterKey, now, owner } from '../pki/fixtures.ts';
@@ -20,6 +26,7 @@ import { createMemoryCustodyStore } from '../support/memory-custody-store.ts';
 import { killProcesses, type ProductProcess, startProcess } from '../support/process.ts';
 import { type Json, startTestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
+import { startRedisServer } from '../support/redis-server.ts';
 import { signRequest } from '../support/requests.ts';
 import { makeSoftToken, pin, tokenLabel } from './soft-token.ts';
 
@@ -29,7 +36,7 @@ const soft = makeSoftToken();
 Object.assign(process.env, soft?.environment);
 afterAll(() => soft?.remove());
 
-const { library = '', folder = '' } = soft ?? {};
+const { library = '', hangingLibrary = '', folder = '' } = soft ?? {};
 const threadFile = new URL('../../dist/src/pki/token/token-thread.js', import.meta.url);
 const said: string[] = [];
 
@@ -38,11 +45,12 @@ const openToken = (
     readonly readPin?: () => string;
     readonly timeoutSeconds?: number;
     readonly threads?: number;
+    readonly module?: string;
   } = {},
 ): Token =>
   createToken({
     settings: {
-      module: library,
+      module: change.module ?? library,
       tokenLabel,
       threads: change.threads ?? 2,
       timeoutSeconds: change.timeoutSeconds ?? 30,
@@ -77,6 +85,11 @@ const until = async (holds: () => Promise<boolean> | boolean): Promise<void> => 
     await delay(100);
   }
 };
+
+afterEach(() => {
+  soft?.answerAgain();
+  soft?.comeBack();
+});
 
 describe.skipIf(soft === undefined)('a token', () => {
   afterAll(closeToken);
@@ -166,6 +179,42 @@ describe.skipIf(soft === undefined)('a token', () => {
     await closeToken();
   });
 
+  it('that hangs in one call signs with its other threads, and lets go of what it hangs in', async () => {
+    await closeToken();
+    token = openToken({ module: hangingLibrary, timeoutSeconds: 2 });
+    const { privateKey } = await custodyOf(token).evidenceKey();
+    const signOnce = () => privateKey.sign(randomBytes(32), 'ES256');
+    soft?.hang('C_Sign', 'one');
+    await expect(signOnce()).rejects.toThrow('the token is away');
+    // More than one thread holds, so that it is not empty when the next is chosen.
+    const signatures = await Promise.all(Array.from({ length: 300 }, signOnce));
+    expect(signatures.every(({ length }) => length === 64)).toBe(true);
+    expect(token.trouble()).toBeUndefined();
+    const begin = performance.now();
+    await token.close();
+    expect(performance.now() - begin).toBeLessThan(5000);
+    expect(token.holdsProcess()).toBe(true);
+    soft?.answerAgain();
+    await until(() => token?.holdsProcess() === false);
+    await closeToken();
+  });
+
+  it('that hangs while it is opened is told, and works when it answers', async () => {
+    said.length = 0;
+    soft?.hang('C_OpenSession');
+    token = openToken({ module: hangingLibrary, timeoutSeconds: 1 });
+    await token.open();
+    expect(token.trouble()).toBe('it does not answer');
+    expect(said).toEqual(['it does not answer']);
+    const custody = custodyOf(token);
+    await expect(custody.evidenceKey()).rejects.toThrow('the token is away: it does not answer');
+    soft?.answerAgain();
+    await until(() => token?.trouble() === undefined);
+    expect(said.at(-1)).toBe('back');
+    await custody.evidenceKey();
+    await closeToken();
+  });
+
   it('signs for the service nearly at the rate of the token itself', async () => {
     await closeToken();
     token = openToken({ threads: 1 });
@@ -200,7 +249,10 @@ describe.skipIf(soft === undefined)('a token', () => {
 describe.skipIf(soft === undefined)('a service with a token', () => {
   afterEach(killProcesses);
 
-  const startPair = async (change: Readonly<Record<string, unknown>> = {}) => {
+  const startPair = async (
+    change: Readonly<Record<string, unknown>> = {},
+    more: Readonly<Record<string, unknown>> = {},
+  ) => {
     const file = join(folder, `${randomBytes(4).toString('hex')}.json`);
     const pinFile = join(folder, 'pin');
     writeFileSync(pinFile, `${pin}\n`);
@@ -208,28 +260,42 @@ describe.skipIf(soft === undefined)('a service with a token', () => {
       sandbox: true,
       queue: { prefix: `t${randomBytes(6).toString('hex')}` },
       custody: { ...soft?.configuration, pinFile, userKeys: 'token', timeoutSeconds: 2, ...change },
+      ...more,
     };
     writeFileSync(file, JSON.stringify(configuration));
-    const environment = {
-      PARAPH_CONFIG: file,
-      REDIS_URL: redis.url,
-      PARAPH_MASTER_KEY: randomBytes(32).toString('base64url'),
-      PARAPH_DATA: join(folder, 'data'),
-    };
+    const data = join(folder, configuration.queue.prefix);
+    mkdirSync(data, { mode: 0o700 });
+    const filePath = masterKeyFileIn(data);
+    const masterKey = await masterKeyFrom({ filePath });
+    const environment = { PARAPH_CONFIG: file, REDIS_URL: redis.url, PARAPH_DATA: data };
     const [api, worker] = await Promise.all([
       startProcess(environment, 'api'),
       startProcess(environment, 'worker'),
     ]);
-    return { api, worker, environment, prefix: configuration.queue.prefix };
+    return { api, worker, environment, masterKey, filePath, prefix: configuration.queue.prefix };
   };
 
-  const sign = async (api: ProductProcess, msisdn: string, text: string): Promise<void> => {
+  const rootOf = async ({ url }: ProductProcess): Promise<Buffer> => {
+    const pem = await (await fetch(`${url}/pki/root.pem`)).text();
+    return Buffer.from(pem.split('-----')[2] ?? '', 'base64');
+  };
+
+  const sign = async (api: ProductProcess, msisdn: string, text: string): Promise<Buffer> => {
     const { MSS_SignatureResp: answer, Fault } = await api.post('sign', signRequest({ msisdn, text }));
     expect(Fault).toBeUndefined();
-    const pem = await (await fetch(`${api.url}/pki/root.pem`)).text();
-    const root = Buffer.from(pem.split('-----')[2] ?? '', 'base64');
     const cms = Buffer.from(answer.MSS_Signature.Base64Signature, 'base64');
-    expect((await opensslVerify(cms, root, new Date())).toString()).toBe(text);
+    expect((await opensslVerify(cms, await rootOf(api), new Date())).toString()).toBe(text);
+    return cms;
+  };
+
+  /** The compiled command, as an operator gives it. */
+  const paraph = async (environment: Readonly<Record<string, string>>, ...args: readonly string[]) => {
+    const env = { ...process.env, ...environment };
+    const child = spawn(process.execPath, ['dist/src/cli/paraph.js', ...args], { env });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+    const [code] = await once(child, 'close');
+    return { code, output };
   };
 
   it('signs in two processes with one set of keys, which openssl accepts, and shows no PIN', async () => {
@@ -258,6 +324,160 @@ describe.skipIf(soft === undefined)('a service with a token', () => {
     soft?.comeBack();
     for (const id of long) await until(async () => (await api.statusOf(id)) === '500');
     await sign(api, '+41700092501', 'after');
+  });
+
+  it('loses no request while the token hangs, serves others meanwhile, and goes on when it answers', async () => {
+    const { api, worker } = await startPair({ module: hangingLibrary });
+    await sign(api, '+41700092501', 'before');
+    soft?.hang('C_Sign');
+    const short = await api.submit({ timeoutSeconds: 5 });
+    const long = await Promise.all(Array.from({ length: 10 }, () => api.submit({ timeoutSeconds: 120 })));
+    const begin = performance.now();
+    let slowestMs = 0;
+    const isOver = async (): Promise<boolean> => {
+      const asked = performance.now();
+      const status = await api.statusOf(short);
+      slowestMs = Math.max(slowestMs, performance.now() - asked);
+      return status === '_900';
+    };
+    await until(isOver);
+    expect(performance.now() - begin).toBeLessThan(15_000);
+    // A loop that waits for the token would take as long as a call may.
+    expect(slowestMs).toBeLessThan(2000);
+    await until(async () => (await api.post('sign', signRequest({ timeoutSeconds: 5 }))).Fault !== undefined);
+    for (const id of long) expect(await api.statusOf(id)).toBe('504');
+    soft?.answerAgain();
+    for (const id of long) await until(async () => (await api.statusOf(id)) === '500');
+    await sign(api, '+41700092501', 'after');
+    expect([api.child.exitCode, worker.child.exitCode]).toEqual([null, null]);
+  });
+
+  it('stops while the token hangs, and starts while it hangs', async () => {
+    const { api, worker, environment } = await startPair({ module: hangingLibrary });
+    await sign(api, '+41700092501', 'before');
+    soft?.hang('C_Sign');
+    soft?.hang('C_OpenSession');
+    const id = await api.submit({ timeoutSeconds: 120 });
+    await until(() => worker.output().includes('the token is away'));
+    const begin = performance.now();
+    await Promise.all([api.stop(), worker.stop()]);
+    expect(performance.now() - begin).toBeLessThan(30_000);
+    for (const { output } of [api, worker]) expect(output()).toContain('"stopped"');
+    const [nextApi] = await Promise.all([
+      startProcess(environment, 'api'),
+      startProcess(environment, 'worker'),
+    ]);
+    const ready = await fetch(`${nextApi.url}/readyz`);
+    expect([ready.status, await ready.text()]).toEqual([200, expect.stringContaining('The token is away')]);
+    expect(await nextApi.statusOf(id)).toBe('504');
+    soft?.answerAgain();
+    await until(async () => (await nextApi.statusOf(id)) === '500');
+    await sign(nextApi, '+41700092501', 'after');
+  });
+
+  it('is in a backup without its keys, and goes on from it with the token', async () => {
+    const { api, worker, environment, masterKey, prefix } = await startPair();
+    const before = await sign(api, '+41700092501', 'before');
+    const root = await rootOf(api);
+    const file = join(folder, `${prefix}.backup`);
+    expect(await paraph(environment, 'backup', file)).toMatchObject({ code: 0 });
+    await Promise.all([api.stop(), worker.stop()]);
+    const server = await startRedisServer();
+    try {
+      const there = { ...environment, REDIS_URL: `redis://127.0.0.1:${server.port}` };
+      const restore = (env: Readonly<Record<string, string>> = there) =>
+        paraph(env, 'restore', '--replace', file);
+      const unusable = (why: string) => ({
+        code: 1,
+        output: expect.stringContaining(`cannot use its keys ca:issuing, ca:root: ${why}`),
+      });
+      const { custody: _, ...without } = JSON.parse(readFileSync(environment.PARAPH_CONFIG, 'utf8'));
+      const configuration = join(folder, `${prefix}-without.json`);
+      writeFileSync(configuration, JSON.stringify(without));
+      const noCustody = await restore({ ...there, PARAPH_CONFIG: configuration });
+      expect(noCustody).toEqual(unusable('the private key is in a token'));
+      soft?.leave();
+      expect(await restore()).toEqual(unusable('the token is away: '));
+      soft?.comeBack();
+      soft?.leave('another');
+      expect(await restore()).toEqual(unusable('the token does not sign: the token does not have the key'));
+      soft?.comeBack();
+      expect(await restore()).toMatchObject({ code: 0 });
+      const store = createCustodyStore(server.client(), prefix);
+      const slots = createKeySlots(server.client(), prefix);
+      const serviceKey = await openServiceKey(slots, masterKey);
+      const sealer = createSealer(serviceKey ?? Buffer.alloc(0));
+      const names = (await Promise.all(['ca:', 'user:'].map((start) => store.namesOf(start)))).flat();
+      expect(names).toHaveLength(3);
+      for (const name of names) {
+        const { key } = JSON.parse((await store.get(name)) ?? '');
+        const { payload } = await sealer.open(name, key);
+        expect(Object.keys(payload as Json).toSorted()).toEqual(['publicKey', 'token']);
+        expect((payload as Json).publicKey).not.toHaveProperty('d');
+      }
+      const [next] = await Promise.all([startProcess(there, 'api'), startProcess(there, 'worker')]);
+      expect(await rootOf(next)).toEqual(root);
+      expect((await opensslVerify(before, root, new Date())).toString()).toBe('before');
+      await sign(next, '+41700092501', 'after');
+      await killProcesses();
+    } finally {
+      await server.stop();
+    }
+  });
+
+  it('goes on without a fault while its master key and the keys of ID tokens are replaced', async () => {
+    const oidc = {
+      limits: roomyLimits,
+      tenants: [{ id: 'main', name: 'Main', clients: [clientEntry('shop')] }],
+    };
+    const { api, environment, filePath } = await startPair({}, { oidc });
+    const shop = relyingParty(api, { id: 'shop', secret, issuerPath: '/oidc' });
+    const keys = createRemoteJWKSet(new URL(`${shop.issuer}/jwks.json`), { cooldownDuration: 0 });
+    const problems: unknown[] = [];
+    const kids = new Set<unknown>();
+    let isOver = false;
+    let done = 0;
+    const lane = async (work: () => Promise<unknown>): Promise<void> => {
+      while (!isOver) {
+        await work().catch((error: unknown) => problems.push(error));
+        done += 1;
+      }
+    };
+    const login = async (): Promise<void> => {
+      const { id_token: idToken } = await shop.tokens();
+      const { protectedHeader } = await jwtVerify(idToken, keys, { audience: 'shop' });
+      kids.add(protectedHeader.kid);
+    };
+    const lanes = Promise.all([
+      lane(() => sign(api, '+41700092501', 'Grüezi')),
+      lane(() => sign(api, '+41700092502', 'RSA')),
+      lane(login),
+    ]);
+    const more = async (): Promise<void> => {
+      const from = done;
+      await until(() => done > from + 10);
+    };
+    try {
+      await more();
+      const replaced = readFileSync(filePath, 'utf8');
+      expect(await paraph(environment, 'master-key', 'rotate')).toMatchObject({ code: 0 });
+      expect(readFileSync(filePath, 'utf8')).not.toBe(replaced);
+      await more();
+      expect(await paraph(environment, 'keys', 'rotate', '--publish-seconds', '1')).toMatchObject({
+        code: 0,
+      });
+      await until(() => kids.size === 2);
+      await more();
+      const [next] = await Promise.all([
+        startProcess(environment, 'api'),
+        startProcess(environment, 'worker'),
+      ]);
+      await sign(next, '+41700092501', 'after');
+    } finally {
+      isOver = true;
+      await lanes;
+    }
+    expect(problems).toEqual([]);
   });
 
   it('says in a sentence what is missing', async () => {

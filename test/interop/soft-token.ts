@@ -1,6 +1,6 @@
 /** A token in software (SoftHSM), and the package by which the product calls it. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,10 +18,17 @@ export interface SoftToken {
   readonly folder: string;
   readonly library: string;
   /** For processes that use the token. */
-  readonly environment: { readonly SOFTHSM2_CONF: string; readonly NODE_PATH: string };
+  readonly environment: Readonly<Record<string, string>>;
   readonly configuration: Readonly<Record<string, unknown>>;
-  leave(): void;
+  /** @param replacement An empty one of the same label takes its place. */
+  leave(replacement?: 'another'): void;
   comeBack(): void;
+  /** The library behind one whose calls hang when told. */
+  readonly hangingLibrary: string;
+  /** From now on this call does not return; with `one` only the next one. */
+  hang(call: 'C_OpenSession' | 'C_Sign', one?: 'one'): void;
+  /** What hangs goes on. */
+  answerAgain(): void;
   /** Its private keys, as another program sees them: the label, and whether the token gives the key away. */
   privateKeys(): readonly { readonly label: string; readonly isHidden: boolean }[];
   /** Opens a session in this process, where the library is open already. @returns Signs once. */
@@ -42,18 +49,43 @@ export const makeSoftToken = (): SoftToken | undefined => {
   }
   const tokens = join(folder, 'tokens');
   const settings = join(folder, 'softhsm2.conf');
-  mkdirSync(tokens);
   writeFileSync(settings, `directories.tokendir = ${tokens}\nlog.level = ERROR\n`);
-  const environment = { SOFTHSM2_CONF: settings, NODE_PATH: join(folder, 'node_modules') };
+  const hanging = join(folder, 'hanging');
+  const hangingLibrary = join(folder, 'hanging.so');
+  mkdirSync(hanging);
+  writeFileSync(`${hangingLibrary}.c`, hangingProgram);
+  // pkcs11js was compiled, so there is a compiler.
+  execFileSync('cc', ['-Wall', '-Werror', '-shared', '-fPIC', '-o', hangingLibrary, `${hangingLibrary}.c`]);
+  const environment = {
+    SOFTHSM2_CONF: settings,
+    NODE_PATH: join(folder, 'node_modules'),
+    HANGING_FOLDER: hanging,
+    HANGING_LIBRARY: library,
+  };
   const init = ['--init-token', '--free', '--label', tokenLabel, '--pin', pin, '--so-pin', '82620'];
-  execFileSync('softhsm2-util', init, { env: { ...process.env, ...environment } });
+  const initialize = (): void => {
+    mkdirSync(tokens);
+    execFileSync('softhsm2-util', init, { env: { ...process.env, ...environment } });
+  };
+  initialize();
   const look = join(folder, 'look.cjs');
   writeFileSync(look, lookProgram);
   return {
-    ...{ folder, library, environment, remove },
+    ...{ folder, library, hangingLibrary, environment, remove },
     configuration: { kind: 'pkcs11', module: library, tokenLabel },
-    leave: () => renameSync(tokens, `${tokens}-away`),
-    comeBack: () => renameSync(`${tokens}-away`, tokens),
+    leave: (replacement) => {
+      renameSync(tokens, `${tokens}-away`);
+      if (replacement !== undefined) initialize();
+    },
+    comeBack: () => {
+      if (!existsSync(`${tokens}-away`)) return;
+      rmSync(tokens, { recursive: true, force: true });
+      renameSync(`${tokens}-away`, tokens);
+    },
+    hang: (call, one) => writeFileSync(join(hanging, `${call}${one === undefined ? '' : '.one'}`), ''),
+    answerAgain: () => {
+      for (const name of readdirSync(hanging)) rmSync(join(hanging, name));
+    },
     privateKeys: () => {
       const env = { ...process.env, ...environment };
       return JSON.parse(execFileSync(process.execPath, [look, library, pin], { env, encoding: 'utf8' }));
@@ -106,4 +138,47 @@ console.log(JSON.stringify(keys.map((key) => ({
     (refuses(key, p.CKA_VALUE) && refuses(key, p.CKA_PRIVATE_EXPONENT)) &&
     token.C_GetAttributeValue(session, key, [{ type: p.CKA_EXTRACTABLE }])[0].value[0] === 0,
 }))));
+`;
+
+/**
+ * A call hangs while a file has its name. `<name>.one` becomes `<name>.taken`, for which this one
+ * call waits. The list has the order of PKCS#11 v2.40.
+ */
+const hangingProgram = `
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+typedef unsigned long Word;
+typedef struct { unsigned char version[2]; void *calls[68]; } List;
+enum { openSession = 12, sign = 43 };
+static List list, *real;
+static void hang(const char *name) {
+  char path[4000], one[4100], taken[4100];
+  snprintf(path, sizeof path, "%s/%s", getenv("HANGING_FOLDER"), name);
+  snprintf(one, sizeof one, "%s.one", path);
+  snprintf(taken, sizeof taken, "%s.taken", path);
+  const char *awaited = rename(one, taken) == 0 ? taken : path;
+  while (access(awaited, F_OK) == 0) usleep(10000);
+}
+static Word hangingOpen(Word slot, Word flags, void *application, void *notify, Word *session) {
+  hang("C_OpenSession");
+  return ((Word (*)(Word, Word, void *, void *, Word *))real->calls[openSession])(
+      slot, flags, application, notify, session);
+}
+static Word hangingSign(Word session, void *data, Word length, void *signature, Word *size) {
+  hang("C_Sign");
+  return ((Word (*)(Word, void *, Word, void *, Word *))real->calls[sign])(
+      session, data, length, signature, size);
+}
+Word C_GetFunctionList(List **out) {
+  void *library = dlopen(getenv("HANGING_LIBRARY"), RTLD_NOW);
+  Word (*get)(List **) = library ? (Word (*)(List **))dlsym(library, "C_GetFunctionList") : 0;
+  if (!get || get(&real) != 0) return 5;
+  list = *real;
+  list.calls[openSession] = (void *)hangingOpen;
+  list.calls[sign] = (void *)hangingSign;
+  *out = &list;
+  return 0;
+}
 `;

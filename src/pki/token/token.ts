@@ -12,6 +12,8 @@
  *
  * The library is one for the process: it is closed only when none of the threads is inside a call.
  * A call that never returns therefore stops the recovery, but not those who wait: their time ends.
+ * A thread that is inside such a call gets no others until it returns. Node cannot end a thread
+ * there, nor the process: see `holdsProcess`.
  *
  * A PIN that was refused is not tried again, because a token is locked after a few wrong ones. It is
  * read again at each try, and another one is tried.
@@ -52,7 +54,10 @@ export interface Token {
   open(): Promise<void>;
   /** Why it cannot be used now; undefined when it can. */
   trouble(): string | undefined;
+  /** Ends within a second, even when a call does not return. */
   close(): Promise<void>;
+  /** Whether a call does not return. The process then ends by a signal alone. */
+  holdsProcess(): boolean;
 }
 
 interface Waiting {
@@ -66,6 +71,8 @@ interface Waiting {
 interface Thread {
   readonly worker: Worker;
   readonly inHand: Map<number, Waiting>;
+  /** Since when it is busy with what it has in hand; of `performance.now()`. */
+  busySince: number;
 }
 
 /**
@@ -84,6 +91,10 @@ const longestPauseMs = 5000;
 const probeMs = 5000;
 /** A token that is lost sooner after it was opened is not opened at once. */
 const steadyMs = 1000;
+/** Nobody waits for a call that is under way at the end. */
+const closeMs = 1000;
+
+const silent = 'it does not answer';
 
 const setupProblems: Partial<Record<TokenFailure['kind'], string>> = {
   package:
@@ -93,6 +104,19 @@ const setupProblems: Partial<Record<TokenFailure['kind'], string>> = {
 
 const pinRefused = (says: string): string =>
   `it refuses the PIN (${says}), which is not tried again until it is another one`;
+
+/** @returns Undefined when it takes longer. */
+const within = async <T>(ms: number, work: Promise<T>): Promise<T | undefined> => {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+};
 
 /**
  * @param readPin    The PIN, as it is now. What it throws says where the PIN should be.
@@ -132,6 +156,7 @@ export const createToken = ({
   };
 
   const post = (thread: Thread, lot: readonly Waiting[]): void => {
+    if (thread.inHand.size === 0) thread.busySince = performance.now();
     const asked = lot.map((waiting): Asked => {
       const id = nextId;
       nextId += 1;
@@ -141,9 +166,14 @@ export const createToken = ({
     thread.worker.postMessage(asked);
   };
 
+  /** The first call of a thread is the one that it is inside of. */
+  const isHung = ({ inHand }: Thread): boolean => [...inHand.values()][0]?.isOver === true;
+
   const sendLots = (): void => {
     while (state === 'open' && queue.length > 0) {
-      const [least] = threads.toSorted((one, other) => one.inHand.size - other.inHand.size);
+      const [least] = threads
+        .filter((thread) => !isHung(thread))
+        .toSorted((one, other) => one.inHand.size - other.inHand.size);
       if (least === undefined || least.inHand.size > inHandOfThread - maxLot) return;
       const size = Math.min(maxLot, Math.ceil(queue.length / threads.length));
       const lot = queue.splice(0, size).filter(({ isOver }) => !isOver);
@@ -187,10 +217,15 @@ export const createToken = ({
       ]);
     });
 
+  const tell = (why: string): void => {
+    if (isClosing || why === reason) return;
+    log.away(why);
+    reason = why;
+  };
+
   const putOff = (why: string): void => {
     if (isClosing) return;
-    if (why !== reason) log.away(why);
-    reason = why;
+    tell(why);
     state = 'away';
     const pauseMs = Math.min(firstPauseMs * 2 ** Math.min(failures, 10), longestPauseMs);
     failures += 1;
@@ -228,7 +263,9 @@ export const createToken = ({
       onIdle = undefined;
     }
     if (isClosing) return undefined;
+    const slow = setTimeout(() => tell(silent), timeoutMs);
     const failure = await tryOpen();
+    clearTimeout(slow);
     if (isClosing) return undefined;
     if (failure !== undefined) {
       putOff(failure.says);
@@ -249,8 +286,7 @@ export const createToken = ({
       return;
     }
     failures = 0;
-    if (why !== reason) log.away(why);
-    reason = why;
+    tell(why);
     void reopen();
   };
 
@@ -275,9 +311,10 @@ export const createToken = ({
 
   const begin = (): Thread => {
     const worker = new Worker(threadFile, { workerData: place, name: 'token' });
-    const thread: Thread = { worker, inHand: new Map() };
+    const thread: Thread = { worker, inHand: new Map(), busySince: 0 };
     worker.unref();
     worker.on('message', (lot: readonly Answered[]) => {
+      thread.busySince = performance.now();
       for (const answered of lot) {
         const waiting = thread.inHand.get(answered.id);
         thread.inHand.delete(answered.id);
@@ -291,7 +328,10 @@ export const createToken = ({
     });
     worker.on('error', () => undefined);
     worker.once('exit', () => {
-      if (isClosing) return;
+      if (isClosing) {
+        thread.inHand.clear();
+        return;
+      }
       threads = threads.map((each) => (each === thread ? begin() : each));
       const failure: TokenFailure = { kind: 'no-token', says: 'a thread has ended' };
       for (const waiting of thread.inHand.values()) settle(waiting, failure);
@@ -316,10 +356,7 @@ export const createToken = ({
 
   const trouble = (): string | undefined => {
     if (state === 'away') return reason;
-    // The first of a thread is the one that it is inside of.
-    const inside = threads.map(({ inHand }) => [...inHand.values()][0]);
-    const isHung = (first: Waiting | undefined): boolean => first?.isOver === true;
-    if (inside.length > 0 && inside.every(isHung)) return 'it does not answer';
+    if (threads.length > 0 && threads.every(isHung)) return silent;
     return reason || undefined;
   };
 
@@ -344,7 +381,8 @@ export const createToken = ({
 
   return {
     open: async () => {
-      const failure = await start();
+      // A millisecond more, so that it was told before.
+      const failure = await within(timeoutMs + 1, start());
       const problem = failure && setupProblems[failure.kind];
       if (problem !== undefined) throw new TokenSetupError(problem);
     },
@@ -356,7 +394,12 @@ export const createToken = ({
       clearInterval(probing);
       for (const waiting of queue.splice(0))
         end(waiting, ({ reject }) => reject(new TokenAwayError('the token is closed')));
-      await Promise.all(threads.map(({ worker }) => worker.terminate()));
+      await within(closeMs, Promise.all(threads.map(({ worker }) => worker.terminate())));
+    },
+    holdsProcess: () => {
+      const isLong = ({ inHand, busySince }: Thread): boolean =>
+        inHand.size > 0 && performance.now() - busySince >= closeMs;
+      return threads.some((thread) => isHung(thread) || isLong(thread));
     },
   };
 };
