@@ -2,7 +2,7 @@
  * What makes a signature outlive its certificate: a time stamp of the signature value, and the
  * lists that say that the certificate was not revoked then. Both are put into the signature.
  */
-import { openCertificate } from './certificate-path.ts';
+import { hasIssued, openCertificate } from './certificate-path.ts';
 import { attachProof, signatureValueOf } from './cms.ts';
 import type { KeyCustody } from './ports.ts';
 import type { Publisher } from './publisher.ts';
@@ -57,10 +57,14 @@ export const createLongTerm =
     const timeStamp = token && checkTimeStamp(token, value, { anchors, at });
     if (token === undefined || timeStamp === undefined)
       throw new Error('the authority for time stamps gave none that verifies');
-    const inside = (readSignedData(cms)?.certificates ?? []).map(({ bytes }) => bytes);
-    const issuers = (await custody.authorities()).filter(({ certificate }) =>
-      inside.some((bytes) => Buffer.compare(bytes, certificate) === 0),
-    );
+    const inside = (readSignedData(cms)?.certificates ?? [])
+      .map(({ bytes }) => openCertificate(bytes))
+      .filter((each) => each !== undefined);
+    // Also the former root, which is not inside: it has issued the cross-certificate.
+    const issuers = (await custody.authorities()).filter(({ certificate }) => {
+      const issuer = openCertificate(certificate);
+      return issuer && inside.some((each) => hasIssued(issuer, each, { verifications: 1 }));
+    });
     const lists = await Promise.all(issuers.map(({ id }) => publisher.revocationList(id)));
     const present = lists.filter((list) => list !== undefined);
     return { signature: attachProof(cms, { timeStamp: token, lists: present }), timeStamp };

@@ -142,6 +142,24 @@ describe('a signature with a time stamp', () => {
     });
   });
 
+  it('has all lists also for those who trust the root of before a roll-over', async () => {
+    const { clock, custody, longTerm } = service();
+    await custody.trust();
+    clock.now += day;
+    await custody.rollOver('root');
+    await custody.rollOver('issuing');
+    const { signature } = await longTerm(await signComplete(await custody.userKey(owner()), 'Rolled over'));
+    const [former, root] = (await custody.trust()) as [Uint8Array, Uint8Array];
+    const files = { 'cms.der': signature, 'former.pem': pem(former), 'root.pem': pem(root) };
+    await inFolder(files, async (folder) => {
+      for (const file of ['former.pem', 'root.pem']) {
+        const verify = `cms -verify -inform DER -in cms.der -CAfile ${file} -purpose sslclient`;
+        const then = `-attime ${Math.floor(clock.now / 1000) + 1} -crl_check_all`;
+        expect(await openssl(folder, `${verify} ${then}`)).toContain('Rolled over');
+      }
+    });
+  });
+
   it('is read by pkijs, which verifies signature and time stamp', async () => {
     const { custody, longTerm } = service();
     const cms = await signComplete(await custody.userKey(owner()), 'For others');
