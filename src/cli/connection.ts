@@ -7,6 +7,7 @@
 import type { Command } from 'commander';
 import { type Calls, createCalls } from '../client/calls.ts';
 import type { Reply } from '../client/reply.ts';
+import { defaultUrl } from '../environment.ts';
 import { type CliContext, Ended, UsageError, variable } from './context.ts';
 
 export interface ConnectionFlags {
@@ -23,7 +24,6 @@ export interface Connection {
   resume(msspTransId: string): string;
 }
 
-const defaultUrl = 'http://127.0.0.1:8080';
 /** A sandbox accepts any. Only the AP of a transaction can see it, so all commands use the same. */
 const defaultApId = 'mid://paraph.example';
 const passwordVariable = 'PARAPH_AP_PWD';

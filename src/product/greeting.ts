@@ -1,4 +1,5 @@
 import { renderUnicodeCompact } from 'uqr';
+import { defaultUrl } from '../environment.ts';
 import { writeSignRequest } from '../protocol/write-request.ts';
 import type { Launched } from './launch.ts';
 
@@ -25,10 +26,10 @@ const numbers = [
 ] as const;
 
 /** A phone of one's own. Bright squares are drawn, so that a camera can read it on a dark screen. */
-const ownPhone = (link: string): readonly string[] => [
+const ownPhone = (link: string, url: string): readonly string[] => [
   '',
   'Open this link or scan it, once, within fifteen minutes: the browser becomes your phone.',
-  'Then ask it to sign: npx paraph sign +41700092600 "Sign in to Example?"',
+  `Then ask it to sign: npx paraph sign +41700092600 "Sign in to Example?"${url === defaultUrl ? '' : ` --url ${url}`}`,
   '',
   link,
   '',
@@ -61,7 +62,7 @@ export const greet = ({
       const what = 'This link logs in to the console, once, within fifteen minutes';
       lines.push('', `${what} (npx paraph users link local prints another):`, '', consoleLink);
     }
-    if (phoneLink !== undefined) lines.push(...ownPhone(phoneLink));
+    if (phoneLink !== undefined) lines.push(...ownPhone(phoneLink, url));
   }
   lines.push('', `State is kept in ${dataDirectory}${embeddedRedis ? ' (with a private Redis)' : ''}.`);
   if (configuration.sandbox) {

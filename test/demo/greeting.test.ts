@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { parseConfiguration } from '../../src/configuration/load.ts';
 import { greet } from '../../src/product/greeting.ts';
 
-const greetingOf = (file: object, phoneLink?: string): string => {
+const greetingOf = (file: object, phoneLink?: string, url = 'http://127.0.0.1:8080'): string => {
   const loaded = parseConfiguration(JSON.stringify(file));
   if (!loaded.ok) throw new Error(loaded.problems.join('; '));
   return greet({
-    url: 'http://127.0.0.1:8080',
+    url,
     configuration: loaded.value,
     dataDirectory: '.data',
     embeddedRedis: true,
@@ -37,6 +37,14 @@ describe('the greeting', () => {
     expect(text).toContain('paraph sign +41700092600');
     expect(text.match(/^[ █▀▄]{20,}$/gm)?.length).toBeGreaterThan(10);
     expect(greetingOf({ sandbox: true })).not.toContain('█');
+  });
+
+  it('names the address in the command that asks this phone, unless it is the one that the command takes', () => {
+    const command = 'npx paraph sign +41700092600 "Sign in to Example?"';
+    const link = 'http://127.0.0.1:8080/phone#activate=A';
+    expect(greetingOf({ sandbox: true }, link)).toContain(`${command}\n`);
+    const elsewhere = greetingOf({ sandbox: true }, link, 'http://127.0.0.1:8431');
+    expect(elsewhere).toContain(`${command} --url http://127.0.0.1:8431\n`);
   });
 
   it('says nothing of a demo where there is none', () => {
