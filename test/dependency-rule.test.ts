@@ -73,7 +73,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   'console-login': ['oauth registry relying-party', 'jose'],
   console: [
     'console-login engine event-stream history theme machines oauth operators pages phone protocol redis registry transactions workflows',
-    '@bull-board/api @bull-board/hono @hono/node-server bullmq hono xstate zod',
+    '@bull-board/api @bull-board/hono @hono/node-server bullmq hono uqr xstate zod',
   ],
   backup: ['pki redis', 'ioredis zod'],
   logger: ['http oauth operators tasks workers', 'pino'],
@@ -83,7 +83,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   ],
   cli: [
     'backup callbacks client configuration console console-login embedded engine environment evidence history logger oauth operators phone pki product product-version protocol redis registry sscd transactions workflows',
-    'commander xstate zod',
+    'commander uqr xstate zod',
   ],
 };
 

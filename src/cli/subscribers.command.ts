@@ -41,7 +41,10 @@ export const addSubscribers: AddCommand = (program, context, done) => {
         ['', 'Good for one browser. Whoever opens it signs for the number.'],
         ['expires', told.expiresAt],
       ];
-      return ok(told, fieldsText(fields, context));
+      const text = fieldsText(fields, context);
+      if (!context.stdout.isTTY) return ok(told, text);
+      const { renderUnicodeCompact } = await import('uqr');
+      return ok(told, `${text}\n${renderUnicodeCompact(told.link, { border: 2 })}\n`);
     },
     checkNumber,
   );

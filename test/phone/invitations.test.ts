@@ -1,4 +1,5 @@
 /** Invitations as operators make them: on the command line, through the admin API, and on the console's page. */
+import { renderSVG } from 'uqr';
 import { describe, expect, it } from 'vitest';
 import { useOperations } from '../cli/operations-stage.ts';
 import { run } from '../cli/terminal.ts';
@@ -41,6 +42,20 @@ describe('an invitation', () => {
     expect(entries[0]).toMatchObject({ via: 'cli', target: expect.stringMatching(/^number-/) });
     expect(JSON.stringify(entries)).not.toContain(msisdn.slice(1));
     expect(product().logged.join('\n')).not.toContain(link.split('#')[1]);
+  });
+
+  it('has a QR code on a terminal and on the page of the console, and none where its output is read on', async () => {
+    const invite = ['subscribers', 'invite', newNumber()];
+    const drawn = /^[ █▀▄]{30,}$/gm;
+    const shown = await run(invite, { env: env(), tty: true });
+    expect(shown.stdout.match(drawn)?.length).toBeGreaterThan(15);
+    expect((await run(invite, { env: env() })).stdout).not.toMatch(drawn);
+    const page = await consolePage();
+    const told = await page.post({ msisdn: newNumber(), act: 'invite' });
+    const link = /http[^\s<"]*#activate=[\w.-]+/.exec(told)?.[0] ?? '';
+    const [, path = ''] = /(<path.*)<\/svg>/.exec(renderSVG(link, { border: 2 })) ?? [];
+    expect(told).toContain('aria-label="QR code of the link"');
+    expect(told).toContain(path);
   });
 
   it('by the command line elsewhere needs a token of an admin, and phones are listed and removed', async () => {

@@ -1,5 +1,6 @@
 /** Phones in browsers, for admins: invite a number, look at its phones, remove one. */
-import { html } from 'hono/html';
+import { html, raw } from 'hono/html';
+import { renderSVG } from 'uqr';
 import type { NumberView } from '../../phone/views.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { layOut } from './layout.ts';
@@ -28,6 +29,12 @@ type PhoneView = NumberView['phones'][number];
 
 const standing = ({ blocked, gate }: PhoneView): string =>
   blocked ? 'PIN blocked' : gate === 'pin' ? 'PIN' : 'passkey';
+
+/** For a person at the counter. Its ground is white, so that a camera reads it on a dark page. */
+const qrCode = (link: string): Html => {
+  const size = '<svg role="img" aria-label="QR code of the link" width="224" height="224" ';
+  return html`<p>${raw(renderSVG(link, { border: 2 }).replace('<svg ', size))}</p>`;
+};
 
 const row = ({ msisdn }: NumberView, phone: PhoneView, csrf: Html): Html => {
   const { id, label, enrolledAt, certificateEndsAt } = phone;
@@ -63,11 +70,12 @@ ${problem === undefined ? nothing : banner('bad', 'Not done', problems[problem])
 ${
   invitation === undefined
     ? nothing
-    : secretBanner(
+    : html`${secretBanner(
         `Invitation of ${invitation.msisdn}`,
         invitation.link,
         'It is shown once, and good for one browser. Earlier invitations of the number are no longer good.',
-      )
+      )}
+${qrCode(invitation.link)}`
 }
 <div class="columns main"><section aria-labelledby="phones">${number === undefined ? html`<h2 id="phones" class="unseen">Phones of a number</h2><p class="empty">Give a number to see its phones.</p>` : phonesOf(number, csrf)}</section>
 <section aria-labelledby="invite"><h2 id="invite">A number</h2><form class="ask" method="post" action="/admin/subscribers">${csrf}
