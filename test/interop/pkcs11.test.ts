@@ -396,6 +396,8 @@ describe.skipIf(soft === undefined)('a service with a token', () => {
       writeFileSync(configuration, JSON.stringify(without));
       const noCustody = await restore({ ...there, PARAPH_CONFIG: configuration });
       expect(noCustody).toEqual(unusable('the private key is in a token'));
+      const noPackage = await restore({ ...there, NODE_PATH: '' });
+      expect(noPackage.output).toContain('the package pkcs11js is not installed');
       soft?.leave();
       expect(await restore()).toEqual(unusable('the token is away: '));
       soft?.comeBack();

@@ -268,7 +268,7 @@ export const createToken = ({
     clearTimeout(slow);
     if (isClosing) return undefined;
     if (failure !== undefined) {
-      putOff(failure.says);
+      putOff(setupProblems[failure.kind] ?? failure.says);
       return failure;
     }
     if (reason !== '') log.back();
