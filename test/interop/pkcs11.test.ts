@@ -215,6 +215,34 @@ describe.skipIf(soft === undefined)('a token', () => {
     await closeToken();
   });
 
+  it('that takes long to make a key has its time for it, also when this is the first call', async () => {
+    await closeToken();
+    token = openToken({ module: hangingLibrary, timeoutSeconds: 1 });
+    soft?.hang('C_GenerateKeyPair');
+    const vault = createTokenVault({ token, prefix: 'slow', withUsers: true });
+    const making = vault.make('oidc:main:RSA:1', 'RSA');
+    setTimeout(() => soft?.answerAgain(), 3000);
+    const { privateKey } = await making;
+    expect(await privateKey.sign(Buffer.from('made'), 'RS256')).toHaveLength(256);
+    await closeToken();
+  });
+
+  it('that has lost one key is opened anew once, and not for each call', async () => {
+    await closeToken();
+    const vault = createTokenVault({ token: oneToken(), prefix: 'lost', withUsers: true });
+    const [lost, other] = [await vault.make('ca:lost', 'EC'), await vault.make('ca:other', 'EC')];
+    vault.discard(lost.kept);
+    said.length = 0;
+    const data = Buffer.from('signed');
+    for (let tries = 0; tries < 4; tries += 1) {
+      await delay(1100);
+      await expect(lost.privateKey.sign(data, 'ES256')).rejects.toThrow('does not have the key');
+      expect(await other.privateKey.sign(data, 'ES256')).toHaveLength(64);
+    }
+    expect(said).toEqual(['the token does not have the key', 'back']);
+    await closeToken();
+  });
+
   it('signs for the service nearly at the rate of the token itself', async () => {
     await closeToken();
     token = openToken({ threads: 1 });

@@ -26,7 +26,7 @@ export interface SoftToken {
   /** The library behind one whose calls hang when told. */
   readonly hangingLibrary: string;
   /** From now on this call does not return; with `one` only the next one. */
-  hang(call: 'C_OpenSession' | 'C_Sign', one?: 'one'): void;
+  hang(call: 'C_OpenSession' | 'C_Sign' | 'C_GenerateKeyPair', one?: 'one'): void;
   /** What hangs goes on. */
   answerAgain(): void;
   /** Its private keys, as another program sees them: the label, and whether the token gives the key away. */
@@ -151,7 +151,7 @@ const hangingProgram = `
 #include <unistd.h>
 typedef unsigned long Word;
 typedef struct { unsigned char version[2]; void *calls[68]; } List;
-enum { openSession = 12, sign = 43 };
+enum { openSession = 12, sign = 43, generate = 59 };
 static List list, *real;
 static void hang(const char *name) {
   char path[4000], one[4100], taken[4100];
@@ -171,6 +171,12 @@ static Word hangingSign(Word session, void *data, Word length, void *signature, 
   return ((Word (*)(Word, void *, Word, void *, Word *))real->calls[sign])(
       session, data, length, signature, size);
 }
+static Word hangingGenerate(Word session, void *mechanism, void *public, Word publics, void *private,
+                            Word privates, Word *publicKey, Word *privateKey) {
+  hang("C_GenerateKeyPair");
+  return ((Word (*)(Word, void *, void *, Word, void *, Word, Word *, Word *))real->calls[generate])(
+      session, mechanism, public, publics, private, privates, publicKey, privateKey);
+}
 Word C_GetFunctionList(List **out) {
   void *library = dlopen(getenv("HANGING_LIBRARY"), RTLD_NOW);
   Word (*get)(List **) = library ? (Word (*)(List **))dlsym(library, "C_GetFunctionList") : 0;
@@ -178,6 +184,7 @@ Word C_GetFunctionList(List **out) {
   list = *real;
   list.calls[openSession] = (void *)hangingOpen;
   list.calls[sign] = (void *)hangingSign;
+  list.calls[generate] = (void *)hangingGenerate;
   *out = &list;
   return 0;
 }

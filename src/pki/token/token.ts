@@ -91,7 +91,9 @@ const longestPauseMs = 5000;
 const probeMs = 5000;
 /** A token that is lost sooner after it was opened is not opened at once. */
 const steadyMs = 1000;
-/** Nobody waits for a call that is under way at the end. */
+/** A token that was opened and does not have a key is not opened for such a key again so soon. */
+const missingMs = 30_000;
+/** For calls that are under way at the end. */
 const closeMs = 1000;
 
 const silent = 'it does not answer';
@@ -139,6 +141,7 @@ export const createToken = ({
   let isClosing = false;
   let reason = '';
   let openedAt = Number.NEGATIVE_INFINITY;
+  let missedAt = Number.NEGATIVE_INFINITY;
   let failures = 0;
   let refusedPin: string | undefined;
   let nextId = 1;
@@ -155,12 +158,25 @@ export const createToken = ({
     result(waiting);
   };
 
+  /** From now on. */
+  const limit = (waiting: Waiting, ms: number): void => {
+    if (waiting.isOver) return;
+    clearTimeout(waiting.timer);
+    waiting.timer = setTimeout(() => {
+      queue = queue.filter((each) => each !== waiting);
+      const why = trouble() ?? 'it did not answer in time';
+      end(waiting, ({ reject }) => reject(new TokenAwayError(`the token is away: ${why}`)));
+    }, ms);
+  };
+
   const post = (thread: Thread, lot: readonly Waiting[]): void => {
     if (thread.inHand.size === 0) thread.busySince = performance.now();
     const asked = lot.map((waiting): Asked => {
       const id = nextId;
       nextId += 1;
       thread.inHand.set(id, waiting);
+      // It may have waited for the token until now.
+      if (waiting.call.kind === 'make') limit(waiting, Math.max(makeMs, timeoutMs));
       return { id, call: waiting.call };
     });
     thread.worker.postMessage(asked);
@@ -298,8 +314,10 @@ export const createToken = ({
     }
     const { kind, says, code } = failure;
     const isRefused = kind === 'result' && code !== undefined && refusals.has(code);
-    // It may have been opened without the token's objects.
-    const isMissing = kind === 'no-key' && performance.now() - openedAt < steadyMs;
+    // The token may have been opened without its objects, so it is opened once more.
+    const at = performance.now();
+    const isMissing = kind === 'no-key' && (at - openedAt < steadyMs || at - missedAt < missingMs);
+    if (isMissing && at - missedAt >= missingMs) missedAt = at;
     if (isRefused || isMissing) {
       const error = new TokenRefusedError(`the token does not ${waiting.call.kind}: ${says}`, code);
       end(waiting, ({ reject }) => reject(error));
@@ -368,13 +386,7 @@ export const createToken = ({
         ...{ call: asked, resolve, reject, isOver: false },
         timer: undefined,
       };
-      const callMs = asked.kind === 'make' ? Math.max(makeMs, timeoutMs) : timeoutMs;
-      const allowedMs = state === 'open' ? callMs : Math.min(waitMs, timeoutMs);
-      waiting.timer = setTimeout(() => {
-        queue = queue.filter((each) => each !== waiting);
-        const why = trouble() ?? 'it did not answer in time';
-        end(waiting, () => reject(new TokenAwayError(`the token is away: ${why}`)));
-      }, allowedMs);
+      limit(waiting, state === 'open' ? timeoutMs : Math.min(waitMs, timeoutMs));
       queue.push(waiting);
       dispatch();
     });
@@ -396,10 +408,11 @@ export const createToken = ({
         end(waiting, ({ reject }) => reject(new TokenAwayError('the token is closed')));
       await within(closeMs, Promise.all(threads.map(({ worker }) => worker.terminate())));
     },
-    holdsProcess: () => {
-      const isLong = ({ inHand, busySince }: Thread): boolean =>
-        inHand.size > 0 && performance.now() - busySince >= closeMs;
-      return threads.some((thread) => isHung(thread) || isLong(thread));
-    },
+    holdsProcess: () =>
+      threads.some(
+        (thread) =>
+          thread.inHand.size > 0 &&
+          (isClosing || isHung(thread) || performance.now() - thread.busySince >= timeoutMs),
+      ),
   };
 };
