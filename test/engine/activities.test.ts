@@ -1,7 +1,6 @@
 /** Activities in the hands of several processes: who holds a try, who makes the next one, and who gives one up. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { assign, setup } from 'xstate';
 import { activity, defineWorkflow, type GateTurn, later, type Workflow } from '../../src/engine/define.ts';
