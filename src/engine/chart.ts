@@ -234,13 +234,19 @@ export const createChart = (options: {
     // XState takes a delay without an implementation for none at all: the timer would fire at once.
     const checkDelay = (timed: unknown): void => {
       const delay = delayName(timed);
-      if (delay !== undefined && !(delay in implementations.delays))
+      if (delay !== undefined && !Object.hasOwn(implementations.delays, delay))
         refuse(node, `the delay ${delay} is not implemented`);
     };
     node.after.forEach(checkDelay);
-    for (const guard of transitionsOf(node).flatMap((each) => guardNames(each.guard))) {
-      if (!(guard in implementations.guards)) refuse(node, `the guard ${guard} is not implemented`);
-    }
+    // A guard that is named may hold others.
+    const checkGuards = (guard: unknown, above: readonly string[] = []): void => {
+      for (const each of guardNames(guard)) {
+        if (!Object.hasOwn(implementations.guards, each))
+          refuse(node, `the guard ${each} is not implemented`);
+        if (!above.includes(each)) checkGuards(implementations.guards[each], [...above, each]);
+      }
+    };
+    for (const { guard } of transitionsOf(node)) checkGuards(guard);
     for (const action of actionsOf(node)) {
       if (typeof action === 'function') {
         checkDelay(action);
@@ -249,7 +255,8 @@ export const createChart = (options: {
         continue;
       }
       const type = typeof action === 'string' ? action : (action as { readonly type: string }).type;
-      if (!(type in implementations.actions)) refuse(node, `the action ${type} is not implemented`);
+      if (!Object.hasOwn(implementations.actions, type))
+        refuse(node, `the action ${type} is not implemented`);
       checkDelay(implementations.actions[type]);
     }
   }

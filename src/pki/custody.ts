@@ -231,10 +231,10 @@ export const createKeyCustody = ({
     unusableKeys: async () => {
       const names = await Promise.all(['ca:', 'service:'].map((start) => store.namesOf(start)));
       const tried = names.flat().map(async (name) => {
-        const record = await records.read(name, 1);
-        // A cross-certificate has no key of its own.
-        if (record?.key === undefined) return [];
         try {
+          const record = await records.read(name, 1);
+          // A cross-certificate has no key of its own.
+          if (record?.key === undefined) return [];
           const { privateKey } = await records.open(record);
           await privateKey.sign(Buffer.from(name), 'ES256');
           return [];

@@ -56,11 +56,15 @@ export const openTokenSide = (
     log,
     ...(threadFile !== undefined && { threadFile }),
   });
-  process.once('exit', () => {
-    if (!token.holdsProcess()) return;
+  process.once('exit', (code) => {
+    const hasFailed = code !== 0;
+    if (!token.holdsProcess(hasFailed)) return;
     // Node waits for its threads when it exits, and one inside a call does not end.
     process.removeAllListeners('SIGTERM');
-    process.kill(process.pid, 'SIGTERM');
+    // The first process of a container does not get its own signals.
+    if (process.pid === 1) process.abort();
+    // A supervisor starts what has failed again.
+    process.kill(process.pid, hasFailed ? 'SIGKILL' : 'SIGTERM');
   });
   return {
     token,

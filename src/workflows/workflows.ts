@@ -24,6 +24,9 @@ import { createListing, type ListFilter, listInstances, peopleOf, type WorkflowS
 import { type OpenSigner, readOpenSigners } from './open-signers.ts';
 import { processName } from './stock-process.ts';
 
+/** A transition may take more than this event. */
+const takesReplay = /^(?:REPLAY(?:\.\*)?|\*)$/;
+
 /** An instance as its application sees it. */
 export interface WorkflowView {
   /** As the application has chosen it. */
@@ -307,7 +310,9 @@ export const createWorkflows = (options: {
      */
     mayReplay: (instance: Instance): boolean => {
       const { machine } = workflowFor(instance)?.chart ?? {};
-      return !instance.isClosed || machine === undefined || machine.events.includes('REPLAY');
+      return (
+        !instance.isClosed || machine === undefined || machine.events.some((each) => takesReplay.test(each))
+      );
     },
 
     /** For operators: an instance by its own id, or by that of a child. */

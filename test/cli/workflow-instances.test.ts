@@ -29,7 +29,12 @@ export const fetching = defineWorkflow({
   chart: setup({ actors: { look } }).createMachine({ initial: 'looking', states: {
     looking: { invoke: { src: 'look', onDone: 'found', onError: 'missing' } },
     missing: { tags: 'failed', on: { REPLAY: 'looking' } },
-    found: { type: 'final' } } }) });`,
+    found: { type: 'final' } } }) });
+export const reopening = defineWorkflow({
+  name: 'reopening', version: 1,
+  chart: setup({}).createMachine({ initial: 'bad', states: {
+    bad: { tags: 'failed', on: { '*': 'open' } },
+    open: { type: 'final' } } }) });`,
 );
 const apId = 'mid://approvals.example';
 const stage = useOperations(testRedis(), {}, { listen: true, workflows: [approval, fetching] });
@@ -216,6 +221,14 @@ describe('the instances of workflows', () => {
         ],
       },
     });
+  });
+
+  it('run again when their chart takes every event', async () => {
+    await call('POST', 'reopening', { apId, body: { id: 'wild', input: {} } });
+    await until('reopening/wild', ({ status }) => status === 'failed', apId);
+    const { workflows } = await json(['workflow', 'ls', '--name', 'reopening', '--ap', apId]);
+    expect(await json(['workflow', 'replay', workflows[0].instance])).toMatchObject({ result: 'replayed' });
+    await until('reopening/wild', ({ status }) => status === 'completed', apId);
   });
 
   it('do not run again when their chart takes no REPLAY: a process ends once', async () => {

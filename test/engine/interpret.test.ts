@@ -307,6 +307,11 @@ describe('a chart that cannot be made durable', () => {
       const states = { a: part, b: {} } as never;
       expect(refused(set.createMachine({ id: 'm', initial: 'a', states }) as never)).toThrow(problem);
     }
+    const holding = setup({ guards: { isLate: () => true, both: and(['isLate', 'toString' as never]) } });
+    const guarded = { a: { always: { guard: 'both', target: 'b' } }, b: {} } as const;
+    expect(refused(holding.createMachine({ id: 'm', initial: 'a', states: guarded }))).toThrow(
+      'state m.a: the guard toString is not implemented',
+    );
     const named = setup({ actions: { later: raise({ type: 'GO' } as never, { delay: 'wek' as never }) } });
     expect(refused(named.createMachine({ id: 'm', entry: 'later' }))).toThrow(
       'the delay wek is not implemented',

@@ -56,8 +56,12 @@ export interface Token {
   trouble(): string | undefined;
   /** Ends within a second, even when a call does not return. */
   close(): Promise<void>;
-  /** Whether a call does not return. The process then ends by a signal alone. */
-  holdsProcess(): boolean;
+  /**
+   * Whether a call does not return. The process then ends by a signal alone.
+   *
+   * @param perhaps Also when a call may still return.
+   */
+  holdsProcess(perhaps?: boolean): boolean;
 }
 
 interface Waiting {
@@ -91,8 +95,10 @@ const longestPauseMs = 5000;
 const probeMs = 5000;
 /** A token that is lost sooner after it was opened is not opened at once. */
 const steadyMs = 1000;
-/** A token that was opened and does not have a key is not opened for such a key again so soon. */
-const missingMs = 30_000;
+/** A token that was opened for a key that it does not have is opened for this key less and less often. */
+const firstMissMs = 5000;
+const longestMissMs = 30_000;
+const maxMisses = 1000;
 /** For calls that are under way at the end. */
 const closeMs = 1000;
 
@@ -141,7 +147,8 @@ export const createToken = ({
   let isClosing = false;
   let reason = '';
   let openedAt = Number.NEGATIVE_INFINITY;
-  let missedAt = Number.NEGATIVE_INFINITY;
+  /** Until when the token is not opened for a key, by its id; of `performance.now()`. */
+  const misses = new Map<string, { readonly until: number; readonly pauseMs: number }>();
   let failures = 0;
   let refusedPin: string | undefined;
   let nextId = 1;
@@ -306,6 +313,8 @@ export const createToken = ({
     void reopen();
   };
 
+  const keyIdOf = ({ call: asked }: Waiting): string => ('keyId' in asked ? asked.keyId : '');
+
   const settle = (waiting: Waiting, failure: TokenFailure): void => {
     if (waiting.call.kind === 'open') {
       const error = Object.assign(new Error(failure.says), { failure });
@@ -316,8 +325,13 @@ export const createToken = ({
     const isRefused = kind === 'result' && code !== undefined && refusals.has(code);
     // The token may have been opened without its objects, so it is opened once more.
     const at = performance.now();
-    const isMissing = kind === 'no-key' && (at - openedAt < steadyMs || at - missedAt < missingMs);
-    if (isMissing && at - missedAt >= missingMs) missedAt = at;
+    const keyId = keyIdOf(waiting);
+    const { until, pauseMs } = misses.get(keyId) ?? { until: 0, pauseMs: firstMissMs };
+    const isMissing = kind === 'no-key' && (at - openedAt < steadyMs || at < until);
+    if (kind === 'no-key' && !isMissing) {
+      if (misses.size >= maxMisses) misses.clear();
+      misses.set(keyId, { until: at + pauseMs, pauseMs: Math.min(2 * pauseMs, longestMissMs) });
+    }
     if (isRefused || isMissing) {
       const error = new TokenRefusedError(`the token does not ${waiting.call.kind}: ${says}`, code);
       end(waiting, ({ reject }) => reject(error));
@@ -339,7 +353,10 @@ export const createToken = ({
         if (waiting === undefined) continue;
         if ('failure' in answered) settle(waiting, answered.failure);
         else if (waiting.isOver && waiting.call.kind === 'make') forget(thread, waiting.call.keyId);
-        else end(waiting, ({ resolve }) => resolve(answered.value));
+        else {
+          misses.delete(keyIdOf(waiting));
+          end(waiting, ({ resolve }) => resolve(answered.value));
+        }
       }
       if (onIdle !== undefined && isIdle()) onIdle();
       dispatch();
@@ -408,11 +425,11 @@ export const createToken = ({
         end(waiting, ({ reject }) => reject(new TokenAwayError('the token is closed')));
       await within(closeMs, Promise.all(threads.map(({ worker }) => worker.terminate())));
     },
-    holdsProcess: () =>
+    holdsProcess: (perhaps = false) =>
       threads.some(
         (thread) =>
           thread.inHand.size > 0 &&
-          (isClosing || isHung(thread) || performance.now() - thread.busySince >= timeoutMs),
+          (perhaps || isClosing || isHung(thread) || performance.now() - thread.busySince >= timeoutMs),
       ),
   };
 };
