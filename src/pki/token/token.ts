@@ -327,8 +327,10 @@ export const createToken = ({
     const at = performance.now();
     const keyId = keyIdOf(waiting);
     const { until, pauseMs } = misses.get(keyId) ?? { until: 0, pauseMs: firstMissMs };
-    const isMissing = kind === 'no-key' && (at - openedAt < steadyMs || at < until);
-    if (kind === 'no-key' && !isMissing) {
+    // While it is opened for one call, the others that were in hand wait, too.
+    const isOpen = state === 'open';
+    const isMissing = kind === 'no-key' && (at - openedAt < steadyMs || (isOpen && at < until));
+    if (kind === 'no-key' && isOpen && !isMissing) {
       if (misses.size >= maxMisses) misses.clear();
       misses.set(keyId, { until: at + pauseMs, pauseMs: Math.min(2 * pauseMs, longestMissMs) });
     }
