@@ -17,6 +17,7 @@ import type { OperatorsRooms } from '../product/operators-rooms.ts';
 import type { Protocol } from '../protocol/parse.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { toError } from '../redis/to-error.ts';
+import { settlesWithin } from '../settles-within.ts';
 import type { Shard } from '../transactions/shards.ts';
 import { usableConfiguration } from './configuration-file.ts';
 import { type CliContext, environmentIn, type Report, UsageError } from './context.ts';
@@ -46,10 +47,7 @@ export const withRedisAt = async (
   work: (redis: RedisClient) => Promise<Report>,
 ): Promise<Report> => {
   // Loaded here because few commands need a Redis client.
-  const [{ connectForBlocking, connectForCommands, whenReady }, { settlesWithin }] = await Promise.all([
-    import('../redis/connect.ts'),
-    import('../redis/timeout.ts'),
-  ]);
+  const { connectForBlocking, connectForCommands, whenReady } = await import('../redis/connect.ts');
   const redis = connection === 'commands' ? connectForCommands({ url }) : connectForBlocking({ url });
   // Without a listener ioredis prints. The report below says that Redis does not answer.
   redis.on('error', () => undefined);

@@ -58,7 +58,7 @@ const isPromise = (logic: AnyActorLogic): boolean => {
 };
 const actorMarker = 'resolved';
 
-/** XState follows a circle of transitions for ever, and with it stands whatever else the process does. */
+/** XState follows a circle of transitions for ever, and the process does nothing else meanwhile. */
 const maxMicrosteps = 10_000;
 
 /** A child that never starts. XState needs some logic to make an actor. */

@@ -25,13 +25,13 @@ import {
   type RedisClient,
   whenReady,
 } from '../redis/connect.ts';
-import { settlesWithin } from '../redis/timeout.ts';
 import { type ApplicationProviders, createApplicationProviders } from '../registry/application-providers.ts';
 import { internalProviders } from '../registry/login-ap-id.ts';
 import { createPasswordVerifier, type PasswordVerifier } from '../registry/password-verifier.ts';
 import { createRateLimiter, type RateLimiter } from '../registry/rate-limiter.ts';
 import type { ConfiguredSubscribers, SubscriberRegistry } from '../registry/subscriber.ts';
 import { createSubscriberRegistry, withCertificateStates } from '../registry/subscribers.ts';
+import { settlesWithin } from '../settles-within.ts';
 import { type Gateways, openGateways } from '../sscd/gateways.ts';
 import { createTelemetry, type Telemetry } from '../telemetry/telemetry.ts';
 import { createSeals, type Seals } from '../transactions/seal.ts';

@@ -14,7 +14,7 @@ import {
   type RedisClient,
   whenReady,
 } from '../redis/connect.ts';
-import { settlesWithin } from '../redis/timeout.ts';
+import { settlesWithin } from '../settles-within.ts';
 
 export type ConnectionOptions =
   | {

@@ -9,10 +9,11 @@ import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
 import { certificateIn } from '../pem.ts';
+import { settlesWithin } from '../settles-within.ts';
 import { createRedisClock, type RedisClock } from './clock.ts';
 import { limitScripts, translateNotAfter } from './not-after.ts';
 import { isSilence, prepareStream } from './silence.ts';
-import { limitCommands, settlesWithin } from './timeout.ts';
+import { limitCommands } from './timeout.ts';
 
 export type RedisClient = Redis | Cluster;
 

@@ -11,8 +11,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Cluster, Command, Redis } from 'ioredis';
+import { settlesWithin } from '../settles-within.ts';
 import type { RedisClock } from './clock.ts';
-import { settlesWithin } from './timeout.ts';
 
 /** BullMQ's names, without versions. Scripts of ours that extend one begin with its name. */
 export const timedScripts = ['addStandardJob', 'addDelayedJob', 'addPrioritizedJob', 'reprocessJob'];

@@ -1,7 +1,7 @@
 /** Streams of Redis, read as they grow. */
 import { setTimeout as delay } from 'node:timers/promises';
+import { settlesWithin } from '../settles-within.ts';
 import type { RedisClient } from './connect.ts';
-import { settlesWithin } from './timeout.ts';
 import { toError } from './to-error.ts';
 
 const blockMs = 10_000;

@@ -1,22 +1,5 @@
-/** Limits in time: of any promise, and of the commands of a connection. */
+/** Limits in time of the commands of a connection. */
 import type { Command, Redis } from 'ioredis';
-
-/**
- * Waits for a promise, but not longer than `ms`.
- *
- * @returns Whether it settled in time; a rejection counts as settled.
- */
-export const settlesWithin = async (promise: Promise<unknown>, ms: number): Promise<boolean> => {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(resolve, ms, false);
-  });
-  const settled = promise.then(
-    () => true,
-    () => true,
-  );
-  return Promise.race([settled, late]).finally(() => clearTimeout(timer));
-};
 
 const timedOut = 'Command timed out';
 

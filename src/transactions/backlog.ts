@@ -12,8 +12,8 @@
  */
 import { countByLane, countWaiting, type FairOrder, laneOf } from '../engine/redis/fair-order.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { settlesWithin } from '../redis/timeout.ts';
 import { toError } from '../redis/to-error.ts';
+import { settlesWithin } from '../settles-within.ts';
 import type { Shard } from './shards.ts';
 
 export type Backlog = Awaited<ReturnType<typeof createBacklog>>;

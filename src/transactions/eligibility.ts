@@ -40,7 +40,7 @@ export const refusedNumber = (subscriber: Subscriber | undefined): Fault | undef
   return always !== undefined && isOfTheDevice(always.code) ? undefined : always;
 };
 
-/** A choice of a device: the signature profile of the answer, and the device. */
+/** The choice of a device: the signature profile of the answer, and the device. */
 type Made = { readonly profile: ProfileName; readonly sscdId?: string | undefined };
 
 /**
@@ -63,7 +63,7 @@ export const eligibilityOf = (
   return chosen.ok ? ok({ subscriber, chosen: chosen.value }) : chosen;
 };
 
-/** The same for whom the registry has under the number. */
+/** The same, for the subscriber whom the registry has under the number. */
 export const eligibility = async (
   request: SignatureRequest,
   subscribers: SubscriberRegistry,

@@ -7,7 +7,7 @@ import { type Job, type JobsOptions, Queue, type QueueOptions, type Telemetry } 
 import { addFairly } from '../engine/redis/fair-adding.ts';
 import { createJobStore, type JobStore } from '../engine/redis/job-store.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { settlesWithin } from '../redis/timeout.ts';
+import { settlesWithin } from '../settles-within.ts';
 import { receiptQueueName, shardPrefix, signatureQueueName, workflowQueueName } from './contract.ts';
 
 export const callbackQueueName = 'callbacks';

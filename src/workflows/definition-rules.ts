@@ -240,10 +240,9 @@ function* stepProblems(
       yield problem(`${at}.if`, `may have ${longestList} comparisons at most`);
     yield* conditionProblems(condition, `${at}.if`, earlier);
     const behind = conditionsBehind(condition, earlier);
-    // The first looks at less, and so finds out more often.
-    if (
-      [new Map(), behind].some((each) => !canHold(condition, each, earlier, inCompensation, context.budget))
-    )
+    // Alone it needs fewer tries, so it is decided more often.
+    const looks = behind.size === 0 ? [behind] : [new Map(), behind];
+    if (looks.some((each) => !canHold(condition, each, earlier, inCompensation, context.budget)))
       yield problem(`${at}.if`, 'must be able to hold: the step would never begin');
   }
   const rules = [step.onRefusal, step.onUnreached];

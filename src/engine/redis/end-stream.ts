@@ -9,7 +9,7 @@ import type { Queue } from 'bullmq';
 import { Cluster } from 'ioredis';
 import type { RedisClient } from '../../redis/connect.ts';
 import { followStream, lastEntryId } from '../../redis/streams.ts';
-import { settlesWithin } from '../../redis/timeout.ts';
+import { settlesWithin } from '../../settles-within.ts';
 import { moveToFinished } from './bullmq-script.ts';
 import { parse } from './instance-store.ts';
 import type { StoredEnd } from './job-store.ts';

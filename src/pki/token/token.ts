@@ -20,6 +20,7 @@
  */
 import { hash } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
+import { settlesWithin } from '../../settles-within.ts';
 import type { Answered, Asked, TokenCall, TokenFailure, TokenPlace, TokenValue } from './calls.ts';
 import { pinErrors, refusals } from './pkcs11.ts';
 
@@ -113,18 +114,7 @@ const setupProblems: Partial<Record<TokenFailure['kind'], string>> = {
 const pinRefused = (says: string): string =>
   `it refuses the PIN (${says}), which is not tried again until it is another one`;
 
-/** @returns Undefined when it takes longer. */
-const within = async <T>(ms: number, work: Promise<T>): Promise<T | undefined> => {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-};
+const keyIdOf = ({ call }: Waiting): string => ('keyId' in call ? call.keyId : '');
 
 /**
  * @param readPin    The PIN, as it is now. What it throws says where the PIN should be.
@@ -313,8 +303,6 @@ export const createToken = ({
     void reopen();
   };
 
-  const keyIdOf = ({ call: asked }: Waiting): string => ('keyId' in asked ? asked.keyId : '');
-
   const settle = (waiting: Waiting, failure: TokenFailure): void => {
     if (waiting.call.kind === 'open') {
       const error = Object.assign(new Error(failure.says), { failure });
@@ -413,7 +401,7 @@ export const createToken = ({
   return {
     open: async () => {
       // A millisecond more, so that it was told before.
-      const failure = await within(timeoutMs + 1, start());
+      const failure = (await settlesWithin(start(), timeoutMs + 1)) ? await start() : undefined;
       const problem = failure && setupProblems[failure.kind];
       if (problem !== undefined) throw new TokenSetupError(problem);
     },
@@ -425,7 +413,7 @@ export const createToken = ({
       clearInterval(probing);
       for (const waiting of queue.splice(0))
         end(waiting, ({ reject }) => reject(new TokenAwayError('the token is closed')));
-      await within(closeMs, Promise.all(threads.map(({ worker }) => worker.terminate())));
+      await settlesWithin(Promise.all(threads.map(({ worker }) => worker.terminate())), closeMs);
     },
     holdsProcess: (perhaps = false) =>
       threads.some(
