@@ -24,7 +24,7 @@ const patience = (seconds: number) => ({
 });
 
 beforeAll(async () => {
-  product = await startTestProduct(redis, { configuration: patience(0.3), listen: true });
+  product = await startTestProduct(redis, { configuration: patience(1), listen: true });
   url = product.url;
   subscribe('net.server.socket', accept);
 });

@@ -145,7 +145,8 @@ export const expectSignature = async (
   { body }: WireAnswer,
   data: string,
 ): Promise<string> => {
-  const { MSS_Signature } = body.MSS_SignatureResp ?? body.MSS_StatusResp;
+  const { MSS_Signature } = body.MSS_SignatureResp ?? body.MSS_StatusResp ?? {};
+  if (MSS_Signature === undefined) throw new Error(`An answer without a signature: ${JSON.stringify(body)}`);
   const cms = Buffer.from(MSS_Signature.Base64Signature, 'base64');
   expect(cms.toString('base64')).toBe(MSS_Signature.Base64Signature);
   const trust = await core.custodyOver(core.commands).trust();

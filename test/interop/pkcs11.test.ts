@@ -243,6 +243,32 @@ describe.skipIf(soft === undefined)('a token', () => {
     await closeToken();
   });
 
+  it('that comes back without its keys is soon opened again, and finds them when they are there', async () => {
+    await closeToken();
+    const vault = createTokenVault({ token: oneToken(), prefix: 'late', withUsers: true });
+    const { privateKey } = await vault.make('ca:late', 'EC');
+    const sign = () => privateKey.sign(Buffer.from('signed'), 'ES256');
+    await delay(1100);
+    soft?.leave('another');
+    await until(() =>
+      sign().then(
+        () => false,
+        ({ message }) => /does not have the key/.test(message),
+      ),
+    );
+    soft?.comeBack();
+    const since = performance.now();
+    await until(() =>
+      sign().then(
+        ({ length }) => length === 64,
+        () => false,
+      ),
+    );
+    // A key that is missed for the first time is looked for again after 5 s; one that is often missed, after 30.
+    expect(performance.now() - since).toBeLessThan(20_000);
+    await closeToken();
+  });
+
   it('signs for the service nearly at the rate of the token itself', async () => {
     await closeToken();
     token = openToken({ threads: 1 });
