@@ -141,7 +141,7 @@ describe('a job that was added by hand', () => {
     );
     await signatures.addBulk(many);
     const good = await queue.enqueue(order);
-    await expect(good.result({ timeoutMs: 10_000 })).resolves.toMatchObject({ id: good.id });
+    await expect(good.result({ timeoutMs: 30_000 })).resolves.toMatchObject({ id: good.id });
     // A good one does not wait until all the others have ended.
     await expect
       .poll(() => signatures.getJobCounts('waiting', 'prioritized', 'delayed', 'active'))
