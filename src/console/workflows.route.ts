@@ -1,14 +1,13 @@
 /** Workflows: the list, one of them, a branch asked again, and cancel. Pages and API. */
 import { Hono } from 'hono';
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { ProcessOrder } from '../../machines/process-actions.ts';
 import { doneBy, type NewAuditEntry, noted } from '../operators/audit.ts';
-import type { Operator, Role } from '../operators/operator.ts';
-import { statuses } from '../workflows/listing.ts';
+import type { Operator } from '../operators/operator.ts';
 import { answer, badCursor, present, type Refusal, refuse } from './answers.ts';
 import { boardPathOf } from './board/flow.ts';
 import type { AdminApiDeps, ConsoleEnvironment } from './deps.ts';
-import { filterLabels, transactionFilter } from './filter.ts';
+import { readWorkflowFilter, withoutGuesses, workflowFilter } from './filter.ts';
 import { json, optionalReasonBody, paged, query, readForm, reasonBody, text } from './input.ts';
 import { type Notice, readNotice } from './pages/notices.ts';
 import { unknownPage } from './pages/session-pages.ts';
@@ -18,27 +17,7 @@ import { seesPeople } from './redaction.ts';
 import { needs } from './session/session.ts';
 import { createWorkflowDetails } from './workflow-detail.ts';
 
-const { apId, msisdn, from, to, text: part } = transactionFilter.shape;
-const filter = z
-  .object({ status: z.enum(statuses, { error: 'must be a status' }), name: text(64) })
-  .partial()
-  .extend({ apId, msisdn, from, to, text: part });
-type FilterField = keyof typeof filter.shape;
-const labels: Readonly<Record<FilterField, readonly [label: string, problem: string]>> = {
-  ...filterLabels,
-  status: ['Status', 'Choose a status of the list'],
-  name: ['Workflow', 'This is too long'],
-};
-const filterFields = Object.keys(filter.shape) as FilterField[];
-
-/** For the page. @returns Label and error of a field. */
-const problemOf = ({ error, data }: z.ZodSafeParseResult<z.output<typeof filter>>, role: Role) => {
-  if (data?.msisdn !== undefined && !seesPeople(role))
-    return [labels.msisdn[0], 'Your role does not see numbers'] as const;
-  const field = filterFields.find((name) => name === error?.issues[0]?.path[0]);
-  return field && labels[field];
-};
-const listQuery = filter.extend(paged(50, 200));
+const listQuery = workflowFilter.extend(paged(50, 200));
 const againBody = optionalReasonBody.extend({ step: text(64), key: text(32) });
 const rowsOnPage = 50;
 const maxReason = 500;
@@ -147,23 +126,15 @@ export const createWorkflowRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironmen
   });
 
   routes.get('/admin/workflows', async (c) => {
-    const given = Object.fromEntries(
-      filterFields.flatMap((name) => {
-        const value = c.req.query(name)?.trim();
-        return value ? [[name, value] as const] : [];
-      }),
-    );
     const session = c.get('session');
-    const read = filter.safeParse(given);
-    const problem = problemOf(read, session.operator.role);
+    const read = withoutGuesses(readWorkflowFilter(c.req.query()), session.operator.role);
     const cursor = c.req.query('cursor') || undefined;
-    const isRead = read.success && problem === undefined;
-    const page = isRead ? await workflows.list(read.data, { limit: rowsOnPage, cursor }) : undefined;
+    const isRead = Object.keys(read.problems).length === 0;
+    const page = isRead ? await workflows.list(read.filter, { limit: rowsOnPage, cursor }) : undefined;
     if (isRead && page === undefined) return c.html(unknownPage('page of the list'), 404);
     const html = workflowsPage({
       session,
-      form: given,
-      problem,
+      read,
       rows: await details.rows(page?.rows ?? [], session.operator.role),
       next: page?.cursor,
       isFirst: cursor === undefined,
