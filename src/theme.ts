@@ -1,4 +1,4 @@
-/** Colours and typefaces that the pages of several rooms share. */
+/** Colours, typefaces and rules of style that the pages of several rooms share. */
 
 type Colours = Readonly<Record<string, string>>;
 
@@ -43,8 +43,21 @@ const variables = (scheme: Colours): string =>
     .map(([name, colour]) => `--${name}:${colour}`)
     .join(';');
 
+const base = `
+*{box-sizing:border-box}
+html{scroll-padding-top:1.5rem;-webkit-text-size-adjust:100%;text-size-adjust:100%}
+a{color:var(--accent);text-underline-offset:.18em;text-decoration-thickness:.06em}
+a:hover{text-decoration-thickness:.12em}
+:focus-visible{outline:3px solid var(--accent);outline-offset:3px;border-radius:3px}
+main:focus{outline:none}
+.skip{position:absolute;left:1rem;top:-6rem;padding:.6rem 1rem;background:var(--accent);color:var(--paper);z-index:1;border-radius:0 0 .4rem .4rem}
+.skip:focus{top:0}
+.brand{display:flex;align-items:center;gap:.6rem;font:600 1.45rem/1.2 var(--title);color:inherit;text-decoration:none}
+.flourish{width:3.4rem;height:1.7rem;color:var(--accent);flex:none}
+.quiet{color:var(--quiet)}`;
+
 /**
- * The start of a style sheet: custom properties for both schemes.
+ * The start of a style sheet: custom properties for both schemes, and what all pages look like.
  *
  * @param more Further colours of a room.
  * @param when Media query of the dark scheme.
@@ -57,7 +70,7 @@ export const themeCss = (more: readonly Schemes[], when = '(prefers-color-scheme
 --text:system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",sans-serif;
 --title:"Iowan Old Style","Palatino Linotype",Palatino,"Book Antiqua",Georgia,serif;
 --code:ui-monospace,"SF Mono","Cascadia Code",Menlo,Consolas,"DejaVu Sans Mono",monospace}
-@media ${when}{:root{${of('dark')}}}`;
+@media ${when}{:root{${of('dark')}}}${base}`;
 };
 
 /** Paraph's mark, a stroke of the pen. */

@@ -6,21 +6,10 @@ import { createHash } from 'node:crypto';
 import { codeColours, themeCss } from '../theme.ts';
 
 export const stylesheet = `${themeCss([codeColours])}
-*{box-sizing:border-box}
-html{scroll-padding-top:1.5rem;-webkit-text-size-adjust:100%;text-size-adjust:100%}
 body{margin:0;background:var(--paper);color:var(--ink);font:1rem/1.6 var(--text)}
-a{color:var(--accent);text-underline-offset:.18em;text-decoration-thickness:.06em}
-a:hover{text-decoration-thickness:.12em}
-:focus-visible{outline:3px solid var(--accent);outline-offset:3px;border-radius:3px}
-main:focus{outline:none}
-.skip{position:absolute;left:1rem;top:-6rem;padding:.6rem 1rem;background:var(--accent);color:var(--paper);z-index:1;border-radius:0 0 .4rem .4rem}
-.skip:focus{top:0}
 .top,main,footer{max-width:60rem;margin-inline:auto;padding-inline:1.25rem}
 .top{display:flex;flex-wrap:wrap;align-items:center;justify-content:space-between;gap:.25rem 2rem;padding-block:1.25rem;border-bottom:1px solid var(--line)}
 .top p{margin:0}
-.brand{display:flex;align-items:center;gap:.6rem;font:600 1.45rem/1.2 var(--title);color:inherit;text-decoration:none}
-.flourish{width:3.4rem;height:1.7rem;color:var(--accent);flex:none}
-.quiet{color:var(--quiet)}
 main{padding-block:clamp(1.75rem,5vw,3rem) 3rem}
 h1,h2,h3{line-height:1.2;text-wrap:balance;font-weight:600}
 h1,h2{font-family:var(--title)}

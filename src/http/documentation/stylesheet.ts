@@ -6,19 +6,8 @@
 import { themeCss } from '../../theme.ts';
 
 export const stylesheet = `${themeCss([])}
-*{box-sizing:border-box}
-html{scroll-padding-top:1.5rem;-webkit-text-size-adjust:100%;text-size-adjust:100%}
 body{margin:0 auto;max-width:82rem;padding-inline:1.25rem;background:var(--paper);color:var(--ink);font:1rem/1.6 var(--text)}
-a{color:var(--accent);text-underline-offset:.18em}
-a:hover{text-decoration-thickness:.12em}
-:focus-visible{outline:3px solid var(--accent);outline-offset:3px;border-radius:3px}
-main:focus{outline:none}
-.skip{position:absolute;left:1rem;top:-6rem;padding:.6rem 1rem;background:var(--accent);color:var(--paper);border-radius:0 0 .4rem .4rem}
-.skip:focus{top:0}
 .top{display:flex;flex-wrap:wrap;align-items:center;justify-content:space-between;gap:.25rem 2rem;max-width:none;padding-block:1.25rem;border-bottom:1px solid var(--line)}
-.brand{display:flex;align-items:center;gap:.6rem;font:600 1.45rem/1.2 var(--title);color:inherit;text-decoration:none}
-.flourish{width:3.4rem;height:1.7rem;color:var(--accent)}
-.quiet{color:var(--quiet)}
 nav{padding-block:1.25rem;border-bottom:1px solid var(--line)}
 nav p{margin:0;font-size:.8rem}
 nav ul{list-style:none;margin:0 0 .9rem;padding:0;display:grid;grid-template-columns:repeat(auto-fill,minmax(9rem,1fr));gap:0 1rem}
