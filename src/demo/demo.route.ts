@@ -9,6 +9,7 @@ import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { readOrigin } from '../pages/form.ts';
 import { demoCallbackPath } from '../registry/demo-clients.ts';
 import {
   checkGrantedScope,
@@ -26,7 +27,7 @@ import {
   newSecrets,
   readChoices,
 } from './login.ts';
-import { type Html, isFromOwnPage, pageHeaders } from './markup.ts';
+import { demoHeaders, type Html } from './markup.ts';
 import { type Answered, createProviderCalls, presentable, shortened, textOf } from './provider-calls.ts';
 import { pushedPage, refusedPage } from './pushed-page.ts';
 import {
@@ -78,7 +79,7 @@ export const createDemoRoutes = ({ publicUrl, selfUrl, now, stateKey, fetch, log
   });
 
   const answer = async (c: Context, page: Html, status: 200 | 400 | 403 | 413 | 502 = 200) => {
-    for (const [name, value] of Object.entries(pageHeaders(publicUrl()))) c.header(name, value);
+    for (const [name, value] of Object.entries(demoHeaders(publicUrl()))) c.header(name, value);
     return c.html(await page, status);
   };
 
@@ -148,7 +149,8 @@ export const createDemoRoutes = ({ publicUrl, selfUrl, now, stateKey, fetch, log
     bodyLimit({ maxSize: maxFormBytes, onError: (c) => answer(c, startPage(publicUrl()), 413) }),
     async (c) => {
       const choices = readChoices(new URLSearchParams(await c.req.text()));
-      if (!isFromOwnPage(c.req.raw.headers, publicUrl())) {
+      // Every browser says where a form comes from; one that does not is asked to send it once more.
+      if (readOrigin(c, publicUrl()) !== 'ours') {
         return answer(c, startPage(publicUrl(), choices, true), 403);
       }
       const secrets = newSecrets();
