@@ -1,5 +1,5 @@
 /** Workflows: the list, one of them, a branch asked again, and cancel. Pages and API. */
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import type { z } from 'zod';
 import type { ProcessOrder } from '../../machines/process-actions.ts';
 import { doneBy, type NewAuditEntry, noted } from '../operators/audit.ts';
@@ -154,22 +154,22 @@ export const createWorkflowRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironmen
     return c.html(workflowPage({ session, detail, workflow, notice, board }));
   });
 
-  const orders = {
-    cancel: [cancel, 'workflow-cancelled'],
-    again: [askAgain, 'asked'],
-  } as const;
-  for (const order of ['cancel', 'again'] as const) {
-    routes.post(`/admin/workflows/:id/${order}`, needs('operator'), async (c) => {
-      const id = c.req.param('id');
-      const { reason = '', step = '', key = '' } = await readForm(c);
-      const { operator } = c.get('session');
-      const done =
-        order === 'cancel'
-          ? await cancel(id, operator, reason)
-          : await askAgain(id, operator, { step, key, reason });
-      if (done === 'unknown') return c.html(unknownPage('workflow'), 404);
-      return c.redirect(`${pathOf(id)}?notice=${done === 'done' ? orders[order][1] : notices[done]}`, 303);
-    });
-  }
+  const showDone = (c: Context, id: string, done: Done, good: Notice) =>
+    done === 'unknown'
+      ? c.html(unknownPage('workflow'), 404)
+      : c.redirect(`${pathOf(id)}?notice=${done === 'done' ? good : notices[done]}`, 303);
+
+  routes.post('/admin/workflows/:id/cancel', needs('operator'), async (c) => {
+    const id = c.req.param('id');
+    const { reason = '' } = await readForm(c);
+    return showDone(c, id, await cancel(id, c.get('session').operator, reason), 'workflow-cancelled');
+  });
+
+  routes.post('/admin/workflows/:id/again', needs('operator'), async (c) => {
+    const id = c.req.param('id');
+    const { reason = '', step = '', key = '' } = await readForm(c);
+    return showDone(c, id, await askAgain(id, c.get('session').operator, { step, key, reason }), 'asked');
+  });
+
   return routes;
 };
