@@ -18,14 +18,6 @@ import { consoleHeaders, createSessionCheck, isApi } from './session/session.ts'
 import { createDetails } from './transaction-detail.ts';
 import { createViewRoutes } from './view.route.ts';
 
-export interface Console {
-  readonly routes: Hono<ConsoleEnvironment>;
-  /**
-   * Ends the event streams, which would delay a stop. Their readers reconnect to another process.
-   */
-  endWaiting(): void;
-}
-
 /** Enough for a list of 20 000 ids to replay. */
 const maxBodyBytes = 1_048_576;
 /** Without a session. */
@@ -45,7 +37,7 @@ const refuseAt = (path: string, [status, code, title]: Refusal): Response => {
 
 const limitBody = (maxSize: number) => bodyLimit({ maxSize, onError: (c) => refuseAt(c.req.path, tooLarge) });
 
-export const createConsole = (deps: ConsoleDeps): Console => {
+export const createConsole = (deps: ConsoleDeps) => {
   const streams = createConsoleStreams({ ...deps, onError: deps.log.trouble });
   const details = createDetails(deps);
   const routes = new Hono<ConsoleEnvironment>();
@@ -66,5 +58,11 @@ export const createConsole = (deps: ConsoleDeps): Console => {
   routes.route('/admin/queues', createBoardRoutes(deps, details));
   routes.get('/admin/api/openapi.json', () => answer(describeAdminApi(routes.routes)));
   routes.all(everywhere, (c) => refuseAt(c.req.path, unknown));
-  return { routes, endWaiting: streams.close };
+  return {
+    routes,
+    /** Ends the event streams, which would delay a stop. Their readers reconnect to another process. */
+    endWaiting: streams.close,
+  };
 };
+
+export type Console = ReturnType<typeof createConsole>;

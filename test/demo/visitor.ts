@@ -1,5 +1,5 @@
 /** Somebody who tries the demo: sends its form, goes through the login page, comes back. */
-import { type Browser, type BrowserPage, createBrowser } from '../oauth/browser-client.ts';
+import { type BrowserPage, createBrowser } from '../oauth/browser-client.ts';
 
 /** `oidc.limits` for many logins from one address to few numbers. */
 export const manyPrompts = Object.fromEntries(
@@ -15,19 +15,7 @@ export interface Shown {
   readonly html: string;
 }
 
-export interface Visitor {
-  readonly browser: Browser;
-  open(address: string): Promise<Shown>;
-  /** Sends the form of the first page, with these fields in place of what it has. */
-  start(
-    fields?: Readonly<Record<string, string>>,
-    headers?: Readonly<Record<string, string>>,
-  ): Promise<Shown>;
-  /** Goes from the first pages to the provider's. */
-  toLoginPage(fields?: Readonly<Record<string, string>>): Promise<BrowserPage>;
-  /** All the way to the page at the callback, by the number of the form. */
-  login(fields?: Readonly<Record<string, string>>): Promise<Shown & { readonly callback: URL }>;
-}
+type Fields = Readonly<Record<string, string>>;
 
 const unescaped = (text: string): string => text.replaceAll('&amp;', '&');
 
@@ -40,17 +28,21 @@ export const wordsOf = (html: string): string =>
     .replaceAll('&#39;', "'")
     .replaceAll(/\s+/g, ' ');
 
-export const createVisitor = (origin: string): Visitor => {
+export const createVisitor = (origin: string) => {
   const browser = createBrowser({ origin });
   const shown = async (response: Response): Promise<Shown> => ({
     status: response.status,
     headers: response.headers,
     html: await response.text(),
   });
-  const visitor: Visitor = {
+  const visitor = {
     browser,
-    open: async (address) => shown(await browser.request(address)),
-    start: async (fields = {}, headers = { 'sec-fetch-site': 'same-origin' }) =>
+    open: async (address: string): Promise<Shown> => shown(await browser.request(address)),
+    /** Sends the form of the first page, with these fields in place of what it has. */
+    start: async (
+      fields: Fields = {},
+      headers: Fields = { 'sec-fetch-site': 'same-origin' },
+    ): Promise<Shown> =>
       shown(
         await browser.request('/demo/start', {
           method: 'POST',
@@ -58,13 +50,15 @@ export const createVisitor = (origin: string): Visitor => {
           body: new URLSearchParams({ client: 'demo', number: '+41700092501', scope: 'phone', ...fields }),
         }),
       ),
-    toLoginPage: async (fields) => {
+    /** Goes from the first pages to the provider's. */
+    toLoginPage: async (fields?: Fields): Promise<BrowserPage> => {
       const pushed = await visitor.start(fields);
       const [, link] = /<a class="button" href="([^"]+)">Continue/.exec(pushed.html) ?? [];
       if (link === undefined) throw new Error(`no way to the login page (${pushed.status})`);
       return browser.open(unescaped(link));
     },
-    login: async (fields = {}) => {
+    /** All the way to the page at the callback, by the number of the form. */
+    login: async (fields: Fields = {}): Promise<Shown & { readonly callback: URL }> => {
       const page = await visitor.toLoginPage(fields);
       const number = fields.number ?? '+41700092501';
       let end = await browser.settle(await browser.submit(page, 'number', { msisdn: number }));
