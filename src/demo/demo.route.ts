@@ -9,6 +9,7 @@ import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { askedIn } from '../pages/assets.ts';
 import { readOrigin } from '../pages/form.ts';
 import { demoCallbackPath } from '../registry/demo-clients.ts';
 import {
@@ -17,7 +18,6 @@ import {
   readAuthorizationResponse,
   validateIdToken,
 } from '../relying-party/index.ts';
-import { icon } from '../theme.ts';
 import {
   authorisationRequest,
   createLoginStates,
@@ -39,7 +39,7 @@ import {
   unreachablePage,
 } from './result-page.ts';
 import { startPage } from './start-page.ts';
-import { stylesheet } from './stylesheet.ts';
+import { serve } from './stylesheet.ts';
 
 export interface DemoOptions {
   /** Origin at which browsers reach this server, and of which the issuer is made. */
@@ -55,7 +55,6 @@ export interface DemoOptions {
 
 const cookieName = 'paraph_demo_login';
 const maxFormBytes = 8192;
-const assetSeconds = 86_400;
 
 /** For display only, beside the result of the checks. */
 const readUnchecked = (token: string): Pick<ReadIdToken, 'header' | 'claims'> => {
@@ -184,16 +183,7 @@ export const createDemoRoutes = ({ publicUrl, selfUrl, now, stateKey, fetch, log
       : finish(c, login, returned.code, shown);
   });
 
-  const assets = { 'demo.css': [stylesheet, 'text/css;charset=UTF-8'], 'icon.svg': [icon, 'image/svg+xml'] };
-  for (const [name, [content = '', type = '']] of Object.entries(assets)) {
-    app.get(`/demo/${name}`, (c) =>
-      c.body(content, 200, {
-        'content-type': type,
-        'cache-control': `public, max-age=${assetSeconds}`,
-        'x-content-type-options': 'nosniff',
-      }),
-    );
-  }
+  app.get('/demo/:name', async (c, next) => serve(c.req.param('name'), askedIn(c)) ?? next());
 
   app.onError((error, c) => {
     log.trouble(error);

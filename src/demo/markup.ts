@@ -5,7 +5,7 @@ import { headStart } from '../pages/layout.ts';
 import type { Html } from '../pages/markup.ts';
 import { flourish } from '../theme.ts';
 import type { Exchange } from './provider-calls.ts';
-import { stylesheetVersion } from './stylesheet.ts';
+import { versioned } from './stylesheet.ts';
 
 export type { Html };
 
@@ -63,8 +63,8 @@ export const layout = (title: string, content: Html): Html => html`<!doctype htm
 <head>
 ${headStart}
 <title>${title} · Paraph</title>
-<link rel="icon" href="/demo/icon.svg">
-<link rel="stylesheet" href="/demo/demo.css?v=${stylesheetVersion}">
+<link rel="icon" href="/demo/${versioned('icon.svg')}">
+<link rel="stylesheet" href="/demo/${versioned('demo.css')}">
 </head>
 <body>
 <a class="skip" href="#content">Skip to content</a>

@@ -1,11 +1,11 @@
 /**
- * The looks of the pages, akin to those of the reference: the reader's own fonts, the reader's scheme of colours, and nothing
- * that moves the page sideways.
+ * The looks of the pages, akin to those of the reference: the reader's own fonts, the reader's
+ * scheme of colours, and nothing that moves the page sideways.
  */
-import { createHash } from 'node:crypto';
-import { codeColours, themeCss } from '../theme.ts';
+import { createAssets } from '../pages/assets.ts';
+import { codeColours, icon, themeCss } from '../theme.ts';
 
-export const stylesheet = `${themeCss([codeColours])}
+const stylesheet = `${themeCss([codeColours])}
 body{margin:0;background:var(--paper);color:var(--ink);font:1rem/1.6 var(--text)}
 .top,main,footer{max-width:60rem;margin-inline:auto;padding-inline:1.25rem}
 .top{display:flex;flex-wrap:wrap;align-items:center;justify-content:space-between;gap:.25rem 2rem;padding-block:1.25rem;border-bottom:1px solid var(--line)}
@@ -63,5 +63,7 @@ footer p{margin:0}
 @media print{.skip{display:none}}
 `;
 
-/** Changes with the text, so that browsers may keep it for ever. */
-export const stylesheetVersion = createHash('sha256').update(stylesheet).digest('hex').slice(0, 12);
+export const { versioned, serve } = createAssets({
+  'demo.css': ['text/css;charset=UTF-8', stylesheet],
+  'icon.svg': ['image/svg+xml', icon],
+});

@@ -12,7 +12,7 @@
 import { createHmac } from 'node:crypto';
 import { type Context, Hono, type Next } from 'hono';
 import { renderSVG } from 'uqr';
-import { serveAsset } from '../../pages/assets.ts';
+import { askedIn, serveAsset } from '../../pages/assets.ts';
 import { createChangeStreams } from '../../pages/event-stream.ts';
 import { readPageForm } from '../../pages/form.ts';
 import { answerPage, answerState, goTo, pageHeaders } from '../../pages/headers.ts';
@@ -267,12 +267,7 @@ export const createInteractionRoutes = (
     }
     routes.get(`${base}/assets/:name`, async (c, next) => {
       const tenant = tenantOf(c);
-      const asset =
-        tenant &&
-        serveAsset(c.req.param('name'), tenant.settings.branding, {
-          query: new URL(c.req.url).search.slice(1),
-          ifNoneMatch: c.req.header('if-none-match'),
-        });
+      const asset = tenant && serveAsset(c.req.param('name'), tenant.settings.branding, askedIn(c));
       return asset ?? next();
     });
   }
