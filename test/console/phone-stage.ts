@@ -1,7 +1,7 @@
 /** A product that listens, and people who log in to its console with their phones. */
 import { randomBytes } from 'node:crypto';
 import { createSubjects } from '../../src/console-login/subjects.ts';
-import { manyPrompts } from '../demo/visitor.ts';
+import { manyPrompts, signIn } from '../demo/visitor.ts';
 import { type Browser, type BrowserPage, createBrowser } from '../oauth/browser-client.ts';
 import { startStage } from '../operators/stage.ts';
 import { startTestProduct } from '../support/product.ts';
@@ -69,18 +69,8 @@ export const startPhoneStage = async (
     return browser.open(to);
   };
 
-  /** To the address that the provider sends the browser back to, which is not opened. */
-  const sign = async (browser: Browser, page: BrowserPage, msisdn: string): Promise<string> => {
-    let end = await browser.settle(await browser.submit(page, 'number', { msisdn }));
-    if (end.left === undefined) {
-      // A page that says what went wrong, and leads back.
-      const [, back] = /href="([^"]+\/return)"/.exec(end.html) ?? [];
-      if (back === undefined) throw new Error(`the provider leads nowhere (${end.status})`);
-      end = await browser.open(back);
-    }
-    if (end.left === undefined) throw new Error(`still at the provider (${end.status})`);
-    return end.left.href;
-  };
+  const sign = async (browser: Browser, page: BrowserPage, msisdn: string): Promise<string> =>
+    (await signIn(browser, page, msisdn)).href;
 
   return {
     ...startStage(redis.client(), prefix, {}, masterKey),

@@ -1,5 +1,5 @@
 /** Somebody who tries the demo: sends its form, goes through the login page, comes back. */
-import { type BrowserPage, createBrowser } from '../oauth/browser-client.ts';
+import { type Browser, type BrowserPage, createBrowser } from '../oauth/browser-client.ts';
 
 /** `oidc.limits` for many logins from one address to few numbers. */
 export const manyPrompts = Object.fromEntries(
@@ -27,6 +27,19 @@ export const wordsOf = (html: string): string =>
     .replaceAll('&quot;', '"')
     .replaceAll('&#39;', "'")
     .replaceAll(/\s+/g, ' ');
+
+/** @returns Where the provider sends the browser at the end, which is not opened. */
+export const signIn = async (browser: Browser, page: BrowserPage, msisdn: string): Promise<URL> => {
+  let end = await browser.settle(await browser.submit(page, 'number', { msisdn }));
+  if (end.left === undefined) {
+    // A page that says what went wrong, and leads back to the application.
+    const [, back] = /href="([^"]+\/return)"/.exec(end.html) ?? [];
+    if (back === undefined) throw new Error(`the login page leads nowhere (${end.status})`);
+    end = await browser.open(unescaped(back));
+  }
+  if (end.left === undefined) throw new Error(`still at the provider (${end.status})`);
+  return end.left;
+};
 
 export const createVisitor = (origin: string) => {
   const browser = createBrowser({ origin });
@@ -61,15 +74,8 @@ export const createVisitor = (origin: string) => {
     login: async (fields: Fields = {}): Promise<Shown & { readonly callback: URL }> => {
       const page = await visitor.toLoginPage(fields);
       const number = fields.number ?? '+41700092501';
-      let end = await browser.settle(await browser.submit(page, 'number', { msisdn: number }));
-      if (end.left === undefined) {
-        // A page that says what went wrong, and leads back to the application.
-        const [, back] = /href="([^"]+\/return)"/.exec(end.html) ?? [];
-        if (back === undefined) throw new Error(`the login page leads nowhere (${end.status})`);
-        end = await browser.open(unescaped(back));
-      }
-      if (end.left === undefined) throw new Error(`still at the provider (${end.status})`);
-      return { ...(await visitor.open(end.left.href)), callback: end.left };
+      const callback = await signIn(browser, page, number);
+      return { ...(await visitor.open(callback.href)), callback };
     },
   };
   return visitor;
