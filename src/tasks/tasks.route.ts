@@ -53,8 +53,6 @@ const maxOrders = { requests: 10, perSeconds: 60 };
 const maxFormBytes = 8192;
 const lookEveryMs = 500;
 
-const noticeStatuses = { gone: 404, limited: 429, internal: 500 } as const;
-
 export const createTaskRoutes = (options: TaskRoutesOptions) => {
   const { tasks, links, limiter, addressOf, body, now, onError } = options;
   const stopping = new AbortController();
@@ -65,12 +63,11 @@ export const createTaskRoutes = (options: TaskRoutesOptions) => {
     language: task?.language ?? chooseLanguage(undefined, c.req.header('accept-language')),
   });
 
-  const notice = (
-    c: RouteContext,
-    cause: NoticeCause,
-    status: number,
-    headers?: Readonly<Record<string, string>>,
-  ): Response => answerPage(taskNotice(frameFor(c), cause), status, headers);
+  const notice = (c: RouteContext, cause: NoticeCause, status: number): Response =>
+    answerPage(taskNotice(frameFor(c), cause), status);
+
+  const refuseForNow = (c: RouteContext, seconds: number): Response =>
+    answerPage(taskNotice(frameFor(c), 'limited'), 429, { 'retry-after': String(seconds) });
 
   /** Wrong links are counted, right ones are not. */
   const refuseLink = async (c: RouteContext): Promise<Response> => {
@@ -79,9 +76,7 @@ export const createTaskRoutes = (options: TaskRoutesOptions) => {
       limiter,
       buckets.map(([key, limit]) => [`tasks:wrong:${links.hashOf(key)}`, limit]),
     );
-    return empty === undefined
-      ? notice(c, 'gone', noticeStatuses.gone)
-      : notice(c, 'limited', noticeStatuses.limited, { 'retry-after': String(empty.seconds) });
+    return empty === undefined ? notice(c, 'gone', 404) : refuseForNow(c, empty.seconds);
   };
 
   const show = (
@@ -121,8 +116,7 @@ export const createTaskRoutes = (options: TaskRoutesOptions) => {
     if (typeof form === 'number') return notice(visit.c, 'unusable', form);
     if (task.state.kind === 'ended') return goTo(visit.pagePath);
     const seconds = await limiter.takeOrWait(`tasks:orders:${links.hashOf(visit.link.instance)}`, maxOrders);
-    if (seconds > 0)
-      return notice(visit.c, 'limited', noticeStatuses.limited, { 'retry-after': String(seconds) });
+    if (seconds > 0) return refuseForNow(visit.c, seconds);
     const formError = await actions[name](visit.link, form);
     if (formError === undefined) return goTo(visit.pagePath);
     const again = await tasks.find(visit.link);
@@ -153,7 +147,7 @@ export const createTaskRoutes = (options: TaskRoutesOptions) => {
         return await handle({ c, link, pagePath: `/tasks/${token}` }, task);
       } catch (error) {
         onError(toError(error));
-        return notice(c, 'internal', noticeStatuses.internal);
+        return notice(c, 'internal', 500);
       }
     };
 
@@ -174,7 +168,7 @@ export const createTaskRoutes = (options: TaskRoutesOptions) => {
     );
   }
   // No other answer may show such a path.
-  routes.all('/tasks/*', (c) => notice(c, 'gone', noticeStatuses.gone));
+  routes.all('/tasks/*', (c) => notice(c, 'gone', 404));
   return {
     routes,
     /** Ends the waiting pages of this process; the browsers connect to another one. */
