@@ -1,4 +1,4 @@
-/** Colours and typefaces that the pages of several rooms share. */
+/** Colours, typefaces and rules of style that the pages of several rooms share. */
 
 type Colours = Readonly<Record<string, string>>;
 
@@ -43,8 +43,27 @@ const variables = (scheme: Colours): string =>
     .map(([name, colour]) => `--${name}:${colour}`)
     .join(';');
 
+const base = `
+*{box-sizing:border-box}
+html{scroll-padding-top:1.5rem;-webkit-text-size-adjust:100%;text-size-adjust:100%}
+body{margin:0;background:var(--paper);color:var(--ink)}
+h1,h2,h3{font-family:var(--title);font-weight:600;line-height:1.2;text-wrap:balance}
+code,pre{font-family:var(--code);font-size:.875em}
+a{color:var(--accent);text-underline-offset:.18em;text-decoration-thickness:.06em}
+a:hover{text-decoration-thickness:.12em}
+:focus-visible{outline:3px solid var(--accent);outline-offset:3px;border-radius:3px}
+main:focus{outline:none}
+.skip{position:absolute;left:1rem;top:-6rem;padding:.6rem 1rem;background:var(--accent);color:var(--paper);z-index:1;border-radius:0 0 .4rem .4rem}
+.skip:focus{top:0}
+.brand{display:flex;align-items:center;gap:.6rem;font:600 1.45rem/1.2 var(--title);color:inherit;text-decoration:none}
+.flourish{width:3.4rem;height:1.7rem;color:var(--accent);flex:none}
+.banner{margin:0 0 1.25rem;padding:.9rem 1.15rem;border:1px solid var(--line);border-left:.35rem solid var(--accent);border-radius:.4rem;background:var(--raised)}
+.banner.good{border-left-color:var(--good)}
+.banner.bad{border-left-color:var(--bad)}
+.quiet{color:var(--quiet)}`;
+
 /**
- * The start of a style sheet: custom properties for both schemes.
+ * The start of a style sheet: custom properties for both schemes, and what all pages look like.
  *
  * @param more Further colours of a room.
  * @param when Media query of the dark scheme.
@@ -57,7 +76,7 @@ export const themeCss = (more: readonly Schemes[], when = '(prefers-color-scheme
 --text:system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",sans-serif;
 --title:"Iowan Old Style","Palatino Linotype",Palatino,"Book Antiqua",Georgia,serif;
 --code:ui-monospace,"SF Mono","Cascadia Code",Menlo,Consolas,"DejaVu Sans Mono",monospace}
-@media ${when}{:root{${of('dark')}}}`;
+@media ${when}{:root{${of('dark')}}}${base}`;
 };
 
 /** Paraph's mark, a stroke of the pen. */

@@ -34,7 +34,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   configuration: ['protocol registry', 'zod'],
   client: ['machines pki protocol', 'zod'],
   pages: ['event-stream redis registry request-body', 'hono'],
-  demo: ['theme protocol registry relying-party', 'hono jose'],
+  demo: ['pages theme protocol registry relying-party', 'hono jose'],
   sscd: ['client machines pki protocol redis registry', 'zod'],
   transactions: ['engine machines pki protocol redis registry settles-within', 'bullmq zod'],
   workflows: ['engine machines protocol redis registry transactions', 'bullmq zod'],

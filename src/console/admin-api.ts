@@ -1,6 +1,6 @@
 /**
- * The API without a login, for the command line on the machine of the service. It runs in the
- * process of the command.
+ * The routes of all subjects: for the console, and without a login for the command line on the
+ * machine of the service. There they run in the process of the command.
  */
 import { randomUUID } from 'node:crypto';
 import { Hono } from 'hono';
@@ -9,20 +9,48 @@ import { usualView } from '../operators/views.ts';
 import { createCallbackRoutes } from './callbacks.route.ts';
 import { createCertificateRoutes } from './certificates.route.ts';
 import type { AdminApiDeps, ConsoleEnvironment, SecretDeps, UserDeps } from './deps.ts';
-import { createConsoleStreams } from './event-stream.ts';
+import { createConsoleStreams, type EventStreams } from './event-stream.ts';
 import { createReplayRoutes } from './replays.route.ts';
 import { createSecretRoutes } from './secrets.route.ts';
 import { createServiceRoutes } from './service.route.ts';
 import { createSubscriberRoutes } from './subscribers.route.ts';
 import { createTokenRoutes } from './tokens.route.ts';
-import { createDetails } from './transaction-detail.ts';
+import { createDetails, type Details } from './transaction-detail.ts';
 import { createTransactionRoutes } from './transactions.route.ts';
 import { createUserRoutes } from './users.route.ts';
 import { createWorkflowOrderRoutes } from './workflow-orders.route.ts';
 import { createWorkflowRoutes } from './workflows.route.ts';
 
+/** @param secrets Without them there are no users, tokens, secrets and keys. */
+export const mountSubjects = (
+  routes: Hono<ConsoleEnvironment>,
+  deps: AdminApiDeps,
+  secrets: (SecretDeps & UserDeps) | undefined,
+  details: Details,
+  streams: EventStreams,
+): void => {
+  routes.route('/', createTransactionRoutes(deps, details, streams));
+  for (const create of [
+    createReplayRoutes,
+    createCallbackRoutes,
+    createWorkflowRoutes,
+    createWorkflowOrderRoutes,
+    createServiceRoutes,
+    createSubscriberRoutes,
+  ]) {
+    routes.route('/', create(deps));
+  }
+  if (secrets === undefined) return;
+  routes.route('/', createUserRoutes(secrets));
+  routes.route('/', createTokenRoutes(secrets));
+  routes.route('/', createSecretRoutes({ ...deps, ...secrets }));
+  routes.route('/', createCertificateRoutes({ ...secrets, now: deps.now }));
+};
+
 /**
- * @param secrets Without them there are no users, tokens, secrets and keys.
+ * The API without a login.
+ *
+ * @param secrets As of {@link mountSubjects}.
  * @returns Rejects where a route throws, for example when Redis is down.
  */
 export const openAdminApi = (
@@ -41,22 +69,6 @@ export const openAdminApi = (
     c.set('session', session);
     return next();
   });
-  routes.route('/', createTransactionRoutes(deps, createDetails(deps), streams));
-  for (const create of [
-    createReplayRoutes,
-    createCallbackRoutes,
-    createWorkflowRoutes,
-    createWorkflowOrderRoutes,
-    createServiceRoutes,
-    createSubscriberRoutes,
-  ]) {
-    routes.route('/', create(deps));
-  }
-  if (secrets !== undefined) {
-    routes.route('/', createUserRoutes(secrets));
-    routes.route('/', createTokenRoutes(secrets));
-    routes.route('/', createSecretRoutes({ ...deps, ...secrets }));
-    routes.route('/', createCertificateRoutes({ ...secrets, now: deps.now }));
-  }
+  mountSubjects(routes, deps, secrets, createDetails(deps), streams);
   return async (request) => routes.fetch(request);
 };

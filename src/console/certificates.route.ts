@@ -72,15 +72,12 @@ export const createCertificateRoutes = ({
     return present(await certificates.revoke(c.get('session').operator, wanted.data, because, why));
   });
 
-  routes.post('/admin/api/certificates/renew', needs('operator'), json(numberBody), async (c) => {
-    const { msisdn: number, why } = c.req.valid('json');
-    return present(await certificates.renew(c.get('session').operator, number, why));
-  });
-
-  routes.post('/admin/api/certificates/reassign', needs('operator'), json(numberBody), async (c) => {
-    const { msisdn: number, why } = c.req.valid('json');
-    return present(await certificates.reassign(c.get('session').operator, number, why));
-  });
+  for (const order of ['renew', 'reassign'] as const) {
+    routes.post(`/admin/api/certificates/${order}`, needs('operator'), json(numberBody), async (c) => {
+      const { msisdn: number, why } = c.req.valid('json');
+      return present(await certificates[order](c.get('session').operator, number, why));
+    });
+  }
 
   routes.get('/admin/api/authorities', needs('viewer'), async () =>
     answer({ authorities: await certificates.authorities() }),
@@ -108,25 +105,26 @@ export const createCertificateRoutes = ({
   const backWith = (c: Context<ConsoleEnvironment>, number: string, notice: Notice): Response =>
     c.redirect(`/admin/certificates?${new URLSearchParams({ msisdn: number, notice })}`, 303);
 
-  routes.post('/admin/certificates/:order{revoke|renew|reassign}', needs('operator'), async (c) => {
-    const form = await readForm(c);
-    const number = msisdn.safeParse(form.msisdn);
-    if (!number.success) return backWith(c, '', 'certificate-unknown');
-    const { operator } = c.get('session');
-    const why = (form.why ?? '').trim().slice(0, 500) || undefined;
-    const order = c.req.param('order');
-    const because = revocationReasons.find((each) => each === form.reason) ?? 'unspecified';
-    const { data: one } = serial.optional().safeParse(form.serial);
-    if (one !== form.serial) return backWith(c, number.data, 'certificate-unknown');
-    const about = one === undefined ? { msisdn: number.data } : { serial: one };
-    const result =
-      order === 'revoke'
-        ? await certificates.revoke(operator, about, because, why)
-        : await certificates[order === 'renew' ? 'renew' : 'reassign'](operator, number.data, why);
-    const done = { revoke: 'revoked', renew: 'renewed', reassign: 'reassigned' } as const;
-    const good = `certificate-${done[order as keyof typeof done]}` as const;
-    return backWith(c, number.data, 'refused' in result ? notices[result.refused] : good);
-  });
+  const done = { revoke: 'revoked', renew: 'renewed', reassign: 'reassigned' } as const;
+  for (const order of ['revoke', 'renew', 'reassign'] as const) {
+    routes.post(`/admin/certificates/${order}`, needs('operator'), async (c) => {
+      const form = await readForm(c);
+      const number = msisdn.safeParse(form.msisdn);
+      if (!number.success) return backWith(c, '', 'certificate-unknown');
+      const { operator } = c.get('session');
+      const why = (form.why ?? '').trim().slice(0, 500) || undefined;
+      const because = revocationReasons.find((each) => each === form.reason) ?? 'unspecified';
+      const { data: one } = serial.optional().safeParse(form.serial);
+      if (one !== form.serial) return backWith(c, number.data, 'certificate-unknown');
+      const about = one === undefined ? { msisdn: number.data } : { serial: one };
+      const result =
+        order === 'revoke'
+          ? await certificates.revoke(operator, about, because, why)
+          : await certificates[order](operator, number.data, why);
+      const notice = 'refused' in result ? notices[result.refused] : (`certificate-${done[order]}` as const);
+      return backWith(c, number.data, notice);
+    });
+  }
 
   return routes;
 };

@@ -6,35 +6,17 @@
  */
 import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
+import { mountSubjects } from './admin-api.ts';
 import { answer, type Refusal, refuse } from './answers.ts';
 import { createBoardRoutes } from './board/board.route.ts';
-import { createCallbackRoutes } from './callbacks.route.ts';
-import { createCertificateRoutes } from './certificates.route.ts';
 import type { ConsoleDeps, ConsoleEnvironment } from './deps.ts';
 import { createConsoleStreams } from './event-stream.ts';
 import { describeAdminApi } from './openapi.ts';
 import { messagePage } from './pages/session-pages.ts';
-import { createReplayRoutes } from './replays.route.ts';
-import { createSecretRoutes } from './secrets.route.ts';
-import { createServiceRoutes } from './service.route.ts';
 import { createLoginRoutes } from './session/login.route.ts';
 import { consoleHeaders, createSessionCheck, isApi } from './session/session.ts';
-import { createSubscriberRoutes } from './subscribers.route.ts';
-import { createTokenRoutes } from './tokens.route.ts';
 import { createDetails } from './transaction-detail.ts';
-import { createTransactionRoutes } from './transactions.route.ts';
-import { createUserRoutes } from './users.route.ts';
 import { createViewRoutes } from './view.route.ts';
-import { createWorkflowOrderRoutes } from './workflow-orders.route.ts';
-import { createWorkflowRoutes } from './workflows.route.ts';
-
-export interface Console {
-  readonly routes: Hono<ConsoleEnvironment>;
-  /**
-   * Ends the event streams, which would delay a stop. Their readers reconnect to another process.
-   */
-  endWaiting(): void;
-}
 
 /** Enough for a list of 20 000 ids to replay. */
 const maxBodyBytes = 1_048_576;
@@ -55,7 +37,7 @@ const refuseAt = (path: string, [status, code, title]: Refusal): Response => {
 
 const limitBody = (maxSize: number) => bodyLimit({ maxSize, onError: (c) => refuseAt(c.req.path, tooLarge) });
 
-export const createConsole = (deps: ConsoleDeps): Console => {
+export const createConsole = (deps: ConsoleDeps) => {
   const streams = createConsoleStreams({ ...deps, onError: deps.log.trouble });
   const details = createDetails(deps);
   const routes = new Hono<ConsoleEnvironment>();
@@ -71,20 +53,16 @@ export const createConsole = (deps: ConsoleDeps): Console => {
   routes.use(everywhere, limitBody(maxBodyBytes));
   routes.use(everywhere, createSessionCheck(deps));
   routes.route('/', createLoginRoutes(deps));
-  routes.route('/', createTransactionRoutes(deps, details, streams));
-  routes.route('/', createReplayRoutes(deps));
-  routes.route('/', createCallbackRoutes(deps));
-  routes.route('/', createWorkflowRoutes(deps));
-  routes.route('/', createWorkflowOrderRoutes(deps));
-  routes.route('/', createCertificateRoutes(deps));
-  routes.route('/', createUserRoutes(deps));
-  routes.route('/', createSubscriberRoutes(deps));
-  routes.route('/', createTokenRoutes(deps));
-  routes.route('/', createSecretRoutes(deps));
+  mountSubjects(routes, deps, deps, details, streams);
   routes.route('/', createViewRoutes(deps));
-  routes.route('/', createServiceRoutes(deps));
   routes.route('/admin/queues', createBoardRoutes(deps, details));
   routes.get('/admin/api/openapi.json', () => answer(describeAdminApi(routes.routes)));
   routes.all(everywhere, (c) => refuseAt(c.req.path, unknown));
-  return { routes, endWaiting: streams.close };
+  return {
+    routes,
+    /** Ends the event streams, which would delay a stop. Their readers reconnect to another process. */
+    endWaiting: streams.close,
+  };
 };
+
+export type Console = ReturnType<typeof createConsole>;

@@ -9,17 +9,6 @@ import type { Operators } from '../operators/operators.ts';
 import { refuse } from './answers.ts';
 import type { ConsoleSession } from './deps.ts';
 
-export interface EventStreams {
-  /** @param begin Given how to send; what it returns is called at the end. */
-  open(
-    c: Pick<Context, 'req'>,
-    session: ConsoleSession,
-    begin: (send: (event: string, data: object) => void) => () => void,
-  ): Response;
-  /** Ends all of them, and lets no new one begin. */
-  close(): void;
-}
-
 const maxOfOne = 16;
 
 export const createConsoleStreams = ({
@@ -28,11 +17,16 @@ export const createConsoleStreams = ({
 }: {
   readonly operators: Pick<Operators, 'isStillIn'>;
   readonly onError: (error: Error) => void;
-}): EventStreams => {
+}) => {
   const stopping = new AbortController();
   const open = createEventStreams({ stopping: stopping.signal, maxOfOne, onError });
   return {
-    open: (c, session, begin) => {
+    /** @param begin Given how to send; what it returns is called at the end. */
+    open: (
+      c: Pick<Context, 'req'>,
+      session: ConsoleSession,
+      begin: (send: (event: string, data: object) => void) => () => void,
+    ): Response => {
       const opened = open(
         c,
         session.operator.name,
@@ -46,6 +40,9 @@ export const createConsoleStreams = ({
       if (opened === 'stopping') return refuse(503, 'stopping', 'This process is stopping');
       return opened === 'too-many' ? refuse(429, 'too-many', 'You have too many streams open') : opened;
     },
-    close: () => stopping.abort(),
+    /** Ends all of them, and lets no new one begin. */
+    close: (): void => stopping.abort(),
   };
 };
+
+export type EventStreams = ReturnType<typeof createConsoleStreams>;

@@ -1,5 +1,5 @@
 /**
- * The filter of transactions: reads it from forms, addresses and programs, for the search.
+ * The filters of transactions and of workflows, read from forms, addresses and programs.
  *
  * Programs get an error for a field that cannot be read. A page shows the error beside the field
  * and searches nothing, because a mistyped filter must not look like an empty result, or replay too
@@ -7,9 +7,12 @@
  */
 import { z } from 'zod';
 import type { HistoryFilter } from '../history/filter.ts';
+import type { Role } from '../operators/operator.ts';
 import { faultCodes } from '../protocol/fault.ts';
 import { profileNames } from '../protocol/requests.ts';
+import { statuses } from '../workflows/listing.ts';
 import { count, text, time } from './input.ts';
+import { seesPeople } from './redaction.ts';
 
 export const states = ['submitted', 'pending', 'signed', 'failed', 'receipted'] as const;
 export const openStates = ['submitted', 'pending'] as const;
@@ -43,10 +46,19 @@ export const transactionFilter = z
 export type FilterField = keyof typeof transactionFilter.shape;
 type Filter = z.output<typeof transactionFilter>;
 
+const { apId, msisdn, from, to, text: part } = transactionFilter.shape;
+export const workflowFilter = z
+  .object({ status: z.enum(statuses, { error: 'must be a status' }), name: text(64) })
+  .partial()
+  .extend({ apId, msisdn, from, to, text: part });
+export type WorkflowField = keyof typeof workflowFilter.shape;
+
 /** Each field's label on pages, and its error. */
-export const filterLabels: Readonly<Record<FilterField, readonly [label: string, problem: string]>> = {
+export const filterLabels = {
   state: ['State', 'Choose a state of the list'],
+  status: ['Status', 'Choose a status of the list'],
   fault: ['Fault', 'Fault codes are three digits, such as 401'],
+  name: ['Workflow', 'This is too long'],
   apId: ['Application', 'This is too long'],
   msisdn: ['Number', 'A number with its country code, such as +41 79 …'],
   profile: ['Profile', 'Choose a profile of the list'],
@@ -54,55 +66,73 @@ export const filterLabels: Readonly<Record<FilterField, readonly [label: string,
   from: ['From', 'A date and a time, UTC'],
   to: ['Until', 'A date and a time, UTC'],
   text: ['Text', 'This is too long'],
-};
-const filterFields = Object.keys(filterLabels) as FilterField[];
+} as const satisfies Record<FilterField | WorkflowField, readonly [label: string, problem: string]>;
+const fieldsOf = <Field extends string>(shape: Readonly<Record<Field, unknown>>) =>
+  Object.keys(shape) as Field[];
 const maxText = 256;
 
 /** The fields as written, without empty ones. */
-export type FilterForm = Readonly<Partial<Record<FilterField, string>>>;
+export type FilterForm<Field extends string = FilterField> = {
+  readonly [name in Field]?: string | undefined;
+};
 
-export interface ReadFilter {
-  readonly form: FilterForm;
-  readonly filter: HistoryFilter;
+export interface ReadFilter<Field extends string = FilterField, Filter = HistoryFilter> {
+  readonly form: FilterForm<Field>;
+  readonly filter: Filter;
   /** Errors by field. */
-  readonly problems: Readonly<Partial<Record<FilterField, string>>>;
+  readonly problems: FilterForm<Field>;
 }
+/** What a page shows of it. */
+export type FormFields<Field extends string> = Omit<ReadFilter<Field>, 'filter'>;
 
 /** Fields that the search would ignore: none, or this file does not compile. */
 type Unsearched = Exclude<FilterField, keyof HistoryFilter | 'state' | 'fault'>;
 
-type Defined<T> = { [Name in keyof T]: Exclude<T[Name], undefined> };
+export const filterOf = ({ state, fault, ...others }: Filter): HistoryFilter =>
+  ({ ...others, states: state, faults: fault }) satisfies Record<Unsearched, never>;
 
-export const filterOf = ({ state, fault, ...others }: Filter): HistoryFilter => {
-  const all = { ...others, states: state, faults: fault } satisfies Record<Unsearched, never>;
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as Defined<
-    typeof all
-  >;
-};
+type Fields = FilterForm<string>;
 
-/** @param fields Of an address or a form. */
-export const readFilter = (fields: Readonly<Partial<Record<string, string>>>): ReadFilter => {
-  const form: Partial<Record<FilterField, string>> = {};
-  const problems: Partial<Record<FilterField, string>> = {};
-  const read: Partial<Record<FilterField, unknown>> = {};
-  for (const name of filterFields) {
+const readFields = <Field extends FilterField | WorkflowField, Filter>(
+  { shape }: z.ZodType<Filter> & { readonly shape: Readonly<Record<Field, z.ZodType>> },
+  fields: Fields,
+): ReadFilter<Field, Filter> => {
+  const form: Partial<Record<Field, string>> = {};
+  const problems: Partial<Record<Field, string>> = {};
+  const filter: Partial<Record<Field, unknown>> = {};
+  for (const name of fieldsOf(shape)) {
     const written = (fields[name] ?? '').trim();
     if (written === '') continue;
     form[name] = written.slice(0, maxText);
-    const found = transactionFilter.shape[name].safeParse(written);
+    const found = shape[name].safeParse(written);
     if (written.length > maxText) problems[name] = 'This is too long';
-    else if (found.success) read[name] = found.data;
+    else if (found.success) filter[name] = found.data;
     else problems[name] = filterLabels[name][1];
   }
-  return { form, filter: filterOf(read as Filter), problems };
+  return { form, filter: filter as Filter, problems };
 };
+
+/** @param fields Of an address or a form. */
+export const readFilter = (fields: Fields): ReadFilter => {
+  const { filter, ...read } = readFields(transactionFilter, fields);
+  return { ...read, filter: filterOf(filter) };
+};
+
+/** @param fields Of an address. */
+export const readWorkflowFilter = (fields: Fields) => readFields(workflowFilter, fields);
+
+/** A role that may not see numbers may not guess them either. */
+export const withoutGuesses = <Read extends FormFields<'msisdn'>>(read: Read, role: Role): Read =>
+  seesPeople(role) || read.form.msisdn === undefined
+    ? read
+    : { ...read, problems: { ...read.problems, msisdn: 'Your role does not see numbers' } };
 
 /** The time without its zone, as browsers write it into a field. */
 export const fieldTime = (at: number): string => new Date(at).toISOString().slice(0, -1);
 
 /** Labels and values, for a plan. */
 export const filterWords = (form: FilterForm): readonly (readonly [name: string, value: string])[] =>
-  filterFields.flatMap((name) => {
+  fieldsOf(transactionFilter.shape).flatMap((name) => {
     const value = form[name];
     if (value === undefined) return [];
     const isTime = name === 'from' || name === 'to';

@@ -7,11 +7,12 @@ import { streamSSE } from 'hono/streaming';
 import { z } from 'zod';
 import type { Overview } from '../history/overview.ts';
 import { auditActions, doneBy } from '../operators/audit.ts';
+import { askedIn } from '../pages/assets.ts';
 import { toError } from '../redis/to-error.ts';
 import { answer, badCursor, refuse } from './answers.ts';
 import type { AdminApiDeps, ConsoleEnvironment } from './deps.ts';
 import { paged, query, text, time } from './input.ts';
-import { assets } from './pages/assets.ts';
+import { serveConsoleAsset } from './pages/assets.ts';
 import { auditPage } from './pages/audit-page.ts';
 import { overviewPage, type Range, ranges } from './pages/overview-page.ts';
 import { refusalsPage } from './pages/refusals-page.ts';
@@ -34,11 +35,10 @@ export const createServiceRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment
   const { history, indexed, audit, shards, providers, sandbox, log, now } = deps;
   const routes = new Hono<ConsoleEnvironment>();
 
-  for (const [name, { type, content }] of Object.entries(assets)) {
-    routes.get(`/admin/assets/${name}`, (c) =>
-      c.body(content, 200, { 'content-type': type, 'cache-control': 'public, max-age=31536000, immutable' }),
-    );
-  }
+  routes.get(
+    '/admin/assets/:name',
+    async (c, next) => serveConsoleAsset(c.req.param('name'), askedIn(c)) ?? next(),
+  );
 
   routes.get('/admin/api/session', (c) => {
     const { operator, csrf } = c.get('session');

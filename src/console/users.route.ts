@@ -12,7 +12,8 @@ import { type ShownUser, type UsersModel, usersPage } from './pages/users-page.t
 import { needs } from './session/session.ts';
 
 /** `oneself`: prevents that an admin locks themselves out. */
-type Change = SubjectResult | 'oneself';
+type Change = SubjectResult | 'bad-password' | 'oneself';
+type Make = (by: Operator, name: string) => Promise<Change>;
 
 const errors = {
   'bad-name': 'name must be 1 to 64 lower-case letters, digits, ., _, @ or -; a few are reserved',
@@ -21,7 +22,7 @@ const errors = {
   'no-way-in': 'password, msisdn or oidcSubject is needed',
 } as const;
 
-const refusals: Readonly<Record<Exclude<Change, 'changed'> | 'bad-password', Refusal>> = {
+const refusals: Readonly<Record<Exclude<Change, 'changed'>, Refusal>> = {
   unknown: [404, 'unknown', 'There is no such user'],
   configured: [409, 'configured', 'The user is in the configuration file and is changed there'],
   exists: [409, 'exists', 'oidcSubject belongs to another user'],
@@ -31,7 +32,7 @@ const refusals: Readonly<Record<Exclude<Change, 'changed'> | 'bad-password', Ref
   oneself: [409, 'oneself', 'Another admin has to change this user'],
 };
 
-const notices: Readonly<Record<Change | 'bad-password', Notice>> = {
+const notices: Readonly<Record<Change, Notice>> = {
   changed: 'user-changed',
   unknown: 'user-unknown',
   configured: 'user-configured',
@@ -72,10 +73,7 @@ export const createUserRoutes = ({
   const routes = new Hono<ConsoleEnvironment>();
   const list = async (): Promise<readonly ShownUser[]> => (await users.list()).map(shown);
 
-  const change = async <Result extends string>(
-    c: Context<ConsoleEnvironment>,
-    make: (by: Operator, name: string) => Promise<Result>,
-  ): Promise<Result | 'oneself'> => {
+  const change = async (c: Context<ConsoleEnvironment>, make: Make): Promise<Change> => {
     const { operator } = c.get('session');
     const name = c.req.param('name') ?? '';
     return name === operator.name ? 'oneself' : make(operator, name);
@@ -114,39 +112,30 @@ export const createUserRoutes = ({
     }
   });
 
-  routes.put('/admin/api/users/:name/role', needs('admin'), json(z.strictObject({ role })), async (c) => {
+  const answerChange = async (c: Context<ConsoleEnvironment>, make: Make) =>
+    present(await change(c, make), 'changed', refusals);
+
+  routes.put('/admin/api/users/:name/role', needs('admin'), json(z.strictObject({ role })), (c) => {
     const { role } = c.req.valid('json');
-    return present(await change(c, (by, name) => users.setRole(by, name, role)), 'changed', refusals);
+    return answerChange(c, (by, name) => users.setRole(by, name, role));
   });
 
-  routes.put(
-    '/admin/api/users/:name/password',
-    needs('admin'),
-    json(z.strictObject({ password })),
-    async (c) => {
-      const { password } = c.req.valid('json');
-      return present(
-        await change(c, (by, name) => users.setPassword(by, name, password)),
-        'changed',
-        refusals,
-      );
-    },
-  );
+  routes.put('/admin/api/users/:name/password', needs('admin'), json(z.strictObject({ password })), (c) => {
+    const { password } = c.req.valid('json');
+    return answerChange(c, (by, name) => users.setPassword(by, name, password));
+  });
 
-  routes.put('/admin/api/users/:name/phone', needs('admin'), json(phone), async (c) => {
+  routes.put('/admin/api/users/:name/phone', needs('admin'), json(phone), (c) => {
     const subject = readSubject(c.req.valid('json'));
     if (subject instanceof Response) return subject;
     if (subject === undefined) return refuse(400, 'bad-request', 'msisdn or oidcSubject is needed');
-    return present(await change(c, (by, name) => users.setSubject(by, name, subject)), 'changed', refusals);
+    return answerChange(c, (by, name) => users.setSubject(by, name, subject));
   });
 
-  routes.delete('/admin/api/users/:name/phone', needs('admin'), async (c) =>
-    present(await change(c, (by, name) => users.setSubject(by, name, undefined)), 'changed', refusals),
-  );
+  const removePhone: Make = (by, name) => users.setSubject(by, name, undefined);
+  routes.delete('/admin/api/users/:name/phone', needs('admin'), (c) => answerChange(c, removePhone));
 
-  routes.delete('/admin/api/users/:name', needs('admin'), async (c) =>
-    present(await change(c, users.remove), 'changed', refusals),
-  );
+  routes.delete('/admin/api/users/:name', needs('admin'), (c) => answerChange(c, users.remove));
 
   /** The number is in the body: addresses are logged. */
   routes.post('/admin/api/subject', needs('admin'), json(z.strictObject({ msisdn: text(40) })), (c) => {
@@ -192,18 +181,18 @@ export const createUserRoutes = ({
     return password === undefined ? backWith(c, 'user-with-phone') : show(c, { secret: { name, password } });
   });
 
+  const showChange = async (c: Context<ConsoleEnvironment>, make: Make): Promise<Response> =>
+    backWith(c, notices[await change(c, make)]);
+
   routes.post('/admin/users/:name/phone', needs('admin'), async (c) => {
     const { phone } = await readForm(c);
     const subject = subjectOf(phone);
-    const result = await change(c, async (by, name) =>
+    return showChange(c, async (by, name) =>
       subject === undefined ? 'bad-subject' : users.setSubject(by, name, subject),
     );
-    return backWith(c, notices[result]);
   });
 
-  routes.post('/admin/users/:name/phone/remove', needs('admin'), async (c) =>
-    backWith(c, notices[await change(c, (by, name) => users.setSubject(by, name, undefined))]),
-  );
+  routes.post('/admin/users/:name/phone/remove', needs('admin'), (c) => showChange(c, removePhone));
 
   routes.post('/admin/users/:name/password', needs('admin'), async (c) => {
     const password = readablePassword();
@@ -216,10 +205,9 @@ export const createUserRoutes = ({
   routes.post('/admin/users/:name/role', needs('admin'), async (c) => {
     const { role: written } = await readForm(c);
     const role = roles.find((each) => each === written);
-    const result = await change(c, async (by, name) =>
+    return showChange(c, async (by, name) =>
       role === undefined ? 'unknown' : users.setRole(by, name, role),
     );
-    return backWith(c, notices[result]);
   });
 
   routes.post('/admin/users/:name/remove', needs('admin'), async (c) => {

@@ -1,14 +1,13 @@
 /** Workflows: the list, one of them, a branch asked again, and cancel. Pages and API. */
-import { Hono } from 'hono';
-import { z } from 'zod';
+import { type Context, Hono } from 'hono';
+import type { z } from 'zod';
 import type { ProcessOrder } from '../../machines/process-actions.ts';
 import { doneBy, type NewAuditEntry, noted } from '../operators/audit.ts';
-import type { Operator, Role } from '../operators/operator.ts';
-import { statuses } from '../workflows/listing.ts';
+import type { Operator } from '../operators/operator.ts';
 import { answer, badCursor, present, type Refusal, refuse } from './answers.ts';
 import { boardPathOf } from './board/flow.ts';
 import type { AdminApiDeps, ConsoleEnvironment } from './deps.ts';
-import { filterLabels, transactionFilter } from './filter.ts';
+import { readWorkflowFilter, withoutGuesses, workflowFilter } from './filter.ts';
 import { json, optionalReasonBody, paged, query, readForm, reasonBody, text } from './input.ts';
 import { type Notice, readNotice } from './pages/notices.ts';
 import { unknownPage } from './pages/session-pages.ts';
@@ -18,27 +17,7 @@ import { seesPeople } from './redaction.ts';
 import { needs } from './session/session.ts';
 import { createWorkflowDetails } from './workflow-detail.ts';
 
-const { apId, msisdn, from, to, text: part } = transactionFilter.shape;
-const filter = z
-  .object({ status: z.enum(statuses, { error: 'must be a status' }), name: text(64) })
-  .partial()
-  .extend({ apId, msisdn, from, to, text: part });
-type FilterField = keyof typeof filter.shape;
-const labels: Readonly<Record<FilterField, readonly [label: string, problem: string]>> = {
-  ...filterLabels,
-  status: ['Status', 'Choose a status of the list'],
-  name: ['Workflow', 'This is too long'],
-};
-const filterFields = Object.keys(filter.shape) as FilterField[];
-
-/** For the page. @returns Label and error of a field. */
-const problemOf = ({ error, data }: z.ZodSafeParseResult<z.output<typeof filter>>, role: Role) => {
-  if (data?.msisdn !== undefined && !seesPeople(role))
-    return [labels.msisdn[0], 'Your role does not see numbers'] as const;
-  const field = filterFields.find((name) => name === error?.issues[0]?.path[0]);
-  return field && labels[field];
-};
-const listQuery = filter.extend(paged(50, 200));
+const listQuery = workflowFilter.extend(paged(50, 200));
 const againBody = optionalReasonBody.extend({ step: text(64), key: text(32) });
 const rowsOnPage = 50;
 const maxReason = 500;
@@ -147,23 +126,15 @@ export const createWorkflowRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironmen
   });
 
   routes.get('/admin/workflows', async (c) => {
-    const given = Object.fromEntries(
-      filterFields.flatMap((name) => {
-        const value = c.req.query(name)?.trim();
-        return value ? [[name, value] as const] : [];
-      }),
-    );
     const session = c.get('session');
-    const read = filter.safeParse(given);
-    const problem = problemOf(read, session.operator.role);
+    const read = withoutGuesses(readWorkflowFilter(c.req.query()), session.operator.role);
     const cursor = c.req.query('cursor') || undefined;
-    const isRead = read.success && problem === undefined;
-    const page = isRead ? await workflows.list(read.data, { limit: rowsOnPage, cursor }) : undefined;
+    const isRead = Object.keys(read.problems).length === 0;
+    const page = isRead ? await workflows.list(read.filter, { limit: rowsOnPage, cursor }) : undefined;
     if (isRead && page === undefined) return c.html(unknownPage('page of the list'), 404);
     const html = workflowsPage({
       session,
-      form: given,
-      problem,
+      read,
       rows: await details.rows(page?.rows ?? [], session.operator.role),
       next: page?.cursor,
       isFirst: cursor === undefined,
@@ -183,22 +154,22 @@ export const createWorkflowRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironmen
     return c.html(workflowPage({ session, detail, workflow, notice, board }));
   });
 
-  const orders = {
-    cancel: [cancel, 'workflow-cancelled'],
-    again: [askAgain, 'asked'],
-  } as const;
-  for (const order of ['cancel', 'again'] as const) {
-    routes.post(`/admin/workflows/:id/${order}`, needs('operator'), async (c) => {
-      const id = c.req.param('id');
-      const { reason = '', step = '', key = '' } = await readForm(c);
-      const { operator } = c.get('session');
-      const done =
-        order === 'cancel'
-          ? await cancel(id, operator, reason)
-          : await askAgain(id, operator, { step, key, reason });
-      if (done === 'unknown') return c.html(unknownPage('workflow'), 404);
-      return c.redirect(`${pathOf(id)}?notice=${done === 'done' ? orders[order][1] : notices[done]}`, 303);
-    });
-  }
+  const showDone = (c: Context, id: string, done: Done, good: Notice) =>
+    done === 'unknown'
+      ? c.html(unknownPage('workflow'), 404)
+      : c.redirect(`${pathOf(id)}?notice=${done === 'done' ? good : notices[done]}`, 303);
+
+  routes.post('/admin/workflows/:id/cancel', needs('operator'), async (c) => {
+    const id = c.req.param('id');
+    const { reason = '' } = await readForm(c);
+    return showDone(c, id, await cancel(id, c.get('session').operator, reason), 'workflow-cancelled');
+  });
+
+  routes.post('/admin/workflows/:id/again', needs('operator'), async (c) => {
+    const id = c.req.param('id');
+    const { reason = '', step = '', key = '' } = await readForm(c);
+    return showDone(c, id, await askAgain(id, c.get('session').operator, { step, key, reason }), 'asked');
+  });
+
   return routes;
 };

@@ -9,6 +9,8 @@ import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { askedIn } from '../pages/assets.ts';
+import { readOrigin } from '../pages/form.ts';
 import { demoCallbackPath } from '../registry/demo-clients.ts';
 import {
   checkGrantedScope,
@@ -16,7 +18,6 @@ import {
   readAuthorizationResponse,
   validateIdToken,
 } from '../relying-party/index.ts';
-import { icon } from '../theme.ts';
 import {
   authorisationRequest,
   createLoginStates,
@@ -26,7 +27,7 @@ import {
   newSecrets,
   readChoices,
 } from './login.ts';
-import { type Html, isFromOwnPage, pageHeaders } from './markup.ts';
+import { demoHeaders, type Html } from './markup.ts';
 import { type Answered, createProviderCalls, presentable, shortened, textOf } from './provider-calls.ts';
 import { pushedPage, refusedPage } from './pushed-page.ts';
 import {
@@ -38,7 +39,7 @@ import {
   unreachablePage,
 } from './result-page.ts';
 import { startPage } from './start-page.ts';
-import { stylesheet } from './stylesheet.ts';
+import { serve } from './stylesheet.ts';
 
 export interface DemoOptions {
   /** Origin at which browsers reach this server, and of which the issuer is made. */
@@ -54,7 +55,6 @@ export interface DemoOptions {
 
 const cookieName = 'paraph_demo_login';
 const maxFormBytes = 8192;
-const assetSeconds = 86_400;
 
 /** For display only, beside the result of the checks. */
 const readUnchecked = (token: string): Pick<ReadIdToken, 'header' | 'claims'> => {
@@ -78,7 +78,7 @@ export const createDemoRoutes = ({ publicUrl, selfUrl, now, stateKey, fetch, log
   });
 
   const answer = async (c: Context, page: Html, status: 200 | 400 | 403 | 413 | 502 = 200) => {
-    for (const [name, value] of Object.entries(pageHeaders(publicUrl()))) c.header(name, value);
+    for (const [name, value] of Object.entries(demoHeaders(publicUrl()))) c.header(name, value);
     return c.html(await page, status);
   };
 
@@ -148,7 +148,8 @@ export const createDemoRoutes = ({ publicUrl, selfUrl, now, stateKey, fetch, log
     bodyLimit({ maxSize: maxFormBytes, onError: (c) => answer(c, startPage(publicUrl()), 413) }),
     async (c) => {
       const choices = readChoices(new URLSearchParams(await c.req.text()));
-      if (!isFromOwnPage(c.req.raw.headers, publicUrl())) {
+      // Every browser says where a form comes from; one that does not is asked to send it once more.
+      if (readOrigin(c, publicUrl()) !== 'ours') {
         return answer(c, startPage(publicUrl(), choices, true), 403);
       }
       const secrets = newSecrets();
@@ -182,16 +183,7 @@ export const createDemoRoutes = ({ publicUrl, selfUrl, now, stateKey, fetch, log
       : finish(c, login, returned.code, shown);
   });
 
-  const assets = { 'demo.css': [stylesheet, 'text/css;charset=UTF-8'], 'icon.svg': [icon, 'image/svg+xml'] };
-  for (const [name, [content = '', type = '']] of Object.entries(assets)) {
-    app.get(`/demo/${name}`, (c) =>
-      c.body(content, 200, {
-        'content-type': type,
-        'cache-control': `public, max-age=${assetSeconds}`,
-        'x-content-type-options': 'nosniff',
-      }),
-    );
-  }
+  app.get('/demo/:name', async (c, next) => serve(c.req.param('name'), askedIn(c)) ?? next());
 
   app.onError((error, c) => {
     log.trouble(error);

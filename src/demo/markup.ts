@@ -1,10 +1,13 @@
 /** The frame of the pages and their parts. The templates escape what is put into them. */
 import { html, raw } from 'hono/html';
+import { pageHeaders } from '../pages/headers.ts';
+import { headStart } from '../pages/layout.ts';
+import type { Html } from '../pages/markup.ts';
 import { flourish } from '../theme.ts';
 import type { Exchange } from './provider-calls.ts';
-import { stylesheetVersion } from './stylesheet.ts';
+import { versioned } from './stylesheet.ts';
 
-export type Html = ReturnType<typeof html>;
+export type { Html };
 
 /** Text whose backticks mean code. */
 export const words = (text: string): readonly (string | Html)[] =>
@@ -58,13 +61,10 @@ export const banner = (kind: 'good' | 'bad' | 'plain', title: string, sentences:
 export const layout = (title: string, content: Html): Html => html`<!doctype html>
 <html lang="en">
 <head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="robots" content="noindex">
+${headStart}
 <title>${title} · Paraph</title>
-<link rel="icon" href="/demo/icon.svg">
-<link rel="stylesheet" href="/demo/demo.css?v=${stylesheetVersion}">
+<link rel="icon" href="/demo/${versioned('icon.svg')}">
+<link rel="stylesheet" href="/demo/${versioned('demo.css')}">
 </head>
 <body>
 <a class="skip" href="#content">Skip to content</a>
@@ -83,23 +83,8 @@ ${content}
  * the public address. The referrer stays within this origin: with none at all, browsers would not
  * say where a form came from.
  */
-export const pageHeaders = (publicUrl: string): Readonly<Record<string, string>> => ({
+export const demoHeaders = (publicUrl: string): Readonly<Record<string, string>> => ({
+  ...pageHeaders,
   'content-security-policy': `default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self' ${publicUrl}; frame-ancestors 'none'; base-uri 'none'`,
-  'cache-control': 'no-store',
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=()',
   'referrer-policy': 'same-origin',
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
 });
-
-/**
- * Whether a form was sent by a page of this server, so that no other site can begin a login. Every
- * browser says where a POST comes from; one that does not is asked to send the form once more.
- */
-export const isFromOwnPage = (headers: Headers, publicUrl: string): boolean => {
-  const site = headers.get('sec-fetch-site');
-  if (site !== null) return site === 'same-origin';
-  return headers.get('origin') === publicUrl;
-};

@@ -21,20 +21,20 @@ import type { TransactionRow } from './row.ts';
 
 /** Each member narrows; of a list, one entry has to match. */
 export interface HistoryFilter {
-  readonly states?: readonly SignatureState[];
+  readonly states?: readonly SignatureState[] | undefined;
   /** Codes: 401. Only failed transactions have one. */
-  readonly faults?: readonly number[];
-  readonly apId?: string;
+  readonly faults?: readonly number[] | undefined;
+  readonly apId?: string | undefined;
   /** With or without the plus sign. */
-  readonly msisdn?: string;
-  readonly profile?: ProfileName;
-  readonly attemptsAtMost?: number;
+  readonly msisdn?: string | undefined;
+  readonly profile?: ProfileName | undefined;
+  readonly attemptsAtMost?: number | undefined;
   /** Submitted at or after, milliseconds since the epoch. */
-  readonly from?: number;
+  readonly from?: number | undefined;
   /** Submitted before. */
-  readonly to?: number;
+  readonly to?: number | undefined;
   /** Part of the MSSP_TransID or AP_TransID (its first 44 bytes); case counts. Empty is none. */
-  readonly text?: string;
+  readonly text?: string | undefined;
 }
 
 export interface Retention {

@@ -16,8 +16,6 @@ import type { TransactionRow } from './row.ts';
 import { type Page, search } from './search.ts';
 import { createWatch } from './watch.ts';
 
-const maxRows = 500;
-
 export const createHistory = (options: {
   readonly redis: RedisClient;
   readonly prefix: string;
@@ -48,7 +46,7 @@ export const createHistory = (options: {
      * Transactions by filter, newest first. A page may have fewer rows than its limit, even none,
      * and yet a cursor.
      *
-     * @param page `limit` is cut to 1 to 500; `cursor` is that of the page before.
+     * @param page `limit` is 1 to 500; `cursor` is that of the page before.
      * @returns Undefined when the cursor is malformed.
      */
     search: async (
@@ -64,8 +62,7 @@ export const createHistory = (options: {
           return { rows, total: rows.length };
         }
       }
-      const rows = Math.min(Math.max(Math.trunc(limit), 1), maxRows);
-      return search({ redis, shards, retention, now }, filter, { limit: rows, cursor });
+      return search({ redis, shards, retention, now }, filter, { limit, cursor });
     },
 
     /** @param sinceMs Milliseconds since the epoch, at most 31 days ago. */

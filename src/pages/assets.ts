@@ -4,6 +4,7 @@
  * time. A logo is an SVG and could hold a script, which its policy forbids.
  */
 import { hash } from 'node:crypto';
+import type { Context } from 'hono';
 import type { LoginLanguage, OauthBranding } from '../registry/oauth-client.ts';
 import { inkOn, plainColour } from './colours.ts';
 import { script } from './script.ts';
@@ -25,31 +26,60 @@ export interface PageFrame {
 const icon = ({ color }: OauthBranding): string =>
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 48 48"><rect width="48" height="48" rx="10" fill="${plainColour(color)}"/><path d="M19 9h10a3 3 0 0 1 3 3v24a3 3 0 0 1-3 3H19a3 3 0 0 1-3-3V12a3 3 0 0 1 3-3zM22.5 34h3" fill="none" stroke="${inkOn(color)}" stroke-width="3" stroke-linecap="round"/></svg>`;
 
-interface Asset {
-  readonly type: string;
-  readonly content: string;
-  readonly hash: string;
+const yearSeconds = 31_536_000;
+
+export interface Asked {
+  /** Without the question mark. */
+  readonly query: string;
+  readonly ifNoneMatch: string | undefined;
 }
 
-const assetOf = (type: string, content: string): Asset => ({
-  type,
-  content,
-  hash: hash('sha256', content, 'base64url').slice(0, 12),
+export const askedIn = ({ req }: Context): Asked => ({
+  query: new URL(req.url).search.slice(1),
+  ifNoneMatch: req.header('if-none-match'),
 });
 
-const scriptAsset = assetOf('text/javascript;charset=UTF-8', script);
+export const createAssets = (files: Readonly<Record<string, readonly [type: string, content: string]>>) => {
+  const assets = new Map(
+    Object.entries(files).map(([name, [type, content]]) => {
+      return [name, { type, content, version: hash('sha256', content, 'base64url').slice(0, 12) }];
+    }),
+  );
+  return {
+    /** `login.css?v=…` */
+    versioned: (name: string): string => `${name}?v=${assets.get(name)?.version}`,
+    serve: (name: string, { query, ifNoneMatch }: Asked): Response | undefined => {
+      const asset = assets.get(name);
+      if (asset === undefined) return undefined;
+      const { type, content, version } = asset;
+      const etag = `"${version}"`;
+      const headers = {
+        etag,
+        'cache-control': query === `v=${version}` ? `public, max-age=${yearSeconds}, immutable` : 'no-cache',
+        'content-security-policy':
+          "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox",
+        'cross-origin-resource-policy': 'same-origin',
+        'x-content-type-options': 'nosniff',
+      };
+      if (ifNoneMatch === etag) return new Response(null, { status: 304, headers });
+      return new Response(content, { headers: { ...headers, 'content-type': type } });
+    },
+  };
+};
 
-const known = new WeakMap<OauthBranding, ReadonlyMap<string, Asset>>();
+type Assets = ReturnType<typeof createAssets>;
+const known = new WeakMap<OauthBranding, Assets>();
 
-const assetsOf = (branding: OauthBranding): ReadonlyMap<string, Asset> => {
-  const found = known.get(branding);
-  if (found !== undefined) return found;
-  const assets = new Map([
-    ['login.css', assetOf('text/css;charset=UTF-8', stylesheet(branding))],
-    ['login.js', scriptAsset],
-    ['icon.svg', assetOf('image/svg+xml', icon(branding))],
-  ]);
-  if (branding.logoSvg !== undefined) assets.set('logo.svg', assetOf('image/svg+xml', branding.logoSvg));
+const assetsOf = (branding: OauthBranding): Assets => {
+  const { logoSvg } = branding;
+  const assets =
+    known.get(branding) ??
+    createAssets({
+      'login.css': ['text/css;charset=UTF-8', stylesheet(branding)],
+      'login.js': ['text/javascript;charset=UTF-8', script],
+      'icon.svg': ['image/svg+xml', icon(branding)],
+      ...(logoSvg !== undefined && { 'logo.svg': ['image/svg+xml', logoSvg] }),
+    });
   known.set(branding, assets);
   return assets;
 };
@@ -57,27 +87,7 @@ const assetsOf = (branding: OauthBranding): ReadonlyMap<string, Asset> => {
 export const assetAddress = (
   { path, branding }: Pick<PageFrame, 'path' | 'branding'>,
   name: 'login.css' | 'login.js' | 'icon.svg' | 'logo.svg',
-): string => `${path}/assets/${name}?v=${assetsOf(branding).get(name)?.hash}`;
+): string => `${path}/assets/${assetsOf(branding).versioned(name)}`;
 
-const yearSeconds = 31_536_000;
-
-/** @param query Without the question mark. */
-export const serveAsset = (
-  name: string,
-  branding: OauthBranding,
-  { query, ifNoneMatch }: { readonly query: string; readonly ifNoneMatch: string | undefined },
-): Response | undefined => {
-  const asset = assetsOf(branding).get(name);
-  if (asset === undefined) return undefined;
-  const etag = `"${asset.hash}"`;
-  const headers = {
-    etag,
-    'cache-control': query === `v=${asset.hash}` ? `public, max-age=${yearSeconds}, immutable` : 'no-cache',
-    'content-security-policy':
-      "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox",
-    'cross-origin-resource-policy': 'same-origin',
-    'x-content-type-options': 'nosniff',
-  };
-  if (ifNoneMatch === etag) return new Response(null, { status: 304, headers });
-  return new Response(asset.content, { headers: { ...headers, 'content-type': asset.type } });
-};
+export const serveAsset = (name: string, branding: OauthBranding, asked: Asked): Response | undefined =>
+  assetsOf(branding).serve(name, asked);

@@ -1,7 +1,8 @@
 /** Reads forms of HTTP requests. */
 import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
 import type { Context } from 'hono';
-import { isInUtf8 } from '../request-body.ts';
+import { type BodyLimits, isInUtf8, readBody } from '../request-body.ts';
 
 export type Parameters = ReadonlyMap<string, string>;
 
@@ -61,13 +62,31 @@ export const isForm = (contentType: string | undefined): boolean =>
  * @param sent The Origin header.
  * @param fetchSite The Sec-Fetch-Site header.
  */
-export const isFromOurPage = (
-  sent: string | undefined,
-  fetchSite: string | undefined,
-  origin: string,
-): boolean =>
+const isFromOurPage = (sent: string | undefined, fetchSite: string | undefined, origin: string): boolean =>
   (sent === undefined || sent === 'null' || sent === origin) &&
   (fetchSite === undefined || fetchSite === 'same-origin' || fetchSite === 'none');
+
+const bodyStatuses = { bodyTooLarge: 413, bodyTooSlow: 408, bodyIncomplete: 400 } as const;
+
+/**
+ * Reads a form of one of our pages.
+ *
+ * @param origin Of these pages.
+ * @returns Its fields, or the status of the refusal.
+ */
+export const readPageForm = async (
+  { req }: Context,
+  incoming: IncomingMessage | undefined,
+  origin: string,
+  limits: BodyLimits,
+): Promise<Parameters | 400 | 403 | 408 | 413 | 415> => {
+  if (!isForm(req.header('content-type'))) return 415;
+  const read = await readBody(req.raw, incoming, limits);
+  if (!read.ok) return bodyStatuses[read.reason];
+  const parsed = parseForm(read.bytes);
+  if (!parsed.ok) return 400;
+  return isFromOurPage(req.header('origin'), req.header('sec-fetch-site'), origin) ? parsed.form : 403;
+};
 
 /**
  * Whether one of our pages made the request, by the browser's headers: `Sec-Fetch-Site` comes with

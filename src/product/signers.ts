@@ -10,8 +10,8 @@ import type { Source } from '../registry/rate-limiter.ts';
 import { createTaskLinks, linkTo } from '../tasks/links.ts';
 import { readMailTemplates } from '../tasks/mail-templates.ts';
 import { createSignerMails } from '../tasks/signer-mail.ts';
-import { createTasks } from '../tasks/signer-tasks.ts';
 import { createTaskRoutes } from '../tasks/tasks.route.ts';
+import { createTasks } from '../tasks/tasks.ts';
 import type { Core } from './core.ts';
 
 /** Of this service; undefined where this process does not know it. */

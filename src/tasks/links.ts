@@ -17,18 +17,6 @@ export interface Link {
   readonly version: number;
 }
 
-export interface TaskLinks {
-  /** Base64url; another one each time. */
-  tokenFor(link: Link): string;
-  /** @returns Undefined for what this service has not made. */
-  read(token: string): Link | undefined;
-  /** Proves that a form is of the page of this link. */
-  formToken(link: Link): string;
-  isFormToken(link: Link, token: string): boolean;
-  /** For names of limits, which must not show addresses. */
-  hashOf(text: string): string;
-}
-
 /** @param publicUrl Of this service: `https://sign.example.com`. */
 export const linkTo = (publicUrl: string, token: string): string => `${publicUrl}/tasks/${token}`;
 
@@ -36,20 +24,27 @@ const place = 'task link';
 /** A longer one is none of ours: an id of an instance has some 150 characters. */
 const maxTokenLength = 1000;
 
-export const createTaskLinks = (masterKey: Uint8Array): TaskLinks => {
+export const createTaskLinks = (masterKey: Uint8Array) => {
   const key = deriveKey(masterKey, 'paraph task links');
   const sealer = createJsonSealer(key);
   const mac = (text: string): string => createHmac('sha256', key).update(text).digest('base64url');
+  /** Proves that a form is of the page of this link. */
   const formToken = ({ instance, version }: Link): string => mac(`form ${version} ${instance}`);
   return {
-    tokenFor: ({ instance, version }) => sealer.seal(place, [instance, version]).toString('base64url'),
-    read: (token) => {
+    /** @returns Base64url; another one each time. */
+    tokenFor: ({ instance, version }: Link): string =>
+      sealer.seal(place, [instance, version]).toString('base64url'),
+    /** @returns Undefined for what this service has not made. */
+    read: (token: string): Link | undefined => {
       if (token.length > maxTokenLength || !/^[\w-]+$/.test(token)) return undefined;
       const { data } = contentSchema.safeParse(sealer.open(place, Buffer.from(token, 'base64url')));
       return data && { instance: data[0], version: data[1] };
     },
     formToken,
-    isFormToken: (link, token) => isEqual(token, formToken(link)),
-    hashOf: (text) => mac(`limit ${text}`),
+    isFormToken: (link: Link, token: string): boolean => isEqual(token, formToken(link)),
+    /** For names of limits, which must not show addresses. */
+    hashOf: (text: string): string => mac(`limit ${text}`),
   };
 };
+
+export type TaskLinks = ReturnType<typeof createTaskLinks>;

@@ -8,6 +8,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { html } from 'hono/html';
 import { MailFileError } from '../mail.ts';
 import { type LoginLanguage, loginLanguages } from '../registry/oauth-client.ts';
 
@@ -36,10 +37,7 @@ const nameOfFile = new RegExp(`^(invited|reminded)\\.(${loginLanguages.join('|')
 const placeholder = /\{\{([^{}]*)\}\}/g;
 const subjectLine = /^Subject: (.+)\n\n/;
 
-const escapes: Readonly<Record<string, string>> = {
-  ...{ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' },
-};
-const escapeHtml = (text: string): string => text.replaceAll(/[&<>"']/g, (each) => escapes[each] ?? '');
+const escapeHtml = (text: string): string => `${html`${text}`}`;
 
 const fill = (template: string, values: MailValues, write = (text: string): string => text): string =>
   template.replaceAll(placeholder, (_, name: string) => write(values[name.trim() as keyof MailValues]));
@@ -102,12 +100,12 @@ export const readMailTemplates = (folder: string): FillTemplate => {
   return (what, language, values) => {
     const text = files.get(`${what}.${language}.txt`);
     if (text === undefined) return undefined;
-    const html = files.get(`${what}.${language}.html`);
+    const page = files.get(`${what}.${language}.html`);
     const [line = '', subject = ''] = subjectLine.exec(text) ?? [];
     return {
       subject: fill(subject, values).trim().slice(0, 150),
       text: fill(text.slice(line.length), values),
-      ...(html !== undefined && { html: fill(html, values, escapeHtml) }),
+      ...(page !== undefined && { html: fill(page, values, escapeHtml) }),
     };
   };
 };

@@ -19,7 +19,7 @@ import { type Mail, MailError, type Mailer, type MailResult, mailSchema } from '
 import { invitationMail } from './invitation.ts';
 import { linkTo, type TaskLinks } from './links.ts';
 import type { FillTemplate } from './mail-templates.ts';
-import { findSigner, languageOf, stateOf } from './signer-tasks.ts';
+import { findSigner, languageOf, stateOf } from './tasks.ts';
 
 /** Names mails by their instances; no address, no text, no link. */
 export interface MailLog {

@@ -11,12 +11,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Context, Hono } from 'hono';
 import type { PageFrame } from '../pages/assets.ts';
 import { createChangeStreams } from '../pages/event-stream.ts';
-import { isForm, isFromOurPage, parseForm } from '../pages/form.ts';
-import { pageHeaders } from '../pages/headers.ts';
+import { type Parameters, readPageForm } from '../pages/form.ts';
+import { answerPage, answerState, goTo } from '../pages/headers.ts';
 import { chooseLanguage } from '../pages/language.ts';
 import { toError } from '../redis/to-error.ts';
 import { limitsFrom, type RateLimiter, type Source, takeAll } from '../registry/rate-limiter.ts';
-import { type BodyLimits, readBody } from '../request-body.ts';
+import type { BodyLimits } from '../request-body.ts';
 import type { Link, TaskLinks } from './links.ts';
 import { type NoticeCause, type TaskView, taskNotice, taskPage } from './task-page.ts';
 import { maxReasonLength, type Task, type Tasks } from './tasks.ts';
@@ -53,20 +53,6 @@ const maxOrders = { requests: 10, perSeconds: 60 };
 const maxFormBytes = 8192;
 const lookEveryMs = 500;
 
-const noticeStatuses = { gone: 404, limited: 429, internal: 500 } as const;
-
-const answer = (html: string, status = 200, headers: Readonly<Record<string, string>> = {}): Response =>
-  new Response(html, {
-    status,
-    headers: { ...pageHeaders, 'content-type': 'text/html;charset=UTF-8', ...headers },
-  });
-
-const answerState = (state: 'open' | 'ended', status = 200): Response =>
-  new Response(JSON.stringify({ state }), {
-    status,
-    headers: { ...pageHeaders, 'content-type': 'application/json;charset=UTF-8' },
-  });
-
 export const createTaskRoutes = (options: TaskRoutesOptions) => {
   const { tasks, links, limiter, addressOf, body, now, onError } = options;
   const stopping = new AbortController();
@@ -77,12 +63,11 @@ export const createTaskRoutes = (options: TaskRoutesOptions) => {
     language: task?.language ?? chooseLanguage(undefined, c.req.header('accept-language')),
   });
 
-  const notice = (
-    c: RouteContext,
-    cause: NoticeCause,
-    status: number,
-    headers?: Readonly<Record<string, string>>,
-  ): Response => answer(taskNotice(frameFor(c), cause), status, headers);
+  const notice = (c: RouteContext, cause: NoticeCause, status: number): Response =>
+    answerPage(taskNotice(frameFor(c), cause), status);
+
+  const refuseForNow = (c: RouteContext, seconds: number): Response =>
+    answerPage(taskNotice(frameFor(c), 'limited'), 429, { 'retry-after': String(seconds) });
 
   /** Wrong links are counted, right ones are not. */
   const refuseLink = async (c: RouteContext): Promise<Response> => {
@@ -91,9 +76,7 @@ export const createTaskRoutes = (options: TaskRoutesOptions) => {
       limiter,
       buckets.map(([key, limit]) => [`tasks:wrong:${links.hashOf(key)}`, limit]),
     );
-    return empty === undefined
-      ? notice(c, 'gone', noticeStatuses.gone)
-      : notice(c, 'limited', noticeStatuses.limited, { 'retry-after': String(empty.seconds) });
+    return empty === undefined ? notice(c, 'gone', 404) : refuseForNow(c, empty.seconds);
   };
 
   const show = (
@@ -102,31 +85,20 @@ export const createTaskRoutes = (options: TaskRoutesOptions) => {
     formError?: TaskView['formError'],
     status = 200,
   ): Response =>
-    answer(
+    answerPage(
       taskPage(frameFor(c, task), { task, pagePath, csrf: links.formToken(link), now: now(), formError }),
       status,
     );
 
-  const goTo = (location: string): Response =>
-    new Response(null, { status: 303, headers: { ...pageHeaders, location } });
-
   /** @returns The fields, or the status of the refusal. */
-  const readForm = async (
-    { req, env }: RouteContext,
-    link: Link,
-  ): Promise<ReadonlyMap<string, string> | number> => {
-    if (!isForm(req.header('content-type'))) return 415;
-    const limits = { maxBytes: maxFormBytes, timeoutMs: body.timeoutMs };
-    const read = await readBody(req.raw, env?.incoming, limits);
-    if (!read.ok) return { bodyTooLarge: 413, bodyTooSlow: 408, bodyIncomplete: 400 }[read.reason];
-    const parsed = parseForm(read.bytes);
-    if (!parsed.ok) return 400;
+  const readForm = async (c: RouteContext, link: Link): Promise<Parameters | number> => {
     const { origin } = new URL(options.publicUrl());
-    const isOurs = isFromOurPage(req.header('origin'), req.header('sec-fetch-site'), origin);
-    return isOurs && links.isFormToken(link, parsed.form.get('csrf') ?? '') ? parsed.form : 403;
+    const limits = { maxBytes: maxFormBytes, timeoutMs: body.timeoutMs };
+    const form = await readPageForm(c, c.env?.incoming, origin, limits);
+    return typeof form === 'number' || links.isFormToken(link, form.get('csrf') ?? '') ? form : 403;
   };
 
-  type Action = (link: Link, form: ReadonlyMap<string, string>) => Promise<TaskView['formError']>;
+  type Action = (link: Link, form: Parameters) => Promise<TaskView['formError']>;
 
   const service = { problem: 'service' } as const;
   const actions: Readonly<Record<'sign' | 'decline', Action>> = {
@@ -144,8 +116,7 @@ export const createTaskRoutes = (options: TaskRoutesOptions) => {
     if (typeof form === 'number') return notice(visit.c, 'unusable', form);
     if (task.state.kind === 'ended') return goTo(visit.pagePath);
     const seconds = await limiter.takeOrWait(`tasks:orders:${links.hashOf(visit.link.instance)}`, maxOrders);
-    if (seconds > 0)
-      return notice(visit.c, 'limited', noticeStatuses.limited, { 'retry-after': String(seconds) });
+    if (seconds > 0) return refuseForNow(visit.c, seconds);
     const formError = await actions[name](visit.link, form);
     if (formError === undefined) return goTo(visit.pagePath);
     const again = await tasks.find(visit.link);
@@ -176,7 +147,7 @@ export const createTaskRoutes = (options: TaskRoutesOptions) => {
         return await handle({ c, link, pagePath: `/tasks/${token}` }, task);
       } catch (error) {
         onError(toError(error));
-        return notice(c, 'internal', noticeStatuses.internal);
+        return notice(c, 'internal', 500);
       }
     };
 
@@ -197,7 +168,7 @@ export const createTaskRoutes = (options: TaskRoutesOptions) => {
     );
   }
   // No other answer may show such a path.
-  routes.all('/tasks/*', (c) => notice(c, 'gone', noticeStatuses.gone));
+  routes.all('/tasks/*', (c) => notice(c, 'gone', 404));
   return {
     routes,
     /** Ends the waiting pages of this process; the browsers connect to another one. */

@@ -1,5 +1,15 @@
-/** What a signer's page shows and does. */
-import type { LoginLanguage } from '../registry/oauth-client.ts';
+/** What a signer's page shows and does. The state of a signer is that of its chart. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+import type { ProcessContext } from '../../machines/process-progress.ts';
+import { publishProcess } from '../../machines/process-report.ts';
+import { maxAsks, promptSeconds } from '../../machines/signer.machine.ts';
+import type { SignerContext, SignerOrder } from '../../machines/signer-contract.ts';
+import type { Workflow } from '../engine/define.ts';
+import type { Engine, Instance } from '../engine/engine.ts';
+import { parentOf } from '../engine/interpret.ts';
+import { type LoginLanguage, loginLanguages } from '../registry/oauth-client.ts';
 import type { Link } from './links.ts';
 
 /** Why the last prompt led to nothing. */
@@ -35,15 +45,139 @@ export interface Task {
 /** busy: nothing has happened; the same may be tried again. */
 export type Done = 'done' | 'busy';
 
-export interface Tasks {
-  /** @returns Undefined for a link that is revoked or whose signer is unknown by now. */
-  find(link: Link): Promise<Task | undefined>;
-  /** Whether the phone shows the prompt. Costs one read. */
-  isAsking(link: Link): Promise<boolean>;
-  /** Asks the phone. Does nothing when the signer's state does not allow it. */
-  sign(link: Link): Promise<Done>;
-  /** @param reason For the application; up to {@link maxReasonLength} characters. */
-  decline(link: Link, reason: string | undefined): Promise<Done>;
+export const maxReasonLength = 500;
+
+/** An instance of the signer's chart, in its current state. */
+export interface Signer {
+  readonly instance: Instance;
+  readonly context: SignerContext;
 }
 
-export const maxReasonLength = 500;
+/** @returns Undefined when it is gone, or its links are of another version. */
+export const findSigner = async (
+  engine: Pick<Engine, 'find'>,
+  { instance: id, version }: Link,
+): Promise<Signer | undefined> => {
+  const instance = await engine.find(id);
+  const context = instance?.record?.context as SignerContext | undefined;
+  if (instance === undefined || context?.linkVersion !== version) return undefined;
+  return { instance, context };
+};
+
+/** A turn takes milliseconds, where a worker runs. */
+const maxTurnMs = 2000;
+
+const openSchema = z.object({ open: z.object({ asking: z.string() }) });
+
+const problems: ReadonlyMap<number, AskProblem> = new Map([
+  [208, 'expired'],
+  [209, 'unreachable'],
+  [406, 'busy'],
+]);
+
+export const stateOf = ({ instance, context }: Signer, now: number): TaskState => {
+  const { end, since, asks, limitedUntil = 0 } = context;
+  if (end !== undefined) return { kind: 'ended', how: end.kind, at: end.at };
+  const { data } = openSchema.safeParse(instance.record?.value);
+  const isOpen = instance.ended === 'no' && instance.record?.status === 'active';
+  // The process was cancelled as a whole.
+  if (!isOpen) return { kind: 'ended', how: 'withdrawn', at: since };
+  const last = asks.at(-1);
+  const asking = data?.open.asking;
+  if (asking === 'prompting' && last !== undefined)
+    return { kind: 'asking', deadline: last.at + promptSeconds * 1000 };
+  const isLimited = limitedUntil > now;
+  const problem = last?.code === undefined ? undefined : (problems.get(last.code) ?? 'failed');
+  return { kind: 'open', mayAsk: asks.length < maxAsks, problem: isLimited ? 'limited' : problem };
+};
+
+export const languageOf = (language: string | undefined) =>
+  loginLanguages.find((known) => known === language?.toLowerCase());
+
+export const createTasks = ({
+  engine,
+  signer,
+  applicationName,
+  now,
+}: {
+  readonly engine: Pick<Engine, 'find' | 'send'>;
+  /** The workflow of one signer: a child of the process. */
+  readonly signer: Workflow;
+  /** How people know an application. */
+  readonly applicationName: (apId: string) => string;
+  readonly now: () => number;
+}) => {
+  const findSigned = async (id: string): Promise<Task['signed']> => {
+    const parent = parentOf(id);
+    const found = parent && (await engine.find(parent.id));
+    const context = found?.record?.context as ProcessContext | undefined;
+    if (context === undefined) return [];
+    return publishProcess(context)
+      .steps.flatMap(({ signers }) => signers)
+      .flatMap(({ name, state, at }) => (state === 'signed' && at !== undefined ? [{ name, at }] : []))
+      .sort((one, other) => one.at - other.at);
+  };
+
+  /**
+   * The event is durable before its turn has run, and the page that follows must show what it did.
+   * The instance keeps each event, so one that its chart cannot take now is not sent.
+   */
+  const send = async (
+    link: Link,
+    order: SignerOrder,
+    maySend: (state: TaskState) => boolean,
+    isDone: (state: TaskState, after: SignerContext, before: SignerContext) => boolean,
+  ): Promise<Done> => {
+    const before = await findSigner(engine, link);
+    if (before === undefined || !maySend(stateOf(before, now()))) return 'done';
+    const sent = await engine.send(signer, link.instance, randomUUID(), order, { judged: true });
+    if (sent !== 'taken') return sent === 'busy' ? 'busy' : 'done';
+    const until = performance.now() + maxTurnMs;
+    for (let pauseMs = 5; performance.now() < until; pauseMs = Math.min(pauseMs * 1.5, 100)) {
+      const found = await findSigner(engine, link);
+      if (found === undefined || isDone(stateOf(found, now()), found.context, before.context)) break;
+      await delay(pauseMs);
+    }
+    return 'done';
+  };
+
+  return {
+    /** @returns Undefined for a link that is revoked or whose signer is unknown by now. */
+    find: async (link: Link): Promise<Task | undefined> => {
+      const found = await findSigner(engine, link);
+      if (found === undefined) return undefined;
+      const { apId, process, step, person } = found.context;
+      const { name, msisdn, text, language } = person;
+      const state = stateOf(found, now());
+      return {
+        ...{ application: applicationName(apId), title: process.title, step, name, msisdn, text, state },
+        language: languageOf(language),
+        signed: state.kind === 'ended' ? [] : await findSigned(link.instance),
+      };
+    },
+    /** Whether the phone shows the prompt. Costs one read. */
+    isAsking: async (link: Link): Promise<boolean> => {
+      const found = await findSigner(engine, link);
+      return found !== undefined && stateOf(found, now()).kind === 'asking';
+    },
+    /** Asks the phone. Does nothing when the signer's state does not allow it. */
+    sign: (link: Link) =>
+      send(
+        link,
+        { type: 'SIGN' },
+        (state) => state.kind === 'open' && state.mayAsk && state.problem !== 'limited',
+        ({ kind }, { asks, limitedUntil }, before) =>
+          kind !== 'open' || asks.length !== before.asks.length || limitedUntil !== before.limitedUntil,
+      ),
+    /** @param reason For the application; up to {@link maxReasonLength} characters. */
+    decline: (link: Link, reason: string | undefined) =>
+      send(
+        link,
+        { type: 'DECLINE', reason },
+        ({ kind }) => kind !== 'ended',
+        ({ kind }) => kind === 'ended',
+      ),
+  };
+};
+
+export type Tasks = ReturnType<typeof createTasks>;

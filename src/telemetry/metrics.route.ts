@@ -1,5 +1,5 @@
 /**
- * `GET /metrics` in the text format of Prometheus. Parallel scrapes share one look.
+ * `GET /metrics` in the text format of Prometheus.
  *
  * Metrics hold no secrets and no phone numbers, but they name the application providers and show
  * the volume of business. So access is limited: with a configured token, to anyone who shows it,
@@ -56,13 +56,6 @@ export const createMetricsRoutes = (
   registry: Registry,
   settings: AccessSettings,
 ): Hono<{ Bindings: Bindings }> => {
-  let looking: Promise<string> | undefined;
-  const look = (): Promise<string> => {
-    looking ??= registry.metrics().finally(() => {
-      looking = undefined;
-    });
-    return looking;
-  };
   const routes = new Hono<{ Bindings: Bindings }>();
   routes.get('/metrics', async (c) => {
     const refusal = refusalOf(settings, c.req.header('authorization'), c.env?.incoming);
@@ -70,7 +63,8 @@ export const createMetricsRoutes = (
       const { status, text, headers } = refusals[refusal];
       return c.text(text, status, { ...headers, 'cache-control': 'no-store' });
     }
-    return c.body(await look(), 200, { 'content-type': registry.contentType, 'cache-control': 'no-store' });
+    const metrics = await registry.metrics();
+    return c.body(metrics, 200, { 'content-type': registry.contentType, 'cache-control': 'no-store' });
   });
   return routes;
 };

@@ -10,6 +10,13 @@ const check = (name: string, trouble: string, look: () => Finding | Promise<Find
   look: async () => look(),
 });
 
+/** For information only: it never fails. @param look Says what there is to say. */
+const remark = (name: string, trouble: string, look: () => string | undefined): HealthCheck =>
+  check(name, trouble, () => {
+    const reason = look();
+    return { ok: true, ...(reason !== undefined && { reason }) };
+  });
+
 /** @param trouble The reason when `isSo` is false. */
 const unless = (name: string, trouble: string, isSo: () => boolean): HealthCheck =>
   check(name, trouble, () => (isSo() ? { ok: true } : { ok: false, reason: trouble }));
@@ -20,26 +27,26 @@ export const redisCheck = (probe: RedisProbe): HealthCheck =>
     return error === undefined ? { ok: true } : { ok: false, reason: error.says };
   });
 
-/** For information only: without events, synchronous answers come up to a second late. */
+/** Without events, synchronous answers come up to a second late. */
 export const eventsCheck = (reading: () => boolean): HealthCheck =>
-  check('events', 'It is not known whether events are read', () =>
-    reading() ? { ok: true } : { ok: true, reason: 'Events are not read: ends are told late' },
+  remark('events', 'It is not known whether events are read', () =>
+    reading() ? undefined : 'Events are not read: ends are told late',
   );
 
 /**
- * For information only: deadlines use the clock of Redis, so nothing is lost. And when that clock
- * is wrong, all processes would leave the rotation at once.
+ * Deadlines use the clock of Redis, so nothing is lost. And when that clock is wrong, all processes
+ * would leave the rotation at once.
  */
 export const clockCheck = (
   { offsetMs }: Pick<RedisClock, 'offsetMs'>,
   toleratedOffsetMs: number,
 ): HealthCheck =>
-  check('clock', 'The clock has not been compared with that of Redis', () => {
+  remark('clock', 'The clock has not been compared with that of Redis', () => {
     const offset = offsetMs() ?? 0;
-    if (Math.abs(offset) <= toleratedOffsetMs) return { ok: true };
+    if (Math.abs(offset) <= toleratedOffsetMs) return undefined;
     const seconds = (Math.abs(offset) / 1000).toFixed(1);
     const side = offset > 0 ? 'ahead of' : 'behind';
-    return { ok: true, reason: `The clock is ${seconds} s ${side} that of Redis` };
+    return `The clock is ${seconds} s ${side} that of Redis`;
   });
 
 /** A stopping process finishes its work and wants no new requests. */
@@ -49,27 +56,25 @@ export const stoppingCheck = (stopping: () => boolean): HealthCheck =>
 export const workersCheck = (running: () => boolean): HealthCheck =>
   unless('workers', 'The workers take no jobs', running);
 
-/** For information only: without this process, others would get its load, and they are as full. */
+/** Without this process, others would get its load, and they are as full. */
 export const backlogCheck = (backlog: { size(): number }, limit: number): HealthCheck =>
-  check('backlog', 'The backlog is not known', () => {
+  remark('backlog', 'The backlog is not known', () => {
     const size = backlog.size();
-    return { ok: true, reason: size < limit ? `${size} waiting` : `Full: ${size} waiting` };
+    return size < limit ? `${size} waiting` : `Full: ${size} waiting`;
   });
 
 export const keysCheck = (load: () => Promise<unknown>): HealthCheck =>
   passes('keys', 'The keys of the OpenID provider cannot be read', load);
 
 /**
- * For information only: all processes have the same token, and what needs no signature goes on. The
- * reason of the token is for the log, because it may name what is not for everybody.
+ * All processes have the same token, and what needs no signature goes on. The reason of the token is
+ * for the log, because it may name what is not for everybody.
  */
 export const tokenChecks = (token: { trouble(): string | undefined } | undefined): readonly HealthCheck[] =>
   token === undefined
     ? []
     : [
-        check('token', 'It is not known whether the token answers', () =>
-          token.trouble() === undefined
-            ? { ok: true }
-            : { ok: true, reason: 'The token is away: what needs its keys waits' },
+        remark('token', 'It is not known whether the token answers', () =>
+          token.trouble() === undefined ? undefined : 'The token is away: what needs its keys waits',
         ),
       ];

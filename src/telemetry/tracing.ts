@@ -22,7 +22,6 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import type { Telemetry as QueueTelemetry } from 'bullmq';
 import type { About, StepLog } from '../../workers/log.ts';
 import type { HttpLog } from '../http/log.ts';
 import { pathOf } from '../http/path.ts';
@@ -32,24 +31,9 @@ import { type Fetch, statusOf } from './http-metrics.ts';
 import { routeOf } from './labels.ts';
 import { createQueueTracing } from './queue-tracing.ts';
 
-export interface Tracing {
-  readonly fetch: (inner: Fetch) => Fetch;
-  readonly httpLog: (inner: HttpLog) => HttpLog;
-  readonly stepLog: (inner: StepLog) => StepLog;
-  readonly devices: (inner: Devices) => Devices;
-  /** For `openShards` and `startWorkers`; undefined when off. */
-  readonly queue: QueueTelemetry | undefined;
-}
-
 const same = <T>(inner: T): T => inner;
 
-export const noTracing: Tracing = {
-  fetch: same,
-  httpLog: same,
-  stepLog: same,
-  devices: same,
-  queue: undefined,
-};
+export const noTracing = { fetch: same, httpLog: same, stepLog: same, devices: same, queue: undefined };
 
 /** Too frequent to be of interest. */
 const untraced = new Set(['/livez', '/readyz', '/metrics']);
@@ -132,16 +116,17 @@ const stepObserver: Partial<StepLog> = {
 };
 
 /** @param name Of the tracer; `service.name` is set by the SDK. */
-export const createTracing = (name: string, version: string): Tracing => {
+export const createTracing = (name: string, version: string) => {
   const tracer = trace.getTracer(name, version);
   return {
-    fetch: (inner) => tracedFetch(tracer, inner),
-    httpLog: (inner) =>
+    fetch: (inner: Fetch): Fetch => tracedFetch(tracer, inner),
+    httpLog: (inner: HttpLog): HttpLog =>
       observed(inner, {
         answered: ({ msspTransId, apId, fault }) => tell({ mssp_trans_id: msspTransId, ap_id: apId, fault }),
       }),
-    stepLog: (inner) => observed(inner, stepObserver),
-    devices: (inner) => aroundDevices(inner, tracedCalls(tracer)),
+    stepLog: (inner: StepLog): StepLog => observed(inner, stepObserver),
+    devices: (inner: Devices): Devices => aroundDevices(inner, tracedCalls(tracer)),
+    /** For `openShards` and `startWorkers`. */
     queue: createQueueTracing(tracer),
   };
 };

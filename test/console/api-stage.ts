@@ -1,9 +1,8 @@
 /** The console over a running product, with somebody of each role logged in. Nothing listens: requests are made by `fetch`. */
 
-import { type Console, createConsole } from '../../src/console/console.ts';
+import { createConsole } from '../../src/console/console.ts';
 import type { ConsoleDeps } from '../../src/console/deps.ts';
-import type { Operators } from '../../src/operators/operators.ts';
-import { type ReplayStage, startReplayStage } from '../operators/replay-stage.ts';
+import { startReplayStage } from '../operators/replay-stage.ts';
 import { startStage } from '../operators/stage.ts';
 import type { Json, TestProductOptions } from '../support/product.ts';
 import type { TestRedis } from '../support/redis.ts';
@@ -18,23 +17,11 @@ export interface Answered {
   readonly body: Json;
 }
 
-export interface ApiStage extends ReplayStage {
-  readonly console: Console;
-  readonly operators: Operators;
-  readonly troubles: readonly Error[];
-  readonly cookies: Readonly<Record<Somebody, string>>;
-  readonly csrf: Readonly<Record<Somebody, string>>;
-  fetch(path: string, init?: RequestInit): Promise<Response>;
-  /** As somebody who is logged in, with the token against forged requests. */
-  ask(who: Somebody | 'nobody', method: string, path: string, body?: unknown): Promise<Answered>;
-}
+export type ApiStage = Awaited<ReturnType<typeof startApiStage>>;
 
 const password = 'correct horse battery';
 
-export const startApiStage = async (
-  redis: TestRedis,
-  charts: TestProductOptions['charts'] = [],
-): Promise<ApiStage> => {
+export const startApiStage = async (redis: TestRedis, charts: TestProductOptions['charts'] = []) => {
   const stage = await startReplayStage(redis, charts);
   const { operators } = startStage(redis.client(), stage.prefix);
   const by = { name: 'test', role: 'admin', via: 'cli' } as const;
@@ -100,7 +87,13 @@ export const startApiStage = async (
     cookies: cookies as Record<Somebody, string>,
     csrf: csrf as Record<Somebody, string>,
     fetch,
-    ask: async (who, method, path, body) => {
+    /** As somebody who is logged in, with the token against forged requests. */
+    ask: async (
+      who: Somebody | 'nobody',
+      method: string,
+      path: string,
+      body?: unknown,
+    ): Promise<Answered> => {
       const response = await fetch(path, {
         method,
         headers: {
@@ -118,7 +111,7 @@ export const startApiStage = async (
       } catch {}
       return { status: response.status, text, headers: response.headers, body: parsed };
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       mounted.endWaiting();
       await stage.close();
     },

@@ -1,10 +1,10 @@
 /** A product that listens, and people who log in to its console with their phones. */
 import { randomBytes } from 'node:crypto';
 import { createSubjects } from '../../src/console-login/subjects.ts';
-import { manyPrompts } from '../demo/visitor.ts';
+import { manyPrompts, signIn } from '../demo/visitor.ts';
 import { type Browser, type BrowserPage, createBrowser } from '../oauth/browser-client.ts';
-import { type Stage, startStage } from '../operators/stage.ts';
-import { startTestProduct, type TestProduct } from '../support/product.ts';
+import { startStage } from '../operators/stage.ts';
+import { startTestProduct } from '../support/product.ts';
 import type { TestRedis } from '../support/redis.ts';
 
 /** Signs at once. The first of a range of people who do. */
@@ -22,29 +22,14 @@ export interface Back {
   readonly to: string;
 }
 
-export interface PhoneStage extends Stage {
-  readonly product: TestProduct;
-  subjectOf(msisdn: string): string;
-  /** A number that nobody else uses, whose phone signs at once. */
-  somebody(): string;
-  newBrowser(): Browser;
-  /** From the console to the provider's page. */
-  begin(browser: Browser, next?: string): Promise<BrowserPage>;
-  /** To the address that the provider sends the browser back to, which is not opened. */
-  sign(browser: Browser, page: BrowserPage, msisdn: string): Promise<string>;
-  /** Opens an address of the console. */
-  open(browser: Browser, address: string): Promise<Back>;
-  logIn(browser: Browser, msisdn: string, next?: string): Promise<Back>;
-  /** Who the console takes the browser for; undefined without a session. */
-  whoIs(browser: Browser): Promise<unknown>;
-}
+export type PhoneStage = Awaited<ReturnType<typeof startPhoneStage>>;
 
 const unlimited = { requests: 10_000, perSeconds: 1 };
 
 export const startPhoneStage = async (
   redis: TestRedis,
   { oidc = {}, queue = {} }: { readonly oidc?: object; readonly queue?: object } = {},
-): Promise<PhoneStage> => {
+) => {
   const masterKey = randomBytes(32);
   const product = await startTestProduct(redis, {
     masterKey,
@@ -67,17 +52,16 @@ export const startPhoneStage = async (
   }));
   let next = firstSigner;
 
-  const open: PhoneStage['open'] = async (browser, address) => {
-    const { status, headers, ...response } = await browser.request(address).then(async (answer) => ({
-      status: answer.status,
-      headers: answer.headers,
-      html: await answer.text(),
-    }));
+  /** Opens an address of the console. */
+  const open = async (browser: Browser, address: string): Promise<Back> => {
+    const answer = await browser.request(address);
+    const { status, headers } = answer;
     const to = headers.get('location') ?? headers.get('refresh')?.replace(/^0;url=/, '') ?? '';
-    return { status, headers, to, html: response.html };
+    return { status, headers, to, html: await answer.text() };
   };
 
-  const begin: PhoneStage['begin'] = async (browser, wanted) => {
+  /** From the console to the provider's page. */
+  const begin = async (browser: Browser, wanted?: string): Promise<BrowserPage> => {
     const { to } = await open(
       browser,
       `/admin/login/oidc${wanted === undefined ? '' : `?next=${encodeURIComponent(wanted)}`}`,
@@ -85,30 +69,23 @@ export const startPhoneStage = async (
     return browser.open(to);
   };
 
-  const sign: PhoneStage['sign'] = async (browser, page, msisdn) => {
-    let end = await browser.settle(await browser.submit(page, 'number', { msisdn }));
-    if (end.left === undefined) {
-      // A page that says what went wrong, and leads back.
-      const [, back] = /href="([^"]+\/return)"/.exec(end.html) ?? [];
-      if (back === undefined) throw new Error(`the provider leads nowhere (${end.status})`);
-      end = await browser.open(back);
-    }
-    if (end.left === undefined) throw new Error(`still at the provider (${end.status})`);
-    return end.left.href;
-  };
+  const sign = async (browser: Browser, page: BrowserPage, msisdn: string): Promise<string> =>
+    (await signIn(browser, page, msisdn)).href;
 
   return {
     ...startStage(redis.client(), prefix, {}, masterKey),
     product,
-    subjectOf: (msisdn) => subjects(msisdn) ?? '',
+    subjectOf: (msisdn: string) => subjects(msisdn) ?? '',
+    /** A number that nobody else uses, whose phone signs at once. */
     somebody: () => `+${next++}`,
     newBrowser: () => createBrowser({ origin: product.url }),
     begin,
     sign,
     open,
-    logIn: async (browser, msisdn, wanted) =>
+    logIn: async (browser: Browser, msisdn: string, wanted?: string): Promise<Back> =>
       open(browser, await sign(browser, await begin(browser, wanted), msisdn)),
-    whoIs: async (browser) => {
+    /** Who the console takes the browser for; undefined without a session. */
+    whoIs: async (browser: Browser): Promise<unknown> => {
       const answer = await browser.request('/admin/api/session');
       return answer.status === 200 ? await answer.json() : undefined;
     },

@@ -15,19 +15,7 @@ export interface Shown {
   readonly html: string;
 }
 
-export interface Visitor {
-  readonly browser: Browser;
-  open(address: string): Promise<Shown>;
-  /** Sends the form of the first page, with these fields in place of what it has. */
-  start(
-    fields?: Readonly<Record<string, string>>,
-    headers?: Readonly<Record<string, string>>,
-  ): Promise<Shown>;
-  /** Goes from the first pages to the provider's. */
-  toLoginPage(fields?: Readonly<Record<string, string>>): Promise<BrowserPage>;
-  /** All the way to the page at the callback, by the number of the form. */
-  login(fields?: Readonly<Record<string, string>>): Promise<Shown & { readonly callback: URL }>;
-}
+type Fields = Readonly<Record<string, string>>;
 
 const unescaped = (text: string): string => text.replaceAll('&amp;', '&');
 
@@ -40,17 +28,34 @@ export const wordsOf = (html: string): string =>
     .replaceAll('&#39;', "'")
     .replaceAll(/\s+/g, ' ');
 
-export const createVisitor = (origin: string): Visitor => {
+/** @returns Where the provider sends the browser at the end, which is not opened. */
+export const signIn = async (browser: Browser, page: BrowserPage, msisdn: string): Promise<URL> => {
+  let end = await browser.settle(await browser.submit(page, 'number', { msisdn }));
+  if (end.left === undefined) {
+    // A page that says what went wrong, and leads back to the application.
+    const [, back] = /href="([^"]+\/return)"/.exec(end.html) ?? [];
+    if (back === undefined) throw new Error(`the login page leads nowhere (${end.status})`);
+    end = await browser.open(unescaped(back));
+  }
+  if (end.left === undefined) throw new Error(`still at the provider (${end.status})`);
+  return end.left;
+};
+
+export const createVisitor = (origin: string) => {
   const browser = createBrowser({ origin });
   const shown = async (response: Response): Promise<Shown> => ({
     status: response.status,
     headers: response.headers,
     html: await response.text(),
   });
-  const visitor: Visitor = {
+  const visitor = {
     browser,
-    open: async (address) => shown(await browser.request(address)),
-    start: async (fields = {}, headers = { 'sec-fetch-site': 'same-origin' }) =>
+    open: async (address: string): Promise<Shown> => shown(await browser.request(address)),
+    /** Sends the form of the first page, with these fields in place of what it has. */
+    start: async (
+      fields: Fields = {},
+      headers: Fields = { 'sec-fetch-site': 'same-origin' },
+    ): Promise<Shown> =>
       shown(
         await browser.request('/demo/start', {
           method: 'POST',
@@ -58,24 +63,19 @@ export const createVisitor = (origin: string): Visitor => {
           body: new URLSearchParams({ client: 'demo', number: '+41700092501', scope: 'phone', ...fields }),
         }),
       ),
-    toLoginPage: async (fields) => {
+    /** Goes from the first pages to the provider's. */
+    toLoginPage: async (fields?: Fields): Promise<BrowserPage> => {
       const pushed = await visitor.start(fields);
       const [, link] = /<a class="button" href="([^"]+)">Continue/.exec(pushed.html) ?? [];
       if (link === undefined) throw new Error(`no way to the login page (${pushed.status})`);
       return browser.open(unescaped(link));
     },
-    login: async (fields = {}) => {
+    /** All the way to the page at the callback, by the number of the form. */
+    login: async (fields: Fields = {}): Promise<Shown & { readonly callback: URL }> => {
       const page = await visitor.toLoginPage(fields);
       const number = fields.number ?? '+41700092501';
-      let end = await browser.settle(await browser.submit(page, 'number', { msisdn: number }));
-      if (end.left === undefined) {
-        // A page that says what went wrong, and leads back to the application.
-        const [, back] = /href="([^"]+\/return)"/.exec(end.html) ?? [];
-        if (back === undefined) throw new Error(`the login page leads nowhere (${end.status})`);
-        end = await browser.open(unescaped(back));
-      }
-      if (end.left === undefined) throw new Error(`still at the provider (${end.status})`);
-      return { ...(await visitor.open(end.left.href)), callback: end.left };
+      const callback = await signIn(browser, page, number);
+      return { ...(await visitor.open(callback.href)), callback };
     },
   };
   return visitor;

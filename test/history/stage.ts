@@ -6,11 +6,13 @@
 import { randomBytes } from 'node:crypto';
 import { type Job, Queue, UnrecoverableError, Worker } from 'bullmq';
 import type { SignatureState } from '../../machines/signature.machine.ts';
-import { createHistory, type History } from '../../src/history/history.ts';
+import type { HistoryFilter } from '../../src/history/filter.ts';
+import { createHistory } from '../../src/history/history.ts';
 import { createIndexer, type Indexer, type IndexerOptions } from '../../src/history/indexer.ts';
+import type { TransactionRow } from '../../src/history/row.ts';
 import { type Fault, type FaultCode, fault, faultLine } from '../../src/protocol/fault.ts';
 import type { ProfileName } from '../../src/protocol/requests.ts';
-import { connectForBlocking, disconnect, type RedisClient, whenReady } from '../../src/redis/connect.ts';
+import { connectForBlocking, disconnect, whenReady } from '../../src/redis/connect.ts';
 import {
   receiptQueueName,
   shardPrefix,
@@ -32,30 +34,7 @@ export interface Asked {
 export const dayMs = 86_400_000;
 export const retention = { signedMs: 7 * dayMs, failedMs: 30 * dayMs };
 
-export interface Stage {
-  readonly redis: RedisClient;
-  readonly prefix: string;
-  readonly queues: readonly Queue[];
-  readonly receipts: Queue;
-  readonly history: History;
-  /** What went wrong in indexers and pages. */
-  readonly errors: Error[];
-  indexer(changes?: Partial<IndexerOptions>): Indexer;
-  jobOf(asked: Asked, shard?: number): Parameters<Queue['addBulk']>[0][number];
-  /** Submits one. @returns Its id. */
-  submit(asked?: Asked, shard?: number): Promise<string>;
-  take(shard?: number): Promise<Job>;
-  sign(job: Job, changes?: Record<string, unknown>): Promise<void>;
-  fail(job: Job, code: FaultCode): Promise<void>;
-  /** The device has the prompt and a person thinks. */
-  ask(job: Job): Promise<void>;
-  /** All rows by a filter, page by page. */
-  all(
-    filter: Parameters<History['search']>[0],
-    limit?: number,
-  ): Promise<NonNullable<Awaited<ReturnType<History['search']>>>['rows']>;
-  close(): Promise<void>;
-}
+export type Stage = Awaited<ReturnType<typeof startStage>>;
 
 const requestOf = ({ apId, apTransId, msisdn, profile }: Asked) => ({
   MajorVersion: '1',
@@ -73,10 +52,11 @@ const requestOf = ({ apId, apTransId, msisdn, profile }: Asked) => ({
 export const startStage = async (
   test: TestRedis,
   { shards = 1, now = Date.now }: { readonly shards?: number; readonly now?: () => number } = {},
-): Promise<Stage> => {
+) => {
   const prefix = `${test.prefix.slice(-20)}-${randomBytes(3).toString('hex')}`;
   const redis = connectForBlocking({ url: test.url });
   await whenReady(redis);
+  /** What went wrong in indexers and pages. */
   const errors: Error[] = [];
   const onError = (error: Error): void => void errors.push(error);
   const queueOf = (shard: number, name: string): Queue =>
@@ -95,7 +75,7 @@ export const startStage = async (
   const history = createHistory({ redis, prefix, shards, retention, now, onError });
   const indexers: Indexer[] = [];
 
-  const jobOf: Stage['jobOf'] = (asked, shard = 0) => ({
+  const jobOf = (asked: Asked, shard = 0): Parameters<Queue['addBulk']>[0][number] => ({
     name: signatureJobName,
     data: { MSS_SignatureReq: requestOf(asked) },
     opts: {
@@ -122,24 +102,25 @@ export const startStage = async (
     history,
     errors,
     jobOf,
-    indexer: (changes) => {
+    indexer: (changes: Partial<IndexerOptions> = {}): Indexer => {
       const options = { redis, prefix, shards, retention, now, onError, pollMs: 10 };
       const made = createIndexer({ ...options, ...changes });
       indexers.push(made);
       made.start();
       return made;
     },
-    submit: async (asked = {}, shard = 0) => {
+    /** Submits one. @returns Its id. */
+    submit: async (asked: Asked = {}, shard = 0): Promise<string> => {
       const { name, data, opts } = jobOf(asked, shard);
       await queues[shard]?.add(name, data, opts);
       return String(opts?.jobId);
     },
-    take: async (shard = 0) => {
+    take: async (shard = 0): Promise<Job> => {
       const job = await hands[shard]?.getNextJob(token, { block: false });
       if (job === undefined) throw new Error('a job was expected');
       return job;
     },
-    sign: async (job, changes = {}) => {
+    sign: async (job: Job, changes: Record<string, unknown> = {}): Promise<void> => {
       const attempt = attemptOf(job);
       const at = job.timestamp;
       const record = {
@@ -153,16 +134,18 @@ export const startStage = async (
       };
       await job.moveToCompleted(record, token, false);
     },
-    fail: async (job, code) => {
+    fail: async (job: Job, code: FaultCode): Promise<void> => {
       await note(job, 'failed', fault(code));
       await job.moveToFailed(new UnrecoverableError(faultLine(fault(code))), token, false);
     },
-    ask: async (job) => {
+    /** The device has the prompt and a person thinks. */
+    ask: async (job: Job): Promise<void> => {
       await note(job, 'pending');
       await job.moveToDelayed(Date.now() + 60_000, token);
     },
-    all: async (filter, limit = 500) => {
-      const rows = [];
+    /** All rows by a filter, page by page. */
+    all: async (filter: HistoryFilter, limit = 500): Promise<readonly TransactionRow[]> => {
+      const rows: TransactionRow[] = [];
       let cursor: string | undefined;
       do {
         const page = await history.search(filter, { limit, cursor });
@@ -172,7 +155,7 @@ export const startStage = async (
       } while (cursor !== undefined);
       return rows;
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       history.close();
       await Promise.all(indexers.map((indexer) => indexer.close()));
       await Promise.all(hands.map((hand) => hand.close()));

@@ -17,8 +17,8 @@ import { activity, defineWorkflow, later } from '../../src/engine/define.ts';
 import { createRateLimiter } from '../../src/registry/rate-limiter.ts';
 import { createTaskLinks, type Link } from '../../src/tasks/links.ts';
 import { createSignerMails } from '../../src/tasks/signer-mail.ts';
-import { createTasks } from '../../src/tasks/signer-tasks.ts';
 import { createTaskRoutes } from '../../src/tasks/tasks.route.ts';
+import { createTasks } from '../../src/tasks/tasks.ts';
 import type { Stage } from '../engine/stage.ts';
 import type { TestRedis } from '../support/redis.ts';
 

@@ -123,16 +123,7 @@ export const readFlow = async ({ shards, workflows }: FlowDeps, nodeId: string):
     }
     for (const transaction of keptBy(instance)) await addTransaction(transaction);
   }
-  const isFlowNode = root !== undefined && root.children.length > 0;
-  return { nodeId, isFlowNode, flowRoot: isFlowNode ? sorted(root) : null };
+  for (const node of nodes.values()) node?.children.sort((one, other) => one.id.localeCompare(other.id));
+  const flowRoot = root !== undefined && root.children.length > 0 ? root : null;
+  return { nodeId, isFlowNode: flowRoot !== null, flowRoot };
 };
-
-const sorted = (node: FlowNode | undefined): FlowNode | null =>
-  node === undefined
-    ? null
-    : {
-        ...node,
-        children: node.children
-          .toSorted((one, other) => one.id.localeCompare(other.id))
-          .flatMap((child) => sorted(child) ?? []),
-      };

@@ -1,9 +1,6 @@
-/**
- * Style sheet, script and icon. Their addresses have a hash of the content, so browsers may cache
- * them for ever.
- */
-import { hash } from 'node:crypto';
+/** Style sheet, script and icon. */
 import { readFileSync } from 'node:fs';
+import { createAssets } from '../../pages/assets.ts';
 import { icon, type Schemes, themeCss } from '../../theme.ts';
 
 /** Colours that only the console has. */
@@ -16,17 +13,18 @@ const read = (name: string): string => readFileSync(new URL(`../assets/${name}`,
 
 /** By the last part of their path. */
 export const assets = {
-  'console.css': {
-    type: 'text/css; charset=utf-8',
-    content: `${themeCss([own], 'screen and (prefers-color-scheme:dark)')}\n${read('console.css')}`,
-  },
-  'console.js': { type: 'text/javascript; charset=utf-8', content: read('console.js') },
-  'icon.svg': { type: 'image/svg+xml', content: icon },
+  'console.css': [
+    'text/css; charset=utf-8',
+    `${themeCss([own], 'screen and (prefers-color-scheme:dark)')}\n${read('console.css')}`,
+  ],
+  'console.js': ['text/javascript; charset=utf-8', read('console.js')],
+  'icon.svg': ['image/svg+xml', icon],
 } as const;
 
-const addressOf = (name: keyof typeof assets): string =>
-  `/admin/assets/${name}?v=${hash('sha256', assets[name].content, 'base64url').slice(0, 12)}`;
+const { versioned, serve } = createAssets(assets);
+export const serveConsoleAsset = serve;
 
-export const stylesheetAddress = addressOf('console.css');
-export const scriptAddress = addressOf('console.js');
-export const iconAddress = addressOf('icon.svg');
+const path = '/admin/assets';
+export const stylesheetAddress = `${path}/${versioned('console.css')}`;
+export const scriptAddress = `${path}/${versioned('console.js')}`;
+export const iconAddress = `${path}/${versioned('icon.svg')}`;

@@ -1,30 +1,22 @@
 /** The audit log. */
 import { html } from 'hono/html';
-import { type AuditEntry, type AuditFilter, type AuditPage, auditActions } from '../../operators/audit.ts';
+import { type AuditAction, type AuditEntry, type AuditPage, auditActions } from '../../operators/audit.ts';
 import type { ConsoleSession } from '../deps.ts';
+import type { FilterForm } from '../filter.ts';
+import { createFields, filterForm } from './filter-form.ts';
 import { layOut } from './layout.ts';
-import { fullTime, type Html, nothing, options, pagedList, timeOf } from './markup.ts';
+import { fullTime, type Html, linkTo, nothing, pagedList, timeOf } from './markup.ts';
 
-/** A link where there is a page about the target. */
-const targetCell = ({ action, target }: AuditEntry): string | Html => {
-  if (target === undefined) return '';
-  switch (action) {
-    case 'replay':
-    case 'cancel':
-    case 'view-sensitive':
-    case 'callback-replay':
-      return html`<a class="code" href="/admin/transactions/${encodeURIComponent(target)}">${target}</a>`;
-    case 'workflow-cancel':
-    case 'workflow-again':
-      return html`<a class="code" href="/admin/workflows/${encodeURIComponent(target)}">${target}</a>`;
-    case 'bulk-replay':
-    case 'bulk-cancel':
-    case 'bulk-stop':
-    case 'bulk-end':
-      return html`<a class="code" href="/admin/replays/${encodeURIComponent(target)}">${target}</a>`;
-    default:
-      return target;
-  }
+/** Where there is a page about the target. */
+const subjects: Readonly<Partial<Record<AuditAction, Parameters<typeof linkTo>[0]>>> = {
+  ...{ replay: 'transactions', cancel: 'transactions', 'view-sensitive': 'transactions' },
+  ...{ 'callback-replay': 'transactions', 'workflow-cancel': 'workflows', 'workflow-again': 'workflows' },
+  ...{ 'bulk-replay': 'replays', 'bulk-cancel': 'replays', 'bulk-stop': 'replays', 'bulk-end': 'replays' },
+};
+
+const targetCell = ({ action, target = '' }: AuditEntry): string | Html => {
+  const subject = target === '' ? undefined : subjects[action];
+  return subject === undefined ? target : linkTo(subject, target);
 };
 
 const row = (entry: AuditEntry): Html => {
@@ -37,29 +29,30 @@ const row = (entry: AuditEntry): Html => {
 
 export const auditPage = (
   session: ConsoleSession,
-  { who, action, target }: Pick<AuditFilter, 'who' | 'action' | 'target'>,
+  form: FilterForm<'who' | 'action' | 'target'>,
   { entries, cursor: next }: AuditPage,
   isFirst: boolean,
 ): string => {
-  const none = next === undefined ? 'Nothing is found.' : 'Nothing is found on this page. See older pages.';
+  const { input, select } = createFields({ form, problems: {} });
   return layOut({
     title: 'Audit',
     session,
     current: 'audit',
     live: { everySeconds: 10 },
     main: html`<h1>Audit</h1>
-<form class="filter" method="get" action="/admin/audit" role="search" aria-label="Audit log"><div class="fields">
-<div class="field"><label for="who">Who</label><input id="who" name="who" type="text" autocomplete="off" autocapitalize="none" spellcheck="false" value="${who ?? ''}"></div>
-<div class="field"><label for="action">Action</label><select id="action" name="action"><option value="">Any</option>${options(auditActions, action)}</select></div>
-<div class="field"><label for="target">Transaction, bulk or user</label><input id="target" name="target" type="text" autocomplete="off" spellcheck="false" value="${target ?? ''}"></div>
-<div class="actions"><button type="submit">Show</button>${who || action || target ? html`<a href="/admin/audit">All entries</a>` : nothing}</div></div></form>
+${filterForm(
+  { path: '/admin/audit', label: 'Audit log', all: 'All entries' },
+  form,
+  html`${input('who', 'Who', html` autocapitalize="none"`)}
+${select('action', 'Action', auditActions)}
+${input('target', 'Transaction, bulk or user')}`,
+)}
 ${pagedList({
   path: '/admin/audit',
-  fields: { who, action, target },
+  fields: form,
   isFirst,
   next,
-  summary: isFirst ? 'Newest entries' : 'Older entries',
-  empty: entries.length === 0 ? none : undefined,
+  what: ['entry', 'entries'],
   caption: 'Audit log, newest first',
   headings: ['Time', 'Who', 'Action', 'Of what', 'Why'],
   rows: entries.map(row),

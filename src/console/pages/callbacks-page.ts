@@ -3,13 +3,14 @@ import { html } from 'hono/html';
 import { includesRole } from '../../operators/operator.ts';
 import type { ConsoleSession } from '../deps.ts';
 import type { ShownCallback } from '../redaction.ts';
+import { createFields, filterForm, listOf } from './filter-form.ts';
 import { layOut } from './layout.ts';
 import {
   cardTable,
-  counted,
   csrfField,
   fullTime,
   type Html,
+  linkTo,
   nothing,
   pagedList,
   queryOf,
@@ -79,8 +80,8 @@ const subject = ({
   key,
 }: ShownCallback): Html =>
   process === undefined
-    ? html`<a class="code" href="/admin/transactions/${encodeURIComponent(msspTransId)}">${msspTransId}</a><span class="sub">${event}, attempt ${attempt}</span>`
-    : html`<a class="code" href="/admin/workflows/${encodeURIComponent(instanceId)}">${process}</a><span class="sub">${[event, step, key].filter(Boolean).join(', ')}</span>`;
+    ? html`${linkTo('transactions', msspTransId)}<span class="sub">${event}, attempt ${attempt}</span>`
+    : html`${linkTo('workflows', instanceId, process)}<span class="sub">${[event, step, key].filter(Boolean).join(', ')}</span>`;
 
 const deadRow = ({ session, apId }: CallbacksModel, callback: ShownCallback): Html => {
   const { id, tries, problem, triedAt = 0, host } = callback;
@@ -88,21 +89,9 @@ const deadRow = ({ session, apId }: CallbacksModel, callback: ShownCallback): Ht
   return html`<tr role="row" data-id="${id}"><th scope="row" role="rowheader" class="nowrap first">${timeOf(triedAt)}</th><td role="cell" class="wide"><span>${callback.apId}</span><span class="sub code">${host ?? 'no callback any more'}</span></td><td role="cell" class="wide">${subject(callback)}</td><td role="cell" class="wide">${problem ?? ''}</td><td role="cell" class="number" data-label="tries">${tries}</td><td role="cell" class="end">${replayForm(session, callback, back)}</td></tr>`;
 };
 
-const filterForm = ({ apId, apIds }: CallbacksModel): Html =>
-  html`<form class="filter" method="get" action="/admin/callbacks" role="search" aria-label="Dead callbacks"><div class="fields">
-<div class="field narrow"><label for="apId">Application</label><input id="apId" name="apId" type="text" autocomplete="off" spellcheck="false" list="apIds" value="${apId}"></div>
-<datalist id="apIds">${apIds.map((id) => html`<option value="${id}"></option>`)}</datalist>
-<div class="actions"><button type="submit">Show</button>${apId === '' ? nothing : html`<a href="/admin/callbacks">Of all applications</a>`}</div></div></form>`;
-
-const summary = ({ rows, isFirst, next }: CallbacksModel): string => {
-  if (!isFirst) return 'Older callbacks';
-  return next === undefined ? counted(rows.length, 'dead callback') : 'The newest';
-};
-
 export const callbacksPage = (model: CallbacksModel): string => {
   const { session, apId, rows, next, isFirst, notice } = model;
   const mayReplay = rows.length > 0 && includesRole(session.operator.role, 'operator');
-  const none = next === undefined ? 'There are none.' : 'There are none on this page; look further back.';
   return layOut({
     title: 'Callbacks',
     session,
@@ -111,17 +100,21 @@ export const callbacksPage = (model: CallbacksModel): string => {
     main: html`<h1>Dead callbacks</h1>
 ${noticeBanner(notice)}
 <p class="quiet">These callbacks have failed at their last try, and are not tried again by themselves. All other callbacks of transactions are on the pages of these.</p>
-${filterForm(model)}
+${filterForm(
+  { path: '/admin/callbacks', label: 'Dead callbacks', all: 'Of all applications' },
+  { apId },
+  html`${createFields({ form: { apId }, problems: {} }).input('apId', 'Application', html` list="apIds"`)}
+${listOf('apIds', model.apIds)}`,
+)}
 ${pagedList({
   path: '/admin/callbacks',
   fields: { apId },
   isFirst,
   next,
-  summary: summary(model),
+  what: ['dead callback'],
   action: mayReplay
     ? html`<a class="button plain" href="/admin/callbacks/plan${queryOf({ apId })}">Replay all of ${apId === '' ? 'them' : 'this application'} …</a>`
     : nothing,
-  empty: rows.length === 0 ? none : undefined,
   caption: 'Dead callbacks, newest first',
   headings: ['Dead since', 'Application', 'About', 'Problem', ['Tries', 'number'], ['Replay', 'unseen']],
   rows: rows.map((each) => deadRow(model, each)),

@@ -89,6 +89,10 @@ export const queryOf = (fields: Readonly<Record<string, string | undefined>>): s
   return given.size === 0 ? '' : `?${given}`;
 };
 
+/** To the page of one. */
+export const linkTo = (subject: 'transactions' | 'workflows' | 'replays', id: string, text = id): Html =>
+  html`<a class="code" href="/admin/${subject}/${encodeURIComponent(id)}">${text}</a>`;
+
 /** @param choices Values, or values with what is shown for them. */
 export const options = (
   choices: readonly (string | readonly [value: string, label: string])[],
@@ -168,20 +172,29 @@ export interface PagedList {
   readonly isFirst: boolean;
   /** Cursor of the next page. */
   readonly next: string | undefined;
-  readonly summary: string;
+  /** What is listed: `workflow`; with its plural where that is another than with an s. */
+  readonly what: readonly [one: string, many?: string];
+  /** Of all pages, where it is known. */
+  readonly total?: number | undefined;
   readonly action?: Html;
-  /** Shown instead of rows. */
-  readonly empty: string | undefined;
   readonly caption: string;
   readonly headings: readonly Heading[];
   readonly rows: readonly Html[];
 }
 
+const summaryOf = ({ isFirst, next, what: [one, many = `${one}s`], total, rows }: PagedList): string => {
+  if (total !== undefined) return counted(total, one, many);
+  if (!isFirst) return `Older ${many}`;
+  return next === undefined ? counted(rows.length, one, many) : `The newest ${count(rows.length)}`;
+};
+
 /** A list, newest first. On the open page, a button counts new rows. */
-export const pagedList = ({ path, fields, isFirst, next, ...list }: PagedList): Html =>
-  html`<div class="bar"><p aria-live="polite"><strong>${list.summary}</strong> <button id="news" type="button" class="plain" hidden></button></p>${list.action ?? nothing}</div>
-${list.empty === undefined ? nothing : html`<p class="empty">${list.empty}</p>`}
-<div class="scroll list">${cardTable(list.caption, list.headings, list.rows, isFirst ? 'first' : 'later')}</div>
+export const pagedList = (list: PagedList): Html => {
+  const { path, fields, isFirst, next, action, caption, headings, rows } = list;
+  const none = next === undefined ? 'Nothing is found.' : 'Nothing is found on this page. See older pages.';
+  return html`<div class="bar"><p aria-live="polite"><strong>${summaryOf(list)}</strong> <button id="news" type="button" class="plain" hidden></button></p>${action ?? nothing}</div>
+${rows.length > 0 ? nothing : html`<p class="empty">${none}</p>`}
+<div class="scroll list">${cardTable(caption, headings, rows, isFirst ? 'first' : 'later')}</div>
 <nav class="paging" aria-label="Pages">${
     isFirst ? html`<span></span>` : html`<a href="${path}${queryOf(fields)}">Newest</a>`
   }${
@@ -189,6 +202,7 @@ ${list.empty === undefined ? nothing : html`<p class="empty">${list.empty}</p>`}
       ? nothing
       : html`<a rel="next" href="${path}${queryOf({ ...fields, cursor: next })}">Older</a>`
   }</nav>`;
+};
 
 export const invalid = (isWrong: boolean): Html => (isWrong ? html` aria-invalid="true"` : nothing);
 

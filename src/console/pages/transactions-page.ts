@@ -6,20 +6,20 @@ import { faultCodes, faultTable } from '../../protocol/fault.ts';
 import { profileNames } from '../../protocol/requests.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { maxExported } from '../export.ts';
-import { type FilterField, type FilterForm, type ReadFilter, states } from '../filter.ts';
+import { type FilterForm, type ReadFilter, states } from '../filter.ts';
 import { type ShownRow, seesPeople } from '../redaction.ts';
+import { createFields, filterForm, listOf } from './filter-form.ts';
 import { layOut } from './layout.ts';
 import {
   banner,
   cardTable,
   count,
-  counted,
   csrfField,
   duration,
   type Heading,
   type Html,
+  linkTo,
   nothing,
-  options,
   pagedList,
   queryOf,
   timeOf,
@@ -41,74 +41,35 @@ export interface TransactionsModel {
   readonly notice: Notice | undefined;
 }
 
-const field = (
-  { form, problems }: ReadFilter,
-  name: FilterField,
-  label: string,
-  control: (attributes: Html, value: string) => Html,
-): Html => {
-  const problem = problems[name];
-  const attributes = html`id="f-${name}" name="${name}"${
-    problem === undefined ? '' : html` aria-invalid="true" aria-describedby="e-${name}"`
-  }`;
-  return html`<div class="field"><label for="f-${name}">${label}</label>${control(attributes, form[name] ?? '')}${
-    problem === undefined ? '' : html`<p class="error" id="e-${name}">${problem}</p>`
-  }</div>`;
-};
+const stateChoices = [['open', 'open (submitted or pending)'] as const, ...states];
+const faultChoices = faultCodes.map((code) => [String(code), `${code} ${faultTable[code].reason}`] as const);
 
-const input =
-  (type: string, more: Html = nothing) =>
-  (attributes: Html, value: string): Html =>
-    html`<input ${attributes} type="${type}" value="${value}"${more}>`;
-
-type Choice = readonly [value: string, label: string];
-
-const select =
-  (choices: readonly Choice[]) =>
-  (attributes: Html, value: string): Html => {
-    const known = value === '' || choices.some(([choice]) => choice === value);
-    const all = known ? choices : [...choices, [value, value] as const];
-    return html`<select ${attributes}><option value="">Any</option>${options(all, value)}</select>`;
-  };
-
-const stateChoices: readonly Choice[] = [
-  ['open', 'open (submitted or pending)'],
-  ...states.map((state) => [state, state] as const),
-];
-const faultChoices = faultCodes.map((code): Choice => [String(code), `${code} ${faultTable[code].reason}`]);
-const profileChoices = profileNames.map((name): Choice => [name, name]);
-
-const listOf = (id: string, values: readonly string[]): Html =>
-  html`<datalist id="${id}">${values.map((value) => html`<option value="${value}"></option>`)}</datalist>`;
-
-const filterForm = ({ session, read, apIds, numbers }: TransactionsModel): Html => {
+const filter = ({ session, read, apIds, numbers }: TransactionsModel): Html => {
+  const { form } = read;
+  const { input, select, time } = createFields(read);
   const rare = (['profile', 'attemptsAtMost', 'from', 'to'] as const).some(
-    (name) => read.form[name] !== undefined,
+    (name) => form[name] !== undefined,
   );
-  const spelling = html` autocomplete="off" spellcheck="false"`;
-  return html`<form class="filter" method="get" action="/admin/transactions" role="search" aria-label="Transactions">
-<div class="fields">
-${field(read, 'state', 'State', select(stateChoices))}
-${field(read, 'fault', 'Fault', select(faultChoices))}
-${field(read, 'apId', 'Application', input('text', html`${spelling} list="apIds"`))}
+  return filterForm(
+    { path: '/admin/transactions', label: 'Transactions' },
+    form,
+    html`${select('state', 'State', stateChoices)}
+${select('fault', 'Fault', faultChoices)}
+${input('apId', 'Application', html` list="apIds"`)}
 ${
-  seesPeople(session.operator.role) || read.form.msisdn !== undefined
-    ? html`${field(read, 'msisdn', 'Number', input('text', html`${spelling} inputmode="tel" list="numbers"`))}${listOf('numbers', numbers)}`
+  seesPeople(session.operator.role) || form.msisdn !== undefined
+    ? html`${input('msisdn', 'Number', html` inputmode="tel" list="numbers"`)}${listOf('numbers', numbers)}`
     : nothing
 }
-${field(read, 'text', 'Part of an id', input('text', spelling))}
-<div class="actions"><button type="submit">Show</button>${
-    Object.keys(read.form).length === 0 ? nothing : html`<a href="/admin/transactions">All</a>`
-  }</div>
-</div>
-${listOf('apIds', apIds)}
-<details id="more"${rare ? html` open` : ''}><summary>Profile, attempts, time</summary><div class="fields">
-${field(read, 'profile', 'Profile', select(profileChoices))}
-${field(read, 'attemptsAtMost', 'Attempts at most', input('number', html` min="1" max="999"`))}
-${field(read, 'from', 'Submitted from (UTC)', input('datetime-local', html` step="any"`))}
-${field(read, 'to', 'until (UTC)', input('datetime-local', html` step="any"`))}
-</div></details>
-</form>`;
+${input('text', 'Part of an id')}
+${listOf('apIds', apIds)}`,
+    html`<details id="more"${rare ? html` open` : ''}><summary>Profile, attempts, time</summary><div class="fields">
+${select('profile', 'Profile', profileNames)}
+${input('attemptsAtMost', 'Attempts at most', html` type="number" min="1" max="999"`)}
+${time('from', 'Submitted from (UTC)')}
+${time('to', 'until (UTC)')}
+</div></details>`,
+  );
 };
 
 const cut = (text: string): Html => html`<span class="cut" title="${text}">${text}</span>`;
@@ -178,7 +139,7 @@ const pickAll = html`<label for="pick-all" class="unseen">Select all on this pag
 const transactionRow = (row: ShownRow, names: readonly ColumnName[], mayPick: boolean): Html => {
   const { msspTransId: id } = row;
   const box = html`<td role="cell" class="pick"><label for="pick-${id}" class="unseen">Select ${id}</label><input id="pick-${id}" type="checkbox" name="id" value="${id}" form="picked"></td>`;
-  return html`<tr role="row" data-id="${id}">${mayPick ? box : nothing}<th scope="row" role="rowheader" class="first nowrap"><a class="code" href="/admin/transactions/${encodeURIComponent(id)}">${id}</a></th>${names.map((name) => cell(columns[name], row))}</tr>`;
+  return html`<tr role="row" data-id="${id}">${mayPick ? box : nothing}<th scope="row" role="rowheader" class="first nowrap">${linkTo('transactions', id)}</th>${names.map((name) => cell(columns[name], row))}</tr>`;
 };
 
 export const transactionTable = (caption: string, rows: readonly ShownRow[], names: readonly ColumnName[]) =>
@@ -187,12 +148,6 @@ export const transactionTable = (caption: string, rows: readonly ShownRow[], nam
     ['Transaction', ...names.map((name) => columns[name].heading)],
     rows.map((row) => transactionRow(row, names, false)),
   )}</div>`;
-
-const summary = ({ rows, total, isFirst, next }: TransactionsModel): string => {
-  if (total !== undefined) return counted(total, 'transaction');
-  if (!isFirst) return 'Older transactions';
-  return next === undefined ? counted(rows.length, 'transaction') : `The newest ${count(rows.length)}`;
-};
 
 /** What the filter may find is replayed when it has failed, and cancelled when it is open. */
 const possibleOrders = ({ session, read: { form } }: TransactionsModel): readonly BulkKind[] => {
@@ -269,9 +224,9 @@ export const transactionsPage = (model: TransactionsModel): string => {
         fields: read.form,
         isFirst,
         next,
-        summary: summary(model),
+        what: ['transaction'],
+        total: model.total,
         action: orders(model),
-        empty: rows.length === 0 && next === undefined ? 'Nothing is found by this filter.' : undefined,
         caption: 'Transactions, newest first',
         headings: [
           ...(mayPick ? [[pickAll, 'pick'] as const] : []),
@@ -288,7 +243,7 @@ export const transactionsPage = (model: TransactionsModel): string => {
     main: html`<h1>Transactions</h1>
 ${noticeBanner(notice)}
 ${savedFilters(model)}
-${filterForm(model)}
+${filter(model)}
 ${body}`,
   });
 };

@@ -12,14 +12,13 @@
 import { createHmac } from 'node:crypto';
 import { type Context, Hono, type Next } from 'hono';
 import { renderSVG } from 'uqr';
-import { serveAsset } from '../../pages/assets.ts';
+import { askedIn, serveAsset } from '../../pages/assets.ts';
 import { createChangeStreams } from '../../pages/event-stream.ts';
-import { isForm, isFromOurPage, parseForm } from '../../pages/form.ts';
-import { pageHeaders } from '../../pages/headers.ts';
+import { readPageForm } from '../../pages/form.ts';
+import { answerPage, answerState, goTo, pageHeaders } from '../../pages/headers.ts';
 import { chooseLanguage } from '../../pages/language.ts';
 import { isEqual } from '../../pki/is-equal.ts';
 import { toError } from '../../redis/to-error.ts';
-import { readBody } from '../../request-body.ts';
 import type { Environment, OauthDeps } from '../deps.ts';
 import { newTrace } from '../error-codes.ts';
 import { loginPage } from '../pages/login-page.ts';
@@ -74,7 +73,6 @@ interface LoginForm {
 }
 
 const maxFormBytes = 4096;
-const bodyStatuses = { bodyTooLarge: 413, bodyTooSlow: 408, bodyIncomplete: 400 } as const;
 
 /** A later try may succeed. */
 const laterStatuses: ReadonlyMap<NumberError, number> = new Map([
@@ -82,21 +80,6 @@ const laterStatuses: ReadonlyMap<NumberError, number> = new Map([
   ['busy', 503],
 ]);
 const closedStatuses = { done: 200, 'login-expired': 404, 'cookie-missing': 400 } as const;
-
-const answer = (html: string, status = 200, headers: Readonly<Record<string, string>> = {}): Response =>
-  new Response(html, {
-    status,
-    headers: { ...pageHeaders, 'content-type': 'text/html;charset=UTF-8', ...headers },
-  });
-
-const goTo = (location: string): Response =>
-  new Response(null, { status: 303, headers: { ...pageHeaders, location } });
-
-const answerState = (state: 'open' | 'ended', status = 200): Response =>
-  new Response(JSON.stringify({ state }), {
-    status,
-    headers: { ...pageHeaders, 'content-type': 'application/json;charset=UTF-8' },
-  });
 
 const mayJoin = ({ client }: Visit): boolean => client.phoneStart !== 'off';
 
@@ -114,7 +97,7 @@ export const createInteractionRoutes = (
   const notice = (c: RouteContext, tenant: Tenant, cause: NoticeCause, status: number): Response => {
     const language = chooseLanguage(undefined, c.req.header('accept-language'));
     const frame = frameFor(tenant.settings, tenant.path, language);
-    return answer(noticePage(frame, { kind: 'error', cause, reference: newTrace() }), status);
+    return answerPage(noticePage(frame, { kind: 'error', cause, reference: newTrace() }), status);
   };
 
   const look = async (visit: Visit): Promise<Looked> => {
@@ -139,7 +122,11 @@ export const createInteractionRoutes = (
     });
     const { tenant, client } = visit;
     const language = progress.attempt?.language ?? visit.language;
-    return answer(loginPage(frameFor(tenant.settings, tenant.path, language, client), view), status, headers);
+    return answerPage(
+      loginPage(frameFor(tenant.settings, tenant.path, language, client), view),
+      status,
+      headers,
+    );
   };
 
   const showPage = async (visit: Visit): Promise<Response> => {
@@ -153,18 +140,14 @@ export const createInteractionRoutes = (
   const readLoginForm = async (c: RouteContext, visit: Visit): Promise<LoginForm | Response> => {
     const { incoming } = c.env;
     if (incoming === undefined) throw new Error('A login needs a socket');
-    const refuse = (status: number): Response => notice(c, visit.tenant, 'request-unusable', status);
-    if (!isForm(incoming.headers['content-type'])) return refuse(415);
-    const { timeoutMs } = body;
-    const read = await readBody(c.req.raw, incoming, { maxBytes: maxFormBytes, timeoutMs });
-    if (!read.ok) return refuse(bodyStatuses[read.reason]);
-    const parsed = parseForm(read.bytes);
-    if (!parsed.ok) return refuse(400);
-    const field = (name: string): string => parsed.form.get(name) ?? '';
     const { origin } = new URL(visit.tenant.issuer);
+    const limits = { maxBytes: maxFormBytes, timeoutMs: body.timeoutMs };
+    const form = await readPageForm(c, incoming, origin, limits);
+    const refuse = (status: number): Response => notice(c, visit.tenant, 'request-unusable', status);
+    if (typeof form === 'number') return refuse(form);
+    const field = (name: string): string => form.get(name) ?? '';
     const round = roundOfForm(csrfKey, visit.uid, field('csrf'));
-    const isOurs = isFromOurPage(c.req.header('origin'), c.req.header('sec-fetch-site'), origin);
-    return round === undefined || !isOurs ? refuse(403) : { round, field };
+    return round === undefined ? refuse(403) : { round, field };
   };
 
   const submit = async (c: RouteContext, visit: Visit, name: ActionName): Promise<Response> => {
@@ -284,12 +267,7 @@ export const createInteractionRoutes = (
     }
     routes.get(`${base}/assets/:name`, async (c, next) => {
       const tenant = tenantOf(c);
-      const asset =
-        tenant &&
-        serveAsset(c.req.param('name'), tenant.settings.branding, {
-          query: new URL(c.req.url).search.slice(1),
-          ifNoneMatch: c.req.header('if-none-match'),
-        });
+      const asset = tenant && serveAsset(c.req.param('name'), tenant.settings.branding, askedIn(c));
       return asset ?? next();
     });
   }

@@ -1,15 +1,11 @@
 /** The console of `api-stage.ts`, listening on a port of its own. */
 import { listen } from '../../../src/http/server.ts';
 import type { TestRedis } from '../../support/redis.ts';
-import { type ApiStage, startApiStage } from '../api-stage.ts';
+import { startApiStage } from '../api-stage.ts';
 
-export interface ConsoleStage extends ApiStage {
-  readonly url: string;
-  /** Path and query of a login link. */
-  newLink(): Promise<string>;
-}
+export type ConsoleStage = Awaited<ReturnType<typeof startConsoleStage>>;
 
-export const startConsoleStage = async (redis: TestRedis): Promise<ConsoleStage> => {
+export const startConsoleStage = async (redis: TestRedis) => {
   const stage = await startApiStage(redis);
   stage.runner();
   const server = await listen({
@@ -24,6 +20,7 @@ export const startConsoleStage = async (redis: TestRedis): Promise<ConsoleStage>
   return {
     ...stage,
     url: server.url,
+    /** Path and query of a login link. */
     newLink: async () => `/admin/login/link?token=${(await stage.operators.issueLink()).secret}`,
     close: async () => {
       stage.console.endWaiting();
