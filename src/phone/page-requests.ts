@@ -32,7 +32,8 @@ export interface PageEnvironment {
   Bindings: { readonly incoming?: IncomingMessage };
 }
 export type PageContext = Context<PageEnvironment>;
-type Handle = (c: PageContext) => Promise<Response>;
+export type Handle = (c: PageContext) => Promise<Response>;
+export type PhoneHandle = (c: PageContext, phone: Phone) => Promise<Response>;
 
 const cookieName = 'paraph-phone';
 
@@ -117,7 +118,6 @@ export const createPageRequests = (options: PageRequestsOptions) => {
     return phone !== undefined && isEqual(phone.secretHash, hashOf(cookie?.secret ?? '')) ? phone : undefined;
   };
 
-  /** For everybody on our page. */
   const guarded =
     (handle: Handle): Handle =>
     async (c) => {
@@ -137,14 +137,14 @@ export const createPageRequests = (options: PageRequestsOptions) => {
     limited,
     read,
     guarded,
-    /** For phones that are enrolled. */
-    withPhone: (handle: (c: PageContext, phone: Phone) => Promise<Response>): Handle =>
-      guarded(async (c) => {
+    withPhone:
+      (handle: PhoneHandle): Handle =>
+      async (c) => {
         const phone = await phoneOf(c);
         return phone === undefined
           ? refuse(401, 'unknown-phone', 'This is no enrolled phone')
           : handle(c, phone);
-      }),
+      },
     /** The same cookie, for as long as possible from now on. */
     renewedCookie: (c: PageContext) => cookieHeader(getCookie(c, cookieName)),
   };
