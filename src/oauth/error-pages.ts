@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import type { ErrorOut, KoaContextWithOIDC } from 'oidc-provider';
 import type { PageFrame } from '../pages/assets.ts';
-import { pageHeaders, policyWith } from '../pages/headers.ts';
+import { answerPage, pageHeaders, policyWith } from '../pages/headers.ts';
 import { chooseLanguage } from '../pages/language.ts';
 import { describeError, findErrorCode } from './error-codes.ts';
 import { readText } from './library.ts';
@@ -72,10 +72,7 @@ export const refuseAtFront = (
     reference: `${code}_${trace}`,
     detail: `${error}: ${text}`,
   });
-  return new Response(page, {
-    status,
-    headers: { 'content-type': 'text/html;charset=UTF-8', ...pageHeaders, ...later },
-  });
+  return answerPage(page, status, later);
 };
 
 /**

@@ -1,7 +1,8 @@
 /** Reads forms of HTTP requests. */
 import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
 import type { Context } from 'hono';
-import { isInUtf8 } from '../request-body.ts';
+import { type BodyLimits, isInUtf8, readBody } from '../request-body.ts';
 
 export type Parameters = ReadonlyMap<string, string>;
 
@@ -57,17 +58,32 @@ export const isForm = (contentType: string | undefined): boolean =>
 /**
  * Whether a form comes from a page of this service. `Referrer-Policy: no-referrer` makes browsers
  * send `Origin: null` even with our forms, so `null` is accepted; a form has a token besides.
- *
- * @param sent The Origin header.
- * @param fetchSite The Sec-Fetch-Site header.
  */
-export const isFromOurPage = (
-  sent: string | undefined,
-  fetchSite: string | undefined,
+const isFromOurPage = ({ req }: Context, origin: string): boolean => {
+  const sent = req.header('origin') ?? origin;
+  const site = req.header('sec-fetch-site') ?? 'none';
+  return (sent === 'null' || sent === origin) && (site === 'same-origin' || site === 'none');
+};
+
+const bodyStatuses = { bodyTooLarge: 413, bodyTooSlow: 408, bodyIncomplete: 400 } as const;
+
+/**
+ * Reads a form that one of our pages has sent. Its token is for the caller to check.
+ *
+ * @returns Its fields, or the status of the refusal.
+ */
+export const readPageForm = async <Bindings extends { readonly incoming?: IncomingMessage }>(
+  c: Context<{ Bindings: Bindings }>,
   origin: string,
-): boolean =>
-  (sent === undefined || sent === 'null' || sent === origin) &&
-  (fetchSite === undefined || fetchSite === 'same-origin' || fetchSite === 'none');
+  limits: BodyLimits,
+): Promise<Parameters | number> => {
+  if (!isForm(c.req.header('content-type'))) return 415;
+  const read = await readBody(c.req.raw, c.env?.incoming, limits);
+  if (!read.ok) return bodyStatuses[read.reason];
+  const parsed = parseForm(read.bytes);
+  if (!parsed.ok) return 400;
+  return isFromOurPage(c, origin) ? parsed.form : 403;
+};
 
 /**
  * Whether one of our pages made the request, by the browser's headers: `Sec-Fetch-Site` comes with

@@ -10,7 +10,7 @@ import type { Context } from 'hono';
 import { getCookie } from 'hono/cookie';
 import type { z } from 'zod';
 import { readOrigin } from '../pages/form.ts';
-import { pageHeaders } from '../pages/headers.ts';
+import { answerJson } from '../pages/headers.ts';
 import { isEqual } from '../pki/is-equal.ts';
 import { toError } from '../redis/to-error.ts';
 import { limitsFrom, type RateLimiter, type Source, takeAll } from '../registry/rate-limiter.ts';
@@ -49,18 +49,8 @@ const cookieSeconds = 400 * 86_400;
 /** Wrong codes and requests for new ones, from one address. Enrolments that succeed do not count. */
 const maxTries = { requests: 30, perSeconds: 60 };
 
-export const answer = (
-  body: object,
-  status = 200,
-  headers: Readonly<Record<string, string>> = {},
-): Response =>
-  new Response(JSON.stringify(body), {
-    status,
-    headers: { ...pageHeaders, 'content-type': 'application/json;charset=UTF-8', ...headers },
-  });
-
 export const refuse = (status: number, error: string, message: string, more: object = {}): Response =>
-  answer({ error, message, ...more }, status);
+  answerJson({ error, message, ...more }, status);
 
 export const createPageRequests = (options: PageRequestsOptions) => {
   const { phones, cookies, publicUrl, limiter, onError } = options;
@@ -80,7 +70,7 @@ export const createPageRequests = (options: PageRequestsOptions) => {
     const empty = await takeAll(limiter, named);
     if (empty === undefined) return undefined;
     const headers = { 'retry-after': String(empty.seconds) };
-    return answer({ error: 'too-often', message: 'Too many tries; wait a minute' }, 429, headers);
+    return answerJson({ error: 'too-often', message: 'Too many tries; wait a minute' }, 429, headers);
   };
 
   /** @returns The checked body, or the refusal. */

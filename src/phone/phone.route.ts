@@ -2,11 +2,11 @@
 import { Hono } from 'hono';
 import type { z } from 'zod';
 import { streamHeaders } from '../event-stream.ts';
+import { answerJson } from '../pages/headers.ts';
 import type { Source } from '../registry/rate-limiter.ts';
 import type { Connections } from './connections.ts';
 import type { EnrolmentError, EnrolmentResult } from './enrolment.ts';
 import {
-  answer,
   createPageRequests,
   type Handle,
   type PageContext,
@@ -104,7 +104,7 @@ export const createPhoneRoutes = (options: PhoneRoutesOptions): Hono<PageEnviron
     const asked = await read(c, optionsRequest);
     if (asked instanceof Response) return asked;
     return (
-      (await limited(c)) ?? answer({ publicKey: await passkeys.creationOptions(asked.code.id, 'Paraph') })
+      (await limited(c)) ?? answerJson({ publicKey: await passkeys.creationOptions(asked.code.id, 'Paraph') })
     );
   });
 
@@ -124,15 +124,15 @@ export const createPhoneRoutes = (options: PhoneRoutesOptions): Hono<PageEnviron
       ...(pin && { pin: { share: pin.share }, recoveryCode: pin.recoveryCode }),
     };
     const cookie = cookies.write({ msisdn, phone: id, secret });
-    return answer(body, 201, cookieHeader(cookie));
+    return answerJson(body, 201, cookieHeader(cookie));
   });
 
   on('POST', 'activations', async (c) => {
     if (options.selfService === undefined) return refuse(404, 'unknown', 'Ask for an invitation');
-    return (await limited(c)) ?? answer({ link: await options.selfService() }, 201);
+    return (await limited(c)) ?? answerJson({ link: await options.selfService() }, 201);
   });
 
-  onPhone('GET', 'state', async (c, phone) => answer(await views.stateOf(phone), 200, renewedCookie(c)));
+  onPhone('GET', 'state', async (c, phone) => answerJson(await views.stateOf(phone), 200, renewedCookie(c)));
 
   onPhone('GET', 'events', async (c, { msisdn, id }) => {
     // Hono runs GET for HEAD and drops the body, which nothing would end.
@@ -144,7 +144,7 @@ export const createPhoneRoutes = (options: PhoneRoutesOptions): Hono<PageEnviron
     const result = await pins.enter(phone, verifier);
     switch (result.kind) {
       case 'right':
-        return answer({ share: result.share });
+        return answerJson({ share: result.share });
       case 'wrong':
         return refuse(403, 'wrong-pin', 'The PIN is wrong', { triesLeft: result.triesLeft });
       case 'blocked': {
@@ -164,7 +164,7 @@ export const createPhoneRoutes = (options: PhoneRoutesOptions): Hono<PageEnviron
     if (recovered === undefined)
       return (await limited(c)) ?? refuse(403, 'wrong-code', 'The recovery code is wrong');
     await options.tellState(phone.msisdn);
-    return answer({ pin: { share: recovered.share }, recoveryCode: recovered.recoveryCode });
+    return answerJson({ pin: { share: recovered.share }, recoveryCode: recovered.recoveryCode });
   });
 
   onSent('POST', 'logins', joinRequest, async (c, phone, { code }) => {
@@ -177,7 +177,7 @@ export const createPhoneRoutes = (options: PhoneRoutesOptions): Hono<PageEnviron
     });
     switch (result.kind) {
       case 'joined':
-        return answer({ joined: true, returnTo: result.returnTo });
+        return answerJson({ joined: true, returnTo: result.returnTo });
       case 'unknown':
         return (await limited(c)) ?? refuse(404, 'login', 'This code is unknown, used or too old');
       case 'number':
@@ -192,9 +192,9 @@ export const createPhoneRoutes = (options: PhoneRoutesOptions): Hono<PageEnviron
   const outcome = (result: SigningResult, done: string): Response => {
     switch (result.kind) {
       case 'done':
-        return answer({ outcome: done });
+        return answerJson({ outcome: done });
       case 'gone':
-        return answer({ outcome: 'gone', why: result.why }, 409);
+        return answerJson({ outcome: 'gone', why: result.why }, 409);
       case 'gate':
         return refuse(403, 'gate', 'Enter the PIN or use the passkey for this prompt');
       case 'wrong':
@@ -220,17 +220,17 @@ export const createPhoneRoutes = (options: PhoneRoutesOptions): Hono<PageEnviron
 
   onSent('PUT', 'push', pushRequest, async (_, phone, subscription) => {
     await phones.setSubscription(phone, subscription);
-    return answer({ subscribed: true });
+    return answerJson({ subscribed: true });
   });
 
   onPhone('DELETE', 'push', async (_, phone) => {
     await phones.removeSubscription(phone);
-    return answer({ subscribed: false });
+    return answerJson({ subscribed: false });
   });
 
   onPhone('DELETE', 'phone', async (_, phone) => {
     await options.remove(phone);
-    return answer({ enrolled: false }, 200, cookieHeader(undefined));
+    return answerJson({ enrolled: false }, 200, cookieHeader(undefined));
   });
 
   routes.all('/phone/api/*', () => refuse(404, 'unknown', 'There is no such address'));

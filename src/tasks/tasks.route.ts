@@ -11,12 +11,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Context, Hono } from 'hono';
 import type { PageFrame } from '../pages/assets.ts';
 import { createChangeStreams } from '../pages/event-stream.ts';
-import { isForm, isFromOurPage, parseForm } from '../pages/form.ts';
-import { pageHeaders } from '../pages/headers.ts';
+import { readPageForm } from '../pages/form.ts';
+import { answerJson, answerPage, goTo } from '../pages/headers.ts';
 import { chooseLanguage } from '../pages/language.ts';
 import { toError } from '../redis/to-error.ts';
 import { limitsFrom, type RateLimiter, type Source, takeAll } from '../registry/rate-limiter.ts';
-import { type BodyLimits, readBody } from '../request-body.ts';
+import type { BodyLimits } from '../request-body.ts';
 import type { Link, TaskLinks } from './links.ts';
 import { type NoticeCause, type TaskView, taskNotice, taskPage } from './task-page.ts';
 import { maxReasonLength, type Task, type Tasks } from './tasks.ts';
@@ -55,18 +55,6 @@ const lookEveryMs = 500;
 
 const noticeStatuses = { gone: 404, limited: 429, internal: 500 } as const;
 
-const answer = (html: string, status = 200, headers: Readonly<Record<string, string>> = {}): Response =>
-  new Response(html, {
-    status,
-    headers: { ...pageHeaders, 'content-type': 'text/html;charset=UTF-8', ...headers },
-  });
-
-const answerState = (state: 'open' | 'ended', status = 200): Response =>
-  new Response(JSON.stringify({ state }), {
-    status,
-    headers: { ...pageHeaders, 'content-type': 'application/json;charset=UTF-8' },
-  });
-
 export const createTaskRoutes = (options: TaskRoutesOptions) => {
   const { tasks, links, limiter, addressOf, body, now, onError } = options;
   const stopping = new AbortController();
@@ -82,7 +70,7 @@ export const createTaskRoutes = (options: TaskRoutesOptions) => {
     cause: NoticeCause,
     status: number,
     headers?: Readonly<Record<string, string>>,
-  ): Response => answer(taskNotice(frameFor(c), cause), status, headers);
+  ): Response => answerPage(taskNotice(frameFor(c), cause), status, headers);
 
   /** Wrong links are counted, right ones are not. */
   const refuseLink = async (c: RouteContext): Promise<Response> => {
@@ -102,28 +90,16 @@ export const createTaskRoutes = (options: TaskRoutesOptions) => {
     formError?: TaskView['formError'],
     status = 200,
   ): Response =>
-    answer(
+    answerPage(
       taskPage(frameFor(c, task), { task, pagePath, csrf: links.formToken(link), now: now(), formError }),
       status,
     );
 
-  const goTo = (location: string): Response =>
-    new Response(null, { status: 303, headers: { ...pageHeaders, location } });
-
   /** @returns The fields, or the status of the refusal. */
-  const readForm = async (
-    { req, env }: RouteContext,
-    link: Link,
-  ): Promise<ReadonlyMap<string, string> | number> => {
-    if (!isForm(req.header('content-type'))) return 415;
-    const limits = { maxBytes: maxFormBytes, timeoutMs: body.timeoutMs };
-    const read = await readBody(req.raw, env?.incoming, limits);
-    if (!read.ok) return { bodyTooLarge: 413, bodyTooSlow: 408, bodyIncomplete: 400 }[read.reason];
-    const parsed = parseForm(read.bytes);
-    if (!parsed.ok) return 400;
+  const readForm = async (c: RouteContext, link: Link): Promise<ReadonlyMap<string, string> | number> => {
     const { origin } = new URL(options.publicUrl());
-    const isOurs = isFromOurPage(req.header('origin'), req.header('sec-fetch-site'), origin);
-    return isOurs && links.isFormToken(link, parsed.form.get('csrf') ?? '') ? parsed.form : 403;
+    const form = await readPageForm(c, origin, { maxBytes: maxFormBytes, timeoutMs: body.timeoutMs });
+    return typeof form === 'number' || links.isFormToken(link, form.get('csrf') ?? '') ? form : 403;
   };
 
   type Action = (link: Link, form: ReadonlyMap<string, string>) => Promise<TaskView['formError']>;
@@ -154,15 +130,14 @@ export const createTaskRoutes = (options: TaskRoutesOptions) => {
       : goTo(visit.pagePath);
   };
 
-  const events = async ({ c, link }: Visit): Promise<Response> => {
-    const stream = openStream(c, link.instance, async (gone) => {
+  const events = ({ c, link }: Visit): Response => {
+    return openStream(c, link.instance, async (gone) => {
       while (!gone.aborted) {
         if (!(await tasks.isAsking(link))) return true;
         await delay(lookEveryMs, undefined, { signal: gone }).catch(() => undefined);
       }
       return false;
     });
-    return stream instanceof Response ? stream : answerState('open', stream === 'stopping' ? 503 : 429);
   };
 
   const withTask =
@@ -186,7 +161,7 @@ export const createTaskRoutes = (options: TaskRoutesOptions) => {
   routes.get(`${page}/events`, withTask(events));
   routes.get(
     `${page}/state`,
-    withTask((_, task) => answerState(task.state.kind === 'asking' ? 'open' : 'ended')),
+    withTask((_, task) => answerJson({ state: task.state.kind === 'asking' ? 'open' : 'ended' })),
   );
   for (const name of ['sign', 'decline'] as const) {
     routes.post(`${page}/${name}`, withTask(submit(name)));

@@ -14,12 +14,11 @@ import { type Context, Hono, type Next } from 'hono';
 import { renderSVG } from 'uqr';
 import { serveAsset } from '../../pages/assets.ts';
 import { createChangeStreams } from '../../pages/event-stream.ts';
-import { isForm, isFromOurPage, parseForm } from '../../pages/form.ts';
-import { pageHeaders } from '../../pages/headers.ts';
+import { readPageForm } from '../../pages/form.ts';
+import { answerJson, answerPage, goTo, pageHeaders } from '../../pages/headers.ts';
 import { chooseLanguage } from '../../pages/language.ts';
 import { isEqual } from '../../pki/is-equal.ts';
 import { toError } from '../../redis/to-error.ts';
-import { readBody } from '../../request-body.ts';
 import type { Environment, OauthDeps } from '../deps.ts';
 import { newTrace } from '../error-codes.ts';
 import { loginPage } from '../pages/login-page.ts';
@@ -74,7 +73,6 @@ interface LoginForm {
 }
 
 const maxFormBytes = 4096;
-const bodyStatuses = { bodyTooLarge: 413, bodyTooSlow: 408, bodyIncomplete: 400 } as const;
 
 /** A later try may succeed. */
 const laterStatuses: ReadonlyMap<NumberError, number> = new Map([
@@ -83,27 +81,12 @@ const laterStatuses: ReadonlyMap<NumberError, number> = new Map([
 ]);
 const closedStatuses = { done: 200, 'login-expired': 404, 'cookie-missing': 400 } as const;
 
-const answer = (html: string, status = 200, headers: Readonly<Record<string, string>> = {}): Response =>
-  new Response(html, {
-    status,
-    headers: { ...pageHeaders, 'content-type': 'text/html;charset=UTF-8', ...headers },
-  });
-
-const goTo = (location: string): Response =>
-  new Response(null, { status: 303, headers: { ...pageHeaders, location } });
-
-const answerState = (state: 'open' | 'ended', status = 200): Response =>
-  new Response(JSON.stringify({ state }), {
-    status,
-    headers: { ...pageHeaders, 'content-type': 'application/json;charset=UTF-8' },
-  });
-
 const mayJoin = ({ client }: Visit): boolean => client.phoneStart !== 'off';
 
 export const createInteractionRoutes = (
   options: InteractionOptions,
 ): { readonly routes: Hono<Environment>; readonly join: Join } => {
-  const { tenants, logins, settings, isTestNumber, addressOf, body, now, log, csrfKey, stopping } = options;
+  const { tenants, logins, settings, isTestNumber, addressOf, now, log, csrfKey, stopping } = options;
   const codeKey = createHmac('sha256', csrfKey).update('one-time passwords').digest();
   const beginning = createBeginning(codeKey, options);
   const actions = createActions(beginning, codeKey, options);
@@ -114,7 +97,7 @@ export const createInteractionRoutes = (
   const notice = (c: RouteContext, tenant: Tenant, cause: NoticeCause, status: number): Response => {
     const language = chooseLanguage(undefined, c.req.header('accept-language'));
     const frame = frameFor(tenant.settings, tenant.path, language);
-    return answer(noticePage(frame, { kind: 'error', cause, reference: newTrace() }), status);
+    return answerPage(noticePage(frame, { kind: 'error', cause, reference: newTrace() }), status);
   };
 
   const look = async (visit: Visit): Promise<Looked> => {
@@ -139,7 +122,8 @@ export const createInteractionRoutes = (
     });
     const { tenant, client } = visit;
     const language = progress.attempt?.language ?? visit.language;
-    return answer(loginPage(frameFor(tenant.settings, tenant.path, language, client), view), status, headers);
+    const frame = frameFor(tenant.settings, tenant.path, language, client);
+    return answerPage(loginPage(frame, view), status, headers);
   };
 
   const showPage = async (visit: Visit): Promise<Response> => {
@@ -151,35 +135,31 @@ export const createInteractionRoutes = (
   };
 
   const readLoginForm = async (c: RouteContext, visit: Visit): Promise<LoginForm | Response> => {
-    const { incoming } = c.env;
-    if (incoming === undefined) throw new Error('A login needs a socket');
-    const refuse = (status: number): Response => notice(c, visit.tenant, 'request-unusable', status);
-    if (!isForm(incoming.headers['content-type'])) return refuse(415);
-    const { timeoutMs } = body;
-    const read = await readBody(c.req.raw, incoming, { maxBytes: maxFormBytes, timeoutMs });
-    if (!read.ok) return refuse(bodyStatuses[read.reason]);
-    const parsed = parseForm(read.bytes);
-    if (!parsed.ok) return refuse(400);
-    const field = (name: string): string => parsed.form.get(name) ?? '';
     const { origin } = new URL(visit.tenant.issuer);
+    const limits = { maxBytes: maxFormBytes, timeoutMs: options.body.timeoutMs };
+    const form = await readPageForm(c, origin, limits);
+    const refuse = (status: number): Response => notice(c, visit.tenant, 'request-unusable', status);
+    if (typeof form === 'number') return refuse(form);
+    const field = (name: string): string => form.get(name) ?? '';
     const round = roundOfForm(csrfKey, visit.uid, field('csrf'));
-    const isOurs = isFromOurPage(c.req.header('origin'), c.req.header('sec-fetch-site'), origin);
-    return round === undefined || !isOurs ? refuse(403) : { round, field };
+    return round === undefined ? refuse(403) : { round, field };
   };
 
-  const submit = async (c: RouteContext, visit: Visit, name: ActionName): Promise<Response> => {
-    const form = await readLoginForm(c, visit);
-    if (form instanceof Response) return form;
-    const formError = await actions[name]({
-      ...form,
-      visit,
-      look: async () => (await look(visit)).standing,
-    });
-    if (formError === undefined) return goTo(visit.pagePath);
-    const { problem, retryAfter } = formError;
-    const headers = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
-    return show(visit, await look(visit), formError, laterStatuses.get(problem) ?? 422, headers);
-  };
+  const submit =
+    (name: ActionName) =>
+    async (visit: Visit, c: RouteContext): Promise<Response> => {
+      const form = await readLoginForm(c, visit);
+      if (form instanceof Response) return form;
+      const formError = await actions[name]({
+        ...form,
+        visit,
+        look: async () => (await look(visit)).standing,
+      });
+      if (formError === undefined) return goTo(visit.pagePath);
+      const { problem, retryAfter } = formError;
+      const headers = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
+      return show(visit, await look(visit), formError, laterStatuses.get(problem) ?? 422, headers);
+    };
 
   /** What the phone opens. The code is in the fragment, which no server and no log sees. */
   const phoneLink = ({ tenant }: Visit, code: string): string =>
@@ -194,7 +174,7 @@ export const createInteractionRoutes = (
   };
 
   /** The button: the phone runs in this browser. */
-  const openPhone = async (c: RouteContext, visit: Visit): Promise<Response> => {
+  const openPhone = async (visit: Visit, c: RouteContext): Promise<Response> => {
     const form = await readLoginForm(c, visit);
     if (form instanceof Response) return form;
     if (!mayJoin(visit)) return goTo(visit.pagePath);
@@ -204,26 +184,26 @@ export const createInteractionRoutes = (
     return opened;
   };
 
-  const leave = async (c: RouteContext, visit: Visit): Promise<Response> => {
+  const leave = async (visit: Visit, c: RouteContext): Promise<Response> => {
     const departure = await depart(visit, await look(visit));
     if (departure === 'done') return notice(c, visit.tenant, 'login-expired', 200);
     return goTo(departure === 'not-yet' ? visit.pagePath : departure.to);
   };
 
-  const events = async (c: RouteContext, visit: Visit): Promise<Response> => {
-    const stream = openStream(c, visit.uid, (gone) =>
+  const events = (visit: Visit, c: RouteContext): Response =>
+    openStream(c, visit.uid, (gone) =>
       waitForChange(async () => (await look(visit)).standing, { logins, now, gone, mayJoin: mayJoin(visit) }),
     );
-    return stream instanceof Response ? stream : answerState('open', stream === 'stopping' ? 503 : 429);
-  };
 
   const state = async (visit: Visit): Promise<Response> => {
     const { kind } = (await look(visit)).standing;
     const isOpen = kind === 'waiting' || (kind === 'number' && mayJoin(visit));
-    return answerState(isOpen ? 'open' : 'ended');
+    return answerJson({ state: isOpen ? 'open' : 'ended' });
   };
 
-  type Handler = (c: RouteContext, visit: Visit) => Promise<Response>;
+  const goToPage = ({ pagePath }: Visit): Response => goTo(pagePath);
+
+  type Handler = (visit: Visit, c: RouteContext) => Promise<Response> | Response;
 
   /** Unknown tenants are left to later routes. */
   const tenantOf = (c: RouteContext): Tenant | undefined => tenants.at(c.req.param('tenant'));
@@ -242,7 +222,7 @@ export const createInteractionRoutes = (
       try {
         const address = addressOf(incoming);
         const opened = await openVisit(tenant, uid, incoming, outgoing, address, { isTestNumber, now });
-        if (typeof opened === 'object') return await handle(c, opened);
+        if (typeof opened === 'object') return await handle(opened, c);
         return notice(c, tenant, opened === 'done' ? 'login-expired' : opened, closedStatuses[opened]);
       } catch (error) {
         log.trouble(toError(error));
@@ -253,35 +233,16 @@ export const createInteractionRoutes = (
   const routes = new Hono<Environment>();
   for (const base of ['/oidc', '/oidc/t/:tenant']) {
     const page = `${base}/interaction/:uid`;
-    routes.get(
-      page,
-      withVisit((_, visit) => showPage(visit)),
-    );
+    routes.get(page, withVisit(showPage));
     routes.get(`${page}/events`, withVisit(events));
-    routes.get(
-      `${page}/state`,
-      withVisit((_, visit) => state(visit)),
-    );
-    routes.get(
-      `${page}/code.svg`,
-      withVisit((_, visit) => showCode(visit)),
-    );
+    routes.get(`${page}/state`, withVisit(state));
+    routes.get(`${page}/code.svg`, withVisit(showCode));
     routes.post(`${page}/phone`, withVisit(openPhone));
     routes.get(`${page}/finish`, withVisit(leave));
     routes.get(`${page}/return`, withVisit(leave));
-    for (const name of actionNames) {
-      routes.post(
-        `${page}/${name}`,
-        withVisit((c, visit) => submit(c, visit, name)),
-      );
-    }
+    for (const name of actionNames) routes.post(`${page}/${name}`, withVisit(submit(name)));
     // A browser reloads or returns to the address of a form.
-    for (const name of [...actionNames, 'phone']) {
-      routes.get(
-        `${page}/${name}`,
-        withVisit(async (_, visit) => goTo(visit.pagePath)),
-      );
-    }
+    for (const name of [...actionNames, 'phone']) routes.get(`${page}/${name}`, withVisit(goToPage));
     routes.get(`${base}/assets/:name`, async (c, next) => {
       const tenant = tenantOf(c);
       const asset =
