@@ -10,12 +10,12 @@ import { processName } from '../workflows/stock-process.ts';
 import type { StartResult, Workflows, WorkflowView } from '../workflows/workflows.ts';
 import {
   type Answered,
-  type ApplicationBindings,
   type ApplicationRouteOptions,
   createApplicationRoute,
   type RouteContext,
   readNothing,
 } from './application-route.ts';
+import type { Environment } from './body.ts';
 import {
   conflict,
   invalid,
@@ -79,7 +79,7 @@ export const createWorkflowRoutes = (options: WorkflowRoutesOptions) => {
     return stream instanceof Response ? stream : unopened[stream];
   };
 
-  const routes = new Hono<{ Bindings: ApplicationBindings }>();
+  const routes = new Hono<Environment>();
   const at = '/workflows/:name/:id';
 
   routes.post('/workflows/:name', (c) =>
