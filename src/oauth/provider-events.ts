@@ -54,19 +54,16 @@ export const listenTo = (
   provider.on('grant.success', (ctx) =>
     log.audit({ ...entryOf(ctx, 'tokens issued'), grantType: grantTypeOf(ctx) }),
   );
-  provider.on('grant.error', (ctx, error: LibraryError) => {
-    // A poll before the result is no event.
-    if (error.error === 'authorization_pending') return;
-    log.audit(entryOf(ctx, 'token refused', error));
-    if (isSuspicious(ctx, error)) onSuspicious(ctx);
-  });
   provider.on('grant.revoked', (ctx) => log.audit(entryOf(ctx, 'grant revoked')));
   const refusedAs =
     (event: OauthEvent) =>
     (ctx: KoaContextWithOIDC, error: LibraryError): void => {
+      // A poll before the result is no event.
+      if (error.error === 'authorization_pending') return;
       log.audit(entryOf(ctx, event, error));
       if (isSuspicious(ctx, error)) onSuspicious(ctx);
     };
+  provider.on('grant.error', refusedAs('token refused'));
   provider.on('revocation.error', refusedAs('token refused'));
   provider.on('introspection.error', refusedAs('token refused'));
   provider.on('backchannel_authentication.error', refusedAs('request refused'));
