@@ -65,9 +65,9 @@ export const createPageRequests = (options: PageRequestsOptions) => {
 
   /** @returns The answer to somebody who has tried too often. */
   const limited = async ({ env }: PageContext): Promise<Response | undefined> => {
-    const buckets = limitsFrom(options.addressOf(env?.incoming), maxTries, undefined);
-    const named = buckets.map(([key, limit]) => [`phone:${cookies.nameOf(key)}`, limit] as const);
-    const empty = await takeAll(limiter, named);
+    const keyOf = (bucket: string): string => `phone:${cookies.nameOf(bucket)}`;
+    const limits = limitsFrom(options.addressOf(env?.incoming), maxTries, undefined, keyOf);
+    const empty = await takeAll(limiter, limits);
     if (empty === undefined) return undefined;
     const headers = { 'retry-after': String(empty.seconds) };
     return answerJson({ error: 'too-often', message: 'Too many tries; wait a minute' }, 429, headers);

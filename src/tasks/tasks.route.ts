@@ -74,11 +74,8 @@ export const createTaskRoutes = (options: TaskRoutesOptions) => {
 
   /** Wrong links are counted, right ones are not. */
   const refuseLink = async (c: RouteContext): Promise<Response> => {
-    const buckets = limitsFrom(addressOf(c.env?.incoming), maxWrong, undefined);
-    const empty = await takeAll(
-      limiter,
-      buckets.map(([key, limit]) => [`tasks:wrong:${links.hashOf(key)}`, limit]),
-    );
+    const keyOf = (bucket: string): string => `tasks:wrong:${links.hashOf(bucket)}`;
+    const empty = await takeAll(limiter, limitsFrom(addressOf(c.env?.incoming), maxWrong, undefined, keyOf));
     return empty === undefined
       ? notice(c, 'gone', noticeStatuses.gone)
       : notice(c, 'limited', noticeStatuses.limited, { 'retry-after': String(empty.seconds) });
