@@ -25,12 +25,12 @@ import { loginPage } from '../pages/login-page.ts';
 import { frameFor, noticePage } from '../pages/page.ts';
 import type { NoticeCause, NumberError } from '../pages/views.ts';
 import type { Tenant } from '../tenant.ts';
-import { type ActionName, actionNames, createActions } from './actions.ts';
+import { type Action, createActions, type Submission } from './actions.ts';
 import { createBeginning, type FormError } from './begin.ts';
-import { createDeparture } from './ending.ts';
-import { type Progress, progressOf } from './facts.ts';
+import { createDeparture, type Looked } from './ending.ts';
+import { progressOf } from './facts.ts';
 import { browserCookie, createJoin, createStartCodes, type Join } from './phone-start.ts';
-import { findStanding, type Standing, waitForChange } from './standing.ts';
+import { findStanding, waitForChange } from './standing.ts';
 import { viewOf } from './view.ts';
 import { openVisit, type Visit } from './visit.ts';
 
@@ -62,15 +62,7 @@ export interface InteractionOptions extends Omit<OauthDeps, 'checkSecret' | 'sub
   readonly stopping: AbortSignal;
 }
 
-interface Looked {
-  readonly progress: Progress;
-  readonly standing: Standing;
-}
-
-interface LoginForm {
-  readonly round: number;
-  readonly field: (name: string) => string;
-}
+type LoginForm = Pick<Submission, 'round' | 'field'>;
 
 const maxFormBytes = 4096;
 
@@ -146,15 +138,11 @@ export const createInteractionRoutes = (
   };
 
   const submit =
-    (name: ActionName) =>
+    (act: Action) =>
     async (visit: Visit, c: RouteContext): Promise<Response> => {
       const form = await readLoginForm(c, visit);
       if (form instanceof Response) return form;
-      const formError = await actions[name]({
-        ...form,
-        visit,
-        look: async () => (await look(visit)).standing,
-      });
+      const formError = await act({ ...form, visit, look: async () => (await look(visit)).standing });
       if (formError === undefined) return goTo(visit.pagePath);
       const { problem, retryAfter } = formError;
       const headers = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
@@ -237,12 +225,15 @@ export const createInteractionRoutes = (
     routes.get(`${page}/events`, withVisit(events));
     routes.get(`${page}/state`, withVisit(state));
     routes.get(`${page}/code.svg`, withVisit(showCode));
-    routes.post(`${page}/phone`, withVisit(openPhone));
     routes.get(`${page}/finish`, withVisit(leave));
     routes.get(`${page}/return`, withVisit(leave));
-    for (const name of actionNames) routes.post(`${page}/${name}`, withVisit(submit(name)));
     // A browser reloads or returns to the address of a form.
-    for (const name of [...actionNames, 'phone']) routes.get(`${page}/${name}`, withVisit(goToPage));
+    routes.post(`${page}/phone`, withVisit(openPhone));
+    routes.get(`${page}/phone`, withVisit(goToPage));
+    for (const [name, act] of Object.entries(actions)) {
+      routes.post(`${page}/${name}`, withVisit(submit(act)));
+      routes.get(`${page}/${name}`, withVisit(goToPage));
+    }
     routes.get(`${base}/assets/:name`, async (c, next) => {
       const tenant = tenantOf(c);
       const asset =
