@@ -3,11 +3,12 @@
  * counted for the number, for the client and for the address that asks. Names of buckets hold
  * hashes, because numbers and addresses of people must not appear in key names.
  */
-import type { Allowance, OauthLimits } from '../registry/oauth-client.ts';
+import type { OauthLimits } from '../registry/oauth-client.ts';
 import {
   everybodyKeyOf,
   limitsFrom,
   type NamedLimit,
+  type RateLimit,
   type RateLimiter,
   type Source,
   sharedKeyOf,
@@ -40,7 +41,7 @@ export const createLimits = ({
 }) => {
   // Buckets are shared by all tenants, so all use the hash of the first.
   const hashed = (what: string): string => tenants.main.store.hashOf(what);
-  const take = (name: string, what: string, allowance: Allowance): Promise<number> =>
+  const take = (name: string, what: string, allowance: RateLimit): Promise<number> =>
     limiter.takeOrWait(`oidc:${name}:${hashed(what)}`, allowance);
 
   /** @returns The name of the bucket that is empty, and in how many seconds it has a token. */
@@ -56,7 +57,7 @@ export const createLimits = ({
   const waitFrom = async (
     name: string,
     address: Source | undefined,
-    allowance: Allowance,
+    allowance: RateLimit,
     client?: string,
   ): Promise<number> =>
     address === undefined

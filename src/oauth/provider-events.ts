@@ -34,17 +34,11 @@ export const listenTo = (
     readonly onSuspicious: (ctx: KoaContextWithOIDC) => void;
   },
 ): void => {
-  const refusalOf = (ctx: KoaContextWithOIDC, { error, error_description }: LibraryError) => {
-    const { code, trace } = codeIn(error_description) ?? findErrorCode(ctx, error);
-    return { code, trace };
+  const entryOf = (ctx: KoaContextWithOIDC, event: OauthEvent, error?: LibraryError): OauthEntry => {
+    const found = error && (codeIn(error.error_description) ?? findErrorCode(ctx, error.error));
+    const { clientId } = ctx.oidc.client ?? {};
+    return { event, tenant, clientId, error: error?.error, code: found?.code, trace: found?.trace };
   };
-  const entryOf = (ctx: KoaContextWithOIDC, event: OauthEvent, error?: LibraryError): OauthEntry => ({
-    event,
-    tenant,
-    clientId: ctx.oidc.client?.clientId,
-    error: error?.error,
-    ...(error !== undefined && refusalOf(ctx, error)),
-  });
   const grantTypeOf = (ctx: KoaContextWithOIDC): string | undefined => {
     const grantType = ctx.oidc.params?.grant_type;
     return typeof grantType === 'string' ? grantType.slice(0, 64) : undefined;
