@@ -14,7 +14,7 @@ import { isLogin } from '../registry/login-ap-id.ts';
 import type { BodyLimits } from '../request-body.ts';
 import { isNotTakenIn, isRedisAway } from '../transactions/transactions.ts';
 import { type Admission, busyFault, type Place } from './admission.ts';
-import { createJsonReader } from './body.ts';
+import { createJsonReader, type Environment } from './body.ts';
 import type { HttpLog } from './log.ts';
 import { type Evidence, printable } from './operation.ts';
 import {
@@ -29,11 +29,7 @@ import {
   unexpected,
 } from './workflow-refusals.ts';
 
-/** `incoming` is there when the request came over a socket. */
-export interface ApplicationBindings {
-  readonly incoming?: IncomingMessage;
-}
-export type RouteContext = Context<{ Bindings: ApplicationBindings }>;
+export type RouteContext = Context<Environment>;
 
 const decoded = (text: string): string => decodeURIComponent(text.replaceAll('+', ' '));
 

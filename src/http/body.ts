@@ -5,8 +5,8 @@ import { type Checked, type Fault, fault } from '../protocol/fault.ts';
 import { parseJson } from '../protocol/json.ts';
 import { type Body, type BodyError, type BodyLimits, isInUtf8, readBody } from '../request-body.ts';
 
-interface BodyEnvironment {
-  /** `incoming` is there when the request came over a socket. */
+/** Of all routes. `incoming` is there when the request came over a socket. */
+export interface Environment {
   readonly Bindings: { readonly incoming?: IncomingMessage };
 }
 
@@ -22,7 +22,7 @@ export const createJsonReader = (limits: BodyLimits) => {
   const parse = (body: Body): Checked<unknown> =>
     body.ok ? parseJson(body.bytes) : { ok: false, fault: faults[body.reason] };
 
-  return (c: Context<BodyEnvironment>): Checked<unknown> | Promise<Checked<unknown>> => {
+  return (c: Context<Environment>): Checked<unknown> | Promise<Checked<unknown>> => {
     const incoming = c.env?.incoming;
     // From Node: `Request` would first copy all headers into a `Headers` object.
     const type = incoming?.headers['content-type'] ?? c.req.header('content-type');

@@ -6,6 +6,7 @@ import type { Caller, ProfileName, ProfileParam } from '../protocol/requests.ts'
 import {
   type ApplicationProvider,
   type ApplicationProviders,
+  type Credentials,
   rateExceeded,
   type WorkingPlace,
 } from '../registry/application-providers.ts';
@@ -29,12 +30,7 @@ export interface Answer {
 }
 
 /** What the connection says about the caller. */
-export interface Evidence {
-  /** SHA-256 of the client's certificate, lower-case hex without colons. */
-  readonly clientCertificateFingerprint: string | undefined;
-  /** Its address, for turns among those that wait for a password check. */
-  readonly origin?: () => string;
-}
+export type Evidence = Pick<Credentials, 'clientCertificateFingerprint' | 'origin'>;
 
 /**
  * Asks the service behind whose gateway a number is.

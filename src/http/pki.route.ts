@@ -13,6 +13,7 @@ import { type Context, Hono } from 'hono';
 import type { AskTimeStamp } from '../pki/long-term.ts';
 import type { Publisher } from '../pki/publisher.ts';
 import { readBody } from '../request-body.ts';
+import type { Environment } from './body.ts';
 import type { HttpLog } from './log.ts';
 
 export interface PkiRoutesOptions {
@@ -27,10 +28,7 @@ export interface PkiRoutesOptions {
   readonly log: HttpLog;
 }
 
-interface PkiEnvironment {
-  readonly Bindings: { readonly incoming?: IncomingMessage };
-}
-type PkiContext = Context<PkiEnvironment>;
+type PkiContext = Context<Environment>;
 
 const toPem = (der: Uint8Array): string => new X509Certificate(der).toString();
 
@@ -50,8 +48,8 @@ export const createPkiRoutes = ({
   timeStamps,
   pkiWait,
   log,
-}: PkiRoutesOptions): Hono<PkiEnvironment> => {
-  const routes = new Hono<PkiEnvironment>();
+}: PkiRoutesOptions): Hono<Environment> => {
+  const routes = new Hono<Environment>();
 
   const orUnreachable = async (c: PkiContext, work: () => Promise<Response>): Promise<Response> => {
     try {

@@ -35,16 +35,14 @@ export const presentFault = ({ code, detail }: Fault) => ({
   },
 });
 
+type Headers = Readonly<Record<string, string>>;
+
+export const jsonResponse = (status: number, body: object, headers?: Headers): Response =>
+  new Response(JSON.stringify(body), { status, headers: { 'content-type': answerType, ...headers } });
+
 /** A Fault as a whole answer. */
-export const faultResponse = (
-  status: number,
-  why: Fault,
-  headers?: Readonly<Record<string, string>>,
-): Response =>
-  new Response(JSON.stringify(presentFault(why)), {
-    status,
-    headers: { 'content-type': answerType, ...headers },
-  });
+export const faultResponse = (status: number, why: Fault, headers?: Headers): Response =>
+  jsonResponse(status, presentFault(why), headers);
 
 /** A status answer words an expired transaction differently from the synchronous answer. */
 export const asStatusFault = (fault: Fault): Fault =>
@@ -244,7 +242,7 @@ const deviceParams = profileParams.filter((param) => param !== 'aastatus' && par
 
 const profileAnswer = (
   caller: Caller,
-  profiles: readonly string[],
+  { authority, profiles }: Pick<ProfileView, 'authority' | 'profiles'>,
   extension: object | undefined,
   now: number,
 ) => ({
@@ -253,7 +251,7 @@ const profileAnswer = (
     MSSP_Info: msspInfo(caller, now),
     MajorVersion: '2',
     MinorVersion: '0',
-    SignatureProfile: profiles,
+    SignatureProfile: profiles.map((name) => profileUriText({ authority, name })),
     Status: {
       StatusCode: { Value: '100' },
       StatusDetail: extension && { ProfileQueryExtension: extension },
@@ -267,11 +265,7 @@ export const presentUpstreamProfile = (
   caller: Caller,
   told: Pick<ProfileView, 'authority' | 'profiles'> & { readonly extension: object | undefined },
   now: number,
-) => {
-  const { authority, profiles, extension } = told;
-  const uris = profiles.map((name) => profileUriText({ authority, name }));
-  return profileAnswer(caller, uris, extension, now);
-};
+) => profileAnswer(caller, told, told.extension, now);
 
 export const presentProfile = (caller: Caller, view: ProfileView, now: number) => {
   const { subscriber, params } = view;
@@ -289,6 +283,5 @@ export const presentProfile = (caller: Caller, view: ProfileView, now: number) =
       ? { App: apps.length === 0 ? undefined : apps.map(present), Sim: sim && present(sim) }
       : undefined,
   };
-  const uris = view.profiles.map((name) => profileUriText({ authority: view.authority, name }));
-  return profileAnswer(caller, uris, params.size === 0 ? undefined : extension, now);
+  return profileAnswer(caller, view, params.size === 0 ? undefined : extension, now);
 };

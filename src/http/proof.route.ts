@@ -6,12 +6,8 @@
 import { Hono } from 'hono';
 import type { LongTermSignature } from '../pki/long-term.ts';
 import type { TransactionView } from '../transactions/outcomes.ts';
-import {
-  type ApplicationBindings,
-  type ApplicationRouteOptions,
-  createApplicationRoute,
-  readNothing,
-} from './application-route.ts';
+import { type ApplicationRouteOptions, createApplicationRoute, readNothing } from './application-route.ts';
+import type { Environment } from './body.ts';
 import { json, type Refusal } from './workflow-refusals.ts';
 
 const unknown: Refusal = [404, 'not-found', 'There is no such transaction', 101];
@@ -26,7 +22,7 @@ export interface ProofRoutesOptions extends ApplicationRouteOptions {
 
 export const createProofRoutes = ({ findOwn, longTerm, ...options }: ProofRoutesOptions) => {
   const { serve } = createApplicationRoute(options);
-  const routes = new Hono<{ Bindings: ApplicationBindings }>();
+  const routes = new Hono<Environment>();
   routes.get('/pki/evidence/:id', (c) =>
     serve(c, '/pki/evidence/{id}', 'status', readNothing, async (apId) => {
       const id = c.req.param('id');

@@ -13,7 +13,7 @@ import { isLogin } from '../registry/login-ap-id.ts';
 import type { BodyLimits } from '../request-body.ts';
 import { isNotTakenIn } from '../transactions/transactions.ts';
 import { type Admission, busyFault, type Place } from './admission.ts';
-import { createJsonReader } from './body.ts';
+import { createJsonReader, type Environment } from './body.ts';
 import type { AnsweredEntry, HttpLog } from './log.ts';
 import {
   type Answer,
@@ -23,15 +23,8 @@ import {
   type OperationHandler,
   printable,
 } from './operation.ts';
-import { answerType, faultResponse } from './present.ts';
+import { faultResponse, jsonResponse } from './present.ts';
 import { refusalPauseMs, retryHeader } from './refusal.ts';
-
-interface Bindings {
-  readonly incoming?: IncomingMessage;
-}
-
-const respond = (status: number, body: object, headers?: Readonly<Record<string, string>>): Response =>
-  new Response(JSON.stringify(body), { status, headers: { 'content-type': answerType, ...headers } });
 
 /**
  * The AP_ID of a request before any check. Undefined for that of a login: logins come from inside,
@@ -55,7 +48,7 @@ export interface ServiceRoutesOptions {
 
 export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
   const { protocol, operations, evidenceOf, limits, admission, now, log } = deps;
-  const routes = new Hono<{ Bindings: Bindings }>();
+  const routes = new Hono<Environment>();
 
   const readJson = createJsonReader(limits);
 
@@ -120,7 +113,7 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
           ...(answer.trace.refused !== undefined && claimed.apId && { apId: printable(claimed.apId) }),
           ...answer.trace,
         });
-      return respond(answer.status, answer.body, answer.retryLater ? retryHeader : undefined);
+      return jsonResponse(answer.status, answer.body, answer.retryLater ? retryHeader : undefined);
     });
   };
 

@@ -1,7 +1,7 @@
 /** How requests about workflows are refused (workflows.route.ts). */
 import type { FaultCode } from '../protocol/fault.ts';
 import { busyFault } from './admission.ts';
-import { answerType } from './present.ts';
+import { jsonResponse } from './present.ts';
 import { retryHeader } from './refusal.ts';
 
 /** Status, code for programs, sentence for people, and the fault that the log counts it as. */
@@ -41,10 +41,7 @@ export const refusedEvent: Refusal = [409, 'refused', 'The instance takes no suc
 export const invalid = (message: string): Refusal => [400, 'bad-request', message, 101];
 
 export const json = (body: object, status = 200, headers: Readonly<Record<string, string>> = {}): Response =>
-  new Response(JSON.stringify(body), {
-    status,
-    headers: { 'content-type': answerType, 'cache-control': 'no-store', ...headers },
-  });
+  jsonResponse(status, body, { 'cache-control': 'no-store', ...headers });
 
 const headersOf: Readonly<Record<number, Readonly<Record<string, string>>>> = {
   401: { 'www-authenticate': 'Basic realm="AP_ID and AP_PWD", charset="UTF-8"' },

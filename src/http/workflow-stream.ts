@@ -53,14 +53,11 @@ const presentProcess = ({ context, output }: WorkflowView, links: readonly Signe
   return { context: withTimes(linked), output: withTimes(output) };
 };
 
-export const presentWorkflow = (
-  { createdAt, endedAt, ...view }: WorkflowView,
-  links: readonly SignerLink[] = [],
-) => ({
+export const presentWorkflow = (view: WorkflowView, links: readonly SignerLink[] = []) => ({
   ...view,
-  ...(view.name === processName && presentProcess({ createdAt, endedAt, ...view }, links)),
-  createdAt: isoOf(createdAt),
-  ...(endedAt !== undefined && { endedAt: isoOf(endedAt) }),
+  ...(view.name === processName && presentProcess(view, links)),
+  createdAt: isoOf(view.createdAt),
+  endedAt: view.endedAt === undefined ? undefined : isoOf(view.endedAt),
 });
 
 export const createWorkflowStreams = ({ find }: Pick<Workflows, 'find'>, log: Pick<HttpLog, 'trouble'>) => {

@@ -7,15 +7,15 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { processName } from '../workflows/stock-process.ts';
-import type { SendOutcome, StartResult, Workflows, WorkflowView } from '../workflows/workflows.ts';
+import type { StartResult, Workflows, WorkflowView } from '../workflows/workflows.ts';
 import {
   type Answered,
-  type ApplicationBindings,
   type ApplicationRouteOptions,
   createApplicationRoute,
   type RouteContext,
   readNothing,
 } from './application-route.ts';
+import type { Environment } from './body.ts';
 import {
   conflict,
   invalid,
@@ -43,45 +43,26 @@ export interface WorkflowRoutesOptions extends ApplicationRouteOptions {
   readonly signerLink: (instance: string, linkVersion: number) => string | undefined;
 }
 
+const unstarted = {
+  conflict,
+  'too-many': tooManyOpen,
+  full: noRoom,
+  unknown: unknownWorkflow,
+} as const;
+const untaken = { refused: refusedEvent, unknown, busy: undecided } as const;
+const unopened = { stopping, 'too-many': tooManyStreams, unknown } as const;
+
 export const createWorkflowRoutes = (options: WorkflowRoutesOptions) => {
   const { workflows, signerLink } = options;
   const { serve, readJson } = createApplicationRoute(options);
   const streams = createWorkflowStreams(workflows, options.log);
 
   const presentStart = (result: StartResult): Answered => {
-    switch (result.kind) {
-      case 'started':
-      case 'known': {
-        const { view } = result;
-        const location = `/workflows/${view.name}/${view.id}`;
-        return json(presentWorkflow(view), result.kind === 'started' ? 201 : 200, { location });
-      }
-      case 'conflict':
-        return conflict;
-      case 'too-many':
-        return tooManyOpen;
-      case 'full':
-        return noRoom;
-      case 'unknown':
-        return unknownWorkflow;
-      case 'invalid':
-        return invalid(result.message);
-    }
-  };
-
-  const presentSent = (result: SendOutcome): Answered => {
-    switch (result.kind) {
-      case 'taken':
-        return json({ result: 'taken' }, 202);
-      case 'refused':
-        return refusedEvent;
-      case 'unknown':
-        return unknown;
-      case 'busy':
-        return undecided;
-      case 'invalid':
-        return invalid(result.message);
-    }
+    if (result.kind === 'invalid') return invalid(result.message);
+    if (result.kind !== 'started' && result.kind !== 'known') return unstarted[result.kind];
+    const { view } = result;
+    const location = `/workflows/${view.name}/${view.id}`;
+    return json(presentWorkflow(view), result.kind === 'started' ? 201 : 200, { location });
   };
 
   const linksOf = async (apId: string, { name, id, status }: WorkflowView) => {
@@ -95,18 +76,10 @@ export const createWorkflowRoutes = (options: WorkflowRoutesOptions) => {
   const follow = async (c: RouteContext, apId: string): Promise<Answered> => {
     const { name = '', id = '' } = c.req.param() as { name?: string; id?: string };
     const stream = await streams.open(c, apId, name, id);
-    if (stream instanceof Response) return stream;
-    switch (stream) {
-      case 'stopping':
-        return stopping;
-      case 'too-many':
-        return tooManyStreams;
-      case 'unknown':
-        return unknown;
-    }
+    return stream instanceof Response ? stream : unopened[stream];
   };
 
-  const routes = new Hono<{ Bindings: ApplicationBindings }>();
+  const routes = new Hono<Environment>();
   const at = '/workflows/:name/:id';
 
   routes.post('/workflows/:name', (c) =>
@@ -132,9 +105,7 @@ export const createWorkflowRoutes = (options: WorkflowRoutesOptions) => {
         return invalid(`reason must have 1 to ${maxReason} characters`);
       const order = { by: 'application', reason };
       const result = await workflows.cancel(apId, c.req.param('name'), c.req.param('id'), order);
-      if (result === 'cancelled') return json({ result }, 202);
-      if (result === 'refused') return refusedEvent;
-      return result === 'busy' ? undecided : unknown;
+      return result === 'cancelled' ? json({ result }, 202) : untaken[result];
     }),
   );
 
@@ -145,9 +116,10 @@ export const createWorkflowRoutes = (options: WorkflowRoutesOptions) => {
       const key = c.req.header('idempotency-key');
       if (key !== undefined && (key === '' || key.length > maxKeyLength))
         return invalid(`Idempotency-Key must have 1 to ${maxKeyLength} characters`);
-      return presentSent(
-        await workflows.send(apId, c.req.param('name'), c.req.param('id'), read.data, key && `app/${key}`),
-      );
+      const { name, id } = c.req.param();
+      const result = await workflows.send(apId, name, id, read.data, key && `app/${key}`);
+      if (result.kind === 'invalid') return invalid(result.message);
+      return result.kind === 'taken' ? json({ result: 'taken' }, 202) : untaken[result.kind];
     }),
   );
 

@@ -9,9 +9,9 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createSealer } from '../pki/sealed-record.ts';
-import type { RedisClient } from '../redis/connect.ts';
 import { toError } from '../redis/to-error.ts';
 import type { OauthClient } from '../registry/oauth-client.ts';
+import type { TenantStorage } from './sealed-store.ts';
 
 interface Secret {
   /** SHA-256 in base64url; undefined for the secret of the configuration file. */
@@ -91,13 +91,7 @@ export const createClientChanges = ({
   tenant,
   masterKey,
   now,
-}: {
-  readonly redis: RedisClient;
-  readonly prefix: string;
-  readonly tenant: string;
-  readonly masterKey: Uint8Array;
-  readonly now: () => number;
-}) => {
+}: TenantStorage & { readonly now: () => number }) => {
   const sealer = createSealer(masterKey);
   const key = `${prefix}:oidc:${tenant}:clients`;
   const recordName = (id: string): string => `oidc:${tenant}:client:${id}`;

@@ -45,49 +45,36 @@ export const policyWith = (
   const policy = base();
   policy.remove('consent');
   policy.add(new Prompt({ name: 'consent', requestable: true }));
-  const login = policy.get('login');
+  const checks = policy.get('login')?.checks;
+  checks?.remove('id_token_hint');
+  const askIf = (name: string, why: string, isNeeded: (ctx: KoaContextWithOIDC) => boolean): void => {
+    checks?.add(new Check(name, why, 'login_required', isNeeded));
+  };
   const isNew = (ctx: KoaContextWithOIDC): boolean => Boolean(ctx.oidc.result?.login);
   const clientIn = (ctx: KoaContextWithOIDC): OauthClient => clientOf(ctx.oidc.client?.clientId ?? '');
-  login?.checks.add(
-    new Check('phone', 'End-User authentication is required', 'login_required', (ctx) => {
-      const { session } = ctx.oidc;
-      return !isNew(ctx) && (singleSignOnSeconds === 0 || session?.past(singleSignOnSeconds) !== false);
-    }),
-  );
-  login?.checks.add(
-    new Check('ended', 'End-User authentication is required', 'login_required', (ctx) => {
-      const { session, client } = ctx.oidc;
-      return (session?.loginTs ?? 0) * 1000 < endedBefore(client?.clientId ?? '', session?.accountId);
-    }),
-  );
-  login?.checks.add(
-    new Check('acr', 'none of the requested ACRs could be obtained', 'login_required', (ctx) => {
-      const wanted: readonly string[] = parseAcrValues(ctx.oidc.params?.acr_values);
-      const acr = ctx.oidc.session?.acr ?? '';
-      // Without requested values a signature is needed, not a password by text message.
-      return !isNew(ctx) && (wanted.length === 0 ? acr === 'mid_al2_any' : !wanted.includes(acr));
-    }),
-  );
-  login?.checks.remove('id_token_hint');
-  login?.checks.add(
-    new Check(
-      'id_token_hint',
-      'id_token_hint and authenticated subject do not match',
-      'login_required',
-      (ctx) => {
-        const account = ctx.oidc.session?.accountId;
-        if (account === undefined) return false;
-        return !isHinted(ctx.oidc.params?.id_token_hint, subjectOf(account, clientIn(ctx)));
-      },
-    ),
-  );
-  login?.checks.add(
-    new Check('login_hint', 'login_hint names somebody else', 'login_required', (ctx) => {
-      const account = ctx.oidc.session?.accountId;
-      if (account === undefined || isNew(ctx)) return false;
-      return !isAmongHinted(ctx.oidc.params?.login_hint, account, clientIn(ctx));
-    }),
-  );
+  askIf('phone', 'End-User authentication is required', (ctx) => {
+    const { session } = ctx.oidc;
+    return !isNew(ctx) && (singleSignOnSeconds === 0 || session?.past(singleSignOnSeconds) !== false);
+  });
+  askIf('ended', 'End-User authentication is required', ({ oidc: { session, client } }) => {
+    return (session?.loginTs ?? 0) * 1000 < endedBefore(client?.clientId ?? '', session?.accountId);
+  });
+  askIf('acr', 'none of the requested ACRs could be obtained', (ctx) => {
+    const wanted: readonly string[] = parseAcrValues(ctx.oidc.params?.acr_values);
+    const acr = ctx.oidc.session?.acr ?? '';
+    // Without requested values a signature is needed, not a password by text message.
+    return !isNew(ctx) && (wanted.length === 0 ? acr === 'mid_al2_any' : !wanted.includes(acr));
+  });
+  askIf('id_token_hint', 'id_token_hint and authenticated subject do not match', (ctx) => {
+    const account = ctx.oidc.session?.accountId;
+    if (account === undefined) return false;
+    return !isHinted(ctx.oidc.params?.id_token_hint, subjectOf(account, clientIn(ctx)));
+  });
+  askIf('login_hint', 'login_hint names somebody else', (ctx) => {
+    const account = ctx.oidc.session?.accountId;
+    if (account === undefined || isNew(ctx)) return false;
+    return !isAmongHinted(ctx.oidc.params?.login_hint, account, clientIn(ctx));
+  });
   return policy;
 };
 

@@ -3,11 +3,12 @@
  * counted for the number, for the client and for the address that asks. Names of buckets hold
  * hashes, because numbers and addresses of people must not appear in key names.
  */
-import type { Allowance, OauthLimits } from '../registry/oauth-client.ts';
+import type { OauthLimits } from '../registry/oauth-client.ts';
 import {
   everybodyKeyOf,
   limitsFrom,
   type NamedLimit,
+  type RateLimit,
   type RateLimiter,
   type Source,
   sharedKeyOf,
@@ -40,16 +41,8 @@ export const createLimits = ({
 }) => {
   // Buckets are shared by all tenants, so all use the hash of the first.
   const hashed = (what: string): string => tenants.main.store.hashOf(what);
-  /** Hashes of clients are kept: clients are few and come again. */
-  const clientHashes = new Map<string, string>();
-  const hashedClient = ({ id }: Tenant, clientId: string): string => {
-    const name = `${id} ${clientId}`;
-    const hash = clientHashes.get(name) ?? hashed(name);
-    clientHashes.set(name, hash);
-    return hash;
-  };
-  const take = (name: string, hash: string, allowance: Allowance): Promise<number> =>
-    limiter.takeOrWait(`oidc:${name}:${hash}`, allowance);
+  const take = (name: string, what: string, allowance: RateLimit): Promise<number> =>
+    limiter.takeOrWait(`oidc:${name}:${hashed(what)}`, allowance);
 
   /** @returns The name of the bucket that is empty, and in how many seconds it has a token. */
   const takeFrom = async (name: string, from: readonly NamedLimit[]) => {
@@ -64,7 +57,7 @@ export const createLimits = ({
   const waitFrom = async (
     name: string,
     address: Source | undefined,
-    allowance: Allowance,
+    allowance: RateLimit,
     client?: string,
   ): Promise<number> =>
     address === undefined
@@ -88,7 +81,7 @@ export const createLimits = ({
     /** @param address Of a client that has proven nothing; undefined for one that has. */
     pushWait: async (tenant: Tenant, clientId: string, address: Source | undefined): Promise<number> =>
       (await waitFrom('push-address', address, limits.pushedPerAddress)) ||
-      take('push-client', hashedClient(tenant, clientId), limits.pushedPerClient),
+      take('push-client', `${tenant.id} ${clientId}`, limits.pushedPerClient),
 
     /** Asked before each prompt. The number counts across all tenants. */
     promptWait: async (
@@ -100,15 +93,12 @@ export const createLimits = ({
       }: { readonly clientId: string; readonly msisdn: string; readonly address: Source | undefined },
     ): Promise<number> =>
       (await waitFrom('prompt-address', address, limits.promptsPerAddress, nameOfClient(tenant, clientId))) ||
-      (await take('prompt-number', hashed(msisdn), limits.promptsPerNumber)) ||
-      (isTestNumber(msisdn)
-        ? 0
-        : await take('prompt-number-long', hashed(msisdn), limits.promptsPerNumberLong)) ||
-      take('prompt-client', hashedClient(tenant, clientId), limits.promptsPerClient),
+      (await take('prompt-number', msisdn, limits.promptsPerNumber)) ||
+      (isTestNumber(msisdn) ? 0 : await take('prompt-number-long', msisdn, limits.promptsPerNumberLong)) ||
+      take('prompt-client', `${tenant.id} ${clientId}`, limits.promptsPerClient),
 
     /** Asked before each one-time password that is typed. */
-    guessWait: (msisdn: string): Promise<number> =>
-      take('guess-number', hashed(msisdn), limits.guessesPerNumber),
+    guessWait: (msisdn: string): Promise<number> => take('guess-number', msisdn, limits.guessesPerNumber),
 
     /** Asked before a browser begins a login. */
     loginWait: (tenant: Tenant, clientId: string, address: Source): Promise<number> =>

@@ -79,16 +79,7 @@ export type LoginState =
   | { readonly kind: 'signed'; readonly evidence: LoginEvidence }
   | { readonly kind: 'failed'; readonly fault: Fault };
 
-export interface Logins {
-  /** @throws When Redis is unreachable; the login can be started again. */
-  start(request: LoginRequest): Promise<LoginStart>;
-  /** A transaction that is gone, or is about something else, has failed with 900. */
-  look(started: StartedLogin, expected: ExpectedLogin): Promise<LoginState>;
-  /** Resolves at the end, at `until` (milliseconds since the epoch), or when `gone` aborts. */
-  ended(msspTransId: string, until: number, gone: AbortSignal): Promise<void>;
-  /** Cancels the prompt, if it is still there: the transaction fails with 401. */
-  cancel(msspTransId: string): Promise<void>;
-}
+export type Logins = ReturnType<typeof createLogins>;
 
 /** The name of a login on the page, in the log and in the client's error. */
 export const traceOf = ({ reference }: { readonly reference: string }): string => reference.slice(-8);
@@ -131,10 +122,9 @@ const isAbout = (
   request.data.kind === 'text' &&
   request.data.text === text;
 
-export const createLogins = (options: LoginsOptions): Logins => {
-  const { protocol, transactions, subscribers, authority, promptSeconds, trust, serialNumberOf, busy, now } =
-    options;
-  const { gatewayTrust } = options;
+export const createLogins = (options: LoginsOptions) => {
+  const { protocol, transactions, subscribers, authority, promptSeconds, busy, now } = options;
+  const { trust, gatewayTrust, serialNumberOf } = options;
 
   const bodyOf = (request: LoginRequest, text: string, timeoutSeconds: number): object => {
     const { tenant, msisdn, language, acrValues, scopes, reference, begunAt, code } = request;
@@ -188,7 +178,8 @@ export const createLogins = (options: LoginsOptions): Logins => {
   };
 
   return {
-    start: async (request) => {
+    /** @throws When Redis is unreachable; the login can be started again. */
+    start: async (request: LoginRequest): Promise<LoginStart> => {
       if (busy(loginApId(request.tenant.id))) return { kind: 'busy' };
       const timeoutSeconds = Math.min(promptSeconds, request.promptSeconds ?? promptSeconds);
       const text = textOf(request);
@@ -200,7 +191,8 @@ export const createLogins = (options: LoginsOptions): Logins => {
       return { kind: 'started', msspTransId, text, deadline: request.begunAt + timeoutSeconds * 1000 };
     },
 
-    look: async (started, expected) => {
+    /** A transaction that is gone, or is about something else, has failed with 900. */
+    look: async (started: StartedLogin, expected: ExpectedLogin): Promise<LoginState> => {
       const view = await transactions.find(started.msspTransId);
       if (view === undefined || !isAbout(view, started, expected)) {
         return { kind: 'failed', fault: fault(900) };
@@ -219,9 +211,11 @@ export const createLogins = (options: LoginsOptions): Logins => {
       }
     },
 
-    ended: (msspTransId, until, gone) => transactions.waitForEnd(msspTransId, until, gone),
+    /** Resolves at the end, at a time in milliseconds since the epoch, or when the signal aborts. */
+    ended: transactions.waitForEnd,
 
-    cancel: async (msspTransId) => {
+    /** Cancels the prompt, if it is still there: the transaction fails with 401. */
+    cancel: async (msspTransId: string): Promise<void> => {
       // A login is never replayed, so its first attempt is the only one.
       await transactions.answer(msspTransId, 1, { kind: 'fault', fault: fault(401) });
     },

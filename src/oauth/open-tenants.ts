@@ -140,11 +140,10 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
  */
 export const openTenants = (options: () => TenantsOptions): Tenants => {
   let opened: readonly Tenant[] | undefined;
+  const open = (known: TenantsOptions): readonly Tenant[] =>
+    known.templates.map((template, index) => openTenant(template, index === 0, known));
   const all = (): readonly Tenant[] => {
-    if (opened === undefined) {
-      const known = options();
-      opened = known.templates.map((template, index) => openTenant(template, index === 0, known));
-    }
+    opened ??= open(options());
     return opened;
   };
   const main = (): Tenant => {

@@ -34,17 +34,11 @@ export const listenTo = (
     readonly onSuspicious: (ctx: KoaContextWithOIDC) => void;
   },
 ): void => {
-  const refusalOf = (ctx: KoaContextWithOIDC, { error, error_description }: LibraryError) => {
-    const { code, trace } = codeIn(error_description) ?? findErrorCode(ctx, error);
-    return { code, trace };
+  const entryOf = (ctx: KoaContextWithOIDC, event: OauthEvent, error?: LibraryError): OauthEntry => {
+    const found = error && (codeIn(error.error_description) ?? findErrorCode(ctx, error.error));
+    const { clientId } = ctx.oidc.client ?? {};
+    return { event, tenant, clientId, error: error?.error, code: found?.code, trace: found?.trace };
   };
-  const entryOf = (ctx: KoaContextWithOIDC, event: OauthEvent, error?: LibraryError): OauthEntry => ({
-    event,
-    tenant,
-    clientId: ctx.oidc.client?.clientId,
-    error: error?.error,
-    ...(error !== undefined && refusalOf(ctx, error)),
-  });
   const grantTypeOf = (ctx: KoaContextWithOIDC): string | undefined => {
     const grantType = ctx.oidc.params?.grant_type;
     return typeof grantType === 'string' ? grantType.slice(0, 64) : undefined;
@@ -54,19 +48,16 @@ export const listenTo = (
   provider.on('grant.success', (ctx) =>
     log.audit({ ...entryOf(ctx, 'tokens issued'), grantType: grantTypeOf(ctx) }),
   );
-  provider.on('grant.error', (ctx, error: LibraryError) => {
-    // A poll before the result is no event.
-    if (error.error === 'authorization_pending') return;
-    log.audit(entryOf(ctx, 'token refused', error));
-    if (isSuspicious(ctx, error)) onSuspicious(ctx);
-  });
   provider.on('grant.revoked', (ctx) => log.audit(entryOf(ctx, 'grant revoked')));
   const refusedAs =
     (event: OauthEvent) =>
     (ctx: KoaContextWithOIDC, error: LibraryError): void => {
+      // A poll before the result is no event.
+      if (error.error === 'authorization_pending') return;
       log.audit(entryOf(ctx, event, error));
       if (isSuspicious(ctx, error)) onSuspicious(ctx);
     };
+  provider.on('grant.error', refusedAs('token refused'));
   provider.on('revocation.error', refusedAs('token refused'));
   provider.on('introspection.error', refusedAs('token refused'));
   provider.on('backchannel_authentication.error', refusedAs('request refused'));

@@ -64,17 +64,14 @@ export const createProvider = (
     _ctx: KoaContextWithOIDC,
     accountId: string,
     token?: { readonly grantId?: string | undefined },
-  ): Promise<Account | undefined> => {
-    return {
-      accountId,
-      claims: async () => {
-        const subscriber = await subscribers.find(accountId);
-        const evidence =
-          token?.grantId === undefined ? undefined : await store.get('evidence', token.grantId);
-        return { ...claimsAbout(accountId, subscriber, evidence as LoginEvidence | undefined) };
-      },
-    };
-  };
+  ): Promise<Account> => ({
+    accountId,
+    claims: async () => {
+      const subscriber = await subscribers.find(accountId);
+      const evidence = token?.grantId === undefined ? undefined : await store.get('evidence', token.grantId);
+      return { ...claimsAbout(accountId, subscriber, evidence as LoginEvidence | undefined) };
+    },
+  });
 
   const algorithms = [...signingAlgorithms];
   const secure = issuer.startsWith('https:');

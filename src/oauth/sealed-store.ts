@@ -26,17 +26,15 @@ return 1`;
 
 const toTtl = (seconds: number): number => Math.max(1, Math.ceil(seconds));
 
-export const createSealedStore = ({
-  redis,
-  prefix,
-  tenant,
-  masterKey,
-}: {
+/** Where a tenant keeps its secrets, and the key that they are sealed under. */
+export interface TenantStorage {
   readonly redis: RedisClient;
   readonly prefix: string;
   readonly tenant: string;
   readonly masterKey: Uint8Array;
-}) => {
+}
+
+export const createSealedStore = ({ redis, prefix, tenant, masterKey }: TenantStorage) => {
   const { seal, open } = createJsonSealer(deriveKey(masterKey, `paraph oidc records ${tenant}`));
   const handleKey = deriveKey(masterKey, `paraph oidc handles ${tenant}`);
 

@@ -14,7 +14,7 @@ import type { ExternalSigningKey } from 'oidc-provider';
 import { ownVault } from '../pki/key-vault.ts';
 import { type KeyType, KeyTypeError, type KeyVault } from '../pki/ports.ts';
 import { createSealer } from '../pki/sealed-record.ts';
-import type { RedisClient } from '../redis/connect.ts';
+import type { TenantStorage } from './sealed-store.ts';
 
 const keyTypes = ['RSA', 'EC', 'OKP'] as const satisfies readonly KeyType[];
 
@@ -60,11 +60,7 @@ export const createSigningKeys = ({
   vault = ownVault,
   settings,
   now,
-}: {
-  readonly redis: RedisClient;
-  readonly prefix: string;
-  readonly tenant: string;
-  readonly masterKey: Uint8Array;
+}: TenantStorage & {
   /** Where the keys are made. Default: in this process. */
   readonly vault?: KeyVault;
   readonly settings: { readonly publishSeconds: number; readonly keepSeconds: number };

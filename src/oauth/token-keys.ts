@@ -7,29 +7,22 @@ import type { ExternalSigningKey as ExternalKey } from 'oidc-provider';
 import type { PrivateKey, SigningAlgorithm } from '../pki/ports.ts';
 import { ExternalSigningKey } from './library.ts';
 
-type Named = readonly [name: string, algorithm: SigningAlgorithm];
+/** `Ed25519` is another name of `EdDSA`. */
+type Name = SigningAlgorithm | 'Ed25519';
 
-const algorithmsOf = ({ asymmetricKeyType }: KeyObject): readonly Named[] => {
-  if (asymmetricKeyType === 'rsa')
-    return [
-      ['RS256', 'RS256'],
-      ['PS256', 'PS256'],
-    ];
-  if (asymmetricKeyType === 'ec') return [['ES256', 'ES256']];
-  return [
-    ['EdDSA', 'EdDSA'],
-    ['Ed25519', 'EdDSA'],
-  ];
+const namesOf = ({ asymmetricKeyType }: KeyObject): readonly Name[] => {
+  if (asymmetricKeyType === 'rsa') return ['RS256', 'PS256'];
+  return asymmetricKeyType === 'ec' ? ['ES256'] : ['EdDSA', 'Ed25519'];
 };
 
 class TokenKey extends ExternalSigningKey {
   readonly #privateKey: PrivateKey;
   readonly #algorithm: SigningAlgorithm;
 
-  constructor(privateKey: PrivateKey, kid: string, [name, algorithm]: Named) {
+  constructor(privateKey: PrivateKey, kid: string, name: Name) {
     super();
     this.#privateKey = privateKey;
-    this.#algorithm = algorithm;
+    this.#algorithm = name === 'Ed25519' ? 'EdDSA' : name;
     // The library has setters, which its types leave out.
     Object.assign(this, { kid, alg: name });
   }
@@ -45,6 +38,6 @@ class TokenKey extends ExternalSigningKey {
 
 /** @param kid The first has it; the others have the algorithm's name behind it. */
 export const createTokenKeys = (privateKey: PrivateKey, kid: string): readonly ExternalKey[] =>
-  algorithmsOf(privateKey.publicKey).map(
-    (named, index) => new TokenKey(privateKey, index === 0 ? kid : `${kid}.${named[0]}`, named),
+  namesOf(privateKey.publicKey).map(
+    (name, index) => new TokenKey(privateKey, index === 0 ? kid : `${kid}.${name}`, name),
   );

@@ -55,7 +55,7 @@ export const createLoginLimits = ({
   };
 
   const ofAddress = (address: Source, what: string | undefined): readonly NamedLimit[] =>
-    limitsFrom(address, perAddress, what).map(([key, limit]) => [keyOf('address', key), limit]);
+    limitsFrom(address, perAddress, what, (bucket) => keyOf('address', bucket));
 
   return {
     /**

@@ -4,7 +4,7 @@
  */
 import type { Context } from 'hono';
 import { createEventStreams } from '../event-stream.ts';
-import { pageHeaders } from './headers.ts';
+import { answerJson, pageHeaders } from './headers.ts';
 
 const maxOfOne = 4;
 
@@ -16,8 +16,8 @@ export const createChangeStreams = (options: {
   /**
    * @param changed Resolves with true to reload the page, with false when nobody waits any more.
    */
-  return (c: Context, uid: string, changed: (gone: AbortSignal) => Promise<boolean>) =>
-    open(
+  return (c: Context, uid: string, changed: (gone: AbortSignal) => Promise<boolean>): Response => {
+    const stream = open(
       c,
       uid,
       async ({ send, signal }) => {
@@ -25,4 +25,8 @@ export const createChangeStreams = (options: {
       },
       { headers: pageHeaders },
     );
+    return stream instanceof Response
+      ? stream
+      : answerJson({ state: 'open' }, stream === 'stopping' ? 503 : 429);
+  };
 };

@@ -58,34 +58,31 @@ export const isForm = (contentType: string | undefined): boolean =>
 /**
  * Whether a form comes from a page of this service. `Referrer-Policy: no-referrer` makes browsers
  * send `Origin: null` even with our forms, so `null` is accepted; a form has a token besides.
- *
- * @param sent The Origin header.
- * @param fetchSite The Sec-Fetch-Site header.
  */
-const isFromOurPage = (sent: string | undefined, fetchSite: string | undefined, origin: string): boolean =>
-  (sent === undefined || sent === 'null' || sent === origin) &&
-  (fetchSite === undefined || fetchSite === 'same-origin' || fetchSite === 'none');
+const isFromOurPage = ({ req }: Context, origin: string): boolean => {
+  const sent = req.header('origin') ?? origin;
+  const site = req.header('sec-fetch-site') ?? 'none';
+  return (sent === 'null' || sent === origin) && (site === 'same-origin' || site === 'none');
+};
 
 const bodyStatuses = { bodyTooLarge: 413, bodyTooSlow: 408, bodyIncomplete: 400 } as const;
 
 /**
- * Reads a form of one of our pages.
+ * Reads a form that one of our pages has sent. Its token is for the caller to check.
  *
- * @param origin Of these pages.
  * @returns Its fields, or the status of the refusal.
  */
-export const readPageForm = async (
-  { req }: Context,
-  incoming: IncomingMessage | undefined,
+export const readPageForm = async <Bindings extends { readonly incoming?: IncomingMessage }>(
+  c: Context<{ Bindings: Bindings }>,
   origin: string,
   limits: BodyLimits,
-): Promise<Parameters | 400 | 403 | 408 | 413 | 415> => {
-  if (!isForm(req.header('content-type'))) return 415;
-  const read = await readBody(req.raw, incoming, limits);
+): Promise<Parameters | number> => {
+  if (!isForm(c.req.header('content-type'))) return 415;
+  const read = await readBody(c.req.raw, c.env?.incoming, limits);
   if (!read.ok) return bodyStatuses[read.reason];
   const parsed = parseForm(read.bytes);
   if (!parsed.ok) return 400;
-  return isFromOurPage(req.header('origin'), req.header('sec-fetch-site'), origin) ? parsed.form : 403;
+  return isFromOurPage(c, origin) ? parsed.form : 403;
 };
 
 /**

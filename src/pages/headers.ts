@@ -1,5 +1,5 @@
 /**
- * Headers of every page, and answers with them. `form-action` also bounds where the answer to a form may redirect to. So
+ * Headers of every page, and answers that have them. `form-action` also bounds where the answer to a form may redirect to. So
  * the way to a client's address is a link or a reload, never the answer to a form.
  */
 export const policyWith = (formTargets: readonly string[]): string =>
@@ -18,18 +18,19 @@ export const pageHeaders: Readonly<Record<string, string>> = {
 
 type Headers = Readonly<Record<string, string>>;
 
-export const answerPage = (html: string, status = 200, headers: Headers = {}): Response =>
-  new Response(html, {
-    status,
-    headers: { ...pageHeaders, 'content-type': 'text/html;charset=UTF-8', ...headers },
-  });
+const answerAs =
+  (type: string) =>
+  (content: string, status = 200, headers: Headers = {}): Response =>
+    new Response(content, { status, headers: { ...pageHeaders, 'content-type': type, ...headers } });
 
-/** For the script of a page that waits. */
-export const answerState = (state: 'open' | 'ended', status = 200): Response =>
-  new Response(JSON.stringify({ state }), {
-    status,
-    headers: { ...pageHeaders, 'content-type': 'application/json;charset=UTF-8' },
-  });
+export const answerPage = answerAs('text/html;charset=UTF-8');
 
+const answerText = answerAs('application/json;charset=UTF-8');
+
+/** For the script of a page. */
+export const answerJson = (data: object, status?: number, headers?: Headers): Response =>
+  answerText(JSON.stringify(data), status, headers);
+
+/** Sends the browser on, also after a form. */
 export const goTo = (location: string): Response =>
   new Response(null, { status: 303, headers: { ...pageHeaders, location } });

@@ -91,41 +91,40 @@ export const createConnections = (options: {
       const connected = byNumber.get(msisdn) ?? new Set();
       const others = [...connected].filter((each) => each.phone === phone);
       if (others.length >= maxForOne) others[0]?.close();
-      const leave = (connection: Connection & { beat(): void }): void => {
+      const leave = (): void => {
         connected.delete(connection);
         if (connected.size === 0 && byNumber.get(msisdn) === connected) byNumber.delete(msisdn);
       };
-      let leaveNow = (): void => undefined;
+      let stream: ReadableStreamDefaultController<Uint8Array> | undefined;
       const body = new ReadableStream<Uint8Array>({
         start: (controller) => {
-          const write = (bytes: Uint8Array): void => {
-            try {
-              controller.enqueue(bytes);
-            } catch {
-              // The browser has gone.
-              leaveNow();
-            }
-          };
-          const connection = {
-            ...{ msisdn, phone, beat: () => write(heartbeat) },
-            send: (event: string, data: object) =>
-              write(encoder.encode(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)),
-            close: () => {
-              leaveNow();
-              try {
-                controller.close();
-              } catch {
-                // It is closed already.
-              }
-            },
-          };
-          leaveNow = () => leave(connection);
-          connected.add(connection);
-          write(greeting);
+          stream = controller;
         },
-        cancel: () => leaveNow(),
+        cancel: leave,
       });
-      byNumber.set(msisdn, connected);
+      const write = (bytes: Uint8Array): void => {
+        try {
+          stream?.enqueue(bytes);
+        } catch {
+          // The browser has gone.
+          leave();
+        }
+      };
+      const connection = {
+        ...{ msisdn, phone, beat: () => write(heartbeat) },
+        send: (event: string, data: object) =>
+          write(encoder.encode(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)),
+        close: () => {
+          leave();
+          try {
+            stream?.close();
+          } catch {
+            // It is closed already.
+          }
+        },
+      };
+      byNumber.set(msisdn, connected.add(connection));
+      write(greeting);
       return new Response(body, { headers: streamHeaders });
     },
     /** Ends all of them, and lets no new one begin. Browsers connect to another process. */

@@ -10,7 +10,7 @@ import type { Context } from 'hono';
 import { getCookie } from 'hono/cookie';
 import type { z } from 'zod';
 import { readOrigin } from '../pages/form.ts';
-import { pageHeaders } from '../pages/headers.ts';
+import { answerJson } from '../pages/headers.ts';
 import { isEqual } from '../pki/is-equal.ts';
 import { toError } from '../redis/to-error.ts';
 import { limitsFrom, type RateLimiter, type Source, takeAll } from '../registry/rate-limiter.ts';
@@ -32,7 +32,8 @@ export interface PageEnvironment {
   Bindings: { readonly incoming?: IncomingMessage };
 }
 export type PageContext = Context<PageEnvironment>;
-type Handle = (c: PageContext) => Promise<Response>;
+export type Handle = (c: PageContext) => Promise<Response>;
+export type PhoneHandle = (c: PageContext, phone: Phone) => Promise<Response>;
 
 const cookieName = 'paraph-phone';
 
@@ -48,18 +49,8 @@ const cookieSeconds = 400 * 86_400;
 /** Wrong codes and requests for new ones, from one address. Enrolments that succeed do not count. */
 const maxTries = { requests: 30, perSeconds: 60 };
 
-export const answer = (
-  body: object,
-  status = 200,
-  headers: Readonly<Record<string, string>> = {},
-): Response =>
-  new Response(JSON.stringify(body), {
-    status,
-    headers: { ...pageHeaders, 'content-type': 'application/json;charset=UTF-8', ...headers },
-  });
-
 export const refuse = (status: number, error: string, message: string, more: object = {}): Response =>
-  answer({ error, message, ...more }, status);
+  answerJson({ error, message, ...more }, status);
 
 export const createPageRequests = (options: PageRequestsOptions) => {
   const { phones, cookies, publicUrl, limiter, onError } = options;
@@ -74,12 +65,12 @@ export const createPageRequests = (options: PageRequestsOptions) => {
 
   /** @returns The answer to somebody who has tried too often. */
   const limited = async ({ env }: PageContext): Promise<Response | undefined> => {
-    const buckets = limitsFrom(options.addressOf(env?.incoming), maxTries, undefined);
-    const named = buckets.map(([key, limit]) => [`phone:${cookies.nameOf(key)}`, limit] as const);
-    const empty = await takeAll(limiter, named);
+    const keyOf = (bucket: string): string => `phone:${cookies.nameOf(bucket)}`;
+    const limits = limitsFrom(options.addressOf(env?.incoming), maxTries, undefined, keyOf);
+    const empty = await takeAll(limiter, limits);
     if (empty === undefined) return undefined;
     const headers = { 'retry-after': String(empty.seconds) };
-    return answer({ error: 'too-often', message: 'Too many tries; wait a minute' }, 429, headers);
+    return answerJson({ error: 'too-often', message: 'Too many tries; wait a minute' }, 429, headers);
   };
 
   /** @returns The checked body, or the refusal. */
@@ -117,7 +108,6 @@ export const createPageRequests = (options: PageRequestsOptions) => {
     return phone !== undefined && isEqual(phone.secretHash, hashOf(cookie?.secret ?? '')) ? phone : undefined;
   };
 
-  /** For everybody on our page. */
   const guarded =
     (handle: Handle): Handle =>
     async (c) => {
@@ -137,14 +127,14 @@ export const createPageRequests = (options: PageRequestsOptions) => {
     limited,
     read,
     guarded,
-    /** For phones that are enrolled. */
-    withPhone: (handle: (c: PageContext, phone: Phone) => Promise<Response>): Handle =>
-      guarded(async (c) => {
+    withPhone:
+      (handle: PhoneHandle): Handle =>
+      async (c) => {
         const phone = await phoneOf(c);
         return phone === undefined
           ? refuse(401, 'unknown-phone', 'This is no enrolled phone')
           : handle(c, phone);
-      }),
+      },
     /** The same cookie, for as long as possible from now on. */
     renewedCookie: (c: PageContext) => cookieHeader(getCookie(c, cookieName)),
   };

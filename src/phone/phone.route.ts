@@ -1,15 +1,18 @@
 /** `/phone/api/`: what the phone in the browser asks of the service. */
 import { Hono } from 'hono';
+import type { z } from 'zod';
 import { streamHeaders } from '../event-stream.ts';
+import { answerJson } from '../pages/headers.ts';
 import type { Source } from '../registry/rate-limiter.ts';
 import type { Connections } from './connections.ts';
 import type { EnrolmentError, EnrolmentResult } from './enrolment.ts';
 import {
-  answer,
   createPageRequests,
+  type Handle,
   type PageContext,
   type PageEnvironment,
   type PageRequestsOptions,
+  type PhoneHandle,
   refuse,
 } from './page-requests.ts';
 import type { Passkeys } from './passkeys.ts';
@@ -78,136 +81,120 @@ export const createPhoneRoutes = (options: PhoneRoutesOptions): Hono<PageEnviron
   const { cookieHeader, limited, read, guarded, withPhone, renewedCookie } = createPageRequests(options);
   const routes = new Hono<PageEnvironment>();
 
-  const at = (path: string): string => `/phone/api/${path}`;
+  /** For everybody on our page. */
+  const on = (method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, handle: Handle): void => {
+    routes.on(method, `/phone/api/${path}`, guarded(handle));
+  };
+  /** For phones that are enrolled. */
+  const onPhone = (method: Parameters<typeof on>[0], path: string, handle: PhoneHandle): void =>
+    on(method, path, withPhone(handle));
+  /** For phones that are enrolled, with what they send. */
+  const onSent = <Schema extends z.ZodType>(
+    method: 'POST' | 'PUT',
+    path: string,
+    schema: Schema,
+    handle: (c: PageContext, phone: Phone, sent: z.output<Schema>) => Promise<Response>,
+  ): void =>
+    onPhone(method, path, async (c, phone) => {
+      const sent = await read(c, schema);
+      return sent instanceof Response ? sent : handle(c, phone, sent);
+    });
 
-  routes.post(
-    at('enrolments/options'),
-    guarded(async (c) => {
-      const asked = await read(c, optionsRequest);
-      if (asked instanceof Response) return asked;
-      return (
-        (await limited(c)) ?? answer({ publicKey: await passkeys.creationOptions(asked.code.id, 'Paraph') })
-      );
-    }),
-  );
+  on('POST', 'enrolments/options', async (c) => {
+    const asked = await read(c, optionsRequest);
+    if (asked instanceof Response) return asked;
+    return (
+      (await limited(c)) ?? answerJson({ publicKey: await passkeys.creationOptions(asked.code.id, 'Paraph') })
+    );
+  });
 
-  routes.post(
-    at('enrolments'),
-    guarded(async (c) => {
-      const asked = await read(c, enrolmentRequest);
-      if (asked instanceof Response) return asked;
-      const result = await options.enrol(asked);
-      if (result.kind === 'refused') {
-        const [status, message] = enrolmentErrors[result.why];
-        return (await limited(c)) ?? refuse(status, result.why, message);
+  on('POST', 'enrolments', async (c) => {
+    const asked = await read(c, enrolmentRequest);
+    if (asked instanceof Response) return asked;
+    const result = await options.enrol(asked);
+    if (result.kind === 'refused') {
+      const [status, message] = enrolmentErrors[result.why];
+      return (await limited(c)) ?? refuse(status, result.why, message);
+    }
+    const { phone, secret, certificate, pin } = result;
+    const { id, msisdn } = phone;
+    const body = {
+      ...{ phone: id, number: maskedNumber(msisdn) },
+      certificate: Buffer.from(certificate).toString('base64'),
+      ...(pin && { pin: { share: pin.share }, recoveryCode: pin.recoveryCode }),
+    };
+    const cookie = cookies.write({ msisdn, phone: id, secret });
+    return answerJson(body, 201, cookieHeader(cookie));
+  });
+
+  on('POST', 'activations', async (c) => {
+    if (options.selfService === undefined) return refuse(404, 'unknown', 'Ask for an invitation');
+    return (await limited(c)) ?? answerJson({ link: await options.selfService() }, 201);
+  });
+
+  onPhone('GET', 'state', async (c, phone) => answerJson(await views.stateOf(phone), 200, renewedCookie(c)));
+
+  onPhone('GET', 'events', async (c, { msisdn, id }) => {
+    // Hono runs GET for HEAD and drops the body, which nothing would end.
+    if (c.req.method === 'HEAD') return new Response(null, { headers: streamHeaders });
+    return (await connections.open(msisdn, id)) ?? refuse(503, 'stopping', 'This process is stopping');
+  });
+
+  onSent('POST', 'pin', pinRequest, async (_, phone, { verifier }) => {
+    const result = await pins.enter(phone, verifier);
+    switch (result.kind) {
+      case 'right':
+        return answerJson({ share: result.share });
+      case 'wrong':
+        return refuse(403, 'wrong-pin', 'The PIN is wrong', { triesLeft: result.triesLeft });
+      case 'blocked': {
+        // Also when an earlier try has blocked it: its answer may have been lost before this.
+        const number = await phones.read(phone.msisdn);
+        if (number?.phones.every(({ isBlocked }) => isBlocked)) await options.failOpen(phone.msisdn, 402);
+        await options.tellState(phone.msisdn);
+        return refuse(403, 'blocked', 'The PIN is blocked; use the recovery code', { triesLeft: 0 });
       }
-      const { phone, secret, certificate, pin } = result;
-      const { id, msisdn } = phone;
-      const body = {
-        ...{ phone: id, number: maskedNumber(msisdn) },
-        certificate: Buffer.from(certificate).toString('base64'),
-        ...(pin && { pin: { share: pin.share }, recoveryCode: pin.recoveryCode }),
-      };
-      const cookie = cookies.write({ msisdn, phone: id, secret });
-      return answer(body, 201, cookieHeader(cookie));
-    }),
-  );
+      case 'none':
+        return refuse(409, 'no-pin', 'This phone has no PIN');
+    }
+  });
 
-  routes.post(
-    at('activations'),
-    guarded(async (c) => {
-      if (options.selfService === undefined) return refuse(404, 'unknown', 'Ask for an invitation');
-      return (await limited(c)) ?? answer({ link: await options.selfService() }, 201);
-    }),
-  );
+  onSent('POST', 'recovery', recoveryRequest, async (c, phone, sent) => {
+    const recovered = await pins.recover(phone, sent);
+    if (recovered === undefined)
+      return (await limited(c)) ?? refuse(403, 'wrong-code', 'The recovery code is wrong');
+    await options.tellState(phone.msisdn);
+    return answerJson({ pin: { share: recovered.share }, recoveryCode: recovered.recoveryCode });
+  });
 
-  routes.get(
-    at('state'),
-    withPhone(async (c, phone) => answer(await views.stateOf(phone), 200, renewedCookie(c))),
-  );
-
-  routes.get(
-    at('events'),
-    withPhone(async (c, { msisdn, id }) => {
-      // Hono runs GET for HEAD and drops the body, which nothing would end.
-      if (c.req.method === 'HEAD') return new Response(null, { headers: streamHeaders });
-      return (await connections.open(msisdn, id)) ?? refuse(503, 'stopping', 'This process is stopping');
-    }),
-  );
-
-  routes.post(
-    at('pin'),
-    withPhone(async (c, phone) => {
-      const asked = await read(c, pinRequest);
-      if (asked instanceof Response) return asked;
-      const result = await pins.enter(phone, asked.verifier);
-      switch (result.kind) {
-        case 'right':
-          return answer({ share: result.share });
-        case 'wrong':
-          return refuse(403, 'wrong-pin', 'The PIN is wrong', { triesLeft: result.triesLeft });
-        case 'blocked': {
-          // Also when an earlier try has blocked it: its answer may have been lost before this.
-          const number = await phones.read(phone.msisdn);
-          if (number?.phones.every(({ isBlocked }) => isBlocked)) await options.failOpen(phone.msisdn, 402);
-          await options.tellState(phone.msisdn);
-          return refuse(403, 'blocked', 'The PIN is blocked; use the recovery code', { triesLeft: 0 });
-        }
-        case 'none':
-          return refuse(409, 'no-pin', 'This phone has no PIN');
-      }
-    }),
-  );
-
-  routes.post(
-    at('recovery'),
-    withPhone(async (c, phone) => {
-      const asked = await read(c, recoveryRequest);
-      if (asked instanceof Response) return asked;
-      const recovered = await pins.recover(phone, asked);
-      if (recovered === undefined)
-        return (await limited(c)) ?? refuse(403, 'wrong-code', 'The recovery code is wrong');
-      await options.tellState(phone.msisdn);
-      return answer({ pin: { share: recovered.share }, recoveryCode: recovered.recoveryCode });
-    }),
-  );
-
-  routes.post(
-    at('logins'),
-    withPhone(async (c, phone) => {
-      const asked = await read(c, joinRequest);
-      if (asked instanceof Response) return asked;
-      const result = await options.join({
-        phone,
-        code: asked.code,
-        cookies: c.req.header('cookie'),
-        acceptLanguage: c.req.header('accept-language'),
-        address: options.addressOf(c.env?.incoming),
-      });
-      switch (result.kind) {
-        case 'joined':
-          return answer({
-            joined: true,
-            ...(result.returnTo !== undefined && { returnTo: result.returnTo }),
-          });
-        case 'unknown':
-          return (await limited(c)) ?? refuse(404, 'login', 'This code is unknown, used or too old');
-        case 'number':
-          return refuse(403, 'number', 'The application expects another person');
-        case 'limited':
-          return refuse(429, 'too-often', 'Too many logins; try again later');
-        case 'busy':
-          return refuse(503, 'busy', 'Try again');
-      }
-    }),
-  );
+  onSent('POST', 'logins', joinRequest, async (c, phone, { code }) => {
+    const result = await options.join({
+      phone,
+      code,
+      cookies: c.req.header('cookie'),
+      acceptLanguage: c.req.header('accept-language'),
+      address: options.addressOf(c.env?.incoming),
+    });
+    switch (result.kind) {
+      case 'joined':
+        return answerJson({ joined: true, returnTo: result.returnTo });
+      case 'unknown':
+        return (await limited(c)) ?? refuse(404, 'login', 'This code is unknown, used or too old');
+      case 'number':
+        return refuse(403, 'number', 'The application expects another person');
+      case 'limited':
+        return refuse(429, 'too-often', 'Too many logins; try again later');
+      case 'busy':
+        return refuse(503, 'busy', 'Try again');
+    }
+  });
 
   const outcome = (result: SigningResult, done: string): Response => {
     switch (result.kind) {
       case 'done':
-        return answer({ outcome: done });
+        return answerJson({ outcome: done });
       case 'gone':
-        return answer({ outcome: 'gone', why: result.why }, 409);
+        return answerJson({ outcome: 'gone', why: result.why }, 409);
       case 'gate':
         return refuse(403, 'gate', 'Enter the PIN or use the passkey for this prompt');
       case 'wrong':
@@ -217,56 +204,34 @@ export const createPhoneRoutes = (options: PhoneRoutesOptions): Hono<PageEnviron
     }
   };
 
-  const prompt = (name: string): string => at(`prompts/:id/${name}`);
   const idOf = (c: PageContext): string => c.req.param('id') ?? '';
 
-  routes.post(
-    prompt('signature'),
-    withPhone(async (c, phone) => {
-      const asked = await read(c, signatureRequest);
-      return asked instanceof Response ? asked : outcome(await signing.sign(phone, idOf(c), asked), 'signed');
-    }),
+  onSent('POST', 'prompts/:id/signature', signatureRequest, async (c, phone, sent) =>
+    outcome(await signing.sign(phone, idOf(c), sent), 'signed'),
   );
 
-  routes.post(
-    prompt('cancel'),
-    withPhone(async (c, phone) => outcome(await signing.cancel(phone, idOf(c)), 'cancelled')),
+  onPhone('POST', 'prompts/:id/cancel', async (c, phone) =>
+    outcome(await signing.cancel(phone, idOf(c)), 'cancelled'),
   );
 
-  routes.post(
-    prompt('receipt'),
-    withPhone(async (c, phone) => {
-      const asked = await read(c, receiptRequest);
-      if (asked instanceof Response) return asked;
-      return outcome(await signing.react(phone, idOf(c), asked.outcome), asked.outcome);
-    }),
+  onSent('POST', 'prompts/:id/receipt', receiptRequest, async (c, phone, sent) =>
+    outcome(await signing.react(phone, idOf(c), sent.outcome), sent.outcome),
   );
 
-  routes.put(
-    at('push'),
-    withPhone(async (c, phone) => {
-      const asked = await read(c, pushRequest);
-      if (asked instanceof Response) return asked;
-      await phones.setSubscription(phone, asked);
-      return answer({ subscribed: true });
-    }),
-  );
+  onSent('PUT', 'push', pushRequest, async (_, phone, subscription) => {
+    await phones.setSubscription(phone, subscription);
+    return answerJson({ subscribed: true });
+  });
 
-  routes.delete(
-    at('push'),
-    withPhone(async (_, phone) => {
-      await phones.removeSubscription(phone);
-      return answer({ subscribed: false });
-    }),
-  );
+  onPhone('DELETE', 'push', async (_, phone) => {
+    await phones.removeSubscription(phone);
+    return answerJson({ subscribed: false });
+  });
 
-  routes.delete(
-    at('phone'),
-    withPhone(async (_, phone) => {
-      await options.remove(phone);
-      return answer({ enrolled: false }, 200, cookieHeader(undefined));
-    }),
-  );
+  onPhone('DELETE', 'phone', async (_, phone) => {
+    await options.remove(phone);
+    return answerJson({ enrolled: false }, 200, cookieHeader(undefined));
+  });
 
   routes.all('/phone/api/*', () => refuse(404, 'unknown', 'There is no such address'));
   return routes;

@@ -125,13 +125,8 @@ const welcome = (
       : html`<p>${sandbox(readableNumber(own))}</p><div class="actions">${button('primary', 'begin', begin)}</div>`
   }`;
 
-const twoLines = (text: string): readonly [string, string] => {
-  const [title = '', what = ''] = text.split('\n');
-  return [title, what];
-};
-
 const views = (all: PhoneWords, own: string | undefined): Html => {
-  const [title, what] = twoLines(all.unsupported);
+  const [title = '', what] = all.unsupported.split('\n');
   return html`${template('welcome', welcome(all, own))}${template('enrol', enrol(all))}${template(
     'recovery',
     html`${icons.done}${heading(all.recovery.title)}<p class="lead">${all.recovery.lead}</p>

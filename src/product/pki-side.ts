@@ -67,9 +67,8 @@ export const openPki = (
     publisher,
     timeStamps,
     wait: async (incoming: IncomingMessage | undefined): Promise<number> => {
-      const buckets = limitsFrom(addressOf(incoming), rateLimit, undefined);
-      const named = buckets.map(([key, limit]) => [`pki:${key}`, limit] as const);
-      return (await takeAll(limiter, named))?.seconds ?? 0;
+      const limits = limitsFrom(addressOf(incoming), rateLimit, undefined, (bucket) => `pki:${bucket}`);
+      return (await takeAll(limiter, limits))?.seconds ?? 0;
     },
     longTerm: createLongTerm({
       ask: timeStampAuthority === undefined ? timeStamps : askAt(timeStampAuthority.url),

@@ -8,9 +8,10 @@ import { section } from './entry.ts';
  * refused here.
  */
 const placeholders = ['#CLIENT#', '#SESSION#', '#NUMBER#'];
+type Values = Readonly<Record<'CLIENT' | 'SESSION' | 'NUMBER', string>>;
 
 /** At least as long as the real values. */
-const samples = { session: 'XXXX-XXXX', number: '00' };
+const samples = { SESSION: 'XXXX-XXXX', NUMBER: '00' };
 
 const hasOnlyKnownPlaceholders = (text: string): boolean =>
   (text.match(/#[A-Za-z_]+#/g) ?? []).every((found) => placeholders.includes(found));
@@ -34,15 +35,9 @@ export const loginText = section({
   it: text.optional().describe('In Italian.'),
 });
 
-/** One pass, so that a placeholder within a name is not replaced. */
-const fill = (template: string, client: string): string => {
-  const values: Readonly<Record<string, string>> = { ...samples, client };
-  const complete = template.includes('#NUMBER#') ? template : `${template} #NUMBER#`;
-  return complete.replaceAll(
-    /#(CLIENT|SESSION|NUMBER)#/g,
-    (_, name: string) => values[name.toLowerCase()] ?? '',
-  );
-};
+/** One pass, so that a placeholder within a value is not replaced. */
+export const fillPlaceholders = (template: string, values: Values): string =>
+  template.replaceAll(/#(CLIENT|SESSION|NUMBER)#/g, (_, name: keyof Values) => values[name]);
 
 /** Languages whose text is too long for a phone with this client's name. */
 export const languagesTooLong = (
@@ -50,7 +45,8 @@ export const languagesTooLong = (
   client: string,
 ): readonly string[] =>
   Object.entries(texts).flatMap(([language, template = '']) => {
-    const filled = fill(template, client);
+    const complete = template.includes('#NUMBER#') ? template : `${template} #NUMBER#`;
+    const filled = fillPlaceholders(complete, { ...samples, CLIENT: client });
     return filled.length > dtbsLimit(filled) ? [language] : [];
   });
 

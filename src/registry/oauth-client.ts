@@ -372,7 +372,6 @@ export const oidcSettings = oidcObject
 type Settings = DeepReadonly<z.output<typeof oidcSettings>>;
 export type OauthSettings = Omit<Settings, 'promptSeconds'> & { readonly promptSeconds: number };
 export type OauthLimits = OauthSettings['limits'];
-export type Allowance = OauthLimits['promptsPerNumber'];
 
 type Bounds = Omit<ProtocolRules, 'authorities'>;
 

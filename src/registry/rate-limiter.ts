@@ -68,18 +68,20 @@ export const everybodyKeyOf = ({ sharedBy }: Source): string | undefined =>
  * pretended gets no more than ten addresses would.
  *
  * @param name What the call is about, such as a client; never the caller's text.
+ * @param keyOf The key of a bucket, which is an address and may have to be hidden.
  */
 export const limitsFrom = (
   source: Source,
   limit: RateLimit,
   name: string | undefined,
+  keyOf = (bucket: string): string => bucket,
 ): readonly NamedLimit[] => {
   const everybody = everybodyKeyOf(source);
   const shared = name === undefined ? undefined : sharedKeyOf(source, name);
   return [
-    ...(everybody === undefined ? [] : [[everybody, times(10, limit)] as const]),
-    ...(shared === undefined ? [] : [[shared, times(5, limit)] as const]),
-    ...(source.caller === undefined ? [] : [[source.caller, limit] as const]),
+    ...(everybody === undefined ? [] : [[keyOf(everybody), times(10, limit)] as const]),
+    ...(shared === undefined ? [] : [[keyOf(shared), times(5, limit)] as const]),
+    ...(source.caller === undefined ? [] : [[keyOf(source.caller), limit] as const]),
   ];
 };
 

@@ -12,7 +12,7 @@ import { type Context, Hono } from 'hono';
 import type { PageFrame } from '../pages/assets.ts';
 import { createChangeStreams } from '../pages/event-stream.ts';
 import { type Parameters, readPageForm } from '../pages/form.ts';
-import { answerPage, answerState, goTo } from '../pages/headers.ts';
+import { answerJson, answerPage, goTo } from '../pages/headers.ts';
 import { chooseLanguage } from '../pages/language.ts';
 import { toError } from '../redis/to-error.ts';
 import { limitsFrom, type RateLimiter, type Source, takeAll } from '../registry/rate-limiter.ts';
@@ -71,11 +71,8 @@ export const createTaskRoutes = (options: TaskRoutesOptions) => {
 
   /** Wrong links are counted, right ones are not. */
   const refuseLink = async (c: RouteContext): Promise<Response> => {
-    const buckets = limitsFrom(addressOf(c.env?.incoming), maxWrong, undefined);
-    const empty = await takeAll(
-      limiter,
-      buckets.map(([key, limit]) => [`tasks:wrong:${links.hashOf(key)}`, limit]),
-    );
+    const keyOf = (bucket: string): string => `tasks:wrong:${links.hashOf(bucket)}`;
+    const empty = await takeAll(limiter, limitsFrom(addressOf(c.env?.incoming), maxWrong, undefined, keyOf));
     return empty === undefined ? notice(c, 'gone', 404) : refuseForNow(c, empty.seconds);
   };
 
@@ -91,10 +88,9 @@ export const createTaskRoutes = (options: TaskRoutesOptions) => {
     );
 
   /** @returns The fields, or the status of the refusal. */
-  const readForm = async (c: RouteContext, link: Link): Promise<Parameters | number> => {
+  const readForm = async (c: RouteContext, link: Link): Promise<ReadonlyMap<string, string> | number> => {
     const { origin } = new URL(options.publicUrl());
-    const limits = { maxBytes: maxFormBytes, timeoutMs: body.timeoutMs };
-    const form = await readPageForm(c, c.env?.incoming, origin, limits);
+    const form = await readPageForm(c, origin, { maxBytes: maxFormBytes, timeoutMs: body.timeoutMs });
     return typeof form === 'number' || links.isFormToken(link, form.get('csrf') ?? '') ? form : 403;
   };
 
@@ -125,15 +121,14 @@ export const createTaskRoutes = (options: TaskRoutesOptions) => {
       : goTo(visit.pagePath);
   };
 
-  const events = async ({ c, link }: Visit): Promise<Response> => {
-    const stream = openStream(c, link.instance, async (gone) => {
+  const events = ({ c, link }: Visit): Response => {
+    return openStream(c, link.instance, async (gone) => {
       while (!gone.aborted) {
         if (!(await tasks.isAsking(link))) return true;
         await delay(lookEveryMs, undefined, { signal: gone }).catch(() => undefined);
       }
       return false;
     });
-    return stream instanceof Response ? stream : answerState('open', stream === 'stopping' ? 503 : 429);
   };
 
   const withTask =
@@ -157,7 +152,7 @@ export const createTaskRoutes = (options: TaskRoutesOptions) => {
   routes.get(`${page}/events`, withTask(events));
   routes.get(
     `${page}/state`,
-    withTask((_, task) => answerState(task.state.kind === 'asking' ? 'open' : 'ended')),
+    withTask((_, task) => answerJson({ state: task.state.kind === 'asking' ? 'open' : 'ended' })),
   );
   for (const name of ['sign', 'decline'] as const) {
     routes.post(`${page}/${name}`, withTask(submit(name)));

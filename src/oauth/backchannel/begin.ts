@@ -133,12 +133,7 @@ export const createBegin = ({ logins, limits, pings, settings, subscribers, now,
     });
   };
 
-  return async (
-    ctx: KoaContextWithOIDC,
-    tenant: Tenant,
-    request: BackchannelAuthenticationRequest,
-    who: Who,
-  ): Promise<void> => {
+  const begin: typeof ask = async (ctx, tenant, request, who) => {
     try {
       await ask(ctx, tenant, request, who);
     } catch (error) {
@@ -147,4 +142,5 @@ export const createBegin = ({ logins, limits, pings, settings, subscribers, now,
     }
     ctx.body = { ...(ctx.body as object), interval: pollEverySeconds };
   };
+  return begin;
 };

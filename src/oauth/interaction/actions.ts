@@ -4,6 +4,7 @@
 import type { OauthDeps } from '../deps.ts';
 import { chooseNumber } from '../login-hint.ts';
 import { traceOf } from '../logins.ts';
+import type { WayOn } from '../pages/views.ts';
 import type { Beginning, FormError } from './begin.ts';
 import { codeLifeMs, isCode, maxGuesses } from './begin.ts';
 import { isCurrent, type LoginFact, type Progress, progressOf } from './facts.ts';
@@ -19,12 +20,9 @@ export interface Submission {
   readonly look: () => Promise<Standing>;
 }
 
-export const actionNames = ['number', 'retry', 'text', 'other', 'code', 'cancel'] as const;
-export type ActionName = (typeof actionNames)[number];
-export type Actions = Readonly<
-  Record<ActionName, (submission: Submission) => Promise<FormError | undefined>>
->;
+export type Action = (submission: Submission) => Promise<FormError | undefined>;
 
+/** By the names of their forms. */
 export const createActions = (
   beginning: Beginning,
   codeKey: Uint8Array,
@@ -35,7 +33,7 @@ export const createActions = (
     now,
     log,
   }: Pick<OauthDeps, 'logins' | 'limits' | 'isTestNumber' | 'now' | 'log'>,
-): Actions => {
+): Readonly<Record<WayOn | 'number' | 'code' | 'cancel', Action>> => {
   /** @returns The attempt whose password can still be typed. */
   const guessable = (progress: Progress, round: number) => {
     const { attempt } = progress;

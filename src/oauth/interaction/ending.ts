@@ -13,12 +13,18 @@ import { otherLoginError, otherPersonError, toLoginError } from '../login-failur
 import { traceOf } from '../logins.ts';
 import { type Attempt, type Ending, type Progress, progressOf } from './facts.ts';
 import type { Standing } from './standing.ts';
-import type { Interaction, Visit } from './visit.ts';
+import { handleOf, type Interaction, type Visit } from './visit.ts';
 
 /** How long one tab has the way to itself. */
 const aheadSeconds = 3;
 const timeoutMs = 5000;
 const lookEveryMs = 150;
+
+/** What was found of a login. */
+export interface Looked {
+  readonly progress: Progress;
+  readonly standing: Standing;
+}
 
 /** `to`: the library's address. `done`: another tab has gone back to the client. */
 export type Departure = { readonly to: string } | 'done' | 'not-yet';
@@ -63,15 +69,11 @@ export const createDeparture = (
     const { tenant, client, scopes } = visit;
     if (ending.how !== 'signed') {
       const { error, description } = ending;
-      if ('parJti' in interaction && typeof interaction.parJti === 'string') {
+      const handle = handleOf(interaction);
+      if (handle !== undefined) {
         // The library ends a handle with a code only.
         const seconds = settings.requestUriSeconds + settings.interactionSeconds;
-        await tenant.store.use(
-          'PushedAuthorizationRequest',
-          interaction.parJti,
-          Math.floor(now() / 1000),
-          seconds,
-        );
+        await tenant.store.use('PushedAuthorizationRequest', handle, Math.floor(now() / 1000), seconds);
       }
       return visit.conclude(interaction, { error, error_description: description });
     }
@@ -119,10 +121,7 @@ export const createDeparture = (
     return ending;
   };
 
-  return async (
-    visit: Visit,
-    { progress, standing }: { readonly progress: Progress; readonly standing: Standing },
-  ): Promise<Departure> => {
+  return async (visit: Visit, { progress, standing }: Looked): Promise<Departure> => {
     const proposed = endingOf(standing, progress.attempt, visit.isExpected);
     if (proposed === undefined) return 'not-yet';
     const ending = standing.kind === 'ended' ? standing.ending : await settle(visit, standing, proposed);

@@ -15,7 +15,7 @@ import { renderSVG } from 'uqr';
 import { askedIn, serveAsset } from '../../pages/assets.ts';
 import { createChangeStreams } from '../../pages/event-stream.ts';
 import { readPageForm } from '../../pages/form.ts';
-import { answerPage, answerState, goTo, pageHeaders } from '../../pages/headers.ts';
+import { answerJson, answerPage, goTo, pageHeaders } from '../../pages/headers.ts';
 import { chooseLanguage } from '../../pages/language.ts';
 import { isEqual } from '../../pki/is-equal.ts';
 import { toError } from '../../redis/to-error.ts';
@@ -25,12 +25,12 @@ import { loginPage } from '../pages/login-page.ts';
 import { frameFor, noticePage } from '../pages/page.ts';
 import type { NoticeCause, NumberError } from '../pages/views.ts';
 import type { Tenant } from '../tenant.ts';
-import { type ActionName, actionNames, createActions } from './actions.ts';
+import { type Action, createActions, type Submission } from './actions.ts';
 import { createBeginning, type FormError } from './begin.ts';
-import { createDeparture } from './ending.ts';
-import { type Progress, progressOf } from './facts.ts';
+import { createDeparture, type Looked } from './ending.ts';
+import { progressOf } from './facts.ts';
 import { browserCookie, createJoin, createStartCodes, type Join } from './phone-start.ts';
-import { findStanding, type Standing, waitForChange } from './standing.ts';
+import { findStanding, waitForChange } from './standing.ts';
 import { viewOf } from './view.ts';
 import { openVisit, type Visit } from './visit.ts';
 
@@ -62,15 +62,7 @@ export interface InteractionOptions extends Omit<OauthDeps, 'checkSecret' | 'sub
   readonly stopping: AbortSignal;
 }
 
-interface Looked {
-  readonly progress: Progress;
-  readonly standing: Standing;
-}
-
-interface LoginForm {
-  readonly round: number;
-  readonly field: (name: string) => string;
-}
+type LoginForm = Pick<Submission, 'round' | 'field'>;
 
 const maxFormBytes = 4096;
 
@@ -86,7 +78,7 @@ const mayJoin = ({ client }: Visit): boolean => client.phoneStart !== 'off';
 export const createInteractionRoutes = (
   options: InteractionOptions,
 ): { readonly routes: Hono<Environment>; readonly join: Join } => {
-  const { tenants, logins, settings, isTestNumber, addressOf, body, now, log, csrfKey, stopping } = options;
+  const { tenants, logins, settings, isTestNumber, addressOf, now, log, csrfKey, stopping } = options;
   const codeKey = createHmac('sha256', csrfKey).update('one-time passwords').digest();
   const beginning = createBeginning(codeKey, options);
   const actions = createActions(beginning, codeKey, options);
@@ -122,11 +114,8 @@ export const createInteractionRoutes = (
     });
     const { tenant, client } = visit;
     const language = progress.attempt?.language ?? visit.language;
-    return answerPage(
-      loginPage(frameFor(tenant.settings, tenant.path, language, client), view),
-      status,
-      headers,
-    );
+    const frame = frameFor(tenant.settings, tenant.path, language, client);
+    return answerPage(loginPage(frame, view), status, headers);
   };
 
   const showPage = async (visit: Visit): Promise<Response> => {
@@ -138,11 +127,9 @@ export const createInteractionRoutes = (
   };
 
   const readLoginForm = async (c: RouteContext, visit: Visit): Promise<LoginForm | Response> => {
-    const { incoming } = c.env;
-    if (incoming === undefined) throw new Error('A login needs a socket');
     const { origin } = new URL(visit.tenant.issuer);
-    const limits = { maxBytes: maxFormBytes, timeoutMs: body.timeoutMs };
-    const form = await readPageForm(c, incoming, origin, limits);
+    const limits = { maxBytes: maxFormBytes, timeoutMs: options.body.timeoutMs };
+    const form = await readPageForm(c, origin, limits);
     const refuse = (status: number): Response => notice(c, visit.tenant, 'request-unusable', status);
     if (typeof form === 'number') return refuse(form);
     const field = (name: string): string => form.get(name) ?? '';
@@ -150,19 +137,17 @@ export const createInteractionRoutes = (
     return round === undefined ? refuse(403) : { round, field };
   };
 
-  const submit = async (c: RouteContext, visit: Visit, name: ActionName): Promise<Response> => {
-    const form = await readLoginForm(c, visit);
-    if (form instanceof Response) return form;
-    const formError = await actions[name]({
-      ...form,
-      visit,
-      look: async () => (await look(visit)).standing,
-    });
-    if (formError === undefined) return goTo(visit.pagePath);
-    const { problem, retryAfter } = formError;
-    const headers = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
-    return show(visit, await look(visit), formError, laterStatuses.get(problem) ?? 422, headers);
-  };
+  const submit =
+    (act: Action) =>
+    async (visit: Visit, c: RouteContext): Promise<Response> => {
+      const form = await readLoginForm(c, visit);
+      if (form instanceof Response) return form;
+      const formError = await act({ ...form, visit, look: async () => (await look(visit)).standing });
+      if (formError === undefined) return goTo(visit.pagePath);
+      const { problem, retryAfter } = formError;
+      const headers = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
+      return show(visit, await look(visit), formError, laterStatuses.get(problem) ?? 422, headers);
+    };
 
   /** What the phone opens. The code is in the fragment, which no server and no log sees. */
   const phoneLink = ({ tenant }: Visit, code: string): string =>
@@ -177,7 +162,7 @@ export const createInteractionRoutes = (
   };
 
   /** The button: the phone runs in this browser. */
-  const openPhone = async (c: RouteContext, visit: Visit): Promise<Response> => {
+  const openPhone = async (visit: Visit, c: RouteContext): Promise<Response> => {
     const form = await readLoginForm(c, visit);
     if (form instanceof Response) return form;
     if (!mayJoin(visit)) return goTo(visit.pagePath);
@@ -187,26 +172,26 @@ export const createInteractionRoutes = (
     return opened;
   };
 
-  const leave = async (c: RouteContext, visit: Visit): Promise<Response> => {
+  const leave = async (visit: Visit, c: RouteContext): Promise<Response> => {
     const departure = await depart(visit, await look(visit));
     if (departure === 'done') return notice(c, visit.tenant, 'login-expired', 200);
     return goTo(departure === 'not-yet' ? visit.pagePath : departure.to);
   };
 
-  const events = async (c: RouteContext, visit: Visit): Promise<Response> => {
-    const stream = openStream(c, visit.uid, (gone) =>
+  const events = (visit: Visit, c: RouteContext): Response =>
+    openStream(c, visit.uid, (gone) =>
       waitForChange(async () => (await look(visit)).standing, { logins, now, gone, mayJoin: mayJoin(visit) }),
     );
-    return stream instanceof Response ? stream : answerState('open', stream === 'stopping' ? 503 : 429);
-  };
 
   const state = async (visit: Visit): Promise<Response> => {
     const { kind } = (await look(visit)).standing;
     const isOpen = kind === 'waiting' || (kind === 'number' && mayJoin(visit));
-    return answerState(isOpen ? 'open' : 'ended');
+    return answerJson({ state: isOpen ? 'open' : 'ended' });
   };
 
-  type Handler = (c: RouteContext, visit: Visit) => Promise<Response>;
+  const goToPage = ({ pagePath }: Visit): Response => goTo(pagePath);
+
+  type Handler = (visit: Visit, c: RouteContext) => Promise<Response> | Response;
 
   /** Unknown tenants are left to later routes. */
   const tenantOf = (c: RouteContext): Tenant | undefined => tenants.at(c.req.param('tenant'));
@@ -225,7 +210,7 @@ export const createInteractionRoutes = (
       try {
         const address = addressOf(incoming);
         const opened = await openVisit(tenant, uid, incoming, outgoing, address, { isTestNumber, now });
-        if (typeof opened === 'object') return await handle(c, opened);
+        if (typeof opened === 'object') return await handle(opened, c);
         return notice(c, tenant, opened === 'done' ? 'login-expired' : opened, closedStatuses[opened]);
       } catch (error) {
         log.trouble(toError(error));
@@ -236,34 +221,18 @@ export const createInteractionRoutes = (
   const routes = new Hono<Environment>();
   for (const base of ['/oidc', '/oidc/t/:tenant']) {
     const page = `${base}/interaction/:uid`;
-    routes.get(
-      page,
-      withVisit((_, visit) => showPage(visit)),
-    );
+    routes.get(page, withVisit(showPage));
     routes.get(`${page}/events`, withVisit(events));
-    routes.get(
-      `${page}/state`,
-      withVisit((_, visit) => state(visit)),
-    );
-    routes.get(
-      `${page}/code.svg`,
-      withVisit((_, visit) => showCode(visit)),
-    );
-    routes.post(`${page}/phone`, withVisit(openPhone));
+    routes.get(`${page}/state`, withVisit(state));
+    routes.get(`${page}/code.svg`, withVisit(showCode));
     routes.get(`${page}/finish`, withVisit(leave));
     routes.get(`${page}/return`, withVisit(leave));
-    for (const name of actionNames) {
-      routes.post(
-        `${page}/${name}`,
-        withVisit((c, visit) => submit(c, visit, name)),
-      );
-    }
     // A browser reloads or returns to the address of a form.
-    for (const name of [...actionNames, 'phone']) {
-      routes.get(
-        `${page}/${name}`,
-        withVisit(async (_, visit) => goTo(visit.pagePath)),
-      );
+    routes.post(`${page}/phone`, withVisit(openPhone));
+    routes.get(`${page}/phone`, withVisit(goToPage));
+    for (const [name, act] of Object.entries(actions)) {
+      routes.post(`${page}/${name}`, withVisit(submit(act)));
+      routes.get(`${page}/${name}`, withVisit(goToPage));
     }
     routes.get(`${base}/assets/:name`, async (c, next) => {
       const tenant = tenantOf(c);

@@ -1,11 +1,11 @@
 /** The state of a login: computed from its facts, its transaction and the time. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Fault, fault } from '../../protocol/fault.ts';
-import type { AcrValue } from '../../registry/oauth-client.ts';
+import type { OauthDeps } from '../deps.ts';
 import type { LoginEvidence } from '../evidence.ts';
-import type { Logins } from '../logins.ts';
 import { codeLifeMs, maxGuesses, startTimeoutMs } from './begin.ts';
 import type { Attempt, Ending, Progress } from './facts.ts';
+import type { Visit } from './visit.ts';
 
 /** The transaction's fault, or what is wrong with a typed password, as the page calls it. */
 export type Failure = Fault | 'code-wrong' | 'expired' | 'limited';
@@ -36,11 +36,7 @@ const fits = (attempt: Attempt, { cms }: LoginEvidence): boolean =>
 
 export const findStanding = async (
   { attempt, cancelled, ending }: Progress,
-  {
-    logins,
-    acrValues,
-    now,
-  }: { readonly logins: Logins; readonly acrValues: readonly AcrValue[]; readonly now: () => number },
+  { logins, acrValues, now }: Pick<OauthDeps, 'logins' | 'now'> & Pick<Visit, 'acrValues'>,
 ): Promise<Standing> => {
   if (ending !== undefined) return { kind: 'ended', ending };
   if (cancelled) return { kind: 'cancelled' };
@@ -74,9 +70,7 @@ export const waitForChange = async (
     now,
     gone,
     mayJoin,
-  }: {
-    readonly logins: Logins;
-    readonly now: () => number;
+  }: Pick<OauthDeps, 'logins' | 'now'> & {
     readonly gone: AbortSignal;
     /** Whether the page of the number waits for a phone, too. */
     readonly mayJoin: boolean;

@@ -47,9 +47,9 @@ export interface Visit extends BegunVisit {
 /** Facts are kept a little longer than the interaction, for late requests. */
 const afterwardsSeconds = 60;
 
-/** Links that were not pushed can be written by anyone. */
-const wasPushed = (interaction: Interaction): boolean =>
-  'parJti' in interaction && typeof interaction.parJti === 'string';
+/** The handle of a pushed request. Links that were not pushed can be written by anyone. */
+export const handleOf = (interaction: Interaction): string | undefined =>
+  'parJti' in interaction ? readText(interaction.parJti) : undefined;
 
 interface Surroundings {
   readonly isTestNumber: (msisdn: string) => boolean;
@@ -72,7 +72,7 @@ const readVisit = (
   const { params, uid } = interaction;
   const client = tenant.clients.get(readText(params.client_id) ?? '');
   if (client === undefined) return undefined;
-  const pushed = wasPushed(interaction);
+  const pushed = handleOf(interaction) !== undefined;
   const mayHave = new Set<string>(client.scopes);
   return {
     tenant,

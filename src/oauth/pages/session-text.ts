@@ -3,6 +3,7 @@
  * compare) is left out. A number without a place in the text is added at the end.
  */
 import { dtbsLimit } from '../../protocol/gsm.ts';
+import { fillPlaceholders } from '../../registry/login-text.ts';
 import type { LoginLanguage, LoginText } from '../../registry/oauth-client.ts';
 
 /** Within the GSM alphabet, which has no ç and no ellipsis, so that a SIM shows twice as much. */
@@ -30,10 +31,6 @@ export interface LoginTextValues {
   readonly session: string;
   readonly number: string | undefined;
 }
-
-/** One pass, so that a placeholder within a value is not replaced. */
-const fill = (template: string, values: Readonly<Record<string, string>>): string =>
-  template.replaceAll(/#(CLIENT|SESSION|NUMBER)#/g, (_, name: string) => values[name] ?? '');
 
 type Placeholder = '#CLIENT#' | '#SESSION#' | '#NUMBER#';
 
@@ -72,7 +69,7 @@ export const fillLoginText = (template: string, values: LoginTextValues): string
   const { client, session, number } = values;
   const chosen = complete(template, values);
   const textWith = (name: string): string =>
-    fill(chosen, { CLIENT: name, SESSION: session, NUMBER: number ?? '' });
+    fillPlaceholders(chosen, { CLIENT: name, SESSION: session, NUMBER: number ?? '' });
   const text = textWith(client);
   if (fits(text) || !chosen.includes('#CLIENT#')) return text;
   const letters = [...client];

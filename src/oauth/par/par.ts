@@ -9,6 +9,7 @@
 import { type Context, Hono } from 'hono';
 import { isForm, type Parameters, parseForm } from '../../pages/form.ts';
 import { randomBytesOf } from '../../pki/random.ts';
+import { toError } from '../../redis/to-error.ts';
 import type { OauthClient } from '../../registry/oauth-client.ts';
 import type { Source } from '../../registry/rate-limiter.ts';
 import { readBody } from '../../request-body.ts';
@@ -274,7 +275,7 @@ export const createParRoutes = (
         await par.push({ tenantFromPath, header, address: addressOf(incoming), body: read.bytes }),
       );
     } catch (error) {
-      log.trouble(error instanceof Error ? error : new Error('PAR failed', { cause: error }));
+      log.trouble(toError(error));
       return present(par.refuse({ reason: 'broken' }, { tenant, origin }));
     }
   };

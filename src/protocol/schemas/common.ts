@@ -72,13 +72,11 @@ const msspInfoSchema = z
   })
   .meta({ id: 'MSSP_Info', description: 'The service that is called.' });
 
-/** @param expected In the words of the detail for any other version: `1.2 or 1.1`. */
 export const requestHead = <const Major extends string, const Minors extends readonly [string, ...string[]]>(
   major: Major,
   minors: Minors,
-  expected: string,
 ) => {
-  const error = `must belong to version ${expected}`;
+  const error = `must belong to version ${minors.map((minor) => `${major}.${minor}`).join(' or ')}`;
   const [minor, older] = minors;
   const second = older === undefined ? 'Its second part.' : `\`${minor}\`. Older clients send \`${older}\`.`;
   return {

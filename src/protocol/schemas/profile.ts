@@ -37,7 +37,7 @@ export const profileRequestSchema = z
   .object({
     MSS_ProfileReq: z
       .object({
-        ...requestHead('2', ['0'], '2.0'),
+        ...requestHead('2', ['0']),
         MobileUser: mobileUserSchema,
         Params: paramsSchema,
       })

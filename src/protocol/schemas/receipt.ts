@@ -86,7 +86,7 @@ export const receiptRequestSchema = z
   .object({
     MSS_ReceiptReq: z
       .object({
-        ...requestHead('1', ['1'], '1.1'),
+        ...requestHead('1', ['1']),
         MSSP_TransID: msspTransIdSchema.describe(
           'The transaction that was signed. Yours, and of the same number.',
         ),

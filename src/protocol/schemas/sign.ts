@@ -75,7 +75,7 @@ export const signatureRequestSchema = (rules: ProtocolRules) => {
   const services = servicesByUri(rules.authorities);
   const request = z
     .object({
-      ...requestHead('1', ['2', '1'], '1.2 or 1.1'),
+      ...requestHead('1', ['2', '1']),
       MobileUser: mobileUserSchema,
       MessagingMode: z
         .enum(['synch', 'asynch'], { error: 'must be synch or asynch' })

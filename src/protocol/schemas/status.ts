@@ -15,7 +15,7 @@ export const statusRequestSchema = z
   .object({
     MSS_StatusReq: z
       .object({
-        ...requestHead('1', ['1'], '1.1'),
+        ...requestHead('1', ['1']),
         MSSP_TransID: msspTransIdSchema,
       })
       .meta({ id: 'MSS_StatusReq', description: 'Asks how an asynchronous transaction stands.' }),
