@@ -19,7 +19,7 @@ import {
   messageSchema,
   type TryResult,
 } from '../machines/callback.machine.ts';
-import { activity, defineWorkflow, type GateTurn } from '../src/engine/define.ts';
+import { activity, defineWorkflow } from '../src/engine/define.ts';
 import type { Observation } from '../src/engine/interpret.ts';
 import { startWorkflowWorker } from '../src/engine/worker.ts';
 import type { RedisClient } from '../src/redis/connect.ts';
@@ -171,7 +171,7 @@ export const startCallbackWorkers = (options: CallbackWorkersOptions) => {
         deliver: activity<CallbackTry, TryResult>(
           async ({ input: { id, data, number }, signal }) =>
             resultOf(number, await deliver(id, data, signal).catch(notSent)),
-          { gate: { turn: (input) => placeOf(receiverOf((input as CallbackTry).data)) } },
+          { gate: { turn: (input) => tenants.turn(receiverOf((input as CallbackTry).data)) } },
         ),
       },
     }),
@@ -185,13 +185,6 @@ export const startCallbackWorkers = (options: CallbackWorkersOptions) => {
     observe: ['tell'],
     reasonOf: ({ problem }: CallbackContext) => problem ?? '',
   });
-
-  const placeOf = (receiver: string): GateTurn => {
-    const release = tenants.acquire(receiver);
-    return release === undefined
-      ? { kind: 'wait', ms: tenants.waitMs(receiver) }
-      : { kind: 'place', end: release };
-  };
 
   const observe = (id: string, observation: Observation): void => {
     if (observation.kind !== 'action') return;

@@ -30,7 +30,7 @@ import {
 import type { ReceiptInput, ReceiptOutput } from '../src/workflows/service-activities.ts';
 import {
   apIdOf,
-  apTransIdOf,
+  callerFor,
   isObject,
   lookAgainAfterMs,
   noInput,
@@ -84,7 +84,8 @@ export const createReceiptActivity = (
     return data === undefined ? failedBy(fault(900)) : { kind: 'answered', receipt: data.receipt };
   };
 
-  const send = async ({ input, instance, token, now }: ActivityArguments<ReceiptInput>) => {
+  const send = async (given: ActivityArguments<ReceiptInput>) => {
+    const { input, instance, token } = given;
     if (!isObject(input)) return failedBy(noInput);
     const { msspTransId, text, language } = input;
     const { id: fingerprint } = fingerprintOf(token, 1);
@@ -93,10 +94,7 @@ export const createReceiptActivity = (
     const view = await find(String(msspTransId));
     const apId = await apIdOf(engine, instance);
     if (view === undefined) return failedBy(fault(101, unknownTransaction));
-    const caller = {
-      ...{ dialect: { authority }, apId, instant: new Date(now) },
-      apTransId: apTransIdOf(instance),
-    };
+    const caller = callerFor(given, { apId, authority });
     const msisdn = view.request.msisdn.number;
     // The same checks as over HTTP.
     const wire = writeReceiptRequest(caller, { msspTransId, msisdn, text, language });

@@ -15,7 +15,7 @@ import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PromiseActorLogic } from 'xstate';
 import type { SignatureContext } from '../machines/signature.machine.ts';
-import type { SignAsk, SignResult } from '../machines/signer-contract.ts';
+import type { SignAsk, Signed, SignResult } from '../machines/signer-contract.ts';
 import { readToken } from '../src/engine/activities.ts';
 import {
   type ActivityArguments,
@@ -77,9 +77,14 @@ export const untilRedisAnswers = { attempts: Number.POSITIVE_INFINITY, backoffMs
 export const isObject = (input: unknown): boolean => typeof input === 'object' && input !== null;
 export const noInput = fault(101, 'The activity has no input');
 
-/** AP_TransID of what an instance orders. */
-export const apTransIdOf = ({ id }: InstanceInHand): string =>
-  withoutTenant(rootOf(id)).slice(0, maxApTransId);
+/** The caller of what an instance orders. @param authority Host part of the URIs of the request. */
+export const callerFor = (
+  { instance, now }: Pick<ActivityArguments<unknown>, 'instance' | 'now'>,
+  { apId, authority }: { readonly apId: string; readonly authority: string },
+) => ({
+  ...{ dialect: { authority }, apId, instant: new Date(now) },
+  apTransId: withoutTenant(rootOf(instance.id)).slice(0, maxApTransId),
+});
 
 /**
  * The application that an instance belongs to. The data of a child is what its parent gave to it,
@@ -132,14 +137,21 @@ const failedBy = ({ code, detail }: Fault, msspTransId?: string): SignResult => 
 });
 
 /**
- * What the evidence of a process needs of a signature later; the transaction may be gone by then.
+ * With what the evidence of a process needs later; the transaction may be gone by then.
  *
  * @param instance That waits for the signature.
  */
-const proofOf = (instance: string, outcome: SignatureContext['outcome']): { readonly proof?: unknown } =>
-  outcome?.kind === 'signature' && isInstanceOf(instance, processName)
-    ? { proof: { cms: outcome.cms, certificates: outcome.certificates, upstream: outcome.upstream } }
-    : {};
+const signedWith = (
+  outcome: SignatureContext['outcome'],
+  instance: string,
+  signed: Pick<Signed, 'msspTransId' | 'at' | 'attempt'>,
+): SignResult => ({
+  ...{ kind: 'signed', ...signed },
+  ...(outcome?.kind === 'signature' &&
+    isInstanceOf(instance, processName) && {
+      proof: { cms: outcome.cms, certificates: outcome.certificates, upstream: outcome.upstream },
+    }),
+});
 
 /**
  * Tells the activity that waits for a signature how it has ended.
@@ -156,13 +168,7 @@ export const createTellSigned =
       const { instance = '' } = readToken(answerTo) ?? {};
       const output: SignResult =
         failedReason === undefined
-          ? {
-              kind: 'signed',
-              msspTransId: id,
-              at: history.at(-1)?.at ?? 0,
-              attempt,
-              ...proofOf(instance, outcome),
-            }
+          ? signedWith(outcome, instance, { msspTransId: id, at: history.at(-1)?.at ?? 0, attempt })
           : failedBy(parseFaultLine(failedReason) ?? fault(900), id);
       if ((await engine.answer(answerTo, { output })) === 'busy') throw new BusyError();
     };
@@ -193,15 +199,8 @@ export const createSignActivity = (
       case 'open':
         return later;
       case 'signed': {
-        const { data: record } = endRecordSchema.safeParse(job.returnValue);
-        const attempt = record?.attempt ?? 1;
-        return {
-          kind: 'signed',
-          msspTransId: id,
-          at: job.finishedOn ?? 0,
-          attempt,
-          ...proofOf(instance, record?.outcome),
-        };
+        const { attempt = 1, outcome } = endRecordSchema.safeParse(job.returnValue).data ?? {};
+        return signedWith(outcome, instance, { msspTransId: id, at: job.finishedOn ?? 0, attempt });
       }
       default:
         return failedBy(view?.state.fault ?? fault(900), id);
@@ -271,10 +270,7 @@ export const createSignActivity = (
     const found = await look(id, instance.id);
     if (found !== undefined) return found;
     const apId = givenApId(input) ?? (await noteApId(instance));
-    const caller = {
-      ...{ dialect: { authority }, apId, instant: new Date(given.now) },
-      apTransId: apTransIdOf(instance),
-    };
+    const caller = callerFor(given, { apId, authority });
     const { msisdn, text, language, profile, timeoutSeconds } = input;
     const asked = { msisdn, text, language, profile: profile as never, timeoutSeconds };
     const checked = await check(writeSignRequest(caller, 'asynch', asked));

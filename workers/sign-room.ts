@@ -17,18 +17,7 @@ const leastMs = 500;
 /** Of applications. Jobs may name any. */
 const maxRemembered = 10_000;
 
-export interface SignRoom {
-  /**
-   * Whether there is room for one transaction. Takes none.
-   *
-   * @returns 0, or after how many milliseconds to ask again.
-   */
-  look(apId: string): number;
-  /** The same, and takes the room. It is for the moment of adding the transaction only. */
-  take(apId: string): number;
-  /** Gives back what was taken. @param isAdded The transaction waits in the queue. */
-  end(apId: string, isAdded: boolean): void;
-}
+export type SignRoom = ReturnType<typeof createSignRoom>;
 
 /**
  * @param limits Of transactions that wait for a worker: of one application, and of all.
@@ -38,7 +27,7 @@ export const createSignRoom = (
   backlog: Pick<Backlog, 'size' | 'sizeOf' | 'added'>,
   limits: { readonly ofOne: number; readonly inAll: number },
   now: () => number = () => performance.now(),
-): SignRoom => {
+) => {
   /** The last time that was given. */
   const lastTurns = new Map<string, number>();
   /** Taken and not yet used: the counts of the queue do not have them. */
@@ -48,6 +37,11 @@ export const createSignRoom = (
     return backlog.sizeOf(apId) + (underWay.get(apId) ?? 0) >= half || backlog.size() + inAll >= limits.inAll;
   };
   const half = Math.ceil(limits.ofOne / 2);
+  /**
+   * Whether there is room for one transaction. Takes none.
+   *
+   * @returns 0, or after how many milliseconds to ask again.
+   */
   const look = (apId: string): number => {
     if (!isFull(apId)) return 0;
     const time = now();
@@ -58,12 +52,14 @@ export const createSignRoom = (
   };
   return {
     look,
-    take: (apId) => {
+    /** The same, and takes the room. It is for the moment of adding the transaction only. */
+    take: (apId: string): number => {
       const ms = look(apId);
       if (ms === 0) underWay.set(apId, (underWay.get(apId) ?? 0) + 1);
       return ms;
     },
-    end: (apId, isAdded) => {
+    /** Gives back what was taken. @param isAdded The transaction waits in the queue. */
+    end: (apId: string, isAdded: boolean): void => {
       const others = (underWay.get(apId) ?? 1) - 1;
       if (others === 0) underWay.delete(apId);
       else underWay.set(apId, others);

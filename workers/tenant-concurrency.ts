@@ -7,6 +7,7 @@
  * So a quick receiver stays busy, a receiver that hangs costs a fixed number of wake-ups, and its
  * jobs continue soon after it has come back. Applications that share slots get later times.
  */
+import type { GateTurn } from '../src/engine/define.ts';
 
 /** 100 in a second: little work for Redis, and a line of 30 000 is over in five minutes. */
 const maxWakeUpMs = 10;
@@ -65,29 +66,38 @@ export const createTenantConcurrency = (
     return waiting;
   };
 
+  /** @returns Releases the slot; undefined when none is free. */
+  const acquire = (apId: string): (() => void) | undefined => {
+    const tenant = findTenant(apId);
+    if (tenant.running >= maxOf(tenant) || total >= maxTotal) return undefined;
+    tenant.running += 1;
+    total += 1;
+    const begunAt = now();
+    return () => {
+      const ms = now() - begunAt;
+      tenant.running -= 1;
+      total -= 1;
+      tenant.averageMs = ms + ((tenant.averageMs ?? ms) - ms) * memory;
+      forgetIdle(apId, tenant);
+    };
+  };
+
+  /** @returns In how many milliseconds to ask again. Each call gives a later time. */
+  const waitMs = (apId: string): number => {
+    const tenant = findTenant(apId);
+    const share = Math.min(max, maxTotal / countWaiting(apId));
+    const apartMs = Math.min(tenant.averageMs ?? Infinity, maxWakeUpMs * max) / share;
+    tenant.lastTurn = Math.max(tenant.lastTurn + apartMs, now() + Math.max(minWaitMs, apartMs));
+    return Math.ceil(tenant.lastTurn - now());
+  };
+
   return {
-    /** @returns Releases the slot; undefined when none is free. */
-    acquire: (apId: string): (() => void) | undefined => {
-      const tenant = findTenant(apId);
-      if (tenant.running >= maxOf(tenant) || total >= maxTotal) return undefined;
-      tenant.running += 1;
-      total += 1;
-      const begunAt = now();
-      return () => {
-        const ms = now() - begunAt;
-        tenant.running -= 1;
-        total -= 1;
-        tenant.averageMs = ms + ((tenant.averageMs ?? ms) - ms) * memory;
-        forgetIdle(apId, tenant);
-      };
-    },
-    /** @returns In how many milliseconds to ask again. Each call gives a later time. */
-    waitMs: (apId: string): number => {
-      const tenant = findTenant(apId);
-      const share = Math.min(max, maxTotal / countWaiting(apId));
-      const apartMs = Math.min(tenant.averageMs ?? Infinity, maxWakeUpMs * max) / share;
-      tenant.lastTurn = Math.max(tenant.lastTurn + apartMs, now() + Math.max(minWaitMs, apartMs));
-      return Math.ceil(tenant.lastTurn - now());
+    acquire,
+    waitMs,
+    /** Of a job, at the gate of an activity. */
+    turn: (apId: string): GateTurn => {
+      const end = acquire(apId);
+      return end === undefined ? { kind: 'wait', ms: waitMs(apId) } : { kind: 'place', end };
     },
   };
 };

@@ -123,15 +123,7 @@ export const createWebhookActivity = ({
     {
       // With no more tries than `run` counts, the chart never gets an error for a receiver.
       retry: (input) => retrySchema.safeParse(input).data ?? {},
-      gate: {
-        turn: (_, { id }) => {
-          const tenant = tenantOfInstance(id);
-          const release = tenants.acquire(tenant);
-          return release === undefined
-            ? { kind: 'wait', ms: tenants.waitMs(tenant) }
-            : { kind: 'place', end: release };
-        },
-      },
+      gate: { turn: (_, { id }) => tenants.turn(tenantOfInstance(id)) },
     },
   );
 };

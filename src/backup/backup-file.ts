@@ -78,14 +78,6 @@ const createSealing = (masterKey: Uint8Array, lines: string) => {
   };
 };
 
-export interface BackupWriter {
-  add(records: readonly BackupRecord[]): Promise<void>;
-  /** Writes the end, and gives the file its name. @returns Its size in bytes. */
-  finish(at: Date): Promise<number>;
-  /** Leaves nothing. */
-  abandon(): Promise<void>;
-}
-
 const sync = async (path: string): Promise<void> => {
   const folder = await open(path, 'r');
   await folder.sync().finally(() => folder.close());
@@ -100,7 +92,7 @@ export const createBackupFile = async (
   path: string,
   masterKey: Uint8Array,
   header: Omit<BackupHeader, 'keyId'>,
-): Promise<BackupWriter> => {
+) => {
   const exists = await open(path, 'r').then(
     (file) => file.close().then(() => true),
     () => false,
@@ -117,6 +109,7 @@ export const createBackupFile = async (
   let records = 0;
   let waiting: (readonly [string, number, string | null])[] = [];
   let waitingBytes = 0;
+  /** Leaves nothing. */
   const abandon = async (): Promise<void> => {
     await file.close().catch(() => undefined);
     await rm(draftPath, { force: true });
@@ -139,7 +132,7 @@ export const createBackupFile = async (
     await write('records', chunk);
   };
   return {
-    add: async (added) => {
+    add: async (added: readonly BackupRecord[]): Promise<void> => {
       for (const { key, expiresAtMs, value } of added) {
         const text = value?.toString('base64') ?? null;
         waiting.push([key.toString('latin1'), expiresAtMs, text]);
@@ -148,7 +141,8 @@ export const createBackupFile = async (
         if (waitingBytes >= chunkBytes) await flush();
       }
     },
-    finish: async (at) => {
+    /** Writes the end, and gives the file its name. @returns Its size in bytes. */
+    finish: async (at: Date): Promise<number> => {
       await flush();
       await write('end', { at: at.toISOString(), records } satisfies BackupEnd);
       await file.sync();

@@ -3,7 +3,6 @@
  * file; the others change a client while the service runs.
  */
 import { randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import type { Configuration } from '../configuration/schema.ts';
 import type { clientOrders, ShownClient } from '../console/secrets.route.ts';
 import { configuredTenants } from '../registry/demo-clients.ts';
@@ -17,6 +16,7 @@ import {
   readConfiguration,
 } from './configuration-file.ts';
 import { type AddCommand, type CliContext, ok, type Report, UsageError, variable } from './context.ts';
+import { readNamed } from './named-file.ts';
 import { type Field, fieldsText, listFields, printable } from './screen.ts';
 import { parseOneOf } from './transactions-filter.ts';
 import { isoOrNull } from './transactions-row.ts';
@@ -65,9 +65,7 @@ const readBackchannel = ({ ciba, notificationEndpoint }: AddOptions): object | u
 /** A key set, or one key. The configuration checks that they are public and strong enough. */
 const readKeys = async ({ jwks }: AddOptions): Promise<readonly unknown[] | undefined> => {
   if (jwks === undefined) return undefined;
-  const text = await readFile(jwks, 'utf8').catch(() => {
-    throw new UsageError('The file that --jwks names cannot be read.');
-  });
+  const text = await readNamed(jwks, 'The file that --jwks names');
   let value: unknown;
   try {
     value = JSON.parse(text);

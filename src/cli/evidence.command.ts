@@ -1,8 +1,8 @@
 /** `paraph evidence verify`: verifies the evidence record of a process, offline. */
-import { readFile } from 'node:fs/promises';
 import type { Evidence } from '../evidence/evidence.ts';
 import { normaliseInstant } from '../protocol/instant.ts';
 import { type AddCommand, type CliContext, ok, type Report, UsageError } from './context.ts';
+import { parseJson, readNamed } from './named-file.ts';
 import { fieldsText, listFields, paletteFor } from './screen.ts';
 import { readTrustFile, trustDocument, trustFields } from './trust.ts';
 
@@ -11,19 +11,6 @@ interface Flags {
   readonly definition?: string;
   readonly at?: string;
 }
-
-const readText = (path: string, what: string): Promise<string> =>
-  readFile(path, 'utf8').catch(() => {
-    throw new UsageError(`${what} cannot be read.`);
-  });
-
-const parseJson = (text: string, what: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new UsageError(`${what} is no JSON.`);
-  }
-};
 
 /** The record itself, or the answer of `GET /workflows/process/{id}`, which contains it. */
 const recordIn = (text: string): string => {
@@ -74,14 +61,9 @@ const unverified = 'The record does not verify';
 const verify = async (context: CliContext, file: string, flags: Flags): Promise<Report> => {
   const trust = await readTrustFile(flags.root, '--root');
   const at = flags.at === undefined ? undefined : readAt(flags.at);
-  const definition =
-    flags.definition === undefined
-      ? undefined
-      : parseJson(
-          await readText(flags.definition, 'The file that --definition names'),
-          'The file that --definition names',
-        );
-  const record = recordIn((await readText(file, 'The file')).trim());
+  const named = 'The file that --definition names';
+  const definition = flags.definition && parseJson(await readNamed(flags.definition, named), named);
+  const record = recordIn((await readNamed(file, 'The file')).trim());
   const { verifyEvidence } = await import('../evidence/verify-evidence.ts');
   const result = await verifyEvidence(record, {
     roots: trust.certificates,

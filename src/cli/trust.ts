@@ -7,10 +7,10 @@
  * root.
  */
 import { X509Certificate } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { verifySignature } from '../pki/verify.ts';
+import { usableRoots } from '../pki/roots.ts';
 import { answerIn, type Connection } from './connection.ts';
 import { UsageError } from './context.ts';
+import { readNamed } from './named-file.ts';
 import type { Field } from './screen.ts';
 
 export interface Trust {
@@ -21,28 +21,9 @@ export interface Trust {
   readonly from: string;
 }
 
-const pemBlock = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
-
-/** @returns Undefined when there is no certificate, or one that the verifier cannot use. */
-const readPem = (pem: string): readonly Uint8Array[] | undefined => {
-  const blocks = pem.match(pemBlock) ?? [];
-  if (blocks.length === 0) return undefined;
-  try {
-    const certificates = blocks.map((block) => Uint8Array.from(new X509Certificate(block).raw));
-    // The verifier has further demands. Check them before the person is asked to sign.
-    verifySignature(new Uint8Array(), '', { trust: certificates });
-    return certificates;
-  } catch {
-    return undefined;
-  }
-};
-
 /** @param option That names the file. @throws UsageError */
 export const readTrustFile = async (path: string, option = '--trust'): Promise<Trust> => {
-  const pem = await readFile(path, 'latin1').catch(() => {
-    throw new UsageError(`The file that ${option} names cannot be read.`);
-  });
-  const certificates = readPem(pem);
+  const certificates = usableRoots(await readNamed(path, `The file that ${option} names`));
   if (certificates === undefined) {
     throw new UsageError(`The file that ${option} names has no usable certificate (PEM).`);
   }
@@ -60,7 +41,7 @@ export const obtainTrust = async (
 ): Promise<Trust> => {
   if (file !== undefined) return readTrustFile(file);
   const reply = await connection.client.rootCertificates();
-  const certificates = readPem(answerIn(connection, reply, goesOn) ?? '');
+  const certificates = usableRoots(answerIn(connection, reply, goesOn) ?? '');
   if (certificates === undefined) {
     throw new UsageError('The service offers no root certificate: name the one you trust with --trust.');
   }

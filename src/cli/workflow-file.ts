@@ -3,7 +3,7 @@
  * `paraph workflow test`: runs it with a fast clock, on a Redis of its own that is gone afterwards.
  */
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
@@ -19,6 +19,7 @@ import type {
   WebhookOutput,
 } from '../workflows/service-activities.ts';
 import { type CliContext, type Done, environmentIn, ok, type Report, UsageError } from './context.ts';
+import { parseJson, readNamed } from './named-file.ts';
 import { type Field, fieldsText, listFields, paletteFor, printable } from './screen.ts';
 
 /** @throws UsageError that says where a chart cannot be made durable. */
@@ -99,22 +100,13 @@ const scriptSchema = z.strictObject({
 
 type Script = z.infer<typeof scriptSchema>;
 
-const readJson = (path: string, option: string): unknown => {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch {
-    throw new UsageError(`The file that ${option} names cannot be read.`);
-  }
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new UsageError(`The file that ${option} names is no JSON.`);
-  }
+const readJson = async (path: string, option: string): Promise<unknown> => {
+  const what = `The file that ${option} names`;
+  return parseJson(await readNamed(path, what), what);
 };
 
-const readScript = (path: string | undefined): Script => {
-  const read = scriptSchema.safeParse(path === undefined ? {} : readJson(path, '--events'));
+const readScript = async (path: string | undefined): Promise<Script> => {
+  const read = scriptSchema.safeParse(path === undefined ? {} : await readJson(path, '--events'));
   if (read.success) return read.data;
   const place = z.core.toDotPath(read.error.issues[0]?.path ?? []) || 'the whole';
   throw new UsageError(`The file that --events names is not as docs/cli.md says: ${place}.`);
@@ -228,8 +220,8 @@ const withRedis = async <T>(context: CliContext, work: (url: string) => Promise<
 
 const test = async (context: CliContext, file: string, flags: TestFlags): Promise<Report> => {
   const workflow = choose(await loadFile(file), flags.workflow);
-  const script = readScript(flags.events);
-  const input = flags.input === undefined ? script.input : readJson(flags.input, '--input');
+  const script = await readScript(flags.events);
+  const input = flags.input === undefined ? script.input : await readJson(flags.input, '--input');
   for (const name of Object.keys(script.answers)) {
     if (!withChildren(workflow).some(({ chart }) => chart.activities.some(([src]) => src === name)))
       throw new UsageError(`answers.${name}: the chart has no activity of this name.`);

@@ -5,7 +5,7 @@
  * caller's signal. A signal or timeout ends only the wait: an accepted transaction goes on, and its
  * id finds it again.
  */
-import { X509Certificate } from 'node:crypto';
+import { certificatesIn } from '../pki/roots.ts';
 import { writeDtbd } from '../protocol/approval.ts';
 import { bytesToSign } from '../protocol/requests.ts';
 import type { Dialect } from '../protocol/uris.ts';
@@ -82,8 +82,6 @@ export interface SignatureClient {
 const graceMs = 15_000;
 /** Longer than the TimeOut of any known service. */
 const maxWaitMs = 3_600_000;
-
-const pemBlock = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /** The signed bytes of this data: the expected data of `verifySignature`. */
 export const signedBytes = (data: DataToSign): Uint8Array =>
@@ -171,7 +169,7 @@ export const createClient = (options: ClientOptions): SignatureClient => {
     rootCertificates: (callOptions = {}) =>
       under(callOptions, async (calls, answered) => {
         const pem = await answered(calls.rootCertificates());
-        return (pem?.match(pemBlock) ?? []).map((block) => Uint8Array.from(new X509Certificate(block).raw));
+        return certificatesIn(pem ?? '');
       }),
   };
 };

@@ -13,15 +13,17 @@ import { storedPassword } from '../registry/passwords.ts';
  */
 const reservedNames: readonly string[] = ['local', 'automatic', 'nobody'];
 
+/** Lower case only, so that no two names look the same. */
+export const operatorName = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9._@-]{0,63}$/, {
+    error: 'must be 1 to 64 lower-case letters, digits, ., _, @ or -, beginning with a letter or digit',
+  })
+  .refine((name) => !reservedNames.includes(name), { error: 'is a name that the service uses itself' });
+
 const operatorEntry = z
   .strictObject({
-    name: z
-      .string()
-      .regex(/^[a-z0-9][a-z0-9._@-]{0,63}$/, {
-        error: 'must be 1 to 64 lower-case letters, digits, ., _, @ or -, beginning with a letter or digit',
-      })
-      .refine((name) => !reservedNames.includes(name), { error: 'is a name that the service uses itself' })
-      .describe('Name to log in with, also in the audit log.'),
+    name: operatorName.describe('Name to log in with, also in the audit log.'),
     role: z
       .enum(['viewer', 'operator', 'admin'])
       .describe('What the user may do: each role includes the ones before it.'),

@@ -13,9 +13,10 @@
  * the record says that it was used. `at` asks for another time.
  */
 import { Buffer } from 'node:buffer';
-import { X509Certificate } from 'node:crypto';
 import { compactVerify } from 'jose';
-import { checkPath, openCertificate } from '../pki/certificate-path.ts';
+import { z } from 'zod';
+import { checkPath, openCertificate, openCertificates } from '../pki/certificate-path.ts';
+import { usableRoots } from '../pki/roots.ts';
 import { verifySignature } from '../pki/verify.ts';
 import { readJsonObject } from '../relying-party/token.ts';
 import { nonceOf } from '../transactions/ids.ts';
@@ -46,22 +47,6 @@ const base64 = (text: unknown): Buffer | undefined => {
   return bytes.toString('base64') === text ? bytes : undefined;
 };
 
-const pemBlock = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
-
-/** @throws TypeError */
-const readRoots = (roots: string | readonly Uint8Array[]): readonly Uint8Array[] => {
-  try {
-    const given =
-      typeof roots === 'string'
-        ? (roots.match(pemBlock) ?? []).map((pem) => Uint8Array.from(new X509Certificate(pem).raw))
-        : roots;
-    // Refuses what it cannot use.
-    verifySignature(new Uint8Array(), '', { trust: given });
-    if (given.length > 0) return given;
-  } catch {}
-  throw new TypeError('roots: at least one certificate, as PEM text or a list of DER, is needed');
-};
-
 const secondsOf = ({ iat }: Readonly<Record<string, unknown>>): Date =>
   new Date(typeof iat === 'number' ? iat * 1000 : Number.NaN);
 
@@ -87,7 +72,7 @@ const openRecord = async (
 
   const content = readJsonObject(payload);
   if (content === undefined) return refuse('payload', 'MALFORMED');
-  const anchors = trust.flatMap((der) => openCertificate(der) ?? []);
+  const anchors = openCertificates(trust);
   const failure = checkPath(signer, others, anchors, at ?? secondsOf(content), 'documentSigning');
   if (failure !== undefined) return refuse('header.x5c', failure.reason);
   try {
@@ -98,16 +83,8 @@ const openRecord = async (
   const evidence = evidenceSchema.safeParse(content);
   if (evidence.success) return { evidence: evidence.data };
   const [first] = evidence.error.issues;
-  return refuse(placeOf(first?.path ?? []), 'MALFORMED');
+  return refuse(z.core.toDotPath(first?.path ?? []) || 'payload', 'MALFORMED');
 };
-
-/** `signatures[1].cms` */
-const placeOf = (path: readonly PropertyKey[]): string =>
-  path.length === 0
-    ? 'payload'
-    : path
-        .map((part, i) => (typeof part === 'number' ? `[${part}]` : `${i > 0 ? '.' : ''}${String(part)}`))
-        .join('');
 
 function* checkSignatures(
   { signatures }: Evidence,
@@ -156,7 +133,9 @@ export const verifyEvidence = async (
   },
 ): Promise<EvidenceVerification> => {
   if (at !== undefined && Number.isNaN(at.getTime())) throw new TypeError('at: a valid date is needed');
-  const trust = readRoots(roots);
+  const trust = usableRoots(roots);
+  if (trust === undefined)
+    throw new TypeError('roots: at least one certificate, as PEM text or a list of DER, is needed');
   const opened = await openRecord(evidence, trust, at);
   if ('problem' in opened) return { ok: false, problems: [opened.problem] };
   const found = [

@@ -139,16 +139,16 @@ export interface Audit {
 /**
  * Records an action, does it, and adds a second entry when it was not done.
  *
+ * @param act    Gets the id of the entry.
  * @param isDone True, or otherwise the outcome for that entry; false is `not-done`.
  */
 export const noted = async <T>(
   audit: Pick<Audit, 'record'>,
   entry: NewAuditEntry,
-  act: () => Promise<T>,
+  act: (order: string) => Promise<T>,
   isDone: (result: T) => boolean | string,
 ): Promise<T> => {
-  await audit.record(entry);
-  const result = await act();
+  const result = await act(await audit.record(entry));
   const done = isDone(result);
   if (done !== true)
     await audit.record({ ...entry, details: { ...entry.details, outcome: done || 'not-done' } });

@@ -9,7 +9,7 @@
  */
 import type { CallbackReplayResult, Callbacks } from '../callbacks/callbacks.ts';
 import type { CallbackFilter, CallbackRow } from '../history/callback-row.ts';
-import { type Audit, doneBy, type NewAuditEntry } from './audit.ts';
+import { type Audit, doneBy, type NewAuditEntry, noted } from './audit.ts';
 import { includesRole, type Operator } from './operator.ts';
 import { isReason } from './replay-policy.ts';
 
@@ -72,18 +72,20 @@ export const createCallbackReplays = ({
   };
 
   /** @param entry Of the order, or of the single replay. */
-  const recorded = async (
+  const recorded = (
     { id, msspTransId, instanceId }: CallbackRow,
     entry: Omit<NewAuditEntry, 'action' | 'target'>,
     notBefore?: number,
   ): Promise<CallbackReplayResult> => {
     const details = { ...entry.details, callback: id };
-    const target = msspTransId ?? instanceId;
-    const whole = { ...entry, action: 'callback-replay', target, details } as const;
-    await audit.record(whole);
-    const result = await callbacks.replay(id, notBefore);
-    if (result !== 'replayed') await audit.record({ ...whole, details: { ...details, outcome: result } });
-    return result;
+    const whole = {
+      ...entry,
+      action: 'callback-replay',
+      target: msspTransId ?? instanceId,
+      details,
+    } as const;
+    const replay = () => callbacks.replay(id, notBefore);
+    return noted(audit, whole, replay, (result) => result === 'replayed' || result);
   };
 
   return {

@@ -32,28 +32,7 @@ export interface ShownAuthority {
   readonly notAfter: number;
 }
 
-export interface Certificates {
-  /** Roots, then issuing authorities; of each kind the last is used for what is issued. */
-  authorities(): Promise<readonly ShownAuthority[]>;
-  /** Makes the next authority, or key of the service, before its time. */
-  rollOver(by: Operator, kind: RollOverKind, why?: string): Promise<{ readonly id: string }>;
-  /** Oldest first. */
-  list(target: CertificateTarget): Promise<readonly IssuedCertificate[]>;
-  /** @param why In the operator's own words. */
-  revoke(
-    by: Operator,
-    target: CertificateTarget,
-    reason: RevocationReason,
-    why?: string,
-  ): Promise<CertificateResult>;
-  /** Lets devices whose certificate was revoked have a new key. */
-  renew(by: Operator, msisdn: string, why?: string): Promise<CertificateResult>;
-  /**
-   * The number has a new owner. Phones of the former one are removed. `done` counts the certificates
-   * that were revoked.
-   */
-  reassign(by: Operator, msisdn: string, why?: string): Promise<{ readonly done: number }>;
-}
+export type Certificates = ReturnType<typeof createCertificates>;
 
 export const createCertificates = ({
   custody,
@@ -65,8 +44,10 @@ export const createCertificates = ({
   readonly phones: Pick<PhoneAdmin, 'forgetOwner'>;
   readonly audit: Audit;
   readonly now: () => number;
-}): Certificates => {
-  const list: Certificates['list'] = (target) => custody.certificatesOf(target);
+}) => {
+  /** Oldest first. */
+  const list = (target: CertificateTarget): Promise<readonly IssuedCertificate[]> =>
+    custody.certificatesOf(target);
 
   const isGood = ({ notAfter, revocation }: IssuedCertificate): boolean =>
     revocation === undefined && notAfter > now();
@@ -74,19 +55,30 @@ export const createCertificates = ({
   return {
     list,
 
-    authorities: async () =>
+    /** Roots, then issuing authorities; of each kind the last is used for what is issued. */
+    authorities: async (): Promise<readonly ShownAuthority[]> =>
       (await custody.authorities()).map(({ id, certificate }) => {
         const { fingerprint256, validFrom, validTo } = new X509Certificate(certificate);
         const times = { notBefore: Date.parse(validFrom), notAfter: Date.parse(validTo) };
         return { id, fingerprint: fingerprint256, ...times };
       }),
 
-    rollOver: async (by, kind, why) => {
+    /**
+     * Makes the next authority, or key of the service, before its time.
+     *
+     * @param why In the operator's own words, here and below.
+     */
+    rollOver: async (by: Operator, kind: RollOverKind, why?: string): Promise<{ readonly id: string }> => {
       await audit.record({ ...doneBy(by), action: 'authority-roll-over', target: kind, reason: why });
       return { id: await custody.rollOver(kind) };
     },
 
-    revoke: async (by, target, reason, why) => {
+    revoke: async (
+      by: Operator,
+      target: CertificateTarget,
+      reason: RevocationReason,
+      why?: string,
+    ): Promise<CertificateResult> => {
       const found = await list(target);
       if (found.length === 0) return { refused: 'unknown' };
       let done = 0;
@@ -101,7 +93,8 @@ export const createCertificates = ({
       return done === 0 ? { refused: 'nothing' } : { done };
     },
 
-    renew: async (by, msisdn, why) => {
+    /** Lets devices whose certificate was revoked have a new key. */
+    renew: async (by: Operator, msisdn: string, why?: string): Promise<CertificateResult> => {
       const found = await list({ msisdn });
       if (found.length === 0) return { refused: 'unknown' };
       const blocked = found.filter((each) => each.revocation !== undefined && custody.isRevoked(each));
@@ -112,7 +105,11 @@ export const createCertificates = ({
       return { done: await custody.renewCertificates(msisdn) };
     },
 
-    reassign: async (by, msisdn, why) => {
+    /**
+     * The number has a new owner. Phones of the former one are removed. `done` counts the
+     * certificates that were revoked.
+     */
+    reassign: async (by: Operator, msisdn: string, why?: string): Promise<{ readonly done: number }> => {
       // A person is named by the serialNumber, which is a pseudonym.
       const target = await custody.serialNumberOf(msisdn);
       await audit.record({ ...doneBy(by), action: 'number-reassign', target, reason: why });

@@ -5,6 +5,7 @@
  * operator  Sees numbers and texts, replays and cancels.
  * admin     Also manages users.
  */
+import { operatorName } from '../configuration/operations.ts';
 import type { Configuration } from '../configuration/schema.ts';
 
 /** The part of the configuration that this room needs. */
@@ -34,8 +35,4 @@ export const automaticName = 'automatic';
 /** In the audit log, for an unknown person. */
 export const nobodyName = 'nobody';
 
-const reserved: readonly string[] = [localName, automaticName, nobodyName];
-
-/** Lower case only, so that no two names look the same. */
-export const isOperatorName = (name: string): boolean =>
-  /^[a-z0-9][a-z0-9._@-]{0,63}$/.test(name) && !reserved.includes(name);
+export const isOperatorName = (name: string): boolean => operatorName.safeParse(name).success;

@@ -19,7 +19,7 @@ import type { TransactionRow } from '../history/row.ts';
 import type { Protocol } from '../protocol/parse.ts';
 import { type CancelResult, cancelTransaction } from '../queue/cancellation.ts';
 import { queueIn, shardFor } from '../transactions/answers.ts';
-import { doneBy, type NewAuditEntry } from './audit.ts';
+import { doneBy, type NewAuditEntry, noted } from './audit.ts';
 import { type BulkProgress, type BulkReport, countsOf, reportOf } from './bulk-report.ts';
 import type { ReplayWork } from './bulk-run.ts';
 import { type Bulk, type BulkItem, createBulkStore } from './bulk-store.ts';
@@ -215,11 +215,13 @@ export const createReplays = (options: ReplaysOptions) => {
         if (refusal !== 'reason') await notDone(entry, refusal);
         return { refused: refusal };
       }
-      const order = await audit.record(entry);
-      const result = await replayOnce(msspTransId, endedRuns, { by: operator.name, order });
-      if (result === 'replayed') return 'replayed';
-      await notDone(entry, result);
-      return result === 'unknown' ? 'unknown' : 'not-failed';
+      const result = await noted(
+        audit,
+        entry,
+        (order) => replayOnce(msspTransId, endedRuns, { by: operator.name, order }),
+        (done) => done === 'replayed' || done,
+      );
+      return result === 'replayed' || result === 'unknown' ? result : 'not-failed';
     },
 
     cancel: async (
@@ -232,10 +234,8 @@ export const createReplays = (options: ReplaysOptions) => {
       const at = shardFor(shards, msspTransId)?.signatures;
       if (at === undefined || (await history.find(msspTransId)) === undefined) return 'unknown';
       const entry = { ...doneBy(operator), action: 'cancel', target: msspTransId, reason } as const;
-      await audit.record(entry);
-      const result = await cancelTransaction(msspTransId, { at, protocol, now, by: 'operator' });
-      if (result !== 'cancelled') await notDone(entry, result);
-      return result;
+      const cancel = () => cancelTransaction(msspTransId, { at, protocol, now, by: 'operator' });
+      return noted(audit, entry, cancel, (result) => result === 'cancelled' || result);
     },
 
     /** What a bulk would do. @param reason As it would be given. */

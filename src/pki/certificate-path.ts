@@ -68,6 +68,10 @@ export const openCertificate = (der: Uint8Array): Certificate | undefined =>
   // A copy: the caller's bytes are a view into a message, and could change.
   opened.get(hash('sha256', der, 'base64'), () => open(Buffer.from(der)));
 
+/** Those of them that can be opened. */
+export const openCertificates = (all: readonly Uint8Array[]): readonly Certificate[] =>
+  all.flatMap((der) => openCertificate(der) ?? []);
+
 const id = objectIdentifiers;
 const soundHashes: ReadonlySet<string | undefined> = new Set([id.sha256, id.sha384, id.sha512]);
 const soundAlgorithms: ReadonlySet<string> = new Set([

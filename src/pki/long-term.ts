@@ -2,7 +2,7 @@
  * What makes a signature outlive its certificate: a time stamp of the signature value, and the
  * lists that say that the certificate was not revoked then. Both are put into the signature.
  */
-import { hasIssued, openCertificate } from './certificate-path.ts';
+import { hasIssued, openCertificate, openCertificates } from './certificate-path.ts';
 import { attachProof, signatureValueOf } from './cms.ts';
 import type { KeyCustody } from './ports.ts';
 import type { Publisher } from './publisher.ts';
@@ -51,15 +51,13 @@ export const createLongTerm =
     if (value === undefined) throw new Error('the signature is no CMS of one signer');
     const response = await ask(createTimeStampRequest(value, randomBytesOf(16)));
     const token = readTimeStampResponse(response);
-    const anchors = (await trust()).map(openCertificate).filter((each) => each !== undefined);
+    const anchors = openCertificates(await trust());
     // A minute for a clock of somebody else.
     const at = new Date(now() + 60_000);
     const timeStamp = token && checkTimeStamp(token, value, { anchors, at });
     if (token === undefined || timeStamp === undefined)
       throw new Error('the authority for time stamps gave none that verifies');
-    const inside = (readSignedData(cms)?.certificates ?? [])
-      .map(({ bytes }) => openCertificate(bytes))
-      .filter((each) => each !== undefined);
+    const inside = openCertificates((readSignedData(cms)?.certificates ?? []).map(({ bytes }) => bytes));
     // Also the former root, which is not inside: it has issued the cross-certificate.
     const issuers = (await custody.authorities()).filter(({ certificate }) => {
       const issuer = openCertificate(certificate);

@@ -25,14 +25,7 @@ interface Times {
   readonly nextUpdate: Date;
 }
 
-export interface Publisher {
-  /** The certificate of an authority, DER. @param id `issuing-1`. */
-  certificate(id: string): Promise<Uint8Array | undefined>;
-  /** Its list of revoked certificates, DER, good for a day. */
-  revocationList(id: string): Promise<Uint8Array | undefined>;
-  /** An OCSP answer, DER, good for an hour; also to what is no request. */
-  ocspAnswer(request: Uint8Array): Promise<Uint8Array>;
-}
+export type Publisher = ReturnType<typeof createPublisher>;
 
 export const createPublisher = ({
   custody,
@@ -40,7 +33,7 @@ export const createPublisher = ({
 }: {
   readonly custody: Pick<KeyCustody, 'authorities' | 'revocationOf' | 'revokedSerials' | 'isIssued'>;
   readonly now: () => number;
-}): Publisher => {
+}) => {
   const answers = createBoundedCache<Signed>(cachedAnswers);
   /** By authority, with what had been revoked then. */
   const lists = new Map<string, Signed & { readonly revoked: readonly RevokedSerial[] }>();
@@ -62,9 +55,11 @@ export const createPublisher = ({
   };
 
   return {
-    certificate: async (id) => (await find(id))?.certificate,
+    /** The certificate of an authority, DER. @param id `issuing-1`. */
+    certificate: async (id: string): Promise<Uint8Array | undefined> => (await find(id))?.certificate,
 
-    revocationList: async (id) => {
+    /** Its list of revoked certificates, DER, good for a day. */
+    revocationList: async (id: string): Promise<Uint8Array | undefined> => {
       const authority = await find(id);
       if (authority === undefined) return undefined;
       const revoked = await custody.revokedSerials();
@@ -77,7 +72,8 @@ export const createPublisher = ({
       return signed.bytes;
     },
 
-    ocspAnswer: async (request) => {
+    /** An OCSP answer, DER, good for an hour; also to what is no request. */
+    ocspAnswer: async (request: Uint8Array): Promise<Uint8Array> => {
       const ids = readOcspRequest(request);
       const [first] = ids ?? [];
       if (ids === undefined || first === undefined) return createOcspFailure('malformedRequest');

@@ -7,7 +7,9 @@
  *
  * Source: RFC 5652 section 5.
  */
+import { verify } from 'node:crypto';
 import { dotted, type Element, member, octets, onlyMember, readElement, smallNumber } from './ber.ts';
+import type { Certificate } from './certificate-path.ts';
 import { tags } from './der.ts';
 import { objectIdentifiers } from './object-identifiers.ts';
 
@@ -61,6 +63,27 @@ export const readSignerInfo = (element: Element) => {
 };
 
 export type SignerInfo = NonNullable<ReturnType<typeof readSignerInfo>>;
+
+/** Whether the certificate is the one that a signer names. */
+export const isOfSigner = ({ issuer, serialNumber }: SignerInfo, { fields }: Certificate): boolean =>
+  Buffer.compare(fields.issuer.bytes, issuer.bytes) === 0 &&
+  Buffer.compare(fields.serialNumber.bytes, serialNumber.bytes) === 0;
+
+/** @param hash As Node names it. @returns False also for a key that does not fit. */
+export const isSignedBy = (
+  { attributes, signature }: SignerInfo,
+  hash: string,
+  { publicKey }: Certificate,
+): boolean => {
+  // RFC 5652 5.4: signed with the tag of a SET OF in the place of [0].
+  const bytes = Buffer.from(attributes.bytes);
+  bytes[0] = tags.set;
+  try {
+    return verify(hash, bytes, publicKey, signature);
+  } catch {
+    return false;
+  }
+};
 
 /** The algorithm, if its parameters are absent or NULL as for all that are accepted here. */
 export const readAlgorithm = (element: Element): string | undefined => {

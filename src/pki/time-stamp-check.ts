@@ -3,12 +3,19 @@
  *
  * Sources: RFC 3161 sections 2.3 and 2.4.2, RFC 5816.
  */
-import { hash, verify } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { dotted, type Element, instant, member, octets, readElement, smallNumber } from './ber.ts';
-import { type Certificate, checkPath, openCertificate } from './certificate-path.ts';
+import { type Certificate, checkPath, openCertificates } from './certificate-path.ts';
 import { tags } from './der.ts';
 import { objectIdentifiers as id, signatureHashes } from './object-identifiers.ts';
-import { onlyValue, readAlgorithm, readSignedData, readSignerInfo } from './signed-data.ts';
+import {
+  isOfSigner,
+  isSignedBy,
+  onlyValue,
+  readAlgorithm,
+  readSignedData,
+  readSignerInfo,
+} from './signed-data.ts';
 import { digestHashes } from './time-stamp.ts';
 
 const maxCertificates = 10;
@@ -73,13 +80,9 @@ export const checkTimeStamp = (
   const time = timeIn(genTime);
   if (smallNumber(version) !== 1 || time === undefined || !isOver(imprint, content)) return undefined;
 
-  const opened = certificates.map(({ bytes }) => openCertificate(bytes)).filter((each) => each !== undefined);
+  const opened = openCertificates(certificates.map(({ bytes }) => bytes));
   const all = [...opened, ...(options.others ?? []), ...options.anchors];
-  const authority = all.find(
-    ({ fields }) =>
-      equal(fields.issuer.bytes, signer.issuer.bytes) &&
-      equal(fields.serialNumber.bytes, signer.serialNumber.bytes),
-  );
+  const authority = all.find((each) => isOfSigner(signer, each));
   if (authority === undefined || checkPath(authority, all, options.anchors, options.at, 'timeStamping'))
     return undefined;
 
@@ -92,11 +95,5 @@ export const checkTimeStamp = (
   if (!equal(octets(onlyValue(attributes, id.messageDigest)), hash(digestHash, info, 'buffer')))
     return undefined;
   if (!isNamed(attributes, authority)) return undefined;
-  const bytes = Buffer.from(attributes.bytes);
-  bytes[0] = tags.set;
-  try {
-    return verify(signatureHash, bytes, authority.publicKey, signer.signature) ? time : undefined;
-  } catch {
-    return undefined;
-  }
+  return isSignedBy(signer, signatureHash, authority) ? time : undefined;
 };

@@ -1,11 +1,25 @@
-import { hash, type KeyObject, verify } from 'node:crypto';
+import { hash, type KeyObject } from 'node:crypto';
 import { dotted, member, octets } from './ber.ts';
 import { onlyAttribute } from './certificate-fields.ts';
-import { type Certificate, checkPath, openCertificate, type PathFailure } from './certificate-path.ts';
+import {
+  type Certificate,
+  checkPath,
+  openCertificate,
+  openCertificates,
+  type PathFailure,
+} from './certificate-path.ts';
 import { tags } from './der.ts';
 import { objectIdentifiers } from './object-identifiers.ts';
 import { findStanding, type RevocationMaterial } from './revocation-check.ts';
-import { onlyValue, readAlgorithm, readSignedData, readSignerInfo, type SignerInfo } from './signed-data.ts';
+import {
+  isOfSigner,
+  isSignedBy,
+  onlyValue,
+  readAlgorithm,
+  readSignedData,
+  readSignerInfo,
+  type SignerInfo,
+} from './signed-data.ts';
 import { checkTimeStamp } from './time-stamp-check.ts';
 
 /**
@@ -72,17 +86,6 @@ const signatureFits = (algorithm: string | undefined, key: KeyObject): boolean =
     : algorithm === id.rsaEncryption || algorithm === id.sha256WithRsa;
 
 const equal = (one: Uint8Array, other: Uint8Array): boolean => Buffer.compare(one, other) === 0;
-
-const isSignedBy = ({ attributes, signature }: SignerInfo, key: KeyObject): boolean => {
-  // RFC 5652 5.4: signed with the tag of a SET OF in the place of [0].
-  const bytes = Buffer.from(attributes.bytes);
-  bytes[0] = tags.set;
-  try {
-    return verify('sha256', bytes, key, signature);
-  } catch {
-    return false;
-  }
-};
 
 const verified = (
   { der, fields }: Certificate,
@@ -176,12 +179,8 @@ export const verifySignature = (
   if (!equal(content, Buffer.from(expectedData))) return refused({ reason: 'CONTENT_MISMATCH' });
 
   if (certificates.length > maxCertificates) return malformed('certificates');
-  const opened = certificates.map(({ bytes }) => openCertificate(bytes)).filter((each) => each !== undefined);
-  const signer = opened.find(
-    ({ fields }) =>
-      equal(fields.issuer.bytes, signerInfo.issuer.bytes) &&
-      equal(fields.serialNumber.bytes, signerInfo.serialNumber.bytes),
-  );
+  const opened = openCertificates(certificates.map(({ bytes }) => bytes));
+  const signer = opened.find((each) => isOfSigner(signerInfo, each));
   if (signer === undefined) return refused({ reason: 'NO_SIGNER_CERTIFICATE' });
   if (!signatureFits(readAlgorithm(signerInfo.signatureAlgorithm), signer.publicKey))
     return refused({ reason: 'UNSUPPORTED_ALGORITHM' });
@@ -194,7 +193,7 @@ export const verifySignature = (
   const digest = octets(onlyValue(signerInfo.attributes, id.messageDigest));
   if (dotted(contentType) !== id.data || digest === undefined) return malformed('signedAttrs');
   if (!equal(digest, hash('sha256', content, 'buffer'))) return refused({ reason: 'DIGEST_MISMATCH' });
-  if (!isSignedBy(signerInfo, signer.publicKey)) return refused({ reason: 'BAD_SIGNATURE' });
+  if (!isSignedBy(signerInfo, 'sha256', signer)) return refused({ reason: 'BAD_SIGNATURE' });
   const inside = lists.map(({ bytes }) => bytes);
   const material = revocation && { ...revocation, lists: [...(revocation.lists ?? []), ...inside] };
   const standing = material && findStanding(signer, [...anchors, ...opened], material, validAt);

@@ -7,20 +7,17 @@ import { createOwnFetch } from '../http/own-fetch.ts';
 import { createProfile } from '../http/profile.operation.ts';
 import { createProofRoutes } from '../http/proof.route.ts';
 import { createReceipt } from '../http/receipt.operation.ts';
-import { createRefusal, type Refusal } from '../http/refusal.ts';
+import { createRefusal } from '../http/refusal.ts';
 import type { ServiceRoutesOptions } from '../http/service.route.ts';
 import { createSign } from '../http/sign.operation.ts';
 import { createStatus } from '../http/status.operation.ts';
 import { createClientAddress, createForwardingWatch } from '../http/trusted-proxy.ts';
 import { createHttpLog, createOauthLog } from '../logger.ts';
-import type { Oauth } from '../oauth/oauth.ts';
-import type { PhoneAdmin } from '../phone/phone-admin.ts';
 import { deriveKey } from '../pki/sealed-json.ts';
 import { productVersion } from '../product-version.ts';
 import { isRedisAway, toError } from '../redis/to-error.ts';
 import { originOf } from '../registry/rate-limiter.ts';
 import { observed } from '../telemetry/event-metrics.ts';
-import type { Fetch } from '../telemetry/http-metrics.ts';
 import {
   backlogCheck,
   clockCheck,
@@ -38,9 +35,8 @@ import { createReadEnd } from '../transactions/outcomes.ts';
 import { createReceipts } from '../transactions/receipts.ts';
 import { closeShards, type QueueAt, type Shard } from '../transactions/shards.ts';
 import { watchStandstill } from '../transactions/standstill.ts';
-import { createTransactions, type Transactions } from '../transactions/transactions.ts';
+import { createTransactions } from '../transactions/transactions.ts';
 import { processName } from '../workflows/stock-process.ts';
-import type { Workflows } from '../workflows/workflows.ts';
 import { openAdmission } from './admission-side.ts';
 import { toleratedOffsetMs } from './clock-watch.ts';
 import { openConsole } from './console-side.ts';
@@ -52,34 +48,13 @@ import { openSignerPages } from './signers.ts';
 import { createAskUpstreamProfile } from './upstream-profile.ts';
 import { openWorkflowRoutes } from './workflow-side.ts';
 
-export interface ApiSide {
-  readonly fetch: Fetch;
-  /** What the server refuses for lack of room. */
-  readonly refusal: Refusal;
-  readonly transactions: Transactions;
-  readonly workflows: Workflows;
-  readonly oauth: Oauth;
-  /** When it listens, before the first request is expected. */
-  prepare(): Promise<void>;
-  /** The address of a page of the console that logs its first visitor in. */
-  consoleLink(): Promise<string>;
-  /** Enrols a phone for the sandbox's own number; undefined outside of a sandbox. */
-  phoneLink(): Promise<string | undefined>;
-  readonly phoneAdmin: PhoneAdmin;
-  /** Makes `/readyz` say 503. Everything is served as before. */
-  leave(): void;
-  /** Answers all callers who wait for a transaction, which goes on. */
-  endWaiting(): Promise<void>;
-  close(): Promise<void>;
-}
-
 /**
  * Makes the operations and pages of HTTP; nothing listens yet.
  *
  * @param listensAt Where the server listens, once it does: the public address when none is
  *   configured.
  */
-export const openApiSide = async (core: Core, listensAt: () => string): Promise<ApiSide> => {
+export const openApiSide = async (core: Core, listensAt: () => string) => {
   const {
     configuration,
     commands,
@@ -275,9 +250,11 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     watchForwarding(bindings?.incoming);
     return app.fetch(request, bindings ?? {});
   });
+  /** Makes `/readyz` say 503. Everything is served as before. */
   const leave = (): void => {
     stopping = true;
   };
+  /** Answers all callers who wait for a transaction, which goes on. */
   const endWaiting = async (): Promise<void> => {
     leave();
     oauth.endWaiting();
@@ -289,11 +266,13 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
   };
   return {
     fetch: answer,
+    /** What the server refuses for lack of room. */
     refusal: createRefusal(admission, http.maxBodyBytes),
     transactions,
     workflows: workflowRoutes.workflows,
     oauth,
-    prepare: async () => {
+    /** When it listens, before the first request is expected. */
+    prepare: async (): Promise<void> => {
       // What could not be written is written when it is used first.
       await oauth.prepare().catch((error: unknown) => {
         if (!isRedisAway(error)) throw error;
@@ -301,12 +280,14 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
       });
       await console.noteAddress();
     },
+    /** The address of a page of the console that logs its first visitor in. */
     consoleLink: console.issueLink,
+    /** Enrols a phone for the sandbox's own number; undefined outside of a sandbox. */
     phoneLink: phone.link,
     phoneAdmin: phone.admin,
     leave,
     endWaiting,
-    close: async () => {
+    close: async (): Promise<void> => {
       await endWaiting();
       await reports.close();
       await refusals.close();
@@ -318,3 +299,5 @@ export const openApiSide = async (core: Core, listensAt: () => string): Promise<
     },
   };
 };
+
+export type ApiSide = Awaited<ReturnType<typeof openApiSide>>;

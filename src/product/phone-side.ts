@@ -22,7 +22,6 @@ import { createFailOpen, createSigning, toldTo } from '../phone/signing.ts';
 import { createViews } from '../phone/views.ts';
 import type { KeyCustody } from '../pki/ports.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { loginApId } from '../registry/login-ap-id.ts';
 import type { Source } from '../registry/rate-limiter.ts';
 import type { ConfiguredSubscribers } from '../registry/subscriber.ts';
 import type { PhoneOptions } from '../sscd/phone.ts';
@@ -31,7 +30,7 @@ import { type Answer, shardFor } from '../transactions/answers.ts';
 import { receiptJobId } from '../transactions/contract.ts';
 import type { Shard } from '../transactions/shards.ts';
 import type { Core } from './core.ts';
-import { frameOf } from './signers.ts';
+import { frameOf, namesOf } from './signers.ts';
 
 /** What this room keeps, for a process with the master key. */
 interface PhoneStoreOptions {
@@ -103,15 +102,6 @@ export const openPhoneAdmin = (options: PhoneAdminSurroundings) => {
   return { ...store, failOpen, admin };
 };
 
-/** How people know an application; of a login, the tenant. */
-const namesOf = ({ applicationProviders, oidc }: Configuration): ((apId: string) => string) => {
-  const names = new Map([
-    ...applicationProviders.map(({ id, name }) => [id, name ?? id] as const),
-    ...oidc.tenants.map(({ id, name }) => [loginApId(id), name] as const),
-  ]);
-  return (apId) => names.get(apId) ?? apId;
-};
-
 /** For the API. */
 export const openPhoneRoutes = (
   core: Core,
@@ -142,7 +132,7 @@ export const openPhoneRoutes = (
   });
   const { maxPhones, push } = phone;
   const views = createViews({
-    ...{ prompts, passkeys, now, pushKey: push?.publicKey, applicationName: namesOf(configuration) },
+    ...{ prompts, passkeys, now, pushKey: push?.publicKey, applicationName: namesOf(core) },
   });
   const remove = async (each: Parameters<typeof admin.removePhone>[0]): Promise<void> => {
     await admin.removePhone(each);

@@ -1,11 +1,11 @@
 /** What the certificate authority publishes, and the time stamps of signatures. */
-import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import type { ConsoleDeps } from '../console/deps.ts';
 import { type AskTimeStamp, createLongTerm, createTimeStampAuthority } from '../pki/long-term.ts';
 import type { KeyCustody } from '../pki/ports.ts';
 import { createPublisher } from '../pki/publisher.ts';
+import { certificatesIn } from '../pki/roots.ts';
 import { limitsFrom, takeAll } from '../registry/rate-limiter.ts';
 import type { Core } from './core.ts';
 import { StartError } from './start-error.ts';
@@ -42,13 +42,11 @@ const askAt =
     return readReply(response.body);
   };
 
-const pemBlock = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
-
 /** @throws StartError */
 const readRoots = (file: string): readonly Uint8Array[] => {
   try {
-    const found = readFileSync(file, 'latin1').match(pemBlock) ?? [];
-    if (found.length > 0) return found.map((pem) => new X509Certificate(pem).raw);
+    const found = certificatesIn(readFileSync(file, 'latin1'));
+    if (found.length > 0) return found;
   } catch {}
   const setting = 'pki.timeStampAuthority.rootsFile';
   throw new StartError('usage', `${setting}: the file cannot be read, or has no certificate (PEM).`);

@@ -6,6 +6,7 @@ import type { Engine } from '../engine/engine.ts';
 import { createMailLog } from '../logger.ts';
 import { type Mailer, openMailer } from '../mail.ts';
 import type { Tenants } from '../oauth/tenant.ts';
+import { loginApId } from '../registry/login-ap-id.ts';
 import type { Source } from '../registry/rate-limiter.ts';
 import { createTaskLinks, linkTo } from '../tasks/links.ts';
 import { readMailTemplates } from '../tasks/mail-templates.ts';
@@ -17,10 +18,13 @@ import type { Core } from './core.ts';
 /** Of this service; undefined where this process does not know it. */
 export type PublicUrl = () => string | undefined;
 
-/** How people know an application. */
-const namesOf = ({ configuration: { applicationProviders } }: Core): ((apId: string) => string) => {
-  const names = new Map(applicationProviders.map(({ id, name }) => [id, name]));
-  return (apId) => names.get(apId) ?? apId;
+/** How people know an application; of a login, the tenant. */
+export const namesOf = ({ configuration: { applicationProviders, oidc } }: Pick<Core, 'configuration'>) => {
+  const names = new Map([
+    ...applicationProviders.map(({ id, name }) => [id, name ?? id] as const),
+    ...oidc.tenants.map(({ id, name }) => [loginApId(id), name] as const),
+  ]);
+  return (apId: string): string => names.get(apId) ?? apId;
 };
 
 /** How pages outside of a login look: as those of the first tenant. */

@@ -6,13 +6,6 @@ import type { KeyVault } from '../pki/ports.ts';
 import { createToken, type Token, TokenSetupError } from '../pki/token/token.ts';
 import { createTokenVault } from '../pki/token/token-vault.ts';
 
-export interface TokenSide {
-  /** Undefined where private keys are in the store. */
-  readonly token: Token | undefined;
-  /** @param waitMs How long callers wait for a token that is away. Default: `timeoutSeconds`. */
-  vault(waitMs?: number): KeyVault;
-}
-
 const noPin = 'custody.pinFile, or the variable PARAPH_TOKEN_PIN, must give the PIN of the token';
 
 const readPinFile = (path: string): string => {
@@ -31,6 +24,8 @@ export const assertPin = ({ custody }: Pick<Configuration, 'custody'>, pin: stri
 
 /**
  * @param pin Of the environment.
+ * @returns `token` is undefined where private keys are in the store. `vault` takes how many
+ *   milliseconds callers wait for a token that is away; default: `timeoutSeconds`.
  */
 export const openTokenSide = (
   { custody, queue: { prefix } }: Pick<Configuration, 'custody' | 'queue'>,
@@ -43,7 +38,7 @@ export const openTokenSide = (
     readonly log?: Parameters<typeof createToken>[0]['log'];
     readonly threadFile?: URL | undefined;
   },
-): TokenSide => {
+): { readonly token: Token | undefined; readonly vault: (waitMs?: number) => KeyVault } => {
   if (custody.kind === 'store') return { token: undefined, vault: () => ownVault };
   const { pinFile, userKeys } = custody;
   const pinOfEnvironment = (): string => {

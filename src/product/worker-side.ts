@@ -20,13 +20,6 @@ import { openPhoneDevice } from './phone-side.ts';
 import { createSignerLinks, type PublicUrl } from './signers.ts';
 import { openWorkflowSide } from './workflow-side.ts';
 
-export interface WorkerSide {
-  /** Whether all workers take jobs. */
-  areRunning(): boolean;
-  /** Finishes the steps in hand and takes no more. */
-  close(): Promise<void>;
-}
-
 /** What workers do beside signing: the search index, ordered and automatic replays, callbacks. */
 const startOperations = async (core: Core, shards: readonly Shard[], publicUrl: PublicUrl) => {
   const { configuration, blocking: redis, protocol, retention, masterKey, now, logger, onError } = core;
@@ -80,7 +73,7 @@ const startOperations = async (core: Core, shards: readonly Shard[], publicUrl: 
 export const startWorkerSide = async (
   core: Core,
   parts: { readonly operations: boolean; readonly listensAt?: PublicUrl } = { operations: true },
-): Promise<WorkerSide> => {
+) => {
   const publicUrl = (): string | undefined => core.configuration.publicUrl ?? parts.listensAt?.();
   const { configuration, blocking, protocol, retention, now, hostNow, logger } = core;
   const { telemetry } = core;
@@ -143,7 +136,8 @@ export const startWorkerSide = async (
   const keepers = parts.operations ? await startOperations(core, shards, publicUrl) : undefined;
   return {
     areRunning: started.areRunning,
-    close: async () => {
+    /** Finishes the steps in hand and takes no more. */
+    close: async (): Promise<void> => {
       await reports.close();
       await keepers?.close();
       await started.close();
@@ -153,3 +147,5 @@ export const startWorkerSide = async (
     },
   };
 };
+
+export type WorkerSide = Awaited<ReturnType<typeof startWorkerSide>>;

@@ -28,27 +28,14 @@ export type ConnectionOptions =
       readonly redisUrl?: never;
     };
 
-export interface Connections {
-  readonly commands: RedisClient;
-  readonly blocking: RedisClient;
-  /**
-   * Awaited before the commands of a call: for the nodes of a cluster, without which commands are
-   * refused, and for the time of Redis. Takes at most a second; then the command itself fails.
-   */
-  connected(): Promise<void>;
-  /** Milliseconds since the epoch: of Redis; of the process with a connection of the caller. */
-  now(): number;
-  close(): Promise<void>;
-}
-
 const timeoutMs = 1000;
 
 export const openConnections = (
   { redisUrl, connection }: ConnectionOptions,
   onError: (error: Error) => void,
-): Connections => {
-  const commands = connection ?? connectForCommands({ url: redisUrl });
-  const blocking =
+) => {
+  const commands: RedisClient = connection ?? connectForCommands({ url: redisUrl });
+  const blocking: RedisClient =
     connection === undefined ? connectForBlocking({ url: redisUrl }) : likenessForEvents(connection);
   const own = connection === undefined ? [commands, blocking] : [blocking];
   for (const client of own) client.on('error', onError);
@@ -65,7 +52,11 @@ export const openConnections = (
   return {
     commands,
     blocking,
-    connected: async () => {
+    /**
+     * Awaited before the commands of a call: for the nodes of a cluster, without which commands are
+     * refused, and for the time of Redis. Takes at most a second; then the command itself fails.
+     */
+    connected: async (): Promise<void> => {
       if (asked && (!commands.isCluster || commands.status === 'ready')) return;
       // One for all callers, so that there is one listener.
       connecting ??= firstTime().finally(() => {
@@ -73,8 +64,9 @@ export const openConnections = (
       });
       await settlesWithin(connecting, timeoutMs);
     },
-    now: () => (clock === undefined ? Date.now() : Math.floor(clock.now())),
-    close: async () => {
+    /** Milliseconds since the epoch: of Redis; of the process with a connection of the caller. */
+    now: (): number => (clock === undefined ? Date.now() : Math.floor(clock.now())),
+    close: async (): Promise<void> => {
       await Promise.all(own.map(disconnect));
     },
   };

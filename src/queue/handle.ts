@@ -6,7 +6,7 @@ import type { DeviceAnswer } from '../../machines/outcome.ts';
 import type { Protocol } from '../protocol/parse.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { type AnswerResult, createAnswerAt } from '../transactions/answers.ts';
-import { cancelWith, type Endings } from '../transactions/endings.ts';
+import { type Endings, endOf } from '../transactions/endings.ts';
 import type { ReadEnd, SignedView, TransactionState } from '../transactions/outcomes.ts';
 import type { QueueAt } from '../transactions/shards.ts';
 import { type CancelResult, cancelTransaction } from './cancellation.ts';
@@ -76,9 +76,7 @@ export const createHandle = (
     if (found === undefined) throw new NoResultError(id, 'unknown');
     let { ending } = found;
     if (ending === undefined && !over.aborted) {
-      const waiting = endings().wait(id, Number.POSITIVE_INFINITY);
-      cancelWith(over, waiting);
-      ending = await waiting.ended;
+      ending = await endOf(endings(), id, Number.POSITIVE_INFINITY, over);
     }
     if (ending === undefined) throw new NoResultError(id, 'unknown');
     const request = protocol.parseStoredSign(found.request);

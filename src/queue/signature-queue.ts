@@ -10,7 +10,7 @@ import { type SignatureJobData, signatureJobName } from '../transactions/contrac
 import { createEndings, type Endings } from '../transactions/endings.ts';
 import { maxShards, shardOf } from '../transactions/ids.ts';
 import { createReadEnd } from '../transactions/outcomes.ts';
-import { closeShards, giveUpIfGone, openShards, type Shard } from '../transactions/shards.ts';
+import { addOrJoin, closeShards, openShards, type Shard } from '../transactions/shards.ts';
 import { createBulk, type EnqueueOutcome } from './bulk.ts';
 import { createCertificateStore } from './certificates.ts';
 import { type ConnectionOptions, openConnections } from './connections.ts';
@@ -152,17 +152,9 @@ export const createSignatureQueue = (options: SignatureQueueOptions): SignatureQ
       await connections.connected();
       const placed = placeRequest(read.wire, enqueueOptions, shardCount, now());
       const shard = shardAt(placed.shard);
-      const { jobId, deduplicationId } = placed;
       const data: SignatureJobData = { MSS_SignatureReq: { ...read.wire } };
-      const addOnce = async (): Promise<string> => {
-        const { id } = await shard.signatures.queue.add(signatureJobName, data, placed.jobOptions);
-        if (id === undefined) throw new Error('The queue gave no job id');
-        return id;
-      };
-      const found = await addOnce();
-      const joinedNone = found !== jobId && (await giveUpIfGone(shard.signatures, found, deduplicationId));
-      const id = joinedNone ? await addOnce() : found;
-      return { ...handleOf(id, shard), joined: id !== jobId };
+      const id = await addOrJoin(shard.signatures, signatureJobName, data, placed.jobOptions);
+      return { ...handleOf(id, shard), joined: id !== placed.jobId };
     },
 
     enqueueBulk: async (requests, enqueueOptions = {}) => {

@@ -3,11 +3,10 @@
  *
  * Passwords and keys come from files, which are read once, and go into bodies and TLS alone.
  */
-import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type Calls, createCalls } from '../client/calls.ts';
 import { createFetches } from '../client/fetch.ts';
-import { verifySignature } from '../pki/verify.ts';
+import { usableRoots } from '../pki/roots.ts';
 import type { GatewaySettings } from '../registry/gateway.ts';
 import type { Upstream } from './device.ts';
 
@@ -42,8 +41,6 @@ const minPauseMs = 20;
 /** For answers that need no person: calls.ts. */
 const timeoutMs = 15_000;
 
-const pemBlock = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
-
 const readAt = (key: string, path: string): string => {
   try {
     return readFileSync(path, 'utf8');
@@ -53,12 +50,8 @@ const readAt = (key: string, path: string): string => {
 };
 
 const rootsIn = (key: string, pem: string): readonly Uint8Array[] => {
-  try {
-    const roots = (pem.match(pemBlock) ?? []).map((block) => Uint8Array.from(new X509Certificate(block).raw));
-    // Refuses what it cannot use.
-    verifySignature(new Uint8Array(), '', { trust: roots });
-    if (roots.length > 0) return roots;
-  } catch {}
+  const roots = usableRoots(pem);
+  if (roots !== undefined) return roots;
   throw new GatewayFileError(`${key}: the file has no usable certificate (PEM)`);
 };
 

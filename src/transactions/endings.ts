@@ -30,13 +30,20 @@ export const endingOf = ({ finishedOn, failedReason, returnValue }: StoredEnd): 
  */
 export type OnAccepted = () => AbortSignal;
 
-/** Cancels a wait when its caller has gone. */
-export const cancelWith = (gone: AbortSignal | undefined, waiting: { cancel(): void }): void => {
-  if (gone?.aborted) waiting.cancel();
-  else gone?.addEventListener('abort', waiting.cancel, { once: true });
-};
-
 export type Endings = ReturnType<typeof createEndings>;
+
+/** Waits as {@link Endings} do, until the caller has `gone`. */
+export const endOf = (
+  endings: Endings,
+  id: string,
+  until: number,
+  gone: AbortSignal | undefined,
+): Promise<Ending | undefined> => {
+  const { ended, cancel } = endings.wait(id, until);
+  if (gone?.aborted) cancel();
+  else gone?.addEventListener('abort', cancel, { once: true });
+  return ended;
+};
 
 const lookUpEveryMs = 1000;
 const maxLookUps = 250;

@@ -17,7 +17,7 @@ import {
   receiptJobName,
   type StoredReceipt,
 } from './contract.ts';
-import { cancelWith, type Endings, type OnAccepted } from './endings.ts';
+import { type Endings, endOf, type OnAccepted } from './endings.ts';
 import { fingerprintOf } from './ids.ts';
 import type { QueueAt, Shard } from './shards.ts';
 import type { FindTransaction } from './transactions.ts';
@@ -126,9 +126,8 @@ export const createReceipts = (
       const ends = endings[shard.index];
       if (ends === undefined) throw new Error(`There is no shard ${shard.index}`);
       if (hasEnded) return refuse(101, receiptSent);
-      const waiting = ends.wait(id, now() + timeoutSeconds * 1000 + endingMarginMs);
-      cancelWith(onAccepted?.(), waiting);
-      const ending = await waiting.ended;
+      const until = now() + timeoutSeconds * 1000 + endingMarginMs;
+      const ending = await endOf(ends, id, until, onAccepted?.());
       if (ending?.kind !== 'completed') {
         const reason = ending && parseFaultLine(ending.failedReason);
         return { ok: false, fault: reason ?? fault(900) };

@@ -82,6 +82,27 @@ export const giveUpIfGone = async (
   return true;
 };
 
+/**
+ * Adds a job, unless there is one with its deduplication key.
+ *
+ * @returns The id of the job that stands for both.
+ */
+export const addOrJoin = async (
+  at: QueueAt,
+  name: string,
+  data: unknown,
+  options: JobsOptions & { readonly jobId: string; readonly deduplication: { readonly id: string } },
+): Promise<string> => {
+  const add = async (): Promise<string> => {
+    const { id } = await at.queue.add(name, data, options);
+    if (id === undefined) throw new Error('The queue gave no job id');
+    return id;
+  };
+  const id = await add();
+  const joinedNone = id !== options.jobId && (await giveUpIfGone(at, id, options.deduplication.id));
+  return joinedNone ? add() : id;
+};
+
 const closeTimeoutMs = 1000;
 
 /** {@link closeShards} does not end the connection. */

@@ -14,10 +14,10 @@ import type { SignatureRequest } from '../protocol/requests.ts';
 import type { MssSignatureReq } from '../protocol/sign-request.ts';
 import { createAnswer, shardFor } from './answers.ts';
 import { type SignatureJobData, signatureJobName } from './contract.ts';
-import { cancelWith, type Endings, endingOf, type OnAccepted } from './endings.ts';
+import { type Endings, endingOf, endOf, type OnAccepted } from './endings.ts';
 import { msspTransIdOf, newMsspTransId, requestFingerprint, shardOf } from './ids.ts';
 import type { ReadEnd, TransactionState, TransactionView } from './outcomes.ts';
-import { giveUpIfGone, type Shard } from './shards.ts';
+import { addOrJoin, type Shard } from './shards.ts';
 
 /** Whether an error of `submit`, or of sending a receipt, proves that nothing was accepted. */
 export { isNotTakenIn } from '../redis/not-after.ts';
@@ -108,18 +108,9 @@ export const createTransactions = (options: TransactionsOptions) => {
   ): Promise<{ readonly msspTransId: string }> => {
     const at = place(fingerprint.shard).shard.signatures;
     const data: SignatureJobData = { MSS_SignatureReq: { ...wire } };
-    const addOnce = async (): Promise<string> => {
-      const { id } = await at.queue.add(signatureJobName, data, {
-        jobId: wanted,
-        deduplication: { id: fingerprint.id, ...joinable(wire) },
-        timestamp: now(),
-      });
-      if (id === undefined) throw new Error('The queue gave no job id');
-      return id;
-    };
-    const msspTransId = await addOnce();
-    const joinedNone = msspTransId !== wanted && (await giveUpIfGone(at, msspTransId, fingerprint.id));
-    return { msspTransId: joinedNone ? await addOnce() : msspTransId };
+    const deduplication = { id: fingerprint.id, ...joinable(wire) };
+    const jobOptions = { jobId: wanted, deduplication, timestamp: now() };
+    return { msspTransId: await addOrJoin(at, signatureJobName, data, jobOptions) };
   };
 
   return {
@@ -170,9 +161,7 @@ export const createTransactions = (options: TransactionsOptions) => {
       const gone = onAccepted?.();
       if (msspTransId !== wanted)
         return { msspTransId, state: await joinOpen(ends, msspTransId, until, gone) };
-      const waiting = ends.wait(msspTransId, until);
-      cancelWith(gone, waiting);
-      const ending = await waiting.ended;
+      const ending = await endOf(ends, msspTransId, until, gone);
       if (ending === undefined) return { msspTransId, state: { kind: 'open' } };
       const state = await readEnd(ending, { id: msspTransId, request });
       // Another program may have written to the stream. The job itself is read then.
@@ -201,9 +190,7 @@ export const createTransactions = (options: TransactionsOptions) => {
   ): Promise<TransactionState> {
     const view = await find(msspTransId);
     if (view === undefined || view.state.kind !== 'open') return view?.state ?? { kind: 'open' };
-    const waiting = ends.wait(msspTransId, until);
-    cancelWith(gone, waiting);
-    const ending = await waiting.ended;
+    const ending = await endOf(ends, msspTransId, until, gone);
     return ending === undefined
       ? { kind: 'open' }
       : readEnd(ending, { id: msspTransId, request: view.request });

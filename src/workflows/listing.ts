@@ -118,12 +118,6 @@ export interface Noted {
   readonly token?: string | undefined;
 }
 
-export interface Listing {
-  note(noted: Noted): Promise<void>;
-  /** Of the open instances of an application, and of all. */
-  sizes(apId: string): Promise<{ readonly own: number; readonly inAll: number }>;
-}
-
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** Members of a definition that nobody has checked. */
@@ -175,21 +169,22 @@ export const createListing = (options: {
   readonly redis: RedisClient;
   readonly retention: { readonly doneMs: number; readonly failedMs: number };
   readonly now: () => number;
-}): Listing => {
+}) => {
   const { queue, redis, retention, now } = options;
   const sizes = keyOf(queue, 'sizes');
   const lists = [...statuses, ...ends].map((each) => keyOf(queue, each));
   const byNumber = (['numbers', 'people'] as const).map((each) => keyOf(queue, each));
   return {
-    note: async ({ id, createdAt, status, job, people: { size, numbers }, token = '' }) => {
+    note: async ({ id, createdAt, status, job, people, token = '' }: Noted): Promise<void> => {
       const time = now();
       const old = [time - retention.doneMs, time - retention.failedMs];
-      const people = numbers.map((number) => `${number} `).join('');
-      const noted = [id, createdAt, status, job, time, ...old, maxCleaned, size, token];
+      const numbers = people.numbers.map((number) => `${number} `).join('');
+      const noted = [id, createdAt, status, job, time, ...old, maxCleaned, people.size, token];
       const keys = [...lists, sizes, queue.toKey(id), queue.toKey(`${id}:lock`), ...byNumber];
-      await redis.eval(noteScript, keys.length, ...keys, ...noted, sortable(createdAt), people);
+      await redis.eval(noteScript, keys.length, ...keys, ...noted, sortable(createdAt), numbers);
     },
-    sizes: async (apId) => {
+    /** Of the open instances of an application, and of all. */
+    sizes: async (apId: string): Promise<{ readonly own: number; readonly inAll: number }> => {
       const [own, all] = await redis.hmget(sizes, tenantOf(apId), inAll);
       return { own: Number(own ?? 0), inAll: Number(all ?? 0) };
     },
