@@ -33,6 +33,7 @@ export interface ShownKeys {
 const maxPublishSeconds = 30 * 86_400;
 const id = text(256);
 const tenant = text(64).optional();
+const apOrAlert = z.strictObject({ apId: id, alert: id }).partial();
 const receiver = z.union([z.strictObject({ apId: id }), z.strictObject({ alert: id })]);
 const clientOrder = z.strictObject({ order: z.enum(clientOrders), tenant });
 const rotation = z.strictObject({ tenant, publishSeconds: z.int().min(0).max(maxPublishSeconds).optional() });
@@ -60,11 +61,13 @@ export const createSecretRoutes = ({
   ): Promise<string> =>
     audit.record({ ...doneBy(c.get('session').operator), action, target, ...(details && { details }) });
 
-  routes.post('/admin/api/callback-secret', needs('admin'), json(receiver), async (c) => {
-    const wanted = c.req.valid('json');
-    const found = callbackSecret(wanted);
+  routes.post('/admin/api/callback-secret', needs('admin'), json(apOrAlert), async (c) => {
+    const wanted = receiver.safeParse(c.req.valid('json'));
+    if (!wanted.success) return refuse(400, 'bad-request', 'Either apId or alert is needed');
+    const found = callbackSecret(wanted.data);
     if (found === undefined) return refuse(...noReceiver);
-    await record(c, 'callback-secret', 'alert' in wanted ? `alert ${wanted.alert}` : wanted.apId);
+    const target = 'alert' in wanted.data ? `alert ${wanted.data.alert}` : wanted.data.apId;
+    await record(c, 'callback-secret', target);
     return answer(found);
   });
 

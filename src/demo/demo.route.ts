@@ -140,6 +140,7 @@ export const createDemoRoutes = ({ publicUrl, selfUrl, now, stateKey, fetch, log
   const app = new Hono();
 
   app.get('/demo', (c) => answer(c, startPage(publicUrl())));
+  app.get('/demo/', (c) => c.redirect('/demo'));
 
   app.get('/demo/start', (c) => c.redirect('/demo', 303));
 

@@ -5,6 +5,7 @@
  */
 import { Hono } from 'hono';
 import type { LongTermSignature } from '../pki/long-term.ts';
+import { bytesToSign } from '../protocol/requests.ts';
 import type { TransactionView } from '../transactions/outcomes.ts';
 import { type ApplicationRouteOptions, createApplicationRoute, readNothing } from './application-route.ts';
 import type { Environment } from './body.ts';
@@ -12,12 +13,16 @@ import { json, type Refusal } from './workflow-refusals.ts';
 
 const unknown: Refusal = [404, 'not-found', 'There is no such transaction', 101];
 const noStamp: Refusal = [503, 'no-time-stamp', 'No time stamp could be made: try again later', 900];
+const tooLate: Readonly<Record<NonNullable<LongTermSignature['tooLate']>, Refusal>> = {
+  CERTIFICATE_EXPIRED: [409, 'too-late', 'The certificate of the signature was over before', 422],
+  CERTIFICATE_REVOKED: [409, 'too-late', 'The certificate of the signature was revoked before', 422],
+};
 const unsigned: Refusal = [409, 'no-signature', 'The transaction has no signature', 101];
 
 export interface ProofRoutesOptions extends ApplicationRouteOptions {
   /** Of `createTransactions`. */
   readonly findOwn: (apId: string, msspTransId: string) => Promise<TransactionView | undefined>;
-  readonly longTerm: (cms: Uint8Array) => Promise<LongTermSignature>;
+  readonly longTerm: (cms: Uint8Array, signedData: Uint8Array) => Promise<LongTermSignature>;
 }
 
 export const createProofRoutes = ({ findOwn, longTerm, ...options }: ProofRoutesOptions) => {
@@ -30,11 +35,13 @@ export const createProofRoutes = ({ findOwn, longTerm, ...options }: ProofRoutes
       if (view === undefined) return unknown;
       const { state } = view;
       if (state.kind !== 'signed' || state.signed.signature === undefined) return unsigned;
-      const made = await longTerm(Buffer.from(state.signed.signature, 'base64')).catch((error: Error) => {
+      const cms = Buffer.from(state.signed.signature, 'base64');
+      const made = await longTerm(cms, bytesToSign(view.request.data)).catch((error: Error) => {
         options.log.trouble(error);
         return undefined;
       });
       if (made === undefined) return noStamp;
+      if (made.tooLate !== undefined) return tooLate[made.tooLate];
       const { signature, timeStamp } = made;
       return json({
         msspTransId: id,

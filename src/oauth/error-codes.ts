@@ -111,6 +111,11 @@ const codeRedirect = (ctx: Answered): void => {
 export const codeErrors = (provider: Provider): void => {
   provider.use(async (ctx, next) => {
     await next();
+    // The library's text: this tenant does not have the endpoint.
+    if (ctx.status === 404 && ctx.body === undefined) {
+      ctx.body = { error: 'not_found', error_description: 'there is no such endpoint' };
+      ctx.status = 404;
+    }
     codeBody(ctx);
     codeRedirect(ctx);
   });

@@ -72,17 +72,6 @@ export const createEnrolment = (options: EnrolmentOptions) => {
   const { phones, activations, passkeys, prompts, custody, masterKey, maxPhones, remove, now } = options;
   const key = deriveKey(masterKey, 'paraph phone enrolment');
 
-  /** @returns False when there is none. */
-  const makeRoom = async ({ msisdn, makesRoom }: Activation, id: string): Promise<boolean> => {
-    const number = await phones.read(msisdn);
-    const others = number?.phones.filter((phone) => phone.id !== id) ?? [];
-    if (others.length < maxPhones) return true;
-    const [oldest] = others;
-    if (!makesRoom || oldest === undefined) return false;
-    await remove(oldest);
-    return true;
-  };
-
   const gateOf = async (
     { gate }: EnrolmentRequest,
     { id }: Activation,
@@ -114,8 +103,12 @@ export const createEnrolment = (options: EnrolmentOptions) => {
     const derive = deriverOf(key, [id, used, ...gateParts(given)]);
     const gated = await gateOf(given, activation, derive);
     if (gated === undefined) return refused('gate');
-    if (!(await makeRoom(activation, id))) return refused('too-many');
+    const others = (await phones.read(msisdn))?.phones.filter((phone) => phone.id !== id) ?? [];
+    const [oldest] = others.length < maxPhones ? [] : others;
+    if (oldest !== undefined && !activation.makesRoom) return refused('too-many');
     if (!(await activations.use(activation, used))) return refused('code');
+    // Not before: a code that another request has used takes nobody's phone away.
+    if (oldest !== undefined) await remove(oldest);
     const secret = derive('cookie').toString('base64url');
     const { language, label } = given;
     const secretHash = hashOf(secret);

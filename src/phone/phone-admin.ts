@@ -45,8 +45,7 @@ export const createPhoneAdmin = (options: PhoneAdminOptions) => {
     const wasThere = await phones.remove({ msisdn, id });
     // A renewal may have come in between. One that ends after the removal revokes by itself.
     if (wasThere) await options.revoke?.({ msisdn, id });
-    const left = await phones.read(msisdn);
-    if (left?.phones.length === 0) await failOpen(msisdn, 404);
+    await failOpen(msisdn);
     await prompts.tell({ kind: 'state', msisdn });
     return wasThere;
   };

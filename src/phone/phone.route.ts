@@ -149,8 +149,7 @@ export const createPhoneRoutes = (options: PhoneRoutesOptions): Hono<PageEnviron
         return refuse(403, 'wrong-pin', 'The PIN is wrong', { triesLeft: result.triesLeft });
       case 'blocked': {
         // Also when an earlier try has blocked it: its answer may have been lost before this.
-        const number = await phones.read(phone.msisdn);
-        if (number?.phones.every(({ isBlocked }) => isBlocked)) await options.failOpen(phone.msisdn, 402);
+        await options.failOpen(phone.msisdn);
         await options.tellState(phone.msisdn);
         return refuse(403, 'blocked', 'The PIN is blocked; use the recovery code', { triesLeft: 0 });
       }

@@ -50,6 +50,9 @@ export const createShellRoutes = ({ frame, ownNumber }: ShellOptions): Hono => {
     return answer(page, 'text/html;charset=UTF-8');
   });
 
+  // As people type it. Browsers keep the fragment, which may hold an activation code.
+  routes.get('/phone/', (c) => c.redirect(`/phone${new URL(c.req.url).search}`));
+
   routes.get('/phone/offline', (c) => {
     return answer(offlinePage(frameIn(languageOf(c))), 'text/html;charset=UTF-8');
   });

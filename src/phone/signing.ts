@@ -155,15 +155,18 @@ export const createSigning = (options: SigningOptions) => {
   };
 };
 
-/** Ends the open signature prompts of a number whose phones cannot be used any more. */
-export type FailOpen = (msisdn: string, code: 402 | 404) => Promise<void>;
+/** Ends the open signature prompts of a number when none of its phones can be used any more. */
+export type FailOpen = (msisdn: string) => Promise<void>;
 
 export const createFailOpen =
-  ({ prompts, answer }: Pick<SigningOptions, 'prompts' | 'answer'>): FailOpen =>
-  async (msisdn, code) => {
+  ({ prompts, phones, answer }: Pick<SigningOptions, 'prompts' | 'phones' | 'answer'>): FailOpen =>
+  async (msisdn) => {
+    const left = (await phones.read(msisdn))?.phones ?? [];
+    if (!left.every(({ isBlocked }) => isBlocked)) return;
+    const why = fault(left.length === 0 ? 404 : 402);
     const open = (await prompts.list(msisdn)).filter(({ kind }) => kind === 'sign');
     for (const { id, transactionId, attempt } of open) {
-      await answer(transactionId, attempt, { kind: 'fault', fault: fault(code) });
+      await answer(transactionId, attempt, { kind: 'fault', fault: why });
       await prompts.end(msisdn, id, { why: 'elsewhere' });
     }
   };

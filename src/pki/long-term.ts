@@ -10,12 +10,15 @@ import { randomBytesOf } from './random.ts';
 import { readSignedData } from './signed-data.ts';
 import { answerTimeStampRequest, createTimeStampRequest, readTimeStampResponse } from './time-stamp.ts';
 import { checkTimeStamp } from './time-stamp-check.ts';
+import { verifySignature } from './verify.ts';
 
 export interface LongTermSignature {
   /** CMS with time stamp and lists, DER. */
   readonly signature: Uint8Array;
   /** What the time stamp says. */
   readonly timeStamp: Date;
+  /** The certificate was over or revoked before the time stamp, so the signature proves nothing. */
+  readonly tooLate: 'CERTIFICATE_EXPIRED' | 'CERTIFICATE_REVOKED' | undefined;
 }
 
 /** An authority for time stamps: takes a TimeStampReq, gives a TimeStampResp. */
@@ -30,6 +33,7 @@ export const createTimeStampAuthority =
 /**
  * @param ask   Who makes the time stamps.
  * @param trust Its roots, DER.
+ * @returns Takes a signature and what was signed.
  * @throws When it gives none, or one that does not verify.
  */
 export const createLongTerm =
@@ -43,15 +47,16 @@ export const createLongTerm =
     readonly ask: AskTimeStamp;
     readonly trust: () => Promise<readonly Uint8Array[]>;
     readonly publisher: Pick<Publisher, 'revocationList'>;
-    readonly custody: Pick<KeyCustody, 'authorities'>;
+    readonly custody: Pick<KeyCustody, 'authorities' | 'trust'>;
     readonly now: () => number;
   }) =>
-  async (cms: Uint8Array): Promise<LongTermSignature> => {
+  async (cms: Uint8Array, signedData: Uint8Array): Promise<LongTermSignature> => {
     const value = signatureValueOf(cms);
     if (value === undefined) throw new Error('the signature is no CMS of one signer');
     const response = await ask(createTimeStampRequest(value, randomBytesOf(16)));
     const token = readTimeStampResponse(response);
-    const anchors = openCertificates(await trust());
+    const timeStampTrust = await trust();
+    const anchors = openCertificates(timeStampTrust);
     // A minute for a clock of somebody else.
     const at = new Date(now() + 60_000);
     const timeStamp = token && checkTimeStamp(token, value, { anchors, at });
@@ -65,5 +70,11 @@ export const createLongTerm =
     });
     const lists = await Promise.all(issuers.map(({ id }) => publisher.revocationList(id)));
     const present = lists.filter((list) => list !== undefined);
-    return { signature: attachProof(cms, { timeStamp: token, lists: present }), timeStamp };
+    const signature = attachProof(cms, { timeStamp: token, lists: present });
+    // Of another service's signature only a part can be judged here.
+    const judged = { trust: await custody.trust(), timeStampTrust, at, revocation: {} };
+    const verified = verifySignature(signature, signedData, judged);
+    const reason = verified.ok ? undefined : verified.reason;
+    const isTooLate = reason === 'CERTIFICATE_EXPIRED' || reason === 'CERTIFICATE_REVOKED';
+    return { signature, timeStamp, tooLate: isTooLate ? reason : undefined };
   };

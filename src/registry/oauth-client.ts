@@ -129,7 +129,7 @@ const clientObject = z.strictObject({
     .describe('Signs authorisation answers as a JWT (JARM).'),
   parRequired: flag(false, 'It must push its requests (RFC 9126).'),
   parSuccessStatus: z
-    .union([z.literal(200), z.literal(201)])
+    .union([z.literal(200), z.literal(201)], { error: 'must be 200 or 201' })
     .default(200)
     .describe('Status for a pushed request. Generic libraries accept 201 only.'),
   strictParameters: flag(true, 'Refuse unknown scopes and `acr_values`; otherwise ignore them.'),

@@ -204,6 +204,11 @@ describe('a client is refused', () => {
   });
 
   it.each([
+    [
+      'a status that is none of a pushed request',
+      clientWith({ parSuccessStatus: '201' }),
+      of('parSuccessStatus', 'must be 200 or 201'),
+    ],
     ['no secret', clientWith({ secretHash: undefined }), of('secretHash', 'must be there for client_secret')],
     [
       'no secret in the body either',

@@ -125,6 +125,16 @@ describe('a list', () => {
     expect(text).not.toContain('secret-1');
   });
 
+  it.each([
+    [{ apId: 5 }, 'apId must have 1 to 256 characters'],
+    [{ alert: '' }, 'alert must have 1 to 256 characters'],
+    [{}, 'Either apId or alert is needed'],
+    [{ apId: 'http://list.example', alert: 'rate' }, 'Either apId or alert is needed'],
+  ])('names the field of %j whose callback secret is asked for', async (body, message) => {
+    const answered = await stage.ask('admin', 'POST', '/admin/api/callback-secret', body);
+    expect(answered).toMatchObject({ status: 400, body: { message } });
+  });
+
   it('does not let a viewer try out numbers', async () => {
     const { status } = await stage.ask('viewer', 'GET', '/admin/api/transactions?msisdn=%2B41700092501');
     expect(status).toBe(403);

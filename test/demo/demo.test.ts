@@ -269,6 +269,10 @@ describe('where the demo is', () => {
     }
   });
 
+  it('is found with a slash at the end', async () => {
+    expect((await fetch(`${product.url}/demo/`)).url).toBe(`${product.url}/demo`);
+  });
+
   it('leads back to itself after a logout', async () => {
     const someone = visitor();
     const { html } = await someone.login();

@@ -280,13 +280,14 @@ describe('a phone that was un-enrolled', () => {
 });
 
 describe("the sandbox's own number", () => {
+  const askLink = async (): Promise<string> => {
+    const { status, body } = await createPhoneCalls(origin, send).call('POST', 'activations', {});
+    expect(status).toBe(201);
+    return body.link;
+  };
+  const enrolOne = async () => stage.enrolBy(await askLink());
+
   it('is enrolled by whoever asks, and the oldest phone gives its place', async () => {
-    const calls = createPhoneCalls(origin, send);
-    const enrolOne = async () => {
-      const { status, body } = await calls.call('POST', 'activations', {});
-      expect(status).toBe(201);
-      return stage.enrolBy(body.link);
-    };
     expect(await faultOf('+41700092600')).toBe('_404');
     const first = await enrolOne();
     await enrolOne();
@@ -295,6 +296,15 @@ describe("the sandbox's own number", () => {
     const id = await stage.product.submit({ msisdn: '+41700092600' });
     await last.sign(await last.prompted());
     await stage.ended(id, '500');
+  });
+
+  it('keeps its phones when a link is used that another browser has used', async () => {
+    const first = await enrolOne();
+    const link = await askLink();
+    const last = await stage.enrolBy(link);
+    await expect(stage.enrolBy(link)).rejects.toThrow('404');
+    expect((await first.state()).status).toBe(200);
+    expect((await last.state()).status).toBe(200);
   });
 
   it('is there in a sandbox only', async () => {

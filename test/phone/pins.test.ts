@@ -83,6 +83,18 @@ describe('the PIN of a phone', () => {
     expect((await phone.state()).body).toMatchObject({ gate: { blocked: true }, prompts: [] });
   });
 
+  it('ends the open prompt with 402 when the only phone that was not blocked is removed', async () => {
+    const msisdn = newNumber();
+    const blocked = await stage.enrol(msisdn);
+    const other = await stage.enrol(msisdn);
+    await block(blocked);
+    const id = await stage.product.submit({ msisdn });
+    await other.prompted();
+    expect((await other.leave()).status).toBe(200);
+    await stage.ended(id, '_402');
+    expect((await blocked.state()).body.prompts).toEqual([]);
+  });
+
   it('that is blocked on one phone leaves the other phone of the number as it is', async () => {
     const msisdn = newNumber();
     const one = await stage.enrol(msisdn);

@@ -54,6 +54,12 @@ describe('the page of the phone', () => {
     expect(text).not.toMatch(/undefined|\[object|NaN|<(h1|h2|label|button)(?: [^>]*)?>\s*<\/\1>|ß/);
   });
 
+  it('is found with a slash at the end, in the language that was asked for', async () => {
+    const { response } = await get('/phone/?language=de');
+    expect(response.status).toBe(302);
+    expect(response.headers.get('location')).toBe('/phone?language=de');
+  });
+
   it('says something of its own in each language', async () => {
     const pages = await Promise.all(
       loginLanguages.map(async (language) => {

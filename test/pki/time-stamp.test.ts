@@ -98,7 +98,7 @@ describe('a signature with a time stamp', () => {
     const key = await custody.userKey(owner());
     const cms = await signComplete(key, 'For long');
     clock.now += day;
-    const { signature, timeStamp } = await longTerm(cms);
+    const { signature, timeStamp } = await longTerm(cms, Buffer.from('For long'));
     expect(timeStamp).toEqual(new Date(Math.floor(clock.now / 1000) * 1000));
     const trust = await custody.trust();
     const at = new Date(start + 5 * year);
@@ -123,7 +123,7 @@ describe('a signature with a time stamp', () => {
     const { clock, custody, longTerm } = service();
     const cms = await signComplete(await custody.userKey(owner()), 'Without Paraph');
     clock.now += day;
-    const { signature, timeStamp } = await longTerm(cms);
+    const { signature, timeStamp } = await longTerm(cms, Buffer.from('Without Paraph'));
     const { unsigned, signature: value } = signatureOf(signature);
     const token = unsigned?.children[0]?.children[1]?.children[0]?.bytes;
     const [root] = (await custody.trust()) as [Uint8Array];
@@ -148,7 +148,10 @@ describe('a signature with a time stamp', () => {
     clock.now += day;
     await custody.rollOver('root');
     await custody.rollOver('issuing');
-    const { signature } = await longTerm(await signComplete(await custody.userKey(owner()), 'Rolled over'));
+    const { signature } = await longTerm(
+      await signComplete(await custody.userKey(owner()), 'Rolled over'),
+      Buffer.from('Rolled over'),
+    );
     const [former, root] = (await custody.trust()) as [Uint8Array, Uint8Array];
     const files = { 'cms.der': signature, 'former.pem': pem(former), 'root.pem': pem(root) };
     await inFolder(files, async (folder) => {
@@ -163,7 +166,7 @@ describe('a signature with a time stamp', () => {
   it('is read by pkijs, which verifies signature and time stamp', async () => {
     const { custody, longTerm } = service();
     const cms = await signComplete(await custody.userKey(owner()), 'For others');
-    const { signature, timeStamp } = await longTerm(cms);
+    const { signature, timeStamp } = await longTerm(cms, Buffer.from('For others'));
     const { content } = pkijs.ContentInfo.fromBER(signature);
     const signedData = new pkijs.SignedData({ schema: content });
     const trustedCerts = (await custody.trust()).map((der) => pkijs.Certificate.fromBER(der));
@@ -193,11 +196,12 @@ describe('a signature with a time stamp', () => {
   it('that was revoked before its time stamp does not verify, and after it does', async () => {
     const { clock, custody, longTerm, publisher } = service();
     const cms = await signComplete(await custody.userKey(owner()), 'Between');
-    const before = await longTerm(cms);
+    const before = await longTerm(cms, Buffer.from('Between'));
     clock.now += day;
     await custody.revokeCertificate({ msisdn: owner().msisdn }, 'keyCompromise');
     clock.now += day;
-    const after = await longTerm(cms);
+    const after = await longTerm(cms, Buffer.from('Between'));
+    expect([before.tooLate, after.tooLate]).toEqual([undefined, 'CERTIFICATE_REVOKED']);
     const trust = await custody.trust();
     const revocation = { lists: [(await publisher.revocationList('issuing-1')) ?? Buffer.of()] };
     const at = new Date(clock.now);
@@ -214,14 +218,14 @@ describe('a signature with a time stamp', () => {
     const stranger = service();
     const key = await custody.userKey(owner());
     const cms = await signComplete(key, 'Alone');
-    const other = await longTerm(await signComplete(key, 'Another'));
+    const other = await longTerm(await signComplete(key, 'Another'), Buffer.from('Another'));
     const trust = await custody.trust();
     const at = new Date(start + 5 * year);
     const strange = createLongTerm({
       ...{ ask: stranger.ask, trust: stranger.custody.trust, publisher: stranger.publisher },
       ...{ custody: stranger.custody, now: () => start },
     });
-    const foreign = (await strange(cms)).signature;
+    const foreign = (await strange(cms, Buffer.from('Alone'))).signature;
     expect(verifySignature(foreign, 'Alone', { trust, at })).toMatchObject({ ok: false });
     const timeStampTrust = await stranger.custody.trust();
     expect(verifySignature(foreign, 'Alone', { trust, at, timeStampTrust })).toMatchObject({ ok: true });
@@ -229,7 +233,8 @@ describe('a signature with a time stamp', () => {
     const mixed = attachProof(cms, { timeStamp: token ?? Buffer.of(), lists: [] });
     expect(verifySignature(mixed, 'Alone', { trust, at })).toMatchObject({ reason: 'CERTIFICATE_EXPIRED' });
     clock.now += 6 * year;
-    const late = (await longTerm(cms)).signature;
+    const { signature: late, tooLate } = await longTerm(cms, Buffer.from('Alone'));
+    expect(tooLate).toBe('CERTIFICATE_EXPIRED');
     expect(verifySignature(late, 'Alone', { trust, at })).toMatchObject({ reason: 'CERTIFICATE_EXPIRED' });
     expect(
       verifySignature(late, 'Alone', { trust: await custody.trust(), at: new Date(clock.now) }),
@@ -244,7 +249,7 @@ describe('a signature with a time stamp', () => {
       const longTerm = createLongTerm({
         ...{ ask, trust: custody.trust, publisher, custody, now: () => start },
       });
-      await expect(longTerm(cms)).rejects.toThrow('gave none that verifies');
+      await expect(longTerm(cms, Buffer.from('None'))).rejects.toThrow('gave none that verifies');
     }
   });
 });

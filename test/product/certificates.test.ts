@@ -188,6 +188,22 @@ describe('the proof of a signature', () => {
     expect((await fetch(`${product.url}/pki/evidence/${id}`)).status).toBe(401);
   });
 
+  it('is 409 when the certificate was revoked before, and a proof of before stays good', async () => {
+    const msisdn = '+41700092502';
+    const answer = await product.post('/rest/service/sign', signRequest({ apId: shop, msisdn }));
+    const id = answer.body.MSS_SignatureResp.MSSP_TransID;
+    const before = (await (await proofOf(id)).json()) as { signature: string };
+    await custody().revokeCertificate({ msisdn: msisdn.slice(1) }, 'keyCompromise');
+    await expect.poll(async () => (await proofOf(id)).status).toBe(409);
+    expect(await (await proofOf(id)).json()).toEqual({
+      error: 'too-late',
+      message: 'The certificate of the signature was revoked before',
+    });
+    const trust = await custody().trust();
+    const signature = Buffer.from(before.signature, 'base64');
+    expect(verifySignature(signature, text, { trust, revocation: {} }).ok).toBe(true);
+  });
+
   it('is 409 for a transaction that failed, and 404 for one that does not exist', async () => {
     const id = await product.submit({ apId: shop, msisdn: '+41000092401' });
     await expect.poll(() => product.statusOf(id, shop)).toBe('_401');

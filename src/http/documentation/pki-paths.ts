@@ -94,7 +94,10 @@ export const pkiPaths: Readonly<Record<string, Readonly<Record<string, Operation
       200: { description: 'Made when it is asked for: keep it.', ...body(ref(proof)) },
       401: { description: 'AP_ID and AP_PWD are wrong, or missing.', ...body(ref(proofError)) },
       404: { description: 'There is no such transaction of this application.', ...body(ref(proofError)) },
-      409: { description: 'The transaction has no signature.', ...body(ref(proofError)) },
+      409: {
+        description: 'There is no signature, or its certificate was over or revoked before this request.',
+        ...body(ref(proofError)),
+      },
       503: { description: 'No time stamp could be made, or there is no room.', ...body(ref(proofError)) },
     },
   ),
