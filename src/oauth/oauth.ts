@@ -179,23 +179,19 @@ export const createOauth = (options: OauthOptions) => {
   routes.route('/', createParRoutes(deps));
   const interaction = createInteractionRoutes({ ...deps, csrfKey, stopping: stopping.signal });
   routes.route('/', interaction.routes);
-  /** Redis is away, or a bug: people get a page, programs an OAuth error. */
-  const guarded = async (c: Context<Environment>, tenant: Tenant): Promise<Response> => {
+
+  const serveTenant = async (c: Context<Environment>, id: string | undefined): Promise<Response> => {
+    const tenant = tenants.at(id);
+    if (tenant === undefined) return answerError(404, 'not_found', 'there is no such tenant');
     try {
       return await serve(c, tenant);
     } catch (error) {
+      // Redis is away, or a bug: people get a page, programs an OAuth error.
       log.trouble(toError(error));
       if (c.env.outgoing?.headersSent) return RESPONSE_ALREADY_SENT;
       const refused = { status: 500, error: 'server_error', text: 'something went wrong' } as const;
       return refuseAtFront(c, tenant, refused, log);
     }
-  };
-
-  const serveTenant = async (c: Context<Environment>, id: string | undefined): Promise<Response> => {
-    const tenant = tenants.at(id);
-    return tenant === undefined
-      ? answerError(404, 'not_found', 'there is no such tenant')
-      : guarded(c, tenant);
   };
   for (const issuerPath of ['/oidc/t/:tenant', '/oidc']) {
     // RFC 8414 3.1 puts the path of the issuer last; OpenID Connect Discovery puts it first.

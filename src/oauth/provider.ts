@@ -44,7 +44,7 @@ export interface ProviderOptions {
   readonly cookieKeys: readonly string[];
   readonly subscribers: SubscriberRegistry;
   readonly checkSecret: CheckSecret;
-  readonly backchannel: NonNullable<Configuration['features']>['ciba'];
+  readonly backchannel: NonNullable<NonNullable<Configuration['features']>['ciba']>;
   readonly pages: ReturnType<typeof createProviderPages>;
   readonly now: () => number;
 }
@@ -118,7 +118,7 @@ export const createProvider = (
     extraParams: ['dtbd'],
     extraTokenClaims: () => undefined,
     features: {
-      ciba: hasBackchannel && options.backchannel !== undefined ? options.backchannel : { enabled: false },
+      ciba: hasBackchannel ? options.backchannel : { enabled: false },
       claimsParameter: { enabled: false },
       clientCredentials: { enabled: false },
       devInteractions: { enabled: false },
