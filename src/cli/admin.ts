@@ -7,12 +7,13 @@
 import type { Command } from 'commander';
 import { causeOf } from '../client/fetch.ts';
 import { adminErrorSchema } from '../console/openapi.ts';
+import { usableConfiguration } from './configuration-file.ts';
 import { serviceUrl } from './connection.ts';
 import { type CliContext, type Done, Ended, ok, type Report, UsageError, variable } from './context.ts';
 import type { Outcome } from './exit-codes.ts';
-import { type LocalNeeds, openLocalApi } from './local-api.ts';
+import type { LocalNeeds, OperationsSession } from './local-api.ts';
 import { type Column, table } from './screen.ts';
-import { needsIndex, type OperationsSession, withOperations } from './service-redis.ts';
+import { withServiceRedis } from './service-redis.ts';
 
 interface AdminFlags {
   readonly url?: string;
@@ -142,15 +143,24 @@ const remoteAdmin = (context: CliContext, { url: given }: AdminFlags, token: str
   };
 };
 
-const localAdmin = async (
+/** @param work Gets the service's rooms, and what opens more of them. */
+export const withOperations = async (
   context: CliContext,
-  session: OperationsSession,
-  needs: LocalNeeds,
-): Promise<Admin> => ({
-  place: 'Redis',
-  needsIndex: () => needsIndex(session),
-  ...createAdmin(context, 'http://localhost', {}, await openLocalApi(context, session, needs)),
-});
+  work: (session: OperationsSession, local: typeof import('./local-api.ts')) => Promise<Report>,
+): Promise<Report> => {
+  const configuration = await usableConfiguration(context);
+  return withServiceRedis(context, async (redis) => {
+    const local = await import('./local-api.ts');
+    const session = local.openSession(context, configuration, redis);
+    try {
+      return await work(session, local);
+    } finally {
+      await session.close();
+    }
+  });
+};
+
+const withoutIndex = 'This configuration keeps no search index (operations.index), so nothing is listed.';
 
 /** @throws UsageError */
 const withAdmin = async (
@@ -165,9 +175,16 @@ const withAdmin = async (
       `A service elsewhere needs a token: in ${tokenVariable}, or the variable that --token-env names.`,
     );
   }
-  return token === undefined
-    ? withOperations(context, async (session) => work(await localAdmin(context, session, needs)))
-    : work(remoteAdmin(context, flags, token));
+  if (token !== undefined) return work(remoteAdmin(context, flags, token));
+  return withOperations(context, async (session, { openLocalApi }) =>
+    work({
+      place: 'Redis',
+      needsIndex: () => {
+        if (!session.indexed) throw new UsageError(withoutIndex);
+      },
+      ...createAdmin(context, 'http://localhost', {}, await openLocalApi(context, session, needs)),
+    }),
+  );
 };
 
 /**

@@ -8,6 +8,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Configuration } from '../configuration/schema.ts';
 import type { Environment } from '../environment.ts';
+import type { KeyCustody } from '../pki/ports.ts';
 import { productVersion } from '../product-version.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { toError } from '../redis/to-error.ts';
@@ -22,7 +23,6 @@ import {
   type Report,
   UsageError,
 } from './context.ts';
-import { serviceKeyOf, vaultIn } from './local-api.ts';
 import { embeddedRedisUrl, existingMasterKey, withRedisAt } from './service-redis.ts';
 
 interface Stage {
@@ -83,18 +83,8 @@ const withStage = async (
 const sizeOf = (bytes: number): string =>
   bytes < 1e6 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 
-const openCustody = async ({ redis, masterKey, configuration }: Stage, context: CliContext) => {
-  const [{ createKeyCustody }, { createCustodyStore }] = await Promise.all([
-    import('../pki/custody.ts'),
-    import('../product/custody-store.ts'),
-  ]);
-  const serviceKey = (await serviceKeyOf({ redis, configuration }, masterKey)) ?? masterKey;
-  const store = createCustodyStore(redis, configuration.queue.prefix);
-  return createKeyCustody({
-    ...{ store, masterKey: serviceKey, now: context.now },
-    vault: await vaultIn(context, configuration),
-  });
-};
+const openCustody = async (stage: Stage, context: CliContext): Promise<KeyCustody> =>
+  (await import('./local-api.ts')).openCustody(context, stage, stage.masterKey);
 
 /** @throws UsageError when it is not the key that opens what is stored. */
 const assertServiceKey = async (stage: Stage, context: CliContext): Promise<void> => {

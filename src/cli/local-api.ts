@@ -1,17 +1,79 @@
 /**
- * The admin API in the process of a command, over the Redis of the service.
+ * The service's rooms and its admin API in the process of a command, over the Redis of the service.
+ * They are most of the program, so a command imports this file when it runs.
+ *
+ * The operator is an admin: `os:` and the user's name in the operating system, which no user of the
+ * service can have. The audit log adds `via: cli`.
  *
  * Users, tokens, secrets and keys are sealed with the service's master key, or derived from it.
  */
+import { userInfo } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import type { Configuration } from '../configuration/schema.ts';
+import { openAdminApi } from '../console/admin-api.ts';
 import type { AdminApiDeps, SecretDeps, UserDeps } from '../console/deps.ts';
+import { createSubjects } from '../console-login/subjects.ts';
 import type { Workflow } from '../engine/define.ts';
+import type { Operator } from '../operators/operator.ts';
+import { createPhoneOrders } from '../operators/phone-orders.ts';
 import type { PhoneAdmin } from '../phone/phone-admin.ts';
+import { createKeyCustody } from '../pki/custody.ts';
+import { pointersUnder } from '../pki/extensions.ts';
 import type { KeyCustody, KeyVault } from '../pki/ports.ts';
+import { createSealer } from '../pki/sealed-record.ts';
+import { ensureServiceKey, OtherMasterKeyError, openServiceKey } from '../pki/service-key.ts';
+import { createCustodyStore } from '../product/custody-store.ts';
+import { createKeySlots } from '../product/key-slots.ts';
+import { findNewAuthorityError, readKeyUse } from '../product/key-use.ts';
+import { openOperatorsRooms } from '../product/operators-rooms.ts';
+import { openPhoneAdmin, revokeWith } from '../product/phone-side.ts';
+import { retentionOf } from '../product/retention.ts';
+import { openTokenSide } from '../product/token-side.ts';
+import { createProtocol } from '../protocol/parse.ts';
+import type { RedisClient } from '../redis/connect.ts';
+import { createPasswordVerifier } from '../registry/password-verifier.ts';
+import { createSubscriberRegistry } from '../registry/subscribers.ts';
+import { createAnswer } from '../transactions/answers.ts';
+import { closeShards, openShards } from '../transactions/shards.ts';
+import { createFind } from '../transactions/transactions.ts';
+import { loadCharts } from '../workflows/load.ts';
+import { createProcessWorkflow } from '../workflows/stock-process.ts';
+import { asServiceWorkflow, createWorkflows } from '../workflows/workflows.ts';
 import { type CliContext, environmentIn, UsageError } from './context.ts';
-import { existingMasterKey, isConnectionError, type OperationsSession } from './service-redis.ts';
+import { existingMasterKey, isConnectionError } from './service-redis.ts';
+
+/** In a container the user often has no name, only a number. */
+const systemUser = (): string => {
+  try {
+    return userInfo().username.slice(0, 60);
+  } catch {
+    return `uid-${process.getuid?.() ?? 'unknown'}`;
+  }
+};
+
+/** Opens the service's rooms for one command. */
+export const openSession = ({ now }: CliContext, configuration: Configuration, redis: RedisClient) => {
+  // The next command on the connection fails with the same error.
+  const onError = (): void => undefined;
+  const shards = openShards({ redis, ...configuration.queue, onError });
+  const protocol = createProtocol(configuration.protocol);
+  const rooms = openOperatorsRooms({
+    ...{ configuration, redis, shards, protocol, passwords: createPasswordVerifier(), now, onError },
+    // The log belongs to the service. The audit log has what is done here.
+    log: { audit: () => undefined },
+  });
+  const operator: Operator = { name: `os:${systemUser()}`, role: 'admin', via: 'cli' };
+  return {
+    ...{ ...rooms, configuration, redis, shards, protocol, operator },
+    close: async (): Promise<void> => {
+      await rooms.close();
+      await closeShards(shards);
+    },
+  };
+};
+
+export type OperationsSession = ReturnType<typeof openSession>;
 
 const recordSchema = z.object({ key: z.string() });
 const rootName = 'ca:root';
@@ -24,24 +86,18 @@ const opened = (opening: Promise<unknown>): Promise<unknown> =>
   });
 
 /** Where private keys are, for a command. A token is opened when one of its keys is used. */
-export const vaultIn = async (context: CliContext, configuration: Configuration): Promise<KeyVault> => {
-  const { openTokenSide } = await import('../product/token-side.ts');
-  return openTokenSide(configuration, { pin: environmentIn(context).tokenPin }).vault();
-};
+export const vaultIn = (context: CliContext, configuration: Configuration): KeyVault =>
+  openTokenSide(configuration, { pin: environmentIn(context).tokenPin }).vault();
 
 /**
  * The service key, where the store has one.
  *
  * @throws UsageError when the master key is not one of those that open the service.
  */
-export const serviceKeyOf = async (
+const serviceKeyOf = async (
   { redis, configuration }: Pick<OperationsSession, 'redis' | 'configuration'>,
   masterKey: Uint8Array,
 ): Promise<Uint8Array | undefined> => {
-  const [{ openServiceKey, OtherMasterKeyError }, { createKeySlots }] = await Promise.all([
-    import('../pki/service-key.ts'),
-    import('../product/key-slots.ts'),
-  ]);
   try {
     return await openServiceKey(createKeySlots(redis, configuration.queue.prefix), masterKey);
   } catch (error) {
@@ -49,6 +105,19 @@ export const serviceKeyOf = async (
     throw error;
   }
 };
+
+/** The keys of the service, whatever the state of its store. @throws As {@link serviceKeyOf}. */
+export const openCustody = async (
+  context: CliContext,
+  { redis, configuration }: Pick<OperationsSession, 'redis' | 'configuration'>,
+  masterKey: Uint8Array,
+): Promise<KeyCustody> =>
+  createKeyCustody({
+    store: createCustodyStore(redis, configuration.queue.prefix),
+    masterKey: (await serviceKeyOf({ redis, configuration }, masterKey)) ?? masterKey,
+    now: context.now,
+    vault: vaultIn(context, configuration),
+  });
 
 /**
  * The service key. Before the first start it is made here, as the start would make it: whatever is
@@ -65,19 +134,6 @@ const openOwnKey = async (
   session: OperationsSession,
   masterKey: Uint8Array,
 ): Promise<Uint8Array> => {
-  const [
-    { createSealer },
-    { ensureServiceKey },
-    { createCustodyStore },
-    { findNewAuthorityError, readKeyUse },
-    { createKeySlots },
-  ] = await Promise.all([
-    import('../pki/sealed-record.ts'),
-    import('../pki/service-key.ts'),
-    import('../product/custody-store.ts'),
-    import('../product/key-use.ts'),
-    import('../product/key-slots.ts'),
-  ]);
   const { redis, configuration } = session;
   const { prefix } = configuration.queue;
   const environment = environmentIn(context);
@@ -98,18 +154,13 @@ const openOwnKey = async (
 };
 
 /** Phones in browsers are sealed. */
-const openPhones = async (
+const openPhones = (
   { now }: CliContext,
   session: OperationsSession,
   masterKey: Uint8Array,
   custody: KeyCustody,
   address: () => Promise<string | undefined>,
-): Promise<PhoneAdmin> => {
-  const [{ openPhoneAdmin, revokeWith }, { createSubscriberRegistry }, { createAnswer }] = await Promise.all([
-    import('../product/phone-side.ts'),
-    import('../registry/subscribers.ts'),
-    import('../transactions/answers.ts'),
-  ]);
+): PhoneAdmin => {
   const { configuration, redis, shards } = session;
   const { admin } = openPhoneAdmin({
     ...{ redis, masterKey, configuration, now },
@@ -131,29 +182,14 @@ export const openSecrets = async (
   session: OperationsSession,
 ): Promise<SecretDeps & UserDeps & Pick<AdminApiDeps, 'phones'>> => {
   const masterKey = await openOwnKey(context, session, await existingMasterKey(context));
-  const [
-    { createSubjects },
-    { createKeyCustody },
-    { pointersUnder },
-    { createCustodyStore },
-    { createPhoneOrders },
-  ] = await Promise.all([
-    import('../console-login/subjects.ts'),
-    import('../pki/custody.ts'),
-    import('../pki/extensions.ts'),
-    import('../product/custody-store.ts'),
-    import('../operators/phone-orders.ts'),
-  ]);
   const { queue, operations, pki, publicUrl } = session.configuration;
   const store = createCustodyStore(session.redis, queue.prefix);
-  const vault = await vaultIn(context, session.configuration);
+  const vault = vaultIn(context, session.configuration);
   const custody = createKeyCustody({
     ...{ store, masterKey, vault, now: context.now },
     pointersOf: pointersUnder(pki.url ?? publicUrl),
   });
-  const admin = await openPhones(context, session, masterKey, custody, async () =>
-    secrets.operators.address(),
-  );
+  const admin = openPhones(context, session, masterKey, custody, async () => secrets.operators.address());
   const secrets: SecretDeps = session.secretsWith({ masterKey, custody, vault, phones: admin });
   // Without an authority, the keys that sign ID tokens show whether it is the right one.
   for (const { keys } of secrets.tenants) await opened(keys.list());
@@ -173,10 +209,6 @@ const chartsIn = async (
   context: CliContext,
   { workflows: files }: Configuration,
 ): Promise<readonly Workflow[]> => {
-  const [{ loadCharts }, { asServiceWorkflow }] = await Promise.all([
-    import('../workflows/load.ts'),
-    import('../workflows/workflows.ts'),
-  ]);
   const { configurationPath = '.' } = environmentIn(context);
   const charts = await loadCharts(files, dirname(resolve(configurationPath)));
   if (charts.ok) return charts.value.map(asServiceWorkflow);
@@ -197,14 +229,6 @@ export const openLocalApi = async (
   session: OperationsSession,
   needs: LocalNeeds,
 ): Promise<(request: Request) => Promise<Response>> => {
-  const [{ openAdminApi }, { createFind }, { retentionOf }, { createWorkflows }, { createProcessWorkflow }] =
-    await Promise.all([
-      import('../console/admin-api.ts'),
-      import('../transactions/transactions.ts'),
-      import('../product/retention.ts'),
-      import('../workflows/workflows.ts'),
-      import('../workflows/stock-process.ts'),
-    ]);
   const { configuration } = session;
   const { now } = context;
   const retention = retentionOf(configuration);

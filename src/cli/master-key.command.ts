@@ -7,6 +7,7 @@
 import { existsSync } from 'node:fs';
 import { acquireInstanceLock } from '../embedded/instance-lock.ts';
 import { replaceKeyFile } from '../pki/master-key.ts';
+import type { KeyVault } from '../pki/ports.ts';
 import {
   addMasterKey,
   type KeySlots,
@@ -15,9 +16,10 @@ import {
   OtherMasterKeyError,
   removeOtherMasterKeys,
 } from '../pki/service-key.ts';
+import { withOperations } from './admin.ts';
 import { type AddCommand, type CliContext, environmentIn, ok, type Report, UsageError } from './context.ts';
-import { vaultIn } from './local-api.ts';
-import { existingMasterKey, type OperationsSession, withOperations } from './service-redis.ts';
+import type { OperationsSession } from './local-api.ts';
+import { existingMasterKey } from './service-redis.ts';
 import { iso } from './transactions-row.ts';
 
 interface Stage {
@@ -32,6 +34,7 @@ interface Stage {
 const openStage = async (
   context: CliContext,
   { redis, configuration, audit, operator }: OperationsSession,
+  vault: KeyVault,
 ): Promise<Stage> => {
   const [{ createKeySlots, unlockStore }, { createCustodyStore }] = await Promise.all([
     import('../product/key-slots.ts'),
@@ -48,19 +51,16 @@ const openStage = async (
     slots,
     masterKey,
     newKey: newMasterKey === undefined ? undefined : Buffer.from(newMasterKey, 'base64url'),
-    serviceKey: await unlockStore({
-      ...{ redis, prefix, masterKey, now: context.now },
-      vault: await vaultIn(context, configuration),
-    }),
+    serviceKey: await unlockStore({ redis, prefix, masterKey, vault, now: context.now }),
     record: (details) =>
       audit.record({ who: operator.name, via: operator.via, action: 'master-key', details }),
   };
 };
 
 const withStage = (context: CliContext, work: (stage: Stage) => Promise<Report>): Promise<Report> =>
-  withOperations(context, async (session) => {
+  withOperations(context, async (session, { vaultIn }) => {
     try {
-      return await work(await openStage(context, session));
+      return await work(await openStage(context, session, vaultIn(context, session.configuration)));
     } catch (error) {
       if (!(error instanceof OtherMasterKeyError)) throw error;
       throw new UsageError(`${error.message}.`);

@@ -3,11 +3,9 @@ import type { ShownUser } from '../console/pages/users-page.ts';
 import { linkAddress } from '../operators/links.ts';
 import { type Role, roles } from '../operators/operator.ts';
 import type { TokenView } from '../operators/tokens.ts';
-import { type Admin, refused, secretActions } from './admin.ts';
+import { type Admin, refused, secretActions, withOperations } from './admin.ts';
 import { type AddCommand, type CliContext, ok, type Report, UsageError } from './context.ts';
-import { openSecrets } from './local-api.ts';
 import { type Column, type Field, fieldsText, table } from './screen.ts';
-import { withOperations } from './service-redis.ts';
 import { readPassword } from './terminal-input.ts';
 import { parseCount, parseOneOf } from './transactions-filter.ts';
 import { iso } from './transactions-row.ts';
@@ -77,7 +75,7 @@ const issueToken = async (
 
 /** Whoever makes one may log in as anybody, so it is made at Redis alone. */
 const issueLink = (context: CliContext, name: string): Promise<Report> =>
-  withOperations(context, async (session) => {
+  withOperations(context, async (session, { openSecrets }) => {
     const { operators } = await openSecrets(context, session);
     const publicUrl = session.configuration.publicUrl ?? (await operators.address());
     if (publicUrl === undefined) throw new UsageError('No API of the service has run yet: start one first.');

@@ -120,21 +120,7 @@ export interface AuditLog {
   audit(entry: Pick<NewAuditEntry, 'who' | 'via' | 'action' | 'target' | 'details'>): void;
 }
 
-export interface Audit {
-  /**
-   * @param once Names an action that may be repeated after a crash: it is recorded once a month at
-   *   most.
-   * @returns The id of the entry, which is durable as far as Redis is.
-   * @throws When Redis is unreachable: do not act.
-   */
-  record(entry: NewAuditEntry, once?: string): Promise<string>;
-  /**
-   * Newest first. A page may have fewer entries than its limit, even none, and yet a cursor.
-   *
-   * @returns Undefined for an invalid cursor.
-   */
-  read(filter?: AuditFilter): Promise<AuditPage | undefined>;
-}
+export type Audit = ReturnType<typeof createAudit>;
 
 /**
  * Records an action, does it, and adds a second entry when it was not done.
@@ -199,7 +185,7 @@ export const createAudit = ({
   readonly redis: RedisClient;
   readonly prefix: string;
   readonly log: AuditLog;
-}): Audit => {
+}) => {
   const key = `{${prefix}}:audit`;
   const aboutKey = (target: string): string => `${key}:of:${target}`;
 
@@ -243,7 +229,13 @@ export const createAudit = ({
   }
 
   return {
-    record: async ({ token, ...entry }, once = '') => {
+    /**
+     * @param once Names an action that may be repeated after a crash: it is recorded once a month at
+     *   most.
+     * @returns The id of the entry, which is durable as far as Redis is.
+     * @throws When Redis is unreachable: do not act.
+     */
+    record: async ({ token, ...entry }: NewAuditEntry, once = ''): Promise<string> => {
       const { who, via, action, target, details } = entry;
       const whole = token === undefined ? entry : { ...entry, details: { ...details, token } };
       const id = await redis.eval(
@@ -262,7 +254,12 @@ export const createAudit = ({
       return String(id);
     },
 
-    read: async ({ limit = 100, cursor, ...filter } = {}) => {
+    /**
+     * Newest first. A page may have fewer entries than its limit, even none, and yet a cursor.
+     *
+     * @returns Undefined for an invalid cursor.
+     */
+    read: async ({ limit = 100, cursor, ...filter }: AuditFilter = {}): Promise<AuditPage | undefined> => {
       if (cursor !== undefined && !/^\d{1,15}-\d{1,10}$/.test(cursor)) return undefined;
       const maxEntries = Math.min(Math.max(Math.trunc(limit), 1), 1000);
       const pages = filter.target === undefined ? logged(filter, cursor) : about(filter, cursor);

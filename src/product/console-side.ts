@@ -1,4 +1,4 @@
-import { type Console, createConsole } from '../console/console.ts';
+import { createConsole } from '../console/console.ts';
 import type { ConsoleDeps } from '../console/deps.ts';
 import { createClientKey } from '../console-login/client-key.ts';
 import { type ConsoleLogin, createConsoleLogin, type OwnFetch } from '../console-login/console-login.ts';
@@ -18,13 +18,6 @@ import { openOperatorsRooms } from './operators-rooms.ts';
 
 /** For `paraph users link`, when Redis could not take it. */
 const noteAgainMs = 5000;
-
-export interface ConsoleSide extends Console {
-  /** The address of a page that logs its first visitor in. */
-  issueLink(): Promise<string>;
-  noteAddress(): Promise<void>;
-  close(): Promise<void>;
-}
 
 interface ConsoleSurroundings
   extends Pick<ConsoleDeps, 'transactions' | 'workflows' | 'publicUrl' | 'addressOf'> {
@@ -71,7 +64,7 @@ export const tenantsWithConsole = (
 };
 
 /** Opens the console on a connection of its own: its pages are large. */
-export const openConsole = async (core: Core, surroundings: ConsoleSurroundings): Promise<ConsoleSide> => {
+export const openConsole = async (core: Core, surroundings: ConsoleSurroundings) => {
   const { transactions, workflows, publicUrl, addressOf } = surroundings;
   const { configuration, protocol, passwords, masterKey, now, logger, onError } = core;
   const redis = connectForCommands({ url: core.redisUrl });
@@ -122,9 +115,10 @@ export const openConsole = async (core: Core, surroundings: ConsoleSurroundings)
   };
   return {
     ...console,
-    issueLink: async () => linkAddress(publicUrl(), (await operators.issueLink()).secret),
+    /** The address of a page of the console that logs its first visitor in. */
+    issueLink: async (): Promise<string> => linkAddress(publicUrl(), (await operators.issueLink()).secret),
     noteAddress,
-    close: async () => {
+    close: async (): Promise<void> => {
       console.endWaiting();
       closed = true;
       clearTimeout(noting);

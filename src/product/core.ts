@@ -13,10 +13,8 @@ import { createPhones } from '../phone/phones.ts';
 import { createKeyCustody } from '../pki/custody.ts';
 import { pointersUnder } from '../pki/extensions.ts';
 import type { KeyCustody, KeyVault } from '../pki/ports.ts';
-import type { Token } from '../pki/token/token.ts';
 import { productVersion } from '../product-version.ts';
-import { createProtocol, type Protocol } from '../protocol/parse.ts';
-import type { RedisClock } from '../redis/clock.ts';
+import { createProtocol } from '../protocol/parse.ts';
 import {
   clockOf,
   connectForBlocking,
@@ -27,12 +25,12 @@ import {
 } from '../redis/connect.ts';
 import { type ApplicationProviders, createApplicationProviders } from '../registry/application-providers.ts';
 import { internalProviders } from '../registry/login-ap-id.ts';
-import { createPasswordVerifier, type PasswordVerifier } from '../registry/password-verifier.ts';
+import { createPasswordVerifier } from '../registry/password-verifier.ts';
 import { createRateLimiter, type RateLimiter } from '../registry/rate-limiter.ts';
-import type { ConfiguredSubscribers, SubscriberRegistry } from '../registry/subscriber.ts';
+import type { SubscriberRegistry } from '../registry/subscriber.ts';
 import { createSubscriberRegistry, withCertificateStates } from '../registry/subscribers.ts';
 import { settlesWithin } from '../settles-within.ts';
-import { type Gateways, openGateways } from '../sscd/gateways.ts';
+import { openGateways } from '../sscd/gateways.ts';
 import { createTelemetry, type Telemetry } from '../telemetry/telemetry.ts';
 import { createSeals, type Seals } from '../transactions/seal.ts';
 import { openShards, type Shard } from '../transactions/shards.ts';
@@ -64,53 +62,7 @@ export interface CoreOptions {
   readonly compiled?: boolean;
 }
 
-/**
- * Two clocks. `now` is the time of Redis: deadlines, ends, everything that another process
- * compares. `hostNow` is the clock of the machine: durations, and the OpenID provider, whose
- * library dates tokens by it.
- */
-export interface Core extends CoreOptions {
-  /** The service key, from {@link Core.unlock} on. Everything is sealed with it, or derived from it. */
-  readonly masterKey: Uint8Array;
-  readonly hostNow: () => number;
-  readonly clock: RedisClock;
-  readonly protocol: Protocol;
-  /** Of the configuration and the sandbox. */
-  readonly configured: ConfiguredSubscribers;
-  /** All of them, for callers who wait. */
-  readonly subscribers: SubscriberRegistry;
-  readonly gateways: Gateways;
-  readonly commands: RedisClient;
-  readonly blocking: RedisClient;
-  readonly retention: { readonly signedMs: number; readonly failedMs: number };
-  readonly telemetry: Telemetry;
-  /** One for the process: several would compute more at once than there are threads. */
-  readonly passwords: PasswordVerifier;
-  providersOver(redis: RedisClient): ApplicationProviders;
-  custodyOver(redis: RedisClient): KeyCustody;
-  /** Where private keys are made. */
-  vaultOver(redis: RedisClient): KeyVault;
-  /** Where there is one. */
-  readonly token: Token | undefined;
-  subscribersOver(redis: RedisClient): SubscriberRegistry;
-  limiterOver(redis: RedisClient): RateLimiter;
-  /** @param telemetry Those of the console are not counted. */
-  shardsOver(redis: RedisClient, telemetry?: Telemetry['queue']): readonly Shard[];
-  /** As the service runs them. */
-  readonly workflows: readonly Workflow[];
-  /** Of the workers' outcomes. */
-  readonly seals: Seals;
-  /**
-   * Opens the service key with the master key. Call it before rooms are opened.
-   *
-   * @param first What becomes the service key of a new store; by default random bytes.
-   * @throws When the master key is not one of those that open the store.
-   */
-  unlock(first?: Uint8Array): Promise<void>;
-  /** Resolves when Redis can be used, however long that takes, and its time is known. */
-  ready(): Promise<void>;
-  close(): Promise<void>;
-}
+export type Core = ReturnType<typeof openCore>;
 
 /** After so long without the time of Redis, the clock of the machine will do. */
 const clockTimeoutMs = 5000;
@@ -121,8 +73,14 @@ const revocationsEveryMs = 1000;
 /** A job does not hold its slot while the token is away: it comes again. */
 const jobWaitsMs = 250;
 
-/** @throws GatewayFileError, TokenSetupError */
-export const openCore = (options: CoreOptions): Core => {
+/**
+ * Two clocks. `now` is the time of Redis: deadlines, ends, everything that another process
+ * compares. `hostNow` is the clock of the machine: durations, and the OpenID provider, whose
+ * library dates tokens by it.
+ *
+ * @throws GatewayFileError, TokenSetupError
+ */
+export const openCore = (options: CoreOptions) => {
   const { configuration, redisUrl, masterKey, now: hostNow } = options;
   assertPin(configuration, options.tokenPin);
   const gateways = openGateways(configuration.gateways, hostNow);
@@ -193,7 +151,8 @@ export const openCore = (options: CoreOptions): Core => {
   let subscribers: SubscriberRegistry | undefined;
   return {
     ...options,
-    get masterKey() {
+    /** The service key, from `unlock` on. Everything is sealed with it, or derived from it. */
+    get masterKey(): Uint8Array {
       return serviceKey;
     },
     now,
@@ -201,10 +160,13 @@ export const openCore = (options: CoreOptions): Core => {
     clock,
     onError,
     telemetry,
+    /** One for the process: several would compute more at once than there are threads. */
     passwords,
     protocol: createProtocol(configuration.protocol),
+    /** Of the configuration and the sandbox. */
     configured,
-    get subscribers() {
+    /** All of them, for callers who wait. */
+    get subscribers(): SubscriberRegistry {
       subscribers ??= subscribersOver(commands);
       return subscribers;
     },
@@ -213,11 +175,13 @@ export const openCore = (options: CoreOptions): Core => {
     commands,
     blocking,
     retention: retentionOf(configuration),
+    /** As the service runs them. */
     workflows: (options.charts ?? []).map(asServiceWorkflow),
-    get seals() {
+    /** Of the workers' outcomes. */
+    get seals(): Seals {
       return createSeals(serviceKey);
     },
-    providersOver: (redis) =>
+    providersOver: (redis: RedisClient): ApplicationProviders =>
       createApplicationProviders({
         providers: [...configuration.applicationProviders, ...internal],
         sandbox,
@@ -225,9 +189,17 @@ export const openCore = (options: CoreOptions): Core => {
         passwords,
       }),
     custodyOver,
+    /** Where private keys are made. */
     vaultOver,
+    /** Where there is one. */
     token,
-    unlock: async (first) => {
+    /**
+     * Opens the service key with the master key. Call it before rooms are opened.
+     *
+     * @param first What becomes the service key of a new store; by default random bytes.
+     * @throws When the master key is not one of those that open the store.
+     */
+    unlock: async (first?: Uint8Array): Promise<void> => {
       serviceKey = await unlockStore({
         ...{ redis: blocking, prefix, masterKey, first, now },
         vault: vault(),
@@ -235,16 +207,18 @@ export const openCore = (options: CoreOptions): Core => {
       custodies.clear();
     },
     limiterOver,
-    shardsOver: (redis, forQueues) =>
+    /** @param forQueues Those of the console are not counted. */
+    shardsOver: (redis: RedisClient, forQueues?: Telemetry['queue']): readonly Shard[] =>
       openShards({ redis, prefix, shards: queue.shards, onError, telemetry: forQueues }),
-    ready: async () => {
+    /** Resolves when Redis can be used, however long that takes, and its time is known. */
+    ready: async (): Promise<void> => {
       await Promise.all([whenReady(commands), whenReady(blocking)]);
       void clock.refresh();
       await settlesWithin(clock.asked, clockTimeoutMs);
       // The states of certificates, for the first request, and for those who do not wait for them.
       await custodyOver(commands).refresh().catch(onError);
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       endWatch();
       clearInterval(revocationTimer);
       gateways.close();

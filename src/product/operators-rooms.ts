@@ -3,8 +3,8 @@
 import { createCallbacks } from '../callbacks/callbacks.ts';
 import { callbackSecret } from '../callbacks/secret.ts';
 import type { Configuration } from '../configuration/schema.ts';
-import type { AdminApiDeps, ProviderView, Receiver, SecretDeps } from '../console/deps.ts';
-import { createHistory, type History } from '../history/history.ts';
+import type { ProviderView, Receiver, SecretDeps } from '../console/deps.ts';
+import { createHistory } from '../history/history.ts';
 import { createClientChanges } from '../oauth/client-changes.ts';
 import { createSigningKeys } from '../oauth/signing-keys.ts';
 import { type AuditLog, createAudit } from '../operators/audit.ts';
@@ -23,21 +23,6 @@ import type { PasswordVerifier } from '../registry/password-verifier.ts';
 import { createRateLimiter } from '../registry/rate-limiter.ts';
 import { closeQueues, openBulkQueue, type Shard } from '../transactions/shards.ts';
 import { retentionOf } from './retention.ts';
-
-export interface OperatorsRooms
-  extends Pick<
-    AdminApiDeps,
-    'audit' | 'replays' | 'callbacks' | 'indexed' | 'providers' | 'sandbox' | 'links'
-  > {
-  readonly history: History;
-  secretsWith(options: {
-    readonly masterKey: Uint8Array;
-    readonly custody: KeyCustody;
-    readonly vault: KeyVault;
-    readonly phones: Pick<PhoneAdmin, 'forgetOwner'>;
-  }): SecretDeps;
-  close(): Promise<void>;
-}
 
 const viewOf = (provider: RegisteredProvider): ProviderView => ({
   id: provider.id,
@@ -77,7 +62,7 @@ export const openOperatorsRooms = (options: {
   readonly log: AuditLog;
   readonly now: () => number;
   readonly onError: (error: Error) => void;
-}): OperatorsRooms => {
+}) => {
   const { configuration, redis, shards, protocol, now, onError } = options;
   const { operations, queue, sandbox, applicationProviders } = configuration;
   const { prefix } = queue;
@@ -94,7 +79,7 @@ export const openOperatorsRooms = (options: {
     indexed: operations.index,
     links: operations.links,
     providers: () => providers,
-    close: async () => {
+    close: async (): Promise<void> => {
       history.close();
       await closeQueues([bulkQueue]);
     },
@@ -111,7 +96,17 @@ export const openOperatorsRooms = (options: {
       policy: replayPolicy(operations.replay.policy),
     }),
     callbacks: createCallbackReplays({ callbacks: createCallbacks({ redis, shards }), audit, now }),
-    secretsWith: ({ masterKey, custody, vault, phones }) => ({
+    secretsWith: ({
+      masterKey,
+      custody,
+      vault,
+      phones,
+    }: {
+      readonly masterKey: Uint8Array;
+      readonly custody: KeyCustody;
+      readonly vault: KeyVault;
+      readonly phones: Pick<PhoneAdmin, 'forgetOwner'>;
+    }): SecretDeps => ({
       certificates: createCertificates({ custody, phones, audit, now }),
       operators: createOperators({
         redis,
@@ -135,3 +130,5 @@ export const openOperatorsRooms = (options: {
     }),
   };
 };
+
+export type OperatorsRooms = ReturnType<typeof openOperatorsRooms>;
