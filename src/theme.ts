@@ -46,6 +46,9 @@ const variables = (scheme: Colours): string =>
 const base = `
 *{box-sizing:border-box}
 html{scroll-padding-top:1.5rem;-webkit-text-size-adjust:100%;text-size-adjust:100%}
+body{margin:0;background:var(--paper);color:var(--ink)}
+h1,h2,h3{font-family:var(--title);font-weight:600;line-height:1.2;text-wrap:balance}
+code,pre{font-family:var(--code);font-size:.875em}
 a{color:var(--accent);text-underline-offset:.18em;text-decoration-thickness:.06em}
 a:hover{text-decoration-thickness:.12em}
 :focus-visible{outline:3px solid var(--accent);outline-offset:3px;border-radius:3px}
@@ -54,6 +57,9 @@ main:focus{outline:none}
 .skip:focus{top:0}
 .brand{display:flex;align-items:center;gap:.6rem;font:600 1.45rem/1.2 var(--title);color:inherit;text-decoration:none}
 .flourish{width:3.4rem;height:1.7rem;color:var(--accent);flex:none}
+.banner{margin:0 0 1.25rem;padding:.9rem 1.15rem;border:1px solid var(--line);border-left:.35rem solid var(--accent);border-radius:.4rem;background:var(--raised)}
+.banner.good{border-left-color:var(--good)}
+.banner.bad{border-left-color:var(--bad)}
 .quiet{color:var(--quiet)}`;
 
 /**

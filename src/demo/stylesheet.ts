@@ -6,19 +6,16 @@ import { createAssets } from '../pages/assets.ts';
 import { codeColours, icon, themeCss } from '../theme.ts';
 
 const stylesheet = `${themeCss([codeColours])}
-body{margin:0;background:var(--paper);color:var(--ink);font:1rem/1.6 var(--text)}
+body{font:1rem/1.6 var(--text)}
 .top,main,footer{max-width:60rem;margin-inline:auto;padding-inline:1.25rem}
 .top{display:flex;flex-wrap:wrap;align-items:center;justify-content:space-between;gap:.25rem 2rem;padding-block:1.25rem;border-bottom:1px solid var(--line)}
 .top p{margin:0}
 main{padding-block:clamp(1.75rem,5vw,3rem) 3rem}
-h1,h2,h3{line-height:1.2;text-wrap:balance;font-weight:600}
-h1,h2{font-family:var(--title)}
 h1{font-size:clamp(1.9rem,1.4rem + 2.2vw,2.8rem);margin:0 0 1.1rem;letter-spacing:-.01em}
 h2{font-size:1.55rem;margin:0 0 .6rem}
-h3{font-size:.95rem;margin:1.2rem 0 .5rem}
+h3{font-family:inherit;font-size:.95rem;margin:1.2rem 0 .5rem}
 p{max-width:44rem;margin:0 0 1rem}
 .lead{font-size:1.15rem;line-height:1.5}
-code,pre{font-family:var(--code);font-size:.875em}
 p code,li code,td code,dd code{overflow-wrap:anywhere}
 pre{margin:0;padding:.9rem 1.1rem;background:var(--raised);border:1px solid var(--line);border-radius:.5rem;line-height:1.55;font-size:.79rem;white-space:pre-wrap;overflow-wrap:anywhere;tab-size:2}
 pre code{font-size:1em}
@@ -46,12 +43,9 @@ details[open]>summary{border-bottom:1px solid var(--line)}
 summary:focus-visible{outline-offset:-3px;border-radius:.5rem}
 .inside{padding:1.1rem 1rem 0}
 .inside>:last-child{margin-bottom:1.1rem}
-.banner{margin:0 0 1.5rem;padding:1rem 1.25rem;border:1px solid var(--line);border-left:.35rem solid var(--accent);border-radius:.4rem;background:var(--raised)}
 .banner p{margin:0}
 .banner p+p{margin-top:.4rem}
 .banner strong{font-size:1.1rem}
-.banner.good{border-left-color:var(--good)}
-.banner.bad{border-left-color:var(--bad)}
 .checks{list-style:none;margin:0 0 1rem;padding:0;max-width:44rem}
 .checks li{display:grid;grid-template-columns:6.2rem minmax(0,1fr);gap:.8rem;padding:.4rem 0;border-top:1px solid var(--line)}
 .checks li:last-child{border-bottom:1px solid var(--line)}

@@ -6,7 +6,7 @@
 import { themeCss } from '../../theme.ts';
 
 export const stylesheet = `${themeCss([])}
-body{margin:0 auto;max-width:82rem;padding-inline:1.25rem;background:var(--paper);color:var(--ink);font:1rem/1.6 var(--text)}
+body{margin:0 auto;max-width:82rem;padding-inline:1.25rem;font:1rem/1.6 var(--text)}
 .top{display:flex;flex-wrap:wrap;align-items:center;justify-content:space-between;gap:.25rem 2rem;max-width:none;padding-block:1.25rem;border-bottom:1px solid var(--line)}
 nav{padding-block:1.25rem;border-bottom:1px solid var(--line)}
 nav p{margin:0;font-size:.8rem}
@@ -14,7 +14,6 @@ nav ul{list-style:none;margin:0 0 .9rem;padding:0;display:grid;grid-template-col
 nav a{display:block;padding:.22rem 0;color:inherit;text-decoration:none}
 nav a:hover{color:var(--accent);text-decoration:underline}
 main{min-width:0;padding-block:1.5rem 3rem}
-h1,h2,h3{font-family:var(--title);font-weight:600;line-height:1.2;text-wrap:balance}
 h1{font-size:clamp(2rem,1.4rem + 2.6vw,3.1rem);margin:2rem 0 .8rem}
 h2{font-size:1.75rem;margin:0 0 .9rem}
 h3{font-size:1.22rem;margin:2.2rem 0 .7rem}
@@ -24,7 +23,6 @@ ol{padding-left:1.4rem}
 main li+li{margin-top:.4rem}
 .lead{font-size:1.2rem;line-height:1.5}
 section+section{margin-top:3.5rem}
-code,pre{font-family:var(--code);font-size:.875em}
 p code,li code{overflow-wrap:anywhere}
 pre{margin:0 0 1rem;padding:.9rem 1.1rem;background:var(--raised);border:1px solid var(--line);border-radius:.5rem;line-height:1.55;white-space:pre-wrap;overflow-wrap:anywhere}
 pre code{font-size:1em}
