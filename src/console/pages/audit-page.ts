@@ -1,32 +1,22 @@
 /** The audit log. */
 import { html } from 'hono/html';
-import { type AuditEntry, type AuditPage, auditActions } from '../../operators/audit.ts';
+import { type AuditAction, type AuditEntry, type AuditPage, auditActions } from '../../operators/audit.ts';
 import type { ConsoleSession } from '../deps.ts';
 import type { FilterForm } from '../filter.ts';
 import { createFields, filterForm } from './filter-form.ts';
 import { layOut } from './layout.ts';
-import { fullTime, type Html, nothing, pagedList, timeOf } from './markup.ts';
+import { fullTime, type Html, linkTo, nothing, pagedList, timeOf } from './markup.ts';
 
-/** A link where there is a page about the target. */
-const targetCell = ({ action, target }: AuditEntry): string | Html => {
-  if (target === undefined) return '';
-  switch (action) {
-    case 'replay':
-    case 'cancel':
-    case 'view-sensitive':
-    case 'callback-replay':
-      return html`<a class="code" href="/admin/transactions/${encodeURIComponent(target)}">${target}</a>`;
-    case 'workflow-cancel':
-    case 'workflow-again':
-      return html`<a class="code" href="/admin/workflows/${encodeURIComponent(target)}">${target}</a>`;
-    case 'bulk-replay':
-    case 'bulk-cancel':
-    case 'bulk-stop':
-    case 'bulk-end':
-      return html`<a class="code" href="/admin/replays/${encodeURIComponent(target)}">${target}</a>`;
-    default:
-      return target;
-  }
+/** Where there is a page about the target. */
+const subjects: Readonly<Partial<Record<AuditAction, Parameters<typeof linkTo>[0]>>> = {
+  ...{ replay: 'transactions', cancel: 'transactions', 'view-sensitive': 'transactions' },
+  ...{ 'callback-replay': 'transactions', 'workflow-cancel': 'workflows', 'workflow-again': 'workflows' },
+  ...{ 'bulk-replay': 'replays', 'bulk-cancel': 'replays', 'bulk-stop': 'replays', 'bulk-end': 'replays' },
+};
+
+const targetCell = ({ action, target = '' }: AuditEntry): string | Html => {
+  const subject = target === '' ? undefined : subjects[action];
+  return subject === undefined ? target : linkTo(subject, target);
 };
 
 const row = (entry: AuditEntry): Html => {

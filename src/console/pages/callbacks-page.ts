@@ -5,7 +5,17 @@ import type { ConsoleSession } from '../deps.ts';
 import type { ShownCallback } from '../redaction.ts';
 import { createFields, filterForm, listOf } from './filter-form.ts';
 import { layOut } from './layout.ts';
-import { cardTable, csrfField, fullTime, type Html, nothing, pagedList, queryOf, timeOf } from './markup.ts';
+import {
+  cardTable,
+  csrfField,
+  fullTime,
+  type Html,
+  linkTo,
+  nothing,
+  pagedList,
+  queryOf,
+  timeOf,
+} from './markup.ts';
 import { type Notice, noticeBanner } from './notices.ts';
 
 /** @param more Hidden fields. */
@@ -70,8 +80,8 @@ const subject = ({
   key,
 }: ShownCallback): Html =>
   process === undefined
-    ? html`<a class="code" href="/admin/transactions/${encodeURIComponent(msspTransId)}">${msspTransId}</a><span class="sub">${event}, attempt ${attempt}</span>`
-    : html`<a class="code" href="/admin/workflows/${encodeURIComponent(instanceId)}">${process}</a><span class="sub">${[event, step, key].filter(Boolean).join(', ')}</span>`;
+    ? html`${linkTo('transactions', msspTransId)}<span class="sub">${event}, attempt ${attempt}</span>`
+    : html`${linkTo('workflows', instanceId, process)}<span class="sub">${[event, step, key].filter(Boolean).join(', ')}</span>`;
 
 const deadRow = ({ session, apId }: CallbacksModel, callback: ShownCallback): Html => {
   const { id, tries, problem, triedAt = 0, host } = callback;

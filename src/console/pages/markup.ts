@@ -89,6 +89,10 @@ export const queryOf = (fields: Readonly<Record<string, string | undefined>>): s
   return given.size === 0 ? '' : `?${given}`;
 };
 
+/** To the page of one. */
+export const linkTo = (subject: 'transactions' | 'workflows' | 'replays', id: string, text = id): Html =>
+  html`<a class="code" href="/admin/${subject}/${encodeURIComponent(id)}">${text}</a>`;
+
 /** @param choices Values, or values with what is shown for them. */
 export const options = (
   choices: readonly (string | readonly [value: string, label: string])[],

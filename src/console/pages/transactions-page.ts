@@ -18,6 +18,7 @@ import {
   duration,
   type Heading,
   type Html,
+  linkTo,
   nothing,
   pagedList,
   queryOf,
@@ -138,7 +139,7 @@ const pickAll = html`<label for="pick-all" class="unseen">Select all on this pag
 const transactionRow = (row: ShownRow, names: readonly ColumnName[], mayPick: boolean): Html => {
   const { msspTransId: id } = row;
   const box = html`<td role="cell" class="pick"><label for="pick-${id}" class="unseen">Select ${id}</label><input id="pick-${id}" type="checkbox" name="id" value="${id}" form="picked"></td>`;
-  return html`<tr role="row" data-id="${id}">${mayPick ? box : nothing}<th scope="row" role="rowheader" class="first nowrap"><a class="code" href="/admin/transactions/${encodeURIComponent(id)}">${id}</a></th>${names.map((name) => cell(columns[name], row))}</tr>`;
+  return html`<tr role="row" data-id="${id}">${mayPick ? box : nothing}<th scope="row" role="rowheader" class="first nowrap">${linkTo('transactions', id)}</th>${names.map((name) => cell(columns[name], row))}</tr>`;
 };
 
 export const transactionTable = (caption: string, rows: readonly ShownRow[], names: readonly ColumnName[]) =>

@@ -8,7 +8,17 @@ import type { ConsoleSession } from '../deps.ts';
 import type { ShownChild, WorkflowDetail, WorkflowEvent } from '../workflow-detail.ts';
 import { layOut } from './layout.ts';
 import { machineSvg, valueText } from './machine-chart.ts';
-import { cardTable, csrfField, fullTime, type Html, nothing, reasonField, tiles, timeOf } from './markup.ts';
+import {
+  cardTable,
+  csrfField,
+  fullTime,
+  type Html,
+  linkTo,
+  nothing,
+  reasonField,
+  tiles,
+  timeOf,
+} from './markup.ts';
 import { type Notice, noticeBanner } from './notices.ts';
 import { statusMark } from './workflows-page.ts';
 
@@ -29,9 +39,7 @@ const mayOrder = ({ session, detail }: WorkflowModel): boolean =>
   detail.instance.status === 'open' && includesRole(session.operator.role, 'operator');
 
 const transactionLink = (msspTransId: string | undefined): Html =>
-  msspTransId === undefined
-    ? nothing
-    : html`<a class="code" href="/admin/transactions/${encodeURIComponent(msspTransId)}">${msspTransId}</a>`;
+  msspTransId === undefined ? nothing : linkTo('transactions', msspTransId);
 
 const kinds: Readonly<Partial<Record<string, string>>> = {
   open: 'running',

@@ -8,7 +8,7 @@ import type { WorkflowRow } from '../workflow-detail.ts';
 import { createFields, filterForm, listOf } from './filter-form.ts';
 import { layOut } from './layout.ts';
 import { valueText } from './machine-chart.ts';
-import { banner, type Html, nothing, pagedList, timeOf } from './markup.ts';
+import { banner, type Html, linkTo, nothing, pagedList, timeOf } from './markup.ts';
 
 export interface WorkflowsModel {
   readonly session: ConsoleSession;
@@ -52,7 +52,7 @@ export const statusMark = (status: string): Html => {
 };
 
 const rowOf = ({ instanceId, id, name, version, status, state, apId, createdAt }: WorkflowRow): Html =>
-  html`<tr role="row" data-id="${instanceId}"><th scope="row" role="rowheader" class="first"><a class="code" href="/admin/workflows/${encodeURIComponent(instanceId)}">${id}</a></th><td role="cell" class="second end">${statusMark(status)}</td><td role="cell" class="nowrap">${timeOf(createdAt)}</td><td role="cell">${name}<span class="sub">version ${version}</span></td><td role="cell">${apId || '—'}</td><td role="cell" class="code wide">${valueText(state)}</td></tr>`;
+  html`<tr role="row" data-id="${instanceId}"><th scope="row" role="rowheader" class="first">${linkTo('workflows', instanceId, id)}</th><td role="cell" class="second end">${statusMark(status)}</td><td role="cell" class="nowrap">${timeOf(createdAt)}</td><td role="cell">${name}<span class="sub">version ${version}</span></td><td role="cell">${apId || '—'}</td><td role="cell" class="code wide">${valueText(state)}</td></tr>`;
 
 export const workflowsPage = (model: WorkflowsModel): string => {
   const { session, read, rows, next, isFirst } = model;
