@@ -87,6 +87,18 @@ export const startApiStage = async (redis: TestRedis, charts: TestProductOptions
     cookies: cookies as Record<Somebody, string>,
     csrf: csrf as Record<Somebody, string>,
     fetch,
+    /** Sends a form of a page. */
+    post: (
+      who: Somebody,
+      path: string,
+      fields: Record<string, string>,
+      headers: Record<string, string> = {},
+    ): Promise<Response> =>
+      fetch(path, {
+        method: 'POST',
+        headers: { host: 'test', origin: 'http://test', cookie: cookies[who] ?? '', ...headers },
+        body: new URLSearchParams({ csrf: csrf[who] ?? '', ...fields }),
+      }),
     /** As somebody who is logged in, with the token against forged requests. */
     ask: async (
       who: Somebody | 'nobody',

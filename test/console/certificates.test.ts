@@ -140,11 +140,7 @@ describe('the certificates of a number', () => {
 
 describe('the page of certificates', () => {
   const post = (what: string, fields: Record<string, string>) =>
-    stage.fetch(`/admin/certificates/${what}`, {
-      method: 'POST',
-      headers: { cookie: stage.cookies.operator, origin: 'http://test', host: 'test' },
-      body: new URLSearchParams({ csrf: stage.csrf.operator, ...fields }),
-    });
+    stage.post('operator', `/admin/certificates/${what}`, fields);
   const page = async (query: string): Promise<string> =>
     (await stage.ask('operator', 'GET', `/admin/certificates${query}`)).text;
 

@@ -31,11 +31,7 @@ const get = async (who: Somebody, path: string): Promise<string> =>
 
 /** Sends a form of the list. @returns Status, and where it leads to. */
 const send = async (who: Somebody, path: string, fields: Record<string, string>, referer = '') => {
-  const answer = await stage.fetch(path, {
-    method: 'POST',
-    headers: { cookie: stage.cookies[who], referer },
-    body: new URLSearchParams({ csrf: stage.csrf[who], ...fields }),
-  });
+  const answer = await stage.post(who, path, fields, { referer });
   return { status: answer.status, to: answer.headers.get('location'), text: await answer.text() };
 };
 

@@ -113,8 +113,8 @@ describe('a token', () => {
       last = await stage.ask('admin', 'POST', mine, {});
     }
     expect(last).toMatchObject({ status: 409, body: { error: 'too-many' } });
-    const fields = { csrf: stage.csrf.operator, name: 'the-operator', label: 'x', days: '1' };
-    const page = await send('/admin/tokens', fields, { cookie: stage.cookies.operator });
+    const fields = { name: 'the-operator', label: 'x', days: '1' };
+    const page = await stage.post('operator', '/admin/tokens', fields);
     expect(page.status).toBe(422);
     expect(await page.text()).toContain('The user has 20 tokens. End one first.');
   });
@@ -178,10 +178,8 @@ describe('a session', () => {
     });
     const cookie = `paraph_admin=${link.kind === 'in' ? link.cookie : ''}`;
     expect(await statusWith({ cookie })).toBe(200);
-    const { operator, admin } = stage.cookies;
-    const { csrf } = stage;
-    expect((await send('/admin/links/end', { csrf: csrf.operator }, { cookie: operator })).status).toBe(403);
-    const ended = await send('/admin/links/end', { csrf: csrf.admin }, { cookie: admin });
+    expect((await stage.post('operator', '/admin/links/end', {})).status).toBe(403);
+    const ended = await stage.post('admin', '/admin/links/end', {});
     expect([ended.status, ended.headers.get('location')]).toEqual([303, '/admin/users?notice=links-ended']);
     expect(await statusWith({ cookie })).toBe(401);
   });

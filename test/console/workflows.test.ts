@@ -270,14 +270,7 @@ describe('workflows in the console', () => {
     const page = path.replace('/api', '');
     expect((await stage.ask('operator', 'POST', `${path}/cancel`, {})).status).toBe(400);
     expect((await stage.ask('viewer', 'POST', `${path}/cancel`, { reason: 'Wrong' })).status).toBe(403);
-    const form = await stage.fetch(`${page}/cancel`, {
-      method: 'POST',
-      headers: {
-        ...{ cookie: stage.cookies.operator, 'content-type': 'application/x-www-form-urlencoded' },
-        ...{ origin: 'http://test' },
-      },
-      body: new URLSearchParams({ csrf: stage.csrf.operator, reason: 'The wrong contract' }),
-    });
+    const form = await stage.post('operator', `${page}/cancel`, { reason: 'The wrong contract' });
     expect([form.status, form.headers.get('location')]).toEqual([303, `${page}?notice=workflow-cancelled`]);
     const ended = await until('cancel-1', ({ instance }) => instance.status === 'cancelled');
     expect([ended.instance.state, states(ended)]).toEqual(['cancelled', ['withdrawn']]);
@@ -341,14 +334,7 @@ describe('workflows in the console', () => {
     const order = ['POST', page.replace('/admin', '/admin/api').concat('/cancel'), { reason: 'x' }] as const;
     const late = await stage.ask('operator', ...order);
     expect([late.status, late.body.error]).toEqual([409, 'too-late']);
-    const form = await stage.fetch(`${page}/cancel`, {
-      method: 'POST',
-      headers: {
-        ...{ cookie: stage.cookies.operator, 'content-type': 'application/x-www-form-urlencoded' },
-        ...{ origin: 'http://test' },
-      },
-      body: new URLSearchParams({ csrf: stage.csrf.operator, reason: 'x' }),
-    });
+    const form = await stage.post('operator', `${page}/cancel`, { reason: 'x' });
     const location = form.headers.get('location') ?? '';
     expect(location).toBe(`${page}?notice=workflow-too-late`);
     const { text } = await stage.ask('operator', 'GET', location);

@@ -10,6 +10,7 @@ import {
   csrfField,
   fullTime,
   type Html,
+  hiddenFields,
   linkTo,
   nothing,
   pagedList,
@@ -85,7 +86,7 @@ const subject = ({
 
 const deadRow = ({ session, apId }: CallbacksModel, callback: ShownCallback): Html => {
   const { id, tries, problem, triedAt = 0, host } = callback;
-  const back = html`<input type="hidden" name="list" value="${apId}">`;
+  const back = hiddenFields({ list: apId });
   return html`<tr role="row" data-id="${id}"><th scope="row" role="rowheader" class="nowrap first">${timeOf(triedAt)}</th><td role="cell" class="wide"><span>${callback.apId}</span><span class="sub code">${host ?? 'no callback any more'}</span></td><td role="cell" class="wide">${subject(callback)}</td><td role="cell" class="wide">${problem ?? ''}</td><td role="cell" class="number" data-label="tries">${tries}</td><td role="cell" class="end">${replayForm(session, callback, back)}</td></tr>`;
 };
 

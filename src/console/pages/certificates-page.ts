@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import { revocationReasons } from '../../operators/certificates.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { layOut } from './layout.ts';
-import { cardTable, csrfField, fullTime, type Html, invalid, nothing, options, timeOf } from './markup.ts';
+import { cardTable, fullTime, type Html, hiddenFields, invalid, nothing, options, timeOf } from './markup.ts';
 import { type Notice, noticeBanner } from './notices.ts';
 
 export interface ShownCertificate {
@@ -82,7 +82,7 @@ export const certificatesPage = ({
   isWrong,
   notice,
 }: CertificatesModel): string => {
-  const hidden = html`${csrfField(session.csrf)}<input type="hidden" name="msisdn" value="${msisdn}">`;
+  const hidden = hiddenFields({ csrf: session.csrf, msisdn });
   return layOut({
     title: isWrong ? 'Error: Certificates' : 'Certificates',
     session,

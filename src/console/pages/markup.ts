@@ -80,7 +80,10 @@ export const count = (number: number): string => String(number).replaceAll(/\B(?
 export const counted = (number: number, one: string, many = `${one}s`): string =>
   `${count(number)} ${number === 1 ? one : many}`;
 
-export const csrfField = (csrf: string): Html => html`<input type="hidden" name="csrf" value="${csrf}">`;
+export const hiddenFields = (fields: Readonly<Record<string, string | number | undefined>>): Html =>
+  html`${Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}`;
+
+export const csrfField = (csrf: string): Html => hiddenFields({ csrf });
 
 /** `?state=failed&…` without what is empty, or nothing. */
 export const queryOf = (fields: Readonly<Record<string, string | undefined>>): string => {

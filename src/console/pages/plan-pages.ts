@@ -20,6 +20,7 @@ import {
   duration,
   facts,
   type Html,
+  hiddenFields,
   invalid,
   nothing,
   queryOf,
@@ -131,8 +132,7 @@ const question = (model: PlanModel): Html => {
   const { replayable, numbers } = plan;
   const { verb, note, rate, button } = words[kind];
   return html`<form class="ask narrow" method="post" action="/admin/replays">${csrfField(session.csrf)}
-${Object.entries(form).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
-<input type="hidden" name="kind" value="${kind}"><input type="hidden" name="ids" value="${ids.join(' ')}"><input type="hidden" name="expected" value="${replayable}">
+${hiddenFields({ ...form, kind, ids: ids.join(' '), expected: replayable })}
 <h2>${verb} ${counted(replayable, 'transaction')}</h2>
 <p>This ${kind === 'replay' ? 'prompts' : 'concerns'} ${counted(numbers, 'person', 'people')}. ${note}</p>
 ${orderFields(model, true, rate, [0.01, 1000], rateHint(model, Number(perSecond)))}
@@ -203,7 +203,7 @@ const callbackQuestion = (model: CallbackPlanModel): Html => {
       : 'A low rate spares the receiver.';
   const { min, max } = callbacksPerSecond;
   return html`<form class="ask narrow" method="post" action="/admin/callbacks/replay">${csrfField(session.csrf)}
-<input type="hidden" name="apId" value="${apId}"><input type="hidden" name="to" value="${to}">
+${hiddenFields({ apId, to })}
 <h2>Replay ${counted(plan.found, 'callback')}</h2>
 <p>Each begins with its first try again. The receiver can detect repeated callbacks by their <code>webhook-id</code>.</p>
 ${orderFields(model, false, 'Callbacks in a second, at most', [min, max], hint)}

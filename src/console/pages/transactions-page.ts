@@ -6,7 +6,7 @@ import { faultCodes, faultTable } from '../../protocol/fault.ts';
 import { profileNames } from '../../protocol/requests.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { maxExported } from '../export.ts';
-import { type FilterForm, type ReadFilter, states } from '../filter.ts';
+import { type ReadFilter, states } from '../filter.ts';
 import { type ShownRow, seesPeople } from '../redaction.ts';
 import { createFields, filterForm, listOf } from './filter-form.ts';
 import { layOut } from './layout.ts';
@@ -18,6 +18,7 @@ import {
   duration,
   type Heading,
   type Html,
+  hiddenFields,
   linkTo,
   nothing,
   pagedList,
@@ -169,16 +170,13 @@ const orders = (model: TransactionsModel): Html => {
   if (kinds.length === 0) return nothing;
   // A plan is of all failed or of all open ones, so not of those in one of the open states.
   const ofAll = kinds.filter(() => state === undefined || state === 'failed' || state === 'open');
-  return html`<div><form id="picked" class="picked" method="get" action="/admin/replays/plan">${hiddenFilter(model.read.form)}<input type="hidden" name="picked" value="1"><span class="quiet">Selected<span id="picked-count"></span>:</span>${kinds.map(
+  return html`<div><form id="picked" class="picked" method="get" action="/admin/replays/plan">${hiddenFields(model.read.form)}<input type="hidden" name="picked" value="1"><span class="quiet">Selected<span id="picked-count"></span>:</span>${kinds.map(
     (kind) => html`<button class="plain small" name="kind" value="${kind}">${orderNames[kind][0]} …</button>`,
   )}</form>${ofAll.map(
     (kind) =>
       html`<a href="/admin/replays/plan${queryOf({ ...form, ...(kind === 'cancel' && { kind }) })}">${orderNames[kind][0]} ${state === undefined ? orderNames[kind][1] : 'what this filter shows'} …</a>`,
   )}</div>`;
 };
-
-const hiddenFilter = (form: FilterForm): Html =>
-  html`${Object.entries(form).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}`;
 
 const savedFilters = ({ session: { view } }: TransactionsModel): Html =>
   view.filters.length === 0
@@ -196,13 +194,13 @@ const viewForms = (model: TransactionsModel): Html => {
     const { heading } = columns[name];
     return html`<span class="choice"><input id="c-${name}" type="checkbox" name="column-${name}"${chosen.includes(name) ? html` checked` : ''}><label for="c-${name}">${typeof heading === 'string' ? heading : heading[0]}</label></span>`;
   });
-  const keep = html`<form method="post" action="/admin/view">${csrf}${hiddenFilter(read.form)}<div class="field"><label for="save">Save this filter as</label><input id="save" name="save" type="text" required maxlength="40" autocomplete="off"></div><button class="plain small">Save</button></form>`;
+  const keep = html`<form method="post" action="/admin/view">${csrf}${hiddenFields(read.form)}<div class="field"><label for="save">Save this filter as</label><input id="save" name="save" type="text" required maxlength="40" autocomplete="off"></div><button class="plain small">Save</button></form>`;
   const forget = session.view.filters.map(
     ({ name }) =>
-      html`<form method="post" action="/admin/view">${csrf}${hiddenFilter(read.form)}<input type="hidden" name="forget" value="${name}"><button class="link">Remove “${name}”</button></form>`,
+      html`<form method="post" action="/admin/view">${csrf}${hiddenFields(read.form)}<input type="hidden" name="forget" value="${name}"><button class="link">Remove “${name}”</button></form>`,
   );
   return html`<details id="view"><summary>Columns, saved filters, export</summary><div class="ask columns">
-<form method="post" action="/admin/view">${csrf}${hiddenFilter(read.form)}<input type="hidden" name="columns" value="1"><fieldset><legend>Columns</legend>${boxes}</fieldset><button class="plain small">Show these columns</button></form>
+<form method="post" action="/admin/view">${csrf}${hiddenFields(read.form)}<input type="hidden" name="columns" value="1"><fieldset><legend>Columns</legend>${boxes}</fieldset><button class="plain small">Show these columns</button></form>
 <div>${Object.keys(read.form).length === 0 ? html`<p class="quiet">Narrow the list, then you can save the filter here.</p>` : keep}${forget}
 <p>Export what the filter finds, at most ${count(maxExported)} rows, the newest first: ${(
     ['csv', 'json'] as const

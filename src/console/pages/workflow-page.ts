@@ -13,6 +13,7 @@ import {
   csrfField,
   fullTime,
   type Html,
+  hiddenFields,
   linkTo,
   nothing,
   reasonField,
@@ -55,7 +56,7 @@ const signerRow = (model: WorkflowModel, step: StepView, signer: SignerView): Ht
   const { key, name, state, at, msspTransId, code, reason, undelivered } = signer;
   const again =
     state === 'rests' && mayOrder(model)
-      ? html`<form method="post" action="${pathOf(model)}/again">${csrfField(model.session.csrf)}<input type="hidden" name="step" value="${step.name}"><input type="hidden" name="key" value="${key}"><button type="submit" class="plain small">Ask again<span class="unseen"> ${name || key}</span></button></form>`
+      ? html`<form method="post" action="${pathOf(model)}/again">${csrfField(model.session.csrf)}${hiddenFields({ step: step.name, key })}<button type="submit" class="plain small">Ask again<span class="unseen"> ${name || key}</span></button></form>`
       : nothing;
   return html`<tr role="row"><th scope="row" role="rowheader" class="first">${name || html`<span class="quiet">signer</span>`}<span class="sub">${key}</span></th><td role="cell" class="second end">${mark(state)}${code === undefined ? nothing : html` <span class="quiet">${code}</span>`}${undelivered === undefined ? nothing : html`<span class="sub">mail not delivered</span>`}</td><td role="cell" class="nowrap">${at === undefined ? nothing : timeOf(at)}</td><td role="cell" class="wide">${transactionLink(msspTransId)}${reason === undefined ? nothing : html`<span class="sub">“${reason}”</span>`}</td><td role="cell" class="end">${again}</td></tr>`;
 };
