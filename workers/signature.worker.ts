@@ -245,6 +245,9 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
 
   const eligibleFor = async ({ instance, input }: ActivityArguments<Ask>): Promise<Checked<Eligible>> => {
     const request = requestOf(instance);
+    // What the former owner of the number was asked is not for the eyes of the next one.
+    if (instance.createdAt < custody.ownerOf(request.msisdn.number).since)
+      return { ok: false, fault: fault(404, 'The number has a new owner since the request') };
     const allowed = providers.checkStored(request);
     return allowed.ok ? eligibility(request, subscribers, input.chosen) : allowed;
   };

@@ -98,6 +98,21 @@ describe('the certificate of a phone', () => {
     expect(await phone.prompts()).toEqual([]);
   });
 
+  it('is not that of the next owner for what the former one was asked: a replay shows nothing', async () => {
+    const msisdn = newNumber();
+    await stage.enrol(msisdn);
+    const id = await stage.product.submit({ msisdn, text: 'For the former owner', timeoutSeconds: 1 });
+    await stage.ended(id, '_208');
+    await custody().reassignNumber(msisdn.slice(1));
+    await knownAs('INACTIVE', msisdn);
+    await stage.product.api.phoneAdmin.forgetOwner(msisdn.slice(1));
+    const phone = await stage.enrol(msisdn);
+    await stage.product.replay(id);
+    await stage.ended(id, '_404');
+    expect(await phone.prompts()).toEqual([]);
+    await stage.ended(await signWith(phone, msisdn), '500');
+  });
+
   it('is asked for again near the end that the record of the phone has, and the record is put right', async () => {
     const msisdn = newNumber();
     const phone = await stage.enrol(msisdn);
