@@ -22,9 +22,10 @@ import {
   ownIdOf,
   ownIdPattern,
   tenantLength,
+  type WorkflowStatus,
 } from '../src/workflows/contract.ts';
 import { statusOfEnd } from '../src/workflows/ends.ts';
-import { createListing, peopleOf, type WorkflowStatus } from '../src/workflows/listing.ts';
+import { createListing, peopleOf } from '../src/workflows/listing.ts';
 import { type ProcessData, processName } from '../src/workflows/stock-process.ts';
 import type { createTurns } from './fairness.ts';
 

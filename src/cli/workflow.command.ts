@@ -4,7 +4,7 @@
  */
 import type { Command } from 'commander';
 import type { WorkflowDetail, WorkflowRow } from '../console/workflow-detail.ts';
-import type { WorkflowStatus } from '../workflows/listing.ts';
+import { statuses } from '../workflows/contract.ts';
 import { type Admin, addAdminAction, type ListFlags, reportList } from './admin.ts';
 import { type AddCommand, type CliContext, type Done, ok, type Report, UsageError } from './context.ts';
 import { type Column, fieldsText, listFields } from './screen.ts';
@@ -23,8 +23,6 @@ interface SendFlags {
   readonly key?: string;
   readonly reason?: string;
 }
-
-const statuses = ['open', 'completed', 'failed', 'cancelled'] as const satisfies readonly WorkflowStatus[];
 
 /** `open.waiting`, `a.b + c.d` */
 const stateText = (value: unknown): string => {

@@ -64,5 +64,3 @@ export const createConsole = (deps: ConsoleDeps) => {
     endWaiting: streams.close,
   };
 };
-
-export type Console = ReturnType<typeof createConsole>;

@@ -29,6 +29,9 @@ export const tenantLength = 12;
 /** Stands for an application in ids: twelve characters of the base64url of SHA-256(AP_ID). */
 export const tenantOf = (apId: string): string => hash('sha256', apId, 'base64url').slice(0, tenantLength);
 
+export const statuses = ['open', 'completed', 'failed', 'cancelled'] as const;
+export type WorkflowStatus = (typeof statuses)[number];
+
 /** Between name and own id: no name of a workflow holds two dashes in a row, or ends with one. */
 const separator = '--';
 

@@ -4,7 +4,7 @@ import { outputOfProcess } from '../../machines/process-report.ts';
 import type { Workflow } from '../engine/define.ts';
 import type { Instance } from '../engine/engine.ts';
 import { resume } from '../engine/interpret.ts';
-import type { WorkflowStatus } from './listing.ts';
+import type { WorkflowStatus } from './contract.ts';
 import { processName } from './stock-process.ts';
 
 /** An instance that ends in a top state of this name has this status. */

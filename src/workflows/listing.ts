@@ -17,12 +17,16 @@
  */
 import type { Queue } from 'bullmq';
 import type { RedisClient } from '../redis/connect.ts';
-import { isInstanceOf, ownPartOf, tenantLength, tenantOf } from './contract.ts';
+import {
+  isInstanceOf,
+  ownPartOf,
+  statuses,
+  tenantLength,
+  tenantOf,
+  type WorkflowStatus,
+} from './contract.ts';
 import { maxPeople } from './definition.ts';
 import { processName } from './stock-process.ts';
-
-export const statuses = ['open', 'completed', 'failed', 'cancelled'] as const;
-export type WorkflowStatus = (typeof statuses)[number];
 
 export interface ListedInstance {
   readonly id: string;

@@ -17,10 +17,11 @@ import {
   ownIdOf,
   ownIdPattern,
   tenantPrefixOf,
+  type WorkflowStatus,
   workflowDataSchema,
 } from './contract.ts';
 import { asEnded, failedOutput, statusOf } from './ends.ts';
-import { createListing, type ListFilter, listInstances, peopleOf, type WorkflowStatus } from './listing.ts';
+import { createListing, type ListFilter, listInstances, peopleOf } from './listing.ts';
 import { type OpenSigner, readOpenSigners } from './open-signers.ts';
 import { processName } from './stock-process.ts';
 

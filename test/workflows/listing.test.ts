@@ -6,14 +6,8 @@ import { defineWorkflow } from '../../src/engine/define.ts';
 import { spreadOver } from '../../src/engine/engine.ts';
 import type { WorkflowWorker } from '../../src/engine/worker.ts';
 import type { Shard } from '../../src/transactions/shards.ts';
-import { instanceIdOf } from '../../src/workflows/contract.ts';
-import {
-  createListing,
-  listInstances,
-  type Noted,
-  peopleOf,
-  type WorkflowStatus,
-} from '../../src/workflows/listing.ts';
+import { instanceIdOf, type WorkflowStatus } from '../../src/workflows/contract.ts';
+import { createListing, listInstances, type Noted, peopleOf } from '../../src/workflows/listing.ts';
 import { createTurns } from '../../workers/fairness.ts';
 import { startWorkflowsWorker } from '../../workers/workflow.worker.ts';
 import { createStage, type Stage } from '../engine/stage.ts';
