@@ -186,6 +186,8 @@ describe('workflows in the console', () => {
     expect(body.entries.map(({ who, action }: Json) => [who, action])).toEqual([
       ['the-operator', 'view-sensitive'],
     ]);
+    const log = await stage.ask('operator', 'GET', `/admin/audit?target=${target}`);
+    expect(log.text).toContain(`href="${page}"`);
     for (const where of [path, page]) {
       const unknown = where.replace(/[^/]+$/, child);
       expect((await stage.ask('admin', 'GET', unknown)).status).toBe(404);
