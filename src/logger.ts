@@ -20,6 +20,7 @@ const secretNames = [
   'password',
   'passwordHash',
   'masterKey',
+  'serviceKey',
   'newMasterKey',
   'serviceKey',
   'privateKey',

@@ -79,7 +79,7 @@ const openService = async (redisUrl: string, masterKey: string) => {
     protocol: createProtocol({ ...defaults.value.protocol, maxTimeoutSeconds }),
     custody: createKeyCustody({
       store: createCustodyStore(redis, prefix),
-      masterKey: Buffer.from(masterKey, 'base64url'),
+      serviceKey: Buffer.from(masterKey, 'base64url'),
       now: Date.now,
     }),
     prepared: [] as Prepared[],

@@ -36,7 +36,7 @@ export const cms: Scenario = {
   run: async ({ small }) => {
     const custody = createKeyCustody({
       store: createMemoryCustodyStore(),
-      masterKey: randomBytes(32),
+      serviceKey: randomBytes(32),
       now: Date.now,
     });
     const ratios: Ratio[] = [];

@@ -69,7 +69,7 @@ interface Target {
 interface DeliverOptions {
   readonly providers: readonly RegisteredProvider[];
   readonly alerts?: readonly AlertRule[];
-  readonly masterKey: Uint8Array;
+  readonly serviceKey: Uint8Array;
   /** To addresses of the configuration. */
   readonly post: Post;
   /** To addresses that applications write into definitions. */
@@ -78,16 +78,16 @@ interface DeliverOptions {
 }
 
 /** Where each receiver is told. */
-const createTargets = ({ providers, alerts = [], masterKey, post, postOutside }: DeliverOptions) => {
+const createTargets = ({ providers, alerts = [], serviceKey, post, postOutside }: DeliverOptions) => {
   const targets = new Map<string, Target>();
   const add = (receiver: string, url: string, secrets: readonly string[]): void =>
     void targets.set(receiver, { url, webhooks: secrets.map((secret) => new Webhook(secret)), post });
   for (const { id, callback } of providers) {
     if (callback === undefined) continue;
-    add(`ap ${id}`, callback.url, callbackSecrets(masterKey, id, callback.secretVersion));
+    add(`ap ${id}`, callback.url, callbackSecrets(serviceKey, id, callback.secretVersion));
   }
   for (const { name, url, secretVersion } of alerts) {
-    add(`alert ${name}`, url, callbackSecrets(masterKey, name, secretVersion, 'alerts'));
+    add(`alert ${name}`, url, callbackSecrets(serviceKey, name, secretVersion, 'alerts'));
   }
   return {
     registered: (receiver: string): Target | undefined => targets.get(receiver),
@@ -99,7 +99,7 @@ const createTargets = ({ providers, alerts = [], masterKey, post, postOutside }:
     at: (apId: string, url: string): Target => {
       const registered = targets.get(`ap ${apId}`);
       const webhooks =
-        registered?.webhooks ?? callbackSecrets(masterKey, apId, 1).map((secret) => new Webhook(secret));
+        registered?.webhooks ?? callbackSecrets(serviceKey, apId, 1).map((secret) => new Webhook(secret));
       const isRegistered =
         registered !== undefined &&
         URL.canParse(url) &&

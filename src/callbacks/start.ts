@@ -14,7 +14,7 @@ export interface CallbackSideOptions
     Omit<FollowerOptions, 'apIds'>,
     Omit<CallbackWorkersOptions, 'blocking' | 'deliver'> {
   readonly providers: readonly RegisteredProvider[];
-  readonly masterKey: Uint8Array;
+  readonly serviceKey: Uint8Array;
   readonly alerts?: readonly AlertRule[];
   readonly lookEveryMs?: number;
   readonly allowedHosts?: readonly string[];

@@ -114,7 +114,7 @@ export const openCustody = async (
 ): Promise<KeyCustody> =>
   createKeyCustody({
     store: createCustodyStore(redis, configuration.queue.prefix),
-    masterKey: (await serviceKeyOf({ redis, configuration }, masterKey)) ?? masterKey,
+    serviceKey: (await serviceKeyOf({ redis, configuration }, masterKey)) ?? masterKey,
     now: context.now,
     vault: vaultIn(context, configuration),
   });
@@ -157,13 +157,13 @@ const openOwnKey = async (
 const openPhones = (
   { now }: CliContext,
   session: OperationsSession,
-  masterKey: Uint8Array,
+  serviceKey: Uint8Array,
   custody: KeyCustody,
   address: () => Promise<string | undefined>,
 ): PhoneAdmin => {
   const { configuration, redis, shards } = session;
   const { admin } = openPhoneAdmin({
-    ...{ redis, masterKey, configuration, now },
+    ...{ redis, serviceKey, configuration, now },
     configured: createSubscriberRegistry(configuration),
     answer: createAnswer(shards, { ...session, now }),
     publicUrl: async () => configuration.publicUrl ?? address(),
@@ -173,7 +173,7 @@ const openPhones = (
 };
 
 /**
- * What is sealed with the master key, or derived from it.
+ * What is sealed with the service key, or derived from it.
  *
  * @throws UsageError when the master key is missing, or not the service's.
  */
@@ -181,26 +181,26 @@ export const openSecrets = async (
   context: CliContext,
   session: OperationsSession,
 ): Promise<SecretDeps & UserDeps & Pick<AdminApiDeps, 'phones'>> => {
-  const masterKey = await openOwnKey(context, session, await existingMasterKey(context));
+  const serviceKey = await openOwnKey(context, session, await existingMasterKey(context));
   const { queue, operations, pki, publicUrl } = session.configuration;
   const store = createCustodyStore(session.redis, queue.prefix);
   const vault = vaultIn(context, session.configuration);
   const custody = createKeyCustody({
-    ...{ store, masterKey, vault, now: context.now },
+    ...{ store, serviceKey, vault, now: context.now },
     pointersOf: pointersUnder(pki.url ?? publicUrl),
   });
-  const admin = openPhones(context, session, masterKey, custody, async () => secrets.operators.address());
-  const secrets: SecretDeps = session.secretsWith({ masterKey, custody, vault, phones: admin });
+  const admin = openPhones(context, session, serviceKey, custody, async () => secrets.operators.address());
+  const secrets: SecretDeps = session.secretsWith({ serviceKey, custody, vault, phones: admin });
   // Without an authority, the keys that sign ID tokens show whether it is the right one.
   for (const { keys } of secrets.tenants) await opened(keys.list());
   // Who owns a number.
   await custody.refresh();
   const { enabled, tenant } = operations.openid;
-  const subjectOf = createSubjects(masterKey, tenant, custody.ownerOf);
+  const subjectOf = createSubjects(serviceKey, tenant, custody.ownerOf);
   return {
     ...secrets,
     phoneLogin: enabled ? { subjectOf } : undefined,
-    phones: createPhoneOrders({ admin, audit: session.audit, masterKey }),
+    phones: createPhoneOrders({ admin, audit: session.audit, serviceKey }),
   };
 };
 

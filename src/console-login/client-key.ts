@@ -1,6 +1,6 @@
 /**
  * The key with which the console proves its identity to the provider (private_key_jwt). It is
- * computed from the master key, so it is the same in all processes, is never stored and never
+ * computed from the service key, so it is the same in all processes, is never stored and never
  * leaves the process.
  *
  * Sources: RFC 7523 3, OpenID Connect Core 9, RFC 8410 7 (the form of the key).
@@ -15,8 +15,8 @@ const pkcs8Ed25519 = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 const lifeSeconds = 60;
 
-export const createClientKey = (masterKey: Uint8Array, now: () => number) => {
-  const seed = Buffer.from(hkdfSync('sha256', masterKey, '', 'paraph console client', 32));
+export const createClientKey = (serviceKey: Uint8Array, now: () => number) => {
+  const seed = Buffer.from(hkdfSync('sha256', serviceKey, '', 'paraph console client', 32));
   const privateKey = createPrivateKey({
     key: Buffer.concat([pkcs8Ed25519, seed]),
     format: 'der',

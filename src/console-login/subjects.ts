@@ -17,8 +17,8 @@ const anyNumber = { hints: [], manualInput: true } as const;
  * @param tenant  Id of the tenant at which users of the console log in.
  * @param ownerOf Of the key custody.
  */
-export const createSubjects = (masterKey: Uint8Array, tenant: string, ownerOf: OwnerOf): SubjectOf => {
-  const pairwise = createPairwise(masterKey, tenant, ownerOf);
+export const createSubjects = (serviceKey: Uint8Array, tenant: string, ownerOf: OwnerOf): SubjectOf => {
+  const pairwise = createPairwise(serviceKey, tenant, ownerOf);
   return (msisdn) => {
     // Test numbers are allowed here.
     const chosen = chooseNumber(msisdn, anyNumber, () => false);

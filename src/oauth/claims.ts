@@ -83,11 +83,11 @@ export type OwnerOf = KeyCustody['ownerOf'];
  * @returns `sub` of an account at a client: 43 characters, equal for all clients of a sector.
  */
 export const createPairwise = (
-  masterKey: Uint8Array,
+  serviceKey: Uint8Array,
   tenant: string,
   ownerOf: OwnerOf,
 ): ((account: string, client: Pick<OauthClient, 'sector'>) => string) => {
-  const key = deriveKey(masterKey, `paraph oidc subjects ${tenant}`);
+  const key = deriveKey(serviceKey, `paraph oidc subjects ${tenant}`);
   return (account, { sector }) => {
     const { version } = ownerOf(account);
     const person = version === 1 ? account : `${account}:${version}`;

@@ -3,7 +3,7 @@
  * ones, and until when logins no longer count. All processes follow within two seconds.
  *
  * Stored in one hash, `<prefix>:oidc:<tenant>:clients`, with a field for each changed client, sealed
- * under the master key. A new secret has 256 random bits, so its SHA-256 is enough; scrypt is for
+ * under the service key. A new secret has 256 random bits, so its SHA-256 is enough; scrypt is for
  * secrets that people choose.
  */
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
@@ -89,10 +89,10 @@ export const createClientChanges = ({
   redis,
   prefix,
   tenant,
-  masterKey,
+  serviceKey,
   now,
 }: TenantStorage & { readonly now: () => number }) => {
-  const sealer = createSealer(masterKey);
+  const sealer = createSealer(serviceKey);
   const key = `${prefix}:oidc:${tenant}:clients`;
   const recordName = (id: string): string => `oidc:${tenant}:client:${id}`;
 

@@ -33,7 +33,7 @@ export interface OauthOptions
   readonly templates: (publicUrl: string) => readonly OauthTenant[];
   /** Asked at the first request: `https://sign.example.com`. */
   readonly publicUrl: () => string;
-  readonly masterKey: Uint8Array;
+  readonly serviceKey: Uint8Array;
   /** Where the keys of ID tokens are made. */
   readonly vault: KeyVault;
   /** Of the key custody. */
@@ -84,7 +84,7 @@ const answerError = (
   jsonError({ error, error_description: describeError('otherRequest', text).description }, status, headers);
 
 export const createOauth = (options: OauthOptions) => {
-  const { settings, masterKey, limiter, isTestNumber, addressOf, now, log } = options;
+  const { settings, serviceKey, limiter, isTestNumber, addressOf, now, log } = options;
   const stopping = new AbortController();
   const tenants = openTenants(() => {
     const publicUrl = options.publicUrl();
@@ -175,7 +175,7 @@ export const createOauth = (options: OauthOptions) => {
 
   const routes = new Hono<Environment>();
   const deps: OauthDeps = { ...options, tenants, limits, checkSecret };
-  const csrfKey = deriveKey(masterKey, 'paraph oidc forms');
+  const csrfKey = deriveKey(serviceKey, 'paraph oidc forms');
   routes.route('/', createParRoutes(deps));
   const interaction = createInteractionRoutes({ ...deps, csrfKey, stopping: stopping.signal });
   routes.route('/', interaction.routes);

@@ -31,7 +31,7 @@ export interface TenantsOptions extends Pick<OauthDeps, 'settings' | 'subscriber
   readonly publicUrl: string;
   readonly redis: RedisClient;
   readonly prefix: string;
-  readonly masterKey: Uint8Array;
+  readonly serviceKey: Uint8Array;
   readonly vault: KeyVault;
   readonly ownerOf: OwnerOf;
   readonly checkSecret: (tenant: Tenant, ...offered: Parameters<CheckSecret>) => ReturnType<CheckSecret>;
@@ -42,15 +42,15 @@ export interface TenantsOptions extends Pick<OauthDeps, 'settings' | 'subscriber
 }
 
 const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOptions): Tenant => {
-  const { settings, publicUrl, redis, prefix, masterKey, now, log } = options;
+  const { settings, publicUrl, redis, prefix, serviceKey, now, log } = options;
   const path = isMain ? '/oidc' : `/oidc/t/${template.id}`;
   const issuer = `${publicUrl}${path}`;
   const clients = new Map(template.clients.map((client) => [client.id, client]));
-  const sealed = { redis, prefix, tenant: template.id, masterKey };
+  const sealed = { redis, prefix, tenant: template.id, serviceKey };
   const store = createSealedStore(sealed);
   const keys = createSigningKeys({ ...sealed, vault: options.vault, settings: settings.keys, now });
   const clientChanges = createClientChanges({ ...sealed, now });
-  const cookieKey = deriveKey(masterKey, `paraph oidc cookies ${template.id}`).toString('base64url');
+  const cookieKey = deriveKey(serviceKey, `paraph oidc cookies ${template.id}`).toString('base64url');
 
   /** By an order for the client, or because the number has another owner since. */
   const endedBefore = (clientId: string, account?: string): number =>
@@ -119,7 +119,7 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
     path,
     clients,
     store,
-    subjectOf: createPairwise(masterKey, template.id, options.ownerOf),
+    subjectOf: createPairwise(serviceKey, template.id, options.ownerOf),
     secretsOf: async (client) => {
       await tenant.provider();
       return secretsOf(client, changes.get(client.id));

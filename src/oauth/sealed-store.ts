@@ -3,7 +3,7 @@
  *
  * Read access to Redis must not be enough to log in as somebody. A record is therefore found under
  * a keyed hash (HMAC) of its handle, and its content is encrypted (AES-256-GCM) under a key derived
- * from the master key. The name of the record is authenticated with it, so records cannot be
+ * from the service key. The name of the record is authenticated with it, so records cannot be
  * exchanged.
  *
  * Keys: `<prefix>:oidc:<tenant>:<kind>:{<hash>}`; with `:used` behind it for what can be used once.
@@ -31,12 +31,12 @@ export interface TenantStorage {
   readonly redis: RedisClient;
   readonly prefix: string;
   readonly tenant: string;
-  readonly masterKey: Uint8Array;
+  readonly serviceKey: Uint8Array;
 }
 
-export const createSealedStore = ({ redis, prefix, tenant, masterKey }: TenantStorage) => {
-  const { seal, open } = createJsonSealer(deriveKey(masterKey, `paraph oidc records ${tenant}`));
-  const handleKey = deriveKey(masterKey, `paraph oidc handles ${tenant}`);
+export const createSealedStore = ({ redis, prefix, tenant, serviceKey }: TenantStorage) => {
+  const { seal, open } = createJsonSealer(deriveKey(serviceKey, `paraph oidc records ${tenant}`));
+  const handleKey = deriveKey(serviceKey, `paraph oidc handles ${tenant}`);
 
   /** The hash under which a handle is stored; also for names of other keys, such as rate limits. */
   const hashOf = (handle: string): string =>

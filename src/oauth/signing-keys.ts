@@ -7,7 +7,7 @@
  *
  * Stored in one hash, `<prefix>:oidc:<tenant>:keys`, with a field for each key: `RSA:0`, `EC:0`,
  * `OKP:0`, `RSA:1` … A field is written once. It holds the time from which the key signs, and the
- * private key, or its name in a token, sealed under the master key.
+ * private key, or its name in a token, sealed under the service key.
  */
 import { calculateJwkThumbprint, exportJWK, type JWK } from 'jose';
 import type { ExternalSigningKey } from 'oidc-provider';
@@ -56,7 +56,7 @@ export const createSigningKeys = ({
   redis,
   prefix,
   tenant,
-  masterKey,
+  serviceKey,
   vault = ownVault,
   settings,
   now,
@@ -66,7 +66,7 @@ export const createSigningKeys = ({
   readonly settings: { readonly publishSeconds: number; readonly keepSeconds: number };
   readonly now: () => number;
 }) => {
-  const sealer = createSealer(masterKey);
+  const sealer = createSealer(serviceKey);
   const hash = `${prefix}:oidc:${tenant}:keys`;
   const recordName = (field: string): string => `oidc:${tenant}:${field}`;
   const opened = new Map<string, OpenKey>();

@@ -22,7 +22,7 @@ import { createViews } from './views.ts';
 interface OperatorsOptions {
   readonly redis: RedisClient;
   readonly prefix: string;
-  readonly masterKey: Uint8Array;
+  readonly serviceKey: Uint8Array;
   readonly now: () => number;
   readonly settings: OperatorSettings;
   readonly limiter: RateLimiter;
@@ -34,7 +34,7 @@ interface OperatorsOptions {
 
 export const createOperators = (options: OperatorsOptions) => {
   const { settings, limiter, audit } = options;
-  const sealed = createSealed(options.masterKey);
+  const sealed = createSealed(options.serviceKey);
   const common = { ...options, sealed };
   const views = createViews(common);
   const users = createUsers({ ...common, configured: settings.users, views });

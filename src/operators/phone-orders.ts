@@ -12,13 +12,13 @@ import type { Operator } from './operator.ts';
 interface PhoneOrdersOptions {
   readonly admin: PhoneAdmin;
   readonly audit: Pick<Audit, 'record'>;
-  readonly masterKey: Uint8Array;
+  readonly serviceKey: Uint8Array;
 }
 
 export type PhoneOrders = ReturnType<typeof createPhoneOrders>;
 
-export const createPhoneOrders = ({ admin, audit, masterKey }: PhoneOrdersOptions) => {
-  const key = deriveKey(masterKey, 'paraph phone audit');
+export const createPhoneOrders = ({ admin, audit, serviceKey }: PhoneOrdersOptions) => {
+  const key = deriveKey(serviceKey, 'paraph phone audit');
   const targetOf = (msisdn: string): string =>
     `number-${createHmac('sha256', key).update(msisdn).digest('base64url').slice(0, 16)}`;
   return {

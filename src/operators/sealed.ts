@@ -4,7 +4,7 @@
  *
  * Handles (of sessions, links, tokens) are 256 random bits; Redis knows only their HMAC. Contents
  * are encrypted (AES-256-GCM) and bound to their place, so that one record does not fit in the
- * place of another. The keys come from the master key. Not prevented: someone who writes to Redis
+ * place of another. The keys come from the service key. Not prevented: someone who writes to Redis
  * can put back an older record of the same place.
  */
 import { createHmac, randomBytes } from 'node:crypto';
@@ -14,9 +14,9 @@ import type { RedisClient } from '../redis/connect.ts';
 
 export const isHandle = (text: string): boolean => /^[\w-]{43}$/.test(text);
 
-export const createSealed = (masterKey: Uint8Array) => {
-  const { seal, open } = createJsonSealer(deriveKey(masterKey, 'paraph operators records'));
-  const handleKey = deriveKey(masterKey, 'paraph operators handles');
+export const createSealed = (serviceKey: Uint8Array) => {
+  const { seal, open } = createJsonSealer(deriveKey(serviceKey, 'paraph operators records'));
+  const handleKey = deriveKey(serviceKey, 'paraph operators handles');
   return {
     /** 256 bits, 43 characters base64url. */
     newHandle: (): string => randomBytes(32).toString('base64url'),

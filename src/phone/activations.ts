@@ -41,17 +41,17 @@ export type Activations = ReturnType<typeof createActivations>;
 export const createActivations = ({
   redis,
   prefix,
-  masterKey,
+  serviceKey,
   phones,
   now,
 }: {
   readonly redis: RedisClient;
   readonly prefix: string;
-  readonly masterKey: Uint8Array;
+  readonly serviceKey: Uint8Array;
   readonly phones: Pick<Phones, 'read' | 'putNumber'>;
   readonly now: () => number;
 }) => {
-  const sealer = createJsonSealer(deriveKey(masterKey, 'paraph phone activations'));
+  const sealer = createJsonSealer(deriveKey(serviceKey, 'paraph phone activations'));
   const keyOf = (id: string): string => `${prefix}:phone-code:${id}`;
   const placeOf = (id: string): string => `phone code ${id}`;
 

@@ -57,7 +57,7 @@ export interface EnrolmentOptions {
   readonly passkeys: Passkeys;
   readonly prompts: Pick<PhonePrompts, 'tell'>;
   readonly custody: Pick<KeyCustody, 'certify' | 'chain'>;
-  readonly masterKey: Uint8Array;
+  readonly serviceKey: Uint8Array;
   readonly maxPhones: number;
   /** Removes a phone, and revokes its certificates. */
   readonly remove: (phone: Pick<Phone, 'msisdn' | 'id'>) => Promise<void>;
@@ -69,8 +69,8 @@ const gateParts = ({ gate }: EnrolmentRequest): readonly string[] =>
   gate.kind === 'pin' ? [gate.salt, gate.verifier] : [gate.response.id];
 
 export const createEnrolment = (options: EnrolmentOptions) => {
-  const { phones, activations, passkeys, prompts, custody, masterKey, maxPhones, remove, now } = options;
-  const key = deriveKey(masterKey, 'paraph phone enrolment');
+  const { phones, activations, passkeys, prompts, custody, serviceKey, maxPhones, remove, now } = options;
+  const key = deriveKey(serviceKey, 'paraph phone enrolment');
 
   const gateOf = async (
     { gate }: EnrolmentRequest,

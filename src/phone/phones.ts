@@ -139,16 +139,16 @@ export type Phones = ReturnType<typeof createPhones>;
 export const createPhones = ({
   redis,
   prefix,
-  masterKey,
+  serviceKey,
   pinTries,
 }: {
   readonly redis: RedisClient;
   readonly prefix: string;
-  readonly masterKey: Uint8Array;
+  readonly serviceKey: Uint8Array;
   /** Wrong PINs in a row that block a phone. */
   readonly pinTries: number;
 }) => {
-  const sealer = createJsonSealer(deriveKey(masterKey, 'paraph phones'));
+  const sealer = createJsonSealer(deriveKey(serviceKey, 'paraph phones'));
   const keyOf = (msisdn: string): string => `${prefix}:phone:${msisdn}`;
   const placeOf = (msisdn: string, field: string): string => `phone ${msisdn} ${field}`;
   const seal = (msisdn: string, field: string, value: unknown): string =>

@@ -23,11 +23,11 @@ const isGoodFor = (gate: Gate, used: string): boolean =>
 
 export const createPins = ({
   phones,
-  masterKey,
+  serviceKey,
   now,
 }: {
   readonly phones: Phones;
-  readonly masterKey: Uint8Array;
+  readonly serviceKey: Uint8Array;
   readonly now: () => number;
 }) => ({
   enter: async (phone: Phone, verifier: string): Promise<PinResult> => {
@@ -58,7 +58,7 @@ export const createPins = ({
   recover: async (phone: Phone, { code, gate }: RecoveryRequest) => {
     const used = recoveryHash(code);
     const { kind, salt, verifier } = gate;
-    const key = deriveKey(masterKey, 'paraph phone recovery');
+    const key = deriveKey(serviceKey, 'paraph phone recovery');
     const derive = deriverOf(key, [phone.id, used, salt, verifier]);
     const share = derive('share').toString('base64url');
     const recoveryCode = newRecoveryCode(derive('code'));

@@ -45,8 +45,8 @@ export interface PhoneCookie {
 }
 
 /** The value of a phone's cookie names number and phone, and nobody but the service can read it. */
-export const createPhoneCookies = (masterKey: Uint8Array) => {
-  const key = deriveKey(masterKey, 'paraph phone cookies');
+export const createPhoneCookies = (serviceKey: Uint8Array) => {
+  const key = deriveKey(serviceKey, 'paraph phone cookies');
   const sealer = createJsonSealer(key);
   return {
     write: ({ msisdn, phone, secret }: PhoneCookie): string =>

@@ -32,7 +32,7 @@ import { createSealer } from './sealed-record.ts';
  * | `serial:<hex>` | name of the user record whose certificate has that serial number |
  * | `revoked` | a hash, see revocations.ts |
  *
- * Sealed means a compact JWE under the master key, bound to the record's name and certificate
+ * Sealed means a compact JWE under the service key, bound to the record's name and certificate
  * (sealed-record.ts). A chain record holds no certificates, because most of each chain is the same.
  */
 const userRecordName = ({ msisdn, sscdId, algorithm, expired }: KeyOwner): string => {
@@ -65,29 +65,29 @@ export const chainNames = (text: string): readonly string[] =>
 const expiredForMs = renewedBeforeMs;
 
 /**
- * @param masterKey      32 bytes; the same in every process that shares the store.
+ * @param serviceKey     32 bytes; the same in every process that shares the store.
  * @param now            Milliseconds since the epoch: dates of new certificates.
  * @param vault          Where private keys are made and used. Default: in this process.
  * @param pointersOf     Where new certificates say that an authority publishes. Default: nowhere.
  * @param userKeysCached How many users' keys this process keeps.
- * @throws TypeError When the master key has another length.
+ * @throws TypeError When the service key has another length.
  */
 export const createKeyCustody = ({
   store,
-  masterKey,
+  serviceKey,
   now,
   vault = ownVault,
   pointersOf = () => undefined,
   userKeysCached = 10_000,
 }: {
   readonly store: CustodyStore;
-  readonly masterKey: Uint8Array;
+  readonly serviceKey: Uint8Array;
   readonly now: () => number;
   readonly vault?: KeyVault;
   readonly pointersOf?: (authority: string) => Pointers | undefined;
   readonly userKeysCached?: number;
 }): KeyCustody => {
-  const sealer = createSealer(masterKey);
+  const sealer = createSealer(serviceKey);
   const records = createKeyRecords({ store, sealer, vault });
   const identities = createIdentities({ store, sealer, now, cached: userKeysCached });
   const userKeys = createBoundedCache<Promise<{ key: UserKey; renewedAt: number }>>(userKeysCached);

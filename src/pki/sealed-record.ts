@@ -20,9 +20,9 @@ interface Sealed {
 export const recordKind = (name: string): string =>
   name.startsWith('ca:') ? name : name.replace(/:.*$/s, '');
 
-/** @param masterKey 32 bytes. */
-export const createSealer = (masterKey: Uint8Array) => {
-  if (masterKey.length !== 32) throw new TypeError('the master key must have 32 bytes');
+/** @param key 32 bytes. */
+export const createSealer = (key: Uint8Array) => {
+  if (key.length !== 32) throw new TypeError('the master key must have 32 bytes');
   return {
     seal: ({ name, payload, certificateThumbprint }: Sealed): Promise<string> =>
       new CompactEncrypt(Buffer.from(JSON.stringify(payload)))
@@ -32,10 +32,10 @@ export const createSealer = (masterKey: Uint8Array) => {
           kid: name,
           ...(certificateThumbprint === undefined ? {} : { 'x5t#S256': certificateThumbprint }),
         })
-        .encrypt(masterKey),
+        .encrypt(key),
     /** @throws When the master key does not open it, or it was sealed for another name. */
     open: async (name: string, jwe: string): Promise<Sealed> => {
-      const opened = await compactDecrypt(jwe, masterKey, {
+      const opened = await compactDecrypt(jwe, key, {
         keyManagementAlgorithms: ['dir'],
         contentEncryptionAlgorithms: ['A256GCM'],
       }).catch((error: unknown) => {

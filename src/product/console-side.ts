@@ -34,12 +34,12 @@ const openLogin = (
   core: Core,
   { publicUrl, tenants, ownFetch }: ConsoleSurroundings,
 ): ConsoleLogin | undefined => {
-  const { configuration, masterKey, hostNow: now, logger } = core;
+  const { configuration, serviceKey, hostNow: now, logger } = core;
   const { enabled, tenant, acrValues } = configuration.operations.openid;
   if (!enabled) return undefined;
   return createConsoleLogin({
-    key: createClientKey(masterKey, now),
-    subjectOf: createSubjects(masterKey, tenant, core.custodyOver(core.commands).ownerOf),
+    key: createClientKey(serviceKey, now),
+    subjectOf: createSubjects(serviceKey, tenant, core.custodyOver(core.commands).ownerOf),
     provider: () => tenants.find(tenant) ?? tenants.main,
     publicUrl,
     acrValues,
@@ -52,13 +52,13 @@ const openLogin = (
 
 /** The configured tenants, one of them with the console as a client. */
 export const tenantsWithConsole = (
-  { configuration, masterKey, hostNow: now }: Core,
+  { configuration, serviceKey, hostNow: now }: Core,
   tenants: readonly OauthTenant[],
   publicUrl: string,
 ): readonly OauthTenant[] => {
   const { sandbox, operations } = configuration;
   if (!operations.openid.enabled) return tenants;
-  const { publicKey } = createClientKey(masterKey, now);
+  const { publicKey } = createClientKey(serviceKey, now);
   const client = consoleClient({ publicUrl, publicKey, sandbox });
   return withConsoleClient(tenants, operations.openid.tenant, client);
 };
@@ -66,7 +66,7 @@ export const tenantsWithConsole = (
 /** Opens the console on a connection of its own: its pages are large. */
 export const openConsole = async (core: Core, surroundings: ConsoleSurroundings) => {
   const { transactions, workflows, publicUrl, addressOf } = surroundings;
-  const { configuration, protocol, passwords, masterKey, now, logger, onError } = core;
+  const { configuration, protocol, passwords, serviceKey, now, logger, onError } = core;
   const redis = connectForCommands({ url: core.redisUrl });
   redis.on('error', onError);
   core.telemetry.watchRedis('console', redis);
@@ -84,7 +84,7 @@ export const openConsole = async (core: Core, surroundings: ConsoleSurroundings)
     onError,
   });
   const secrets = secretsWith({
-    masterKey,
+    serviceKey,
     custody: core.custodyOver(redis),
     vault: core.vaultOver(redis),
     phones: surroundings.phoneAdmin,
@@ -95,7 +95,7 @@ export const openConsole = async (core: Core, surroundings: ConsoleSurroundings)
     ...rooms,
     ...secrets,
     phoneLogin: openLogin(core, surroundings),
-    phones: createPhoneOrders({ admin: surroundings.phoneAdmin, audit: rooms.audit, masterKey }),
+    phones: createPhoneOrders({ admin: surroundings.phoneAdmin, audit: rooms.audit, serviceKey }),
     transactions,
     workflows,
     shards,

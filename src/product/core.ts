@@ -81,7 +81,8 @@ const jobWaitsMs = 250;
  * @throws GatewayFileError, TokenSetupError
  */
 export const openCore = (options: CoreOptions) => {
-  const { configuration, redisUrl, masterKey, now: hostNow } = options;
+  const { masterKey, ...given } = options;
+  const { configuration, redisUrl, now: hostNow } = given;
   assertPin(configuration, options.tokenPin);
   const gateways = openGateways(configuration.gateways, hostNow);
   const { sandbox, queue, operations } = configuration;
@@ -123,7 +124,7 @@ export const openCore = (options: CoreOptions) => {
     if (present !== undefined) return present;
     const store = createCustodyStore(redis, prefix);
     const made = createKeyCustody({
-      ...{ store, masterKey: serviceKey, now, vault: vaultOver(redis) },
+      ...{ store, serviceKey, now, vault: vaultOver(redis) },
       pointersOf: pointersUnder(pkiUrl),
     });
     custodies.set(redis, made);
@@ -143,16 +144,16 @@ export const openCore = (options: CoreOptions) => {
       createPhoneSubscribers({
         ...{ configured, sandbox, now },
         defaultGateway: configuration.gateways.find((gateway) => gateway.default)?.name,
-        phones: createPhones({ redis, prefix, masterKey: serviceKey, pinTries }),
+        phones: createPhones({ redis, prefix, serviceKey, pinTries }),
         revocationOf: (serial) => custodyOver(redis).revocationOf(serial),
       }),
       (owner) => custodyOver(commands).isRevoked(owner),
     );
   let subscribers: SubscriberRegistry | undefined;
   return {
-    ...options,
+    ...given,
     /** The service key, from `unlock` on. Everything is sealed with it, or derived from it. */
-    get masterKey(): Uint8Array {
+    get serviceKey(): Uint8Array {
       return serviceKey;
     },
     now,

@@ -49,7 +49,9 @@ export const unlockStore = async ({
   readonly now: () => number;
 }): Promise<Uint8Array> => {
   const slots = createKeySlots(redis, prefix);
-  const custody = createKeyCustody({ store: createCustodyStore(redis, prefix), masterKey, vault, now });
+  const custody = createKeyCustody({
+    ...{ store: createCustodyStore(redis, prefix), serviceKey: masterKey, vault, now },
+  });
   // In this order: a process that starts at the same time makes the slot, then the authority.
   const isOld = await custody.hasAuthority();
   const present = await openServiceKey(slots, masterKey);

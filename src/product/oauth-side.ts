@@ -16,7 +16,7 @@ export const openOauth = (
     busy(apId: string): boolean;
   },
 ): Oauth => {
-  const { configuration, commands, blocking, protocol, subscribers, masterKey, now, hostNow } = core;
+  const { configuration, commands, blocking, protocol, subscribers, serviceKey, now, hostNow } = core;
   const { transactions, custody, limits, busy, ...given } = options;
   const { oidc, queue } = configuration;
   return createOauth({
@@ -26,7 +26,7 @@ export const openOauth = (
     redis: commands,
     blocking,
     prefix: queue.prefix,
-    masterKey,
+    serviceKey,
     vault: core.vaultOver(commands),
     ownerOf: custody.ownerOf,
     logins: createLogins({

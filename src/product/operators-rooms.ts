@@ -36,7 +36,7 @@ const viewOf = (provider: RegisteredProvider): ProviderView => ({
 });
 
 const secretOf =
-  ({ applicationProviders, operations }: Configuration, masterKey: Uint8Array) =>
+  ({ applicationProviders, operations }: Configuration, serviceKey: Uint8Array) =>
   (receiver: Receiver): ReturnType<SecretDeps['callbackSecret']> => {
     const isAlert = 'alert' in receiver;
     const id = isAlert ? receiver.alert : receiver.apId;
@@ -49,7 +49,7 @@ const secretOf =
     const { secretVersion } = found;
     return {
       secretVersion,
-      secret: callbackSecret(masterKey, id, secretVersion, isAlert ? 'alerts' : 'callbacks'),
+      secret: callbackSecret(serviceKey, id, secretVersion, isAlert ? 'alerts' : 'callbacks'),
     };
   };
 
@@ -97,12 +97,12 @@ export const openOperatorsRooms = (options: {
     }),
     callbacks: createCallbackReplays({ callbacks: createCallbacks({ redis, shards }), audit, now }),
     secretsWith: ({
-      masterKey,
+      serviceKey,
       custody,
       vault,
       phones,
     }: {
-      readonly masterKey: Uint8Array;
+      readonly serviceKey: Uint8Array;
       readonly custody: KeyCustody;
       readonly vault: KeyVault;
       readonly phones: Pick<PhoneAdmin, 'forgetOwner'>;
@@ -111,16 +111,16 @@ export const openOperatorsRooms = (options: {
       operators: createOperators({
         redis,
         prefix,
-        masterKey,
+        serviceKey,
         now,
         settings: operations,
         limiter,
         passwords: options.passwords,
         audit,
       }),
-      callbackSecret: secretOf(configuration, masterKey),
+      callbackSecret: secretOf(configuration, serviceKey),
       tenants: configuredTenants(configuration.oidc).map(({ id, clients }) => {
-        const sealed = { redis, prefix, tenant: id, masterKey, now };
+        const sealed = { redis, prefix, tenant: id, serviceKey, now };
         return {
           ...{ id, clients },
           changes: createClientChanges(sealed),

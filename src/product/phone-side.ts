@@ -32,18 +32,18 @@ import type { Shard } from '../transactions/shards.ts';
 import type { Core } from './core.ts';
 import { frameOf, namesOf } from './signers.ts';
 
-/** What this room keeps, for a process with the master key. */
+/** What this room keeps, for a process with the service key. */
 interface PhoneStoreOptions {
   readonly redis: RedisClient;
-  readonly masterKey: Uint8Array;
+  readonly serviceKey: Uint8Array;
   readonly configuration: Configuration;
   readonly now: () => number;
 }
 
 const dayMs = 86_400_000;
 
-const openPhoneStore = ({ redis, masterKey, configuration, now }: PhoneStoreOptions) => {
-  const common = { redis, prefix: configuration.queue.prefix, masterKey, now };
+const openPhoneStore = ({ redis, serviceKey, configuration, now }: PhoneStoreOptions) => {
+  const common = { redis, prefix: configuration.queue.prefix, serviceKey, now };
   const phones = createPhones({ ...common, pinTries: configuration.phone.pinTries });
   return {
     phones,
@@ -56,8 +56,8 @@ const openPhoneStore = ({ redis, masterKey, configuration, now }: PhoneStoreOpti
 export const openPhoneDevice = (
   core: Core,
 ): { readonly options: PhoneOptions; readonly close: () => Promise<void> } => {
-  const { configuration, blocking: redis, masterKey, now, hostNow, onError } = core;
-  const { phones, prompts } = openPhoneStore({ redis, masterKey, configuration, now });
+  const { configuration, blocking: redis, serviceKey, now, hostNow, onError } = core;
+  const { phones, prompts } = openPhoneStore({ redis, serviceKey, configuration, now });
   const { push: vapid } = configuration.phone;
   if (vapid === undefined) return { options: { prompts, now }, close: async () => undefined };
   // Browsers name these addresses, so no host of the operator's network is allowed.
@@ -115,16 +115,16 @@ export const openPhoneRoutes = (
     readonly body: { readonly maxBytes: number; readonly timeoutMs: number };
   },
 ) => {
-  const { configuration, commands, blocking, masterKey, configured, now, onError } = core;
+  const { configuration, commands, blocking, serviceKey, configured, now, onError } = core;
   const { custody, oauth, publicUrl, addressOf, body } = options;
   const { sandbox, phone, queue } = configuration;
   const revoke = revokeWith(custody);
   const room = openPhoneAdmin({
     ...options,
-    ...{ redis: commands, masterKey, configuration, configured, now, revoke },
+    ...{ redis: commands, serviceKey, configuration, configured, now, revoke },
   });
   const { phones, prompts, activations, failOpen, admin } = room;
-  const cookies = createPhoneCookies(masterKey);
+  const cookies = createPhoneCookies(serviceKey);
   const passkeys = createPasskeys({ cookies, publicUrl });
   const signing = createSigning({
     ...{ prompts, phones, passkeys, custody, revoke, now, answer: options.answer },
@@ -161,14 +161,14 @@ export const openPhoneRoutes = (
   const routes = createPhoneRoutes({
     ...{ phones, cookies, passkeys, signing, failOpen, views, connections, remove, publicUrl, addressOf },
     ...{ body, onError },
-    pins: createPins({ phones, masterKey, now }),
+    pins: createPins({ phones, serviceKey, now }),
     join: async ({ phone: { msisdn, chain }, ...joining }) => {
       const [certificate] = (await custody.chain(chain))?.certificates ?? [];
       if (certificate === undefined) throw new Error('The certificates of a phone are missing');
       return oauth.join({ ...joining, msisdn, certificateHash: hash('sha256', certificate, 'base64url') });
     },
     enrol: createEnrolment({
-      ...{ phones, activations, passkeys, prompts, custody, masterKey, maxPhones, remove, now },
+      ...{ phones, activations, passkeys, prompts, custody, serviceKey, maxPhones, remove, now },
     }),
     tellState: (msisdn) => prompts.tell({ kind: 'state', msisdn }),
     selfService: sandbox ? admin.selfService : undefined,

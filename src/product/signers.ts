@@ -45,12 +45,12 @@ export const openSignerPages = (
     readonly addressOf: (incoming: IncomingMessage | undefined) => Source;
   },
 ) => {
-  const { configuration, masterKey, commands, now, onError } = core;
+  const { configuration, serviceKey, commands, now, onError } = core;
   const { http } = configuration;
   const { engine, signer, tenants, publicUrl, addressOf } = options;
   return createTaskRoutes({
     tasks: createTasks({ engine, signer, applicationName: namesOf(core), now }),
-    links: createTaskLinks(masterKey),
+    links: createTaskLinks(serviceKey),
     frame: frameOf(tenants),
     limiter: core.limiterOver(commands),
     body: { maxBytes: http.maxBodyBytes, timeoutMs: http.requestTimeoutSeconds * 1000 },
@@ -81,7 +81,7 @@ export const openSignerMails = (
 ) =>
   mailer &&
   createSignerMails({
-    ...{ ...options, mailer, links: createTaskLinks(core.masterKey), now: core.now },
+    ...{ ...options, mailer, links: createTaskLinks(core.serviceKey), now: core.now },
     applicationName: namesOf(core),
     fillTemplate: templatesOf(core),
     log: createMailLog(core.logger),
@@ -94,8 +94,8 @@ const templatesOf = ({ configuration: { mail } }: Core) =>
  * @returns The address of a signer's page, for the application; undefined where this process does
  *   not know the public address.
  */
-export const createSignerLinks = ({ masterKey }: Core, publicUrl: PublicUrl) => {
-  const links = createTaskLinks(masterKey);
+export const createSignerLinks = ({ serviceKey }: Core, publicUrl: PublicUrl) => {
+  const links = createTaskLinks(serviceKey);
   return (signer: string, linkVersion: number): string | undefined => {
     const url = publicUrl();
     return url && linkTo(url, links.tokenFor({ instance: signer, version: linkVersion }));

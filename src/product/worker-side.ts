@@ -22,7 +22,7 @@ import { openWorkflowSide } from './workflow-side.ts';
 
 /** What workers do beside signing: the search index, ordered and automatic replays, callbacks. */
 const startOperations = async (core: Core, shards: readonly Shard[], publicUrl: PublicUrl) => {
-  const { configuration, blocking: redis, protocol, retention, masterKey, now, logger, onError } = core;
+  const { configuration, blocking: redis, protocol, retention, serviceKey, now, logger, onError } = core;
   const readEnd = createReadEnd({ custody: core.custodyOver(redis), seals: core.seals, now, onError });
   const { queue, operations } = configuration;
   const { prefix } = queue;
@@ -50,7 +50,7 @@ const startOperations = async (core: Core, shards: readonly Shard[], publicUrl: 
     find: createFind({ shards, protocol, readEnd, retention, now }),
     providers: configuration.applicationProviders,
     alerts: operations.alerts,
-    masterKey,
+    serviceKey,
     linkTo: createSignerLinks(core, publicUrl),
     allowedHosts: operations.callbackHosts,
     sandbox: configuration.sandbox,

@@ -18,7 +18,7 @@ import { createSignerLinks, openMail, openSignerMails, type PublicUrl } from './
 
 /** For the workers. */
 export const openWorkflowSide = (core: Core, shards: readonly Shard[], publicUrl: PublicUrl) => {
-  const { configuration, blocking, protocol, retention, masterKey, now, onError } = core;
+  const { configuration, blocking, protocol, retention, serviceKey, now, onError } = core;
   const locate = spreadOver(
     shards.map(({ workflows }) => workflows.queue),
     blocking,
@@ -51,7 +51,7 @@ export const openWorkflowSide = (core: Core, shards: readonly Shard[], publicUrl
     notifyEnd: callbacks.notifyEnd,
     sendMail: createSendMail(mailer, gate),
     callWebhook: createCallWebhook({
-      ...{ providers: configuration.applicationProviders, masterKey, now },
+      ...{ providers: configuration.applicationProviders, serviceKey, now },
       ...createPosts({
         ...{ allowedHosts: configuration.operations.callbackHosts, sandbox: configuration.sandbox },
         ...{ now, readsAnswers: true },

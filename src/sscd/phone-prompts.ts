@@ -106,16 +106,16 @@ export type PhonePrompts = ReturnType<typeof createPhonePrompts>;
 export const createPhonePrompts = ({
   redis,
   prefix,
-  masterKey,
+  serviceKey,
   now,
 }: {
   readonly redis: RedisClient;
   readonly prefix: string;
-  readonly masterKey: Uint8Array;
+  readonly serviceKey: Uint8Array;
   /** Milliseconds since the epoch, by the clock of Redis. */
   readonly now: () => number;
 }) => {
-  const sealer = createJsonSealer(deriveKey(masterKey, 'paraph phone prompts'));
+  const sealer = createJsonSealer(deriveKey(serviceKey, 'paraph phone prompts'));
   const keyOf = (msisdn: string): string => `${prefix}:phone:${msisdn}:prompts`;
   const placeOf = (msisdn: string, id: string): string => `phone prompt ${msisdn} ${id}`;
 

@@ -24,8 +24,8 @@ const place = 'task link';
 /** A longer one is none of ours: an id of an instance has some 150 characters. */
 const maxTokenLength = 1000;
 
-export const createTaskLinks = (masterKey: Uint8Array) => {
-  const key = deriveKey(masterKey, 'paraph task links');
+export const createTaskLinks = (serviceKey: Uint8Array) => {
+  const key = deriveKey(serviceKey, 'paraph task links');
   const sealer = createJsonSealer(key);
   const mac = (text: string): string => createHmac('sha256', key).update(text).digest('base64url');
   /** Proves that a form is of the page of this link. */

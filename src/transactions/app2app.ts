@@ -22,8 +22,8 @@ const uuidOf = (bytes: Buffer): string => {
   ].join('-');
 };
 
-export const createApp2App = (masterKey: Uint8Array, scheme: string) => {
-  const key = deriveKey(masterKey, 'paraph app2app');
+export const createApp2App = (serviceKey: Uint8Array, scheme: string) => {
+  const key = deriveKey(serviceKey, 'paraph app2app');
   const derive = (text: string): Buffer => createHmac('sha256', key).update(text).digest();
   return {
     authUri: (redirectUri: string, msspTransId: string, msisdn: string): string => {

@@ -1,7 +1,7 @@
 /**
  * The seal of a worker on an outcome. It proves that a worker has made or verified this outcome for
  * this transaction, attempt and request. Other programs can write an outcome to Redis, but cannot
- * seal it: the key is derived from the master key of the service.
+ * seal it: the key is derived from the service key.
  *
  * Comparing a seal is a hundred times faster than verifying the signature.
  */
@@ -35,8 +35,8 @@ const textOf = ({ id, attempt, request: { caller, msisdn, data }, outcome }: Sea
     ...(outcome.upstream === undefined ? [] : [[outcome.upstream.gateway, outcome.upstream.msspTransId]]),
   ]);
 
-export const createSeals = (masterKey: Uint8Array) => {
-  const key = deriveKey(masterKey, 'paraph outcomes');
+export const createSeals = (serviceKey: Uint8Array) => {
+  const key = deriveKey(serviceKey, 'paraph outcomes');
   const macOf = (end: SealedEnd): Buffer => createHmac('sha256', key).update(textOf(end)).digest();
   return {
     /** @returns Base64url, 32 bytes. */

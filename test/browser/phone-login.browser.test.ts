@@ -44,7 +44,7 @@ const scan = (page: Page): string => {
   const { api, core } = stage.product;
   const [tenant] = api.oauth.tenants.all;
   const uid = new URL(page.url()).pathname.split('/').at(-1) ?? '';
-  const codes = createStartCodes(deriveKey(core.masterKey, 'paraph oidc forms'), Date.now);
+  const codes = createStartCodes(deriveKey(core.serviceKey, 'paraph oidc forms'), Date.now);
   return `${stage.url}/phone#login=${codes.forQr({ tenant: { id: tenant?.id ?? '' }, uid }, 0)}`;
 };
 

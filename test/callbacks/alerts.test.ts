@@ -76,7 +76,7 @@ it('tells once when the share of a fault reaches the threshold, and once when it
   await soon(() => expect(told()).toHaveLength(2));
   const [, second] = receiver.received;
   expect(second?.headers['webhook-id']).toBe('alert-cancelled-1-begun');
-  const secret = callbackSecret(stage.masterKey, 'cancelled', 1, 'alerts');
+  const secret = callbackSecret(stage.serviceKey, 'cancelled', 1, 'alerts');
   new Webhook(secret).verify(second?.body ?? '', second?.headers as Record<string, string>);
   const [begun] = told();
   expect(begun).toEqual({

@@ -33,31 +33,31 @@ describe('the callback of an application', () => {
 });
 
 describe('a secret', () => {
-  const masterKey = new Uint8Array(32).fill(1);
+  const serviceKey = new Uint8Array(32).fill(1);
 
   it('is that of Standard Webhooks, with 256 bits', () => {
-    const secret = callbackSecret(masterKey, 'a', 1);
+    const secret = callbackSecret(serviceKey, 'a', 1);
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     expect(() => new Webhook(secret)).not.toThrow();
-    expect(callbackSecret(masterKey, 'a', 1)).toBe(secret);
+    expect(callbackSecret(serviceKey, 'a', 1)).toBe(secret);
   });
 
   it('is another one for each application, version and master key', () => {
     const secrets = [
-      callbackSecret(masterKey, 'a', 1),
-      callbackSecret(masterKey, 'a', 2),
-      callbackSecret(masterKey, '1 a', 1),
-      callbackSecret(masterKey, 'b', 1),
+      callbackSecret(serviceKey, 'a', 1),
+      callbackSecret(serviceKey, 'a', 2),
+      callbackSecret(serviceKey, '1 a', 1),
+      callbackSecret(serviceKey, 'b', 1),
       callbackSecret(new Uint8Array(32).fill(2), 'a', 1),
     ];
     expect(new Set(secrets).size).toBe(secrets.length);
   });
 
   it('is accompanied by the one before', () => {
-    expect(callbackSecrets(masterKey, 'a', 1)).toEqual([callbackSecret(masterKey, 'a', 1)]);
-    expect(callbackSecrets(masterKey, 'a', 3)).toEqual([
-      callbackSecret(masterKey, 'a', 3),
-      callbackSecret(masterKey, 'a', 2),
+    expect(callbackSecrets(serviceKey, 'a', 1)).toEqual([callbackSecret(serviceKey, 'a', 1)]);
+    expect(callbackSecrets(serviceKey, 'a', 3)).toEqual([
+      callbackSecret(serviceKey, 'a', 3),
+      callbackSecret(serviceKey, 'a', 2),
     ]);
   });
 });

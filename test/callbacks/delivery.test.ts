@@ -52,7 +52,10 @@ const start = async (...given: Partial<Parameters<CallbackStage['start']>>) => {
   return side;
 };
 const verified = ({ headers, body }: Received, version = 1) =>
-  new Webhook(callbackSecret(stage.masterKey, shop, version)).verify(body, headers as Record<string, string>);
+  new Webhook(callbackSecret(stage.serviceKey, shop, version)).verify(
+    body,
+    headers as Record<string, string>,
+  );
 /** How often this message has come. */
 const triesOf = ({ headers }: Received): number =>
   receiver.received.filter((other) => other.headers['webhook-id'] === headers['webhook-id']).length;
@@ -154,7 +157,7 @@ describe('a callback', () => {
     const [inside, other] = [await startReceiver(), await startReceiver()];
     const at = ({ url }: Receiver) => `https://inside.example:${new URL(url).port}/order`;
     const call = createCallWebhook({
-      ...{ providers: [providerOf(shop, at(inside))], masterKey: stage.masterKey, now: Date.now },
+      ...{ providers: [providerOf(shop, at(inside))], serviceKey: stage.serviceKey, now: Date.now },
       ...createPosts({
         ...{ allowedHosts: ['inside.example'], sandbox: false, now: Date.now },
         resolve: (_host, _options, done) => done(null, [{ address: '127.0.0.1', family: 4 }]),

@@ -41,7 +41,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'paraph-callbacks-'));
   const configuration = { sandbox: true, queue: { shards: 2, prefix: stage.prefix }, applicationProviders };
   writeFileSync(join(folder, 'configuration.json'), JSON.stringify(configuration));
-  const { operators, audit: log } = startStage(client, stage.prefix, {}, stage.masterKey);
+  const { operators, audit: log } = startStage(client, stage.prefix, {}, stage.serviceKey);
   audit = log;
   for (const role of ['viewer', 'operator'] as const) {
     await operators.users.add({ name: 'test', role: 'admin', via: 'cli' }, { name: role, role, password });
@@ -92,7 +92,7 @@ const paraph = (...args: readonly string[]) =>
     env: {
       REDIS_URL: redis.url,
       PARAPH_CONFIG: join(folder, 'configuration.json'),
-      PARAPH_MASTER_KEY: Buffer.from(stage.masterKey).toString('base64url'),
+      PARAPH_MASTER_KEY: Buffer.from(stage.serviceKey).toString('base64url'),
       PARAPH_DATA: folder,
     },
   });

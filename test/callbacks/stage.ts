@@ -75,7 +75,7 @@ export interface CallbackStage {
   readonly product: TestProduct;
   readonly shards: readonly Shard[];
   readonly prefix: string;
-  readonly masterKey: Uint8Array;
+  readonly serviceKey: Uint8Array;
   readonly errors: readonly Error[];
   /** What was logged, line by line. */
   readonly told: readonly string[];
@@ -98,9 +98,9 @@ export const startCallbackStage = async (
     configuration = {},
   }: { readonly shards?: number; readonly configuration?: Record<string, unknown> } = {},
 ): Promise<CallbackStage> => {
-  const masterKey = new Uint8Array(32).fill(7);
+  const serviceKey = new Uint8Array(32).fill(7);
   const product = await startTestProduct(redis, {
-    masterKey,
+    masterKey: serviceKey,
     configuration: { ...configuration, queue: { shards: count } },
   });
   const { blocking, retention } = product.core;
@@ -123,7 +123,7 @@ export const startCallbackStage = async (
     product,
     shards,
     prefix,
-    masterKey,
+    serviceKey,
     errors,
     told,
     shardOfId,
@@ -134,7 +134,7 @@ export const startCallbackStage = async (
         shards,
         find: product.api.transactions.find,
         providers,
-        masterKey,
+        serviceKey,
         sandbox: true,
         retention,
         now: Date.now,

@@ -37,7 +37,7 @@ const startService = async () => {
   const options = { first: masterKey, now: () => begun };
   await ensureServiceKey(createKeySlots(client, prefix), masterKey, options);
   const keysOf = (tenant: string, now = begun) =>
-    createSigningKeys({ redis: client, prefix, tenant, masterKey, settings, now: () => now });
+    createSigningKeys({ redis: client, prefix, tenant, serviceKey: masterKey, settings, now: () => now });
   const env = {
     REDIS_URL: redis.url,
     PARAPH_CONFIG: configuration,

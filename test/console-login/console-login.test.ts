@@ -14,7 +14,7 @@ import { errorCodes } from '../../src/oauth/error-codes.ts';
 const issuer = 'https://sign.example/oidc';
 const accessToken = 'an-access-token';
 const start = 1_800_000_000_000;
-const masterKey = randomBytes(32);
+const serviceKey = randomBytes(32);
 
 let signer: Awaited<ReturnType<typeof generateKeyPair>>;
 let jwks: object;
@@ -45,8 +45,8 @@ const login = (): ConsoleLogin => {
   tokenAnswer = undefined;
   pushAnswer = undefined;
   return createConsoleLogin({
-    key: createClientKey(masterKey, () => now),
-    subjectOf: createSubjects(masterKey, 'default', () => ({ version: 1, since: 0 })),
+    key: createClientKey(serviceKey, () => now),
+    subjectOf: createSubjects(serviceKey, 'default', () => ({ version: 1, since: 0 })),
     provider: () => ({ issuer, path: '/oidc' }),
     publicUrl: () => 'https://sign.example',
     acrValues: ['mid_al4_any'],
@@ -154,7 +154,7 @@ describe('a login of the console', () => {
 
   it('proves who the console is with a key that every process derives, once for each request', async () => {
     await finishWith({});
-    const key = createClientKey(masterKey, () => now).publicKey;
+    const key = createClientKey(serviceKey, () => now).publicKey;
     const jtis: unknown[] = [];
     for (const form of Object.values(sent)) {
       const { payload } = await jwtVerify(form.get('client_assertion') ?? '', await importJWK({ ...key }), {

@@ -28,7 +28,7 @@ export const startApiStage = async (redis: TestRedis, charts: TestProductOptions
   const troubles: Error[] = [];
   const deps: ConsoleDeps = {
     ...stage.secretsWith({
-      masterKey: stage.product.core.masterKey,
+      serviceKey: stage.product.core.serviceKey,
       custody: stage.product.core.custodyOver(stage.product.core.commands),
       vault: stage.product.core.vaultOver(stage.product.core.commands),
       phones: stage.product.api.phoneAdmin,

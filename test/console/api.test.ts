@@ -397,7 +397,7 @@ describe('the service', () => {
     const { text } = await stage.ask('viewer', 'GET', '/admin');
     expect(text).toContain(`process ${process.pid}`);
     expect(text).not.toContain('No workers are heard of');
-    const { masterKey } = stage.product.core;
+    const { serviceKey: masterKey } = stage.product.core;
     const other = await startTestProduct(redis, { masterKey, configuration: { queue: { shards: 2 } } });
     await soon(async () => expect(await partsOf()).toEqual(['api', 'api', 'workers', 'workers']));
     await other.stop();

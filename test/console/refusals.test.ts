@@ -16,7 +16,7 @@ beforeAll(async () => {
   stage = await startApiStage(redis);
   // Another process of the same service.
   other = await startTestProduct(redis, {
-    ...{ masterKey: stage.product.core.masterKey, workers: false },
+    ...{ masterKey: stage.product.core.serviceKey, workers: false },
     configuration: { sandbox: false, applicationProviders: [{ id: bank, rateLimit: undefined }] },
   });
 });

@@ -69,7 +69,7 @@ export const enrolPhones = async (options: {
     const serviceKey = await openServiceKey(slots, options.masterKey);
     if (serviceKey === undefined) throw new Error('The service has no key yet');
     const { admin } = openPhoneAdmin({
-      ...{ redis, masterKey: serviceKey, configuration, now: Date.now, publicUrl: () => base },
+      ...{ redis, serviceKey, configuration, now: Date.now, publicUrl: () => base },
       configured: createSubscriberRegistry(configuration),
       answer: async () => 'unknown',
     });

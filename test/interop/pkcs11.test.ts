@@ -20,7 +20,7 @@ import { createCustodyStore } from '../../src/product/custody-store.ts';
 import { createKeySlots } from '../../src/product/key-slots.ts';
 import { clientEntry, relyingParty, roomyLimits, secret } from '../oauth/interoperability/stage.ts';
 import { describeCustody } from '../pki/custody-contract.ts';
-import { masterKey, now, owner } from '../pki/fixtures.ts';
+import { now, owner, serviceKey } from '../pki/fixtures.ts';
 import { opensslVerify } from '../pki/openssl.ts';
 import { createMemoryCustodyStore } from '../support/memory-custody-store.ts';
 import { killProcesses, type ProductProcess, startProcess } from '../support/process.ts';
@@ -62,7 +62,7 @@ const openToken = (
 
 const custodyOf = (token: Token, options: Partial<Parameters<typeof createKeyCustody>[0]> = {}) =>
   createKeyCustody({
-    ...{ store: createMemoryCustodyStore(), masterKey, now: () => now },
+    ...{ store: createMemoryCustodyStore(), serviceKey, now: () => now },
     vault: createTokenVault({ token, prefix: 'contract', withUsers: true }),
     ...options,
   });
@@ -106,7 +106,7 @@ describe.skipIf(soft === undefined)('a token', () => {
     await custodies[0]?.evidenceKey();
     for (const name of ['ca:root', 'ca:issuing', 'service:evidence', 'user:41700092501:sim:EC']) {
       const { key } = JSON.parse(store.records.get(name) ?? '');
-      const { payload } = await createSealer(masterKey).open(name, key);
+      const { payload } = await createSealer(serviceKey).open(name, key);
       expect(payload).toEqual({
         token: expect.stringMatching(/^[0-9a-f]{32}$/),
         publicKey: expect.anything(),
@@ -575,13 +575,13 @@ describe.skipIf(soft === undefined)('a service with a token', () => {
       const before = await kidNow();
       const { core } = product;
       const { prefix } = product.configuration.queue;
-      const { masterKey, commands, now } = core;
+      const { serviceKey, commands, now } = core;
       await createSigningKeys({
         ...{
           redis: commands,
           prefix,
           tenant: 'main',
-          masterKey,
+          serviceKey,
           now,
           settings: core.configuration.oidc.keys,
         },

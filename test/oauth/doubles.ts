@@ -8,7 +8,7 @@ export const sealedStoreOf = (redis: TestRedis, tenant = 'main'): SealedStore =>
     redis: redis.client(),
     prefix: redis.prefix,
     tenant,
-    masterKey: Buffer.alloc(32, 7),
+    serviceKey: Buffer.alloc(32, 7),
   });
 
 /** Nothing is limited. */

@@ -23,7 +23,7 @@ import {
 } from './interoperability/stage.ts';
 
 const redis = testRedis();
-const masterKey = randomBytes(32).toString('base64url');
+const serviceKey = randomBytes(32).toString('base64url');
 const publicUrl = 'https://sign.example.com';
 /** They sign after some seconds: long enough to be killed meanwhile. Each login has its own. */
 const thinkers = ['41790000001', '41790000002', '41790000003'] as const;
@@ -36,7 +36,7 @@ const start = async (): Promise<void> => {
     REDIS_URL: redis.url,
     PARAPH_CONFIG: configurationPath,
     PARAPH_DATA: folder,
-    PARAPH_MASTER_KEY: masterKey,
+    PARAPH_MASTER_KEY: serviceKey,
     PARAPH_LOG_LEVEL: 'warn',
   }));
 };

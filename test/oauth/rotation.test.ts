@@ -60,7 +60,7 @@ const keysOf = (tenant: TenantId): SigningKeys =>
     redis: product.core.commands,
     prefix: product.configuration.queue.prefix,
     tenant,
-    masterKey: product.core.masterKey,
+    serviceKey: product.core.serviceKey,
     settings: product.configuration.oidc.keys,
     now: Date.now,
   });

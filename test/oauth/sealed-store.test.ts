@@ -8,9 +8,9 @@ import { createSealedStore } from '../../src/oauth/sealed-store.ts';
 import { testRedis } from '../support/redis.ts';
 
 const { client, prefix } = testRedis();
-const masterKey = randomBytes(32);
-const storeOf = (tenant = 'default', key: Uint8Array = masterKey) =>
-  createSealedStore({ redis: client(), prefix, tenant, masterKey: key });
+const serviceKey = randomBytes(32);
+const storeOf = (tenant = 'default', key: Uint8Array = serviceKey) =>
+  createSealedStore({ redis: client(), prefix, tenant, serviceKey: key });
 
 const allOf = async (redis: ReturnType<typeof client>): Promise<string> => {
   const keys = await redis.keys(`*${prefix}*`);
@@ -46,7 +46,7 @@ describe('the sealed store', () => {
 
   it('does not open a record that was put in the place of another, or altered', async () => {
     const redis = client();
-    const store = createSealedStore({ redis, prefix, tenant: 'moved', masterKey });
+    const store = createSealedStore({ redis, prefix, tenant: 'moved', serviceKey });
     await store.put('Thing', 'mine', 'mine', 60);
     await store.put('Thing', 'theirs', 'theirs', 60);
     const key = (handle: string) => `${prefix}:oidc:moved:Thing:{${store.hashOf(handle)}}`;
@@ -109,7 +109,7 @@ describe('the sealed store', () => {
 
   it('keeps nothing for ever', async () => {
     const redis = client();
-    const store = createSealedStore({ redis, prefix, tenant: 'lives', masterKey });
+    const store = createSealedStore({ redis, prefix, tenant: 'lives', serviceKey });
     await store.put('Thing', 'a', 1, 0.2);
     await store.putOnce('Thing', 'b', 1, 30);
     await store.use('Thing', 'b', 1, 30);

@@ -6,12 +6,12 @@ import { createSigningKeys, type SigningKey } from '../../src/oauth/signing-keys
 import { testRedis } from '../support/redis.ts';
 
 const { client, prefix } = testRedis();
-const masterKey = randomBytes(32);
+const serviceKey = randomBytes(32);
 const settings = { publishSeconds: 100, keepSeconds: 1000 };
 const start = 1_700_000_000_000;
 
-const keysAt = (tenant: string, clock: { time: number }, key: Uint8Array = masterKey) =>
-  createSigningKeys({ redis: client(), prefix, tenant, masterKey: key, settings, now: () => clock.time });
+const keysAt = (tenant: string, clock: { time: number }, key: Uint8Array = serviceKey) =>
+  createSigningKeys({ redis: client(), prefix, tenant, serviceKey: key, settings, now: () => clock.time });
 
 const statesOf = (keys: readonly SigningKey[], kty: string): readonly string[] =>
   keys.filter((key) => key.kty === kty).map(({ state }) => state);

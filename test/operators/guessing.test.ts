@@ -69,7 +69,7 @@ describe('a login by password', () => {
     const verifier = createPasswordVerifier();
     const passwordHash = await hashPassword(password, { ln: 10, r: 1, p: 1 });
     const users = [{ name: 'cheap', role: 'viewer', passwordHash } as const];
-    stage = startStage(redis, prefix, { users }, stage.masterKey, {
+    stage = startStage(redis, prefix, { users }, stage.serviceKey, {
       verify: (stored, given, lane) => {
         asked.push({ stored, lane });
         return verifier.verify(stored, given, lane);

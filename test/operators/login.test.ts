@@ -81,7 +81,7 @@ describe('a login by password', () => {
       redis,
       prefix,
       { users: [{ name: 'vera', role: 'viewer', passwordHash }] },
-      stage.masterKey,
+      stage.serviceKey,
     );
     expect(entered(await logIn('vera')).session.operator.role).toBe('viewer');
     expect((await logIn('vera', 'a password of old')).kind).toBe('refused');

@@ -26,7 +26,7 @@ export interface Stage {
   readonly operators: Operators;
   readonly audit: Audit;
   readonly told: readonly Pick<NewAuditEntry, 'who' | 'via' | 'action' | 'target'>[];
-  readonly masterKey: Uint8Array;
+  readonly serviceKey: Uint8Array;
   /** What the audit log holds, oldest first. */
   entries(): Promise<readonly NewAuditEntry[]>;
   wait(ms: number): void;
@@ -42,7 +42,7 @@ export const startStage = (
   redis: Redis,
   prefix: string,
   changes: Partial<OperatorSettings> = {},
-  masterKey: Uint8Array = randomBytes(32),
+  serviceKey: Uint8Array = randomBytes(32),
   passwords: PasswordVerifier = createPasswordVerifier(),
 ): Stage => {
   let time = Date.now();
@@ -51,7 +51,7 @@ export const startStage = (
   const operators = createOperators({
     redis,
     prefix,
-    masterKey,
+    serviceKey,
     now: () => time,
     settings: { ...settings, ...changes },
     limiter: createRateLimiter({ redis, prefix }),
@@ -64,7 +64,7 @@ export const startStage = (
     operators,
     audit,
     told,
-    masterKey,
+    serviceKey,
     wait: (ms) => {
       time += ms;
     },

@@ -149,7 +149,7 @@ describe('tokens', () => {
   });
 
   it('have ids that no command line takes for options', () => {
-    const sealed = createSealed(stage.masterKey);
+    const sealed = createSealed(stage.serviceKey);
     const drawn = Array.from({ length: 1000 }, () => drawToken(sealed));
     expect(drawn.filter(({ id }) => !/^\w[\w-]{42}$/.test(id))).toEqual([]);
   });

@@ -205,7 +205,7 @@ describe('a queue that is too long', () => {
     const { queue } = product.configuration;
     const other = await startTestProduct(
       { ...redis, prefix: queue.prefix },
-      { ...options, workers: false, masterKey: product.core.masterKey },
+      { ...options, workers: false, masterKey: product.core.serviceKey },
     );
     try {
       await vi.waitFor(async () => expectFault(await sign(other, { mode: 'asynch' }), 900, detail), 20_000);

@@ -21,7 +21,7 @@ const custody = () => stage.product.core.custodyOver(stage.product.core.commands
 const phones = () => {
   const { core, configuration } = stage.product;
   const { prefix } = configuration.queue;
-  return createPhones({ redis: core.commands, prefix, masterKey: core.masterKey, pinTries: 5 });
+  return createPhones({ redis: core.commands, prefix, serviceKey: core.serviceKey, pinTries: 5 });
 };
 const only = async (msisdn: string): Promise<Phone> => {
   const [phone] = (await phones().read(msisdn.slice(1)))?.phones ?? [];

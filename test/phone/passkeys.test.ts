@@ -73,7 +73,7 @@ describe('a phone with a passkey', () => {
   it('keeps the highest counter, however many of its proofs come at once', async () => {
     const { core, configuration } = stage.product;
     const { prefix } = configuration.queue;
-    const phones = createPhones({ redis: core.commands, prefix, masterKey: core.masterKey, pinTries: 5 });
+    const phones = createPhones({ redis: core.commands, prefix, serviceKey: core.serviceKey, pinTries: 5 });
     for (let round = 0; round < 5; round += 1) {
       const msisdn = newNumber();
       const passkey = createPasskey(origin);

@@ -59,11 +59,11 @@ describe('the PIN of a phone', () => {
     const msisdn = newNumber();
     const phone = await stage.enrol(msisdn);
     const { core, configuration } = stage.product;
-    const [prefix, masterKey] = [configuration.queue.prefix, randomBytes(32)];
-    const phones = createPhones({ redis: core.commands, masterKey, prefix, pinTries: 3 });
+    const [prefix, serviceKey] = [configuration.queue.prefix, randomBytes(32)];
+    const phones = createPhones({ redis: core.commands, serviceKey, prefix, pinTries: 3 });
     const read = (await stage.product.api.phoneAdmin.find(msisdn.slice(1)))?.phones[0] as Phone;
     await phone.leave();
-    const pins = createPins({ phones, masterKey, now: Date.now });
+    const pins = createPins({ phones, serviceKey, now: Date.now });
     expect(await pins.enter(read, randomBytes(32).toString('base64url'))).toEqual({ kind: 'none' });
     const fields = await redis.client().hkeys(`${prefix}:phone:${msisdn.slice(1)}`);
     expect(fields.filter((field) => field.endsWith(phone.id))).toEqual([]);
@@ -142,9 +142,9 @@ describe('the PIN of a phone', () => {
     const phone = await stage.enrol(msisdn);
     const { core, configuration } = stage.product;
     const { prefix } = configuration.queue;
-    const { masterKey, commands } = core;
-    const phones = createPhones({ redis: commands, masterKey, prefix, pinTries: 3 });
-    const pins = createPins({ phones, masterKey, now: Date.now });
+    const { serviceKey, commands } = core;
+    const phones = createPhones({ redis: commands, serviceKey, prefix, pinTries: 3 });
+    const pins = createPins({ phones, serviceKey, now: Date.now });
     const read = async () => (await phones.read(msisdn.slice(1)))?.phones[0] as Phone;
     const newGate = () => {
       const [salt, verifier] = [16, 32].map((length) => randomBytes(length).toString('base64url'));

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { createKeyCustody } from '../../src/pki/custody.ts';
 import { createMemoryCustodyStore } from '../support/memory-custody-store.ts';
 import { describeCustody } from './custody-contract.ts';
-import { keyObjectOf, masterKey, newCustody, now, owner } from './fixtures.ts';
+import { keyObjectOf, newCustody, now, owner, serviceKey } from './fixtures.ts';
 
-describeCustody('the key custody', (options) => createKeyCustody({ masterKey, now: () => now, ...options }));
+describeCustody('the key custody', (options) => createKeyCustody({ serviceKey, now: () => now, ...options }));
 
 describe('the records of the custody', () => {
   it('show no private key', async () => {
@@ -54,10 +54,10 @@ describe('the records of the custody', () => {
   it('do not open under another master key, and the error says so', async () => {
     const store = createMemoryCustodyStore();
     await newCustody(store).userKey(owner());
-    const stranger = createKeyCustody({ store, masterKey: Buffer.alloc(32, 8), now: () => now });
+    const stranger = createKeyCustody({ store, serviceKey: Buffer.alloc(32, 8), now: () => now });
     await expect(stranger.userKey(owner())).rejects.toThrow('the master key does not open the stored ca:');
     await expect(stranger.trust()).rejects.toThrow('the master key does not open the stored ca:root record');
-    expect(() => createKeyCustody({ store, masterKey: Buffer.alloc(16), now: () => now })).toThrow(
+    expect(() => createKeyCustody({ store, serviceKey: Buffer.alloc(16), now: () => now })).toThrow(
       '32 bytes',
     );
   });

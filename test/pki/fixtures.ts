@@ -12,7 +12,7 @@ import { createMemoryCustodyStore } from '../support/memory-custody-store.ts';
  * service made.
  */
 export const now = Date.parse('2026-03-01T12:00:00Z');
-export const masterKey = Buffer.alloc(32, 7);
+export const serviceKey = Buffer.alloc(32, 7);
 
 const keyObjects = new WeakMap<PrivateKey, KeyObject>();
 
@@ -39,7 +39,7 @@ export const keyObjectOf = (privateKey: PrivateKey): KeyObject => {
 };
 
 export const newCustody = (store = createMemoryCustodyStore()): KeyCustody =>
-  createKeyCustody({ store, masterKey, now: () => now, vault: openVault });
+  createKeyCustody({ store, serviceKey, now: () => now, vault: openVault });
 
 export const owner = (change: Partial<KeyOwner> = {}): KeyOwner => ({
   msisdn: '41700092501',

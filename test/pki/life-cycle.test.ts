@@ -11,7 +11,7 @@ import { createKeyCustody } from '../../src/pki/custody.ts';
 import type { CertificateChain, KeyCustody } from '../../src/pki/ports.ts';
 import { verifySignature } from '../../src/pki/verify.ts';
 import { createMemoryCustodyStore, type MemoryCustodyStore } from '../support/memory-custody-store.ts';
-import { masterKey, now, owner, signComplete, utf8 } from './fixtures.ts';
+import { now, owner, serviceKey, signComplete, utf8 } from './fixtures.ts';
 import { opensslVerify } from './openssl.ts';
 
 const day = 86_400_000;
@@ -20,7 +20,7 @@ const year = 365.25 * day;
 /** A service whose clock can be set; several on one store are several processes. */
 const service = (store: MemoryCustodyStore = createMemoryCustodyStore(), start = now) => {
   const clock = { now: start };
-  const process = (): KeyCustody => createKeyCustody({ store, masterKey, now: () => clock.now });
+  const process = (): KeyCustody => createKeyCustody({ store, serviceKey, now: () => clock.now });
   return { store, clock, process, custody: process() };
 };
 

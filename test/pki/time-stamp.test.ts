@@ -12,7 +12,7 @@ import { readSignedData, readSignerInfo, type SignerInfo } from '../../src/pki/s
 import { answerTimeStampRequest } from '../../src/pki/time-stamp.ts';
 import { verifySignature } from '../../src/pki/verify.ts';
 import { createMemoryCustodyStore } from '../support/memory-custody-store.ts';
-import { masterKey, owner, signComplete } from './fixtures.ts';
+import { owner, serviceKey, signComplete } from './fixtures.ts';
 import { inFolder, openssl, opensslVerify, pem } from './openssl.ts';
 
 const day = 86_400_000;
@@ -22,7 +22,7 @@ const start = Date.now();
 const service = () => {
   const clock = { now: start };
   const now = () => clock.now;
-  const custody = createKeyCustody({ store: createMemoryCustodyStore(), masterKey, now });
+  const custody = createKeyCustody({ store: createMemoryCustodyStore(), serviceKey, now });
   const publisher = createPublisher({ custody, now });
   const ask = createTimeStampAuthority(custody, now);
   const longTerm = createLongTerm({ ask, trust: custody.trust, publisher, custody, now });

@@ -10,12 +10,12 @@ import { createMemoryCustodyStore } from '../support/memory-custody-store.ts';
 import {
   duringRealSignature,
   keyObjectOf,
-  masterKey,
   newCustody,
   now,
   owner,
   realCertificates,
   realSignature,
+  serviceKey,
   signComplete,
   utf8,
 } from './fixtures.ts';
@@ -100,7 +100,7 @@ describe('verifySignature', () => {
 
   it('looks at the clock when no time is given', async () => {
     const store = createMemoryCustodyStore();
-    const present = createKeyCustody({ store, masterKey, now: Date.now });
+    const present = createKeyCustody({ store, serviceKey, now: Date.now });
     const options = { trust: await present.trust() };
     const verifyAs = async (expired: boolean): Promise<Verification> =>
       verifySignature(await signComplete(await present.userKey(owner({ expired })), 'x'), 'x', options);

@@ -30,7 +30,7 @@ const custody = () => product.core.custodyOver(product.core.commands);
 
 beforeAll(async () => {
   const store = createCustodyStore(redis.client(), redis.prefix.slice(-32));
-  const then = createKeyCustody({ store, masterKey, now: () => Date.now() - 8 * year });
+  const then = createKeyCustody({ store, serviceKey: masterKey, now: () => Date.now() - 8 * year });
   await then.userKey({ msisdn: former.slice(1), sscdId: 'sim', algorithm: 'RSA', expired: false });
   product = await startTestProduct(redis, {
     masterKey,
@@ -276,8 +276,13 @@ describe('another authority for time stamps', () => {
       close();
     }
     const strangers = pem(
-      (await createKeyCustody({ store: createMemoryCustodyStore(), masterKey, now: Date.now }).trust())[0] ??
-        Buffer.of(),
+      (
+        await createKeyCustody({
+          store: createMemoryCustodyStore(),
+          serviceKey: masterKey,
+          now: Date.now,
+        }).trust()
+      )[0] ?? Buffer.of(),
     );
     expect((await proofAt(`${product.url}/pki/tsa`, strangers)).status).toBe(503);
   });

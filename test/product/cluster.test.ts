@@ -322,7 +322,7 @@ describe('a Redis user without a right', () => {
   it('keeps the product from starting, with a sentence that names the right', async () => {
     await allow('-info');
     const start = startProduct(
-      { ...product.core, redisUrl: urlOfSigner() },
+      { ...product.core, masterKey: product.core.serviceKey, redisUrl: urlOfSigner() },
       { api: { host: '127.0.0.1', port: 0 }, workers: true },
     );
     await expect(start).rejects.toThrow('The Redis user lacks a right that the service needs: +info');

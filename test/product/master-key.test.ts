@@ -310,7 +310,7 @@ describe('a store that an earlier release has begun', () => {
     writeFileSync(path, JSON.stringify(configuration));
     const client = redis.client();
     const store = createCustodyStore(client, earlier);
-    const [root] = await createKeyCustody({ store, masterKey, now: Date.now }).trust();
+    const [root] = await createKeyCustody({ store, serviceKey: masterKey, now: Date.now }).trust();
     await client.set(`${earlier}:store`, '1');
     for (const part of [
       () => start(newKey()),

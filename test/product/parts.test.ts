@@ -64,7 +64,9 @@ describe('the product in parts', () => {
     const masterKey = randomBytes(32);
     const owner = { msisdn: '41791112233', sscdId: 'sim', algorithm: 'EC', expired: false } as const;
     const keys = await Promise.all(
-      Array.from({ length: 5 }, () => createKeyCustody({ store, masterKey, now: Date.now }).userKey(owner)),
+      Array.from({ length: 5 }, () =>
+        createKeyCustody({ store, serviceKey: masterKey, now: Date.now }).userKey(owner),
+      ),
     );
     expect(new Set(keys.map(({ chain }) => chain.id)).size).toBe(1);
   });

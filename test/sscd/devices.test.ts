@@ -24,7 +24,7 @@ import { type DeviceUnderTest, describeDevice } from './device-contract.ts';
 const redis = testRedis();
 const custody = createKeyCustody({
   store: createMemoryCustodyStore(),
-  masterKey: randomBytes(32),
+  serviceKey: randomBytes(32),
   now: Date.now,
 });
 
@@ -57,7 +57,7 @@ const now = () => 1_000_000;
 const prompts = createPhonePrompts({
   redis: redis.client(),
   prefix: redis.prefix,
-  masterKey: randomBytes(32),
+  serviceKey: randomBytes(32),
   now,
 });
 const phones = { prompts, now };
@@ -97,7 +97,7 @@ const signByHand = async ({ transactionId, attempt, msisdn }: Prompt): Promise<D
 describe('the prompts of a number that is asked often', () => {
   it('are forgotten an hour after their end or their deadline', async () => {
     let at = 1_000_000_000;
-    const common = { redis: redis.client(), prefix: redis.prefix, masterKey: randomBytes(32) };
+    const common = { redis: redis.client(), prefix: redis.prefix, serviceKey: randomBytes(32) };
     const often = createPhonePrompts({ ...common, now: () => at });
     const msisdn = '41791112299';
     const ask = async (id: string): Promise<void> => {

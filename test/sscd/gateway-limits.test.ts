@@ -76,7 +76,7 @@ beforeAll(async () => {
     }),
   );
   const custody = createKeyCustody({
-    ...{ store: createMemoryCustodyStore(), masterKey: randomBytes(32), now: Date.now },
+    ...{ store: createMemoryCustodyStore(), serviceKey: randomBytes(32), now: Date.now },
   });
   const [root] = await custody.trust();
   const trustAnchorsFile = writeFile('roots.pem', new X509Certificate(root ?? Buffer.of()).toString());

@@ -135,7 +135,7 @@ export const startTestProduct = async (
   await core.token?.open();
   await core.ready();
   await claimStore(core);
-  await core.unlock(serviceKey === 'master' ? core.masterKey : undefined);
+  await core.unlock(serviceKey === 'master' ? core.serviceKey : undefined);
   let address = '';
   let workerSide: WorkerSide | undefined = workers
     ? await startWorkerSide(core, { operations, listensAt: () => address || 'http://test' })

@@ -28,7 +28,7 @@ import { basicOf, encoded, type Fields, roomyLimits, usualSettings } from '../in
 export { encoded, type Fields } from '../interoperability/stage.ts';
 
 /** One for all stages of a file: they share what is in Redis, as processes do. */
-const masterKey = randomBytes(32);
+const serviceKey = randomBytes(32);
 
 const publicUrl = 'https://sign.example';
 export const mainIssuer = `${publicUrl}/oidc`;
@@ -167,7 +167,7 @@ export const openStage = async (
     publicUrl,
     redis: connection,
     prefix: redis.prefix,
-    masterKey,
+    serviceKey,
     vault: ownVault,
     ownerOf: () => ({ version: 1, since: 0 }),
     subscribers: {
