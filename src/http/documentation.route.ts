@@ -21,7 +21,11 @@ export type { DocumentationFacts } from './documentation/guide.ts';
 const nothing = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const ownStyle = `img-src data:; style-src 'sha256-${hash('sha256', stylesheet, 'base64')}'`;
 
-const secure = (c: Context, contentSecurityPolicy: string): void => {
+/** A text and its ETag, which is computed once. */
+const tagged = (text: string) => ({ text, tag: `"${hash('sha1', text, 'base64url')}"` });
+
+const secure = (c: Context, contentSecurityPolicy: string, tag?: string): void => {
+  if (tag !== undefined) c.header('ETag', tag);
   c.header('Content-Security-Policy', contentSecurityPolicy);
   c.header('X-Content-Type-Options', 'nosniff');
   c.header('Referrer-Policy', 'no-referrer');
@@ -40,8 +44,8 @@ export const unknownAddressPage = (c: Context): Promise<Response> | undefined =>
 
 export const createDocumentationRoutes = (facts: DocumentationFacts): Hono => {
   let document: OpenApiDocument | undefined;
-  let openApi: string | undefined;
-  let page: string | undefined;
+  let openApi: ReturnType<typeof tagged> | undefined;
+  let page: ReturnType<typeof tagged> | undefined;
   const describe = (): OpenApiDocument => {
     document ??= buildOpenApiDocument(facts.rules, productVersion());
     return document;
@@ -52,14 +56,14 @@ export const createDocumentationRoutes = (facts: DocumentationFacts): Hono => {
   routes.get('/', (c) => answerPage(c, rootPage(facts.sandbox), 200));
   routes.get('/docs/', (c) => c.redirect('/docs'));
   routes.get('/docs', async (c) => {
-    page ??= String(await renderPage(describe(), facts));
-    secure(c, `${nothing}; ${ownStyle}`);
-    return c.html(page);
+    page ??= tagged(String(await renderPage(describe(), facts)));
+    secure(c, `${nothing}; ${ownStyle}`, page.tag);
+    return c.html(page.text);
   });
   routes.get('/openapi.json', (c) => {
-    openApi ??= JSON.stringify(describe());
-    secure(c, nothing);
-    return c.body(openApi, 200, { 'Content-Type': 'application/json;charset=UTF-8' });
+    openApi ??= tagged(JSON.stringify(describe()));
+    secure(c, nothing, openApi.tag);
+    return c.body(openApi.text, 200, { 'Content-Type': 'application/json;charset=UTF-8' });
   });
   return routes;
 };
