@@ -1,4 +1,5 @@
 /** Every rule of the checker is shown one run that keeps it and one that breaks it. */
+
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type AnyStateNode, initialTransition, transition } from 'xstate';
@@ -8,6 +9,7 @@ import {
   type SignatureState,
   signatureMachine,
 } from '../../machines/signature.machine.ts';
+import { maxKeys } from '../../src/engine/redis/instance-store.ts';
 import { type Fault, fault, faultLine } from '../../src/protocol/fault.ts';
 import type { PhoneNote } from './browser-phones.ts';
 import { judge } from './checker.ts';
@@ -146,6 +148,12 @@ const delivery = {
 describe('the checker', () => {
   it('finds nothing in a run that keeps every promise', () => {
     expect(judge(run())).toEqual([]);
+  });
+
+  it('finds nothing where so many events were refused that the verdict on the answer is gone', () => {
+    const refusals = (count: number) => new Map([[id, job({ answers: Array(count).fill('refused') })]]);
+    expect(judge(run({ jobs: refusals(maxKeys) }))).toEqual([]);
+    expect(rulesOf(run({ jobs: refusals(maxKeys - 1) }))).toEqual(['one answer ends an attempt']);
   });
 
   it.each<[string, Partial<Evidence>]>([
