@@ -298,10 +298,6 @@ export const configurationSchema = configurationObject
     if (url !== undefined && !sandbox && !isSecureAddress(url)) {
       refuse(['publicUrl'], 'must be https, unless it is this machine or a sandbox');
     }
-    const { timeStampAuthority } = values.pki;
-    if (timeStampAuthority?.url.startsWith('http:') && !sandbox) {
-      refuse(['pki', 'timeStampAuthority', 'url'], 'must be https, unless this is a sandbox');
-    }
     if (values.mail !== undefined && url === undefined) {
       refuse(['publicUrl'], 'must be set, because mail is: the links in mails lead there');
     }
@@ -317,9 +313,10 @@ export const configurationSchema = configurationObject
         refuse(['gateways', index, 'url'], 'must be https, unless it is this machine or a sandbox');
     }
     const mustBeSecure = (target: string | undefined, path: PropertyKey[]): void => {
-      if (sandbox || target === undefined || target.startsWith('https:')) return;
+      if (sandbox || target === undefined || /^https:/i.test(target)) return;
       refuse([...path, 'url'], 'must be https, unless this is a sandbox');
     };
+    mustBeSecure(values.pki.timeStampAuthority?.url, ['pki', 'timeStampAuthority']);
     for (const [index, { callback }] of applicationProviders.entries()) {
       mustBeSecure(callback?.url, ['applicationProviders', index, 'callback']);
     }

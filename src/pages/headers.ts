@@ -1,6 +1,7 @@
 /**
- * Headers of every page, and answers that have them. `form-action` also bounds where the answer to a form may redirect to. So
- * the way to a client's address is a link or a reload, never the answer to a form.
+ * Headers of every page, and answers that have them. `form-action` also bounds where the answer to a
+ * form may redirect to. So the way to a client's address is a link or a reload, never the answer to
+ * a form.
  */
 export const policyWith = (formTargets: readonly string[]): string =>
   `default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action ${["'self'", ...formTargets].join(' ')}; frame-ancestors 'none'; base-uri 'none'`;

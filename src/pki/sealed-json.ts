@@ -6,8 +6,8 @@ const ivBytes = 12;
 const tagBytes = 16;
 
 /** A key of 32 bytes for one purpose. */
-export const deriveKey = (serviceKey: Uint8Array, purpose: string): Buffer =>
-  Buffer.from(hkdfSync('sha256', serviceKey, '', purpose, 32));
+export const deriveKey = (from: Uint8Array, purpose: string): Buffer =>
+  Buffer.from(hkdfSync('sha256', from, '', purpose, 32));
 
 /** Bytes that only holders of the key can read or make. */
 export const createByteSealer = (key: Uint8Array) => ({

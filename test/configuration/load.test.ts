@@ -372,6 +372,14 @@ describe('a problem', () => {
     expect(problems(input)).toEqual(expected);
   });
 
+  it.each(['http', 'HTTP'])('is refused where time stamps come over %s outside of a sandbox', (scheme) => {
+    const timeStampAuthority = { url: `${scheme}://tsa.example.com`, rootsFile: '/etc/paraph/tsa.pem' };
+    const parsed = parseConfiguration(JSON.stringify({ pki: { timeStampAuthority } }));
+    expect(parsed.ok ? [] : parsed.problems).toEqual([
+      'pki.timeStampAuthority.url: must be https, unless this is a sandbox',
+    ]);
+  });
+
   it('is reported for every bad key at once', () => {
     expect(problems({ appScheme: '', queue: { shards: 0 }, http: { x: 1 } })).toHaveLength(3);
   });
