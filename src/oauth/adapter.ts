@@ -96,16 +96,14 @@ export const createAdapter =
       // Only the device flow has user codes, and it is off.
       findByUserCode: async () => undefined,
       consume: async (id) => {
-        const payload = (await store.get(model, id)) as AdapterPayload | undefined;
-        const left = keepSecondsOf((payload?.exp ?? 0) - nowSeconds());
-        if (payload === undefined || !(await store.use(model, id, nowSeconds(), left))) throw usedUp(model);
+        if (!(await store.useOnce(model, id, nowSeconds()))) throw usedUp(model);
       },
       destroy: async (id) => {
         // The library destroys an interaction when it continues from it: once, also for two tabs.
-        if (model === 'Interaction' && !(await store.use(model, id, nowSeconds(), interactionSeconds))) {
+        if (model !== 'Interaction') return store.remove(model, id);
+        if (!(await store.removeOnce(model, id, nowSeconds(), interactionSeconds))) {
           throw new errors.SessionNotFound('interaction session not found');
         }
-        await store.remove(model, id);
       },
       revokeByGrantId: (grantId) => store.removeGroup(grantId),
     };

@@ -5,7 +5,8 @@
  * queue is not enough to log in as somebody.
  */
 import { hash } from 'node:crypto';
-import { verifySignature } from '../pki/verify.ts';
+import { createBoundedCache } from '../pki/bounded-cache.ts';
+import { type Verification, verifySignature } from '../pki/verify.ts';
 import { type Fault, fault } from '../protocol/fault.ts';
 import type { Protocol } from '../protocol/parse.ts';
 import { bytesToSign } from '../protocol/requests.ts';
@@ -122,9 +123,27 @@ const isAbout = (
   request.data.kind === 'text' &&
   request.data.text === text;
 
+/** The page that shows a signature and the way back to the client look at it within seconds. */
+const maxVerifications = 200;
+
 export const createLogins = (options: LoginsOptions) => {
   const { protocol, transactions, subscribers, authority, promptSeconds, busy, now } = options;
   const { trust, gatewayTrust, serialNumberOf } = options;
+  const verifications = createBoundedCache<Verification>(maxVerifications);
+
+  /** The same bytes are verified once in each minute, because certificates end and roots change. */
+  const verify = async (
+    cms: string,
+    data: Uint8Array,
+    gateway: string | undefined,
+  ): Promise<Verification> => {
+    const roots = gateway === undefined ? await trust() : (gatewayTrust?.(gateway) ?? []);
+    const at = new Date(now());
+    const name = `${Math.floor(now() / 60_000)} ${JSON.stringify(gateway)} ${cms} ${hash('sha256', data)}`;
+    return verifications.get(name, () =>
+      verifySignature(Buffer.from(cms, 'base64'), data, { trust: roots, at }),
+    );
+  };
 
   const bodyOf = (request: LoginRequest, text: string, timeoutSeconds: number): object => {
     const { tenant, msisdn, language, acrValues, scopes, reference, begunAt, code } = request;
@@ -162,10 +181,7 @@ export const createLogins = (options: LoginsOptions) => {
     };
     if (signed.signature === undefined) return { ...common, serialNumber: undefined, cms: undefined };
     const { upstream } = signed;
-    const verification = verifySignature(Buffer.from(signed.signature, 'base64'), bytesToSign(request.data), {
-      trust: upstream === undefined ? await trust() : (gatewayTrust?.(upstream.gateway) ?? []),
-      at: new Date(now()),
-    });
+    const verification = await verify(signed.signature, bytesToSign(request.data), upstream?.gateway);
     if (!verification.ok) return undefined;
     const { serialNumber, certificate } = verification.signer;
     if (phone !== undefined && hash('sha256', certificate, 'base64url') !== phone.certificateHash)

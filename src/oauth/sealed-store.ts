@@ -10,6 +10,7 @@
  * The braces keep both in one slot of a Redis Cluster.
  */
 import { createHmac } from 'node:crypto';
+import { createBoundedCache } from '../pki/bounded-cache.ts';
 import { createJsonSealer, deriveKey } from '../pki/sealed-json.ts';
 import type { RedisClient } from '../redis/connect.ts';
 
@@ -23,6 +24,20 @@ if redis.call('LLEN', KEYS[1]) ~= tonumber(ARGV[1]) then return 0 end
 redis.call('RPUSH', KEYS[1], ARGV[2])
 redis.call('EXPIRE', KEYS[1], ARGV[3])
 return 1`;
+
+/** A mark of use lives as long as its record; without one there is nothing to use. */
+const useScript = `
+local left = redis.call('PTTL', KEYS[1])
+if left <= 0 then return 0 end
+return redis.call('SET', KEYS[2], ARGV[1], 'PX', left, 'NX') and 1 or 0`;
+
+const removeOnceScript = `
+if not redis.call('SET', KEYS[2], ARGV[1], 'EX', ARGV[2], 'NX') then return 0 end
+redis.call('DEL', KEYS[1])
+return 1`;
+
+/** A login asks for the hash of each of its handles several times. */
+const maxHashes = 1000;
 
 const toTtl = (seconds: number): number => Math.max(1, Math.ceil(seconds));
 
@@ -38,9 +53,11 @@ export const createSealedStore = ({ redis, prefix, tenant, serviceKey }: TenantS
   const { seal, open } = createJsonSealer(deriveKey(serviceKey, `paraph oidc records ${tenant}`));
   const handleKey = deriveKey(serviceKey, `paraph oidc handles ${tenant}`);
 
+  const hashes = createBoundedCache<string>(maxHashes);
+
   /** The hash under which a handle is stored; also for names of other keys, such as rate limits. */
   const hashOf = (handle: string): string =>
-    createHmac('sha256', handleKey).update(handle).digest('base64url').slice(0, 32);
+    hashes.get(handle, () => createHmac('sha256', handleKey).update(handle).digest('base64url').slice(0, 32));
   const keyOf = (kind: string, handle: string): string =>
     `${prefix}:oidc:${tenant}:${kind}:{${hashOf(handle)}}`;
 
@@ -84,7 +101,17 @@ export const createSealedStore = ({ redis, prefix, tenant, serviceKey }: TenantS
     remove: async (kind: string, handle: string): Promise<void> => {
       await redis.del(keyOf(kind, handle));
     },
-    /** Marks a record as used; one caller gets true. @param at Seconds since the epoch. */
+    /** Marks a record that is there as used; one caller gets true. @param at Seconds since the epoch. */
+    useOnce: async (kind: string, handle: string, at: number): Promise<boolean> => {
+      const key = keyOf(kind, handle);
+      return (await redis.eval(useScript, 2, key, `${key}:used`, at)) === 1;
+    },
+    /** Removes a record and marks it as used; one caller gets true, also when it was written anew since. */
+    removeOnce: async (kind: string, handle: string, at: number, ttlSeconds: number): Promise<boolean> => {
+      const key = keyOf(kind, handle);
+      return (await redis.eval(removeOnceScript, 2, key, `${key}:used`, at, toTtl(ttlSeconds))) === 1;
+    },
+    /** Marks a handle as used, whether or not it has a record; one caller gets true. */
     use: async (kind: string, handle: string, at: number, ttlSeconds: number): Promise<boolean> =>
       (await redis.set(`${keyOf(kind, handle)}:used`, at, 'EX', toTtl(ttlSeconds), 'NX')) === 'OK',
     getWithUse: async (kind: string, handle: string) => {

@@ -5,7 +5,7 @@
  * a caller is answered while Redis is away. A blocking connection belongs to a worker or an event
  * reader: it waits for Redis for as long as it takes and goes on where it stopped.
  */
-import { createPrivateKey } from 'node:crypto';
+import { createPrivateKey, hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
 import { certificateIn } from '../pem.ts';
@@ -145,6 +145,26 @@ const open = (
   return prepareCluster(cluster, prepare);
 };
 
+/** `eval` sends the hash of a script, which Redis knows after its first run, and the text when it does not. */
+const evalByHash = (client: RedisClient): void => {
+  const hashes = new Map<string, string>();
+  const evalText = client.eval.bind(client);
+  const run = async (
+    script: string,
+    ...given: [number, ...(string | number | Buffer)[]]
+  ): Promise<unknown> => {
+    const sha = hashes.get(script) ?? hash('sha1', script);
+    hashes.set(script, sha);
+    try {
+      return await client.evalsha(sha, ...given);
+    } catch (error) {
+      if (error instanceof Error && error.message.startsWith('NOSCRIPT ')) return evalText(script, ...given);
+      throw error;
+    }
+  };
+  Reflect.set(client, 'eval', run);
+};
+
 const clocks = new WeakMap<RedisClient, RedisClock>();
 
 /** The clock of Redis, as a connection for commands knows it. @throws For any other connection. */
@@ -175,6 +195,7 @@ export const connectForCommands = (target: RedisTarget, wall: () => number = Dat
   const clock = createRedisClock(client, wall);
   clocks.set(client, clock);
   limitScripts(client, clock, acceptedMs);
+  evalByHash(client);
   return client;
 };
 

@@ -20,11 +20,12 @@ export interface Bindings {
 /** The application, and any wrapper around it. */
 export type Fetch = (request: Request, bindings?: Bindings) => Response | Promise<Response>;
 
-/** The status that was sent: the OpenID library writes to the socket itself. */
+/**
+ * The status that was sent: the OpenID library writes to the socket itself. A mark in the headers of
+ * the response says so too, but to look at them makes a `Headers` of each answer.
+ */
 export const statusOf = (response: Response, bindings: Bindings | undefined): number =>
-  bindings?.outgoing !== undefined && response.headers.has('x-hono-already-sent')
-    ? bindings.outgoing.statusCode
-    : response.status;
+  bindings?.outgoing?.headersSent ? bindings.outgoing.statusCode : response.status;
 
 /** A synchronous caller waits for a person. */
 const buckets = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];

@@ -85,6 +85,29 @@ describe('the sealed store', () => {
     expect(await store.use('Thing', 'removed', 1_700_000_000, 60)).toBe(false);
   });
 
+  it('lets one of many use a record that is there, for as long as the record lives', async () => {
+    const store = storeOf();
+    await store.put('Thing', 'code', 'value', 60);
+    const used = await Promise.all(Array.from({ length: 8 }, () => store.useOnce('Thing', 'code', 4711)));
+    expect(used.filter(Boolean)).toHaveLength(1);
+    expect(await store.getWithUse('Thing', 'code')).toEqual({ value: 'value', usedAt: 4711 });
+    const key = `${prefix}:oidc:default:Thing:{${store.hashOf('code')}}`;
+    const [recordMs = 0, markMs = 0] = await Promise.all([client().pttl(key), client().pttl(`${key}:used`)]);
+    expect(markMs).toBeGreaterThan(0);
+    expect(Math.abs(recordMs - markMs)).toBeLessThan(1000);
+    expect(await store.useOnce('Thing', 'unknown', 4711)).toBe(false);
+  });
+
+  it('removes a record once, and not the one that takes its place', async () => {
+    const store = storeOf();
+    await store.put('Thing', 'once', 1, 60);
+    expect(await store.removeOnce('Thing', 'once', 4711, 60)).toBe(true);
+    expect(await store.get('Thing', 'once')).toBeUndefined();
+    await store.put('Thing', 'once', 2, 60);
+    expect(await store.removeOnce('Thing', 'once', 4711, 60)).toBe(false);
+    expect(await store.get('Thing', 'once')).toBe(2);
+  });
+
   it('writes once where it is asked to', async () => {
     const store = storeOf();
     const wrote = await Promise.all(

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Cluster } from 'ioredis';
+import { Cluster, type Redis } from 'ioredis';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   connectForBlocking,
@@ -43,6 +43,28 @@ describe('A connection for commands', () => {
     await new Promise(setImmediate);
     holdTheProcess(900);
     await expect(answer).resolves.toBe('OK');
+  });
+
+  it('sends a script by its hash, and its text where Redis does not know it', async () => {
+    const client = open(redis.url);
+    await whenReady(client);
+    const key = `${redis.prefix}:script`;
+    // No other test has it.
+    const script = `-- ${redis.prefix}\nreturn redis.call('INCRBY', KEYS[1], ARGV[1])`;
+    const sent: string[] = [];
+    const node = client as Redis;
+    const send = node.sendCommand.bind(node);
+    node.sendCommand = (command, ...given) => {
+      if (command.args.includes(key)) sent.push(command.name);
+      return send(command, ...given);
+    };
+    expect(await client.eval(script, 1, key, 2)).toBe(2);
+    expect(await client.eval(script, 1, key, 3)).toBe(5);
+    expect(sent).toEqual(['evalsha', 'eval', 'evalsha']);
+    const wrong = `-- ${redis.prefix}\nreturn redis.error_reply('WRONG it is')`;
+    for (let round = 0; round < 2; round += 1)
+      await expect(client.eval(wrong, 1, key)).rejects.toThrow('WRONG it is');
+    expect(sent).toHaveLength(6);
   });
 
   it('gives a command all its time, however long the turn lasts that issues it', async () => {

@@ -1,5 +1,7 @@
 /** What the wrappers of the ports count, beside passing everything on. */
+
 import { EventEmitter } from 'node:events';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Command } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import type { AnsweredEntry } from '../../src/http/log.ts';
@@ -139,8 +141,11 @@ describe('HTTP', () => {
 
   it('tells the status that the OpenID library has written to the socket', async () => {
     const { telemetry, scrape } = open();
-    const inner: Fetch = async () => new Response(null, { headers: { 'x-hono-already-sent': 'true' } });
-    const outgoing = { statusCode: 400 } as NonNullable<Parameters<Fetch>[1]>['outgoing'];
+    const outgoing = { statusCode: 200, headersSent: false } as NonNullable<Parameters<Fetch>[1]>['outgoing'];
+    const inner: Fetch = async () => {
+      Object.assign(outgoing ?? {}, { statusCode: 400, headersSent: true });
+      return RESPONSE_ALREADY_SENT;
+    };
     await telemetry.fetch(inner)(new Request('http://test/oidc/token'), outgoing && { outgoing });
     expect(
       (await scrape()).valueOf('paraph_http_requests_total', { route: '/oidc/token', status: '400' }),

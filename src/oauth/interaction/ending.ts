@@ -128,8 +128,11 @@ export const createDeparture = (
     if (ending === undefined) return 'not-yet';
     const until = now() + timeoutMs;
     for (;;) {
-      const isAhead = await visit.tenant.store.putOnce('login-departure', visit.uid, true, aheadSeconds);
-      const interaction = await visit.interaction();
+      // One connection keeps their order, so the interaction is as it was after the mark.
+      const [isAhead, interaction] = await Promise.all([
+        visit.tenant.store.putOnce('login-departure', visit.uid, true, aheadSeconds),
+        visit.interaction(),
+      ]);
       if (interaction === undefined) return 'done';
       if (isAhead) {
         // A second save could bring the interaction back after the library has destroyed it.
