@@ -3,7 +3,8 @@
  * signature between.
  *
  * What they are held against is a synchronous signature over HTTP, which each of them contains: the
- * ratio says how many signatures a login costs.
+ * ratio says how many signatures a login costs. It was 38 when a login took 9 ms of CPU and the aim
+ * of 4 ms was set; machines differ by a factor of three, so the goal is that part of 38.
  */
 import { roundsRow, withCpu } from '../harness/metered.ts';
 import { startProgram } from '../harness/program.ts';
@@ -62,6 +63,7 @@ export const logins: Scenario = {
           {
             name: 'loginCpu',
             divides: 'CPU of the API process per complete login / per synchronous signature',
+            goal: { atMost: 17 },
           },
           sides.logins,
           sides.signatures,
