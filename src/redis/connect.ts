@@ -146,7 +146,7 @@ const open = (
 };
 
 /** `eval` sends the hash of a script, which Redis knows after its first run, and the text when it does not. */
-const evalByHash = (client: RedisClient): void => {
+const evalByHash = (client: RedisClient): RedisClient => {
   const hashes = new Map<string, string>();
   const evalText = client.eval.bind(client);
   const run = async (
@@ -163,6 +163,7 @@ const evalByHash = (client: RedisClient): void => {
     }
   };
   Reflect.set(client, 'eval', run);
+  return client;
 };
 
 const clocks = new WeakMap<RedisClient, RedisClock>();
@@ -195,13 +196,12 @@ export const connectForCommands = (target: RedisTarget, wall: () => number = Dat
   const clock = createRedisClock(client, wall);
   clocks.set(client, clock);
   limitScripts(client, clock, acceptedMs);
-  evalByHash(client);
-  return client;
+  return evalByHash(client);
 };
 
 /** A connection for workers and event readers, which outlast any absence of Redis. */
 export const connectForBlocking = (target: RedisTarget): RedisClient =>
-  open(target, blockingOptions, prepareForBlocking, { slotsRefreshInterval: 30_000 });
+  evalByHash(open(target, blockingOptions, prepareForBlocking, { slotsRefreshInterval: 30_000 }));
 
 /** A blocking connection for events, with the options of a connection that a program has made. */
 export const likenessForEvents = (connection: Redis): Redis =>
