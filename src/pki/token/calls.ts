@@ -15,7 +15,7 @@ export type TokenCall =
   /** @param fresh Nobody else in this process uses the token: what was open is closed. */
   | { readonly kind: 'open'; readonly pin: string; readonly fresh: boolean }
   | { readonly kind: 'make'; readonly keyId: string; readonly label: string; readonly type: KeyType }
-  /** @param data What the algorithm's mechanism takes; see `mechanismInput`. */
+  /** @param data What the algorithm's mechanism takes; see token-vault.ts. */
   | {
       readonly kind: 'sign';
       readonly keyId: string;

@@ -23,13 +23,16 @@ const digest = (data: Uint8Array): Buffer => hash('sha256', data, 'buffer');
 /** DigestInfo of SHA-256 (RFC 8017 9.2), up to the digest. */
 const digestInfo = Buffer.from('3031300d060960864801650304020105000420', 'hex');
 
-/** What goes to the token: digests, so that lists of megabytes stay here. */
+/**
+ * What goes to the token: digests, so that lists of megabytes stay here. Each in memory of its own,
+ * because a thread gets all of the memory that a small `Buffer` shares with others.
+ */
 const inputs: Readonly<Record<SigningAlgorithm, (data: Uint8Array) => Uint8Array>> = {
   ECDSA: digest,
   ES256: digest,
   PS256: digest,
-  RS256: (data) => Buffer.concat([digestInfo, digest(data)]),
-  EdDSA: (data) => data,
+  RS256: (data) => Uint8Array.of(...digestInfo, ...digest(data)),
+  EdDSA: (data) => Uint8Array.from(data),
 };
 
 /** A token's objects are seen by whoever administers it, so the name of a user's key has no number. */
