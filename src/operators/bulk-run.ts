@@ -134,9 +134,8 @@ export const takeUpBulk = async (order: BulkOrder, options: BulkRunOptions) => {
     }
     tried.add(msspTransId);
     await note(msspTransId);
-    const result = await cancelTransaction(msspTransId, {
-      ...{ at, protocol, now, by: 'operator', order: id },
-    });
+    const cancellation = { at, protocol, now, by: 'operator', order: id } as const;
+    const result = await cancelTransaction(msspTransId, cancellation);
     if (result === 'busy') return undefined;
     if (result === 'cancelled') return result;
     await note(msspTransId, result);

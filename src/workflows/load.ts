@@ -48,7 +48,11 @@ const problemIn = (found: readonly Workflow[], known: readonly Workflow[]): stri
   return undefined;
 };
 
-/** The error of an import does not hold it: Node prints it only. Undefined when the file is not what is wrong. */
+/**
+ * The error of an import does not hold it: Node only prints it.
+ *
+ * @returns Undefined when another file is wrong.
+ */
 const lineOfSyntaxError = (path: string): string | undefined => {
   const { stderr } = spawnSync(process.execPath, ['--check', path], { encoding: 'utf8' });
   return /^.*:(\d+)$/m.exec(stderr ?? '')?.[1];
