@@ -2,11 +2,11 @@
  * All of HTTP: the signature interface, its description, the root certificates, and health.
  *
  * An unknown address and an error in a page are answered with a Fault too, in place of the
- * library's texts; a browser gets a page for an unknown address. The signature interface is an
- * application of its own: its few fixed paths are found by one look into a table, and its requests
- * skip the routes of the pages.
+ * library's texts; a browser gets a page for an unknown address. An address that has other methods
+ * names them. The signature interface is an application of its own: its few fixed paths are found by
+ * one look into a table, and its requests skip the routes of the pages.
  */
-import { Hono } from 'hono';
+import { Hono, type HonoRequest } from 'hono';
 import { fault } from '../protocol/fault.ts';
 import {
   createDocumentationRoutes,
@@ -28,6 +28,21 @@ export interface AppOptions extends ServiceRoutesOptions, PkiRoutesOptions {
   readonly more: readonly Hono<any>[];
 }
 
+/** The library answers HEAD by the route of GET. */
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+/** Source: RFC 9110 15.5.6. @returns Undefined where the method is not what is wrong. */
+const refuseMethod = (app: Hono, { path, method }: HonoRequest): Response | undefined => {
+  const found = methods.filter((each) =>
+    // Middleware is there for all methods.
+    app.router.match(each, path)[0].some(([[, route]]) => route.method !== 'ALL'),
+  );
+  const allowed = found.flatMap((each) => (each === 'GET' ? ['GET', 'HEAD'] : [each]));
+  if (allowed.length === 0 || allowed.includes(method)) return undefined;
+  const allow = allowed.join(', ');
+  return faultResponse(405, fault(101, `Use ${allow}`), { allow });
+};
+
 export const createApp = (options: AppOptions) => {
   const { routes, refuseOther } = createServiceRoutes(options);
   const pages = new Hono();
@@ -41,6 +56,7 @@ export const createApp = (options: AppOptions) => {
     app.notFound(
       (c) =>
         refuseOther(c.req.path) ??
+        refuseMethod(pages, c.req) ??
         unknownAddressPage(c) ??
         faultResponse(404, fault(101, 'There is no such address')),
     );

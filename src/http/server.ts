@@ -20,7 +20,7 @@ import type { Duplex } from 'node:stream';
 import { getRequestListener, RequestError } from '@hono/node-server';
 // A listener replaces the global Response. Made after that, this sign of the adapter would be written
 // as an answer.
-import '@hono/node-server/utils/response';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { certificateIn } from '../pem.ts';
 import { fault } from '../protocol/fault.ts';
 import { answerType, faultResponse, presentFault } from './present.ts';
@@ -151,7 +151,9 @@ export const listen = async (options: ServerOptions): Promise<RunningServer> => 
     ...(tls !== undefined && { ...tlsOptions(tls), handshakeTimeout: options.headersTimeoutMs }),
   };
   let leaving = false;
-  const withGoodbye = (response: Response): Response => {
+  const finish = (response: Response, { headersSent }: { readonly headersSent: boolean }): Response => {
+    // The copy that Hono makes for HEAD has lost the sign of an answer that is written already.
+    if (headersSent) return RESPONSE_ALREADY_SENT;
     if (leaving) response.headers.set('connection', 'close');
     return response;
   };
@@ -161,7 +163,9 @@ export const listen = async (options: ServerOptions): Promise<RunningServer> => 
         request,
         bindings as { incoming: IncomingMessage; outgoing: ServerResponse },
       );
-      return response instanceof Promise ? response.then(withGoodbye) : withGoodbye(response);
+      return response instanceof Promise
+        ? response.then((late) => finish(late, bindings.outgoing))
+        : finish(response, bindings.outgoing);
     },
     { hostname: 'localhost', errorHandler: refuseRequest },
   );

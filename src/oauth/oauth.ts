@@ -48,8 +48,11 @@ const libraryRoutes: readonly (readonly [path: RegExp, methods: readonly string[
   [/^\/auth\/[\w-]+$/, ['GET']],
   [/^\/token$/, ['POST', 'OPTIONS']],
   [/^\/token\/(revocation|introspection)$/, ['POST', 'OPTIONS']],
-  [/^\/userinfo$/, ['GET', 'POST', 'OPTIONS']],
-  [/^\/(jwks\.json|\.well-known\/(openid-configuration|oauth-authorization-server))$/, ['GET', 'OPTIONS']],
+  [/^\/userinfo$/, ['GET', 'HEAD', 'POST', 'OPTIONS']],
+  [
+    /^\/(jwks\.json|\.well-known\/(openid-configuration|oauth-authorization-server))$/,
+    ['GET', 'HEAD', 'OPTIONS'],
+  ],
   [/^\/backchannel$/, ['POST']],
   [/^\/session\/end$/, ['GET', 'POST']],
   [/^\/session\/end\/success$/, ['GET']],

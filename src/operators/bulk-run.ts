@@ -18,7 +18,7 @@
 import type { BulkEnd, BulkOrder } from '../../machines/bulk-replay.machine.ts';
 import type { ReplayOnce } from '../engine/redis/replay-once.ts';
 import type { Protocol } from '../protocol/parse.ts';
-import { cancelTransaction, isCancelledByOperator } from '../queue/cancellation.ts';
+import { cancelTransaction, isCancelledBy } from '../queue/cancellation.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { isLogin } from '../registry/login-ap-id.ts';
 import type { RateLimiter } from '../registry/rate-limiter.ts';
@@ -128,13 +128,14 @@ export const takeUpBulk = async (order: BulkOrder, options: BulkRunOptions) => {
     const [run] = await readRuns(redis, shards, [msspTransId]);
     if (at === undefined || run === undefined) return 'gone';
     if (run.row.endedAt !== undefined || run.endedRuns !== endedRuns) {
-      if (isCancelledByOperator(run.row.fault)) return 'cancelled';
+      if (await isCancelledBy(id, msspTransId, { at, now })) return 'cancelled';
       if (tried.has(msspTransId)) await note(msspTransId, 'too-late');
       return 'changed';
     }
     tried.add(msspTransId);
     await note(msspTransId);
-    const result = await cancelTransaction(msspTransId, { at, protocol, now, by: 'operator' });
+    const cancellation = { at, protocol, now, by: 'operator', order: id } as const;
+    const result = await cancelTransaction(msspTransId, cancellation);
     if (result === 'busy') return undefined;
     if (result === 'cancelled') return result;
     await note(msspTransId, result);

@@ -34,9 +34,9 @@ export interface BulkItem {
 /**
  * begun     About to be replayed, or just replayed.
  * replayed  Replayed; the end is not known yet.
- * cancelled By this order, or by another operator at the same time.
+ * cancelled By this order.
  * changed   Something else replayed it too, and the end of this replay is not known. Of a cancel:
- *           it had ended, or there was an answer.
+ *           it had ended, also by another cancel, or there was an answer.
  * gone      Its retention is over.
  * refused   A login, or of a workflow: not replayed.
  * `401`     The fault that it ended with.

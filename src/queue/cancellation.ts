@@ -3,6 +3,7 @@
  * fails like any other: with an event for waiting callers, a status over HTTP, a possible replay.
  */
 
+import { createEngine } from '../engine/engine.ts';
 import { createInstanceStore } from '../engine/redis/instance-store.ts';
 import { takenBackBy } from '../protocol/fault.ts';
 import { createSendOrder, type OrdersOptions } from '../transactions/answers.ts';
@@ -21,12 +22,22 @@ interface Cancellation extends OrdersOptions {
   readonly at: QueueAt;
   /** Who cancels; default: the application. */
   readonly by?: 'application' | 'operator';
+  /** Of an order with many transactions: what another has cancelled is `too-late` for it. */
+  readonly order?: string;
 }
 
-/** Whether an operator has ended it so. */
-export const isCancelledByOperator = (
-  ended: { readonly code: number; readonly detail: string } | undefined,
-): boolean => ended?.code === 401 && ended.detail === takenBackBy.operator.detail;
+const keyOf = (order: string): string => `cancel/${order}`;
+
+/** Whether this order has ended it, and not another. */
+export const isCancelledBy = async (
+  order: string,
+  id: string,
+  { at: { queue, redis }, now }: Pick<Cancellation, 'at' | 'now'>,
+): Promise<boolean> => {
+  const location = { queue, store: createInstanceStore(queue, redis, now) };
+  const verdict = await createEngine(() => location, now).verdict(id, keyOf(order));
+  return verdict === 'taken' || verdict === 'accepted';
+};
 
 /** @throws When Redis is unreachable; the request may then be cancelled or not. */
 export const cancelTransaction = async (id: string, cancellation: Cancellation): Promise<CancelResult> => {
@@ -38,7 +49,7 @@ export const cancelTransaction = async (id: string, cancellation: Cancellation):
   const { attempt } = state;
   const send = createSendOrder(at, cancellation);
   const order = { type: 'CANCEL', attempt, fault: takenBackBy[by] } as const;
-  const sent = await send(id, `cancel/${attempt}/${by}`, order);
+  const sent = await send(id, keyOf(cancellation.order ?? `${attempt}/${by}`), order);
   if (sent === 'refused' || sent === 'finished') return 'too-late';
   if (sent !== 'taken') return sent;
   // A transaction before its first turn sleeps until its time.

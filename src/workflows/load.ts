@@ -2,6 +2,7 @@
  * Loads the charts that an operator names in the configuration (`workflows`). A file exports one
  * workflow or several, each made by `defineWorkflow`.
  */
+import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { activityOf, type Workflow } from '../engine/define.ts';
@@ -48,6 +49,16 @@ const problemIn = (found: readonly Workflow[], known: readonly Workflow[]): stri
 };
 
 /**
+ * The error of an import does not hold it: Node only prints it.
+ *
+ * @returns Undefined when another file is wrong.
+ */
+const lineOfSyntaxError = (path: string): string | undefined => {
+  const { stderr } = spawnSync(process.execPath, ['--check', path], { encoding: 'utf8' });
+  return /^.*:(\d+)$/m.exec(stderr ?? '')?.[1];
+};
+
+/**
  * @param directory What relative paths begin at.
  * @returns `problems` name the place in the configuration and in the chart.
  */
@@ -69,7 +80,8 @@ export const loadCharts = async (
       else problems.push(`workflows[${index}]: ${problem}`);
     } catch (error) {
       const [message = ''] = toError(error).message.split('\n', 1);
-      problems.push(`workflows[${index}]: ${message}`);
+      const line = error instanceof SyntaxError ? lineOfSyntaxError(resolve(directory, file)) : undefined;
+      problems.push(`workflows[${index}]: ${line === undefined ? '' : `line ${line}: `}${message}`);
     }
   }
   return problems.length === 0 ? { ok: true, value: loaded } : { ok: false, problems };

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,6 +35,17 @@ const test = (path: string, ...more: readonly string[]) =>
   run(['workflow', 'test', path, ...more], { env: { REDIS_URL: redis.url } });
 
 describe('paraph workflow check', () => {
+  it('names the line of a syntax error', () => {
+    const path = file('comma.mjs', "const chart = {\n  initial: 'open',,\n};\nexport default chart;");
+    // Node itself reads the file here; under vitest another program does, with other words.
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      [join(root, 'dist/src/cli/paraph.js'), 'workflow', 'check', path],
+      { encoding: 'utf8' },
+    );
+    expect([status, stderr]).toEqual([2, "paraph: line 2: Unexpected token ','\n"]);
+  });
+
   it('says what a chart can do, and draws it', async () => {
     const { exitCode, stdout, stderr } = await check(approval);
     expect(stderr).toBe('');

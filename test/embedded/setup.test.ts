@@ -5,8 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
+import type { Vitest } from 'vitest/node';
 import { z } from 'zod';
 import { provideRedis } from '../../scripts/redis-binary.mjs';
+import { createSummaryReporter } from '../support/summary-reporter.ts';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -43,6 +45,21 @@ it('locks the packages of every platform, without which npm ci refuses to instal
   const wanted = Object.values(packages).flatMap((entry) => Object.keys(entry.optionalDependencies ?? {}));
   expect(wanted.length).toBeGreaterThan(0);
   expect(wanted.filter((name) => !paths.some((path) => path.endsWith(`node_modules/${name}`)))).toEqual([]);
+});
+
+it('ends the tests with one line of their sum, and adds nothing where another reporter was asked for', () => {
+  const lines: string[] = [];
+  const before = process.listeners('exit');
+  const added = () => process.listeners('exit').filter((listener) => !before.includes(listener));
+  const reporter = createSummaryReporter((line) => lines.push(line));
+  // Vitest makes the reporters of the configuration also where the command line replaces them.
+  expect(added()).toEqual([]);
+  reporter.onInit?.({} as Vitest);
+  for (const listener of added()) {
+    process.off('exit', listener);
+    listener(0);
+  }
+  expect(lines).toEqual(['0 passed, 0 failed, 0 skipped']);
 });
 
 /** A directory for PATH with programs of our own making. */

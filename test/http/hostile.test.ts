@@ -254,6 +254,25 @@ describe('a method', () => {
   );
 
   it.each([
+    ['/livez', 'GET, HEAD'],
+    ['/readyz', 'GET, HEAD'],
+    ['/metrics', 'GET, HEAD'],
+    ['/docs', 'GET, HEAD'],
+    ['/openapi.json', 'GET, HEAD'],
+    ['/pki/root.pem', 'GET, HEAD'],
+    ['/pki/ocsp', 'POST'],
+    ['/pki/tsa', 'POST'],
+  ])('that %s does not have is 405 with Allow and a Fault', async (url, allow) => {
+    for (const method of ['PATCH', 'DELETE', allow === 'POST' ? 'GET' : 'POST']) {
+      const response = await product.api.fetch(new Request(`http://test${url}`, { method }));
+      expect([response.status, response.headers.get('allow')]).toEqual([405, allow]);
+      readAnswer(response.status, response.headers.get('content-type'), await response.text());
+    }
+    const head = await product.api.fetch(new Request(`http://test${url}`, { method: 'HEAD' }));
+    expect([head.status, await head.text()]).toEqual([allow === 'POST' ? 405 : expect.any(Number), '']);
+  });
+
+  it.each([
     '/rest/service/other',
     '/rest/service/sign/',
     '/rest',

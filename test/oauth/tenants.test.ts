@@ -3,7 +3,7 @@
  * one is unknown to the other, in both directions and everywhere where something can be shown.
  */
 import { createLocalJWKSet, jwtVerify } from 'jose';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { hashPassword } from '../../src/registry/passwords.ts';
 import { contentsOf } from '../security/redis-contents.ts';
 import type { Json, TestProduct } from '../support/product.ts';
@@ -72,6 +72,28 @@ describe('each tenant', () => {
     expect(new Set(kids).size).toBe(kids.length);
     expect(JSON.stringify([one, other])).not.toMatch(/"(d|p|q|dp|dq|qi|k)":/);
   });
+
+  it.each(['/jwks.json', '/.well-known/openid-configuration', '/.well-known/oauth-authorization-server'])(
+    'answers HEAD at %s as GET, without the document',
+    async (path) => {
+      const ask = async (method: string) => {
+        const response = await fetch(`${south.issuer}${path}`, { method });
+        const { status, headers } = response;
+        return {
+          status,
+          ...Object.fromEntries(['content-type', 'cache-control'].map((name) => [name, headers.get(name)])),
+          text: await response.text(),
+        };
+      };
+      const written = vi.spyOn(console, 'error');
+      const document = await ask('GET');
+      expect(document.status).toBe(200);
+      expect(await ask('HEAD')).toEqual({ ...document, text: '' });
+      // An answer that is written twice is an error of the adapter, which it prints.
+      expect(written).not.toHaveBeenCalled();
+      written.mockRestore();
+    },
+  );
 
   it('answers with an error of the protocol where it does not have an endpoint', async () => {
     const response = await fetch(`${south.issuer}/backchannel`, { method: 'POST' });

@@ -148,6 +148,29 @@ describe('what a bulk has in the audit log and then does not do', () => {
     ]);
   });
 
+  it('gets an outcome there: a cancel that another bulk was quicker with, which alone counts it', async () => {
+    const id = await stage.submit(stage.somebody());
+    const slow = await order([id], 'cancel');
+    const quick = await order([id], 'cancel');
+    const record = vi.fn(stage.audit.record).mockImplementationOnce(async (...given) => {
+      const entry = await stage.audit.record(...given);
+      await (await takeUp(quick)).step();
+      return entry;
+    });
+    const late = await order([id], 'cancel');
+    await (await takeUp(slow, { ...stage.audit, record })).step();
+    await hasFailed(id);
+    await (await takeUp(late)).step();
+    expect(await resultsOf(quick)).toEqual({ [id]: 'cancelled' });
+    expect(await resultsOf(slow)).toEqual({ [id]: 'changed' });
+    expect(await resultsOf(late)).toEqual({ [id]: 'changed' });
+    expect(await ofItem(id)).toEqual([
+      { who: 'olga', action: 'cancel', details: { bulk: slow, outcome: 'too-late' } },
+      { who: 'olga', action: 'cancel', details: { bulk: quick } },
+      { who: 'olga', action: 'cancel', details: { bulk: slow } },
+    ]);
+  });
+
   it('gets an outcome there: a cancel whose process ended before it, and then came the answer', async () => {
     const id = await stage.submit(stage.somebody());
     const bulk = await order([id], 'cancel');

@@ -1,6 +1,8 @@
 /** Many replays at once: what a dry run says, the rate, one prompt for one number, stopping, the report. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createBulkStore } from '../../src/operators/bulk-store.ts';
+import { cancelTransaction } from '../../src/queue/cancellation.ts';
+import { shardFor } from '../../src/transactions/answers.ts';
 import { testRedis } from '../support/redis.ts';
 import { type ReplayStage, soon, startReplayStage } from './replay-stage.ts';
 import { admin, operator, viewer } from './stage.ts';
@@ -321,10 +323,13 @@ describe('a bulk', () => {
       await stage.failed(208),
       'H000000000000000none',
     ];
-    await stage.replays.cancel(done, operator, 'before the crash');
-    await soon(async () => expect(await stage.status(done)).toBe('401'));
     const store = bulks();
     const bulkId = store.newId();
+    const at = shardFor(stage.shards, done)?.signatures;
+    if (at === undefined) throw new Error('It has no shard');
+    const { protocol } = stage.product.core;
+    await cancelTransaction(done, { at, protocol, now: Date.now, by: 'operator', order: bulkId });
+    await soon(async () => expect(await stage.status(done)).toBe('401'));
     const items = [done, late, gone].map((msspTransId) => ({ msspTransId, endedRuns: 0 }));
     await client.hset(`{${stage.prefix}-replays}:bulk:${bulkId}:results`, done, 'begun');
     expect(await store.results(bulkId)).toEqual(new Map([[done, 'begun']]));

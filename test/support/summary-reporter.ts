@@ -9,8 +9,11 @@ import type { Reporter } from 'vitest/node';
 /** @param print  Gets the line when the process exits, after everything that vitest has to say. */
 export function createSummaryReporter(print: (line: string) => void): Reporter {
   let line = '0 passed, 0 failed, 0 skipped';
-  process.once('exit', () => print(line));
   return {
+    // Not before: a reporter that another one has replaced is made, and never used.
+    onInit() {
+      process.once('exit', () => print(line));
+    },
     onTestRunEnd(testModules, unhandledErrors) {
       let passed = 0;
       let failed = unhandledErrors.length;

@@ -7,6 +7,7 @@ import type { TimelineEntry, TransactionDetail } from '../transaction-detail.ts'
 import { callbacksSection } from './callbacks-page.ts';
 import { layOut } from './layout.ts';
 import {
+  breakable,
   count,
   csrfField,
   duration,
@@ -233,7 +234,7 @@ ${noticeBanner(notice)}
 <p class="unseen" role="status" data-region="said">Now ${state}${fault === undefined ? '' : ` with fault ${fault.code}`}, attempt ${attempt}.</p>
 <div data-region="standing">${tiles(
       ['State', html`<span class="state ${state}">${state}</span>`],
-      fault && ['Fault', fault.code, fault.reason],
+      fault && ['Fault', fault.code, breakable(fault.reason)],
       ['Attempt', attempt],
       ['Submitted', html`<small>${timeOf(submittedAt)}</small>`],
       tookMs === undefined ? undefined : ['Duration', duration(tookMs)],

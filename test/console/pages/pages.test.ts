@@ -428,6 +428,10 @@ describe('the pages', () => {
     expect(page).not.toContain('npx');
   });
 
+  it('break the reason of a fault between its words, and not within them', () => {
+    expect(detailWith('none')).toContain('<dt>Fault</dt><dd>401 <small>USER_<wbr>CANCEL<wbr></small>');
+  });
+
   it('compare the attempts of a transaction that has several', () => {
     const page = detailWith('none');
     expect(page.match(/<th scope="col">Attempt \d</g)).toHaveLength(2);
