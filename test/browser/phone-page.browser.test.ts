@@ -48,7 +48,7 @@ describe('the page of the phone, attacked,', () => {
   });
 
   it('keeps no key that can be read, and none that opens without the service', async () => {
-    await stage.withPhone({}, async (page) => {
+    await stage.withUsualPhone(async (page) => {
       const kept = await page.evaluate(`new Promise((resolve) => {
         const request = indexedDB.open('paraph-phone');
         request.onsuccess = () => {
@@ -141,7 +141,7 @@ describe('the page of the phone, attacked,', () => {
 
 describe('the page of the phone', () => {
   it('can be used with the keyboard, in an order that makes sense', async () => {
-    await stage.withPhone({}, async (page, { msisdn }) => {
+    await stage.withUsualPhone(async (page, { msisdn }) => {
       const id = await stage.ask(msisdn);
       await heading(page, 'Do you want to sign?');
       const focused = (what: string) => page.evaluate(`document.activeElement.${what}`);
