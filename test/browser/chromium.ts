@@ -27,7 +27,7 @@ export const launchChromium = (): Promise<Browser> => chromium.launch(chromiumOp
  * A page that is closed at the moment when a reload arrives may never report that it is closed (microsoft/playwright#42068), and
  * ours load themselves again: they are left first.
  */
-const leave = async (context: BrowserContext): Promise<void> => {
+export const leave = async (context: BrowserContext): Promise<void> => {
   for (const page of context.pages()) {
     let isLeft = false;
     // Its own reload may come between.

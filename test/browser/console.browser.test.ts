@@ -7,7 +7,7 @@ import { soon } from '../operators/replay-stage.ts';
 import { admin } from '../operators/stage.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
-import { launchChromium, withContext } from './chromium.ts';
+import { launchChromium, leave, withContext } from './chromium.ts';
 import { background, brokenLinks, openAll, poorContrasts, repeatedIds, widths } from './in-page.mjs';
 
 const redis = testRedis();
@@ -50,27 +50,57 @@ const listed = (ids: readonly string[], filter: HistoryFilter = {}): Promise<voi
     expect(page?.rows.map(({ msspTransId }) => msspTransId)).toEqual(expect.arrayContaining([...ids]));
   });
 
-/** Somebody who has a login link; the browser must have nothing to complain about in the end. */
+interface Person {
+  readonly context: BrowserContext;
+  readonly page: Page;
+  readonly complaints: string[];
+  readonly outside: string[];
+}
+
+/** Somebody who has used a login link. */
+const logIn = async (context: BrowserContext): Promise<Person> => {
+  const complaints: string[] = [];
+  context.on('console', (message) => complaints.push(message.text()));
+  context.on('weberror', (error) => complaints.push(error.error().message));
+  const outside: string[] = [];
+  context.on('request', (request) => {
+    if (!request.url().startsWith(stage.url)) outside.push(request.url());
+  });
+  const page = await context.newPage();
+  await page.goto(`${stage.url}${await stage.newLink()}`);
+  await page.getByRole('button', { name: 'Log in' }).click();
+  await page.waitForURL(`${stage.url}/admin`);
+  return { context, page, complaints, outside };
+};
+
+/** Of the usual browser. A new one, with a login, costs more than most of these tests. */
+let usual: Person | undefined;
+
+/** The browser must have nothing to complain about in the end. Without options, one browser serves one test after the other. */
 const withPerson = async (
-  options: BrowserContextOptions,
-  use: (page: Page, context: BrowserContext) => Promise<void>,
+  options: BrowserContextOptions | undefined,
+  use: (page: Page) => Promise<void>,
 ): Promise<void> => {
-  await withContext(browser, { locale: 'en-GB', ...options }, async (context) => {
-    const complaints: string[] = [];
-    context.on('console', (message) => complaints.push(message.text()));
-    context.on('weberror', (error) => complaints.push(error.error().message));
-    const outside: string[] = [];
-    context.on('request', (request) => {
-      if (!request.url().startsWith(stage.url)) outside.push(request.url());
-    });
-    const page = await context.newPage();
-    await page.goto(`${stage.url}${await stage.newLink()}`);
-    await page.getByRole('button', { name: 'Log in' }).click();
-    await page.waitForURL(`${stage.url}/admin`);
-    await use(page, context);
+  const goOn = async ({ page, complaints, outside }: Person): Promise<void> => {
+    await use(page);
     expect(complaints).toEqual([]);
     expect(outside).toEqual([]);
-  });
+  };
+  const inEnglish = { locale: 'en-GB', ...options };
+  if (options !== undefined)
+    return withContext(browser, inEnglish, async (context) => goOn(await logIn(context)));
+  const person = usual ?? (await logIn(await browser.newContext(inEnglish)));
+  // Whatever a test leaves behind when it fails, the next one does not find it.
+  usual = undefined;
+  try {
+    await person.page.setViewportSize({ width: 1280, height: 720 });
+    await person.page.emulateMedia({ colorScheme: null });
+    await goOn(person);
+    await leave(person.context);
+    usual = person;
+  } finally {
+    if (usual === undefined) await person.context.close();
+  }
 };
 
 const go = (page: Page, name: string): Promise<void> =>
@@ -90,7 +120,7 @@ describe('the console in a browser', () => {
       const ids: string[] = [];
       for (let count = 0; count < 3; count += 1) ids.push(await stage.failed(208, stage.somebody(), apId));
       await listed([...ids, id], { states: ['failed'] });
-      await withPerson({ javaScriptEnabled: scripts }, async (page) => {
+      await withPerson(scripts ? undefined : { javaScriptEnabled: false }, async (page) => {
         const filter = page.getByRole('search');
         await go(page, 'Transactions');
         await filter.getByLabel('Fault', { exact: true }).selectOption('401');
@@ -137,7 +167,7 @@ describe('the console in a browser', () => {
   );
 
   it('counts what is new without pushing what is read away', async () => {
-    await withPerson({}, async (page) => {
+    await withPerson(undefined, async (page) => {
       await page.goto(`${stage.url}/admin/transactions`);
       const first = await page.getByRole('row').nth(1).textContent();
       await stage.product.post('/rest/service/sign', signRequest({}));
@@ -153,7 +183,7 @@ describe('the console in a browser', () => {
   it('strikes out what does not fit the filter any more', async () => {
     const [older, newer] = [await stage.failed(402), await stage.failed(402)];
     await listed([older, newer], { states: ['failed'] });
-    await withPerson({}, async (page) => {
+    await withPerson(undefined, async (page) => {
       await page.goto(`${stage.url}/admin/transactions?state=failed&fault=402`);
       const operator = { name: 'olga', role: 'operator', via: 'cli' } as const;
       expect(await stage.replays.replay(newer, operator)).toBe('replayed');
@@ -165,7 +195,7 @@ describe('the console in a browser', () => {
   it('shows the end of an open transaction by itself, and keeps what is being typed', async () => {
     const id = await stage.submit(stage.somebody());
     await soon(() => expect(stage.asked()).toContain(`${id} 1`));
-    await withPerson({}, async (page) => {
+    await withPerson(undefined, async (page) => {
       await page.goto(`${stage.url}/admin/transactions/${id}`);
       await page.getByText('Cancel …').click();
       await page.getByLabel('Reason').fill('A mist');
@@ -176,7 +206,7 @@ describe('the console in a browser', () => {
   });
 
   it('fits wide and narrow windows in light and dark colours, and can be read', async () => {
-    await withPerson({}, async (page) => {
+    await withPerson(undefined, async (page) => {
       const [{ id: bulk } = { id: '' }] = await stage.replays.list(1);
       const backgrounds = new Set<string>();
       for (const path of [
@@ -220,7 +250,7 @@ describe('the console in a browser', () => {
   });
 
   it('opens a row wherever it is clicked, but not when its text or its box is meant', async () => {
-    await withPerson({}, async (page) => {
+    await withPerson(undefined, async (page) => {
       const list = `${stage.url}/admin/transactions?text=${cancelled}`;
       await page.goto(list);
       const row = page.locator(`tr[data-id="${cancelled}"]`);
@@ -243,7 +273,7 @@ describe('the console in a browser', () => {
   ])('cancels the rows that are selected, %s', async (_, javaScriptEnabled) => {
     const open = [await stage.submit(stage.somebody()), await stage.submit(stage.somebody())];
     await listed(open);
-    await withPerson({ javaScriptEnabled }, async (page) => {
+    await withPerson(javaScriptEnabled ? undefined : { javaScriptEnabled }, async (page) => {
       await page.goto(`${stage.url}/admin/transactions?state=open`);
       const cancel = page.getByRole('button', { name: 'Cancel …' });
       expect(await cancel.isDisabled()).toBe(javaScriptEnabled);
@@ -260,7 +290,7 @@ describe('the console in a browser', () => {
   it('keeps what is selected while the list changes, and selects all', async () => {
     const [first, other] = [await stage.submit(stage.somebody()), await stage.submit(stage.somebody())];
     await listed([first, other]);
-    await withPerson({}, async (page) => {
+    await withPerson(undefined, async (page) => {
       await page.goto(`${stage.url}/admin/transactions`);
       await page.getByLabel(`Select ${first}`).check();
       await stage.answer(first, 1, 401);
@@ -297,7 +327,7 @@ describe('the console in a browser', () => {
   });
 
   it('can be used with the keyboard alone', async () => {
-    await withPerson({}, async (page) => {
+    await withPerson(undefined, async (page) => {
       await page.goto(`${stage.url}/admin/transactions`);
       await page.keyboard.press('Tab');
       expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to content');

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testRedis } from '../support/redis.ts';
 import { withContext } from './chromium.ts';
-import { poorContrasts, repeatedIds, widths } from './in-page.mjs';
+import { background, poorContrasts, repeatedIds, widths } from './in-page.mjs';
 import { type BrowserStage, button, heading, pin, signWithPin, startBrowserStage } from './phone-stage.ts';
 
 const redis = testRedis();
@@ -17,10 +17,14 @@ beforeAll(async () => {
 
 afterAll(() => stage?.stop());
 
-/** Rules of WCAG 2.2 A and AA that the page breaks, each with what breaks it. */
-const complaintsOfAxe = async (page: Page): Promise<readonly string[]> => {
-  await page.evaluate(axe.source);
-  return page.evaluate(`axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })
+/** Rules that look at colours. The style sheet of the dark changes nothing else. */
+const rulesOfColours = ['color-contrast', 'link-in-text-block'];
+
+/** Rules of WCAG 2.2 A and AA, or those named, that the page breaks, each with what breaks it. */
+const complaintsOfAxe = (page: Page, rules?: readonly string[]): Promise<readonly string[]> => {
+  const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+  const options = JSON.stringify({ runOnly: rules ?? tags });
+  return page.evaluate(`axe.run(${options})
     .then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`);
 };
 
@@ -44,7 +48,7 @@ describe('the page of the phone, attacked,', () => {
   });
 
   it('keeps no key that can be read, and none that opens without the service', async () => {
-    await stage.withPhone({}, async (page) => {
+    await stage.withUsualPhone(async (page) => {
       const kept = await page.evaluate(`new Promise((resolve) => {
         const request = indexedDB.open('paraph-phone');
         request.onsuccess = () => {
@@ -137,7 +141,7 @@ describe('the page of the phone, attacked,', () => {
 
 describe('the page of the phone', () => {
   it('can be used with the keyboard, in an order that makes sense', async () => {
-    await stage.withPhone({}, async (page, { msisdn }) => {
+    await stage.withUsualPhone(async (page, { msisdn }) => {
       const id = await stage.ask(msisdn);
       await heading(page, 'Do you want to sign?');
       const focused = (what: string) => page.evaluate(`document.activeElement.${what}`);
@@ -158,32 +162,38 @@ describe('the page of the phone', () => {
     });
   });
 
-  it.each(['light', 'dark'] as const)(
-    'can be read in the %s, fits 390 px and gives axe no cause for complaint',
-    async (colorScheme) => {
-      const look = { colorScheme, viewport: { width: 390, height: 844 }, locale: 'de-CH' } as const;
-      await withContext(stage.browser, { ...look, reducedMotion: 'reduce' }, async (context) => {
-        const page = await context.newPage();
-        await page.goto(`${stage.url}/phone`);
-        await heading(page, 'Ihr Telefon im Browser');
-        const names = await page.evaluate(
-          `[...document.querySelectorAll('template[id^="view-"]')].map(({ id }) => id)`,
-        );
-        for (const name of names as string[]) {
-          await page.evaluate(`(() => {
-            document.getElementById('view').replaceChildren(document.getElementById('${name}').content.cloneNode(true));
-            for (const each of document.querySelectorAll('#view [hidden]:not([data-part="problem"])')) each.hidden = false;
-            for (const each of document.querySelectorAll('#view details')) each.open = true;
-          })()`);
-          expect(await complaintsOfAxe(page), name).toEqual([]);
-          expect(await page.evaluate(poorContrasts), name).toEqual([]);
-          expect(await page.evaluate(repeatedIds), name).toEqual([]);
+  it('can be read in the light and in the dark, fits 390 px and gives axe no cause for complaint', async () => {
+    const look = { viewport: { width: 390, height: 844 }, locale: 'de-CH' } as const;
+    await withContext(stage.browser, { ...look, reducedMotion: 'reduce' }, async (context) => {
+      const page = await context.newPage();
+      await page.goto(`${stage.url}/phone`);
+      await heading(page, 'Ihr Telefon im Browser');
+      await page.evaluate(axe.source);
+      const backgrounds = new Set<string>();
+      const names = await page.evaluate(
+        `[...document.querySelectorAll('template[id^="view-"]')].map(({ id }) => id)`,
+      );
+      for (const name of names as string[]) {
+        await page.evaluate(`(() => {
+          document.getElementById('view').replaceChildren(document.getElementById('${name}').content.cloneNode(true));
+          for (const each of document.querySelectorAll('#view [hidden]:not([data-part="problem"])')) each.hidden = false;
+          for (const each of document.querySelectorAll('#view details')) each.open = true;
+        })()`);
+        expect(await page.evaluate(repeatedIds), name).toEqual([]);
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme });
+          const rules = colorScheme === 'dark' ? rulesOfColours : undefined;
+          expect(await complaintsOfAxe(page, rules), `${name}, ${colorScheme}`).toEqual([]);
+          expect(await page.evaluate(poorContrasts), `${name}, ${colorScheme}`).toEqual([]);
           const { content, window } = await page.evaluate(widths);
-          expect(content, name).toBeLessThanOrEqual(window);
+          expect(content, `${name}, ${colorScheme}`).toBeLessThanOrEqual(window);
+          backgrounds.add(await page.evaluate(background));
         }
-      });
-    },
-  );
+      }
+      // Otherwise nobody has looked at the dark colours.
+      expect(backgrounds.size).toBe(2);
+    });
+  });
 
   it('can be installed, and has a page for when there is no connection', async () => {
     await withContext(stage.browser, { locale: 'de-CH' }, async (context) => {

@@ -1,11 +1,11 @@
 /** A phone in a real browser, at a product whose address has a name: passkeys belong to names. */
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { freePort } from '../support/free-ports.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import type { TestRedis } from '../support/redis.ts';
 import type { SignOptions } from '../support/requests.ts';
-import { launchChromium, withContext } from './chromium.ts';
+import { launchChromium, leave, withContext } from './chromium.ts';
 
 export const pin = '280464';
 
@@ -31,6 +31,13 @@ interface Enrolled {
 const expected =
   /status of (?:401|403|409)|ERR_INTERNET_DISCONNECTED|ERR_FAILED|ERR_INCOMPLETE_CHUNKED_ENCODING|^\[DOM\] Password forms|status of 400 \(Bad Request\) \S*\/demo\/callback/;
 
+interface UsedPhone {
+  readonly context: BrowserContext;
+  readonly page: Page;
+  readonly complaints: string[];
+  enrolled?: Enrolled;
+}
+
 export interface BrowserStage {
   readonly url: string;
   readonly product: TestProduct;
@@ -43,6 +50,11 @@ export interface BrowserStage {
     options: BrowserContextOptions,
     use: (page: Page, phone: Enrolled) => Promise<void>,
   ): Promise<void>;
+  /**
+   * The same with a phone that tests use one after the other, because to set one up costs more than most of them. It is ready,
+   * and so each of them leaves it: without an open prompt, with its PIN, online.
+   */
+  withUsualPhone(use: (page: Page, phone: Enrolled) => Promise<void>): Promise<void>;
   /** @returns The id of a request of an application. */
   ask(msisdn: string, options?: SignOptions): Promise<string>;
   ended(id: string, as: string): Promise<void>;
@@ -58,6 +70,7 @@ export const startBrowserStage = async (redis: TestRedis, configuration = {}): P
   });
   const browser = await launchChromium();
   let last = 41_790_700_000;
+  let usual: UsedPhone | undefined;
 
   const invite: BrowserStage['invite'] = async () => {
     last += 1;
@@ -80,26 +93,61 @@ export const startBrowserStage = async (redis: TestRedis, configuration = {}): P
     return { msisdn, recoveryCode };
   };
 
+  /** A page that is no phone yet; it notes what the browser complains of. */
+  const setUp = async (context: BrowserContext): Promise<UsedPhone> => {
+    const complaints: string[] = [];
+    const note = (text: string): void => {
+      if (!expected.test(text)) complaints.push(text);
+    };
+    context.on('weberror', (error) => note(error.error().message));
+    context.on('console', (message) => note(`${message.text()} ${message.location().url}`));
+    return { context, page: await context.newPage(), complaints };
+  };
+  const useOne = async (
+    { page, complaints }: UsedPhone,
+    open: () => Promise<Enrolled>,
+    use: (page: Page, phone: Enrolled) => Promise<void>,
+  ): Promise<void> => {
+    try {
+      await use(page, await open());
+    } catch (error) {
+      // What a person would have seen says more than what was waited for.
+      const shown = await page.locator('#view').textContent({ timeout: 1000 }).catch(String);
+      const logged = product.logged.slice(-10).join('\n');
+      throw new Error([`The page says: ${shown}`, ...complaints, logged].join('\n\n'), { cause: error });
+    }
+    expect(complaints).toEqual([]);
+  };
+  const looks = { locale: 'en-GB', reducedMotion: 'reduce' } as const;
+
+  const withUsualPhone: BrowserStage['withUsualPhone'] = async (use) => {
+    const phone = usual ?? (await setUp(await browser.newContext(looks)));
+    const open = async (): Promise<Enrolled> => {
+      if (phone.enrolled === undefined) {
+        phone.enrolled = await enrol(phone.page);
+      } else {
+        await phone.page.goto(`${url}/phone`);
+        await heading(phone.page, 'Your phone is ready');
+      }
+      return phone.enrolled;
+    };
+    // Whatever a test leaves behind when it fails, the next one does not find it.
+    usual = undefined;
+    try {
+      await useOne(phone, open, use);
+      await leave(phone.context);
+      usual = phone;
+    } finally {
+      if (usual === undefined) await phone.context.close();
+    }
+  };
+
   return {
-    ...{ url, product, browser, invite, enrol },
+    ...{ url, product, browser, invite, enrol, withUsualPhone },
     withPhone: (options, use) =>
-      withContext(browser, { locale: 'en-GB', reducedMotion: 'reduce', ...options }, async (context) => {
-        const complaints: string[] = [];
-        const note = (text: string): void => {
-          if (!expected.test(text)) complaints.push(text);
-        };
-        context.on('weberror', (error) => note(error.error().message));
-        context.on('console', (message) => note(`${message.text()} ${message.location().url}`));
-        const page = await context.newPage();
-        try {
-          await use(page, await enrol(page));
-        } catch (error) {
-          // What a person would have seen says more than what was waited for.
-          const shown = await page.locator('#view').textContent({ timeout: 1000 }).catch(String);
-          const logged = product.logged.slice(-10).join('\n');
-          throw new Error([`The page says: ${shown}`, ...complaints, logged].join('\n\n'), { cause: error });
-        }
-        expect(complaints).toEqual([]);
+      withContext(browser, { ...looks, ...options }, async (context) => {
+        const phone = await setUp(context);
+        await useOne(phone, () => enrol(phone.page), use);
       }),
     ask: (msisdn, options = {}) => product.submit({ msisdn, ...options }),
     ended: (id, as) => expect.poll(() => product.statusOf(id)).toBe(as),

@@ -83,7 +83,7 @@ describe('the phone in a browser', () => {
   });
 
   it('shows the pairs of an approval, and signs them', async () => {
-    await stage.withPhone({}, async (page, { msisdn }) => {
+    await stage.withUsualPhone(async (page, { msisdn }) => {
       const request = signRequest({ msisdn, mode: 'asynch', profile: 'http://mid.vendor.ch/Device-LoA4' });
       const approval = { format_version: 1, type: 'Payment', dtbd: [{ key: 'Amount', value: 'CHF 12.50' }] };
       request.MSS_SignatureReq.DataToBeSigned = {
@@ -107,7 +107,7 @@ describe('the phone in a browser', () => {
   });
 
   it('cancels, and tells the application', async () => {
-    await stage.withPhone({}, async (page, { msisdn }) => {
+    await stage.withUsualPhone(async (page, { msisdn }) => {
       const id = await stage.ask(msisdn);
       await button(page, 'Cancel').click();
       await heading(page, 'Cancelled');
@@ -116,7 +116,7 @@ describe('the phone in a browser', () => {
   });
 
   it('shows a receipt and passes the answer on', async () => {
-    await stage.withPhone({}, async (page, { msisdn }) => {
+    await stage.withUsualPhone(async (page, { msisdn }) => {
       const id = await stage.ask(msisdn);
       await heading(page, 'Do you want to sign?');
       await signWithPin(page);
@@ -131,7 +131,7 @@ describe('the phone in a browser', () => {
   });
 
   it('shows an open prompt again after a reload in the middle, and says what ended meanwhile', async () => {
-    await stage.withPhone({}, async (page, { msisdn }) => {
+    await stage.withUsualPhone(async (page, { msisdn }) => {
       const id = await stage.ask(msisdn);
       await button(page, 'Sign').click();
       await page.getByLabel('Enter your PIN to sign').fill('1234');

@@ -55,13 +55,27 @@ export const run = async (
   return { exitCode, ...written, json: () => JSON.parse(written.stdout) };
 };
 
-/** Runs a part until its first output, then sends it what Ctrl-C sends, and to nobody else in this process. */
-export const runUntilReady = async (args: readonly string[], options: RunOptions): Promise<Ran> => {
+/**
+ * Runs a part until its first output, then sends it what Ctrl-C sends, and to nobody else in this process.
+ *
+ * @param whileReady Gets that output. Ctrl-C comes when it has resolved; it does not reject.
+ */
+export const runUntilReady = async (
+  args: readonly string[],
+  options: RunOptions,
+  whileReady: (output: string) => Promise<void> = async () => undefined,
+): Promise<Ran> => {
   const others = [...process.listeners('SIGINT'), ...process.listeners('SIGTERM')];
   const own = (signal: 'SIGINT' | 'SIGTERM') =>
     process.listeners(signal).filter((listener) => !others.includes(listener));
-  const onOutput = (): void => {
+  const interrupt = (): void => {
     for (const listener of own('SIGINT')) listener('SIGINT');
+  };
+  let isReady = false;
+  const onOutput = (text: string): void => {
+    if (isReady) return;
+    isReady = true;
+    void whileReady(text).then(interrupt);
   };
   try {
     return await run(args, { ...options, onOutput });

@@ -1,5 +1,5 @@
 /**
- * What may be used once is used once, however many try at the same moment at two processes: fifteen
+ * What may be used once is used once, however many try at the same moment at two processes: six
  * times. With a store that looks first and then writes, nearly every round is lost, so that more
  * rounds show no more.
  */
@@ -22,11 +22,11 @@ import {
 const redis = testRedis();
 const key = keyOfClient('one');
 const publicUrl = 'https://sign.example.com';
-const rounds = 15;
+const rounds = 6;
 const rivals = 8;
 /** Rounds at a time. */
-const atOnce = 5;
-/** Of 120 logins, some wait for others. */
+const atOnce = 3;
+/** Of 48 logins, some wait for others. */
 const timeoutMs = 120_000;
 /** Two processes of one service. */
 let products: readonly TestProduct[] = [];

@@ -113,10 +113,11 @@ describe.each([
     if (apiMs === 0) rightApi = api;
     const asking = (count: number, first: number) =>
       Promise.all(Array.from({ length: count }, (_, index) => endOf(api, `+${first + index}`)));
+    // A clock is wrong for each of them: a few show what many would, some for either of two workers.
     const [robots, signers, silent] = await Promise.all([
-      Promise.all(Array.from({ length: 20 }, () => endOf(api, robot))),
-      asking(10, 41_790_000_000),
-      asking(10, 41_780_000_000),
+      Promise.all(Array.from({ length: 8 }, () => endOf(api, robot))),
+      asking(4, 41_790_000_000),
+      asking(4, 41_780_000_000),
     ]);
     const client = redis.client();
     const runs = await Promise.all(
@@ -124,9 +125,9 @@ describe.each([
     );
     const early = silent.filter(({ afterMs }) => afterMs < timeoutSeconds * 1000 - 200).length;
     expect({ robots: counted(robots), signers: counted(signers), silent: counted(silent), early }).toEqual({
-      robots: { 500: 20 },
-      signers: { 500: 10 },
-      silent: { _208: 10 },
+      robots: { 500: 8 },
+      signers: { 500: 4 },
+      silent: { _208: 4 },
       early: 0,
     });
     expect(Math.max(...runs.map(Number)), 'runs of a transaction that sleeps once').toBeLessThan(5);

@@ -10,6 +10,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { masterKeyFrom } from '../../src/pki/master-key.ts';
 import { run, runUntilReady } from '../cli/terminal.ts';
 import { killProcesses, type ProductProcess, startProcess } from '../support/process.ts';
+import type { Json } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
 
@@ -43,6 +44,22 @@ const startAndStop = async (environment: Readonly<Record<string, string>>): Prom
   expect(await runUntilReady(['start'], here(environment))).toMatchObject({ exitCode: 0, stderr: '' });
 };
 
+/** Starts it in this process, hands over its address, and ends it as Ctrl-C does. */
+const whileHere = async (
+  environment: Readonly<Record<string, string>>,
+  use: (url: string) => Promise<void>,
+): Promise<void> => {
+  let failure: unknown;
+  const ran = await runUntilReady(['start'], here(environment), async (output) => {
+    const url = /ready at (http:\S+)\n/.exec(output)?.[1] ?? '';
+    await use(url).catch((error: unknown) => {
+      failure = error;
+    });
+  });
+  if (failure !== undefined) throw failure;
+  expect(ran).toMatchObject({ exitCode: 0, stderr: '' });
+};
+
 /** The process id of the private Redis, as it says itself. */
 const redisPid = async (): Promise<number | undefined> => {
   const client = new Redis({
@@ -64,10 +81,15 @@ const redisPid = async (): Promise<number | undefined> => {
 const rootAt = async (url: string): Promise<string> => (await fetch(`${url}/pki/root.pem`)).text();
 
 /** The certificate under which it signs. */
-const rootOf = async (started: ProductProcess): Promise<string> => {
-  const answer = await started.post('sign', signRequest());
+const rootOf = async (url: string): Promise<string> => {
+  const response = await fetch(`${url}/rest/service/sign`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(signRequest()),
+  });
+  const answer: Json = await response.json();
   expect(answer.MSS_SignatureResp.MSS_Signature.Base64Signature.length).toBeGreaterThan(0);
-  const root = await rootAt(started.url);
+  const root = await rootAt(url);
   expect(root).toContain('BEGIN CERTIFICATE');
   return root;
 };
@@ -87,7 +109,7 @@ describe('the embedded product', () => {
     running = await start({ PARAPH_DATA: relative(process.cwd(), data) });
     expect(existsSync(join(data, 'master.key.before'))).toBe(false);
     expect(statSync(join(data, 'master.key')).mode & 0o777).toBe(0o600);
-    root = await rootOf(running);
+    root = await rootOf(running.url);
   }, 240_000);
 
   it('says in one sentence why it cannot start', async () => {
@@ -111,7 +133,7 @@ describe('the embedded product', () => {
       timeout: 20_000,
       interval: 100,
     });
-    expect(await rootOf(running)).toBe(root);
+    expect(await rootOf(running.url)).toBe(root);
   }, 180_000);
 
   it('keeps its keys when its Redis is restored from a snapshot', async () => {
@@ -120,21 +142,17 @@ describe('the embedded product', () => {
     client.disconnect();
     await running.stop();
     rmSync(join(data, 'redis', 'appendonlydir'), { recursive: true });
-    running = await start();
-    expect(await rootOf(running)).toBe(root);
+    await whileHere({}, async (url) => expect(await rootOf(url)).toBe(root));
   }, 240_000);
 
   it('makes no new authority for a key that was used before, unless it is told to', async () => {
-    await running.stop();
     rmSync(join(data, 'redis'), { recursive: true });
     const refusal = await refusalOf();
     expect(refusal).toMatch(/no certificate authority, although the master key has been used before/);
     expect(refusal).toContain('PARAPH_NEW_AUTHORITY=1');
     expect(await redisPid()).toBeUndefined();
 
-    const second = await start({ PARAPH_NEW_AUTHORITY: '1' });
-    expect(await rootAt(second.url)).not.toBe(root);
-    await second.stop();
+    await whileHere({ PARAPH_NEW_AUTHORITY: '1' }, async (url) => expect(await rootAt(url)).not.toBe(root));
     running = await start();
   }, 240_000);
 
