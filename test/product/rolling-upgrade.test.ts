@@ -36,8 +36,8 @@ const masterKey = randomBytes(32);
 let folder = '';
 let nextRelease = '';
 /**
- * Brings the answers of the phones, and sees the queue. It is the API of this release, too, for the whole time: a start in a
- * process of its own costs seconds of a core, and what an API knows of transactions lies in Redis.
+ * Brings the answers of the phones, and sees the queue. It is the API of this release, too, until that starts again
+ * on what the next one has written.
  */
 let phones: TestProduct;
 
@@ -205,7 +205,10 @@ describe('a release with a later machine', () => {
     const late = await submitMany(newApi, 6);
     await areAsked(late);
     expect(new Set(await Promise.all(late.map(versionOf)))).toEqual(new Set([2]));
-    const workerAgain = await startPart(thisRelease, 'worker');
+    const [oldAgain, workerAgain] = await Promise.all([
+      startPart(thisRelease, 'api'),
+      startPart(thisRelease, 'worker'),
+    ]);
     await stop(newWorker);
     await stop(newApi);
     const [lateFirst, lateLast] = half(late);
@@ -213,19 +216,19 @@ describe('a release with a later machine', () => {
     await Promise.all(lateFirst.map((open) => sign(open, 'busy')));
     // An old worker takes these up again and again, and leaves them alone.
     await delay(1500);
-    await areAll(oldApi, late, '504');
-    const sameTime = await submitMany(oldApi, 3);
+    await areAll(oldAgain, late, '504');
+    const sameTime = await submitMany(oldAgain, 3);
     await areAsked(sameTime);
     await Promise.all(sameTime.map((open) => sign(open)));
-    await becomeAll(oldApi, sameTime, '500');
-    await areAll(oldApi, [...begun.slice(2), ...mixedFirst, ...mixedLast.slice(1)], '500');
+    await becomeAll(oldAgain, sameTime, '500');
+    await areAll(oldAgain, [...begun.slice(2), ...mixedFirst, ...mixedLast.slice(1)], '500');
 
     // And forward again: what was answered meanwhile is found.
     const forward = await startPart(nextRelease, 'worker');
     await Promise.all(lateLast.map((open) => sign(open)));
-    await becomeAll(oldApi, late, '500');
+    await becomeAll(oldAgain, late, '500');
 
-    for (const part of [forward, workerAgain]) await stop(part);
+    for (const part of [forward, workerAgain, oldAgain]) await stop(part);
     const transactions = [...begun, ...mixed, lapsing, ...late, ...sameTime];
     expect(asked.toSorted()).toEqual(transactions.map(({ id }) => id).toSorted());
   }, 300_000);
