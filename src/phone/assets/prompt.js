@@ -54,10 +54,22 @@ const countDown = (deadline, over) => {
 
 export const stopClock = () => clearInterval(clock);
 
+/**
+ * Shows the characters that turn the direction of others by their names: with them the same text would
+ * look like another one, `001` like `100`. As in src/pages/markup.ts.
+ *
+ * @param {string} text
+ */
+const unturned = (text) =>
+  text.replaceAll(
+    /[\u202a-\u202e\u2066-\u2069]/g,
+    (turn) => `[U+${turn.charCodeAt(0).toString(16).toUpperCase()}]`,
+  );
+
 /** @param {Prompt} prompt */
 const fill = ({ from, text, dtbd, language = '' }) => {
-  part('from').textContent = from;
-  part('text').textContent = text;
+  part('from').textContent = unturned(from);
+  part('text').textContent = unturned(text);
   part('text').lang = language;
   const languageRow = part('language-row');
   try {
@@ -78,7 +90,7 @@ const fill = ({ from, text, dtbd, language = '' }) => {
       ['dd', value],
     ]) {
       const isolated = document.createElement('bdi');
-      isolated.textContent = words;
+      isolated.textContent = unturned(words);
       const cell = document.createElement(name);
       cell.lang = language;
       cell.append(isolated);
