@@ -4,7 +4,10 @@ import { fromPin, isAboutText, pinWrapper, sign, unwrapKey } from './keys.js';
 import { complain, field, isBusy, onClick, onSubmit, part, say, show, wordsFor } from './page.js';
 import { usePasskey } from './passkey.js';
 
-/** @typedef {import('./api.js').Prompt} Prompt */
+/**
+ * @typedef {import('./api.js').Prompt & { readonly endsAt: number }} Prompt
+ *   `endsAt`: its deadline by the clock of this device, in milliseconds since the epoch.
+ */
 /** @typedef {import('./store.js').Phone} Phone */
 /** @typedef {'signed' | 'accepted' | 'cancelled' | 'expired' | 'elsewhere'} Outcome */
 
@@ -159,8 +162,7 @@ export const showPrompt = async (prompt, phone, endings) => {
   if (!endings.isWanted()) return;
   show(isReceipt ? 'receipt' : 'prompt');
   fill(prompt);
-  const deadline = Date.now() + Date.parse(prompt.deadline) - Date.parse(prompt.now);
-  countDown(deadline, () => endings.ended('expired'));
+  countDown(prompt.endsAt, () => endings.ended('expired'));
 
   /** @param {string} order @param {object} body @param {Outcome} outcome */
   const send = async (order, body, outcome) => {
