@@ -299,6 +299,10 @@ describe('the page of the phone', () => {
         },
       });
       const { msisdn, link } = await stage.invite();
+      // A passkey is of the public name of the service; it could not be made under another one.
+      await page.goto(link.replace('localhost', 'other.localhost'));
+      await heading(page, 'Set up your phone');
+      expect(await button(page, 'Use the lock of this device').isVisible()).toBe(false);
       await page.goto(link);
       await button(page, 'Use the lock of this device').click();
       await heading(page, 'Your phone is ready');
