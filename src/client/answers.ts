@@ -15,6 +15,9 @@ const maybe = <Schema extends z.ZodType>(schema: Schema) =>
 
 const code = z.object({ Value: z.union([z.string(), z.number()]).transform(String) });
 
+/** A gateway keeps these with its transactions and writes ids into its log. */
+const short = z.string().max(1000);
+
 /** Texts of a fault are for people: any other type counts as empty. */
 const words = z
   .unknown()
@@ -24,7 +27,7 @@ const words = z
 export const faultAnswerSchema = z
   .object({
     Fault: z.object({
-      Code: z.object({ SubCode: z.object({ Value: z.string().regex(/^_?\d{3}$/) }) }),
+      Code: z.object({ SubCode: code.refine(({ Value }) => /^_?\d{3}$/.test(Value)) }),
       Detail: words,
       Reason: words,
     }),
@@ -41,13 +44,13 @@ export const faultAnswerSchema = z
 
 const geofencing = z
   .object({
-    Country: maybe(z.string()),
-    Accuracy: maybe(z.string()),
-    DeviceConfidence: maybe(z.string()),
-    LocationConfidence: maybe(z.string()),
-    Timestamp: maybe(z.string()),
-    ErrorCode: maybe(z.string()),
-    ErrorMessage: maybe(z.string()),
+    Country: maybe(short),
+    Accuracy: maybe(short),
+    DeviceConfidence: maybe(short),
+    LocationConfidence: maybe(short),
+    Timestamp: maybe(short),
+    ErrorCode: maybe(short),
+    ErrorMessage: maybe(short),
   })
   .transform(
     (location): NonNullable<ServiceAnswers['geofencing']> =>
@@ -67,7 +70,7 @@ const services = z
   .array(
     z.object({
       Geofencing: maybe(geofencing),
-      SubscriberInfo: maybe(z.object({ Details: z.array(z.object({ id: z.string(), value: z.string() })) })),
+      SubscriberInfo: maybe(z.object({ Details: z.array(z.object({ id: z.string(), value: short })) })),
     }),
   )
   .transform((answers): ServiceAnswers => {
@@ -109,7 +112,7 @@ export const statusAnswerSchema = z
 export const signatureAnswerSchema = z
   .object({
     MSS_SignatureResp: standing
-      .extend({ MSSP_TransID: z.string().min(1), SignatureProfile: maybe(z.string()) })
+      .extend({ MSSP_TransID: short.min(1), SignatureProfile: maybe(short) })
       .transform(
         (answer, context): Submitted => ({
           msspTransId: answer.MSSP_TransID,

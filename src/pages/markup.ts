@@ -57,6 +57,18 @@ export const errorSummary = (title: string, text: string, fieldId: string | unde
 export const reference = (label: string, value: string): Html =>
   html`<dl class="reference"><dt>${label}</dt><dd><code>${value}</code></dd></dl>`;
 
+/**
+ * Shows the characters that turn the direction of others by their names: with them the text that is
+ * signed would look like another one, `001` like `100`.
+ *
+ * Source: Unicode Standard Annex 9, 2.1 to 2.5 (explicit directional embeddings, overrides, isolates).
+ */
+export const unturned = (text: string): string =>
+  text.replaceAll(
+    /[\u202a-\u202e\u2066-\u2069]/g,
+    (turn) => `[U+${turn.charCodeAt(0).toString(16).toUpperCase()}]`,
+  );
+
 /** Keeps `+41 … 01` on one line. */
 export const unbroken = (text: string): string =>
   text.replaceAll(/\+\d[\d …]*\d/g, (number) => number.replaceAll(' ', '\u00a0'));

@@ -144,8 +144,14 @@ const views = (all: PhoneWords, own: string | undefined): Html => {
 /**
  * @param own The sandbox's number, which this browser may have.
  * @param isFromElsewhere A page of another origin has sent the browser here.
+ * @param host By which the service is known.
  */
-export const shellPage = (frame: PageFrame, own: string | undefined, isFromElsewhere: boolean): string => {
+export const shellPage = (
+  frame: PageFrame,
+  own: string | undefined,
+  isFromElsewhere: boolean,
+  host: string,
+): string => {
   const all = phoneWords(frame.language);
   return layOut(frame, {
     title: all.appName,
@@ -153,7 +159,7 @@ export const shellPage = (frame: PageFrame, own: string | undefined, isFromElsew
     head: html`<link rel="stylesheet" href="${addressOf('phone.css')}">
 <link rel="manifest" href="/phone/manifest.webmanifest?language=${frame.language}">
 <script type="module" src="${addressOf('phone.js')}"></script>`,
-    main: html`<div id="view" data-worker="${workerAddress(frame.language)}"${isFromElsewhere ? html` data-elsewhere` : ''}>${heading(all.appName)}<p class="lead">${all.loading}</p></div>
+    main: html`<div id="view" data-worker="${workerAddress(frame.language)}" data-host="${host}"${isFromElsewhere ? html` data-elsewhere` : ''}>${heading(all.appName)}<p class="lead">${all.loading}</p></div>
 <noscript><p>${all.noScript}</p></noscript>
 <p id="status" role="status"></p>
 ${views(all, own)}<template id="messages">${Object.entries(all.messages).map(

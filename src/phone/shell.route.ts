@@ -20,6 +20,7 @@ export interface ShellOptions {
   readonly frame: () => Pick<PageFrame, 'tenantName' | 'branding' | 'path'>;
   /** In a sandbox, digits of the number that any browser may take. */
   readonly ownNumber: string | undefined;
+  readonly publicUrl: () => string;
 }
 
 const policy = [
@@ -37,7 +38,7 @@ const headers = { ...pageHeaders, 'content-security-policy': policy };
 const answer = (text: string, type: string, more: Readonly<Record<string, string>> = {}): Response =>
   new Response(text, { headers: { ...headers, 'content-type': type, ...more } });
 
-export const createShellRoutes = ({ frame, ownNumber }: ShellOptions): Hono => {
+export const createShellRoutes = ({ frame, ownNumber, publicUrl }: ShellOptions): Hono => {
   const frameIn = (language: LoginLanguage): PageFrame => ({ ...frame(), language });
   const languageOf = ({ req }: Context): LoginLanguage =>
     chooseLanguage(req.query('language'), req.header('accept-language'));
@@ -46,7 +47,7 @@ export const createShellRoutes = ({ frame, ownNumber }: ShellOptions): Hono => {
   routes.get('/phone', (c) => {
     // Scripts cannot set this header. A camera, a bookmark or a message is `none`.
     const isFromElsewhere = ['cross-site', 'same-site'].includes(c.req.header('sec-fetch-site') ?? '');
-    const page = shellPage(frameIn(languageOf(c)), ownNumber, isFromElsewhere);
+    const page = shellPage(frameIn(languageOf(c)), ownNumber, isFromElsewhere, new URL(publicUrl()).host);
     return answer(page, 'text/html;charset=UTF-8');
   });
 

@@ -175,7 +175,7 @@ export const openPhoneRoutes = (
     limiter: core.limiterOver(commands),
   });
   const ownNumber = sandbox ? sandboxPhoneNumber : undefined;
-  routes.route('/', createShellRoutes({ frame: frameOf(oauth.tenants), ownNumber }));
+  routes.route('/', createShellRoutes({ frame: frameOf(oauth.tenants), ownNumber, publicUrl }));
   return {
     routes,
     admin,

@@ -9,12 +9,16 @@ import type { Gateway } from './gateways.ts';
 
 const maxDetail = 500;
 
+/** On one line: it becomes a line of the job and of the log. */
+const brief = (words: string): string =>
+  words.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, maxDetail);
+
 /** The same fault here: code, and with it reason and blame, and detail. */
 export const faultOf = ({ code, reason, detail }: ServiceFault): Fault => {
   // A status has other words for it than the synchronous answer, here as there.
   if (code === 208) return fault(208);
-  const words = detail.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, maxDetail);
-  return isFaultCode(code) ? fault(code, words) : fault(900, `_${code} ${reason}: ${words}`);
+  const words = brief(detail);
+  return isFaultCode(code) ? fault(code, words) : fault(900, `_${code} ${brief(reason)}: ${words}`);
 };
 
 /** It stays on the phone for as long as that service lets it. */

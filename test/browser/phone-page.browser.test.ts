@@ -47,6 +47,19 @@ describe('the page of the phone, attacked,', () => {
     });
   });
 
+  it('shows no text turned around: what is signed and what is seen have one order', async () => {
+    await stage.withPhone({}, async (page, { msisdn }) => {
+      // With the overrides a browser shows: Pay CHF 100 to Bob.
+      const id = await stage.ask(msisdn, { text: 'Pay \u202e001 FHC\u202c to Bob' });
+      await heading(page, 'Do you want to sign?');
+      expect(await page.locator('[data-part="text"]').textContent()).toBe(
+        'Pay [U+202E]001 FHC[U+202C] to Bob',
+      );
+      await signWithPin(page);
+      await stage.ended(id, '500');
+    });
+  });
+
   it('keeps no key that can be read, and none that opens without the service', async () => {
     await stage.withUsualPhone(async (page) => {
       const kept = await page.evaluate(`new Promise((resolve) => {
@@ -296,6 +309,10 @@ describe('the page of the phone', () => {
         },
       });
       const { msisdn, link } = await stage.invite();
+      // A passkey is of the public name of the service; it could not be made under another one.
+      await page.goto(link.replace('localhost', 'other.localhost'));
+      await heading(page, 'Set up your phone');
+      expect(await button(page, 'Use the lock of this device').isVisible()).toBe(false);
       await page.goto(link);
       await button(page, 'Use the lock of this device').click();
       await heading(page, 'Your phone is ready');

@@ -130,6 +130,27 @@ describe('the phone in a browser', () => {
     });
   });
 
+  it('counts down from when a request came, also while it waits behind another one', async () => {
+    await stage.withPhone({}, async (page, { msisdn }) => {
+      const id = await stage.ask(msisdn);
+      await heading(page, 'Do you want to sign?');
+      await signWithPin(page);
+      await stage.ended(id, '500');
+      const receipt = stage.product.post('/rest/service/receipt', receiptRequest(id, { msisdn }));
+      await heading(page, 'A message for you');
+      const asked = Date.now();
+      const next = await stage.ask(msisdn, { timeoutSeconds: 50 });
+      await page.waitForTimeout(6000);
+      await button(page, 'OK').click();
+      await heading(page, 'Do you want to sign?');
+      const [, seconds] = ((await page.locator('[data-part="clock"]').textContent()) ?? '').split(':');
+      expect(Number(seconds)).toBeLessThanOrEqual(50 - Math.floor((Date.now() - asked) / 1000) + 2);
+      await button(page, 'Cancel').click();
+      await stage.ended(next, '_401');
+      await receipt;
+    });
+  });
+
   it('shows an open prompt again after a reload in the middle, and says what ended meanwhile', async () => {
     await stage.withUsualPhone(async (page, { msisdn }) => {
       const id = await stage.ask(msisdn);

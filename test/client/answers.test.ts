@@ -5,13 +5,14 @@ import {
   faultAnswerSchema,
   type profileAnswerSchema,
   type receiptAnswerSchema,
-  type signatureAnswerSchema,
+  signatureAnswerSchema,
   statusAnswerSchema,
 } from '../../src/client/answers.ts';
 import type { profileResponseSchema } from '../../src/protocol/schemas/profile.ts';
 import type { receiptResponseSchema } from '../../src/protocol/schemas/receipt.ts';
 import type { signatureResponseSchema } from '../../src/protocol/schemas/sign.ts';
 import type { statusResponseSchema } from '../../src/protocol/schemas/status.ts';
+import { faultOf } from '../../src/sscd/gateway-answers.ts';
 
 interface Written {
   readonly MSS_SignatureResp: z.infer<typeof signatureResponseSchema>['MSS_SignatureResp'];
@@ -43,11 +44,37 @@ it.each([
 it('takes codes and faults however they are spelled', () => {
   const status = statusAnswerSchema.parse({ MSS_StatusResp: { Status: { StatusCode: { Value: 504 } } } });
   expect(status).toEqual({ state: 'outstanding' });
-  const fault = (Value: string, more: object = {}) => ({ Fault: { Code: { SubCode: { Value } }, ...more } });
+  const fault = (Value: string | number, more: object = {}) => ({
+    Fault: { Code: { SubCode: { Value } }, ...more },
+  });
   expect(faultAnswerSchema.parse(fault('401', { Detail: { text: 'no' } }))).toEqual({
     code: 401,
     reason: 'USER_CANCEL',
     detail: 'User cancelled the request',
   });
+  expect(faultAnswerSchema.parse(fault(401)).code).toBe(401);
   expect(faultAnswerSchema.parse(fault('_777'))).toEqual({ code: 777, reason: 'UNKNOWN', detail: '' });
+});
+
+it('takes no id, profile or location that is too long to be kept', () => {
+  const answer = (member: object) => ({
+    MSS_SignatureResp: { MSSP_TransID: 'H1', Status: { StatusCode: { Value: '100' } }, ...member },
+  });
+  const isTaken = (member: object) => signatureAnswerSchema.safeParse(answer(member)).success;
+  const located = (Country: string) => ({ ServiceResponses: [{ Geofencing: { Country } }] });
+  for (const member of [{}, { MSSP_TransID: 'H'.repeat(256) }, located('CH')]) {
+    expect(isTaken(member)).toBe(true);
+  }
+  const long = 'H'.repeat(2000);
+  for (const member of [{ MSSP_TransID: long }, { SignatureProfile: long }, located(long)]) {
+    expect(isTaken(member)).toBe(false);
+  }
+});
+
+it('hands on a fault of a code that is not known here in one short line', () => {
+  const [detail, reason] = ['x'.repeat(5000), `WEIRD\r\n${'R'.repeat(5000)}`];
+  const handed = faultOf({ code: 777, reason, detail });
+  expect(handed.code).toBe(900);
+  expect(handed.detail).toMatch(/^_777 WEIRD R+: x+$/);
+  expect(handed.detail.length).toBeLessThan(1200);
 });

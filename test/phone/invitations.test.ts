@@ -53,7 +53,7 @@ describe('an invitation', () => {
     const page = await consolePage();
     const told = await page.post({ msisdn: newNumber(), act: 'invite' });
     const link = /http[^\s<"]*#activate=[\w.-]+/.exec(told)?.[0] ?? '';
-    const [, path = ''] = /(<path.*)<\/svg>/.exec(renderSVG(link, { border: 2 })) ?? [];
+    const [, path = ''] = /(<path.*)<\/svg>/.exec(renderSVG(link, { border: 4 })) ?? [];
     expect(told).toContain('aria-label="QR code of the link"');
     expect(told).toContain(path);
   });

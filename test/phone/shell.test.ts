@@ -8,7 +8,8 @@ const frame = () => ({
   branding: { color: '#1f5fbf', logoSvg: undefined },
   path: '/oidc',
 });
-const routes = createShellRoutes({ frame, ownNumber: '41700092600' });
+const publicUrl = () => 'https://phone.example.com';
+const routes = createShellRoutes({ frame, ownNumber: '41700092600', publicUrl });
 
 const get = async (path: string) => {
   const response = await routes.request(path);
@@ -73,7 +74,7 @@ describe('the page of the phone', () => {
 
   it('offers the number of the sandbox in a sandbox alone', async () => {
     expect((await get('/phone')).text).toContain('data-part="begin"');
-    const plain = createShellRoutes({ frame, ownNumber: undefined });
+    const plain = createShellRoutes({ frame, ownNumber: undefined, publicUrl });
     expect(await (await plain.request('/phone')).text()).not.toContain('data-part="begin"');
   });
 });

@@ -33,7 +33,7 @@ const standing = ({ blocked, gate }: PhoneView): string =>
 /** For a person at the counter. Its ground is white, so that a camera reads it on a dark page. */
 const qrCode = (link: string): Html => {
   const size = '<svg role="img" aria-label="QR code of the link" width="224" height="224" ';
-  return html`<p>${raw(renderSVG(link, { border: 2 }).replace('<svg ', size))}</p>`;
+  return html`<p>${raw(renderSVG(link, { border: 4 }).replace('<svg ', size))}</p>`;
 };
 
 const row = ({ msisdn }: NumberView, phone: PhoneView, csrf: Html): Html => {

@@ -157,7 +157,8 @@ export const createInteractionRoutes = (
     const { progress, standing } = await look(visit);
     if (!mayJoin(visit) || standing.kind !== 'number')
       return new Response(null, { status: 404, headers: pageHeaders });
-    const svg = renderSVG(phoneLink(visit, codes.forQr(visit, progress.round)), { border: 2 });
+    // Four light modules around it: ISO/IEC 18004. On a dark page nothing else is light.
+    const svg = renderSVG(phoneLink(visit, codes.forQr(visit, progress.round)), { border: 4 });
     return new Response(svg, { headers: { ...pageHeaders, 'content-type': 'image/svg+xml' } });
   };
 

@@ -10,6 +10,8 @@ const view = /** @type {HTMLElement} */ (document.getElementById('view'));
 const brand = document.title;
 /** A page of another origin has sent the browser here. */
 export const isFromElsewhere = 'elsewhere' in view.dataset;
+/** Host and port by which the service is known; the page may also be opened by another name. */
+export const publicHost = view.dataset.host;
 let shown = '';
 let working = 0;
 

@@ -3,8 +3,10 @@
  * WebAuthn Level 3 are offered the PIN alone.
  */
 
-/** A passkey belongs to a name of a host, never to its address. */
-const hasName = () => !/^[\d.]+$|:/.test(window.location.hostname);
+import { publicHost } from './page.js';
+
+/** A passkey belongs to the name of a host, never to its address, and the service expects its own. */
+const hasName = () => window.location.host === publicHost && !/^[\d.]+$|:/.test(window.location.hostname);
 
 export const hasPasskeys = async () =>
   hasName() &&

@@ -22,7 +22,7 @@ import { outcomeOf, showPrompt, stopClock } from './prompt.js';
 import { offerPush, registerWorker } from './push.js';
 import { forgetAll, keep, readKept } from './store.js';
 
-/** @typedef {import('./api.js').Prompt} Prompt */
+/** @typedef {import('./prompt.js').Prompt} Prompt */
 
 /** @type {import('./store.js').Phone | undefined} */
 let phone;
@@ -38,6 +38,12 @@ let returnTo;
 /** Of events; what was asked before one came, or before the network was lost, may be older than it. */
 let heard = 0;
 
+/** When it comes, because it may wait behind another one. @param {import('./api.js').Prompt} prompt */
+const take = (prompt) => {
+  const leftMs = Date.parse(prompt.deadline) - Date.parse(prompt.now);
+  prompts.set(prompt.id, { ...prompt, endsAt: Date.now() + leftMs });
+};
+
 const events = follow((event) => {
   heard += 1;
   switch (event.type) {
@@ -50,7 +56,7 @@ const events = follow((event) => {
     case 'state':
       return void refresh();
     case 'prompt':
-      prompts.set(event.data.id, event.data);
+      take(event.data);
       say('');
       return void look();
     case 'gone': {
@@ -150,7 +156,7 @@ const refresh = async () => {
   say('');
   settings = answer;
   prompts.clear();
-  for (const each of /** @type {readonly Prompt[]} */ (answer.prompts)) prompts.set(each.id, each);
+  for (const each of answer.prompts) take(each);
   // The answer to what this tab has sent will say how it ended.
   const isSetting = isBusy() || shownView() === 'recovery';
   if (answer.gate?.blocked || (!isSetting && isOtherPin(answer.gate?.salt))) {

@@ -4,7 +4,10 @@ import { fromPin, isAboutText, pinWrapper, sign, unwrapKey } from './keys.js';
 import { complain, field, isBusy, onClick, onSubmit, part, say, show, wordsFor } from './page.js';
 import { usePasskey } from './passkey.js';
 
-/** @typedef {import('./api.js').Prompt} Prompt */
+/**
+ * @typedef {import('./api.js').Prompt & { readonly endsAt: number }} Prompt
+ *   `endsAt`: its deadline by the clock of this device, in milliseconds since the epoch.
+ */
 /** @typedef {import('./store.js').Phone} Phone */
 /** @typedef {'signed' | 'accepted' | 'cancelled' | 'expired' | 'elsewhere'} Outcome */
 
@@ -54,10 +57,22 @@ const countDown = (deadline, over) => {
 
 export const stopClock = () => clearInterval(clock);
 
+/**
+ * Shows the characters that turn the direction of others by their names: with them the same text would
+ * look like another one, `001` like `100`. As in src/pages/markup.ts.
+ *
+ * @param {string} text
+ */
+const unturned = (text) =>
+  text.replaceAll(
+    /[\u202a-\u202e\u2066-\u2069]/g,
+    (turn) => `[U+${turn.charCodeAt(0).toString(16).toUpperCase()}]`,
+  );
+
 /** @param {Prompt} prompt */
 const fill = ({ from, text, dtbd, language = '' }) => {
-  part('from').textContent = from;
-  part('text').textContent = text;
+  part('from').textContent = unturned(from);
+  part('text').textContent = unturned(text);
   part('text').lang = language;
   const languageRow = part('language-row');
   try {
@@ -78,7 +93,7 @@ const fill = ({ from, text, dtbd, language = '' }) => {
       ['dd', value],
     ]) {
       const isolated = document.createElement('bdi');
-      isolated.textContent = words;
+      isolated.textContent = unturned(words);
       const cell = document.createElement(name);
       cell.lang = language;
       cell.append(isolated);
@@ -147,8 +162,7 @@ export const showPrompt = async (prompt, phone, endings) => {
   if (!endings.isWanted()) return;
   show(isReceipt ? 'receipt' : 'prompt');
   fill(prompt);
-  const deadline = Date.now() + Date.parse(prompt.deadline) - Date.parse(prompt.now);
-  countDown(deadline, () => endings.ended('expired'));
+  countDown(prompt.endsAt, () => endings.ended('expired'));
 
   /** @param {string} order @param {object} body @param {Outcome} outcome */
   const send = async (order, body, outcome) => {

@@ -63,7 +63,7 @@ const scan = ({ browser, page }: Login): Promise<string> =>
     const code = codeAt(page, Date.now);
     const image = await browser.request(`${pathOf(page)}/code.svg`);
     expect([image.status, image.headers.get('content-type')]).toEqual([200, 'image/svg+xml']);
-    expect(await image.text()).toBe(renderSVG(`${url}/phone#login=${code}`, { border: 2 }));
+    expect(await image.text()).toBe(renderSVG(`${url}/phone#login=${code}`, { border: 4 }));
     return code;
   });
 
