@@ -31,16 +31,14 @@ export interface AppOptions extends ServiceRoutesOptions, PkiRoutesOptions {
 /** The library answers HEAD by the route of GET. */
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-/** Source: RFC 9110 15.5.6. @returns Undefined where the method is not what is wrong. */
-const refuseMethod = (app: Hono, { path, method }: HonoRequest): Response | undefined => {
+/** For `Allow` (RFC 9110 15.5.6). @returns Undefined where the method is not what is wrong. */
+const methodsAt = (app: Hono, { path, method }: HonoRequest): string | undefined => {
   const found = methods.filter((each) =>
     // Middleware is there for all methods.
     app.router.match(each, path)[0].some(([[, route]]) => route.method !== 'ALL'),
   );
   const allowed = found.flatMap((each) => (each === 'GET' ? ['GET', 'HEAD'] : [each]));
-  if (allowed.length === 0 || allowed.includes(method)) return undefined;
-  const allow = allowed.join(', ');
-  return faultResponse(405, fault(101, `Use ${allow}`), { allow });
+  return allowed.length === 0 || allowed.includes(method) ? undefined : allowed.join(', ');
 };
 
 export const createApp = (options: AppOptions) => {
@@ -53,13 +51,15 @@ export const createApp = (options: AppOptions) => {
   pages.route('/', createDocumentationRoutes(options.documentation));
   for (const more of options.more) pages.route('/', more);
   for (const app of [routes, pages]) {
-    app.notFound(
-      (c) =>
-        refuseOther(c.req.path) ??
-        refuseMethod(pages, c.req) ??
-        unknownAddressPage(c) ??
-        faultResponse(404, fault(101, 'There is no such address')),
-    );
+    app.notFound((c) => {
+      const refused = refuseOther(c.req.path);
+      if (refused !== undefined) return refused;
+      const allow = methodsAt(pages, c.req);
+      if (allow === undefined)
+        return unknownAddressPage(c, 404) ?? faultResponse(404, fault(101, 'There is no such address'));
+      c.header('allow', allow);
+      return unknownAddressPage(c, 405) ?? faultResponse(405, fault(101, `Use ${allow}`), { allow });
+    });
     app.onError((error) => {
       options.log.trouble(error);
       return faultResponse(500, fault(900));

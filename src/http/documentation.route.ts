@@ -33,14 +33,14 @@ const secure = (c: Context, contentSecurityPolicy: string, tag?: string): void =
   c.header('Cache-Control', 'no-cache');
 };
 
-const answerPage = async (c: Context, page: Html, status: 200 | 404): Promise<Response> => {
+const answerPage = async (c: Context, page: Html, status: 200 | 404 | 405): Promise<Response> => {
   secure(c, `${nothing}; ${ownStyle}`);
   return c.html(await page, status);
 };
 
 /** For a person: a browser says that it wants HTML. @returns Undefined for a program. */
-export const unknownAddressPage = (c: Context): Promise<Response> | undefined =>
-  c.req.header('accept')?.includes('text/html') ? answerPage(c, unknownPage, 404) : undefined;
+export const unknownAddressPage = (c: Context, status: 404 | 405): Promise<Response> | undefined =>
+  c.req.header('accept')?.includes('text/html') ? answerPage(c, unknownPage, status) : undefined;
 
 export const createDocumentationRoutes = (facts: DocumentationFacts): Hono => {
   let document: OpenApiDocument | undefined;

@@ -131,7 +131,7 @@ export const createLogins = (options: LoginsOptions) => {
   const { trust, gatewayTrust, serialNumberOf } = options;
   const verifications = createBoundedCache<Verification>(maxVerifications);
 
-  /** The same bytes are verified once in each minute, because certificates end and roots change. */
+  /** What was found good is not verified again with the same roots in the same minute, because certificates end. */
   const verify = async (
     cms: string,
     data: Uint8Array,
@@ -139,10 +139,13 @@ export const createLogins = (options: LoginsOptions) => {
   ): Promise<Verification> => {
     const roots = gateway === undefined ? await trust() : (gatewayTrust?.(gateway) ?? []);
     const at = new Date(now());
-    const name = `${Math.floor(now() / 60_000)} ${JSON.stringify(gateway)} ${cms} ${hash('sha256', data)}`;
-    return verifications.get(name, () =>
+    const parts = [Buffer.from(cms, 'base64'), data, ...roots].map((part) => hash('sha256', part, 'base64'));
+    const name = [Math.floor(now() / 60_000), ...parts].join(' ');
+    const verification = verifications.get(name, () =>
       verifySignature(Buffer.from(cms, 'base64'), data, { trust: roots, at }),
     );
+    if (!verification.ok) verifications.delete(name);
+    return verification;
   };
 
   const bodyOf = (request: LoginRequest, text: string, timeoutSeconds: number): object => {

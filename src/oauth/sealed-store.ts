@@ -36,8 +36,9 @@ if not redis.call('SET', KEYS[2], ARGV[1], 'EX', ARGV[2], 'NX') then return 0 en
 redis.call('DEL', KEYS[1])
 return 1`;
 
-/** A login asks for the hash of each of its handles several times. */
+/** A login asks for the hash of each of its handles several times. Longer handles are not ours. */
 const maxHashes = 1000;
+const maxHandleLength = 100;
 
 const toTtl = (seconds: number): number => Math.max(1, Math.ceil(seconds));
 
@@ -55,9 +56,12 @@ export const createSealedStore = ({ redis, prefix, tenant, serviceKey }: TenantS
 
   const hashes = createBoundedCache<string>(maxHashes);
 
+  const computeHash = (handle: string): string =>
+    createHmac('sha256', handleKey).update(handle).digest('base64url').slice(0, 32);
+
   /** The hash under which a handle is stored; also for names of other keys, such as rate limits. */
   const hashOf = (handle: string): string =>
-    hashes.get(handle, () => createHmac('sha256', handleKey).update(handle).digest('base64url').slice(0, 32));
+    handle.length > maxHandleLength ? computeHash(handle) : hashes.get(handle, () => computeHash(handle));
   const keyOf = (kind: string, handle: string): string =>
     `${prefix}:oidc:${tenant}:${kind}:{${hashOf(handle)}}`;
 

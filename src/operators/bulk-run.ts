@@ -127,8 +127,9 @@ export const takeUpBulk = async (order: BulkOrder, options: BulkRunOptions) => {
     const at = shardFor(shards, msspTransId)?.signatures;
     const [run] = await readRuns(redis, shards, [msspTransId]);
     if (at === undefined || run === undefined) return 'gone';
+    const isOurs = () => isCancelledBy(id, msspTransId, endedRuns + 1, { at, now });
     if (run.row.endedAt !== undefined || run.endedRuns !== endedRuns) {
-      if (await isCancelledBy(id, msspTransId, { at, now })) return 'cancelled';
+      if (await isOurs()) return 'cancelled';
       if (tried.has(msspTransId)) await note(msspTransId, 'too-late');
       return 'changed';
     }
@@ -137,7 +138,8 @@ export const takeUpBulk = async (order: BulkOrder, options: BulkRunOptions) => {
     const cancellation = { at, protocol, now, by: 'operator', order: id } as const;
     const result = await cancelTransaction(msspTransId, cancellation);
     if (result === 'busy') return undefined;
-    if (result === 'cancelled') return result;
+    // One that was sent before may have ended it meanwhile.
+    if (result === 'cancelled' || (await isOurs())) return 'cancelled';
     await note(msspTransId, result);
     return result === 'unknown' ? 'gone' : 'changed';
   };

@@ -26,16 +26,18 @@ interface Cancellation extends OrdersOptions {
   readonly order?: string;
 }
 
-const keyOf = (order: string): string => `cancel/${order}`;
+/** Its form is known to `standing.ts`. */
+const keyOf = (attempt: number, by: string): string => `cancel/${attempt}/${by}`;
 
-/** Whether this order has ended it, and not another. */
+/** Whether this order has ended the attempt, and not another. */
 export const isCancelledBy = async (
   order: string,
   id: string,
+  attempt: number,
   { at: { queue, redis }, now }: Pick<Cancellation, 'at' | 'now'>,
 ): Promise<boolean> => {
   const location = { queue, store: createInstanceStore(queue, redis, now) };
-  const verdict = await createEngine(() => location, now).verdict(id, keyOf(order));
+  const verdict = await createEngine(() => location, now).verdict(id, keyOf(attempt, order));
   return verdict === 'taken' || verdict === 'accepted';
 };
 
@@ -49,7 +51,7 @@ export const cancelTransaction = async (id: string, cancellation: Cancellation):
   const { attempt } = state;
   const send = createSendOrder(at, cancellation);
   const order = { type: 'CANCEL', attempt, fault: takenBackBy[by] } as const;
-  const sent = await send(id, keyOf(cancellation.order ?? `${attempt}/${by}`), order);
+  const sent = await send(id, keyOf(attempt, cancellation.order ?? by), order);
   if (sent === 'refused' || sent === 'finished') return 'too-late';
   if (sent !== 'taken') return sent;
   // A transaction before its first turn sleeps until its time.

@@ -145,7 +145,10 @@ const open = (
   return prepareCluster(cluster, prepare);
 };
 
-/** `eval` sends the hash of a script, which Redis knows after its first run, and the text when it does not. */
+/**
+ * `eval` sends the hash of a script, which Redis knows after its first run, and the text when it
+ * does not: after a restart such a command may take twice its time.
+ */
 const evalByHash = (client: RedisClient): RedisClient => {
   const hashes = new Map<string, string>();
   const evalText = client.eval.bind(client);

@@ -8,8 +8,8 @@ import { isPlausiblePassword, verifyPassword } from './passwords.ts';
  *
  * An application sends its password with every request (interface section 2.1), and scrypt is slow.
  * So a right pair of stored form and password is remembered for the life of the process: as a hash
- * with a key. Neither leaves the process, so it need not be an HMAC, which costs three times as much. A changed stored form forgets the old password. Wrong
- * passwords are never remembered.
+ * with a key. Neither leaves the process, so it need not be an HMAC, which costs three times as
+ * much. A changed stored form forgets the old password. Wrong passwords are never remembered.
  *
  * Wrong passwords cost one scrypt each, a few at a time and in lanes (fair-semaphore.ts): libuv has
  * four threads, which signing needs too. A process must therefore have one verifier only. The same

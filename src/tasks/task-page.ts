@@ -56,8 +56,8 @@ const shortened = (msisdn: string): string => {
 /** Names and texts of others may be written in either direction, and must not turn ours around. */
 const apart = (text: string): Html => html`<bdi>${unturned(text)}</bdi>`;
 
-/** The same within a sentence. U+2069 would end the isolation early. */
-const isolated = (text: string): string => `\u2068${text.replaceAll('\u2069', '')}\u2069`;
+/** The same within a sentence. */
+const isolated = (text: string): string => `\u2068${unturned(text)}\u2069`;
 
 const document = ({ text }: Task, { about }: TaskWords): Html =>
   html`<section class="document" aria-labelledby="text"><h2 id="text">${about.text}</h2><p dir="auto">${unturned(text)}</p></section>`;

@@ -98,9 +98,9 @@ const createQuestion = (ask: () => Promise<Finding>, late: Finding): (() => Prom
 const writesAt = (redis: RedisClient, key: string) =>
   createQuestion(async () => {
     try {
-      // As text: `eval` would send the hash, and the right to send a text is needed after a restart of Redis.
-      const answer = await redis.call('EVAL', writeScript, 1, key, markerLifeMs);
-      const [refused, why] = answer as readonly string[];
+      // `eval` sends a hash; the right to send a text is needed after a restart of Redis.
+      await redis.call('EVAL', writeScript, 1, key, markerLifeMs);
+      const [refused, why] = (await redis.eval(writeScript, 1, key, markerLifeMs)) as readonly string[];
       return refused === undefined ? undefined : findingOf(why ?? '', refused);
     } catch (error) {
       return findingOf(messageOf(error), 'eval');

@@ -54,8 +54,12 @@ const problemIn = (found: readonly Workflow[], known: readonly Workflow[]): stri
  * @returns Undefined when another file is wrong.
  */
 const lineOfSyntaxError = (path: string): string | undefined => {
+  // Node checks TypeScript as if it were JavaScript.
+  if (!/\.[cm]?js$/.test(path)) return undefined;
   const { stderr } = spawnSync(process.execPath, ['--check', path], { encoding: 'utf8' });
-  return /^.*:(\d+)$/m.exec(stderr ?? '')?.[1];
+  const [place = ''] = (stderr ?? '').split('\n', 1);
+  const isHere = [path, pathToFileURL(path).href].some((each) => place.startsWith(`${each}:`));
+  return isHere ? /:(\d+)$/.exec(place)?.[1] : undefined;
 };
 
 /**

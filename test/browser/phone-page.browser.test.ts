@@ -50,10 +50,10 @@ describe('the page of the phone, attacked,', () => {
   it('shows no text turned around: what is signed and what is seen have one order', async () => {
     await stage.withPhone({}, async (page, { msisdn }) => {
       // With the overrides a browser shows: Pay CHF 100 to Bob.
-      const id = await stage.ask(msisdn, { text: 'Pay \u202e001 FHC\u202c to Bob' });
+      const id = await stage.ask(msisdn, { text: 'Pay \u202e001 FHC\u202c to \u061cBob\u200f' });
       await heading(page, 'Do you want to sign?');
       expect(await page.locator('[data-part="text"]').textContent()).toBe(
-        'Pay [U+202E]001 FHC[U+202C] to Bob',
+        'Pay [U+202E]001 FHC[U+202C] to [U+061C]Bob[U+200F]',
       );
       await signWithPin(page);
       await stage.ended(id, '500');

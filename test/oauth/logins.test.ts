@@ -13,16 +13,18 @@ let product: TestProduct;
 let logins: Logins;
 /** Whose certificate is taken for somebody else's. */
 let lent: string | undefined;
+let roots: () => Promise<readonly Uint8Array[]>;
 
 beforeAll(async () => {
   product = await startTestProduct(redis);
+  roots = () => product.core.custodyOver(product.core.commands).trust();
   logins = createLogins({
     protocol: product.core.protocol,
     transactions: product.api.transactions,
     subscribers: product.core.subscribers,
     authority: 'mid.vendor.ch',
     promptSeconds: 30,
-    trust: () => product.core.custodyOver(product.core.commands).trust(),
+    trust: () => roots(),
     serialNumberOf: (msisdn) =>
       product.core
         .custodyOver(product.core.commands)
@@ -99,6 +101,18 @@ describe('a login', () => {
     lent = request.msisdn;
     expect(await logins.look(start, request)).toMatchObject({ kind: 'failed', fault: { code: 900 } });
     lent = undefined;
+  });
+
+  it('counts with the roots of this moment, also when its signature was verified before', async () => {
+    const request = requestOf();
+    const start = await started(request);
+    const ours = roots;
+    const isSigned = async () => (await logins.look(start, request)).kind;
+    expect(await isSigned()).toBe('signed');
+    roots = async () => [];
+    expect(await isSigned()).toBe('failed');
+    roots = ours;
+    expect(await isSigned()).toBe('signed');
   });
 
   it('has failed when its transaction cannot be found', async () => {

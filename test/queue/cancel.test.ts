@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { fault } from '../../src/protocol/fault.ts';
+import { cancelTransaction, isCancelledBy } from '../../src/queue/cancellation.ts';
 import type { SignatureHandle, SignatureQueue } from '../../src/queue/index.ts';
 import { recordIn } from '../../src/transactions/contract.ts';
 import { closeShards, openShards, type QueueAt, type Shard } from '../../src/transactions/shards.ts';
@@ -83,6 +84,19 @@ describe('a request that nobody has been asked for', () => {
       fault: { code: 401 },
       history: [{ state: 'submitted' }, { state: 'failed', attempt: 1 }],
     });
+  });
+
+  it('has failed for its producer as soon as an order of an operator has taken it back', async () => {
+    await product.stopWorkers();
+    const handle = await queue.enqueue(order);
+    const { protocol } = product.core;
+    const cancellation = { at, protocol, now: Date.now, by: 'operator', order: 'BULK-1' } as const;
+    expect(await cancelTransaction(handle.id, cancellation)).toBe('cancelled');
+    expect(await handle.status()).toBe('failed');
+    expect(await isCancelledBy('BULK-1', handle.id, 1, cancellation)).toBe(true);
+    expect(await isCancelledBy('BULK-2', handle.id, 1, cancellation)).toBe(false);
+    await product.startWorkers();
+    expect(await failure(handle)).toContain('_401 USER_CANCEL');
   });
 
   it('does not hold up an equal one that comes later', async () => {

@@ -56,11 +56,13 @@ describe('the page of a signer', () => {
     );
   });
 
-  it('keeps characters that turn the direction of text within the name or text that holds them', () => {
-    const page = render(viewOf(open, { name: '\u202ean\u2069na', title: '\u202eevil', text: '\u202etext' }));
-    expect(page).toContain('<bdi>\u202eevil</bdi>');
-    expect(page).toContain('<p dir="auto">\u202etext</p>');
-    expect(page).toContain('by \u2068\u202eanna\u2069. Read');
+  it('shows characters that turn the direction of text by their names, and names and titles apart', () => {
+    const page = render(
+      viewOf(open, { name: '\u202ean\u2069na', title: '\u202eevil', text: '\u061ctext\u200f' }),
+    );
+    expect(page).toContain('<bdi>[U+202E]evil</bdi>');
+    expect(page).toContain('<p dir="auto">[U+061C]text[U+200F]</p>');
+    expect(page).toContain('by \u2068[U+202E]an[U+2069]na\u2069. Read');
   });
 
   it('offers Sign and Decline, as forms that need no script', () => {

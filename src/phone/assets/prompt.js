@@ -65,8 +65,8 @@ export const stopClock = () => clearInterval(clock);
  */
 const unturned = (text) =>
   text.replaceAll(
-    /[\u202a-\u202e\u2066-\u2069]/g,
-    (turn) => `[U+${turn.charCodeAt(0).toString(16).toUpperCase()}]`,
+    /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
+    (turn) => `[U+${turn.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}]`,
   );
 
 /** @param {Prompt} prompt */
