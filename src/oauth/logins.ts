@@ -131,7 +131,7 @@ export const createLogins = (options: LoginsOptions) => {
   const { trust, gatewayTrust, serialNumberOf } = options;
   const verifications = createBoundedCache<Verification>(maxVerifications);
 
-  /** What was found good is not verified again with the same roots in the same minute, because certificates end. */
+  /** What was found good is not verified again with the same roots, for a minute: certificates end. */
   const verify = async (
     cms: string,
     data: Uint8Array,

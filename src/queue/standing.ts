@@ -69,7 +69,7 @@ const isCancelled = async (
   if (names.length === 0) return false;
   return (await redis.hmget(key, ...names.slice(0, maxCancels))).includes('accepted');
 };
-/** Of the application, of an operator, and of orders with many transactions. Other programs write there too. */
+/** Of the application, an operator, and orders with many transactions. Other programs write there too. */
 const maxCancels = 10;
 
 const told = z.object({ attempt: z.number().int().min(1), state: z.string() });

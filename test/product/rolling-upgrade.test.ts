@@ -36,8 +36,8 @@ const masterKey = randomBytes(32);
 let folder = '';
 let nextRelease = '';
 /**
- * Brings the answers of the phones, and sees the queue. It is the API of this release, too, until that starts again
- * on what the next one has written.
+ * Brings the answers of the phones, and sees the queue. It is the API of this release, too, until
+ * that starts again on what the next one has written.
  */
 let phones: TestProduct;
 

@@ -128,8 +128,8 @@ export const createDeparture = (
     if (ending === undefined) return 'not-yet';
     const until = now() + timeoutMs;
     for (;;) {
-      // Both keys have the hash of the uid, so one connection keeps their order, also of a cluster: the interaction is as
-      // it was after the mark.
+      // Both keys have the hash of the uid, so one connection keeps their order, also with a cluster:
+      // the interaction is as it was after the mark.
       const [isAhead, interaction] = await Promise.all([
         visit.tenant.store.putOnce('login-departure', visit.uid, true, aheadSeconds),
         visit.interaction(),
