@@ -22,7 +22,7 @@ const manifestOf = (folder: string) => manifestSchema.parse(JSON.parse(read(join
 
 it('has one version, of all packages and of the newest entry of the changelog', () => {
   const { version, engines, dependencies } = manifestOf('.');
-  expect(/^## \[(.*?)\]/m.exec(read('CHANGELOG.md'))?.[1]).toBe(version);
+  expect(/^## \[(\d.*?)\]/m.exec(read('CHANGELOG.md'))?.[1]).toBe(version);
   for (const [name, dependency] of [
     ['client', 'zod'],
     ['relying-party', 'jose'],
