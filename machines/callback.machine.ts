@@ -206,7 +206,7 @@ export const callbackMachine = setup({
       entry: { type: 'tell', params: ({ context }) => told('delivered', context) },
     },
     dead: {
-      tags: 'failed',
+      meta: { job: 'failed' },
       entry: { type: 'tell', params: ({ context }) => told('gaveUp', context) },
       on: { REPLAY: { target: 'waiting', actions: assign(({ event }) => begun(event.input)) } },
     },

@@ -97,6 +97,6 @@ export const mailMachine = setup({
       },
     },
     ended: { type: 'final' },
-    dead: { tags: 'failed', on: { REPLAY: 'sending' } },
+    dead: { meta: { job: 'failed' }, on: { REPLAY: 'sending' } },
   },
 });

@@ -277,7 +277,7 @@ export const processMachine = setup({
       ],
     },
     completed: { type: 'final', entry: 'notifyEnd' },
-    failed: { tags: 'failed', entry: 'notifyEnd' },
-    cancelled: { tags: 'failed', entry: 'notifyEnd' },
+    failed: { meta: { job: 'failed' }, entry: 'notifyEnd' },
+    cancelled: { meta: { job: 'failed' }, entry: 'notifyEnd' },
   },
 });

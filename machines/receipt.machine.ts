@@ -145,7 +145,7 @@ export const receiptMachine = setup({
       ],
     },
     failed: {
-      tags: 'failed',
+      meta: { job: 'failed' },
       entry: 'releaseScreen',
       on: { REPLAY: { target: 'open', actions: 'beginAgain' } },
     },

@@ -22,6 +22,7 @@
  */
 import { assign, enqueueActions, fromPromise, setup } from 'xstate';
 import { type Fault, fault } from '../src/protocol/fault.ts';
+import { stepTime } from '../src/engine/step-time.ts';
 import type { DeviceAnswer, Outcome, ReceiptOutcome } from './outcome.ts';
 import type { Ask, Asked, Choice, Chosen, Concluded, Verify } from './signature-activities.ts';
 
@@ -83,10 +84,10 @@ const silenceFaults = { expired: 208, undelivered: 209, troubled: 900 } as const
 /** What an attempt begins with. */
 export const initial = { silence: 'expired', failures: 0, againAt: 0, isAsked: false } as const;
 
-/** The engine adds `at` to each event. The first event has the time in its input. */
+/** When an event came: as it says itself, otherwise by the engine. The first has it in its input. */
 export const timeOf = (event: unknown): number => {
   const { at, input } = event as { readonly at?: number; readonly input?: { readonly at: number } };
-  return at ?? input?.at ?? 0;
+  return at ?? input?.at ?? stepTime();
 };
 
 /** Doubles from 250 ms, up to 8 s. */
@@ -363,7 +364,7 @@ export const signatureMachine = setup({
       },
     },
     signed: {
-      tags: 'completed',
+      meta: { job: 'completed' },
       on: {
         RECEIPTED: {
           target: 'receipted',
@@ -372,7 +373,7 @@ export const signatureMachine = setup({
       },
     },
     failed: {
-      tags: 'failed',
+      meta: { job: 'failed' },
       on: { REPLAY: { target: 'submitted', actions: 'beginAgain' } },
     },
     receipted: { type: 'final' },

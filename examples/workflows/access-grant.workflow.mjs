@@ -93,7 +93,7 @@ const chart = setup({
     ended: { type: 'final' },
     refused: { type: 'final' },
     // Somebody must look. A replay revokes again.
-    stuck: { tags: 'failed', on: { REPLAY: 'revoking' } },
+    stuck: { meta: { job: 'failed' }, on: { REPLAY: 'revoking' } },
   },
   output: ({ context: { user, system, extensions, why } }) => ({ user, system, extensions, why }),
 });

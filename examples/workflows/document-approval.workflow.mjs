@@ -67,7 +67,7 @@ const chart = setup({
     filed: { type: 'final' },
     rejected: { type: 'final' },
     // The job fails; a replay files again.
-    unfiled: { tags: 'failed', on: { REPLAY: 'filing' } },
+    unfiled: { meta: { job: 'failed' }, on: { REPLAY: 'filing' } },
   },
   output: ({ context }) => ({
     document: context.document,

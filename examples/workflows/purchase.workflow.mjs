@@ -83,7 +83,7 @@ const chart = setup({
     withdrawn: { type: 'final' },
     unapproved: { type: 'final' },
     // The job fails. When it is replayed, it orders again.
-    failed: { tags: 'failed', on: { REPLAY: 'ordering' } },
+    failed: { meta: { job: 'failed' }, on: { REPLAY: 'ordering' } },
   },
   output: ({ context: { purchase, signed } }) => ({ purchase, signed }),
 });

@@ -20,8 +20,8 @@ import {
   type InstanceInHand,
   later,
 } from './define.ts';
-import type { ActivityError } from './interpret.ts';
 import type { HeldTry } from './redis/instance-store.ts';
+import { decode, encode } from './values.ts';
 
 /**
  * later     The answer comes by token.
@@ -30,7 +30,7 @@ import type { HeldTry } from './redis/instance-store.ts';
 export type Finished =
   | { readonly kind: 'done'; readonly output: unknown }
   | { readonly kind: 'later' }
-  | { readonly kind: 'failed'; readonly error: ActivityError }
+  | { readonly kind: 'failed'; readonly error: unknown }
   | { readonly kind: 'released' };
 
 export interface Ended {
@@ -85,10 +85,21 @@ export const readToken = (
 /** The key of the event that ends a run of a child: one for each run. */
 export const endKey = (child: string, run: number): string => `end/${child}/${run}`;
 
-const errorOf = (error: unknown): ActivityError =>
-  error instanceof Error
-    ? { name: error.name, message: error.message }
-    : { name: 'Error', message: String(error) };
+/** A value as it comes back from the store: alike whether the answer was fast or slow. */
+const asStored = (value: unknown, path: string): unknown =>
+  decode(
+    encode(value, path, () => undefined),
+    () => undefined,
+  );
+
+/** What a chart gets of what was thrown. What cannot be stored is an error that says so. */
+export const errorOf = (error: unknown): unknown => {
+  try {
+    return asStored(error, 'error');
+  } catch (unstorable) {
+    return toError(unstorable);
+  }
+};
 
 /** Of a plain `fromPromise`: only its actor can abort its signal. */
 const runPromise =
@@ -238,7 +249,9 @@ export const createActivities = (
     };
     let timer: NodeJS.Timeout | undefined;
     (async () => activity.run(inHand))().then(
-      (output) => end(output === later ? { kind: 'later' } : { kind: 'done', output }),
+      (output) =>
+        end(output === later ? { kind: 'later' } : { kind: 'done', output: asStored(output, 'output') }),
+    ).catch(
       (error: unknown) => {
         if (!inHand.isAborted) onError(toError(error));
         end({ kind: 'failed', error: errorOf(error) });
@@ -249,7 +262,7 @@ export const createActivities = (
     queueMicrotask(() => {
       if (own.tries.get(name)?.inHand !== inHand) return;
       timer = setTimeout(() => {
-        end({ kind: 'failed', error: { name: 'TimeoutError', message: 'The activity took too long' } });
+        end({ kind: 'failed', error: Object.assign(new Error('The activity took too long'), { name: 'TimeoutError' }) });
         inHand.abort();
       }, timeoutMs);
     });

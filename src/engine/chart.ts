@@ -1,36 +1,68 @@
 /**
- * A chart as the engine sees it: which of its children are activities and which are charts.
+ * A chart as the engine runs it: an ordinary machine of XState, with all its children.
  *
- * A chart with a part that cannot be stored is refused when the workflow is defined, and the error
- * names the part.
+ * The machine computes the same transitions. Its child charts note what they do (xstate5.ts), its
+ * activities are stand-ins that do nothing, and each part has a name that a record can keep
+ * (chart-parts.ts). A chart with a part that lives in memory alone is refused, and the error names
+ * the part.
  */
-import type { AnyActorLogic, AnyActorRef, AnyMachineSnapshot, AnyStateMachine, StateNode } from 'xstate';
+import type { AnyActorLogic, AnyActorRef, AnyMachineSnapshot, AnyStateMachine } from 'xstate';
 import { createActor } from 'xstate';
+import {
+  delayName,
+  guardNames,
+  type InvokeDefinition,
+  isBuiltin,
+  type Makers,
+  makeAgain,
+  mapActions,
+  type Node,
+  nodesOf,
+  type Origin,
+  transitionsOf,
+  watchAction,
+} from './chart-parts.ts';
+import { childLogic, stateLogic } from './xstate5.ts';
 
-export type ChildKind = 'activity' | 'chart';
+/**
+ * activity  A promise: the engine runs it.
+ * chart     Its record is a part of its parent's.
+ * state     Of `fromTransition`: pure, so its state is kept.
+ */
+export type Part =
+  | { readonly kind: 'activity'; readonly name: string; readonly logic: AnyActorLogic }
+  | { readonly kind: 'chart'; readonly name: string; readonly chart: Chart; readonly logic: AnyActorLogic }
+  | { readonly kind: 'state'; readonly name: string; readonly logic: AnyActorLogic };
+
+export type ActionFunction = (args: unknown, params: unknown) => unknown;
 
 export interface Chart {
   readonly name: string;
   readonly version: number;
-  /** Computes the same transitions. Its children are stand-ins that do nothing. */
+  /** Computes the same transitions. Its children are stand-ins, and its actions are noted. */
   readonly machine: AnyStateMachine;
-  kindOf(src: string): ChildKind;
-  /** The activities among its children, by name. */
-  readonly activities: ReadonlyArray<readonly [src: string, logic: AnyActorLogic]>;
-  /** The charts among its children, by name. */
-  readonly charts: ReadonlyArray<readonly [src: string, machine: AnyStateMachine]>;
-  implementationOf(action: string): (args: unknown, params: unknown) => unknown;
-  /** The original logic of a child. @throws For a name that the chart does not know. */
-  logicOf(src: string): AnyActorLogic;
+  /** The children that have a name of their own or by their place. */
+  readonly parts: ReadonlyMap<string, Part>;
+  /** What was made in a step, which `makers` has told. @throws When the chart no longer makes it. */
+  partOf(name: string, origin: Origin | undefined): Part;
+  /** The part that stands for a child that a step has made. */
+  madePart(logic: unknown): { readonly part: Part; readonly origin: Origin } | undefined;
+  /** @returns The name of an action that is no builtin of XState, and its origin if a step made it. */
+  nameAction(
+    type: string,
+    action: unknown,
+  ): { readonly name: string; readonly origin: Origin | undefined };
+  /** Undefined for one that the chart names and nobody implements: XState skips it, too. */
+  implementationOf(action: string, origin: Origin | undefined): ActionFunction | undefined;
   /** Whether an activity is told when its state is left without its answer. */
-  isWithdrawn(src: string): boolean;
+  isWithdrawn(logic: AnyActorLogic): boolean;
   /** Whether an action is for logs and metrics only. */
   isObserved(action: string): boolean;
-  /** Whether some active state has transitions for the event, whatever their guards say. */
-  handles(snapshot: AnyMachineSnapshot, eventType: string): boolean;
+  /** A node by its id. @throws ChartError for one that the chart does not have. */
+  stateOf(id: string): Node;
+  /** What a state says about the job of its instance (`meta: { job: 'failed' }`). */
+  restsIn(snapshot: AnyMachineSnapshot): 'failed' | 'completed' | undefined;
 }
-
-type Node = StateNode<never, never>;
 
 export class ChartError extends Error {
   override readonly name = 'ChartError';
@@ -58,257 +90,328 @@ const isPromise = (logic: AnyActorLogic): boolean => {
 };
 const actorMarker = 'resolved';
 
-/** XState follows a circle of transitions for ever, and the process does nothing else meanwhile. */
-const maxMicrosteps = 10_000;
+/** Logics that do something when they start keep what they do in memory. */
+const isPure = (logic: AnyActorLogic): boolean => logic.start === undefined;
 
-/** A child that never starts. XState needs some logic to make an actor. */
+/** XState follows a circle of transitions for ever, and the process does nothing else meanwhile. */
+export const maxMicrosteps = 10_000;
+
+/** An activity that was spawned. XState needs some logic to make an actor. */
 const standIn = {
   transition: (state: unknown) => state,
   getInitialSnapshot: () => ({ status: 'active', output: undefined, error: undefined }),
+  restoreSnapshot: (state: unknown) => state,
   getPersistedSnapshot: (state: unknown) => state,
 } as unknown as AnyActorLogic;
 
-/** A child, a parent or the instance itself, as expressions of a chart see it. */
-interface Ref {
+/** An activity, as expressions of a chart see it. */
+export interface ActivityRef {
   readonly id: string;
   readonly sessionId: string;
-  readonly src?: string;
+  readonly src: string;
   readonly systemId?: string | undefined;
   readonly options?: { readonly input?: unknown; readonly systemId?: string | undefined };
 }
 
-export const inert = (): void => {};
+const inert = (): void => {};
 
-/** The members of all refs. They do nothing. */
+/** The members of all refs of activities. They do nothing. */
 const refMembers = {
   send: inert,
+  start: inert,
   on: () => ({ unsubscribe: inert }),
   subscribe: () => ({ unsubscribe: inert }),
   getSnapshot: () => ({ status: 'active', output: undefined, error: undefined }),
   ref: undefined,
 };
 
-export const createRef = (fields: Ref): AnyActorRef =>
+export const createActivityRef = (fields: ActivityRef): AnyActorRef =>
   Object.assign(Object.create(refMembers) as object, fields) as unknown as AnyActorRef;
 
-const nodesOf = (node: Node): readonly Node[] => [
-  node,
-  ...Object.values(node.states as Record<string, Node>).flatMap(nodesOf),
-];
-
-interface InvokeDefinition {
-  readonly id: string;
-  readonly src: string;
-  readonly systemId?: string;
-  readonly input?: unknown;
-  readonly syncSnapshot?: boolean;
+interface ScopeOfRefs {
+  readonly system: {
+    _bookId(): string;
+    _set(systemId: string, ref: AnyActorRef): void;
+    _unregister(ref: AnyActorRef): void;
+  };
 }
-
 type ChangeChildren = (
   children: Readonly<Record<string, AnyActorRef>>,
   args: { readonly context: unknown; readonly event: unknown; readonly self: unknown },
+  scope: ScopeOfRefs,
 ) => Readonly<Record<string, AnyActorRef>>;
 
 /** An action that gives XState the next snapshot, like its own `spawnChild` and `stopChild`. */
 const changingChildren = (change: ChangeChildren): unknown => {
-  const resolve = (_scope: unknown, snapshot: AnyMachineSnapshot, args: Parameters<ChangeChildren>[1]) => [
-    { ...snapshot, children: change(snapshot.children as Record<string, AnyActorRef>, args) },
-  ];
-  return Object.assign((): void => {}, { resolve });
+  const resolve = (
+    scope: ScopeOfRefs,
+    snapshot: AnyMachineSnapshot,
+    args: Parameters<ChangeChildren>[1],
+  ) => [{ ...snapshot, children: change(snapshot.children as Record<string, AnyActorRef>, args, scope) }];
+  return Object.assign((): void => {}, { resolve, type: 'xstate.activity' });
 };
+
+const start = ({ id, src, systemId, input }: InvokeDefinition): unknown =>
+  changingChildren((children, { context, event, self }, { system }) => {
+    const given = typeof input === 'function' ? (input({ context, event, self }) as unknown) : input;
+    const options = { input: given, systemId };
+    const ref = createActivityRef({ id, src, sessionId: system._bookId(), systemId, options });
+    if (systemId !== undefined) system._set(systemId, ref);
+    return { ...children, [id]: ref };
+  });
 
 /** Other entry actions may already send to it. */
 const announce = ({ id, src, systemId }: InvokeDefinition): unknown =>
   changingChildren((children) => ({
     ...children,
-    [id]: createRef({ id, src, sessionId: id, systemId }),
+    [id]: createActivityRef({ id, src, sessionId: 'x:announced', systemId }),
   }));
 
-const start = ({ id, src, systemId, input }: InvokeDefinition): unknown =>
-  changingChildren((children, { context, event, self }) => {
-    const given = typeof input === 'function' ? (input({ context, event, self }) as unknown) : input;
-    const options = { input: given, systemId };
-    return { ...children, [id]: createRef({ id, src, sessionId: id, systemId, options }) };
+const stop = ({ id }: InvokeDefinition): unknown =>
+  changingChildren(({ [id]: left, ...others }, _, { system }) => {
+    // Before the next child may have the same name.
+    if (left !== undefined) system._unregister(left);
+    return others;
   });
-
-const stop = ({ id }: InvokeDefinition): unknown => changingChildren(({ [id]: _, ...others }) => others);
 
 /**
  * Turns the activities that a state invokes into entry and exit actions, in the order of XState.
  * XState would make an actor for each and clone its snapshot, which costs more than the rest of a
  * transition.
  */
-const invokePlainly = (node: Node, kindOf: Chart['kindOf']): void => {
+const invokePlainly = (node: Node, isPlain: (invoked: InvokeDefinition) => boolean): void => {
   const invoked = node.invoke as unknown as readonly InvokeDefinition[];
-  const plain = invoked.filter(({ src }) => kindOf(src) === 'activity');
+  const plain = invoked.filter(isPlain);
   if (plain.length === 0) return;
   const { entry, exit } = node as unknown as { entry: readonly unknown[]; exit: readonly unknown[] };
-  const charts = invoked.filter((each) => !plain.includes(each));
-  Object.defineProperty(node, 'invoke', { value: charts });
+  Object.defineProperty(node, 'invoke', { value: invoked.filter((each) => !plain.includes(each)) });
   Object.assign(node, {
     entry: [...(entry.length > 0 ? plain.map(announce) : []), ...entry, ...plain.map(start)],
     exit: [...exit, ...plain.map(stop)],
   });
 };
 
-interface Transition {
-  readonly actions: readonly unknown[];
-  readonly guard?: unknown;
+/** What a chart says about the job of its instance, in the `meta` of a state. */
+const restOf = (node: Node): 'failed' | 'completed' | undefined => {
+  const { job } = Object(node.meta) as { readonly job?: unknown };
+  return job === 'failed' || job === 'completed' ? job : undefined;
+};
+
+interface Implementations {
+  readonly actors: Readonly<Record<string, AnyActorLogic>>;
+  readonly actions: Readonly<Record<string, unknown>>;
+  readonly guards: Readonly<Record<string, unknown>>;
+  readonly delays: Readonly<Record<string, unknown>>;
 }
 
-const transitionsOf = (node: Node): readonly Transition[] => {
-  const { transitions, always = [] } = node as unknown as {
-    readonly transitions: ReadonlyMap<string, readonly Transition[]>;
-    readonly always?: readonly Transition[];
+/** Parts that XState would fail on, or skip, only when it comes to them. */
+const checkNames = (
+  node: Node,
+  { guards, delays, actions }: Implementations,
+  refuse: (node: Node, what: string) => never,
+): void => {
+  // XState takes a delay without an implementation for none at all: the timer would fire at once.
+  const checkDelay = (timed: unknown): void => {
+    const delay = delayName(timed);
+    if (delay !== undefined && !Object.hasOwn(delays, delay))
+      refuse(node, `the delay ${delay} is not implemented`);
   };
-  return [...[...transitions.values()].flat(), ...always];
-};
-
-const actionsOf = (node: Node): readonly unknown[] => {
-  const { entry, exit } = node as unknown as { entry: readonly unknown[]; exit: readonly unknown[] };
-  const initial = (node.initial as { readonly actions?: readonly unknown[] } | undefined)?.actions ?? [];
-  return [...entry, ...exit, ...initial, ...transitionsOf(node).flatMap(({ actions }) => actions)];
-};
-
-/** The names in a guard. `and`, `or` and `not` hold others; another function is the guard itself. */
-const guardNames = (guard: unknown): readonly string[] => {
-  if (guard === undefined) return [];
-  if (typeof guard === 'string') return [guard];
-  const { type, guards = [] } = guard as { readonly type?: string; readonly guards?: readonly unknown[] };
-  return typeof guard === 'function' ? guards.flatMap(guardNames) : type === undefined ? [] : [type];
-};
-
-/** `raise` and `sendTo` have theirs as a member. */
-const delayName = (timed: unknown): string | undefined => {
-  const { delay } = Object(timed) as { readonly delay?: unknown };
-  return typeof delay === 'string' ? delay : undefined;
-};
-
-/** The path of a part that JSON would drop or change; undefined when there is none. */
-const findUnstorable = (value: unknown, path: string): string | undefined => {
-  if (typeof value === 'function' || typeof value === 'symbol' || typeof value === 'bigint') return path;
-  if (typeof value !== 'object' || value === null) return undefined;
-  if (value instanceof Map || value instanceof Set || value instanceof Date) return path;
-  for (const [key, part] of Object.entries(value)) {
-    const found = findUnstorable(part, `${path}.${key}`);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-};
-
-export const createChart = (options: {
-  readonly name: string;
-  readonly version: number;
-  readonly machine: AnyStateMachine;
-  readonly observed: readonly string[];
-  /** Of an activity. Default: none is. */
-  readonly isWithdrawn?: (logic: AnyActorLogic) => boolean;
-}): Chart => {
-  const { name, version, machine } = options;
-  const implementations = machine.implementations as unknown as {
-    readonly actors: Readonly<Record<string, AnyActorLogic>>;
-    readonly actions: Readonly<Record<string, unknown>>;
-    readonly guards: Readonly<Record<string, unknown>>;
-    readonly delays: Readonly<Record<string, unknown>>;
+  node.after.forEach(checkDelay);
+  // A guard that is named may hold others.
+  const checkGuards = (guard: unknown, above: readonly string[] = []): void => {
+    for (const each of guardNames(guard)) {
+      if (!Object.hasOwn(guards, each)) refuse(node, `the guard ${each} is not implemented`);
+      if (!above.includes(each)) checkGuards(guards[each], [...above, each]);
+    }
   };
+  for (const [, { guard }] of transitionsOf(node)) checkGuards(guard);
+  mapActions(node, (action) => {
+    if (typeof action === 'function') checkDelay(action);
+    else {
+      const type = typeof action === 'string' ? action : (action as { readonly type: string }).type;
+      if (!Object.hasOwn(actions, type)) refuse(node, `the action ${type} is not implemented`);
+      checkDelay(actions[type]);
+    }
+    return action;
+  });
+};
+
+/** The activities of a chart and of the charts in it. */
+export const activitiesOf = (chart: Chart, above: ReadonlySet<Chart> = new Set()): readonly Part[] =>
+  above.has(chart)
+    ? []
+    : [...chart.parts.values()].flatMap((part) =>
+        part.kind === 'chart'
+          ? activitiesOf(part.chart, new Set([...above, chart]))
+          : part.kind === 'activity'
+            ? [part]
+            : [],
+      );
+
+/** Charts may hold themselves: a chart is read once for each name and machine. */
+type Known = Map<AnyStateMachine, Chart>;
+
+export const createChart = (
+  options: {
+    readonly name: string;
+    readonly version: number;
+    readonly machine: AnyStateMachine;
+    readonly observed: readonly string[];
+    /** Of an activity. Default: none is. */
+    readonly isWithdrawn?: (logic: AnyActorLogic) => boolean;
+  },
+  known: Known = new Map(),
+): Chart => {
+  const { name, version, machine, isWithdrawn = () => false } = options;
+  const implementations = machine.implementations as unknown as Implementations;
   const observed = new Set(options.observed);
-  const refuse = (node: Node, what: string): never => {
-    throw new ChartError(`${name}, state ${node.id}: ${what}`);
-  };
-
-  // The result of a function is checked when it is stored (interpret.ts).
-  const { context } = machine.config as { readonly context?: unknown };
-  const unstorable = typeof context === 'function' ? undefined : findUnstorable(context, 'context');
-  if (unstorable !== undefined) throw new ChartError(`${name}: ${unstorable} cannot be stored as JSON`);
   for (const action of observed) {
     if (!(action in implementations.actions))
       throw new ChartError(`${name}: there is no action ${action} to observe`);
   }
-  for (const node of nodesOf(machine.root as unknown as Node)) {
-    for (const { id, src, syncSnapshot } of node.invoke as unknown as readonly InvokeDefinition[]) {
-      const logic = implementations.actors[src];
-      if (logic === undefined) return refuse(node, `the invoked ${id} must be named in setup({ actors })`);
-      if (syncSnapshot)
-        refuse(node, `the snapshots of ${id} cannot be followed: it runs in a job of its own`);
-    }
-    // XState takes a delay without an implementation for none at all: the timer would fire at once.
-    const checkDelay = (timed: unknown): void => {
-      const delay = delayName(timed);
-      if (delay !== undefined && !Object.hasOwn(implementations.delays, delay))
-        refuse(node, `the delay ${delay} is not implemented`);
-    };
-    node.after.forEach(checkDelay);
-    // A guard that is named may hold others.
-    const checkGuards = (guard: unknown, above: readonly string[] = []): void => {
-      for (const each of guardNames(guard)) {
-        if (!Object.hasOwn(implementations.guards, each))
-          refuse(node, `the guard ${each} is not implemented`);
-        if (!above.includes(each)) checkGuards(implementations.guards[each], [...above, each]);
-      }
-    };
-    for (const { guard } of transitionsOf(node)) checkGuards(guard);
-    for (const action of actionsOf(node)) {
-      if (typeof action === 'function') {
-        checkDelay(action);
-        if (!('resolve' in action))
-          refuse(node, `the action ${action.name || '(anonymous)'} must be named in setup({ actions })`);
-        continue;
-      }
-      const type = typeof action === 'string' ? action : (action as { readonly type: string }).type;
-      if (!Object.hasOwn(implementations.actions, type))
-        refuse(node, `the action ${type} is not implemented`);
-      checkDelay(implementations.actions[type]);
-    }
-  }
-
-  const kinds = new Map<string, ChildKind>();
-  for (const [src, logic] of Object.entries(implementations.actors)) {
-    if (isChart(logic)) kinds.set(src, 'chart');
-    else if (isPromise(logic)) kinds.set(src, 'activity');
-    else
-      throw new ChartError(
-        `${name}: the actor ${src} lives in memory alone; an activity or a chart is needed`,
-      );
-  }
-  const stands = Object.fromEntries([...kinds.keys()].map((src) => [src, standIn]));
-  const computing = machine.provide({ actors: stands } as never) as AnyStateMachine;
-  const { maxIterations = maxMicrosteps } = machine.options ?? {};
-  computing.options = { ...machine.options, maxIterations: Math.min(maxIterations, maxMicrosteps) };
-  const kindOf = (src: string): ChildKind => {
-    const kind = kinds.get(src);
-    if (kind === undefined)
-      throw new ChartError(`${name}: the actor ${src} must be named in setup({ actors })`);
-    return kind;
+  const refuse = (node: Node, what: string): never => {
+    throw new ChartError(`${name}, state ${node.id}: ${what}`);
   };
-  const withdrawn = new Set(
-    Object.entries(implementations.actors).flatMap(([src, logic]) =>
-      kinds.get(src) === 'activity' && options.isWithdrawn?.(logic) ? [src] : [],
-    ),
-  );
-  for (const node of nodesOf(computing.root as unknown as Node)) invokePlainly(node, kindOf);
 
-  return {
+  const parts = new Map<string, Part>();
+  /** By the logic that stands for it. */
+  const made = new WeakMap<object, { readonly part: Part; readonly origin: Origin }>();
+  const places = new Map<unknown, string>();
+  const inline = new Map<string, unknown>();
+  const madeActions = new WeakMap<object, { readonly name: string; readonly origin: Origin }>();
+  const watched = new Map<string, unknown>();
+  /** While something is made again: the name that is wanted, and what was made under it. */
+  let wanted: { readonly name: string; found: unknown } | undefined;
+
+  const partFor = (logic: AnyActorLogic, part: string, where: string): Part => {
+    if (isChart(logic)) {
+      const chart =
+        known.get(logic) ??
+        createChart({ name: `${name}/${part}`, version, machine: logic, observed: [], isWithdrawn }, known);
+      return { kind: 'chart', name: part, chart, logic: childLogic(chart) };
+    }
+    if (isPromise(logic)) return { kind: 'activity', name: part, logic };
+    if (isPure(logic)) return { kind: 'state', name: part, logic: stateLogic(logic) };
+    throw new ChartError(`${name}: ${where} lives in memory alone; an activity or a chart is needed`);
+  };
+  const standFor = (part: Part): AnyActorLogic => (part.kind === 'activity' ? { ...standIn } : part.logic);
+
+  const makers: Makers = {
+    logic: (logic, part, origin) => {
+      if (wanted !== undefined) {
+        if (wanted.name === part) wanted.found = logic;
+        return logic;
+      }
+      const each = partFor(logic, part, `what ${part} spawns`);
+      const stand = { ...standFor(each) };
+      made.set(stand, { part: each, origin });
+      return stand;
+    },
+    action: (action, actionName, origin) => {
+      if (wanted === undefined) madeActions.set(action, { name: actionName, origin });
+      else if (wanted.name === actionName) wanted.found = action;
+    },
+  };
+  const makeWanted = (part: string, origin: Origin): unknown => {
+    const [place = ''] = part.split('#', 1);
+    wanted = { name: part, found: undefined };
+    try {
+      makeAgain(watched.get(place), origin);
+      return wanted.found;
+    } finally {
+      wanted = undefined;
+    }
+  };
+
+  const watch = (action: unknown, place: string): unknown => {
+    const each = watchAction(action, place, makers);
+    if (each !== action) watched.set(place, each);
+    else if (typeof action === 'function' && !isBuiltin(action) && !places.has(action)) {
+      places.set(action, place);
+      inline.set(place, action);
+    } else if (isBuiltin(action) && action.type === 'xstate.spawnChild' && typeof action.src === 'object') {
+      const part = partFor(action.src as AnyActorLogic, place, `what ${place} spawns`);
+      parts.set(place, part);
+      return Object.assign((): void => {}, action, { type: action.type, src: place });
+    }
+    return each;
+  };
+
+  const actions = Object.fromEntries(
+    Object.entries(implementations.actions).map(([each, action]) => [
+      each,
+      isBuiltin(action) ? watch(action, `action ${each}`) : action,
+    ]),
+  );
+  const computing = machine.provide({ actions } as never) as AnyStateMachine;
+  const chart: Chart = {
     name,
     version,
     machine: computing,
-    kindOf,
-    logicOf: (src) => {
-      const logic = implementations.actors[src];
-      if (logic === undefined)
-        throw new ChartError(`${name}: the actor ${src} must be named in setup({ actors })`);
-      return logic;
+    parts,
+    partOf: (part, origin) => {
+      const each = parts.get(part);
+      if (each !== undefined) return each;
+      const logic = origin && makeWanted(part, origin);
+      if (logic === undefined) throw new ChartError(`${name}: the chart has no actor ${part}`);
+      return partFor(logic as AnyActorLogic, part, part);
     },
-    activities: Object.entries(implementations.actors).filter(([src]) => kinds.get(src) === 'activity'),
-    charts: Object.entries(implementations.actors).flatMap(([src, logic]) =>
-      isChart(logic) ? [[src, logic] as const] : [],
-    ),
-    implementationOf: (action) =>
-      implementations.actions[action] as (args: unknown, params: unknown) => unknown,
-    isWithdrawn: (src) => withdrawn.has(src),
+    madePart: (logic) => made.get(Object(logic) as object),
+    nameAction: (type, action) => {
+      if (typeof action !== 'function') return { name: type, origin: undefined };
+      if (implementations.actions[type] === action) return { name: type, origin: undefined };
+      const place = places.get(action);
+      return place === undefined
+        ? (madeActions.get(action) ?? { name: type, origin: undefined })
+        : { name: place, origin: undefined };
+    },
+    implementationOf: (action, origin) =>
+      (origin === undefined
+        ? (inline.get(action) ?? implementations.actions[action])
+        : makeWanted(action, origin)) as ActionFunction | undefined,
+    isWithdrawn,
     isObserved: (action) => observed.has(action),
-    handles: (snapshot, eventType) =>
-      (snapshot._nodes as unknown as readonly Node[]).some((node) =>
-        (node as unknown as { transitions: ReadonlyMap<string, unknown> }).transitions.has(eventType),
-      ),
+    stateOf: (id) => {
+      const node = byId.get(id);
+      if (node === undefined) throw new ChartError(`${name}: the chart has no state ${id}`);
+      return node;
+    },
+    restsIn: ({ _nodes }) => {
+      for (const node of _nodes as unknown as readonly Node[]) {
+        const rest = restOf(node);
+        if (rest !== undefined) return rest;
+      }
+      return undefined;
+    },
   };
+  known.set(machine, chart);
+  const nodes = nodesOf(computing.root as unknown as Node);
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+
+  for (const [src, logic] of Object.entries(implementations.actors))
+    parts.set(src, partFor(logic, src, `the actor ${src}`));
+  for (const node of nodes) {
+    const invoked = node.invoke as unknown as readonly InvokeDefinition[];
+    const configured = [(node.config as { invoke?: unknown }).invoke ?? []].flat();
+    const named = invoked.map((each, index) => {
+      if (parts.has(each.src)) return each;
+      const { src } = configured[index] as { readonly src: unknown };
+      if (typeof src !== 'object' || src === null)
+        return refuse(node, `the invoked ${each.id} must be named in setup({ actors })`);
+      // XState's own name for it would lead back to what is configured.
+      const place = `${node.id}.invoke[${index}]`;
+      parts.set(place, partFor(src as AnyActorLogic, place, `the invoked ${each.id}`));
+      return { ...each, src: place };
+    });
+    Object.defineProperty(node, 'invoke', { value: named, configurable: true });
+    checkNames(node, implementations, refuse);
+    mapActions(node, watch);
+  }
+  Object.assign(computing.implementations.actors, 
+    Object.fromEntries([...parts].map(([src, part]) => [src, standFor(part)])));
+  const { maxIterations = maxMicrosteps } = machine.options ?? {};
+  computing.options = { ...machine.options, maxIterations: Math.min(maxIterations, maxMicrosteps) };
+  for (const node of nodes)
+    invokePlainly(node, ({ src, onSnapshot }) => parts.get(src)?.kind === 'activity' && onSnapshot === undefined);
+  return chart;
 };

@@ -195,14 +195,15 @@ export interface Workflow {
   readonly resultOf: (record: InstanceRecord) => unknown;
   /** Of events from outside. */
   readonly parseEvent: (event: unknown) => z.ZodSafeParseResult<{ readonly type: string }>;
-  /** Why the job fails in a state tagged `failed`; one line. */
+  /** Why the job fails in a state with `meta: { job: 'failed' }`; one line. */
   readonly reasonOf: (context: unknown) => string;
   /** The part of a context that may be shown to others. */
   readonly publish: (context: unknown) => unknown;
-  /**
-   * Charts that it invokes or spawns, by their names in the chart; each is a workflow of its own.
-   */
-  readonly children: Readonly<Record<string, Workflow>>;
+  /** Of events from outside for a child chart, by its name in the chart. Default: any. */
+  readonly parseChildEvent: (
+    src: string,
+    event: unknown,
+  ) => z.ZodSafeParseResult<{ readonly type: string }>;
 }
 
 /** The name of a job has the version with which the instance begins. */
@@ -252,7 +253,7 @@ export const defineWorkflow = (options: {
   /** Actions for logs and metrics. The others are effects, carried out at least once. */
   readonly observe?: readonly string[];
   /**
-   * In a state tagged `failed` the job fails with this reason. When it is run again, or after an
+   * In a state with `meta: { job: 'failed' }` the job fails with this reason. When it is run again, or after an
    * end without a commit, the chart gets REPLAY with its input.
    */
   readonly reasonOf?: (context: never) => string;
@@ -285,16 +286,6 @@ export const defineWorkflow = (options: {
       activityOf(logic)?.provided !== undefined || activityOf(logic)?.policy.withdraw !== undefined,
   });
   const schema = fromOutside(events);
-  const children = Object.fromEntries(
-    chart.charts.map(([src, child]) => [
-      src,
-      defineWorkflow({
-        ...{ name: `${name}-${src}`, version, chart: child, events: childEvents[src] ?? anyEvent },
-        // Its parent has been told its output, and its record stays with the job.
-        resultOf: () => undefined,
-      }),
-    ]),
-  );
   const parseInput = (given: unknown): unknown => (input === undefined ? given : input.parse(given));
   return {
     chart,
@@ -305,6 +296,6 @@ export const defineWorkflow = (options: {
     parseEvent: (event) => schema.safeParse(event),
     reasonOf: (context) => reasonOf(context as never),
     publish: (context) => publish(context as never),
-    children,
+    parseChildEvent: (src, event) => fromOutside(childEvents[src] ?? anyEvent).safeParse(event),
   };
 };

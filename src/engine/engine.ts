@@ -8,10 +8,10 @@ import type { Queue } from 'bullmq';
 import type { AnyEventObject } from 'xstate';
 import { ZodError } from 'zod';
 import type { RedisClient } from '../redis/connect.ts';
-import { endKey, readToken } from './activities.ts';
+import { endKey, errorOf, readToken } from './activities.ts';
 import { begunJob, isInputError, jobNameOf, type Workflow } from './define.ts';
 import { begin, doneEvent, errorEvent, resume } from './interpret.ts';
-import { type InstanceRecord, recordSchema } from './record.ts';
+import { childAt, type InstanceRecord, isActivity, recordSchema } from './record.ts';
 import {
   createInstanceStore,
   type DeliverOptions,
@@ -95,6 +95,7 @@ export interface Engine {
    *   once, until two hundred others have come.
    * @param options.judged Waits until the chart has taken or refused it.
    * @param options.sentOnce Nobody sends it again under this key: a refusal leaves nothing.
+   * @param options.path The child chart that the event is for (`pathOf`). Default: the root.
    * @throws ZodError when the workflow takes no such event from outside.
    */
   send(
@@ -102,7 +103,11 @@ export interface Engine {
     id: string,
     key: string,
     event: { readonly type: string },
-    options?: { readonly judged?: boolean; readonly sentOnce?: boolean },
+    options?: {
+      readonly judged?: boolean;
+      readonly sentOnce?: boolean;
+      readonly path?: string | undefined;
+    },
   ): Promise<SendResult>;
   /** Answers an activity that has returned `later`. The first answer counts. */
   answer(
@@ -110,8 +115,7 @@ export interface Engine {
     answer: { readonly output: unknown } | { readonly error: Error },
   ): Promise<SendResult>;
   /**
-   * Ends the instance without asking its chart; children end, too. Of an instance that has ended
-   * nothing changes.
+   * Ends the instance without asking its chart. Of an instance that has ended nothing changes.
    */
   stop(id: string, reason?: string): Promise<SendResult>;
   find(id: string): Promise<Instance | undefined>;
@@ -182,7 +186,8 @@ export const createEngine = (
   timeoutMs: number = busyTimeoutMs,
 ): Engine => {
   /** Undefined for what is no record. A turn fails such a job (take-job.ts). */
-  const recordIn = (record: unknown): InstanceRecord | undefined => recordSchema.safeParse(record).data;
+  const recordIn = (record: unknown): InstanceRecord | undefined =>
+    recordSchema.safeParse(record).data as InstanceRecord | undefined;
 
   /**
    * Computes what the chart will do with an event, after those that wait.
@@ -195,6 +200,7 @@ export const createEngine = (
     id: string,
     stored: StoredInstance,
     event: AnyEventObject,
+    path: string | undefined,
   ): Foreseen | undefined => {
     const { chart } = workflow;
     const { inbox } = stored;
@@ -208,14 +214,14 @@ export const createEngine = (
     const readInput = (): unknown => workflow.begin(workflow.parseInput(stored.data), begun);
     try {
       const life = record === undefined ? begin(chart, id, readInput(), at) : resume(chart, id, record);
-      if (stored.isReplayed) life.apply({ type: 'REPLAY', input: readInput(), at }, at);
+      if (stored.isReplayed) life.apply({ type: 'REPLAY', input: readInput() }, at);
       for (const { event: earlier, about, at: cameAt } of inbox.entries) {
-        if (about !== undefined || life.nextTime(0) <= cameAt) return undefined;
-        life.apply({ ...earlier, at: cameAt }, cameAt);
+        if (about?.run !== undefined || life.nextTime(0) <= cameAt) return undefined;
+        life.apply(earlier, cameAt, about?.child);
       }
       const before = life.nextTime(0);
       if (before <= at) return undefined;
-      const verdict = life.apply({ ...event, at }, at) ? 'accepted' : 'refused';
+      const verdict = life.apply(event, at, path) ? 'accepted' : 'refused';
       return { record: record && stored.text, inboxLength: inbox.length, verdict, before };
     } catch (error) {
       // The job will fail in its first turn.
@@ -268,16 +274,22 @@ export const createEngine = (
       });
     },
 
-    send: async (workflow, id, key, event, { judged = false, sentOnce = false } = {}) => {
-      const parsed = workflow.parseEvent(event);
-      if (!parsed.success) throw parsed.error;
+    send: async (workflow, id, key, event, { judged = false, sentOnce = false, path } = {}) => {
       const at = locate(id);
       const { store } = at;
       if (key.length === 0 || key.length > maxKeyLength)
         throw new TypeError(`key: 1 to ${maxKeyLength} characters`);
       const stored = await store.read(id);
-      const foreseen = stored && foresee(workflow, id, stored, parsed.data);
-      const given = await deliver(store, id, outside(key), parsed.data, { foreseen, sentOnce }, timeoutMs);
+      const child = path === undefined ? undefined : childAt(recordIn(stored?.record), path);
+      if (path !== undefined && child === undefined)
+        return stored === undefined ? 'unknown' : stored.finishedOn === undefined ? 'refused' : 'finished';
+      const parsed =
+        child === undefined ? workflow.parseEvent(event) : workflow.parseChildEvent(child.src, event);
+      if (!parsed.success) throw parsed.error;
+      const foreseen = stored && foresee(workflow, id, stored, parsed.data, path);
+      const about = path === undefined ? undefined : { child: path };
+      const options = { foreseen, sentOnce, ...(about !== undefined && { about }) };
+      const given = await deliver(store, id, outside(key), parsed.data, options, timeoutMs);
       return given === 'waiting' && judged ? judge(at, id, outside(key)) : resultOf(given);
     },
 
@@ -287,7 +299,7 @@ export const createEngine = (
       const { instance, child, run, createdAt } = named;
       const event =
         'error' in answer
-          ? errorEvent(child, { name: answer.error.name, message: answer.error.message })
+          ? errorEvent(child, errorOf(answer.error))
           : doneEvent(child, answer.output);
       const { store } = locate(instance);
       const until = performance.now() + timeoutMs;
@@ -298,8 +310,9 @@ export const createEngine = (
         if (stored !== undefined && isAnother) return 'refused';
         const record = stored?.finishedOn === undefined ? recordIn(stored?.record) : undefined;
         if (record === undefined || run < record.next) {
-          const asked = Object.entries(record?.children ?? {}).find(([name]) => name === child)?.[1];
-          const refused = record !== undefined && (asked?.run !== run || asked.ended === true);
+          const asked = childAt(record, child);
+          const isAsked = asked !== undefined && isActivity(asked) && asked.run === run && !asked.ended;
+          const refused = record !== undefined && !isAsked;
           const foreseen: Foreseen | undefined = refused
             ? { record: stored?.text, inboxLength: 0, verdict: 'refused', before: Number.POSITIVE_INFINITY }
             : undefined;

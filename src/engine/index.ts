@@ -31,6 +31,7 @@ export { activity, defineWorkflow, InputError, later } from './define.ts';
 export type { Engine, Instance, SendResult } from './engine.ts';
 export type { Observation } from './interpret.ts';
 export type { InstanceRecord } from './record.ts';
+export { stepTime } from './step-time.ts';
 export type { WorkflowWorker } from './worker.ts';
 
 /** Without Redis this check fails the queue for ever. Workers check, too, and wait for Redis. */
@@ -99,10 +100,9 @@ export const openWorkflows = (options: {
     const connection = blocking;
     const queues = open(connection);
     opened.push(queues);
-    const locate = spreadOver(queues, connection, now);
     const workers = queues.map((queue) =>
       startWorkflowWorker({
-        ...{ queue, connection, locate, workflows, concurrency, now, onError },
+        ...{ queue, connection, workflows, concurrency, now, onError },
         ...(retention !== undefined && { retention }),
         ...(observe !== undefined && { observe }),
       }),

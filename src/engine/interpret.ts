@@ -1,23 +1,47 @@
 /**
- * Computes what an ordinary XState 5 chart does with an event, and does nothing itself.
+ * Computes what an ordinary XState 5 chart does with an event, with all its children, and does
+ * nothing itself.
  *
  * XState's own interpreter keeps children, timers and queued events in memory. Here an instance is
- * taken up from its stored record, applies events, and gives its next record. Children, timers and
+ * taken up from its stored record, takes events, and gives its next record. Children, timers and
  * effects are plain data in it. The caller stores the record, and only then carries out the effects
- * (turn.ts).
+ * (turn.ts). In between the tree of actors is XState's own (xstate5.ts), so messages between parent
+ * and children keep XState's order, and none of them is ever stored.
  *
  * I1  The result is a function of record, events and times: no clock, no I/O, no random numbers.
- * I2  Leaving a state removes its children and its timers.
- * I3  Every effect and every run of a child has a number of its own. An effect that is carried out
- *     twice keeps its number.
- *
- * XState creates the child of an `invoke` when it computes a transition. So child charts are
- * replaced by stand-ins, and activities by refs (chart.ts). XState also needs an actor that it
- * computes for, so there is a scope that only notes the actions.
+ * I2  Leaving a state removes its children and their timers.
+ * I3  Every effect and every actor has a number of its own in the tree. An effect that is carried
+ *     out twice keeps its number.
+ * I4  What cannot be stored is an error of the chart that made it, before anything is committed.
  */
-import type { AnyActorRef, AnyActorScope, AnyEventObject, AnyMachineSnapshot } from 'xstate';
-import { type Chart, createRef, inert } from './chart.ts';
-import type { Child, Effect, InstanceRecord, Timer } from './record.ts';
+import type { AnyActorLogic, AnyActorRef, AnyEventObject, AnyMachineSnapshot } from 'xstate';
+import { type Chart, createActivityRef, type Part } from './chart.ts';
+import type { Origin } from './chart-parts.ts';
+import {
+  type Activity,
+  type ChartRecord,
+  type Child,
+  type ChildActor,
+  type Effect,
+  type InstanceRecord,
+  isActivity,
+  namesIn,
+  pathOf,
+  type Timer,
+} from './record.ts';
+import { atTime } from './step-time.ts';
+import { decode, encode } from './values.ts';
+import {
+  type ChartActor,
+  EndlessError,
+  isStopped,
+  type Notes,
+  type ResolvedAction,
+  RootActor,
+  resumeChild,
+  System,
+  sessionOf,
+} from './xstate5.ts';
 
 /** For logs and metrics only. It may be lost with the process. */
 export type Observation =
@@ -31,188 +55,20 @@ export type Observation =
   | { readonly kind: 'emit'; readonly event: AnyEventObject }
   | { readonly kind: 'log'; readonly value: unknown; readonly label?: string | undefined };
 
-/** What XState passes to its executor of actions. */
-interface NamedAction {
-  readonly type: string;
-  readonly params: unknown;
-  readonly info: { readonly context: unknown; readonly event: AnyEventObject };
-}
+/** The child is named by its path in the parent; XState knows it by its name. */
+const nameOf = (path: string): string => namesIn(path).at(-1) ?? '';
+const parentPathOf = (path: string): string => path.slice(0, Math.max(path.lastIndexOf('/'), 0));
 
-const actorMark = 'xstate$$type';
-
-const isRef = (value: object): value is { readonly id: string } =>
-  'sessionId' in value && 'send' in value && 'ref' in value;
-
-/** Replaces parts of a plain value, and copies only what holds them. */
-const replaceIn = (value: unknown, replace: (part: object) => unknown): unknown => {
-  // JSON would silently drop it.
-  if (typeof value === 'function') throw new Error('A context with a function in it cannot be stored');
-  if (typeof value !== 'object' || value === null) return value;
-  const replaced = replace(value);
-  if (replaced !== value) return replaced;
-  let copy: Record<string, unknown> | unknown[] | undefined;
-  for (const [key, part] of Object.entries(value)) {
-    const next = replaceIn(part, replace);
-    if (next === part) continue;
-    copy ??= Array.isArray(value) ? [...value] : { ...value };
-    (copy as Record<string, unknown>)[key] = next;
-  }
-  return copy ?? value;
+/** @param path Of the activity. */
+export const doneEvent = (path: string, output: unknown) => {
+  const name = nameOf(path);
+  return { type: `xstate.done.actor.${name}`, output, actorId: name };
 };
 
-const withoutRefs = (value: unknown): unknown =>
-  replaceIn(value, (part) => (isRef(part) ? { [actorMark]: 1, id: part.id } : part));
-
-const withRefs = (value: unknown, refs: Readonly<Record<string, AnyActorRef>>): unknown =>
-  replaceIn(value, (part) =>
-    actorMark in part && 'id' in part && typeof part.id === 'string' ? refs[part.id] : part,
-  );
-
-/**
- * The scope that XState computes for. Steps are synchronous, so one scope serves all instances, one
- * after the other. Actors that XState creates in it are stand-ins, and are never started.
- */
-interface Desk {
-  readonly scope: AnyActorScope;
-  actions: NamedAction[];
-  refs: Readonly<Record<string, AnyActorRef>>;
-  parent: AnyActorRef | undefined;
-}
-
-const createDesk = (): Desk => {
-  let booked = 0;
-  const system = {
-    _bookId: () => `x:${booked++}`,
-    _register: (sessionId: string) => sessionId,
-    _unregister: inert,
-    _set: inert,
-    _relay: inert,
-    _sendInspectionEvent: inert,
-    _clock: { setTimeout: inert, clearTimeout: inert },
-    _logger: inert,
-    get: (systemId: string) =>
-      Object.values(desk.refs).find((ref) => (ref as { systemId?: unknown }).systemId === systemId),
-    getAll: () => desk.refs,
-    scheduler: { schedule: inert, cancel: inert, cancelAll: inert },
-  };
-  const self = Object.assign(createRef({ id: 'self', sessionId: 'self' }), { system });
-  Object.defineProperty(self, '_parent', { get: () => desk.parent });
-  const desk: Desk = {
-    scope: {
-      self,
-      id: 'self',
-      sessionId: 'self',
-      system,
-      logger: inert,
-      defer: inert,
-      emit: inert,
-      stopChild: inert,
-      actionExecutor: (action: NamedAction) => {
-        desk.actions.push(action);
-      },
-    } as unknown as AnyActorScope,
-    actions: [],
-    refs: {},
-    parent: undefined,
-  };
-  return desk;
+export const errorEvent = (path: string, error: unknown) => {
+  const name = nameOf(path);
+  return { type: `xstate.error.actor.${name}`, error, actorId: name };
 };
-
-const desk = createDesk();
-
-const revive = (
-  { machine }: Chart,
-  record: InstanceRecord,
-  refs: Record<string, AnyActorRef>,
-): AnyMachineSnapshot => {
-  const { history } = record;
-  const historyValue =
-    history &&
-    Object.fromEntries(
-      Object.entries(history).map(([id, states]) => [
-        id,
-        states.map((state) => machine.getStateNodeById(state)),
-      ]),
-    );
-  const snapshot = machine.resolveState({
-    value: record.value,
-    context: record.children === undefined ? record.context : withRefs(record.context, refs),
-    ...(historyValue !== undefined && { historyValue }),
-  } as Parameters<typeof machine.resolveState>[0]);
-  const { status, output, error } = record;
-  return Object.assign(snapshot, { children: refs, status, output, error }) as AnyMachineSnapshot;
-};
-
-const refsOf = (children: Readonly<Record<string, Child>> = {}): Record<string, AnyActorRef> =>
-  Object.fromEntries(
-    Object.entries(children).map(([id, { src, run, systemId }]) => [
-      id,
-      createRef({ id, src, sessionId: `run:${run}`, systemId }),
-    ]),
-  );
-
-const nameOfChild = (ref: AnyActorRef): string => {
-  const { src } = ref as { src?: unknown };
-  if (typeof src === 'string') return src;
-  throw new Error(`The child ${ref.id} must be named in setup({ actors })`);
-};
-
-const optionsOf = (ref: AnyActorRef): { readonly input?: unknown; readonly systemId?: string } =>
-  Object((ref as { options?: unknown }).options) as { input?: unknown; systemId?: string };
-
-/** Of an `Error`, also of one that was stored as JSON. */
-const errorText = (error: unknown): string => {
-  const { message } = Object(error) as { readonly message?: unknown };
-  return String(message ?? error);
-};
-
-const historyOf = (snapshot: AnyMachineSnapshot): InstanceRecord['history'] => {
-  const entries = Object.entries(snapshot.historyValue as Record<string, readonly { readonly id: string }[]>);
-  return entries.length === 0
-    ? undefined
-    : Object.fromEntries(entries.map(([id, nodes]) => [id, nodes.map((node) => node.id)]));
-};
-
-/** The instance that has started this one, and the child that this one is there. */
-export interface Parent {
-  readonly id: string;
-  readonly child: string;
-  readonly run: number;
-}
-
-/** The id of a child's instance. BullMQ allows no colon in it. */
-export const childInstanceId = (parent: string, child: string, run: number): string =>
-  `${parent}.${encodeURIComponent(child).replaceAll('.', '%2E')}.${run}`;
-
-/** @returns Undefined for an instance that was started from outside, whose id has no dot. */
-export const parentOf = (id: string): Parent | undefined => {
-  const [, parent, child, run] = /^(.+)\.([^.]+)\.(\d+)$/s.exec(id) ?? [];
-  if (parent === undefined || child === undefined) return undefined;
-  try {
-    return { id: parent, child: decodeURIComponent(child), run: Number(run) };
-  } catch {
-    // Another program may have added a job with any id.
-    return undefined;
-  }
-};
-
-export const doneEvent = (child: string, output: unknown) => ({
-  type: `xstate.done.actor.${child}`,
-  output,
-  actorId: child,
-});
-
-/** What a chart sees of an error. Plain data, because it is stored. */
-export interface ActivityError {
-  readonly name: string;
-  readonly message: string;
-}
-
-export const errorEvent = (child: string, error: ActivityError) => ({
-  type: `xstate.error.actor.${child}`,
-  error,
-  actorId: child,
-});
 
 /** Ends an instance without asking its chart. */
 export interface StopEvent {
@@ -220,110 +76,179 @@ export interface StopEvent {
   readonly reason?: string;
 }
 
-/** What a parent gets from a child chart that has failed. */
-export const failureOf = (child: string, error: unknown): AnyEventObject =>
-  errorEvent(child, { name: 'Error', message: errorText(error) });
+/** The message of an error, in one line; also of what was thrown and is no error. */
+export const errorText = (error: unknown): string => {
+  const { message } = Object(error) as { readonly message?: unknown };
+  return String(message ?? error).split('\n', 1)[0] ?? '';
+};
 
-/** The child whose end an event tells. */
-const endedChildOf = ({ type }: AnyEventObject): string | undefined =>
-  type.startsWith('xstate.') ? /^xstate\.(?:done|error)\.actor\.(.+)$/s.exec(type)?.[1] : undefined;
+/** A child, between two records. */
+type Entry =
+  | {
+      readonly kind: 'activity';
+      activity: Activity;
+      readonly input: unknown;
+      readonly part: Part;
+      readonly ref: AnyActorRef;
+    }
+  | {
+      readonly kind: 'actor';
+      readonly child: Omit<ChildActor, 'chart' | 'state'>;
+      readonly part: Part;
+      readonly ref: AnyActorRef;
+    };
 
-const parentTarget = '#_parent';
+/** A chart of the tree, between two records. */
+interface Node {
+  readonly actor: ChartActor;
+  readonly chart: Chart;
+  readonly path: string;
+  /** Names of charts, from the root's. */
+  readonly charts: readonly string[];
+  readonly entries: Record<string, Entry>;
+  /** The children of its snapshot, as noted last. */
+  refs: Readonly<Record<string, AnyActorRef>>;
+  /** As it was stored, or checked, last. */
+  context: { readonly raw: unknown; readonly stored: unknown } | undefined;
+}
 
-export type Children = ReadonlyArray<readonly [name: string, child: Child]>;
+/** An effect as it is carried out. */
+export interface PendingEffect extends Effect {
+  /** @throws ChartError when the chart is gone. */
+  readonly chart: () => Chart;
+}
 
-/**
- * An instance in memory, between two records.
- *
- * A class, because V8 makes a hidden class for each evaluation of an object literal with getters.
- * The hidden class keeps all that the getters see alive until the next full garbage collection: an
- * eighth of what a worker allocates.
- */
-export class Life {
+/** As it is carried out, and as it is stored. */
+interface Noted {
+  readonly effect: PendingEffect;
+  readonly stored: Effect;
+  /** Of an action: the chart's context, to be left out where the record has it. */
+  readonly context: unknown;
+}
+
+/** An activity with its path, and what runs it. */
+export interface OpenActivity extends Activity {
+  readonly path: string;
+  readonly logic: AnyActorLogic;
+}
+
+const sessionIn = (value: object): number | undefined => {
+  const { sessionId } = value as { readonly sessionId?: unknown };
+  return typeof sessionId === 'string' && 'send' in value && 'ref' in value
+    ? sessionOf({ sessionId })
+    : undefined;
+};
+
+const stored = (value: unknown, path: string): unknown => encode(value, path, sessionIn);
+
+const historyOf = ({ historyValue }: AnyMachineSnapshot): ChartRecord['history'] => {
+  const entries = Object.entries(historyValue as Record<string, readonly { readonly id: string }[]>);
+  return entries.length === 0
+    ? undefined
+    : Object.fromEntries(entries.map(([id, nodes]) => [id, nodes.map((node) => node.id)]));
+};
+
+const none = {};
+const noCharts: readonly string[] = [];
+
+/** An instance in memory, between two records. */
+export class Life implements Notes {
   readonly #chart: Chart;
-  readonly #id: string;
-  readonly #parent: Parent | undefined;
-  readonly #parentRef: AnyActorRef | undefined;
-  readonly #children: Record<string, Child>;
-  #timers: readonly Timer[];
-  #effects: Effect[];
-  /** The next number of a child or an effect. */
+  readonly #root: RootActor;
+  readonly #system: System;
+  /** By session: every child that may be named in a record. Few trees have child charts. */
+  #refs: Map<number, AnyActorRef> | undefined;
+  #nodes: Map<number, Node> | undefined;
+  #rootNode: Node | undefined;
+  #timers: readonly Timer[] = [];
+  #effects: readonly Noted[] = [];
   #next: number;
+  #time: number;
   #observed: Observation[] = [];
   /** Why it was stopped. */
   #reason: string | undefined;
-  #snapshot!: AnyMachineSnapshot;
-  /** The children of the snapshot, as noted last. */
-  #refs: Readonly<Record<string, AnyActorRef>>;
-  /** Events that the chart has sent to itself, in order. */
-  readonly #queue: AnyEventObject[] = [];
 
-  /** @param first Computes the first snapshot; undefined for an instance that was stored. */
-  constructor(
-    chart: Chart,
-    id: string,
-    record: InstanceRecord,
-    first: ((scope: AnyActorScope) => AnyMachineSnapshot) | undefined,
-    now: number,
-  ) {
+  constructor(chart: Chart, id: string, now: number, next = 1) {
     this.#chart = chart;
-    this.#id = id;
-    this.#parent = parentOf(id);
-    this.#parentRef = this.#parent && createRef({ id: this.#parent.id, sessionId: 'parent' });
-    this.#children = { ...record.children };
-    this.#timers = record.timers ?? [];
-    this.#effects = (record.effects ?? []).map((effect) =>
-      effect.kind === 'action' && effect.context === undefined
-        ? { ...effect, context: record.context }
-        : effect,
-    );
-    this.#next = record.next;
+    this.#next = next;
+    this.#time = now;
+    this.#system = new System(this);
+    this.#root = new RootActor(chart, id, this.#system);
+  }
+
+  /** An instance that begins now. */
+  begin(input: unknown): this {
+    this.#step(this.#time, () => this.#root.begin(input));
+    return this;
+  }
+
+  /** @throws When the record names a part that the chart does not have. */
+  resume(record: InstanceRecord): this {
     this.#reason = record.reason;
-    const refs = refsOf(record.children);
-    this.#refs = refs;
-    if (first === undefined) this.#snapshot = revive(chart, record, refs);
-    else this.#settle(first, now);
+    this.#root.resume(this.#revive(this.#nodeOf(this.#root), record));
+    const refOf = (session: number): unknown => this.#refOf(session);
+    for (const node of this.#allNodes()) {
+      const snapshot = node.actor._snapshot as { context: unknown };
+      const before = snapshot.context;
+      snapshot.context = decode(before, refOf);
+      node.context = { raw: snapshot.context, stored: before };
+    }
+    this.#timers = (record.timers ?? []).map((timer) => ({
+      ...timer,
+      event: decode(timer.event, refOf) as Timer['event'],
+    }));
+    this.#effects = (record.effects ?? []).map((each) => this.#takeUp(each, refOf));
+    return this;
   }
 
   status(): InstanceRecord['status'] {
-    return this.#snapshot.status;
+    return this.#root._snapshot.status;
   }
 
   context(): unknown {
-    return this.#snapshot.context;
+    return this.#root._snapshot.context;
   }
 
-  /** In a state with one of these tags its job ends. */
+  /** Why it has ended, for an instance with the status `error`. */
+  error(): unknown {
+    return this.#root._snapshot.error;
+  }
+
+  /** In a state that is declared so its job ends. */
   rests(): 'failed' | 'completed' | undefined {
-    const { status, tags } = this.#snapshot;
-    if (status !== 'active') return undefined;
-    return tags.has('failed') ? 'failed' : tags.has('completed') ? 'completed' : undefined;
+    const { status } = this.#root._snapshot;
+    return status === 'active' ? this.#chart.restsIn(this.#root._snapshot) : undefined;
   }
 
   /**
-   * @returns Whether the chart had a transition for the event. If not, nothing has changed, except
-   *   that a child may have ended.
-   * @throws When an expression of the chart throws, or no transition takes the result of an
-   *   activity: bugs of the chart.
+   * @param path The child chart that gets the event. Default: the root.
+   * @returns Whether that chart had a transition for the event. If not, nothing has changed.
    */
-  apply(event: AnyEventObject, now: number): boolean {
-    const before = this.#snapshot;
-    const { machine } = this.#chart;
+  apply(event: AnyEventObject, now: number, path = ''): boolean {
+    const node = this.#nodeAt(path);
+    if (node === undefined || this.status() !== 'active') return false;
+    const before = node.actor._snapshot;
     if (before.status !== 'active') return false;
     if (event.type === 'xstate.stop') this.#reason = (event as StopEvent).reason;
-    const ended = endedChildOf(event);
-    const child = ended === undefined ? undefined : this.#children[ended];
-    // As in XState it stays a child until its state is left, but it neither runs nor gets events.
-    if (ended !== undefined && child !== undefined) this.#children[ended] = { ...child, ended: true };
-    this.#settle((scope) => machine.transition(before, event, scope), now);
-    if (this.#snapshot !== before || machine.getTransitionData(before, event).length > 0) return true;
-    // Without onDone the chart ignores the result. With an onDone whose guards all refuse it, the
-    // instance would wait for ever.
-    if (child !== undefined && this.#chart.handles(before, event.type)) {
-      const state = JSON.stringify(before.value);
-      throw new Error(`${this.#chart.name}: no transition takes ${event.type} in ${state}`);
-    }
-    return false;
+    this.#step(now, () => this.#system._relay(undefined, node.actor as never, event));
+    if (node.actor._snapshot !== before) return true;
+    return atTime(now, () => node.chart.machine.getTransitionData(before, event).length > 0);
+  }
+
+  /**
+   * An activity has ended with this event. As in XState it stays a child until its state is left,
+   * but it neither runs nor answers again.
+   */
+  end(path: string, event: AnyEventObject, now: number): void {
+    const entry = this.#entryAt(path);
+    if (entry?.kind !== 'activity') return;
+    const { src, run, systemId, origin } = entry.activity;
+    entry.activity = {
+      ...{ src, run, ended: true },
+      ...(systemId !== undefined && { systemId }),
+      ...(origin !== undefined && { origin }),
+    };
+    this.apply(event, now, parentPathOf(path));
   }
 
   /** Removes the timer that became due first, if one is due. */
@@ -337,48 +262,61 @@ export class Life {
     return first;
   }
 
-  /** Applies the event of a timer, or sends it on. */
-  fire({ to, event }: Timer, now: number): void {
-    if (to === undefined) this.apply({ at: now, ...event }, now);
-    else if (to === parentTarget) this.#tellParent(event);
-    else this.#tellChild(to, event);
+  /** Delivers the event of a timer. */
+  fire({ from = 0, to = 0, event }: Timer, now: number): void {
+    const target = this.#refOf(to);
+    if (target !== undefined)
+      this.#step(now, () => this.#system._relay(this.#refOf(from), target, event));
   }
 
   /** When a timer or a later try of an activity is due next; Infinity when there is none. */
   nextTime(now: number): number {
     let first = Number.POSITIVE_INFINITY;
     for (const { at } of this.#timers) first = Math.min(first, at);
-    for (const { notBefore, ended } of Object.values(this.#children)) {
-      if (!ended && notBefore !== undefined && notBefore > now) first = Math.min(first, notBefore);
+    for (const { notBefore } of this.activities()) {
+      if (notBefore !== undefined && notBefore > now) first = Math.min(first, notBefore);
     }
     return first;
   }
 
-  child(name: string): Child | undefined {
-    return this.#children[name];
+  /** An activity; undefined for a path that leads to none. */
+  activity(path: string): Activity | undefined {
+    const entry = this.#entryAt(path);
+    return entry?.kind === 'activity' ? entry.activity : undefined;
   }
 
-  setChild(name: string, child: Child): void {
-    this.#children[name] = child;
+  setActivity(path: string, activity: Activity): void {
+    const entry = this.#entryAt(path);
+    if (entry?.kind === 'activity') entry.activity = activity;
   }
 
-  /** Activities that have not ended. */
-  activities(): Children {
-    if (this.#snapshot.status !== 'active') return [];
-    return Object.entries(this.#children).filter(
-      ([, { src, ended }]) => !ended && this.#chart.kindOf(src) === 'activity',
-    );
+  /** Activities that have not ended, of all charts of the tree. */
+  activities(): readonly OpenActivity[] {
+    if (this.status() !== 'active') return [];
+    const all: OpenActivity[] = [];
+    this.#walk((node) => {
+      for (const [name, entry] of Object.entries(node.entries)) {
+        if (entry.kind !== 'activity' || entry.activity.ended) continue;
+        const { activity, part, input } = entry;
+        all.push({ ...activity, input, path: pathOf(node.path, name), logic: part.logic });
+      }
+    });
+    return all;
   }
 
   /** Activities that should run now. */
-  openActivities(now: number): Children {
+  openActivities(now: number): readonly OpenActivity[] {
     return this.activities().filter(
-      ([, { waits, notBefore = waits ? Number.POSITIVE_INFINITY : 0 }]) => notBefore <= now,
+      ({ waits, notBefore = waits ? Number.POSITIVE_INFINITY : 0 }) => notBefore <= now,
     );
   }
 
-  effects(): readonly Effect[] {
-    return this.#effects;
+  effects(): readonly PendingEffect[] {
+    return this.#effects.map(({ effect }) => effect);
+  }
+
+  hasEffects(): boolean {
+    return this.#effects.length > 0;
   }
 
   /** Removes the first so many, which were carried out. */
@@ -394,186 +332,366 @@ export class Life {
   }
 
   record(): InstanceRecord {
-    const { status, value, context, output, error } = this.#snapshot;
-    const history = historyOf(this.#snapshot);
-    const isActive = status === 'active';
-    const stored = withoutRefs(context);
-    const effects = this.#effects.map((effect) =>
-      effect.context === stored ? { ...effect, context: undefined } : effect,
+    const root = this.#nodeOf(this.#root);
+    const effects = this.#effects.map(({ stored: each, context }) =>
+      context !== undefined && this.#nodeAt(each.path ?? '')?.actor._snapshot.context === context
+        ? { ...each, context: undefined }
+        : each,
     );
     return {
       workflow: this.#chart.name,
       version: this.#chart.version,
-      status,
-      value: value as InstanceRecord['value'],
-      context: stored,
-      ...(output !== undefined && { output: output as unknown }),
-      ...(error !== undefined && { error: errorText(error) }),
+      ...this.#recordOf(root),
       ...(this.#reason !== undefined && { reason: this.#reason }),
       next: this.#next,
-      ...(history !== undefined && { history }),
-      ...(isActive && Object.keys(this.#children).length > 0 && { children: { ...this.#children } }),
-      ...(isActive && this.#timers.length > 0 && { timers: [...this.#timers] }),
+      ...(this.#timers.length > 0 && {
+        timers: this.#timers.map((timer) => ({ ...timer, event: stored(timer.event, 'event') as Timer['event'] })),
+      }),
       ...(effects.length > 0 && { effects }),
     };
   }
 
-  /** Runs macrosteps until the chart has taken the events that it has sent to itself. */
-  #settle(first: (scope: AnyActorScope) => AnyMachineSnapshot, now: number): void {
-    desk.actions = [];
-    desk.refs = this.#refs;
-    desk.parent = this.#parentRef;
-    this.#snapshot = first(desk.scope);
-    for (;;) {
-      this.#noteChildren();
-      for (const action of desk.actions.splice(0)) this.#noteAction(action, now);
-      if (this.#snapshot.status !== 'active') break;
-      const event = this.#queue.shift();
-      if (event === undefined) return;
-      this.#snapshot = this.#chart.machine.transition(this.#snapshot, event, desk.scope);
-    }
-    this.#noteEnd();
+  #recordOf(node: Node): ChartRecord {
+    const { status, value, output, error } = node.actor._snapshot;
+    const history = historyOf(node.actor._snapshot);
+    const children = Object.entries(node.entries).map(([name, entry]) => [name, this.#childOf(entry)] as const);
+    return {
+      status,
+      value: value as ChartRecord['value'],
+      context: this.#contextOf(node),
+      ...(output !== undefined && { output: stored(output, 'output') }),
+      ...(error !== undefined && { error: stored(error, 'error') }),
+      ...(history !== undefined && { history }),
+      ...(children.length > 0 && status === 'active' && { children: Object.fromEntries(children) }),
+    };
   }
 
-  /** I2, I3 */
-  #noteChildren(): void {
-    const { status, children } = this.#snapshot;
-    const before = this.#refs;
-    const after = status === 'active' ? (children as Record<string, AnyActorRef>) : {};
-    if (after === before) return;
-    for (const [name, ref] of Object.entries(before)) {
-      if (after[name] === ref) continue;
-      const child = this.#children[name];
-      delete this.#children[name];
-      if (this.#isChart(child)) this.#addEffect({ kind: 'stop', to: this.#idOf(name, child) });
-      else this.#withdraw(name, child);
-    }
-    for (const [name, ref] of Object.entries(after)) {
-      if (before[name] === ref) continue;
-      const src = nameOfChild(ref);
-      const { input, systemId } = optionsOf(ref);
-      const child = { src, run: this.#next++, input, ...(systemId !== undefined && { systemId }) };
-      this.#children[name] = child;
-      if (this.#isChart(child)) {
-        this.#addEffect({ kind: 'start', type: src, to: this.#idOf(name, child), params: input });
-      }
-    }
-    this.#refs = after;
-    desk.refs = after;
+  #childOf(entry: Entry): Child {
+    if (entry.kind === 'activity') return entry.activity;
+    const { child, ref, part } = entry;
+    const node = part.kind === 'chart' ? this.#nodeNumber(child.run) : undefined;
+    return node === undefined
+      ? { ...child, state: stored(ref.getSnapshot(), 'state') }
+      : { ...child, chart: this.#recordOf(node) };
   }
 
-  #noteAction({ type, params, info }: NamedAction, now: number): void {
-    const { delay } = Object(params) as { delay?: unknown };
-    switch (type) {
-      case 'xstate.raise': {
-        const { event, id } = params as { event: AnyEventObject; id?: string };
-        // Without a delay XState raises the event itself.
-        if (typeof delay === 'number')
-          this.#setTimer({ id: id ?? `raise.${this.#next++}`, at: now + delay, event });
-        return;
-      }
-      case 'xstate.cancel': {
-        const { sendId } = params as { sendId: string };
-        this.#timers = this.#timers.filter((timer) => timer.id !== sendId);
-        return;
-      }
-      case 'xstate.sendTo': {
-        const { to, event, id } = params as { to: AnyActorRef; event: AnyEventObject; id?: string };
-        const isOwn = to === desk.scope.self;
-        const target = to === this.#parentRef ? parentTarget : to.id;
-        if (typeof delay === 'number') {
-          const timer = { id: id ?? `send.${this.#next++}`, at: now + delay, event };
-          this.#setTimer(isOwn ? timer : { ...timer, to: target });
-        } else if (isOwn) this.#queue.push(event);
-        else if (target === parentTarget) this.#tellParent(event);
-        else this.#tellChild(target, event);
-        return;
-      }
-      case 'xstate.emit':
-        this.#observed.push({ kind: 'emit', event: (params as { event: AnyEventObject }).event });
-        return;
-      case 'xstate.log': {
-        const { value, label } = params as { value: unknown; label?: string };
-        this.#observed.push({ kind: 'log', value, label });
-        return;
-      }
-      case 'xstate.spawnChild':
-      case 'xstate.stopChild':
-        // Taken from the children of the next snapshot, because spawn() inside assign() has no
-        // action.
-        return;
-    }
-    const { event, context } = info;
-    if (this.#chart.isObserved(type)) this.#observed.push({ kind: 'action', type, params, event, context });
-    else this.#addEffect({ kind: 'action', type, params, event, context: withoutRefs(context) });
+  /** @throws UnstorableError */
+  #contextOf(node: Node): unknown {
+    const { context } = node.actor._snapshot;
+    if (node.context?.raw !== context) node.context = { raw: context, stored: stored(context, 'context') };
+    return node.context?.stored;
   }
 
-  #noteEnd(): void {
-    const { status, output, error } = this.#snapshot;
+  /** Runs what delivers one event. Then all mailboxes are empty. */
+  #step(now: number, deliver: () => void): void {
+    this.#time = now;
+    this.#system.steps = 0;
+    atTime(now, deliver);
+    if (this.#system.isEndless && this.status() === 'active') this.#root.fail(new EndlessError());
+    if (this.status() === 'active') return;
+    // XState leaves the children of a root that has failed as they are.
     this.#timers = [];
-    if (this.#parent === undefined || status === 'stopped') return;
-    const { id: to, child, run } = this.#parent;
-    const event = status === 'done' ? doneEvent(child, output) : failureOf(child, error);
-    this.#addEffect({ kind: 'reply', to, params: { child, run }, event });
+    this.#walk((node) => this.#leaveAll(node));
   }
 
-  #addEffect(effect: Omit<Effect, 'number'>): void {
-    this.#effects.push({ number: this.#next++, ...effect });
+  #nodeOf(actor: ChartActor): Node {
+    const node = this.#nodeNumber(sessionOf(actor));
+    if (node === undefined) throw new Error('The actor is not of this tree');
+    return node;
   }
 
-  /** As in XState, two timers may have one id. Cancelling the id removes both. */
-  #setTimer(timer: Timer): void {
+  #nodeNumber(session: number): Node | undefined {
+    return session === 0 ? this.#rootNode : this.#nodes?.get(session);
+  }
+
+  #refOf(session: number): AnyActorRef | undefined {
+    return session === 0 ? (this.#root as unknown as AnyActorRef) : this.#refs?.get(session);
+  }
+
+  #allNodes(): readonly Node[] {
+    return [this.#nodeOf(this.#root), ...(this.#nodes?.values() ?? [])];
+  }
+
+  #nodeAt(path: string): Node | undefined {
+    if (path === '') return this.#nodeNumber(0);
+    const entry = this.#entryAt(path);
+    return entry?.kind === 'actor' ? this.#nodeNumber(entry.child.run) : undefined;
+  }
+
+  #entryAt(path: string): Entry | undefined {
+    let entry: Entry | undefined;
+    let node = this.#nodeNumber(0);
+    for (const name of namesIn(path)) {
+      entry = node?.entries[name];
+      if (entry === undefined) return undefined;
+      node = entry.kind === 'actor' ? this.#nodeNumber(entry.child.run) : undefined;
+    }
+    return entry;
+  }
+
+  #walk(visit: (node: Node) => void, node = this.#nodeNumber(0)): void {
+    if (node === undefined) return;
+    for (const entry of Object.values(node.entries))
+      if (entry.kind === 'actor') this.#walk(visit, this.#nodeNumber(entry.child.run));
+    visit(node);
+  }
+
+  #takeUp(each: Effect, refOf: (session: number) => unknown): Noted {
+    const { path = '', charts = [] } = each;
+    const at = this.#nodeAt(path);
+    const isCommon = each.kind === 'action' && each.context === undefined;
+    const context = isCommon ? at?.context?.raw : decode(each.context, refOf);
+    const effect = { ...(decode({ ...each, context: undefined }, refOf) as Effect), context };
+    const stored = isCommon ? { ...each, context: at?.context?.stored } : each;
+    return { effect: { ...effect, chart: () => at?.chart ?? this.#chartNamed(charts) }, stored, context };
+  }
+
+  #chartNamed(charts: readonly string[]): Chart {
+    let chart = this.#chart;
+    for (const name of charts) {
+      const part = chart.partOf(name, undefined);
+      if (part.kind !== 'chart') throw new Error(`${chart.name}: ${name} is no chart`);
+      chart = part.chart;
+    }
+    return chart;
+  }
+
+  #revive(node: Node, record: ChartRecord): AnyMachineSnapshot {
+    const { machine } = node.chart;
+    const refs: Record<string, AnyActorRef> = {};
+    for (const [name, child] of Object.entries(record.children ?? {})) {
+      const part = node.chart.partOf(child.src, child.origin as Origin | undefined);
+      refs[name] = isActivity(child)
+        ? this.#reviveActivity(node, name, child, part)
+        : this.#reviveActor(node, name, child as ChildActor, part);
+    }
+    const history =
+      record.history &&
+      Object.fromEntries(
+        Object.entries(record.history).map(([id, states]) => [id, states.map((state) => node.chart.stateOf(state))]),
+      );
+    const snapshot = machine.resolveState({
+      value: record.value,
+      context: record.context,
+      ...(history !== undefined && { historyValue: history }),
+    } as never);
+    node.refs = refs;
+    const { status, output, error } = record;
+    const refOf = (): undefined => undefined;
+    return Object.assign(snapshot, {
+      children: refs,
+      status,
+      output: decode(output, refOf),
+      error: decode(error, refOf),
+    }) as AnyMachineSnapshot;
+  }
+
+  #reviveActivity(node: Node, name: string, activity: Activity, part: Part): AnyActorRef {
+    const { src, run, systemId, input } = activity;
+    const ref = createActivityRef({ id: name, src, sessionId: `x:${run}`, systemId });
+    if (systemId !== undefined) this.#system._set(systemId, ref);
+    (this.#refs ??= new Map()).set(run, ref);
+    const given = decode(input, (session) => this.#refOf(session));
+    node.entries[name] = { kind: 'activity', activity, input: given, part, ref };
+    return ref;
+  }
+
+  #reviveActor(node: Node, name: string, { chart, state, ...child }: ChildActor, part: Part): AnyActorRef {
+    const actor = resumeChild(part.logic, {
+      ...{ id: name, src: child.src, session: child.run, parent: node.actor, system: this.#system },
+      ...{ systemId: child.systemId, syncSnapshot: child.sync === true },
+      restore: (self) =>
+        chart === undefined
+          ? (decode(state, () => undefined) as AnyMachineSnapshot)
+          : this.#revive(this.#nodeOf(self), chart),
+    });
+    const ref = actor as unknown as AnyActorRef;
+    (this.#refs ??= new Map()).set(child.run, ref);
+    node.entries[name] = { kind: 'actor', child, part, ref };
+    return ref;
+  }
+
+  /** Notes of what the actors do (xstate5.ts). */
+  book(): number {
+    return this.#next++;
+  }
+
+  entered(actor: ChartActor, chart: Chart): void {
+    const session = sessionOf(actor);
+    const parent = actor._parent && this.#nodeOf(actor._parent);
+    const name = typeof actor.src === 'string' ? actor.src : parent?.chart.madePart(actor.src)?.part.name;
+    const node: Node = {
+      actor,
+      chart,
+      path: parent === undefined ? '' : pathOf(parent.path, actor.id),
+      charts: parent === undefined ? noCharts : [...parent.charts, name ?? ''],
+      // Names of children are the chart's.
+      entries: {},
+      refs: none,
+      context: undefined,
+    };
+    if (parent === undefined) {
+      this.#rootNode = node;
+      return;
+    }
+    this.#refs ??= new Map();
+    this.#refs.set(session, actor as unknown as AnyActorRef);
+    this.#nodes ??= new Map();
+    this.#nodes.set(session, node);
+  }
+
+  moved(actor: ChartActor, _chart: Chart, snapshot: AnyMachineSnapshot): void {
+    this.#noteMove(this.#nodeOf(actor), snapshot);
+  }
+
+  action(actor: ChartActor, chart: Chart, action: ResolvedAction): void {
+    this.#noteAction(this.#nodeOf(actor), chart, action);
+  }
+
+  emitted(event: AnyEventObject): void {
+    this.#observed.push({ kind: 'emit', event });
+  }
+
+  logged(value: unknown, label: string | undefined): void {
+    this.#observed.push({ kind: 'log', value, label });
+  }
+
+  timer(source: ChartActor, target: AnyActorRef, event: AnyEventObject, delayMs: number, id?: string): void {
+    // A time that never comes needs no timer. What is no number is due at once.
+    if (delayMs === Number.POSITIVE_INFINITY) return;
+    const from = sessionOf(source);
+    const to = sessionIn(target) ?? 0;
+    const at = this.#time + Math.max(Number.isNaN(delayMs) ? 0 : delayMs, 0);
+    stored(event, 'event');
+    const timer: Timer = {
+      id: id ?? String(this.#next++),
+      at,
+      event,
+      ...(from !== 0 && { from }),
+      ...(to !== 0 && { to }),
+    };
+    // As in XState, two timers may have one id. Cancelling the id removes both.
     this.#timers = [...this.#timers, timer];
   }
 
-  /** Activities and children that have ended get no events. */
-  #tellChild(name: string, event: AnyEventObject): void {
-    const child = this.#children[name];
-    if (this.#isChart(child)) this.#addEffect({ kind: 'send', to: this.#idOf(name, child), event });
+  cancelled(source: ChartActor, id: string): void {
+    const session = sessionOf(source);
+    this.#timers = this.#timers.filter(({ from = 0, id: each }) => from !== session || each !== id);
+  }
+
+  stopped(source: ChartActor): void {
+    if (this.#timers.length === 0) return;
+    const session = sessionOf(source);
+    this.#timers = this.#timers.filter(({ from = 0 }) => from !== session);
+  }
+
+  /** I2, I3, I4 */
+  #noteMove(node: Node, snapshot: AnyMachineSnapshot): void {
+    const before = node.refs;
+    const after = snapshot.status === 'active' ? (snapshot.children as Record<string, AnyActorRef>) : {};
+    if (after !== before) {
+      for (const [name, ref] of Object.entries(before)) if (after[name] !== ref) this.#leave(node, name);
+      for (const [name, ref] of Object.entries(after))
+        if (before[name] !== ref && ref !== undefined) this.#enter(node, name, ref);
+      node.refs = after;
+    }
+    const { context } = snapshot;
+    if (node.context?.raw !== context) node.context = { raw: context, stored: stored(context, 'context') };
+    if (snapshot.output !== undefined) stored(snapshot.output, 'output');
+  }
+
+  #enter(node: Node, name: string, ref: AnyActorRef): void {
+    const { src, options, systemId } = ref as unknown as {
+      readonly src: unknown;
+      readonly systemId?: string;
+      readonly options?: { readonly input?: unknown; readonly syncSnapshot?: boolean };
+    };
+    const run = sessionIn(ref) ?? 0;
+    const made = typeof src === 'string' ? undefined : node.chart.madePart(src);
+    const part = made?.part ?? node.chart.partOf(String(src), undefined);
+    const origin = made && (stored(made.origin, part.name) as Activity['origin']);
+    const child = {
+      ...{ src: part.name, run },
+      ...(systemId !== undefined && { systemId }),
+      ...(origin !== undefined && { origin }),
+    };
+    (this.#refs ??= new Map()).set(run, ref);
+    if (part.kind === 'activity') {
+      const input = options?.input;
+      const activity = { ...child, ...(input !== undefined && { input: stored(input, `input of ${name}`) }) };
+      node.entries[name] = { kind: 'activity', activity, input, part, ref };
+      return;
+    }
+    const sync = options?.syncSnapshot === true ? ({ sync: true } as const) : {};
+    node.entries[name] = { kind: 'actor', child: { ...child, ...sync }, part, ref };
+  }
+
+  #leave(node: Node, name: string): void {
+    const entry = node.entries[name];
+    delete node.entries[name];
+    if (entry === undefined) return;
+    if (entry.kind === 'activity') this.#withdraw(node, name, entry.activity, entry);
+    else {
+      const actor = entry.ref as unknown as ChartActor;
+      const child = this.#nodeNumber(entry.child.run);
+      // One that has started takes what was sent to it before, and stops then.
+      if (child !== undefined && isStopped(actor)) this.#leaveAll(child);
+    }
+  }
+
+  #leaveAll(node: Node): void {
+    for (const name of Object.keys(node.entries)) this.#leave(node, name);
   }
 
   /** Of an activity whose state is left. */
-  #withdraw(name: string, child: Child | undefined): void {
-    if (child === undefined || child.ended || !this.#chart.isWithdrawn(child.src)) return;
-    const { src: type, run, input } = child;
-    this.#addEffect({ kind: 'withdraw', type, params: { child: name, run, input } });
+  #withdraw(node: Node, name: string, { src, run, ended }: Activity, entry: Entry): void {
+    if (ended || entry.kind !== 'activity' || !node.chart.isWithdrawn(entry.part.logic)) return;
+    const path = pathOf(node.path, name);
+    const effect: Effect = {
+      ...{ number: this.#next++, kind: 'withdraw', type: src, path, run, params: entry.input },
+      ...(entry.activity.origin !== undefined && { origin: entry.activity.origin }),
+      ...(node.path !== '' && { charts: node.charts }),
+    } as Effect;
+    this.#note(node, effect, undefined);
   }
 
-  #tellParent(event: AnyEventObject): void {
-    if (this.#parent !== undefined) this.#addEffect({ kind: 'send', to: this.#parent.id, event });
+  #noteAction(node: Node, chart: Chart, { type, params, info, exec }: ResolvedAction): void {
+    const { event, context } = info;
+    const { name, origin } = chart.nameAction(type, exec);
+    if (chart.isObserved(name)) {
+      this.#observed.push({ kind: 'action', type: name, params, event, context });
+      return;
+    }
+    if (exec === undefined) return;
+    const effect: Effect = {
+      ...{ number: this.#next++, kind: 'action', type: name, params, event, context },
+      ...(node.path !== '' && { path: node.path, charts: node.charts }),
+      ...(origin !== undefined && { origin }),
+    } as Effect;
+    this.#note(node, effect, context);
   }
 
-  #isChart(child: Child | undefined): child is Child {
-    return child !== undefined && !child.ended && this.#chart.kindOf(child.src) === 'chart';
-  }
-
-  #idOf(name: string, { run }: Child): string {
-    return childInstanceId(this.#id, name, run);
+  #note(node: Node, effect: Effect, context: unknown): void {
+    const { context: _, ...others } = effect;
+    const storedContext =
+      node.context !== undefined && node.context.raw === context ? node.context.stored : stored(context, 'context');
+    const encoded = {
+      ...(stored(others, `action ${effect.type}`) as Effect),
+      ...(context !== undefined && { context: storedContext }),
+    };
+    const { chart } = node;
+    this.#effects = [...this.#effects, { effect: { ...effect, chart: () => chart }, stored: encoded, context }];
   }
 }
 
-/**
- * An instance that begins now.
- *
- * @throws When an expression of the chart throws: a bug of the chart.
- */
-export const begin = (chart: Chart, id: string, input: unknown, now: number): Life => {
-  const { name: workflow, version } = chart;
-  const empty: InstanceRecord = { workflow, version, status: 'active', value: '', next: 1 };
-  const first = (scope: AnyActorScope): AnyMachineSnapshot => {
-    const initial = chart.machine.getInitialSnapshot(scope, input);
-    if (initial.status === 'error') throw initial.error;
-    return initial;
-  };
-  return new Life(chart, id, empty, first, now);
-};
+/** An instance that begins now. An expression of the chart that throws ends it with an error. */
+export const begin = (chart: Chart, id: string, input: unknown, now: number): Life =>
+  new Life(chart, id, now).begin(input);
 
 /**
  * An instance that was stored.
  *
  * @throws When the record names a state or a child that the chart does not have.
  */
-export const resume = (chart: Chart, id: string, record: InstanceRecord): Life => {
-  for (const { src } of Object.values(record.children ?? {})) chart.kindOf(src);
-  return new Life(chart, id, record, undefined, 0);
-};
+export const resume = (chart: Chart, id: string, record: InstanceRecord): Life =>
+  new Life(chart, id, 0, record.next).resume(record);

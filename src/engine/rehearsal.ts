@@ -12,8 +12,10 @@ import { Queue } from 'bullmq';
 import type { AnyActorLogic, AnyEventObject } from 'xstate';
 import type { RedisClient } from '../redis/connect.ts';
 import { activityFor, tokenOf } from './activities.ts';
-import { activity, jobNameOf, later, type Workflow } from './define.ts';
+import { activitiesOf } from './chart.ts';
+import { type Activity, activity, jobNameOf, later, type Workflow } from './define.ts';
 import { createEngine, type Instance, type SendResult, spreadOver } from './engine.ts';
+import { activitiesIn } from './record.ts';
 import { startWorkflowWorker } from './worker.ts';
 
 /** What an activity gives in the place of its own work. */
@@ -125,29 +127,15 @@ export const rehearse = async (options: Options): Promise<Rehearsal> => {
       provided === undefined ? policy : others,
     );
   };
-  const watch = (workflow: Workflow): Workflow => {
-    const { chart, children } = workflow;
-    const logics = new Map(chart.activities.map(([src, logic]) => [src, watched(src, logic)]));
-    return {
-      ...workflow,
-      chart: {
-        ...chart,
-        activities: [...logics],
-        logicOf: (src) => logics.get(src) ?? chart.logicOf(src),
-        implementationOf: (action) => {
-          const carryOut = chart.implementationOf(action);
-          return (args, params) => {
-            const { instance } = args as { readonly instance: { readonly id: string } };
-            note(instance.id, { kind: 'action', name: action, params });
-            return carryOut(args, params);
-          };
-        },
-      },
-      children: Object.fromEntries(Object.entries(children).map(([src, child]) => [src, watch(child)])),
-    };
+  const { workflow } = options;
+  const names = new Map(activitiesOf(workflow.chart).map(({ name, logic }) => [logic, name]));
+  const watchedLogics = new WeakMap<AnyActorLogic, AnyActorLogic>();
+  const watch = (logic: AnyActorLogic): Activity => {
+    const seen = watchedLogics.get(logic) ?? watched(names.get(logic) ?? 'activity', logic);
+    watchedLogics.set(logic, seen);
+    return activityFor(seen);
   };
 
-  const workflow = watch(options.workflow);
   const prefix = `{rehearsal-${randomUUID()}}`;
   const queue = new Queue('workflows', { connection, prefix, skipVersionCheck: true });
   const failures = new Set<string>();
@@ -159,6 +147,10 @@ export const rehearse = async (options: Options): Promise<Rehearsal> => {
   const engine = createEngine(spreadOver([queue], connection, now), now);
   const worker = startWorkflowWorker({
     ...{ queue, connection, workflows: [workflow], concurrency: 20, now, onError },
+    watch: {
+      activityFor: watch,
+      effect: (id, name, params) => note(id, { kind: 'action', name, params }),
+    },
   });
   const states = new Map<string, string>();
 
@@ -192,9 +184,7 @@ export const rehearse = async (options: Options): Promise<Rehearsal> => {
     Math.min(
       Number.POSITIVE_INFINITY,
       ...(record?.timers ?? []).map(({ at }) => at),
-      ...Object.values(record?.children ?? {}).flatMap(({ notBefore, ended }) =>
-        notBefore === undefined || ended ? [] : [notBefore],
-      ),
+      ...activitiesIn(record).flatMap(([, { notBefore }]) => (notBefore === undefined ? [] : [notBefore])),
     );
 
   const jumpTo = async (time: number, instances: readonly Instance[]): Promise<void> => {
@@ -219,9 +209,9 @@ export const rehearse = async (options: Options): Promise<Rehearsal> => {
     if (answer === undefined) return;
     for (const instance of instances) {
       const { id, record } = instance;
-      for (const [child, { src, run, waits, ended }] of Object.entries(record?.children ?? {})) {
-        if (src !== answer || !waits || ended) continue;
-        const result = await engine.answer(tokenOf(instance, child, run), { output });
+      for (const [path, { src, run, waits }] of activitiesIn(record)) {
+        if (src !== answer || !waits) continue;
+        const result = await engine.answer(tokenOf(instance, path, run), { output });
         note(id, { kind: 'event', type: `answer of ${answer}`, result });
         return;
       }

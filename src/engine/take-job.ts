@@ -3,35 +3,19 @@
  * another program and cannot run.
  */
 import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
-import type { AnyEventObject } from 'xstate';
 import { ZodError } from 'zod';
 import { toError } from '../redis/to-error.ts';
 import { begunJob, type InstanceInHand, isInputError, readJobName, type Workflow } from './define.ts';
-import { begin, type Children, failureOf, type Life, parentOf, resume } from './interpret.ts';
-import { recordSchema } from './record.ts';
-import {
-  type About,
-  hasRecord,
-  type Inbox,
-  type InstanceStore,
-  isRunAgain,
-  runKeys,
-} from './redis/instance-store.ts';
+import { begin, type Life, resume } from './interpret.ts';
+import { type Activity, type InstanceRecord, recordSchema } from './record.ts';
+import { hasRecord, type Inbox, type InstanceStore, isRunAgain } from './redis/instance-store.ts';
 
 export type InstanceJob = Job<unknown, unknown>;
-
-export interface Neighbours {
-  start(workflow: Workflow, id: string, input: unknown): Promise<void>;
-  /** @throws When it is unknown whether the event has arrived. */
-  tell(id: string, key: string, event: AnyEventObject, about?: About): Promise<void>;
-}
 
 export interface TakeOptions {
   readonly store: InstanceStore;
   /** By name and version. */
   readonly find: (name: string, version: number | undefined) => Workflow | undefined;
-  /** Starts other instances and sends to them, perhaps twice under the same key. */
-  readonly neighbours: Neighbours;
   /** Default: by the name of the job. */
   readonly workflowOf?: ((jobName: string) => ReturnType<typeof readJobName>) | undefined;
   /**
@@ -102,12 +86,12 @@ class JobInHand implements InstanceInHand {
   }
 }
 
-export const runName = (child: string, { run }: { readonly run: number }): string => `${child}/${run}`;
-export const runNames = (children: Children): readonly string[] =>
-  children.map(([name, child]) => runName(name, child));
+type Run = Pick<Activity, 'run' | 'held'> & { readonly path: string };
+export const runName = ({ path, run }: Pick<Run, 'path' | 'run'>): string => `${path}/${run}`;
+export const runNames = (activities: readonly Run[]): readonly string[] => activities.map(runName);
 /** Of the activities of which a try is held. */
-export const heldNames = (children: Children): readonly string[] =>
-  runNames(children.filter(([, { held }]) => held));
+export const heldNames = (activities: readonly Run[]): readonly string[] =>
+  runNames(activities.filter(({ held }) => held));
 
 /** The job ends as failed. @param reason One line. */
 export const jobFailure = (reason: string): UnrecoverableError => {
@@ -149,7 +133,7 @@ export const readInput = (
  *   worker that has its version.
  */
 export const takeJob = async (options: TakeOptions, job: InstanceJob, token: string): Promise<Taken> => {
-  const { store, find, neighbours, workflowOf = readJobName, abandon, now, onError } = options;
+  const { store, find, workflowOf = readJobName, abandon, now, onError } = options;
   const id = job.id ?? '';
 
   /** For a record that another program has written. */
@@ -163,7 +147,7 @@ export const takeJob = async (options: TakeOptions, job: InstanceJob, token: str
   const isNew = !hasRecord(progress);
   const read = isNew ? undefined : recordSchema.safeParse(progress);
   if (read?.success === false) throw planted('The record of the instance cannot be read');
-  const stored = read?.data;
+  const stored = read?.data as InstanceRecord | undefined;
   const named = workflowOf(job.name);
   if (stored !== undefined && stored.workflow !== named.name) throw planted(notItsOwn);
 
@@ -181,36 +165,32 @@ export const takeJob = async (options: TakeOptions, job: InstanceJob, token: str
 
   putOffSince.get(store)?.delete(id);
 
-  const mayHaveEvents = !isNew || job.attemptsStarted > 1 || progress.inbox !== undefined;
-  const held = heldNames(Object.entries(stored?.children ?? {}));
-  const inbox = mayHaveEvents ? await store.readInbox(id, held) : emptyInbox;
   const instance = new JobInHand(job, () => workflow.parseInput(job.data));
-  if (stored !== undefined) {
-    if (!inbox.hasBegun) throw planted(notItsOwn);
-    readOrFail(() => workflow.check(stored.context, instance));
-  }
-  const isReplay = isRunAgain({
-    hasFailed: inbox.hasFailed,
-    hasRecord: !isNew,
-    ends: job.attemptsMade,
-  });
-  const taken = { job, token, workflow, instance, inbox, held, isNew, isReplay };
+  let life: Life;
   try {
-    const { chart } = workflow;
-    if (stored !== undefined) return { ...taken, life: resume(chart, id, stored) };
     const at = now();
-    return { ...taken, life: begin(chart, id, readInput(taken, at), at) };
+    life =
+      stored === undefined
+        ? begin(workflow.chart, id, readInput({ job, workflow, instance }, at), at)
+        : resume(workflow.chart, id, stored);
   } catch (error) {
-    const parent = isNew ? parentOf(id) : undefined;
-    if (parent !== undefined) {
-      const { child, run } = parent;
-      const key = `${runKeys}${child}/${run}`;
-      await neighbours.tell(parent.id, key, failureOf(child, error), { child, run });
-    }
     if (error instanceof UnrecoverableError) throw error;
     onError(toError(error));
     throw jobFailure(
       isNew ? 'The instance cannot begin' : 'The record of the instance does not fit its chart',
     );
   }
+  const held = isNew ? [] : heldNames(life.activities());
+  const mayHaveEvents = !isNew || job.attemptsStarted > 1 || progress.inbox !== undefined;
+  const inbox = mayHaveEvents ? await store.readInbox(id, held) : emptyInbox;
+  if (stored !== undefined) {
+    if (!inbox.hasBegun) throw planted(notItsOwn);
+    readOrFail(() => workflow.check(life.context(), instance));
+  }
+  const isReplay = isRunAgain({
+    hasFailed: inbox.hasFailed,
+    hasRecord: !isNew,
+    ends: job.attemptsMade,
+  });
+  return { job, token, workflow, instance, inbox, held, isNew, isReplay, life };
 };

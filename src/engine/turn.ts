@@ -29,9 +29,17 @@ import { toError } from '../redis/to-error.ts';
 import { type Activities, activityFor, type Ended, type Finished, tokenOf } from './activities.ts';
 import type { Activity, InstanceInHand } from './define.ts';
 import { BusyError } from './engine.ts';
-import { doneEvent, errorEvent, type Life, type Observation } from './interpret.ts';
-import type { Child, Effect, InstanceRecord } from './record.ts';
-import { type Commit, type Inbox, type InboxEntry, runKeys, type Verdict } from './redis/instance-store.ts';
+import {
+  doneEvent,
+  errorEvent,
+  errorText,
+  type Life,
+  type Observation,
+  type OpenActivity,
+  type PendingEffect,
+} from './interpret.ts';
+import type { Activity as ActivityRecord, InstanceRecord } from './record.ts';
+import type { Commit, Inbox, InboxEntry, Verdict } from './redis/instance-store.ts';
 import {
   heldNames,
   type InstanceJob,
@@ -72,6 +80,8 @@ export interface TurnOptions extends TakeOptions {
   /** Tells that a job fails of which `tellEnd` is not told; when it throws, as above. */
   readonly tellFailure?: ((job: InstanceJob) => Promise<void>) | undefined;
   readonly observe: (id: string, observation: Observation) => void;
+  /** Hears of each action before it is carried out. */
+  readonly onEffect?: ((id: string, name: string, params: unknown) => void) | undefined;
   /** So long the store holds a try that goes on while its job sleeps. */
   readonly holdMs: number;
 }
@@ -88,21 +98,6 @@ const errorBackoffMs = (errors: number): number => Math.min(200 * 2 ** Math.min(
 class LockLostError extends Error {
   override readonly name = 'LockLostError';
 }
-
-/**
- * Effects that may be carried out at the same time: messages to different instances, one after the
- * other in the record. All others wait for those before them.
- */
-const inTurn = (effects: readonly Effect[]): readonly (readonly Effect[])[] => {
-  const groups: Effect[][] = [];
-  for (const effect of effects) {
-    const last = groups.at(-1);
-    const isApart = ({ to }: Effect): boolean => to !== undefined && to !== effect.to;
-    if (effect.to !== undefined && last?.every(isApart)) last.push(effect);
-    else groups.push([effect]);
-  }
-  return groups;
-};
 
 /** A try has ended without a result; its activity goes on. */
 export const tryEvent = 'xstate.try';
@@ -161,7 +156,7 @@ class Turn {
       for (;;) {
         this.#applyDue();
         if (await this.#runActivities()) continue;
-        if (life.effects().length > 0) {
+        if (life.hasEffects()) {
           await this.#carryOutAll();
         } else if (life.status() === 'active' && life.rests() === undefined) {
           await this.#sleep();
@@ -185,8 +180,8 @@ class Turn {
     this.#activities.leave();
   }
 
-  #activityOf(src: string): Activity {
-    return (this.#options.activityFor ?? activityFor)(this.#taken.workflow.chart.logicOf(src));
+  #activityOf(logic: AnyActorLogic): Activity {
+    return (this.#options.activityFor ?? activityFor)(logic);
   }
 
   #replay(): void {
@@ -197,9 +192,14 @@ class Turn {
     this.#apply({ type: 'REPLAY', input: readInput(this.#taken, at) }, at);
   }
 
-  #apply(event: AnyEventObject, at = this.#options.now()): boolean {
+  #apply(event: AnyEventObject, at: number, path?: string): boolean {
     this.#isDirty = true;
-    return this.#life.apply({ ...event, at }, at);
+    return this.#life.apply(event, at, path);
+  }
+
+  #applyEnd(path: string, event: AnyEventObject): void {
+    this.#isDirty = true;
+    this.#life.end(path, event, this.#options.now());
   }
 
   /** T1 */
@@ -221,45 +221,52 @@ class Turn {
 
   #applyEntry({ event, about, at }: InboxEntry): boolean {
     if (about === undefined) return this.#apply(event, at);
+    if (about.run === undefined) return this.#apply(event, at, about.child);
     const { child, run, result } = about;
     if (result !== undefined) return this.#finish({ child, run, result: result as Finished });
-    return this.#openRun(child, run) !== undefined && this.#apply(event, at);
+    if (this.#openRun(child, run) === undefined) return false;
+    this.#applyEnd(child, event);
+    return true;
   }
 
-  #openRun(name: string, run: number): Child | undefined {
-    const child = this.#life.child(name);
-    return child?.run === run && !child.ended ? child : undefined;
+  #openRun(path: string, run: number): ActivityRecord | undefined {
+    const activity = this.#life.activity(path);
+    return activity?.run === run && !activity.ended ? activity : undefined;
   }
 
   /** Applies the end of a try. @returns Whether it still counts. */
-  #finish({ child: name, run, result }: Ended): boolean {
-    const child = this.#openRun(name, run);
-    if (child === undefined) return false;
+  #finish({ child: path, run, result }: Ended): boolean {
+    const open = this.#life.activities().find((each) => each.path === path && each.run === run);
+    if (open === undefined) return false;
     this.#isDirty = true;
-    const { notBefore: _, held: __, waits: ___, ...idle } = child;
+    const { notBefore: _, held: __, waits: ___, path: ____, logic, input, ...idle } = open;
+    const set = (changes: Partial<ActivityRecord>): void => {
+      const { input: stored } = this.#life.activity(path) ?? {};
+      this.#life.setActivity(path, { ...idle, ...(stored !== undefined && { input: stored }), ...changes });
+    };
     switch (result.kind) {
       case 'done':
-        this.#apply(doneEvent(name, result.output));
+        this.#applyEnd(path, doneEvent(path, result.output));
         return true;
       case 'later': {
-        const lookMs = this.#activityOf(child.src).policy.lookAgainMs?.(child.input);
+        const lookMs = this.#activityOf(logic).policy.lookAgainMs?.(input);
         const again = lookMs === undefined ? {} : { notBefore: this.#options.now() + lookMs };
-        this.#life.setChild(name, { ...idle, waits: true, ...again });
+        set({ waits: true, ...again });
         return true;
       }
       case 'released':
-        this.#life.setChild(name, idle);
+        set({});
         return true;
       case 'failed': {
-        const { policy } = this.#activityOf(child.src);
-        const retry = { ...policy, ...policy.retry?.(child.input) };
+        const { policy } = this.#activityOf(logic);
+        const retry = { ...policy, ...policy.retry?.(input) };
         const { attempts = 1, backoffMs = 1000, maxBackoffMs = 60_000 } = retry;
-        const failures = (child.failures ?? 0) + 1;
+        const failures = (open.failures ?? 0) + 1;
         if (failures >= attempts) {
-          this.#apply(errorEvent(name, result.error));
+          this.#applyEnd(path, errorEvent(path, result.error));
         } else {
           const pauseMs = Math.min(backoffMs * 2 ** (failures - 1), maxBackoffMs);
-          this.#life.setChild(name, { ...idle, failures, notBefore: this.#options.now() + pauseMs });
+          set({ failures, notBefore: this.#options.now() + pauseMs });
         }
         return true;
       }
@@ -280,22 +287,22 @@ class Turn {
     const { instance } = this.#taken;
     const now = this.#options.now();
     let turnWaitsMs = 0;
-    for (const [name, child] of life.openActivities(now)) {
-      const { src, run, input } = child;
-      if (this.#heldUntil(name, child) > now) continue;
-      const activity = this.#activityOf(src);
+    for (const open of life.openActivities(now)) {
+      const { path, logic, run, input } = open;
+      if (this.#heldUntil(open) > now) continue;
+      const activity = this.#activityOf(logic);
       const { afterCommit = () => this.#hasNewAnswer, turnWaitsMs: waits } = activity.policy;
-      if (!this.#committedRuns.includes(runName(name, child)) && afterCommit(input)) {
+      if (!this.#committedRuns.includes(runName(open)) && afterCommit(input)) {
         await this.#commit('goesOn');
         return true;
       }
-      const attempt = (child.failures ?? 0) + 1;
-      const pauseMs = activities.start({ child: name, run, activity, input, instance, now, attempt });
+      const attempt = (open.failures ?? 0) + 1;
+      const pauseMs = activities.start({ child: path, run, activity, input, instance, now, attempt });
       if (pauseMs === 0) {
         turnWaitsMs = Math.max(turnWaitsMs, waits?.(input, instance) ?? usualTurnWaitMs);
       } else {
-        const { held: _, ...idle } = child;
-        life.setChild(name, { ...idle, notBefore: now + pauseMs });
+        const { held: _, ...idle } = life.activity(path) ?? open;
+        life.setActivity(path, { ...idle, notBefore: now + pauseMs });
         this.#isDirty = true;
       }
     }
@@ -306,8 +313,8 @@ class Turn {
   }
 
   /** @returns Milliseconds since the epoch; 0 when no process holds a try. */
-  #heldUntil(name: string, child: Child): number {
-    return child.held ? (this.#inbox.holds.get(runName(name, child)) ?? 0) : 0;
+  #heldUntil(activity: OpenActivity): number {
+    return activity.held ? (this.#inbox.holds.get(runName(activity)) ?? 0) : 0;
   }
 
   /** T2. The next commit, or the end of the job, removes them from the record. */
@@ -317,11 +324,9 @@ class Turn {
     if (this.#isDirty && !(await (isOver ? this.#close() : this.#commit('goesOn')))) return;
     let count = 0;
     try {
-      for (const together of inTurn(life.effects())) {
-        const ends = await Promise.allSettled(together.map((effect) => this.#carryOut(effect)));
-        const failed = ends.find((end) => end.status === 'rejected');
-        if (failed !== undefined) throw failed.reason;
-        count += together.length;
+      for (const effect of life.effects()) {
+        await this.#carryOut(effect);
+        count += 1;
       }
     } catch (error) {
       // The effects before it are not carried out again.
@@ -334,36 +339,20 @@ class Turn {
     this.#isDirty = true;
   }
 
-  async #carryOut(effect: Effect): Promise<void> {
-    const { neighbours } = this.#options;
-    const { workflow, instance } = this.#taken;
-    const { number, kind, type = '', params, event, context, to = '' } = effect;
-    const id = `${this.#id}/${number}`;
+  async #carryOut({ number, kind, type, params, event, context, ...more }: PendingEffect): Promise<void> {
+    const { instance } = this.#taken;
+    const { path = '', run = 0 } = more;
+    const chart = more.chart();
     switch (kind) {
-      case 'action':
-        await workflow.chart.implementationOf(type)({ context, event, instance, effect: { id } }, params);
-        return;
-      case 'start': {
-        const started = workflow.children[type];
-        if (started === undefined) throw new Error(`${workflow.chart.name}: there is no chart ${type}`);
-        await neighbours.start(started, to, params);
+      case 'action': {
+        this.#options.onEffect?.(this.#id, type, params);
+        const action = chart.implementationOf(type, more.origin as never);
+        await action?.({ context, event, instance, effect: { id: `${this.#id}/${number}` } }, params);
         return;
       }
-      case 'send':
-        await neighbours.tell(to, id, event ?? { type: '' });
-        return;
       case 'withdraw': {
-        const { policy } = this.#activityOf(type);
-        const { child, run, input } = params as { child: string; run: number; input: unknown };
-        await policy.withdraw?.({ input, instance, token: tokenOf(instance, child, run) });
-        return;
-      }
-      case 'stop':
-        await neighbours.tell(to, id, { type: 'xstate.stop' });
-        return;
-      case 'reply': {
-        const { child, run } = params as { child: string; run: number };
-        await neighbours.tell(to, `${runKeys}${child}/${run}`, event ?? { type: '' }, { child, run });
+        const { policy } = this.#activityOf(chart.partOf(type, more.origin as never).logic);
+        await policy.withdraw?.({ input: params, instance, token: tokenOf(instance, path, run) });
         return;
       }
     }
@@ -376,11 +365,13 @@ class Turn {
     const time = now();
     const running = this.#runsHere();
     const open = life.openActivities(time);
-    const runsHere = ([name, child]: (typeof open)[number]): boolean =>
-      running.includes(runName(name, child));
+    const runsHere = (each: OpenActivity): boolean => running.includes(runName(each));
     // An activity became due since it was last checked: nothing would wake the job for it.
-    if (open.some((each) => !runsHere(each) && this.#heldUntil(...each) <= time)) return;
-    for (const [name, child] of open.filter(runsHere)) life.setChild(name, { ...child, held: true });
+    if (open.some((each) => !runsHere(each) && this.#heldUntil(each) <= time)) return;
+    for (const { path } of open.filter(runsHere)) {
+      const activity = life.activity(path);
+      if (activity !== undefined) life.setActivity(path, { ...activity, held: true });
+    }
     if (!(await this.#commit('sleeps'))) return;
     const until = Math.min(life.nextTime(time), time + maxSleepMs);
     await store.sleep(this.#id, this.#taken.token, until);
@@ -388,7 +379,7 @@ class Turn {
   }
 
   #runsHere(): readonly string[] {
-    return this.#activities.running().map(({ child, run }) => runName(child, { run }));
+    return this.#activities.running().map(({ child, run }) => runName({ path: child, run }));
   }
 
   /** @returns Undefined when an event has come in meanwhile. */
@@ -404,7 +395,7 @@ class Turn {
     if (!this.#isClosed && mustBeStored && !(await this.#close())) return undefined;
     this.#tellObservers();
     const record = life.record();
-    const error = record.status === 'error' ? String(record.error) : undefined;
+    const error = record.status === 'error' ? errorText(life.error()) : undefined;
     const failedReason = hasFailed ? workflow.reasonOf(life.context()) : error;
     const { timestamp: createdAt, attemptsMade: runs } = this.#taken.job;
     await tell?.({ record, failedReason, createdAt, runs });

@@ -6,9 +6,9 @@ import type { RedisClient } from '../redis/connect.ts';
 import { toError } from '../redis/to-error.ts';
 import { settlesWithin } from '../settles-within.ts';
 import { activityFor, createActivities, type Ended } from './activities.ts';
-import { ChartError } from './chart.ts';
-import { activityOf, jobNameOf, type Workflow } from './define.ts';
-import { BusyError, deliver, type Locate, spreadOver, turnBusyTimeoutMs } from './engine.ts';
+import { activitiesOf, ChartError } from './chart.ts';
+import { type Activity, activityOf, type Workflow } from './define.ts';
+import { deliver } from './engine.ts';
 import { doneEvent, type Observation } from './interpret.ts';
 import { promoteInSteps } from './redis/bullmq-script.ts';
 import { tellEnds } from './redis/end-stream.ts';
@@ -38,7 +38,7 @@ const maxCleaned = 10_000;
 const ageOf = (ms: number) => ({ age: Math.ceil(ms / 1000) });
 
 /**
- * All versions of each workflow and of the charts that they start.
+ * All versions of each workflow.
  *
  * @throws ChartError for an activity that nobody provides.
  */
@@ -48,8 +48,8 @@ const catalogue = (
 ): ReadonlyMap<string, readonly Workflow[]> => {
   const known = new Map<string, Workflow[]>();
   const note = (workflow: Workflow): void => {
-    const { name, version, activities } = workflow.chart;
-    for (const [src, logic] of activities) {
+    const { name, version } = workflow.chart;
+    for (const { name: src, logic } of activitiesOf(workflow.chart)) {
       const wanted = activityOf(logic)?.provided;
       if (wanted !== undefined && !provided.has(wanted))
         throw new ChartError(
@@ -64,7 +64,6 @@ const catalogue = (
       name,
       [...versions, workflow].toSorted((a, b) => b.chart.version - a.chart.version),
     );
-    for (const child of Object.values(workflow.children)) note(child);
   };
   for (const workflow of workflows) note(workflow);
   return known;
@@ -87,8 +86,6 @@ const spread = (concurrency: number, fetchers: number): readonly number[] => {
 export const startWorkflowWorker = (options: {
   readonly queue: Queue;
   readonly connection: RedisClient;
-  /** Where other instances are. Default: all are in this queue. */
-  readonly locate?: Locate;
   /** Each with the earlier versions of it that may still be open. */
   readonly workflows: readonly Workflow[];
   readonly concurrency: number;
@@ -107,6 +104,11 @@ export const startWorkflowWorker = (options: {
   /** Runs around each turn. */
   readonly around?: (job: InstanceJob, turn: () => Promise<unknown>) => Promise<unknown>;
   readonly observe?: (id: string, observation: Observation) => void;
+  /** For rehearsals: looks at what is run and carried out. */
+  readonly watch?: {
+    readonly activityFor: (logic: AnyActorLogic) => Activity;
+    readonly effect: NonNullable<TurnOptions['onEffect']>;
+  };
   readonly now: () => number;
   readonly onError: (error: Error) => void;
   /** Activities that run may take so long to end at `close`. Default 1000. */
@@ -119,7 +121,6 @@ export const startWorkflowWorker = (options: {
 }): WorkflowWorker => {
   const { queue, connection, workflows, concurrency, observe = () => undefined, now, onError } = options;
   const { holdMs = 10_000, graceMs = 1000, around, retention: { doneMs, failedMs } = {} } = options;
-  const { locate = spreadOver([queue], connection, now) } = options;
   const provided = new Map(Object.entries(options.activities ?? {}));
   const known = catalogue(workflows, provided);
   const store = createInstanceStore(queue, connection, now);
@@ -153,22 +154,13 @@ export const startWorkflowWorker = (options: {
       return version === undefined ? versions[0] : versions.find(({ chart }) => chart.version === version);
     },
     activities,
+    onEffect: options.watch?.effect,
     activityFor: (logic) => {
-      const known = activityFor(logic);
+      const known = (options.watch?.activityFor ?? activityFor)(logic);
       return known.provided === undefined ? known : activityFor(provided.get(known.provided) ?? logic);
     },
     ...{ tellEnd: options.tellEnd, tellFailure: options.tellFailure, beforeTurn: options.beforeTurn },
     holdMs,
-    neighbours: {
-      start: async (workflow, id, input) => {
-        await locate(id).queue.add(jobNameOf(workflow), input, { jobId: id, timestamp: now() });
-      },
-      tell: async (id, key, event, about) => {
-        const options = about && { about };
-        const given = await deliver(locate(id).store, id, key, event, options, turnBusyTimeoutMs);
-        if (given === 'busy') throw new BusyError();
-      },
-    },
     ...{ observe, now, onError },
     ...{ workflowOf: options.workflowOf, abandon: options.abandon },
   });

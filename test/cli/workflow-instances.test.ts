@@ -28,12 +28,12 @@ export const fetching = defineWorkflow({
   name: 'fetching', version: 1, reasonOf: () => 'not there',
   chart: setup({ actors: { look } }).createMachine({ initial: 'looking', states: {
     looking: { invoke: { src: 'look', onDone: 'found', onError: 'missing' } },
-    missing: { tags: 'failed', on: { REPLAY: 'looking' } },
+    missing: { meta: { job: 'failed' }, on: { REPLAY: 'looking' } },
     found: { type: 'final' } } }) });
 export const reopening = defineWorkflow({
   name: 'reopening', version: 1,
   chart: setup({}).createMachine({ initial: 'bad', states: {
-    bad: { tags: 'failed', on: { '*': 'open' } },
+    bad: { meta: { job: 'failed' }, on: { '*': 'open' } },
     open: { type: 'final' } } }) });`,
 );
 const apId = 'mid://approvals.example';

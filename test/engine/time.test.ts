@@ -67,7 +67,7 @@ describe('what became due while nobody was there', () => {
     const timed = defineWorkflow({ name: 'timed', version: 1, chart });
     const worker = await work([timed]);
     await engine.start(timed, 'I-1');
-    await until('I-1.l.1', ({ record }) => record !== undefined);
+    await until('I-1', ({ record }) => record !== undefined);
     expect(await engine.send(timed, 'I-1', 'k', event('CANCEL'))).toBe('taken');
     await until('I-1', ({ record }) => record?.timers?.every(({ id }) => id !== 'never') === true);
     await worker.close();

@@ -20,7 +20,7 @@ export const toldChart = setup({
   states: {
     deciding: { always: [{ guard: 'isYes', target: 'yes' }, { target: 'no' }] },
     yes: { type: 'final' },
-    no: { tags: 'failed', on: { REPLAY: 'no' } },
+    no: { meta: { job: 'failed' }, on: { REPLAY: 'no' } },
   },
 });
 

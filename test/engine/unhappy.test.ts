@@ -3,10 +3,10 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DelayedError } from 'bullmq';
 import { describe, expect, it } from 'vitest';
-import { setup } from 'xstate';
+import { assign, setup } from 'xstate';
 import { z } from 'zod';
 import { activity, defineWorkflow } from '../../src/engine/define.ts';
-import { openWorkflows } from '../../src/engine/index.ts';
+import { openWorkflows, stepTime } from '../../src/engine/index.ts';
 import { createInstanceStore } from '../../src/engine/redis/instance-store.ts';
 import { takeJob } from '../../src/engine/take-job.ts';
 import { testRedis } from '../support/redis.ts';
@@ -151,21 +151,37 @@ describe('an instance whose workflow no worker has', () => {
   });
 });
 
-describe('the event of a timer', () => {
-  it('has its time, as every event has that the engine brings', async () => {
-    const at: unknown[] = [];
+describe('the time of a step', () => {
+  it('is that of its event, for every part of the chart that computes, and no field of the event', async () => {
     const chart = setup({
-      actions: { note: ({ event }) => void at.push((event as unknown as { at: unknown }).at) },
+      types: { context: {} as { times: number[]; fields: string[] } },
     }).createMachine({
+      context: () => ({ times: [stepTime()], fields: [] }),
       initial: 'a',
-      states: { a: { after: { 20: { target: 'over', actions: 'note' } } }, over: { type: 'final' } },
+      states: {
+        a: {
+          after: {
+            20: {
+              target: 'over',
+              guard: () => stepTime() > 0,
+              actions: assign(({ context, event }) => ({
+                times: [...context.times, stepTime()],
+                fields: Object.keys(event),
+              })),
+            },
+          },
+        },
+        over: { type: 'final' },
+      },
+      output: ({ context }) => context,
     });
     const { engine, work, ended } = begin();
     const timed = defineWorkflow({ name: 'timed', version: 1, chart });
     await work([timed]);
     await engine.start(timed, 'I-1');
-    await ended('I-1');
-    expect(at).toEqual([expect.any(Number)]);
+    const { times, fields } = (await ended('I-1')).record?.output as { times: number[]; fields: string[] };
+    expect(fields).toEqual(['type']);
+    expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(20);
   });
 });
 

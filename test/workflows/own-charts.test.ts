@@ -99,7 +99,7 @@ const slow = setup({
         ],
       },
     },
-    broken: { tags: 'failed', entry: { type: 'tell', params: 'broken' } },
+    broken: { meta: { job: 'failed' }, entry: { type: 'tell', params: 'broken' } },
     cancelled: { type: 'final', entry: { type: 'tell', params: 'cancelled' } },
     done: { type: 'final', entry: { type: 'tell', params: 'done' } },
   },

@@ -84,7 +84,7 @@ const ends = defineWorkflow({
     initial: 'waiting',
     states: {
       waiting: { on: { DONE: 'done', BREAK: 'broken' } },
-      broken: { tags: 'failed', on: { REPLAY: 'broken' } },
+      broken: { meta: { job: 'failed' }, on: { REPLAY: 'broken' } },
       done: { type: 'final' },
     },
   }),

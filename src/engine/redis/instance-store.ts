@@ -38,6 +38,7 @@ import { randomBytes } from 'node:crypto';
 import type { Queue } from 'bullmq';
 import { z } from 'zod';
 import type { RedisClient } from '../../redis/connect.ts';
+import { decode, encode } from '../values.ts';
 
 /**
  * waiting   The event is durable, and is applied in order.
@@ -57,10 +58,12 @@ export interface InboxEntry {
   readonly about: About | undefined;
 }
 
-/** For events of the engine: the event counts for this run of a child only. */
+/** The child chart that an event is for, or the activity that it answers. */
 export interface About {
+  /** Its path. */
   readonly child: string;
-  readonly run: number;
+  /** Of an activity: the event counts for this run only. */
+  readonly run?: number | undefined;
   /** Of a try. */
   readonly result?: unknown;
 }
@@ -354,16 +357,19 @@ const lineSchema = z.tuple([
   z.string(),
   z.looseObject({ type: z.string() }),
   z
-    .object({ child: z.string(), run: z.number(), result: z.looseObject({ kind: z.string() }).optional() })
+    .object({ child: z.string(), run: z.number().optional(), result: z.looseObject({ kind: z.string() }).optional() })
     .optional(),
 ]);
+
+/** Events from elsewhere hold no actors. */
+const noRef = (): undefined => undefined;
 
 /** Other lines are skipped, and leave the inbox with those that were taken. */
 const readLines = (text: string): InboxEntry[] =>
   text.split('\n').flatMap((line) => {
     const [time, json] = line.split('\t', 2);
     const at = Number(time);
-    const { data } = lineSchema.safeParse(parse(json));
+    const { data } = lineSchema.safeParse(decode(parse(json), noRef));
     if (data === undefined || !Number.isFinite(at)) return [];
     const [key, event, about] = data;
     return [{ key, at, event, about }];
@@ -410,7 +416,7 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
       { about, foreseen, sentOnce = false }: DeliverOptions = {},
     ): Promise<{ readonly given: Delivery; readonly todo: (typeof todos)[number] }> => {
       if (!isJobId(queue, id)) return { given: 'unknown', todo: 'nothing' };
-      const line = JSON.stringify([key, event, ...(about === undefined ? [] : [about])]);
+      const line = JSON.stringify(encode([key, event, ...(about === undefined ? [] : [about])], 'event', noRef));
       const { verdict = '', record = '', inboxLength = 0, before = 0 } = foreseen ?? {};
       const until = Math.min(before, Number.MAX_SAFE_INTEGER);
       const given = [key, line, maxInboxBytes, verdict, record, inboxLength, until, Number(sentOnce)];

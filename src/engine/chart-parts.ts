@@ -1,0 +1,211 @@
+/**
+ * Walks what XState has made of a chart: nodes, transitions, actions. Gives each part that has no
+ * name of its own one by its place, so that a record can name it.
+ *
+ * A place is `<state id>.entry[0]`, `<state id>.on.PAID[1].actions[0]` and the like. What a chart
+ * makes anew in each step, inside `assign` or `enqueueActions`, is named by the place of that action
+ * and by its number there, and is made again from the context and the event that it had.
+ */
+import type { AnyActorLogic, AnyEventObject, StateNode } from 'xstate';
+
+export type Node = StateNode<never, never>;
+
+export interface InvokeDefinition {
+  readonly id: string;
+  readonly src: string;
+  readonly systemId?: string;
+  readonly input?: unknown;
+  readonly onSnapshot?: unknown;
+}
+
+/** What a part that was made in a step was made from. */
+export interface Origin {
+  readonly context: unknown;
+  readonly event: AnyEventObject;
+  readonly params?: unknown;
+  /** What `check` has answered, in order. */
+  readonly checks?: readonly boolean[];
+}
+
+export const nodesOf = (node: Node): readonly Node[] => [
+  node,
+  ...Object.values(node.states as Record<string, Node>).flatMap(nodesOf),
+];
+
+interface Transition {
+  actions: readonly unknown[];
+  readonly guard?: unknown;
+}
+
+interface Inside {
+  entry: readonly unknown[];
+  exit: readonly unknown[];
+  readonly transitions: ReadonlyMap<string, readonly Transition[]>;
+  readonly always?: readonly Transition[];
+}
+const inside = (node: Node): Inside => node as unknown as Inside;
+
+/** With the place of each. */
+export const transitionsOf = (node: Node): readonly (readonly [place: string, Transition])[] => {
+  const { transitions, always = [] } = inside(node);
+  const initial = node.initial as unknown as Transition | undefined;
+  return [
+    ...[...transitions].flatMap(([event, list]) =>
+      list.map((each, index) => [`${node.id}.on.${event}[${index}]`, each] as const),
+    ),
+    ...always.map((each, index) => [`${node.id}.always[${index}]`, each] as const),
+    ...(initial === undefined ? [] : [[`${node.id}.initial`, initial] as const]),
+  ];
+};
+
+/** Replaces the actions of a node, one by one. */
+export const mapActions = (node: Node, map: (action: unknown, place: string) => unknown): void => {
+  const mapList = (list: readonly unknown[], place: string): readonly unknown[] =>
+    list.map((action, index) => map(action, `${place}[${index}]`));
+  const own = inside(node);
+  own.entry = mapList(own.entry, `${node.id}.entry`);
+  own.exit = mapList(own.exit, `${node.id}.exit`);
+  for (const [place, transition] of transitionsOf(node))
+    transition.actions = mapList(transition.actions, `${place}.actions`);
+};
+
+/** XState's own action creators make functions with these members. */
+interface Builtin {
+  readonly type: string;
+  readonly resolve: unknown;
+  readonly src?: unknown;
+  readonly assignment?: unknown;
+  readonly collect?: Collect;
+  readonly delay?: unknown;
+}
+export const isBuiltin = (action: unknown): action is Builtin =>
+  typeof action === 'function' && 'resolve' in action;
+
+type Spawn = (src: unknown, options?: object) => unknown;
+interface AssignArguments {
+  readonly context: unknown;
+  readonly event: AnyEventObject;
+  spawn: Spawn;
+}
+type Assigner = (args: AssignArguments, params: unknown) => unknown;
+type Enqueue = ((action: unknown) => void) & {
+  readonly spawnChild: (src: unknown, options?: object) => void;
+  readonly assign: (assignment: unknown) => void;
+};
+interface CollectArguments {
+  readonly context: unknown;
+  readonly event: AnyEventObject;
+  readonly enqueue: Enqueue;
+  readonly check: (guard: unknown) => boolean;
+}
+type Collect = (args: CollectArguments, params: unknown) => void;
+
+/** Gets what a step has made: an actor's logic, to give another in its place, or an action. */
+export interface Makers {
+  logic(logic: AnyActorLogic, name: string, origin: Origin): AnyActorLogic;
+  action(action: (...args: never[]) => unknown, name: string, origin: Origin): void;
+}
+
+const copyOf = (builtin: Builtin, changes: object): unknown =>
+  Object.assign((): void => {}, builtin, { type: builtin.type }, changes);
+
+const isLogic = (src: unknown): src is AnyActorLogic => typeof src === 'object' && src !== null;
+
+const watchAssigner = (assigner: Assigner, place: string, makers: Makers): Assigner =>
+  function assign(args, params) {
+    const { spawn, context, event } = args;
+    let made = 0;
+    args.spawn = (src, options) =>
+      spawn(isLogic(src) ? makers.logic(src, `${place}#${made++}`, { context, event, params }) : src, options);
+    return assigner(args, params);
+  };
+
+const watchAssignment = (assignment: unknown, place: string, makers: Makers): unknown => {
+  if (typeof assignment === 'function') return watchAssigner(assignment as Assigner, place, makers);
+  return Object.fromEntries(
+    Object.entries(assignment as Record<string, unknown>).map(([key, value]) => [
+      key,
+      typeof value === 'function' ? watchAssigner(value as Assigner, `${place}#${key}`, makers) : value,
+    ]),
+  );
+};
+
+const watchCollect = (collect: Collect, place: string, makers: Makers): Collect =>
+  function enqueueActions(args, params) {
+    const { enqueue, context, event } = args;
+    const checks: boolean[] = [];
+    const origin: Origin = { context, event, params, checks };
+    let made = 0;
+    const watched = (action: unknown): void => {
+      if (typeof action === 'function' && !isBuiltin(action))
+        makers.action(action as (...args: never[]) => unknown, `${place}#${made++}`, origin);
+      enqueue(action);
+    };
+    const spawnChild: Enqueue['spawnChild'] = (src, options) =>
+      enqueue.spawnChild(isLogic(src) ? makers.logic(src, `${place}#${made++}`, origin) : src, options);
+    const assign: Enqueue['assign'] = (assignment) =>
+      enqueue.assign(watchAssignment(assignment, `${place}#${made++}`, makers));
+    collect(
+      {
+        ...args,
+        enqueue: Object.assign(watched, enqueue, { spawnChild, assign }),
+        check: (guard) => {
+          const answer = args.check(guard);
+          checks.push(answer);
+          return answer;
+        },
+      },
+      params,
+    );
+  };
+
+/** An action as the engine runs it. What it makes in a step goes through `makers`. */
+export const watchAction = (action: unknown, place: string, makers: Makers): unknown => {
+  if (!isBuiltin(action)) return action;
+  if (action.type === 'xstate.assign')
+    return copyOf(action, { assignment: watchAssignment(action.assignment, place, makers) });
+  if (action.type === 'xstate.enqueueActions' && action.collect !== undefined)
+    return copyOf(action, { collect: watchCollect(action.collect, place, makers) });
+  return action;
+};
+
+/** Runs an action again as it ran in a step, only to make what it made. */
+export const makeAgain = (action: unknown, { context, event, params, checks = [] }: Origin): void => {
+  if (!isBuiltin(action)) return;
+  const { assignment, collect } = action;
+  const inert = (): undefined => undefined;
+  const refs = { self: undefined, system: { get: inert } };
+  if (collect !== undefined) {
+    const answers = [...checks];
+    const enqueue = Object.assign(inert, {
+      ...{ assign: (each: unknown) => assignAgain(each), cancel: inert, raise: inert, sendTo: inert },
+      ...{ sendParent: inert, spawnChild: inert, stopChild: inert, emit: inert },
+    }) as unknown as Enqueue;
+    const assignAgain = (each: unknown): void => runAssignment(each, params, { context, event });
+    collect({ ...refs, context, event, enqueue, check: () => answers.shift() ?? false } as CollectArguments, params);
+  } else if (assignment !== undefined) runAssignment(assignment, params, { context, event });
+};
+
+const runAssignment = (assignment: unknown, params: unknown, { context, event }: Pick<Origin, 'context' | 'event'>): void => {
+  const assigners =
+    typeof assignment === 'function'
+      ? [assignment as Assigner]
+      : Object.values(assignment as object).filter((each) => typeof each === 'function');
+  const refs = { self: undefined, system: { get: () => undefined } };
+  for (const assigner of assigners)
+    assigner({ ...refs, context, event, spawn: () => ({ id: '' }) } as never, params);
+};
+
+/** The names in a guard. `and`, `or` and `not` hold others; another function is the guard itself. */
+export const guardNames = (guard: unknown): readonly string[] => {
+  if (guard === undefined) return [];
+  if (typeof guard === 'string') return [guard];
+  const { type, guards = [] } = guard as { readonly type?: string; readonly guards?: readonly unknown[] };
+  return typeof guard === 'function' ? guards.flatMap(guardNames) : type === undefined ? [] : [type];
+};
+
+/** `raise` and `sendTo` have theirs as a member. */
+export const delayName = (timed: unknown): string | undefined => {
+  const { delay } = Object(timed) as { readonly delay?: unknown };
+  return typeof delay === 'string' ? delay : undefined;
+};

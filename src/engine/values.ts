@@ -1,0 +1,191 @@
+/**
+ * What a chart holds, as JSON and back.
+ *
+ * Kept exactly: plain objects and arrays, strings, numbers with NaN and the infinities, booleans,
+ * null, bigints, Date, Map, Set, Error with its own members and `cause`, and refs of actors of the
+ * same instance. Members that are undefined are left out.
+ * Refused, with their path: functions, symbols, instances of other classes, cycles.
+ *
+ * A value that is plain JSON already is not copied.
+ */
+
+const mark = 'xstate$$type';
+/** Deeper is taken for a cycle. */
+const maxDepth = 500;
+
+/** What cannot be stored. `path` says where, never what. */
+export class UnstorableError extends Error {
+  override readonly name = 'UnstorableError';
+  readonly path: string;
+  constructor(path: string, what: string) {
+    super(`${path}: ${what} cannot be stored`);
+    this.path = path;
+  }
+}
+
+type Code = readonly [tag: string, value: unknown];
+
+/** The session of an actor; undefined for a value that is no ref. */
+export type SessionOf = (value: object) => number | undefined;
+export type RefOf = (session: number) => unknown;
+
+const numberTags = new Map<number, string>([
+  [Number.POSITIVE_INFINITY, 'Infinity'],
+  [Number.NEGATIVE_INFINITY, '-Infinity'],
+]);
+
+const isPlain = (value: object): boolean => {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  // The prototype of objects of another realm has no prototype either.
+  return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null;
+};
+
+/** Objects that are neither plain nor arrays. */
+const codeOf = (value: object, sessionOf: SessionOf): Code | undefined => {
+  const session = sessionOf(value);
+  if (session !== undefined) return ['actor', session];
+  if (value instanceof Date) return ['Date', value.getTime()];
+  if (value instanceof Map) return ['Map', [...value]];
+  if (value instanceof Set) return ['Set', [...value]];
+  if (value instanceof Error) {
+    const { name, message, cause } = value;
+    return ['Error', { ...value, name, message, ...(cause !== undefined && { cause }) }];
+  }
+  return undefined;
+};
+
+/** A snapshot of a machine holds the machine; what it says about the state is kept. */
+const withoutMachine = (value: object): object => {
+  if (!('machine' in value && 'getMeta' in value && '_nodes' in value)) return value;
+  const { status, value: state, context, output, error } = value as Record<string, unknown>;
+  return { status, value: state, context, output, error };
+};
+
+/** Why a value cannot be stored. The place is looked for afterwards, because that is dear. */
+class Unstorable {
+  readonly what: string;
+  constructor(what: string) {
+    this.what = what;
+  }
+}
+
+const walk = (part: unknown, sessionOf: SessionOf, depth: number): unknown => {
+  switch (typeof part) {
+    case 'number':
+      return Number.isFinite(part) ? part : { [mark]: 'number', value: numberTags.get(part) ?? 'NaN' };
+    case 'bigint':
+      return { [mark]: 'bigint', value: String(part) };
+    case 'function':
+    case 'symbol':
+      throw new Unstorable(`a ${typeof part}`);
+    case 'object':
+      break;
+    default:
+      return part;
+  }
+  if (part === null) return part;
+  if (depth > maxDepth) throw new Unstorable('a cycle');
+  if (Array.isArray(part)) {
+    let copy: unknown[] | undefined;
+    for (let index = 0; index < part.length; index += 1) {
+      const each: unknown = part[index];
+      const next = each === undefined ? { [mark]: 'undefined' } : walk(each, sessionOf, depth + 1);
+      if (next === each) continue;
+      copy ??= [...(part as unknown[])];
+      copy[index] = next;
+    }
+    return copy ?? part;
+  }
+  let source = part as Record<string, unknown>;
+  if (!isPlain(part) || 'sessionId' in part || 'machine' in part) {
+    const code = codeOf(part, sessionOf);
+    if (code !== undefined) return { [mark]: code[0], value: walk(code[1], sessionOf, depth + 1) };
+    source = withoutMachine(part) as Record<string, unknown>;
+    if (source === part && !isPlain(part))
+      throw new Unstorable(`an instance of ${part.constructor?.name || 'a class'}`);
+  }
+  let copy: Record<string, unknown> | undefined;
+  for (const key of Object.keys(source)) {
+    const each = source[key];
+    if (typeof each === 'string' || typeof each === 'boolean' || each === undefined) continue;
+    const next = walk(each, sessionOf, depth + 1);
+    if (next === each) continue;
+    copy ??= { ...source };
+    copy[key] = next;
+  }
+  if (mark in source) throw new Unstorable(`a member ${mark}`);
+  return copy ?? source;
+};
+
+/** The innermost part that cannot be stored. */
+const placeOf = (value: unknown, path: string, sessionOf: SessionOf, depth = 0): string => {
+  if (typeof value !== 'object' || value === null || depth > maxDepth) return path;
+  for (const [key, part] of Object.entries(value)) {
+    try {
+      walk(part, sessionOf, depth + 1);
+    } catch {
+      const place = Array.isArray(value) ? `${path}[${key}]` : `${path}.${key}`;
+      return depth > 20 ? place : placeOf(part, place, sessionOf, depth + 1);
+    }
+  }
+  return path;
+};
+
+/** @throws UnstorableError */
+export const encode = (value: unknown, path: string, sessionOf: SessionOf): unknown => {
+  try {
+    return walk(value, sessionOf, 0);
+  } catch (error) {
+    if (error instanceof Unstorable) throw new UnstorableError(placeOf(value, path, sessionOf), error.what);
+    throw error;
+  }
+};
+
+const numbers: Readonly<Record<string, number>> = {
+  NaN: Number.NaN,
+  Infinity: Number.POSITIVE_INFINITY,
+  '-Infinity': Number.NEGATIVE_INFINITY,
+};
+
+const errorFrom = (members: Record<string, unknown>): Error => {
+  const { message, cause, ...others } = members;
+  return Object.assign(new Error(String(message), cause === undefined ? undefined : { cause }), others);
+};
+
+const revive = (tag: unknown, content: unknown, refOf: RefOf): unknown => {
+  const inner = decode(content, refOf);
+  switch (tag) {
+    case 'actor':
+      return refOf(inner as number);
+    case 'Date':
+      return new Date(inner as number);
+    case 'Map':
+      return new Map(inner as [unknown, unknown][]);
+    case 'Set':
+      return new Set(inner as unknown[]);
+    case 'Error':
+      return errorFrom(inner as Record<string, unknown>);
+    case 'number':
+      return numbers[String(inner)];
+    case 'bigint':
+      return BigInt(String(inner));
+    default:
+      return undefined;
+  }
+};
+
+/** The reverse of {@link encode}. */
+export const decode = (value: unknown, refOf: RefOf): unknown => {
+  if (typeof value !== 'object' || value === null) return value;
+  if (mark in value) return revive(value[mark], (value as { readonly value?: unknown }).value, refOf);
+  let copy: Record<string, unknown> | unknown[] | undefined;
+  for (const key of Object.keys(value)) {
+    const part = (value as Record<string, unknown>)[key];
+    if (typeof part !== 'object') continue;
+    const next = decode(part, refOf);
+    if (next === part) continue;
+    copy ??= Array.isArray(value) ? [...(value as unknown[])] : { ...value };
+    (copy as Record<string, unknown>)[key] = next;
+  }
+  return copy ?? value;
+};
