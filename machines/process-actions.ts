@@ -24,7 +24,7 @@ import {
 } from './process-progress.ts';
 import { outcomeOf } from './process-report.ts';
 import { timeOf } from './signature.machine.ts';
-import type { SignerEnd, SignerMessage } from './signer-contract.ts';
+import type { SignerMessage, SignerOutput } from './signer-contract.ts';
 
 /** Events that come from outside. */
 export const processEventSchema = z.discriminatedUnion('type', [
@@ -43,7 +43,7 @@ export type ProcessOrder = Readonly<z.infer<typeof processEventSchema>>;
 type ChildEnd = {
   readonly type: 'xstate.done.actor.signer';
   readonly actorId: string;
-  readonly output: SignerEnd;
+  readonly output: SignerOutput;
 };
 type ChildError = { readonly type: 'xstate.error.actor.signer'; readonly actorId: string };
 export type ProcessEvent = ProcessOrder | SignerMessage | ChildEnd | ChildError;

@@ -12,7 +12,7 @@ import {
   type ProcessPlan,
   type StepResult,
 } from './process-plan.ts';
-import type { Person, SignerEnd, SignerInput } from './signer-contract.ts';
+import type { Person, SignerContext, SignerEnd, SignerInput, SignerOutput } from './signer-contract.ts';
 
 /** Key of the branch of the person to whom a step escalates. */
 export const escalatedKey = 'escalated';
@@ -40,6 +40,8 @@ export interface Branch {
   /** The last mail that did not reach them. `code`: the reply of a server that refused it. */
   readonly undelivered?: { readonly at: number; readonly code?: number | undefined } | undefined;
   readonly proof?: unknown;
+  /** Of one that has ended: that of the links to its page. */
+  readonly linkVersion?: number | undefined;
   /** Of a signature: since when it counts no more, because the process has failed. */
   readonly revokedAt?: number | undefined;
 }
@@ -182,19 +184,39 @@ export const signerInput = (context: ProcessContext, branch: Branch, at: number)
 };
 
 /** The end of a signer, as its branch keeps it. */
-export const ending = (branch: Branch, end: SignerEnd): Partial<Branch> => {
+export const ending = (branch: Branch, { linkVersion, ...end }: SignerOutput): Partial<Branch> => {
   const { at } = end;
+  const over = { isLive: false, linkVersion } as const;
   if (end.kind === 'signed') {
     const { msspTransId, attempt, proof } = end;
-    return { state: 'signed', isLive: false, at, msspTransId, attempt, proof, isReplaced: undefined };
+    return { ...over, state: 'signed', at, msspTransId, attempt, proof, isReplaced: undefined };
   }
-  if (end.kind === 'refused') {
-    return { state: 'refused', isLive: false, at, msspTransId: end.msspTransId, reason: end.reason };
-  }
+  if (end.kind === 'refused')
+    return { ...over, state: 'refused', at, msspTransId: end.msspTransId, reason: end.reason };
   // It was given up before.
-  if (branch.state === 'leaving' || branch.state === 'unreached')
-    return { state: 'unreached', isLive: false };
-  return { state: 'withdrawn', isLive: false, at };
+  if (branch.state === 'leaving' || branch.state === 'unreached') return { ...over, state: 'unreached' };
+  return { ...over, state: 'withdrawn', at };
+};
+
+/**
+ * A signer that has ended, for the page behind its links. The child is gone; its branch says how.
+ *
+ * @param child Its name. @returns Undefined when no signer of this name has ended.
+ */
+export const endedSigner = (context: ProcessContext, child: string): SignerContext | undefined => {
+  for (const [step, { branches }] of context.progress.entries()) {
+    const branch = branches.find((each) => each.child === child && !each.isLive);
+    if (branch?.linkVersion === undefined) continue;
+    const { at = 0, state, linkVersion } = branch;
+    const input = signerInput({ ...context, step }, branch, at);
+    if (input === undefined) continue;
+    const kind = state === 'signed' || state === 'refused' ? state : 'withdrawn';
+    return {
+      ...{ ...input, since: at, asks: [], asksLeft: 0, notBefore: 0, limited: 0, reminded: 0, linkVersion },
+      end: { kind, at } as SignerEnd,
+    };
+  }
+  return undefined;
 };
 
 /** The rule for a branch that gives no signature. */

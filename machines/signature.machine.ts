@@ -84,11 +84,9 @@ const silenceFaults = { expired: 208, undelivered: 209, troubled: 900 } as const
 /** What an attempt begins with. */
 export const initial = { silence: 'expired', failures: 0, againAt: 0, isAsked: false } as const;
 
-/** When an event came: as it says itself, otherwise by the engine. The first has it in its input. */
-export const timeOf = (event: unknown): number => {
-  const { at, input } = event as { readonly at?: number; readonly input?: { readonly at: number } };
-  return at ?? input?.at ?? stepTime();
-};
+/** When an event came: as it says itself, otherwise by the engine. */
+export const timeOf = (event: unknown): number =>
+  (event as { readonly at?: number }).at ?? stepTime();
 
 /** Doubles from 250 ms, up to 8 s. */
 const backoffMs = (failures: number): number => Math.min(250 * 2 ** Math.min(failures, 5), 8000);

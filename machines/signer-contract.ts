@@ -75,7 +75,10 @@ export type SignResult =
   /** The number has had its prompts: nothing was submitted. Not before this time. */
   | { readonly kind: 'limited'; readonly until: number };
 
-/** How a signer has ended: the output of the chart. */
+/** The output of the chart. `linkVersion`: of the links to its page, which show the end. */
+export type SignerOutput = SignerEnd & { readonly linkVersion: number };
+
+/** How a signer has ended. */
 export type SignerEnd =
   | Signed
   | {

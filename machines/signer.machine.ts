@@ -25,7 +25,7 @@ import { timeOf } from './signature.machine.ts';
 import type {
   SignAsk,
   SignerContext,
-  SignerEnd,
+  SignerOutput,
   SignerEvent,
   SignerInput,
   SignerMessage,
@@ -84,7 +84,7 @@ export const signerMachine = setup({
     context: {} as SignerContext,
     events: {} as SignerEvent,
     input: {} as SignerInput,
-    output: {} as SignerEnd,
+    output: {} as SignerOutput,
   },
   actors: {
     /**
@@ -180,9 +180,12 @@ export const signerMachine = setup({
   },
 }).createMachine({
   id: 'signer',
-  initial: 'starting',
+  initial: 'open',
   context: ({ input }) => begun(input),
-  output: ({ context: { end, since } }) => end ?? { kind: 'withdrawn', at: since },
+  output: ({ context: { end, since, linkVersion } }) => ({
+    ...(end ?? { kind: 'withdrawn', at: since }),
+    linkVersion,
+  }),
   on: {
     WITHDRAW: { target: '.ended', actions: 'beWithdrawn' },
     DECLINE: { target: '.ended', actions: { type: 'decline', params: ({ event }) => event.reason } },
@@ -195,9 +198,8 @@ export const signerMachine = setup({
     },
   },
   states: {
-    // The first event of an instance has no time of its own; that of a timer has.
-    starting: { after: { 0: { target: 'open', actions: 'invite' } } },
     open: {
+      entry: 'invite',
       type: 'parallel',
       states: {
         asking: {

@@ -6,8 +6,9 @@ import { hash } from 'node:crypto';
 import type { ProcessMessage } from '../../machines/callback.machine.ts';
 import type { EndOfInstance } from '../../workers/workflow.worker.ts';
 import type { Locate } from '../engine/engine.ts';
+import { readAddress } from '../engine/record.ts';
 import type { Shard } from '../transactions/shards.ts';
-import { ownIdOf, rootOf } from '../workflows/contract.ts';
+import { ownIdOf } from '../workflows/contract.ts';
 import { type EffectOf, type ProcessEffects, processName } from '../workflows/stock-process.ts';
 import { callbackJob } from './follower.ts';
 
@@ -26,10 +27,10 @@ export const createProcessNotices = (options: {
   const { shards, locate, apIds, now, tries = 10 } = options;
 
   const add = async (
-    { id, instance }: EffectOf,
+    { id, address }: EffectOf,
     message: Omit<ProcessMessage, 'process' | 'at'>,
   ): Promise<void> => {
-    const root = rootOf(instance);
+    const root = readAddress(address).id;
     const { queue } = locate(root);
     const shard = shards.find(({ workflows }) => workflows.queue.qualifiedName === queue.qualifiedName);
     const jobId = `process-${hash('sha256', id).slice(0, 40)}`;
@@ -41,12 +42,12 @@ export const createProcessNotices = (options: {
   return {
     notifyEnd: async ({ instance, createdAt, runs, name, apId, state, reason }) => {
       if (!apIds.has(apId)) return;
-      const effect = { id: `end/${instance}/${createdAt}/${runs}`, instance };
+      const effect = { id: `end/${instance}/${createdAt}/${runs}`, address: instance };
       await add(effect, { what: 'end', apId, workflow: name, state, reason });
     },
     notify: async ({ what, apId, process, step, key, person, linkVersion, code }, effect) => {
       if (!apIds.has(apId)) return;
-      const signer = what === 'unreached' ? undefined : { instance: effect.instance, linkVersion };
+      const signer = what === 'unreached' ? undefined : { instance: effect.address, linkVersion };
       const about = { apId, title: process.title, step, key, name: person.name };
       await add(effect, { what, ...about, signer, code });
     },

@@ -1,8 +1,8 @@
 /** A workflow for people: what its chart can do, as a tree of its states, and as Mermaid. */
-import type { AnyStateMachine, StateNode } from 'xstate';
+import type { AnyActorLogic, AnyStateMachine, StateNode } from 'xstate';
 import { activityFor } from '../engine/activities.ts';
 import { delayOf, durationText, invokedAs, invokedBy } from '../engine/chart-words.ts';
-import type { Workflow } from '../engine/define.ts';
+import type { Chart } from '../engine/chart.ts';
 
 type Node = StateNode<never, never>;
 
@@ -58,15 +58,15 @@ interface Transition {
   readonly actions: readonly unknown[];
 }
 
-const rootOf = ({ chart }: Workflow): Node => (chart.machine as AnyStateMachine).root as unknown as Node;
+const rootOf = ({ machine }: Chart): Node => (machine as AnyStateMachine).root as unknown as Node;
 const childrenOf = (node: Node): readonly Node[] => Object.values(node.states as Record<string, Node>);
 const allOf = (node: Node): readonly Node[] => [node, ...childrenOf(node).flatMap(allOf)];
 
 const pathOf = (node: Node, from: Node): string =>
   node.parent === from.parent ? node.key : (node.path as readonly string[]).join('.') || node.key;
 
-const policyText = (workflow: Workflow, src: string): string => {
-  const { policy, provided } = activityFor(workflow.chart.logicOf(src));
+const policyText = (src: string, logic: AnyActorLogic): string => {
+  const { policy, provided } = activityFor(logic);
   if (provided !== undefined) return `${src} (of the service: ${provided})`;
   const { attempts = 1, timeoutMs } = policy;
   const tries = attempts === 1 ? '1 try' : `${attempts} tries`;
@@ -89,9 +89,9 @@ export interface WorkflowSummary {
   readonly observed: readonly string[];
 }
 
-export const summaryOf = (workflow: Workflow): WorkflowSummary => {
-  const { name, version, activities, charts, machine, isObserved } = workflow.chart;
-  const nodes = allOf(rootOf(workflow));
+export const summaryOf = (chart: Chart): WorkflowSummary => {
+  const { name, version, parts, machine, isObserved } = chart;
+  const nodes = allOf(rootOf(chart));
   const types = nodes.flatMap((node) => [...(node.transitions as ReadonlyMap<string, unknown>).keys()]);
   const { actions } = machine.implementations as { readonly actions: Readonly<Record<string, unknown>> };
   const own = Object.entries(actions).filter(([, action]) => !Object.hasOwn(Object(action), 'resolve'));
@@ -100,8 +100,10 @@ export const summaryOf = (workflow: Workflow): WorkflowSummary => {
     ...{ name, version },
     states: nodes.slice(1).map(({ path }) => (path as readonly string[]).join('.')),
     events: unique(types.filter((type) => type !== '' && !type.startsWith('xstate.'))),
-    activities: activities.map(([src]) => policyText(workflow, src)),
-    charts: charts.map(([src]) => src),
+    activities: [...parts.values()].flatMap(({ kind, name: src, logic }) =>
+      kind === 'activity' ? [policyText(src, logic)] : [],
+    ),
+    charts: [...parts.values()].flatMap(({ kind, name: src }) => (kind === 'chart' ? [src] : [])),
     timers: unique(types.filter((type) => type.startsWith('xstate.after.')).map((type) => readEvent(type))),
     effects: own.flatMap(([action]) => (isObserved(action) ? [] : [action])),
     observed: own.flatMap(([action]) => (isObserved(action) ? [action] : [])),
@@ -127,7 +129,7 @@ const wayText = (node: Node, { on, guard, to, actions }: Way): string => {
 };
 
 /** Lines, without colours. @public */
-export const treeOf = (workflow: Workflow): readonly string[] => {
+export const treeOf = (chart: Chart): readonly string[] => {
   const draw = (node: Node, indent: string): readonly string[] => {
     const { entry, exit } = node as unknown as Record<'entry' | 'exit', readonly unknown[]>;
     const does = (when: string, actions: readonly unknown[]): readonly string[] => {
@@ -148,7 +150,7 @@ export const treeOf = (workflow: Workflow): readonly string[] => {
       ]),
     ];
   };
-  return draw(rootOf(workflow), '');
+  return draw(rootOf(chart), '');
 };
 
 const idOf = (node: Node): string =>
@@ -157,7 +159,7 @@ const idOf = (node: Node): string =>
 const plain = (text: string): string => text.replaceAll(/[:;#]/g, ' ');
 
 /** A `stateDiagram-v2` of Mermaid. */
-export const mermaidOf = (workflow: Workflow): string => {
+export const mermaidOf = (chart: Chart): string => {
   const lines = ['stateDiagram-v2'];
   const draw = (node: Node, indent: string): void => {
     const { type, initial } = node as unknown as { type: string; initial?: { target?: readonly Node[] } };
@@ -173,8 +175,8 @@ export const mermaidOf = (workflow: Workflow): string => {
       if ((child.type as string) === 'final') lines.push(`${indent}${idOf(child)} --> [*]`);
     }
   };
-  draw(rootOf(workflow), '  ');
-  for (const node of allOf(rootOf(workflow)).slice(1)) {
+  draw(rootOf(chart), '  ');
+  for (const node of allOf(rootOf(chart)).slice(1)) {
     for (const { on, guard, to } of waysOf(node)) {
       if (to === undefined) continue;
       const label = plain([on, ...(guard === undefined ? [] : [`[${guard}]`])].filter(Boolean).join(' '));

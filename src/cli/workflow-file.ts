@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { z } from 'zod';
+import { activitiesOf, type Chart, familyOf } from '../engine/chart.ts';
 import type { Workflow } from '../engine/define.ts';
 import type { Rehearsal, RehearsalNote, RehearsedEvent } from '../engine/rehearsal.ts';
 import { toError } from '../redis/to-error.ts';
@@ -38,19 +39,14 @@ const loadFile = async (path: string): Promise<readonly [Workflow, ...Workflow[]
 const listOf = (label: string, values: readonly string[]): readonly Field[] =>
   values.length === 0 ? [] : [[label, values.join(', ')]];
 
-const withChildren = (workflow: Workflow): readonly Workflow[] => [
-  workflow,
-  ...Object.values(workflow.children).flatMap(withChildren),
-];
-
 const checkText = (
   { summaryOf, treeOf }: typeof import('./workflow-chart.ts'),
-  workflow: Workflow,
+  chart: Chart,
   context: CliContext,
 ): string => {
   const { bold } = paletteFor(context.stdout, context);
   const { name, version, states, events, activities, charts, timers, effects, observed } =
-    summaryOf(workflow);
+    summaryOf(chart);
   const fields = [
     ...listOf('states', [String(states.length)]),
     ...listOf('events', events),
@@ -60,7 +56,7 @@ const checkText = (
     ...listOf('effects', effects),
     ...listOf('observed', observed),
   ];
-  const tree = treeOf(workflow).map((line) => `  ${printable(line)}\n`);
+  const tree = treeOf(chart).map((line) => `  ${printable(line)}\n`);
   return `${bold(printable(`${name}, version ${version}`))}\n${fieldsText(fields, context)}\n${tree.join('')}`;
 };
 
@@ -72,11 +68,11 @@ const check = async (
   // Loaded here, as the engine below: few commands need it.
   const drawing = await import('./workflow-chart.ts');
   const { mermaidOf, summaryOf } = drawing;
-  const workflows = (await loadFile(file)).flatMap(withChildren);
+  const workflows = (await loadFile(file)).flatMap(({ chart }) => familyOf(chart));
   const document = {
     workflows: workflows.map((each) => ({ ...summaryOf(each), mermaid: mermaidOf(each) })),
   };
-  const draw = mermaid ? mermaidOf : (each: Workflow): string => checkText(drawing, each, context);
+  const draw = mermaid ? mermaidOf : (each: Chart): string => checkText(drawing, each, context);
   return ok(document, workflows.map(draw).join('\n'));
 };
 
@@ -223,7 +219,7 @@ const test = async (context: CliContext, file: string, flags: TestFlags): Promis
   const script = await readScript(flags.events);
   const input = flags.input === undefined ? script.input : await readJson(flags.input, '--input');
   for (const name of Object.keys(script.answers)) {
-    if (!withChildren(workflow).some(({ chart }) => chart.activities.some(([src]) => src === name)))
+    if (!activitiesOf(workflow.chart).some((each) => each.name === name))
       throw new UsageError(`answers.${name}: the chart has no activity of this name.`);
   }
   const [{ rehearse }, { connectForBlocking, disconnect }, { isInputError }, { asServiceWorkflow }] =

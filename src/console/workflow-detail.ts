@@ -10,8 +10,14 @@ import { publishProcess, type StepView } from '../../machines/process-report.ts'
 import type { SignerContext } from '../../machines/signer-contract.ts';
 import type { Workflow } from '../engine/define.ts';
 import type { Instance } from '../engine/engine.ts';
-import { childInstanceId } from '../engine/interpret.ts';
-import type { InstanceRecord } from '../engine/record.ts';
+import {
+  addressOf,
+  type ChartRecord,
+  type ChildActor,
+  type InstanceRecord,
+  isActivity,
+  pathOf,
+} from '../engine/record.ts';
 import { doneBy } from '../operators/audit.ts';
 import type { Role } from '../operators/operator.ts';
 import type { ListedInstance } from '../workflows/listing.ts';
@@ -60,6 +66,14 @@ export interface WorkflowDetail {
 }
 
 type Timer = NonNullable<InstanceRecord['timers']>[number];
+
+interface Child {
+  readonly id: string;
+  readonly name: string;
+  readonly src: string;
+  readonly chart: ChartRecord;
+  readonly timers: InstanceRecord['timers'];
+}
 
 /** `deadline`, from the event of an `after`. */
 const timerName = ({ event: { type } }: Timer): string => /^xstate\.after\.([^.]+)/.exec(type)?.[1] ?? type;
@@ -141,34 +155,22 @@ export const createWorkflowDetails = ({ workflows, audit }: Pick<AdminApiDeps, '
   };
 
   const find = async (id: string): Promise<Instance | undefined> => {
-    const instance = id.includes('.') ? undefined : await workflows.findInstance(id);
+    const instance = await workflows.findInstance(id);
     return instance && workflows.names().includes(viewOf(instance).name) ? instance : undefined;
   };
 
-  const childrenOf = async ({ id, record }: Instance, workflow: Workflow | undefined) => {
-    const named = Object.entries(record?.children ?? {}).filter(
-      ([, { src }]) => workflow?.children[src] !== undefined,
-    );
-    const found = await Promise.all(
-      named.map(async ([name, { run, src }]) => ({
-        ...{ name, src },
-        instance: await workflows.findInstance(childInstanceId(id, name, run)),
-      })),
-    );
-    return found.flatMap(({ instance, ...child }) =>
-      instance === undefined ? [] : [{ ...child, instance }],
-    );
-  };
-
-  type Child = Awaited<ReturnType<typeof childrenOf>>[number];
-  const shownChild = ({ name, src, instance }: Child): ShownChild => {
-    const { id, record, ended } = instance;
-    return {
-      ...{ id, name, src, state: record?.value },
-      status: ended === 'no' ? 'open' : ended,
-      nextAt: record && firstTimer(record)?.at,
-    };
-  };
+  /** Child charts that have not ended. */
+  const childrenOf = ({ id, record }: Instance): readonly Child[] =>
+    Object.entries(record?.children ?? {}).flatMap(([name, child]) => {
+      const { src, run, chart } = child as ChildActor;
+      if (isActivity(child) || chart?.status !== 'active') return [];
+      const timers = record?.timers?.filter(({ from }) => from === run);
+      return [{ id: addressOf(id, pathOf('', name)), name, src, chart, timers }];
+    });
+  const shownChild = ({ id, name, src, chart, timers }: Child): ShownChild => ({
+    ...{ id, name, src, state: chart.value, status: 'open' },
+    nextAt: firstTimer({ timers })?.at,
+  });
 
   return {
     /** Of a page of the list. Instances that are gone are left out. */
@@ -202,17 +204,12 @@ export const createWorkflowDetails = ({ workflows, audit }: Pick<AdminApiDeps, '
       const isProcess = view.name === 'process';
       const context = isProcess ? (record?.context as ProcessContext | undefined) : undefined;
       const steps = context && attempt(() => publishProcess(context).steps);
-      const children = await childrenOf(instance, workflowOf(view));
+      const children = childrenOf(instance);
       const events = steps && context ? (attempt(() => processEvents(context, steps)) ?? []) : [];
       const prompts = isProcess
-        ? children.flatMap(
-            ({ instance: { record: of } }) => attempt(() => promptsOf(of?.context as SignerContext)) ?? [],
-          )
+        ? children.flatMap(({ chart }) => attempt(() => promptsOf(chart.context as SignerContext)) ?? [])
         : [];
-      const timers = [record, ...children.map(({ instance: { record: of } }) => of)].flatMap(
-        (each) => (each && firstTimer(each)) ?? [],
-      );
-      const next = timers.toSorted((one, other) => one.at - other.at)[0];
+      const next = record && firstTimer(record);
       const { createdAt, endedAt, status } = view;
       const timeline = [
         { at: createdAt, what: 'Started' },

@@ -236,17 +236,17 @@ const checkNames = (
   });
 };
 
+/** A chart and the charts in it, each once: a chart may hold itself. */
+export const familyOf = (chart: Chart, known: Set<Chart> = new Set()): readonly Chart[] => {
+  if (known.has(chart)) return [];
+  known.add(chart);
+  const parts = [...chart.parts.values()];
+  return [chart, ...parts.flatMap((part) => (part.kind === 'chart' ? familyOf(part.chart, known) : []))];
+};
+
 /** The activities of a chart and of the charts in it. */
-export const activitiesOf = (chart: Chart, above: ReadonlySet<Chart> = new Set()): readonly Part[] =>
-  above.has(chart)
-    ? []
-    : [...chart.parts.values()].flatMap((part) =>
-        part.kind === 'chart'
-          ? activitiesOf(part.chart, new Set([...above, chart]))
-          : part.kind === 'activity'
-            ? [part]
-            : [],
-      );
+export const activitiesOf = (chart: Chart): readonly Part[] =>
+  familyOf(chart).flatMap(({ parts }) => [...parts.values()].filter(({ kind }) => kind === 'activity'));
 
 /** Charts may hold themselves: a chart is read once for each name and machine. */
 type Known = Map<AnyStateMachine, Chart>;

@@ -11,7 +11,7 @@ import type { RedisClient } from '../redis/connect.ts';
 import { endKey, errorOf, readToken } from './activities.ts';
 import { begunJob, isInputError, jobNameOf, type Workflow } from './define.ts';
 import { begin, doneEvent, errorEvent, resume } from './interpret.ts';
-import { childAt, type InstanceRecord, isActivity, recordSchema } from './record.ts';
+import { childAt, type InstanceRecord, isActivity, readAddress, recordSchema } from './record.ts';
 import {
   createInstanceStore,
   type DeliverOptions,
@@ -91,22 +91,21 @@ export interface Engine {
     options?: { readonly delayMs?: number },
   ): Promise<void>;
   /**
+   * @param address Of an instance, or of a child chart in it (`addressOf`).
    * @param key Unique for the event, up to 1000 characters. Sent again under its key it is applied
    *   once, until two hundred others have come.
    * @param options.judged Waits until the chart has taken or refused it.
    * @param options.sentOnce Nobody sends it again under this key: a refusal leaves nothing.
-   * @param options.path The child chart that the event is for (`pathOf`). Default: the root.
    * @throws ZodError when the workflow takes no such event from outside.
    */
   send(
     workflow: Workflow,
-    id: string,
+    address: string,
     key: string,
     event: { readonly type: string },
     options?: {
       readonly judged?: boolean;
       readonly sentOnce?: boolean;
-      readonly path?: string | undefined;
     },
   ): Promise<SendResult>;
   /** Answers an activity that has returned `later`. The first answer counts. */
@@ -200,7 +199,7 @@ export const createEngine = (
     id: string,
     stored: StoredInstance,
     event: AnyEventObject,
-    path: string | undefined,
+    path: string,
   ): Foreseen | undefined => {
     const { chart } = workflow;
     const { inbox } = stored;
@@ -274,20 +273,21 @@ export const createEngine = (
       });
     },
 
-    send: async (workflow, id, key, event, { judged = false, sentOnce = false, path } = {}) => {
+    send: async (workflow, address, key, event, { judged = false, sentOnce = false } = {}) => {
+      const { id, path } = readAddress(address);
       const at = locate(id);
       const { store } = at;
       if (key.length === 0 || key.length > maxKeyLength)
         throw new TypeError(`key: 1 to ${maxKeyLength} characters`);
       const stored = await store.read(id);
-      const child = path === undefined ? undefined : childAt(recordIn(stored?.record), path);
-      if (path !== undefined && child === undefined)
+      const child = path === '' ? undefined : childAt(recordIn(stored?.record), path);
+      if (path !== '' && child === undefined)
         return stored === undefined ? 'unknown' : stored.finishedOn === undefined ? 'refused' : 'finished';
       const parsed =
         child === undefined ? workflow.parseEvent(event) : workflow.parseChildEvent(child.src, event);
       if (!parsed.success) throw parsed.error;
       const foreseen = stored && foresee(workflow, id, stored, parsed.data, path);
-      const about = path === undefined ? undefined : { child: path };
+      const about = path === '' ? undefined : { child: path };
       const options = { foreseen, sentOnce, ...(about !== undefined && { about }) };
       const given = await deliver(store, id, outside(key), parsed.data, options, timeoutMs);
       return given === 'waiting' && judged ? judge(at, id, outside(key)) : resultOf(given);

@@ -162,6 +162,17 @@ export const namesIn = (path: string): readonly string[] => {
   }
 };
 
+/**
+ * Names an actor of an instance: the id of the instance, and for a child a slash and its path. No id
+ * of an instance has a slash.
+ */
+export const addressOf = (id: string, path: string): string => (path === '' ? id : `${id}/${path}`);
+
+export const readAddress = (address: string): { readonly id: string; readonly path: string } => {
+  const at = address.indexOf('/');
+  return at < 0 ? { id: address, path: '' } : { id: address.slice(0, at), path: address.slice(at + 1) };
+};
+
 /** The child at a path; undefined when there is none. */
 export const childAt = (record: ChartRecord | undefined, path: string): Child | undefined => {
   let children = record?.children;

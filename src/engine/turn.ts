@@ -38,7 +38,7 @@ import {
   type OpenActivity,
   type PendingEffect,
 } from './interpret.ts';
-import type { Activity as ActivityRecord, InstanceRecord } from './record.ts';
+import { type Activity as ActivityRecord, addressOf, type InstanceRecord } from './record.ts';
 import type { Commit, Inbox, InboxEntry, Verdict } from './redis/instance-store.ts';
 import {
   heldNames,
@@ -347,7 +347,7 @@ class Turn {
       case 'action': {
         this.#options.onEffect?.(this.#id, type, params);
         const action = chart.implementationOf(type, more.origin as never);
-        await action?.({ context, event, instance, effect: { id: `${this.#id}/${number}` } }, params);
+        await action?.({ context, event, instance, effect: { id: `${this.#id}/${number}`, address: addressOf(this.#id, path) } }, params);
         return;
       }
       case 'withdraw': {

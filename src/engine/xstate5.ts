@@ -181,6 +181,12 @@ const enter = (scope: Scope, chart: Chart): void => {
   const execute = scope.actionExecutor;
   scope.actionExecutor = (action) => execute(noted(action, system.notes, self, chart));
   scope.emit = (event) => system.notes.emitted(event);
+  scope.stopChild = stopActor;
+};
+
+/** The ref of an activity has nothing to stop. */
+const stopActor = (child: AnyActorRef): void => {
+  (child as unknown as { _stop?: () => void })._stop?.();
 };
 
 const noted = (action: ResolvedAction, notes: Notes, self: ChartActor, chart: Chart): ResolvedAction => {
@@ -390,7 +396,7 @@ export class RootActor implements ChartActor, Scope {
     this.#deferred.push(later);
   }
   stopChild(child: AnyActorRef): void {
-    (child as unknown as { _stop?: () => void })._stop?.();
+    stopActor(child);
   }
   emit(event: AnyEventObject): void {
     this.system.notes.emitted(event);

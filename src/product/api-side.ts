@@ -191,10 +191,10 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     tenants: oauth.tenants,
     ownFetch: createOwnFetch((request, bindings) => answer(request, bindings)),
   });
-  const signer = workflowRoutes.workflows.versions(processName)[0]?.children.signer;
-  if (signer === undefined) throw new Error('The process has no signers');
+  const [workflow] = workflowRoutes.workflows.versions(processName);
+  if (workflow === undefined) throw new Error('There is no process');
   const signerPages = openSignerPages(core, {
-    ...{ engine: workflowRoutes.workflows.engine, signer, tenants: oauth.tenants, publicUrl, addressOf },
+    ...{ engine: workflowRoutes.workflows.engine, workflow, tenants: oauth.tenants, publicUrl, addressOf },
   });
   const demo = () =>
     createDemoRoutes({

@@ -38,8 +38,8 @@ export const openSignerPages = (
   core: Core,
   options: {
     readonly engine: Pick<Engine, 'find' | 'send'>;
-    /** The workflow of one signer. */
-    readonly signer: Workflow;
+    /** That of the process. */
+    readonly workflow: Workflow;
     readonly tenants: Tenants;
     readonly publicUrl: () => string;
     readonly addressOf: (incoming: IncomingMessage | undefined) => Source;
@@ -47,9 +47,9 @@ export const openSignerPages = (
 ) => {
   const { configuration, serviceKey, commands, now, onError } = core;
   const { http } = configuration;
-  const { engine, signer, tenants, publicUrl, addressOf } = options;
+  const { engine, workflow, tenants, publicUrl, addressOf } = options;
   return createTaskRoutes({
-    tasks: createTasks({ engine, signer, applicationName: namesOf(core), now }),
+    tasks: createTasks({ engine, workflow, applicationName: namesOf(core), now }),
     links: createTaskLinks(serviceKey),
     frame: frameOf(tenants),
     limiter: core.limiterOver(commands),
@@ -73,7 +73,7 @@ export const openSignerMails = (
     ...options
   }: {
     readonly engine: Pick<Engine, 'find' | 'send' | 'start'>;
-    readonly signerWorkflow: () => Workflow | undefined;
+    readonly processWorkflow: () => Workflow;
     readonly mailer: Mailer | undefined;
     readonly gate: Gate;
     readonly publicUrl: PublicUrl;

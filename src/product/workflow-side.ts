@@ -28,8 +28,8 @@ export const openWorkflowSide = (core: Core, shards: readonly Shard[], publicUrl
   const mailer = openMail(core);
   const gate = createMailGate();
   const engine = createEngine(locate, now, turnBusyTimeoutMs);
-  const signerWorkflow = (): Workflow | undefined => stock.children.signer;
-  const mails = openSignerMails(core, { engine, signerWorkflow, mailer, gate, publicUrl });
+  const processWorkflow = (): Workflow => stock;
+  const mails = openSignerMails(core, { engine, processWorkflow, mailer, gate, publicUrl });
   const callbacks = createProcessNotices({
     ...{ shards, locate, now },
     apIds: new Set(subscribed.map(({ id }) => id)),
@@ -37,7 +37,7 @@ export const openWorkflowSide = (core: Core, shards: readonly Shard[], publicUrl
   const effects: ProcessEffects = {
     ...callbacks,
     notify: async (notice, effect) => {
-      await mails?.order(effect.instance, effect.id, notice);
+      await mails?.order(effect.address, effect.id, notice);
       await callbacks.notify(notice, effect);
     },
   };

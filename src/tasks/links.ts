@@ -1,5 +1,5 @@
 /**
- * Links to the page of one signer. A link names the signer's instance and its `linkVersion`, sealed
+ * Links to the page of one signer. A link names the signer's address and its `linkVersion`, sealed
  * under a key of its own. So it can neither be guessed nor be read, and each REVOKE_LINK ends all
  * links that were made before. It lets nobody sign: only the signer's phone does.
  */
@@ -12,7 +12,7 @@ const contentSchema = z.tuple([z.string(), z.int()]);
 
 /** What a link says. */
 export interface Link {
-  /** Of the signer; it belongs to one process and one step. */
+  /** The address of the signer; it belongs to one process and one step. */
   readonly instance: string;
   readonly version: number;
 }
@@ -21,7 +21,7 @@ export interface Link {
 export const linkTo = (publicUrl: string, token: string): string => `${publicUrl}/tasks/${token}`;
 
 const place = 'task link';
-/** A longer one is none of ours: an id of an instance has some 150 characters. */
+/** A longer one is none of ours: an address has some 200 characters. */
 const maxTokenLength = 1000;
 
 export const createTaskLinks = (serviceKey: Uint8Array) => {

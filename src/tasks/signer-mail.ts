@@ -56,7 +56,7 @@ const inputSchema = z.object({ apId: z.string(), input: signerMailSchema });
 
 export const createSignerMails = ({
   engine,
-  signerWorkflow,
+  processWorkflow,
   mailer,
   links,
   publicUrl,
@@ -68,8 +68,8 @@ export const createSignerMails = ({
   gate = createMailGate(),
 }: {
   readonly engine: Pick<Engine, 'find' | 'send' | 'start'>;
-  /** The workflow of one signer. */
-  readonly signerWorkflow: () => Workflow | undefined;
+  /** The workflow whose child a signer is. */
+  readonly processWorkflow: () => Workflow;
   readonly mailer: Mailer;
   readonly links: TaskLinks;
   readonly publicUrl: () => string | undefined;
@@ -107,10 +107,9 @@ export const createSignerMails = ({
   );
   const tellSigner = async (given: unknown, { signer: id, code }: Undelivered): Promise<void> => {
     const { effect } = given as { readonly effect: { readonly id: string } };
-    const workflow = signerWorkflow();
     const event = { type: 'UNDELIVERED', code };
     // One that has ended need not know.
-    const sent = workflow && (await engine.send(workflow, id, `mail/${effect.id}`, event));
+    const sent = await engine.send(processWorkflow(), id, `mail/${effect.id}`, event);
     if (sent === 'busy') throw new BusyError();
   };
   const workflow = defineWorkflow({
@@ -130,7 +129,7 @@ export const createSignerMails = ({
     /**
      * Orders the mail of a notice. Does nothing for a signer without an address.
      *
-     * @param signer The signer's instance. Its id begins with the tenant.
+     * @param signer The signer's address. It begins with the tenant.
      * @param effectId Of the notice: ordered again under it, the mail is sent once.
      */
     order: async (

@@ -2,13 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import type { ProcessContext } from '../../machines/process-progress.ts';
+import { endedSigner, type ProcessContext } from '../../machines/process-progress.ts';
 import { publishProcess } from '../../machines/process-report.ts';
 import { maxAsks, promptSeconds } from '../../machines/signer.machine.ts';
 import type { SignerContext, SignerOrder } from '../../machines/signer-contract.ts';
 import type { Workflow } from '../engine/define.ts';
 import type { Engine, Instance } from '../engine/engine.ts';
-import { parentOf } from '../engine/interpret.ts';
+import { type ChildActor, childAt, namesIn, readAddress } from '../engine/record.ts';
 import { type LoginLanguage, loginLanguages } from '../registry/oauth-client.ts';
 import type { Link } from './links.ts';
 
@@ -47,9 +47,11 @@ export type Done = 'done' | 'busy';
 
 export const maxReasonLength = 500;
 
-/** An instance of the signer's chart, in its current state. */
+/** A signer of a process, in its current state. */
 export interface Signer {
-  readonly instance: Instance;
+  readonly process: Instance;
+  /** The state value of its chart; undefined when it has ended. */
+  readonly value: unknown;
   readonly context: SignerContext;
 }
 
@@ -58,10 +60,19 @@ export const findSigner = async (
   engine: Pick<Engine, 'find'>,
   { instance: id, version }: Link,
 ): Promise<Signer | undefined> => {
-  const instance = await engine.find(id);
-  const context = instance?.record?.context as SignerContext | undefined;
-  if (instance === undefined || context?.linkVersion !== version) return undefined;
-  return { instance, context };
+  const address = readAddress(id);
+  const process = await engine.find(address.id);
+  const { record } = process ?? {};
+  if (process === undefined || record === undefined) return undefined;
+  const child = childAt(record, address.path) as ChildActor | undefined;
+  const [name = ''] = namesIn(address.path);
+  const live = child?.chart?.status === 'active' ? child.chart : undefined;
+  const context =
+    live === undefined
+      ? endedSigner(record.context as ProcessContext, name)
+      : (live.context as SignerContext);
+  if (context?.linkVersion !== version) return undefined;
+  return { process, value: live?.value, context };
 };
 
 /** A turn takes milliseconds, where a worker runs. */
@@ -75,11 +86,11 @@ const problems: ReadonlyMap<number, AskProblem> = new Map([
   [406, 'busy'],
 ]);
 
-export const stateOf = ({ instance, context }: Signer, now: number): TaskState => {
+export const stateOf = ({ process, value, context }: Signer, now: number): TaskState => {
   const { end, since, asks, limitedUntil = 0 } = context;
   if (end !== undefined) return { kind: 'ended', how: end.kind, at: end.at };
-  const { data } = openSchema.safeParse(instance.record?.value);
-  const isOpen = instance.ended === 'no' && instance.record?.status === 'active';
+  const { data } = openSchema.safeParse(value);
+  const isOpen = process.ended === 'no' && process.record?.status === 'active';
   // The process was cancelled as a whole.
   if (!isOpen) return { kind: 'ended', how: 'withdrawn', at: since };
   const last = asks.at(-1);
@@ -96,21 +107,19 @@ export const languageOf = (language: string | undefined) =>
 
 export const createTasks = ({
   engine,
-  signer,
+  workflow,
   applicationName,
   now,
 }: {
   readonly engine: Pick<Engine, 'find' | 'send'>;
-  /** The workflow of one signer: a child of the process. */
-  readonly signer: Workflow;
+  /** The workflow whose child a signer is. */
+  readonly workflow: Workflow;
   /** How people know an application. */
   readonly applicationName: (apId: string) => string;
   readonly now: () => number;
 }) => {
-  const findSigned = async (id: string): Promise<Task['signed']> => {
-    const parent = parentOf(id);
-    const found = parent && (await engine.find(parent.id));
-    const context = found?.record?.context as ProcessContext | undefined;
+  const signedIn = ({ record }: Instance): Task['signed'] => {
+    const context = record?.context as ProcessContext | undefined;
     if (context === undefined) return [];
     return publishProcess(context)
       .steps.flatMap(({ signers }) => signers)
@@ -130,7 +139,7 @@ export const createTasks = ({
   ): Promise<Done> => {
     const before = await findSigner(engine, link);
     if (before === undefined || !maySend(stateOf(before, now()))) return 'done';
-    const sent = await engine.send(signer, link.instance, randomUUID(), order, { judged: true });
+    const sent = await engine.send(workflow, link.instance, randomUUID(), order, { judged: true });
     if (sent !== 'taken') return sent === 'busy' ? 'busy' : 'done';
     const until = performance.now() + maxTurnMs;
     for (let pauseMs = 5; performance.now() < until; pauseMs = Math.min(pauseMs * 1.5, 100)) {
@@ -152,7 +161,7 @@ export const createTasks = ({
       return {
         ...{ application: applicationName(apId), title: process.title, step, name, msisdn, text, state },
         language: languageOf(language),
-        signed: state.kind === 'ended' ? [] : await findSigned(link.instance),
+        signed: state.kind === 'ended' ? [] : signedIn(found.process),
       };
     },
     /** Whether the phone shows the prompt. Costs one read. */

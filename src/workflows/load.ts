@@ -5,6 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { activitiesOf } from '../engine/chart.ts';
 import { activityOf, type Workflow } from '../engine/define.ts';
 import { toError } from '../redis/to-error.ts';
 import { mailWorkflowName } from './contract.ts';
@@ -13,14 +14,8 @@ import { processName } from './stock-process.ts';
 
 const provided = new Set(Object.values(service).map((logic) => activityOf(logic)?.provided));
 
-/** Of the service itself: the process, the chart of its signers, and mails. */
-const ownNames: readonly string[] = [processName, `${processName}-signer`, mailWorkflowName];
-
-/** With the charts that it starts. */
-const familyOf = (workflow: Workflow): readonly Workflow[] => [
-  workflow,
-  ...Object.values(workflow.children).flatMap(familyOf),
-];
+/** Of the service itself. */
+const ownNames: readonly string[] = [processName, mailWorkflowName];
 
 const isWorkflow = (value: unknown): value is Workflow => {
   const { chart, parseInput, parseEvent } = Object(value) as Partial<Workflow>;
@@ -31,15 +26,13 @@ const isWorkflow = (value: unknown): value is Workflow => {
 
 const problemIn = (found: readonly Workflow[], known: readonly Workflow[]): string | undefined => {
   if (found.length === 0) return 'the file exports no workflow (defineWorkflow of paraph/workflow)';
-  const family = found.flatMap(familyOf);
-  const others = known.flatMap(familyOf);
-  for (const [index, { chart }] of family.entries()) {
+  for (const [index, { chart }] of found.entries()) {
     const { name, version } = chart;
     if (ownNames.includes(name)) return `${name}: the service has a workflow of this name`;
-    const before = [...others, ...family.slice(0, index)];
+    const before = [...known, ...found.slice(0, index)];
     if (before.some((other) => other.chart.name === name && other.chart.version === version))
       return `${name}: there are two of version ${version}`;
-    for (const [src, logic] of chart.activities) {
+    for (const { name: src, logic } of activitiesOf(chart)) {
       const wanted = activityOf(logic)?.provided;
       if (wanted !== undefined && !provided.has(wanted))
         return `${name}: the actor ${src} is ${wanted}, which this release does not provide`;

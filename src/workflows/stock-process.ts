@@ -35,8 +35,8 @@ export const processActivities = { sign: 'process.sign', attest: 'process.attest
  */
 export interface EffectOf {
   readonly id: string;
-  /** The instance: a process, or one of its signers. */
-  readonly instance: string;
+  /** Of a process, or of one of its signers. */
+  readonly address: string;
 }
 
 export interface ProcessEffects {
@@ -55,12 +55,12 @@ export interface ProcessData {
 /** As the engine calls an effect (turn.ts). */
 interface Given {
   readonly instance: { readonly id: string; readonly createdAt: number };
-  readonly effect: { readonly id: string };
+  readonly effect: { readonly id: string; readonly address: string };
 }
 
 const effectOf = (given: unknown): EffectOf => {
   const { instance, effect } = given as Given;
-  return { id: `${effect.id}/${instance.createdAt}`, instance: instance.id };
+  return { id: `${effect.id}/${instance.createdAt}`, address: effect.address };
 };
 
 const usable = (input: unknown, now: number): ProcessDefinition => {

@@ -249,7 +249,7 @@ export const createWorkflows = (options: {
     /** Of a process: who may still sign. */
     openSigners: async (apId: string, id: string): Promise<readonly OpenSigner[]> => {
       const instance = await findOwn(apId, processName, id);
-      return instance?.ended === 'no' ? readOpenSigners(engine, instance) : [];
+      return instance?.ended === 'no' ? readOpenSigners(instance) : [];
     },
 
     /**

@@ -5,6 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { assign, setup } from 'xstate';
 import { activity, defineWorkflow, type GateTurn, later, type Workflow } from '../../src/engine/define.ts';
 import { compileProgram } from '../support/program.ts';
+import { activitiesIn } from '../../src/engine/record.ts';
 import { testRedis } from '../support/redis.ts';
 import { slowIn } from './hold-worker.ts';
 import { createGate, createStage } from './stage.ts';
@@ -358,7 +359,7 @@ describe('an answer that comes later', () => {
     await stage.work([workflow]);
     await stage.engine.start(workflow, 'I-1');
     const token = await given.opened;
-    await stage.until('I-1', ({ record }) => record?.children?.q?.waits === true);
+    await stage.until('I-1', ({ record }) => activitiesIn(record).some(([, { waits }]) => waits === true));
     await expect.poll(() => stage.queue.getDelayedCount()).toBe(1);
     return { ...stage, token, workflow };
   };
@@ -415,7 +416,7 @@ describe('an activity that fails', () => {
     );
     const worker = await work([workflow]);
     await engine.start(workflow, 'I-1');
-    await until('I-1', ({ record }) => record?.children?.q?.failures === 1);
+    await until('I-1', ({ record }) => activitiesIn(record).some(([, { failures }]) => failures === 1));
     await worker.close();
     await work([workflow]);
     expect(await ended('I-1')).toMatchObject({ ended: 'failed', failedReason: 'try 3' });

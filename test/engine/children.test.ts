@@ -1,10 +1,11 @@
-/** Instances that other instances start, tell and stop. */
+/** Child charts on Redis: they lie in the record of their instance. What they compute: trees.test.ts. */
 import { describe, expect, it } from 'vitest';
-import { assign, forwardTo, sendParent, sendTo, setup, spawnChild, stopChild } from 'xstate';
-import { activity, defineWorkflow } from '../../src/engine/define.ts';
-import { createTurns } from '../../workers/fairness.ts';
+import { assign, forwardTo, sendParent, sendTo, setup } from 'xstate';
+import { z } from 'zod';
+import { activity, defineWorkflow, later } from '../../src/engine/define.ts';
+import { activitiesIn, type ChildActor, childAt } from '../../src/engine/record.ts';
 import { testRedis } from '../support/redis.ts';
-import { createGate, createStage } from './stage.ts';
+import { createStage } from './stage.ts';
 
 const begin = createStage(testRedis());
 const event = (type: string, more: object = {}) => ({ type, ...more }) as { type: string };
@@ -25,237 +26,219 @@ const listener = setup({
   output: ({ context }) => context.heard,
 });
 
-describe('a child', () => {
-  it('and its parent that tell each other something at the same time do not wait for each other', async () => {
-    const child = setup({ types: { context: {} as { n: number } } }).createMachine({
-      context: { n: 0 },
-      entry: [sendParent({ type: 'HELLO' }), sendParent({ type: 'HELLO' })],
-      initial: 'open',
-      states: { open: { on: { PING: 'pinged' } }, pinged: { on: { PING: 'done' } }, done: { type: 'final' } },
-    });
-    const parent = setup({
-      types: { context: {} as { hellos: number } },
-      actors: { child },
-      actions: { count: assign({ hellos: ({ context }) => context.hellos + 1 }) },
-    }).createMachine({
-      context: { hellos: 0 },
-      invoke: { id: 'c', src: 'child', onDone: '.done' },
-      entry: [sendTo('c', { type: 'PING' }), sendTo('c', { type: 'PING' })],
-      on: { HELLO: { actions: 'count' } },
-      initial: 'open',
-      states: { open: {}, done: { type: 'final' } },
-      output: ({ context }) => context.hellos,
-    });
-    const { engine, work, ended, troubles } = begin();
-    const greeting = defineWorkflow({ name: 'greeting', version: 1, chart: parent });
-    await work([greeting], { concurrency: 50 });
-    const ids = Array.from({ length: 20 }, (_, index) => `I-${index}`);
-    const began = performance.now();
-    await Promise.all(ids.map((id) => engine.start(greeting, id)));
-    for (const id of ids)
-      expect(await ended(id)).toMatchObject({ ended: 'completed', record: { output: 2 } });
-    expect(performance.now() - began).toBeLessThan(9000);
+const listening = setup({
+  types: { context: {} as { heard: unknown } },
+  actors: { listener },
+}).createMachine({
+  context: { heard: undefined },
+  initial: 'a',
+  states: {
+    a: {
+      invoke: {
+        id: 'l/\n\t ö.1',
+        src: 'listener',
+        onDone: { target: 'done', actions: assign({ heard: ({ event }) => event.output }) },
+      },
+      entry: sendTo('l/\n\t ö.1', { type: 'SAY', n: 1 } as never),
+      on: { SAY: { actions: forwardTo('l/\n\t ö.1') } },
+    },
+    done: { type: 'final' },
+  },
+  output: (({ context }: { context: { heard: unknown } }) => context.heard) as never,
+});
+const address = `I-1/${encodeURIComponent('l/\n\t ö.1')}`;
+
+describe('a child chart', () => {
+  it('costs no job: the whole tree is one, and ends as one', async () => {
+    const workflow = defineWorkflow({ name: 'telling', version: 1, chart: listening });
+    const { engine, queue, work, ended, troubles } = begin();
+    await work([workflow]);
+    await engine.start(workflow, 'I-1');
+    await engine.send(workflow, 'I-1', 'k', event('SAY', { n: 2 }));
+    await engine.send(workflow, address, 'end', event('END'));
+    expect((await ended('I-1')).record?.output).toEqual([1, 2]);
+    expect(await queue.getJobCounts()).toMatchObject({ completed: 1, failed: 0, delayed: 0 });
     expect(troubles).toEqual([]);
   });
 
-  it('does not keep its parent waiting for the turn that it has itself', async () => {
-    const child = setup({}).createMachine({
-      initial: 'open',
-      states: { open: { on: { GO: 'done' } }, done: { type: 'final' } },
-    });
-    const names = Array.from({ length: 8 }, (_, index) => `c${index}`);
-    const chart = setup({ actors: { child } }).createMachine({
-      type: 'parallel',
-      on: { NUDGE: {} },
-      states: Object.fromEntries(
-        names.map((id) => [
-          id,
-          {
-            initial: 'open',
-            states: {
-              open: { invoke: { id, src: 'child' as const, onDone: 'done' } },
-              done: { type: 'final' },
-            },
-          },
-        ]),
-      ),
-    });
-    const { engine, queue, work, until, ended, troubles } = begin();
-    const family = defineWorkflow({ name: 'family', version: 1, chart });
-    // One application has all eight turns that it may have while another one has jobs, too.
-    const turns = createTurns();
-    const otherEnds = createGate();
-    const parentWaits = createGate();
-    const other = turns.run('other', () => otherEnds.opened);
-    let begun = 0;
-    let isOpen = false;
-    await work([family], {
-      around: async (job, run) => {
-        const turn = turns.run('crowd', async () => {
-          if (isOpen && job.id !== 'I-1') {
-            begun += 1;
-            await parentWaits.opened;
-          }
-          return run();
-        });
-        if (isOpen && job.id === 'I-1') parentWaits.open();
-        return turn;
-      },
-    });
-    await engine.start(family, 'I-1');
-    const children = names.map((name) => `I-1.${name}.`);
-    const { record } = await until('I-1', ({ record }) => Object.keys(record?.children ?? {}).length === 8);
-    const ids = children.map((id, index) => `${id}${record?.children?.[names[index] ?? '']?.run}`);
-    for (const id of ids) await until(id, ({ record: stored }) => stored !== undefined);
-    await expect.poll(() => queue.getDelayedCount()).toBe(9);
-    isOpen = true;
-    for (const id of ids) await engine.send(family, id, 'go', event('GO'));
-    await expect.poll(() => begun).toBe(8);
-    await engine.send(family, 'I-1', 'nudge', event('NUDGE'));
-    const began = performance.now();
-    expect(await ended('I-1')).toMatchObject({ ended: 'completed' });
-    expect(performance.now() - began).toBeLessThan(5000);
-    expect(troubles).toEqual([]);
-    otherEnds.open();
-    await other;
-  });
-
-  it('is stopped when its state is left, and its own children with it', async () => {
-    const inner = setup({ actors: { listener } }).createMachine({ invoke: { id: 'l', src: 'listener' } });
-    const chart = setup({ actors: { inner } }).createMachine({
-      initial: 'a',
-      states: { a: { invoke: { id: 'i', src: 'inner' }, on: { LEAVE: 'b' } }, b: {} },
-    });
-    const { engine, work, until, ended } = begin();
-    const leaving = defineWorkflow({ name: 'leaving', version: 1, chart });
-    await work([leaving]);
-    await engine.start(leaving, 'I-1');
-    await until('I-1.i.1', ({ record }) => record !== undefined);
-    const nested = 'I-1.i.1.l.1';
-    await until(nested, ({ record }) => record !== undefined);
-    await engine.send(leaving, 'I-1', 'k', event('LEAVE'));
-    expect(await ended('I-1.i.1')).toMatchObject({ ended: 'completed', record: { status: 'stopped' } });
-    expect(await ended(nested)).toMatchObject({ ended: 'completed', record: { status: 'stopped' } });
-    expect((await until('I-1', ({ record }) => record?.value === 'b')).ended).toBe('no');
-  });
-
-  it('hears what it is sent and what is forwarded to it, once and in order', async () => {
-    const chart = setup({
-      types: { context: {} as { heard: unknown } },
-      actors: { listener },
-    }).createMachine({
-      context: { heard: undefined },
-      initial: 'a',
-      states: {
-        a: {
-          invoke: {
-            id: 'l/\n\t ö.1',
-            systemId: 'ear',
-            src: 'listener',
-            onDone: { target: 'done', actions: assign({ heard: ({ event }) => event.output }) },
-          },
-          entry: [
-            sendTo('l/\n\t ö.1', { type: 'SAY', n: 1 } as never),
-            sendTo(({ system }) => system.get('ear'), { type: 'SAY', n: 2 } as never),
-          ],
-          on: {
-            SAY: { actions: forwardTo('l/\n\t ö.1') },
-            END: { actions: sendTo('l/\n\t ö.1', { type: 'END' } as never) },
-          },
-        },
-        done: { type: 'final' },
-      },
-      output: (({ context }: { context: { heard: unknown } }) => context.heard) as never,
-    });
+  it('gets events from outside by its path, once and in order with those of its parent', async () => {
+    const workflow = defineWorkflow({ name: 'telling', version: 1, chart: listening });
     const { engine, work, ended } = begin();
-    const telling = defineWorkflow({ name: 'telling', version: 1, chart });
-    await work([telling]);
-    await work([telling]);
-    await engine.start(telling, 'I-1');
-    for (let n = 3; n < 30; n += 1)
-      expect(await engine.send(telling, 'I-1', `k${n}`, event('SAY', { n }))).toBe('taken');
-    await engine.send(telling, 'I-1', 'end', event('END'));
+    await work([workflow]);
+    await work([workflow]);
+    await engine.start(workflow, 'I-1');
+    await expect.poll(async () => engine.send(workflow, address, 'first', event('SAY', { n: 2 }))).toBe('taken');
+    for (let n = 3; n < 30; n += 1) {
+      const to = n % 2 === 0 ? address : 'I-1';
+      for (const _ of [1, 2]) expect(await engine.send(workflow, to, `k${n}`, event('SAY', { n }))).toBe('taken');
+    }
+    await engine.send(workflow, address, 'end', event('END'));
     expect((await ended('I-1')).record?.output).toEqual(Array.from({ length: 29 }, (_, n) => n + 1));
+    expect(await engine.send(workflow, address, 'late', event('SAY', { n: 0 }))).toBe('finished');
   });
 
-  it('that was spawned runs until it is stopped, and one that is entered again is another one', async () => {
-    const chart = setup({
-      types: { context: {} as { ended: number } },
-      actors: { listener },
-      actions: { count: assign({ ended: ({ context }) => context.ended + 1 }) },
-    }).createMachine({
-      context: { ended: 0 },
-      entry: spawnChild('listener', { id: 's' }),
-      on: {
-        STOP: { actions: stopChild('s') },
-        'xstate.done.actor.s': { actions: 'count' },
+  it('refuses what it does not take, and what no child is there to take', async () => {
+    const schema = z.object({ type: z.literal('SAY'), n: z.number() });
+    const workflow = defineWorkflow({
+      ...{ name: 'telling', version: 1, chart: listening },
+      childEvents: { listener: schema },
+    });
+    const { engine, work, until } = begin();
+    await work([workflow]);
+    expect(await engine.send(workflow, address, 'k0', event('SAY', { n: 1 }))).toBe('unknown');
+    await engine.start(workflow, 'I-1');
+    await until('I-1', ({ record }) => record !== undefined);
+    for (const wrong of ['I-1/nobody', `${address}/nobody`, 'I-1/%'])
+      expect(await engine.send(workflow, wrong, 'k1', event('SAY', { n: 1 }))).toBe('refused');
+    await expect(engine.send(workflow, address, 'k2', event('END'))).rejects.toThrow(z.ZodError);
+  });
+
+  it('has activities that fail, are tried again, and answer later by their token', async () => {
+    let tries = 0;
+    const tokens: string[] = [];
+    const worker = setup({
+      types: { context: {} as { got: unknown[] } },
+      actors: {
+        flaky: activity(
+          async () => {
+            tries += 1;
+            if (tries < 3) throw new Error('not yet');
+            return 'at last';
+          },
+          { attempts: 3, backoffMs: 20 },
+        ),
+        slow: activity(async ({ token }) => {
+          tokens.push(token);
+          return later;
+        }),
       },
-      initial: 'a',
+    }).createMachine({
+      context: { got: [] },
+      initial: 'trying',
       states: {
-        a: {
-          invoke: { id: 'l', src: 'listener', onDone: 'done' },
-          on: { AGAIN: { target: 'a', reenter: true } },
+        trying: {
+          invoke: {
+            src: 'flaky',
+            onDone: { target: 'waiting', actions: assign({ got: ({ context, event }) => [...context.got, event.output] }) },
+          },
+        },
+        waiting: {
+          invoke: {
+            id: 'the slow one',
+            src: 'slow',
+            onDone: { target: 'done', actions: assign({ got: ({ context, event }) => [...context.got, event.output] }) },
+          },
         },
         done: { type: 'final' },
       },
-      output: ({ context }) => context.ended,
+      output: ({ context }) => context.got,
     });
+    const chart = setup({
+      types: { context: {} as { result: unknown } },
+      actors: { worker },
+    }).createMachine({
+      context: { result: undefined },
+      initial: 'a',
+      states: {
+        a: {
+          invoke: { id: 'w', src: 'worker', onDone: { target: 'b', actions: assign({ result: ({ event }) => event.output }) } },
+        },
+        b: { type: 'final' },
+      },
+      output: (({ context }: { context: { result: unknown } }) => context.result) as never,
+    });
+    const workflow = defineWorkflow({ name: 'delegating', version: 1, chart });
     const { engine, work, until, ended } = begin();
-    const spawning = defineWorkflow({ name: 'spawning', version: 1, chart });
-    await work([spawning]);
-    await engine.start(spawning, 'I-1');
-    const runs = async () => (await until('I-1', ({ record }) => record !== undefined)).record?.children;
-    const first = await runs();
-    const nameOf = (child: string, run = 0) => `I-1.${child}.${run}`;
-    await until(nameOf('s', first?.s?.run), ({ record }) => record !== undefined);
-    await until(nameOf('l', first?.l?.run), ({ record }) => record !== undefined);
-    await engine.send(spawning, 'I-1', 'k1', event('AGAIN'));
-    expect(await ended(nameOf('l', first?.l?.run))).toMatchObject({ record: { status: 'stopped' } });
-    const second = await runs();
-    expect(second?.s).toEqual(first?.s);
-    expect(second?.l?.run).not.toBe(first?.l?.run);
-    await engine.send(spawning, 'I-1', 'k2', event('STOP'));
-    expect(await ended(nameOf('s', first?.s?.run))).toMatchObject({ record: { status: 'stopped' } });
-    // Of the run before nothing counts any more.
-    const { listener: listening } = spawning.children;
-    if (listening === undefined) throw new Error('no workflow of the child');
-    await engine.send(listening, nameOf('l', second?.l?.run), 'k', event('END'));
-    expect(await ended('I-1')).toMatchObject({ record: { output: 0 } });
+    const first = await work([workflow]);
+    await engine.start(workflow, 'I-1');
+    const { record } = await until('I-1', ({ record }) =>
+      activitiesIn(record).some(([path, { waits }]) => path === 'w/the%20slow%20one' && waits === true),
+    );
+    expect(childAt(record, 'w')).toMatchObject({ src: 'worker', chart: { value: 'waiting' } });
+    // Another process has it from the record.
+    await first.close();
+    await work([workflow]);
+    expect(await engine.answer(tokens[0] ?? '', { output: 'the answer' })).toBe('taken');
+    expect((await ended('I-1')).record?.output).toEqual(['at last', 'the answer']);
   });
 
-  it('ends also when its parent has ended before', async () => {
-    const slow = setup({ actors: { wait: activity(async () => 'over') } }).createMachine({
-      initial: 'idle',
+  it('has its activities aborted and taken back when its state is left, however deep', async () => {
+    const aborted: string[] = [];
+    const withdrawn: unknown[] = [];
+    const leaf = setup({
+      actors: {
+        hang: activity(
+          ({ signal }) =>
+            new Promise((_, reject) => {
+              signal.addEventListener('abort', () => {
+                aborted.push('leaf');
+                reject(new Error('aborted'));
+              });
+            }),
+          { withdraw: async ({ input }) => void withdrawn.push(input) },
+        ),
+      },
+    }).createMachine({ invoke: { src: 'hang', input: { of: 'the leaf' } } });
+    const branch = setup({ actors: { leaf } }).createMachine({ invoke: { id: 'leaf', src: 'leaf' } });
+    const chart = setup({ actors: { branch } }).createMachine({
+      initial: 'a',
       states: {
-        idle: { on: { GO: 'working' } },
-        working: { invoke: { src: 'wait', onDone: 'done' } },
-        done: { type: 'final' },
+        a: { invoke: { id: 'branch', src: 'branch' }, on: { LEAVE: 'b' }, after: { 3_600_000: 'late' } },
+        b: {},
+        late: {},
       },
     });
-    const chart = setup({ actors: { slow } }).createMachine({
-      invoke: { id: 's', src: 'slow' },
-      initial: 'a',
-      states: { a: { on: { END: 'done' } }, done: { type: 'final' } },
-    });
-    const { engine, queue, work, until, ended } = begin();
-    const parent = defineWorkflow({ name: 'parent', version: 1, chart });
-    await work([parent]);
-    await engine.start(parent, 'I-1');
-    await until('I-1.s.1', ({ record }) => record !== undefined);
-    // The parent is gone altogether when its child ends.
-    await expect.poll(() => queue.getDelayedCount()).toBe(2);
-    await queue.remove('I-1');
-    const { slow: child } = parent.children;
-    if (child === undefined) throw new Error('no workflow of the child');
-    await engine.send(child, 'I-1.s.1', 'k', event('GO'));
-    expect(await ended('I-1.s.1')).toMatchObject({ ended: 'completed', record: { status: 'done' } });
+    const workflow = defineWorkflow({ name: 'leaving', version: 1, chart });
+    const { engine, work, until } = begin();
+    await work([workflow]);
+    await engine.start(workflow, 'I-1');
+    await until('I-1', ({ record }) => activitiesIn(record).some(([, { held }]) => held === true));
+    await engine.send(workflow, 'I-1', 'k', event('LEAVE'));
+    const { record } = await until('I-1', ({ record }) => record?.value === 'b' && record.effects === undefined);
+    expect(record).not.toHaveProperty('children');
+    expect(record).not.toHaveProperty('timers');
+    await expect.poll(() => aborted).toEqual(['leaf']);
+    expect(withdrawn).toEqual([{ of: 'the leaf' }]);
   });
 
-  it('that fails tells its parent, which has the reason', async () => {
+  it('has effects of its own, which name it and keep their ids', async () => {
+    const done: unknown[] = [];
+    const child = setup({
+      actions: {
+        note: (given, params: string) => {
+          const { effect } = given as unknown as { effect: { id: string; address: string } };
+          done.push([effect.id, effect.address, params]);
+        },
+      },
+    }).createMachine({
+      entry: [{ type: 'note', params: 'begun' }, sendParent({ type: 'HELLO' })],
+      on: { GO: { actions: { type: 'note', params: 'gone' } } },
+    });
+    const chart = setup({ actors: { child } }).createMachine({
+      invoke: { id: 'c', src: 'child' },
+      initial: 'a',
+      states: { a: { on: { HELLO: 'b' } }, b: { on: { END: 'c' } }, c: { type: 'final' } },
+    });
+    const workflow = defineWorkflow({ name: 'noting', version: 1, chart });
+    const { engine, work, until, ended } = begin();
+    await work([workflow]);
+    await engine.start(workflow, 'I-1');
+    await until('I-1', ({ record }) => record?.value === 'b');
+    await engine.send(workflow, 'I-1/c', 'k', event('GO'));
+    await engine.send(workflow, 'I-1', 'end', event('END'));
+    await ended('I-1');
+    expect(done).toEqual([
+      [expect.stringMatching(/^I-1\/\d+$/), 'I-1/c', 'begun'],
+      [expect.stringMatching(/^I-1\/\d+$/), 'I-1/c', 'gone'],
+    ]);
+    expect(new Set(done.map((each) => (each as string[])[0])).size).toBe(2);
+  });
+
+  it('that fails tells its parent, which has the error with all that it says', async () => {
     const failing = setup({
       actors: {
         fail: activity(async () => {
-          throw new Error('no paper');
+          throw Object.assign(new TypeError('no paper', { cause: { tray: 2 } }), { code: 'E_PAPER', status: 503 });
         }),
       },
     }).createMachine({ invoke: { src: 'fail' } });
@@ -266,7 +249,16 @@ describe('a child', () => {
         a: {
           invoke: {
             src: 'failing',
-            onError: { target: 'done', actions: assign({ why: ({ event }) => event.error }) },
+            onError: {
+              target: 'done',
+              guard: ({ event }) => (event.error as { code?: string }).code === 'E_PAPER',
+              actions: assign({
+                why: ({ event }) => {
+                  const { name, message, code, status, cause } = event.error as Error & { code: string; status: number };
+                  return { name, message, code, status, cause, isError: event.error instanceof Error };
+                },
+              }),
+            },
           },
         },
         done: { type: 'final' },
@@ -277,6 +269,52 @@ describe('a child', () => {
     const printing = defineWorkflow({ name: 'printing', version: 1, chart });
     await work([printing]);
     await engine.start(printing, 'I-1');
-    expect(await ended('I-1')).toMatchObject({ record: { output: { message: 'no paper' } } });
+    expect((await ended('I-1')).record?.output).toEqual({
+      ...{ name: 'TypeError', message: 'no paper', code: 'E_PAPER', status: 503 },
+      ...{ cause: { tray: 2 }, isError: true },
+    });
   });
+
+  it('speaks to its parent and hears from it within one turn', async () => {
+    const child = setup({ types: { context: {} as { n: number } } }).createMachine({
+      context: { n: 0 },
+      on: {
+        PING: [
+          { guard: ({ context }) => context.n === 100, target: '.done' },
+          { actions: [assign({ n: ({ context }) => context.n + 1 }), sendParent({ type: 'PONG' })] },
+        ],
+      },
+      initial: 'open',
+      states: { open: {}, done: { type: 'final' } },
+    });
+    const chart = setup({ actors: { child } }).createMachine({
+      invoke: { id: 'c', src: 'child', onDone: '.done' },
+      entry: sendTo('c', { type: 'PING' }),
+      on: { PONG: { actions: sendTo('c', { type: 'PING' }) } },
+      initial: 'open',
+      states: { open: {}, done: { type: 'final' } },
+    });
+    const workflow = defineWorkflow({ name: 'greeting', version: 1, chart });
+    let turns = 0;
+    const { engine, work, ended } = begin();
+    await work([workflow], {
+      around: (_, run) => {
+        turns += 1;
+        return run();
+      },
+    });
+    await engine.start(workflow, 'I-1');
+    expect(await ended('I-1')).toMatchObject({ ended: 'completed' });
+    expect(turns).toBe(1);
+  });
+});
+
+it('the record of a child is what its parent stores of it', async () => {
+  const workflow = defineWorkflow({ name: 'telling', version: 1, chart: listening });
+  const { engine, work, until } = begin();
+  await work([workflow]);
+  await engine.start(workflow, 'I-1');
+  const { record } = await until('I-1', ({ record }) => record !== undefined);
+  const child = childAt(record, encodeURIComponent('l/\n\t ö.1')) as ChildActor | undefined;
+  expect(child?.chart).toEqual({ status: 'active', value: 'open', context: { heard: [1] } });
 });

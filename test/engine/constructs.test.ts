@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { assign, fromPromise, raise, sendParent, sendTo, setup } from 'xstate';
 import { z } from 'zod';
 import { activity, defineWorkflow, later } from '../../src/engine/define.ts';
+import { activitiesIn } from '../../src/engine/record.ts';
 import { testRedis } from '../support/redis.ts';
 import { createStage } from './stage.ts';
 
@@ -102,9 +103,7 @@ describe('an invoked activity', () => {
     const asking = defineWorkflow({ name: 'asking', version: 1, chart });
     await work([asking]);
     await engine.start(asking, 'I-1');
-    await until('I-1', ({ record }) =>
-      Object.values(record?.children ?? {}).some(({ waits }) => waits === true),
-    );
+    await until('I-1', ({ record }) => activitiesIn(record).some(([, { waits }]) => waits === true));
     await expect.poll(() => queue.getDelayedCount()).toBe(1);
     const [token = ''] = tokens;
     expect(await engine.answer(token, { output: 'yes' })).toBe('taken');

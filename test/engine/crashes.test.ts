@@ -11,6 +11,7 @@ import { createActor, waitFor } from 'xstate';
 import { defineWorkflow } from '../../src/engine/define.ts';
 import { createEngine, type Engine, spreadOver } from '../../src/engine/engine.ts';
 import { compileProgram } from '../support/program.ts';
+import { addressOf, type ChildActor, pathOf } from '../../src/engine/record.ts';
 import { testRedis } from '../support/redis.ts';
 import { chartsIn } from './charts.ts';
 
@@ -115,14 +116,10 @@ const drive = async (
   for (;;) {
     const parent = await engine.find(id);
     if (parent?.ended !== 'no') return;
-    for (const [child, { run }] of Object.entries(parent.record?.children ?? {})) {
-      const childId = `${id}.${child}.${run}`;
-      const approval = await engine.find(childId);
-      if (approval?.ended === 'no' && approval.record?.value === 'waiting') {
-        await engine.send(workflows.document.children.approval as never, childId, 'approve', {
-          type: 'APPROVE',
-        });
-      }
+    for (const [name, child] of Object.entries(parent.record?.children ?? {})) {
+      if ((child as ChildActor).chart?.value !== 'waiting') continue;
+      const address = addressOf(id, pathOf('', name));
+      await engine.send(workflows.document, address, `approve ${name}`, { type: 'APPROVE' });
     }
     await pause();
   }

@@ -376,7 +376,7 @@ describe('what cannot be made durable', () => {
     for (const [name, logic] of Object.entries(memory)) {
       const named = setup({ actors: { [name]: logic } as never });
       expect(refused(named.createMachine({})), name).toThrow(`c: the actor ${name} ${why}`);
-      const inline = setup({}).createMachine({ id: 'm', invoke: { id: 'i', src: logic as never } });
+      const inline = setup({}).createMachine({ id: 'm', invoke: { id: 'i', src: logic } as never });
       expect(refused(inline), name).toThrow(`c: the invoked i ${why}`);
       const spawned = setup({}).createMachine({ id: 'm', entry: spawnChild(logic as never) });
       expect(refused(spawned), name).toThrow(`c: what m.entry[0] spawns ${why}`);

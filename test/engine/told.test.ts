@@ -6,6 +6,7 @@ import { assign, setup } from 'xstate';
 import { activity, defineWorkflow, later, providedActivity } from '../../src/engine/define.ts';
 import type { InstanceEnd } from '../../src/engine/turn.ts';
 import { compileProgram } from '../support/program.ts';
+import { activitiesIn } from '../../src/engine/record.ts';
 import { testRedis } from '../support/redis.ts';
 import { createStage } from './stage.ts';
 import { toldChart } from './told-worker.ts';
@@ -181,7 +182,7 @@ describe('an activity that the worker provides', () => {
     const { engine, work, ended, until } = begin();
     await work([workflow], { activities: { 'test.ask': provided } });
     const waits = (id: string) =>
-      until(id, ({ record }) => Object.values(record?.children ?? {}).some((child) => child.waits === true));
+      until(id, ({ record }) => activitiesIn(record).some(([, { waits }]) => waits === true));
     for (const id of ['I-1', 'I-2']) {
       await engine.start(workflow, id);
       await waits(id);

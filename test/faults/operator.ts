@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { createEngine, type SendResult, spreadOver } from '../../src/engine/engine.ts';
+import { addressOf, pathOf } from '../../src/engine/record.ts';
 import { createProtocol } from '../../src/protocol/parse.ts';
 import { defaultProtocolRules } from '../../src/protocol/rules.ts';
 import { connectForBlocking, connectForCommands, disconnect } from '../../src/redis/connect.ts';
@@ -110,7 +111,7 @@ export const openOperator = (url: string): Operator => {
     Date.now,
   );
   const engine = createEngine(locate, Date.now);
-  const { signer: signerWorkflow } = createProcessWorkflow().children;
+  const workflow = createProcessWorkflow();
   let lastRead: ReadonlyMap<string, string> = new Map();
   const signaturesOf = (id: string) => {
     const shard = shardFor(shards, id);
@@ -161,11 +162,10 @@ export const openOperator = (url: string): Operator => {
       try {
         const root = instanceIdOf(processesId, processName, process);
         const children = Object.entries((await engine.find(root))?.record?.children ?? {});
-        const [name, child] =
-          children.find(([each, { ended }]) => !ended && each.startsWith(`${step}-${key}-`)) ?? [];
-        if (child === undefined || signerWorkflow === undefined) return 'unknown';
-        const id = `${root}.${name}.${child.run}`;
-        return await engine.send(signerWorkflow, id, randomUUID(), event, { judged: true });
+        const [name] = children.find(([each]) => each.startsWith(`${step}-${key}-`)) ?? [];
+        if (name === undefined) return 'unknown';
+        const address = addressOf(root, pathOf('', name));
+        return await engine.send(workflow, address, randomUUID(), event, { judged: true });
       } catch (error) {
         return { problem: problemOf(error) };
       }

@@ -1,19 +1,20 @@
 /**
- * A process and its signers in the hands of a test: computed as the engine does, with a clock of the test, in memory. Each instance is
- * stored and taken up again after each event.
+ * A process and its signers in the hands of a test: computed as the engine does, with a clock of the
+ * test, in memory. The instance is stored and taken up again after each event.
  */
 import type { AnyEventObject } from 'xstate';
 import { processMachine, processVersion } from '../../machines/process.machine.ts';
 import type { ProcessContext } from '../../machines/process-progress.ts';
 import type { SignAsk, SignerContext, SignResult } from '../../machines/signer-contract.ts';
 import { createChart } from '../../src/engine/chart.ts';
-import { begin, doneEvent, type Life, parentOf, resume } from '../../src/engine/interpret.ts';
-import type { Effect } from '../../src/engine/record.ts';
+import { begin, doneEvent, errorEvent, type OpenActivity, resume } from '../../src/engine/interpret.ts';
+import { addressOf, type ChildActor, isActivity, pathOf, readAddress } from '../../src/engine/record.ts';
 
 /** A run of an activity that has not ended. */
 interface Run<Input> {
+  /** Address of the chart that has it. */
   readonly id: string;
-  readonly child: string;
+  readonly path: string;
   readonly src: string;
   readonly input: Input;
 }
@@ -35,16 +36,10 @@ interface Done {
   readonly params: unknown;
 }
 
-const processChart = createChart({
+const chart = createChart({
   name: 'process',
   version: processVersion,
   machine: processMachine,
-  observed: [],
-});
-const signerChart = createChart({
-  name: 'process-signer',
-  version: processVersion,
-  machine: processChart.charts[0]?.[1] ?? processMachine,
   observed: [],
 });
 
@@ -52,134 +47,107 @@ export const rootId = 'p';
 
 export const createFamily = (input: unknown, at: number) => {
   let now = at;
-  const lives = new Map<string, Life>();
-  const ended = new Set<string>();
+  let life = begin(chart, rootId, input, now);
   const effects: Done[] = [];
   const started: string[] = [];
+  const runs = new Set<number>();
   const prompted: Prompted[] = [];
-  const known = new Set<string>();
-  /** Messages of the signers to a process that is busy. */
-  let waiting: AnyEventObject[] | undefined;
-  const chartOf = (id: string) => (id === rootId ? processChart : signerChart);
+  const contexts = new Map<string, SignerContext>();
 
-  const carryOut = (id: string, { kind, type = '', params, event, to = '' }: Effect): void => {
-    if (kind === 'action') effects.push({ at: now, id, type, params });
-    else if (kind === 'start') {
-      started.push(to);
-      lives.set(to, begin(signerChart, to, params, now));
-      settle(to);
-    } else if (kind === 'stop') ended.add(to);
-    else if (kind === 'reply') {
-      const { child, run } = params as { child: string; run: number };
-      const found = lives.get(to)?.child(child);
-      if (found?.run === run && !found.ended) tell(to, event ?? { type: '' });
-    } else if (to === rootId && waiting !== undefined) waiting.push({ type: '', ...event, at: now });
-    else tell(to, event ?? { type: '' });
-  };
-
-  /** Carries out what an instance wants, and stores it. */
-  const settle = (id: string): void => {
-    const life = lives.get(id);
-    if (life === undefined) throw new Error(`There is no ${id}`);
-    const wanted = life.effects();
-    life.clearEffects(wanted.length);
-    if (life.status() !== 'active' || life.rests() !== undefined) ended.add(id);
-    lives.set(id, resume(chartOf(id), id, JSON.parse(JSON.stringify(life.record()))));
-    for (const [child, { src, run, input: given }] of ended.has(id) ? [] : life.activities()) {
-      if (src !== 'sign' || known.has(`${id}/${child}/${run}`)) continue;
-      known.add(`${id}/${child}/${run}`);
-      const live = [...lives.keys()].filter((each) => each !== rootId && !ended.has(each));
-      prompted.push({ at: now, id, input: given as SignAsk, live });
-    }
-    for (const effect of wanted) carryOut(id, effect);
-  };
-
-  const tell = (id: string, event: AnyEventObject): boolean => {
-    const life = lives.get(id);
-    if (life === undefined || ended.has(id)) return false;
-    const isTaken = life.apply({ ...event, at: now }, now);
-    settle(id);
-    return isTaken;
-  };
-
-  const runs = (): readonly Run<unknown>[] =>
-    [...lives].flatMap(([id, life]) =>
-      ended.has(id) ? [] : life.activities().map(([child, { src, input }]) => ({ id, child, src, input })),
+  const runOf = ({ path, src, input: given }: OpenActivity): Run<unknown> => ({
+    ...{ id: addressOf(rootId, path.split('/').slice(0, -1).join('/')), path, src, input: given },
+  });
+  /** Signers that have not ended, by their addresses. */
+  const signers = (): ReadonlyMap<string, ChildActor> =>
+    new Map(
+      Object.entries(life.record().children ?? {}).flatMap(([name, child]) => {
+        const actor = child as ChildActor;
+        const isLive = !isActivity(child) && actor.chart?.status === 'active';
+        return isLive ? [[addressOf(rootId, pathOf('', name)), actor] as const] : [];
+      }),
     );
 
-  const rootLife = (): Life => {
-    const life = lives.get(rootId);
-    if (life === undefined) throw new Error('It has not begun');
-    return life;
+  /** Carries out what the instance wants, and stores it. */
+  const settle = (): void => {
+    for (const { path = '', type, params } of life.effects())
+      effects.push({ at: now, id: addressOf(rootId, path), type, params });
+    life.clearEffects(life.effects().length);
+    life = resume(chart, rootId, JSON.parse(JSON.stringify(life.record())));
+    for (const [id, { run, chart: of }] of signers()) {
+      contexts.set(id, of?.context as SignerContext);
+      if (runs.has(run)) continue;
+      runs.add(run);
+      started.push(id);
+    }
+    for (const each of life.activities()) {
+      if (each.src !== 'sign' || runs.has(each.run)) continue;
+      runs.add(each.run);
+      prompted.push({
+        at: now,
+        id: runOf(each).id,
+        input: each.input as SignAsk,
+        live: [...signers().keys()],
+      });
+    }
   };
 
-  lives.set(rootId, begin(processChart, rootId, input, now));
-  settle(rootId);
+  const isOver = (): boolean => life.status() !== 'active' || life.rests() !== undefined;
+  const tell = (id: string, event: AnyEventObject): boolean => {
+    if (isOver()) return false;
+    const isTaken = life.apply(event, now, readAddress(id).path);
+    settle();
+    return isTaken;
+  };
+  const end = (path: string, event: AnyEventObject): void => {
+    life.end(path, event, now);
+    settle();
+  };
+  const open = (src: string) => (isOver() ? [] : life.activities().filter((each) => each.src === src).map(runOf));
 
-  const family = {
+  settle();
+  return {
     now: () => now,
     effects,
-    /** Ids of the signers that were started, in order. */
+    /** Addresses of the signers that were started, in order. */
     started,
     prompted,
-    live: () => [...lives.keys()].filter((id) => id !== rootId && !ended.has(id)),
-    ended,
-    /** From now on the process takes no message of its signers; when it is free, all at once. */
-    beBusy: (): void => {
-      waiting ??= [];
-    },
-    beFree: (): void => {
-      const messages = waiting ?? [];
-      waiting = undefined;
-      if (ended.has(rootId) || messages.length === 0) return;
-      for (const message of messages) rootLife().apply(message, now);
-      settle(rootId);
-    },
+    live: () => (isOver() ? [] : [...signers().keys()]),
     get context() {
-      return rootLife().context() as ProcessContext;
+      return life.context() as ProcessContext;
     },
     get value() {
-      return rootLife().record().value;
+      return life.record().value;
     },
     get output() {
-      return rootLife().record().output;
+      return life.record().output;
     },
-    valueOf: (id: string) => lives.get(id)?.record().value,
-    contextOf: (id: string) => lives.get(id)?.context() as SignerContext,
-    isOver: () => ended.has(rootId),
-    /** The open child of this name. */
-    idOf: (child: string): string => {
-      const id = [...lives.keys()].findLast((each) => parentOf(each)?.child === child);
-      if (id === undefined) throw new Error(`There is no ${child}`);
-      return id;
-    },
+    /** As it was last. */
+    contextOf: (id: string) => contexts.get(id) as SignerContext,
+    isOver,
+    /** The address of the child of this name. */
+    idOf: (child: string): string => addressOf(rootId, pathOf('', child)),
     tell,
     /** Prompts on phones. */
-    prompts: () => runs().filter(({ src }) => src === 'sign') as readonly Run<SignAsk>[],
-    attests: () => runs().filter(({ src }) => src === 'attest'),
-    answer: ({ id, child }: Run<unknown>, output: unknown) => tell(id, doneEvent(child, output)),
-    throws: ({ id, child }: Run<unknown>) => tell(id, { type: `xstate.error.actor.${child}`, error: {} }),
-    nextTime: () =>
-      Math.min(...[...lives].filter(([id]) => !ended.has(id)).map(([, life]) => life.nextTime(now))),
+    prompts: () => open('sign') as readonly Run<SignAsk>[],
+    attests: () => open('attest'),
+    answer: ({ path }: Run<unknown>, output: unknown) => end(path, doneEvent(path, output)),
+    throws: ({ path }: Run<unknown>) => end(path, errorEvent(path, {})),
+    nextTime: () => (isOver() ? Number.POSITIVE_INFINITY : life.nextTime(now)),
     /** Time passes, and what becomes due happens. */
     pass: (ms: number): void => {
       const until = now + ms;
       for (;;) {
-        const next = Math.max(family.nextTime(), now);
+        const next = isOver() ? Number.POSITIVE_INFINITY : Math.max(life.nextTime(now), now);
         if (next > until) break;
         now = next;
-        for (const [id, life] of lives) {
-          const timer = ended.has(id) ? undefined : life.takeDue(now, Number.POSITIVE_INFINITY);
-          if (timer === undefined) continue;
-          life.fire(timer, now);
-          settle(id);
-          break;
-        }
+        const timer = life.takeDue(now, Number.POSITIVE_INFINITY);
+        if (timer === undefined) break;
+        life.fire(timer, now);
+        settle();
       }
       now = until;
     },
   };
-  return family;
 };
 export type Family = ReturnType<typeof createFamily>;
 

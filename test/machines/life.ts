@@ -1,7 +1,7 @@
 /** A chart in the hands of a test: computed as the engine does, without workers, clock or storage. */
 import type { AnyEventObject, AnyStateMachine } from 'xstate';
 import { createChart } from '../../src/engine/chart.ts';
-import { begin, doneEvent, type Life, resume } from '../../src/engine/interpret.ts';
+import { begin, doneEvent, errorEvent, type Life, resume } from '../../src/engine/interpret.ts';
 import type { InstanceRecord } from '../../src/engine/record.ts';
 
 export interface Lived<Context> {
@@ -35,13 +35,17 @@ export const liveThrough = <Context>(
   let life = begin(chart, 'id', input, now);
   const effects: { type: string; params: unknown }[] = [];
   const carryOut = (): void => {
-    for (const { type = '', params } of life.effects()) effects.push({ type, params });
+    for (const { type, params } of life.effects()) effects.push({ type, params });
     life.clearEffects(life.effects().length);
   };
   const tell = (event: AnyEventObject): boolean => {
-    const isTaken = life.apply({ ...event, at: now }, now);
+    const isTaken = life.apply(event, now);
     carryOut();
     return isTaken;
+  };
+  const end = (path: string, event: AnyEventObject): void => {
+    life.end(path, event, now);
+    carryOut();
   };
   return {
     get context() {
@@ -54,7 +58,7 @@ export const liveThrough = <Context>(
       return life.record();
     },
     get runs() {
-      return life.activities().map(([, { src }]) => src);
+      return life.activities().map(({ src }) => src);
     },
     effects,
     get rests() {
@@ -63,11 +67,11 @@ export const liveThrough = <Context>(
     tell,
     answer: (output) => {
       const [running] = life.activities();
-      if (running !== undefined) tell(doneEvent(running[0], output));
+      if (running !== undefined) end(running.path, doneEvent(running.path, output));
     },
     throws: () => {
       const [running] = life.activities();
-      if (running !== undefined) tell({ type: `xstate.error.actor.${running[0]}`, error: {} });
+      if (running !== undefined) end(running.path, errorEvent(running.path, {}));
     },
     pass: (ms) => {
       const until = now + ms;

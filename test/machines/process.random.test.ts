@@ -93,8 +93,6 @@ const happeningArbitrary = fc.record({
     'time',
     'time',
     'link',
-    'busy',
-    'free',
     'haste',
   ),
   which: fc.nat(20),
@@ -104,13 +102,11 @@ type Happening = typeof happeningArbitrary extends fc.Arbitrary<infer T> ? T : n
 
 const pick = <T>(all: readonly T[], which: number): T | undefined => all[which % Math.max(all.length, 1)];
 
-/** A prompt expires, and the person presses Sign before the process hears of either. */
+/** A prompt expires, and the person presses Sign at once. */
 const pressAtOnce = (family: Family, prompt: ReturnType<Family['prompts']>[number], pressed: Set<string>) => {
-  family.beBusy();
   family.answer(prompt, failed(208));
   pressed.add(`${prompt.id}@${family.now()}`);
   family.tell(prompt.id, { type: 'SIGN' });
-  family.beFree();
 };
 
 const happen = (
@@ -123,8 +119,6 @@ const happen = (
   const signer = pick(family.live(), which);
   const at = family.now();
   if (kind === 'time') family.pass(ms);
-  else if (kind === 'busy') family.beBusy();
-  else if (kind === 'free') family.beFree();
   else if (kind === 'cancel') {
     if (which === 0) notes.cancelled += Number(family.tell(rootId, { type: 'CANCEL', by: 'application' }));
   } else if (kind === 'again') {
@@ -144,7 +138,7 @@ const happen = (
   family.pass(0);
 };
 
-const indexOf = (id: string): number => Number(id.split('.')[1]?.split('-')[0]);
+const indexOf = (id: string): number => Number(id.split('/')[1]?.split('-')[0]);
 
 const checkEnd = (family: Family, plan: readonly PlanStep[], compensates: boolean) => {
   const { failure } = family.context;
@@ -185,7 +179,7 @@ const checkPrompts = (family: Family, plan: readonly PlanStep[], pressed: Readon
     ]);
   }
   // Nobody is asked twice for what they have signed: one person, one instance, unless it never began.
-  const people = family.started.map((id) => id.split('.')[1]);
+  const people = family.started.map((id) => id.split('/')[1]);
   expect(new Set(people).size).toBe(people.length);
 };
 
@@ -204,7 +198,6 @@ it('nobody is asked out of turn, everybody asked ends, and there is one outcome'
           if (family.attests().length > 0) break;
         }
         expect(notes.cancelled).toBeLessThanOrEqual(1);
-        family.beFree();
         // AGAIN, and prompts for which only a person would come, are over with the deadline.
         family.pass(40 * day);
         for (const each of family.attests()) family.answer(each, 'a.b.c');

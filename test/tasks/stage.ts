@@ -14,6 +14,8 @@ import type {
   SignResult,
 } from '../../machines/signer-contract.ts';
 import { activity, defineWorkflow, later } from '../../src/engine/define.ts';
+import type { Instance } from '../../src/engine/engine.ts';
+import { addressOf, type ChildActor, pathOf, readAddress } from '../../src/engine/record.ts';
 import { createRateLimiter } from '../../src/registry/rate-limiter.ts';
 import { createTaskLinks, type Link } from '../../src/tasks/links.ts';
 import { createSignerMails } from '../../src/tasks/signer-mail.ts';
@@ -60,7 +62,7 @@ export const startTaskStage = async (
   const applicationName = (id: string): string => (id === apId ? 'Example Insurance' : id);
   const mails = createSignerMails({
     engine,
-    signerWorkflow: () => process.children.signer,
+    processWorkflow: () => process,
     mailer: { send: () => Promise.reject(new Error('This test has no mail server')) },
     links,
     publicUrl: () => origin,
@@ -88,21 +90,19 @@ export const startTaskStage = async (
           },
           actions: {
             notify: (async (
-              given: { instance: { id: string }; effect: { id: string } },
+              given: { effect: { id: string; address: string } },
               notice: SignerNotice,
             ) => {
               notices.push(notice);
-              await mails.order(given.instance.id, given.effect.id, notice);
+              await mails.order(given.effect.address, given.effect.id, notice);
             }) as never,
           },
         }),
       },
     }),
   });
-  const signer = process.children.signer;
-  if (signer === undefined) throw new Error('The process has no signers');
   await work([process, mails.workflow]);
-  const tasks = createTasks({ engine, signer, applicationName, now: Date.now });
+  const tasks = createTasks({ engine, workflow: process, applicationName, now: Date.now });
   const { routes, endWaiting } = createTaskRoutes({
     tasks,
     links,
@@ -137,21 +137,24 @@ export const startTaskStage = async (
     return id;
   };
 
-  /** The instance of a person of the current step. */
+  /** Signers that have not ended, by their addresses. */
+  const signersIn = ({ id, record }: Instance): ReadonlyMap<string, SignerContext> =>
+    new Map(
+      Object.entries(record?.children ?? {}).map(([name, child]) => [
+        addressOf(id, pathOf('', name)),
+        (child as ChildActor).chart?.context as SignerContext,
+      ]),
+    );
+
+  /** The address of a person of the current step. */
   const signerOf = async (id: string, name: string): Promise<string> => {
-    const children = (await engine.find(id))?.record?.children ?? {};
-    for (const [child, { run }] of Object.entries(children)) {
-      const instance = `${id}.${child}.${run}`;
-      const context = (await engine.find(instance))?.record?.context as SignerContext | undefined;
-      if (context?.person.name === name) {
-        versions.set(instance, context.linkVersion);
-        await until(instance, ({ record }) => JSON.stringify(record?.value).includes('asking'));
-        return instance;
-      }
-    }
-    return new Promise((resolve) => setTimeout(resolve, 10)).then(() => signerOf(id, name));
+    const find = (instance: Instance) =>
+      [...signersIn(instance)].find(([, { person }]) => person.name === name) ?? [];
+    const [address = '', context] = find(await until(id, (instance) => find(instance).length > 0));
+    versions.set(address, context?.linkVersion ?? 0);
+    return address;
   };
-  /** By the instances that `signerOf` has found. */
+  /** By the addresses that `signerOf` has found. */
   const versions = new Map<string, number>();
   /** @param revoked How often the links of the signer were revoked. */
   const tokenOf = (instance: string, revoked = 0): string => links.tokenFor(linkOf(instance, revoked));
@@ -162,8 +165,8 @@ export const startTaskStage = async (
   const untilRevoked = (instance: string): Promise<unknown> => {
     const version = (versions.get(instance) ?? 0) + 1;
     return until(
-      instance,
-      ({ record }) => (record?.context as SignerContext | undefined)?.linkVersion === version,
+      readAddress(instance).id,
+      (process) => signersIn(process).get(instance)?.linkVersion === version,
     );
   };
 
@@ -187,7 +190,7 @@ export const startTaskStage = async (
   };
   /** Events that the instance has kept from outside. */
   const sentTo = async (instance: string): Promise<number> =>
-    (await client.hkeys(queue.toKey(instance))).filter((field) => field.startsWith('key:out/')).length;
+    (await client.hkeys(queue.toKey(readAddress(instance).id))).filter((field) => field.startsWith('key:out/')).length;
   /** The prompt that the phone of this number shows. */
   const promptOf = async (msisdn: string): Promise<{ answer(result: SignResult): Promise<void> }> => {
     for (;;) {
@@ -213,7 +216,7 @@ export const startTaskStage = async (
       sentTo,
       until,
       engine,
-      signer,
+      workflow: process,
       links,
       tasks,
     },

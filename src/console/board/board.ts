@@ -8,7 +8,7 @@ import { Hono } from 'hono';
 import type { Role } from '../../operators/operator.ts';
 import { workflowQueueName } from '../../transactions/contract.ts';
 import { bulkQueueName } from '../../transactions/shards.ts';
-import { isInstanceOf, mailWorkflowName, rootOf } from '../../workflows/contract.ts';
+import { isInstanceOf, mailWorkflowName } from '../../workflows/contract.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { queuePrefix } from './flow.ts';
 import { redactJob } from './shown-job.ts';
@@ -27,7 +27,7 @@ const pageOf = (queue: string, given: unknown): string => {
   if (queue === workflowQueueName)
     return isInstanceOf(id, mailWorkflowName)
       ? '/admin/workflows'
-      : `/admin/workflows/${encodeURIComponent(rootOf(id))}`;
+      : `/admin/workflows/${encodeURIComponent(id)}`;
   const [transaction = ''] = id.split('-', 1);
   if (transaction === 'process') return '/admin/workflows';
   return transaction === 'alert' ? '/admin' : `/admin/transactions/${encodeURIComponent(transaction)}`;

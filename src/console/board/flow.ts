@@ -1,11 +1,10 @@
 /**
- * Parents and children of a job, for the queue board: instances of workflows, their children, and
- * the transactions that they have asked for.
+ * Parents and children of a job, for the queue board: instances of workflows, and the transactions
+ * that they have asked for.
  *
  * BullMQ's own parents are not used, because a parent of BullMQ waits until its children have
- * ended, and an instance goes on meanwhile. What is shown is what is stored: the id of a child
- * names its parent, a record names the children that are open, and the job of a transaction has the
- * token of the activity that waits for it. So a job that is gone is not shown.
+ * ended, and an instance goes on meanwhile. What is shown is what is stored: the record of an
+ * instance names the activities that are open, and the job of a transaction has the token of the activity that waits for it. So a job that is gone is not shown.
  */
 import type { Queue } from 'bullmq';
 import { itemsOf, type ProcessContext } from '../../../machines/process-progress.ts';
@@ -13,7 +12,7 @@ import type { SignerContext } from '../../../machines/signer-contract.ts';
 import { readToken, tokenOf } from '../../engine/activities.ts';
 import { readJobName } from '../../engine/define.ts';
 import type { Instance } from '../../engine/engine.ts';
-import { childInstanceId, parentOf } from '../../engine/interpret.ts';
+import { activitiesIn, type ChartRecord, type ChildActor, isActivity } from '../../engine/record.ts';
 import { shardFor } from '../../transactions/answers.ts';
 import { transactionOfRun } from '../../transactions/ids.ts';
 import type { Shard } from '../../transactions/shards.ts';
@@ -53,17 +52,24 @@ const workflowsAt = (shards: readonly Shard[], queue: Queue): string => {
 export const boardPathOf = ({ shards, workflows }: FlowDeps, id: string): string =>
   `/admin/queues/queue/${workflowsAt(shards, workflows.locate(id).queue)}/${encodeURIComponent(id)}`;
 
-/** MSSP_TransIDs that charts of ours keep. Other programs may have written the record. */
+/** MSSP_TransIDs that the process and its signers keep. Other programs may have written the record. */
 const keptBy = ({ record }: Instance): readonly string[] => {
-  try {
-    if (record?.workflow === processName) {
-      const context = record.context as ProcessContext;
-      return itemsOf(context).flatMap((_, index) =>
-        (context.progress[index]?.branches ?? []).flatMap(({ msspTransId }) => msspTransId ?? []),
-      );
-    }
-    const { asks = [] } = Object(record?.context) as Partial<SignerContext>;
+  if (record?.workflow !== processName) return [];
+  const askedBy = ({ context }: ChartRecord): readonly string[] => {
+    const { asks = [] } = Object(context) as Partial<SignerContext>;
     return asks.flatMap(({ msspTransId }) => msspTransId ?? []);
+  };
+  try {
+    const context = record.context as ProcessContext;
+    const signers = Object.values(record.children ?? {}).flatMap((child) =>
+      isActivity(child) ? [] : ((child as ChildActor).chart ?? []),
+    );
+    return [
+      ...itemsOf(context).flatMap((_, index) =>
+        (context.progress[index]?.branches ?? []).flatMap(({ msspTransId }) => msspTransId ?? []),
+      ),
+      ...signers.flatMap(askedBy),
+    ];
   } catch {
     return [];
   }
@@ -89,14 +95,12 @@ export const readFlow = async ({ shards, workflows }: FlowDeps, nodeId: string):
     nodes.set(id, undefined);
     const instance = await workflows.findInstance(id);
     if (instance === undefined) return undefined;
-    const parent = parentOf(id);
-    const above = parent && (await addInstance(parent.id));
     const { queue } = workflows.locate(id);
-    const name = parent?.child ?? readJobName(instance.jobName).name;
+    const { name } = readJobName(instance.jobName);
     found.push(instance);
     return add(
       { id, name, state: await queue.getJobState(id), queueName: workflowsAt(shards, queue) },
-      above,
+      undefined,
     );
   };
 
@@ -116,11 +120,8 @@ export const readFlow = async ({ shards, workflows }: FlowDeps, nodeId: string):
   await (shardFor(shards, nodeId) === undefined ? addInstance(nodeId) : addTransaction(nodeId));
   // The list grows meanwhile.
   for (const instance of found) {
-    const { id, record } = instance;
-    for (const [child, { run }] of Object.entries(record?.children ?? {})) {
-      await addInstance(childInstanceId(id, child, run));
-      await addTransaction(transactionOfRun(tokenOf(instance, child, run), shards.length));
-    }
+    for (const [path, { run }] of activitiesIn(instance.record))
+      await addTransaction(transactionOfRun(tokenOf(instance, path, run), shards.length));
     for (const transaction of keptBy(instance)) await addTransaction(transaction);
   }
   for (const node of nodes.values()) node?.children.sort((one, other) => one.id.localeCompare(other.id));

@@ -7,7 +7,6 @@ import type { Job } from 'bullmq';
 import { z } from 'zod';
 import { alertSchema } from '../../../machines/callback.machine.ts';
 import { readJobName } from '../../engine/define.ts';
-import { parentOf } from '../../engine/interpret.ts';
 import { rowOf } from '../../history/row.ts';
 import type { Role } from '../../operators/operator.ts';
 import { faultLine, faultTable, parseFaultLine } from '../../protocol/fault.ts';
@@ -73,12 +72,6 @@ const shownOther = (role: Role, { data }: Job): ShownJob => {
 /** Neither input nor context: other programs and people have written them. */
 const shownInstance = ({ id = '', name: jobName, data, progress }: Job): ShownJob => {
   const { workflow, version, value: state } = recordSchema.safeParse(progress).data ?? {};
-  const parent = parentOf(id);
-  if (parent !== undefined)
-    return {
-      name: [workflow, parent.child].filter(Boolean).join(' '),
-      data: { workflow, version, state, parent: parent.id },
-    };
   const { name, version: named } = readJobName(jobName);
   const apId = z.looseObject({ apId: z.string() }).safeParse(data).data?.apId;
   return {

@@ -81,7 +81,8 @@ const peopleSection = (model: WorkflowModel): Html => {
 
 /** Below the table: a cell is too narrow for it. */
 const childChart = ({ name, src, state }: ShownChild, workflow: Workflow | undefined): Html => {
-  const chart = workflow?.children[src]?.chart;
+  const part = workflow?.chart.parts.get(src);
+  const chart = part?.kind === 'chart' ? part.chart : undefined;
   return chart === undefined
     ? nothing
     : html`<details id="child-${name}"><summary>Statechart of ${name}</summary>${machineSvg(chart.machine, state)}</details>`;
