@@ -160,7 +160,7 @@ describe('workflows in the console', () => {
 
   it('show names and words of people to operators only', async () => {
     const { path } = await begin('roles-1', ['Anna Muster']);
-    const child = `${path.split('/').at(-1)}.0-1-0.1`;
+    const child = `${path.split('/').at(-1)}/0-1-0`;
     const seen = await stage.ask('operator', 'GET', path);
     expect(seen.body).toMatchObject({
       instance: { id: 'roles-1', apId, status: 'open', state: { steps: 'open' } },
@@ -372,11 +372,10 @@ describe('the queue board', () => {
     );
   const names = ({ id, state, children }: Json): Json => [id, state, children.map(names)];
 
-  it('shows a process as the parent of its signers, and them as parents of their transactions', async () => {
+  it('shows a process as the parent of the transactions of its signers', async () => {
     const robot = { name: 'Anna Muster', msisdn: '+41700092501', text: 'Bank: I sign' };
     const { path, prompts } = await begin('flow-1', ['Beat'], [robot]);
     const id = path.split('/').at(-1) ?? '';
-    const [first, second] = [`${id}.0-1-0.1`, `${id}.0-2-0.3`];
     const [open = ''] = prompts;
     const { steps } = await until('flow-1', (each) => states(each).join() === 'open,signed');
     const signed: string = steps[0].signers[1].msspTransId;
@@ -384,8 +383,6 @@ describe('the queue board', () => {
     const queueOf = (transaction: string) => `${Number(transaction.slice(1, 3))}-signatures`;
     const looked = [
       [at(id), id],
-      [at(first), first],
-      [at(second), second],
       [queueOf(open), open],
       [queueOf(signed), signed],
     ] as const;
@@ -393,17 +390,13 @@ describe('the queue board', () => {
       for (const [queue, job] of looked) {
         const flow = await board(who, `/${queue}/${job}/flow`);
         expect(flow).toMatchObject({ nodeId: job, isFlowNode: true });
-        expect(names(flow.flowRoot)).toEqual([
-          id,
-          'delayed',
-          [
-            [first, 'delayed', [[open, 'delayed', []]]],
-            [second, 'completed', [[signed, 'completed', []]]],
-          ],
-        ]);
+        const transactions = [
+          [open, 'delayed', []],
+          [signed, 'completed', []],
+        ].toSorted(([one], [other]) => String(one).localeCompare(String(other)));
+        expect(names(flow.flowRoot)).toEqual([id, 'delayed', transactions]);
         const queues = [flow.flowRoot, ...flow.flowRoot.children].map(({ queueName }: Json) => queueName);
-        expect(queues).toEqual([id, first, second].map(at));
-        expect(flow.flowRoot.children[0].children[0].queueName).toBe(queueOf(open));
+        expect(queues).toEqual([at(id), ...transactions.map(([each]) => queueOf(String(each)))]);
         expect(JSON.stringify(flow)).not.toMatch(/Muster|Beat|I sign|\+?4170|http/);
       }
     }
@@ -414,23 +407,13 @@ describe('the queue board', () => {
   it('lists instances by what they are, without what applications and people have written', async () => {
     const { path } = await begin('flow-2', ['Beat Kunz']);
     const id = path.split('/').at(-1) ?? '';
-    const child = `${id}.0-1-0.1`;
     for (const who of ['viewer', 'operator'] as const) {
-      const listed = await Promise.all(
-        [id, child].map((of) =>
-          board(who, `?activeQueue=${shardOf(of)}-workflows&status=delayed&page=1&jobsPerPage=100`),
-        ),
-      );
-      const queues: Json[] = listed.flatMap((each) => each.queues);
+      const query = `?activeQueue=${shardOf(id)}-workflows&status=delayed&page=1&jobsPerPage=100`;
+      const { queues }: { queues: Json[] } = await board(who, query);
       const jobs: Json[] = queues.flatMap((queue: Json) => queue.jobs);
       expect(jobs.find((job) => job.id === id)).toMatchObject({
         name: `${apId} · process · flow-2`,
         data: { apId, workflow: 'process', version: 1, state: { steps: 'open' } },
-        externalUrl: { href: `/admin/workflows/${id}` },
-      });
-      expect(jobs.find((job) => job.id === child)).toMatchObject({
-        name: 'process-signer 0-1-0',
-        data: { workflow: 'process-signer', state: { open: { asking: 'prompting' } }, parent: id },
         externalUrl: { href: `/admin/workflows/${id}` },
       });
       const opened = await board(who, `/${shardOf(id)}-workflows/${id}`);

@@ -187,7 +187,7 @@ describe('a signer with an address', () => {
     const before = server.mails.length;
     const id = await s.begin([stepOf('board', [withMail], { remindMs: [300, 600, 900] })]);
     const signer = await s.signerOf(id, anna.name);
-    await s.engine.send(s.signer, signer, 'revoke', { type: 'REVOKE_LINK' });
+    await s.engine.send(s.workflow, signer, 'revoke', { type: 'REVOKE_LINK' });
     await s.untilRevoked(signer);
     const statuses = () =>
       Promise.all(server.mails.slice(before).map(async ({ raw }) => (await s.request(linkIn(raw))).status));

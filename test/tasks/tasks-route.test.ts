@@ -212,7 +212,7 @@ describe('a link', () => {
       expect(answer.status).toBe(404);
       pages.add(await answer.text());
     };
-    await s.engine.send(s.signer, instance, 'revoke', { type: 'REVOKE_LINK' });
+    await s.engine.send(s.workflow, instance, 'revoke', { type: 'REVOKE_LINK' });
     await s.untilRevoked(instance);
     await ask(`/tasks/${token}`);
     await ask(`/tasks/${s.tokenOf(`${instance}0`)}`);

@@ -35,22 +35,20 @@ it.each([
     ],
     'workflows[1]: a: there are two of version 1',
   ],
-  [
-    'a workflow and the child of another',
-    [
-      ['order', parent],
-      ['order-child', chart],
-    ],
-    'workflows[1]: order-child: there are two of version 1',
-  ],
-  [
-    'the chart of the signers of a process',
-    [['process-signer', chart]],
-    'workflows[1]: process-signer: the service has a workflow of this name',
-  ],
 ] as const)('names the place of a clash of %s', async (what, workflows, problem) => {
   const files = [file('fine.mjs', [['fine', parent]]), file(`${what.replaceAll(' ', '-')}.mjs`, workflows)];
   expect(await loadCharts(files, folder)).toEqual({ ok: false, problems: [problem] });
+});
+
+it('lets children have any name: order with a child line beside order-line', async () => {
+  const lines = chart.replaceAll('child', 'line');
+  const withLine = `setup({ actors: { line: ${lines} } }).createMachine({ invoke: { src: 'line' } })`;
+  const both = file('both.mjs', [
+    ['order', withLine],
+    ['order-line', chart],
+    ['process-signer', chart],
+  ]);
+  expect(await loadCharts([both], folder)).toMatchObject({ ok: true });
 });
 
 const noChart = 'a: chart must be a machine of XState, by setup(…).createMachine(…)';
