@@ -135,7 +135,7 @@ const usageBits = { digitalSignature: 0x80, anySignature: 0xc0, keyCertSign: 0x0
 const allows = ({ keyUsage }: CertificateFields, use: keyof typeof usageBits): boolean =>
   keyUsage === undefined || (keyUsage & usageBits[use]) !== 0;
 
-export type Purpose = 'clientAuth' | 'documentSigning' | 'timeStamping';
+export type Purpose = 'clientAuth' | 'documentSigning' | 'timeStamping' | 'ocspSigning';
 
 /** Whether a certificate is fit for its place: 0 is the signer, 1 the authority that issued it. */
 const checkStep = (
@@ -160,6 +160,10 @@ const checkStep = (
     return { reason: 'WRONG_PURPOSE' };
   return undefined;
 };
+
+/** Whether a certificate may sign for a purpose at that time. Says nothing about its issuer. */
+export const checkSigner = (signer: Certificate, at: Date, purpose: Purpose): PathFailure | undefined =>
+  checkStep(signer, 0, at, purpose);
 
 /**
  * Looks for a valid path.
