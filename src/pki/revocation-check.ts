@@ -22,6 +22,7 @@ import {
   readElement,
   smallNumber,
 } from './ber.ts';
+import { serialOf } from './certificate-fields.ts';
 import { type Certificate, checkSigner, hasIssued, openCertificate } from './certificate-path.ts';
 import { tags } from './der.ts';
 import { objectIdentifiers as id, signatureHashes } from './object-identifiers.ts';
@@ -138,8 +139,7 @@ const inAnswer = (
     const [idElement, status, thisUpdate, nextUpdate] = single.children;
     const about = readCertificateId(idElement);
     const from = countsFrom(thisUpdate, onlyMember(nextUpdate, tags.generalizedTime), moments);
-    const serial = Buffer.from(fields.serialNumber.content).toString('hex');
-    if (about?.serial !== serial || !isIssuer(issuer.der, about)) continue;
+    if (about?.serial !== serialOf(fields) || !isIssuer(issuer.der, about)) continue;
     if (basic === undefined || from === undefined) continue;
     if (!isOfIssuer(basic, issuer, new Date(Math.max(Number(from), Number(moments.at))))) continue;
     if (status?.tag === tags.contextPrimitive(0)) return { by: 'ocsp', revokedAt: undefined };
