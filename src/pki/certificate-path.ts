@@ -1,4 +1,5 @@
 import { hash, type KeyObject, X509Certificate } from 'node:crypto';
+import { namesItsCurve } from '../pem.ts';
 import { createBoundedCache } from './bounded-cache.ts';
 import { type CertificateFields, readCertificate } from './certificate-fields.ts';
 import { objectIdentifiers } from './object-identifiers.ts';
@@ -37,11 +38,11 @@ export type PathFailure =
 
 const curves: ReadonlySet<string | undefined> = new Set(['prime256v1', 'secp384r1', 'secp521r1']);
 
-/** NIST curves and RSA of 2048 to 8192 bits; a larger key could cost seconds. */
+/** NIST curves, by their names, and RSA of 2048 to 8192 bits; a larger key could cost seconds. */
 const isSoundKey = (key: KeyObject): boolean => {
   const { namedCurve, modulusLength = 0 } = key.asymmetricKeyDetails ?? {};
   return key.asymmetricKeyType === 'ec'
-    ? curves.has(namedCurve)
+    ? curves.has(namedCurve) && namesItsCurve(key)
     : key.asymmetricKeyType === 'rsa' && modulusLength >= 2048 && modulusLength <= 8192;
 };
 
