@@ -19,6 +19,7 @@ const longest = [
   'product/process',
   'product/clocks',
   'docs/commands',
+  'docs/tutorial',
   'oauth/backchannel/ping',
   'oauth/rotation',
   'workers/hanging-gateway',
