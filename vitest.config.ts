@@ -26,6 +26,7 @@ const longest = [
   'overload/overload',
   'oauth/restart',
   'product/shutdown',
+  'product/npm-start',
   'product/silent-redis',
   'product/rolling-upgrade',
   'operators/bulk-crash',
