@@ -144,19 +144,56 @@ describe('the page of certificates', () => {
   const page = async (query: string): Promise<string> =>
     (await stage.ask('operator', 'GET', `/admin/certificates${query}`)).text;
 
-  it('shows those of a number, and has each revoked by a button', async () => {
+  it.each([
+    ['revoke', 'one'],
+    ['revoke', 'all'],
+    ['reassign', 'all'],
+  ] as const)(
+    'changes nothing by the button %s of %s: a page says first what will happen',
+    async (what, of) => {
+      const msisdn = await somebody();
+      const [{ serial, serialNumber }] = await list({ msisdn });
+      const about = { msisdn, ...(of === 'one' && { serial }) };
+      // The reason that an old page had chosen by itself does not count.
+      const asked = await post(what, { ...about, reason: 'keyCompromise' });
+      const between = await asked.text();
+      expect([asked.status, between.includes('<h1>')]).toEqual([200, true]);
+      for (const said of [`+${msisdn}`, serialNumber, serial, 'This cannot be undone']) {
+        expect(between).toContain(said);
+      }
+      expect(between).not.toContain('selected');
+      expect(between).toMatch(/<button type="submit" class="danger"/);
+      expect(await list({ msisdn })).toMatchObject([{ state: 'good' }]);
+
+      const unexplained = await post(what, { ...about, confirmed: 'yes' });
+      expect([unexplained.status, (await unexplained.text()).includes('aria-invalid="true"')]).toEqual([
+        422,
+        true,
+      ]);
+      expect(await list({ msisdn })).toMatchObject([{ state: 'good' }]);
+
+      const fields = { reason: 'cessationOfOperation', why: 'New contract', confirmed: 'yes' };
+      const done = await post(what, { ...about, ...fields });
+      expect(done.status).toBe(303);
+      const reason = what === 'revoke' ? 'cessationOfOperation' : 'affiliationChanged';
+      expect(await list({ msisdn })).toMatchObject([{ state: 'revoked', reason }]);
+    },
+  );
+
+  it('shows those of a number, and has each revoked by a button that looks dangerous', async () => {
     const msisdn = await somebody();
     const [certificate] = await list({ msisdn });
-    expect(await page(`?msisdn=%2B${msisdn}`)).toContain(`Revoke the certificate ${certificate.serial}`);
-    const answer = await post('revoke', {
-      msisdn,
-      serial: certificate.serial,
-      reason: 'cessationOfOperation',
-    });
+    const before = await page(`?msisdn=%2B${msisdn}`);
+    expect(before).toContain(`Revoke the certificate ${certificate.serial}`);
+    expect(before).toMatch(/class="plain small danger" aria-label="Revoke the certificate/);
+    expect(before).not.toContain('<select');
+    const fields = { msisdn, serial: certificate.serial, reason: 'cessationOfOperation', confirmed: 'yes' };
+    const answer = await post('revoke', fields);
     expect(answer.status).toBe(303);
     const shown = await page(answer.headers.get('location')?.replace('/admin/certificates', '') ?? '');
     expect(shown).toContain('No longer used');
     expect(shown).not.toContain(`Revoke the certificate ${certificate.serial}`);
+    expect((await post('revoke', fields)).headers.get('location')).toContain('certificate-nothing');
     expect((await post('renew', { msisdn })).headers.get('location')).toContain('certificate-renewed');
   });
 
@@ -165,7 +202,7 @@ describe('the page of certificates', () => {
     const shown = await page(`?msisdn=${msisdn}`);
     expect(shown).toContain('no certificates here yet');
     expect(shown).not.toContain('Revoke all');
-    const answer = await post('reassign', { msisdn, why: 'New contract' });
+    const answer = await post('reassign', { msisdn, why: 'New contract', confirmed: 'yes' });
     expect(answer.headers.get('location')).toContain('certificate-reassigned');
   });
 
