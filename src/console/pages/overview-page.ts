@@ -4,6 +4,7 @@
  * transaction has two.
  */
 import { html } from 'hono/html';
+import type { CallbackCounts } from '../../history/callback-row.ts';
 import type { Overview, OverviewPart } from '../../history/overview.ts';
 import type { ProcessReport } from '../../history/processes.ts';
 import type { ConsoleSession } from '../deps.ts';
@@ -182,6 +183,7 @@ export interface OverviewModel {
   /** At least one. */
   readonly periods: readonly Period[];
   readonly processes: readonly ProcessReport[];
+  readonly failing: CallbackCounts;
   /** Undefined for the usual ones. */
   readonly range: Range | undefined;
   /** For a screen on the wall, which nobody touches. */
@@ -210,7 +212,7 @@ const choice = ({ range, isWall }: OverviewModel): Html => {
 };
 
 export const overviewPage = (model: OverviewModel): string => {
-  const { session, periods, processes, isWall, now } = model;
+  const { session, periods, processes, failing, isWall, now } = model;
   const { waiting = 0, active = 0, delayed = 0 } = periods[0]?.overview.queue ?? {};
   const open = html`<a href="/admin/transactions?state=open">open</a>`;
   return layOut({
@@ -220,11 +222,16 @@ export const overviewPage = (model: OverviewModel): string => {
     live: { everySeconds: 15, isWall },
     main: html`<div class="head"><h1>Overview</h1>${choice(model)}</div>
 <div class="stack" data-region="overview">
-<section aria-labelledby="now"><h2 id="now">Transactions in the queue now</h2>
+<section aria-labelledby="now"><h2 id="now">In the queues now</h2>
 ${tiles(
   ['Waiting for a worker', count(waiting)],
   ['In work', count(active)],
   ['Waiting for a person', count(delayed), open],
+  [
+    'Callbacks tried again',
+    html`<a href="/admin/callbacks?state=retried">${count(failing.retried)}</a>`,
+    html`<a href="/admin/callbacks">${count(failing.dead)} dead</a>`,
+  ],
 )}</section>
 <div class="${periods.length > 1 ? 'periods' : 'stack'}">${periods.map((each) => period(each, now))}</div>
 ${processTable(processes, now)}
