@@ -11,6 +11,7 @@ import {
 import { answer, type Refusal, refuse } from './answers.ts';
 import type { AdminApiDeps, ConsoleEnvironment, SecretDeps } from './deps.ts';
 import { json, msisdn, msisdnIn, query, readForm, reason } from './input.ts';
+import { createLookUps } from './look-ups.ts';
 import {
   certificatesPage,
   reassignPage,
@@ -56,15 +57,20 @@ const present = (result: CertificateResult): Response =>
 export const createCertificateRoutes = ({
   certificates,
   phones,
+  audit,
   now,
-}: Pick<SecretDeps, 'certificates'> & Pick<AdminApiDeps, 'phones' | 'now'>): Hono<ConsoleEnvironment> => {
+}: Pick<SecretDeps, 'certificates'> &
+  Pick<AdminApiDeps, 'phones' | 'audit' | 'now'>): Hono<ConsoleEnvironment> => {
   const routes = new Hono<ConsoleEnvironment>();
+  const noteLookUp = createLookUps({ audit, phones });
   const list = async (wanted: z.output<typeof target>): Promise<readonly ShownCertificate[]> =>
     (await certificates.list(wanted)).map((each) => shown(each, now()));
 
   routes.get('/admin/api/certificates', needs('operator'), query(numberOrSerial), async (c) => {
     const wanted = target.safeParse(c.req.valid('query'));
     if (!wanted.success) return refuse(400, 'bad-request', 'Either msisdn or serial is needed');
+    const asked = 'msisdn' in wanted.data ? wanted.data.msisdn : undefined;
+    await noteLookUp(c.get('session'), 'certificates', asked);
     return answer({ certificates: await list(wanted.data) });
   });
 
@@ -94,6 +100,7 @@ export const createCertificateRoutes = ({
   routes.get('/admin/certificates', needs('operator'), async (c) => {
     const written = (c.req.query('msisdn') ?? '').trim();
     const number = msisdnIn(written);
+    await noteLookUp(c.get('session'), 'certificates', number);
     return c.html(
       certificatesPage({
         session: c.get('session'),

@@ -6,6 +6,7 @@ import { loginLanguages } from '../registry/oauth-client.ts';
 import { answer, type Refusal, refuse } from './answers.ts';
 import type { AdminApiDeps, ConsoleEnvironment } from './deps.ts';
 import { json, msisdnIn, readForm } from './input.ts';
+import { createLookUps } from './look-ups.ts';
 import { isConfirmed } from './pages/confirm-page.ts';
 import { removePhonePage, type SubscribersModel, subscribersPage } from './pages/subscribers-page.ts';
 import { needs } from './session/session.ts';
@@ -23,8 +24,10 @@ const refusals: Readonly<Record<'configured' | 'no-address', Refusal>> = {
 
 export const createSubscriberRoutes = ({
   phones,
+  audit,
   now,
-}: Pick<AdminApiDeps, 'phones' | 'now'>): Hono<ConsoleEnvironment> => {
+}: Pick<AdminApiDeps, 'phones' | 'audit' | 'now'>): Hono<ConsoleEnvironment> => {
+  const noteLookUp = createLookUps({ audit, phones });
   const routes = new Hono<ConsoleEnvironment>();
   const path = '/admin/api/subscribers/:msisdn';
   const numberIn = (c: Context<ConsoleEnvironment>): string | undefined => msisdnIn(c.req.param('msisdn'));
@@ -33,6 +36,7 @@ export const createSubscriberRoutes = ({
     if (phones === undefined) return refuse(...noPhones);
     const msisdn = numberIn(c);
     if (msisdn === undefined) return refuse(...noNumber);
+    await noteLookUp(c.get('session'), 'phones', msisdn);
     const number = await phones.find(msisdn);
     return number === undefined ? refuse(...unknownNumber) : answer(numberView(number, now()));
   });
@@ -87,6 +91,7 @@ export const createSubscriberRoutes = ({
         : show(c, { problem: 'phone' }, msisdn, 422);
     }
     if (act !== 'invite') {
+      await noteLookUp(session, 'phones', msisdn);
       const isKnown = (await phones.find(msisdn)) !== undefined;
       return isKnown ? show(c, {}, msisdn) : show(c, { problem: 'unknown' }, undefined, 422);
     }

@@ -138,6 +138,46 @@ describe('the certificates of a number', () => {
   });
 });
 
+describe('a look-up by number', () => {
+  it('is in the audit log, once in a session for each list, without the number', async () => {
+    const msisdn = await somebody();
+    const [{ serial }] = await list({ msisdn });
+    const { phoneAdmin } = stage.product.api;
+    await phoneAdmin.invite(msisdn);
+    const asked = { msisdn: `+${msisdn}` };
+    for (let round = 0; round < 2; round += 1) {
+      for (const path of [
+        `/admin/api/certificates?msisdn=${msisdn}`,
+        `/admin/certificates?msisdn=${msisdn}`,
+        `/admin/api/transactions?msisdn=${msisdn}`,
+        `/admin/transactions?msisdn=%2B${msisdn}`,
+        `/admin/api/workflows?msisdn=${msisdn}`,
+        `/admin/workflows?msisdn=%2B${msisdn}`,
+        `/admin/replays/plan?msisdn=%2B${msisdn}`,
+      ]) {
+        expect([path, (await stage.ask('operator', 'GET', path)).status]).toEqual([path, 200]);
+      }
+      expect((await stage.ask('admin', 'GET', `/admin/api/subscribers/${msisdn}`)).status).toBe(200);
+      expect((await stage.post('admin', '/admin/subscribers', asked)).status).toBe(200);
+      const plan = { filter: { msisdn } };
+      expect((await stage.ask('operator', 'POST', '/admin/api/replays/plan', plan)).status).toBe(200);
+    }
+    const all = (await stage.audit.read({ action: 'view-sensitive', limit: 1000 }))?.entries ?? [];
+    const [{ target } = { target: '' }] = all;
+    expect(target).toMatch(/^number-/);
+    const looked = all.filter((each) => each.target === target);
+    expect(looked.map(({ who, details }) => [who, details?.what, details?.by]).toSorted()).toEqual([
+      ['the-admin', 'phones', 'number'],
+      ...['certificates', 'transactions', 'workflows'].map((what) => ['the-operator', what, 'number']),
+    ]);
+    expect(JSON.stringify(all)).not.toContain(msisdn);
+    // By the serial number of a certificate nobody is looked for.
+    await list({ serial });
+    const after = (await stage.audit.read({ action: 'view-sensitive', limit: 1000 }))?.entries ?? [];
+    expect(after).toHaveLength(all.length);
+  });
+});
+
 describe('the page of certificates', () => {
   const post = (what: string, fields: Record<string, string>) =>
     stage.post('operator', `/admin/certificates/${what}`, fields);
