@@ -7,6 +7,7 @@ import { html } from 'hono/html';
 import type { CallbackCounts } from '../../history/callback-row.ts';
 import type { Overview, OverviewPart } from '../../history/overview.ts';
 import type { ProcessReport } from '../../history/processes.ts';
+import { type Clock, clockOf } from '../clock.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { fieldTime } from '../filter.ts';
 import { layOut } from './layout.ts';
@@ -17,11 +18,10 @@ import {
   count,
   counted,
   duration,
-  fullTime,
   type Html,
   nothing,
   queryOf,
-  shortTime,
+  shorten,
   tiles,
   timeOf,
 } from './markup.ts';
@@ -40,11 +40,13 @@ const axisText = (mark: number): string => (mark >= 10_000 ? `${count(mark / 100
 const size = { width: 640, height: 190, left: 52, right: 6, top: 16, bottom: 32 } as const;
 
 /** `14:03`, with the day for a long period. */
-const tickText = (at: number, spanMs: number): string =>
-  spanMs > 20 * 3_600_000 ? shortTime(at).slice(0, -3) : (shortTime(at).split(' ').at(-1)?.slice(0, 5) ?? '');
+const tickText = (at: number, spanMs: number, clock: Clock): string => {
+  const text = shorten(clock.write(at));
+  return spanMs > 20 * 3_600_000 ? text.slice(0, -3) : (text.split(' ').at(-1)?.slice(0, 5) ?? '');
+};
 
 /** Ends as stacked bars, submissions as a line. */
-const rateChart = (series: readonly OverviewPart[], label: string): Html => {
+const rateChart = (series: readonly OverviewPart[], label: string, clock: Clock): Html => {
   const { width, height, left, right, top, bottom } = size;
   const max = niceTop(
     Math.max(1, ...series.map((part) => Math.max(part.signed + part.failed, part.submitted))),
@@ -78,7 +80,7 @@ const rateChart = (series: readonly OverviewPart[], label: string): Html => {
     const part = series[index];
     return part === undefined
       ? nothing
-      : html`<text x="${x}" y="${height - 6}" text-anchor="${anchor}">${tickText(part.at, spanMs)}${index === last ? ' UTC' : ''}</text>`;
+      : html`<text x="${x}" y="${height - 6}" text-anchor="${anchor}">${tickText(part.at, spanMs, clock)}${index === last ? ` ${clock.zone}` : ''}</text>`;
   });
   return html`<svg class="chart" viewBox="0 0 ${width} ${height}" role="img" aria-label="${label}">${marks}${bars}<polyline class="submitted-line" points="${line}"/>${ticks}</svg>`;
 };
@@ -90,16 +92,16 @@ const listOf = (from: number, to?: number, fields: Readonly<Record<string, strin
   `/admin/transactions${queryOf({ ...fields, from: fieldTime(from), to: to === undefined ? undefined : fieldTime(to) })}`;
 
 /** Only the parts with numbers. */
-const rateTable = (series: readonly OverviewPart[], id: string): Html => {
+const rateTable = (series: readonly OverviewPart[], id: string, clock: Clock): Html => {
   const busy = series
     .map((part, index) => ({ ...part, to: series[index + 1]?.at }))
     .filter(({ submitted, signed, failed }) => submitted + signed + failed > 0);
   return html`<details id="${id}"><summary>The chart as a table</summary>${
     busy.length === 0
       ? html`<p class="quiet">Nothing happened.</p>`
-      : html`<div class="scroll" tabindex="0" role="region" aria-label="Numbers of the chart"><table><thead><tr><th scope="col">From (UTC)</th><th scope="col" class="number">Transactions submitted</th><th scope="col" class="number">Attempts signed</th><th scope="col" class="number">Attempts failed</th></tr></thead><tbody>${busy.map(
+      : html`<div class="scroll" tabindex="0" role="region" aria-label="Numbers of the chart"><table><thead><tr><th scope="col">From (${clock.zone})</th><th scope="col" class="number">Transactions submitted</th><th scope="col" class="number">Attempts signed</th><th scope="col" class="number">Attempts failed</th></tr></thead><tbody>${busy.map(
           ({ at, to, submitted, signed, failed }) =>
-            html`<tr><th scope="row"><a href="${listOf(at, to)}">${fullTime(at).slice(0, 16)}</a></th><td class="number">${count(submitted)}</td><td class="number">${count(signed)}</td><td class="number">${count(failed)}</td></tr>`,
+            html`<tr><th scope="row"><a href="${listOf(at, to)}">${clock.write(at).slice(0, 16)}</a></th><td class="number">${count(submitted)}</td><td class="number">${count(signed)}</td><td class="number">${count(failed)}</td></tr>`,
         )}</tbody></table></div>`
   }</details>`;
 };
@@ -145,7 +147,7 @@ export interface Period {
   readonly refused?: number | undefined;
 }
 
-const period = ({ range, overview, refused }: Period, now: number): Html => {
+const period = ({ range, overview, refused }: Period, now: number, clock: Clock): Html => {
   const { name } = ranges[range];
   const id = `last-${range}`;
   const { submitted, signed, failed, timeToSignMs, series, since } = overview;
@@ -164,7 +166,7 @@ ${tiles(
     ? undefined
     : ['Requests refused', html`<a href="/admin/refusals">${count(refused)}</a>`],
 )}
-<div class="panel"><h3>Submitted, signed and failed</h3>${rateLegend}${rateChart(series, `${name}: ${counted(submitted, 'transaction')} submitted, ${counted(signed, 'attempt')} signed, ${count(failed)} failed. The table below says when.`)}${rateTable(series, `${id}-series`)}</div>
+<div class="panel"><h3>Submitted, signed and failed</h3>${rateLegend}${rateChart(series, `${name}: ${counted(submitted, 'transaction')} submitted, ${counted(signed, 'attempt')} signed, ${count(failed)} failed. The table below says when.`, clock)}${rateTable(series, `${id}-series`, clock)}</div>
 <div class="panel"><h3>Time to sign</h3>${
     timeToSignMs === undefined
       ? html`<p class="quiet">None signed.</p>`
@@ -215,6 +217,7 @@ export const overviewPage = (model: OverviewModel): string => {
   const { session, periods, processes, failing, isWall, now } = model;
   const { waiting = 0, active = 0, delayed = 0 } = periods[0]?.overview.queue ?? {};
   const open = html`<a href="/admin/transactions?state=open">open</a>`;
+  const clock = clockOf(session.view.times);
   return layOut({
     title: 'Overview',
     session,
@@ -233,7 +236,7 @@ ${tiles(
     html`<a href="/admin/callbacks">${count(failing.dead)} dead</a>`,
   ],
 )}</section>
-<div class="${periods.length > 1 ? 'periods' : 'stack'}">${periods.map((each) => period(each, now))}</div>
+<div class="${periods.length > 1 ? 'periods' : 'stack'}">${periods.map((each) => period(each, now, clock))}</div>
 ${processTable(processes, now)}
 </div>`,
   });
