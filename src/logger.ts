@@ -203,9 +203,9 @@ export const createHttpLog = (parent: Logger, now: () => number): HttpLog => {
 export const createOauthLog = (parent: Logger, now: () => number): OauthLog => {
   const logger = forFixedMembers(parent);
   return {
-    audit: ({ event, tenant, clientId, msspTransId, error, code, trace, fault, grantType }) =>
+    audit: ({ event, tenant, clientId, msspTransId, error, code, description, trace, fault, grantType }) =>
       logger.info(
-        { audit: true, tenant, clientId, msspTransId, error, code, trace, fault, grantType },
+        { audit: true, tenant, clientId, msspTransId, error, code, description, trace, fault, grantType },
         event,
       ),
     trouble: createTrouble(parent, now),

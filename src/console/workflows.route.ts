@@ -9,6 +9,7 @@ import { boardPathOf } from './board/flow.ts';
 import type { AdminApiDeps, ConsoleEnvironment } from './deps.ts';
 import { readWorkflowFilter, withoutGuesses, workflowFilter } from './filter.ts';
 import { json, optionalReasonBody, paged, query, readForm, reasonBody, text } from './input.ts';
+import { createLookUps } from './look-ups.ts';
 import { type Notice, readNotice } from './pages/notices.ts';
 import { unknownPage } from './pages/session-pages.ts';
 import { workflowPage } from './pages/workflow-page.ts';
@@ -48,6 +49,7 @@ const pathOf = (id: string): string => `/admin/workflows/${encodeURIComponent(id
 export const createWorkflowRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment> => {
   const { workflows, audit, providers } = deps;
   const details = createWorkflowDetails(deps);
+  const noteLookUp = createLookUps(deps);
   const routes = new Hono<ConsoleEnvironment>();
 
   /** An open instance, for an order. */
@@ -105,6 +107,7 @@ export const createWorkflowRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironmen
     const { limit, cursor, ...wanted } = c.req.valid('query');
     if (wanted.msisdn !== undefined && !seesPeople(c.get('session').operator.role))
       return refuse(403, 'forbidden', 'msisdn needs the role operator');
+    await noteLookUp(c.get('session'), 'workflows', wanted.msisdn);
     const page = await workflows.list(wanted, { limit, cursor });
     if (page === undefined) return refuse(...badCursor);
     return answer({ ...page, rows: await details.rows(page.rows, c.get('session').operator.role) });
@@ -130,6 +133,7 @@ export const createWorkflowRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironmen
     const read = withoutGuesses(readWorkflowFilter(c.req.query()), session.operator.role);
     const cursor = c.req.query('cursor') || undefined;
     const isRead = Object.keys(read.problems).length === 0;
+    if (isRead) await noteLookUp(session, 'workflows', read.filter.msisdn);
     const page = isRead ? await workflows.list(read.filter, { limit: rowsOnPage, cursor }) : undefined;
     if (isRead && page === undefined) return c.html(unknownPage('page of the list'), 404);
     const html = workflowsPage({

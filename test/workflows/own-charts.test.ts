@@ -422,6 +422,30 @@ describe('a chart of an operator', () => {
     for (const { status } of await Promise.all(stalled)) expect(status).toBe(400);
   });
 
+  it('takes the scheme of an AP_ID that is not encoded for no application, and says what is wrong', async () => {
+    for (const userinfo of ['mid://ap.example:', 'mid://ap.example:secret', 'http://bank.example:x:y']) {
+      const headers = { authorization: `Basic ${btoa(userinfo)}` };
+      const response = await product.api.fetch(
+        new Request('http://test/workflows/approval/a-1', { headers }),
+      );
+      const body = (await response.json()) as { error: string; message: string };
+      expect([response.status, body.error]).toEqual([401, 'unauthorized']);
+      expect(body.message).toContain('form-urlencoded');
+      expect(body.message).not.toContain('secret');
+    }
+    // Encoded, or without a colon, as before.
+    for (const [apId, password] of [
+      ['mid://ap.example', '//x'],
+      ['shop', 'x//'],
+    ] as const) {
+      const headers = { authorization: basic(apId, password) };
+      const response = await product.api.fetch(
+        new Request('http://test/workflows/approval/a-1', { headers }),
+      );
+      expect(response.status).not.toBe(401);
+    }
+  });
+
   it('needs an application that proves who it is', async () => {
     const request = (headers: Record<string, string>) =>
       product.api.fetch(new Request('http://test/workflows/approval/a-1', { headers }));

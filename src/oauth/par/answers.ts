@@ -87,7 +87,15 @@ export const createRefusalAnswers = ({ log }: Pick<OauthDeps, 'log'>) => {
     const { status, error, cause, text } = wireErrorOf(refusal);
     const { description, code, trace } = describeError(cause, text);
     const event = refusal.reason === 'clientRefused' ? 'client refused' : 'request refused';
-    log.audit({ event, tenant: asker.tenant.id, clientId: asker.client?.id, error, code, trace });
+    log.audit({
+      event,
+      tenant: asker.tenant.id,
+      clientId: asker.client?.id,
+      error,
+      code,
+      description: text,
+      trace,
+    });
     return {
       status,
       headers: { ...answerHeaders(asker), ...headersFor(status, asker) },
