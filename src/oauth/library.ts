@@ -1,7 +1,6 @@
 import type { KoaContextWithOIDC, Provider as OidcProvider } from 'oidc-provider';
-import type { PasswordVerdict } from '../registry/password-verifier.ts';
 import { isRegistered } from '../registry/web-address.ts';
-import type { SealedStore } from './sealed-store.ts';
+import { isProvenBy } from './mount.ts';
 
 /**
  * The provider library, loaded without its warning. On Node 20, our oldest supported version, it
@@ -23,41 +22,23 @@ export const { ExternalSigningKey, Provider, errors, interactionPolicy } = await
 export const readText = (value: unknown): string | undefined =>
   typeof value === 'string' ? value : undefined;
 
-/** Whether a client may authenticate like this, and with this secret. */
-export type CheckSecret = (
-  clientId: string,
-  secret: string,
-  method: 'client_secret_basic' | 'client_secret_post',
-) => Promise<PasswordVerdict>;
-
 /**
- * The library would compare the secret with its stored form, which is a hash, and takes either
- * method from clients that are registered for one.
+ * Clients prove themselves before the library sees their request (`program-endpoints.ts`), so it
+ * asks whether the request is proven instead of comparing secrets, for every method alike.
  */
-const checkClients = ({ Client }: OidcProvider, checkSecret: CheckSecret): void => {
+const trustProven = ({ Client }: OidcProvider): void => {
+  Object.defineProperty(Client.prototype, 'clientAuthMethod', {
+    get(this: { readonly tokenEndpointAuthMethod: string }): string {
+      return this.tokenEndpointAuthMethod === 'none' ? 'none' : 'client_secret_basic';
+    },
+  });
   Object.assign(Client.prototype, {
     redirectUriAllowed(this: { readonly redirectUris: readonly string[] }, uri: string): boolean {
       return isRegistered(uri, this.redirectUris);
     },
-    async compareClientSecret(this: { readonly clientId: string }, actual: string): Promise<boolean> {
-      const isBasic = Provider.ctx?.headers.authorization !== undefined;
-      const method = isBasic ? 'client_secret_basic' : 'client_secret_post';
-      const verdict = await checkSecret(this.clientId, actual, method);
-      if (verdict === 'busy') throw new errors.TemporarilyUnavailable('too many attempts');
-      return verdict === 'right';
+    async compareClientSecret(this: { readonly clientId: string }): Promise<boolean> {
+      return isProvenBy(Provider.ctx?.req, this.clientId);
     },
-  });
-};
-
-/** The library reads a jti and then stores it, so parallel requests would all be the first. */
-const detectReplaysAtOnce = (
-  { ReplayDetection }: OidcProvider,
-  store: Pick<SealedStore, 'putOnce'>,
-  now: () => number,
-): void => {
-  Object.assign(ReplayDetection, {
-    unique: (iss: string, jti: string, exp: number): Promise<boolean> =>
-      store.putOnce('ReplayDetection', `${iss} ${jti}`, 1, exp - now() / 1000),
   });
 };
 
@@ -112,20 +93,9 @@ const promiseLess = (provider: OidcProvider): void => {
 
 export const patchLibrary = (
   provider: OidcProvider,
-  {
-    checkSecret,
-    store,
-    checkLink,
-    now,
-  }: {
-    readonly checkSecret: CheckSecret;
-    readonly store: Pick<SealedStore, 'putOnce'>;
-    readonly checkLink: (ctx: KoaContextWithOIDC) => void;
-    readonly now: () => number;
-  },
+  { checkLink }: { readonly checkLink: (ctx: KoaContextWithOIDC) => void },
 ): void => {
-  checkClients(provider, checkSecret);
-  detectReplaysAtOnce(provider, store, now);
+  trustProven(provider);
   bindToAccessToken(provider);
   checkLinksFirst(provider, checkLink);
   promiseLess(provider);

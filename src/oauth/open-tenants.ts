@@ -15,7 +15,6 @@ import { createPairwise, type OwnerOf } from './claims.ts';
 import { type ClientChange, createClientChanges, secretsOf } from './client-changes.ts';
 import type { OauthDeps } from './deps.ts';
 import { createProviderPages } from './error-pages.ts';
-import type { CheckSecret } from './library.ts';
 import { createProvider, type ProviderOptions } from './provider.ts';
 import { listenTo } from './provider-events.ts';
 import { createSealedStore } from './sealed-store.ts';
@@ -34,7 +33,6 @@ export interface TenantsOptions extends Pick<OauthDeps, 'settings' | 'subscriber
   readonly serviceKey: Uint8Array;
   readonly vault: KeyVault;
   readonly ownerOf: OwnerOf;
-  readonly checkSecret: (tenant: Tenant, ...offered: Parameters<CheckSecret>) => ReturnType<CheckSecret>;
   readonly backchannelOf: (tenant: Tenant) => ProviderOptions['backchannel'];
   /** @returns Whether the library should read the request again. */
   readonly onBackchannelLookup: (tenant: Tenant, id: string, payload: object) => Promise<boolean>;
@@ -72,7 +70,6 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
       endedBefore,
       jwks,
       cookieKeys: [cookieKey],
-      checkSecret: (...offered) => options.checkSecret(tenant, ...offered),
       backchannel: options.backchannelOf(tenant),
       pages: createProviderPages(tenant, (code, trace) =>
         log.audit({ event: 'request refused', tenant: template.id, code, trace }),

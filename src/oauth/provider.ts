@@ -23,16 +23,16 @@ import {
 import type { SubscriberRegistry } from '../registry/subscriber.ts';
 import type { AdapterOptions } from './adapter.ts';
 import { claimsAbout, claimsOfScopes } from './claims.ts';
-import { clockToleranceSeconds } from './client-authentication.ts';
+import { clockToleranceSeconds } from './client-jwt.ts';
 import { clientMetadata, keySetAt } from './client-metadata.ts';
+import { dpopAlgorithms } from './dpop-proof.ts';
 import { codeErrors } from './error-codes.ts';
 import type { createProviderPages } from './error-pages.ts';
 import type { LoginEvidence } from './evidence.ts';
 import { checkLink, checkSignedLink } from './front-channel.ts';
 import { existingGrantWith, policyWith } from './interaction-policy.ts';
-import { type CheckSecret, errors, Provider, patchLibrary } from './library.ts';
+import { errors, Provider, patchLibrary } from './library.ts';
 import { mayRead } from './par/answers.ts';
-import { dpopAlgorithms } from './par/dpop-proof.ts';
 import type { ProviderKey } from './signing-keys.ts';
 import type { Tenant } from './tenant.ts';
 
@@ -43,7 +43,6 @@ export interface ProviderOptions {
   readonly jwks: readonly ProviderKey[];
   readonly cookieKeys: readonly string[];
   readonly subscribers: SubscriberRegistry;
-  readonly checkSecret: CheckSecret;
   readonly backchannel: NonNullable<NonNullable<Configuration['features']>['ciba']>;
   readonly pages: ReturnType<typeof createProviderPages>;
   readonly now: () => number;
@@ -122,7 +121,8 @@ export const createProvider = (
       claimsParameter: { enabled: false },
       clientCredentials: { enabled: false },
       devInteractions: { enabled: false },
-      dPoP: { enabled: true },
+      // Whether a proof is new was asked before (`program-endpoints.ts`).
+      dPoP: { enabled: true, allowReplay: true },
       externalSigningSupport: {
         enabled: options.jwks.some((key) => 'keyObject' in key),
         ack: 'experimental-01',
@@ -220,8 +220,6 @@ export const createProvider = (
   provider.proxy = true;
   codeErrors(provider);
   patchLibrary(provider, {
-    ...options,
-    store,
     checkLink: (ctx) => checkLink(ctx, { clientOf, isTestNumber: subscribers.isTestNumber }),
   });
   return provider;
