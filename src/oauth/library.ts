@@ -1,6 +1,8 @@
 import type { KoaContextWithOIDC, Provider as OidcProvider } from 'oidc-provider';
 import { isRegistered } from '../registry/web-address.ts';
+import { findAcr, findMethodIn, parseAcrValues } from './evidence.ts';
 import { isProvenBy } from './mount.ts';
+import { bindToSessions } from './session-grants.ts';
 
 /**
  * The provider library, loaded without its warning. On Node 20, our oldest supported version, it
@@ -79,6 +81,20 @@ const checkLinksFirst = ({ Client }: OidcProvider, check: (ctx: KoaContextWithOI
   });
 };
 
+/**
+ * The library reports the acr that the login had for the client that asked first. The one to report
+ * is what this request asks and the login satisfies.
+ */
+const reportAskedAcr = ({ OIDCContext }: OidcProvider): void => {
+  Object.defineProperty(OIDCContext.prototype, 'acr', {
+    get(this: KoaContextWithOIDC['oidc']): string | undefined {
+      const method = findMethodIn(this.session?.amr);
+      const asked = parseAcrValues(this.params?.acr_values);
+      return (method === undefined ? undefined : findAcr(asked, method)) ?? this.session?.acr;
+    },
+  });
+};
+
 /** What the library promises and nothing here checks. */
 const promiseLess = (provider: OidcProvider): void => {
   provider.use(async (ctx, next) => {
@@ -97,6 +113,8 @@ export const patchLibrary = (
 ): void => {
   trustProven(provider);
   bindToAccessToken(provider);
+  bindToSessions(provider);
+  reportAskedAcr(provider);
   checkLinksFirst(provider, checkLink);
   promiseLess(provider);
 };

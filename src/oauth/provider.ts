@@ -30,9 +30,10 @@ import { codeErrors } from './error-codes.ts';
 import type { createProviderPages } from './error-pages.ts';
 import type { LoginEvidence } from './evidence.ts';
 import { checkLink, checkSignedLink } from './front-channel.ts';
-import { existingGrantWith, policyWith } from './interaction-policy.ts';
+import { policyWith } from './interaction-policy.ts';
 import { errors, Provider, patchLibrary } from './library.ts';
 import { mayRead } from './par/answers.ts';
+import { existingGrantWith } from './session-grants.ts';
 import type { ProviderKey } from './signing-keys.ts';
 import type { Tenant } from './tenant.ts';
 
@@ -162,13 +163,13 @@ export const createProvider = (
     },
     findAccount,
     interactions: {
-      policy: policyWith(settings.singleSignOnSeconds, clientOf, subjectOf, options.endedBefore),
+      policy: policyWith({ store, subjectOf }, settings.singleSignOnSeconds, clientOf, options.endedBefore),
       url: (_ctx, interaction) => `${path}/interaction/${interaction.uid}`,
     },
     issueRefreshToken: async (_ctx, client, source) =>
       client.grantTypeAllowed('refresh_token') && source.scopes.has('offline_access'),
     jwks: { keys: options.jwks as NonNullable<Configuration['jwks']>['keys'] },
-    loadExistingGrant: existingGrantWith(settings.singleSignOnSeconds),
+    loadExistingGrant: existingGrantWith(store, settings),
     pairwiseIdentifier: async (_ctx, accountId, client) => subjectOf(accountId, clientOf(client.clientId)),
     pkce: { required: (_ctx, client) => client.clientAuthMethod === 'none' },
     renderError: (ctx, out) => {
