@@ -1,3 +1,4 @@
+import { compactVerify, decodeJwt, decodeProtectedHeader, importJWK, type JWK, type JWTPayload } from 'jose';
 import type { KoaContextWithOIDC, Provider as OidcProvider } from 'oidc-provider';
 import { isRegistered } from '../registry/web-address.ts';
 import { findAcr, findMethodIn, parseAcrValues } from './evidence.ts';
@@ -95,6 +96,41 @@ const reportAskedAcr = ({ OIDCContext }: OidcProvider): void => {
   });
 };
 
+interface HintClient {
+  readonly clientId: string;
+  readonly idTokenSignedResponseAlg: string;
+}
+
+interface ValidHint {
+  readonly header: object;
+  readonly payload: JWTPayload;
+}
+
+/**
+ * An old ID token may name a key that has left the key set (`signing-keys.ts`). It may also have
+ * expired: it says who was logged in, and proves nothing.
+ */
+const takeOldHints = ({ IdToken, issuer }: OidcProvider, keys: readonly JWK[]): void => {
+  const model = IdToken as unknown as {
+    validate(jwt: string, client: HintClient): Promise<ValidHint>;
+  };
+  const { validate } = model;
+  model.validate = async (jwt, client) => {
+    // A key in a token has a `kid` for each algorithm.
+    const [kid = ''] = (decodeProtectedHeader(jwt).kid ?? '').split('.');
+    const key = keys.find((known) => known.kid === kid);
+    if (key === undefined) return validate.call(model, jwt, client);
+    const alg = client.idTokenSignedResponseAlg;
+    const verified = await compactVerify(jwt, await importJWK(key, alg), { algorithms: [alg] });
+    const payload = decodeJwt(jwt);
+    const isTheirs = [payload.aud].flat().includes(client.clientId) && payload.iss === issuer;
+    if (!isTheirs || typeof payload.sub !== 'string') {
+      throw new errors.InvalidRequest('id_token_hint is not an ID token for this client');
+    }
+    return { header: verified.protectedHeader, payload };
+  };
+};
+
 /** What the library promises and nothing here checks. */
 const promiseLess = (provider: OidcProvider): void => {
   provider.use(async (ctx, next) => {
@@ -109,12 +145,19 @@ const promiseLess = (provider: OidcProvider): void => {
 
 export const patchLibrary = (
   provider: OidcProvider,
-  { checkLink }: { readonly checkLink: (ctx: KoaContextWithOIDC) => void },
+  {
+    checkLink,
+    hintKeys,
+  }: {
+    readonly checkLink: (ctx: KoaContextWithOIDC) => void;
+    readonly hintKeys: readonly JWK[];
+  },
 ): void => {
   trustProven(provider);
   bindToAccessToken(provider);
   bindToSessions(provider);
   reportAskedAcr(provider);
+  takeOldHints(provider, hintKeys);
   checkLinksFirst(provider, checkLink);
   promiseLess(provider);
 };

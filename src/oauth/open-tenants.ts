@@ -46,7 +46,7 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
   const clients = new Map(template.clients.map((client) => [client.id, client]));
   const sealed = { redis, prefix, tenant: template.id, serviceKey };
   const store = createSealedStore(sealed);
-  const keys = createSigningKeys({ ...sealed, vault: options.vault, settings: settings.keys, now });
+  const keys = createSigningKeys({ ...sealed, vault: options.vault, settings, now });
   const clientChanges = createClientChanges({ ...sealed, now });
   const cookieKey = deriveKey(serviceKey, `paraph oidc cookies ${template.id}`).toString('base64url');
 
@@ -57,7 +57,7 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
       account === undefined ? 0 : options.ownerOf(account).since,
     );
 
-  const build = (jwks: ProviderOptions['jwks']): Provider => {
+  const build = ({ jwks, hintKeys }: Pick<ProviderOptions, 'jwks' | 'hintKeys'>): Provider => {
     const provider = createProvider(tenant, {
       ...options,
       adapter: createAdapter({
@@ -69,6 +69,7 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
       }),
       endedBefore,
       jwks,
+      hintKeys,
       cookieKeys: [cookieKey],
       backchannel: options.backchannelOf(tenant),
       pages: createProviderPages(tenant, (code, trace) =>
@@ -95,8 +96,8 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
         log.trouble(toError(error));
         return known;
       });
-    const [{ jwks, version }, read] = await Promise.all([
-      orKnown(keys.current(), { jwks: [], version: built?.version ?? '' }),
+    const [found, read] = await Promise.all([
+      orKnown(keys.current(), { jwks: [], hintKeys: [], version: built?.version ?? '' }),
       orKnown(clientChanges.read(), changes),
     ]);
     changes = read;
@@ -104,7 +105,8 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
       const why = changes.get(id)?.unreadable;
       if (why !== undefined) log.trouble(new Error(`client ${id} has no valid secret: ${why}`));
     }
-    if (built?.version !== version) built = { version, provider: build(jwks) };
+    const { version } = found;
+    if (built?.version !== version) built = { version, provider: build(found) };
     lookedAt = now();
     return built.provider;
   };

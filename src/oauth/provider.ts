@@ -3,6 +3,7 @@
  * algorithms (secrets are stored as hashes), dynamic registration, remote documents, resource
  * indicators. Addresses come from the issuer (`mount.ts`).
  */
+import type { JWK } from 'jose';
 import type {
   Account,
   Adapter,
@@ -34,7 +35,7 @@ import { policyWith } from './interaction-policy.ts';
 import { errors, Provider, patchLibrary } from './library.ts';
 import { mayRead } from './par/answers.ts';
 import { existingGrantWith } from './session-grants.ts';
-import type { ProviderKey } from './signing-keys.ts';
+import { type ProviderKey, sessionSecondsOf } from './signing-keys.ts';
 import type { Tenant } from './tenant.ts';
 
 export interface ProviderOptions {
@@ -42,6 +43,8 @@ export interface ProviderOptions {
   readonly adapter: (model: string) => Adapter;
   readonly endedBefore: AdapterOptions['endedBefore'];
   readonly jwks: readonly ProviderKey[];
+  /** Public keys that verify old ID tokens, and are in no key set any more. */
+  readonly hintKeys: readonly JWK[];
   readonly cookieKeys: readonly string[];
   readonly subscribers: SubscriberRegistry;
   readonly backchannel: NonNullable<NonNullable<Configuration['features']>['ciba']>;
@@ -200,12 +203,7 @@ export const createProvider = (
       IdToken: settings.idTokenSeconds,
       Interaction: settings.interactionSeconds,
       RefreshToken: settings.refreshTokenSeconds,
-      // The session outlives the tokens that end with it.
-      Session: Math.max(
-        settings.singleSignOnSeconds,
-        settings.accessTokenSeconds,
-        settings.interactionSeconds,
-      ),
+      Session: sessionSecondsOf(settings),
       ...(hasBackchannel && {
         BackchannelAuthenticationRequest: (ctx: KoaContextWithOIDC) =>
           Math.min(
@@ -221,6 +219,7 @@ export const createProvider = (
   provider.proxy = true;
   codeErrors(provider);
   patchLibrary(provider, {
+    hintKeys: options.hintKeys,
     checkLink: (ctx) => checkLink(ctx, { clientOf, isTestNumber: subscribers.isTestNumber }),
   });
   return provider;

@@ -110,7 +110,7 @@ export const existingGrantWith =
     const { client, session, provider, result } = ctx.oidc;
     if (client === undefined || session?.accountId === undefined) return undefined;
     const { clientId } = client;
-    const known = session as typeof session & SessionOfLibrary;
+    const known = session as unknown as SessionOfLibrary;
     const scope = [...ctx.oidc.requestParamOIDCScopes].join(' ');
     type Grant = InstanceType<typeof provider.Grant>;
 
