@@ -12,8 +12,8 @@ import { activity, type InstanceInHand } from '../src/engine/define.ts';
 import type { Engine } from '../src/engine/engine.ts';
 import { tenantOfInstance } from '../src/workflows/contract.ts';
 import type { WebhookInput, WebhookOutput } from '../src/workflows/service-activities.ts';
+import { apIdOf, untilRedisAnswers } from './asked-run.ts';
 import { type DeliveryResult, problemOf } from './callback.worker.ts';
-import { apIdOf, untilRedisAnswers } from './sign-activity.ts';
 import { createTenantConcurrency } from './tenant-concurrency.ts';
 
 /** Posts what an application is told by a chart. Never rejects because of the receiver. */

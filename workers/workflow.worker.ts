@@ -38,10 +38,10 @@ const apIdIn = ({ id = '', data }: InstanceJob): string => {
   return typeof apId === 'string' ? apId : id.slice(0, tenantLength);
 };
 
-/** Longer than a restart of the key custody. */
-const attestTries = 120;
-
-/** Makes the evidence of a process that has ended. */
+/**
+ * Makes the evidence of a process that has ended. One try: the chart repeats it, for five minutes
+ * every ten seconds and then each hour, and lets CANCEL count between.
+ */
 export const createAttestActivity = (
   createEvidence: CreateEvidence,
 ): PromiseActorLogic<string, ProcessReport> =>
@@ -51,7 +51,7 @@ export const createAttestActivity = (
         ...{ report, id: ownIdOf(id, processName), name: processName },
         ...{ definition: (data as ProcessData).input, endedAt: now },
       }),
-    { attempts: attestTries, backoffMs: 250, maxBackoffMs: 8000, turnWaitsMs: () => 200 },
+    { turnWaitsMs: () => 200 },
   );
 
 /** An instance of a chart of one's own. */
