@@ -24,7 +24,7 @@ import {
   tenantLength,
   type WorkflowStatus,
 } from '../src/workflows/contract.ts';
-import { statusOfEnd } from '../src/workflows/ends.ts';
+import { reasonOfEnd, statusOfEnd } from '../src/workflows/ends.ts';
 import { createListing, peopleOf } from '../src/workflows/listing.ts';
 import { type ProcessData, processName } from '../src/workflows/stock-process.ts';
 import type { createTurns } from './fairness.ts';
@@ -145,7 +145,8 @@ export const startWorkflowsWorker = (options: {
             const job = failedReason === undefined ? 'completed' : 'failed';
             await listing.note({ id, createdAt, people: peopleOf(name, instance.data), status, job });
             if (name === processName) return;
-            const reason = failedReason ?? record.reason;
+            const ended = failedReason === undefined ? 'completed' : 'failed';
+            const reason = reasonOfEnd({ ended, record, failedReason });
             const { apId } = instance.data as ProcessData;
             await notifyEnd({ instance: id, createdAt, runs, name, apId, state: status, reason });
           },

@@ -26,6 +26,17 @@ export interface Neighbours {
   tell(id: string, key: string, event: AnyEventObject, about?: About): Promise<void>;
 }
 
+/** Where an error has come up; `attempt` is the try of the activity. */
+export interface Place {
+  readonly workflow: string;
+  readonly instance: string;
+  readonly activity?: string;
+  readonly attempt?: number;
+}
+
+/** @param place Undefined for an error of no instance, such as Redis away. */
+export type OnError = (error: Error, place?: Place) => void;
+
 export interface TakeOptions {
   readonly store: InstanceStore;
   /** By name and version. */
@@ -41,7 +52,7 @@ export interface TakeOptions {
   readonly abandon?: ((context: unknown, addedAt: number) => string | undefined) | undefined;
   /** Milliseconds since the epoch, by the clock of Redis. */
   readonly now: () => number;
-  readonly onError: (error: Error) => void;
+  readonly onError: OnError;
 }
 
 /** A job that was taken, and the instance in it. */
@@ -149,8 +160,10 @@ export const readInput = (
  *   worker that has its version.
  */
 export const takeJob = async (options: TakeOptions, job: InstanceJob, token: string): Promise<Taken> => {
-  const { store, find, neighbours, workflowOf = readJobName, abandon, now, onError } = options;
+  const { store, find, neighbours, workflowOf = readJobName, abandon, now } = options;
   const id = job.id ?? '';
+  const named = workflowOf(job.name);
+  const onError = (error: Error): void => options.onError(error, { workflow: named.name, instance: id });
 
   /** For a record that another program has written. */
   const planted = (reason: string): UnrecoverableError => {
@@ -164,7 +177,6 @@ export const takeJob = async (options: TakeOptions, job: InstanceJob, token: str
   const read = isNew ? undefined : recordSchema.safeParse(progress);
   if (read?.success === false) throw planted('The record of the instance cannot be read');
   const stored = read?.data;
-  const named = workflowOf(job.name);
   if (stored !== undefined && stored.workflow !== named.name) throw planted(notItsOwn);
 
   const workflow = find(named.name, stored?.version ?? named.version);

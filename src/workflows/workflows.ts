@@ -20,7 +20,7 @@ import {
   type WorkflowStatus,
   workflowDataSchema,
 } from './contract.ts';
-import { asEnded, failedOutput, statusOf } from './ends.ts';
+import { asEnded, failedOutput, reasonOfEnd, statusOf } from './ends.ts';
 import { createListing, type ListFilter, listInstances, peopleOf } from './listing.ts';
 import { type OpenSigner, readOpenSigners } from './open-signers.ts';
 import { processName } from './stock-process.ts';
@@ -146,14 +146,14 @@ export const createWorkflows = (options: {
   const viewOf = (found: Instance): WorkflowView => {
     const workflow = workflowFor(found);
     const instance = asEnded(found, workflow);
-    const { id, record, jobName, createdAt, endedAt, failedReason } = instance;
+    const { id, record, jobName, createdAt, endedAt } = instance;
     const { name, version = workflow?.chart.version ?? 1 } = readJobName(jobName);
     return {
       ...{ id: ownIdOf(id, name), name, version: record?.version ?? version },
       ...{ status: statusOf(instance), state: record?.value },
       context: record === undefined ? undefined : workflow?.publish(record.context),
       output: record?.output ?? failedOutput(instance),
-      ...{ createdAt, endedAt, reason: failedReason ?? record?.reason },
+      ...{ createdAt, endedAt, reason: reasonOfEnd(instance) },
     };
   };
 
