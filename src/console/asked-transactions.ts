@@ -6,6 +6,7 @@
  * have had is looked up.
  */
 import { tokenOf } from '../engine/activities.ts';
+import type { Chart } from '../engine/chart.ts';
 import { activityOf, type Workflow } from '../engine/define.ts';
 import type { Instance } from '../engine/engine.ts';
 import { childInstanceId } from '../engine/interpret.ts';
@@ -54,8 +55,10 @@ export const createFindAsked = ({ workflows, shards }: Pick<AdminApiDeps, 'workf
     ): Promise<readonly AskedTransaction[]> => {
       const found: Promise<readonly AskedTransaction[]>[] = [];
       const next = of.record?.next ?? 0;
+      // A chart file may use an earlier copy of the package, whose charts do not say it.
+      const { invoked = [] }: Partial<Chart> = own.chart;
       for (let run = next - 1; run >= 0 && left > 0; run -= 1) {
-        for (const { child, src, state } of own.chart.invoked) {
+        for (const { child, src, state } of invoked) {
           const chart = own.children[src];
           if (chart === undefined && !isSign(own, src)) continue;
           left -= 1;

@@ -14,6 +14,7 @@ import { childInstanceId } from '../engine/interpret.ts';
 import type { InstanceRecord } from '../engine/record.ts';
 import { doneBy } from '../operators/audit.ts';
 import type { Role } from '../operators/operator.ts';
+import { mailWorkflowName } from '../workflows/contract.ts';
 import type { ListedInstance } from '../workflows/listing.ts';
 import type { WorkflowView } from '../workflows/workflows.ts';
 import { createFindAsked } from './asked-transactions.ts';
@@ -48,6 +49,8 @@ export interface WorkflowEvent {
 }
 
 export interface WorkflowDetail {
+  /** False when the service has no definition of this workflow (any more). Its jobs wait for one. */
+  readonly isDefined: boolean;
   /** It has failed, and its chart would take up another run. */
   readonly mayReplay: boolean;
   readonly instance: WorkflowRow;
@@ -157,7 +160,8 @@ export const createWorkflowDetails = (deps: Pick<AdminApiDeps, 'workflows' | 'au
 
   const find = async (id: string): Promise<Instance | undefined> => {
     const instance = id.includes('.') ? undefined : await workflows.findInstance(id);
-    return instance && workflows.names().includes(viewOf(instance).name) ? instance : undefined;
+    // A mail to a signer is in no list.
+    return instance && viewOf(instance).name !== mailWorkflowName ? instance : undefined;
   };
 
   const childrenOf = async ({ id, record }: Instance, workflow: Workflow | undefined) => {
@@ -241,7 +245,8 @@ export const createWorkflowDetails = (deps: Pick<AdminApiDeps, 'workflows' | 'au
       const isSeen = seesPeople(role);
       return {
         instance: rowOf(instance, role),
-        mayReplay: instance.ended === 'failed' && workflows.mayReplay(instance),
+        isDefined: workflow !== undefined,
+        mayReplay: workflow !== undefined && instance.ended === 'failed' && workflows.mayReplay(instance),
         steps: isSeen ? steps : steps?.map(hideStep),
         ...(isSeen && { context: view.context }),
         children: children.map(shownChild),

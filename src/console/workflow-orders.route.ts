@@ -18,7 +18,15 @@ const sendBody = z.strictObject({
   reason: reason.optional(),
 });
 
+/** No file of the configuration exports it (any more). */
+export const undefinedWorkflow: Refusal = [
+  409,
+  'undefined',
+  'The service has no definition of this workflow: name its file in workflows of the configuration',
+];
+
 const refusals = {
+  undefined: undefinedWorkflow,
   unknown: [404, 'unknown', 'There is no such workflow, or it has ended'],
   busy: [503, 'busy', 'A worker is at it; ask again'],
   refused: [409, 'refused', 'The workflow takes no such event in its state'],
@@ -26,6 +34,7 @@ const refusals = {
 } as const satisfies Record<string, Refusal>;
 
 const notices = {
+  undefined: 'workflow-undefined',
   taken: 'event-taken',
   invalid: 'event-invalid',
   refused: 'event-refused',
@@ -34,6 +43,7 @@ const notices = {
 } as const satisfies Record<string, Notice>;
 
 const replayNotices = {
+  undefined: 'workflow-undefined',
   replayed: 'workflow-replayed',
   refused: 'workflow-not-failed',
   'not-failed': 'workflow-not-failed',
@@ -63,8 +73,12 @@ export const createWorkflowOrderRoutes = ({ workflows, audit }: AdminApiDeps): H
   const find = async (id: string): Promise<Instance | undefined> =>
     /^[\w-]+$/.test(id) ? workflows.findInstance(id) : undefined;
 
+  const isDefined = (instance: Instance): boolean =>
+    workflows.versions(workflows.view(instance).name).length > 0;
+
   const retry = async (instance: Instance): Promise<keyof typeof replayNotices> => {
     const { id } = instance;
+    if (!isDefined(instance)) return 'undefined';
     const job = await workflows.locate(id).queue.getJob(id);
     if (job === undefined || !(await job.isFailed())) return 'not-failed';
     if (!workflows.mayReplay(instance)) return 'refused';
@@ -103,7 +117,10 @@ export const createWorkflowOrderRoutes = ({ workflows, audit }: AdminApiDeps): H
       ...about(operator, found.id, why),
       ...{ action: 'workflow-event', details: { name, event: event.type } },
     };
-    const order = () => workflows.send(String(apId), name, id, event, key && `op/${key}`);
+    const order = async () =>
+      isDefined(found)
+        ? workflows.send(String(apId), name, id, event, key && `op/${key}`)
+        : ({ kind: 'undefined' } as const);
     return noted(audit, entry, order, ({ kind }) => kind === 'taken');
   };
 

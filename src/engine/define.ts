@@ -196,7 +196,7 @@ export interface Workflow {
   /** Of events from outside. */
   readonly parseEvent: (event: unknown) => z.ZodSafeParseResult<{ readonly type: string }>;
   /** Why the job fails in a state tagged `failed`; one line. */
-  readonly reasonOf: (record: Pick<InstanceRecord, 'context' | 'failure'>) => string;
+  readonly reasonOf: (context: unknown, failure: InstanceRecord['failure']) => string;
   /** The part of a context that may be shown to others. */
   readonly publish: (context: unknown) => unknown;
   /**
@@ -304,7 +304,7 @@ export const defineWorkflow = (options: {
     check: (context, instance) => check(context as never, instance),
     resultOf,
     parseEvent: (event) => schema.safeParse(event),
-    reasonOf: ({ context, failure }) => reasonOf?.(context as never) ?? failure?.message ?? 'failed',
+    reasonOf: (context, failure) => reasonOf?.(context as never) ?? failure?.message ?? 'failed',
     publish: (context) => publish(context as never),
     children,
   };

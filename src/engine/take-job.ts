@@ -4,9 +4,9 @@
  */
 import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import type { AnyEventObject } from 'xstate';
-import { ZodError } from 'zod';
 import { toError } from '../redis/to-error.ts';
 import { begunJob, type InstanceInHand, isInputError, readJobName, type Workflow } from './define.ts';
+import { problemIn } from './input-problem.ts';
 import { begin, type Children, failureOf, type Life, parentOf, resume } from './interpret.ts';
 import { recordSchema } from './record.ts';
 import {
@@ -129,28 +129,26 @@ export const jobFailure = (reason: string): UnrecoverableError => {
 };
 
 /** Fails the job when its data cannot be read: other programs may have written it. */
-export const readOrFail = <T>(read: () => T): T => {
+export const readOrFail = <T>(read: () => T, value?: unknown): T => {
   try {
     return read();
   } catch (error) {
     if (isInputError(error)) throw jobFailure(error.message);
-    if (error instanceof ZodError) {
-      const [first] = error.issues;
-      const path = first?.path.map(String).join('.') || (first?.message ?? '');
-      throw jobFailure(`The input is not usable: ${path}`);
-    }
-    throw error;
+    // A workflow of the service reads the `input` of its data.
+    const values = [value, (Object(value) as { readonly input?: unknown }).input];
+    const problem = problemIn(error, { whole: 'the whole', values });
+    throw problem === undefined ? error : jobFailure(`The input is not usable: ${problem}`);
   }
 };
 
 const emptyInbox: Inbox = { entries: [], length: 0, holds: new Map(), hasFailed: false, hasBegun: false };
 
 export const readInput = (
-  { job: { timestamp, opts }, workflow, instance }: Pick<Taken, 'job' | 'workflow' | 'instance'>,
+  { job: { timestamp, opts, data }, workflow, instance }: Pick<Taken, 'job' | 'workflow' | 'instance'>,
   at: number,
 ): unknown => {
   const begun = begunJob({ id: instance.id, timestamp, opts }, at);
-  return readOrFail(() => workflow.begin(instance.data, begun));
+  return readOrFail(() => workflow.begin(instance.data, begun), data);
 };
 
 /**

@@ -407,7 +407,7 @@ class Turn {
     this.#tellObservers();
     const record = life.record();
     const error = record.status === 'error' ? String(record.error) : undefined;
-    const failedReason = hasFailed ? workflow.reasonOf(record) : error;
+    const failedReason = hasFailed ? workflow.reasonOf(record.context, record.failure) : error;
     const { timestamp: createdAt, attemptsMade: runs } = this.#taken.job;
     await tell?.({ record, failedReason, createdAt, runs });
     this.isTold = true;

@@ -45,6 +45,6 @@ export const asEnded = (instance: Instance, workflow: Workflow | undefined): Ins
   if (ended !== 'no' || !isClosed || record === undefined || workflow === undefined) return instance;
   if (record.status === 'error') return { ...instance, ended: 'failed', failedReason: String(record.error) };
   return resume(workflow.chart, id, record).rests() === 'failed'
-    ? { ...instance, ended: 'failed', failedReason: workflow.reasonOf(record) }
+    ? { ...instance, ended: 'failed', failedReason: workflow.reasonOf(record.context, record.failure) }
     : { ...instance, ended: 'completed' };
 };

@@ -10,6 +10,7 @@ const { min, max } = callbacksPerSecond;
 const notices = {
   'workflow-cancelled': ['good', 'Cancelled', 'Nobody is asked any more.'],
   'workflow-ended': ['bad', 'Not done', 'The workflow has ended.'],
+  'workflow-undefined': ['bad', 'Not done', 'The service has no definition of this workflow.'],
   'workflow-busy': ['bad', 'Not done', 'A worker was busy with it. Try again.'],
   'workflow-replayed': ['good', 'Runs again', 'Its chart gets REPLAY.'],
   'workflow-not-failed': [

@@ -38,7 +38,7 @@ const pathOf = ({ detail }: WorkflowModel): string =>
   `/admin/workflows/${encodeURIComponent(detail.instance.instanceId)}`;
 
 const mayOrder = ({ session, detail }: WorkflowModel): boolean =>
-  detail.instance.status === 'open' && includesRole(session.operator.role, 'operator');
+  detail.isDefined && detail.instance.status === 'open' && includesRole(session.operator.role, 'operator');
 
 const transactionLink = (msspTransId: string | undefined): Html =>
   msspTransId === undefined ? nothing : linkTo('transactions', msspTransId);
@@ -194,7 +194,7 @@ ${noticeBanner(notice)}
 <div class="columns main">
 <section aria-labelledby="life" data-region="life"><h2 id="life">Statechart</h2>${
       workflow === undefined
-        ? html`<p class="quiet">The service does not have this workflow any more.</p>`
+        ? html`<p>The service has no definition of this workflow: no file of <code>workflows</code> in its configuration exports it. Its instances wait until one does, and take no orders.</p>`
         : machineSvg(workflow.chart.machine, state)
     }</section>
 <section aria-labelledby="past" data-region="past"><h2 id="past">Timeline</h2>
