@@ -10,10 +10,11 @@ import type { PromiseActorLogic } from 'xstate';
 import { z } from 'zod';
 import { activity, type InstanceInHand } from '../src/engine/define.ts';
 import type { Engine } from '../src/engine/engine.ts';
+import { problemIn } from '../src/engine/input-problem.ts';
 import { tenantOfInstance } from '../src/workflows/contract.ts';
 import type { WebhookInput, WebhookOutput } from '../src/workflows/service-activities.ts';
+import { apIdOf, untilRedisAnswers } from './asked-run.ts';
 import { type DeliveryResult, problemOf } from './callback.worker.ts';
-import { apIdOf, untilRedisAnswers } from './sign-activity.ts';
 import { createTenantConcurrency } from './tenant-concurrency.ts';
 
 /** Posts what an application is told by a chart. Never rejects because of the receiver. */
@@ -103,8 +104,8 @@ export const createWebhookActivity = ({
     async ({ input, instance, token, signal, attempt }) => {
       const read = inputSchema.safeParse(input);
       if (!read.success) {
-        const place = z.core.toDotPath(read.error.issues[0]?.path ?? []) || 'input';
-        return { kind: 'failed', problem: `${place} is not what it must be` };
+        const problem = problemIn(read.error, { whole: 'input', values: [input] }) ?? 'input is unusable';
+        return { kind: 'failed', problem };
       }
       const { url, body, attempts } = read.data;
       const result = await call(

@@ -17,6 +17,7 @@ import { workflowsPage } from './pages/workflows-page.ts';
 import { seesPeople } from './redaction.ts';
 import { needs } from './session/session.ts';
 import { createWorkflowDetails } from './workflow-detail.ts';
+import { undefinedWorkflow } from './workflow-orders.route.ts';
 
 const listQuery = workflowFilter.extend(paged(50, 200));
 const againBody = optionalReasonBody.extend({ step: text(64), key: text(32) });
@@ -25,10 +26,11 @@ const maxReason = 500;
 
 const unknown: Refusal = [404, 'unknown', 'There is no such workflow'];
 
-type Done = 'done' | 'unknown' | 'ended' | 'busy' | 'refused' | 'too-late' | 'reason';
+type Done = 'done' | 'unknown' | 'undefined' | 'ended' | 'busy' | 'refused' | 'too-late' | 'reason';
 
 const refusals: Readonly<Record<Exclude<Done, 'done'>, Refusal>> = {
   unknown,
+  undefined: undefinedWorkflow,
   ended: [409, 'ended', 'The workflow has ended'],
   busy: [503, 'busy', 'A worker is at it; ask again'],
   refused: [409, 'refused', 'The signer does not rest'],
@@ -37,6 +39,7 @@ const refusals: Readonly<Record<Exclude<Done, 'done'>, Refusal>> = {
 };
 
 const notices: Readonly<Record<Exclude<Done, 'done' | 'unknown'>, Notice>> = {
+  undefined: 'workflow-undefined',
   ended: 'workflow-ended',
   busy: 'workflow-busy',
   refused: 'not-asked',
@@ -56,6 +59,7 @@ export const createWorkflowRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironmen
   const findOpen = async (id: string, operator: Operator) => {
     const found = await details.find(id, operator.role);
     if (found === undefined) return 'unknown';
+    if (details.workflowOf(found) === undefined) return 'undefined';
     return found.status === 'open' ? found : 'ended';
   };
 

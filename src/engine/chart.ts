@@ -19,6 +19,8 @@ export interface Chart {
   readonly activities: ReadonlyArray<readonly [src: string, logic: AnyActorLogic]>;
   /** The charts among its children, by name. */
   readonly charts: ReadonlyArray<readonly [src: string, machine: AnyStateMachine]>;
+  /** What its states invoke: the name of the child, its logic, and the state as a path with dots. */
+  readonly invoked: ReadonlyArray<{ readonly child: string; readonly src: string; readonly state: string }>;
   implementationOf(action: string): (args: unknown, params: unknown) => unknown;
   /** The original logic of a child. @throws For a name that the chart does not know. */
   logicOf(src: string): AnyActorLogic;
@@ -301,6 +303,11 @@ export const createChart = (options: {
     activities: Object.entries(implementations.actors).filter(([src]) => kinds.get(src) === 'activity'),
     charts: Object.entries(implementations.actors).flatMap(([src, logic]) =>
       isChart(logic) ? [[src, logic] as const] : [],
+    ),
+    invoked: nodesOf(machine.root as unknown as Node).flatMap((node) =>
+      (node.invoke as unknown as readonly InvokeDefinition[]).map(({ id, src }) => ({
+        ...{ child: id, src, state: node.path.join('.') },
+      })),
     ),
     implementationOf: (action) =>
       implementations.actions[action] as (args: unknown, params: unknown) => unknown,

@@ -196,7 +196,7 @@ export interface Workflow {
   /** Of events from outside. */
   readonly parseEvent: (event: unknown) => z.ZodSafeParseResult<{ readonly type: string }>;
   /** Why the job fails in a state tagged `failed`; one line. */
-  readonly reasonOf: (context: unknown) => string;
+  readonly reasonOf: (context: unknown, failure: InstanceRecord['failure']) => string;
   /** The part of a context that may be shown to others. */
   readonly publish: (context: unknown) => unknown;
   /**
@@ -252,8 +252,9 @@ export const defineWorkflow = (options: {
   /** Actions for logs and metrics. The others are effects, carried out at least once. */
   readonly observe?: readonly string[];
   /**
-   * In a state tagged `failed` the job fails with this reason. When it is run again, or after an
-   * end without a commit, the chart gets REPLAY with its input.
+   * In a state tagged `failed` the job fails with this reason. Default: the error of the activity
+   * that failed last. When it is run again, or after an end without a commit, the chart gets REPLAY
+   * with its input.
    */
   readonly reasonOf?: (context: never) => string;
   /** The part of the context that may be shown to others. Default: nothing. */
@@ -267,7 +268,7 @@ export const defineWorkflow = (options: {
     begin = (given: unknown) => given,
     events = anyEvent,
     observe = [],
-    reasonOf = () => 'failed',
+    reasonOf,
     check = () => undefined,
     resultOf = (record: InstanceRecord): unknown => record,
     publish = () => undefined,
@@ -303,7 +304,7 @@ export const defineWorkflow = (options: {
     check: (context, instance) => check(context as never, instance),
     resultOf,
     parseEvent: (event) => schema.safeParse(event),
-    reasonOf: (context) => reasonOf(context as never),
+    reasonOf: (context, failure) => reasonOf?.(context as never) ?? failure?.message ?? 'failed',
     publish: (context) => publish(context as never),
     children,
   };

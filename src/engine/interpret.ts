@@ -166,6 +166,11 @@ const errorText = (error: unknown): string => {
   return String(message ?? error);
 };
 
+const maxReason = 300;
+
+/** The first line of an error's message. */
+const lineOf = (text: string): string => (text.split('\n', 1)[0] ?? '').slice(0, maxReason);
+
 const historyOf = (snapshot: AnyMachineSnapshot): InstanceRecord['history'] => {
   const entries = Object.entries(snapshot.historyValue as Record<string, readonly { readonly id: string }[]>);
   return entries.length === 0
@@ -252,6 +257,7 @@ export class Life {
   #observed: Observation[] = [];
   /** Why it was stopped. */
   #reason: string | undefined;
+  #failure: InstanceRecord['failure'];
   #snapshot!: AnyMachineSnapshot;
   /** The children of the snapshot, as noted last. */
   #refs: Readonly<Record<string, AnyActorRef>>;
@@ -279,6 +285,7 @@ export class Life {
     );
     this.#next = record.next;
     this.#reason = record.reason;
+    this.#failure = record.failure;
     const refs = refsOf(record.children);
     this.#refs = refs;
     if (first === undefined) this.#snapshot = revive(chart, record, refs);
@@ -315,8 +322,12 @@ export class Life {
     const child = ended === undefined ? undefined : this.#children[ended];
     // As in XState it stays a child until its state is left, but it neither runs nor gets events.
     if (ended !== undefined && child !== undefined) this.#children[ended] = { ...child, ended: true };
+    if (child !== undefined) this.#noteFailure(child, event);
     this.#settle((scope) => machine.transition(before, event, scope), now);
-    if (this.#snapshot !== before || machine.getTransitionData(before, event).length > 0) return true;
+    if (this.#snapshot !== before || machine.getTransitionData(before, event).length > 0) {
+      if (!event.type.startsWith('xstate.')) this.#failure = undefined;
+      return true;
+    }
     // Without onDone the chart ignores the result. With an onDone whose guards all refuse it, the
     // instance would wait for ever.
     if (child !== undefined && this.#chart.handles(before, event.type)) {
@@ -410,12 +421,19 @@ export class Life {
       ...(output !== undefined && { output: output as unknown }),
       ...(error !== undefined && { error: errorText(error) }),
       ...(this.#reason !== undefined && { reason: this.#reason }),
+      ...(this.#failure !== undefined && { failure: this.#failure }),
       next: this.#next,
       ...(history !== undefined && { history }),
       ...(isActive && Object.keys(this.#children).length > 0 && { children: { ...this.#children } }),
       ...(isActive && this.#timers.length > 0 && { timers: [...this.#timers] }),
       ...(effects.length > 0 && { effects }),
     };
+  }
+
+  #noteFailure({ src }: Child, event: AnyEventObject): void {
+    if (event.type.startsWith('xstate.error.'))
+      this.#failure = { src, message: lineOf(errorText((event as { error?: unknown }).error)) };
+    else if (this.#failure?.src === src) this.#failure = undefined;
   }
 
   /** Runs macrosteps until the chart has taken the events that it has sent to itself. */

@@ -57,6 +57,11 @@ export const recordSchema = z.object({
   error: z.unknown().optional(),
   /** Why it was stopped from outside. */
   reason: z.string().optional(),
+  /**
+   * The latest error of an activity or a child, until the same one succeeds or an event from outside
+   * is taken: why the instance fails, where its workflow does not say.
+   */
+  failure: z.object({ src: z.string(), message: z.string() }).optional(),
   /** Ids of the states that a history state remembers. */
   history: z.record(z.string(), z.array(z.string())).optional(),
   children: z.record(z.string(), childSchema).optional(),

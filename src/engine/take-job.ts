@@ -4,9 +4,9 @@
  */
 import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import type { AnyEventObject } from 'xstate';
-import { ZodError } from 'zod';
 import { toError } from '../redis/to-error.ts';
 import { begunJob, type InstanceInHand, isInputError, readJobName, type Workflow } from './define.ts';
+import { problemIn } from './input-problem.ts';
 import { begin, type Children, failureOf, type Life, parentOf, resume } from './interpret.ts';
 import { recordSchema } from './record.ts';
 import {
@@ -26,6 +26,17 @@ export interface Neighbours {
   tell(id: string, key: string, event: AnyEventObject, about?: About): Promise<void>;
 }
 
+/** Where an error has come up; `attempt` is the try of the activity. */
+export interface Place {
+  readonly workflow: string;
+  readonly instance: string;
+  readonly activity?: string;
+  readonly attempt?: number;
+}
+
+/** @param place Undefined for an error of no instance, such as Redis away. */
+export type OnError = (error: Error, place?: Place) => void;
+
 export interface TakeOptions {
   readonly store: InstanceStore;
   /** By name and version. */
@@ -41,7 +52,7 @@ export interface TakeOptions {
   readonly abandon?: ((context: unknown, addedAt: number) => string | undefined) | undefined;
   /** Milliseconds since the epoch, by the clock of Redis. */
   readonly now: () => number;
-  readonly onError: (error: Error) => void;
+  readonly onError: OnError;
 }
 
 /** A job that was taken, and the instance in it. */
@@ -118,28 +129,26 @@ export const jobFailure = (reason: string): UnrecoverableError => {
 };
 
 /** Fails the job when its data cannot be read: other programs may have written it. */
-export const readOrFail = <T>(read: () => T): T => {
+export const readOrFail = <T>(read: () => T, value?: unknown): T => {
   try {
     return read();
   } catch (error) {
     if (isInputError(error)) throw jobFailure(error.message);
-    if (error instanceof ZodError) {
-      const [first] = error.issues;
-      const path = first?.path.map(String).join('.') || (first?.message ?? '');
-      throw jobFailure(`The input is not usable: ${path}`);
-    }
-    throw error;
+    // A workflow of the service reads the `input` of its data.
+    const values = [value, (Object(value) as { readonly input?: unknown }).input];
+    const problem = problemIn(error, { whole: 'the whole', values });
+    throw problem === undefined ? error : jobFailure(`The input is not usable: ${problem}`);
   }
 };
 
 const emptyInbox: Inbox = { entries: [], length: 0, holds: new Map(), hasFailed: false, hasBegun: false };
 
 export const readInput = (
-  { job: { timestamp, opts }, workflow, instance }: Pick<Taken, 'job' | 'workflow' | 'instance'>,
+  { job: { timestamp, opts, data }, workflow, instance }: Pick<Taken, 'job' | 'workflow' | 'instance'>,
   at: number,
 ): unknown => {
   const begun = begunJob({ id: instance.id, timestamp, opts }, at);
-  return readOrFail(() => workflow.begin(instance.data, begun));
+  return readOrFail(() => workflow.begin(instance.data, begun), data);
 };
 
 /**
@@ -149,8 +158,10 @@ export const readInput = (
  *   worker that has its version.
  */
 export const takeJob = async (options: TakeOptions, job: InstanceJob, token: string): Promise<Taken> => {
-  const { store, find, neighbours, workflowOf = readJobName, abandon, now, onError } = options;
+  const { store, find, neighbours, workflowOf = readJobName, abandon, now } = options;
   const id = job.id ?? '';
+  const named = workflowOf(job.name);
+  const onError = (error: Error): void => options.onError(error, { workflow: named.name, instance: id });
 
   /** For a record that another program has written. */
   const planted = (reason: string): UnrecoverableError => {
@@ -164,7 +175,6 @@ export const takeJob = async (options: TakeOptions, job: InstanceJob, token: str
   const read = isNew ? undefined : recordSchema.safeParse(progress);
   if (read?.success === false) throw planted('The record of the instance cannot be read');
   const stored = read?.data;
-  const named = workflowOf(job.name);
   if (stored !== undefined && stored.workflow !== named.name) throw planted(notItsOwn);
 
   const workflow = find(named.name, stored?.version ?? named.version);
