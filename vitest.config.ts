@@ -4,7 +4,7 @@
  *
  * `unit` is everything that needs no browser; `browser` exists only where there is a Chromium, so that a machine without
  * one has green tests and no skipped ones. `npm test` says which case it is, and leaves out `mutants`,
- * `packages` and `interop`.
+ * `packages` and `interop`. `quick` is `unit` without the files that wait for most of their time.
  */
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
@@ -19,12 +19,14 @@ const longest = [
   'product/process',
   'product/clocks',
   'docs/commands',
+  'docs/tutorial',
   'oauth/backchannel/ping',
   'oauth/rotation',
   'workers/hanging-gateway',
   'overload/overload',
   'oauth/restart',
   'product/shutdown',
+  'product/npm-start',
   'product/silent-redis',
   'product/rolling-upgrade',
   'operators/bulk-crash',
@@ -78,6 +80,14 @@ const unit = {
     isolate: false,
   },
 };
+/** What `.ci/run` repeats on another Node. */
+const quick = {
+  test: {
+    ...unit.test,
+    name: 'quick',
+    exclude: [...unit.test.exclude, ...longest.map((path) => `**${path}`)],
+  },
+};
 /** Run by `.ci/run`, and where they are asked for by name: whole services under faults take minutes. */
 const mutants = {
   test: { name: 'mutants', include: ['test/faults/{mutants,gateway-chain}.test.ts'] },
@@ -119,6 +129,6 @@ export default defineConfig({
     sequence: { sequencer: LongestBetween },
     globalSetup: ['test/support/global-setup.ts'],
     reporters: ['default', createSummaryReporter((line) => process.stdout.write(`${line}\n`))],
-    projects: [unit, ...(chromium ? [browser] : []), mutants, packages, interop],
+    projects: [unit, ...(chromium ? [browser] : []), quick, mutants, packages, interop],
   },
 });

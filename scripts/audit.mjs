@@ -29,7 +29,15 @@ const licences = [
   'Unlicense',
 ];
 /** Of tools that are never handed on with the product. */
-const licencesOfTools = [...licences, 'MPL-2.0', 'BlueOak-1.0.0', 'CC0-1.0', 'CC-BY-4.0', 'Python-2.0'];
+const licencesOfTools = [
+  ...licences,
+  'MPL-2.0',
+  'EPL-2.0',
+  'BlueOak-1.0.0',
+  'CC0-1.0',
+  'CC-BY-4.0',
+  'Python-2.0',
+];
 
 /** What the product is made of, and what checks its sources. */
 const pinned = [

@@ -111,7 +111,7 @@ function packagesOf(/** @type {string} */ lockFile) {
 }
 
 /** The npm that runs us, else the one on the PATH. @returns {[string, ...string[]]} */
-function npmCommand() {
+export function npmCommand() {
   const runner = process.env.npm_execpath;
   return runner?.endsWith('npm-cli.js') ? [process.execPath, runner] : ['npm'];
 }

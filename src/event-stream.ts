@@ -22,6 +22,12 @@ export interface OpenStream {
   readonly signal: AbortSignal;
 }
 
+/** A group of readers, and how many streams they may have together. */
+export interface StreamBound {
+  readonly of: string;
+  readonly max: number;
+}
+
 export const streamHeaders = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-store',
@@ -45,17 +51,20 @@ export const createEventStreams = ({
 }) => {
   const openFor = new Map<string, number>();
   let open = 0;
-  const count = (reader: string, change: 1 | -1): void => {
+  const count = (bounds: readonly StreamBound[], change: 1 | -1): void => {
     open += change;
-    const streams = (openFor.get(reader) ?? 0) + change;
-    if (streams === 0) openFor.delete(reader);
-    else openFor.set(reader, streams);
+    for (const { of } of bounds) {
+      const streams = (openFor.get(of) ?? 0) + change;
+      if (streams === 0) openFor.delete(of);
+      else openFor.set(of, streams);
+    }
   };
 
   /**
    * Answers HEAD without a stream: Hono runs GET for it and drops the body, which nothing would end.
    *
    * @param run Tells what there is to tell, until its signal aborts.
+   * @param options.within Further groups that the reader belongs to.
    * @param options.isStillIn Whether the reader may read on; asked with each heartbeat.
    */
   return (
@@ -64,14 +73,17 @@ export const createEventStreams = ({
     run: (stream: OpenStream) => Promise<void>,
     options: {
       readonly headers?: Readonly<Record<string, string>>;
+      readonly within?: readonly StreamBound[];
       readonly isStillIn?: () => Promise<boolean>;
     } = {},
   ): Response | 'stopping' | 'too-many' => {
     if (stopping.aborted) return 'stopping';
     const headers = { ...options.headers, ...streamHeaders };
     if (req.method === 'HEAD') return new Response(null, { headers });
-    if ((openFor.get(reader) ?? 0) >= maxOfOne || open >= maxInAll) return 'too-many';
-    count(reader, 1);
+    const bounds = [{ of: `one ${reader}`, max: maxOfOne }, ...(options.within ?? [])];
+    const isFull = ({ of, max }: StreamBound): boolean => (openFor.get(of) ?? 0) >= max;
+    if (bounds.some(isFull) || open >= maxInAll) return 'too-many';
+    count(bounds, 1);
     const { readable, writable } = new TransformStream();
     const stream = new SSEStreamingApi(writable, readable);
     const over = new AbortController();
@@ -100,7 +112,7 @@ export const createEventStreams = ({
       clearInterval(heartbeat);
       clearTimeout(life);
       stopping.removeEventListener('abort', end);
-      count(reader, -1);
+      count(bounds, -1);
       await stream.close();
     };
     void tell();

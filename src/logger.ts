@@ -8,7 +8,7 @@
 import { writeSync } from 'node:fs';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import type { CallbackLog } from '../workers/callback.worker.ts';
-import type { StepLog, UpstreamLog } from '../workers/log.ts';
+import type { Place, StepLog, UpstreamLog } from '../workers/log.ts';
 import type { HttpLog } from './http/log.ts';
 import type { OauthLog } from './oauth/log.ts';
 import type { AuditLog } from './operators/audit.ts';
@@ -144,22 +144,44 @@ const describe = (error: Error): object => ({
       : error.message.replace(/, with args beginning with.*$/s, '').slice(0, 300),
 });
 
-/** The same error is logged once in so long: while Redis is away every try reports it. */
+/**
+ * The same error of the same activity and instance is logged once in so long: while Redis is away
+ * every try reports it.
+ */
 const quietMs = 5000;
+/** Of so many instances with one error in that time. The next line counts the others. */
+const maxPlaces = 20;
+
+/** The lines about one error since `at`. */
+interface Logged {
+  readonly at: number;
+  readonly places: Set<string>;
+  unlogged: number;
+}
 
 /** Shared by all logs of a process, because one connection reports to several of them. */
-const loggedAt = new WeakMap<Logger, Map<string, number>>();
+const loggedOf = new WeakMap<Logger, Map<string, Logged>>();
 
-const createTrouble = (logger: Logger, now: () => number): ((error: Error) => void) => {
-  const latest = loggedAt.get(logger) ?? new Map<string, number>();
-  loggedAt.set(logger, latest);
-  return (error) => {
+const createTrouble = (logger: Logger, now: () => number): ((error: Error, place?: Place) => void) => {
+  const latest = loggedOf.get(logger) ?? new Map<string, Logged>();
+  loggedOf.set(logger, latest);
+  return (error, place) => {
     const key = `${error.name} ${error.message}`.slice(0, 120);
+    const at = place === undefined ? '' : `${place.instance}/${place.activity ?? ''}`;
     const time = now();
-    if (time - (latest.get(key) ?? Number.NEGATIVE_INFINITY) < quietMs) return;
+    const known = latest.get(key);
+    const isNew = known === undefined || time - known.at >= quietMs;
+    const logged: Logged = isNew ? { at: time, places: new Set(), unlogged: 0 } : known;
+    if (logged.places.has(at)) return;
+    if (logged.places.size >= maxPlaces) {
+      logged.unlogged += 1;
+      return;
+    }
     if (latest.size > 1000) latest.clear();
-    latest.set(key, time);
-    logger.error(describe(error), 'trouble');
+    latest.set(key, logged);
+    logged.places.add(at);
+    const alike = isNew && known !== undefined && known.unlogged > 0 ? { alike: known.unlogged } : {};
+    logger.error({ ...describe(error), ...place, ...alike }, 'trouble');
   };
 };
 
@@ -203,9 +225,9 @@ export const createHttpLog = (parent: Logger, now: () => number): HttpLog => {
 export const createOauthLog = (parent: Logger, now: () => number): OauthLog => {
   const logger = forFixedMembers(parent);
   return {
-    audit: ({ event, tenant, clientId, msspTransId, error, code, trace, fault, grantType }) =>
+    audit: ({ event, tenant, clientId, msspTransId, error, code, description, trace, fault, grantType }) =>
       logger.info(
-        { audit: true, tenant, clientId, msspTransId, error, code, trace, fault, grantType },
+        { audit: true, tenant, clientId, msspTransId, error, code, description, trace, fault, grantType },
         event,
       ),
     trouble: createTrouble(parent, now),

@@ -30,7 +30,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   machines: ['protocol', 'xstate zod'],
   engine: ['redis settles-within', 'bullmq bullmq/dist ioredis xstate zod'],
   registry: ['machines protocol', 'zod'],
-  pki: ['protocol settles-within', 'jose pkcs11js zod'],
+  pki: ['pem protocol settles-within', 'jose pkcs11js zod'],
   configuration: ['protocol registry', 'zod'],
   client: ['machines pki protocol', 'zod'],
   pages: ['event-stream redis registry request-body', 'hono'],

@@ -1,6 +1,9 @@
 /** What workers log and count. The product provides it (src/logger.ts, src/telemetry/). */
 import type { UpstreamTransaction } from '../machines/outcome.ts';
 import type { SignatureRecord } from '../machines/record.ts';
+import type { Place } from '../src/engine/take-job.ts';
+
+export type { Place };
 
 /**
  * The caller of a transaction. Listeners may get the whole request, but read these members only.
@@ -19,8 +22,12 @@ export interface StepLog {
   failed(id: string, attempt: number, code: number, about?: About): void;
   unreachable(id: string, attempt: number, failures: number, cause: string, about: About): void;
   receipted(id: string, receipt: string, about: About): void;
-  /** Something that should not happen: a lost lock, Redis away, a bug. */
-  trouble(error: Error): void;
+  /**
+   * Something that should not happen: a lost lock, Redis away, a bug, an activity that has failed.
+   *
+   * @param place Of the instance, where it is about one.
+   */
+  trouble(error: Error, place?: Place): void;
 }
 
 /** Changes of the circuit breakers of a process. */

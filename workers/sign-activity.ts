@@ -3,8 +3,9 @@
  *
  * The id of the transaction follows from the run of the activity, so a second try joins the first.
  * The job holds the token of the activity, and the worker of the signature answers with it before
- * the job ends ({@link createTellSigned}). A job may also end without a turn. So the activity is
- * tried again after the deadline, and finds the end.
+ * the job ends (sign-run.ts). A job may also end without a turn. So the activity is
+ * tried again after the deadline, and finds the end. Both believe only a job that asks the person
+ * for what the run asks (asked-run.ts).
  *
  * When the chart leaves the state, the transaction is cancelled. A try in a process that was paused
  * may come later than that. So `withdraw` leaves a note first, and a transaction with such a note is
@@ -14,9 +15,7 @@
 import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PromiseActorLogic } from 'xstate';
-import type { SignatureContext } from '../machines/signature.machine.ts';
-import type { SignAsk, Signed, SignResult } from '../machines/signer-contract.ts';
-import { readToken } from '../src/engine/activities.ts';
+import type { SignAsk, SignResult } from '../machines/signer-contract.ts';
 import {
   type ActivityArguments,
   activity,
@@ -27,20 +26,10 @@ import {
 } from '../src/engine/define.ts';
 import { BusyError, type Engine, turnBusyTimeoutMs } from '../src/engine/engine.ts';
 import { takenBackKey } from '../src/engine/redis/fair-adding.ts';
-import type { InstanceEnd } from '../src/engine/turn.ts';
-import {
-  type Checked,
-  type Fault,
-  fault,
-  faultTable,
-  isTakenBack,
-  parseFaultLine,
-  refuse,
-  takenBackBy,
-} from '../src/protocol/fault.ts';
+import { type Fault, fault, takenBackBy } from '../src/protocol/fault.ts';
 import type { Protocol } from '../src/protocol/parse.ts';
-import type { MssSignatureReq } from '../src/protocol/sign-request.ts';
-import { defaultTimeoutSeconds, writeSignRequest } from '../src/protocol/write-request.ts';
+import type { SignatureRequest } from '../src/protocol/requests.ts';
+import { defaultTimeoutSeconds } from '../src/protocol/write-request.ts';
 import type { RedisClient } from '../src/redis/connect.ts';
 import type { ApplicationProviders } from '../src/registry/application-providers.ts';
 import type { RateLimit, RateLimiter } from '../src/registry/rate-limiter.ts';
@@ -49,12 +38,13 @@ import { createSendOrder, shardFor } from '../src/transactions/answers.ts';
 import { endRecordSchema } from '../src/transactions/contract.ts';
 import { eligibility } from '../src/transactions/eligibility.ts';
 import { transactionOfRun } from '../src/transactions/ids.ts';
+import { notBelieved } from '../src/transactions/outcomes.ts';
 import type { Shard } from '../src/transactions/shards.ts';
-import type { SignatureData } from '../src/transactions/signature-workflow.ts';
 import { createSubmitFor, type FindTransaction } from '../src/transactions/transactions.ts';
-import { isInstanceOf, rootOf, tenantOfInstance, withoutTenant } from '../src/workflows/contract.ts';
-import { processName } from '../src/workflows/stock-process.ts';
+import { tenantOfInstance } from '../src/workflows/contract.ts';
+import { apIdOf, isObject, lookAgainAfterMs, noInput, untilRedisAnswers } from './asked-run.ts';
 import type { SignRoom } from './sign-room.ts';
+import { createAsk, failedBy, isAskedBy, signedWith } from './sign-run.ts';
 
 /** Of all workflows together, for one number. */
 const promptsOfOne: RateLimit = { requests: 6, perSeconds: 60 };
@@ -65,38 +55,7 @@ const withdrawnSeconds = 3600;
  * Longer than processes are usually paused.
  */
 const unaddedSeconds = 120;
-/** After the deadline; the worker of the signature, or of the receipt, has told by then. */
-export const lookAgainAfterMs = 30_000;
-const maxApTransId = 64;
 const maxApIds = 10_000;
-
-/** Tries of an activity that adds a job: Redis may be away, or full, for long. */
-export const untilRedisAnswers = { attempts: Number.POSITIVE_INFINITY, backoffMs: 250, maxBackoffMs: 8000 };
-
-/** What a chart has written may invoke `sign` or `receipt` without input. */
-export const isObject = (input: unknown): boolean => typeof input === 'object' && input !== null;
-export const noInput = fault(101, 'The activity has no input');
-
-/** The caller of what an instance orders. @param authority Host part of the URIs of the request. */
-export const callerFor = (
-  { instance, now }: Pick<ActivityArguments<unknown>, 'instance' | 'now'>,
-  { apId, authority }: { readonly apId: string; readonly authority: string },
-) => ({
-  ...{ dialect: { authority }, apId, instant: new Date(now) },
-  apTransId: withoutTenant(rootOf(instance.id)).slice(0, maxApTransId),
-});
-
-/**
- * The application that an instance belongs to. The data of a child is what its parent gave to it,
- * so that of the root counts.
- *
- * @param engine Of workflows.
- */
-export const apIdOf = async (engine: Pick<Engine, 'find'>, instance: InstanceInHand): Promise<string> => {
-  const root = rootOf(instance.id);
-  const { data } = (root === instance.id ? instance : await engine.find(root)) ?? {};
-  return String((Object(data) as { readonly apId?: unknown }).apId ?? '');
-};
 
 const firstSpreadMs = 10_000;
 const maxSpreadMs = 30 * 60_000;
@@ -128,59 +87,18 @@ export interface SignActivityOptions {
   /** Of workflows. */
   readonly engine: Pick<Engine, 'find'>;
   readonly now: () => number;
+  /** Gets {@link notBelieved} for a job under the id of the transaction that asks something else. */
+  readonly onError: (error: Error) => void;
 }
-
-const failedBy = ({ code, detail }: Fault, msspTransId?: string): SignResult => ({
-  ...{ kind: 'failed', code, reason: faultTable[code].reason, detail },
-  ...(isTakenBack({ code, detail }) && { takenBack: true }),
-  ...(msspTransId !== undefined && { msspTransId }),
-});
-
-/**
- * With what the evidence of a process needs later; the transaction may be gone by then.
- *
- * @param instance That waits for the signature.
- */
-const signedWith = (
-  outcome: SignatureContext['outcome'],
-  instance: string,
-  signed: Pick<Signed, 'msspTransId' | 'at' | 'attempt'>,
-): SignResult => ({
-  ...{ kind: 'signed', ...signed },
-  ...(outcome?.kind === 'signature' &&
-    isInstanceOf(instance, processName) && {
-      proof: { cms: outcome.cms, certificates: outcome.certificates, upstream: outcome.upstream },
-    }),
-});
-
-/**
- * Tells the activity that waits for a signature how it has ended.
- *
- * @param engine Of workflows.
- */
-export const createTellSigned =
-  (engine: Pick<Engine, 'answer'>) =>
-  ({ id, data }: InstanceInHand): ((end: InstanceEnd) => Promise<void>) | undefined => {
-    const { answerTo } = data as SignatureData;
-    if (answerTo === undefined) return undefined;
-    return async ({ record, failedReason }) => {
-      const { attempt, outcome, history } = record.context as SignatureContext;
-      const { instance = '' } = readToken(answerTo) ?? {};
-      const output: SignResult =
-        failedReason === undefined
-          ? signedWith(outcome, instance, { msspTransId: id, at: history.at(-1)?.at ?? 0, attempt })
-          : failedBy(parseFaultLine(failedReason) ?? fault(900), id);
-      if ((await engine.answer(answerTo, { output })) === 'busy') throw new BusyError();
-    };
-  };
 
 /** @param waits Whether the activity itself waits while the number has had its prompts. */
 export const createSignActivity = (
   options: SignActivityOptions,
   waits: boolean,
 ): PromiseActorLogic<SignResult, SignAsk> => {
-  const { shards, redis, protocol, providers, subscribers, limiter, room, authority } = options;
-  const { find, engine, now } = options;
+  const { shards, redis, protocol, providers, subscribers, limiter, room } = options;
+  const { find, now, onError } = options;
+  const ask = createAsk(options);
   const submit = createSubmitFor(options);
   const sends = new Map(
     shards.map(
@@ -191,10 +109,18 @@ export const createSignActivity = (
   const noteOf = (id: string): string => shardFor(shards, id)?.signatures.queue.toKey(takenBackKey(id)) ?? '';
 
   /** @returns Undefined when nothing was added under this id. */
-  const look = async (id: string, instance: string): Promise<SignResult | Later | undefined> => {
+  const look = async (
+    id: string,
+    instance: string,
+    asked: SignatureRequest,
+  ): Promise<SignResult | Later | undefined> => {
     const job = await shardFor(shards, id)?.signatures.jobs.read(id);
     if (job === undefined) return undefined;
     const view = await find(id);
+    if (view !== undefined && !isAskedBy(asked, view.request)) {
+      onError(notBelieved(id));
+      return failedBy(fault(900));
+    }
     switch (view?.state.kind) {
       case 'open':
         return later;
@@ -208,16 +134,21 @@ export const createSignActivity = (
   };
 
   /** @returns The answer of a try that has added nothing, unless another one has. */
-  const unadded = async (id: string, instance: string, answer: SignResult): Promise<SignResult | Later> => {
+  const unadded = async (
+    id: string,
+    instance: string,
+    asked: SignatureRequest,
+    answer: SignResult,
+  ): Promise<SignResult | Later> => {
     await redis.set(noteOf(id), '1', 'EX', unaddedSeconds);
-    return (await look(id, instance)) ?? answer;
+    return (await look(id, instance, asked)) ?? answer;
   };
 
   /** By the part of the ids that stands for an application. */
   const apIds = new Map<string, string>();
 
-  const noteApId = async (instance: InstanceInHand): Promise<string> => {
-    const apId = await apIdOf(engine, instance);
+  const noteApId = (instance: InstanceInHand): string => {
+    const apId = apIdOf(instance);
     if (apIds.size >= maxApIds) apIds.clear();
     apIds.set(tenantOfInstance(instance.id), apId);
     return apId;
@@ -239,20 +170,13 @@ export const createSignActivity = (
     },
   };
 
-  /** The same checks as over HTTP. */
-  const check = async (
-    wire: unknown,
-  ): Promise<Checked<{ readonly wire: MssSignatureReq; readonly number: string }>> => {
-    const parsed = protocol.parseSign(wire);
-    if (!parsed.ok) return parsed;
-    const { request } = parsed.value;
-    if (request.profile.name.includes('Otp')) return refuse(109, 'The profile gives no signature');
+  /** The same checks as over HTTP, after those of the form. */
+  const check = async (request: SignatureRequest): Promise<Fault | undefined> => {
+    if (request.profile.name.includes('Otp')) return fault(109, 'The profile gives no signature');
     const allowed = providers.checkStored(request);
-    if (!allowed.ok) return allowed;
+    if (!allowed.ok) return allowed.fault;
     const eligible = await eligibility(request, subscribers);
-    return eligible.ok
-      ? { ok: true, value: { wire: parsed.value.wire, number: request.msisdn.number } }
-      : eligible;
+    return eligible.ok ? undefined : eligible.fault;
   };
 
   const cancel = async (id: string): Promise<void> => {
@@ -266,16 +190,19 @@ export const createSignActivity = (
   const sign = async (given: ActivityArguments<SignAsk>): Promise<SignResult | Later> => {
     const { input, instance, token, signal } = given;
     if (!isObject(input)) return failedBy(noInput);
+    const apId = givenApId(input) ?? noteApId(instance);
+    const asked = ask(given, input, apId);
     const id = transactionOfRun(token, shards.length);
-    const found = await look(id, instance.id);
+    if (!asked.ok) {
+      await redis.set(noteOf(id), '1', 'EX', unaddedSeconds);
+      return failedBy(asked.fault);
+    }
+    const { request, wire } = asked.value;
+    const found = await look(id, instance.id, request);
     if (found !== undefined) return found;
-    const apId = givenApId(input) ?? (await noteApId(instance));
-    const caller = callerFor(given, { apId, authority });
-    const { msisdn, text, language, profile, timeoutSeconds } = input;
-    const asked = { msisdn, text, language, profile: profile as never, timeoutSeconds };
-    const checked = await check(writeSignRequest(caller, 'asynch', asked));
-    if (!checked.ok) return unadded(id, instance.id, failedBy(checked.fault));
-    const key = `prompts:${hash('sha256', checked.value.number)}`;
+    const refused = await check(request);
+    if (refused !== undefined) return unadded(id, instance.id, request, failedBy(refused));
+    const key = `prompts:${hash('sha256', request.msisdn.number)}`;
     for (;;) {
       for (let ms = room.take(apId); ms > 0; ms = room.take(apId)) await delay(ms, undefined, { signal });
       let isAdded = false;
@@ -283,7 +210,7 @@ export const createSignActivity = (
       try {
         seconds = await limiter.takeOrWait(key, promptsOfOne);
         if (seconds === 0) {
-          await submit(id, checked.value.wire, token);
+          await submit(id, wire, token);
           isAdded = true;
           return later;
         }
@@ -292,7 +219,7 @@ export const createSignActivity = (
       }
       if (!waits) {
         const pauseMs = limitedPauseMs(seconds, input.limited ?? 0, Math.random());
-        return unadded(id, instance.id, { kind: 'limited', until: now() + pauseMs });
+        return unadded(id, instance.id, request, { kind: 'limited', until: now() + pauseMs });
       }
       await delay(seconds * 1000, undefined, { signal });
     }

@@ -9,11 +9,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { PromiseActorLogic } from 'xstate';
 import { z } from 'zod';
 import { activity, type InstanceInHand } from '../src/engine/define.ts';
-import type { Engine } from '../src/engine/engine.ts';
+import { problemIn } from '../src/engine/input-problem.ts';
 import { tenantOfInstance } from '../src/workflows/contract.ts';
 import type { WebhookInput, WebhookOutput } from '../src/workflows/service-activities.ts';
+import { apIdOf, untilRedisAnswers } from './asked-run.ts';
 import { type DeliveryResult, problemOf } from './callback.worker.ts';
-import { apIdOf, untilRedisAnswers } from './sign-activity.ts';
 import { createTenantConcurrency } from './tenant-concurrency.ts';
 
 /** Posts what an application is told by a chart. Never rejects because of the receiver. */
@@ -73,29 +73,10 @@ const judge = (result: DeliveryResult): Judged => {
   }
 };
 
-/** That of a child is read from Redis. While it is away no try is spent: nobody was called. */
-const readApId = async (
-  engine: Pick<Engine, 'find'>,
-  instance: InstanceInHand,
-  signal: AbortSignal,
-): Promise<string> => {
-  const { backoffMs, maxBackoffMs } = untilRedisAnswers;
-  for (let pauseMs = backoffMs; ; pauseMs = Math.min(pauseMs * 2, maxBackoffMs)) {
-    try {
-      return await apIdOf(engine, instance);
-    } catch {
-      await delay(pauseMs, undefined, { signal });
-    }
-  }
-};
-
 export const createWebhookActivity = ({
   call,
-  engine,
 }: {
   readonly call: CallWebhook;
-  /** Of workflows. */
-  readonly engine: Pick<Engine, 'find'>;
 }): PromiseActorLogic<WebhookOutput, WebhookInput> => {
   const limits = { max: maxOfOne, maxWhenSlow, maxTotal: maxCalls, minWaitMs: 200 };
   const tenants = createTenantConcurrency(limits);
@@ -103,13 +84,13 @@ export const createWebhookActivity = ({
     async ({ input, instance, token, signal, attempt }) => {
       const read = inputSchema.safeParse(input);
       if (!read.success) {
-        const place = z.core.toDotPath(read.error.issues[0]?.path ?? []) || 'input';
-        return { kind: 'failed', problem: `${place} is not what it must be` };
+        const problem = problemIn(read.error, { whole: 'input', values: [input] }) ?? 'input is unusable';
+        return { kind: 'failed', problem };
       }
       const { url, body, attempts } = read.data;
       const result = await call(
         {
-          apId: await readApId(engine, instance, signal),
+          apId: apIdOf(instance),
           id: `call-${hash('sha256', token).slice(0, 40)}`,
           ...{ url, body: JSON.stringify(body) },
         },

@@ -30,13 +30,16 @@ import { createReadEnd } from '../src/transactions/outcomes.ts';
 import type { Seals } from '../src/transactions/seal.ts';
 import type { Shard } from '../src/transactions/shards.ts';
 import { createFind } from '../src/transactions/transactions.ts';
+import { serviceActivities } from '../src/workflows/service-activities.ts';
 import { processActivities } from '../src/workflows/stock-process.ts';
+import { createFindRun } from './asked-run.ts';
 import { createTurns, keepFair } from './fairness.ts';
 import type { StepLog, TransactionLog, UpstreamLog } from './log.ts';
 import { createReceiptWorkflow } from './receipt.worker.ts';
 import { createReceiptActivity, createTellReceipted } from './receipt-activity.ts';
-import { createSignActivity, createTellSigned } from './sign-activity.ts';
+import { createSignActivity } from './sign-activity.ts';
 import type { SignRoom } from './sign-room.ts';
+import { createTellSigned } from './sign-run.ts';
 import { createSignatureWorkflow } from './signature.worker.ts';
 import { callerIn, type SignatureWorker, tellOfTransactions } from './transaction-events.ts';
 import { createUpstreams } from './upstreams.ts';
@@ -117,12 +120,16 @@ export const startWorkers = (options: WorkersOptions) => {
   const { locate } = options;
   const workflowEngine = createEngine(locate, now, turnBusyTimeoutMs);
   const find = createFind({ ...options, readEnd });
-  const toSign = { ...options, redis: blocking, find, engine: workflowEngine };
+  const toSign = { ...options, redis: blocking, find, engine: workflowEngine, onError: log.trouble };
+  const toTell = { ...toSign, findRun: createFindRun(toSign) };
   const activities = {
-    'service.sign': createSignActivity(toSign, true),
-    'service.sendMail': options.sendMail,
-    'service.callWebhook': createWebhookActivity({ call: options.callWebhook, engine: workflowEngine }),
-    'service.receipt': createReceiptActivity({ ...toSign, timeoutSeconds: options.receiptSeconds }),
+    [serviceActivities.sign]: createSignActivity(toSign, true),
+    [serviceActivities.sendMail]: options.sendMail,
+    [serviceActivities.callWebhook]: createWebhookActivity({
+      call: options.callWebhook,
+      engine: workflowEngine,
+    }),
+    [serviceActivities.receipt]: createReceiptActivity({ ...toSign, timeoutSeconds: options.receiptSeconds }),
     [processActivities.sign]: createSignActivity(toSign, false),
     [processActivities.attest]: createAttestActivity(options.createEvidence),
   };
@@ -163,7 +170,7 @@ export const startWorkers = (options: WorkersOptions) => {
       queue: shard.signatures.queue,
       workflows: [createSignatureWorkflow({ ...options, place, deviceLock, upstreams, answer, read })],
       workflowOf: () => ({ name: signatureJobName }),
-      tellEnd: createTellSigned(workflowEngine),
+      tellEnd: createTellSigned(toTell),
       fetchers,
       around: async (job, run) => {
         running += 1;
@@ -180,7 +187,7 @@ export const startWorkers = (options: WorkersOptions) => {
       queue: shard.receipts.queue,
       workflows: [createReceiptWorkflow({ ...options, shard, place, deviceLock, upstreams, readEnd })],
       workflowOf: () => ({ name: receiptJobName }),
-      tellEnd: createTellReceipted(workflowEngine),
+      tellEnd: createTellReceipted(toTell),
     });
     const flowing = startWorkflowsWorker({
       ...common,

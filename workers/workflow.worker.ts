@@ -24,7 +24,7 @@ import {
   tenantLength,
   type WorkflowStatus,
 } from '../src/workflows/contract.ts';
-import { statusOfEnd } from '../src/workflows/ends.ts';
+import { reasonOfEnd, statusOfEnd } from '../src/workflows/ends.ts';
 import { createListing, peopleOf } from '../src/workflows/listing.ts';
 import { type ProcessData, processName } from '../src/workflows/stock-process.ts';
 import type { createTurns } from './fairness.ts';
@@ -38,10 +38,10 @@ const apIdIn = ({ id = '', data }: InstanceJob): string => {
   return typeof apId === 'string' ? apId : id.slice(0, tenantLength);
 };
 
-/** Longer than a restart of the key custody. */
-const attestTries = 120;
-
-/** Makes the evidence of a process that has ended. */
+/**
+ * Makes the evidence of a process that has ended. One try: the chart repeats it, for five minutes
+ * every ten seconds and then each hour, and lets CANCEL count between.
+ */
 export const createAttestActivity = (
   createEvidence: CreateEvidence,
 ): PromiseActorLogic<string, ProcessReport> =>
@@ -51,7 +51,7 @@ export const createAttestActivity = (
         ...{ report, id: ownIdOf(id, processName), name: processName },
         ...{ definition: (data as ProcessData).input, endedAt: now },
       }),
-    { attempts: attestTries, backoffMs: 250, maxBackoffMs: 8000, turnWaitsMs: () => 200 },
+    { turnWaitsMs: () => 200 },
   );
 
 /** An instance of a chart of one's own. */
@@ -145,7 +145,8 @@ export const startWorkflowsWorker = (options: {
             const job = failedReason === undefined ? 'completed' : 'failed';
             await listing.note({ id, createdAt, people: peopleOf(name, instance.data), status, job });
             if (name === processName) return;
-            const reason = failedReason ?? record.reason;
+            const ended = failedReason === undefined ? 'completed' : 'failed';
+            const reason = reasonOfEnd({ ended, record, failedReason });
             const { apId } = instance.data as ProcessData;
             await notifyEnd({ instance: id, createdAt, runs, name, apId, state: status, reason });
           },

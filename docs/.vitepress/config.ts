@@ -3,10 +3,13 @@
  *
  * Its source folder is the repository, so the links that GitHub follows lead to the same places here.
  * Nothing is fetched from elsewhere, and all addresses are relative: any path can serve the result.
+ * Diagrams, which GitHub draws from mermaid, are drawn when the site is built; mermaid itself would be
+ * 15 MB and needs a browser.
  */
 import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { renderMermaidSVG } from 'beautiful-mermaid';
 import { type DefaultTheme, defineConfig } from 'vitepress';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -33,6 +36,16 @@ const sidebar = (): DefaultTheme.SidebarItem[] => {
   }));
 };
 
+/** In the colours of the theme, light or dark, and without the font of a stranger's server. */
+const draw = (diagram: string): string =>
+  renderMermaidSVG(diagram, {
+    bg: 'var(--vp-c-bg)',
+    fg: 'var(--vp-c-text-1)',
+    muted: 'var(--vp-c-text-1)',
+    font: 'system-ui',
+    transparent: true,
+  }).replace(/@import url\([^)]*\);/, '');
+
 /** What the pages link to and is no page: examples, schemas. */
 const linkedFiles = new Set<string>();
 
@@ -44,7 +57,14 @@ export default defineConfig({
   head: [
     ['link', { rel: 'icon', href: 'data:,' }],
     // The theme makes every picture a block; badges stand side by side.
-    ['style', {}, '.vp-doc p img { display: inline }'],
+    [
+      'style',
+      {},
+      '.vp-doc p img { display: inline } ' +
+        '.diagram svg { display: block; max-width: 100%; height: auto } ' +
+        // Words that cross a line stay readable.
+        '.diagram text { paint-order: stroke; stroke: var(--vp-c-bg); stroke-width: 4px }',
+    ],
   ],
   srcDir: root,
   srcExclude: [
@@ -57,6 +77,13 @@ export default defineConfig({
   markdown: {
     languageAlias: { caddyfile: 'txt', haproxy: 'txt' },
     config: (md) => {
+      const { fence } = md.renderer.rules;
+      md.renderer.rules.fence = (tokens, index, ...others) => {
+        const { info = '', content = '' } = tokens[index] ?? {};
+        if (info.trim() !== 'mermaid') return fence?.(tokens, index, ...others) ?? '';
+        // As an attribute, because a page is a template of Vue, which has no place for a style.
+        return `<figure class="diagram" v-html="${md.utils.escapeHtml(JSON.stringify(draw(content)))}"></figure>`;
+      };
       md.core.ruler.push('links', ({ tokens, env }) => {
         for (const link of tokens.flatMap(({ children }) => children ?? [])) {
           const href = link.type === 'link_open' ? (link.attrGet('href') ?? '') : '';

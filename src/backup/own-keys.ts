@@ -29,3 +29,12 @@ export const storeKeyOf = (prefix: string): string => `${prefix}:store`;
 
 /** In place of the version, until all keys of a backup are there. No process starts on it. */
 export const restoring = 'restoring';
+
+/** Keys of the key custody begin so. */
+export const custodyBeginning = (prefix: string): string => `${prefix}:custody:`;
+
+/** The audit log; keys of parts of it go on with a colon. */
+export const auditKeyOf = (prefix: string): string => `{${prefix}}:audit`;
+
+/** The phones in browsers of a number (src/phone/phones.ts). */
+export const phoneKeyOf = (prefix: string, msisdn: string): string => `${prefix}:phone:${msisdn}`;

@@ -7,6 +7,7 @@
 import { nodesOf, type RedisClient } from '../redis/connect.ts';
 import { toError } from '../redis/to-error.ts';
 import { type BackupEnd, type BackupRecord, readBackup } from './backup-file.ts';
+import { createKeeper, type Kept } from './kept-records.ts';
 import { createOwns, restoring, storeKeyOf } from './own-keys.ts';
 
 /** A sentence for the operator. */
@@ -40,13 +41,14 @@ const inParts = async <T>(all: readonly T[], work: (each: T) => Promise<unknown>
 };
 
 const probeMs = 60_000;
+const probeKeyOf = (prefix: string): string => `${prefix}:restore-probe`;
 
 /**
  * Whether this Redis takes such values, and its user may restore them: a record of each type of the
  * backup, under a key that is deleted again. The first byte of what DUMP gives is the type.
  */
 const tryValues = async (redis: RedisClient, prefix: string, values: Iterable<Buffer>): Promise<void> => {
-  const key = `${prefix}:restore-probe`;
+  const key = probeKeyOf(prefix);
   try {
     for (const value of values) await redis.restore(key, probeMs, value, 'REPLACE');
   } finally {
@@ -69,9 +71,10 @@ const refusal = (error: unknown): Error => {
 
 /**
  * Empties what Redis holds of the service, and puts the backup in its place. Keys that have expired
- * since the backup stay away.
+ * since the backup stay away. Of the same service the key custody and the audit log stay (kept-records.ts).
  *
- * @returns The moment of the backup (ISO 8601), and how many keys there are now.
+ * @returns The moment of the backup (ISO 8601), how many keys there are now, and what was kept;
+ *   undefined where Redis did not hold the same service.
  * @throws BackupFileError before anything is written; RestoreError, also before where this Redis does
  *   not take what is in the backup.
  */
@@ -82,11 +85,15 @@ export const restoreBackup = async (
     masterKey,
     prefix,
   }: { readonly path: string; readonly masterKey: Uint8Array; readonly prefix: string },
-): Promise<{ readonly at: BackupEnd['at']; readonly keys: number }> => {
+): Promise<{ readonly at: BackupEnd['at']; readonly keys: number; readonly kept: Kept | undefined }> => {
+  const keeper = createKeeper(redis, prefix, probeKeyOf(prefix));
+  let root: BackupRecord | undefined;
   // All of it is read before anything is written.
   const values = new Map<number | undefined, Buffer>();
   const { at } = await readBackup(path, masterKey, (records) => {
-    for (const { value } of records) {
+    for (const record of records) {
+      const { value } = record;
+      if (keeper.isRoot(record)) root = record;
       const smallest = values.get(value?.[0]);
       if (value !== undefined && value.length < (smallest?.length ?? Number.POSITIVE_INFINITY)) {
         values.set(value[0], value);
@@ -95,17 +102,24 @@ export const restoreBackup = async (
   });
   const storeKey = storeKeyOf(prefix);
   let store: BackupRecord | undefined;
+  let isSame = false;
   const put = async (record: BackupRecord): Promise<void> => {
     const { key, expiresAtMs, value } = record;
+    if (isSame && (await keeper.merge(record))) return;
     if (value === undefined) await redis.del(key);
     else await redis.restore(key, expiresAtMs, value, 'REPLACE', 'ABSTTL');
   };
   try {
     await tryValues(redis, prefix, values.values());
+    isSame = await keeper.isSameService(root);
+    if (isSame) await keeper.begin();
     await redis.set(storeKey, restoring);
     for await (const keys of ownKeys(redis, prefix)) {
       await inParts(
-        keys.filter((key) => key.toString() !== storeKey),
+        keys.filter((key) => {
+          const name = key.toString('latin1');
+          return name !== storeKey && !(isSame && keeper.keeps(name));
+        }),
         (key) => redis.unlink(key),
       );
     }
@@ -116,11 +130,12 @@ export const restoreBackup = async (
       latest.delete(storeKey);
       await inParts([...latest.values()], put);
     });
+    const kept = isSame ? await keeper.end() : undefined;
     let keys = 0;
     for await (const found of ownKeys(redis, prefix)) keys += found.length;
     if (store === undefined) throw new RestoreError('The backup is of no service that has ever started.');
     await put(store);
-    return { at, keys };
+    return { at, keys, kept };
   } catch (error) {
     throw refusal(error);
   }

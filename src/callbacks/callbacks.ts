@@ -1,14 +1,19 @@
 /** Callbacks as operators see and replay them. */
 import type { Job } from 'bullmq';
-import type { CallbackFilter, CallbackPage, CallbackRow } from '../history/callback-row.ts';
+import type { CallbackCounts, CallbackFilter, CallbackPage, CallbackRow } from '../history/callback-row.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { Shard } from '../transactions/shards.ts';
-import { cursorText, type DeadPlace, diedBefore, readCursor, walkDead } from './dead.ts';
+import { cursorText, diedBefore, type Place, readCursor, type WalkedSet, walkSet } from './places.ts';
 import { readCallbacks, shardsOfCallback, shownMessageSchema } from './rows.ts';
 import { callbackId, unrecordedId } from './transaction-events.ts';
 
 /** Only dead callbacks are replayed; others have been delivered, or will be. */
 export type CallbackReplayResult = 'replayed' | 'not-dead' | 'unknown';
+
+interface PageOf {
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+}
 
 const maxAttempts = 100;
 /** Callbacks that one page reads, whether they match the filter or not. */
@@ -26,20 +31,48 @@ export const createCallbacks = ({
   readonly redis: RedisClient;
   readonly shards: readonly Shard[];
 }) => {
-  async function* deadFrom(from: DeadPlace | undefined) {
-    for await (const places of walkDead(redis, shards, from)) {
+  /** Whether a row belongs to the list of that set: it may have been tried or replayed meanwhile. */
+  const belongs: Readonly<Record<WalkedSet, (row: CallbackRow) => boolean>> = {
+    failed: ({ state }) => state === 'dead',
+    // Without a try, an operator's replay waits for its time.
+    delayed: ({ state, tries }) => state === 'waiting' && tries > 0,
+  };
+
+  async function* rowsFrom(set: WalkedSet, from: Place | undefined) {
+    for await (const places of walkSet(redis, shards, set, from)) {
       for (let first = 0; first < places.length; first += readAtOnce) {
         const some = places.slice(first, first + readAtOnce);
         const ids = some.map(({ id }) => id);
         const rows = await readCallbacks(redis, shards, ids);
-        // Undefined where it was replayed meanwhile, or is no callback.
         for (const [index, place] of some.entries()) {
           const row = rows[index];
-          yield { place, row: row?.state === 'dead' ? row : undefined };
+          yield { place, row: row !== undefined && belongs[set](row) ? row : undefined };
         }
       }
     }
   }
+
+  /** A page may have fewer rows than its limit, even none, with a cursor. */
+  const pageOf = async (
+    set: WalkedSet,
+    from: Place | undefined,
+    { limit, apId }: { readonly limit: number; readonly apId: string | undefined },
+  ): Promise<CallbackPage> => {
+    const rows: CallbackRow[] = [];
+    let last: Place | undefined;
+    let looked = 0;
+    for await (const { place, row } of rowsFrom(set, from)) {
+      const fits = row !== undefined && (apId === undefined || row.apId === apId);
+      // Stops one row after the limit, so that a cursor means more rows, or after enough reads.
+      if (last !== undefined && ((fits && rows.length === limit) || looked === lookAtMost)) {
+        return { rows, cursor: cursorText(last) };
+      }
+      if (fits) rows.push(row);
+      last = place;
+      looked += 1;
+    }
+    return { rows };
+  };
 
   return {
     /** @param attempts Of the transaction so far. */
@@ -58,32 +91,39 @@ export const createCallbacks = ({
     find: async (id: string): Promise<CallbackRow | undefined> =>
       (await readCallbacks(redis, shards, [id]))[0],
 
-    /**
-     * Dead ones, newest first. A page may have fewer rows than its limit, even none, with a cursor.
-     *
-     * @returns Undefined for an invalid cursor.
-     */
+    /** Dead ones, newest first. @returns Undefined for an invalid cursor. */
     dead: async (
       { apId, to }: CallbackFilter,
-      { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
+      { limit, cursor }: PageOf,
     ): Promise<CallbackPage | undefined> => {
       const newest = to === undefined ? undefined : diedBefore(to);
       const from = cursor === undefined ? newest : readCursor(cursor);
-      if (cursor !== undefined && from === undefined) return undefined;
-      const rows: CallbackRow[] = [];
-      let last: DeadPlace | undefined;
-      let looked = 0;
-      for await (const { place, row } of deadFrom(from)) {
-        const fits = row !== undefined && (apId === undefined || row.apId === apId);
-        // Stops one row after the limit, so that a cursor means more rows, or after enough reads.
-        if (last !== undefined && ((fits && rows.length === limit) || looked === lookAtMost)) {
-          return { rows, cursor: cursorText(last) };
-        }
-        if (fits) rows.push(row);
-        last = place;
-        looked += 1;
-      }
-      return { rows };
+      return cursor !== undefined && from === undefined ? undefined : pageOf('failed', from, { limit, apId });
+    },
+
+    /**
+     * Those that have failed and are tried again; the one whose next try is furthest away first.
+     *
+     * @returns Undefined for an invalid cursor.
+     */
+    retried: async (
+      apId: string | undefined,
+      { limit, cursor }: PageOf,
+    ): Promise<CallbackPage | undefined> => {
+      const from = cursor === undefined ? undefined : readCursor(cursor);
+      return cursor !== undefined && from === undefined
+        ? undefined
+        : pageOf('delayed', from, { limit, apId });
+    },
+
+    /** How many messages wait for another try or are dead, alerts to operators among them. */
+    counts: async (): Promise<CallbackCounts> => {
+      const sizeOf = async (set: WalkedSet): Promise<number> => {
+        const sizes = shards.map(({ callbacks: { queue } }) => redis.zcard(queue.toKey(set)));
+        return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+      };
+      const [retried, dead] = await Promise.all([sizeOf('delayed'), sizeOf('failed')]);
+      return { retried, dead };
     },
 
     /**

@@ -99,6 +99,8 @@ const createAdmin = (
     const told = adminErrorSchema.safeParse(await response.json().catch(() => undefined)).data;
     if (told === undefined) throw notTheApi;
     const { error, message } = told;
+    // The service is there, and its Redis is not: the same as on the machine of the service.
+    if (error === 'unavailable') throw unreachable(`${message}.`);
     const outcome = outcomes[response.status] ?? 'refused';
     throw refused(outcome, renamed[`${path[0]} ${error}`] ?? error, `${message}.`);
   };

@@ -158,13 +158,21 @@ const restore = async (
     () => undefined,
     async (stage) => {
       const { configuration, masterKey, redis, embeddedRuns } = stage;
-      const [{ readBackupHeader }, { isEmpty, restoreBackup }, { storeVersion }, { readProcesses }] =
-        await Promise.all([
-          import('../backup/backup-file.ts'),
-          import('../backup/restore.ts'),
-          import('../product/redis-at-start.ts'),
-          import('../history/processes.ts'),
-        ]);
+      const [
+        { readBackupHeader },
+        { isEmpty, restoreBackup },
+        { storeVersion },
+        { readProcesses },
+        { createAudit },
+        { readUndone, repeatDocument, restoreText },
+      ] = await Promise.all([
+        import('../backup/backup-file.ts'),
+        import('../backup/restore.ts'),
+        import('../product/redis-at-start.ts'),
+        import('../history/processes.ts'),
+        import('../operators/audit.ts'),
+        import('./restore-report.ts'),
+      ]);
       const { prefix, shards } = configuration.queue;
       const header = await readBackupHeader(path);
       if (header.store !== storeVersion) {
@@ -189,14 +197,17 @@ const restore = async (
           'Redis holds a service under queue.prefix already: with --replace it is thrown away.',
         );
       }
-      const { keys, at } = await restoreBackup(redis, { path, masterKey, prefix });
+      const { keys, at, kept } = await restoreBackup(redis, { path, masterKey, prefix });
+      const audit = createAudit({ redis, prefix, log: { audit: () => undefined } });
+      const repeat = kept === undefined ? [] : await readUndone(audit, at);
+      const document = {
+        ...{ file: path, at, keys },
+        kept: kept ?? null,
+        repeat: kept === undefined ? null : repeatDocument(repeat),
+      };
       const problem = await problemOfKeys(stage, context);
-      if (problem !== undefined)
-        throw new Ended({ outcome: 'unexpected', document: { file: path, at, keys }, problem });
-      return ok(
-        { file: path, at, keys },
-        `${keys} keys as they were at ${at}. What was acknowledged later is lost. Start the service.\n`,
-      );
+      if (problem !== undefined) throw new Ended({ outcome: 'unexpected', document, problem });
+      return ok(document, restoreText(at, keys, kept, repeat));
     },
   );
 

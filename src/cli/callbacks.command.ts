@@ -76,17 +76,19 @@ export const addCallbacks: AddCommand = (program, context, done) => {
     .description('callbacks to applications that could not be delivered');
   const ls = callbacks
     .command('ls')
-    .description('list dead callbacks, newest first')
-    .option('--ap <id>', 'of this AP_ID');
+    .description('list dead callbacks, newest first, or those that are tried again')
+    .option('--ap <id>', 'of this AP_ID')
+    .option('--retried', 'those that have failed and are tried again by themselves');
   addPageOptions(ls, 50);
-  addAdminAction(ls, context, done, (admin, { ap, ...page }: ListFlags & { readonly ap?: string }) =>
+  type LsFlags = ListFlags & { readonly ap?: string; readonly retried?: true };
+  addAdminAction(ls, context, done, (admin, { ap, retried, ...page }: LsFlags) =>
     reportList<ShownCallback>(context, admin, page, {
       command: 'callbacks ls',
       path: 'callbacks',
-      query: { apId: ap },
+      query: { apId: ap, state: retried && 'retried' },
       pageRows: 500,
       member: 'callbacks',
-      none: 'No dead callbacks.\n',
+      none: retried ? 'No callbacks are tried again.\n' : 'No dead callbacks.\n',
       columns: [
         ...callbackColumns(context),
         { title: 'AP', cell: ({ apId }) => apId },

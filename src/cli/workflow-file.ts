@@ -11,7 +11,6 @@ import { z } from 'zod';
 import { activitiesOf, type Chart, familyOf } from '../engine/chart.ts';
 import type { Workflow } from '../engine/define.ts';
 import type { Rehearsal, RehearsalNote, RehearsedEvent } from '../engine/rehearsal.ts';
-import { toError } from '../redis/to-error.ts';
 import { readDuration } from '../workflows/duration.ts';
 import type {
   MailOutput,
@@ -222,11 +221,11 @@ const test = async (context: CliContext, file: string, flags: TestFlags): Promis
     if (!activitiesOf(workflow.chart).some((each) => each.name === name))
       throw new UsageError(`answers.${name}: the chart has no activity of this name.`);
   }
-  const [{ rehearse }, { connectForBlocking, disconnect }, { isInputError }, { asServiceWorkflow }] =
+  const [{ rehearse }, { connectForBlocking, disconnect }, { problemIn }, { asServiceWorkflow }] =
     await Promise.all([
       import('../engine/rehearsal.ts'),
       import('../redis/connect.ts'),
-      import('../engine/define.ts'),
+      import('../engine/input-problem.ts'),
       import('../workflows/workflows.ts'),
     ]);
   const served = asServiceWorkflow(workflow);
@@ -234,10 +233,11 @@ const test = async (context: CliContext, file: string, flags: TestFlags): Promis
   try {
     served.parseInput(data);
   } catch (error) {
-    if (isInputError(error)) throw new UsageError(`${error.message}.`);
-    if (!(error instanceof z.ZodError) && toError(error).name !== 'ZodError') throw error;
-    const place = z.core.toDotPath(['input', ...((error as z.ZodError).issues[0]?.path ?? [])]);
-    throw new UsageError(`The workflow does not take this input: ${place} (--input, or input in --events).`);
+    const problem = problemIn(error, { whole: 'input', values: [input] });
+    if (problem === undefined) throw error;
+    throw new UsageError(
+      `The workflow does not take this input: ${problem} (--input, or input in --events).`,
+    );
   }
   return withRedis(context, async (url) => {
     const connection = connectForBlocking({ url });

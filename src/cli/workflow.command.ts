@@ -57,11 +57,12 @@ const eventText = ({ at, what, who, msspTransId, reason }: WorkflowDetail['timel
 
 const show = async (context: CliContext, admin: Admin, id: string): Promise<Report> => {
   const detail = await admin.get<WorkflowDetail>(['workflows', id]);
-  const { instance, steps = [], context: published, children, next, timeline } = detail;
+  const { instance, steps = [], context: published, children, next, timeline, isDefined } = detail;
   const { id: own, name, version, apId, status, state, createdAt, endedAt, reason } = instance;
   const text = fieldsText(
     [
       ['workflow', `${name}, version ${version}`],
+      ['definition', isDefined ? undefined : 'the service has none: name its file in workflows'],
       ['id', own],
       ['AP', apId],
       ['status', status],

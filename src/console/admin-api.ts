@@ -44,7 +44,7 @@ export const mountSubjects = (
   routes.route('/', createUserRoutes(secrets));
   routes.route('/', createTokenRoutes(secrets));
   routes.route('/', createSecretRoutes({ ...deps, ...secrets }));
-  routes.route('/', createCertificateRoutes({ ...secrets, now: deps.now }));
+  routes.route('/', createCertificateRoutes({ ...deps, ...secrets }));
 };
 
 /**

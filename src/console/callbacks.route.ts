@@ -17,9 +17,9 @@ const rowsOnPage = 50;
 const maxText = 256;
 
 const filter = z.strictObject({ apId: text(maxText), to: time }).partial();
-const deadQuery = filter.extend({
+const listQuery = filter.extend({
   // Other callbacks are found by their transaction.
-  state: z.literal('dead', { error: 'must be dead' }).default('dead'),
+  state: z.enum(['dead', 'retried'], { error: 'must be dead or retried' }).default('dead'),
   ...paged(50, 500),
 });
 const { min, max, usual } = callbacksPerSecond;
@@ -60,9 +60,13 @@ export const createCallbackRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironmen
     return answer({ callbacks: shownCallbacks(rows, providers()) });
   });
 
-  routes.get('/admin/api/callbacks', query(deadQuery), async (c) => {
-    const { apId, to, limit, cursor } = c.req.valid('query');
-    const page = await callbacks.dead({ apId, to }, { limit, cursor });
+  routes.get('/admin/api/callbacks', query(listQuery), async (c) => {
+    const { state, apId, to, limit, cursor } = c.req.valid('query');
+    const isRetried = state === 'retried';
+    if (isRetried && to !== undefined) return refuse(400, 'bad-request', 'to is for dead callbacks');
+    const page = isRetried
+      ? await callbacks.retried(apId, { limit, cursor })
+      : await callbacks.dead({ apId, to }, { limit, cursor });
     if (page === undefined) return refuse(...badCursor);
     return answer({ ...page, rows: shownCallbacks(page.rows, providers()) });
   });
@@ -87,11 +91,20 @@ export const createCallbackRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironmen
   routes.get('/admin/callbacks', async (c) => {
     const apId = written(c.req.query('apId'));
     const cursor = c.req.query('cursor') || undefined;
-    const page = await callbacks.dead(filterOf(apId), { limit: rowsOnPage, cursor });
+    const state = c.req.query('state') === 'retried' ? 'retried' : 'dead';
+    const wanted = { limit: rowsOnPage, cursor };
+    const [page, counts] = await Promise.all([
+      state === 'retried'
+        ? callbacks.retried(apId === '' ? undefined : apId, wanted)
+        : callbacks.dead(filterOf(apId), wanted),
+      callbacks.counts(),
+    ]);
     if (page === undefined) return c.html(unknownPage('page of the list'), 404);
     return c.html(
       callbacksPage({
         session: c.get('session'),
+        state,
+        counts,
         apId,
         rows: shownCallbacks(page.rows, providers()),
         next: page.cursor,

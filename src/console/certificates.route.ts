@@ -4,15 +4,21 @@ import { z } from 'zod';
 import {
   type CertificateError,
   type CertificateResult,
-  type Certificates,
   type IssuedCertificate,
   revocationReasons,
   rollOverKinds,
 } from '../operators/certificates.ts';
 import { answer, type Refusal, refuse } from './answers.ts';
-import type { ConsoleEnvironment } from './deps.ts';
+import type { AdminApiDeps, ConsoleEnvironment, SecretDeps } from './deps.ts';
 import { json, msisdn, msisdnIn, query, readForm, reason } from './input.ts';
-import { certificatesPage, type ShownCertificate } from './pages/certificates-page.ts';
+import { createLookUps } from './look-ups.ts';
+import {
+  certificatesPage,
+  reassignPage,
+  revokePage,
+  type ShownCertificate,
+} from './pages/certificates-page.ts';
+import { isConfirmed } from './pages/confirm-page.ts';
 import { type Notice, readNotice } from './pages/notices.ts';
 import { needs } from './session/session.ts';
 
@@ -50,18 +56,21 @@ const present = (result: CertificateResult): Response =>
 
 export const createCertificateRoutes = ({
   certificates,
+  phones,
+  audit,
   now,
-}: {
-  readonly certificates: Certificates;
-  readonly now: () => number;
-}): Hono<ConsoleEnvironment> => {
+}: Pick<SecretDeps, 'certificates'> &
+  Pick<AdminApiDeps, 'phones' | 'audit' | 'now'>): Hono<ConsoleEnvironment> => {
   const routes = new Hono<ConsoleEnvironment>();
+  const noteLookUp = createLookUps({ audit, phones });
   const list = async (wanted: z.output<typeof target>): Promise<readonly ShownCertificate[]> =>
     (await certificates.list(wanted)).map((each) => shown(each, now()));
 
   routes.get('/admin/api/certificates', needs('operator'), query(numberOrSerial), async (c) => {
     const wanted = target.safeParse(c.req.valid('query'));
     if (!wanted.success) return refuse(400, 'bad-request', 'Either msisdn or serial is needed');
+    const asked = 'msisdn' in wanted.data ? wanted.data.msisdn : undefined;
+    await noteLookUp(c.get('session'), 'certificates', asked);
     return answer({ certificates: await list(wanted.data) });
   });
 
@@ -91,6 +100,7 @@ export const createCertificateRoutes = ({
   routes.get('/admin/certificates', needs('operator'), async (c) => {
     const written = (c.req.query('msisdn') ?? '').trim();
     const number = msisdnIn(written);
+    await noteLookUp(c.get('session'), 'certificates', number);
     return c.html(
       certificatesPage({
         session: c.get('session'),
@@ -105,26 +115,64 @@ export const createCertificateRoutes = ({
   const backWith = (c: Context<ConsoleEnvironment>, number: string, notice: Notice): Response =>
     c.redirect(`/admin/certificates?${new URLSearchParams({ msisdn: number, notice })}`, 303);
 
-  const done = { revoke: 'revoked', renew: 'renewed', reassign: 'reassigned' } as const;
-  for (const order of ['revoke', 'renew', 'reassign'] as const) {
-    routes.post(`/admin/certificates/${order}`, needs('operator'), async (c) => {
-      const form = await readForm(c);
-      const number = msisdn.safeParse(form.msisdn);
-      if (!number.success) return backWith(c, '', 'certificate-unknown');
-      const { operator } = c.get('session');
-      const why = (form.why ?? '').trim().slice(0, 500) || undefined;
-      const because = revocationReasons.find((each) => each === form.reason) ?? 'unspecified';
-      const { data: one } = serial.optional().safeParse(form.serial);
-      if (one !== form.serial) return backWith(c, number.data, 'certificate-unknown');
-      const about = one === undefined ? { msisdn: number.data } : { serial: one };
-      const result =
-        order === 'revoke'
-          ? await certificates.revoke(operator, about, because, why)
-          : await certificates[order](operator, number.data, why);
-      const notice = 'refused' in result ? notices[result.refused] : (`certificate-${done[order]}` as const);
-      return backWith(c, number.data, notice);
-    });
-  }
+  const noticeOf = (result: CertificateResult, done: Notice): Notice =>
+    'refused' in result ? notices[result.refused] : done;
+
+  /** The texts of a form that are about one number. Undefined where the number is none. */
+  const readOrder = async (c: Context<ConsoleEnvironment>) => {
+    const form = await readForm(c);
+    const number = msisdn.safeParse(form.msisdn);
+    if (!number.success) return undefined;
+    return { form, number: number.data, why: (form.why ?? '').trim().slice(0, 500) };
+  };
+
+  const goodOf = async (wanted: z.output<typeof target>): Promise<readonly ShownCertificate[]> =>
+    (await list(wanted)).filter(({ state }) => state === 'good');
+
+  routes.post('/admin/certificates/revoke', needs('operator'), async (c) => {
+    const order = await readOrder(c);
+    if (order === undefined) return backWith(c, '', 'certificate-unknown');
+    const { form, number, why } = order;
+    // A damaged serial number must not become an order about all of the number.
+    const one = serial.optional().safeParse(form.serial);
+    if (!one.success) return backWith(c, number, 'certificate-unknown');
+    const about = one.data === undefined ? { msisdn: number } : { serial: one.data };
+    const because = revocationReasons.find((each) => each === form.reason);
+    if (!isConfirmed(form) || because === undefined) {
+      const session = c.get('session');
+      const good = await goodOf(about);
+      if (good.length === 0) return backWith(c, number, 'certificate-nothing');
+      const problem = isConfirmed(form) ? 'reason' : undefined;
+      const model = { session, msisdn: number, serial: one.data, certificates: good, why, problem } as const;
+      return c.html(revokePage(model), problem === undefined ? 200 : 422);
+    }
+    const { operator } = c.get('session');
+    const result = await certificates.revoke(operator, about, because, why || undefined);
+    return backWith(c, number, noticeOf(result, 'certificate-revoked'));
+  });
+
+  routes.post('/admin/certificates/reassign', needs('operator'), async (c) => {
+    const order = await readOrder(c);
+    if (order === undefined) return backWith(c, '', 'certificate-unknown');
+    const { form, number, why } = order;
+    const session = c.get('session');
+    if (!isConfirmed(form) || why === '') {
+      const good = await goodOf({ msisdn: number });
+      const theirs = (await phones?.find(number))?.phones.length ?? 0;
+      const problem = isConfirmed(form) ? 'why' : undefined;
+      const model = { session, msisdn: number, serial: undefined, certificates: good, why, problem } as const;
+      return c.html(reassignPage(model, theirs), problem === undefined ? 200 : 422);
+    }
+    const result = await certificates.reassign(session.operator, number, why);
+    return backWith(c, number, noticeOf(result, 'certificate-reassigned'));
+  });
+
+  routes.post('/admin/certificates/renew', needs('operator'), async (c) => {
+    const order = await readOrder(c);
+    if (order === undefined) return backWith(c, '', 'certificate-unknown');
+    const result = await certificates.renew(c.get('session').operator, order.number, order.why || undefined);
+    return backWith(c, order.number, noticeOf(result, 'certificate-renewed'));
+  });
 
   return routes;
 };

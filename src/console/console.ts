@@ -6,6 +6,7 @@
  */
 import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
+import { isRedisAway } from '../redis/to-error.ts';
 import { mountSubjects } from './admin-api.ts';
 import { answer, type Refusal, refuse } from './answers.ts';
 import { createBoardRoutes } from './board/board.route.ts';
@@ -26,13 +27,24 @@ const maxLoginBytes = 8192;
 const unknown: Refusal = [404, 'unknown', 'There is no such page'];
 const tooLarge: Refusal = [413, 'too-large', 'That is too much'];
 const failed: Refusal = [500, 'trouble', 'Something went wrong'];
+const away: Refusal = [503, 'unavailable', 'Redis is not available'];
+const awayText =
+  'Nothing can be shown or changed now. What is stored stays; load the page again in a moment.';
 
-const refuseAt = (path: string, [status, code, title]: Refusal): Response => {
+const refuseAt = (path: string, [status, code, title]: Refusal, text = ''): Response => {
   if (isApi(path)) return refuse(status, code, title);
-  return new Response(messagePage(status, title, ''), {
+  return new Response(messagePage(status, title, text), {
     status,
     headers: { 'content-type': 'text/html;charset=UTF-8' },
   });
+};
+
+/** An operator is told what is wrong, and a program that the same may be asked again. */
+const refuseFailed = (path: string, error: Error): Response => {
+  if (!isRedisAway(error)) return refuseAt(path, failed);
+  const refused = refuseAt(path, away, awayText);
+  refused.headers.set('retry-after', '1');
+  return refused;
 };
 
 const limitBody = (maxSize: number) => bodyLimit({ maxSize, onError: (c) => refuseAt(c.req.path, tooLarge) });
@@ -46,7 +58,7 @@ export const createConsole = (deps: ConsoleDeps) => {
   const everywhere = '/admin/*';
   routes.onError((error, c) => {
     deps.log.trouble(error);
-    return refuseAt(c.req.path, failed);
+    return refuseFailed(c.req.path, error);
   });
   routes.use(everywhere, consoleHeaders);
   routes.use('/admin/login/*', limitBody(maxLoginBytes));

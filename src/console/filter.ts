@@ -11,6 +11,7 @@ import type { Role } from '../operators/operator.ts';
 import { faultCodes } from '../protocol/fault.ts';
 import { profileNames } from '../protocol/requests.ts';
 import { statuses } from '../workflows/contract.ts';
+import { clockOf } from './clock.ts';
 import { count, text, time } from './input.ts';
 import { seesPeople } from './redaction.ts';
 
@@ -63,8 +64,8 @@ export const filterLabels = {
   msisdn: ['Number', 'A number with its country code, such as +41 79 …'],
   profile: ['Profile', 'Choose a profile of the list'],
   attemptsAtMost: ['Attempts at most', 'A number from 1 to 999'],
-  from: ['From', 'A date and a time, UTC'],
-  to: ['Until', 'A date and a time, UTC'],
+  from: ['From', 'A date and a time'],
+  to: ['Until', 'A date and a time'],
   text: ['Text', 'This is too long'],
 } as const satisfies Record<FilterField | WorkflowField, readonly [label: string, problem: string]>;
 const fieldsOf = <Field extends string>(shape: Readonly<Record<Field, unknown>>) =>
@@ -100,8 +101,15 @@ const readFields = <Field extends FilterField | WorkflowField, Filter>(
   const form: Partial<Record<Field, string>> = {};
   const problems: Partial<Record<Field, string>> = {};
   const filter: Partial<Record<Field, unknown>> = {};
+  // The form of a page says in which zone its times are; links and programs write UTC.
+  const { zone } = fields;
+  const inUtc = (name: Field, text: string): string => {
+    const at =
+      zone === undefined || (name !== 'from' && name !== 'to') ? undefined : clockOf(zone).read(text);
+    return at === undefined ? text : fieldTime(at);
+  };
   for (const name of fieldsOf(shape)) {
-    const written = (fields[name] ?? '').trim();
+    const written = inUtc(name, (fields[name] ?? '').trim());
     if (written === '') continue;
     form[name] = written.slice(0, maxText);
     const found = shape[name].safeParse(written);
@@ -130,13 +138,16 @@ export const withoutGuesses = <Read extends FormFields<'msisdn'>>(read: Read, ro
 /** The time without its zone, as browsers write it into a field. */
 export const fieldTime = (at: number): string => new Date(at).toISOString().slice(0, -1);
 
-/** Labels and values, for a plan. */
-export const filterWords = (form: FilterForm): readonly (readonly [name: string, value: string])[] =>
-  fieldsOf(transactionFilter.shape).flatMap((name) => {
+/** Labels and values, for a plan. @param times As a person has chosen them. */
+export const filterWords = (
+  form: FilterForm,
+  times = 'UTC',
+): readonly (readonly [name: string, value: string])[] => {
+  const clock = clockOf(times);
+  return fieldsOf(transactionFilter.shape).flatMap((name) => {
     const value = form[name];
     if (value === undefined) return [];
     const isTime = name === 'from' || name === 'to';
-    return [
-      [filterLabels[name][0], isTime ? `${fieldTime(time.parse(value)).replace('T', ' ')} UTC` : value],
-    ];
+    return [[filterLabels[name][0], isTime ? `${clock.write(time.parse(value))} ${clock.zone}` : value]];
   });
+};

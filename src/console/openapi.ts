@@ -6,6 +6,7 @@ import type { MiddlewareHandler } from 'hono';
 import type { RouterRoute } from 'hono/types';
 import { z } from 'zod';
 import type { Role } from '../operators/operator.ts';
+import { apiWords } from './api-words.ts';
 
 interface Demand {
   readonly role?: Role;
@@ -47,7 +48,17 @@ const parametersOf = (path: string, query: z.ZodType | undefined): readonly obje
   ];
 };
 
-const operation = (path: string, { role = 'viewer', query, json }: Demand): object => ({
+/** `getTransactionsId` for `GET /transactions/:id`. */
+const operationIdOf = (method: string, path: string): string =>
+  method + path.replaceAll(/[^A-Za-z]+([A-Za-z])/g, (_, letter: string) => letter.toUpperCase());
+
+const apache = { name: 'Apache 2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' };
+
+const prefix = '/admin/api';
+
+const operation = (path: string, method: string, { role = 'viewer', query, json }: Demand): object => ({
+  operationId: operationIdOf(method, path.slice(prefix.length)),
+  summary: apiWords[`${method.toUpperCase()} ${path.slice(prefix.length)}`],
   description: `Needs the role ${role}.`,
   parameters: parametersOf(path, query),
   ...(json !== undefined && {
@@ -66,7 +77,7 @@ const operation = (path: string, { role = 'viewer', query, json }: Demand): obje
 export const describeAdminApi = (routes: readonly RouterRoute[]) => {
   const paths: Record<string, Record<string, Demand>> = {};
   for (const { path, method, handler } of routes) {
-    if (!path.startsWith('/admin/api/') || method === 'ALL') continue;
+    if (!path.startsWith(`${prefix}/`) || method === 'ALL') continue;
     const name = method.toLowerCase();
     const before = paths[path] ?? {};
     // Each middleware of a route is an entry of its own.
@@ -74,7 +85,7 @@ export const describeAdminApi = (routes: readonly RouterRoute[]) => {
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Paraph: admin API', version: '1' },
+    info: { title: 'Paraph: admin API', version: '1', license: apache },
     servers: [{ url: '/' }],
     security: [{ token: [] }],
     components: {
@@ -85,7 +96,7 @@ export const describeAdminApi = (routes: readonly RouterRoute[]) => {
       Object.entries(paths).map(([path, methods]) => [
         path.replaceAll(/:(\w+)/g, '{$1}'),
         Object.fromEntries(
-          Object.entries(methods).map(([method, demand]) => [method, operation(path, demand)]),
+          Object.entries(methods).map(([method, demand]) => [method, operation(path, method, demand)]),
         ),
       ]),
     ),

@@ -7,6 +7,7 @@ import { answer, nameOf, present, type Refusal, refuse, refusedRole } from './an
 import type { AdminApiDeps, ConsoleEnvironment } from './deps.ts';
 import { fieldTime, filterOf, type ReadFilter, readFilter, transactionFilter } from './filter.ts';
 import { count, json, optionalReasonBody, query, readForm, reason, text } from './input.ts';
+import { createLookUps } from './look-ups.ts';
 import { queryOf } from './pages/markup.ts';
 import { readNotice } from './pages/notices.ts';
 import { type PlanModel, planPage } from './pages/plan-pages.ts';
@@ -60,12 +61,15 @@ const wrongFilter = (): string =>
 const readFailedFilter = ({ state: _, ...fields }: Parameters<typeof readFilter>[0]): ReadFilter =>
   readFilter(fields);
 
-export const createReplayRoutes = ({ replays, now }: AdminApiDeps): Hono<ConsoleEnvironment> => {
+export const createReplayRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment> => {
+  const { replays, now } = deps;
+  const noteLookUp = createLookUps(deps);
   const routes = new Hono<ConsoleEnvironment>();
 
   routes.post('/admin/api/replays/plan', needs('operator'), json(planBody), async (c) => {
     const { operator } = c.get('session');
     const body = c.req.valid('json');
+    await noteLookUp(c.get('session'), 'transactions', body.filter?.msisdn);
     return answer(shownPlan(operator.role, await replays.plan(selectionOf(body), operator, body.reason)));
   });
 
@@ -128,6 +132,7 @@ export const createReplayRoutes = ({ replays, now }: AdminApiDeps): Hono<Console
       ...(ids.length === 0 && { to }),
     });
     if (Object.keys(problems).length > 0) return c.html(wrongFilter(), 422);
+    if (ids.length === 0) await noteLookUp(session, 'transactions', filter.msisdn);
     const plan = await planned({ kind, ...(ids.length > 0 ? { ids } : { filter }) }, session.operator);
     const common = { session, kind, form, ids, plan, problem: undefined };
     return c.html(planPage({ ...common, reason: '', perSecond: String(usualPerSecond) }));

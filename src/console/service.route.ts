@@ -32,7 +32,7 @@ const auditQuery = z
   .extend(paged(100, 1000));
 
 export const createServiceRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment> => {
-  const { history, indexed, audit, shards, providers, sandbox, log, now } = deps;
+  const { history, callbacks, indexed, audit, shards, providers, sandbox, log, now } = deps;
   const routes = new Hono<ConsoleEnvironment>();
 
   routes.get(
@@ -46,7 +46,10 @@ export const createServiceRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment
   });
 
   routes.get('/admin/api/overview', query(overviewQuery), async (c) =>
-    answer(await history.overview(now() - c.req.valid('query').hours * hourMs)),
+    answer({
+      ...(await history.overview(now() - c.req.valid('query').hours * hourMs)),
+      callbacks: await callbacks.counts(),
+    }),
   );
 
   /** Days are hundreds of reads in each shard. */
@@ -69,7 +72,11 @@ export const createServiceRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment
     const asked = c.req.query('range') ?? '';
     const range = Object.hasOwn(ranges, asked) ? (asked as Range) : undefined;
     const isWall = c.req.query('wall') === 'on';
-    const [{ lastHour, lastDay }, processes] = await Promise.all([history.refused(), history.processes()]);
+    const [{ lastHour, lastDay }, processes, failing] = await Promise.all([
+      history.refused(),
+      history.processes(),
+      callbacks.counts(),
+    ]);
     const refused: Partial<Record<Range, number>> = { '1h': lastHour, '24h': lastDay };
     const shown: readonly Range[] = range === undefined ? ['1h', '24h'] : [range];
     const periods = shown.map(async (each) => ({
@@ -78,7 +85,15 @@ export const createServiceRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment
       refused: refused[each],
     }));
     const session = c.get('session');
-    const model = { session, periods: await Promise.all(periods), processes, range, isWall, now: time };
+    const model = {
+      session,
+      periods: await Promise.all(periods),
+      processes,
+      failing,
+      range,
+      isWall,
+      now: time,
+    };
     return c.html(overviewPage(model));
   });
 

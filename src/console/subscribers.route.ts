@@ -6,7 +6,9 @@ import { loginLanguages } from '../registry/oauth-client.ts';
 import { answer, type Refusal, refuse } from './answers.ts';
 import type { AdminApiDeps, ConsoleEnvironment } from './deps.ts';
 import { json, msisdnIn, readForm } from './input.ts';
-import { type SubscribersModel, subscribersPage } from './pages/subscribers-page.ts';
+import { createLookUps } from './look-ups.ts';
+import { isConfirmed } from './pages/confirm-page.ts';
+import { removePhonePage, type SubscribersModel, subscribersPage } from './pages/subscribers-page.ts';
 import { needs } from './session/session.ts';
 
 const invitation = z.strictObject({ language: z.enum(loginLanguages).optional() });
@@ -22,8 +24,10 @@ const refusals: Readonly<Record<'configured' | 'no-address', Refusal>> = {
 
 export const createSubscriberRoutes = ({
   phones,
+  audit,
   now,
-}: Pick<AdminApiDeps, 'phones' | 'now'>): Hono<ConsoleEnvironment> => {
+}: Pick<AdminApiDeps, 'phones' | 'audit' | 'now'>): Hono<ConsoleEnvironment> => {
+  const noteLookUp = createLookUps({ audit, phones });
   const routes = new Hono<ConsoleEnvironment>();
   const path = '/admin/api/subscribers/:msisdn';
   const numberIn = (c: Context<ConsoleEnvironment>): string | undefined => msisdnIn(c.req.param('msisdn'));
@@ -32,6 +36,7 @@ export const createSubscriberRoutes = ({
     if (phones === undefined) return refuse(...noPhones);
     const msisdn = numberIn(c);
     if (msisdn === undefined) return refuse(...noNumber);
+    await noteLookUp(c.get('session'), 'phones', msisdn);
     const number = await phones.find(msisdn);
     return number === undefined ? refuse(...unknownNumber) : answer(numberView(number, now()));
   });
@@ -68,16 +73,25 @@ export const createSubscriberRoutes = ({
 
   // The number stands in the body, so that it is in no address.
   routes.post('/admin/subscribers', needs('admin'), async (c) => {
-    const { msisdn: written, act = 'find', phone = '' } = await readForm(c);
+    const form = await readForm(c);
+    const { msisdn: written, act = 'find', phone = '' } = form;
     const msisdn = msisdnIn(written);
     if (msisdn === undefined || phones === undefined) return show(c, { problem: 'number' }, undefined, 422);
-    const { operator } = c.get('session');
+    const session = c.get('session');
+    const { operator } = session;
     if (act === 'remove') {
+      const number = await phones.find(msisdn);
+      const view = number && numberView(number, now());
+      const found = view?.phones.find(({ id }) => id === phone);
+      if (!isConfirmed(form) && view !== undefined && found !== undefined) {
+        return c.html(removePhonePage(session, view, found));
+      }
       return (await phones.remove(operator, msisdn, phone))
         ? show(c, { notice: 'removed' }, msisdn)
         : show(c, { problem: 'phone' }, msisdn, 422);
     }
     if (act !== 'invite') {
+      await noteLookUp(session, 'phones', msisdn);
       const isKnown = (await phones.find(msisdn)) !== undefined;
       return isKnown ? show(c, {}, msisdn) : show(c, { problem: 'unknown' }, undefined, 422);
     }

@@ -6,8 +6,15 @@ import { type IssuedToken, maxTokens } from '../operators/tokens.ts';
 import { answer, type Refusal, refuse } from './answers.ts';
 import type { ConsoleDeps, ConsoleEnvironment } from './deps.ts';
 import { json, readForm, text } from './input.ts';
+import { isConfirmed } from './pages/confirm-page.ts';
 import { readNotice } from './pages/notices.ts';
-import { maxTokenDays, maxTokenLabel, type TokensModel, tokensPage } from './pages/tokens-page.ts';
+import {
+  endTokenPage,
+  maxTokenDays,
+  maxTokenLabel,
+  type TokensModel,
+  tokensPage,
+} from './pages/tokens-page.ts';
 
 const newToken = z.strictObject({
   label: text(maxTokenLabel).default('API'),
@@ -81,7 +88,13 @@ export const createTokenRoutes = ({
   });
 
   routes.post('/admin/tokens/:id/revoke', async (c) => {
-    const result = await tokens.revoke(c.get('session').operator, c.req.param('id'));
+    const session = c.get('session');
+    const id = c.req.param('id');
+    if (!isConfirmed(await readForm(c))) {
+      const token = (await tokens.list(session.operator)).find((each) => each.id === id);
+      if (token !== undefined) return c.html(endTokenPage(session, token));
+    }
+    const result = await tokens.revoke(session.operator, id);
     return c.redirect(`/admin/tokens?notice=token-${result}`, 303);
   });
 

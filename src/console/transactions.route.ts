@@ -12,6 +12,7 @@ import type { EventStreams } from './event-stream.ts';
 import { exportFormats, exportRows } from './export.ts';
 import { filterOf, readFilter, transactionFilter, withoutGuesses } from './filter.ts';
 import { json, optionalReasonBody, paged, query, readForm, reasonBody } from './input.ts';
+import { createLookUps } from './look-ups.ts';
 import { type Notice, readNotice } from './pages/notices.ts';
 import { messagePage, unknownPage } from './pages/session-pages.ts';
 import { type ReplayOffer, transactionPage } from './pages/transaction-page.ts';
@@ -88,6 +89,7 @@ export const createTransactionRoutes = (
 ): Hono<ConsoleEnvironment> => {
   const { history, replays, callbacks, providers, audit, log } = deps;
   const suggest = createSuggest(deps);
+  const noteLookUp = createLookUps(deps);
   const routes = new Hono<ConsoleEnvironment>();
 
   routes.get('/admin/api/transactions', query(listQuery), async (c) => {
@@ -97,6 +99,7 @@ export const createTransactionRoutes = (
       // A role that may not see numbers may not guess them either.
       return refuse(403, 'forbidden', 'msisdn needs the role operator');
     }
+    await noteLookUp(c.get('session'), 'transactions', filter.msisdn);
     const page = await history.search(filterOf(filter), { limit, cursor });
     if (page === undefined) return refuse(...badCursor);
     return answer({ ...page, rows: page.rows.map((row) => shownRow(role, row)) });
@@ -195,6 +198,7 @@ export const createTransactionRoutes = (
     const read = withoutGuesses(readFilter(c.req.query()), session.operator.role);
     const cursor = c.req.query('cursor') || undefined;
     const isWrong = Object.keys(read.problems).length > 0;
+    if (!isWrong) await noteLookUp(session, 'transactions', read.filter.msisdn);
     const found = isWrong ? undefined : await history.search(read.filter, { limit: rowsOnPage, cursor });
     if (!isWrong && found === undefined) return c.html(unknownPage('page of the list'), 404);
     const page = transactionsPage({

@@ -7,8 +7,16 @@ import type { SubjectResult, User } from '../operators/users.ts';
 import { answer, present, type Refusal, refuse } from './answers.ts';
 import type { ConsoleEnvironment, UserDeps } from './deps.ts';
 import { json, readForm, text } from './input.ts';
+import { isConfirmed } from './pages/confirm-page.ts';
 import { type Notice, readNotice } from './pages/notices.ts';
-import { type ShownUser, type UsersModel, usersPage } from './pages/users-page.ts';
+import {
+  endLinksPage,
+  type ShownUser,
+  type UserOrder,
+  type UsersModel,
+  userOrderPage,
+  usersPage,
+} from './pages/users-page.ts';
 import { needs } from './session/session.ts';
 
 /** `oneself`: prevents that an admin locks themselves out. */
@@ -67,7 +75,7 @@ const shown = ({ name, role, origin, passwordHash, oidcSubject }: User): ShownUs
 });
 
 export const createUserRoutes = ({
-  operators: { users, endLocal },
+  operators: { users, tokens, endLocal },
   phoneLogin,
 }: UserDeps): Hono<ConsoleEnvironment> => {
   const routes = new Hono<ConsoleEnvironment>();
@@ -181,42 +189,66 @@ export const createUserRoutes = ({
     return password === undefined ? backWith(c, 'user-with-phone') : show(c, { secret: { name, password } });
   });
 
-  const showChange = async (c: Context<ConsoleEnvironment>, make: Make): Promise<Response> =>
-    backWith(c, notices[await change(c, make)]);
+  /** Each change of a user ends sessions and tokens, so a page says so first. */
+  const showChange = async (
+    c: Context<ConsoleEnvironment>,
+    order: UserOrder,
+    make: Make,
+    fields: Readonly<Record<string, string>> = {},
+  ): Promise<Response | 'changed'> => {
+    const session = c.get('session');
+    const name = c.req.param('name') ?? '';
+    if (!isConfirmed(await readForm(c)) && name !== session.operator.name) {
+      const user = await users.find(name);
+      if (user === undefined) return backWith(c, 'user-unknown');
+      if (user.origin === 'configuration') return backWith(c, 'user-configured');
+      const theirs = (await tokens.list(session.operator)).filter((token) => token.name === name);
+      const labels = theirs.map(({ label }) => label);
+      return c.html(userOrderPage({ session, user: shown(user), order, fields, tokens: labels }));
+    }
+    const result = await change(c, make);
+    return result === 'changed' ? result : backWith(c, notices[result]);
+  };
+
+  const backChanged = (
+    c: Context<ConsoleEnvironment>,
+    result: Response | 'changed',
+    notice: Notice = 'user-changed',
+  ): Response => (result === 'changed' ? backWith(c, notice) : result);
 
   routes.post('/admin/users/:name/phone', needs('admin'), async (c) => {
-    const { phone } = await readForm(c);
+    const { phone = '' } = await readForm(c);
     const subject = subjectOf(phone);
-    return showChange(c, async (by, name) =>
-      subject === undefined ? 'bad-subject' : users.setSubject(by, name, subject),
-    );
+    if (subject === undefined) return backWith(c, 'user-number');
+    const make: Make = (by, name) => users.setSubject(by, name, subject);
+    return backChanged(c, await showChange(c, 'phone', make, { phone }));
   });
 
-  routes.post('/admin/users/:name/phone/remove', needs('admin'), (c) => showChange(c, removePhone));
+  routes.post('/admin/users/:name/phone/remove', needs('admin'), async (c) =>
+    backChanged(c, await showChange(c, 'phone/remove', removePhone)),
+  );
 
   routes.post('/admin/users/:name/password', needs('admin'), async (c) => {
     const password = readablePassword();
-    const result = await change(c, (by, name) => users.setPassword(by, name, password));
-    return result === 'changed'
-      ? show(c, { secret: { name: c.req.param('name'), password } })
-      : backWith(c, notices[result]);
+    const result = await showChange(c, 'password', (by, name) => users.setPassword(by, name, password));
+    return result === 'changed' ? show(c, { secret: { name: c.req.param('name'), password } }) : result;
   });
 
   routes.post('/admin/users/:name/role', needs('admin'), async (c) => {
     const { role: written } = await readForm(c);
     const role = roles.find((each) => each === written);
-    return showChange(c, async (by, name) =>
-      role === undefined ? 'unknown' : users.setRole(by, name, role),
-    );
+    if (role === undefined) return backWith(c, 'user-unknown');
+    return backChanged(c, await showChange(c, 'role', (by, name) => users.setRole(by, name, role), { role }));
   });
 
-  routes.post('/admin/users/:name/remove', needs('admin'), async (c) => {
-    const result = await change(c, users.remove);
-    return backWith(c, result === 'changed' ? 'user-removed' : notices[result]);
-  });
+  routes.post('/admin/users/:name/remove', needs('admin'), async (c) =>
+    backChanged(c, await showChange(c, 'remove', users.remove), 'user-removed'),
+  );
 
   routes.post('/admin/links/end', needs('admin'), async (c) => {
-    await endLocal(c.get('session').operator);
+    const session = c.get('session');
+    if (!isConfirmed(await readForm(c))) return c.html(endLinksPage(session));
+    await endLocal(session.operator);
     return backWith(c, 'links-ended');
   });
 

@@ -1,9 +1,10 @@
 /** How people set up the console for themselves: times, columns, saved filters. */
 import { Hono } from 'hono';
+import { isTimeZone } from './clock.ts';
 import type { ConsoleDeps, ConsoleEnvironment } from './deps.ts';
 import { readFilter } from './filter.ts';
 import { readForm } from './input.ts';
-import { isTimeZone, queryOf } from './pages/markup.ts';
+import { queryOf } from './pages/markup.ts';
 import { timeZonePage } from './pages/session-pages.ts';
 import { columnNames } from './pages/transactions-page.ts';
 import { nextPath } from './session/login.route.ts';

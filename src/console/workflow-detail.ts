@@ -20,8 +20,10 @@ import {
 } from '../engine/record.ts';
 import { doneBy } from '../operators/audit.ts';
 import type { Role } from '../operators/operator.ts';
+import { mailWorkflowName } from '../workflows/contract.ts';
 import type { ListedInstance } from '../workflows/listing.ts';
 import type { WorkflowView } from '../workflows/workflows.ts';
+import { createFindAsked } from './asked-transactions.ts';
 import type { AdminApiDeps, ConsoleSession } from './deps.ts';
 import { seesPeople } from './redaction.ts';
 
@@ -53,6 +55,10 @@ export interface WorkflowEvent {
 }
 
 export interface WorkflowDetail {
+  /** False when the service has no definition of this workflow (any more). Its jobs wait for one. */
+  readonly isDefined: boolean;
+  /** It has failed, and its chart would take up another run. */
+  readonly mayReplay: boolean;
   readonly instance: WorkflowRow;
   /** Of a process. */
   readonly steps?: readonly StepView[] | undefined;
@@ -136,7 +142,19 @@ const hideStep = (step: StepView): StepView => ({
   signers: step.signers.map(({ reason: _, ...signer }) => ({ ...signer, name: '' })),
 });
 
-export const createWorkflowDetails = ({ workflows, audit }: Pick<AdminApiDeps, 'workflows' | 'audit'>) => {
+export const createWorkflowDetails = (deps: Pick<AdminApiDeps, 'workflows' | 'audit' | 'shards'>) => {
+  const { workflows, audit } = deps;
+  const findAsked = createFindAsked(deps);
+
+  /** Of a chart of one's own. */
+  const signaturesOf = async (instance: Instance, workflow: Workflow): Promise<readonly WorkflowEvent[]> => {
+    const asked = await findAsked(instance, workflow);
+    return asked.flatMap(({ msspTransId, state: who, askedAt, end }) => [
+      { at: askedAt, what: 'Asked to sign', who, msspTransId },
+      ...(end === undefined ? [] : [{ ...end, who, msspTransId }]),
+    ]);
+  };
+
   const rowOf = (instance: Instance, role: Role): WorkflowRow => {
     const { context: _, output: __, reason, ...view } = viewOf(instance);
     return {
@@ -156,7 +174,8 @@ export const createWorkflowDetails = ({ workflows, audit }: Pick<AdminApiDeps, '
 
   const find = async (id: string): Promise<Instance | undefined> => {
     const instance = await workflows.findInstance(id);
-    return instance && workflows.names().includes(viewOf(instance).name) ? instance : undefined;
+    // A mail to a signer is in no list.
+    return instance && viewOf(instance).name !== mailWorkflowName ? instance : undefined;
   };
 
   /** Child charts that have not ended. */
@@ -204,7 +223,9 @@ export const createWorkflowDetails = ({ workflows, audit }: Pick<AdminApiDeps, '
       const isProcess = view.name === 'process';
       const context = isProcess ? (record?.context as ProcessContext | undefined) : undefined;
       const steps = context && attempt(() => publishProcess(context).steps);
+      const workflow = workflowOf(view);
       const children = childrenOf(instance);
+      const signatures = isProcess || !workflow ? [] : await signaturesOf(instance, workflow);
       const events = steps && context ? (attempt(() => processEvents(context, steps)) ?? []) : [];
       const prompts = isProcess
         ? children.flatMap(({ chart }) => attempt(() => promptsOf(chart.context as SignerContext)) ?? [])
@@ -215,11 +236,14 @@ export const createWorkflowDetails = ({ workflows, audit }: Pick<AdminApiDeps, '
         { at: createdAt, what: 'Started' },
         ...events,
         ...prompts,
+        ...signatures,
         ...(endedAt === undefined ? [] : [{ at: endedAt, what: `Ended: ${status}` }]),
       ].toSorted((one, other) => one.at - other.at);
       const isSeen = seesPeople(role);
       return {
         instance: rowOf(instance, role),
+        isDefined: workflow !== undefined,
+        mayReplay: workflow !== undefined && instance.ended === 'failed' && workflows.mayReplay(instance),
         steps: isSeen ? steps : steps?.map(hideStep),
         ...(isSeen && { context: view.context }),
         children: children.map(shownChild),

@@ -1,12 +1,14 @@
-/** Orders to an instance of any workflow: an event, and another run after a failure. API. */
-import { Hono } from 'hono';
+/** Orders to an instance of any workflow: an event, and another run after a failure. Pages and API. */
+import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import type { Instance } from '../engine/engine.ts';
 import { doneBy, type NewAuditEntry, noted } from '../operators/audit.ts';
 import type { Operator } from '../operators/operator.ts';
 import { answer, type Refusal, refuse } from './answers.ts';
 import type { AdminApiDeps, ConsoleEnvironment } from './deps.ts';
-import { json, optionalReasonBody, reason } from './input.ts';
+import { json, optionalReasonBody, readForm, reason } from './input.ts';
+import type { Notice } from './pages/notices.ts';
+import { unknownPage } from './pages/session-pages.ts';
 import { needs } from './session/session.ts';
 
 const sendBody = z.strictObject({
@@ -16,17 +18,53 @@ const sendBody = z.strictObject({
   reason: reason.optional(),
 });
 
+/** No file of the configuration exports it (any more). */
+export const undefinedWorkflow: Refusal = [
+  409,
+  'undefined',
+  'The service has no definition of this workflow: name its file in workflows of the configuration',
+];
+
 const refusals = {
+  undefined: undefinedWorkflow,
   unknown: [404, 'unknown', 'There is no such workflow, or it has ended'],
   busy: [503, 'busy', 'A worker is at it; ask again'],
   refused: [409, 'refused', 'The workflow takes no such event in its state'],
   'not-failed': [409, 'not-failed', 'The workflow has not failed, or runs again already'],
 } as const satisfies Record<string, Refusal>;
 
+const notices = {
+  undefined: 'workflow-undefined',
+  taken: 'event-taken',
+  invalid: 'event-invalid',
+  refused: 'event-refused',
+  unknown: 'workflow-ended',
+  busy: 'workflow-busy',
+} as const satisfies Record<string, Notice>;
+
+const replayNotices = {
+  undefined: 'workflow-undefined',
+  replayed: 'workflow-replayed',
+  refused: 'workflow-not-failed',
+  'not-failed': 'workflow-not-failed',
+} as const satisfies Record<string, Notice>;
+
 const about = (operator: Operator, target: string, why: string | undefined) => ({
   ...{ ...doneBy(operator), target },
   ...(why !== undefined && { reason: why }),
 });
+
+/** @returns Undefined for members that are no JSON object. */
+const eventIn = (type: string, data: string): { readonly type: string } | undefined => {
+  try {
+    const members: unknown = data.trim() === '' ? {} : JSON.parse(data);
+    return Array.isArray(members)
+      ? undefined
+      : sendBody.shape.event.safeParse({ ...Object(members), type }).data;
+  } catch {
+    return undefined;
+  }
+};
 
 export const createWorkflowOrderRoutes = ({ workflows, audit }: AdminApiDeps): Hono<ConsoleEnvironment> => {
   const routes = new Hono<ConsoleEnvironment>();
@@ -35,8 +73,12 @@ export const createWorkflowOrderRoutes = ({ workflows, audit }: AdminApiDeps): H
   const find = async (id: string): Promise<Instance | undefined> =>
     /^[\w-]+$/.test(id) ? workflows.findInstance(id) : undefined;
 
-  const replay = async (instance: Instance): Promise<'replayed' | 'not-failed' | 'refused'> => {
+  const isDefined = (instance: Instance): boolean =>
+    workflows.versions(workflows.view(instance).name).length > 0;
+
+  const retry = async (instance: Instance): Promise<keyof typeof replayNotices> => {
     const { id } = instance;
+    if (!isDefined(instance)) return 'undefined';
     const job = await workflows.locate(id).queue.getJob(id);
     if (job === undefined || !(await job.isFailed())) return 'not-failed';
     if (!workflows.mayReplay(instance)) return 'refused';
@@ -50,18 +92,43 @@ export const createWorkflowOrderRoutes = ({ workflows, audit }: AdminApiDeps): H
     }
   };
 
+  const replay = (found: Instance, operator: Operator, why: string | undefined) => {
+    const entry: NewAuditEntry = {
+      ...about(operator, found.id, why),
+      ...{ action: 'workflow-replay', details: { name: workflows.view(found).name } },
+    };
+    return noted(
+      audit,
+      entry,
+      () => retry(found),
+      (done) => done === 'replayed',
+    );
+  };
+
+  const send = (
+    found: Instance,
+    operator: Operator,
+    event: { readonly type: string },
+    { key, why }: { readonly key?: string | undefined; readonly why: string | undefined },
+  ) => {
+    const { apId } = Object(found.data) as { readonly apId?: unknown };
+    const { name, id } = workflows.view(found);
+    const entry: NewAuditEntry = {
+      ...about(operator, found.id, why),
+      ...{ action: 'workflow-event', details: { name, event: event.type } },
+    };
+    const order = async () =>
+      isDefined(found)
+        ? workflows.send(String(apId), name, id, event, key && `op/${key}`)
+        : ({ kind: 'undefined' } as const);
+    return noted(audit, entry, order, ({ kind }) => kind === 'taken');
+  };
+
   routes.post('/admin/api/workflows/:id/events', needs('operator'), json(sendBody), async (c) => {
     const { event, key, reason: why } = c.req.valid('json');
     const found = await find(c.req.param('id'));
     if (found === undefined) return refuse(...refusals.unknown);
-    const { apId } = Object(found.data) as { readonly apId?: unknown };
-    const { name, id } = workflows.view(found);
-    const entry: NewAuditEntry = {
-      ...about(c.get('session').operator, found.id, why),
-      ...{ action: 'workflow-event', details: { name, event: event.type } },
-    };
-    const send = () => workflows.send(String(apId), name, id, event, key && `op/${key}`);
-    const result = await noted(audit, entry, send, ({ kind }) => kind === 'taken');
+    const result = await send(found, c.get('session').operator, event, { key, why });
     if (result.kind === 'invalid') return refuse(400, 'bad-request', result.message);
     if (result.kind === 'taken') return answer({ result: 'taken' });
     const refusal: Refusal = refusals[result.kind];
@@ -71,21 +138,41 @@ export const createWorkflowOrderRoutes = ({ workflows, audit }: AdminApiDeps): H
   routes.post('/admin/api/workflows/:id/replay', needs('operator'), json(optionalReasonBody), async (c) => {
     const found = await find(c.req.param('id'));
     if (found === undefined) return refuse(...refusals.unknown);
-    const { reason: why } = c.req.valid('json');
-    const entry: NewAuditEntry = {
-      ...about(c.get('session').operator, found.id, why),
-      ...{ action: 'workflow-replay', details: { name: workflows.view(found).name } },
-    };
-    const result = await noted(
-      audit,
-      entry,
-      () => replay(found),
-      (done) => done === 'replayed',
-    );
+    const result = await replay(found, c.get('session').operator, c.req.valid('json').reason);
     if (result === 'replayed') return answer({ result });
     const refusal: Refusal = refusals[result];
     return refuse(...refusal);
   });
+
+  /** A form of the page of an instance. @param order Gets the reason; undefined where none is given. */
+  const serveForm = async (
+    c: Context<ConsoleEnvironment>,
+    order: (
+      found: Instance,
+      fields: Readonly<Partial<Record<string, string>>>,
+      why: string | undefined,
+    ) => Promise<Notice>,
+  ) => {
+    const found = await find(c.req.param('id') ?? '');
+    if (found === undefined) return c.html(unknownPage('workflow'), 404);
+    const { reason: given = '', ...fields } = await readForm(c);
+    const why = given.trim() === '' ? undefined : given.trim();
+    const isReason = why === undefined || reason.safeParse(why).success;
+    const notice = isReason ? await order(found, fields, why) : 'reason';
+    return c.redirect(`/admin/workflows/${encodeURIComponent(found.id)}?notice=${notice}`, 303);
+  };
+
+  routes.post('/admin/workflows/:id/events', needs('operator'), (c) =>
+    serveForm(c, async (found, { type = '', data = '' }, why) => {
+      const event = eventIn(type, data);
+      if (event === undefined) return 'event-data';
+      return notices[(await send(found, c.get('session').operator, event, { why })).kind];
+    }),
+  );
+
+  routes.post('/admin/workflows/:id/replay', needs('operator'), (c) =>
+    serveForm(c, async (found, _, why) => replayNotices[await replay(found, c.get('session').operator, why)]),
+  );
 
   return routes;
 };

@@ -9,6 +9,7 @@ import { boardPathOf } from './board/flow.ts';
 import type { AdminApiDeps, ConsoleEnvironment } from './deps.ts';
 import { readWorkflowFilter, withoutGuesses, workflowFilter } from './filter.ts';
 import { json, optionalReasonBody, paged, query, readForm, reasonBody, text } from './input.ts';
+import { createLookUps } from './look-ups.ts';
 import { type Notice, readNotice } from './pages/notices.ts';
 import { unknownPage } from './pages/session-pages.ts';
 import { workflowPage } from './pages/workflow-page.ts';
@@ -16,6 +17,7 @@ import { workflowsPage } from './pages/workflows-page.ts';
 import { seesPeople } from './redaction.ts';
 import { needs } from './session/session.ts';
 import { createWorkflowDetails } from './workflow-detail.ts';
+import { undefinedWorkflow } from './workflow-orders.route.ts';
 
 const listQuery = workflowFilter.extend(paged(50, 200));
 const againBody = optionalReasonBody.extend({ step: text(64), key: text(32) });
@@ -24,10 +26,11 @@ const maxReason = 500;
 
 const unknown: Refusal = [404, 'unknown', 'There is no such workflow'];
 
-type Done = 'done' | 'unknown' | 'ended' | 'busy' | 'refused' | 'too-late' | 'reason';
+type Done = 'done' | 'unknown' | 'undefined' | 'ended' | 'busy' | 'refused' | 'too-late' | 'reason';
 
 const refusals: Readonly<Record<Exclude<Done, 'done'>, Refusal>> = {
   unknown,
+  undefined: undefinedWorkflow,
   ended: [409, 'ended', 'The workflow has ended'],
   busy: [503, 'busy', 'A worker is at it; ask again'],
   refused: [409, 'refused', 'The signer does not rest'],
@@ -36,6 +39,7 @@ const refusals: Readonly<Record<Exclude<Done, 'done'>, Refusal>> = {
 };
 
 const notices: Readonly<Record<Exclude<Done, 'done' | 'unknown'>, Notice>> = {
+  undefined: 'workflow-undefined',
   ended: 'workflow-ended',
   busy: 'workflow-busy',
   refused: 'not-asked',
@@ -48,12 +52,14 @@ const pathOf = (id: string): string => `/admin/workflows/${encodeURIComponent(id
 export const createWorkflowRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment> => {
   const { workflows, audit, providers } = deps;
   const details = createWorkflowDetails(deps);
+  const noteLookUp = createLookUps(deps);
   const routes = new Hono<ConsoleEnvironment>();
 
   /** An open instance, for an order. */
   const findOpen = async (id: string, operator: Operator) => {
     const found = await details.find(id, operator.role);
     if (found === undefined) return 'unknown';
+    if (details.workflowOf(found) === undefined) return 'undefined';
     return found.status === 'open' ? found : 'ended';
   };
 
@@ -105,6 +111,7 @@ export const createWorkflowRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironmen
     const { limit, cursor, ...wanted } = c.req.valid('query');
     if (wanted.msisdn !== undefined && !seesPeople(c.get('session').operator.role))
       return refuse(403, 'forbidden', 'msisdn needs the role operator');
+    await noteLookUp(c.get('session'), 'workflows', wanted.msisdn);
     const page = await workflows.list(wanted, { limit, cursor });
     if (page === undefined) return refuse(...badCursor);
     return answer({ ...page, rows: await details.rows(page.rows, c.get('session').operator.role) });
@@ -130,6 +137,7 @@ export const createWorkflowRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironmen
     const read = withoutGuesses(readWorkflowFilter(c.req.query()), session.operator.role);
     const cursor = c.req.query('cursor') || undefined;
     const isRead = Object.keys(read.problems).length === 0;
+    if (isRead) await noteLookUp(session, 'workflows', read.filter.msisdn);
     const page = isRead ? await workflows.list(read.filter, { limit: rowsOnPage, cursor }) : undefined;
     if (isRead && page === undefined) return c.html(unknownPage('page of the list'), 404);
     const html = workflowsPage({

@@ -42,6 +42,10 @@ export interface Ended {
 export interface Start {
   readonly child: string;
   readonly run: number;
+  /** Name of its workflow. */
+  readonly workflow: string;
+  /** Name of the activity in the chart. */
+  readonly src: string;
   readonly activity: Activity;
   readonly input: unknown;
   readonly instance: InstanceInHand;
@@ -179,13 +183,13 @@ interface Own {
 /**
  * @param bring Sends the end of a try to its instance, whose job sleeps. Never rejects.
  * @param renew Holds tries for `holdMs` from now on. Returns for each whether it was still held.
- * @param onError Gets what a try has thrown. The chart gets it, too.
+ * @param onError Gets what a try has thrown, and the try. The chart gets the error, too.
  */
 export const createActivities = (
   bring: (instance: string, ended: Ended) => Promise<void>,
   renew: (tries: readonly HeldTry[]) => Promise<readonly boolean[]>,
   holdMs: number,
-  onError: (error: Error) => void,
+  onError: (error: Error, start: Start) => void,
 ) => {
   const instances = new Map<string, Own>();
   const bringing = new Set<Promise<void>>();
@@ -253,7 +257,7 @@ export const createActivities = (
         end(output === later ? { kind: 'later' } : { kind: 'done', output: asStored(output, 'output') }),
     ).catch(
       (error: unknown) => {
-        if (!inHand.isAborted) onError(toError(error));
+        if (!inHand.isAborted) onError(toError(error), start);
         end({ kind: 'failed', error: errorOf(error) });
       },
     );

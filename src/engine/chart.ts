@@ -43,6 +43,8 @@ export interface Chart {
   readonly machine: AnyStateMachine;
   /** The children that have a name of their own or by their place. */
   readonly parts: ReadonlyMap<string, Part>;
+  /** What its states invoke: names of the child and of its part, and the state as a path with dots. */
+  readonly invoked: readonly { readonly child: string; readonly src: string; readonly state: string }[];
   /** What was made in a step, which `makers` has told. @throws When the chart no longer makes it. */
   partOf(name: string, origin: Origin | undefined): Part;
   /** The part that stands for a child that a step has made. */
@@ -274,6 +276,7 @@ export const createChart = (
   };
 
   const parts = new Map<string, Part>();
+  const invoked: Chart['invoked'][number][] = [];
   /** By the logic that stands for it. */
   const made = new WeakMap<object, { readonly part: Part; readonly origin: Origin }>();
   const places = new Map<unknown, string>();
@@ -349,6 +352,7 @@ export const createChart = (
     version,
     machine: computing,
     parts,
+    invoked,
     partOf: (part, origin) => {
       const each = parts.get(part);
       if (each !== undefined) return each;
@@ -391,9 +395,9 @@ export const createChart = (
   for (const [src, logic] of Object.entries(implementations.actors))
     parts.set(src, partFor(logic, src, `the actor ${src}`));
   for (const node of nodes) {
-    const invoked = node.invoke as unknown as readonly InvokeDefinition[];
+    const definitions = node.invoke as unknown as readonly InvokeDefinition[];
     const configured = [(node.config as { invoke?: unknown }).invoke ?? []].flat();
-    const named = invoked.map((each, index) => {
+    const named = definitions.map((each, index) => {
       if (parts.has(each.src)) return each;
       const { src } = configured[index] as { readonly src: unknown };
       if (typeof src !== 'object' || src === null)
@@ -404,6 +408,7 @@ export const createChart = (
       return { ...each, src: place };
     });
     Object.defineProperty(node, 'invoke', { value: named, configurable: true });
+    for (const { id: child, src } of named) invoked.push({ child, src, state: node.path.join('.') });
     checkNames(node, implementations, refuse);
     mapActions(node, watch);
   }

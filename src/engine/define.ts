@@ -196,7 +196,7 @@ export interface Workflow {
   /** Of events from outside. */
   readonly parseEvent: (event: unknown) => z.ZodSafeParseResult<{ readonly type: string }>;
   /** Why the job fails in a state with `meta: { job: 'failed' }`; one line. */
-  readonly reasonOf: (context: unknown) => string;
+  readonly reasonOf: (context: unknown, failure: InstanceRecord['failure']) => string;
   /** The part of a context that may be shown to others. */
   readonly publish: (context: unknown) => unknown;
   /** Of events from outside for a child chart, by its name in the chart. Default: any. */
@@ -253,8 +253,9 @@ export const defineWorkflow = (options: {
   /** Actions for logs and metrics. The others are effects, carried out at least once. */
   readonly observe?: readonly string[];
   /**
-   * In a state with `meta: { job: 'failed' }` the job fails with this reason. When it is run again, or after an
-   * end without a commit, the chart gets REPLAY with its input.
+   * In a state with `meta: { job: 'failed' }` the job fails with this reason. Default: the error of the
+   * activity that failed last. When it is run again, or after an end without a commit, the chart
+   * gets REPLAY with its input.
    */
   readonly reasonOf?: (context: never) => string;
   /** The part of the context that may be shown to others. Default: nothing. */
@@ -268,7 +269,7 @@ export const defineWorkflow = (options: {
     begin = (given: unknown) => given,
     events = anyEvent,
     observe = [],
-    reasonOf = () => 'failed',
+    reasonOf,
     check = () => undefined,
     resultOf = (record: InstanceRecord): unknown => record,
     publish = () => undefined,
@@ -294,7 +295,7 @@ export const defineWorkflow = (options: {
     check: (context, instance) => check(context as never, instance),
     resultOf,
     parseEvent: (event) => schema.safeParse(event),
-    reasonOf: (context) => reasonOf(context as never),
+    reasonOf: (context, failure) => reasonOf?.(context as never) ?? failure?.message ?? 'failed',
     publish: (context) => publish(context as never),
     parseChildEvent: (src, event) => fromOutside(childEvents[src] ?? anyEvent).safeParse(event),
   };

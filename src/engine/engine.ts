@@ -6,10 +6,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import type { Queue } from 'bullmq';
 import type { AnyEventObject } from 'xstate';
-import { ZodError } from 'zod';
 import type { RedisClient } from '../redis/connect.ts';
 import { endKey, errorOf, readToken } from './activities.ts';
-import { begunJob, isInputError, jobNameOf, type Workflow } from './define.ts';
+import { begunJob, jobNameOf, type Workflow } from './define.ts';
+import { problemIn } from './input-problem.ts';
 import { begin, doneEvent, errorEvent, resume } from './interpret.ts';
 import { childAt, type InstanceRecord, isActivity, readAddress, recordSchema } from './record.ts';
 import {
@@ -224,7 +224,7 @@ export const createEngine = (
       return { record: record && stored.text, inboxLength: inbox.length, verdict, before };
     } catch (error) {
       // The job will fail in its first turn.
-      const isUnreadable = record === undefined && (isInputError(error) || error instanceof ZodError);
+      const isUnreadable = record === undefined && problemIn(error, { whole: '', values: [] }) !== undefined;
       const before = Number.POSITIVE_INFINITY;
       return isUnreadable
         ? { record: undefined, inboxLength: inbox.length, verdict: 'refused', before }
@@ -266,7 +266,9 @@ export const createEngine = (
       const { queue } = locate(id);
       if (!/^[\w-]+$/.test(id) || /^\d+$/.test(id) || !isJobId(queue, id))
         throw new TypeError('id: letters, digits, - and _, not digits alone, and no name of BullMQ');
-      await queue.add(jobNameOf(workflow), workflow.parseInput(input), {
+      workflow.parseInput(input);
+      // As it was given: the worker parses it, and what a schema has transformed it may not take.
+      await queue.add(jobNameOf(workflow), input, {
         jobId: id,
         timestamp: now(),
         ...(delayMs !== undefined && { delay: delayMs }),

@@ -76,10 +76,12 @@ export interface StopEvent {
   readonly reason?: string;
 }
 
+const maxErrorLength = 300;
+
 /** The message of an error, in one line; also of what was thrown and is no error. */
 export const errorText = (error: unknown): string => {
   const { message } = Object(error) as { readonly message?: unknown };
-  return String(message ?? error).split('\n', 1)[0] ?? '';
+  return (String(message ?? error).split('\n', 1)[0] ?? '').slice(0, maxErrorLength);
 };
 
 /** A child, between two records. */
@@ -167,6 +169,7 @@ export class Life implements Notes {
   #observed: Observation[] = [];
   /** Why it was stopped. */
   #reason: string | undefined;
+  #failure: InstanceRecord['failure'];
 
   constructor(chart: Chart, id: string, now: number, next = 1) {
     this.#chart = chart;
@@ -185,6 +188,7 @@ export class Life implements Notes {
   /** @throws When the record names a part that the chart does not have. */
   resume(record: InstanceRecord): this {
     this.#reason = record.reason;
+    this.#failure = record.failure;
     this.#root.resume(this.#revive(this.#nodeOf(this.#root), record));
     const refOf = (session: number): unknown => this.#refOf(session);
     for (const node of this.#allNodes()) {
@@ -231,7 +235,12 @@ export class Life implements Notes {
     if (before.status !== 'active') return false;
     if (event.type === 'xstate.stop') this.#reason = (event as StopEvent).reason;
     this.#step(now, () => this.#system._relay(undefined, node.actor as never, event));
-    if (node.actor._snapshot !== before) return true;
+    const isTaken = node.actor._snapshot !== before || this.#hasTransition(node, before, event, now);
+    if (isTaken && !event.type.startsWith('xstate.')) this.#failure = undefined;
+    return isTaken;
+  }
+
+  #hasTransition(node: Node, before: AnyMachineSnapshot, event: AnyEventObject, now: number): boolean {
     return atTime(now, () => node.chart.machine.getTransitionData(before, event).length > 0);
   }
 
@@ -248,6 +257,9 @@ export class Life implements Notes {
       ...(systemId !== undefined && { systemId }),
       ...(origin !== undefined && { origin }),
     };
+    if (event.type.startsWith('xstate.error.'))
+      this.#failure = { src, message: errorText((event as { readonly error?: unknown }).error) };
+    else if (this.#failure?.src === src) this.#failure = undefined;
     this.apply(event, now, parentPathOf(path));
   }
 
@@ -343,6 +355,7 @@ export class Life implements Notes {
       version: this.#chart.version,
       ...this.#recordOf(root),
       ...(this.#reason !== undefined && { reason: this.#reason }),
+      ...(this.#failure !== undefined && { failure: this.#failure }),
       next: this.#next,
       ...(this.#timers.length > 0 && {
         timers: this.#timers.map((timer) => ({ ...timer, event: stored(timer.event, 'event') as Timer['event'] })),

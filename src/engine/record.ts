@@ -132,6 +132,11 @@ export const recordSchema = z.object({
   children: z.record(z.string(), childSchema).optional(),
   /** Why it was stopped from outside. */
   reason: z.string().optional(),
+  /**
+   * The latest error of an activity, until the same one succeeds or an event from outside is taken:
+   * why the instance fails, where its workflow does not say.
+   */
+  failure: z.object({ src: z.string(), message: z.string() }).optional(),
   timers: z.array(timerSchema).optional(),
   effects: z.array(effectSchema).optional(),
   /** The next number of an actor or an effect. */
@@ -144,6 +149,7 @@ export interface InstanceRecord extends ChartRecord {
   readonly workflow: string;
   readonly version: number;
   readonly reason?: string | undefined;
+  readonly failure?: { readonly src: string; readonly message: string } | undefined;
   readonly timers?: readonly Timer[] | undefined;
   readonly effects?: readonly Effect[] | undefined;
   readonly next: number;

@@ -3,14 +3,25 @@
  * another program and cannot run.
  */
 import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
-import { ZodError } from 'zod';
 import { toError } from '../redis/to-error.ts';
 import { begunJob, type InstanceInHand, isInputError, readJobName, type Workflow } from './define.ts';
+import { problemIn } from './input-problem.ts';
 import { begin, type Life, resume } from './interpret.ts';
 import { type Activity, type InstanceRecord, recordSchema } from './record.ts';
 import { hasRecord, type Inbox, type InstanceStore, isRunAgain } from './redis/instance-store.ts';
 
 export type InstanceJob = Job<unknown, unknown>;
+
+/** Where an error has come up; `attempt` is the try of the activity. */
+export interface Place {
+  readonly workflow: string;
+  readonly instance: string;
+  readonly activity?: string;
+  readonly attempt?: number;
+}
+
+/** @param place Undefined for an error of no instance, such as Redis away. */
+export type OnError = (error: Error, place?: Place) => void;
 
 export interface TakeOptions {
   readonly store: InstanceStore;
@@ -25,7 +36,7 @@ export interface TakeOptions {
   readonly abandon?: ((context: unknown, addedAt: number) => string | undefined) | undefined;
   /** Milliseconds since the epoch, by the clock of Redis. */
   readonly now: () => number;
-  readonly onError: (error: Error) => void;
+  readonly onError: OnError;
 }
 
 /** A job that was taken, and the instance in it. */
@@ -102,28 +113,26 @@ export const jobFailure = (reason: string): UnrecoverableError => {
 };
 
 /** Fails the job when its data cannot be read: other programs may have written it. */
-export const readOrFail = <T>(read: () => T): T => {
+export const readOrFail = <T>(read: () => T, value?: unknown): T => {
   try {
     return read();
   } catch (error) {
     if (isInputError(error)) throw jobFailure(error.message);
-    if (error instanceof ZodError) {
-      const [first] = error.issues;
-      const path = first?.path.map(String).join('.') || (first?.message ?? '');
-      throw jobFailure(`The input is not usable: ${path}`);
-    }
-    throw error;
+    // A workflow of the service reads the `input` of its data.
+    const values = [value, (Object(value) as { readonly input?: unknown }).input];
+    const problem = problemIn(error, { whole: 'the whole', values });
+    throw problem === undefined ? error : jobFailure(`The input is not usable: ${problem}`);
   }
 };
 
 const emptyInbox: Inbox = { entries: [], length: 0, holds: new Map(), hasFailed: false, hasBegun: false };
 
 export const readInput = (
-  { job: { timestamp, opts }, workflow, instance }: Pick<Taken, 'job' | 'workflow' | 'instance'>,
+  { job: { timestamp, opts, data }, workflow, instance }: Pick<Taken, 'job' | 'workflow' | 'instance'>,
   at: number,
 ): unknown => {
   const begun = begunJob({ id: instance.id, timestamp, opts }, at);
-  return readOrFail(() => workflow.begin(instance.data, begun));
+  return readOrFail(() => workflow.begin(instance.data, begun), data);
 };
 
 /**
@@ -133,8 +142,10 @@ export const readInput = (
  *   worker that has its version.
  */
 export const takeJob = async (options: TakeOptions, job: InstanceJob, token: string): Promise<Taken> => {
-  const { store, find, workflowOf = readJobName, abandon, now, onError } = options;
+  const { store, find, workflowOf = readJobName, abandon, now } = options;
   const id = job.id ?? '';
+  const named = workflowOf(job.name);
+  const onError = (error: Error): void => options.onError(error, { workflow: named.name, instance: id });
 
   /** For a record that another program has written. */
   const planted = (reason: string): UnrecoverableError => {
@@ -148,7 +159,6 @@ export const takeJob = async (options: TakeOptions, job: InstanceJob, token: str
   const read = isNew ? undefined : recordSchema.safeParse(progress);
   if (read?.success === false) throw planted('The record of the instance cannot be read');
   const stored = read?.data as InstanceRecord | undefined;
-  const named = workflowOf(job.name);
   if (stored !== undefined && stored.workflow !== named.name) throw planted(notItsOwn);
 
   const workflow = find(named.name, stored?.version ?? named.version);

@@ -27,7 +27,7 @@ import { DelayedError, UnrecoverableError } from 'bullmq';
 import type { AnyActorLogic, AnyEventObject } from 'xstate';
 import { toError } from '../redis/to-error.ts';
 import { type Activities, activityFor, type Ended, type Finished, tokenOf } from './activities.ts';
-import type { Activity, InstanceInHand } from './define.ts';
+import { type Activity, type InstanceInHand, readJobName } from './define.ts';
 import { BusyError } from './engine.ts';
 import {
   doneEvent,
@@ -288,7 +288,7 @@ class Turn {
     const now = this.#options.now();
     let turnWaitsMs = 0;
     for (const open of life.openActivities(now)) {
-      const { path, logic, run, input } = open;
+      const { path, logic, run, src, input } = open;
       if (this.#heldUntil(open) > now) continue;
       const activity = this.#activityOf(logic);
       const { afterCommit = () => this.#hasNewAnswer, turnWaitsMs: waits } = activity.policy;
@@ -297,7 +297,9 @@ class Turn {
         return true;
       }
       const attempt = (open.failures ?? 0) + 1;
-      const pauseMs = activities.start({ child: path, run, activity, input, instance, now, attempt });
+      const { name: workflow } = this.#taken.workflow.chart;
+      const start = { child: path, run, workflow, src, activity, input, instance, now, attempt };
+      const pauseMs = activities.start(start);
       if (pauseMs === 0) {
         turnWaitsMs = Math.max(turnWaitsMs, waits?.(input, instance) ?? usualTurnWaitMs);
       } else {
@@ -396,7 +398,7 @@ class Turn {
     this.#tellObservers();
     const record = life.record();
     const error = record.status === 'error' ? errorText(life.error()) : undefined;
-    const failedReason = hasFailed ? workflow.reasonOf(life.context()) : error;
+    const failedReason = hasFailed ? workflow.reasonOf(record.context, record.failure) : error;
     const { timestamp: createdAt, attemptsMade: runs } = this.#taken.job;
     await tell?.({ record, failedReason, createdAt, runs });
     this.isTold = true;
@@ -469,7 +471,7 @@ class Turn {
 
 /** @returns A BullMQ processor. */
 export const createTurn = (options: TurnOptions) => {
-  const { store, now, onError } = options;
+  const { store, now, workflowOf = readJobName } = options;
   /**
    * By instance: turns in a row that failed by errors which are not of the instance, such as Redis
    * away.
@@ -478,6 +480,8 @@ export const createTurn = (options: TurnOptions) => {
 
   return async (job: InstanceJob, token: string): Promise<unknown> => {
     const id = job.id ?? '';
+    const onError = (error: unknown): void =>
+      options.onError(toError(error), { workflow: workflowOf(job.name).name, instance: id });
     let turn: Turn | undefined;
     try {
       await options.beforeTurn?.(job);
@@ -501,12 +505,10 @@ export const createTurn = (options: TurnOptions) => {
       // The turn runs again from what is stored, here or elsewhere.
       const before = errors.get(id) ?? 0;
       const isBusy = error instanceof BusyError;
-      if (!isBusy || (before + 1) % busyRounds === 0) onError(toError(error));
+      if (!isBusy || (before + 1) % busyRounds === 0) onError(error);
       if (!(error instanceof LockLostError)) {
         errors.set(id, before + 1);
-        await store
-          .sleep(id, token, now() + (isBusy ? busyPauseMs : errorBackoffMs(before)))
-          .catch((failure: unknown) => onError(toError(failure)));
+        await store.sleep(id, token, now() + (isBusy ? busyPauseMs : errorBackoffMs(before))).catch(onError);
       }
       throw new DelayedError();
     } finally {

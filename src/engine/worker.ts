@@ -14,7 +14,7 @@ import { promoteInSteps } from './redis/bullmq-script.ts';
 import { tellEnds } from './redis/end-stream.ts';
 import { createInstanceStore, type HeldTry, runKeys } from './redis/instance-store.ts';
 import { graceOf, inRedisTime } from './redis/redis-time.ts';
-import type { InstanceJob } from './take-job.ts';
+import type { InstanceJob, OnError } from './take-job.ts';
 import { createTurn, type TurnOptions, tryEvent } from './turn.ts';
 
 export interface WorkflowWorker {
@@ -110,7 +110,7 @@ export const startWorkflowWorker = (options: {
     readonly effect: NonNullable<TurnOptions['onEffect']>;
   };
   readonly now: () => number;
-  readonly onError: (error: Error) => void;
+  readonly onError: OnError;
   /** Activities that run may take so long to end at `close`. Default 1000. */
   readonly graceMs?: number;
   /** So long after the death of a process its tries of activities are repeated. Default 10 000. */
@@ -139,7 +139,10 @@ export const startWorkflowWorker = (options: {
     }
   };
   const renew = (tries: readonly HeldTry[]) => store.renew(tries, now() + holdMs);
-  const activities = createActivities(bring, renew, holdMs, onError);
+  const activities = createActivities(bring, renew, holdMs, (error, start) => {
+    const { workflow, instance, src: activity, attempt } = start;
+    onError(error, { workflow, instance: instance.id, activity, attempt });
+  });
   const turn = createTurn({
     store: {
       ...store,
@@ -191,7 +194,7 @@ export const startWorkflowWorker = (options: {
   promoteInSteps(connection);
   const workers = spread(concurrency, options.fetchers ?? 1).map(startOne);
   for (const worker of workers) {
-    worker.on('error', onError);
+    worker.on('error', (error) => onError(error));
     // A lock that is lost does not come back. It is reported once.
     worker.on('lockRenewalFailed', (ids) => {
       for (const id of ids) worker.letGo(id);

@@ -31,7 +31,7 @@ export interface EndedProcess {
   readonly endedAt: number;
 }
 
-/** What a signer keeps of the outcome of its transaction (workers/sign-activity.ts). */
+/** What a signer keeps of the outcome of its transaction (workers/sign-run.ts). */
 const proofSchema = z.object({
   cms: z.base64(),
   certificates: z.string().optional(),

@@ -51,3 +51,9 @@ export interface CallbackPage {
   /** Of the next page; absent when this was the last one. */
   readonly cursor?: string;
 }
+
+export interface CallbackCounts {
+  /** Waiting for another try, or for the time that a bulk replay has given them. */
+  readonly retried: number;
+  readonly dead: number;
+}

@@ -7,7 +7,9 @@
  * others.
  *
  * Anyone can write any AP_ID. So registered names and others are kept apart, and both are bounded:
- * what finds no room is counted by its fault alone.
+ * what finds no room is counted by its fault and detail without the name, and what finds no room
+ * there either by its fault alone. A sandbox has no registered applications, so all have the room of
+ * these: twenty groups were used up by one developer who tried out what is refused.
  */
 import { faultTable, isFaultCode } from '../protocol/fault.ts';
 import type { RedisClient } from '../redis/connect.ts';
@@ -30,12 +32,17 @@ const bucketMs = 300_000;
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const keptMs = 25 * hourMs;
-/** In five minutes. Names that anyone may invent would make the page slow, so few are kept. */
-const maxGroups = { registered: 200, others: 20 } as const;
+/**
+ * In five minutes, and in a process between two writes. Names that anyone may invent would make the
+ * page slow, so few are kept.
+ */
+const maxNamed = { registered: 200, others: 20 } as const;
+/** Besides, without a name. Details are our own sentences, of which there are some hundred. */
+const maxUnnamed = 100;
+/** Of a kind, on the page. */
+const maxShown = 200;
 /** In the list, of each kind. */
 const maxLatest = 100;
-/** In a process between two writes. */
-const maxPending = { registered: 200, others: 20 } as const;
 const maxDetail = 200;
 /** Of an application that is not registered. */
 const maxApId = 64;
@@ -45,18 +52,23 @@ const total = 'total';
 const keyOf = (prefix: string, kind: Kind, of: number | 'latest'): string =>
   `{${prefix}-refused}:${kind}:${of}`;
 
-/** KEYS: counts, latest. ARGV: three bounds; then field, field without room, count and entry. */
+/**
+ * KEYS: counts, latest. ARGV: four bounds; then fields with name, with detail and with the fault
+ * alone, count and entry.
+ */
 const writeScript = `
-for i = 4, #ARGV, 4 do
+for i = 5, #ARGV, 5 do
   local field = ARGV[i]
-  redis.call('HINCRBY', KEYS[1], '${total}', ARGV[i + 2])
-  local isNew = redis.call('HEXISTS', KEYS[1], field) == 0
-  if isNew and redis.call('HLEN', KEYS[1]) > tonumber(ARGV[1]) then field = ARGV[i + 1] end
-  redis.call('HINCRBY', KEYS[1], field, ARGV[i + 2])
-  redis.call('LPUSH', KEYS[2], ARGV[i + 3])
+  redis.call('HINCRBY', KEYS[1], '${total}', ARGV[i + 3])
+  for more = 1, 2 do
+    local isFull = redis.call('HLEN', KEYS[1]) > tonumber(ARGV[more])
+    if isFull and redis.call('HEXISTS', KEYS[1], field) == 0 then field = ARGV[i + more] end
+  end
+  redis.call('HINCRBY', KEYS[1], field, ARGV[i + 3])
+  redis.call('LPUSH', KEYS[2], ARGV[i + 4])
 end
-redis.call('LTRIM', KEYS[2], 0, ARGV[2] - 1)
-for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, ARGV[3]) end`;
+redis.call('LTRIM', KEYS[2], 0, ARGV[3] - 1)
+for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, ARGV[4]) end`;
 
 type Field = readonly [apId: string, fault: number, detail: string];
 
@@ -64,10 +76,13 @@ export const createRefusals = (options: {
   readonly redis: RedisClient;
   readonly prefix: string;
   readonly isRegistered: (apId: string) => boolean;
+  /** Applications need not be registered. */
+  readonly sandbox: boolean;
   readonly now: () => number;
   readonly onError: (error: Error) => void;
 }) => {
-  const { redis, prefix, isRegistered, now, onError } = options;
+  const { redis, prefix, isRegistered, sandbox, now, onError } = options;
+  const namedOf = (kind: Kind): number => maxNamed[sandbox ? 'registered' : kind];
   type Group = RefusedRequest & { count: number };
   const pending: Readonly<Record<Kind, Map<string, Group>>> = { registered: new Map(), others: new Map() };
   let timer: NodeJS.Timeout | undefined;
@@ -82,6 +97,7 @@ export const createRefusals = (options: {
       const { apId = '', fault, detail } = request;
       const fields: readonly Field[] = [
         [apId, fault, detail],
+        ['', fault, detail],
         ['', fault, ''],
       ];
       return [
@@ -90,7 +106,8 @@ export const createRefusals = (options: {
         JSON.stringify({ at, count, ...request }),
       ];
     });
-    await redis.eval(writeScript, 2, ...keys, maxGroups[kind], maxLatest, keptMs, ...told);
+    const named = namedOf(kind);
+    await redis.eval(writeScript, 2, ...keys, named, named + maxUnnamed, maxLatest, keptMs, ...told);
   };
 
   const writeAll = async (): Promise<void> => {
@@ -107,11 +124,21 @@ export const createRefusals = (options: {
       const groups = pending[kind];
       // An index would make as many groups as a list can have elements.
       const detail = told.detail.replaceAll(/\[\d+\]/g, '[n]').slice(0, maxDetail);
-      const key = JSON.stringify([apId, operation, fault, detail]);
-      const group = groups.get(key) ?? groups.get(String(fault));
-      if (group !== undefined) group.count += count;
-      else if (groups.size < maxPending[kind]) groups.set(key, { apId, operation, fault, detail, count });
-      else groups.set(String(fault), { fault, detail: '', count });
+      const named = namedOf(kind);
+      // The most exact one that is there, or has room.
+      const possible = [
+        { request: { apId, operation, fault, detail }, room: named },
+        { request: { fault, detail }, room: named + maxUnnamed },
+        { request: { fault, detail: '' }, room: Number.POSITIVE_INFINITY },
+      ];
+      for (const { request, room } of possible) {
+        const key = JSON.stringify(request);
+        const group = groups.get(key);
+        if (group !== undefined) group.count += count;
+        else if (groups.size < room) groups.set(key, { ...request, count });
+        else continue;
+        return;
+      }
     },
     /** Writes what is left. */
     close: writeAll,
@@ -193,9 +220,7 @@ export const readRefusals = async (
   const read = await Promise.all(kinds.map(readKind));
   return {
     /** Of at most an hour and a day, the most frequent of the last hour first. */
-    counts: read
-      .flatMap(({ counts }) => counts.toSorted(byCount).slice(0, maxGroups.registered))
-      .toSorted(byCount),
+    counts: read.flatMap(({ counts }) => counts.toSorted(byCount).slice(0, maxShown)).toSorted(byCount),
     /** Newest first. `count`: so many equal ones in one second. */
     latest: read.flatMap(({ latest }) => latest).toSorted((a, b) => b.at - a.at),
   };

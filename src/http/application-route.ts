@@ -26,6 +26,7 @@ import {
   type Refusal,
   tooOften,
   unauthorized,
+  unencoded,
   unexpected,
 } from './workflow-refusals.ts';
 
@@ -33,10 +34,21 @@ export type RouteContext = Context<Environment>;
 
 const decoded = (text: string): string => decodeURIComponent(text.replaceAll('+', ' '));
 
-/** @returns Undefined for a header that is none, or cannot be decoded. */
-const readBasic = (header: string | undefined): { apId: string; apPassword: string } | undefined => {
+/** The scheme of a URI (RFC 3986 3.1). */
+const scheme = /^[a-z][a-z0-9+.-]*$/i;
+
+/**
+ * An AP_ID that is not encoded (`curl -u mid://ap.example:…`) ends at its first colon: its scheme
+ * would be taken for the AP_ID and the rest for the password. Encoded, a password has no slash.
+ *
+ * @returns `unencoded` for such a header; undefined for one that is none, or cannot be decoded.
+ */
+const readBasic = (
+  header: string | undefined,
+): { apId: string; apPassword: string } | 'unencoded' | undefined => {
   const [, base64 = ''] = /^Basic +([A-Za-z0-9+/=_-]+)$/i.exec(header ?? '') ?? [];
   const [apId = '', ...password] = Buffer.from(base64, 'base64').toString('utf8').split(':');
+  if (scheme.test(apId) && password[0]?.startsWith('//')) return 'unencoded';
   try {
     return apId === '' ? undefined : { apId: decoded(apId), apPassword: decoded(password.join(':')) };
   } catch {
@@ -112,6 +124,7 @@ export const createApplicationRoute = (options: ApplicationRouteOptions) => {
   ): Promise<Answered> => {
     const credentials = readBasic(c.req.header('authorization'));
     if (credentials === undefined) return unauthorized;
+    if (credentials === 'unencoded') return unencoded;
     if (admission.refuses(operation)) return busy;
     // Before the request has a place: a body may be slow to come.
     const body = await read(c);
@@ -136,7 +149,8 @@ export const createApplicationRoute = (options: ApplicationRouteOptions) => {
     work: Work,
   ): Promise<Response> => {
     const started = now();
-    const apId = readBasic(c.req.header('authorization'))?.apId;
+    const named = readBasic(c.req.header('authorization'));
+    const apId = typeof named === 'object' ? named.apId : undefined;
     const answered = await answer(c, operation, read, work).catch((error: unknown): Refusal => {
       log.trouble(error instanceof Error ? error : new Error(String(error)));
       if (isNotTakenIn(error)) return noRoom;

@@ -5,9 +5,9 @@
  * The header is believed only from the proxy's address. It may hold a SHA-256 fingerprint in hex, a
  * URL-encoded PEM certificate (nginx), or an Envoy X-Forwarded-Client-Cert with `Hash=`.
  */
-import { X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
+import { certificateIn } from '../pem.ts';
 import type { Evidence } from './operation.ts';
 import { createAddressList } from './trusted-proxy.ts';
 
@@ -34,7 +34,7 @@ const fingerprintIn = (header: string): string | undefined => {
   const bare = normalised(header.trim());
   if (/^[0-9a-f]{64}$/.test(bare)) return bare;
   try {
-    return normalised(new X509Certificate(decodeURIComponent(header)).fingerprint256);
+    return normalised(certificateIn(decodeURIComponent(header)).fingerprint256);
   } catch {
     return undefined;
   }

@@ -48,6 +48,27 @@ const faultResponses = (examples: Examples): OperationNode['responses'] => ({
   },
 });
 
+/** Who a caller is, as far as OpenAPI can say it: `AP_ID` and `AP_PWD` are members of the body. */
+const securitySchemes = {
+  clientCertificate: {
+    type: 'mutualTLS',
+    description: 'The TLS client certificate of an application for which one is registered.',
+  },
+  applicationProvider: {
+    type: 'http',
+    scheme: 'basic',
+    description:
+      'AP_ID and AP_PWD of the application, each form-urlencoded (RFC 6749 section 2.3.1). A sandbox takes any AP_ID and no AP_PWD.',
+  },
+  openIdClient: {
+    type: 'http',
+    scheme: 'basic',
+    description: 'Id and secret of an OpenID client, each form-urlencoded (RFC 6749 section 2.3.1).',
+  },
+} as const;
+
+const optionalCertificate: OperationNode['security'] = [{}, { clientCertificate: [] }];
+
 const description = [
   'Ask a person to sign a text on the phone, and get a CMS signature (RFC 5652) by a key that only this person can use. The interface is that of ETSI TS 102 204 in JSON over HTTP.',
   'Whatever is posted to `/rest/service…` is answered with 200 and a response, or with 500 and a Fault. What is not valid HTTP, or does not arrive in time, is answered by the server itself with 400 or 408; the body is a Fault there too.',
@@ -77,6 +98,7 @@ export const buildOpenApiDocument = (rules: ProtocolRules, productVersion?: stri
       tags: ['signature'],
       summary: words.summary,
       description: words.description.join('\n\n'),
+      security: optionalCertificate,
       requestBody: { required: true, ...body(request, requests) },
       responses: {
         200: { description: words.answered, ...body(response, answers) },
@@ -106,6 +128,7 @@ export const buildOpenApiDocument = (rules: ProtocolRules, productVersion?: stri
       { name: 'login', description: 'Where a login by OpenID Connect begins.' },
     ],
     components: {
+      securitySchemes,
       schemas: namedSchemas([
         ...described.flatMap(({ request, response }) => [request, response]),
         faultResponseSchema,

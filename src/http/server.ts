@@ -6,7 +6,6 @@
  * written to the socket here. Cases that Node and the adapter would answer with an empty body (a
  * missing or invalid Host, an unknown Expect) are served, or get a Fault.
  */
-import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import {
   createServer as createHttpServer,
@@ -21,7 +20,7 @@ import { getRequestListener, RequestError } from '@hono/node-server';
 // A listener replaces the global Response. Made after that, this sign of the adapter would be written
 // as an answer.
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import { certificateIn } from '../pem.ts';
+import { certificateIn, privateKeyIn, UnnamedCurveError } from '../pem.ts';
 import { fault } from '../protocol/fault.ts';
 import { answerType, faultResponse, presentFault } from './present.ts';
 import { type Refusal, refusalHeaders, refusalPauseMs } from './refusal.ts';
@@ -74,8 +73,9 @@ const readTlsFile = <T>(key: keyof Tls, path: string, what: string, check: (cont
   }
   try {
     return { content, value: check(content) };
-  } catch {
-    throw new TlsFileError(`tls.${key}: the file holds no ${what}`);
+  } catch (error) {
+    const why = error instanceof UnnamedCurveError ? error.message : `the file holds no ${what}`;
+    throw new TlsFileError(`tls.${key}: ${why}`);
   }
 };
 
@@ -84,7 +84,7 @@ const tlsOptions = ({ certFile, keyFile, clientCaFile }: Tls) => {
   const read = (key: 'certFile' | 'clientCaFile', path: string) =>
     readTlsFile(key, path, 'certificate (PEM)', certificateIn);
   const cert = read('certFile', certFile);
-  const key = readTlsFile('keyFile', keyFile, 'private key (PEM, without a passphrase)', createPrivateKey);
+  const key = readTlsFile('keyFile', keyFile, 'private key (PEM, without a passphrase)', privateKeyIn);
   if (!cert.value.checkPrivateKey(key.value)) {
     throw new TlsFileError('tls.keyFile: this is not the key of the certificate in tls.certFile');
   }

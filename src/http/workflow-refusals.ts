@@ -32,6 +32,12 @@ export const away: Refusal = [
 export const stopping: Refusal = [503, 'stopping', 'This process is stopping', 900];
 export const unexpected: Refusal = [500, 'internal', 'The service had an error', 900];
 export const unauthorized: Refusal = [401, 'unauthorized', 'AP_ID and AP_PWD are wrong, or missing', 104];
+export const unencoded: Refusal = [
+  401,
+  'unauthorized',
+  'AP_ID and AP_PWD must be form-urlencoded (RFC 6749 section 2.3.1): the colon of an AP_ID is %3A',
+  104,
+];
 export const tooOften: Refusal = [429, 'too-many', 'Too many requests: try again later', 104];
 export const tooManyStreams: Refusal = [429, 'too-many', 'There are too many streams open', 104];
 export const unknown: Refusal = [404, 'not-found', 'There is no such instance', 101];

@@ -9,6 +9,12 @@ import type { HttpLog } from './log.ts';
 
 const maxInAll = 256;
 const maxOfOne = 16;
+/**
+ * In a sandbox anyone invents an AP_ID, and sixteen of them would have all streams. So applications
+ * that are not registered have a part, and of this those behind one address a part.
+ */
+const maxUnregistered = 192;
+const maxOfAddress = 64;
 /** Between two looks; longer while nothing changes. */
 const firstPauseMs = 200;
 const maxPauseMs = 3000;
@@ -85,15 +91,24 @@ export const createWorkflowStreams = ({ find }: Pick<Workflows, 'find'>, log: Pi
   };
 
   return {
+    /** @param stranger The caller's address, for an application that is not registered. */
     open: async (
       c: Context,
       apId: string,
       name: string,
       id: string,
+      stranger: { readonly origin: string } | undefined,
     ): Promise<Response | 'stopping' | 'too-many' | 'unknown'> => {
       const look = () => find(apId, name, id);
       if ((await look()) === undefined) return 'unknown';
-      return openStream(c, apId, (stream) => tell(stream, look));
+      const within =
+        stranger === undefined
+          ? []
+          : [
+              { of: 'unregistered', max: maxUnregistered },
+              { of: `unregistered at ${stranger.origin}`, max: maxOfAddress },
+            ];
+      return openStream(c, apId, (stream) => tell(stream, look), { within });
     },
     /** Ends all of them, and lets no new one begin. */
     close: (): void => stopped.abort(),

@@ -6,6 +6,7 @@
  */
 import { Hono } from 'hono';
 import { z } from 'zod';
+import type { ApplicationProviders } from '../registry/application-providers.ts';
 import { processName } from '../workflows/stock-process.ts';
 import type { StartResult, Workflows, WorkflowView } from '../workflows/workflows.ts';
 import {
@@ -38,6 +39,7 @@ const startBody = z.strictObject({ id: z.string().optional(), input: z.unknown()
 const eventBody = z.looseObject({ type: z.string().min(1).max(200) });
 
 export interface WorkflowRoutesOptions extends ApplicationRouteOptions {
+  readonly providers: Pick<ApplicationProviders, 'authorize' | 'isRegistered'>;
   readonly workflows: Pick<Workflows, 'start' | 'find' | 'openSigners' | 'send' | 'cancel'>;
   /** @returns The address of a signer's page. */
   readonly signerLink: (instance: string, linkVersion: number) => string | undefined;
@@ -75,7 +77,9 @@ export const createWorkflowRoutes = (options: WorkflowRoutesOptions) => {
 
   const follow = async (c: RouteContext, apId: string): Promise<Answered> => {
     const { name = '', id = '' } = c.req.param() as { name?: string; id?: string };
-    const stream = await streams.open(c, apId, name, id);
+    const { origin } = options.evidenceOf(c.env?.incoming);
+    const stranger = options.providers.isRegistered(apId) ? undefined : { origin: origin?.() ?? '' };
+    const stream = await streams.open(c, apId, name, id, stranger);
     return stream instanceof Response ? stream : unopened[stream];
   };
 

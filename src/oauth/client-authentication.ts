@@ -1,18 +1,21 @@
 /**
- * Authenticates a tenant's clients, each by the one method that it is registered with.
+ * Authenticates a tenant's clients, each by the one method that it is registered with. All endpoints
+ * ask here, those of the library too.
  *
- * Every wrong identity gets the same refusal. Where a secret was offered, the refusal costs about
- * the same time too: without a stored secret it is compared with a decoy. Otherwise the time would
- * tell which clients exist.
+ * Every wrong identity gets the same refusal, after the same work: an unknown client's secret is
+ * compared with a decoy, and its assertion is verified under one. Otherwise the time would tell
+ * which clients exist.
  *
  * Sources: RFC 6749 2.3.1, RFC 7523 3, OpenID Connect Core 9 (private_key_jwt), RFC 9126 2.
  */
-import { createLocalJWKSet, decodeJwt, type JWTVerifyGetKey, jwtVerify } from 'jose';
-import { type OauthClient, signingAlgorithms } from '../registry/oauth-client.ts';
+import { createHmac, randomBytes } from 'node:crypto';
+import { decodeJwt, type JWTPayload } from 'jose';
+import type { OauthClient } from '../registry/oauth-client.ts';
 import type { PasswordVerdict, PasswordVerifier } from '../registry/password-verifier.ts';
 import { decoyPassword } from '../registry/passwords.ts';
 import { originOf, type Source } from '../registry/rate-limiter.ts';
 import { isDigestOf } from './client-changes.ts';
+import { clockToleranceSeconds, verifyClientJwt } from './client-jwt.ts';
 import type { Limits } from './limits.ts';
 import type { Tenant } from './tenant.ts';
 
@@ -47,9 +50,6 @@ export type ClientVerdict =
       readonly claimed: OauthClient | undefined;
     };
 
-/** For clients' clocks, here and at the library's endpoints. */
-export const clockToleranceSeconds = 15;
-
 const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 /** An assertion is remembered until it expires, so its lifetime is bounded. */
 const maxAssertionSeconds = 3600;
@@ -82,22 +82,6 @@ export const parseBasic = (
   }
 };
 
-const keySets = new WeakMap<OauthClient, JWTVerifyGetKey>();
-
-/**
- * The registered keys of a client. A key without a kid is the only one of its client, so the kid of
- * a token is ignored then.
- */
-export const keysOf = (client: OauthClient): JWTVerifyGetKey => {
-  const known = keySets.get(client);
-  if (known !== undefined) return known;
-  const select = createLocalJWKSet({ keys: client.keys.map((key) => ({ ...key })) });
-  const areNamed = client.keys.some(({ kid }) => kid !== undefined);
-  const keys: JWTVerifyGetKey = areNamed ? select : ({ kid: _, ...header }, token) => select(header, token);
-  keySets.set(client, keys);
-  return keys;
-};
-
 /** The client that an assertion names; nothing is verified. */
 const subjectOf = (assertion: string): string | undefined => {
   try {
@@ -107,24 +91,44 @@ const subjectOf = (assertion: string): string | undefined => {
   }
 };
 
+/** Where clients authenticate, below the issuer. An assertion may be meant for any of them. */
+export const authenticatedPaths = [
+  '/par',
+  '/token',
+  '/token/introspection',
+  '/token/revocation',
+  '/backchannel',
+] as const;
+
+const assertionTypes: readonly unknown[] = [undefined, 'jwt', 'client-authentication+jwt'];
+
+/**
+ * Names that only a request has. A request that the client has signed must not pass for an
+ * assertion (RFC 9101 10.8); the other way round, an assertion has no `client_id`.
+ */
+const requestClaims = ['client_id', 'response_type', 'redirect_uri', 'scope', 'login_hint'];
+
+const isAssertion = ({ exp = 0, jti, sub, ...claims }: JWTPayload, typ: unknown, nowMs: number): boolean =>
+  assertionTypes.includes(typ) &&
+  !requestClaims.some((name) => name in claims) &&
+  exp <= nowMs / 1000 + maxAssertionSeconds + clockToleranceSeconds &&
+  sub === claims.iss &&
+  typeof jti === 'string' &&
+  jti !== '';
+
 /** @returns The jti and its expiry; undefined when the assertion proves nothing. */
-const verifyAssertion = async (assertion: string, client: OauthClient, issuer: string, nowMs: number) => {
+const verifyAssertion = async (
+  assertion: string,
+  client: OauthClient | undefined,
+  issuer: string,
+  nowMs: number,
+) => {
   try {
-    const { payload, protectedHeader } = await jwtVerify(assertion, keysOf(client), {
-      algorithms: [...signingAlgorithms],
-      issuer: client.id,
-      subject: client.id,
-      audience: [issuer, `${issuer}/par`, `${issuer}/token`],
-      requiredClaims: ['exp', 'jti'],
-      currentDate: new Date(nowMs),
-      clockTolerance: clockToleranceSeconds,
-    });
-    const { exp = 0, jti } = payload;
-    const isTyped = [undefined, 'jwt', 'client-authentication+jwt'].includes(
-      protectedHeader.typ?.toLowerCase(),
-    );
-    const isShortLived = exp <= nowMs / 1000 + maxAssertionSeconds;
-    return isTyped && isShortLived && typeof jti === 'string' && jti !== '' ? { jti, exp } : undefined;
+    const audience = [issuer, ...authenticatedPaths.map((path) => `${issuer}${path}`)];
+    const expected = { client, audience, requiredClaims: ['exp', 'jti', 'sub'] };
+    const { payload, protectedHeader } = await verifyClientJwt(assertion, expected, nowMs);
+    if (!isAssertion(payload, protectedHeader.typ?.toLowerCase(), nowMs)) return undefined;
+    return { jti: String(payload.jti), exp: Number(payload.exp) };
   } catch {
     // The client writes all of the assertion, so every error is the client's.
     return undefined;
@@ -149,14 +153,13 @@ export const createSecretCheck = (
   passwords: PasswordVerifier,
   limits: Pick<Limits, 'barredWait'>,
 ): SecretCheck => {
-  const decoys = new WeakMap<Tenant, string>();
-  const decoyOf = (tenant: Tenant): string => {
-    const known = decoys.get(tenant);
-    if (known !== undefined) return known;
-    const hashes = [...tenant.clients.values()].map(({ secretHash }) => secretHash);
-    const decoy = decoyPassword(hashes.find((hash) => hash !== undefined));
-    decoys.set(tenant, decoy);
-    return decoy;
+  const seed = randomBytes(32);
+
+  /** An id has the same decoy each time, with the cost of one of the tenant's secrets. */
+  const decoyOf = ({ clients, id }: Tenant, clientId: string): string => {
+    const hashes = [...clients.values()].flatMap(({ secretHash }) => secretHash ?? []);
+    const own = createHmac('sha256', seed).update(`${id} ${clientId}`).digest();
+    return decoyPassword(hashes[own.readUInt32BE() % hashes.length], own);
   };
 
   return async (tenant, { address, clientId, secret, method }) => {
@@ -165,7 +168,9 @@ export const createSecretCheck = (
     const mayUse = found?.authentication === method || found?.authentication === 'client_secret';
     const { stored, digests = [] } = found !== undefined && mayUse ? await tenant.secretsOf(found) : {};
     if (digests.some((digest) => isDigestOf(digest, secret))) return 'right';
-    return passwords.verify(stored ?? decoyOf(tenant), secret, undefined, originOf(address));
+    // Made of the given id: how many wait must not tell whether it exists.
+    const lane = `oidc ${tenant.id} ${clientId}`;
+    return passwords.verify(stored ?? decoyOf(tenant, clientId), secret, lane, originOf(address));
   };
 };
 
@@ -180,16 +185,14 @@ export const createClientAuthentication = (checkSecret: SecretCheck, now: () => 
   };
 
   const byAssertion = async (tenant: Tenant, assertion: string): Promise<ClientVerdict> => {
-    const client = tenant.clients.get(subjectOf(assertion) ?? '');
-    if (client?.authentication !== 'private_key_jwt') return refused('clientRefused', client);
+    const claimed = tenant.clients.get(subjectOf(assertion) ?? '');
+    const client = claimed?.authentication === 'private_key_jwt' ? claimed : undefined;
     const verified = await verifyAssertion(assertion, client, tenant.issuer, now());
-    if (verified === undefined) return refused('clientRefused');
-    // The library's endpoints use the same memory, so an assertion works once across all of them.
-    const { ReplayDetection } = await tenant.provider();
-    const until = verified.exp + clockToleranceSeconds + 1;
-    return (await ReplayDetection.unique(client.id, verified.jti, until))
+    if (client === undefined || verified === undefined) return refused('clientRefused', claimed);
+    const seconds = verified.exp + clockToleranceSeconds + 1 - now() / 1000;
+    return (await tenant.store.putOnce('assertion', `${client.id} ${verified.jti}`, 1, seconds))
       ? { ok: true, client, proven: true }
-      : refused('clientRefused');
+      : refused('clientRefused', client);
   };
 
   return async (tenant: Tenant, shown: ShownCredentials): Promise<ClientVerdict> => {

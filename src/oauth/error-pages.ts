@@ -38,7 +38,8 @@ export const jsonError = (body: object, status: number, headers: Readonly<Record
     },
   });
 
-const causeOf = (error: string): NoticeCause => {
+const causeOf = (error: string, isLogout: boolean): NoticeCause => {
+  if (isLogout) return 'logout-failed';
   switch (error) {
     case 'server_error':
       return 'internal';
@@ -68,7 +69,7 @@ export const refuseAtFront = (
   const language = chooseLanguage(c.req.query('ui_locales'), c.req.header('accept-language'));
   const page = noticePage(frameFor(tenant.settings, tenant.path, language), {
     kind: 'error',
-    cause: causeOf(error),
+    cause: causeOf(error, c.req.path.startsWith(`${tenant.path}/session/end`)),
     reference: `${code}_${trace}`,
     detail: `${error}: ${text}`,
   });
@@ -98,7 +99,8 @@ export const createProviderPages = (
       onError(code, trace);
       const isOver = ctx.oidc?.route === 'resume' && error === 'invalid_request';
       const detail = `${error}: ${words.replace(/^mid_.{1,30} - /, '')}`;
-      const cause = isOver ? 'login-expired' : causeOf(error);
+      const isLogout = ctx.oidc?.route.startsWith('end_session') === true;
+      const cause = isOver ? 'login-expired' : causeOf(error, isLogout);
       render(ctx, { kind: 'error', cause, reference: `${code}_${trace}`, detail });
     },
     logOut: (ctx: KoaContextWithOIDC, form: string): void => {
@@ -106,6 +108,10 @@ export const createProviderPages = (
       const address = readText(ctx.oidc.params?.post_logout_redirect_uri) ?? '';
       render(ctx, { kind: 'log-out', form }, pageHeadersLeadingTo(address));
     },
-    loggedOut: (ctx: KoaContextWithOIDC): void => render(ctx, { kind: 'logged-out' }),
+    /** The library leads here after either answer, so the session says which it was. */
+    loggedOut: async (ctx: KoaContextWithOIDC): Promise<void> => {
+      const { accountId } = await ctx.oidc.provider.Session.get(ctx);
+      render(ctx, { kind: accountId === undefined ? 'logged-out' : 'still-logged-in' });
+    },
   };
 };

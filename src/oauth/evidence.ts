@@ -4,7 +4,7 @@
 import type { LocationError, LocationReport } from '../../machines/outcome.ts';
 import { randomBytesOf } from '../pki/random.ts';
 import type { ProfileName } from '../protocol/requests.ts';
-import { type AcrValue, acrValues } from '../registry/oauth-client.ts';
+import { type AcrValue, acrValues, type OauthClient } from '../registry/oauth-client.ts';
 import type { SignedView } from '../transactions/outcomes.ts';
 import type { Tenant } from './tenant.ts';
 
@@ -35,6 +35,29 @@ export const findAcr = (requested: readonly AcrValue[], method: LoginMethod): Ac
   return requested.length === 0 ? values[0] : requested.find((value) => values.includes(value));
 };
 
+/**
+ * What an earlier login satisfies of a client's request. A one-time password counts only where the
+ * client takes them and asks for that level; otherwise a signature is needed.
+ *
+ * @param amr Of that login.
+ * @returns The value to report; undefined when the phone has to be asked.
+ */
+export const findEarlierAcr = (
+  requested: readonly AcrValue[],
+  amr: readonly string[] | undefined,
+  { textMessageLogin }: Pick<OauthClient, 'textMessageLogin'>,
+): AcrValue | undefined => {
+  const method = findMethodIn(amr);
+  if (method === undefined || (method === 'otp' && (!textMessageLogin || requested.length === 0))) {
+    return undefined;
+  }
+  return findAcr(requested, method);
+};
+
+/** The method of a login, by its amr. */
+export const findMethodIn = (amr: readonly string[] = []): LoginMethod | undefined =>
+  (['sim', 'app', 'otp'] as const).find((method) => amr.includes(`mid_${method}`));
+
 /** Device ids are `sim`, `app-0`, `app-1` …; a delivered text has no signature. */
 export const findMethod = ({ signature, sscdId }: SignedView): LoginMethod => {
   if (signature === undefined) return 'otp';
@@ -51,6 +74,9 @@ export interface JoinedPhone {
 }
 
 const amrOfStart = { qr: 'mid_qr', device: 'mid_same_device' } as const;
+
+export const isBegunByPhone = (amr: readonly string[]): boolean =>
+  Object.values(amrOfStart).some((value) => amr.includes(value));
 
 export const listAmr = (
   method: LoginMethod,

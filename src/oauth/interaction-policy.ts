@@ -4,11 +4,12 @@
  * `id_token_hint` is replaced, because it runs only the first time.
  */
 import { decodeJwt } from 'jose';
-import type { Configuration, KoaContextWithOIDC } from 'oidc-provider';
+import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { OauthClient } from '../registry/oauth-client.ts';
-import { parseAcrValues } from './evidence.ts';
+import { findEarlierAcr, isBegunByPhone, parseAcrValues } from './evidence.ts';
 import { interactionPolicy, readText } from './library.ts';
 import { parseLoginHint } from './login-hint.ts';
+import { readSessionLogin } from './session-grants.ts';
 import type { Tenant } from './tenant.ts';
 
 /**
@@ -32,13 +33,14 @@ const isAmongHinted = (loginHint: unknown, account: string, { loginHintAllowed }
 
 /**
  * Every login asks the phone, unless the last login of this browser is recent enough
- * (`singleSignOnSeconds`), has an acr that the client accepts, and is of an expected person. A login
- * that operators have ended (`endedBefore`) counts for nothing, also one that has just come back.
+ * (`singleSignOnSeconds`), has satisfied what the client asks now, and is of an expected person. A
+ * login that operators have ended (`endedBefore`) counts for nothing, also one that has just come
+ * back.
  */
 export const policyWith = (
+  { store, subjectOf }: Pick<Tenant, 'store' | 'subjectOf'>,
   singleSignOnSeconds: number,
   clientOf: (id: string) => OauthClient,
-  subjectOf: Tenant['subjectOf'],
   endedBefore: (clientId: string, account?: string) => number,
 ) => {
   const { base, Check, Prompt } = interactionPolicy;
@@ -47,7 +49,11 @@ export const policyWith = (
   policy.add(new Prompt({ name: 'consent', requestable: true }));
   const checks = policy.get('login')?.checks;
   checks?.remove('id_token_hint');
-  const askIf = (name: string, why: string, isNeeded: (ctx: KoaContextWithOIDC) => boolean): void => {
+  const askIf = (
+    name: string,
+    why: string,
+    isNeeded: (ctx: KoaContextWithOIDC) => boolean | Promise<boolean>,
+  ): void => {
     checks?.add(new Check(name, why, 'login_required', isNeeded));
   };
   const isNew = (ctx: KoaContextWithOIDC): boolean => Boolean(ctx.oidc.result?.login);
@@ -60,10 +66,18 @@ export const policyWith = (
     return (session?.loginTs ?? 0) * 1000 < endedBefore(client?.clientId ?? '', session?.accountId);
   });
   askIf('acr', 'none of the requested ACRs could be obtained', (ctx) => {
-    const wanted: readonly string[] = parseAcrValues(ctx.oidc.params?.acr_values);
-    const acr = ctx.oidc.session?.acr ?? '';
-    // Without requested values a signature is needed, not a password by text message.
-    return !isNew(ctx) && (wanted.length === 0 ? acr === 'mid_al2_any' : !wanted.includes(acr));
+    const wanted = parseAcrValues(ctx.oidc.params?.acr_values);
+    return !isNew(ctx) && findEarlierAcr(wanted, ctx.oidc.session?.amr, clientIn(ctx)) === undefined;
+  });
+  askIf('phone_start', 'the phone must begin the login', (ctx) => {
+    const amr = ctx.oidc.session?.amr ?? [];
+    return !isNew(ctx) && clientIn(ctx).phoneStart === 'required' && !isBegunByPhone(amr);
+  });
+  askIf('place', 'the place of the login is not known', async (ctx) => {
+    const { session } = ctx.oidc;
+    const isAsked = ctx.oidc.requestParamOIDCScopes.has('mid_location');
+    if (isNew(ctx) || !isAsked || session === undefined) return false;
+    return (await readSessionLogin(store, session.uid))?.evidence?.location === undefined;
   });
   askIf('id_token_hint', 'id_token_hint and authenticated subject do not match', (ctx) => {
     const account = ctx.oidc.session?.accountId;
@@ -77,29 +91,3 @@ export const policyWith = (
   });
   return policy;
 };
-
-/**
- * The library's hook for the grant of a login that has just ended. A login that counts for another
- * client too gets its grant when that client asks.
- */
-export const existingGrantWith =
-  (singleSignOnSeconds: number): NonNullable<Configuration['loadExistingGrant']> =>
-  async (ctx) => {
-    const { client, session, provider, result } = ctx.oidc;
-    if (client === undefined || session?.accountId === undefined) return undefined;
-    const ofLogin = result?.consent?.grantId;
-    const grantId = ofLogin ?? session.grantIdFor(client.clientId);
-    const found = grantId === undefined ? undefined : await provider.Grant.find(grantId);
-    // It was ended: a new one would be good for tokens.
-    if (ofLogin !== undefined && found === undefined) return undefined;
-    const mayReuse = found !== undefined && (ofLogin !== undefined || singleSignOnSeconds > 0);
-    const grant = mayReuse
-      ? found
-      : Object.assign(new provider.Grant({ clientId: client.clientId, accountId: session.accountId }), {
-          iat: session.loginTs,
-        });
-    const before = grant.getOIDCScope();
-    grant.addOIDCScope([...ctx.oidc.requestParamOIDCScopes].join(' '));
-    if (grant.jti === undefined || grant.getOIDCScope() !== before) await grant.save();
-    return grant;
-  };

@@ -1,7 +1,9 @@
+import { compactVerify, decodeJwt, decodeProtectedHeader, importJWK, type JWK, type JWTPayload } from 'jose';
 import type { KoaContextWithOIDC, Provider as OidcProvider } from 'oidc-provider';
-import type { PasswordVerdict } from '../registry/password-verifier.ts';
 import { isRegistered } from '../registry/web-address.ts';
-import type { SealedStore } from './sealed-store.ts';
+import { findAcr, findMethodIn, parseAcrValues } from './evidence.ts';
+import { isProvenBy } from './mount.ts';
+import { bindToSessions } from './session-grants.ts';
 
 /**
  * The provider library, loaded without its warning. On Node 20, our oldest supported version, it
@@ -23,41 +25,23 @@ export const { ExternalSigningKey, Provider, errors, interactionPolicy } = await
 export const readText = (value: unknown): string | undefined =>
   typeof value === 'string' ? value : undefined;
 
-/** Whether a client may authenticate like this, and with this secret. */
-export type CheckSecret = (
-  clientId: string,
-  secret: string,
-  method: 'client_secret_basic' | 'client_secret_post',
-) => Promise<PasswordVerdict>;
-
 /**
- * The library would compare the secret with its stored form, which is a hash, and takes either
- * method from clients that are registered for one.
+ * Clients prove themselves before the library sees their request (`program-endpoints.ts`), so it
+ * asks whether the request is proven instead of comparing secrets, for every method alike.
  */
-const checkClients = ({ Client }: OidcProvider, checkSecret: CheckSecret): void => {
+const trustProven = ({ Client }: OidcProvider): void => {
+  Object.defineProperty(Client.prototype, 'clientAuthMethod', {
+    get(this: { readonly tokenEndpointAuthMethod: string }): string {
+      return this.tokenEndpointAuthMethod === 'none' ? 'none' : 'client_secret_basic';
+    },
+  });
   Object.assign(Client.prototype, {
     redirectUriAllowed(this: { readonly redirectUris: readonly string[] }, uri: string): boolean {
       return isRegistered(uri, this.redirectUris);
     },
-    async compareClientSecret(this: { readonly clientId: string }, actual: string): Promise<boolean> {
-      const isBasic = Provider.ctx?.headers.authorization !== undefined;
-      const method = isBasic ? 'client_secret_basic' : 'client_secret_post';
-      const verdict = await checkSecret(this.clientId, actual, method);
-      if (verdict === 'busy') throw new errors.TemporarilyUnavailable('too many attempts');
-      return verdict === 'right';
+    async compareClientSecret(this: { readonly clientId: string }): Promise<boolean> {
+      return isProvenBy(Provider.ctx?.req, this.clientId);
     },
-  });
-};
-
-/** The library reads a jti and then stores it, so parallel requests would all be the first. */
-const detectReplaysAtOnce = (
-  { ReplayDetection }: OidcProvider,
-  store: Pick<SealedStore, 'putOnce'>,
-  now: () => number,
-): void => {
-  Object.assign(ReplayDetection, {
-    unique: (iss: string, jti: string, exp: number): Promise<boolean> =>
-      store.putOnce('ReplayDetection', `${iss} ${jti}`, 1, exp - now() / 1000),
   });
 };
 
@@ -98,6 +82,55 @@ const checkLinksFirst = ({ Client }: OidcProvider, check: (ctx: KoaContextWithOI
   });
 };
 
+/**
+ * The library reports the acr that the login had for the client that asked first. The one to report
+ * is what this request asks and the login satisfies.
+ */
+const reportAskedAcr = ({ OIDCContext }: OidcProvider): void => {
+  Object.defineProperty(OIDCContext.prototype, 'acr', {
+    get(this: KoaContextWithOIDC['oidc']): string | undefined {
+      const method = findMethodIn(this.session?.amr);
+      const asked = parseAcrValues(this.params?.acr_values);
+      return (method === undefined ? undefined : findAcr(asked, method)) ?? this.session?.acr;
+    },
+  });
+};
+
+interface HintClient {
+  readonly clientId: string;
+  readonly idTokenSignedResponseAlg: string;
+}
+
+interface ValidHint {
+  readonly header: object;
+  readonly payload: JWTPayload;
+}
+
+/**
+ * An old ID token may name a key that has left the key set (`signing-keys.ts`). It may also have
+ * expired: it says who was logged in, and proves nothing.
+ */
+const takeOldHints = ({ IdToken, issuer }: OidcProvider, keys: readonly JWK[]): void => {
+  const model = IdToken as unknown as {
+    validate(jwt: string, client: HintClient): Promise<ValidHint>;
+  };
+  const { validate } = model;
+  model.validate = async (jwt, client) => {
+    // A key in a token has a `kid` for each algorithm.
+    const [kid = ''] = (decodeProtectedHeader(jwt).kid ?? '').split('.');
+    const key = keys.find((known) => known.kid === kid);
+    if (key === undefined) return validate.call(model, jwt, client);
+    const alg = client.idTokenSignedResponseAlg;
+    const verified = await compactVerify(jwt, await importJWK(key, alg), { algorithms: [alg] });
+    const payload = decodeJwt(jwt);
+    const isTheirs = [payload.aud].flat().includes(client.clientId) && payload.iss === issuer;
+    if (!isTheirs || typeof payload.sub !== 'string') {
+      throw new errors.InvalidRequest('id_token_hint is not an ID token for this client');
+    }
+    return { header: verified.protectedHeader, payload };
+  };
+};
+
 /** What the library promises and nothing here checks. */
 const promiseLess = (provider: OidcProvider): void => {
   provider.use(async (ctx, next) => {
@@ -113,20 +146,18 @@ const promiseLess = (provider: OidcProvider): void => {
 export const patchLibrary = (
   provider: OidcProvider,
   {
-    checkSecret,
-    store,
     checkLink,
-    now,
+    hintKeys,
   }: {
-    readonly checkSecret: CheckSecret;
-    readonly store: Pick<SealedStore, 'putOnce'>;
     readonly checkLink: (ctx: KoaContextWithOIDC) => void;
-    readonly now: () => number;
+    readonly hintKeys: readonly JWK[];
   },
 ): void => {
-  checkClients(provider, checkSecret);
-  detectReplaysAtOnce(provider, store, now);
+  trustProven(provider);
   bindToAccessToken(provider);
+  bindToSessions(provider);
+  reportAskedAcr(provider);
+  takeOldHints(provider, hintKeys);
   checkLinksFirst(provider, checkLink);
   promiseLess(provider);
 };

@@ -25,6 +25,8 @@ export interface OauthEntry {
   readonly error?: string | undefined;
   /** The stable code of `error-codes.ts`. */
   readonly code?: string | undefined;
+  /** A fixed text of ours: it may name a parameter, and holds nothing that the caller has sent. */
+  readonly description?: string | undefined;
   /** Also in error_description: what a caller quotes to support. */
   readonly trace?: string | undefined;
   readonly fault?: number | undefined;

@@ -4,7 +4,9 @@
  * stranger's address into the discovery document. All of them are replaced by those of the issuer
  * first.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { IncomingMessage, type ServerResponse } from 'node:http';
+import type { Parameters } from '../pages/form.ts';
+import type { OauthClient } from '../registry/oauth-client.ts';
 import type { Tenant } from './tenant.ts';
 
 /** The library finds its own path from the two addresses. */
@@ -31,6 +33,49 @@ export const pinToIssuer = (incoming: Mounted, { issuer, path }: Pick<Tenant, 'i
   const target = pathAndQuery(incoming.originalUrl ?? incoming.url ?? '/');
   incoming.originalUrl = target;
   incoming.url = target.slice(path.length) || '/';
+};
+
+/** Requests that were handed over, and the client that each has proven to be. */
+const provenBy = new WeakMap<IncomingMessage, string>();
+
+/** Whether this request comes from this client: the library's question about a secret. */
+export const isProvenBy = (incoming: IncomingMessage | undefined, clientId: string): boolean =>
+  incoming !== undefined && provenBy.get(incoming) === clientId;
+
+/** What only we need to know. */
+const credentials = ['client_id', 'client_secret', 'client_assertion', 'client_assertion_type'];
+
+/**
+ * A request as the library gets it, once its body was read and its client is known: without
+ * credentials. A confidential client stands in the header, with a secret that says nothing;
+ * `isProvenBy` answers for it.
+ */
+export const handOver = (
+  incoming: IncomingMessage,
+  form: Parameters,
+  { id, authentication }: Pick<OauthClient, 'id' | 'authentication'>,
+): IncomingMessage => {
+  const isPublic = authentication === 'none';
+  const fields = new URLSearchParams([...form].filter(([name]) => !credentials.includes(name)));
+  if (isPublic) fields.set('client_id', id);
+  const body = Buffer.from(fields.toString());
+  const { authorization: _, 'transfer-encoding': __, ...headers } = incoming.headers;
+  const handed = new IncomingMessage(incoming.socket);
+  handed.method = incoming.method ?? 'POST';
+  handed.url = incoming.url ?? '/';
+  handed.httpVersion = incoming.httpVersion;
+  handed.headers = {
+    ...headers,
+    ...(!isPublic && { authorization: `Basic ${Buffer.from(`${id}:proven`).toString('base64')}` }),
+    'content-type': 'application/x-www-form-urlencoded',
+    'content-length': String(body.length),
+  };
+  handed.push(body);
+  handed.push(null);
+  // Otherwise its end would close the connection.
+  handed.complete = true;
+  if (!isPublic) provenBy.set(handed, id);
+  return handed;
 };
 
 export const serveByLibrary = async (

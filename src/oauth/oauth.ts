@@ -20,10 +20,11 @@ import { type FrontRefusal, jsonError, refuseAtFront } from './error-pages.ts';
 import { checkFrontChannel, linkOf, maxQueryLength, tooLong } from './front-channel.ts';
 import { createInteractionRoutes } from './interaction/interaction.route.ts';
 import { Provider } from './library.ts';
-import { createLimits, soonSeconds } from './limits.ts';
+import { createLimits } from './limits.ts';
 import { pathAndQuery, serveByLibrary } from './mount.ts';
 import { openTenants } from './open-tenants.ts';
 import { createParRoutes } from './par/par.ts';
+import { createProgramEndpoints } from './program-endpoints.ts';
 import type { Tenant } from './tenant.ts';
 
 export interface OauthOptions
@@ -59,9 +60,6 @@ const libraryRoutes: readonly (readonly [path: RegExp, methods: readonly string[
   [/^\/session\/end\/confirm$/, ['POST']],
 ];
 
-/** Endpoints that authenticate clients. */
-const authenticated = new Set(['/token', '/token/revocation', '/token/introspection', '/backchannel']);
-
 /** Documents rarely change; a new key is published long before it signs. */
 const isDocument = (path: string): boolean => path === '/jwks.json' || path.startsWith('/.well-known/');
 const documentSeconds = 300;
@@ -79,7 +77,7 @@ const libraryHeaders = [
 ] as const;
 
 const answerError = (
-  status: 404 | 405 | 429,
+  status: 404 | 405,
   error: string,
   text: string,
   headers: Record<string, string> = {},
@@ -97,13 +95,6 @@ export const createOauth = (options: OauthOptions) => {
       templates: options.templates(publicUrl),
       backchannelOf: backchannel.featureFor,
       onBackchannelLookup: settle,
-      checkSecret: async (tenant, clientId, secret, method) => {
-        const address = addressOf(Provider.ctx?.req);
-        const verdict = await checkSecret(tenant, { address, clientId, secret, method });
-        const seconds = limits.barredWait(address, tenant, clientId) || soonSeconds;
-        if (verdict === 'busy') Provider.ctx?.set('retry-after', String(seconds));
-        return verdict;
-      },
       onSuspicious: (tenant, ctx) =>
         limits.noteFailure(addressOf(ctx.req), tenant, ctx.oidc.client?.clientId),
     };
@@ -111,6 +102,9 @@ export const createOauth = (options: OauthOptions) => {
   const limits = createLimits({ limiter, limits: settings.limits, tenants, isTestNumber, now });
   const checkSecret = createSecretCheck(options.passwords, limits);
   const backchannel = createBackchannel({ ...options, tenants, limits });
+
+  const deps: OauthDeps = { ...options, tenants, limits, checkSecret };
+  const checkProgram = createProgramEndpoints(deps);
 
   /** Requests that settling itself reads. */
   const settling = new Set<string>();
@@ -141,12 +135,6 @@ export const createOauth = (options: OauthOptions) => {
     const refuse = (refused: FrontRefusal): Response => refuseAtFront(c, tenant, refused, log);
     // Before the library changes the headers.
     const address = addressOf(incoming);
-    const shutOut = authenticated.has(path) ? limits.shutOutWait(address) : 0;
-    if (shutOut > 0) {
-      return answerError(429, 'temporarily_unavailable', 'too many refused requests', {
-        'retry-after': String(shutOut),
-      });
-    }
     if (c.req.method === 'POST' && (path === '/auth' || path === '/session/end')) {
       const link = await linkOf(c.req.raw, `${tenant.issuer}${path}`, options.body);
       return 'location' in link
@@ -167,17 +155,18 @@ export const createOauth = (options: OauthOptions) => {
       if ('status' in verdict) return refuse(verdict);
       incoming.url = `${tenant.path}/auth?${verdict.query}`;
     }
+    const checked = await checkProgram(c, tenant, path, incoming);
+    if (checked instanceof Response) return checked;
     for (const [name, value] of libraryHeaders) outgoing.setHeader(name, value);
     const [name, value] = isDocument(path)
       ? ['cache-control', `public, max-age=${documentSeconds}`]
       : ['pragma', 'no-cache'];
     outgoing.setHeader(name, value);
-    await serveByLibrary(tenant, incoming, outgoing);
+    await serveByLibrary(tenant, checked, outgoing);
     return RESPONSE_ALREADY_SENT;
   };
 
   const routes = new Hono<Environment>();
-  const deps: OauthDeps = { ...options, tenants, limits, checkSecret };
   const csrfKey = deriveKey(serviceKey, 'paraph oidc forms');
   routes.route('/', createParRoutes(deps));
   const interaction = createInteractionRoutes({ ...deps, csrfKey, stopping: stopping.signal });

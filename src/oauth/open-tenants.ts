@@ -15,7 +15,6 @@ import { createPairwise, type OwnerOf } from './claims.ts';
 import { type ClientChange, createClientChanges, secretsOf } from './client-changes.ts';
 import type { OauthDeps } from './deps.ts';
 import { createProviderPages } from './error-pages.ts';
-import type { CheckSecret } from './library.ts';
 import { createProvider, type ProviderOptions } from './provider.ts';
 import { listenTo } from './provider-events.ts';
 import { createSealedStore } from './sealed-store.ts';
@@ -34,7 +33,6 @@ export interface TenantsOptions extends Pick<OauthDeps, 'settings' | 'subscriber
   readonly serviceKey: Uint8Array;
   readonly vault: KeyVault;
   readonly ownerOf: OwnerOf;
-  readonly checkSecret: (tenant: Tenant, ...offered: Parameters<CheckSecret>) => ReturnType<CheckSecret>;
   readonly backchannelOf: (tenant: Tenant) => ProviderOptions['backchannel'];
   /** @returns Whether the library should read the request again. */
   readonly onBackchannelLookup: (tenant: Tenant, id: string, payload: object) => Promise<boolean>;
@@ -48,7 +46,7 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
   const clients = new Map(template.clients.map((client) => [client.id, client]));
   const sealed = { redis, prefix, tenant: template.id, serviceKey };
   const store = createSealedStore(sealed);
-  const keys = createSigningKeys({ ...sealed, vault: options.vault, settings: settings.keys, now });
+  const keys = createSigningKeys({ ...sealed, vault: options.vault, settings, now });
   const clientChanges = createClientChanges({ ...sealed, now });
   const cookieKey = deriveKey(serviceKey, `paraph oidc cookies ${template.id}`).toString('base64url');
 
@@ -59,7 +57,7 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
       account === undefined ? 0 : options.ownerOf(account).since,
     );
 
-  const build = (jwks: ProviderOptions['jwks']): Provider => {
+  const build = ({ jwks, hintKeys }: Pick<ProviderOptions, 'jwks' | 'hintKeys'>): Provider => {
     const provider = createProvider(tenant, {
       ...options,
       adapter: createAdapter({
@@ -71,8 +69,8 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
       }),
       endedBefore,
       jwks,
+      hintKeys,
       cookieKeys: [cookieKey],
-      checkSecret: (...offered) => options.checkSecret(tenant, ...offered),
       backchannel: options.backchannelOf(tenant),
       pages: createProviderPages(tenant, (code, trace) =>
         log.audit({ event: 'request refused', tenant: template.id, code, trace }),
@@ -98,8 +96,8 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
         log.trouble(toError(error));
         return known;
       });
-    const [{ jwks, version }, read] = await Promise.all([
-      orKnown(keys.current(), { jwks: [], version: built?.version ?? '' }),
+    const [found, read] = await Promise.all([
+      orKnown(keys.current(), { jwks: [], hintKeys: [], version: built?.version ?? '' }),
       orKnown(clientChanges.read(), changes),
     ]);
     changes = read;
@@ -107,7 +105,8 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
       const why = changes.get(id)?.unreadable;
       if (why !== undefined) log.trouble(new Error(`client ${id} has no valid secret: ${why}`));
     }
-    if (built?.version !== version) built = { version, provider: build(jwks) };
+    const { version } = found;
+    if (built?.version !== version) built = { version, provider: build(found) };
     lookedAt = now();
     return built.provider;
   };

@@ -3,6 +3,7 @@
  * algorithms (secrets are stored as hashes), dynamic registration, remote documents, resource
  * indicators. Addresses come from the issuer (`mount.ts`).
  */
+import type { JWK } from 'jose';
 import type {
   Account,
   Adapter,
@@ -23,17 +24,18 @@ import {
 import type { SubscriberRegistry } from '../registry/subscriber.ts';
 import type { AdapterOptions } from './adapter.ts';
 import { claimsAbout, claimsOfScopes } from './claims.ts';
-import { clockToleranceSeconds } from './client-authentication.ts';
+import { clockToleranceSeconds } from './client-jwt.ts';
 import { clientMetadata, keySetAt } from './client-metadata.ts';
+import { dpopAlgorithms } from './dpop-proof.ts';
 import { codeErrors } from './error-codes.ts';
 import type { createProviderPages } from './error-pages.ts';
 import type { LoginEvidence } from './evidence.ts';
 import { checkLink, checkSignedLink } from './front-channel.ts';
-import { existingGrantWith, policyWith } from './interaction-policy.ts';
-import { type CheckSecret, errors, Provider, patchLibrary } from './library.ts';
+import { policyWith } from './interaction-policy.ts';
+import { errors, Provider, patchLibrary } from './library.ts';
 import { mayRead } from './par/answers.ts';
-import { dpopAlgorithms } from './par/dpop-proof.ts';
-import type { ProviderKey } from './signing-keys.ts';
+import { existingGrantWith } from './session-grants.ts';
+import { type ProviderKey, sessionSecondsOf } from './signing-keys.ts';
 import type { Tenant } from './tenant.ts';
 
 export interface ProviderOptions {
@@ -41,9 +43,10 @@ export interface ProviderOptions {
   readonly adapter: (model: string) => Adapter;
   readonly endedBefore: AdapterOptions['endedBefore'];
   readonly jwks: readonly ProviderKey[];
+  /** Public keys that verify old ID tokens, and are in no key set any more. */
+  readonly hintKeys: readonly JWK[];
   readonly cookieKeys: readonly string[];
   readonly subscribers: SubscriberRegistry;
-  readonly checkSecret: CheckSecret;
   readonly backchannel: NonNullable<NonNullable<Configuration['features']>['ciba']>;
   readonly pages: ReturnType<typeof createProviderPages>;
   readonly now: () => number;
@@ -122,7 +125,8 @@ export const createProvider = (
       claimsParameter: { enabled: false },
       clientCredentials: { enabled: false },
       devInteractions: { enabled: false },
-      dPoP: { enabled: true },
+      // Whether a proof is new was asked before (`program-endpoints.ts`).
+      dPoP: { enabled: true, allowReplay: true },
       externalSigningSupport: {
         enabled: options.jwks.some((key) => 'keyObject' in key),
         ack: 'experimental-01',
@@ -162,13 +166,13 @@ export const createProvider = (
     },
     findAccount,
     interactions: {
-      policy: policyWith(settings.singleSignOnSeconds, clientOf, subjectOf, options.endedBefore),
+      policy: policyWith({ store, subjectOf }, settings.singleSignOnSeconds, clientOf, options.endedBefore),
       url: (_ctx, interaction) => `${path}/interaction/${interaction.uid}`,
     },
     issueRefreshToken: async (_ctx, client, source) =>
       client.grantTypeAllowed('refresh_token') && source.scopes.has('offline_access'),
     jwks: { keys: options.jwks as NonNullable<Configuration['jwks']>['keys'] },
-    loadExistingGrant: existingGrantWith(settings.singleSignOnSeconds),
+    loadExistingGrant: existingGrantWith(store, settings),
     pairwiseIdentifier: async (_ctx, accountId, client) => subjectOf(accountId, clientOf(client.clientId)),
     pkce: { required: (_ctx, client) => client.clientAuthMethod === 'none' },
     renderError: (ctx, out) => {
@@ -199,12 +203,7 @@ export const createProvider = (
       IdToken: settings.idTokenSeconds,
       Interaction: settings.interactionSeconds,
       RefreshToken: settings.refreshTokenSeconds,
-      // The session outlives the tokens that end with it.
-      Session: Math.max(
-        settings.singleSignOnSeconds,
-        settings.accessTokenSeconds,
-        settings.interactionSeconds,
-      ),
+      Session: sessionSecondsOf(settings),
       ...(hasBackchannel && {
         BackchannelAuthenticationRequest: (ctx: KoaContextWithOIDC) =>
           Math.min(
@@ -220,8 +219,7 @@ export const createProvider = (
   provider.proxy = true;
   codeErrors(provider);
   patchLibrary(provider, {
-    ...options,
-    store,
+    hintKeys: options.hintKeys,
     checkLink: (ctx) => checkLink(ctx, { clientOf, isTestNumber: subscribers.isTestNumber }),
   });
   return provider;

@@ -5,15 +5,21 @@
  * withdraws the old key last. A rotation only stores the next generation and the time from which it
  * signs; everything else follows from the clock, in every process alike.
  *
+ * Clients bring old ID tokens back as hints: at a logout, or to say whom they expect. So the public
+ * key is known for longer than it is in the key set, for as long as people may stay logged in.
+ *
  * Stored in one hash, `<prefix>:oidc:<tenant>:keys`, with a field for each key: `RSA:0`, `EC:0`,
- * `OKP:0`, `RSA:1` … A field is written once. It holds the time from which the key signs, and the
- * private key, or its name in a token, sealed under the service key.
+ * `OKP:0`, `RSA:1` … It holds the time from which the key signs, and the private key, or its name in
+ * a token, sealed under the service key. The first rotation after the key was withdrawn leaves the
+ * public key alone, and one after its last hint removes the field.
  */
+import { createPublicKey } from 'node:crypto';
 import { calculateJwkThumbprint, exportJWK, type JWK } from 'jose';
 import type { ExternalSigningKey } from 'oidc-provider';
 import { ownVault } from '../pki/key-vault.ts';
 import { type KeyType, KeyTypeError, type KeyVault } from '../pki/ports.ts';
 import { createSealer } from '../pki/sealed-record.ts';
+import type { OauthSettings } from '../registry/oauth-client.ts';
 import type { TenantStorage } from './sealed-store.ts';
 
 const keyTypes = ['RSA', 'EC', 'OKP'] as const satisfies readonly KeyType[];
@@ -38,7 +44,9 @@ export type ProviderKey = JWK | ExternalSigningKey;
 
 interface OpenKey {
   readonly kid: string;
+  /** Empty when only the public key is left. */
   readonly jwks: readonly ProviderKey[];
+  readonly publicJwk: JWK;
   /** What {@link KeyVault.discard} needs. */
   readonly kept: unknown;
 }
@@ -49,6 +57,15 @@ interface Field {
   readonly signsFrom: number;
   readonly sealed: string;
 }
+
+type Settings = Pick<
+  OauthSettings,
+  'keys' | 'singleSignOnSeconds' | 'accessTokenSeconds' | 'interactionSeconds' | 'refreshTokenSeconds'
+>;
+
+/** The session outlives the tokens that end with it. */
+export const sessionSecondsOf = (settings: Omit<Settings, 'keys' | 'refreshTokenSeconds'>): number =>
+  Math.max(settings.singleSignOnSeconds, settings.accessTokenSeconds, settings.interactionSeconds);
 
 const order: Record<SigningKey['state'], number> = { signing: 0, published: 1, retiring: 2 };
 
@@ -63,9 +80,12 @@ export const createSigningKeys = ({
 }: TenantStorage & {
   /** Where the keys are made. Default: in this process. */
   readonly vault?: KeyVault;
-  readonly settings: { readonly publishSeconds: number; readonly keepSeconds: number };
+  readonly settings: Settings;
   readonly now: () => number;
 }) => {
+  const { publishSeconds: usualPublishSeconds, keepSeconds } = settings.keys;
+  /** From the last signature on. */
+  const hintSeconds = Math.max(keepSeconds, sessionSecondsOf(settings), settings.refreshTokenSeconds);
   const sealer = createSealer(serviceKey);
   const hash = `${prefix}:oidc:${tenant}:keys`;
   const recordName = (field: string): string => `oidc:${tenant}:${field}`;
@@ -94,15 +114,36 @@ export const createSigningKeys = ({
   const openInToken = async (kept: unknown, kid: string): Promise<readonly ProviderKey[]> =>
     (await import('./token-keys.ts')).createTokenKeys(vault.open(kept), kid);
 
+  const exportPublic = (jwk: JWK): JWK =>
+    createPublicKey({ key: jwk, format: 'jwk' }).export({ format: 'jwk' });
+
+  const openKept = async (kept: JWK, kid: string): Promise<Pick<OpenKey, 'jwks' | 'publicJwk'>> => {
+    if (kept.kty === undefined) {
+      return {
+        jwks: await openInToken(kept, kid),
+        publicJwk: await exportJWK(vault.open(kept).publicKey),
+      };
+    }
+    return { jwks: kept.d === undefined ? [] : [kept], publicJwk: exportPublic(kept) };
+  };
+
   const open = async (field: string, sealed: string): Promise<OpenKey> => {
     const present = opened.get(field);
     if (present !== undefined) return present;
     const kept = (await sealer.open(recordName(field), sealed)).payload as JWK;
     const { kid = '' } = kept;
-    const jwks = kept.kty === undefined ? await openInToken(kept, kid) : [kept];
-    const key = { kid, jwks, kept };
+    const { jwks, publicJwk } = await openKept(kept, kid);
+    const key = { kid, jwks, publicJwk: { ...publicJwk, kid }, kept };
     opened.set(field, key);
     return key;
+  };
+
+  /** Leaves the public key alone. */
+  const retire = async ({ field, signsFrom, publicJwk, kept }: StoredKey): Promise<void> => {
+    const sealed = await sealer.seal({ name: recordName(field), payload: publicJwk });
+    await redis.hset(hash, field, JSON.stringify({ signsFrom, sealed } satisfies Field));
+    opened.delete(field);
+    vault.discard(kept);
   };
 
   const readGenerations = (kty: KeyType, fields: Readonly<Record<string, string>>) =>
@@ -131,14 +172,16 @@ export const createSigningKeys = ({
         field,
         state: index === signing ? 'signing' : older,
         signsFrom,
-        withdrawnAt:
-          successors.length === 0 ? undefined : Math.min(...successors) + settings.keepSeconds * 1000,
+        withdrawnAt: successors.length === 0 ? undefined : Math.min(...successors) + keepSeconds * 1000,
       };
     });
     return Promise.all(keys);
   };
 
   const isPublic = ({ withdrawnAt }: StoredKey): boolean => withdrawnAt === undefined || withdrawnAt > now();
+
+  const mayVerifyHints = ({ withdrawnAt = 0 }: StoredKey): boolean =>
+    withdrawnAt + (hintSeconds - keepSeconds) * 1000 > now();
 
   const readAll = async (): Promise<readonly StoredKey[]> => {
     const fields = await redis.hgetall(hash);
@@ -147,16 +190,23 @@ export const createSigningKeys = ({
   };
 
   /** Leaves the private key out. */
-  const toPublic = ({ jwks: _, kept: __, field: ___, ...key }: StoredKey): SigningKey => key;
+  const toPublic = ({ jwks: _, publicJwk: __, kept: ___, field: ____, ...key }: StoredKey): SigningKey => key;
 
   /**
    * Makes the first generation where there is none.
    *
    * @returns The private keys, the signing one of each type first, because the library takes the
-   *   first that fits; `version` changes when the set or the signing key changes.
+   *   first that fits; the public keys that verify hints besides; `version` changes when either set
+   *   or the signing key changes.
    */
-  const current = async (): Promise<{ readonly jwks: readonly ProviderKey[]; readonly version: string }> => {
-    const keys = (await readAll()).filter(isPublic);
+  const current = async (): Promise<{
+    readonly jwks: readonly ProviderKey[];
+    readonly hintKeys: readonly JWK[];
+    readonly version: string;
+  }> => {
+    const all = await readAll();
+    const keys = all.filter(isPublic);
+    const withdrawn = all.filter((key) => !isPublic(key) && mayVerifyHints(key));
     if (![...made].every((kty) => keys.some((key) => key.kty === kty))) {
       await Promise.all([...made].map((kty) => offer(kty, 0, 0)));
       return current();
@@ -164,7 +214,11 @@ export const createSigningKeys = ({
     return {
       // Copies, because the library changes the keys that it is given.
       jwks: keys.flatMap(({ jwks }) => jwks.map((key) => ('keyObject' in key ? key : { ...key }))),
-      version: keys.map(({ kid, state }) => `${kid}=${state}`).join(' '),
+      hintKeys: withdrawn.map(({ publicJwk }) => publicJwk),
+      version: [
+        ...keys.map(({ kid, state }) => `${kid}=${state}`),
+        ...withdrawn.map(({ kid }) => `${kid}=withdrawn`),
+      ].join(' '),
     };
   };
 
@@ -174,7 +228,7 @@ export const createSigningKeys = ({
     /**
      * Stores the next generation. @param publishSeconds How long it is published before it signs.
      */
-    rotate: async (publishSeconds = settings.publishSeconds): Promise<readonly SigningKey[]> => {
+    rotate: async (publishSeconds = usualPublishSeconds): Promise<readonly SigningKey[]> => {
       const fields = await redis.hgetall(hash);
       const signsFrom = now() + publishSeconds * 1000;
       await Promise.all(
@@ -185,8 +239,9 @@ export const createSigningKeys = ({
       );
       const keys = await readAll();
       const withdrawn = keys.filter((key) => !isPublic(key));
-      if (withdrawn.length > 0) await redis.hdel(hash, ...withdrawn.map(({ field }) => field));
-      for (const { kept } of withdrawn) vault.discard(kept);
+      const over = withdrawn.filter((key) => !mayVerifyHints(key));
+      await Promise.all(withdrawn.filter((key) => key.jwks.length > 0).map(retire));
+      if (over.length > 0) await redis.hdel(hash, ...over.map(({ field }) => field));
       return keys.filter(isPublic).map(toPublic);
     },
   };

@@ -91,6 +91,8 @@ export const createCallbackReplays = ({
   return {
     of: callbacks.of,
     dead: callbacks.dead,
+    retried: callbacks.retried,
+    counts: callbacks.counts,
 
     /** @throws When Redis is unreachable, like the others; it may then be done or not. */
     replay: async (id: string, operator: Operator, written?: string): Promise<OneCallbackReplay> => {

@@ -24,6 +24,9 @@ export const createPhoneOrders = ({ admin, audit, serviceKey }: PhoneOrdersOptio
   return {
     find: admin.find,
 
+    /** Names a number in the audit log. @param msisdn Digits. */
+    targetOf,
+
     /** @param msisdn Digits. */
     invite: async (by: Operator, msisdn: string, language: string | undefined) => {
       const entry = { ...doneBy(by), action: 'phone-invite', target: targetOf(msisdn) } as const;

@@ -13,7 +13,7 @@ import {
   createServiceCertificate,
   lifetimes,
 } from './certificate.ts';
-import { readCertificate } from './certificate-fields.ts';
+import { readCertificate, serialOf } from './certificate-fields.ts';
 import type { Pointers } from './extensions.ts';
 import { damaged, type KeyRecord, type KeyRecords } from './key-records.ts';
 import type { NamedAuthority, ServiceKey } from './ports.ts';
@@ -50,9 +50,30 @@ type Versions = readonly [StoredAuthority, ...StoredAuthority[]];
 const baseOf = (kind: AuthorityKind | ServiceKind): string =>
   kind === 'root' || kind === 'issuing' ? `ca:${kind}` : `service:${kind}`;
 
+const kinds = ['root', 'issuing', 'evidence', 'time-stamps'] as const;
+
+/** @param root Name of its record. */
+const crossName = (root: string): string => `${root}:cross`;
+
 /** Of the authority that issued a certificate; undefined in a record is the first version. */
 export const authorityId = (kind: AuthorityKind, issuer: string | undefined): string =>
   `${kind}-${readVersionName(issuer ?? '').version}`;
+
+/** Whether it is of that authority and has that serial number. The names of authorities differ. */
+export const isIssuedAs = (
+  certificate: Uint8Array,
+  authority: Pick<NamedAuthority, 'certificate'>,
+  serial: string,
+): boolean => {
+  const issuer = readCertificate(authority.certificate)?.subject.bytes;
+  const fields = readCertificate(certificate);
+  return (
+    issuer !== undefined &&
+    fields !== undefined &&
+    Buffer.compare(fields.issuer.bytes, issuer) === 0 &&
+    serialOf(fields) === serial
+  );
+};
 
 const endOf = (certificate: Uint8Array, name: string): number => {
   const fields = readCertificate(certificate);
@@ -152,11 +173,10 @@ export const createAuthorities = ({
   const crossOf = async (root: StoredAuthority): Promise<KeyRecord | undefined> => {
     const { name, version } = root.record;
     if (version === 1) return undefined;
-    const crossName = `${name}:cross`;
-    const present = await records.read(crossName, 1);
+    const present = await records.read(crossName(name), 1);
     const former = (await versionsOf('root')).find(({ record }) => record.version === version - 1);
     if (present !== undefined || former === undefined || former.notAfter <= now()) return present;
-    return records.offer(crossName, 1, {
+    return records.offer(crossName(name), 1, {
       certificate: await createCrossCertificate(root, former, issueBy(former)),
     });
   };
@@ -171,6 +191,12 @@ export const createAuthorities = ({
   return {
     versionsOf,
     currentOf,
+    /** What roots have issued, as far as it is there: all authorities, and the service's own keys. */
+    present: async (): Promise<readonly KeyRecord[]> => {
+      const found = await Promise.all(kinds.map((kind) => records.present(baseOf(kind))));
+      const crosses = found[0]?.map(({ name }) => records.read(crossName(name), 1)) ?? [];
+      return [...found.flat(), ...(await Promise.all(crosses)).filter((each) => each !== undefined)];
+    },
     issuedBy,
     issueBy,
     /** The records above a user's: issuing authority, cross-certificate, root. */

@@ -111,6 +111,10 @@ export const readCertificate = (der: Uint8Array) => {
 
 export type CertificateFields = NonNullable<ReturnType<typeof readCertificate>>;
 
+/** The serial number in lower-case hex. */
+export const serialOf = ({ serialNumber }: CertificateFields): string =>
+  Buffer.from(serialNumber.content).toString('hex');
+
 const strings: ReadonlySet<number> = new Set([tags.utf8String, tags.printableString, 0x14, 0x16]);
 
 /** The text of a directory string or IA5String; undefined for other types and invalid UTF-8. */

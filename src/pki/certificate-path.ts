@@ -1,4 +1,5 @@
 import { hash, type KeyObject, X509Certificate } from 'node:crypto';
+import { namesItsCurve } from '../pem.ts';
 import { createBoundedCache } from './bounded-cache.ts';
 import { type CertificateFields, readCertificate } from './certificate-fields.ts';
 import { objectIdentifiers } from './object-identifiers.ts';
@@ -37,11 +38,11 @@ export type PathFailure =
 
 const curves: ReadonlySet<string | undefined> = new Set(['prime256v1', 'secp384r1', 'secp521r1']);
 
-/** NIST curves and RSA of 2048 to 8192 bits; a larger key could cost seconds. */
+/** NIST curves, by their names, and RSA of 2048 to 8192 bits; a larger key could cost seconds. */
 const isSoundKey = (key: KeyObject): boolean => {
   const { namedCurve, modulusLength = 0 } = key.asymmetricKeyDetails ?? {};
   return key.asymmetricKeyType === 'ec'
-    ? curves.has(namedCurve)
+    ? curves.has(namedCurve) && namesItsCurve(key)
     : key.asymmetricKeyType === 'rsa' && modulusLength >= 2048 && modulusLength <= 8192;
 };
 
@@ -135,7 +136,7 @@ const usageBits = { digitalSignature: 0x80, anySignature: 0xc0, keyCertSign: 0x0
 const allows = ({ keyUsage }: CertificateFields, use: keyof typeof usageBits): boolean =>
   keyUsage === undefined || (keyUsage & usageBits[use]) !== 0;
 
-export type Purpose = 'clientAuth' | 'documentSigning' | 'timeStamping';
+export type Purpose = 'clientAuth' | 'documentSigning' | 'timeStamping' | 'ocspSigning';
 
 /** Whether a certificate is fit for its place: 0 is the signer, 1 the authority that issued it. */
 const checkStep = (
@@ -160,6 +161,10 @@ const checkStep = (
     return { reason: 'WRONG_PURPOSE' };
   return undefined;
 };
+
+/** Whether a certificate may sign for a purpose at that time. Says nothing about its issuer. */
+export const checkSigner = (signer: Certificate, at: Date, purpose: Purpose): PathFailure | undefined =>
+  checkStep(signer, 0, at, purpose);
 
 /**
  * Looks for a valid path.

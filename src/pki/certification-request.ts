@@ -8,16 +8,18 @@
  * Source: RFC 2986 section 4, RFC 5758 3.2.
  */
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
+import { namesItsCurve } from '../pem.ts';
 import { member, readElement, smallNumber } from './ber.ts';
 import { tags } from './der.ts';
 import { objectIdentifiers } from './object-identifiers.ts';
 import { readAlgorithm } from './signed-data.ts';
 
-/** @returns Undefined for a key that is not EC P-256. */
+/** @returns Undefined for a key that is not EC P-256, by its name. */
 const openKey = (publicKeyInfo: Uint8Array): KeyObject | undefined => {
   try {
     const key = createPublicKey({ key: Buffer.from(publicKeyInfo), format: 'der', type: 'spki' });
-    return key.asymmetricKeyDetails?.namedCurve === 'prime256v1' ? key : undefined;
+    const isP256 = key.asymmetricKeyDetails?.namedCurve === 'prime256v1' && namesItsCurve(key);
+    return isP256 ? key : undefined;
   } catch {
     return undefined;
   }

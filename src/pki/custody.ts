@@ -1,5 +1,5 @@
 import { hash, type KeyObject, X509Certificate } from 'node:crypto';
-import { createAuthorities, renewedBeforeMs } from './authorities.ts';
+import { createAuthorities, isIssuedAs, renewedBeforeMs } from './authorities.ts';
 import { createBoundedCache } from './bounded-cache.ts';
 import { createUserCertificate, yearsAfter } from './certificate.ts';
 import type { Pointers } from './extensions.ts';
@@ -164,6 +164,12 @@ export const createKeyCustody = ({
     return chain;
   };
 
+  const userAs = async (serial: string): Promise<readonly KeyRecord[]> => {
+    const name = await store.get(`serial:${serial}`);
+    const record = name === undefined ? undefined : await records.read(name, 1);
+    return record === undefined ? [] : [record];
+  };
+
   const issued = createIssued({ store, records, revocations, identities, now });
 
   const certify: KeyCustody['certify'] = async (owner, publicKey) => {
@@ -254,7 +260,13 @@ export const createKeyCustody = ({
       await revocations.refresh();
       return revocations.of(serial);
     },
-    isIssued: async (serial) => (await store.get(`serial:${serial}`)) !== undefined,
+    statusOf: async (authority, serial) => {
+      await revocations.refresh();
+      const revocation = revocations.of(serial, authority.id);
+      if (revocation !== undefined) return revocation;
+      const found = authority.id.startsWith('root-') ? await authorities.present() : await userAs(serial);
+      return found.some(({ certificate }) => isIssuedAs(certificate, authority, serial)) ? 'good' : 'unknown';
+    },
     revokedSerials: async () => {
       await revocations.refresh();
       return revocations.list();

@@ -1,7 +1,7 @@
 /** The certificates of users after they were issued: listed, revoked, renewed, given up. */
 import { X509Certificate } from 'node:crypto';
 import { authorityId } from './authorities.ts';
-import { onlyAttribute, readCertificate } from './certificate-fields.ts';
+import { onlyAttribute, readCertificate, serialOf } from './certificate-fields.ts';
 import type { createIdentities } from './identities.ts';
 import { damaged, type KeyRecord, type KeyRecords } from './key-records.ts';
 import { objectIdentifiers } from './object-identifiers.ts';
@@ -28,7 +28,7 @@ export const fieldsOf = (certificate: Uint8Array) => {
   const serialNumber = fields && onlyAttribute(fields.subject, objectIdentifiers.serialNumber);
   if (fields === undefined || serialNumber === undefined) throw damaged('user');
   return {
-    serial: Buffer.from(fields.serialNumber.content).toString('hex'),
+    serial: serialOf(fields),
     serialNumber,
     notBefore: fields.notBefore.getTime(),
     notAfter: fields.notAfter.getTime(),
@@ -43,7 +43,7 @@ export const createIssued = ({
   now,
 }: {
   readonly store: Pick<CustodyStore, 'get' | 'namesOf'>;
-  readonly records: Pick<KeyRecords, 'read'>;
+  readonly records: Pick<KeyRecords, 'read' | 'present'>;
   readonly revocations: Revocations;
   readonly identities: Pick<ReturnType<typeof createIdentities>, 'follow'>;
   readonly now: () => number;
@@ -60,18 +60,10 @@ export const createIssued = ({
   const read = (name: string): Promise<KeyRecord | undefined> =>
     records.read(name, readVersionName(name).version);
 
-  const versionsOf = async (base: string): Promise<readonly KeyRecord[]> => {
-    const found: KeyRecord[] = [];
-    for (;;) {
-      const next = await read(versionName(base, found.length + 1));
-      if (next === undefined) return found;
-      found.push(next);
-    }
-  };
-
   const recordsOf = async (target: CertificateTarget): Promise<readonly KeyRecord[]> => {
     if ('msisdn' in target) assertDigits(target.msisdn);
-    if ('sscdId' in target) return versionsOf(`user:${target.msisdn}:${target.sscdId}:${target.algorithm}`);
+    if ('sscdId' in target)
+      return records.present(`user:${target.msisdn}:${target.sscdId}:${target.algorithm}`);
     const names =
       'msisdn' in target
         ? await store.namesOf(`user:${target.msisdn}:`)
@@ -109,7 +101,7 @@ export const createIssued = ({
   const laterOfKey = async ({ name, certificate }: KeyRecord): Promise<readonly KeyRecord[]> => {
     const { base, version } = readVersionName(name);
     const { publicKey } = new X509Certificate(certificate);
-    return (await versionsOf(base)).filter(
+    return (await records.present(base)).filter(
       (each) =>
         readVersionName(each.name).version > version &&
         new X509Certificate(each.certificate).publicKey.equals(publicKey),

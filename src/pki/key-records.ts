@@ -77,6 +77,17 @@ export const createKeyRecords = ({
     read,
     offer,
 
+    /** All versions of a record that there are, oldest first. Makes none. */
+    present: async (base: string): Promise<readonly KeyRecord[]> => {
+      const found: KeyRecord[] = [];
+      for (;;) {
+        const version = found.length + 1;
+        const next = await read(versionName(base, version), version);
+        if (next === undefined) return found;
+        found.push(next);
+      }
+    },
+
     /** Makes a key and has it certified. */
     make: async (
       name: string,

@@ -22,7 +22,7 @@ import {
   tags,
 } from './der.ts';
 import { objectIdentifiers as id } from './object-identifiers.ts';
-import type { Revocation } from './ports.ts';
+import type { CertificateStatus } from './ports.ts';
 
 /** A certificate that is asked about. */
 export interface CertificateId {
@@ -81,10 +81,7 @@ const failures = { malformedRequest: 1, internalError: 2, tryLater: 3, unauthori
 export const createOcspFailure = (why: keyof typeof failures): Uint8Array =>
   sequence(enumerated(failures[why]));
 
-/** `unknown`: the authority has not issued it (RFC 6960 2.2). */
-export type OcspStatus = 'good' | 'unknown' | Revocation;
-
-const statusOf = (status: OcspStatus): Buffer => {
+const statusOf = (status: CertificateStatus): Buffer => {
   if (status === 'good') return encode(tags.contextPrimitive(0));
   if (status === 'unknown') return encode(tags.contextPrimitive(2));
   const { at, reason } = status;
@@ -95,7 +92,7 @@ const statusOf = (status: OcspStatus): Buffer => {
 /** @param asked All with the name and key of this authority as their issuer. */
 export const createOcspAnswer = async (
   authority: Authority,
-  asked: readonly { readonly id: CertificateId; readonly status: OcspStatus }[],
+  asked: readonly { readonly id: CertificateId; readonly status: CertificateStatus }[],
   { thisUpdate, nextUpdate }: { readonly thisUpdate: Date; readonly nextUpdate: Date },
 ): Promise<Uint8Array> => {
   const singles = asked.map(({ id: { bytes }, status }) =>

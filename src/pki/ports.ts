@@ -114,6 +114,9 @@ export interface Revocation {
   readonly at: number;
 }
 
+/** As OCSP says it. `unknown`: the authority has not issued it (RFC 6960 2.2). */
+export type CertificateStatus = 'good' | 'unknown' | Revocation;
+
 /**
  * One certificate, all of a number, or all of one key of a device.
  *
@@ -256,8 +259,11 @@ export interface KeyCustody {
   authorities(): Promise<readonly NamedAuthority[]>;
   /** Of a certificate, by its serial number in lower-case hex. */
   revocationOf(serial: string): Promise<Revocation | undefined>;
-  /** Whether a user's certificate has this serial number (lower-case hex). */
-  isIssued(serial: string): Promise<boolean>;
+  /**
+   * Whether the certificate of an authority with this serial number, in lower-case hex, is good. One
+   * of release 0.1 is unknown until its key is used again.
+   */
+  statusOf(authority: NamedAuthority, serial: string): Promise<CertificateStatus>;
   /** What the authorities have ever revoked. The same array until there is more. */
   revokedSerials(): Promise<readonly RevokedSerial[]>;
   /** Makes the next authority or key of the service now. @returns Its id, `issuing-2`. */

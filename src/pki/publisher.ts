@@ -8,7 +8,7 @@
 import { hash } from 'node:crypto';
 import { createBoundedCache } from './bounded-cache.ts';
 import { createRevocationList } from './crl.ts';
-import { createOcspAnswer, createOcspFailure, isIssuer, type OcspStatus, readOcspRequest } from './ocsp.ts';
+import { createOcspAnswer, createOcspFailure, isIssuer, readOcspRequest } from './ocsp.ts';
 import type { KeyCustody, NamedAuthority, RevokedSerial } from './ports.ts';
 
 const listLastsMs = 86_400_000;
@@ -31,7 +31,7 @@ export const createPublisher = ({
   custody,
   now,
 }: {
-  readonly custody: Pick<KeyCustody, 'authorities' | 'revocationOf' | 'revokedSerials' | 'isIssued'>;
+  readonly custody: Pick<KeyCustody, 'authorities' | 'revokedSerials' | 'statusOf'>;
   readonly now: () => number;
 }) => {
   const answers = createBoundedCache<Signed>(cachedAnswers);
@@ -46,13 +46,6 @@ export const createPublisher = ({
 
   const find = async (id: string): Promise<NamedAuthority | undefined> =>
     (await custody.authorities()).find((authority) => authority.id === id);
-
-  /** Roots issue a few certificates, all our own, which are not listed by serial number. */
-  const statusIn = async ({ id }: NamedAuthority, serial: string): Promise<OcspStatus> => {
-    const revocation = await custody.revocationOf(serial);
-    if (revocation !== undefined) return revocation;
-    return id.startsWith('root-') || (await custody.isIssued(serial)) ? 'good' : 'unknown';
-  };
 
   return {
     /** The certificate of an authority, DER. @param id `issuing-1`. */
@@ -81,7 +74,7 @@ export const createPublisher = ({
       if (authority === undefined || !ids.every((each) => isIssuer(authority.certificate, each)))
         return createOcspFailure('unauthorized');
       const asked = await Promise.all(
-        ids.map(async (id) => ({ id, status: await statusIn(authority, id.serial) })),
+        ids.map(async (id) => ({ id, status: await custody.statusOf(authority, id.serial) })),
       );
       const states = asked.map(({ status }) => (typeof status === 'string' ? status : status.at)).join(' ');
       const digest = hash('sha256', Buffer.concat(ids.map(({ bytes }) => bytes)), 'base64');

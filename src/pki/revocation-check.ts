@@ -1,8 +1,10 @@
 /**
  * Reads lists of revoked certificates and OCSP answers, and what they say about a certificate.
  *
- * Material counts when the issuer of the certificate has signed it, or for OCSP somebody whom the
- * issuer has certified for that, and when it was still good at the time in question, or is later.
+ * Material counts when the issuer of the certificate has signed it, or for OCSP a responder that the
+ * issuer has certified for that. It must still be good at the time in question, or be later, but
+ * not dated into the future. The certificate of a responder must be good at that time, or when the
+ * answer was made if that is later: whoever has the key of one that has ended can date answers back.
  * What does not count is passed over.
  *
  * Not here: lists in parts, lists of other issuers, and delta lists; they have critical extensions.
@@ -20,7 +22,8 @@ import {
   readElement,
   smallNumber,
 } from './ber.ts';
-import { type Certificate, hasIssued, openCertificate } from './certificate-path.ts';
+import { serialOf } from './certificate-fields.ts';
+import { type Certificate, checkSigner, hasIssued, openCertificate } from './certificate-path.ts';
 import { tags } from './der.ts';
 import { objectIdentifiers as id, signatureHashes } from './object-identifiers.ts';
 import { isIssuer, readCertificateId } from './ocsp.ts';
@@ -53,22 +56,39 @@ const isSignedBy = (signed: Element, key: KeyObject): boolean => {
 const same = (one: Element | undefined, other: Element): boolean =>
   one !== undefined && Buffer.compare(one.bytes, other.bytes) === 0;
 
-const isTime = (element: Element | undefined): boolean =>
-  element?.tag === tags.utcTime || element?.tag === tags.generalizedTime;
+/** The clock of the issuer may be as much ahead: what `openssl ocsp` allows by default. */
+const maxAheadMs = 300_000;
+
+/** When the certificate is judged, and the present. */
+interface Moments {
+  readonly at: Date;
+  readonly now: Date;
+}
+
+/** @returns When the material was made; undefined when it does not count at these moments. */
+const countsFrom = (
+  thisUpdate: Element | undefined,
+  nextUpdate: Element | undefined,
+  { at, now }: Moments,
+): Date | undefined => {
+  const from = instant(thisUpdate);
+  const until = instant(nextUpdate);
+  if (from === undefined || until === undefined || until < at || until < from) return undefined;
+  // Who asks about a time to come has the present there.
+  return from.getTime() <= Math.max(at.getTime(), now.getTime()) + maxAheadMs ? from : undefined;
+};
 
 const inList = (
   der: Uint8Array,
   { fields }: Certificate,
   issuer: Certificate,
-  at: Date,
+  moments: Moments,
 ): Standing | undefined => {
   const list = readElement(der);
   const [version, , name, thisUpdate, nextUpdate, ...rest] = member(list, 0, tags.sequence)?.children ?? [];
-  const until = instant(nextUpdate);
-  if (list === undefined || smallNumber(version) !== 1 || !isTime(thisUpdate) || until === undefined)
-    return undefined;
-  if (until < at || !same(name, issuer.fields.subject) || !isSignedBy(list, issuer.publicKey))
-    return undefined;
+  if (list === undefined || smallNumber(version) !== 1) return undefined;
+  if (countsFrom(thisUpdate, nextUpdate, moments) === undefined) return undefined;
+  if (!same(name, issuer.fields.subject) || !isSignedBy(list, issuer.publicKey)) return undefined;
   const entries = rest.find(({ tag }) => tag === tags.sequence)?.children ?? [];
   const extensions = onlyMember(
     rest.find(({ tag }) => tag === tags.context(0)),
@@ -84,15 +104,19 @@ const inList = (
   return { by: 'crl', revokedAt: instant(entry.children[1]) ?? new Date(0) };
 };
 
-/** Whether the answer comes from the issuer or from its responder. */
+/**
+ * Whether the answer comes from the issuer or from its responder.
+ *
+ * @param at When the certificate of a responder must be good.
+ */
 const isOfIssuer = (basic: Element, issuer: Certificate, at: Date): boolean => {
   if (isSignedBy(basic, issuer.publicKey)) return true;
   const others = onlyMember(member(basic, 3, tags.context(0)), tags.sequence)?.children ?? [];
   return others.slice(0, 3).some(({ bytes }) => {
     const responder = openCertificate(bytes);
     return (
-      responder?.fields.extendedKeyUsage?.includes(id.ocspSigning) === true &&
-      responder.fields.notBefore <= at &&
+      responder !== undefined &&
+      checkSigner(responder, at, 'ocspSigning') === undefined &&
       hasIssued(issuer, responder, { verifications: 1 }) &&
       isSignedBy(basic, responder.publicKey)
     );
@@ -103,7 +127,7 @@ const inAnswer = (
   der: Uint8Array,
   { fields }: Certificate,
   issuer: Certificate,
-  at: Date,
+  moments: Moments,
 ): Standing | undefined => {
   const response = readElement(der);
   const [type, wrapped] = onlyMember(member(response, 1, tags.context(0)), tags.sequence)?.children ?? [];
@@ -114,11 +138,10 @@ const inAnswer = (
   for (const single of singles) {
     const [idElement, status, thisUpdate, nextUpdate] = single.children;
     const about = readCertificateId(idElement);
-    const until = instant(onlyMember(nextUpdate, tags.generalizedTime));
-    const serial = Buffer.from(fields.serialNumber.content).toString('hex');
-    if (about?.serial !== serial || !isIssuer(issuer.der, about)) continue;
-    if (!isTime(thisUpdate) || until === undefined || until < at) continue;
-    if (basic === undefined || !isOfIssuer(basic, issuer, at)) continue;
+    const from = countsFrom(thisUpdate, onlyMember(nextUpdate, tags.generalizedTime), moments);
+    if (about?.serial !== serialOf(fields) || !isIssuer(issuer.der, about)) continue;
+    if (basic === undefined || from === undefined) continue;
+    if (!isOfIssuer(basic, issuer, new Date(Math.max(Number(from), Number(moments.at))))) continue;
     if (status?.tag === tags.contextPrimitive(0)) return { by: 'ocsp', revokedAt: undefined };
     if (status?.tag === tags.context(1))
       return { by: 'ocsp', revokedAt: instant(status.children[0]) ?? new Date(0) };
@@ -136,13 +159,13 @@ export const findStanding = (
   certificate: Certificate,
   issuers: readonly Certificate[],
   { ocsp = [], lists = [] }: RevocationMaterial,
-  at: Date,
+  moments: Moments,
 ): Standing | undefined => {
   const issuer = issuers.find((each) => hasIssued(each, certificate, { verifications: 1 }));
   if (issuer === undefined) return undefined;
   const found = [
-    ...ocsp.map((der) => inAnswer(der, certificate, issuer, at)),
-    ...lists.map((der) => inList(der, certificate, issuer, at)),
+    ...ocsp.map((der) => inAnswer(der, certificate, issuer, moments)),
+    ...lists.map((der) => inList(der, certificate, issuer, moments)),
   ].filter((each) => each !== undefined);
   return found.find(({ revokedAt }) => revokedAt !== undefined) ?? found[0];
 };

@@ -115,9 +115,11 @@ export const createRevocations = ({
 
   return {
     refresh,
-    of: (serial: string): Revocation | undefined => {
+    /** @param authority Only when the certificate is of this one. */
+    of: (serial: string, authority?: string): Revocation | undefined => {
       const entry = entries.get(serial);
-      return entry && { reason: entry.reason, at: entry.at };
+      if (entry === undefined || (authority ?? entry.authority) !== entry.authority) return undefined;
+      return { reason: entry.reason, at: entry.at };
     },
     /** @returns Whether it was not revoked before. The first order stands. */
     revoke: (serial: string, entry: Entry): Promise<boolean> => add(serial, entry),

@@ -1,12 +1,10 @@
 /** Root certificates that somebody trusts: from PEM text, and tried before they are needed. */
-import { X509Certificate } from 'node:crypto';
+import { certificatesIn as openCertificatesIn } from '../pem.ts';
 import { verifySignature } from './verify.ts';
 
-const pemBlock = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
-
-/** All certificates (DER) in a text. @throws For one that is no certificate. */
+/** All certificates (DER) in a text. @throws For one that is no certificate, or not a usable one. */
 export const certificatesIn = (pem: string): readonly Uint8Array[] =>
-  (pem.match(pemBlock) ?? []).map((block) => Uint8Array.from(new X509Certificate(block).raw));
+  openCertificatesIn(pem).map(({ raw }) => Uint8Array.from(raw));
 
 /**
  * @param given PEM text, or a list of DER.

@@ -137,7 +137,8 @@ const findTimeStamp = (
  *                     valid, by default now. `timeStampTrust`: those that end the chain of a time
  *                     stamp, by default `trust`. `revocation`: lists and OCSP answers; one of them,
  *                     or of the lists in the signature, must say that the signer's certificate was
- *                     not revoked at that time.
+ *                     not revoked at that time. `now`: the present, by default that of this
+ *                     machine; what is dated after it says nothing about revocation.
  * @returns The signer, or the first reason to refuse. Never throws for anything in `cms`.
  * @throws When a certificate of `trust` is unreadable: that is the caller's configuration.
  */
@@ -146,12 +147,14 @@ export const verifySignature = (
   expectedData: Uint8Array | string,
   {
     trust,
-    at = new Date(),
+    now = new Date(),
+    at = now,
     timeStampTrust,
     revocation,
   }: {
     readonly trust: readonly Uint8Array[];
     readonly at?: Date;
+    readonly now?: Date;
     readonly timeStampTrust?: readonly Uint8Array[] | undefined;
     readonly revocation?: RevocationMaterial | undefined;
   },
@@ -196,7 +199,7 @@ export const verifySignature = (
   if (!isSignedBy(signerInfo, 'sha256', signer)) return refused({ reason: 'BAD_SIGNATURE' });
   const inside = lists.map(({ bytes }) => bytes);
   const material = revocation && { ...revocation, lists: [...(revocation.lists ?? []), ...inside] };
-  const standing = material && findStanding(signer, [...anchors, ...opened], material, validAt);
+  const standing = material && findStanding(signer, [...anchors, ...opened], material, { at: validAt, now });
   if (revocation !== undefined && standing === undefined) return refused({ reason: 'REVOCATION_UNKNOWN' });
   const { revokedAt } = standing ?? {};
   if (revokedAt !== undefined && revokedAt <= validAt)

@@ -108,6 +108,7 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
   });
   telemetry.watchStandstill(standstill.seconds);
   const refusals = createRefusals({
+    sandbox: configuration.sandbox,
     redis: commands,
     prefix: queue.prefix,
     isRegistered: providers.isRegistered,

@@ -1,3 +1,4 @@
+import { custodyBeginning } from '../backup/own-keys.ts';
 import type { CustodyStore } from '../pki/ports.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { scanKeys } from '../redis/scan.ts';
@@ -10,7 +11,7 @@ const fieldsAtOnce = 500;
  * among them are encrypted before they get here.
  */
 export const createCustodyStore = (redis: RedisClient, prefix: string): CustodyStore => {
-  const beginning = `${prefix}:custody:`;
+  const beginning = custodyBeginning(prefix);
   const keyOf = (key: string): string => `${beginning}${key}`;
   const get = async (key: string): Promise<string | undefined> => (await redis.get(keyOf(key))) ?? undefined;
   return {

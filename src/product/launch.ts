@@ -29,6 +29,7 @@ import { createRedisProbe } from '../telemetry/redis-probe.ts';
 import { startWorkerListener } from '../telemetry/worker-listener.ts';
 import { loadCharts } from '../workflows/load.ts';
 import type { ApiSide } from './api-side.ts';
+import { claimCharts } from './charts-at-start.ts';
 import { toleratedOffsetMs } from './clock-watch.ts';
 import { type Core, type CoreOptions, openCore } from './core.ts';
 import { findNewAuthorityError, readKeyUse } from './key-use.ts';
@@ -117,6 +118,7 @@ export const startProduct = async (
     const custody = core.custodyOver(core.blocking);
     await waitForWrites(probe, options.logger, custody.hasAuthority);
     await claimStore(core);
+    await claimCharts(core);
     // Creates the authority at the first start, and detects a wrong master key.
     const error = parts.authority?.error;
     if (error !== undefined && !(await core.custodyOver(core.blocking).hasAuthority()))

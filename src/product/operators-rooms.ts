@@ -124,7 +124,7 @@ export const openOperatorsRooms = (options: {
         return {
           ...{ id, clients },
           changes: createClientChanges(sealed),
-          keys: createSigningKeys({ ...sealed, vault, settings: configuration.oidc.keys }),
+          keys: createSigningKeys({ ...sealed, vault, settings: configuration.oidc }),
         };
       }),
     }),

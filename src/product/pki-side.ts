@@ -5,7 +5,7 @@ import type { ConsoleDeps } from '../console/deps.ts';
 import { type AskTimeStamp, createLongTerm, createTimeStampAuthority } from '../pki/long-term.ts';
 import type { KeyCustody } from '../pki/ports.ts';
 import { createPublisher } from '../pki/publisher.ts';
-import { certificatesIn } from '../pki/roots.ts';
+import { usableRoots } from '../pki/roots.ts';
 import { limitsFrom, takeAll } from '../registry/rate-limiter.ts';
 import type { Core } from './core.ts';
 import { StartError } from './start-error.ts';
@@ -45,11 +45,11 @@ const askAt =
 /** @throws StartError */
 const readRoots = (file: string): readonly Uint8Array[] => {
   try {
-    const found = certificatesIn(readFileSync(file, 'latin1'));
-    if (found.length > 0) return found;
+    const found = usableRoots(readFileSync(file, 'latin1'));
+    if (found !== undefined) return found;
   } catch {}
   const setting = 'pki.timeStampAuthority.rootsFile';
-  throw new StartError('usage', `${setting}: the file cannot be read, or has no certificate (PEM).`);
+  throw new StartError('usage', `${setting}: the file cannot be read, or has no usable certificate (PEM).`);
 };
 
 export const openPki = (

@@ -5,10 +5,10 @@
  * a caller is answered while Redis is away. A blocking connection belongs to a worker or an event
  * reader: it waits for Redis for as long as it takes and goes on where it stopped.
  */
-import { createPrivateKey, hash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
-import { certificateIn } from '../pem.ts';
+import { certificateIn, privateKeyIn, UnnamedCurveError } from '../pem.ts';
 import { settlesWithin } from '../settles-within.ts';
 import { createRedisClock, type RedisClock } from './clock.ts';
 import { limitScripts, translateNotAfter } from './not-after.ts';
@@ -75,9 +75,11 @@ const readTls = ({ protocol, searchParams }: URL): Pick<RedisOptions, 'tls'> => 
     }
     try {
       // With a file of another kind the library would end its attempts, or trust nobody.
-      if (name === 'key') createPrivateKey(content);
+      if (name === 'key') privateKeyIn(content);
       else certificateIn(content);
-    } catch {
+    } catch (error) {
+      if (error instanceof UnnamedCurveError)
+        throw new Error(`REDIS_URL: the file of "${name}": ${error.message}`);
       const what = name === 'key' ? 'private key' : 'certificate';
       throw new Error(`REDIS_URL: the file of "${name}" holds no ${what} (PEM)`);
     }

@@ -95,13 +95,20 @@ export const createTransactionMetrics = (
   };
 };
 
+/**
+ * A callback that has failed so often has been tried for twelve minutes at the usual pauses, so it
+ * is the receiver that is in trouble and not one request. Its last try comes 17 hours later.
+ */
+const failingTries = 5;
+
 export const createCallbackCounter = (registry: Registry): CallbackLog => {
   const tries = counter(registry, 'callbacks_total', ['outcome']);
   // So that the first dead callback is an increase.
-  for (const outcome of ['delivered', 'undelivered', 'dead', 'dead-alert']) tries.inc({ outcome }, 0);
+  for (const outcome of ['delivered', 'undelivered', 'failing', 'dead', 'dead-alert'])
+    tries.inc({ outcome }, 0);
   return {
     delivered: () => tries.inc({ outcome: 'delivered' }),
-    undelivered: () => tries.inc({ outcome: 'undelivered' }),
+    undelivered: (_, made) => tries.inc({ outcome: made < failingTries ? 'undelivered' : 'failing' }),
     // No application waits for an alert.
     gaveUp: (id) => tries.inc({ outcome: id.startsWith('alert-') ? 'dead-alert' : 'dead' }),
   };

@@ -58,10 +58,10 @@ export const workersCheck = (running: () => boolean): HealthCheck =>
 
 /** Without this process, others would get its load, and they are as full. */
 export const backlogCheck = (backlog: { size(): number }, limit: number): HealthCheck =>
-  remark('backlog', 'The backlog is not known', () => {
-    const size = backlog.size();
-    return size < limit ? `${size} waiting` : `Full: ${size} waiting`;
-  });
+  remark('backlog', 'The backlog is not known', () =>
+    // Without the number, which says how much a service is used: it is in /metrics, with a token.
+    backlog.size() < limit ? undefined : 'Full: new requests are refused',
+  );
 
 export const keysCheck = (load: () => Promise<unknown>): HealthCheck =>
   passes('keys', 'The keys of the OpenID provider cannot be read', load);

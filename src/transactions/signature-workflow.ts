@@ -24,14 +24,19 @@ export interface SignatureData {
   /** Token of the activity that is told the end. */
   readonly answerTo: string | undefined;
   readonly others: readonly string[];
+  /** Somebody has written AP_PWD into the job. */
+  readonly hasPassword: boolean;
 }
 
 const refused = (reason: Fault): InputError => new InputError(faultLine(reason));
 
 const beginWith = (
-  { request: { timeoutSeconds }, others }: SignatureData,
+  { request: { timeoutSeconds }, others, hasPassword }: SignatureData,
   { at, addedAt }: BegunJob,
 ): SignatureInput => {
+  // Only here: what an earlier release has begun goes on.
+  if (hasPassword)
+    throw refused(fault(101, 'MSS_SignatureReq.AP_Info.AP_PWD must not be in a job, because Redis keeps it'));
   if (others.length > 0)
     throw refused(fault(101, 'The job data may hold MSS_SignatureReq only; the rest is the workers’ own'));
   return { at, addedAt, timeoutSeconds };
@@ -69,7 +74,10 @@ export const defineSignature = (options: SignatureWorkflowOptions): Workflow => 
         if (!request.ok) throw refused(request.fault);
         if (answerTo !== undefined && typeof answerTo !== 'string')
           throw refused(fault(101, 'answerTo: the token of an activity'));
-        return { request: request.value, answerTo, others: Object.keys(others) };
+        const { AP_Info } = Object(given) as { readonly AP_Info?: { readonly AP_PWD?: unknown } };
+        // Programs that fill every member write an empty one.
+        const hasPassword = Boolean(AP_Info?.AP_PWD);
+        return { request: request.value, answerTo, others: Object.keys(others), hasPassword };
       },
     },
     begin: (data: SignatureData, job) => {

@@ -3,8 +3,7 @@
  * (docs/queue-contract.md).
  *
  * One job for each instance. Its name is `<workflow>@<version>`, or the name alone for the latest
- * version. Its id is made by {@link instanceIdOf}. Children of an instance have the ids of the
- * engine, `<parent>.<child>.<run>`, and their own input as data.
+ * version. Its id is made by {@link instanceIdOf}.
  */
 import { hash } from 'node:crypto';
 import { z } from 'zod';
@@ -64,6 +63,3 @@ export const ownPartOf = (instanceId: string): string =>
 
 /** The id of an instance without the tenant: for the application. */
 export const withoutTenant = (instanceId: string): string => instanceId.slice(tenantLength + 1);
-
-/** The instance that a child belongs to, over all levels. */
-export const rootOf = (instanceId: string): string => instanceId.split('.', 1)[0] ?? '';

@@ -20,6 +20,16 @@ export const statusOfEnd = (
   failedReason: string | undefined,
 ): WorkflowStatus => statusOf({ ended: failedReason === undefined ? 'completed' : 'failed', record });
 
+/** Why an instance has failed or was cancelled; undefined for any other. */
+export const reasonOfEnd = (
+  instance: Pick<Instance, 'ended' | 'record' | 'failedReason'>,
+): string | undefined => {
+  const { record, failedReason } = instance;
+  return (
+    failedReason ?? record?.reason ?? (statusOf(instance) === 'failed' ? record?.failure?.message : undefined)
+  );
+};
+
 /** A process that has failed rests in a state, and so has no output of its own. */
 export const failedOutput = ({ ended, record }: Instance): unknown =>
   ended === 'failed' && record?.workflow === processName
@@ -35,6 +45,6 @@ export const asEnded = (instance: Instance, workflow: Workflow | undefined): Ins
   if (ended !== 'no' || !isClosed || record === undefined || workflow === undefined) return instance;
   if (record.status === 'error') return { ...instance, ended: 'failed', failedReason: String(record.error) };
   return resume(workflow.chart, id, record).rests() === 'failed'
-    ? { ...instance, ended: 'failed', failedReason: workflow.reasonOf(record.context) }
+    ? { ...instance, ended: 'failed', failedReason: workflow.reasonOf(record.context, record.failure) }
     : { ...instance, ended: 'completed' };
 };

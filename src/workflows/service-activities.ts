@@ -76,16 +76,24 @@ export type MailOutput =
   | { readonly kind: 'sent'; readonly messageId: string }
   | { readonly kind: 'refused'; readonly code?: number };
 
+/** Names of the activities that the worker provides. */
+export const serviceActivities = {
+  sign: 'service.sign',
+  receipt: 'service.receipt',
+  callWebhook: 'service.callWebhook',
+  sendMail: 'service.sendMail',
+} as const;
+
 export const service = {
   /**
    * Asks a person to sign: an ordinary transaction of the application. It is cancelled when the
    * chart leaves the state before its end.
    */
-  sign: providedActivity<SignInput, SignOutput>('service.sign'),
+  sign: providedActivity<SignInput, SignOutput>(serviceActivities.sign),
   /** Sends a receipt for a signature, and waits for what the person does with it. */
-  receipt: providedActivity<ReceiptInput, ReceiptOutput>('service.receipt'),
+  receipt: providedActivity<ReceiptInput, ReceiptOutput>(serviceActivities.receipt),
   /** Posts JSON, under the same `webhook-id` at each try, and gives the answer. */
-  callWebhook: providedActivity<WebhookInput, WebhookOutput>('service.callWebhook'),
+  callWebhook: providedActivity<WebhookInput, WebhookOutput>(serviceActivities.callWebhook),
   /** Sends a mail through the server of the configuration (`mail`), for hours where it is away. */
-  sendMail: providedActivity<MailInput, MailOutput>('service.sendMail'),
+  sendMail: providedActivity<MailInput, MailOutput>(serviceActivities.sendMail),
 };

@@ -7,9 +7,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { z } from 'zod';
-import { begunJob, isInputError, jobNameOf, readJobName, type Workflow } from '../engine/define.ts';
+import { begunJob, jobNameOf, readJobName, type Workflow } from '../engine/define.ts';
 import { createEngine, type Engine, type Instance, spreadOver } from '../engine/engine.ts';
+import { problemIn } from '../engine/input-problem.ts';
 import type { Shard } from '../transactions/shards.ts';
 import {
   instanceIdOf,
@@ -20,7 +20,7 @@ import {
   type WorkflowStatus,
   workflowDataSchema,
 } from './contract.ts';
-import { asEnded, failedOutput, statusOf } from './ends.ts';
+import { asEnded, failedOutput, reasonOfEnd, statusOf } from './ends.ts';
 import { createListing, type ListFilter, listInstances, peopleOf } from './listing.ts';
 import { type OpenSigner, readOpenSigners } from './open-signers.ts';
 import { processName } from './stock-process.ts';
@@ -68,14 +68,11 @@ export type SendOutcome =
 
 export type Workflows = ReturnType<typeof createWorkflows>;
 
-/** The words of zod may quote the input. @param root What the error is about as a whole. */
-const problemOf = (error: unknown, root: string): string => {
-  if (isInputError(error)) return error.message;
-  if (!(error instanceof z.ZodError)) throw error;
-  const [issue] = error.issues;
-  const place = z.core.toDotPath(issue?.path ?? []) || root;
-  const custom = issue?.message.startsWith('must ') ? issue.message : 'is not what it must be';
-  return `${place} ${issue?.code === 'unrecognized_keys' ? 'has members that are not known here' : custom}`;
+/** @param whole What the error is about as a whole. @throws The error, where it is about no value. */
+const problemOf = (error: unknown, whole: string, value: unknown): string => {
+  const problem = problemIn(error, { whole, values: [value] });
+  if (problem === undefined) throw error;
+  return problem;
 };
 
 /** A chart of one's own as the service runs it: its job also says for which application. */
@@ -146,14 +143,14 @@ export const createWorkflows = (options: {
   const viewOf = (found: Instance): WorkflowView => {
     const workflow = workflowFor(found);
     const instance = asEnded(found, workflow);
-    const { id, record, jobName, createdAt, endedAt, failedReason } = instance;
+    const { id, record, jobName, createdAt, endedAt } = instance;
     const { name, version = workflow?.chart.version ?? 1 } = readJobName(jobName);
     return {
       ...{ id: ownIdOf(id, name), name, version: record?.version ?? version },
       ...{ status: statusOf(instance), state: record?.value },
       context: record === undefined ? undefined : workflow?.publish(record.context),
       output: record?.output ?? failedOutput(instance),
-      ...{ createdAt, endedAt, reason: failedReason ?? record?.reason },
+      ...{ createdAt, endedAt, reason: reasonOfEnd(instance) },
     };
   };
 
@@ -172,7 +169,7 @@ export const createWorkflows = (options: {
       });
       return { kind: sent === 'finished' ? 'unknown' : sent };
     } catch (error) {
-      return { kind: 'invalid', message: problemOf(error, 'The event') };
+      return { kind: 'invalid', message: problemOf(error, 'The event', event) };
     }
   };
 
@@ -217,7 +214,7 @@ export const createWorkflows = (options: {
         const job = { id: instanceId, timestamp, opts: {} };
         workflow.begin(workflow.parseInput(data), begunJob(job, timestamp));
       } catch (error) {
-        return { kind: 'invalid', message: problemOf(error, 'input') };
+        return { kind: 'invalid', message: problemOf(error, 'input', input) };
       }
       const message = await options.check?.(name, input, timestamp);
       if (message !== undefined) return { kind: 'invalid', message };
@@ -264,7 +261,9 @@ export const createWorkflows = (options: {
       key?: string,
     ): Promise<SendOutcome> => {
       const instance = await findOwn(apId, name, id);
-      if (instance?.ended !== 'no') return { kind: 'unknown' };
+      // Of one that has ended an event with a key may be a repetition: it gets its first verdict.
+      if (instance === undefined || (instance.ended !== 'no' && key === undefined))
+        return { kind: 'unknown' };
       // Nobody cancels in the name of an operator.
       const own = { ...event, by: 'application' };
       return sendTo(instance, key, event.type === 'CANCEL' ? own : event);

@@ -7,7 +7,9 @@ import { constants, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createBackupFile, readBackup } from '../../src/backup/backup-file.ts';
 import { masterKeyId } from '../../src/pki/service-key.ts';
-import type { TestProduct } from '../support/product.ts';
+import { run } from '../cli/terminal.ts';
+import { enrolPhone } from '../support/phone.ts';
+import type { Json, TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import type { RunningRedis } from '../support/redis-server.ts';
 import { signRequest } from '../support/requests.ts';
@@ -276,6 +278,120 @@ const inflated = (chunk: Buffer): string =>
       }
     })
     .join('\n');
+
+describe('a restore over the service itself', () => {
+  const [stolen, given, later] = ['41760000001', '41760000002', '41760000003'];
+  let restored: TestProduct;
+  let report: { exitCode: number; json(): Json; stderr: string };
+  let until = 0;
+  let next = '';
+  let lastSerial = '';
+
+  const keyOf = ({ core }: TestProduct, msisdn: string) =>
+    core.custodyOver(core.commands).userKey({ msisdn, sscdId: 'sim', algorithm: 'EC', expired: false });
+  const certificatesOf = ({ core }: TestProduct, msisdn: string) =>
+    core.custodyOver(core.commands).certificatesOf({ msisdn });
+  const order = async (server: RunningRedis, ...args: readonly string[]): Promise<void> => {
+    expect(await paraph(server, args)).toMatchObject({ exitCode: 0 });
+  };
+
+  beforeAll(async () => {
+    const server = await stage.server();
+    const before = await stage.start(server);
+    await keyOf(before, stolen);
+    const { serialNumber: former } = await keyOf(before, given);
+    const invited = await before.api.phoneAdmin.invite(given);
+    if (invited.kind !== 'invited') throw new Error(invited.kind);
+    const send = async (request: Request): Promise<Response> => before.api.fetch(request);
+    await enrolPhone({ base: 'http://test', send }, invited.link);
+    await order(server, 'users', 'add', 'nora', '--role', 'viewer', '--no-password', '--oidc-subject', 'x');
+    await order(server, 'backup', file('overtaken'));
+    until = Date.now();
+    await order(
+      server,
+      ...['certificates', 'revoke', '--msisdn', `+${stolen}`],
+      ...['--reason', 'keyCompromise', '--yes'],
+    );
+    await order(server, ...['certificates', 'reassign', `+${given}`, '--yes']);
+    await soon(async () => {
+      ({ serialNumber: next } = await keyOf(before, given));
+      expect(next).not.toBe(former);
+    });
+    // Of a certificate that the backup does not know, and the second one of its device.
+    await keyOf(before, later);
+    await order(
+      server,
+      ...['certificates', 'revoke', '--msisdn', `+${later}`, '--reason', 'superseded', '--yes'],
+    );
+    // What another process has revoked is known within a second.
+    await soon(async () => {
+      await keyOf(before, later);
+      expect(await certificatesOf(before, later)).toHaveLength(2);
+    });
+    await order(
+      server,
+      ...['certificates', 'revoke', '--msisdn', `+${later}`],
+      ...['--reason', 'keyCompromise', '--yes'],
+    );
+    lastSerial = (await certificatesOf(before, later)).at(-1)?.serial ?? '';
+    await order(server, 'users', 'remove', 'nora');
+    await before.stop();
+    report = await paraph(server, ['restore', file('overtaken'), '--replace']);
+    expect(report).toMatchObject({ exitCode: 0 });
+    restored = await stage.start(server);
+  }, 120_000);
+
+  it('keeps what was revoked after the backup, also of certificates that came later', async () => {
+    expect(await certificatesOf(restored, stolen)).toMatchObject([
+      { revocation: { reason: 'keyCompromise' } },
+    ]);
+    expect((await keyOf(restored, stolen)).revocation).toMatchObject({ reason: 'keyCompromise' });
+    const reasons = (await certificatesOf(restored, later)).map(({ revocation }) => revocation?.reason);
+    expect(reasons).toEqual(['superseded', 'keyCompromise']);
+    // The device that was stolen gets no new key by the restore.
+    expect((await keyOf(restored, later)).revocation).toMatchObject({ reason: 'keyCompromise' });
+    const { core } = restored;
+    const listed = await core.custodyOver(core.commands).revokedSerials();
+    expect(listed.map(({ serial }) => serial)).toContain(lastSerial);
+  });
+
+  it('leaves a number with the new person, who has none of the phones of the former one', async () => {
+    expect((await keyOf(restored, given)).serialNumber).toBe(next);
+    expect((await restored.api.phoneAdmin.find(given))?.phones ?? []).toEqual([]);
+  });
+
+  it('says what it has kept, and lists what was taken back later and is valid again', () => {
+    const { kept, repeat, at } = report.json();
+    // Two of the number that was given away: of its SIM and of its phone in a browser.
+    expect(kept).toEqual({ revocations: 5, newPersons: 1 });
+    expect(repeat).toEqual([
+      expect.objectContaining({ action: 'user-remove', target: 'nora', at: expect.any(String) }),
+    ]);
+    expect(Date.parse(at)).toBeLessThanOrEqual(until);
+  });
+
+  it('of a lost Redis says that it cannot know, from when to when, and what to look for', async () => {
+    const empty = await stage.server();
+    const lost = await paraph(empty, ['restore', file('overtaken')]);
+    expect(lost.json()).toMatchObject({ kept: null, repeat: null, at: report.json().at });
+    const { stdout } = await run(['restore', file('overtaken'), '--replace'], {
+      env: stage.env(await stage.server()),
+    });
+    expect(stdout).toContain(`after ${report.json().at}`);
+    expect(stdout).toMatch(/revoked.*new person/s);
+    expect(stdout).toContain('"audit":true');
+  });
+
+  it('of another service keeps nothing of it', async () => {
+    const server = await stage.server();
+    const other = await stage.start(server, { masterKey: randomBytes(32) });
+    await keyOf(other, '41760000009');
+    await other.stop();
+    const replaced = await paraph(server, ['restore', file('overtaken'), '--replace']);
+    expect(replaced.json()).toMatchObject({ kept: null, repeat: null });
+    expect(await server.client().keys('*41760000009*')).toEqual([]);
+  });
+});
 
 describe('a backup', () => {
   it('replaces no file, and leaves none when it fails', async () => {

@@ -29,6 +29,12 @@ export const startBackupStage = (shared: TestRedis) => {
   const servers: RunningRedis[] = [];
   const products: TestProduct[] = [];
   writeFileSync(join(folder, 'paraph.json'), JSON.stringify(configuration(prefix)));
+  const env = (server: RunningRedis) => ({
+    REDIS_URL: urlOf(server),
+    PARAPH_CONFIG: join(folder, 'paraph.json'),
+    PARAPH_DATA: folder,
+    PARAPH_MASTER_KEY: masterKey.toString('base64url'),
+  });
   return {
     masterKey,
     prefix,
@@ -52,16 +58,12 @@ export const startBackupStage = (shared: TestRedis) => {
       products.push(product);
       return product;
     },
-    paraph: (server: RunningRedis, args: readonly string[], env: Record<string, string> = {}): Promise<Ran> =>
-      run([...args, '--json'], {
-        env: {
-          REDIS_URL: urlOf(server),
-          PARAPH_CONFIG: join(folder, 'paraph.json'),
-          PARAPH_DATA: folder,
-          PARAPH_MASTER_KEY: masterKey.toString('base64url'),
-          ...env,
-        },
-      }),
+    env,
+    paraph: (
+      server: RunningRedis,
+      args: readonly string[],
+      more: Record<string, string> = {},
+    ): Promise<Ran> => run([...args, '--json'], { env: { ...env(server), ...more } }),
     end: async (): Promise<void> => {
       await Promise.all(products.map((product) => product.stop()));
       await Promise.all(servers.map((server) => server.stop()));

@@ -114,6 +114,48 @@ const audited = async (target: string) =>
 const deadIds = async (query: string): Promise<readonly string[]> =>
   (await ask('viewer', 'GET', `/api/callbacks${query}`)).body.rows.map(({ id }: { id: string }) => id);
 
+describe('a callback that fails and is tried again', () => {
+  it('is in a list with its problem and next try, and counted, long before its last try', async () => {
+    await side.close();
+    const patient = { tries: 10, backoff: { firstMs: 600_000, factor: 3, maxMs: 3_600_000 } };
+    side = await stage.start([providerOf(shop, urlOf(shop)), providerOf(bank, urlOf(bank))], patient);
+    const ids = [await stage.submit({ apId: shop }), await stage.submit({ apId: bank })];
+    for (const id of ids) {
+      await soon(async () => expect(await callbacksOf(id)).toMatchObject([{ state: 'waiting', tries: 1 }]));
+    }
+    const retried = async (query = ''): Promise<Json> =>
+      (await ask('viewer', 'GET', `/api/callbacks?state=retried${query}`)).body;
+    const { rows } = await soon(async () => {
+      const found = await retried();
+      expect(found.rows).toHaveLength(2);
+      return found;
+    });
+    expect(rows.map(({ msspTransId }: Json) => msspTransId).toSorted()).toEqual(ids.toSorted());
+    expect(rows[0]).toMatchObject({ state: 'waiting', tries: 1, problem: 'HTTP 500' });
+    expect(rows[0].nextTryAt).toBeGreaterThan(Date.now());
+    // Who has waited longest for the next try comes first.
+    expect(rows[0].nextTryAt).toBeGreaterThanOrEqual(rows[1].nextTryAt);
+    const first = await retried('&limit=1');
+    const second = await retried(`&limit=1&cursor=${encodeURIComponent(first.cursor)}`);
+    expect([...first.rows, ...second.rows]).toEqual(rows);
+    expect((await retried(`&apId=${encodeURIComponent(shop)}`)).rows).toMatchObject([{ apId: shop }]);
+    expect(await deadIds('?state=dead')).toEqual([]);
+    const wrong = await ask('viewer', 'GET', '/api/callbacks?state=retried&to=1');
+    expect([wrong.status, wrong.body.message]).toEqual([400, expect.stringContaining('to ')]);
+
+    const { text } = await ask('viewer', 'GET', '/callbacks?state=retried');
+    for (const id of ids) expect(text).toContain(`href="/admin/transactions/${id}"`);
+    expect(text).toContain('HTTP 500');
+    expect((await ask('viewer', 'GET', '/api/overview')).body.callbacks).toEqual({ retried: 2, dead: 0 });
+    const overview = (await ask('viewer', 'GET', '')).text;
+    expect(overview).toContain('href="/admin/callbacks?state=retried">2<');
+    const listed = (await paraph('callbacks', 'ls', '--retried', '--json')).json();
+    expect(listed.callbacks).toMatchObject([{ tries: 1 }, { tries: 1 }]);
+
+    for (const { id } of rows) for (const { callbacks } of stage.shards) await callbacks.queue.remove(id);
+  });
+});
+
 describe('a callback that was given up', () => {
   it('is seen in the API, on the pages and on the command line, and is delivered once when it is replayed', async () => {
     const id = await died(shop);

@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createSigningKeys } from '../../src/oauth/signing-keys.ts';
 import { ensureServiceKey } from '../../src/pki/service-key.ts';
 import { createKeySlots } from '../../src/product/key-slots.ts';
+import { usualSettings } from '../oauth/interoperability/stage.ts';
 import { testRedis } from '../support/redis.ts';
 import { run } from './terminal.ts';
 
@@ -37,7 +38,14 @@ const startService = async () => {
   const options = { first: masterKey, now: () => begun };
   await ensureServiceKey(createKeySlots(client, prefix), masterKey, options);
   const keysOf = (tenant: string, now = begun) =>
-    createSigningKeys({ redis: client, prefix, tenant, serviceKey: masterKey, settings, now: () => now });
+    createSigningKeys({
+      redis: client,
+      prefix,
+      tenant,
+      serviceKey: masterKey,
+      settings: { ...usualSettings, keys: settings },
+      now: () => now,
+    });
   const env = {
     REDIS_URL: redis.url,
     PARAPH_CONFIG: configuration,

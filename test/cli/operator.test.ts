@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -70,19 +70,24 @@ describe('paraph start, api and worker', () => {
     expect(stderr).toMatch(/^paraph: The configuration is not usable:\n {2}configuration: not valid JSON/);
   });
 
-  const certificate = (name: string): void => {
+  const certificate = (name: string, ...more: string[]): void => {
     const subject = ['-subj', `/CN=${name}`, '-keyout', `${name}.key`, '-out', `${name}.crt`];
     const words = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
-    execFileSync('openssl', [...words, ...subject], { stdio: 'ignore', cwd: folder });
+    execFileSync('openssl', [...words, ...more, ...subject], { stdio: 'ignore', cwd: folder });
   };
   beforeAll(() => {
     for (const name of ['one', 'two']) certificate(name);
+    certificate('explicit', '-pkeyopt', 'ec_param_enc:explicit');
     fileWith('no.pem', 'nothing');
+    const bundle = ['one.crt', 'explicit.crt'].map((name) => readFileSync(join(folder, name), 'utf8'));
+    fileWith('bundle.crt', bundle.join(''));
     const der = ['-in', 'one.crt', '-outform', 'der', '-out', 'one.der'];
     execFileSync('openssl', ['x509', ...der], { cwd: folder });
   });
 
-  it.each([
+  const writtenOut =
+    'the curve of its key is written out and must be named (openssl: -pkeyopt ec_param_enc:named_curve)';
+  it.each<readonly [object, string]>([
     [{ certFile: 'absent.pem' }, 'tls.certFile: the file cannot be read (ENOENT)'],
     [{ certFile: 'no.pem' }, 'tls.certFile: the file holds no certificate (PEM)'],
     [{ certFile: 'one.der' }, 'tls.certFile: the file holds no certificate (PEM)'],
@@ -90,6 +95,13 @@ describe('paraph start, api and worker', () => {
     [{ keyFile: 'two.key' }, 'tls.keyFile: this is not the key of the certificate in tls.certFile'],
     [{ clientCaFile: 'no.pem' }, 'tls.clientCaFile: the file holds no certificate (PEM)'],
     [{ clientCaFile: 'one.der' }, 'tls.clientCaFile: the file holds no certificate (PEM)'],
+    ...(
+      [
+        ['certFile', 'explicit.crt'],
+        ['keyFile', 'explicit.key'],
+        ['clientCaFile', 'bundle.crt'],
+      ] as const
+    ).map(([key, file]) => [{ [key]: file }, `tls.${key}: ${writtenOut}`] as const),
   ])('paraph start with %j names the key of the file', async (files, sentence) => {
     const named = Object.entries({ certFile: 'one.crt', keyFile: 'one.key', ...files });
     const tls = Object.fromEntries(named.map(([key, name]) => [key, join(folder, name)]));

@@ -231,7 +231,7 @@ describe('paraph workflow test', () => {
     [
       'input',
       { input: { ...input, document: 'secret-'.repeat(20) } },
-      'The workflow does not take this input: input.document (--input, or input in --events).',
+      'The workflow does not take this input: document: Too big: expected string to have <=60 characters (--input, or input in --events).',
     ],
     [
       'events',

@@ -37,7 +37,8 @@ export const reopening = defineWorkflow({
     open: { type: 'final' } } }) });`,
 );
 const apId = 'mid://approvals.example';
-const stage = useOperations(testRedis(), {}, { listen: true, workflows: [approval, fetching] });
+const redis = testRedis();
+const stage = useOperations(redis, {}, { listen: true, workflows: [approval, fetching] });
 const { json, paraph } = stage;
 const { call, until } = callerOf(stage.product);
 
@@ -105,7 +106,10 @@ describe('the instances of workflows', () => {
   it('take events once for each key, and refuse others', async () => {
     const instance = await start('sent-to');
     const bad = await paraph(['workflow', 'send', instance, 'REJECT', '--data', '{"reason":7}', '--json']);
-    expect([bad.exitCode, bad.json().problem]).toEqual([2, 'reason is not what it must be.']);
+    expect([bad.exitCode, bad.json().problem]).toEqual([
+      2,
+      'reason: Invalid input: expected string, received number.',
+    ]);
     const event = [
       'workflow',
       'send',
@@ -118,12 +122,39 @@ describe('the instances of workflows', () => {
     ];
     expect((await json(event)).result).toBe('taken');
     expect((await endOf('sent-to')).output).toMatchObject({ reason: 'Page 2' });
-    const late = await paraph([...event, '--json']);
+    // Sent again it gets its first verdict.
+    expect((await json(event)).result).toBe('taken');
+    const late = await paraph([...event.slice(0, -1), 'mail-2', '--json']);
     expect([late.exitCode, late.json().refused]).toEqual([8, 'unknown-instance']);
     const { entries } = await json(['audit', '--target', instance]);
     expect(entries.filter(({ action }: { action: string }) => action === 'workflow-event')).toContainEqual(
       expect.objectContaining({ who: me, details: { name: 'document-approval', event: 'REJECT' } }),
     );
+  });
+
+  it('are shown also where their definition is missing, which orders say', async () => {
+    const instance = await start('undefined');
+    const configuration = { sandbox: true, queue: { shards: 2, prefix: redis.prefix.slice(-32) } };
+    const without = { env: { PARAPH_CONFIG: file('without.json', JSON.stringify(configuration)) } };
+    const shown = await paraph(['workflow', 'show', instance, '--json'], without);
+    expect(shown.exitCode).toBe(0);
+    expect(shown.json()).toMatchObject({
+      instance: { instance, name: 'document-approval', status: 'open', state: { open: 'waiting' } },
+      ...{ isDefined: false, mayReplay: false },
+    });
+    const text = await paraph(['workflow', 'show', instance], without);
+    expect(text.stdout).toMatch(/definition +the service has none: name its file in workflows\n/);
+    for (const order of [
+      ['send', instance, 'APPROVE'],
+      ['cancel', instance, '--reason', 'x'],
+      ['replay', instance],
+    ]) {
+      const { exitCode, json: read } = await paraph(['workflow', ...order, '--json'], without);
+      expect([exitCode, read().refused]).toEqual([7, 'undefined']);
+    }
+    const unknown = await paraph(['workflow', 'show', `${instance}x`, '--json'], without);
+    expect([unknown.exitCode, unknown.json().refused]).toEqual([8, 'unknown-instance']);
+    expect((await json(['workflow', 'show', instance])).isDefined).toBe(true);
   });
 
   it('are cancelled with a reason', async () => {

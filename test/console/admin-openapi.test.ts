@@ -1,6 +1,7 @@
 /** The OpenAPI document of the admin API: that it says what the routes and the manual say. */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { apiWords } from '../../src/console/api-words.ts';
 import type { Json } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { type ApiStage, startApiStage } from './api-stage.ts';
@@ -47,6 +48,22 @@ describe('the OpenAPI document of the admin API', () => {
     });
     const added = paths['/admin/api/users'].post.requestBody.content['application/json'].schema;
     expect(added).toMatchObject({ required: ['name', 'role'], additionalProperties: false });
+  });
+
+  it('gives each operation an id of its own and a summary', () => {
+    const operations = Object.values<Json>(document.paths).flatMap((methods) => Object.values<Json>(methods));
+    expect(operations.filter(({ summary = '' }) => !/\S/.test(summary))).toEqual([]);
+    for (const { operationId } of operations) expect(operationId).toMatch(/^[a-zA-Z]+$/);
+    expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
+  });
+
+  it('has words for the operations that there are, and for no other', () => {
+    const described = Object.entries<Json>(document.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) =>
+        `${method.toUpperCase()} ${path.slice('/admin/api'.length)}`.replaceAll(/\{(\w+)\}/g, ':$1'),
+      ),
+    );
+    expect(Object.keys(apiWords).toSorted()).toEqual(described.toSorted());
   });
 
   it('is for who is logged in', async () => {

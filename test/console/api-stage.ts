@@ -2,6 +2,7 @@
 
 import { createConsole } from '../../src/console/console.ts';
 import type { ConsoleDeps } from '../../src/console/deps.ts';
+import { createPhoneOrders } from '../../src/operators/phone-orders.ts';
 import { startReplayStage } from '../operators/replay-stage.ts';
 import { startStage } from '../operators/stage.ts';
 import type { Json, TestProductOptions } from '../support/product.ts';
@@ -34,6 +35,11 @@ export const startApiStage = async (redis: TestRedis, charts: TestProductOptions
       phones: stage.product.api.phoneAdmin,
     }),
     operators,
+    phones: createPhoneOrders({
+      admin: stage.product.api.phoneAdmin,
+      audit: stage.audit,
+      serviceKey: stage.product.core.serviceKey,
+    }),
     audit: stage.audit,
     replays: stage.replays,
     callbacks: stage.callbacks,

@@ -138,25 +138,102 @@ describe('the certificates of a number', () => {
   });
 });
 
+describe('a look-up by number', () => {
+  it('is in the audit log, once in a session for each list, without the number', async () => {
+    const msisdn = await somebody();
+    const [{ serial }] = await list({ msisdn });
+    const { phoneAdmin } = stage.product.api;
+    await phoneAdmin.invite(msisdn);
+    const asked = { msisdn: `+${msisdn}` };
+    for (let round = 0; round < 2; round += 1) {
+      for (const path of [
+        `/admin/api/certificates?msisdn=${msisdn}`,
+        `/admin/certificates?msisdn=${msisdn}`,
+        `/admin/api/transactions?msisdn=${msisdn}`,
+        `/admin/transactions?msisdn=%2B${msisdn}`,
+        `/admin/api/workflows?msisdn=${msisdn}`,
+        `/admin/workflows?msisdn=%2B${msisdn}`,
+        `/admin/replays/plan?msisdn=%2B${msisdn}`,
+      ]) {
+        expect([path, (await stage.ask('operator', 'GET', path)).status]).toEqual([path, 200]);
+      }
+      expect((await stage.ask('admin', 'GET', `/admin/api/subscribers/${msisdn}`)).status).toBe(200);
+      expect((await stage.post('admin', '/admin/subscribers', asked)).status).toBe(200);
+      const plan = { filter: { msisdn } };
+      expect((await stage.ask('operator', 'POST', '/admin/api/replays/plan', plan)).status).toBe(200);
+    }
+    const all = (await stage.audit.read({ action: 'view-sensitive', limit: 1000 }))?.entries ?? [];
+    const [{ target } = { target: '' }] = all;
+    expect(target).toMatch(/^number-/);
+    const looked = all.filter((each) => each.target === target);
+    expect(looked.map(({ who, details }) => [who, details?.what, details?.by]).toSorted()).toEqual([
+      ['the-admin', 'phones', 'number'],
+      ...['certificates', 'transactions', 'workflows'].map((what) => ['the-operator', what, 'number']),
+    ]);
+    expect(JSON.stringify(all)).not.toContain(msisdn);
+    // By the serial number of a certificate nobody is looked for.
+    await list({ serial });
+    const after = (await stage.audit.read({ action: 'view-sensitive', limit: 1000 }))?.entries ?? [];
+    expect(after).toHaveLength(all.length);
+  });
+});
+
 describe('the page of certificates', () => {
   const post = (what: string, fields: Record<string, string>) =>
     stage.post('operator', `/admin/certificates/${what}`, fields);
   const page = async (query: string): Promise<string> =>
     (await stage.ask('operator', 'GET', `/admin/certificates${query}`)).text;
 
-  it('shows those of a number, and has each revoked by a button', async () => {
+  it.each([
+    ['revoke', 'one'],
+    ['revoke', 'all'],
+    ['reassign', 'all'],
+  ] as const)(
+    'changes nothing by the button %s of %s: a page says first what will happen',
+    async (what, of) => {
+      const msisdn = await somebody();
+      const [{ serial, serialNumber }] = await list({ msisdn });
+      const about = { msisdn, ...(of === 'one' && { serial }) };
+      // The reason that an old page had chosen by itself does not count.
+      const asked = await post(what, { ...about, reason: 'keyCompromise' });
+      const between = await asked.text();
+      expect([asked.status, between.includes('<h1>')]).toEqual([200, true]);
+      for (const said of [`+${msisdn}`, serialNumber, serial, 'This cannot be undone']) {
+        expect(between).toContain(said);
+      }
+      expect(between).not.toContain('selected');
+      expect(between).toMatch(/<button type="submit" class="danger"/);
+      expect(await list({ msisdn })).toMatchObject([{ state: 'good' }]);
+
+      const unexplained = await post(what, { ...about, confirmed: 'yes' });
+      expect([unexplained.status, (await unexplained.text()).includes('aria-invalid="true"')]).toEqual([
+        422,
+        true,
+      ]);
+      expect(await list({ msisdn })).toMatchObject([{ state: 'good' }]);
+
+      const fields = { reason: 'cessationOfOperation', why: 'New contract', confirmed: 'yes' };
+      const done = await post(what, { ...about, ...fields });
+      expect(done.status).toBe(303);
+      const reason = what === 'revoke' ? 'cessationOfOperation' : 'affiliationChanged';
+      expect(await list({ msisdn })).toMatchObject([{ state: 'revoked', reason }]);
+    },
+  );
+
+  it('shows those of a number, and has each revoked by a button that looks dangerous', async () => {
     const msisdn = await somebody();
     const [certificate] = await list({ msisdn });
-    expect(await page(`?msisdn=%2B${msisdn}`)).toContain(`Revoke the certificate ${certificate.serial}`);
-    const answer = await post('revoke', {
-      msisdn,
-      serial: certificate.serial,
-      reason: 'cessationOfOperation',
-    });
+    const before = await page(`?msisdn=%2B${msisdn}`);
+    expect(before).toContain(`Revoke the certificate ${certificate.serial}`);
+    expect(before).toMatch(/class="plain small danger" aria-label="Revoke the certificate/);
+    expect(before).not.toContain('<select');
+    const fields = { msisdn, serial: certificate.serial, reason: 'cessationOfOperation', confirmed: 'yes' };
+    const answer = await post('revoke', fields);
     expect(answer.status).toBe(303);
     const shown = await page(answer.headers.get('location')?.replace('/admin/certificates', '') ?? '');
     expect(shown).toContain('No longer used');
     expect(shown).not.toContain(`Revoke the certificate ${certificate.serial}`);
+    expect((await post('revoke', fields)).headers.get('location')).toContain('certificate-nothing');
     expect((await post('renew', { msisdn })).headers.get('location')).toContain('certificate-renewed');
   });
 
@@ -165,7 +242,7 @@ describe('the page of certificates', () => {
     const shown = await page(`?msisdn=${msisdn}`);
     expect(shown).toContain('no certificates here yet');
     expect(shown).not.toContain('Revoke all');
-    const answer = await post('reassign', { msisdn, why: 'New contract' });
+    const answer = await post('reassign', { msisdn, why: 'New contract', confirmed: 'yes' });
     expect(answer.headers.get('location')).toContain('certificate-reassigned');
   });
 

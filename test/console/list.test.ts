@@ -82,6 +82,45 @@ describe('the view of the list', () => {
     expect(await views.names()).not.toContain('former');
   });
 
+  it('has the fields of a filter and the charts in the time zone that its reader has chosen', async () => {
+    const switched = (times: string) => send('operator', '/admin/view', { times });
+    const fieldIn = (page: string, name: string) =>
+      new RegExp(`name="${name}" type="datetime-local" step="any" value="([^"]*)"`).exec(
+        page.replaceAll(
+          /(name="\w+") autocomplete="off" spellcheck="false" (value="[^"]*") (type="datetime-local" step="any")/g,
+          '$1 $3 $2',
+        ),
+      )?.[1];
+    await switched('Asia/Tehran');
+    const link = '/admin/transactions?from=2026-11-21T10%3A33%3A00.000';
+    const page = await get('operator', link);
+    // Links are in UTC; fields are shown in the zone, say so, and send it.
+    expect(fieldIn(page, 'from')).toBe('2026-11-21T14:03:00.000');
+    expect(page).toContain('Submitted from (Asia/Tehran)');
+    expect(page).toContain('<input type="hidden" name="zone" value="Asia/Tehran">');
+    const sent = await get('operator', '/admin/transactions?from=2026-11-21T14%3A03&zone=Asia%2FTehran');
+    expect(fieldIn(sent, 'from')).toBe('2026-11-21T14:03:00.000');
+    expect(sent).toContain('export?format=csv&amp;from=2026-11-21T10%3A33%3A00.000"');
+    const workflows = await get('operator', '/admin/workflows?to=2026-11-21T14%3A03&zone=Asia%2FTehran');
+    expect(fieldIn(workflows, 'to')).toBe('2026-11-21T14:03:00.000');
+    // The hour that a zone has twice, or not at all, is read as one of them.
+    const gap = await get('operator', '/admin/transactions?from=2026-03-29T02%3A30&zone=Europe%2FZurich');
+    expect(gap).toMatch(/export\?format=csv&amp;from=2026-03-29T0[01]%3A30/);
+    expect(await get('operator', '/admin/transactions?from=2026-11-21T14%3A03&zone=No%2FWhere')).toContain(
+      'from=2026-11-21T14%3A03',
+    );
+    const overview = await get('operator', '/admin?range=1h');
+    expect(overview).toMatch(/text-anchor="end">\d\d:\d\d Asia\/Tehran<\/text><\/svg>/);
+    expect(overview).not.toContain('From (UTC)');
+    const [, first = ''] = /text-anchor="start">(\d\d):\d\d</.exec(overview) ?? [];
+    await switched('UTC');
+    const utc = await get('operator', '/admin?range=1h');
+    expect(utc).toMatch(/text-anchor="end">\d\d:\d\d UTC<\/text><\/svg>/);
+    const [, same = ''] = /text-anchor="start">(\d\d):\d\d</.exec(utc) ?? [];
+    expect(first).not.toBe(same);
+    expect(fieldIn(await get('operator', link), 'from')).toBe('2026-11-21T10:33:00.000');
+  });
+
   it('has times in UTC, in a time zone, or by their distance, on every page', async () => {
     const path = `/admin/transactions/${ids[0]}`;
     const timeIn = (page: string) => /<dt>Submitted<\/dt>.*?<time[^>]*>([^<]*)</s.exec(page)?.[1] ?? '';

@@ -82,6 +82,49 @@ describe('refused requests', () => {
     expect((await read(`?apId=${apId}`)).latest).toEqual([]);
   });
 
+  it.each([
+    ['outside of a sandbox, where the name has room for twenty', false, 20],
+    ['in a sandbox, where nobody is registered, with the name', true, 60],
+  ])('keep their detail when one application makes many kinds of mistakes, %s', async (_, sandbox, named) => {
+    const prefix = `${stage.prefix.slice(-30)}-${sandbox ? 'y' : 'z'}`;
+    const redisClient = stage.product.core.commands;
+    const errors: Error[] = [];
+    const time = Date.now();
+    const refusals = createRefusals({
+      redis: redisClient,
+      prefix,
+      sandbox,
+      isRegistered: () => false,
+      now: () => time,
+      onError: (error) => void errors.push(error),
+    });
+    const details = Array.from({ length: 60 }, (_, index) => `Member${index} must be a string`);
+    const note = (detail: string) => refusals.note({ apId: 'mid://new.example', fault: 101, detail });
+    // All at once, as a test suite sends them, and one after the other.
+    for (const detail of details) note(detail);
+    await refusals.close();
+    for (const detail of details) {
+      note(detail);
+      await refusals.close();
+    }
+    expect(errors).toEqual([]);
+    const { counts, latest } = await readRefusals(redisClient, prefix, time);
+    const sumOf = (detail: string): number =>
+      counts.filter((each) => each.detail === detail).reduce((sum, { lastHour }) => sum + lastHour, 0);
+    expect(details.map((detail) => [detail, sumOf(detail)])).toEqual(details.map((detail) => [detail, 2]));
+    expect(new Set(latest.map(({ detail }) => detail))).toEqual(new Set(details));
+    expect(counts.filter(({ apId }) => apId !== undefined)).toHaveLength(named);
+    // Whoever varies details without end makes no more groups.
+    for (let index = 0; index < 5000; index += 1) {
+      note(`Other${index}`);
+      if (index % 100 === 0) await refusals.close();
+    }
+    await refusals.close();
+    const kept = await readRefusals(redisClient, prefix, time);
+    expect(kept.counts.length).toBeLessThanOrEqual(sandbox ? 200 : 121);
+    expect(await countRefusals(redisClient, prefix, time)).toMatchObject({ lastHour: 5120 });
+  });
+
   it('are bounded, whoever invents names, and leave registered ones their room', async () => {
     const prefix = `${stage.prefix.slice(-30)}-x`;
     const redisClient = stage.product.core.commands;
@@ -90,6 +133,7 @@ describe('refused requests', () => {
     const refusals = createRefusals({
       redis: redisClient,
       prefix,
+      sandbox: false,
       isRegistered: (apId) => apId === bank,
       // So that all is in one bucket.
       now: () => time,
@@ -111,8 +155,11 @@ describe('refused requests', () => {
     expect(await countRefusals(redisClient, prefix, time)).toEqual({ lastHour: 3003, lastDay: 3003 });
     expect(counts.find(({ apId }) => apId === bank)).toMatchObject({ lastHour: 3, detail: 'Access denied' });
     expect(latest.filter(({ apId }) => apId === bank)).toHaveLength(3);
-    // Twenty names and what found no room; the bank.
+    // Twenty names and what found no room, which keeps its detail; the bank.
     expect(counts).toHaveLength(22);
+    expect(counts.filter((each) => each.apId === undefined)).toMatchObject([
+      { fault: 104, detail: 'Denied[n]', lastHour: 2980 },
+    ]);
     expect(counts.every(({ apId = '' }) => apId.length <= 64)).toBe(true);
     const keys = await redisClient.keys(`{${prefix}-refused}:*`);
     expect(keys.length).toBeGreaterThan(3);

@@ -179,7 +179,7 @@ describe('a session', () => {
     const cookie = `paraph_admin=${link.kind === 'in' ? link.cookie : ''}`;
     expect(await statusWith({ cookie })).toBe(200);
     expect((await stage.post('operator', '/admin/links/end', {})).status).toBe(403);
-    const ended = await stage.post('admin', '/admin/links/end', {});
+    const ended = await stage.post('admin', '/admin/links/end', { confirmed: 'yes' });
     expect([ended.status, ended.headers.get('location')]).toEqual([303, '/admin/users?notice=links-ended']);
     expect(await statusWith({ cookie })).toBe(401);
   });

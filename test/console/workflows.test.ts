@@ -127,7 +127,7 @@ describe('workflows in the console', () => {
     for (const [who, query, words] of [
       ['viewer', `msisdn=${number}`, 'Number: Your role does not see numbers'],
       ['operator', 'msisdn=Anna', 'Number: A number with its country code, such as +41 79 …'],
-      ['operator', 'to=yesterday', 'Until: A date and a time, UTC'],
+      ['operator', 'to=yesterday', 'Until: A date and a time'],
       ['operator', 'status=secret', 'Status: Choose a status of the list'],
     ] as const) {
       const wrong = await ask(who, query, '/admin/workflows');

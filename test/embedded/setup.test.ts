@@ -1,6 +1,6 @@
 /** What a fresh clone is promised, as far as it can be held without a network. */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -30,6 +30,13 @@ it('has one version, of all packages and of the newest entry of the changelog', 
     const of = { [dependency]: dependencies[dependency] };
     expect(manifestOf(`packages/${name}`)).toEqual({ version, engines, dependencies: of });
   }
+});
+
+it.each(['.', 'packages/client', 'packages/relying-party'])('%s can be found in a registry', (folder) => {
+  const { description, keywords } = JSON.parse(read(join(folder, 'package.json')));
+  expect(description).toMatch(/\.$/);
+  expect(keywords?.length).toBeGreaterThan(3);
+  expect(keywords).toEqual(keywords.filter((word: string) => /^[a-z0-9-]+$/.test(word)));
 });
 
 const lockSchema = z.object({
@@ -111,6 +118,27 @@ it('loads, and says what is missing, where the user of an installed package has 
   expect(JSON.parse(stdout).problem).toMatch(
     /^There is no redis-server on the PATH, and no place for one \(no home\): set REDIS_URL, or install Redis/,
   );
+});
+
+it('says in one sentence that another Node cannot be had where the npm registry is away', () => {
+  const env = { ...process.env, npm_config_registry: 'http://127.0.0.1:9', npm_config_fetch_retries: '0' };
+  const script = join(project, 'scripts/fetch-node.mjs');
+  const { status, stdout, stderr } = spawnSync(process.execPath, [script, '24.0.999'], {
+    env,
+    encoding: 'utf8',
+  });
+  expect(status).toBe(1);
+  expect(stdout).toBe('');
+  expect(stderr).toMatch(
+    /\nparaph: Node 24\.0\.999 cannot be had here: the npm registry does not give node-\S+@24\.0\.999, or it does not run\.\n$/,
+  );
+  expect(readdirSync(join(project, '.cache/node'))).not.toContain('24.0.999');
+});
+
+it('names in the README every Node that it is tested with, among them that of CI', () => {
+  const [, ofCi = ''] = /^lts=(\d+)\./m.exec(read('.ci/run')) ?? [];
+  const [, tested = ''] = /Tested with Node ([^.]+\.\d+ or newer[^.]+)\./.exec(read('README.md')) ?? [];
+  expect(tested.match(/\d+(\.\d+)?/g)).toEqual([manifestOf('.').engines.node.slice(2), '22', ofCi, '26']);
 });
 
 it('says in one sentence what is wrong with the Node that runs it', () => {

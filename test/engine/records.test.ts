@@ -92,7 +92,7 @@ describe('a record that the engine has not written', () => {
     await work([workflow]);
     expect(await ended('I-1')).toMatchObject({
       ended: 'failed',
-      failedReason: 'The input is not usable: text',
+      failedReason: 'The input is not usable: text: Invalid input: expected string, received undefined',
     });
     expect((await until('I-2', ({ record: own }) => own !== undefined)).record?.value).toBe('open');
   });

@@ -14,24 +14,16 @@ import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
 import { expectFault, send } from './wire.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'paraph-client-'));
-execFileSync(
-  'openssl',
-  [
-    'req',
-    '-x509',
-    '-newkey',
-    'ec',
-    '-pkeyopt',
-    'ec_paramgen_curve:P-256',
-    '-nodes',
-    '-subj',
-    '/CN=client',
-  ].concat(['-keyout', join(folder, 'key.pem'), '-out', join(folder, 'certificate.pem')]),
-  { stdio: 'ignore' },
-);
-const pem = readFileSync(join(folder, 'certificate.pem'), 'utf8');
-rmSync(folder, { recursive: true });
+const newCertificate = (...more: readonly string[]): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'paraph-client-'));
+  const words = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', ...more, '-nodes'];
+  const files = ['-subj', '/CN=client', '-keyout', 'key.pem', '-out', 'certificate.pem'];
+  execFileSync('openssl', [...words, ...files], { stdio: 'ignore', cwd: folder });
+  const text = readFileSync(join(folder, 'certificate.pem'), 'utf8');
+  rmSync(folder, { recursive: true });
+  return text;
+};
+const pem = newCertificate();
 const colons = new X509Certificate(pem).fingerprint256;
 const fingerprint = colons.replaceAll(':', '').toLowerCase();
 const other = 'ab'.repeat(32);
@@ -93,6 +85,8 @@ describe('a certificate in the header', () => {
     '%',
     '%zz',
     encodeURIComponent(pem.slice(0, 200)),
+    // Its curve is written out instead of named.
+    encodeURIComponent(newCertificate('-pkeyopt', 'ec_param_enc:explicit')),
     'Hash=',
     `Hash=${fingerprint.slice(2)}`,
     `Hash=${fingerprint}00`,

@@ -109,7 +109,7 @@ describe('the checks of readiness', () => {
     expect(body).toEqual({
       status: 'ready',
       checks: [
-        { name: 'backlog', ok: true, reason: 'Full: 5000 waiting', ms: expect.any(Number) },
+        { name: 'backlog', ok: true, reason: 'Full: new requests are refused', ms: expect.any(Number) },
         {
           name: 'events',
           ok: true,
@@ -119,6 +119,15 @@ describe('the checks of readiness', () => {
         { name: 'events', ok: true, ms: expect.any(Number) },
       ],
     });
+  });
+
+  it('do not tell a stranger how much there is to do', async () => {
+    for (const size of [0, 12, 4999, 5000]) {
+      const answer = await ask('/readyz', backlogCheck({ size: () => size }, 5000));
+      const { checks } = answer.body as { readonly checks: readonly object[] };
+      const told = checks.map((each) => ({ ...each, ms: undefined }));
+      expect(JSON.stringify(told)).not.toMatch(/\d/);
+    }
   });
 
   it('are not waited for without end', async () => {

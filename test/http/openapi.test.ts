@@ -84,6 +84,24 @@ describe('the document', () => {
     }
   });
 
+  it('says of each operation who may call it, with schemes that it describes', () => {
+    const { securitySchemes } = document.components;
+    for (const { operationId, security } of operations)
+      expect(
+        security
+          ?.flatMap((each) => Object.keys(each))
+          .filter((name) => !Object.hasOwn(securitySchemes, name)),
+        operationId,
+      ).toEqual([]);
+    const used = operations.flatMap(({ security }) => security?.flatMap((each) => Object.keys(each)) ?? []);
+    expect([...new Set(used)].toSorted()).toEqual(Object.keys(securitySchemes).toSorted());
+    // AP_PWD stands in the body, which no scheme can say; a certificate may be asked for besides.
+    for (const name of [...names, 'service'])
+      expect(byId(name).security).toEqual([{}, { clientCertificate: [] }]);
+    expect(byId('startworkflow').security?.[0]).toEqual({ applicationProvider: [] });
+    expect(byId('livez').security).toEqual([]);
+  });
+
   it('requires the body of each request and describes 200, 405 and 500', () => {
     for (const name of [...names, 'service']) {
       const { requestBody, responses } = byId(name);

@@ -23,8 +23,8 @@ const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'
 const createAuthority = (name: string): void =>
   openssl('req', '-x509', ...newKey, '-subj', `/CN=${name}`, '-keyout', `${name}.key`, '-out', `${name}.crt`);
 
-const createLeaf = (name: string, authority: string): void => {
-  openssl('req', ...newKey, '-subj', `/CN=${name}`, '-keyout', `${name}.key`, '-out', `${name}.csr`);
+const createLeaf = (name: string, authority: string, ...more: readonly string[]): void => {
+  openssl('req', ...newKey, ...more, '-subj', `/CN=${name}`, '-keyout', `${name}.key`, '-out', `${name}.csr`);
   openssl(
     ...['x509', '-req', '-in', `${name}.csr`, '-CA', `${authority}.crt`, '-CAkey', `${authority}.key`],
     ...['-set_serial', String(name.length), '-days', '2', '-out', `${name}.crt`],
@@ -49,7 +49,8 @@ beforeAll(async () => {
   for (const name of ['authority', 'stranger']) createAuthority(name);
   for (const name of ['server', 'registered', 'other']) createLeaf(name, 'authority');
   createLeaf('foreign', 'stranger');
-  const fingerprints = ['registered', 'foreign'].map(
+  createLeaf('explicit', 'authority', '-pkeyopt', 'ec_param_enc:explicit');
+  const fingerprints = ['registered', 'foreign', 'explicit'].map(
     (name) => new X509Certificate(identity(name).cert).fingerprint256,
   );
   product = await startTestProduct(redis, {
@@ -128,6 +129,10 @@ describe('over TLS', () => {
 
   it('it is fault 104 with a certificate of a foreign authority, though its fingerprint is registered', async () => {
     expectFault(await call(apId, 'foreign'), 104, faultTable[104].detail);
+  });
+
+  it('it is fault 104 with a certificate whose curve is written out, though its fingerprint is registered', async () => {
+    expectFault(await call(apId, 'explicit'), 104, faultTable[104].detail);
   });
 
   it('a connection and a session that are used again are still the ones that showed the certificate', async () => {

@@ -583,7 +583,7 @@ describe.skipIf(soft === undefined)('a service with a token', () => {
           tenant: 'main',
           serviceKey,
           now,
-          settings: core.configuration.oidc.keys,
+          settings: core.configuration.oidc,
         },
         vault: core.vaultOver(commands),
       }).rotate(0);

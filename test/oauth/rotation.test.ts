@@ -61,7 +61,7 @@ const keysOf = (tenant: TenantId): SigningKeys =>
     prefix: product.configuration.queue.prefix,
     tenant,
     serviceKey: product.core.serviceKey,
-    settings: product.configuration.oidc.keys,
+    settings: product.configuration.oidc,
     now: Date.now,
   });
 

@@ -7,7 +7,14 @@ import { testRedis } from '../support/redis.ts';
 
 const { client, prefix } = testRedis();
 const serviceKey = randomBytes(32);
-const settings = { publishSeconds: 100, keepSeconds: 1000 };
+const published = { publishSeconds: 100, keepSeconds: 1000 };
+const settings = {
+  keys: published,
+  singleSignOnSeconds: 0,
+  accessTokenSeconds: 10,
+  interactionSeconds: 10,
+  refreshTokenSeconds: 5000,
+};
 const start = 1_700_000_000_000;
 
 const keysAt = (tenant: string, clock: { time: number }, key: Uint8Array = serviceKey) =>
@@ -39,19 +46,19 @@ describe('signing keys', () => {
     const firstKids = first.jwks.map(({ kid }) => kid);
     await keys.rotate();
 
-    const published = await keys.current();
-    expect(published.jwks).toHaveLength(6);
-    expect(published.jwks.slice(0, 3).map(({ kid }) => kid)).toEqual(firstKids);
+    const announced = await keys.current();
+    expect(announced.jwks).toHaveLength(6);
+    expect(announced.jwks.slice(0, 3).map(({ kid }) => kid)).toEqual(firstKids);
     expect(statesOf(await keys.list(), 'RSA')).toEqual(['signing', 'published']);
 
-    clock.time += settings.publishSeconds * 1000;
+    clock.time += published.publishSeconds * 1000;
     const signing = await keys.current();
-    expect(signing.version).not.toBe(published.version);
+    expect(signing.version).not.toBe(announced.version);
     expect(signing.jwks).toHaveLength(6);
     for (const { kid } of signing.jwks.slice(0, 3)) expect(firstKids).not.toContain(kid);
     expect(statesOf(await keys.list(), 'EC')).toEqual(['signing', 'retiring']);
 
-    clock.time += settings.keepSeconds * 1000;
+    clock.time += published.keepSeconds * 1000;
     const last = await keys.current();
     expect(last.jwks.map(({ kid }) => kid)).toEqual(signing.jwks.slice(0, 3).map(({ kid }) => kid));
   });
@@ -63,7 +70,7 @@ describe('signing keys', () => {
     await keys.rotate();
     clock.time += 1000;
     await keys.rotate(0);
-    for (const wait of [0, settings.publishSeconds * 1000]) {
+    for (const wait of [0, published.publishSeconds * 1000]) {
       clock.time += wait;
       const list = await keys.list();
       expect(statesOf(list, 'RSA').filter((state) => state === 'signing')).toHaveLength(1);
@@ -80,15 +87,29 @@ describe('signing keys', () => {
     expect(await keysAt('twice', clock).list()).toHaveLength(6);
   });
 
-  it('are deleted when they have been withdrawn and the next rotation comes', async () => {
+  it('leave their public half, for hints, at the rotation after they were withdrawn, and nothing later', async () => {
     const clock = { time: start };
     const keys = keysAt('deleted', clock);
-    await keys.current();
+    const { jwks } = await keys.current();
+    const kids = jwks.map(({ kid }) => kid);
+    const fieldsOf = async () =>
+      (await client().hkeys(`${prefix}:oidc:deleted:keys`)).filter((field) => field.startsWith('RSA')).sort();
+    expect((await keys.current()).hintKeys).toEqual([]);
     await keys.rotate(0);
-    clock.time += settings.keepSeconds * 1000 + 1;
+    clock.time += published.keepSeconds * 1000 + 1;
+    const before = await keys.current();
     await keys.rotate(0);
-    const fields = await client().hkeys(`${prefix}:oidc:deleted:keys`);
-    expect(fields.filter((field) => field.startsWith('RSA')).sort()).toEqual(['RSA:1', 'RSA:2']);
+    const elsewhere = await keysAt('deleted', clock).current();
+    for (const { hintKeys } of [before, await keys.current(), elsewhere]) {
+      expect(hintKeys.map(({ kid }) => kid)).toEqual(kids);
+      for (const key of hintKeys) expect(key).not.toHaveProperty('d');
+    }
+    expect(elsewhere.jwks.map(({ kid }) => kid)).not.toContain(kids[0]);
+    expect(await fieldsOf()).toEqual(['RSA:0', 'RSA:1', 'RSA:2']);
+    clock.time += (settings.refreshTokenSeconds - published.keepSeconds) * 1000;
+    expect((await keys.current()).hintKeys.map(({ kid }) => kid)).not.toContain(kids[0]);
+    await keys.rotate(0);
+    expect(await fieldsOf()).toEqual(['RSA:1', 'RSA:2', 'RSA:3']);
   });
 
   it('cannot be read from Redis, nor with another master key', async () => {

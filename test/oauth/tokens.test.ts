@@ -161,9 +161,11 @@ describe('tokens', () => {
         /^mid_(req_1900)_([\w-]{8}) - [\x20\x21\x23-\x5b\x5d-\x7e]+$/.exec(body.error_description) ?? [],
     );
     expect(codes.map(([, stable]) => stable)).toEqual(Array(refusals.length).fill('req_1900'));
-    for (const [, stable, trace] of codes.slice(0, 3)) {
-      const entries = product.logged.map((line) => JSON.parse(line));
-      expect(entries).toContainEqual(expect.objectContaining({ msg: 'token refused', code: stable, trace }));
+    const entries = product.logged.map((line) => JSON.parse(line));
+    const events = ['token refused', 'token refused', 'client refused'];
+    for (const [index, msg] of events.entries()) {
+      const [, code, trace] = codes[index] ?? [];
+      expect(entries).toContainEqual(expect.objectContaining({ msg, code, trace }));
     }
   });
 

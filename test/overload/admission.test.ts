@@ -444,6 +444,7 @@ describe('a stranger', () => {
       workflows: {} as never,
       signerLink: () => undefined,
       providers: {
+        isRegistered: () => false,
         authorize: async () => {
           await new Promise<void>((release) => releases.push(release));
           return refuse(104);

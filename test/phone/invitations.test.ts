@@ -92,7 +92,13 @@ describe('an invitation', () => {
     expect(found).toContain('Scripted');
     expect(found).not.toContain('#activate=');
     const phone = /name="phone" value="([\w-]+)"/.exec(found)?.[1] ?? '';
-    expect(await page.post({ msisdn, phone, act: 'remove' })).toContain('cannot sign any more');
+    const asked = await page.post({ msisdn, phone, act: 'remove' });
+    for (const said of ['Remove the phone?', `+${msisdn.slice(1)}`, 'cannot be undone']) {
+      expect(asked).toContain(said);
+    }
+    expect(await page.post({ msisdn, act: 'find' })).toContain(phone);
+    const removed = await page.post({ msisdn, phone, act: 'remove', confirmed: 'yes' });
+    expect(removed).toContain('cannot sign any more');
     expect(await page.post({ msisdn: 'secret-text', act: 'find' })).not.toContain('secret-text');
   });
 });

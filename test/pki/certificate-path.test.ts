@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { openCertificate } from '../../src/pki/certificate-path.ts';
 import { nullValue, octetString } from '../../src/pki/der.ts';
 import { objectIdentifiers as id } from '../../src/pki/object-identifiers.ts';
+import { certificatesIn, usableRoots } from '../../src/pki/roots.ts';
 import { verifySignature } from '../../src/pki/verify.ts';
 import { realCertificates, utf8 } from './fixtures.ts';
 import {
@@ -14,7 +15,9 @@ import {
   purposes,
   serialAndName,
   serverAuth,
+  writtenOut,
 } from './forge.ts';
+import { pem } from './openssl.ts';
 
 const at = new Date('2026-06-01T00:00:00Z');
 const over = { notBefore: new Date('2020-01-01T00:00:00Z'), notAfter: new Date('2026-05-31T23:59:59Z') };
@@ -29,6 +32,9 @@ const names = {
   sub: commonName('Sub'),
   user: serialAndName('MIDCHE0000000000', 'MIDCHE0000000000:PN'),
 };
+/** The same curve and key, so that OpenSSL finds nothing wrong. */
+const writtenOutOf = (name: keyof typeof keys) => ({ publicKey: writtenOut(keys[name].publicKey) });
+
 type Change = Partial<Parameters<typeof forgeCertificate>[0]>;
 
 const authority = [constraints(true)];
@@ -106,6 +112,22 @@ describe('a chain of certificates', () => {
     ['the root', () => ({ root: certificates.root(future) })],
   ])('is refused when the certificate of %s is not valid yet', (_, change) => {
     expect(reason(change())).toBe('CERTIFICATE_NOT_YET_VALID');
+  });
+
+  it.each([
+    ['the user', 'NO_SIGNER_CERTIFICATE', { user: certificates.user(writtenOutOf('user')) }],
+    ['the issuing authority', 'UNTRUSTED_CHAIN', { issuing: certificates.issuing(writtenOutOf('issuing')) }],
+  ])('is refused when the key of %s has a curve that is written out instead of named', (_, why, change) => {
+    expect(reason(change)).toBe(why);
+  });
+
+  it('has no root whose key has a curve that is written out instead of named', () => {
+    const root = certificates.root(writtenOutOf('root'));
+    expect(() => reason({ root })).toThrow('a trusted certificate is unreadable');
+    expect(usableRoots([root])).toBeUndefined();
+    expect(usableRoots(pem(root))).toBeUndefined();
+    expect(() => certificatesIn(pem(certificates.root()) + pem(root))).toThrow('the curve of its key');
+    expect(usableRoots(pem(certificates.root()))).toHaveLength(1);
   });
 
   it('needs clientAuth on the user, and on authorities that have purposes at all', () => {

@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readCertificationRequest } from '../../src/pki/certification-request.ts';
 import { certificationRequest, newKeyPair } from '../support/phone.ts';
+import { inFolder, openssl } from './openssl.ts';
 
 describe('a certification request', () => {
   it('gives the key that has signed it', async () => {
@@ -22,6 +23,18 @@ describe('a certification request', () => {
     const p384 = { name: 'ECDSA', namedCurve: 'P-384' };
     const pair = await webcrypto.subtle.generateKey(p384, true, ['sign', 'verify']);
     expect(readCertificationRequest(await certificationRequest(pair))).toBeUndefined();
+  });
+
+  it('is refused for a key whose curve is written out instead of named', async () => {
+    await inFolder({}, async (folder, { read }) => {
+      const request =
+        'req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout key.pem -subj /CN=x';
+      const encoding = '-pkeyopt ec_param_enc:explicit';
+      await openssl(folder, `${request} -outform DER -out named.der`);
+      await openssl(folder, `${request} ${encoding} -outform DER -out explicit.der`);
+      expect(readCertificationRequest(await read('named.der'))).toBeDefined();
+      expect(readCertificationRequest(await read('explicit.der'))).toBeUndefined();
+    });
   });
 
   it('is refused with any octet changed, cut off or added, and never throws', async () => {

@@ -22,7 +22,7 @@ const noting = (privateKey: PrivateKey, kept: unknown): PrivateKey => {
 };
 
 /** The vault of the service, whose keys a test can have. */
-const openVault: KeyVault = {
+export const openVault: KeyVault = {
   ...ownVault,
   make: async (...given) => {
     const made = await ownVault.make(...given);
@@ -31,7 +31,7 @@ const openVault: KeyVault = {
   open: (kept) => noting(ownVault.open(kept), kept),
 };
 
-/** The key itself, of a custody of {@link newCustody}: to forge with it. */
+/** The key itself, of a custody with {@link openVault}: to forge with it. */
 export const keyObjectOf = (privateKey: PrivateKey): KeyObject => {
   const found = keyObjects.get(privateKey);
   if (found === undefined) throw new Error('the key is of another custody');

@@ -1,4 +1,5 @@
-import { hash, type KeyObject, randomBytes, sign } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync, hash, type KeyObject, randomBytes, sign } from 'node:crypto';
+import { readElement } from '../../src/pki/ber.ts';
 import { readCertificate } from '../../src/pki/certificate-fields.ts';
 import * as der from '../../src/pki/der.ts';
 import { objectIdentifiers as id } from '../../src/pki/object-identifiers.ts';
@@ -63,6 +64,17 @@ export const forgeCertificate = ({
     ...(extensions.length > 0 ? [der.context(3, der.sequence(...extensions))] : []),
   );
   return der.sequence(body, algorithm, der.bitString(sign('sha256', body, signingKey)));
+};
+
+/** The same key; its curve is written out instead of named. */
+export const writtenOut = (publicKey: KeyObject): KeyObject => {
+  const spki = (key: KeyObject): Buffer => key.export({ format: 'der', type: 'spki' });
+  const { publicKey: other } = generateKeyPairSync('ec', { namedCurve: 'P-256', paramEncoding: 'explicit' });
+  const [algorithm] = readElement(spki(other))?.children ?? [];
+  const [, point] = readElement(spki(publicKey))?.children ?? [];
+  if (algorithm === undefined || point === undefined) throw new Error('no key of P-256');
+  const bytes = der.sequence(algorithm.bytes, point.bytes);
+  return createPublicKey({ key: bytes, format: 'der', type: 'spki' });
 };
 
 const sha256 = der.sequence(der.objectIdentifier(id.sha256), der.nullValue());

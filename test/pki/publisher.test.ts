@@ -146,8 +146,79 @@ describe('an OCSP answer', () => {
       const both = await ask('-issuer ca.pem -cert user.pem -serial 0x1234567890abcdef');
       expect(both).toContain('user.pem: good');
       expect(both).toContain('0x1234567890abcdef: unknown');
-      // Of what a root has issued, all that is not revoked is good.
-      expect(await ask('-issuer root.pem -cert ca.pem')).toContain('ca.pem: good');
+    });
+  });
+
+  it('says good of what its authority has issued, itself included, and unknown of all else', async () => {
+    const { custody, publisher } = service(Date.now());
+    const former = await custody.userKey(owner());
+    await custody.evidenceKey();
+    await custody.rollOver('root');
+    await custody.rollOver('issuing');
+    const user = await custody.userKey(owner({ msisdn: '41700092502' }));
+    const [evidence] = (await custody.evidenceKey()).certificates;
+    const [stamps] = (await custody.timeStampKey()).certificates;
+    const [, firstIssuing, firstRoot] = former.chain.certificates;
+    const [, issuing, cross, root] = user.chain.certificates;
+    const files = {
+      'root-1.pem': pem(firstRoot ?? firstIssuing),
+      'root-2.pem': pem(root ?? issuing),
+      'cross.pem': pem(cross ?? issuing),
+      'issuing-1.pem': pem(firstIssuing),
+      'issuing-2.pem': pem(issuing),
+      'evidence.pem': pem(evidence),
+      'stamps.pem': pem(stamps),
+      'former.pem': pem(former.chain.certificates[0]),
+      'user.pem': pem(user.chain.certificates[0]),
+    };
+    const issued: Readonly<Record<string, readonly string[]>> = {
+      'root-1.pem': ['root-1.pem', 'cross.pem', 'issuing-1.pem', 'evidence.pem'],
+      'root-2.pem': ['root-2.pem', 'issuing-2.pem', 'stamps.pem'],
+      'issuing-1.pem': ['former.pem'],
+      'issuing-2.pem': ['user.pem'],
+    };
+    await inFolder(files, async (folder, { read, write }) => {
+      const serials = await Promise.all(
+        Object.keys(files).map(async (name) => {
+          const said = await openssl(folder, `x509 -in ${name} -noout -serial`);
+          return [name, `0x${said.trim().replace('serial=', '')}`] as const;
+        }),
+      );
+      const never = ['nobody', '0x5234567890abcdef5234567890abcdef'] as const;
+      for (const [issuer, names] of Object.entries(issued)) {
+        const all = [...serials, never];
+        const about = all.map(([, serial]) => `-serial ${serial}`).join(' ');
+        await openssl(folder, `ocsp -issuer ${issuer} ${about} -no_nonce -reqout request.der`);
+        await write('answer.der', await publisher.ocspAnswer(await read('request.der')));
+        const said = await openssl(
+          folder,
+          `ocsp -issuer ${issuer} ${about} -respin answer.der -CAfile root-1.pem -no_nonce`,
+        );
+        const good = all.filter(([, serial]) => said.includes(`${serial}: good`)).map(([name]) => name);
+        expect(good).toEqual(Object.keys(files).filter((name) => names.includes(name)));
+        expect(said.match(/: unknown/g)).toHaveLength(all.length - names.length);
+      }
+    });
+  });
+
+  it('says revoked under the authority of the certificate alone', async () => {
+    const { custody, publisher } = service(Date.now());
+    const user = await custody.userKey(owner());
+    const serial = serialOf(user);
+    await custody.revokeCertificate({ serial }, 'keyCompromise');
+    const [, issuing, root] = user.chain.certificates;
+    const files = { 'ca.pem': pem(issuing), 'root.pem': pem(root ?? issuing) };
+    await inFolder(files, async (folder, { read, write }) => {
+      for (const [issuer, status] of [
+        ['ca.pem', 'revoked'],
+        ['root.pem', 'unknown'],
+      ]) {
+        const about = `-issuer ${issuer} -serial 0x${serial}`;
+        await openssl(folder, `ocsp ${about} -no_nonce -reqout request.der`);
+        await write('answer.der', await publisher.ocspAnswer(await read('request.der')));
+        const said = await openssl(folder, `ocsp ${about} -respin answer.der -CAfile root.pem -no_nonce`);
+        expect(said).toContain(`0x${serial}: ${status}`);
+      }
     });
   });
 

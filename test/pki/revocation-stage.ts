@@ -5,13 +5,14 @@ import { pointersUnder } from '../../src/pki/extensions.ts';
 import type { UserKey } from '../../src/pki/ports.ts';
 import { createPublisher } from '../../src/pki/publisher.ts';
 import { createMemoryCustodyStore } from '../support/memory-custody-store.ts';
-import { now, serviceKey } from './fixtures.ts';
+import { now, openVault, serviceKey } from './fixtures.ts';
 
 export const service = (start = now) => {
   const store = createMemoryCustodyStore();
   const clock = { now: start };
   const pointersOf = pointersUnder('http://pki.test');
-  const process = () => createKeyCustody({ store, serviceKey, now: () => clock.now, pointersOf });
+  const process = () =>
+    createKeyCustody({ store, serviceKey, now: () => clock.now, vault: openVault, pointersOf });
   const custody = process();
   return { store, clock, process, custody, publisher: createPublisher({ custody, now: () => clock.now }) };
 };

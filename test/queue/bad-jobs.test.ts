@@ -61,6 +61,11 @@ const cases: readonly BadJob[] = [
     /^_103 .*DataToBeSigned\.Data may have 239/,
   ),
   bad(
+    'a password',
+    { MSS_SignatureReq: { ...request, AP_Info: { ...request.AP_Info, AP_PWD: 'secret-of-the-bank' } } },
+    /^_101 WRONG_PARAM: MSS_SignatureReq\.AP_Info\.AP_PWD must not be in a job/,
+  ),
+  bad(
     'half a character',
     { MSS_SignatureReq: { ...request, DataToBeSigned: { ...request.DataToBeSigned, Data: '\ud83d' } } },
     /^_101 .*unpaired surrogate/,

@@ -92,6 +92,28 @@ describe('A Redis that asks for certificates', () => {
     }
   });
 
+  it.each(['ca', 'cert', 'key'])(
+    'refuses a file of "%s" whose key has a curve that is written out',
+    (name) => {
+      const explicit = ['-pkeyopt', 'ec_param_enc:explicit', '-subj', '/CN=explicit'];
+      openssl(
+        'req',
+        '-x509',
+        ...newKey,
+        ...explicit,
+        '-keyout',
+        file('explicit.key'),
+        '-out',
+        file('explicit.crt'),
+      );
+      const path = file(name === 'key' ? 'explicit.key' : 'explicit.crt');
+      const url = `rediss://127.0.0.1:1?${name}=${encodeURIComponent(path)}`;
+      expect(() => connectForCommands({ url })).toThrow(
+        `REDIS_URL: the file of "${name}": the curve of its key is written out and must be named`,
+      );
+    },
+  );
+
   it('names the part of the address whose file cannot be read, and not the file', () => {
     const url = `rediss://127.0.0.1:1?${trust}&key=${encodeURIComponent(file('absent.key'))}`;
     expect(() => connectForCommands({ url })).toThrow('REDIS_URL: the file of "key" cannot be read');

@@ -10,6 +10,7 @@ import { createReplayOnce, type ReplayOnceResult } from '../../src/engine/redis/
 import { listen } from '../../src/http/server.ts';
 import { createLogger, createStepLog } from '../../src/logger.ts';
 import { type ApiSide, openApiSide } from '../../src/product/api-side.ts';
+import { claimCharts } from '../../src/product/charts-at-start.ts';
 import { type Core, openCore } from '../../src/product/core.ts';
 import { claimStore } from '../../src/product/redis-at-start.ts';
 import { startWorkerSide, type WorkerSide } from '../../src/product/worker-side.ts';
@@ -135,6 +136,10 @@ export const startTestProduct = async (
   await core.token?.open();
   await core.ready();
   await claimStore(core);
+  await claimCharts(core).catch(async (error: unknown) => {
+    await core.close();
+    throw error;
+  });
   await core.unlock(serviceKey === 'master' ? core.serviceKey : undefined);
   let address = '';
   let workerSide: WorkerSide | undefined = workers

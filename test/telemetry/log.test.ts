@@ -143,4 +143,50 @@ describe('trouble', () => {
     expect(lines).toHaveLength(1);
     expect(lines.join()).not.toContain(secret);
   });
+
+  const at = (instance: string, activity = 'charge') => ({
+    workflow: 'payment',
+    instance,
+    activity,
+    attempt: 1,
+  });
+
+  it('is told once in five seconds for each instance and activity, however equal the errors', () => {
+    const { lines, logger } = open();
+    let time = 0;
+    const { trouble } = createStepLog(logger, () => time);
+    const error = new Error('refused');
+    for (const place of [at('a'), at('a'), at('b'), at('a', 'refund'), undefined, undefined])
+      trouble(error, place);
+    const places = () =>
+      lines
+        .splice(0)
+        .map((line) => JSON.parse(line))
+        .map(({ instance, activity }) => [instance, activity]);
+    expect(places()).toEqual([
+      ['a', 'charge'],
+      ['b', 'charge'],
+      ['a', 'refund'],
+      [undefined, undefined],
+    ]);
+    time = 4999;
+    trouble(error, at('a'));
+    expect(places()).toEqual([]);
+    time = 5000;
+    trouble(error, at('a'));
+    expect(places()).toEqual([['a', 'charge']]);
+  });
+
+  it('is told for twenty instances with the same error, and then how many more there were', () => {
+    const { lines, logger } = open();
+    let time = 0;
+    const { trouble } = createStepLog(logger, () => time);
+    for (let index = 0; index < 1000; index += 1) trouble(new Error('Redis is away'), at(`i-${index}`));
+    expect(lines).toHaveLength(20);
+    trouble(new Error('another one'), at('i-999'));
+    expect(lines).toHaveLength(21);
+    time = 5000;
+    trouble(new Error('Redis is away'), at('i-999'));
+    expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ instance: 'i-999', alike: 980 });
+  });
 });

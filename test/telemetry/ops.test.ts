@@ -96,7 +96,7 @@ describe('values of labels', () => {
     state: ['submitted', 'pending', 'signed', 'failed', 'receipted', 'waiting', 'active', 'delayed'],
     fault: ['208', '401', '900'],
     kind: ['redis-timeout', 'redis-away', 'not-believed', 'other'],
-    outcome: ['signature', 'delivered', 'fault', 'awaiting', 'unreachable', 'error', 'dead'],
+    outcome: ['signature', 'delivered', 'fault', 'awaiting', 'unreachable', 'error', 'dead', 'failing'],
     queue: ['signatures', 'receipts', 'callbacks', 'workflows'],
     job: ['paraph'],
   };
@@ -159,7 +159,7 @@ describe('alert rules', () => {
       });
     const soon = ['ParaphNoWorkers', 'ParaphQueueAge', 'ParaphQueueOverdue'];
     expect([...queues].map((queue) => [queue, watching(queue)]).sort()).toEqual([
-      ['callbacks', ['ParaphCallbacksLate']],
+      ['callbacks', ['ParaphCallbacksFailing', 'ParaphCallbacksLate']],
       ['receipts', soon],
       ['signatures', soon],
       ['workflows', soon],

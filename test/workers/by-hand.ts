@@ -139,7 +139,7 @@ export const startByHand = async (
       },
       async (tries) => tries.map(() => true),
       holdMs,
-      log.trouble,
+      (error) => log.trouble(error),
     );
     closers.push(() => activities.close(0));
     const waiting: Activities = {

@@ -72,7 +72,7 @@ describe('two tries of one run, of which one is in a process that was paused', (
     closers.push(backlog.close, () => closeShards(opened), product.stop);
     const flows = shards.map(({ workflows }) => workflows.queue);
     const common = {
-      ...{ shards, redis: commands, protocol, now },
+      ...{ shards, redis: commands, protocol, now, onError },
       providers: core.providersOver(commands),
       subscribers: core.subscribersOver(commands),
       room: createSignRoom(backlog, limits),

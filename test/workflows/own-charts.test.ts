@@ -162,7 +162,15 @@ describe('a chart of an operator', () => {
   it.each([
     [{ input: { ...robot, text: 'x'.repeat(101) } }, 'text must have 100 characters at most'],
     [{ input: { ...robot, secret: 'value' } }, 'input has members that are not known here'],
-    [{ input: { text: 'I agree' } }, 'msisdn is not what it must be'],
+    [{ input: { text: 'I agree' } }, 'msisdn: Invalid input: expected string, received undefined'],
+    [
+      { input: { text: 5, msisdn: robot.msisdn.length } },
+      'msisdn: Invalid input: expected string, received number; text: Invalid input: expected string, received number',
+    ],
+    [
+      { input: { msisdn: true, text: 'x'.repeat(101), secret: 'value', other: 1 } },
+      'msisdn: Invalid input: expected string, received boolean; text must have 100 characters at most; input has members that are not known here',
+    ],
     [{ id: 'a b', input: robot }, 'id must be 1 to 64 letters, digits, - or _'],
     [{ input: robot, other: 1 }, 'The body must be an object of input and, optionally, id'],
     ['{', 'Body is not JSON'],
@@ -196,7 +204,7 @@ describe('a chart of an operator', () => {
     const send = (body: unknown, headers = {}) => call('POST', 'approval/a-4/events', { body, headers });
     expect(await send({ type: 'NONE' })).toMatchObject({
       status: 400,
-      body: { message: 'type is not what it must be' },
+      body: { message: "type: Invalid discriminator value. Expected 'ASK' | 'LEAVE'" },
     });
     expect(await send({ type: 'xstate.stop' })).toMatchObject({ status: 400 });
     expect(await send({ type: 'LEAVE' })).toMatchObject({ status: 409, body: { error: 'refused' } });
@@ -204,6 +212,23 @@ describe('a chart of an operator', () => {
     expect(await send({ type: 'ASK' }, key)).toMatchObject({ status: 202 });
     expect(await send({ type: 'ASK' }, key)).toMatchObject({ status: 202 });
     expect(await send({ type: 'ASK' })).toMatchObject({ status: 409 });
+  });
+
+  it('repeats its first verdict on an event with a key, also when it has ended since', async () => {
+    await call('POST', 'approval', { body: { id: 'a-10', input: robot } });
+    await until('approval/a-10', ({ state }) => state === 'waiting');
+    const send = (type: string, key?: string) =>
+      call('POST', 'approval/a-10/events', {
+        body: { type },
+        headers: key === undefined ? {} : { 'idempotency-key': key },
+      });
+    expect(await send('LEAVE', 'k-1')).toMatchObject({ status: 409, body: { error: 'refused' } });
+    expect(await send('ASK', 'k-2')).toMatchObject({ status: 202, body: { result: 'taken' } });
+    await until('approval/a-10', ({ endedAt }) => endedAt !== undefined);
+    expect(await send('LEAVE', 'k-1')).toMatchObject({ status: 409, body: { error: 'refused' } });
+    expect(await send('ASK', 'k-2')).toMatchObject({ status: 202, body: { result: 'taken' } });
+    expect(await send('ASK', 'k-3')).toMatchObject({ status: 404, body: { error: 'not-found' } });
+    expect(await send('ASK')).toMatchObject({ status: 404, body: { error: 'not-found' } });
   });
 
   it('keep nothing of events without a key that were refused', async () => {
@@ -420,6 +445,30 @@ describe('a chart of an operator', () => {
     expect((await call('GET', 'approval/a-1', { apId })).status).toBe(404);
     for (const body of bodies) body.close();
     for (const { status } of await Promise.all(stalled)) expect(status).toBe(400);
+  });
+
+  it('takes the scheme of an AP_ID that is not encoded for no application, and says what is wrong', async () => {
+    for (const userinfo of ['mid://ap.example:', 'mid://ap.example:secret', 'http://bank.example:x:y']) {
+      const headers = { authorization: `Basic ${btoa(userinfo)}` };
+      const response = await product.api.fetch(
+        new Request('http://test/workflows/approval/a-1', { headers }),
+      );
+      const body = (await response.json()) as { error: string; message: string };
+      expect([response.status, body.error]).toEqual([401, 'unauthorized']);
+      expect(body.message).toContain('form-urlencoded');
+      expect(body.message).not.toContain('secret');
+    }
+    // Encoded, or without a colon, as before.
+    for (const [apId, password] of [
+      ['mid://ap.example', '//x'],
+      ['shop', 'x//'],
+    ] as const) {
+      const headers = { authorization: basic(apId, password) };
+      const response = await product.api.fetch(
+        new Request('http://test/workflows/approval/a-1', { headers }),
+      );
+      expect(response.status).not.toBe(401);
+    }
   });
 
   it('needs an application that proves who it is', async () => {

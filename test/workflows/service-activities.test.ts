@@ -322,9 +322,9 @@ describe('a webhook of a chart', () => {
       { url: 'https://a:secret@shop.example/', body: 1 },
       'the address of the receiver holds a user name or password',
     ],
-    [{ url: 'https://shop.example/' }, 'body is not what it must be'],
-    [{ url: 7, body: 1 }, 'url is not what it must be'],
-    [{ body: 1, attempts: 0 }, 'attempts is not what it must be'],
+    [{ url: 'https://shop.example/' }, 'body: Invalid input: expected string | number | boolean | null | array | record'],
+    [{ url: 7, body: 1 }, 'url: Invalid input: expected string, received number'],
+    [{ body: 1, attempts: 0 }, 'attempts: Too small: expected number to be >=1'],
   ])('is refused at once where it may not go, or is none: %#', async (input, problem) => {
     expect(await hook(input)).toEqual({ kind: 'failed', problem });
   });

@@ -61,6 +61,9 @@
  * existing rows change in place; a button counts the new ones. A hidden page, or one without user input
  * for 15 minutes, does not load: a forgotten screen must not keep its session alive. One that was put on the
  * wall (`data-wall`) goes on until its session ends.
+ *
+ * Every two seconds it asks whether the service and its Redis answer. When something is wrong, a banner at the
+ * top says what, and how old is what is shown: a page must not look live while it is not.
  */
 (() => {
   const main = document.querySelector('main[data-every]');
@@ -68,6 +71,18 @@
   const live = document.getElementById('live');
   const everyMs = Number(main.dataset.every) * 1000;
   const restMs = 15 * 60 * 1000;
+  const checkMs = 2000;
+  const answerMs = 4000;
+  const stale = document.getElementById('stale');
+  const staleReason = stale.querySelector('[role="alert"]');
+  const staleAge = stale.querySelector('span');
+  /** Why the page is not live, by who has found out; empty where nothing is wrong. */
+  const troubles = { page: '', check: '' };
+  let shownAt = Date.now();
+  let aging;
+  let checking;
+  let checkedAt = 0;
+  let checkingSince;
   let touched = Date.now();
   let timer;
   let stream;
@@ -77,6 +92,24 @@
 
   const say = (text) => {
     if (live && live.textContent !== text) live.textContent = text;
+  };
+
+  const showAge = () => {
+    const seconds = Math.max(0, Math.round((Date.now() - shownAt) / 1000));
+    staleAge.textContent = seconds < 120 ? `${seconds} s` : `${Math.floor(seconds / 60)} min`;
+  };
+
+  const tell = () => {
+    const reason = troubles.page || troubles.check;
+    const isLive = reason === '';
+    if (staleReason.textContent !== reason) staleReason.textContent = reason;
+    stale.hidden = isLive;
+    clearInterval(aging);
+    if (!isLive) {
+      showAge();
+      aging = setInterval(showAge, 1000);
+    }
+    say(isLive && timer !== undefined ? 'Live.' : '');
   };
 
   const isTypedIn = (region) => {
@@ -153,11 +186,15 @@
     };
   };
 
-  const end = (text) => {
+  const end = (reason) => {
     over = true;
     stop();
-    say(text);
+    troubles.page = reason;
+    tell();
   };
+
+  const loggedOut = 'You are logged out: load the page again.';
+  const unreachable = 'The service cannot be reached.';
 
   const take = (text) => {
     const fresh = new DOMParser().parseFromString(text, 'text/html');
@@ -181,43 +218,88 @@
     asking = true;
     fetch(window.location.href, { credentials: 'same-origin', cache: 'no-store' })
       .then((answer) => {
-        if (answer.redirected) return end('You are logged out: load the page again.');
-        if (!answer.ok) return say('No news at the moment.');
+        if (answer.redirected) return end(loggedOut);
+        if (!answer.ok) {
+          troubles.page = `The service has answered with HTTP ${answer.status}.`;
+          return;
+        }
         return answer.text().then((text) => {
+          shownAt = Date.now();
+          troubles.page = '';
           take(text);
-          if (!over) say('Live.');
         });
       })
-      .catch(() => say('No connection.'))
+      .catch(() => {
+        troubles.page = unreachable;
+      })
       .then(() => {
         asking = false;
+        if (over) return;
+        tell();
         if (!again) return;
         again = false;
         ask();
       });
   };
 
+  const found = (trouble) => {
+    checkingSince = undefined;
+    if (over || timer === undefined) return;
+    const isBack = trouble === '' && troubles.check !== '';
+    troubles.check = trouble;
+    // Its reason is the more exact one.
+    if (trouble !== '') troubles.page = '';
+    tell();
+    if (isBack) ask();
+  };
+
+  const check = () => {
+    const since = Date.now();
+    if (checkingSince !== undefined) {
+      if (since - checkingSince > answerMs) {
+        troubles.check = 'The service does not answer.';
+        tell();
+      }
+      return;
+    }
+    if (since - checkedAt < checkMs) return;
+    checkedAt = since;
+    checkingSince = since;
+    fetch('/admin/api/session', { credentials: 'same-origin', cache: 'no-store' })
+      .then((answer) => {
+        if (answer.status === 401) return end(loggedOut);
+        if (answer.ok) return found('');
+        return answer.json().then(({ message }) => found(`${message}.`));
+      })
+      .catch(() => found(unreachable));
+  };
+
   const tick = () => {
     if ('wall' in main.dataset || Date.now() - touched < restMs) return ask();
     stop();
-    say('Paused. Press a key or move to go on.');
+    troubles.page = 'Paused. Press a key or move to go on.';
+    tell();
   };
 
   const start = () => {
     if (timer !== undefined || over || document.hidden) return;
     timer = setInterval(tick, everyMs);
+    checking = setInterval(check, 500);
     if (main.dataset.events && window.EventSource) {
       stream = new EventSource(main.dataset.events);
       stream.addEventListener('state', ask);
     }
-    say('Live.');
   };
 
   const stop = () => {
     clearInterval(timer);
+    clearInterval(checking);
     timer = undefined;
+    checkingSince = undefined;
     if (stream) stream.close();
     stream = undefined;
+    // It says so again when it has asked.
+    say('');
   };
 
   const touch = () => {
@@ -236,4 +318,5 @@
     if (event.persisted) window.location.reload();
   });
   start();
+  tell();
 })();

@@ -81,6 +81,8 @@ export const createBoardRoutes = (deps: ConsoleDeps, details: Details): Hono<Con
     const board = await boardFor(c.get('session').operator.role);
     const answered = await board.fetch(c.req.raw, c.env);
     if (answered.status >= 500) {
+      // Throws when Redis is away, which the console answers everywhere alike.
+      await deps.redis.ping();
       // Its own answer may quote Redis.
       deps.log.trouble(new Error(`The queue board has answered ${answered.status}`));
       return refuse(500, 'trouble', 'This cannot be shown at the moment');

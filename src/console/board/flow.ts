@@ -110,7 +110,9 @@ export const readFlow = async ({ shards, workflows }: FlowDeps, nodeId: string):
     nodes.set(id, undefined);
     const { queue, jobs } = shard.signatures;
     const { answerTo } = Object((await jobs.read(id))?.data) as { readonly answerTo?: unknown };
-    const asker = typeof answerTo === 'string' ? readToken(answerTo) : undefined;
+    // Other programs can write any token into their jobs.
+    const isOfRun = typeof answerTo === 'string' && transactionOfRun(answerTo, shards.length) === id;
+    const asker = isOfRun ? readToken(answerTo) : undefined;
     if (asker === undefined) return;
     const parent = await addInstance(asker.instance);
     const queueName = `${queuePrefix(shards, shard.index)}${queue.name}`;

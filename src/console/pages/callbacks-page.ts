@@ -1,5 +1,6 @@
-/** Callbacks: the dead ones, newest first, and those of one transaction on its page. */
+/** Callbacks: the dead ones, those that are tried again, and those of one transaction on its page. */
 import { html } from 'hono/html';
+import type { CallbackCounts } from '../../history/callback-row.ts';
 import { includesRole } from '../../operators/operator.ts';
 import type { ConsoleSession } from '../deps.ts';
 import type { ShownCallback } from '../redaction.ts';
@@ -7,6 +8,7 @@ import { createFields, filterForm, listOf } from './filter-form.ts';
 import { layOut } from './layout.ts';
 import {
   cardTable,
+  count,
   csrfField,
   fullTime,
   type Html,
@@ -59,6 +61,10 @@ ${
 
 export interface CallbacksModel {
   readonly session: ConsoleSession;
+  /** Which list. */
+  readonly state: 'dead' | 'retried';
+  /** Of all applications. */
+  readonly counts: CallbackCounts;
   /** Filter as it was written; empty for none. */
   readonly apId: string;
   readonly rows: readonly ShownCallback[];
@@ -84,41 +90,78 @@ const subject = ({
     ? html`${linkTo('transactions', msspTransId)}<span class="sub">${event}, attempt ${attempt}</span>`
     : html`${linkTo('workflows', instanceId, process)}<span class="sub">${[event, step, key].filter(Boolean).join(', ')}</span>`;
 
-const deadRow = ({ session, apId }: CallbacksModel, callback: ShownCallback): Html => {
-  const { id, tries, problem, triedAt = 0, host } = callback;
-  const back = hiddenFields({ list: apId });
-  return html`<tr role="row" data-id="${id}"><th scope="row" role="rowheader" class="nowrap first">${timeOf(triedAt)}</th><td role="cell" class="wide"><span>${callback.apId}</span><span class="sub code">${host ?? 'no callback any more'}</span></td><td role="cell" class="wide">${subject(callback)}</td><td role="cell" class="wide">${problem ?? ''}</td><td role="cell" class="number" data-label="tries">${tries}</td><td role="cell" class="end">${replayForm(session, callback, back)}</td></tr>`;
+/** What differs between the two lists. */
+const lists = {
+  dead: {
+    title: 'Dead callbacks',
+    intro:
+      'These callbacks have failed at their last try, and are not tried again by themselves. All other callbacks of transactions are on the pages of these.',
+    what: 'dead callback',
+    caption: 'Dead callbacks, newest first',
+    first: 'Dead since',
+    last: ['Replay', 'unseen'],
+  },
+  retried: {
+    title: 'Callbacks that are tried again',
+    intro:
+      'These callbacks have failed and are tried again by themselves, the last time some 17 hours after the first. When the receiver is not mended by then, they are dead.',
+    what: 'failing callback',
+    caption: 'Callbacks that are tried again, the longest pause first',
+    first: 'Next try',
+    last: 'Last try',
+  },
+} as const;
+
+const callbackRow = (model: CallbacksModel, callback: ShownCallback): Html => {
+  const { session, apId, state } = model;
+  const { id, tries, problem, triedAt = 0, nextTryAt, host } = callback;
+  const at = state === 'dead' ? triedAt : nextTryAt;
+  const last =
+    state === 'dead'
+      ? html`<td role="cell" class="end">${replayForm(session, callback, hiddenFields({ list: apId }))}</td>`
+      : html`<td role="cell" class="nowrap" data-label="last try">${timeOf(triedAt)}</td>`;
+  return html`<tr role="row" data-id="${id}"><th scope="row" role="rowheader" class="nowrap first">${at === undefined ? 'now' : timeOf(at)}</th><td role="cell" class="wide"><span>${callback.apId}</span><span class="sub code">${host ?? 'no callback any more'}</span></td><td role="cell" class="wide">${subject(callback)}</td><td role="cell" class="wide">${problem ?? ''}</td><td role="cell" class="number" data-label="tries">${tries}</td>${last}</tr>`;
+};
+
+const switchOf = ({ state, apId, counts }: CallbacksModel): Html => {
+  const link = (to: CallbacksModel['state'], text: string): Html =>
+    to === state
+      ? html`<strong aria-current="true">${text}</strong>`
+      : html`<a href="/admin/callbacks${queryOf({ state: to === 'dead' ? undefined : to, apId })}">${text}</a>`;
+  return html`<p data-region="lists">${link('dead', `Dead (${count(counts.dead)})`)} · ${link('retried', `Tried again (${count(counts.retried)})`)}</p>`;
 };
 
 export const callbacksPage = (model: CallbacksModel): string => {
-  const { session, apId, rows, next, isFirst, notice } = model;
-  const mayReplay = rows.length > 0 && includesRole(session.operator.role, 'operator');
+  const { session, state, apId, rows, next, isFirst, notice } = model;
+  const { title, intro, what, caption, first, last } = lists[state];
+  const mayReplay = state === 'dead' && rows.length > 0 && includesRole(session.operator.role, 'operator');
+  const fields = { apId, state: state === 'dead' ? undefined : state };
   return layOut({
-    title: 'Callbacks',
+    title,
     session,
     current: 'callbacks',
     live: { everySeconds: 15 },
-    main: html`<h1>Dead callbacks</h1>
+    main: html`<div class="head"><h1>${title}</h1>${switchOf(model)}</div>
 ${noticeBanner(notice)}
-<p class="quiet">These callbacks have failed at their last try, and are not tried again by themselves. All other callbacks of transactions are on the pages of these.</p>
+<p class="quiet">${intro}</p>
 ${filterForm(
-  { path: '/admin/callbacks', label: 'Dead callbacks', all: 'Of all applications' },
+  { path: '/admin/callbacks', label: title, all: 'Of all applications' },
   { apId },
-  html`${createFields({ form: { apId }, problems: {} }).input('apId', 'Application', html` list="apIds"`)}
+  html`${hiddenFields(state === 'dead' ? {} : { state })}${createFields({ form: { apId }, problems: {} }).input('apId', 'Application', html` list="apIds"`)}
 ${listOf('apIds', model.apIds)}`,
 )}
 ${pagedList({
   path: '/admin/callbacks',
-  fields: { apId },
+  fields,
   isFirst,
   next,
-  what: ['dead callback'],
+  what: [what],
   action: mayReplay
     ? html`<a class="button plain" href="/admin/callbacks/plan${queryOf({ apId })}">Replay all of ${apId === '' ? 'them' : 'this application'} …</a>`
     : nothing,
-  caption: 'Dead callbacks, newest first',
-  headings: ['Dead since', 'Application', 'About', 'Problem', ['Tries', 'number'], ['Replay', 'unseen']],
-  rows: rows.map((each) => deadRow(model, each)),
+  caption,
+  headings: [first, 'Application', 'About', 'Problem', ['Tries', 'number'], last],
+  rows: rows.map((each) => callbackRow(model, each)),
 })}`,
   });
 };

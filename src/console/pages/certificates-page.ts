@@ -2,8 +2,9 @@
 import { html } from 'hono/html';
 import { revocationReasons } from '../../operators/certificates.ts';
 import type { ConsoleSession } from '../deps.ts';
+import { choiceField, confirmPage, whyField } from './confirm-page.ts';
 import { layOut } from './layout.ts';
-import { cardTable, fullTime, type Html, hiddenFields, invalid, nothing, options, timeOf } from './markup.ts';
+import { cardTable, counted, fullTime, type Html, hiddenFields, invalid, nothing, timeOf } from './markup.ts';
 import { type Notice, noticeBanner } from './notices.ts';
 
 export interface ShownCertificate {
@@ -29,7 +30,7 @@ export interface CertificatesModel {
   readonly notice: Notice | undefined;
 }
 
-const reasons: Readonly<Record<(typeof revocationReasons)[number], string>> = {
+export const reasonWords: Readonly<Record<(typeof revocationReasons)[number], string>> = {
   unspecified: 'No reason',
   keyCompromise: 'Phone or key lost',
   affiliationChanged: 'The person has changed',
@@ -43,18 +44,12 @@ const dayOf = (at: number): Html => timeOf(at, fullTime(at).slice(0, 10));
 
 const reasonOf = (name: string | undefined): string => {
   const known = revocationReasons.find((each) => each === name);
-  return known === undefined ? '' : reasons[known];
+  return known === undefined ? '' : reasonWords[known];
 };
-
-const because = (id: string): Html =>
-  html`<select id="${id}" name="reason" aria-label="Reason">${options(
-    revocationReasons.map((name) => [name, reasons[name]] as const),
-    'keyCompromise',
-  )}</select>`;
 
 const row = (certificate: ShownCertificate, hidden: Html): Html => {
   const { serial, serialNumber, sscdId, algorithm, state, notBefore, notAfter, revokedAt } = certificate;
-  const revoke = html`<form method="post" action="/admin/certificates/revoke">${hidden}<input type="hidden" name="serial" value="${serial}">${because(`reason-${serial}`)} <button type="submit" class="plain small" aria-label="Revoke the certificate ${serial}">Revoke</button></form>`;
+  const revoke = html`<form method="post" action="/admin/certificates/revoke">${hidden}<input type="hidden" name="serial" value="${serial}"><button type="submit" class="plain small danger" aria-label="Revoke the certificate ${serial}">Revoke …</button></form>`;
   const standing =
     revokedAt === undefined
       ? html`${state}`
@@ -64,7 +59,7 @@ const row = (certificate: ShownCertificate, hidden: Html): Html => {
 
 const ofCertificates = (
   hidden: Html,
-): Html => html`<form class="ask" method="post" action="/admin/certificates/revoke">${hidden}<p>Revoke every certificate of the number. The person cannot sign until new keys are allowed.</p><div class="field"><label for="reason-all">Reason</label>${because('reason-all')}</div><div class="field"><label for="why-revoke">Why (for the audit log)</label><input id="why-revoke" name="why" type="text" maxlength="500" autocomplete="off"></div><button type="submit">Revoke all</button></form>
+): Html => html`<form class="ask" method="post" action="/admin/certificates/revoke">${hidden}<p>Revoke every certificate of the number. The person cannot sign until new keys are allowed.</p><button type="submit" class="plain danger">Revoke all …</button></form>
 <form class="ask" method="post" action="/admin/certificates/renew">${hidden}<p>Allow new keys for devices whose certificate is revoked. They are made at their next use.</p><button type="submit" class="plain">Allow new keys</button></form>`;
 
 /** A number without certificates may be behind a gateway, or log in with another phone. */
@@ -73,7 +68,7 @@ const orders = (
   hasCertificates: boolean,
 ): Html => html`<section aria-labelledby="all-of-it"><h2 id="all-of-it">The whole number</h2>
 ${hasCertificates ? ofCertificates(hidden) : nothing}
-<form class="ask" method="post" action="/admin/certificates/reassign">${hidden}<p>The number belongs to another person now. Its certificates are revoked, its phones in browsers removed, and the new person gets another serial number and another account for logins.</p><div class="field"><label for="why-reassign">Why (for the audit log)</label><input id="why-reassign" name="why" type="text" maxlength="500" autocomplete="off"></div><button type="submit" class="plain">Give the number to a new person</button></form></section>`;
+<form class="ask" method="post" action="/admin/certificates/reassign">${hidden}<p>The number belongs to another person now. Its certificates are revoked, its phones in browsers removed, and the new person gets another serial number and another account for logins.</p><button type="submit" class="plain danger">Give the number to a new person …</button></form></section>`;
 
 export const certificatesPage = ({
   session,
@@ -103,5 +98,87 @@ ${
             )
       }${orders(hidden, certificates.length > 0)}`
 }`,
+  });
+};
+
+export interface CertificateOrderModel {
+  readonly session: ConsoleSession;
+  /** Digits. */
+  readonly msisdn: string;
+  /** Of the certificate that is revoked; undefined for all of the number. */
+  readonly serial: string | undefined;
+  /** Those that will be revoked. */
+  readonly certificates: readonly ShownCertificate[];
+  readonly why: string;
+  /** What was missing. */
+  readonly problem: 'reason' | 'why' | undefined;
+}
+
+const back = (msisdn: string): string => `/admin/certificates?${new URLSearchParams({ msisdn })}`;
+
+const lines = (texts: readonly string[]): Html =>
+  html`${texts.map((text, index) => html`${index === 0 ? nothing : html`<br>`}<code>${text}</code>`)}`;
+
+const aboutOrder = ({ msisdn, certificates }: CertificateOrderModel) =>
+  [
+    ['Number', `+${msisdn}`],
+    ['Person', lines([...new Set(certificates.map(({ serialNumber }) => serialNumber))])],
+    [
+      certificates.length === 1 ? 'Certificate' : 'Certificates',
+      lines(certificates.map(({ serial, sscdId, algorithm }) => `${serial} ${sscdId} ${algorithm}`)),
+    ],
+  ] as const;
+
+const problems = { reason: 'Choose a reason.', why: 'Say why, in at most 500 characters.' } as const;
+
+export const revokePage = (model: CertificateOrderModel): string => {
+  const { session, msisdn, serial, certificates, why, problem } = model;
+  const isOne = serial !== undefined;
+  return confirmPage({
+    session,
+    current: 'certificates',
+    title: isOne ? 'Revoke the certificate?' : 'Revoke all certificates of the number?',
+    about: aboutOrder(model),
+    consequences: [
+      isOne
+        ? 'The certificate is revoked for ever. Lists and OCSP answers say so, with the reason.'
+        : `${counted(certificates.length, 'certificate')} will be revoked for ever. Lists and OCSP answers say so, with the reason.`,
+      `The person cannot sign with ${certificates.length === 1 ? 'its device' : 'these devices'} until you allow new keys, except after “${reasonWords.superseded}” or “${reasonWords.affiliationChanged}”.`,
+      `With “${reasonWords.keyCompromise}”, later certificates of the same key of a phone are revoked as well.`,
+    ],
+    action: '/admin/certificates/revoke',
+    fields: { msisdn, ...(isOne && { serial }) },
+    asks: html`${choiceField(
+      'reason',
+      'Reason',
+      revocationReasons.map((name) => [name, reasonWords[name]] as const),
+      problem === 'reason',
+    )}${whyField(false, why)}`,
+    button: isOne ? 'Revoke the certificate' : 'Revoke all',
+    back: back(msisdn),
+    problem: problem && problems[problem],
+  });
+};
+
+/** @param phones How many phones in browsers the number has. */
+export const reassignPage = (model: CertificateOrderModel, phones: number): string => {
+  const { session, msisdn, certificates, why, problem } = model;
+  return confirmPage({
+    session,
+    current: 'certificates',
+    title: 'Give the number to a new person?',
+    about: [...aboutOrder(model), ['Phones in browsers', String(phones)]],
+    consequences: [
+      `The person who has the number now loses it: ${counted(certificates.length, 'certificate')} will be revoked for ever, and ${counted(phones, 'phone')} in browsers removed.`,
+      'Whoever uses the number next is another person: with another serial number, and with another account at logins.',
+      'Sessions and tokens of the person’s logins end, open prompts end with fault 404, and open invitations of phones are void.',
+      'A signature process that is open asks by number, and so the new person: cancel it first.',
+    ],
+    action: '/admin/certificates/reassign',
+    fields: { msisdn },
+    asks: whyField(true, why, problem === 'why'),
+    button: 'Give the number to a new person',
+    back: back(msisdn),
+    problem: problem && problems[problem],
   });
 };

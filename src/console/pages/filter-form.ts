@@ -1,13 +1,15 @@
 /** The form above a list, which narrows it. */
 import { html } from 'hono/html';
-import { type FilterForm, type FormFields, fieldTime } from '../filter.ts';
+import { clockOf } from '../clock.ts';
+import type { FilterForm, FormFields } from '../filter.ts';
 import { time } from '../input.ts';
-import { type Html, nothing, options } from './markup.ts';
+import { type Html, hiddenFields, nothing, options } from './markup.ts';
 
 type Choices = Parameters<typeof options>[0];
 
-/** Its controls. An error stands beside its field. */
-export const createFields = <Field extends string>({ form, problems }: FormFields<Field>) => {
+/** Its controls. An error stands beside its field. @param times As the reader has chosen them. */
+export const createFields = <Field extends string>({ form, problems }: FormFields<Field>, times = 'UTC') => {
+  const clock = clockOf(times);
   const field = (name: Field, label: string, control: (attributes: Html, value: string) => Html): Html => {
     const problem = problems[name];
     const attributes = html`id="f-${name}" name="${name}"${
@@ -20,6 +22,8 @@ export const createFields = <Field extends string>({ form, problems }: FormField
   const input = (more: Html) => (attributes: Html, value: string) =>
     html`<input ${attributes} autocomplete="off" spellcheck="false" value="${value}"${more}>`;
   return {
+    /** Says in which zone the times of the form are. */
+    zone: (): Html => hiddenFields(clock.zone === 'UTC' ? {} : { zone: clock.zone }),
     input: (name: Field, label: string, more = nothing): Html => field(name, label, input(more)),
     select: (name: Field, label: string, choices: Choices): Html =>
       field(name, label, (attributes, value) => {
@@ -27,11 +31,11 @@ export const createFields = <Field extends string>({ form, problems }: FormField
         const all = known || value === '' ? choices : [...choices, value];
         return html`<select ${attributes}><option value="">Any</option>${options(all, value)}</select>`;
       }),
-    /** Shown as browsers write it into a field. */
+    /** Shown as browsers write it into a field, in the zone that the reader has chosen. */
     time: (name: Field, label: string): Html =>
-      field(name, label, (attributes, value) => {
+      field(name, `${label} (${clock.zone})`, (attributes, value) => {
         const { data } = time.safeParse(value);
-        const shown = data === undefined ? value : fieldTime(data);
+        const shown = data === undefined ? value : clock.write(data).replace(' ', 'T');
         return input(html` type="datetime-local" step="any"`)(attributes, shown);
       }),
   };

@@ -54,6 +54,10 @@ const liveAttributes = (live: PageParts['live']): Html =>
     ? nothing
     : html` data-every="${live.everySeconds}"${live.events === undefined ? '' : html` data-events="${live.events}"`}${live.isWall ? html` data-wall` : nothing}`;
 
+/** Shown by the script at the top of a live page that is not live at the moment. */
+const notLive: Html = html`<div class="banner bad" id="stale" hidden><p><strong role="alert"></strong></p><p>What is shown is <span></span> old.</p></div>
+`;
+
 /** The switch of the time zone. The script puts the browser's own zone into the button `local`. */
 const footer = ({ csrf, view: { times }, isPosted }: Omit<ConsoleSession, 'id'>, isLive: boolean): Html => {
   // The switch leads back to the page.
@@ -88,7 +92,7 @@ ${session === undefined ? nothing : html`<script src="${scriptAddress}" defer></
 <header><div class="top"><a class="brand" href="/admin">${raw(flourish)}<span>Paraph</span></a>
 ${session === undefined ? nothing : navigation(session, current)}</div></header>
 <main id="content" tabindex="-1"${liveAttributes(live)}>
-${main}
+${live === undefined ? nothing : notLive}${main}
 </main>
 ${session === undefined ? nothing : footer(session, live !== undefined)}
 </body>

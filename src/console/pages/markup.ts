@@ -1,5 +1,6 @@
 /** Parts of pages. The template `html` escapes every value. */
 import { html } from 'hono/html';
+import { clockOf } from '../clock.ts';
 
 export type Html = ReturnType<typeof html>;
 
@@ -18,10 +19,10 @@ const iso = (at: number): string => {
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 /** `2026-11-21 14:03:09.120`. */
-export const fullTime = (at: number): string => iso(at).replace('T', ' ').replace('Z', '');
+export const fullTime = clockOf('UTC').write;
 
 /** `21 Nov 14:03:09`, for lists. @param full As {@link fullTime} writes it. */
-const shorten = (full: string): string =>
+export const shorten = (full: string): string =>
   full === ''
     ? ''
     : `${Number(full.slice(8, 10))} ${months[Number(full.slice(5, 7)) - 1]} ${full.slice(11, 19)}`;
@@ -32,18 +33,6 @@ export const shortTime = (at: number): string => shorten(fullTime(at));
 export const timeOf = (at: number, text = shortTime(at)): Html =>
   html`<time datetime="${iso(at)}" title="${fullTime(at)} UTC">${text}</time>`;
 
-/** Undefined for a zone that is none. */
-const zoned = (timeZone: string): Intl.DateTimeFormat | undefined => {
-  try {
-    // The Swedish way to write a time is that of ISO 8601.
-    return new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium', timeZone });
-  } catch {
-    return undefined;
-  }
-};
-
-export const isTimeZone = (name: string): boolean => zoned(name) !== undefined;
-
 const roughly = (ms: number): string => {
   const seconds = Math.floor(ms / 1000);
   if (seconds < 60) return `${seconds} s`;
@@ -53,12 +42,13 @@ const roughly = (ms: number): string => {
 
 /** Writes the times of a page anew. @param times `UTC`, `relative` or a time zone. */
 export const timesIn = (page: string, times: string, now: number): string => {
-  const zone = times === 'UTC' || times === 'relative' ? undefined : zoned(times);
-  if (times === 'UTC' || (times !== 'relative' && zone === undefined)) return page;
+  const isRelative = times === 'relative';
+  const clock = clockOf(times);
+  if (!isRelative && clock.zone === 'UTC') return page;
   return page.replaceAll(/(<time datetime="([^"]+)"[^>]*>)([^<]*)/g, (_, tag, time, text) => {
     const apart = now - Date.parse(time);
-    if (zone === undefined) return `${tag}${apart < 0 ? `in ${roughly(-apart)}` : `${roughly(apart)} ago`}`;
-    const full = `${zone.format(Date.parse(time))}.${time.slice(20, 23)}`;
+    if (isRelative) return `${tag}${apart < 0 ? `in ${roughly(-apart)}` : `${roughly(apart)} ago`}`;
+    const full = clock.write(Date.parse(time));
     return `${tag}${/^\d{4}-/.test(text) ? full.slice(0, text.length) : shorten(full)}`;
   });
 };

@@ -4,8 +4,10 @@
  * transaction has two.
  */
 import { html } from 'hono/html';
+import type { CallbackCounts } from '../../history/callback-row.ts';
 import type { Overview, OverviewPart } from '../../history/overview.ts';
 import type { ProcessReport } from '../../history/processes.ts';
+import { type Clock, clockOf } from '../clock.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { fieldTime } from '../filter.ts';
 import { layOut } from './layout.ts';
@@ -16,11 +18,10 @@ import {
   count,
   counted,
   duration,
-  fullTime,
   type Html,
   nothing,
   queryOf,
-  shortTime,
+  shorten,
   tiles,
   timeOf,
 } from './markup.ts';
@@ -39,11 +40,13 @@ const axisText = (mark: number): string => (mark >= 10_000 ? `${count(mark / 100
 const size = { width: 640, height: 190, left: 52, right: 6, top: 16, bottom: 32 } as const;
 
 /** `14:03`, with the day for a long period. */
-const tickText = (at: number, spanMs: number): string =>
-  spanMs > 20 * 3_600_000 ? shortTime(at).slice(0, -3) : (shortTime(at).split(' ').at(-1)?.slice(0, 5) ?? '');
+const tickText = (at: number, spanMs: number, clock: Clock): string => {
+  const text = shorten(clock.write(at));
+  return spanMs > 20 * 3_600_000 ? text.slice(0, -3) : (text.split(' ').at(-1)?.slice(0, 5) ?? '');
+};
 
 /** Ends as stacked bars, submissions as a line. */
-const rateChart = (series: readonly OverviewPart[], label: string): Html => {
+const rateChart = (series: readonly OverviewPart[], label: string, clock: Clock): Html => {
   const { width, height, left, right, top, bottom } = size;
   const max = niceTop(
     Math.max(1, ...series.map((part) => Math.max(part.signed + part.failed, part.submitted))),
@@ -77,7 +80,7 @@ const rateChart = (series: readonly OverviewPart[], label: string): Html => {
     const part = series[index];
     return part === undefined
       ? nothing
-      : html`<text x="${x}" y="${height - 6}" text-anchor="${anchor}">${tickText(part.at, spanMs)}${index === last ? ' UTC' : ''}</text>`;
+      : html`<text x="${x}" y="${height - 6}" text-anchor="${anchor}">${tickText(part.at, spanMs, clock)}${index === last ? ` ${clock.zone}` : ''}</text>`;
   });
   return html`<svg class="chart" viewBox="0 0 ${width} ${height}" role="img" aria-label="${label}">${marks}${bars}<polyline class="submitted-line" points="${line}"/>${ticks}</svg>`;
 };
@@ -89,16 +92,16 @@ const listOf = (from: number, to?: number, fields: Readonly<Record<string, strin
   `/admin/transactions${queryOf({ ...fields, from: fieldTime(from), to: to === undefined ? undefined : fieldTime(to) })}`;
 
 /** Only the parts with numbers. */
-const rateTable = (series: readonly OverviewPart[], id: string): Html => {
+const rateTable = (series: readonly OverviewPart[], id: string, clock: Clock): Html => {
   const busy = series
     .map((part, index) => ({ ...part, to: series[index + 1]?.at }))
     .filter(({ submitted, signed, failed }) => submitted + signed + failed > 0);
   return html`<details id="${id}"><summary>The chart as a table</summary>${
     busy.length === 0
       ? html`<p class="quiet">Nothing happened.</p>`
-      : html`<div class="scroll" tabindex="0" role="region" aria-label="Numbers of the chart"><table><thead><tr><th scope="col">From (UTC)</th><th scope="col" class="number">Transactions submitted</th><th scope="col" class="number">Attempts signed</th><th scope="col" class="number">Attempts failed</th></tr></thead><tbody>${busy.map(
+      : html`<div class="scroll" tabindex="0" role="region" aria-label="Numbers of the chart"><table><thead><tr><th scope="col">From (${clock.zone})</th><th scope="col" class="number">Transactions submitted</th><th scope="col" class="number">Attempts signed</th><th scope="col" class="number">Attempts failed</th></tr></thead><tbody>${busy.map(
           ({ at, to, submitted, signed, failed }) =>
-            html`<tr><th scope="row"><a href="${listOf(at, to)}">${fullTime(at).slice(0, 16)}</a></th><td class="number">${count(submitted)}</td><td class="number">${count(signed)}</td><td class="number">${count(failed)}</td></tr>`,
+            html`<tr><th scope="row"><a href="${listOf(at, to)}">${clock.write(at).slice(0, 16)}</a></th><td class="number">${count(submitted)}</td><td class="number">${count(signed)}</td><td class="number">${count(failed)}</td></tr>`,
         )}</tbody></table></div>`
   }</details>`;
 };
@@ -144,7 +147,7 @@ export interface Period {
   readonly refused?: number | undefined;
 }
 
-const period = ({ range, overview, refused }: Period, now: number): Html => {
+const period = ({ range, overview, refused }: Period, now: number, clock: Clock): Html => {
   const { name } = ranges[range];
   const id = `last-${range}`;
   const { submitted, signed, failed, timeToSignMs, series, since } = overview;
@@ -163,7 +166,7 @@ ${tiles(
     ? undefined
     : ['Requests refused', html`<a href="/admin/refusals">${count(refused)}</a>`],
 )}
-<div class="panel"><h3>Submitted, signed and failed</h3>${rateLegend}${rateChart(series, `${name}: ${counted(submitted, 'transaction')} submitted, ${counted(signed, 'attempt')} signed, ${count(failed)} failed. The table below says when.`)}${rateTable(series, `${id}-series`)}</div>
+<div class="panel"><h3>Submitted, signed and failed</h3>${rateLegend}${rateChart(series, `${name}: ${counted(submitted, 'transaction')} submitted, ${counted(signed, 'attempt')} signed, ${count(failed)} failed. The table below says when.`, clock)}${rateTable(series, `${id}-series`, clock)}</div>
 <div class="panel"><h3>Time to sign</h3>${
     timeToSignMs === undefined
       ? html`<p class="quiet">None signed.</p>`
@@ -182,6 +185,7 @@ export interface OverviewModel {
   /** At least one. */
   readonly periods: readonly Period[];
   readonly processes: readonly ProcessReport[];
+  readonly failing: CallbackCounts;
   /** Undefined for the usual ones. */
   readonly range: Range | undefined;
   /** For a screen on the wall, which nobody touches. */
@@ -210,9 +214,10 @@ const choice = ({ range, isWall }: OverviewModel): Html => {
 };
 
 export const overviewPage = (model: OverviewModel): string => {
-  const { session, periods, processes, isWall, now } = model;
+  const { session, periods, processes, failing, isWall, now } = model;
   const { waiting = 0, active = 0, delayed = 0 } = periods[0]?.overview.queue ?? {};
   const open = html`<a href="/admin/transactions?state=open">open</a>`;
+  const clock = clockOf(session.view.times);
   return layOut({
     title: 'Overview',
     session,
@@ -220,13 +225,18 @@ export const overviewPage = (model: OverviewModel): string => {
     live: { everySeconds: 15, isWall },
     main: html`<div class="head"><h1>Overview</h1>${choice(model)}</div>
 <div class="stack" data-region="overview">
-<section aria-labelledby="now"><h2 id="now">Transactions in the queue now</h2>
+<section aria-labelledby="now"><h2 id="now">In the queues now</h2>
 ${tiles(
   ['Waiting for a worker', count(waiting)],
   ['In work', count(active)],
   ['Waiting for a person', count(delayed), open],
+  [
+    'Callbacks tried again',
+    html`<a href="/admin/callbacks?state=retried">${count(failing.retried)}</a>`,
+    html`<a href="/admin/callbacks">${count(failing.dead)} dead</a>`,
+  ],
 )}</section>
-<div class="${periods.length > 1 ? 'periods' : 'stack'}">${periods.map((each) => period(each, now))}</div>
+<div class="${periods.length > 1 ? 'periods' : 'stack'}">${periods.map((each) => period(each, now, clock))}</div>
 ${processTable(processes, now)}
 </div>`,
   });

@@ -144,7 +144,7 @@ export const planPage = (model: PlanModel): string => {
   const { session, kind, form, ids, plan, problem } = model;
   const { found, replayable, numbers, byFault, byAp, refused, truncated } = plan;
   const { title, intro, of, ...word } = words[kind];
-  const narrowed = filterWords(form);
+  const narrowed = filterWords(form, session.view.times);
   const would = `Would be ${word.done}`;
   const left = byNumber(refused).flatMap(([why, number]) =>
     number === 0 ? [] : [[refusals[why as keyof typeof refusals], number] as const],

@@ -3,6 +3,7 @@ import { html, raw } from 'hono/html';
 import { renderSVG } from 'uqr';
 import type { NumberView } from '../../phone/views.ts';
 import type { ConsoleSession } from '../deps.ts';
+import { confirmPage } from './confirm-page.ts';
 import { layOut } from './layout.ts';
 import { banner, cardTable, csrfField, type Html, invalid, nothing, secretBanner, timeOf } from './markup.ts';
 
@@ -39,7 +40,7 @@ const qrCode = (link: string): Html => {
 const row = ({ msisdn }: NumberView, phone: PhoneView, csrf: Html): Html => {
   const { id, label, enrolledAt, certificateEndsAt } = phone;
   const at = (time: string): Html => timeOf(Date.parse(time), time.slice(0, 10));
-  return html`<tr role="row"><th scope="row" role="rowheader"><strong>${label}</strong></th><td role="cell">${standing(phone)}</td><td role="cell" class="nowrap" data-label="enrolled">${at(enrolledAt)}</td><td role="cell" class="nowrap" data-label="until">${at(certificateEndsAt)}</td><td role="cell" class="nowrap end"><form method="post" action="/admin/subscribers">${csrf}<input type="hidden" name="msisdn" value="${msisdn}"><input type="hidden" name="phone" value="${id}"><button type="submit" name="act" value="remove" class="plain small" aria-label="Remove the phone ${label}">Remove</button></form></td></tr>`;
+  return html`<tr role="row"><th scope="row" role="rowheader"><strong>${label}</strong></th><td role="cell">${standing(phone)}</td><td role="cell" class="nowrap" data-label="enrolled">${at(enrolledAt)}</td><td role="cell" class="nowrap" data-label="until">${at(certificateEndsAt)}</td><td role="cell" class="nowrap end"><form method="post" action="/admin/subscribers">${csrf}<input type="hidden" name="msisdn" value="${msisdn}"><input type="hidden" name="phone" value="${id}"><button type="submit" name="act" value="remove" class="plain small danger" aria-label="Remove the phone ${label}">Remove …</button></form></td></tr>`;
 };
 
 const phonesOf = (
@@ -84,3 +85,23 @@ ${qrCode(invitation.link)}`
 <button type="submit" name="act" value="invite">Invite, and show the link</button></form></section></div>`,
   });
 };
+
+export const removePhonePage = (session: ConsoleSession, { msisdn }: NumberView, phone: PhoneView): string =>
+  confirmPage({
+    session,
+    current: 'subscribers',
+    title: 'Remove the phone?',
+    about: [
+      ['Number', msisdn],
+      ['Phone', phone.label],
+      ['Enrolled', timeOf(Date.parse(phone.enrolledAt), phone.enrolledAt.slice(0, 10))],
+    ],
+    consequences: [
+      'Its certificates are revoked for ever, and what it is asked now ends.',
+      'To sign with it again, the person needs a new invitation.',
+    ],
+    action: '/admin/subscribers',
+    fields: { msisdn, phone: phone.id, act: 'remove' },
+    button: 'Remove the phone',
+    back: '/admin/subscribers',
+  });

@@ -3,6 +3,7 @@ import { html } from 'hono/html';
 import { includesRole } from '../../operators/operator.ts';
 import { type IssuedToken, maxTokens, type TokenView } from '../../operators/tokens.ts';
 import type { ConsoleSession } from '../deps.ts';
+import { confirmPage } from './confirm-page.ts';
 import { layOut } from './layout.ts';
 import {
   banner,
@@ -45,7 +46,7 @@ const problems: Readonly<Record<NonNullable<TokensModel['problem']>, string>> = 
 const dayOf = (at: number): string => fullTime(at).slice(0, 10);
 
 const row = ({ id, name, label, createdAt, expiresAt }: TokenView, csrf: Html): Html =>
-  html`<tr role="row"><th scope="row" role="rowheader" class="first"><strong>${label}</strong></th><td role="cell">${name}</td><td role="cell" class="nowrap" data-label="made">${timeOf(createdAt, dayOf(createdAt))}</td><td role="cell" class="nowrap" data-label="until">${timeOf(expiresAt, dayOf(expiresAt))}</td><td role="cell" class="nowrap end"><form method="post" action="/admin/tokens/${encodeURIComponent(id)}/revoke">${csrf}<button type="submit" class="plain small" aria-label="End the token ${label} of ${name}">End it</button></form></td></tr>`;
+  html`<tr role="row"><th scope="row" role="rowheader" class="first"><strong>${label}</strong></th><td role="cell">${name}</td><td role="cell" class="nowrap" data-label="made">${timeOf(createdAt, dayOf(createdAt))}</td><td role="cell" class="nowrap" data-label="until">${timeOf(expiresAt, dayOf(expiresAt))}</td><td role="cell" class="nowrap end"><form method="post" action="/admin/tokens/${encodeURIComponent(id)}/revoke">${csrf}<button type="submit" class="plain small danger" aria-label="End the token ${label} of ${name}">End it …</button></form></td></tr>`;
 
 const addForm = ({ session, owners, problem }: TokensModel): Html => {
   const { name, role } = session.operator;
@@ -93,3 +94,20 @@ ${
 <section aria-labelledby="add"><h2 id="add">Make a token</h2>${owners.length === 0 ? html`<p>A token acts for a user, and there are no users yet.</p>` : addForm(model)}</section></div>`,
   });
 };
+
+export const endTokenPage = (session: ConsoleSession, { id, name, label, expiresAt }: TokenView): string =>
+  confirmPage({
+    session,
+    current: 'tokens',
+    title: 'End the token?',
+    about: [
+      ['For', label],
+      ['Acts for', name],
+      ['Good until', timeOf(expiresAt, dayOf(expiresAt))],
+    ],
+    consequences: ['Programs that use the token are refused from now on. They need a new one.'],
+    action: `/admin/tokens/${encodeURIComponent(id)}/revoke`,
+    fields: {},
+    button: 'End the token',
+    back: '/admin/tokens',
+  });

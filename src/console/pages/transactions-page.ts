@@ -47,7 +47,7 @@ const faultChoices = faultCodes.map((code) => [String(code), `${code} ${faultTab
 
 const filter = ({ session, read, apIds, numbers }: TransactionsModel): Html => {
   const { form } = read;
-  const { input, select, time } = createFields(read);
+  const { input, select, time, zone } = createFields(read, session.view.times);
   const rare = (['profile', 'attemptsAtMost', 'from', 'to'] as const).some(
     (name) => form[name] !== undefined,
   );
@@ -67,8 +67,8 @@ ${listOf('apIds', apIds)}`,
     html`<details id="more"${rare ? html` open` : ''}><summary>Profile, attempts, time</summary><div class="fields">
 ${select('profile', 'Profile', profileNames)}
 ${input('attemptsAtMost', 'Attempts at most', html` type="number" min="1" max="999"`)}
-${time('from', 'Submitted from (UTC)')}
-${time('to', 'until (UTC)')}
+${zone()}${time('from', 'Submitted from')}
+${time('to', 'until')}
 </div></details>`,
   );
 };

@@ -3,10 +3,12 @@ import { html } from 'hono/html';
 import { roles } from '../../operators/operator.ts';
 import type { User, UserError } from '../../operators/users.ts';
 import type { ConsoleSession } from '../deps.ts';
+import { confirmPage } from './confirm-page.ts';
 import { layOut } from './layout.ts';
 import {
   banner,
   cardTable,
+  counted,
   csrfField,
   type Html,
   invalid,
@@ -51,8 +53,8 @@ const phoneField = (id: string, label: string, hint: string, attributes: Html = 
   html`<div class="field"><label for="${id}">${label}</label><input id="${id}" name="phone" type="text" autocomplete="off" spellcheck="false" maxlength="255" aria-describedby="${id}-hint"${attributes}><span class="hint" id="${id}-hint">${hint}</span></div>`;
 
 const phoneForms = ({ name, oidcSubject, password }: ShownUser, path: string, csrf: Html): Html =>
-  html`<form method="post" action="${path}/phone"><h3>Phone</h3>${csrf}${phoneField(`phone-${name}`, oidcSubject === null ? `Mobile number of ${name}` : `Another mobile number of ${name}`, 'Or the code that the login has shown.', html` required`)}<button type="submit" class="plain">Let this phone log in</button></form>
-${oidcSubject !== null && password ? html`<form method="post" action="${path}/phone/remove">${csrf}<p><button type="submit" class="plain">No login with the phone any more</button></p></form>` : nothing}`;
+  html`<form method="post" action="${path}/phone"><h3>Phone</h3>${csrf}${phoneField(`phone-${name}`, oidcSubject === null ? `Mobile number of ${name}` : `Another mobile number of ${name}`, 'Or the code that the login has shown.', html` required`)}<button type="submit" class="plain">Let this phone log in …</button></form>
+${oidcSubject !== null && password ? html`<form method="post" action="${path}/phone/remove">${csrf}<p><button type="submit" class="plain danger">No login with the phone any more …</button></p></form>` : nothing}`;
 
 const changes = (user: ShownUser, { session, phones }: UsersModel): Html => {
   const { name, role, origin } = user;
@@ -61,10 +63,10 @@ const changes = (user: ShownUser, { session, phones }: UsersModel): Html => {
   const path = `/admin/users/${encodeURIComponent(name)}`;
   const csrf = csrfField(session.csrf);
   return html`<details><summary aria-label="Change ${name}">Change</summary><div class="ask narrow">
-<form method="post" action="${path}/role">${csrf}<div class="field"><label for="role-${name}">Role of ${name}</label><select id="role-${name}" name="role">${options(roles, role)}</select></div><button type="submit" class="plain">Set the role</button></form>
-<form method="post" action="${path}/password"><h3>Password</h3>${csrf}<p><button type="submit" class="plain">Make a new password</button></p></form>
+<form method="post" action="${path}/role">${csrf}<div class="field"><label for="role-${name}">Role of ${name}</label><select id="role-${name}" name="role">${options(roles, role)}</select></div><button type="submit" class="plain">Set the role …</button></form>
+<form method="post" action="${path}/password"><h3>Password</h3>${csrf}<p><button type="submit" class="plain danger">Make a new password …</button></p></form>
 ${phones ? phoneForms(user, path, csrf) : nothing}
-<form method="post" action="${path}/remove"><h3>Remove</h3>${csrf}<p><button type="submit" class="danger">Remove ${name}</button></p></form>
+<form method="post" action="${path}/remove"><h3>Remove</h3>${csrf}<p><button type="submit" class="plain danger">Remove ${name} …</button></p></form>
 </div></details>`;
 };
 
@@ -98,7 +100,7 @@ ${cardTable(
 ${users.length === 0 ? html`<p class="empty">There are no users yet. You are logged in by a link.</p>` : nothing}
 <h2>Login links of the service</h2>
 <p>The service prints a link when it starts. It logs in the admin <strong>local</strong>, who is no user.</p>
-<form method="post" action="/admin/links/end">${csrfField(session.csrf)}<button type="submit" class="plain">End all sessions and links of local</button></form></section>
+<form method="post" action="/admin/links/end">${csrfField(session.csrf)}<button type="submit" class="plain danger">End all sessions and links of local …</button></form></section>
 <section aria-labelledby="add"><h2 id="add">Add a user</h2><form class="ask" method="post" action="/admin/users">${csrfField(session.csrf)}
 <div class="field"><label for="name">Name</label><input id="name" name="name" type="text" required maxlength="64" autocomplete="off" autocapitalize="none" spellcheck="false" pattern="[a-z0-9][a-z0-9._@\\-]*" aria-describedby="name-hint"${invalid(problem === 'bad-name' || problem === 'exists')}><span class="hint" id="name-hint">Lower-case letters, digits, dots, hyphens, _ and @</span></div>
 <div class="field"><label for="new-role">Role</label><select id="new-role" name="role" aria-describedby="role-hint">${options(roles, 'viewer')}</select><span class="hint" id="role-hint">A viewer sees lists with numbers shortened; an operator also sees numbers and texts, replays and cancels; an admin also manages users.</span></div>
@@ -106,3 +108,92 @@ ${phones ? phoneField('phone', 'Mobile number (optional)', 'With its country cod
 <button type="submit">Add the user</button></form></section></div>`,
   });
 };
+
+/** An order about a user, before it is carried out. */
+export type UserOrder = 'remove' | 'role' | 'password' | 'phone' | 'phone/remove';
+
+export interface UserOrderModel {
+  readonly session: ConsoleSession;
+  readonly user: ShownUser;
+  readonly order: UserOrder;
+  /** The new role, or the phone as it was written. */
+  readonly fields: Readonly<Record<string, string>>;
+  /** What the tokens of the user are for. */
+  readonly tokens: readonly string[];
+}
+
+/** What differs between the orders: the question, what happens, and the button. */
+const userOrders: Readonly<
+  Record<UserOrder, (name: string, role: string) => readonly [title: string, what: string, button: string]>
+> = {
+  remove: (name) => [
+    `Remove the user ${name}?`,
+    'The user cannot log in any more, and has to be added again to come back.',
+    `Remove ${name}`,
+  ],
+  role: (name, role) => [
+    `Make ${name} ${role === 'viewer' ? 'a' : 'an'} ${role}?`,
+    `From now on ${name} may do what the role ${role} allows.`,
+    'Set the role',
+  ],
+  password: (name) => [
+    `Make a new password for ${name}?`,
+    'The present password is no longer good. The new one is shown once.',
+    'Make a new password',
+  ],
+  phone: (name) => [
+    `Let another phone log in as ${name}?`,
+    'Whoever has this phone logs in as this user. A phone that the user had before does not any more.',
+    'Let this phone log in',
+  ],
+  'phone/remove': (name) => [
+    `No login with the phone for ${name}?`,
+    'The user logs in with the password alone.',
+    'No login with the phone any more',
+  ],
+};
+
+export const userOrderPage = ({ session, user, order, fields, tokens }: UserOrderModel): string => {
+  const { name, role } = user;
+  const [title, what, button] = userOrders[order](name, fields.role ?? '');
+  return confirmPage({
+    session,
+    current: 'users',
+    title,
+    about: [
+      ['User', name],
+      ['Role', fields.role === undefined ? role : `${role}, then ${fields.role}`],
+      ['Phone', fields.phone],
+      [
+        'Tokens',
+        tokens.length === 0
+          ? 'none'
+          : html`${tokens.map((label, at) => html`${at === 0 ? nothing : html`<br>`}${label}`)}`,
+      ],
+    ],
+    consequences: [
+      what,
+      `Every session of ${name} ends${tokens.length === 0 ? '' : `, and ${counted(tokens.length, 'token')}: the programs that use ${tokens.length === 1 ? 'it' : 'them'} are refused`}.`,
+    ],
+    action: `/admin/users/${encodeURIComponent(name)}/${order}`,
+    fields,
+    button,
+    back: '/admin/users',
+  });
+};
+
+export const endLinksPage = (session: ConsoleSession): string =>
+  confirmPage({
+    session,
+    current: 'users',
+    title: 'End all sessions and links of local?',
+    about: [['User', 'local, who logs in by links of the service']],
+    consequences: [
+      'This ends every session and login link of local, on every machine.',
+      'A new link is printed by a command on the machine of the service, or when it starts.',
+    ],
+    action: '/admin/links/end',
+    fields: {},
+    button: 'End them all',
+    back: '/admin/users',
+  });

@@ -16,6 +16,7 @@ import {
   hiddenFields,
   linkTo,
   nothing,
+  options,
   reasonField,
   tiles,
   timeOf,
@@ -37,7 +38,7 @@ const pathOf = ({ detail }: WorkflowModel): string =>
   `/admin/workflows/${encodeURIComponent(detail.instance.instanceId)}`;
 
 const mayOrder = ({ session, detail }: WorkflowModel): boolean =>
-  detail.instance.status === 'open' && includesRole(session.operator.role, 'operator');
+  detail.isDefined && detail.instance.status === 'open' && includesRole(session.operator.role, 'operator');
 
 const transactionLink = (msspTransId: string | undefined): Html =>
   msspTransId === undefined ? nothing : linkTo('transactions', msspTransId);
@@ -103,7 +104,7 @@ const childrenSection = ({ detail: { children }, workflow }: WorkflowModel): Htm
 const timelineItem = ({ at, what, who, msspTransId, reason }: WorkflowEvent): Html => {
   const kind = /^(Signed|Ended: completed|Step done)/.test(what)
     ? 'signed'
-    : /^(Refused|Not reached|Mail not|Ended|Step failed|Signatures revoked)/.test(what)
+    : /^(Refused|Not reached|Not signed|Mail not|Ended|Step failed|Signatures revoked)/.test(what)
       ? 'failed'
       : 'pending';
   return html`<li class="${kind}"><p><strong>${what}</strong>${who === undefined ? nothing : html` ${who}`} ${transactionLink(msspTransId)}</p>${
@@ -134,6 +135,33 @@ ${reasonField('cancel-reason', true, 'It is kept in the audit log, and the appli
 <button type="submit" class="danger">Cancel the workflow</button></form></details>`
     : nothing;
 
+/** What its chart takes from outside in some state. Whether one counts now, the chart decides. */
+const eventTypes = ({ workflow }: WorkflowModel): readonly string[] =>
+  (workflow?.chart.machine.events ?? []).filter((type) => {
+    if (type.includes('*')) return false;
+    // Other members may be missing.
+    const { error } = workflow?.parseEvent({ type }) ?? {};
+    return !error?.issues.some(({ path: [member] }) => member === 'type');
+  });
+
+const sendForm = (model: WorkflowModel): Html => {
+  const types = eventTypes(model);
+  return mayOrder(model) && types.length > 0
+    ? html`<details id="send"><summary>Send an event …</summary><form class="ask narrow" method="post" action="${pathOf(model)}/events">${csrfField(model.session.csrf)}
+<div class="field"><label for="event-type">Event</label><select id="event-type" name="type">${options(types, undefined)}</select></div>
+<div class="field"><label for="event-data">Other members (optional)</label><textarea id="event-data" name="data" class="code" spellcheck="false" aria-describedby="event-data-hint"></textarea><span class="hint" id="event-data-hint">A JSON object, such as {"amount": 5}.</span></div>
+${reasonField('send-reason', false, 'It is kept in the audit log.')}
+<button type="submit">Send the event</button></form></details>`
+    : nothing;
+};
+
+const replayForm = (model: WorkflowModel): Html =>
+  model.detail.mayReplay && includesRole(model.session.operator.role, 'operator')
+    ? html`<details id="replay"><summary>Run again …</summary><form class="ask narrow" method="post" action="${pathOf(model)}/replay">${csrfField(model.session.csrf)}
+${reasonField('replay-reason', false, 'It is kept in the audit log.')}
+<button type="submit">Run the workflow again</button></form></details>`
+    : nothing;
+
 const contextSection = ({ steps, context }: WorkflowDetail): Html =>
   steps !== undefined || context === undefined
     ? nothing
@@ -162,12 +190,12 @@ ${noticeBanner(notice)}
         ? undefined
         : ['Next timer', html`<small>${timeOf(next.at)}</small>`, next.name],
     )}</div>
-<div data-region="actions">${cancelForm(model)}</div>
+<div data-region="actions">${sendForm(model)}${replayForm(model)}${cancelForm(model)}</div>
 <div data-region="people">${peopleSection(model)}</div>
 <div class="columns main">
 <section aria-labelledby="life" data-region="life"><h2 id="life">Statechart</h2>${
       workflow === undefined
-        ? html`<p class="quiet">The service does not have this workflow any more.</p>`
+        ? html`<p>The service has no definition of this workflow: no file of <code>workflows</code> in its configuration exports it. Its instances wait until one does, and take no orders.</p>`
         : machineSvg(workflow.chart.machine, state)
     }</section>
 <section aria-labelledby="past" data-region="past"><h2 id="past">Timeline</h2>

@@ -24,7 +24,7 @@ export interface WorkflowsModel {
 
 const filter = ({ session, read, names, apIds }: WorkflowsModel): Html => {
   const { form } = read;
-  const { input, select, time } = createFields(read);
+  const { input, select, time, zone } = createFields(read, session.view.times);
   return filterForm(
     { path: '/admin/workflows', label: 'Workflows' },
     form,
@@ -39,8 +39,8 @@ ${
 ${input('text', 'Part of the id')}
 ${listOf('apIds', apIds)}`,
     html`<details id="more"${form.from === undefined && form.to === undefined ? '' : html` open`}><summary>Time</summary><div class="fields">
-${time('from', 'Started from (UTC)')}
-${time('to', 'until (UTC)')}
+${zone()}${time('from', 'Started from')}
+${time('to', 'until')}
 </div></details>`,
   );
 };

@@ -125,7 +125,7 @@ const get = (
   tag: string,
   summary: string,
   responses: OperationNode['responses'],
-): Record<string, OperationNode> => ({ get: { operationId, tags: [tag], summary, responses } });
+): Record<string, OperationNode> => ({ get: { operationId, tags: [tag], summary, security: [], responses } });
 
 /** What is not an operation of the signature interface. */
 export const machinePaths: Readonly<Record<string, Readonly<Record<string, OperationNode>>>> = {
@@ -162,6 +162,7 @@ export const machinePaths: Readonly<Record<string, Readonly<Record<string, Opera
       operationId: 'par',
       tags: ['login'],
       summary: 'Push a login request (RFC 9126)',
+      security: [{ openIdClient: [] }, {}],
       description:
         'The application says what it wants and proves who it is: by HTTP Basic, a secret in the form, or a signed assertion. The browser then brings the handle to `/oidc/auth`. A second tenant has its own addresses, `/oidc/t/<tenant>/par` and so on; its discovery document names them.',
       requestBody: {

@@ -37,6 +37,8 @@ export interface OperationNode {
   readonly tags: readonly string[];
   readonly summary: string;
   readonly description?: string;
+  /** Each entry is one way in; an empty one needs nothing, and so does an empty list. */
+  readonly security: readonly Readonly<Record<string, readonly []>>[];
   readonly parameters?: readonly ParameterNode[];
   readonly requestBody?: Body & { readonly required: boolean };
   readonly responses: Readonly<

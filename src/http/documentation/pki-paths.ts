@@ -46,7 +46,14 @@ const get = (
   parameter: ParameterNode,
   responses: OperationNode['responses'],
 ): Record<string, OperationNode> => ({
-  get: { operationId, tags: ['certificates'], summary, parameters: [parameter], responses },
+  get: {
+    operationId,
+    tags: ['certificates'],
+    summary,
+    security: [],
+    parameters: [parameter],
+    responses,
+  },
 });
 
 const post = (
@@ -59,6 +66,7 @@ const post = (
     operationId,
     tags: ['certificates'],
     summary,
+    security: [],
     requestBody: { required: true, ...der(requestType) },
     responses,
   },

@@ -93,12 +93,17 @@ const refused = (more: OperationNode['responses'] = {}): OperationNode['response
 const authorised =
   'HTTP Basic with AP_ID and AP_PWD, each form-urlencoded (RFC 6749 section 2.3.1), and the client certificate where one is registered.';
 
+const security: OperationNode['security'] = [
+  { applicationProvider: [] },
+  { applicationProvider: [], clientCertificate: [] },
+];
+
 const operation = (
   operationId: string,
   summary: string,
-  node: Omit<OperationNode, 'operationId' | 'tags' | 'summary'>,
+  node: Omit<OperationNode, 'operationId' | 'tags' | 'summary' | 'security'>,
 ): OperationNode => ({
-  ...{ operationId, tags: ['workflows'], summary, description: authorised },
+  ...{ operationId, tags: ['workflows'], summary, description: authorised, security },
   ...node,
 });
 

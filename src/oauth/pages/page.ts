@@ -28,6 +28,10 @@ export const frameFor = (
   ...(client !== undefined && { clientName: client.name }),
 });
 
+/** A logout that no application has asked for, so nothing about it can be wrong. */
+const logOutLink = ({ path }: PageFrame, { logOut }: Words) =>
+  html`<div class="actions"><a class="button primary" href="${path}/session/end">${logOut.yes}</a></div>`;
+
 /** Pages outside a login: it cannot start, it is over, or a logout. */
 export const noticePage = (frame: PageFrame, notice: Notice): string => {
   const words = wordsOf(frame.language);
@@ -36,7 +40,7 @@ export const noticePage = (frame: PageFrame, notice: Notice): string => {
       return layOutWarning(
         frame,
         notice.cause === 'limited' ? words.failed.causes.limited : words.notices[notice.cause],
-        html`${reference(words.reference, notice.reference)}${notice.detail && reference(words.detail, notice.detail)}`,
+        html`${notice.cause === 'logout-failed' && logOutLink(frame, words)}${reference(words.reference, notice.reference)}${notice.detail && reference(words.detail, notice.detail)}`,
       );
     case 'log-out': {
       const title = words.logOut.title(frame.tenantName);
@@ -58,6 +62,13 @@ ${raw(notice.form)}
         main: html`${icons.done}
 <h1>${words.loggedOut.title}</h1>
 <p class="lead">${words.loggedOut.what}</p>`,
+      });
+    case 'still-logged-in':
+      return layOut(frame, {
+        title: words.stillLoggedIn.title,
+        main: html`${icons.done}
+<h1>${words.stillLoggedIn.title}</h1>
+<p class="lead">${words.stillLoggedIn.what(frame.tenantName)}</p>`,
       });
   }
 };

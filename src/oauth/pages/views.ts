@@ -61,4 +61,6 @@ export type Notice =
     }
   /** `form` is HTML of the library, with a form whose id is `op.logoutForm`. */
   | { readonly kind: 'log-out'; readonly form: string }
-  | { readonly kind: 'logged-out' };
+  | { readonly kind: 'logged-out' }
+  /** The person did not want to log out. */
+  | { readonly kind: 'still-logged-in' };

@@ -116,6 +116,9 @@ Gehen Sie dorthin zurück, woher Sie gekommen sind, und melden Sie sich erneut a
     'cookie-missing': `Wir finden Ihre Anmeldung nicht
 Ihr Browser hat das Cookie dieser Anmeldung nicht mitgeschickt. Vielleicht haben Sie die Seite in einem anderen Browser geöffnet, oder Ihr Browser lehnt Cookies ab.
 Erlauben Sie Cookies für diese Website. Gehen Sie dann dorthin zurück, woher Sie gekommen sind, und melden Sie sich im selben Browser erneut an.`,
+    'logout-failed': `Sie konnten nicht abgemeldet werden
+Sie wurden mit einer Anfrage hierher geschickt, die nicht oder nicht mehr gültig ist. Sie sind vielleicht noch angemeldet.
+Melden Sie sich stattdessen hier ab. Geschieht es wieder, nennen Sie dem Support die Referenz unten.`,
     internal: `Etwas ist schiefgegangen
 Der Fehler liegt bei uns. Sie sind nicht angemeldet.
 Versuchen Sie es in einigen Minuten erneut. Geschieht es wieder, nennen Sie dem Support die Referenz unten.`,
@@ -127,4 +130,9 @@ Versuchen Sie es in einigen Minuten erneut. Geschieht es wieder, nennen Sie dem 
     no: 'Angemeldet bleiben',
   },
   loggedOut: { title: 'Sie sind abgemeldet', what: 'Sie können diese Seite jetzt schliessen.' },
+  stillLoggedIn: {
+    title: 'Sie sind weiterhin angemeldet',
+    what: (tenant) =>
+      `Sie haben sich bei ${tenant} nicht abgemeldet. Sie können diese Seite jetzt schliessen.`,
+  },
 };

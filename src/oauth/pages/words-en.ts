@@ -119,6 +119,9 @@ Go back to where you came from and log in again.`,
     'cookie-missing': `We cannot find your login
 Your browser did not bring the cookie of this login. Perhaps you opened the page in another browser, or your browser refuses cookies.
 Allow cookies for this site. Then go back to where you came from and log in again, all in the same browser.`,
+    'logout-failed': `You could not be logged out
+You were sent here with a request that is not valid or no longer valid. You may still be logged in.
+Log out here instead. If it happens again, tell support the reference below.`,
     internal: `Something went wrong
 The mistake is ours. You are not logged in.
 Try again in a few minutes. If it happens again, tell support the reference below.`,
@@ -130,6 +133,10 @@ Try again in a few minutes. If it happens again, tell support the reference belo
     no: 'Stay logged in',
   },
   loggedOut: { title: 'You are logged out', what: 'You can close this page now.' },
+  stillLoggedIn: {
+    title: 'You are still logged in',
+    what: (tenant: string) => `You have not logged out of ${tenant}. You can close this page now.`,
+  },
 };
 
 export type Words = typeof en;

@@ -117,6 +117,9 @@ Retournez à la page d’où vous venez et connectez-vous à nouveau.`,
     'cookie-missing': `Nous ne trouvons pas votre connexion
 Votre navigateur n’a pas transmis le cookie de cette connexion. Vous avez peut-être ouvert la page dans un autre navigateur, ou votre navigateur refuse les cookies.
 Autorisez les cookies pour ce site. Retournez ensuite à la page d’où vous venez et connectez-vous à nouveau, dans le même navigateur.`,
+    'logout-failed': `La déconnexion n’a pas eu lieu
+La demande qui vous amène ici n’est pas valable ou ne l’est plus. Vous êtes peut-être encore connecté.
+Déconnectez-vous ici. Si cela se reproduit, indiquez à l’assistance la référence ci-dessous.`,
     internal: `Une erreur s’est produite
 L’erreur vient de chez nous. La connexion n’a pas eu lieu.
 Réessayez dans quelques minutes. Si cela se reproduit, indiquez à l’assistance la référence ci-dessous.`,
@@ -128,4 +131,9 @@ Réessayez dans quelques minutes. Si cela se reproduit, indiquez à l’assistan
     no: 'Ne pas se déconnecter',
   },
   loggedOut: { title: 'Déconnexion réussie', what: 'Vous pouvez maintenant fermer cette page.' },
+  stillLoggedIn: {
+    title: 'Vous restez connecté',
+    what: (tenant) =>
+      `Vous ne vous êtes pas déconnecté de ${tenant}. Vous pouvez maintenant fermer cette page.`,
+  },
 };

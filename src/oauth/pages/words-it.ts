@@ -113,6 +113,9 @@ Torni alla pagina da cui proviene e acceda di nuovo.`,
     'cookie-missing': `Non troviamo il suo accesso
 Il suo browser non ha inviato il cookie di questo accesso. Forse ha aperto la pagina in un altro browser, oppure il suo browser rifiuta i cookie.
 Consenta i cookie per questo sito. Poi torni alla pagina da cui proviene e acceda di nuovo, sempre nello stesso browser.`,
+    'logout-failed': `Non è stato possibile uscire
+La richiesta che l’ha portata qui non è valida o non lo è più. Forse ha ancora l’accesso.
+Esca da qui. Se succede ancora, comunichi all’assistenza il riferimento qui sotto.`,
     internal: `Qualcosa è andato storto
 L’errore è nostro. L’accesso non è avvenuto.
 Riprovi tra alcuni minuti. Se succede ancora, comunichi all’assistenza il riferimento qui sotto.`,
@@ -124,4 +127,8 @@ Riprovi tra alcuni minuti. Se succede ancora, comunichi all’assistenza il rife
     no: 'Non uscire',
   },
   loggedOut: { title: 'Disconnessione riuscita', what: 'Ora può chiudere questa pagina.' },
+  stillLoggedIn: {
+    title: 'L’accesso rimane attivo',
+    what: (tenant) => `Non è uscito da ${tenant}. Ora può chiudere questa pagina.`,
+  },
 };

@@ -1,10 +1,13 @@
 /**
- * Answers of `/par`: JSON that must not be cached, because a handle gives access to its request.
+ * Answers of `/par`, and refusals of the other endpoints for programs: JSON that must not be cached,
+ * because a handle gives access to its request.
  * Apps in a browser without a server push from there as public clients. Their pages may read the
  * answer when they come from a registered address of a public client.
  *
  * Source: the Fetch standard, section 3.3; RFC 9700 2.6.
  */
+import type { IncomingMessage } from 'node:http';
+import type { HonoRequest } from 'hono';
 import type { OauthClient } from '../../registry/oauth-client.ts';
 import type { OauthDeps } from '../deps.ts';
 import { describeError } from '../error-codes.ts';
@@ -17,6 +20,17 @@ export interface PushAnswer {
   readonly body: object;
 }
 
+export const present = ({ status, headers, body }: PushAnswer): Response =>
+  new Response(JSON.stringify(body), { status, headers });
+
+/** Node has parsed the headers; `Request` would copy all of them first. */
+export const headersOf =
+  (request: HonoRequest, incoming: IncomingMessage | undefined) =>
+  (name: string): string | undefined => {
+    const value = incoming === undefined ? request.header(name) : incoming.headers[name];
+    return typeof value === 'object' ? value.join(', ') : value;
+  };
+
 /** As far as it is known when the answer is written. */
 export interface Asker {
   readonly tenant: Tenant;
@@ -24,6 +38,8 @@ export interface Asker {
   readonly client?: OauthClient | undefined;
   readonly origin: string | undefined;
   readonly triedBasic?: boolean;
+  /** `WWW-Authenticate` of an endpoint for tokens, which answers 401 where others answer 400. */
+  readonly challenge?: string;
   /** Seconds, where there were too many requests. */
   readonly retryAfter?: number;
 }
@@ -75,19 +91,29 @@ export const answerHeaders = (asker: Asker): Readonly<Record<string, string>> =>
 export const createRefusalAnswers = ({ log }: Pick<OauthDeps, 'log'>) => {
   const headersFor = (
     status: WireError['status'],
-    { tenant, triedBasic, retryAfter }: Asker,
+    { tenant, triedBasic, challenge, retryAfter }: Asker,
   ): Record<string, string> => {
     if (status === 401 && triedBasic) return { 'www-authenticate': `Basic realm="${tenant.issuer}"` };
+    if (status === 401 && challenge !== undefined) return { 'www-authenticate': challenge };
     if (status === 405) return { allow: 'POST' };
     return retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
   };
 
   /** Also writes the audit entry. */
   return (refusal: Refusal, asker: Asker): PushAnswer => {
-    const { status, error, cause, text } = wireErrorOf(refusal);
+    const { error, cause, text, ...wire } = wireErrorOf(refusal);
+    const status = asker.challenge === undefined ? wire.status : 401;
     const { description, code, trace } = describeError(cause, text);
     const event = refusal.reason === 'clientRefused' ? 'client refused' : 'request refused';
-    log.audit({ event, tenant: asker.tenant.id, clientId: asker.client?.id, error, code, trace });
+    log.audit({
+      event,
+      tenant: asker.tenant.id,
+      clientId: asker.client?.id,
+      error,
+      code,
+      description: text,
+      trace,
+    });
     return {
       status,
       headers: { ...answerHeaders(asker), ...headersFor(status, asker) },

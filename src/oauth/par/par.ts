@@ -7,26 +7,27 @@
  * Sources: RFC 9126; interface sections 2.6, 4.5 and 5.
  */
 import { type Context, Hono } from 'hono';
-import { isForm, type Parameters, parseForm } from '../../pages/form.ts';
+import type { Parameters } from '../../pages/form.ts';
 import { randomBytesOf } from '../../pki/random.ts';
 import { toError } from '../../redis/to-error.ts';
 import type { OauthClient } from '../../registry/oauth-client.ts';
 import type { Source } from '../../registry/rate-limiter.ts';
 import { readBody } from '../../request-body.ts';
-import { createClientAuthentication } from '../client-authentication.ts';
 import type { Environment, OauthDeps } from '../deps.ts';
-import { soonSeconds } from '../limits.ts';
+import { type DpopProof, isFirstUse, readProof } from '../dpop-proof.ts';
+import { createIdentify } from '../identify.ts';
 import type { Tenant } from '../tenant.ts';
 import {
   type Asker,
   answerHeaders,
   createRefusalAnswers,
+  headersOf,
   type PushAnswer,
   preflightHeaders,
+  present,
 } from './answers.ts';
-import { type DpopProof, readProof } from './dpop-proof.ts';
-import { checkParameters, keptParameters } from './parameters.ts';
-import { type Outcome, type Refusal, refuse } from './refusal.ts';
+import { checkParameters } from './parameters.ts';
+import { type Outcome, refuse } from './refusal.ts';
 import { readRequestObject } from './request-object.ts';
 
 export interface PushRequest {
@@ -50,24 +51,6 @@ interface Accepted {
   readonly proof: DpopProof | undefined;
 }
 
-const ourNames: ReadonlySet<string> = new Set([
-  ...keptParameters,
-  'request',
-  'request_uri',
-  'registration',
-  'client_secret',
-  'client_assertion',
-  'client_assertion_type',
-]);
-
-type Unparsed = Extract<ReturnType<typeof parseForm>, { ok: false }>;
-
-/** A repeated name that is not of ours is the caller's text. */
-export const nameOurs = (unparsed: Unparsed): Refusal =>
-  unparsed.reason === 'parameterRepeated'
-    ? { reason: unparsed.reason, name: ourNames.has(unparsed.name) ? unparsed.name : undefined }
-    : { reason: unparsed.reason };
-
 export const handlePrefix = 'urn:ietf:params:oauth:request_uri:';
 
 /** The interface uses two times 128 bits; either half would be enough. */
@@ -83,7 +66,7 @@ const unsignedJwt = (claims: object): string =>
 
 export const createPar = (options: ParOptions) => {
   const { tenants, limits, settings, isTestNumber, now, log } = options;
-  const authenticate = createClientAuthentication(options.checkSecret, now);
+  const identify = createIdentify(options);
   const answerRefusal = createRefusalAnswers(options);
 
   /**
@@ -145,19 +128,13 @@ export const createPar = (options: ParOptions) => {
     const trusted = proven || form.has('request');
     const dpop = header('dpop');
     if (dpop === undefined) return { value: { request, trusted, proof: undefined } };
-    const proof = await readProof(dpop, `${(tenantFromPath ?? tenants.main).issuer}/par`, now());
+    const { issuer } = tenantFromPath ?? tenants.main;
+    const proof = await readProof(dpop, { method: 'POST', url: `${issuer}/par` }, now());
     if ('refusal' in proof) return proof;
     return thumbprint === undefined || thumbprint === proof.value.thumbprint
       ? { value: { request, trusted, proof: proof.value } }
       : refuse({ reason: 'proofOtherKey' });
   };
-
-  const isFirstUse = (
-    { store }: Tenant,
-    client: OauthClient,
-    { jti, rememberUntil }: DpopProof,
-  ): Promise<boolean> =>
-    store.putOnce('dpop-proof', `${client.id} ${jti}`, 1, rememberUntil - now() / 1000 + 1);
 
   /**
    * Stores a request as the library's own endpoint does: its parameters as an unsigned JWT, because
@@ -187,46 +164,22 @@ export const createPar = (options: ParOptions) => {
     const { tenantFromPath, header, address, body } = request;
     const origin = header('origin');
     const nobody: Asker = { tenant: tenantFromPath ?? tenants.main, origin };
-    if (!isForm(header('content-type'))) return answerRefusal({ reason: 'bodyKind' }, nobody);
     const choice = chooseTenant(request);
     if ('refusal' in choice) return answerRefusal(choice.refusal, nobody);
     const tenant = choice.value;
     const somebody: Asker = { tenant, origin };
-    const shutOut = limits.shutOutWait(address);
-    if (shutOut > 0) return answerRefusal({ reason: 'tooMany' }, { ...somebody, retryAfter: shutOut });
-    const parsed = parseForm(body);
-    if (!parsed.ok) return answerRefusal(nameOurs(parsed), somebody);
-    const { form } = parsed;
-    if (form.size === 0) return answerRefusal({ reason: 'nothingSent' }, somebody);
-
-    const authorization = header('authorization');
-    const verdict = await authenticate(tenant, {
-      authorization,
-      clientId: form.get('client_id'),
-      clientSecret: form.get('client_secret'),
-      clientAssertion: form.get('client_assertion'),
-      clientAssertionType: form.get('client_assertion_type'),
-      address,
-    });
-    if (!verdict.ok) {
-      const { reason, claimed } = verdict;
-      if (reason === 'clientRefused') limits.noteFailure(address, tenant, claimed?.id);
-      const triedBasic = authorization !== undefined;
-      const retryAfter = limits.barredWait(address, tenant, claimed?.id ?? '') || soonSeconds;
-      const later = reason === 'tooMany' ? { retryAfter } : {};
-      return answerRefusal({ reason }, { ...somebody, client: claimed, triedBasic, ...later });
+    const identified = await identify(tenant, { header, address, body });
+    if ('refusal' in identified) {
+      return answerRefusal(identified.refusal, { ...somebody, ...identified.about });
     }
-    const { client, proven } = verdict;
+    const { form, client, proven } = identified;
     const asker: Asker = { ...somebody, client };
-    if ((form.get('client_id') ?? client.id) !== client.id) {
-      return answerRefusal({ reason: 'otherClient' }, asker);
-    }
     const retryAfter = await limits.pushWait(tenant, client.id, proven ? undefined : address);
     if (retryAfter > 0) return answerRefusal({ reason: 'tooMany' }, { ...asker, retryAfter });
     const accepted = await check(tenant, client, proven, form, request);
     if ('refusal' in accepted) return answerRefusal(accepted.refusal, asker);
     const { proof } = accepted.value;
-    if (proof !== undefined && !(await isFirstUse(tenant, client, proof))) {
+    if (proof !== undefined && !(await isFirstUse(tenant, proof, now()))) {
       return answerRefusal({ reason: 'proofReplayed' }, asker);
     }
     const requestUri = await keep(tenant, client, accepted.value);
@@ -243,9 +196,6 @@ export const createPar = (options: ParOptions) => {
 
 export type Par = ReturnType<typeof createPar>;
 
-const present = ({ status, headers, body }: PushAnswer): Response =>
-  new Response(JSON.stringify(body), { status, headers });
-
 export const createParRoutes = (
   options: ParOptions & Pick<OauthDeps, 'addressOf' | 'body'>,
 ): Hono<Environment> => {
@@ -254,11 +204,7 @@ export const createParRoutes = (
 
   const answer = async (c: Context<Environment>, tenantFromPath: Tenant | undefined): Promise<Response> => {
     const incoming = c.env?.incoming;
-    /** Node has parsed the headers; `Request` would copy all of them first. */
-    const header = (name: string): string | undefined => {
-      const value = incoming === undefined ? c.req.header(name) : incoming.headers[name];
-      return typeof value === 'object' ? value.join(', ') : value;
-    };
+    const header = headersOf(c.req, incoming);
     const tenant = tenantFromPath ?? tenants.main;
     const origin = header('origin');
     const { method } = c.req;

@@ -8,7 +8,7 @@
  * sections 4.5 and 5.6.
  */
 
-import type { Parameters } from '../../pages/form.ts';
+import type { Parameters, parseForm } from '../../pages/form.ts';
 import { dtbsLimit } from '../../protocol/gsm.ts';
 import { acrValues, type OauthClient, oauthScopes } from '../../registry/oauth-client.ts';
 import { isRegistered } from '../../registry/web-address.ts';
@@ -36,6 +36,24 @@ export const keptParameters = [
   'dtbd',
   'dpop_jkt',
 ] as const;
+
+const ourNames: ReadonlySet<string> = new Set([
+  ...keptParameters,
+  'request',
+  'request_uri',
+  'registration',
+  'client_secret',
+  'client_assertion',
+  'client_assertion_type',
+]);
+
+type Unparsed = Extract<ReturnType<typeof parseForm>, { ok: false }>;
+
+/** A repeated name that is not of ours is the caller's text. */
+export const nameOurs = (unparsed: Unparsed): Refusal =>
+  unparsed.reason === 'parameterRepeated'
+    ? { reason: unparsed.reason, name: ourNames.has(unparsed.name) ? unparsed.name : undefined }
+    : { reason: unparsed.reason };
 
 export interface ParameterRules {
   readonly client: OauthClient;

@@ -89,7 +89,7 @@ const fixed = {
     'DPoP must be one proof, signed with ES256 or EdDSA by the public key that it brings',
   ),
   proofClaims: proofError('DPoP needs jti, iat, htm and htu, and no nonce'),
-  proofHtm: proofError('htm of DPoP must be POST'),
+  proofHtm: proofError('htm of DPoP must be the method of the request'),
   proofHtu: proofError('htu of DPoP must be the address of this endpoint'),
   proofIat: proofError('iat of DPoP is too old or in the future'),
   proofReplayed: proofError('DPoP was used before'),

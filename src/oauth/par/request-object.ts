@@ -5,10 +5,10 @@
  *
  * Source: RFC 9101 4, 6 and 10.8; RFC 9126 3.
  */
-import { errors, type JWTPayload, jwtVerify } from 'jose';
+import { errors, type JWTPayload } from 'jose';
 import type { Parameters } from '../../pages/form.ts';
-import { type OauthClient, signingAlgorithms } from '../../registry/oauth-client.ts';
-import { clockToleranceSeconds, keysOf } from '../client-authentication.ts';
+import type { OauthClient } from '../../registry/oauth-client.ts';
+import { verifyClientJwt } from '../client-jwt.ts';
 import { keptParameters } from './parameters.ts';
 import { type Outcome, refuse } from './refusal.ts';
 
@@ -51,13 +51,8 @@ export const readRequestObject = async (
   nowMs: number,
 ): Promise<Outcome<Parameters>> => {
   try {
-    const { payload, protectedHeader } = await jwtVerify(jwt, keysOf(client), {
-      algorithms: [...signingAlgorithms],
-      issuer: client.id,
-      audience: issuer,
-      currentDate: new Date(nowMs),
-      clockTolerance: clockToleranceSeconds,
-    });
+    const expected = { client, audience: [issuer] };
+    const { payload, protectedHeader } = await verifyClientJwt(jwt, expected, nowMs);
     if (!types.has(protectedHeader.typ?.toLowerCase())) return refuse({ reason: 'objectType' });
     if (payload.client_id !== client.id) return refuse({ reason: 'objectClient' });
     if ('request' in payload || 'request_uri' in payload) return refuse({ reason: 'objectNested' });

@@ -123,6 +123,7 @@ const overview: Overview = {
 const overviewOf = (of: ConsoleSession, told: Overview, changes: Partial<OverviewModel> = {}): string =>
   overviewPage({
     session: of,
+    failing: { retried: 1, dead: 2 },
     periods: [
       { range: '1h', overview: told, refused: 7 },
       { range: '24h', overview: told },
@@ -294,8 +295,27 @@ const pages: readonly (readonly [string, string])[] = [
     'callbacks',
     callbacksPage({
       session: session(),
+      state: 'dead',
+      counts: { retried: 1, dead: 2 },
       apId: evil,
       rows: [callback, { ...callback, id: `${callback.id}-2` }],
+      next: '1.x',
+      isFirst: false,
+      apIds: [evil],
+      notice: 'callback-not-dead',
+    }),
+  ],
+  [
+    'callbacks that are tried again',
+    callbacksPage({
+      session: session(),
+      state: 'retried',
+      counts: { retried: 1, dead: 2 },
+      apId: evil,
+      rows: [
+        { ...callback, state: 'waiting', nextTryAt: at },
+        { ...callback, id: `${callback.id}-2` },
+      ],
       next: '1.x',
       isFirst: false,
       apIds: [evil],

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { transactionFilter } from '../../../src/console/filter.ts';
 import type { HistoryFilter } from '../../../src/history/filter.ts';
 import { soon } from '../../operators/replay-stage.ts';
+import { admin } from '../../operators/stage.ts';
 import { testRedis } from '../../support/redis.ts';
 import { roles, type Somebody } from '../api-stage.ts';
 import { type ConsoleStage, startConsoleStage } from './console-stage.ts';
@@ -31,7 +32,13 @@ const send = async (
   action: string,
   fields: Readonly<Record<string, string>>,
 ) => {
-  const { text } = await get(role, page);
+  const body = formOf((await get(role, page)).text, action);
+  for (const [name, value] of Object.entries(fields)) body.set(name, value);
+  return post(role, action, body);
+};
+
+/** The hidden fields of a form. */
+const formOf = (text: string, action: string): URLSearchParams => {
   const form = text.split('<form').find((part) => part.includes(`action="${action}"`));
   if (form === undefined) throw new Error(`no form to ${action}`);
   const body = new URLSearchParams();
@@ -40,8 +47,7 @@ const send = async (
     ?.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g) ?? []) {
     body.set(name, value);
   }
-  for (const [name, value] of Object.entries(fields)) body.set(name, value);
-  return post(role, action, body);
+  return body;
 };
 
 const post = async (role: Somebody, path: string, body: URLSearchParams) => {
@@ -231,11 +237,73 @@ describe('the pages of the console', () => {
     expect((await stage.operators.logInByPassword(login)).kind).toBe('in');
     const twice = await send('admin', '/admin/users', '/admin/users', { name: 'nora', role: 'viewer' });
     expect([twice.status, twice.text.includes('There is a user of this name')]).toEqual([422, true]);
-    await send('admin', '/admin/users', '/admin/users/nora/role', { role: 'viewer' });
+    await send('admin', '/admin/users', '/admin/users/nora/role', { role: 'viewer', confirmed: 'yes' });
     expect((await stage.operators.users.find('nora'))?.role).toBe('viewer');
-    const removed = await send('admin', '/admin/users', '/admin/users/nora/remove', {});
+    const removed = await send('admin', '/admin/users', '/admin/users/nora/remove', { confirmed: 'yes' });
     expect(removed.to).toBe('/admin/users?notice=user-removed');
     expect(await stage.operators.users.find('nora')).toBeUndefined();
+  });
+
+  it.each([
+    ['remove', {}, 'Remove the user'],
+    ['role', { role: 'admin' }, 'Make olga-role an admin?'],
+    ['password', {}, 'Make a new password'],
+  ])(
+    'change no user by the button %s: a page says first whom, and what ends with it',
+    async (what, fields, title) => {
+      const name = `olga-${what}`;
+      const users = stage.operators.users;
+      await users.add(admin, { name, role: 'viewer', password: 'correct horse battery' });
+      const days = { name, label: `Nightly report of ${name}`, days: 1 };
+      const issued = await stage.operators.tokens.issue(admin, days);
+      const token = 'token' in issued ? issued.token : '';
+      const path = `/admin/users/${name}/${what}`;
+      const between = await send('admin', '/admin/users', path, fields);
+      expect(between.status).toBe(200);
+      for (const said of [title, name, `Nightly report of ${name}`, 'cannot be undone', 'class="danger"']) {
+        expect(between.text).toContain(said);
+      }
+      expect(await stage.operators.tokens.verify(token)).toMatchObject({ name, role: 'viewer' });
+      await post('admin', path, formOf(between.text, path));
+      expect(await stage.operators.tokens.verify(token)).toBeUndefined();
+      await users.remove(admin, name);
+    },
+  );
+
+  it('end no token, and no session of local, by one click', async () => {
+    const issued = await stage.operators.tokens.issue(admin, { name: 'the-admin', label: 'Report', days: 1 });
+    const token = 'token' in issued ? issued.token : '';
+    const { searchParams } = new URL(await stage.newLink(), stage.url);
+    const login = await fetch(`${stage.url}/admin/login/link`, {
+      method: 'POST',
+      body: searchParams,
+      redirect: 'manual',
+    });
+    const cookie = login.headers.get('set-cookie')?.split(';')[0] ?? '';
+    const statusOfLocal = async () =>
+      (await fetch(`${stage.url}/admin/api/session`, { headers: { cookie } })).status;
+    const page = (await get('admin', '/admin/tokens')).text;
+    const end = /action="(\/admin\/tokens\/[^"]+\/revoke)"/.exec(page)?.[1] ?? '';
+    for (const [from, path, said] of [
+      ['/admin/tokens', end, 'Report'],
+      ['/admin/users', '/admin/links/end', 'every session and login link of local'],
+    ] as const) {
+      const between = await send('admin', from, path, {});
+      expect([between.status, between.text.includes(said)]).toEqual([200, true]);
+      expect(await stage.operators.tokens.verify(token)).toBeDefined();
+      expect(await statusOfLocal()).toBe(200);
+    }
+    for (const [from, path] of [
+      ['/admin/tokens', end],
+      ['/admin/users', '/admin/links/end'],
+    ] as const) {
+      expect((await send('admin', from, path, { confirmed: 'yes' })).status).toBe(303);
+    }
+    expect(await statusOfLocal()).toBe(401);
+    expect(await stage.operators.tokens.verify(token)).toBeUndefined();
+    const over = '/admin/tokens/none/revoke';
+    const csrf = new URLSearchParams({ csrf: await csrfOf('admin') });
+    expect((await post('admin', over, csrf)).to).toBe('/admin/tokens?notice=token-unknown');
   });
 
   it('do not let an admin remove their own user', async () => {

@@ -55,7 +55,9 @@ describe('tokens', () => {
     const page = await get('otto', '/admin/tokens');
     expect(page).toContain('nightly &lt;b&gt;');
     expect(page).not.toContain(token);
-    expect((await send('otto', '/admin/tokens', 'revoke', {})).to).toBe('/admin/tokens?notice=token-revoked');
+    expect((await send('otto', '/admin/tokens', 'revoke', { confirmed: 'yes' })).to).toBe(
+      '/admin/tokens?notice=token-revoked',
+    );
     expect(await stage.operators.tokens.verify(token)).toBeUndefined();
     expect(await stage.entries()).toContainEqual(
       expect.objectContaining({ who: 'otto', action: 'token-revoke', details: { of: 'otto' } }),
@@ -117,7 +119,7 @@ describe('phones of users', () => {
 
   it('are set and removed later, but not the last way in', async () => {
     const msisdn = stage.somebody();
-    expect((await send('ada', '/admin/users', 'otto/phone', { phone: msisdn })).to).toBe(
+    expect((await send('ada', '/admin/users', 'otto/phone', { phone: msisdn, confirmed: 'yes' })).to).toBe(
       '/admin/users?notice=user-changed',
     );
     expect(await subjectOfUser('otto')).toBe(stage.subjectOf(msisdn));
@@ -125,9 +127,9 @@ describe('phones of users', () => {
       '/admin/users?notice=user-number',
     );
     const code = stage.subjectOf(stage.somebody());
-    await send('ada', '/admin/users', 'otto/phone', { phone: ` ${code} ` });
+    await send('ada', '/admin/users', 'otto/phone', { phone: ` ${code} `, confirmed: 'yes' });
     expect(await subjectOfUser('otto')).toBe(code);
-    await send('ada', '/admin/users', 'otto/phone/remove', {});
+    await send('ada', '/admin/users', 'otto/phone/remove', { confirmed: 'yes' });
     expect(await subjectOfUser('otto')).toBeUndefined();
     // Petra has a phone only, so there is no such form for her.
     await expect(send('ada', '/admin/users', 'petra/phone/remove', {})).rejects.toThrow('no form');

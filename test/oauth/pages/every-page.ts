@@ -101,6 +101,7 @@ const notices: Readonly<Record<string, Notice>> = {
     form: '<form id="op.logoutForm" method="post" action="/oidc/session/end/confirm"><input type="hidden" name="xsrf" value="a1b2"/></form>',
   },
   'logged out': { kind: 'logged-out' },
+  'still logged in': { kind: 'still-logged-in' },
 };
 
 export const everyPage: EveryPage = new Map([

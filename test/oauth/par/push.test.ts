@@ -287,6 +287,7 @@ describe('a request is refused', () => {
       clientId: 'several',
       error: 'invalid_scope',
       code: 'req_1110',
+      description: 'scope has an unknown or malformed value',
     });
     expect(body.error_description).toContain(`_${entry?.trace} - `);
   });

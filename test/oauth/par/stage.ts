@@ -174,7 +174,6 @@ export const openStage = async (
       find: () => undefined,
       isTestNumber: (msisdn) => msisdn === testNumber,
     },
-    checkSecret: async () => 'wrong',
     backchannelOf: () => ({ enabled: false }),
     onBackchannelLookup: async () => false,
     onSuspicious: () => undefined,

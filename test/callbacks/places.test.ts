@@ -1,6 +1,6 @@
 /** The order of dead callbacks over all shards, however many died at once. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cursorText, type DeadPlace, diedBefore, readCursor, walkDead } from '../../src/callbacks/dead.ts';
+import { cursorText, diedBefore, type Place, readCursor, walkSet } from '../../src/callbacks/places.ts';
 import { closeShards, openShards, type Shard } from '../../src/transactions/shards.ts';
 import { testRedis } from '../support/redis.ts';
 
@@ -8,14 +8,14 @@ const redis = testRedis();
 const client = redis.client();
 let shards: readonly Shard[];
 /** Newest first; the second time is that of more than one look finds. */
-const all: DeadPlace[] = [];
+const all: Place[] = [];
 
-const walked = async (from?: DeadPlace): Promise<readonly string[]> => {
+const walked = async (from?: Place): Promise<readonly string[]> => {
   const ids: string[] = [];
-  for await (const places of walkDead(client, shards, from)) ids.push(...places.map(({ id }) => id));
+  for await (const places of walkSet(client, shards, 'failed', from)) ids.push(...places.map(({ id }) => id));
   return ids;
 };
-const idsOf = (places: readonly DeadPlace[]): readonly string[] => places.map(({ id }) => id);
+const idsOf = (places: readonly Place[]): readonly string[] => places.map(({ id }) => id);
 
 beforeAll(async () => {
   shards = openShards({

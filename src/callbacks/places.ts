@@ -1,37 +1,41 @@
 /**
- * Dead callbacks of all shards, newest first: BullMQ's sets of failed jobs, merged.
+ * Callbacks of all shards by BullMQ's sets of jobs, merged, the highest score first: of the failed
+ * ones (dead) the newest, of the delayed ones (tried again) the one whose next try is furthest away,
+ * which has failed most often as a rule.
  *
- * A page begins after a place, which is a time and an id. So replays and new deaths while someone
+ * A page begins after a place, which is a score and an id. So replays and new deaths while someone
  * turns pages move no other row.
  */
 import type { RedisClient } from '../redis/connect.ts';
 import type { Shard } from '../transactions/shards.ts';
 
-export interface DeadPlace {
-  /** When it died, milliseconds since the epoch. */
+/** Sets of BullMQ that are walked. */
+export type WalkedSet = 'failed' | 'delayed';
+
+export interface Place {
+  /** Of a dead one when it died, milliseconds since the epoch; of a delayed one BullMQ's score. */
   readonly at: number;
   readonly id: string;
 }
 
 /** Redis orders ids of the same millisecond descending. */
-const compare = (a: DeadPlace, b: DeadPlace): number =>
-  b.at - a.at || (a.id < b.id ? 1 : a.id > b.id ? -1 : 0);
+const compare = (a: Place, b: Place): number => b.at - a.at || (a.id < b.id ? 1 : a.id > b.id ? -1 : 0);
 
-export const cursorText = ({ at, id }: DeadPlace): string => `${at.toString(36)}.${id}`;
+export const cursorText = ({ at, id }: Place): string => `${at.toString(36)}.${id}`;
 
 /** @returns Undefined for an invalid cursor. */
-export const readCursor = (text: string): DeadPlace | undefined => {
-  const [, at, id] = /^([0-9a-z]{1,9})\.([\x21-\x7e]{0,80})$/.exec(text) ?? [];
+export const readCursor = (text: string): Place | undefined => {
+  const [, at, id] = /^([0-9a-z]{1,11})\.([\x21-\x7e]{0,80})$/.exec(text) ?? [];
   return at === undefined || id === undefined ? undefined : { at: Number.parseInt(at, 36), id };
 };
 
 /** A place before all that died at that time or earlier. @param at Milliseconds. */
-export const diedBefore = (at: number): DeadPlace => ({ at, id: '' });
+export const diedBefore = (at: number): Place => ({ at, id: '' });
 
 const readAtOnce = 500;
 
 interface Found {
-  readonly places: readonly DeadPlace[];
+  readonly places: readonly Place[];
   /** There are more behind the last one. */
   readonly more: boolean;
 }
@@ -39,13 +43,14 @@ interface Found {
 const nextOf = async (
   redis: RedisClient,
   { callbacks: { queue } }: Shard,
-  from: DeadPlace | undefined,
+  set: WalkedSet,
+  from: Place | undefined,
 ): Promise<Found> => {
   const latest = from === undefined ? '+inf' : String(from.at);
   // A first page may hold only ones of the same millisecond that were seen before.
   for (let skip = 0; ; skip += readAtOnce) {
     const found = await redis.zrange(
-      queue.toKey('failed'),
+      queue.toKey(set),
       latest,
       '-inf',
       'BYSCORE',
@@ -63,15 +68,16 @@ const nextOf = async (
 };
 
 /** In batches, each after the one before. */
-export async function* walkDead(
+export async function* walkSet(
   redis: RedisClient,
   shards: readonly Shard[],
-  from?: DeadPlace | undefined,
-): AsyncGenerator<readonly DeadPlace[]> {
+  set: WalkedSet,
+  from?: Place | undefined,
+): AsyncGenerator<readonly Place[]> {
   let behind = from;
   for (;;) {
     const place = behind;
-    const found = await Promise.all(shards.map((shard) => nextOf(redis, shard, place)));
+    const found = await Promise.all(shards.map((shard) => nextOf(redis, shard, set, place)));
     const all = found.flatMap(({ places }) => places).toSorted(compare);
     // A shard with more rows may have some that come before the last ones of other shards.
     const [end] = found.flatMap(({ places, more }) => (more ? places.slice(-1) : [])).toSorted(compare);

@@ -1,0 +1,33 @@
+/**
+ * Look-ups by a person's number, in the audit log: whom an operator has looked for is as telling as
+ * what they have read. An entry is written before the answer, once in a session for each number and
+ * list, because live pages ask again. It names the number by a pseudonym that only the service key
+ * can make; the command line without that key names none.
+ */
+import { doneBy } from '../operators/audit.ts';
+import type { AdminApiDeps, ConsoleSession } from './deps.ts';
+
+type Looked = 'certificates' | 'phones' | 'transactions' | 'workflows';
+
+export type NoteLookUp = ReturnType<typeof createLookUps>;
+
+export const createLookUps =
+  ({ audit, phones }: Pick<AdminApiDeps, 'audit' | 'phones'>) =>
+  /**
+   * @param msisdn Digits; undefined for a list that is not narrowed to a number.
+   * @throws When it cannot be recorded; then nothing may be shown.
+   */
+  async (
+    { operator, id }: Pick<ConsoleSession, 'operator' | 'id'>,
+    what: Looked,
+    msisdn: string | undefined,
+  ): Promise<void> => {
+    if (msisdn === undefined) return;
+    const target = phones?.targetOf(msisdn);
+    const entry = {
+      ...doneBy(operator),
+      ...({ action: 'view-sensitive', details: { what, by: 'number' } } as const),
+      ...(target !== undefined && { target }),
+    };
+    await audit.record(entry, target && `look:${id}:${what}:${target}`);
+  };

@@ -1,0 +1,86 @@
+/**
+ * Each version of a chart of one's own has one chart: Redis keeps its hash. A start with another one
+ * under the same version is refused while instances need the former: they would fail at their next
+ * event. Once none does, the new chart takes its place.
+ *
+ * Processes with the same charts may come and go in any order, so a roll-out that raises the version
+ * needs nothing else. One that changes a chart under its version is refused as soon as there are
+ * instances; before that, stop the processes with the former chart first.
+ */
+import type { Workflow } from '../engine/define.ts';
+import { toError } from '../redis/to-error.ts';
+import { closeShards } from '../transactions/shards.ts';
+import { hashOfChart, isAnotherChart } from '../workflows/chart-hash.ts';
+import { createWorkflows, type Workflows } from '../workflows/workflows.ts';
+import type { Core } from './core.ts';
+import { StartError } from './start-error.ts';
+
+const rowsAtOnce = 200;
+
+/** Whether an instance of this version may get an event, or a replay. */
+const isNeeded = async (workflows: Workflows, { chart }: Workflow): Promise<boolean> => {
+  for (const status of ['open', 'failed'] as const) {
+    for (let cursor: string | undefined, isFirst = true; isFirst || cursor !== undefined; isFirst = false) {
+      const page = await workflows.list({ name: chart.name, status }, { limit: rowsAtOnce, cursor });
+      const found = await Promise.all((page?.rows ?? []).map(({ id }) => workflows.findInstance(id)));
+      const isOne = found.some(
+        (each) =>
+          each?.record?.version === chart.version &&
+          (each.ended === 'no' || (each.ended === 'failed' && workflows.mayReplay(each))),
+      );
+      if (isOne) return true;
+      cursor = page?.cursor;
+    }
+  }
+  return false;
+};
+
+/** @throws StartError for a chart that is not the one of its version. */
+export const claimCharts = async (
+  core: Pick<
+    Core,
+    'blocking' | 'configuration' | 'workflows' | 'shardsOver' | 'retention' | 'now' | 'onError'
+  >,
+): Promise<void> => {
+  const { blocking: redis, configuration, workflows: own, retention, now, onError } = core;
+  if (own.length === 0) return;
+  const key = `${configuration.queue.prefix}:charts`;
+  const fieldOf = ({ chart: { name, version } }: Workflow): string => `${name}@${version}`;
+  const read = async (): Promise<readonly (string | null)[]> => redis.hmget(key, ...own.map(fieldOf));
+  const changedIn = (known: readonly (string | null)[]): readonly Workflow[] =>
+    own.filter((workflow, index) =>
+      isAnotherChart(known[index] ?? hashOfChart(workflow), hashOfChart(workflow)),
+    );
+
+  let known = await read();
+  try {
+    for (const [index, workflow] of own.entries())
+      if (known[index] === null) await redis.hsetnx(key, fieldOf(workflow), hashOfChart(workflow));
+    // Another process may have come first.
+    known = await read();
+  } catch (error) {
+    // A Redis that is full takes them at the next start.
+    onError(toError(error));
+  }
+  const changed = changedIn(known);
+  if (changed.length === 0) return;
+  const shards = core.shardsOver(redis);
+  try {
+    const workflows = createWorkflows({
+      ...{ shards, workflows: own, now },
+      retention: { doneMs: retention.signedMs, failedMs: retention.failedMs },
+    });
+    for (const workflow of changed) {
+      const { name, version } = workflow.chart;
+      if (await isNeeded(workflows, workflow)) {
+        throw new StartError(
+          'usage',
+          `workflows: the chart ${name} of version ${version} was changed, and instances that began in it are open or can be replayed. Raise the version of the changed chart, and export the former one beside it until they have ended.`,
+        );
+      }
+      await redis.hset(key, fieldOf(workflow), hashOfChart(workflow));
+    }
+  } finally {
+    await closeShards(shards);
+  }
+};
