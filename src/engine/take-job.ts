@@ -5,6 +5,7 @@
 import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import type { AnyEventObject } from 'xstate';
 import { toError } from '../redis/to-error.ts';
+import { standingOf } from './child-job.ts';
 import { begunJob, type InstanceInHand, isInputError, readJobName, type Workflow } from './define.ts';
 import { problemIn } from './input-problem.ts';
 import { begin, type Children, failureOf, type Life, parentOf, resume } from './interpret.ts';
@@ -16,11 +17,14 @@ import {
   type InstanceStore,
   isRunAgain,
   runKeys,
+  type StoredInstance,
 } from './redis/instance-store.ts';
 
 export type InstanceJob = Job<unknown, unknown>;
 
 export interface Neighbours {
+  /** What is stored of another instance; undefined for none. */
+  read(id: string): Promise<Pick<StoredInstance, 'record' | 'finishedOn'> | undefined>;
   start(workflow: Workflow, id: string, input: unknown): Promise<void>;
   /** @throws When it is unknown whether the event has arrived. */
   tell(id: string, key: string, event: AnyEventObject, about?: About): Promise<void>;
@@ -177,17 +181,24 @@ export const takeJob = async (options: TakeOptions, job: InstanceJob, token: str
   const stored = read?.data;
   if (stored !== undefined && stored.workflow !== named.name) throw planted(notItsOwn);
 
-  const workflow = find(named.name, stored?.version ?? named.version);
-  if (workflow === undefined) {
-    const reason = abandon?.(stored?.context, job.timestamp);
-    if (reason !== undefined) throw jobFailure(reason);
-    // T5. A job that cannot be put off stalls, and is taken again.
+  /** A job that cannot be put off stalls, and is taken again. */
+  const putOff = async (): Promise<DelayedError> => {
     const time = now();
     await store
       .sleep(id, token, time + putOffMs(store, id, time))
       .catch((error: unknown) => onError(toError(error)));
-    throw new DelayedError();
+    return new DelayedError();
+  };
+  const workflow = find(named.name, stored?.version ?? named.version);
+  if (workflow === undefined) {
+    const reason = abandon?.(stored?.context, job.timestamp);
+    if (reason !== undefined) throw jobFailure(reason);
+    // T5
+    throw await putOff();
   }
+  const parent = isNew ? parentOf(id) : undefined;
+  const standing = parent && standingOf(job, parent, await neighbours.read(parent.id));
+  if (standing === 'early') throw await putOff();
 
   putOffSince.get(store)?.delete(id);
 
@@ -199,6 +210,14 @@ export const takeJob = async (options: TakeOptions, job: InstanceJob, token: str
     if (!inbox.hasBegun) throw planted(notItsOwn);
     readOrFail(() => workflow.check(stored.context, instance));
   }
+  const isStopped = inbox.entries.some(({ event }) => event.type === 'xstate.stop');
+  if (parent !== undefined && standing === 'another') {
+    const error = planted('The job of a child is not the one that its parent has started');
+    const { child, run } = parent;
+    await neighbours.tell(parent.id, `${runKeys}${child}/${run}`, failureOf(child, error), { child, run });
+    throw error;
+  }
+  if (standing === 'stray' && !isStopped) throw jobFailure('No instance waits for this child');
   const isReplay = isRunAgain({
     hasFailed: inbox.hasFailed,
     hasRecord: !isNew,
@@ -211,7 +230,6 @@ export const takeJob = async (options: TakeOptions, job: InstanceJob, token: str
     const at = now();
     return { ...taken, life: begin(chart, id, readInput(taken, at), at) };
   } catch (error) {
-    const parent = isNew ? parentOf(id) : undefined;
     if (parent !== undefined) {
       const { child, run } = parent;
       const key = `${runKeys}${child}/${run}`;

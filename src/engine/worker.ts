@@ -163,6 +163,7 @@ export const startWorkflowWorker = (options: {
     ...{ tellEnd: options.tellEnd, tellFailure: options.tellFailure, beforeTurn: options.beforeTurn },
     holdMs,
     neighbours: {
+      read: (id) => locate(id).store.read(id),
       start: async (workflow, id, input) => {
         await locate(id).queue.add(jobNameOf(workflow), input, { jobId: id, timestamp: now() });
       },

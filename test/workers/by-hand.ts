@@ -166,7 +166,11 @@ export const startByHand = async (
       store,
       find: (wanted, of = version) => (wanted === name && of === version ? workflow : undefined),
       activities: sleepsMeanwhile === true ? activities : waiting,
-      neighbours: { start: async () => undefined, tell: async () => undefined },
+      neighbours: {
+        read: async () => undefined,
+        start: async () => undefined,
+        tell: async () => undefined,
+      },
       observe: () => undefined,
       workflowOf: () => ({ name }),
       abandon: abandonAfterRollOut(now),

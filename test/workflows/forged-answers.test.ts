@@ -8,6 +8,7 @@ import { assign, setup } from 'xstate';
 import { z } from 'zod';
 import { tokenOf } from '../../src/engine/activities.ts';
 import { activity, later } from '../../src/engine/define.ts';
+import { childInstanceId } from '../../src/engine/interpret.ts';
 import { signCms } from '../../src/pki/cms.ts';
 import { createAnswer, shardFor } from '../../src/transactions/answers.ts';
 import { receiptJobId } from '../../src/transactions/contract.ts';
@@ -69,7 +70,50 @@ const payment = setup({
   },
 });
 
+/** A child of `order`: it has the person sign. */
+const clerk = setup({
+  types: { input: {} as { msisdn: string }, context: {} as { msisdn: string; outcome: unknown } },
+  actors: { sign: service.sign },
+}).createMachine({
+  context: ({ input: { msisdn } }) => ({ msisdn, outcome: undefined }),
+  initial: 'asking',
+  output: ({ context }) => context.outcome,
+  states: {
+    asking: {
+      invoke: {
+        src: 'sign',
+        input: ({ context: { msisdn } }) => ({ msisdn, text }),
+        onDone: { target: 'done', actions: assign({ outcome: ({ event }) => event.output }) },
+      },
+    },
+    done: { type: 'final' },
+  },
+});
+
+const order = setup({
+  types: { input: {} as { msisdn: string }, context: {} as { msisdn: string } },
+  actors: { clerk },
+}).createMachine({
+  id: 'order',
+  context: ({ input: { msisdn } }) => ({ msisdn }),
+  initial: 'waiting',
+  states: {
+    waiting: { on: { ASK: 'asking' } },
+    asking: {
+      invoke: {
+        src: 'clerk',
+        input: ({ context: { msisdn } }) => ({ msisdn }),
+        onDone: 'paid',
+        onError: 'unpaid',
+      },
+    },
+    paid: { type: 'final' },
+    unpaid: { type: 'final' },
+  },
+});
+
 const charts = [
+  defineWorkflow({ name: 'order', version: 1, chart: order, input: z.looseObject({}) }),
   defineWorkflow({
     name: 'payment',
     version: 1,
@@ -281,5 +325,41 @@ describe('a receipt of somebody else that names the activity of an application',
     await send('r-2', 'SHOW');
     const view = await until('payment/r-2', ({ status }) => status !== 'open', apId);
     expect(view.output).toMatchObject({ kind: 'failed', code: 101 });
+  });
+});
+
+describe('a job of somebody else under the id of a child', () => {
+  const orderOf = async (id: string) => {
+    const begun = await call('POST', 'order', { apId, body: { id, input: { msisdn: silent(5) } } });
+    expect(begun.status).toBe(201);
+    await until(`order/${id}`, ({ state }) => state === 'waiting', apId);
+    const instance = instanceIdOf(apId, 'order', id);
+    const found = await product.api.workflows.findInstance(instance);
+    return { instance, run: found?.record?.next ?? 0 };
+  };
+  const ask = (id: string) => call('POST', `order/${id}/events`, { apId, body: { type: 'ASK' } });
+  const addChild = (id: string, msisdn: string, name = 'order-clerk@1') =>
+    product.api.workflows.locate(id).queue.add(name, { msisdn }, { jobId: id });
+
+  it('does not sign for the person, whether it comes before or while its parent starts the child', async () => {
+    const { instance, run } = await orderOf('o-1');
+    await addChild(childInstanceId(instance, '0.order.asking', run), robot);
+    await ask('o-1');
+    expect(await until('order/o-1', ({ status }) => status !== 'open', apId)).toMatchObject({
+      state: 'unpaid',
+    });
+  });
+
+  it('is the child itself when it is the same', async () => {
+    const asked = product.asked().length;
+    const { instance, run } = await orderOf('o-2');
+    await addChild(childInstanceId(instance, '0.order.asking', run), silent(5));
+    await ask('o-2');
+    await expect.poll(() => product.asked().length, { timeout: 20_000 }).toBeGreaterThan(asked);
+    const [theirs = ''] = product.asked().at(-1)?.split(' ') ?? [];
+    await answerFor(theirs, silent(5));
+    expect(await until('order/o-2', ({ status }) => status !== 'open', apId)).toMatchObject({
+      state: 'paid',
+    });
   });
 });
