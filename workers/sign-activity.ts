@@ -70,8 +70,11 @@ export const lookAgainAfterMs = 30_000;
 const maxApTransId = 64;
 const maxApIds = 10_000;
 
-/** Tries of an activity that adds a job: Redis may be away, or full, for long. */
-export const untilRedisAnswers = { attempts: Number.POSITIVE_INFINITY, backoffMs: 250, maxBackoffMs: 8000 };
+/**
+ * Tries of an activity that adds a job: Redis may be away, or full, for long. When it answers again,
+ * what is due runs within five seconds.
+ */
+export const untilRedisAnswers = { attempts: Number.POSITIVE_INFINITY, backoffMs: 250, maxBackoffMs: 2000 };
 
 /** What a chart has written may invoke `sign` or `receipt` without input. */
 export const isObject = (input: unknown): boolean => typeof input === 'object' && input !== null;

@@ -9,6 +9,7 @@ import { activity, defineWorkflow } from '../../src/engine/define.ts';
 import { openWorkflows } from '../../src/engine/index.ts';
 import { createInstanceStore } from '../../src/engine/redis/instance-store.ts';
 import { takeJob } from '../../src/engine/take-job.ts';
+import { createTurn } from '../../src/engine/turn.ts';
 import { testRedis } from '../support/redis.ts';
 import { createGate, createStage } from './stage.ts';
 
@@ -146,6 +147,36 @@ describe('an instance whose workflow no worker has', () => {
       time += pauses.at(-1) ?? 0;
     }
     expect(pauses.slice(0, 10)).toEqual(Array(10).fill(500));
+    expect(pauses).toEqual(pauses.toSorted((one, other) => one - other));
+    expect(pauses.at(-1)).toBe(60_000);
+  });
+});
+
+describe('a turn that fails again and again', () => {
+  /** @returns The pauses between turns that each fail by this error. */
+  const pausesAfter = async (error: Error): Promise<readonly number[]> => {
+    const pauses: number[] = [];
+    const turn = createTurn({
+      store: { sleep: async (_: string, __: string, until: number) => void pauses.push(until) },
+      beforeTurn: () => Promise.reject(error),
+      now: () => 0,
+      onError: () => undefined,
+    } as never);
+    for (let look = 0; look < 20; look += 1)
+      await expect(turn({ id: 'I-1' } as never, 'token')).rejects.toThrow(DelayedError);
+    return pauses;
+  };
+
+  it.each([
+    'OOM command not allowed when used memory > maxmemory',
+    'READONLY You cannot write against a read only replica.',
+    'Command timed out',
+  ])('goes on soon after Redis takes writes again: %s', async (message) => {
+    expect(Math.max(...(await pausesAfter(new Error(message))))).toBeLessThanOrEqual(2000);
+  });
+
+  it('is tried less and less often, up to a minute, when Redis is not the reason', async () => {
+    const pauses = await pausesAfter(new TypeError('a bug'));
     expect(pauses).toEqual(pauses.toSorted((one, other) => one - other));
     expect(pauses.at(-1)).toBe(60_000);
   });
