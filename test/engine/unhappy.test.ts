@@ -2,7 +2,7 @@
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DelayedError } from 'bullmq';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { setup } from 'xstate';
 import { z } from 'zod';
 import { activity, defineWorkflow } from '../../src/engine/define.ts';
@@ -11,6 +11,7 @@ import { createInstanceStore } from '../../src/engine/redis/instance-store.ts';
 import { takeJob } from '../../src/engine/take-job.ts';
 import { createTurn } from '../../src/engine/turn.ts';
 import { testRedis } from '../support/redis.ts';
+import { type RunningRedis, startRedisServer } from '../support/redis-server.ts';
 import { createGate, createStage } from './stage.ts';
 
 const redis = testRedis();
@@ -179,6 +180,48 @@ describe('a turn that fails again and again', () => {
     const pauses = await pausesAfter(new TypeError('a bug'));
     expect(pauses).toEqual(pauses.toSorted((one, other) => one - other));
     expect(pauses.at(-1)).toBe(60_000);
+  });
+});
+
+describe('a slow activity that ends while Redis takes no writes', () => {
+  const full: { redis?: RunningRedis } = {};
+  beforeAll(async () => {
+    full.redis = await startRedisServer();
+  });
+  afterAll(() => full.redis?.stop());
+  const beginThere = createStage({
+    ...redis,
+    get connection() {
+      return { host: '127.0.0.1', port: full.redis?.port ?? 0, db: 0, maxRetriesPerRequest: null };
+    },
+  });
+
+  it('is not run again: its answer comes as soon as Redis takes writes', async () => {
+    const gate = createGate();
+    let runs = 0;
+    const chart = setup({
+      actors: {
+        ask: activity(() => {
+          runs += 1;
+          return gate.opened;
+        }),
+      },
+    }).createMachine({
+      initial: 'asking',
+      states: { asking: { invoke: { src: 'ask', onDone: 'over' } }, over: { type: 'final' } },
+    });
+    const { engine, work, until, ended, queue, redis: client, troubles } = beginThere();
+    const order = defineWorkflow({ name: 'order', version: 1, chart });
+    await work([order]);
+    await engine.start(order, 'I-1');
+    await until('I-1', ({ record }) => record !== undefined);
+    await vi.waitFor(async () => expect(await queue.getDelayedCount()).toBe(1), 5000);
+    await client.config('SET', 'maxmemory', '1');
+    gate.open();
+    await vi.waitFor(() => expect(troubles.join()).toContain('OOM'), 5000);
+    await client.config('SET', 'maxmemory', '0');
+    await ended('I-1');
+    expect(runs).toBe(1);
   });
 });
 
