@@ -16,8 +16,11 @@ import { rootOf, withoutTenant } from '../src/workflows/contract.ts';
 
 const maxApTransId = 64;
 
-/** Tries of an activity that adds a job: Redis may be away, or full, for long. */
-export const untilRedisAnswers = { attempts: Number.POSITIVE_INFINITY, backoffMs: 250, maxBackoffMs: 8000 };
+/**
+ * Tries of an activity that adds a job: Redis may be away, or full, for long. When it answers again,
+ * what is due runs within five seconds.
+ */
+export const untilRedisAnswers = { attempts: Number.POSITIVE_INFINITY, backoffMs: 250, maxBackoffMs: 2000 };
 
 /** After the deadline; the worker of the signature, or of the receipt, has told by then. */
 export const lookAgainAfterMs = 30_000;

@@ -25,7 +25,7 @@
  */
 import { DelayedError, UnrecoverableError } from 'bullmq';
 import type { AnyActorLogic, AnyEventObject } from 'xstate';
-import { toError } from '../redis/to-error.ts';
+import { isRedisAway, toError } from '../redis/to-error.ts';
 import { type Activities, activityFor, type Ended, type Finished, tokenOf } from './activities.ts';
 import { type Activity, type InstanceInHand, readJobName } from './define.ts';
 import { BusyError } from './engine.ts';
@@ -83,7 +83,15 @@ const maxSleepMs = 10 * 365 * 86_400_000;
 const busyPauseMs = 200;
 /** After so many rounds it is reported as an error. */
 const busyRounds = 50;
-const errorBackoffMs = (errors: number): number => Math.min(200 * 2 ** Math.min(errors, 9), 60_000);
+/**
+ * When Redis takes writes again, what is due runs within five seconds, however long that took. Other
+ * errors are bugs or broken dependencies, which need a person.
+ */
+const maxAwayPauseMs = 2000;
+const maxErrorPauseMs = 60_000;
+
+const errorPauseMs = (error: unknown, errorsBefore: number): number =>
+  Math.min(200 * 2 ** Math.min(errorsBefore, 9), isRedisAway(error) ? maxAwayPauseMs : maxErrorPauseMs);
 
 class LockLostError extends Error {
   override readonly name = 'LockLostError';
@@ -517,7 +525,9 @@ export const createTurn = (options: TurnOptions) => {
       if (!isBusy || (before + 1) % busyRounds === 0) onError(error);
       if (!(error instanceof LockLostError)) {
         errors.set(id, before + 1);
-        await store.sleep(id, token, now() + (isBusy ? busyPauseMs : errorBackoffMs(before))).catch(onError);
+        await store
+          .sleep(id, token, now() + (isBusy ? busyPauseMs : errorPauseMs(error, before)))
+          .catch(onError);
       }
       throw new DelayedError();
     } finally {

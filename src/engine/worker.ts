@@ -1,9 +1,10 @@
 /** Runs the turns of the instances in one queue, and removes instances whose retention is over. */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Queue, Worker, type WorkerOptions } from 'bullmq';
 import type { AnyActorLogic } from 'xstate';
 import type { RedisClient } from '../redis/connect.ts';
-import { toError } from '../redis/to-error.ts';
+import { isRedisAway, toError } from '../redis/to-error.ts';
 import { settlesWithin } from '../settles-within.ts';
 import { activityFor, createActivities, type Ended } from './activities.ts';
 import { ChartError } from './chart.ts';
@@ -31,6 +32,7 @@ export interface WorkflowWorker {
 
 const closeTimeoutMs = 8000;
 const bringTimeoutMs = 2000;
+const bringEveryMs = 500;
 
 /** BullMQ removes old jobs only when another one ends. Who reads a job also looks at its age. */
 const cleanEveryMs = 3_600_000;
@@ -123,18 +125,30 @@ export const startWorkflowWorker = (options: {
   const provided = new Map(Object.entries(options.activities ?? {}));
   const known = catalogue(workflows, provided);
   const store = createInstanceStore(queue, connection, now);
-  const bring = async (id: string, { child, run, result }: Ended): Promise<void> => {
-    try {
-      // Of two tries the first that answers counts; of those that fail, each.
-      const key = `${runKeys}${child}/${run}/${randomUUID()}`;
-      if (result.kind === 'done') {
-        await deliver(store, id, key, doneEvent(child, result.output), { about: { child, run } });
-      } else {
-        await deliver(store, id, key, { type: tryEvent }, { about: { child, run, result } });
+  /** Of two tries the first that answers counts; of those that fail, each. */
+  const bringOnce = async (id: string, key: string, { child, run, result }: Ended): Promise<void> => {
+    if (result.kind === 'done') {
+      await deliver(store, id, key, doneEvent(child, result.output), { about: { child, run } });
+    } else {
+      await deliver(store, id, key, { type: tryEvent }, { about: { child, run, result } });
+    }
+  };
+  const closing = new AbortController();
+  /**
+   * An end that Redis does not take now is kept and brought again, because without it the activity
+   * runs again when its hold has run out. Only a worker that closes gives it up.
+   */
+  const bring = async (id: string, ended: Ended): Promise<void> => {
+    const key = `${runKeys}${ended.child}/${ended.run}/${randomUUID()}`;
+    for (let isFirst = true; ; isFirst = false) {
+      try {
+        return await bringOnce(id, key, ended);
+      } catch (error) {
+        const goesOn = isRedisAway(error) && !closing.signal.aborted;
+        if (isFirst || !goesOn) onError(toError(error));
+        if (!goesOn) return;
+        await delay(bringEveryMs, undefined, { signal: closing.signal }).catch(() => undefined);
       }
-    } catch (error) {
-      // Its hold runs out, and another try is made.
-      onError(toError(error));
     }
   };
   const renew = (tries: readonly HeldTry[]) => store.renew(tries, now() + holdMs);
@@ -234,7 +248,8 @@ export const startWorkflowWorker = (options: {
           return false;
         }),
       );
-      // An end that Redis does not get is lost. The hold runs out, and another try is made.
+      closing.abort();
+      // An end that Redis does not get now is lost. The hold runs out, and another try is made.
       await settlesWithin(activities.close(graceMs), graceMs + bringTimeoutMs);
       return closed.every(Boolean);
     },

@@ -39,7 +39,15 @@ describe.sequential('the fault test', () => {
       },
     ],
     ['turns', { 'no-turns': 'applications are served in turn' }],
-    // `no-timers` is found only where a killed worker held an instance, so it is for longer runs.
+    [
+      'heal',
+      {
+        'slow-turns': 'every transaction ends in time',
+        'early-acceptance': 'what was acknowledged is never lost',
+      },
+    ],
+    // `position-first` and `no-timers` are found only where a killed worker held an instance, so they are for longer
+    // runs. A unit test finds the first (test/callbacks/follower.test.ts).
     ['processes', { 'no-order': 'steps end as they are defined' }],
   ])(
     'passes with the %s in place and catches a build without it',

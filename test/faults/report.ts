@@ -1,7 +1,8 @@
 /** What a run says to the person who started it, and the numbers that docs/reliability.md shows. */
 import { excusedIn, knownProcesses } from './checks/process-known.ts';
 import { ranAfterRefusal, refusedJobs } from './checks/refused.ts';
-import { type Evidence, endsOf, excused, type Violation } from './evidence.ts';
+import { type Evidence, endsOf, type Violation } from './evidence.ts';
+import { excused, excusedShare } from './excuses.ts';
 import type { Told } from './journal.ts';
 import type { TrialResult } from './trial.ts';
 
@@ -30,6 +31,12 @@ const latestEnd = (evidence: Evidence): number => {
   return latest;
 };
 
+/** The part of the run in which the checker excuses what is late. */
+const excusedPercent = ({ faults, journal, healedAt }: Evidence): number => {
+  const from = journal[0]?.from ?? healedAt;
+  return Math.round(excusedShare(faults, from, healedAt) * 100);
+};
+
 export interface ProcessSummary {
   readonly outcomes: Readonly<Record<string, number>>;
   readonly signatures: number;
@@ -51,6 +58,8 @@ export interface Summary {
   readonly lateAsks: number;
   readonly texts: number;
   readonly latestEndMs: number;
+  /** The part of the run, in percent, in which what is late is excused. */
+  readonly excusedPercent: number;
   /** Requests that were refused and taken in afterwards; and those that had been taken in before. */
   readonly refusedThatRan: number;
   readonly refusedTakenIn: number;
@@ -98,6 +107,7 @@ export const summarise = ({ evidence, violations }: TrialResult): Summary => {
     ).length,
     texts: deliveries.filter(({ shown }) => shown).length,
     latestEndMs: latestEnd(evidence),
+    excusedPercent: excusedPercent(evidence),
     refusedThatRan: ranAfterRefusal(evidence).length,
     refusedTakenIn: refusedJobs(evidence).length - ranAfterRefusal(evidence).length,
     violations: violations.length,
@@ -120,7 +130,7 @@ export const printSummary = (summary: Summary): string =>
     columns(summary.outcomes),
     `${summary.transactions} transactions, ${summary.acknowledged} acknowledged; ${summary.prompts} prompts (${summary.repeatedAsks} put again while open, ${summary.lateAsks} of the asks after their end), ${summary.texts} texts`,
     `refused requests that ran: ${summary.refusedThatRan}; ${summary.refusedTakenIn} had been taken in before the refusal`,
-    `latest end: ${summary.latestEndMs} ms after its deadline and all faults`,
+    `latest end: ${summary.latestEndMs} ms after its deadline and all faults; faults excused what was due in ${summary.excusedPercent} % of the time`,
     'processes',
     columns(summary.processes.outcomes),
     `${summary.processes.signatures} signatures by ${summary.processes.prompts} prompts; ${summary.processes.verified} evidence records verify; latest end: ${summary.processes.latestEndMs} ms after its deadline and all faults`,

@@ -2,7 +2,8 @@
 import type { SignatureRecord } from '../../../machines/record.ts';
 import { maxKeys } from '../../../src/engine/redis/instance-store.ts';
 import { type Fault, faultLine, isFaultCode } from '../../../src/protocol/fault.ts';
-import { type Check, endsOf, excused, marginMs } from '../evidence.ts';
+import { type Check, endsOf } from '../evidence.ts';
+import { excused, marginMs } from '../excuses.ts';
 import { byTransaction, isOutcome, nameOf } from './told.ts';
 
 const short = (text: string): string => (text.length > 80 ? `${text.slice(0, 77)}…` : text);
@@ -25,6 +26,29 @@ const firstOutcomeStands: Check = function* (evidence) {
       if (between) continue;
       const says = `told "${short(nameOf(earlier.told))}", then "${short(nameOf(later.told))}" without a replay`;
       yield { rule: 'the first outcome of an attempt stands', id, says };
+    }
+  }
+};
+
+/** Between the clocks of the client and of Redis, which are one, and the answer that is on its way. */
+const clockMs = 100;
+
+/** Whoever asks after the end is told the end, unless somebody runs it again. */
+const endedStaysEnded: Check = function* (evidence) {
+  for (const [id, entries] of byTransaction(evidence)) {
+    const replays = entries.filter(({ name }) => name === 'replay');
+    const ends = [
+      ...endsOf(evidence, id).map((at) => at + clockMs),
+      ...entries.flatMap(({ told, to }) => (isOutcome(told) ? [to] : [])),
+    ];
+    for (const { name, told, from, to } of entries) {
+      if (name !== 'status' || told.kind !== 'open') continue;
+      const ended = ends.filter((at) => at < from).sort((one, other) => other - one)[0];
+      if (ended === undefined) continue;
+      // The end that is known may be that of the attempt before.
+      if (replays.some((replay) => replay.from <= to && replay.to >= ended - clockMs)) continue;
+      const says = `asked ${from - ended} ms after its end, it was answered as open`;
+      yield { rule: 'what has ended is not answered as open', id, says };
     }
   }
 };
@@ -121,6 +145,7 @@ const replaysCount: Check = function* (evidence) {
 
 export const outcomeChecks: readonly Check[] = [
   firstOutcomeStands,
+  endedStaysEnded,
   recordsRemember,
   answersDecide,
   oneAnswerEnds,

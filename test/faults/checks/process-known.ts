@@ -5,7 +5,8 @@
 import type { PlanStep, ProcessPlan } from '../../../machines/process-plan.ts';
 import { definitionSchema } from '../../../src/workflows/definition.ts';
 import { planOf } from '../../../src/workflows/plan.ts';
-import { type Evidence, excused, type Violation } from '../evidence.ts';
+import type { Evidence, Violation } from '../evidence.ts';
+import { excused } from '../excuses.ts';
 import { processesId } from '../people.ts';
 import type { Answer, ProcessRun } from '../process-clients.ts';
 
