@@ -3,6 +3,7 @@ import { call } from './api.js';
 import { fromPin, isAboutText, pinWrapper, sign, unwrapKey } from './keys.js';
 import { complain, field, isBusy, onClick, onSubmit, part, say, show, wordsFor } from './page.js';
 import { usePasskey } from './passkey.js';
+import { shownText } from './shown-text.js';
 
 /**
  * @typedef {import('./api.js').Prompt & { readonly endsAt: number }} Prompt
@@ -57,22 +58,10 @@ const countDown = (deadline, over) => {
 
 export const stopClock = () => clearInterval(clock);
 
-/**
- * Shows the characters that turn the direction of others by their names: with them the same text would
- * look like another one, `001` like `100`. As in src/pages/markup.ts.
- *
- * @param {string} text
- */
-const unturned = (text) =>
-  text.replaceAll(
-    /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
-    (turn) => `[U+${turn.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}]`,
-  );
-
 /** @param {Prompt} prompt */
 const fill = ({ from, text, dtbd, language = '' }) => {
-  part('from').textContent = unturned(from);
-  part('text').textContent = unturned(text);
+  part('from').textContent = shownText(from);
+  part('text').textContent = shownText(text);
   part('text').lang = language;
   const languageRow = part('language-row');
   try {
@@ -93,7 +82,7 @@ const fill = ({ from, text, dtbd, language = '' }) => {
       ['dd', value],
     ]) {
       const isolated = document.createElement('bdi');
-      isolated.textContent = unturned(words);
+      isolated.textContent = shownText(words);
       const cell = document.createElement(name);
       cell.lang = language;
       cell.append(isolated);
