@@ -111,6 +111,7 @@ export const de: PhoneWords = {
     loginJoined: 'Ihr Telefon ist mit der Anmeldung verbunden. Die Anfrage kommt gleich.',
     noConnection: 'Es gibt keine Verbindung. Versuchen Sie es gleich noch einmal.',
     passkeyRefused: 'Das Gerät hat nicht bestätigt, dass Sie es sind. Versuchen Sie es noch einmal.',
+    replaced: 'Die vorige Anfrage ist nicht mehr offen. Dies ist eine andere.',
     mismatch:
       'Was unterschrieben würde, ist nicht das, was angezeigt wird. Diese App unterschreibt es nicht. Melden Sie es dem Support der Anwendung.',
     limited: 'Es gab zu viele Versuche. Warten Sie eine Minute, und versuchen Sie es noch einmal.',

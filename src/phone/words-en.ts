@@ -110,6 +110,7 @@ export const en = {
     loginJoined: 'Your phone has joined the login. The request comes in a moment.',
     noConnection: 'There is no connection. Try again in a moment.',
     passkeyRefused: 'The device did not confirm that it is you. Try again.',
+    replaced: 'The request before is no longer open. This is another one.',
     mismatch:
       'What would be signed is not what is shown. This app does not sign it. Tell the support of the application.',
     limited: 'There were too many attempts. Wait a minute, then try again.',

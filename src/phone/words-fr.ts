@@ -112,6 +112,7 @@ export const fr: PhoneWords = {
     loginJoined: 'Votre téléphone est associé à la connexion. La demande arrive dans un instant.',
     noConnection: 'Il n’y a pas de connexion. Réessayez dans un instant.',
     passkeyRefused: 'L’appareil n’a pas confirmé qu’il s’agit de vous. Réessayez.',
+    replaced: 'La demande précédente n’est plus ouverte. En voici une autre.',
     mismatch:
       'Ce qui serait signé n’est pas ce qui est affiché. Cette application ne le signe pas. Signalez-le à l’assistance de l’application qui vous le demande.',
     limited: 'Il y a eu trop d’essais. Patientez une minute, puis réessayez.',

@@ -109,6 +109,7 @@ export const it: PhoneWords = {
     loginJoined: 'Il suo telefono è collegato all’accesso. La richiesta arriva tra un istante.',
     noConnection: 'Non c’è connessione. Riprovi tra un istante.',
     passkeyRefused: 'Il dispositivo non ha confermato che è lei. Riprovi.',
+    replaced: 'La richiesta precedente non è più aperta. Questa è un’altra.',
     mismatch:
       'Ciò che verrebbe firmato non è ciò che viene mostrato. Questa app non lo firma. Lo segnali all’assistenza dell’applicazione.',
     limited: 'Ci sono stati troppi tentativi. Attenda un minuto, poi riprovi.',

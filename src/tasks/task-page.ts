@@ -12,7 +12,7 @@ import {
   readableNumber,
   unbroken,
 } from '../pages/markup.ts';
-import { waitingBlock, waitingHead } from '../pages/waiting.ts';
+import { scriptHead, waitingBlock, waitingHead } from '../pages/waiting.ts';
 import type { LoginLanguage } from '../registry/oauth-client.ts';
 import { shownText } from '../shown-text/shown-text.js';
 import { maxReasonLength, type Task } from './tasks.ts';
@@ -104,6 +104,8 @@ const openPage = (frame: PageFrame, view: TaskView, state: Extract<Task['state']
   return layOut(frame, {
     title,
     hasError: error !== undefined,
+    // Its buttons are held where this page has taken the place of the one that waits.
+    head: scriptHead(frame),
     main: html`${
       error === undefined
         ? ''

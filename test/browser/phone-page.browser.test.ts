@@ -161,6 +161,8 @@ describe('the page of the phone', () => {
       expect(await focused('tagName')).toBe('H1');
       await page.keyboard.press('Tab');
       expect(await focused('textContent')).toBe('Sign');
+      // It has just appeared, and cannot be pressed at once.
+      await page.locator('#view:not(.held)').waitFor();
       await page.keyboard.press('Enter');
       expect(await focused('name')).toBe('pin');
       for (const digit of pin) await button(page, digit).press('Space');

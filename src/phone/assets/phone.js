@@ -125,6 +125,8 @@ const look = async () => {
     current = undefined;
     return shownView() === 'ready' ? undefined : showReady();
   }
+  // The person was about to answer another one, and has not read yet that it is no longer open.
+  const isOther = shownView() === 'ended-elsewhere' && !isBusy();
   current = next.id;
   void keep('seen', next.id);
   await showPrompt(next, phone, {
@@ -135,6 +137,7 @@ const look = async () => {
     blocked: () => void refresh(),
     lost: lose,
   });
+  if (isOther && current === next.id && part('problem')?.hidden) complain('replaced');
 };
 
 /**
