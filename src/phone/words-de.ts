@@ -50,6 +50,7 @@ export const de: PhoneWords = {
     message: 'Mitteilung',
     details: 'Angaben, die Sie unterschreiben',
     language: 'Sprache',
+    more: 'Scrollen: der Text geht weiter',
     timeLeft: 'Verbleibende Zeit:',
     nearlyOver: 'Noch {n} Sekunden',
     sign: 'Unterschreiben',
@@ -83,6 +84,9 @@ export const de: PhoneWords = {
     lead: 'Er wurde entfernt, oder der Browser hat seinen Schlüssel gelöscht. Um ihn wieder einzurichten, brauchen Sie einen neuen Aktivierungslink.',
     again: 'Weiter',
   },
+  used: 'Dieser Aktivierungslink wurde schon benutzt\nEr gilt einmal. Haben nicht Sie ihn benutzt, melden Sie es sofort der Stelle, die ihn geschickt hat: Jemand anderes könnte für Sie unterschreiben. Sonst verlangen Sie einen neuen.',
+  unknown:
+    'Dieser Aktivierungslink gilt nicht\nEr ist zu alt, oder ein neuerer hat ihn ersetzt. Verlangen Sie einen neuen.',
   unsupported:
     'Dieser Browser kann kein Telefon sein\nÖffnen Sie die Seite über https, in einem Browser der letzten drei Jahre, der Daten behalten darf.',
   offline: 'Keine Verbindung\nIhr Gerät ist nicht verbunden, oder der Dienst ist nicht erreichbar.',

@@ -53,6 +53,7 @@ export const en = {
     message: 'Message',
     details: 'Details, which you sign',
     language: 'Language',
+    more: 'Scroll: the text goes on',
     timeLeft: 'Time left:',
     nearlyOver: '{n} seconds left',
     sign: 'Sign',
@@ -84,6 +85,9 @@ export const en = {
     lead: 'It was removed, or the browser has deleted its key. To set it up again you need a new activation link.',
     again: 'Continue',
   },
+  used: 'This activation link has been used\nIt works once. If it was not you who used it, tell whoever sent it to you at once: somebody else could sign for you. Otherwise ask for a new one.',
+  unknown:
+    'This activation link is not valid\nIt is too old, or a newer one has taken its place. Ask for a new one.',
   unsupported:
     'This browser cannot be a phone\nOpen the page over https, in a browser of the last three years that may keep data.',
   offline: 'No connection\nYour device is not connected, or the service cannot be reached.',

@@ -53,6 +53,7 @@ export const fr: PhoneWords = {
     message: 'Message',
     details: 'Indications que vous signez',
     language: 'Langue',
+    more: 'Faites défiler\u00a0: le texte continue',
     timeLeft: 'Temps restant\u00a0:',
     nearlyOver: 'Il reste {n} secondes',
     sign: 'Signer',
@@ -85,6 +86,9 @@ export const fr: PhoneWords = {
     lead: 'Il a été supprimé, ou le navigateur a effacé sa clé. Pour le configurer à nouveau, il vous faut un nouveau lien d’activation.',
     again: 'Continuer',
   },
+  used: 'Ce lien d’activation a déjà été utilisé\nIl n’est valable qu’une fois. Si ce n’est pas vous qui l’avez utilisé, signalez-le tout de suite à la personne qui vous l’a envoyé\u00a0: quelqu’un d’autre pourrait signer pour vous. Sinon, demandez-en un nouveau.',
+  unknown:
+    'Ce lien d’activation n’est pas valable\nIl est trop ancien, ou un lien plus récent l’a remplacé. Demandez-en un nouveau.',
   unsupported:
     'Ce navigateur ne peut pas servir de téléphone\nOuvrez la page en https, dans un navigateur des trois dernières années qui peut conserver des données.',
   offline: 'Pas de connexion\nVotre appareil n’est pas connecté, ou le service n’est pas joignable.',

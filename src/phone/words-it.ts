@@ -50,6 +50,7 @@ export const it: PhoneWords = {
     message: 'Messaggio',
     details: 'Indicazioni che firma',
     language: 'Lingua',
+    more: 'Scorra: il testo continua',
     timeLeft: 'Tempo rimanente:',
     nearlyOver: 'Rimangono {n} secondi',
     sign: 'Firma',
@@ -82,6 +83,9 @@ export const it: PhoneWords = {
     lead: 'È stato rimosso, o il browser ha cancellato la sua chiave. Per configurarlo di nuovo le serve un nuovo link di attivazione.',
     again: 'Continua',
   },
+  used: 'Questo link di attivazione è già stato usato\nVale una sola volta. Se non l’ha usato lei, lo segnali subito a chi glielo ha inviato: qualcun altro potrebbe firmare per lei. Altrimenti ne chieda uno nuovo.',
+  unknown:
+    'Questo link di attivazione non è valido\nÈ troppo vecchio, o uno più recente l’ha sostituito. Ne chieda uno nuovo.',
   unsupported:
     'Questo browser non può essere un telefono\nApra la pagina con https, in un browser degli ultimi tre anni che possa conservare dati.',
   offline: 'Nessuna connessione\nIl suo dispositivo non è connesso, o il servizio non è raggiungibile.',

@@ -159,7 +159,19 @@ export const openPhoneRoutes = (
     },
   });
   const routes = createPhoneRoutes({
-    ...{ phones, cookies, passkeys, signing, failOpen, views, connections, remove, publicUrl, addressOf },
+    ...{
+      phones,
+      activations,
+      cookies,
+      passkeys,
+      signing,
+      failOpen,
+      views,
+      connections,
+      remove,
+      publicUrl,
+      addressOf,
+    },
     ...{ body, onError },
     pins: createPins({ phones, serviceKey, now }),
     join: async ({ phone: { msisdn, chain }, ...joining }) => {

@@ -155,9 +155,17 @@ const enrolWithPasskey = async (code) => {
   return true;
 };
 
+/** Whether it is worth to choose a PIN. @param {ActivationCode} code */
+const stateOf = async ({ id }) => {
+  const { status, answer } = await call('POST', 'enrolments/state', { code: { id } });
+  // Where the service does not say, the enrolment will.
+  return status === 200 ? answer.state : 'open';
+};
+
 /** @param {ActivationCode} code @param {() => void} done */
 export const showEnrolment = async (code, done) => {
-  const offersPasskey = await hasPasskeys();
+  const [state, offersPasskey] = await Promise.all([stateOf(code), hasPasskeys()]);
+  if (state !== 'open') return show(state === 'used' ? 'used' : 'unknown');
   show('enrol');
   part('passkeys').hidden = !offersPasskey;
   onSubmit('form', async () => {

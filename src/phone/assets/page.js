@@ -47,6 +47,7 @@ export const show = (name) => {
   const isFirst = shown === '';
   shown = name;
   releaseView();
+  document.body.classList.toggle('asked', asks(name));
   view.replaceChildren(templateOf(`view-${name}`).content.cloneNode(true));
   const heading = view.querySelector('h1');
   document.title = `${heading?.textContent} · ${brand}`;

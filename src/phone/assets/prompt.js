@@ -92,6 +92,19 @@ const fill = ({ from, text, dtbd, language = '' }) => {
   }
 };
 
+/** Says where the text goes on below, and lets the keyboard scroll it. */
+const serveReading = () => {
+  const box = part('reading');
+  const look = () => {
+    const isLonger = box.scrollHeight > box.clientHeight + 1;
+    if (isLonger) box.tabIndex = 0;
+    else box.removeAttribute('tabindex');
+    box.classList.toggle('more', isLonger && box.scrollTop + box.clientHeight < box.scrollHeight - 1);
+  };
+  box.addEventListener('scroll', look);
+  new ResizeObserver(look).observe(box);
+};
+
 /** Digits by touch or by the tab key; a keyboard types into the field. */
 const servePad = () => {
   const pin = field('pin');
@@ -151,6 +164,7 @@ export const showPrompt = async (prompt, phone, endings) => {
   if (!endings.isWanted()) return;
   show(isReceipt ? 'receipt' : 'prompt');
   fill(prompt);
+  serveReading();
   countDown(prompt.endsAt, () => endings.ended('expired'));
 
   /** @param {string} order @param {object} body @param {Outcome} outcome */
@@ -189,6 +203,7 @@ export const showPrompt = async (prompt, phone, endings) => {
   const typePin = (isTyping) => {
     part('decide').hidden = isTyping;
     part('form').hidden = !isTyping;
+    part('form').classList.toggle('typing', isTyping);
     (isTyping ? field('pin') : part('sign')).focus();
   };
   part('sign').addEventListener('click', () => typePin(true));
