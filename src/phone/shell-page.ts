@@ -55,9 +55,11 @@ const enrol = (all: PhoneWords): Html => {
 };
 
 const ready = ({
-  ready: { title, lead, number, notify, notified, more, removeHint, remove },
+  ready: { title, lead, number, notify, notified, more, removeHint, remove, other, known },
 }: PhoneWords): Html =>
   html`${icons.phone}${heading(title)}<p class="lead">${lead}</p>
+<div class="problem" data-part="other" role="alert" hidden><p>${other}</p><ul data-part="others"></ul>
+${button('secondary', 'known', known)}</div>
 <dl class="known"><dt>${number}</dt><dd data-part="number"></dd></dl>${problem}
 <p data-part="notified" hidden>${notified}</p>
 <button class="secondary" type="button" data-part="notify" hidden>${notify}</button>

@@ -40,6 +40,9 @@ export const de: PhoneWords = {
     removeHint:
       'Dieser Browser kann dann nicht mehr unterschreiben. Um ihn wieder zu benutzen, brauchen Sie einen neuen Aktivierungslink.',
     remove: 'Jetzt entfernen',
+    other:
+      'Für Ihre Nummer wurde ein weiteres Telefon eingerichtet, das für Sie unterschreiben kann. Ist es nicht Ihres, melden Sie es sofort der Stelle, die Sie eingeladen hat.',
+    known: 'Es ist meines',
   },
   prompt: {
     title: 'Möchten Sie unterschreiben?',
@@ -92,6 +95,8 @@ export const de: PhoneWords = {
   offline: 'Keine Verbindung\nIhr Gerät ist nicht verbunden, oder der Dienst ist nicht erreichbar.',
   retry: 'Noch einmal versuchen',
   notice: 'Ihre Unterschrift wird gewünscht. Öffnen Sie die App, um die Anfrage zu lesen.',
+  otherNotice:
+    'Für Ihre Nummer wurde ein weiteres Telefon eingerichtet. Öffnen Sie die App, um zu sehen, welches.',
   messages: {
     working: 'Einen Moment …',
     connected: 'Verbunden',

@@ -42,6 +42,9 @@ export const en = {
     more: 'Remove this phone',
     removeHint: 'This browser can then not sign any more. To use it again you need a new activation link.',
     remove: 'Remove it now',
+    other:
+      'Another phone was set up for your number and can sign for you. If it is not yours, tell whoever has invited you at once.',
+    known: 'It is mine',
   },
   prompt: {
     title: 'Do you want to sign?',
@@ -94,6 +97,7 @@ export const en = {
   retry: 'Try again',
   /** Shown by the system when the app is closed. */
   notice: 'You are asked to sign. Open the app to read it.',
+  otherNotice: 'Another phone was set up for your number. Open the app to see which.',
   messages: {
     working: 'One moment …',
     connected: 'Connected',

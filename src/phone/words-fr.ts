@@ -43,6 +43,9 @@ export const fr: PhoneWords = {
     removeHint:
       'Ce navigateur ne pourra alors plus signer. Pour l’utiliser à nouveau, il vous faudra un nouveau lien d’activation.',
     remove: 'Supprimer maintenant',
+    other:
+      'Un autre téléphone a été configuré pour votre numéro et peut signer pour vous. Si ce n’est pas le vôtre, signalez-le tout de suite à la personne qui vous a invité.',
+    known: 'C’est le mien',
   },
   prompt: {
     title: 'Voulez-vous signer\u00a0?',
@@ -94,6 +97,7 @@ export const fr: PhoneWords = {
   offline: 'Pas de connexion\nVotre appareil n’est pas connecté, ou le service n’est pas joignable.',
   retry: 'Réessayer',
   notice: 'Votre signature est demandée. Ouvrez l’application pour lire la demande.',
+  otherNotice: 'Un autre téléphone a été configuré pour votre numéro. Ouvrez l’application pour voir lequel.',
   messages: {
     working: 'Un instant …',
     connected: 'Connecté',

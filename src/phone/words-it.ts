@@ -40,6 +40,9 @@ export const it: PhoneWords = {
     removeHint:
       'Questo browser non potrà più firmare. Per utilizzarlo di nuovo le servirà un nuovo link di attivazione.',
     remove: 'Rimuovi ora',
+    other:
+      'Per il suo numero è stato configurato un altro telefono, che può firmare per lei. Se non è suo, lo segnali subito a chi l’ha invitata.',
+    known: 'È mio',
   },
   prompt: {
     title: 'Desidera firmare?',
@@ -91,6 +94,7 @@ export const it: PhoneWords = {
   offline: 'Nessuna connessione\nIl suo dispositivo non è connesso, o il servizio non è raggiungibile.',
   retry: 'Riprova',
   notice: 'Le viene chiesta una firma. Apra l’app per leggere la richiesta.',
+  otherNotice: 'Per il suo numero è stato configurato un altro telefono. Apra l’app per vedere quale.',
   messages: {
     working: 'Un istante …',
     connected: 'Connesso',

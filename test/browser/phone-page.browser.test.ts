@@ -249,6 +249,15 @@ describe('the page of the phone', () => {
       await expect
         .poll(shown)
         .toEqual(['Paraph: Ihre Unterschrift wird gewünscht. Öffnen Sie die App, um die Anfrage zu lesen.']);
+      const other = JSON.stringify({ kind: 'enrolled' });
+      await session.send('ServiceWorker.deliverPushMessage', {
+        ...{ origin: stage.url, registrationId, data: other },
+      });
+      await expect
+        .poll(shown)
+        .toContain(
+          'Paraph: Für Ihre Nummer wurde ein weiteres Telefon eingerichtet. Öffnen Sie die App, um zu sehen, welches.',
+        );
     });
   });
 
