@@ -10,6 +10,7 @@ import { z } from 'zod';
 import { dtbsLimit } from '../gsm.ts';
 import { normaliseInstant } from '../instant.ts';
 import { reportError } from '../schema-errors.ts';
+import { hasTags, tagWords } from '../tags.ts';
 
 /** A text that has to be there. */
 export const text = (): z.ZodString => z.string().min(1);
@@ -118,8 +119,9 @@ export const encodingSchema = z
 
 export const plainTextSchema = z.enum(['text/plain'], { error: 'is not supported' });
 
-/** Raises fault 103 for a text that a phone cannot show, at the member that holds it. */
-export const checkTextLength = (payload: z.core.ParsePayload<unknown>, data: string): void => {
+/** Raises fault 103 or 107 for a text that a phone cannot show, at the member that holds it. */
+export const checkText = (payload: z.core.ParsePayload<unknown>, data: string): void => {
+  if (hasTags(data)) reportError(payload, { code: 107, path: ['Data'], words: tagWords });
   const limit = dtbsLimit(data);
   if (data.length <= limit) return;
   reportError(payload, {

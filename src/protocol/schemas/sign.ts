@@ -10,7 +10,7 @@ import { reportError } from '../schema-errors.ts';
 import { profilesByUri, servicesByUri } from '../uris.ts';
 import {
   answerHead,
-  checkTextLength,
+  checkText,
   encodingSchema,
   mobileUserAnswerSchema,
   mobileUserSchema,
@@ -31,12 +31,12 @@ const dataToBeSignedSchema = z
       ),
     Encoding: encodingSchema,
     Data: text().describe(
-      'What the person reads and signs. Your operator may require it to begin with your name. For an approval: `{"type", "dtbd": [{"key", "value"}]}` as text.',
+      'What the person reads and signs. Your operator may require it to begin with your name. Unicode tags are fault 107, because nobody sees them. For an approval: `{"type", "dtbd": [{"key", "value"}]}` as text.',
     ),
   })
   .check((payload) => {
     const { MimeType, Data } = payload.value;
-    if (MimeType === 'text/plain') checkTextLength(payload, Data);
+    if (MimeType === 'text/plain') checkText(payload, Data);
     else if (MimeType === approvalMimeType) {
       const read = readApproval(Data);
       if ('error' in read) reportError(payload, { ...read.error, path: ['Data'] });
