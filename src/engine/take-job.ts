@@ -7,7 +7,7 @@ import type { AnyEventObject } from 'xstate';
 import { ZodError } from 'zod';
 import { toError } from '../redis/to-error.ts';
 import { begunJob, type InstanceInHand, isInputError, readJobName, type Workflow } from './define.ts';
-import { begin, type Children, failureOf, type Life, parentOf, resume } from './interpret.ts';
+import { begin, type Children, EndlessError, failureOf, type Life, parentOf, resume } from './interpret.ts';
 import { recordSchema } from './record.ts';
 import {
   type About,
@@ -209,6 +209,7 @@ export const takeJob = async (options: TakeOptions, job: InstanceJob, token: str
     }
     if (error instanceof UnrecoverableError) throw error;
     onError(toError(error));
+    if (error instanceof EndlessError) throw jobFailure(error.message);
     throw jobFailure(
       isNew ? 'The instance cannot begin' : 'The record of the instance does not fit its chart',
     );
