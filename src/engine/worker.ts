@@ -1,6 +1,6 @@
 /** Runs the turns of the instances in one queue, and removes instances whose retention is over. */
 import { randomUUID } from 'node:crypto';
-import { type Queue, Worker, type WorkerOptions } from 'bullmq';
+import type { Queue, Worker, WorkerOptions } from 'bullmq';
 import type { AnyActorLogic } from 'xstate';
 import type { RedisClient } from '../redis/connect.ts';
 import { toError } from '../redis/to-error.ts';
@@ -16,6 +16,7 @@ import { createInstanceStore, type HeldTry, runKeys } from './redis/instance-sto
 import { graceOf, inRedisTime } from './redis/redis-time.ts';
 import type { InstanceJob } from './take-job.ts';
 import { createTurn, type TurnOptions, tryEvent } from './turn.ts';
+import { TurnWorker, untilTaken } from './turn-worker.ts';
 
 export interface WorkflowWorker {
   /** BullMQ's own. */
@@ -31,6 +32,7 @@ export interface WorkflowWorker {
 
 const closeTimeoutMs = 8000;
 const bringTimeoutMs = 2000;
+const putOffMs = 200;
 
 /** BullMQ removes old jobs only when another one ends. Who reads a job also looks at its age. */
 const cleanEveryMs = 3_600_000;
@@ -69,14 +71,6 @@ const catalogue = (
   for (const workflow of workflows) note(workflow);
   return known;
 };
-
-/** BullMQ's worker renews the lock of a job until its processor is over. */
-class TurnWorker extends Worker {
-  /** Call before the lock is given back: a renewal after that would be an error. */
-  letGo(id: string): void {
-    this.lockManager.untrackJob(id);
-  }
-}
 
 /** How many turns each fetcher may run at once. The sum is the concurrency. */
 const spread = (concurrency: number, fetchers: number): readonly number[] => {
@@ -139,15 +133,13 @@ export const startWorkflowWorker = (options: {
   };
   const renew = (tries: readonly HeldTry[]) => store.renew(tries, now() + holdMs);
   const activities = createActivities(bring, renew, holdMs, onError);
+  const sleep: typeof store.sleep = (id, token, until) => {
+    // A token begins with the id of its worker.
+    for (const worker of workers) if (token.startsWith(worker.id)) worker.letGo(id);
+    return untilTaken(() => store.sleep(id, token, until), onError);
+  };
   const turn = createTurn({
-    store: {
-      ...store,
-      sleep: (id, token, until) => {
-        // A token begins with the id of its worker.
-        for (const worker of workers) if (token.startsWith(worker.id)) worker.letGo(id);
-        return store.sleep(id, token, until);
-      },
-    },
+    store: { ...store, sleep },
     find: (name, version) => {
       const versions = known.get(name) ?? [];
       return version === undefined ? versions[0] : versions.find(({ chart }) => chart.version === version);
@@ -199,6 +191,7 @@ export const startWorkflowWorker = (options: {
   promoteInSteps(connection);
   const workers = spread(concurrency, options.fetchers ?? 1).map(startOne);
   for (const worker of workers) {
+    worker.putOff = (id, token) => sleep(id, token, now() + putOffMs);
     worker.on('error', onError);
     // A lock that is lost does not come back. It is reported once.
     worker.on('lockRenewalFailed', (ids) => {

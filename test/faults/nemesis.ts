@@ -5,6 +5,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { addCrowd } from './operator.ts';
+import type { RedisNode } from './redis-node.ts';
 import { type FaultKind, type PlannedFault, resourceOf } from './schedule.ts';
 import type { Part, Stage } from './stage.ts';
 
@@ -32,6 +33,10 @@ const markingAsked =
   /(\S+:signatures:H[0-9A-Za-z]{19}):lock(?:\r\n\$\d+\r\n[^\r]*){3}\r\n\$\d+\r\n\{[^\r]*"state":"pending"/;
 
 const endEveryMs = 50;
+
+/** Redis answers NOREPLICAS while it has fewer replicas than these. */
+const refuseWrites = (redis: RedisNode, isRefusing: boolean): Promise<unknown> =>
+  redis.command('CONFIG', 'SET', 'min-replicas-to-write', isRefusing ? '9' : '0');
 
 export const createNemesis = (stage: Stage) => {
   const injected: InjectedFault[] = [];
@@ -169,6 +174,26 @@ export const createNemesis = (stage: Stage) => {
             await redis.command('CONFIG', 'SET', 'maxmemory', '0');
           },
         };
+      case 'refuse-writes': {
+        let isOver = false;
+        const pulses = (async () => {
+          while (!isOver) {
+            await refuseWrites(redis, true);
+            await delay(amount);
+            await refuseWrites(redis, false);
+            await delay(amount);
+          }
+        })();
+        // A Redis that goes away meanwhile is told by `end`.
+        pulses.catch(() => undefined);
+        return {
+          target: redis.name,
+          end: async () => {
+            isOver = true;
+            await pulses;
+          },
+        };
+      }
       case 'flood':
         await addCrowd(stage.operatorUrl, amount);
         return { target: 'everybody', end: () => undefined };
@@ -237,6 +262,7 @@ export const createNemesis = (stage: Stage) => {
         node.resume();
         await node.start();
         await node.command('CONFIG', 'SET', 'maxmemory', '0');
+        await refuseWrites(node, false);
       }
       await Promise.all(parts.map(({ process }) => process.start()));
     },
