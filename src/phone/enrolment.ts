@@ -2,8 +2,9 @@
  * Enrolment: binds a number to a browser that has made a key pair, and gives it a certificate.
  *
  * The code proves who was invited, by a MAC over the certification request and the gate (PIN or
- * passkey): what is seen on the way fits neither another key nor another gate. The same request sent again gets the same phone, share,
- * recovery code and cookie, in whatever order copies of it arrive, until the phone is removed.
+ * passkey): what is seen on the way fits neither another key nor another gate. The same request sent
+ * again gets the same phone, share, recovery code and cookie, in whatever order copies of it arrive,
+ * until the phone is removed.
  */
 
 import { hash, X509Certificate } from 'node:crypto';
