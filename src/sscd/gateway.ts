@@ -181,6 +181,7 @@ export const createBehindGateway = (gateway: Gateway, notes: GatewayNotes): Sign
       const { value } = reply;
       return value.state === 'outstanding' ? awaiting(prompt, note) : signedBy(value, note);
     }
+    if (reply.isFinal) return endedBy(faultOf(reply.fault));
     const { code, detail } = reply.fault;
     if (code === 900 && now - (troubledAt ?? now) < believedAfterMs) {
       if (troubledAt === undefined)
@@ -207,6 +208,7 @@ export const createBehindGateway = (gateway: Gateway, notes: GatewayNotes): Sign
         return standing.state === 'outstanding' ? awaiting(prompt, accepted) : signedBy(standing, accepted);
       }
       case 'fault':
+        if (reply.isFinal) return endedBy(faultOf(reply.fault));
         if (reply.retryLater) {
           if (!isRepeated) await notes.write(transactionId, attempt, undefined);
           return { kind: 'unreachable', cause: 'it is busy and asks to try again later', refused: true };
