@@ -71,6 +71,12 @@ export interface Evidence {
 /** One promise: yields where the evidence contradicts it. */
 export type Check = (evidence: Evidence) => Iterable<Violation>;
 
+/** What may be why something is late: the faults, and a machine without time for the service. */
+export const hindrances = ({
+  faults,
+  processes: { starved },
+}: Pick<Evidence, 'faults' | 'processes'>): readonly InjectedFault[] => [...faults, ...starved];
+
 const parse = (text: string | undefined) => (text === undefined ? undefined : JSON.parse(text));
 
 /** Where an open or failed transaction stands; undefined before its first turn. */

@@ -23,7 +23,7 @@ const injected = (seed: string, durationMs: number): readonly InjectedFault[] =>
 
 const seeds = Array.from({ length: 20 }, (_, seed) => String(seed));
 
-describe.each([150_000, 300_000])('a schedule of %d ms', (durationMs) => {
+describe.each([180_000, 300_000])('a schedule of %d ms', (durationMs) => {
   it.each(seeds)('leaves most moments without an excuse: seed %s', (seed) => {
     const faults = injected(seed, durationMs).filter(({ from, to }) => to - from < 60_000);
     expect(faults.length).toBeGreaterThan(durationMs / 10_000);

@@ -20,6 +20,9 @@ export const marginMs = 8000;
 /** What is due is done in this time when nothing is in its way. */
 const promptMs = 2000;
 
+/** How long the lock of a worker lasts that does not renew it. */
+const lockMs = 2000;
+
 /** Commands in which Redis itself waits notice a silent connection after so long. */
 const silenceMs = 12_000;
 
@@ -51,7 +54,9 @@ interface Excuse {
 const excuseOf = ({ kind, from, to }: InjectedFault): Excuse => {
   if (ofOneWorker.includes(kind)) return { from, to: Math.min(to, from + recoveryMs), recoveryMs };
   if (kind === 'dead-peer-everybody') return { from, to: from + silenceMs, recoveryMs };
-  return { from, to, recoveryMs: kind === 'starved' ? promptMs : recoveryMs };
+  // A worker that stands for less keeps its locks.
+  const isShort = kind === 'starved' && to - from < lockMs;
+  return { from, to, recoveryMs: isShort ? promptMs : recoveryMs };
 };
 
 /**

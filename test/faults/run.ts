@@ -84,7 +84,7 @@ const focusOf = (): Focus | undefined => {
 };
 
 const mixed = (): Focus => {
-  const durationMs = given.duration ? millisecondsOf(given.duration) : given.small ? 150_000 : 300_000;
+  const durationMs = given.duration ? millisecondsOf(given.duration) : given.small ? 180_000 : 300_000;
   const random = createRandom(seed).branch('nemesis');
   return {
     durationMs,

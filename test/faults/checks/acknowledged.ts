@@ -1,6 +1,6 @@
 /** Invariant: what was acknowledged is never lost and always ends, in time. */
 import { verifySignature } from '../../../src/pki/verify.ts';
-import { type Check, type Evidence, endsOf, type FinalJob } from '../evidence.ts';
+import { type Check, type Evidence, endsOf, type FinalJob, hindrances } from '../evidence.ts';
 import { excused, longestQuietMs, marginMs } from '../excuses.ts';
 import { byTransaction, isOutcome } from './told.ts';
 
@@ -41,7 +41,7 @@ const nobodyIsGivenUp: Check = function* (evidence) {
     const deadline = started + job.timeoutSeconds * 1000;
     if (ended < deadline - 500)
       yield { rule, id, says: `it ended as fault 900 ${deadline - ended} ms before its deadline` };
-    const quietMs = longestQuietMs(evidence.faults, started, deadline);
+    const quietMs = longestQuietMs(hindrances(evidence), started, deadline);
     if (quietMs >= askedWithinMs)
       yield { rule, id, says: `it ended as fault 900, and nothing was in the way for ${quietMs} ms` };
   }
@@ -78,7 +78,7 @@ const inTime: Check = function* (evidence) {
       const started = attemptStart(evidence, job, index + 1);
       if (started === undefined) continue;
       const deadline = started + job.timeoutSeconds * 1000;
-      const late = ended - excused(evidence.faults, deadline);
+      const late = ended - excused(hindrances(evidence), deadline);
       if (late > marginMs) {
         const says = `attempt ${index + 1} ended ${late} ms after its deadline and all faults`;
         yield { rule: 'every transaction ends in time', id: job.id, says };

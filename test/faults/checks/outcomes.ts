@@ -2,7 +2,7 @@
 import type { SignatureRecord } from '../../../machines/record.ts';
 import { maxKeys } from '../../../src/engine/redis/instance-store.ts';
 import { type Fault, faultLine, isFaultCode } from '../../../src/protocol/fault.ts';
-import { type Check, endsOf } from '../evidence.ts';
+import { type Check, endsOf, hindrances } from '../evidence.ts';
 import { excused, marginMs } from '../excuses.ts';
 import { byTransaction, isOutcome, nameOf } from './told.ts';
 
@@ -60,7 +60,7 @@ const describe = (reason: Fault | undefined): string =>
   reason === undefined ? 'no fault' : faultLine(reason);
 
 const answersDecide: Check = function* (evidence) {
-  const { journal, jobs, faults } = evidence;
+  const { journal, jobs } = evidence;
   for (const { name, id = '', attempt = 0, detail, told, to } of journal) {
     if (name !== 'cancel' || told.kind !== 'answer' || told.result !== 'accepted') continue;
     const job = jobs.get(id);
@@ -70,7 +70,7 @@ const answersDecide: Check = function* (evidence) {
       yield { rule: 'an accepted answer decides', id, says };
     }
     const end = endsOf(evidence, id)[attempt - 1];
-    const due = excused(faults, to);
+    const due = excused(hindrances(evidence), to);
     const late = end === undefined ? 0 : end - due;
     if (late > (due === to ? promptMs : marginMs)) {
       const says = `attempt ${attempt} took an answer and ended ${late} ms after it and all faults`;
@@ -107,10 +107,10 @@ const oneAnswerEnds: Check = function* ({ journal, jobs }) {
 /** Whoever is told `busy` has waited for so long. */
 const busyMs = 10_000;
 
-const answersAreJudged: Check = function* ({ journal, faults }) {
-  for (const { id, told, to } of journal) {
+const answersAreJudged: Check = function* (evidence) {
+  for (const { id, told, to } of evidence.journal) {
     if (told.kind !== 'answer' || told.result !== 'busy') continue;
-    const late = to - excused(faults, to - busyMs);
+    const late = to - excused(hindrances(evidence), to - busyMs);
     if (late <= marginMs) continue;
     const says = `an answer was neither taken nor refused for ${late} ms after all faults`;
     yield { rule: 'an answer is taken or refused at once', id, says };
