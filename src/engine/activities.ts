@@ -261,7 +261,10 @@ export const createActivities = (
   };
 
   return {
-    /** The activities of one instance, for one turn. */
+    /**
+     * The activities of one instance, for one turn. Call it before the inbox is read: the end of a
+     * try is in that inbox, or comes to this turn.
+     */
     of: (instance: string) => {
       const own: Own = instances.get(instance) ?? { tries: new Map(), turn: undefined };
       instances.set(instance, own);
@@ -273,10 +276,16 @@ export const createActivities = (
         if (own.turn !== turn) throw new Error('Another turn of the instance has begun');
       };
       return {
-        /** @returns 0 when it runs, otherwise the milliseconds after which to ask again. */
+        /**
+         * Begins no second try while one runs, nor while its end is not applied yet.
+         *
+         * @returns 0 when it runs or has ended, otherwise the milliseconds after which to ask again.
+         */
         start: (start: Start): number => {
           check();
-          return own.tries.has(`${start.child}/${start.run}`) ? 0 : begin(instance, own, start);
+          const isSame = ({ child, run }: Ended): boolean => child === start.child && run === start.run;
+          const isBegun = own.tries.has(`${start.child}/${start.run}`) || turn.ended.some(isSame);
+          return isBegun ? 0 : begin(instance, own, start);
         },
         /** Aborts those whose name (`child/run`) is not in the list. */
         keepOnly: (names: readonly string[]): void => {

@@ -115,12 +115,14 @@ const inTurn = (effects: readonly Effect[]): readonly (readonly Effect[])[] => {
 /** A try has ended without a result; its activity goes on. */
 export const tryEvent = 'xstate.try';
 
+type TurnActivities = ReturnType<Activities['of']>;
+
 class Turn {
   readonly #options: TurnOptions;
   readonly #taken: Taken;
   readonly #id: string;
   readonly #life: Life;
-  readonly #activities: ReturnType<Activities['of']>;
+  readonly #activities: TurnActivities;
   /** As it was read last. While this turn has the lock, entries are only added at its end. */
   #inbox: Inbox;
   /** How many entries of the inbox were applied, and the verdicts on them. */
@@ -143,7 +145,7 @@ class Turn {
   /** Tries that the store holds. */
   #held: readonly string[];
 
-  constructor(options: TurnOptions, taken: Taken) {
+  constructor(options: TurnOptions, taken: Taken, activities: TurnActivities) {
     const { instance, life, inbox, held, isNew } = taken;
     this.#options = options;
     this.#taken = taken;
@@ -154,7 +156,7 @@ class Turn {
     this.#isDirty = isNew;
     this.#committedRuns = isNew ? [] : runNames(life.activities());
     this.#held = held;
-    this.#activities = options.activities.of(instance.id);
+    this.#activities = activities;
   }
 
   /**
@@ -186,11 +188,6 @@ class Turn {
       }
       throw error;
     }
-  }
-
-  /** The job sleeps or has ended. From now on the answer of an activity wakes it. */
-  leave(): void {
-    this.#activities.leave();
   }
 
   #activityOf(src: string): Activity {
@@ -500,9 +497,11 @@ export const createTurn = (options: TurnOptions) => {
     const onError = (error: unknown): void =>
       options.onError(toError(error), { workflow: workflowOf(job.name).name, instance: id });
     let turn: Turn | undefined;
+    let activities: TurnActivities | undefined;
     try {
       await options.beforeTurn?.(job);
-      turn = new Turn(options, await takeJob(options, job, token));
+      activities = options.activities.of(id);
+      turn = new Turn(options, await takeJob(options, job, token), activities);
       const result = await turn.run();
       errors.delete(id);
       return result;
@@ -531,7 +530,8 @@ export const createTurn = (options: TurnOptions) => {
       }
       throw new DelayedError();
     } finally {
-      turn?.leave();
+      // The job sleeps or has ended. From now on the answer of an activity wakes it.
+      activities?.leave();
     }
   };
 };
