@@ -311,6 +311,8 @@ export const createActivities = (
         /** None runs, and none has ended. */
         isIdle: (): boolean => own.tries.size === 0 && turn.ended.length === 0,
         running: (): readonly Pick<Ended, 'child' | 'run'>[] => [...own.tries.values()],
+        /** They run, or their end is not applied yet. */
+        begun: (): readonly Pick<Ended, 'child' | 'run'>[] => [...own.tries.values(), ...turn.ended],
         /** The turn is over: from now on ends go to `bring`. */
         leave: (): void => {
           if (own.turn !== turn) return;

@@ -14,6 +14,8 @@ export interface Chart {
   readonly version: number;
   /** Computes the same transitions. Its children are stand-ins that do nothing. */
   readonly machine: AnyStateMachine;
+  /** `maxIterations` of the chart. */
+  readonly maxSteps: number;
   kindOf(src: string): ChildKind;
   /** The activities among its children, by name. */
   readonly activities: ReadonlyArray<readonly [src: string, logic: AnyActorLogic]>;
@@ -59,9 +61,6 @@ const isPromise = (logic: AnyActorLogic): boolean => {
   }
 };
 const actorMarker = 'resolved';
-
-/** XState follows a circle of transitions for ever, and the process does nothing else meanwhile. */
-const maxMicrosteps = 10_000;
 
 /** A child that never starts. XState needs some logic to make an actor. */
 const standIn = {
@@ -274,8 +273,9 @@ export const createChart = (options: {
   }
   const stands = Object.fromEntries([...kinds.keys()].map((src) => [src, standIn]));
   const computing = machine.provide({ actors: stands } as never) as AnyStateMachine;
-  const { maxIterations = maxMicrosteps } = machine.options ?? {};
-  computing.options = { ...machine.options, maxIterations: Math.min(maxIterations, maxMicrosteps) };
+  // The steps are counted by interpret.ts, over all that follows an event.
+  const { maxIterations: maxSteps = Number.POSITIVE_INFINITY } = machine.options ?? {};
+  computing.options = { ...machine.options, maxIterations: Number.POSITIVE_INFINITY };
   const kindOf = (src: string): ChildKind => {
     const kind = kinds.get(src);
     if (kind === undefined)
@@ -293,6 +293,7 @@ export const createChart = (options: {
     name,
     version,
     machine: computing,
+    maxSteps,
     kindOf,
     logicOf: (src) => {
       const logic = implementations.actors[src];

@@ -137,6 +137,8 @@ export class BusyError extends Error {
   override readonly message = 'Another instance is busy';
 }
 
+/** What a sender computes of a chart; with more a turn decides. An API process has others to serve. */
+const maxForeseenSteps = 100;
 const maxPollMs = 1000;
 const maxKeyLength = 1000;
 
@@ -187,8 +189,8 @@ export const createEngine = (
   /**
    * Computes what the chart will do with an event, after those that wait.
    *
-   * @returns Undefined when this is unknown, for example because a timer is due. Then a turn
-   *   decides.
+   * @returns Undefined when this is unknown, for example because a timer is due or the chart makes
+   *   many steps. Then a turn decides.
    */
   const foresee = (
     workflow: Workflow,
@@ -207,10 +209,14 @@ export const createEngine = (
     const begun = begunJob({ id, timestamp: stored.timestamp, opts: stored.opts }, at);
     const readInput = (): unknown => workflow.begin(workflow.parseInput(stored.data), begun);
     try {
-      const life = record === undefined ? begin(chart, id, readInput(), at) : resume(chart, id, record);
+      const life =
+        record === undefined
+          ? begin(chart, id, readInput(), at, maxForeseenSteps)
+          : resume(chart, id, record, maxForeseenSteps);
       if (stored.isReplayed) life.apply({ type: 'REPLAY', input: readInput(), at }, at);
       for (const { event: earlier, about, at: cameAt } of inbox.entries) {
         if (about !== undefined || life.nextTime(0) <= cameAt) return undefined;
+        if (life.steps() > maxForeseenSteps) return undefined;
         life.apply({ ...earlier, at: cameAt }, cameAt);
       }
       const before = life.nextTime(0);

@@ -10,6 +10,9 @@
  * I2  Leaving a state removes its children and its timers.
  * I3  Every effect and every run of a child has a number of its own. An effect that is carried out
  *     twice keeps its number.
+ * I4  What a chart does by itself after one event is bounded: `always`, `raise` and events that it
+ *     sends to itself make at most `maxSteps` steps. One more undoes them all (`EndlessError`),
+ *     because the process does nothing else meanwhile.
  *
  * XState creates the child of an `invoke` when it computes a transition. So child charts are
  * replaced by stand-ins, and activities by refs (chart.ts). XState also needs an actor that it
@@ -30,6 +33,14 @@ export type Observation =
     }
   | { readonly kind: 'emit'; readonly event: AnyEventObject }
   | { readonly kind: 'log'; readonly value: unknown; readonly label?: string | undefined };
+
+/** A step of a chart costs some 30 microseconds, so the process stands still for 0.3 s at most. */
+export const maxSteps = 10_000;
+
+/** I4. The chart goes in a circle: trying it again would not help. */
+export class EndlessError extends Error {
+  override readonly name = 'EndlessError';
+}
 
 /** What XState passes to its executor of actions. */
 interface NamedAction {
@@ -77,6 +88,9 @@ interface Desk {
   actions: NamedAction[];
   refs: Readonly<Record<string, AnyActorRef>>;
   parent: AnyActorRef | undefined;
+  /** I4. Since the event, and how many there may be. */
+  steps: number;
+  maxSteps: number;
 }
 
 const createDesk = (): Desk => {
@@ -87,7 +101,13 @@ const createDesk = (): Desk => {
     _unregister: inert,
     _set: inert,
     _relay: inert,
-    _sendInspectionEvent: inert,
+    // XState tells each step, also those of `always` and `raise`, before it looks for the next one.
+    _sendInspectionEvent: ({ type }: { readonly type: string }) => {
+      if (type !== '@xstate.microstep') return;
+      desk.steps += 1;
+      if (desk.steps > desk.maxSteps)
+        throw new EndlessError(`The chart goes in a circle: over ${desk.maxSteps} steps after one event`);
+    },
     _clock: { setTimeout: inert, clearTimeout: inert },
     _logger: inert,
     get: (systemId: string) =>
@@ -114,6 +134,8 @@ const createDesk = (): Desk => {
     actions: [],
     refs: {},
     parent: undefined,
+    steps: 0,
+    maxSteps,
   };
   return desk;
 };
@@ -249,7 +271,7 @@ export class Life {
   readonly #id: string;
   readonly #parent: Parent | undefined;
   readonly #parentRef: AnyActorRef | undefined;
-  readonly #children: Record<string, Child>;
+  #children: Record<string, Child>;
   #timers: readonly Timer[];
   #effects: Effect[];
   /** The next number of a child or an effect. */
@@ -258,11 +280,13 @@ export class Life {
   /** Why it was stopped. */
   #reason: string | undefined;
   #failure: InstanceRecord['failure'];
+  #steps = 0;
+  readonly #maxSteps: number;
   #snapshot!: AnyMachineSnapshot;
   /** The children of the snapshot, as noted last. */
   #refs: Readonly<Record<string, AnyActorRef>>;
   /** Events that the chart has sent to itself, in order. */
-  readonly #queue: AnyEventObject[] = [];
+  #queue: AnyEventObject[] = [];
 
   /** @param first Computes the first snapshot; undefined for an instance that was stored. */
   constructor(
@@ -271,8 +295,10 @@ export class Life {
     record: InstanceRecord,
     first: ((scope: AnyActorScope) => AnyMachineSnapshot) | undefined,
     now: number,
+    limit: number,
   ) {
     this.#chart = chart;
+    this.#maxSteps = Math.min(limit, chart.maxSteps);
     this.#id = id;
     this.#parent = parentOf(id);
     this.#parentRef = this.#parent && createRef({ id: this.#parent.id, sessionId: 'parent' });
@@ -300,6 +326,11 @@ export class Life {
     return this.#snapshot.context;
   }
 
+  /** How many steps the chart has made in this memory. */
+  steps(): number {
+    return this.#steps;
+  }
+
   /** In a state with one of these tags its job ends. */
   rests(): 'failed' | 'completed' | undefined {
     const { status, tags } = this.#snapshot;
@@ -310,7 +341,8 @@ export class Life {
   /**
    * @returns Whether the chart had a transition for the event. If not, nothing has changed, except
    *   that a child may have ended.
-   * @throws When an expression of the chart throws, or no transition takes the result of an
+   * @throws EndlessError when the chart goes in a circle (I4); nothing has changed then. Another
+   *   error when an expression of the chart throws, or no transition takes the result of an
    *   activity: bugs of the chart.
    */
   apply(event: AnyEventObject, now: number): boolean {
@@ -335,6 +367,13 @@ export class Life {
       throw new Error(`${this.#chart.name}: no transition takes ${event.type} in ${state}`);
     }
     return false;
+  }
+
+  /** Ends the instance with an error, without asking its chart. */
+  fail(error: Error): void {
+    this.#snapshot = { ...this.#snapshot, status: 'error', error } as AnyMachineSnapshot;
+    this.#noteChildren();
+    this.#noteEnd();
   }
 
   /** Removes the timer that became due first, if one is due. */
@@ -438,9 +477,38 @@ export class Life {
 
   /** Runs macrosteps until the chart has taken the events that it has sent to itself. */
   #settle(first: (scope: AnyActorScope) => AnyMachineSnapshot, now: number): void {
+    const before = {
+      snapshot: this.#snapshot,
+      children: { ...this.#children },
+      timers: this.#timers,
+      effects: this.#effects.length,
+      observed: this.#observed.length,
+      refs: this.#refs,
+    };
     desk.actions = [];
     desk.refs = this.#refs;
     desk.parent = this.#parentRef;
+    desk.steps = 0;
+    desk.maxSteps = this.#maxSteps;
+    try {
+      this.#runSteps(first, now);
+    } catch (error) {
+      if (error instanceof EndlessError) {
+        this.#snapshot = before.snapshot;
+        this.#children = before.children;
+        this.#timers = before.timers;
+        this.#effects.length = before.effects;
+        this.#observed.length = before.observed;
+        this.#refs = before.refs;
+        this.#queue = [];
+      }
+      throw error;
+    } finally {
+      this.#steps += desk.steps;
+    }
+  }
+
+  #runSteps(first: (scope: AnyActorScope) => AnyMachineSnapshot, now: number): void {
     this.#snapshot = first(desk.scope);
     for (;;) {
       this.#noteChildren();
@@ -573,9 +641,11 @@ export class Life {
 /**
  * An instance that begins now.
  *
- * @throws When an expression of the chart throws: a bug of the chart.
+ * @param limit Steps after one event; at most `maxSteps` count.
+ * @throws EndlessError when the chart goes in a circle (I4). Another error when an expression of the
+ *   chart throws: a bug of the chart.
  */
-export const begin = (chart: Chart, id: string, input: unknown, now: number): Life => {
+export const begin = (chart: Chart, id: string, input: unknown, now: number, limit = maxSteps): Life => {
   const { name: workflow, version } = chart;
   const empty: InstanceRecord = { workflow, version, status: 'active', value: '', next: 1 };
   const first = (scope: AnyActorScope): AnyMachineSnapshot => {
@@ -583,15 +653,16 @@ export const begin = (chart: Chart, id: string, input: unknown, now: number): Li
     if (initial.status === 'error') throw initial.error;
     return initial;
   };
-  return new Life(chart, id, empty, first, now);
+  return new Life(chart, id, empty, first, now, limit);
 };
 
 /**
  * An instance that was stored.
  *
+ * @param limit Steps after one event; at most `maxSteps` count.
  * @throws When the record names a state or a child that the chart does not have.
  */
-export const resume = (chart: Chart, id: string, record: InstanceRecord): Life => {
+export const resume = (chart: Chart, id: string, record: InstanceRecord, limit = maxSteps): Life => {
   for (const { src } of Object.values(record.children ?? {})) chart.kindOf(src);
-  return new Life(chart, id, record, undefined, 0);
+  return new Life(chart, id, record, undefined, 0, limit);
 };

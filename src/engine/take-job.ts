@@ -8,7 +8,7 @@ import { toError } from '../redis/to-error.ts';
 import { standingOf } from './child-job.ts';
 import { begunJob, type InstanceInHand, isInputError, readJobName, type Workflow } from './define.ts';
 import { problemIn } from './input-problem.ts';
-import { begin, type Children, failureOf, type Life, parentOf, resume } from './interpret.ts';
+import { begin, type Children, EndlessError, failureOf, type Life, parentOf, resume } from './interpret.ts';
 import { recordSchema } from './record.ts';
 import {
   type About,
@@ -237,6 +237,7 @@ export const takeJob = async (options: TakeOptions, job: InstanceJob, token: str
     }
     if (error instanceof UnrecoverableError) throw error;
     onError(toError(error));
+    if (error instanceof EndlessError) throw jobFailure(error.message);
     throw jobFailure(
       isNew ? 'The instance cannot begin' : 'The record of the instance does not fit its chart',
     );

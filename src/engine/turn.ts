@@ -22,6 +22,10 @@
  *     job sees the end by another worker as one that is to be replayed; its commit is refused.
  * T9  A turn waits for another instance for a moment only. Then it frees its place and runs again,
  *     because the other one may wait for this place.
+ * T10 A turn that finds more and more to do (timers without delay, instances that answer each other,
+ *     activities that answer at once) frees its place after `maxTurnSteps`, and rests for as long as
+ *     it has run. A circle after one event ends the instance with an error instead (interpret.ts,
+ *     I4): nothing could come in between.
  */
 import { DelayedError, UnrecoverableError } from 'bullmq';
 import type { AnyActorLogic, AnyEventObject } from 'xstate';
@@ -29,7 +33,7 @@ import { isRedisAway, toError } from '../redis/to-error.ts';
 import { type Activities, activityFor, type Ended, type Finished, tokenOf } from './activities.ts';
 import { type Activity, type InstanceInHand, readJobName } from './define.ts';
 import { BusyError } from './engine.ts';
-import { doneEvent, errorEvent, type Life, type Observation } from './interpret.ts';
+import { doneEvent, EndlessError, errorEvent, type Life, type Observation } from './interpret.ts';
 import type { Child, Effect, InstanceRecord } from './record.ts';
 import { type Commit, type Inbox, type InboxEntry, runKeys, type Verdict } from './redis/instance-store.ts';
 import {
@@ -79,6 +83,9 @@ export interface TurnOptions extends TakeOptions {
 const usualTurnWaitMs = 20;
 /** For an instance that waits for events only. An event wakes it. */
 const maxSleepMs = 10 * 365 * 86_400_000;
+/** T10. Steps of the chart, and rounds of the turn. */
+const maxTurnSteps = 1000;
+const maxRestMs = 1000;
 /** T9 */
 const busyPauseMs = 200;
 /** After so many rounds it is reported as an error. */
@@ -117,6 +124,8 @@ export const tryEvent = 'xstate.try';
 
 type TurnActivities = ReturnType<Activities['of']>;
 
+const nameOf = ({ child, run }: Pick<Ended, 'child' | 'run'>): string => runName(child, { run });
+
 class Turn {
   readonly #options: TurnOptions;
   readonly #taken: Taken;
@@ -144,6 +153,9 @@ class Turn {
   #committedRuns: readonly string[];
   /** Tries that the store holds. */
   #held: readonly string[];
+  /** T10 */
+  #rounds = 0;
+  readonly #began = performance.now();
 
   constructor(options: TurnOptions, taken: Taken, activities: TurnActivities) {
     const { instance, life, inbox, held, isNew } = taken;
@@ -169,8 +181,11 @@ class Turn {
     try {
       if (this.#taken.isReplay) this.#replay();
       for (;;) {
+        this.#rounds += 1;
         this.#applyDue();
-        if (await this.#runActivities()) continue;
+        const isMoreDue = await this.#runActivities();
+        if (this.#isLong() && life.status() === 'active') await this.#rest();
+        if (isMoreDue) continue;
         if (life.effects().length > 0) {
           await this.#carryOutAll();
         } else if (life.status() === 'active' && life.rests() === undefined) {
@@ -204,18 +219,37 @@ class Turn {
 
   #apply(event: AnyEventObject, at = this.#options.now()): boolean {
     this.#isDirty = true;
-    return this.#life.apply({ ...event, at }, at);
+    let isTaken = true;
+    this.#unlessEndless(() => {
+      isTaken = this.#life.apply({ ...event, at }, at);
+    });
+    return isTaken;
   }
 
-  /** T1 */
+  #unlessEndless(step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      if (!(error instanceof EndlessError)) throw error;
+      this.#options.onError(error);
+      this.#life.fail(error);
+    }
+  }
+
+  /** T10 */
+  #isLong(): boolean {
+    return this.#rounds + this.#life.steps() > maxTurnSteps;
+  }
+
+  /** T1. Entries of the inbox for which the turn is too long stay for the next one. */
   #applyDue(): void {
     const { now } = this.#options;
-    while (this.#life.status() === 'active') {
+    while (this.#life.status() === 'active' && !this.#isLong()) {
       const entry = this.#inbox.entries[this.#applied];
       const timer = this.#life.takeDue(now(), entry?.at ?? Number.POSITIVE_INFINITY);
       if (timer !== undefined) {
         this.#isDirty = true;
-        this.#life.fire(timer, now());
+        this.#unlessEndless(() => this.#life.fire(timer, now()));
       } else if (entry !== undefined) {
         this.#isDirty = true;
         this.#verdicts.push([entry.key, this.#applyEntry(entry) ? 'taken' : 'refused']);
@@ -320,7 +354,7 @@ class Turn {
   /** T2. The next commit, or the end of the job, removes them from the record. */
   async #carryOutAll(): Promise<void> {
     const life = this.#life;
-    const isOver = life.status() !== 'active' || life.rests() !== undefined;
+    const isOver = life.status() !== 'active' || (life.rests() !== undefined && !this.#isLong());
     if (this.#isDirty && !(await (isOver ? this.#close() : this.#commit('goesOn')))) return;
     let count = 0;
     try {
@@ -381,7 +415,7 @@ class Turn {
     const { store, now } = this.#options;
     const life = this.#life;
     const time = now();
-    const running = this.#runsHere();
+    const running = this.#activities.running().map(nameOf);
     const open = life.openActivities(time);
     const runsHere = ([name, child]: (typeof open)[number]): boolean =>
       running.includes(runName(name, child));
@@ -394,8 +428,19 @@ class Turn {
     throw new DelayedError();
   }
 
-  #runsHere(): readonly string[] {
-    return this.#activities.running().map(({ child, run }) => runName(child, { run }));
+  /** T10. The event of another instance may end the rest before its time. */
+  async #rest(): Promise<never> {
+    const { store, now } = this.#options;
+    const life = this.#life;
+    if (life.effects().length > 0) await this.#carryOutAll();
+    const begun = this.#activities.begun().map(nameOf);
+    for (const [name, child] of life.activities()) {
+      if (begun.includes(runName(name, child))) life.setChild(name, { ...child, held: true });
+    }
+    await this.#commit('goesOn');
+    const ranMs = Math.ceil(performance.now() - this.#began);
+    await store.sleep(this.#id, this.#taken.token, now() + Math.min(ranMs, maxRestMs));
+    throw new DelayedError();
   }
 
   /** @returns Undefined when an event has come in meanwhile. */
@@ -423,7 +468,9 @@ class Turn {
   /** Closes the inbox and stores the end. @returns False when an event has come in before. */
   async #close(): Promise<boolean> {
     // Events that came too late are refused.
-    for (const { key } of this.#inbox.entries.slice(this.#applied)) this.#verdicts.push([key, 'refused']);
+    const { entries } = this.#inbox;
+    for (const { key } of entries.slice(this.#applied)) this.#verdicts.push([key, 'refused']);
+    this.#applied = entries.length;
     this.#isClosed = await this.#commit('ends');
     return this.#isClosed;
   }
@@ -434,13 +481,16 @@ class Turn {
     const { job, token } = this.#taken;
     const life = this.#life;
     const held = heldNames(life.activities());
-    const running = this.#runsHere();
+    const begun = this.#activities.begun().map(nameOf);
     const record = life.record();
+    const { entries, length } = this.#inbox;
+    const left = entries.slice(this.#applied);
+    const taken = left.length === 0 ? length : (entries[this.#applied - 1]?.end ?? 0);
     const stored = await store.commit(this.#id, token, {
       record,
-      length: this.#inbox.length,
+      length: taken,
       verdicts: this.#verdicts,
-      held: held.filter((name) => running.includes(name)),
+      held: held.filter((name) => begun.includes(name)),
       heldUntil: now() + holdMs,
       released: this.#held.filter((name) => !held.includes(name)),
       replayed: this.#isReplayed,
@@ -456,7 +506,8 @@ class Turn {
     this.#isReplayed = false;
     this.#held = held;
     this.#committedRuns = runNames(life.activities());
-    this.#inbox = { ...this.#inbox, entries: [], length: 0 };
+    const moved = left.map((entry) => ({ ...entry, end: entry.end - taken }));
+    this.#inbox = { ...this.#inbox, entries: moved, length: length - taken };
     this.#applied = 0;
     this.#verdicts = [];
     this.#tellObservers();

@@ -55,6 +55,8 @@ export interface InboxEntry {
   readonly at: number;
   readonly event: { readonly type: string };
   readonly about: About | undefined;
+  /** Bytes of the inbox up to here, with this entry. */
+  readonly end: number;
 }
 
 /** For events of the engine: the event counts for this run of a child only. */
@@ -359,15 +361,18 @@ const lineSchema = z.tuple([
 ]);
 
 /** Other lines are skipped, and leave the inbox with those that were taken. */
-const readLines = (text: string): InboxEntry[] =>
-  text.split('\n').flatMap((line) => {
+const readLines = (text: string): InboxEntry[] => {
+  let end = 0;
+  return text.split('\n').flatMap((line) => {
+    end += Buffer.byteLength(line) + 1;
     const [time, json] = line.split('\t', 2);
     const at = Number(time);
     const { data } = lineSchema.safeParse(parse(json));
     if (data === undefined || !Number.isFinite(at)) return [];
     const [key, event, about] = data;
-    return [{ key, at, event, about }];
+    return [{ key, at, event, about, end }];
   });
+};
 
 /** BullMQ writes it when a job fails, and keeps it when the job is run again. */
 const failedField = 'stacktrace';
