@@ -1,7 +1,7 @@
 /** Runs the turns of the instances in one queue, and removes instances whose retention is over. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Queue, Worker, type WorkerOptions } from 'bullmq';
+import type { Queue, Worker, WorkerOptions } from 'bullmq';
 import type { AnyActorLogic } from 'xstate';
 import type { RedisClient } from '../redis/connect.ts';
 import { isRedisAway, toError } from '../redis/to-error.ts';
@@ -17,6 +17,7 @@ import { createInstanceStore, type HeldTry, runKeys } from './redis/instance-sto
 import { graceOf, inRedisTime } from './redis/redis-time.ts';
 import type { InstanceJob, OnError } from './take-job.ts';
 import { createTurn, type TurnOptions, tryEvent } from './turn.ts';
+import { TurnWorker, untilTaken } from './turn-worker.ts';
 
 export interface WorkflowWorker {
   /** BullMQ's own. */
@@ -33,6 +34,7 @@ export interface WorkflowWorker {
 const closeTimeoutMs = 8000;
 const bringTimeoutMs = 2000;
 const bringEveryMs = 500;
+const putOffMs = 200;
 
 /** BullMQ removes old jobs only when another one ends. Who reads a job also looks at its age. */
 const cleanEveryMs = 3_600_000;
@@ -71,14 +73,6 @@ const catalogue = (
   for (const workflow of workflows) note(workflow);
   return known;
 };
-
-/** BullMQ's worker renews the lock of a job until its processor is over. */
-class TurnWorker extends Worker {
-  /** Call before the lock is given back: a renewal after that would be an error. */
-  letGo(id: string): void {
-    this.lockManager.untrackJob(id);
-  }
-}
 
 /** How many turns each fetcher may run at once. The sum is the concurrency. */
 const spread = (concurrency: number, fetchers: number): readonly number[] => {
@@ -156,15 +150,16 @@ export const startWorkflowWorker = (options: {
     const { workflow, instance, src: activity, attempt } = start;
     onError(error, { workflow, instance: instance.id, activity, attempt });
   });
+  const sleep: typeof store.sleep = (id, token, until) => {
+    // A token begins with the id of its worker.
+    for (const worker of workers) if (token.startsWith(worker.id)) worker.letGo(id);
+    return untilTaken(
+      () => store.sleep(id, token, until),
+      (error) => onError(error, { instance: id }),
+    );
+  };
   const turn = createTurn({
-    store: {
-      ...store,
-      sleep: (id, token, until) => {
-        // A token begins with the id of its worker.
-        for (const worker of workers) if (token.startsWith(worker.id)) worker.letGo(id);
-        return store.sleep(id, token, until);
-      },
-    },
+    store: { ...store, sleep },
     find: (name, version) => {
       const versions = known.get(name) ?? [];
       return version === undefined ? versions[0] : versions.find(({ chart }) => chart.version === version);
@@ -218,6 +213,7 @@ export const startWorkflowWorker = (options: {
   const workers = spread(concurrency, options.fetchers ?? 1).map(startOne);
   for (const worker of workers) {
     worker.on('error', (error) => onError(error));
+    worker.putOff = (id, token) => sleep(id, token, now() + putOffMs);
     // A lock that is lost does not come back. It is reported once.
     worker.on('lockRenewalFailed', (ids) => {
       for (const id of ids) worker.letGo(id);

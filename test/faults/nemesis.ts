@@ -42,6 +42,9 @@ const endScript = async (redis: RedisNode): Promise<void> => {
     await delay(endEveryMs);
   }
 };
+/** Redis answers NOREPLICAS while it has fewer replicas than these. */
+const refuseWrites = (redis: RedisNode, isRefusing: boolean): Promise<unknown> =>
+  redis.command('CONFIG', 'SET', 'min-replicas-to-write', isRefusing ? '9' : '0');
 
 export const createNemesis = (stage: Stage) => {
   const injected: InjectedFault[] = [];
@@ -193,6 +196,26 @@ export const createNemesis = (stage: Stage) => {
             await redis.command('REPLICAOF', 'NO', 'ONE');
           },
         };
+      case 'refuse-writes': {
+        let isOver = false;
+        const pulses = (async () => {
+          while (!isOver) {
+            await refuseWrites(redis, true);
+            await delay(amount);
+            await refuseWrites(redis, false);
+            await delay(amount);
+          }
+        })();
+        // A Redis that goes away meanwhile is told by `end`.
+        pulses.catch(() => undefined);
+        return {
+          target: redis.name,
+          end: async () => {
+            isOver = true;
+            await pulses;
+          },
+        };
+      }
       case 'flood':
         await addCrowd(stage.operatorUrl, amount);
         return { target: 'everybody', end: () => undefined };
@@ -262,6 +285,7 @@ export const createNemesis = (stage: Stage) => {
         await node.start();
         await endScript(node);
         await node.command('CONFIG', 'SET', 'maxmemory', '0');
+        await refuseWrites(node, false);
       }
       await Promise.all(parts.map(({ process }) => process.start()));
     },

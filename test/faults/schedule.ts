@@ -32,6 +32,7 @@ export const faultKinds = [
   'fill-redis',
   'busy-redis',
   'readonly-redis',
+  'refuse-writes',
   'switch-primary',
 ] as const;
 
@@ -44,7 +45,7 @@ export interface PlannedFault {
   /** Which worker or API, where there are several. */
   readonly target: number;
   readonly forMs: number;
-  /** How slow, or how far the clock is off; milliseconds. Of a flood: how many requests on each shard. */
+  /** How slow, how far the clock is off, or how long writes are refused each time; milliseconds. Of a flood: how many requests on each shard. */
   readonly amount: number;
 }
 
@@ -75,6 +76,7 @@ const lasts: Readonly<Record<FaultKind, readonly [least: number, most: number]>>
   'fill-redis': [500, 3000],
   'busy-redis': [500, 3000],
   'readonly-redis': [500, 3000],
+  'refuse-writes': [1000, 4000],
   'switch-primary': [0, 0],
   flood: [0, 0],
 };
@@ -84,6 +86,8 @@ const amounts: Partial<Record<FaultKind, readonly [least: number, most: number]>
   'slow-everybody': [10, 150],
   'clock-ahead': [1000, 12_000],
   'clock-behind': [1000, 12_000],
+  // Again and again; about as long as a turn takes.
+  'refuse-writes': [5, 40],
 };
 
 /** What two faults may not both have in hand. */
