@@ -11,7 +11,8 @@ import { DelayedError, type Job, type Span, UnrecoverableError, Worker } from 'b
 import { toError } from '../redis/to-error.ts';
 
 /** BullMQ keeps at least half of a lock's time when it has stopped to renew it. */
-const pausesMs = [20, 50, 100, 200, 400, 800];
+const triesMs = 1500;
+const firstPauseMs = 20;
 
 /** BullMQ's codes: the job is gone, has another state, or another worker has its lock. */
 const isTakenAway = (error: unknown): boolean => {
@@ -20,23 +21,23 @@ const isTakenAway = (error: unknown): boolean => {
 };
 
 /**
- * Sends a write of the holder of a lock again, for one and a half seconds. A write that was executed although
- * its answer was lost finds the lock gone, and changes nothing.
+ * Sends a write of the holder of a lock again when Redis refuses it, for one and a half seconds. A
+ * write that was executed although its answer was lost finds the lock gone, and changes nothing.
  */
 export const untilTaken = async <T>(
   write: () => Promise<T>,
   onRefusal: (error: Error) => void,
 ): Promise<T> => {
-  for (const pauseMs of pausesMs) {
+  const until = performance.now() + triesMs;
+  for (let pauseMs = firstPauseMs; ; pauseMs *= 2) {
     try {
       return await write();
     } catch (error) {
-      if (isTakenAway(error)) throw error;
+      if (isTakenAway(error) || performance.now() + pauseMs > until) throw error;
       onRefusal(toError(error));
     }
     await delay(pauseMs);
   }
-  return write();
 };
 
 type FetchNext = (() => boolean) | undefined;
