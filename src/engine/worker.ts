@@ -153,7 +153,10 @@ export const startWorkflowWorker = (options: {
   const sleep: typeof store.sleep = (id, token, until) => {
     // A token begins with the id of its worker.
     for (const worker of workers) if (token.startsWith(worker.id)) worker.letGo(id);
-    return untilTaken(() => store.sleep(id, token, until), onError);
+    return untilTaken(
+      () => store.sleep(id, token, until),
+      (error) => onError(error),
+    );
   };
   const turn = createTurn({
     store: { ...store, sleep },
@@ -209,8 +212,8 @@ export const startWorkflowWorker = (options: {
   promoteInSteps(connection);
   const workers = spread(concurrency, options.fetchers ?? 1).map(startOne);
   for (const worker of workers) {
-    worker.putOff = (id, token) => sleep(id, token, now() + putOffMs);
     worker.on('error', (error) => onError(error));
+    worker.putOff = (id, token) => sleep(id, token, now() + putOffMs);
     // A lock that is lost does not come back. It is reported once.
     worker.on('lockRenewalFailed', (ids) => {
       for (const id of ids) worker.letGo(id);

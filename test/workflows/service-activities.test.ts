@@ -332,7 +332,10 @@ describe('a webhook of a chart', () => {
       { url: 'https://a:secret@shop.example/', body: 1 },
       'the address of the receiver holds a user name or password',
     ],
-    [{ url: 'https://shop.example/' }, 'body: Invalid input: expected string | number | boolean | null | array | record'],
+    [
+      { url: 'https://shop.example/' },
+      'body: Invalid input: expected string | number | boolean | null | array | record',
+    ],
     [{ url: 7, body: 1 }, 'url: Invalid input: expected string, received number'],
     [{ body: 1, attempts: 0 }, 'attempts: Too small: expected number to be >=1'],
   ])('is refused at once where it may not go, or is none: %#', async (input, problem) => {
