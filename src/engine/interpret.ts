@@ -35,7 +35,7 @@ export type Observation =
   | { readonly kind: 'log'; readonly value: unknown; readonly label?: string | undefined };
 
 /** A step of a chart costs some 30 microseconds, so the process stands still for 0.3 s at most. */
-export const maxSteps = 10_000;
+const maxSteps = 10_000;
 
 /** I4. The chart goes in a circle: trying it again would not help. */
 export class EndlessError extends Error {
