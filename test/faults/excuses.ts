@@ -12,7 +12,7 @@ import type { InjectedFault } from './nemesis.ts';
  * How long the service needs to find what a dead worker held and to run it: the lock (2 s), up to
  * two checks for stalled jobs (1 s each), and the step.
  */
-export const recoveryMs = 6000;
+const recoveryMs = 6000;
 
 /** How late something may be after the last fault that was in its way: recovery, on a slow machine. */
 export const marginMs = 8000;
