@@ -231,7 +231,8 @@ class Turn {
       step();
     } catch (error) {
       if (!(error instanceof EndlessError)) throw error;
-      this.#options.onError(error);
+      const { workflow, instance } = this.#taken;
+      this.#options.onError(error, { workflow: workflow.chart.name, instance: instance.id });
       this.#life.fail(error);
     }
   }

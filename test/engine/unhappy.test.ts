@@ -164,7 +164,7 @@ describe('a turn that fails again and again', () => {
       onError: () => undefined,
     } as never);
     for (let look = 0; look < 20; look += 1)
-      await expect(turn({ id: 'I-1' } as never, 'token')).rejects.toThrow(DelayedError);
+      await expect(turn({ id: 'I-1', name: 'order@1' } as never, 'token')).rejects.toThrow(DelayedError);
     return pauses;
   };
 
