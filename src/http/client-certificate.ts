@@ -2,6 +2,10 @@
  * The client certificate of the connection: our own TLS saw it, or a proxy in front saw it and says
  * so in a header.
  *
+ * An application is known by the fingerprint of its certificate, and the handshake proves that the
+ * client has the key. Who issued the certificate, and until when, is not looked at: many are
+ * self-signed, and two of one customer may have the same subject, of which a chain finds only one.
+ *
  * The header is believed only from the proxy's address. It may hold a SHA-256 fingerprint in hex, a
  * URL-encoded PEM certificate (nginx), or an Envoy X-Forwarded-Client-Cert with `Hash=`.
  */
@@ -47,8 +51,9 @@ export const createEvidence = (
   const header = proxy?.clientCertificateHeader.toLowerCase() ?? '';
   return (incoming) => {
     const socket = incoming?.socket;
-    if (socket instanceof TLSSocket && socket.authorized) {
-      const { fingerprint256 } = socket.getPeerCertificate();
+    if (socket instanceof TLSSocket) {
+      // Without a certificate it is an empty object, and null on a closed connection.
+      const { fingerprint256 } = socket.getPeerCertificate() ?? {};
       if (fingerprint256) return { clientCertificateFingerprint: normalised(fingerprint256) };
     }
     const value = incoming?.headers[header];

@@ -102,7 +102,10 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
         answer = isNotTakenIn(error)
           ? { ...faultAnswer(busyFault), retryLater: true }
           : // Accepted, so its transaction goes on.
-            { ...(gone ? endAnswer : faultAnswer)(fault(900), {}), retryLater: expected === 'status' };
+            {
+              ...(gone ? endAnswer : faultAnswer)(fault(900), {}),
+              retryLater: claimed.operation === 'status',
+            };
       } finally {
         place?.leave();
       }

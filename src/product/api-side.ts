@@ -89,6 +89,7 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     now,
   });
   const receipts = createReceipts({
+    providers,
     find: transactions.find,
     shards,
     endings: receiptEndings,

@@ -230,7 +230,7 @@ export const startByHand = async (
       return turnOf(shard.signatures, createSignatureWorkflow(made), changes);
     },
     receiptTurn: (changes = {}) => {
-      const made = { ...common, shard, readEnd, upstreams: createUpstreams(quiet), ...changes };
+      const made = { ...common, shard, providers, readEnd, upstreams: createUpstreams(quiet), ...changes };
       return turnOf(shard.receipts, createReceiptWorkflow(made), changes);
     },
     stop: async () => {
