@@ -11,7 +11,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
-import { certificateIn } from '../pem.ts';
+import { certificateIn, namesItsCurve } from '../pem.ts';
 import type { Evidence } from './operation.ts';
 import { createAddressList } from './trusted-proxy.ts';
 
@@ -52,9 +52,14 @@ export const createEvidence = (
   return (incoming) => {
     const socket = incoming?.socket;
     if (socket instanceof TLSSocket) {
-      // Without a certificate it is an empty object, and null on a closed connection.
-      const { fingerprint256 } = socket.getPeerCertificate() ?? {};
-      if (fingerprint256) return { clientCertificateFingerprint: normalised(fingerprint256) };
+      // Undefined without a certificate, and on a closed connection.
+      const certificate = socket.getPeerX509Certificate();
+      if (certificate !== undefined) {
+        const isUsable = namesItsCurve(certificate.publicKey);
+        return {
+          clientCertificateFingerprint: isUsable ? normalised(certificate.fingerprint256) : undefined,
+        };
+      }
     }
     const value = incoming?.headers[header];
     if (isTrusted(socket?.remoteAddress) && typeof value === 'string') {
