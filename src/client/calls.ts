@@ -151,7 +151,10 @@ export const createCalls = (options: CallsOptions) => {
     try {
       const response = await fetch(`${base}${path}`, {
         method: body === undefined ? 'GET' : 'POST',
-        headers: body === undefined ? {} : { 'content-type': 'application/json;charset=utf-8' },
+        headers:
+          body === undefined
+            ? {}
+            : { accept: 'application/json', 'content-type': 'application/json;charset=utf-8' },
         ...(body !== undefined && { body: JSON.stringify(body) }),
         signal: AbortSignal.any([signal, outOfTime]),
         redirect: 'manual',

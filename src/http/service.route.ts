@@ -65,7 +65,8 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
 
   const serve = (path: string, expected: Operation | undefined): void => {
     // One function: each further step would cost every request another promise.
-    routes.post(path, async (c) => {
+    // Clients that put addresses together end them in a slash.
+    routes.on('POST', [path, `${path}/`], async (c) => {
       if (expected !== undefined && admission.refuses(expected)) return refuseBusy();
       const started = now();
       let answer: Answer;

@@ -24,8 +24,11 @@ import {
   type RedisClient,
   whenReady,
 } from '../redis/connect.ts';
-import { type ApplicationProviders, createApplicationProviders } from '../registry/application-providers.ts';
-import { internalProviders } from '../registry/login-ap-id.ts';
+import {
+  type ApplicationProviders,
+  createApplicationProviders,
+  internalProviders,
+} from '../registry/application-providers.ts';
 import { createPasswordVerifier } from '../registry/password-verifier.ts';
 import { createRateLimiter, type RateLimiter } from '../registry/rate-limiter.ts';
 import type { SubscriberRegistry } from '../registry/subscriber.ts';

@@ -7,6 +7,8 @@ import {
   type SignatureRequest,
 } from '../protocol/requests.ts';
 import { type DeepReadonly, refuseRepeats, whole } from './entry.ts';
+import { isLogin, loginApId } from './login-ap-id.ts';
+import type { OauthTenant } from './oauth-client.ts';
 import type { PasswordVerifier } from './password-verifier.ts';
 import { decoyPassword, storedPassword } from './passwords.ts';
 import type { RateLimiter } from './rate-limiter.ts';
@@ -151,6 +153,10 @@ export const checkSignatureRequest = (
   return checkPrefix(provider, openingText(request.data));
 };
 
+/** The application providers of logins, for workers. */
+export const internalProviders = (tenants: readonly OauthTenant[]): readonly RegisteredProvider[] =>
+  tenants.map(({ id }) => ({ id: loginApId(id) }));
+
 export interface Credentials {
   readonly apId: string;
   readonly apPassword: string | undefined;
@@ -231,6 +237,8 @@ export const createApplicationProviders = ({
       credentials: Credentials,
       place?: WorkingPlace,
     ): Checked<ApplicationProvider> | Promise<Checked<ApplicationProvider>> => {
+      // Logins come from inside. Their names are as unknown here as any that nobody registered.
+      if (isLogin(credentials.apId)) return prove(undefined, credentials, place);
       const provider = byId.get(credentials.apId);
       if (provider === undefined && sandbox) return unregistered(credentials.apId);
       return prove(provider, credentials, place);

@@ -115,11 +115,17 @@ const nameOf = ({ transactionId, attempt, promptedAt }: Prompt): RequestName => 
 const timeoutSecondsOf = ({ promptedAt, deadline }: Prompt): number =>
   Math.max(Math.floor((deadline - promptedAt) / 1000) - marginSeconds, 1);
 
-/** A function of what is stored with the attempt alone, so that it is the same in each process. */
+/** Some services want a language in each request. */
+const defaultLanguage = 'en';
+
+/**
+ * A function of what is stored with the attempt and of the configuration, so that it is the same in
+ * each process.
+ */
 const requestOf = (prompt: Prompt): HandedOn => {
-  const { msisdn, data, request } = prompt;
+  const { msisdn, data, request, language = defaultLanguage } = prompt;
   if (request === undefined) throw new Error('A prompt for a gateway has its request');
-  const { userLang, geofencing, subscriberInfo, validate } = request.services;
+  const { geofencing, subscriberInfo, validate } = request.services;
   const common = {
     msisdn: `+${msisdn}`,
     profile: request.profile.name,
@@ -127,7 +133,7 @@ const requestOf = (prompt: Prompt): HandedOn => {
     geofencing: geofencing?.policy === undefined ? geofencing !== undefined : boundsOf(geofencing.policy),
     subscriberInfo: subscriberInfo !== undefined,
     validate: validate !== undefined,
-    ...(userLang !== undefined && { language: userLang.language }),
+    language,
   };
   return data.kind === 'text'
     ? { ...common, text: data.text }

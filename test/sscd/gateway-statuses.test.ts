@@ -9,7 +9,7 @@ import { createKeyCustody } from '../../src/pki/custody.ts';
 import { faultTable } from '../../src/protocol/fault.ts';
 import { testFiles } from '../support/gateway.ts';
 import { createMemoryCustodyStore } from '../support/memory-custody-store.ts';
-import { startTestProduct, type TestProduct } from '../support/product.ts';
+import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
 import { faultBody, faultRows, statusMembers, statusRows } from '../support/statuses.ts';
@@ -24,6 +24,7 @@ interface Script {
   readonly statuses: (readonly [number, object])[];
 }
 const scripts = new Map<string, Script>();
+const requests: { readonly accept: string | undefined; readonly body: Json }[] = [];
 let far: Server;
 let product: TestProduct;
 
@@ -37,18 +38,20 @@ beforeAll(async () => {
   far = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
-    const { MSS_SignatureReq: sign, MSS_StatusReq: status } = JSON.parse(Buffer.concat(chunks).toString());
+    const body = JSON.parse(Buffer.concat(chunks).toString());
+    requests.push({ accept: request.headers.accept, body });
+    const { MSS_SignatureReq: sign, MSS_StatusReq: status } = body;
     if (sign === undefined) {
-      const [code, body] = asked.get(status.MSSP_TransID)?.statuses.shift() ?? [500, cancelled];
-      response.writeHead(code).end(JSON.stringify(body));
+      const [code, answer] = asked.get(status.MSSP_TransID)?.statuses.shift() ?? [500, cancelled];
+      response.writeHead(code).end(JSON.stringify(answer));
       return;
     }
     const script = scripts.get(sign.DataToBeSigned.Data);
     if (script === undefined) throw new Error('A text without a script');
     const id = `H${asked.size}`;
     asked.set(id, script);
-    const [code, body] = script.sign;
-    response.writeHead(code).end(JSON.stringify(body).replace('replaced', id));
+    const [code, answer] = script.sign;
+    response.writeHead(code).end(JSON.stringify(answer).replace('replaced', id));
   }).listen(0, '127.0.0.1');
   await once(far, 'listening');
   const custody = createKeyCustody({
@@ -94,6 +97,22 @@ const rows = statusRows
   .map(
     (row) => [`${row.code} ${row.message} ${row.signature ? 'with' : 'without'} a signature`, row] as const,
   );
+
+describe('a request to the other service', () => {
+  it.each([
+    ['de', [{ Description: 'http://mss.vendor.fi/TS102204/v1.0.0#userLang', UserLang: { Value: 'de' } }]],
+    ['en', []],
+  ])('names a language and accepts JSON: %s', async (language, services) => {
+    const text = `Language ${language}`;
+    scripts.set(text, { sign: [200, accepted], statuses: [] });
+    await product.post('/rest/service/sign', signRequest({ msisdn: numbers.asynch, text, services }));
+    const [sent] = requests.filter(({ body }) => body.MSS_SignatureReq?.DataToBeSigned.Data === text);
+    expect(sent?.body.MSS_SignatureReq.AdditionalServices).toEqual([
+      { Description: 'http://mid.vendor.ch/TS102204/v1.0.0#userLang', UserLang: { Value: language } },
+    ]);
+    expect(new Set(requests.map(({ accept }) => accept))).toEqual(new Set(['application/json']));
+  });
+});
 
 describe('behind a gateway', () => {
   it.each(rows)('the status %s is the end at once, or goes on', async (_name, row) => {

@@ -113,11 +113,24 @@ export const msspTransIdSchema = text().meta({
   example: 'HEhm77lu',
 });
 
-export const encodingSchema = z
-  .enum(['UTF-8'], { error: 'must be UTF-8' })
-  .describe('How the text is encoded.');
+/**
+ * One of a few names whose case does not matter: of media types (RFC 9110 8.3.1) and of encodings
+ * (8.3.2). Normalises what it accepts. Any other text is fault 107.
+ */
+export const nameOfData = (names: readonly string[], words: string) =>
+  z
+    .string()
+    .check((payload) => {
+      const written = payload.value.toLowerCase();
+      const name = names.find((each) => each.toLowerCase() === written);
+      if (name === undefined) reportError(payload, { code: 107, words });
+      else payload.value = name;
+    })
+    .meta({ enum: names });
 
-export const plainTextSchema = z.enum(['text/plain'], { error: 'is not supported' });
+export const encodingSchema = nameOfData(['UTF-8'], 'must be UTF-8').describe('How the text is encoded.');
+
+export const plainTextSchema = nameOfData(['text/plain'], 'is not supported');
 
 /** Raises fault 103 or 107 for a text that a phone cannot show, at the member that holds it. */
 export const checkText = (payload: z.core.ParsePayload<unknown>, data: string): void => {

@@ -15,6 +15,7 @@ import {
   mobileUserAnswerSchema,
   mobileUserSchema,
   msspTransIdSchema,
+  nameOfData,
   requestHead,
   statusCodeSchema,
   statusMessageSchema,
@@ -24,11 +25,9 @@ import { additionalServicesSchema, serviceResponsesSchema } from './services.ts'
 
 const dataToBeSignedSchema = z
   .object({
-    MimeType: z
-      .enum(['text/plain', approvalMimeType], { error: 'is not supported' })
-      .describe(
-        '`text/plain`, or a transaction approval: JSON text that the App shows as rows (profile Device-LoA4 only).',
-      ),
+    MimeType: nameOfData(['text/plain', approvalMimeType], 'is not supported').describe(
+      '`text/plain`, or a transaction approval: JSON text that the App shows as rows (profile Device-LoA4 only).',
+    ),
     Encoding: encodingSchema,
     Data: text().describe(
       'What the person reads and signs. Your operator may require it to begin with your name. Unicode tags are fault 107, because nobody sees them. For an approval: `{"type", "dtbd": [{"key", "value"}]}` as text.',
