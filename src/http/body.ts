@@ -42,7 +42,8 @@ export const createJsonReader = (limits: BodyLimits) => {
     // From Node: `Request` would first copy all headers into a `Headers` object.
     const type = incoming?.headers['content-type'] ?? c.req.header('content-type');
     if (!isInUtf8(type, 'application/json')) return notJson;
-    const coding = incoming?.headers['content-encoding'] ?? c.req.header('content-encoding');
+    const coding =
+      incoming === undefined ? c.req.header('content-encoding') : incoming.headers['content-encoding'];
     const body = readBody(c.req.raw, incoming, limits);
     return body instanceof Promise ? body.then((read) => parse(read, coding)) : parse(body, coding);
   };
