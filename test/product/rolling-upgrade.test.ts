@@ -138,8 +138,6 @@ beforeAll(async () => {
   const configuration = { sandbox: true, subscribers: [people], queue: { prefix } };
   writeFileSync(join(folder, 'paraph.json'), JSON.stringify(configuration));
   phones = await startTestProduct(redis, { masterKey, workers: false, configuration });
-  // A worker waits for the authority, which a service makes when it starts.
-  await phones.core.custodyOver(phones.core.commands).trust();
 });
 
 afterAll(async () => {
