@@ -120,7 +120,7 @@ export const dataToBeSignedRows: readonly Row[] = [
     ],
   },
   {
-    id: 'wire-requests-61',
+    id: 'wire-requests-63',
     source: 'wire facts: requests',
     rule: 'A text, an approval or a receipt with Unicode tags, which no screen shows, is fault 107 (chosen here: nothing says what happens).',
     tests: [
