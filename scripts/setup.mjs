@@ -146,6 +146,8 @@ export async function build() {
     const assets = join('src', room, 'assets');
     cpSync(join(project, assets), join(project, 'dist', assets), { recursive: true });
   }
+  const shownText = join('src', 'shown-text', 'shown-text.js');
+  cpSync(join(project, shownText), join(project, 'dist', shownText));
   writeFileSync(fingerprintFile, fingerprint);
 }
 

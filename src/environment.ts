@@ -70,7 +70,7 @@ export const environmentSchema = z.object({
   }),
   PARAPH_NEW_AUTHORITY: flag.optional().meta({
     description:
-      'Whether a start that finds no certificate authority in Redis may make one: 1 also when the master key was used before, 0 never. Without it, when nothing says that the key was used (see reliability.md, An empty Redis).',
+      'Whether a start that finds no certificate authority in Redis may make one: 1 also when the master key was used before, or for a worker alone; 0 never. Without it, an API when nothing says that the key was used (see reliability.md, An empty Redis).',
     hint: '1, true, 0 or false',
   }),
   PARAPH_LOG_LEVEL: z

@@ -6,7 +6,11 @@
  */
 export { type Evidence, hashDefinition } from './evidence/evidence.ts';
 export type { EvidenceProblem } from './evidence/problem.ts';
-export { type EvidenceVerification, verifyEvidence } from './evidence/verify-evidence.ts';
+export {
+  type EvidenceOptions,
+  type EvidenceVerification,
+  verifyEvidence,
+} from './evidence/verify-evidence.ts';
 export { attachCertificates } from './pki/cms.ts';
 export { type Verification, verifySignature } from './pki/verify.ts';
 export {

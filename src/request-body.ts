@@ -110,6 +110,21 @@ export const readBody = (
   return readAnnounced(incoming, timeoutMs);
 };
 
+/** As clients write it. ASCII is a part of it. */
+const utf8Names: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii', 'ascii']);
+
+const compressions: ReadonlySet<string> = new Set([
+  ...['gzip', 'x-gzip', 'deflate', 'compress', 'x-compress', 'br', 'zstd'],
+]);
+
+/**
+ * Whether a body that cannot be read may be a compressed one, by its Content-Encoding or the first
+ * bytes of gzip. The header alone says nothing: some clients fill it with anything.
+ */
+export const mayBeCompressed = (contentEncoding: string | undefined, [first, second]: Uint8Array): boolean =>
+  (first === 0x1f && second === 0x8b) ||
+  (contentEncoding ?? '').split(',').some((coding) => compressions.has(coding.trim().toLowerCase()));
+
 /** Whether a Content-Type is the wanted one, in UTF-8. */
 export const isInUtf8 = (contentType: string | undefined, wanted: string): boolean => {
   if (contentType === wanted) return true;
@@ -118,7 +133,7 @@ export const isInUtf8 = (contentType: string | undefined, wanted: string): boole
     type.trim() === wanted &&
     parameters.every((text) => {
       const [name = '', value = ''] = text.split('=');
-      return name.trim() !== 'charset' || value.trim().replaceAll('"', '') === 'utf-8';
+      return name.trim() !== 'charset' || utf8Names.has(value.trim().replaceAll('"', ''));
     })
   );
 };

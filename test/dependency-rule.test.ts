@@ -25,6 +25,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   environment: ['', 'zod'],
   mail: ['', 'nodemailer zod'],
   theme: ['', ''],
+  'shown-text': ['', ''],
   'request-body': ['', ''],
   'event-stream': ['', 'hono'],
   machines: ['protocol', 'xstate zod'],
@@ -53,10 +54,10 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     '@hono/node-server hono jose oidc-provider uqr',
   ],
   phone: [
-    'engine event-stream machines pages pki protocol redis registry request-body sscd transactions settles-within',
+    'engine event-stream machines pages pki protocol redis registry request-body shown-text sscd transactions settles-within',
     '@simplewebauthn/server hono jose zod',
   ],
-  tasks: ['engine machines mail pages pki protocol redis registry request-body', 'hono zod'],
+  tasks: ['engine machines mail pages pki protocol redis registry request-body shown-text', 'hono zod'],
   queue: ['engine machines pki protocol redis transactions workflows settles-within', 'bullmq ioredis zod'],
   history: ['engine machines protocol redis transactions settles-within', ''],
   operators: [
@@ -73,7 +74,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   ],
   'console-login': ['oauth registry relying-party', 'jose'],
   console: [
-    'console-login engine event-stream history theme machines oauth operators pages phone protocol redis registry transactions workflows',
+    'console-login engine event-stream history theme machines oauth operators pages phone protocol redis registry shown-text transactions workflows',
     '@bull-board/api @bull-board/hono @hono/node-server bullmq hono uqr xstate zod',
   ],
   backup: ['pki redis', 'ioredis zod'],
@@ -176,6 +177,7 @@ const cases = [
   ['src/configuration', '../oauth/tenant.ts', '../registry/subscriber.ts'],
   ['src/product', '../cli/paraph.ts', '../../workers/workers.ts'],
   ['src/cli', '../../workers/workers.ts', 'commander'],
+  ['src/shown-text', '../protocol/fault.ts', './shown-text.js'],
   ['src/theme.ts', './protocol/fault.ts', 'node:crypto'],
   ['src/mail.ts', './tasks/links.ts', 'nodemailer'],
   ['src/tasks', '../oauth/tenant.ts', '../mail.ts'],

@@ -18,8 +18,11 @@ import { withoutTenant } from '../src/workflows/contract.ts';
 
 const maxApTransId = 64;
 
-/** Tries of an activity that adds a job: Redis may be away, or full, for long. */
-export const untilRedisAnswers = { attempts: Number.POSITIVE_INFINITY, backoffMs: 250, maxBackoffMs: 8000 };
+/**
+ * Tries of an activity that adds a job: Redis may be away, or full, for long. When it answers again,
+ * what is due runs within five seconds.
+ */
+export const untilRedisAnswers = { attempts: Number.POSITIVE_INFINITY, backoffMs: 250, maxBackoffMs: 2000 };
 
 /** After the deadline; the worker of the signature, or of the receipt, has told by then. */
 export const lookAgainAfterMs = 30_000;
@@ -53,17 +56,17 @@ export interface AskedRun {
 }
 
 /** The name under which the service provides the activity at a path. */
-const providedAt = (
-  chart: Chart,
-  record: ChartRecord | undefined,
-  path: string,
-): string | undefined => {
+const providedAt = (chart: Chart, record: ChartRecord | undefined, path: string): string | undefined => {
   const [name = '', ...below] = namesIn(path);
   const child = record?.children?.[name];
   if (child === undefined) return undefined;
   const part = chart.partOf(child.src, child.origin as Origin | undefined);
   if (part.kind === 'chart')
-    return providedAt(part.chart, (child as ChildActor).chart, below.map((each) => pathOf('', each)).join('/'));
+    return providedAt(
+      part.chart,
+      (child as ChildActor).chart,
+      below.map((each) => pathOf('', each)).join('/'),
+    );
   return activityOf(part.logic)?.provided;
 };
 

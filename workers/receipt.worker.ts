@@ -23,6 +23,7 @@ import {
 import { fault, faultLine } from '../src/protocol/fault.ts';
 import type { Protocol } from '../src/protocol/parse.ts';
 import type { SignatureRequest } from '../src/protocol/requests.ts';
+import type { ApplicationProviders } from '../src/registry/application-providers.ts';
 import type { SubscriberRegistry } from '../src/registry/subscriber.ts';
 import type { Devices } from '../src/sscd/devices.ts';
 import { gatewayOrigin } from '../src/sscd/gateways.ts';
@@ -60,6 +61,7 @@ export const createReceiptWorkflow = (options: {
   readonly shard: Shard;
   readonly place: { readonly shard: number; readonly shards: number };
   readonly protocol: Protocol;
+  readonly providers: Pick<ApplicationProviders, 'checkReceipt'>;
   readonly subscribers: SubscriberRegistry;
   readonly devices: Devices;
   readonly deviceLock: DeviceLock;
@@ -67,7 +69,8 @@ export const createReceiptWorkflow = (options: {
   readonly readEnd: ReadEnd;
   readonly log: StepLog;
 }): Workflow => {
-  const { shard, place, protocol, subscribers, devices, deviceLock, upstreams, readEnd, log } = options;
+  const { shard, place, protocol, providers, subscribers, devices, deviceLock, upstreams, readEnd, log } =
+    options;
   const { jobs } = shard.signatures;
 
   /**
@@ -109,6 +112,8 @@ export const createReceiptWorkflow = (options: {
     const { msspTransId, msisdn, message, language, sscdId } = dataOf(instance);
     const signed = await readSigned(instance);
     if (signed === undefined) return refused('A receipt follows a successful signature of the same number');
+    const allowed = providers.checkReceipt(signed.request.caller.apId, message);
+    if (!allowed.ok) return { kind: 'refused', fault: allowed.fault };
     const subscriber = await subscribers.find(msisdn);
     const sscd = sscdOf(subscriber, sscdId);
     if (sscd === undefined) return { kind: 'answered', receipt: 'unanswered' };

@@ -25,7 +25,7 @@ import type { Devices } from '../src/sscd/devices.ts';
 import type { Gateways } from '../src/sscd/gateways.ts';
 import { createAnswer } from '../src/transactions/answers.ts';
 import { receiptJobName, signatureJobName } from '../src/transactions/contract.ts';
-import { createDeviceLock } from '../src/transactions/device-lock.ts';
+import { createDeviceLock, createIsOver } from '../src/transactions/device-lock.ts';
 import { createReadEnd } from '../src/transactions/outcomes.ts';
 import type { Seals } from '../src/transactions/seal.ts';
 import type { Shard } from '../src/transactions/shards.ts';
@@ -116,7 +116,7 @@ export const startWorkers = (options: WorkersOptions) => {
   const { shards, blocking, prefix, retention, now, log } = options;
   const answer = createAnswer(shards, options);
   const readEnd = createReadEnd({ ...options, onError: log.trouble });
-  const deviceLock = createDeviceLock(blocking, prefix, now);
+  const deviceLock = createDeviceLock(blocking, prefix, now, createIsOver(shards, now));
   const { locate } = options;
   const workflowEngine = createEngine(locate, now, turnBusyTimeoutMs);
   const find = createFind({ ...options, readEnd });
@@ -125,10 +125,7 @@ export const startWorkers = (options: WorkersOptions) => {
   const activities = {
     [serviceActivities.sign]: createSignActivity(toSign, true),
     [serviceActivities.sendMail]: options.sendMail,
-    [serviceActivities.callWebhook]: createWebhookActivity({
-      call: options.callWebhook,
-      engine: workflowEngine,
-    }),
+    [serviceActivities.callWebhook]: createWebhookActivity({ call: options.callWebhook }),
     [serviceActivities.receipt]: createReceiptActivity({ ...toSign, timeoutSeconds: options.receiptSeconds }),
     [processActivities.sign]: createSignActivity(toSign, false),
     [processActivities.attest]: createAttestActivity(options.createEvidence),

@@ -110,6 +110,8 @@ export const startParaph = async (options: ParaphOptions): Promise<ParaphProcess
         PARAPH_CONFIG: configurationPath,
         PARAPH_DATA: folder,
         PARAPH_MASTER_KEY: masterKey,
+        // Some have a worker and no API, which would wait for one.
+        PARAPH_NEW_AUTHORITY: '1',
         ...environment,
       },
     },

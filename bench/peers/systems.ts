@@ -84,7 +84,7 @@ export const startParaphSystem = async (context: BenchContext): Promise<RunningS
     pids: [api.pid, worker.pid, side.redis.pid],
     check: async (work, signature) => {
       if (work === 'process') {
-        const verified = await verifyEvidence(signature, { roots: root });
+        const verified = await verifyEvidence(signature, { serviceRoots: root });
         if (!verified.ok || verified.evidence.signatures.length !== processSigners)
           throw new Error(`The evidence does not verify: ${JSON.stringify(verified)}`);
         return;

@@ -10,7 +10,7 @@ import { callbackId, unrecordedId } from './transaction-events.ts';
 /** Only dead callbacks are replayed; others have been delivered, or will be. */
 export type CallbackReplayResult = 'replayed' | 'not-dead' | 'unknown';
 
-interface PageOf {
+export interface PageOf {
   readonly limit: number;
   readonly cursor?: string | undefined;
 }

@@ -21,7 +21,7 @@ export interface Connection {
   /** Without anything secret. */
   readonly url: string;
   /** The command that shows how a transaction ends, with the same options. */
-  resume(msspTransId: string): string;
+  resume(msspTransId: string, oneTimePassword: boolean): string;
 }
 
 /** A sandbox accepts any. Only the AP of a transaction can see it, so all commands use the same. */
@@ -94,7 +94,8 @@ export const connect = (context: CliContext, flags: ConnectionFlags): Connection
   return {
     client,
     url,
-    resume: (msspTransId) => ['paraph status', msspTransId, '--wait', ...repeated].join(' '),
+    resume: (msspTransId, oneTimePassword) =>
+      ['paraph status', msspTransId, '--wait', ...(oneTimePassword ? ['--otp'] : []), ...repeated].join(' '),
   };
 };
 

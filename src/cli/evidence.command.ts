@@ -1,13 +1,16 @@
 /** `paraph evidence verify`: verifies the evidence record of a process, offline. */
+import { Option } from 'commander';
 import type { Evidence } from '../evidence/evidence.ts';
 import { normaliseInstant } from '../protocol/instant.ts';
 import { type AddCommand, type CliContext, ok, type Report, UsageError } from './context.ts';
 import { parseJson, readNamed } from './named-file.ts';
-import { fieldsText, listFields, paletteFor } from './screen.ts';
-import { readTrustFile, trustDocument, trustFields } from './trust.ts';
+import { type Field, fieldsText, listFields, paletteFor } from './screen.ts';
+import { readTrustFile, type Trust, trustDocument, trustFields } from './trust.ts';
 
 interface Flags {
-  readonly root: string;
+  readonly serviceRoot: string;
+  /** By name. */
+  readonly gatewayRoot: Readonly<Record<string, string>>;
   readonly definition?: string;
   readonly at?: string;
 }
@@ -19,6 +22,21 @@ const recordIn = (text: string): string => {
   const { evidence } = Object(output) as { readonly evidence?: unknown };
   if (typeof evidence === 'string') return evidence;
   throw new UsageError('The file is JSON without output.evidence: has the process ended?');
+};
+
+/** `live=roots.pem`. @throws UsageError */
+const addGateway = (text: string, before: Flags['gatewayRoot']): Flags['gatewayRoot'] => {
+  const [, name, path] = /^([a-z0-9][a-z0-9-]*)=(.+)$/.exec(text) ?? [];
+  if (name === undefined || path === undefined)
+    throw new UsageError('--gateway-root must be the name of a gateway and a file, such as live=roots.pem.');
+  if (Object.hasOwn(before, name)) throw new UsageError('--gateway-root names a gateway twice.');
+  return { ...before, [name]: path };
+};
+
+const oldOption = (): never => {
+  throw new UsageError(
+    '--root is not taken any more, because it does not say whose roots they are: name those of the service with --service-root, and those of a gateway with --gateway-root <name>=<file>.',
+  );
 };
 
 const readAt = (text: string): Date => {
@@ -56,22 +74,41 @@ const recordText = (evidence: Evidence, context: CliContext): string => {
   );
 };
 
+const gatewayFields = ([name, trust]: readonly [string, Trust]): readonly Field[] =>
+  trustFields(trust).map(([label, value]) => [label === 'trust' ? `gateway ${name}` : label, value]);
+
 const unverified = 'The record does not verify';
 
 const verify = async (context: CliContext, file: string, flags: Flags): Promise<Report> => {
-  const trust = await readTrustFile(flags.root, '--root');
+  const trust = await readTrustFile(flags.serviceRoot, '--service-root');
+  const gateways = await Promise.all(
+    Object.entries(flags.gatewayRoot).map(
+      async ([name, path]) => [name, await readTrustFile(path, '--gateway-root')] as const,
+    ),
+  );
   const at = flags.at === undefined ? undefined : readAt(flags.at);
   const named = 'The file that --definition names';
   const definition = flags.definition && parseJson(await readNamed(flags.definition, named), named);
   const record = recordIn((await readNamed(file, 'The file')).trim());
-  const { verifyEvidence } = await import('../evidence/verify-evidence.ts');
+  const { haveCommonRoot, verifyEvidence } = await import('../evidence/verify-evidence.ts');
+  if (
+    haveCommonRoot(
+      trust.certificates,
+      gateways.map(([, { certificates }]) => certificates),
+    )
+  )
+    throw new UsageError(
+      'The files that --service-root and --gateway-root name have a certificate in common.',
+    );
   const result = await verifyEvidence(record, {
-    roots: trust.certificates,
+    serviceRoots: trust.certificates,
+    gatewayRoots: Object.fromEntries(gateways.map(([name, { certificates }]) => [name, certificates])),
     definition,
     ...(at !== undefined && { at }),
   });
+  const gatewayTrust = Object.fromEntries(gateways.map(([name, each]) => [name, trustDocument(each)]));
   const rules = definition === undefined ? 'not-given' : 'checked';
-  const document = { verified: result.ok, definition: rules, trust: trustDocument(trust) };
+  const document = { verified: result.ok, definition: rules, trust: trustDocument(trust), gatewayTrust };
   if (!result.ok) {
     const { problems } = result;
     const problem = [`${unverified}:`, ...problems.map(({ message }) => `  ${message}`)].join('\n');
@@ -85,7 +122,7 @@ const verify = async (context: CliContext, file: string, flags: Flags): Promise<
       : '';
   return ok(
     { ...document, evidence: result.evidence },
-    `${head}\n\n${caution}${recordText(result.evidence, context)}${fieldsText(trustFields(trust), context)}`,
+    `${head}\n\n${caution}${recordText(result.evidence, context)}${fieldsText([...trustFields(trust), ...gateways.flatMap(gatewayFields)], context)}`,
   );
 };
 
@@ -96,7 +133,14 @@ export const addEvidence: AddCommand = (program, context, done) => {
     .command('verify')
     .description('verify the record and every signature in it, without a service')
     .argument('<file>', 'the record, or the JSON of the process that has ended')
-    .requiredOption('--root <file>', 'root certificates that you trust (PEM)')
+    .requiredOption('--service-root <file>', 'root certificates of the service (PEM)')
+    .option(
+      '--gateway-root <name=file>',
+      'root certificates of the other service behind a gateway, for its signatures; can be repeated',
+      addGateway,
+      {},
+    )
+    .addOption(new Option('--root <file>', 'of earlier versions').hideHelp().argParser(oldOption))
     .option('--definition <file>', 'what the process was begun with (JSON)')
     .option('--at <time>', 'when all certificates must be valid (default: at their use)')
     .action(async (file: string, flags: Flags) => done(await verify(context, file, flags)));

@@ -7,8 +7,8 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   status: ['H00iYL8VL0XkSrARJXEh --wait --text "Sign in to Example?"'],
   receipt: ['H00iYL8VL0XkSrARJXEh +41700092503 "Your order is on its way"'],
   'evidence verify': [
-    'evidence.jws --root root.pem',
-    'process.json --root root.pem --definition contract.json',
+    'evidence.jws --service-root root.pem',
+    'a.json --service-root root.pem --definition input.json',
   ],
   'workflow ls': ['--name process --status open'],
   'workflow send': [`aZ3_kQ9xLm2p-order-7 APPROVE --data '{"by":"Anna"}'`],

@@ -22,7 +22,7 @@ export const readUndone = async (audit: Pick<Audit, 'read'>, at: string): Promis
   let cursor: string | undefined;
   do {
     const page = await audit.read({ from: Date.parse(at), limit: pageEntries, cursor });
-    // A second entry says that an order was not carried out.
+    // One that was not carried out has a second entry, with its outcome.
     found.push(...(page?.entries ?? []).filter(({ action }) => undone.has(action)));
     cursor = page?.cursor;
   } while (cursor !== undefined);
@@ -31,9 +31,8 @@ export const readUndone = async (audit: Pick<Audit, 'read'>, at: string): Promis
 
 const orderText = ({ at, who, action, target = '', details = {} }: AuditEntry): string => {
   const more = Object.entries(details).map(([name, value]) => `${name}=${value}`);
-  return ['', new Date(at).toISOString(), who, action, target, ...more]
-    .filter((_, i, all) => i === 0 || all[i])
-    .join(' ');
+  const words = [new Date(at).toISOString(), who, action, target, ...more];
+  return ` ${words.filter((word) => word !== '').join(' ')}`;
 };
 
 const counted = (number: number, one: string): string => `${number} ${one}${number === 1 ? '' : 's'}`;

@@ -5,14 +5,8 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { type ProfileName, profileNames } from '../protocol/requests.ts';
-import {
-  addConnectionOptions,
-  answerIn,
-  type Connection,
-  type ConnectionFlags,
-  connect,
-} from './connection.ts';
+import { isOneTimePassword, type ProfileName, profileNames } from '../protocol/requests.ts';
+import { addConnectionOptions, answerIn, type ConnectionFlags, connect } from './connection.ts';
 import { type AddCommand, type CliContext, type Report, UsageError } from './context.ts';
 import { whileWaiting } from './screen.ts';
 import { reportStanding } from './signature-report.ts';
@@ -36,6 +30,7 @@ interface SignFlags extends CommonFlags {
 
 interface StatusFlags extends CommonFlags {
   readonly wait?: true;
+  readonly otp?: true;
   readonly text?: string;
 }
 
@@ -75,8 +70,8 @@ const checkWritable = async (out: string | undefined): Promise<void> => {
 /** Time that the service may need to end a transaction after its deadline. */
 const graceMs = 15_000;
 
-const goesOn = ({ resume }: Connection, msspTransId: string): string =>
-  `Interrupted; transaction ${msspTransId} goes on: ${resume(msspTransId)}`;
+const goesOn = (msspTransId: string, resume: string): string =>
+  `Interrupted; transaction ${msspTransId} goes on: ${resume}`;
 
 const sign = async (context: CliContext, msisdn: string, text: string, flags: SignFlags): Promise<Report> => {
   const connection = connect(context, flags);
@@ -85,9 +80,8 @@ const sign = async (context: CliContext, msisdn: string, text: string, flags: Si
   await checkWritable(flags.out);
   const nothingSent = 'Interrupted; nothing was sent to be signed.';
   // A one-time password is no signature: there is nothing to verify.
-  const trust = profile.includes('/OtpProfile')
-    ? undefined
-    : await obtainTrust(connection, flags.trust, nothingSent);
+  const oneTimePassword = isOneTimePassword(profile);
+  const trust = oneTimePassword ? undefined : await obtainTrust(connection, flags.trust, nothingSent);
 
   const seconds = flags.timeout;
   const waiting = `waiting for ${msisdn}`;
@@ -109,15 +103,17 @@ const sign = async (context: CliContext, msisdn: string, text: string, flags: Si
 
   const { msspTransId } = submitted;
   const ended = { msspTransId, msisdn, profile: submitted.profile };
+  const resume = connection.resume(msspTransId, oneTimePassword);
   let { standing } = submitted;
-  if (flags.asynch) {
+  // Some services accept a synchronous request, too, and give the end by the status.
+  if (standing.state === 'outstanding') {
     const polled = await whileWaiting(context, waiting, seconds, () =>
-      client.statusAtEnd(msspTransId, until),
+      client.statusAtEnd(msspTransId, until, { oneTimePassword }),
     );
-    standing = answerIn(connection, polled, goesOn(connection, msspTransId), ended);
+    standing = answerIn(connection, polled, goesOn(msspTransId, resume), ended);
   }
   const check = trust && { text, trust };
-  return reportStanding(context, connection, ended, standing, check, flags.out);
+  return reportStanding(context, resume, ended, standing, check, flags.out);
 };
 
 const status = async (context: CliContext, msspTransId: string, flags: StatusFlags): Promise<Report> => {
@@ -128,16 +124,21 @@ const status = async (context: CliContext, msspTransId: string, flags: StatusFla
     throw new UsageError('--trust needs --text: a signature is verified against the text that was signed.');
   }
   await checkWritable(flags.out);
-  const onInterrupt = goesOn(connection, msspTransId);
+  const oneTimePassword = flags.otp === true;
+  const resume = connection.resume(msspTransId, oneTimePassword);
+  const onInterrupt = goesOn(msspTransId, resume);
   const check =
     text === undefined ? undefined : { text, trust: await obtainTrust(connection, flags.trust, onInterrupt) };
 
   const until = context.now() + (flags.wait ? flags.timeout * 1000 : 0);
-  const ask = () => (flags.wait ? client.statusAtEnd(msspTransId, until) : client.status(msspTransId));
+  const ask = () =>
+    flags.wait
+      ? client.statusAtEnd(msspTransId, until, { oneTimePassword })
+      : client.status(msspTransId, { oneTimePassword });
   const seconds = flags.wait ? flags.timeout : undefined;
   const reply = await whileWaiting(context, `waiting for ${msspTransId}`, seconds, ask);
   const standing = answerIn(connection, reply, onInterrupt, { msspTransId });
-  return reportStanding(context, connection, { msspTransId }, standing, check, flags.out);
+  return reportStanding(context, resume, { msspTransId }, standing, check, flags.out);
 };
 
 const outOption = ['--out <file>', 'write the signature (CMS, DER) to a file'] as const;
@@ -173,6 +174,7 @@ export const addStatus: AddCommand = (program, context, done) => {
     .argument('<MSSP_TransID>', 'as paraph sign printed it')
     .option('--wait', 'wait until it has ended')
     .option('--timeout <seconds>', 'how long to wait at most', parseSeconds, 300)
+    .option('--otp', 'it is a one-time password, which ends with status 100')
     .option('--text <text>', 'what was to be signed: the signature is verified against it')
     .option(...outOption)
     .option(...trustOption);

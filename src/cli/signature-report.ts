@@ -6,7 +6,6 @@ import { X509Certificate } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import type { ServiceAnswers, Standing } from '../client/reply.ts';
 import { type Verification, verifySignature } from '../pki/verify.ts';
-import type { Connection } from './connection.ts';
 import { type CliContext, ok, type Report } from './context.ts';
 import { type Field, fieldsText, paletteFor } from './screen.ts';
 import { type Trust, trustDocument, trustFields } from './trust.ts';
@@ -193,12 +192,13 @@ const reportSignature = async (
 };
 
 /**
+ * @param resume The command that waits for its end.
  * @param check Undefined when the text is not known: then the report says that nothing is verified.
  * @param out   The file for the signature.
  */
 export const reportStanding = (
   context: CliContext,
-  { resume }: Connection,
+  resume: string,
   ended: Ended,
   standing: Standing,
   check: Check | undefined,
@@ -206,7 +206,7 @@ export const reportStanding = (
 ): Report | Promise<Report> => {
   switch (standing.state) {
     case 'outstanding': {
-      const problem = `Transaction ${ended.msspTransId} is outstanding; to wait for its end: ${resume(ended.msspTransId)}`;
+      const problem = `Transaction ${ended.msspTransId} is outstanding; to wait for its end: ${resume}`;
       return { outcome: 'outstanding', document: ended, problem };
     }
     case 'delivered':

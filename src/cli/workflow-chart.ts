@@ -1,8 +1,8 @@
 /** A workflow for people: what its chart can do, as a tree of its states, and as Mermaid. */
 import type { AnyActorLogic, AnyStateMachine, StateNode } from 'xstate';
 import { activityFor } from '../engine/activities.ts';
-import { delayOf, durationText, invokedAs, invokedBy } from '../engine/chart-words.ts';
 import type { Chart } from '../engine/chart.ts';
+import { delayOf, durationText, invokedAs, invokedBy } from '../engine/chart-words.ts';
 
 type Node = StateNode<never, never>;
 

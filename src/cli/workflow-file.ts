@@ -44,8 +44,7 @@ const checkText = (
   context: CliContext,
 ): string => {
   const { bold } = paletteFor(context.stdout, context);
-  const { name, version, states, events, activities, charts, timers, effects, observed } =
-    summaryOf(chart);
+  const { name, version, states, events, activities, charts, timers, effects, observed } = summaryOf(chart);
   const fields = [
     ...listOf('states', [String(states.length)]),
     ...listOf('events', events),

@@ -2,13 +2,23 @@
  * Reads the answers of a service: only what a client needs. Other services of the interface leave
  * out members that ours writes, spell numbers as numbers, or add members.
  *
- * Source: interface sections 2 and 4.
+ * A transaction also ends by a status in a 200. An answer with a status is always understood: it is
+ * never mistaken for a service that does not work.
+ *
+ * Source: interface sections 2 and 4; TS 102 204 section 8 for the codes of a status.
  */
 import { Buffer } from 'node:buffer';
 import { z } from 'zod';
-import { faultTable, isFaultCode } from '../protocol/fault.ts';
+import { type FaultCode, faultTable, isFaultCode } from '../protocol/fault.ts';
 import { profileQueryExtensionSchema } from '../protocol/schemas/profile.ts';
-import type { ProfileAnswer, Reaction, ServiceAnswers, SscdAnswer, Standing, Submitted } from './reply.ts';
+import type {
+  ProfileAnswer,
+  Reaction,
+  ServiceAnswers,
+  ServiceFault,
+  SscdAnswer,
+  StatusWord,
+} from './reply.ts';
 
 const maybe = <Schema extends z.ZodType>(schema: Schema) =>
   schema.nullish().transform((value) => value ?? undefined);
@@ -17,6 +27,9 @@ const code = z.object({ Value: z.union([z.string(), z.number()]).transform(Strin
 
 /** A gateway keeps these with its transactions and writes ids into its log. */
 const short = z.string().max(1000);
+
+/** A text, also where a service writes a number or a flag. */
+const scalar = z.union([z.string(), z.number(), z.boolean()]).transform(String).pipe(short);
 
 /** Texts of a fault are for people: any other type counts as empty. */
 const words = z
@@ -44,13 +57,13 @@ export const faultAnswerSchema = z
 
 const geofencing = z
   .object({
-    Country: maybe(short),
-    Accuracy: maybe(short),
-    DeviceConfidence: maybe(short),
-    LocationConfidence: maybe(short),
-    Timestamp: maybe(short),
-    ErrorCode: maybe(short),
-    ErrorMessage: maybe(short),
+    Country: maybe(scalar),
+    Accuracy: maybe(scalar),
+    DeviceConfidence: maybe(scalar),
+    LocationConfidence: maybe(scalar),
+    Timestamp: maybe(scalar),
+    ErrorCode: maybe(scalar),
+    ErrorMessage: maybe(scalar),
   })
   .transform(
     (location): NonNullable<ServiceAnswers['geofencing']> =>
@@ -70,7 +83,7 @@ const services = z
   .array(
     z.object({
       Geofencing: maybe(geofencing),
-      SubscriberInfo: maybe(z.object({ Details: z.array(z.object({ id: z.string(), value: short })) })),
+      SubscriberInfo: maybe(z.object({ Details: z.array(z.object({ id: scalar, value: scalar })) })),
     }),
   )
   .transform((answers): ServiceAnswers => {
@@ -87,39 +100,65 @@ const services = z
 const standing = z.object({
   MSS_Signature: maybe(z.object({ Base64Signature: z.string().min(1) })),
   ServiceResponses: maybe(services),
-  Status: z.object({ StatusCode: code }),
+  Status: z.object({ StatusCode: code, StatusMessage: words }),
 });
 
-/** Refuses a signed answer without a signature. */
-const readStanding = (answer: z.output<typeof standing>, context: z.RefinementCtx): Standing => {
+const faultBy = (number: FaultCode, detail: string = faultTable[number].detail): ServiceFault => ({
+  code: number,
+  reason: faultTable[number].reason,
+  detail,
+});
+
+const maxWords = 100;
+
+/** The fault of a transaction that has ended so. The code decides: messages differ by service. */
+const refusalBy = (status: string, message: string): ServiceFault => {
+  switch (status) {
+    case '500':
+    case '502': {
+      const name = status === '500' ? 'SIGNATURE' : 'VALID_SIGNATURE';
+      const said = 'The service says that the user has signed, and gives no signature';
+      return faultBy(900, `${said} (status ${status} ${name})`);
+    }
+    case '501':
+      return faultBy(422, 'The certificate of the user is revoked (status 501 REVOKED_CERTIFICATE)');
+    case '503':
+      return faultBy(900, 'The signature is not valid (status 503 INVALID_SIGNATURE)');
+    default: {
+      if (isFaultCode(Number(status))) return faultBy(Number(status) as FaultCode);
+      const [code, said] = [status, message].map((each) => each.slice(0, maxWords));
+      return faultBy(900, `The service answers with a status that is not known here: ${code} ${said}`.trim());
+    }
+  }
+};
+
+const readStatus = (answer: z.output<typeof standing>): StatusWord => {
   const status = answer.Status.StatusCode.Value;
-  const answers = answer.ServiceResponses ?? {};
+  const services = answer.ServiceResponses ?? {};
   if (status === '504') return { state: 'outstanding' };
-  if (status === '100') return { state: 'delivered', services: answers };
+  if (status === '100') return { state: 'accepted', services };
   if ((status === '500' || status === '502') && answer.MSS_Signature !== undefined) {
     const signature = Buffer.from(answer.MSS_Signature.Base64Signature, 'base64');
-    return { state: 'signed', signature, validated: status === '502', services: answers };
+    return { state: 'signed', signature, validated: status === '502', services };
   }
-  context.addIssue({ code: 'custom' });
-  return z.NEVER;
+  return { state: 'refused', fault: refusalBy(status, answer.Status.StatusMessage) };
 };
 
 export const statusAnswerSchema = z
-  .object({ MSS_StatusResp: standing.transform(readStanding) })
+  .object({ MSS_StatusResp: standing.transform(readStatus) })
   .transform((answer) => answer.MSS_StatusResp);
 
-/** In asynch mode 100 means accepted; the caller of this knows the mode. */
+/** Only a transaction that has ended without a signature needs no id. */
 export const signatureAnswerSchema = z
   .object({
     MSS_SignatureResp: standing
-      .extend({ MSSP_TransID: short.min(1), SignatureProfile: maybe(short) })
-      .transform(
-        (answer, context): Submitted => ({
-          msspTransId: answer.MSSP_TransID,
-          profile: answer.SignatureProfile ?? '',
-          standing: readStanding(answer, context),
-        }),
-      ),
+      .extend({ MSSP_TransID: maybe(short), SignatureProfile: maybe(short) })
+      .transform((answer) => ({
+        msspTransId: answer.MSSP_TransID ?? '',
+        profile: answer.SignatureProfile ?? '',
+        word: readStatus(answer),
+      }))
+      .refine(({ msspTransId, word }) => msspTransId !== '' || word.state === 'refused'),
   })
   .transform((answer) => answer.MSS_SignatureResp);
 
@@ -137,7 +176,7 @@ export const receiptAnswerSchema = z
         StatusDetail: maybe(
           z.object({
             ReceiptResponseExtension: maybe(
-              z.object({ UserAck: maybe(z.string()), UserResponse: maybe(z.string()) }),
+              z.object({ UserAck: maybe(scalar), UserResponse: maybe(z.string()) }),
             ),
           }),
         ),

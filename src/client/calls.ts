@@ -10,7 +10,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { z } from 'zod';
 import { parseJson } from '../protocol/json.ts';
 import type { Operation } from '../protocol/parse.ts';
-import { type MessagingMode, type ProfileParam, profileParams } from '../protocol/requests.ts';
+import {
+  isOneTimePassword,
+  type MessagingMode,
+  type ProfileParam,
+  profileParams,
+} from '../protocol/requests.ts';
 import type { Dialect } from '../protocol/uris.ts';
 import {
   defaultTimeoutSeconds,
@@ -30,7 +35,7 @@ import {
 } from './answers.ts';
 import { causeOf, type Fetch, isUnsent } from './fetch.ts';
 import { pollUntilEnded } from './polling.ts';
-import type { Reply, Standing, Submitted } from './reply.ts';
+import type { Reply, Standing, StatusWord, Submitted } from './reply.ts';
 
 interface CallsOptions {
   /** `https://host/base`; the paths of the interface follow it. */
@@ -105,6 +110,27 @@ const readAnswer = <Schema extends z.ZodType>(
   return answer?.success ? { kind: 'answered', value: answer.data } : notTheInterface(status);
 };
 
+/** What kind of transaction is asked about: 100 REQUEST_OK is the end of a one-time password alone. */
+export interface StatusQuestion {
+  readonly oneTimePassword?: boolean | undefined;
+}
+
+const standingBy = (
+  word: Exclude<StatusWord, { state: 'refused' }>,
+  { oneTimePassword }: StatusQuestion,
+): Standing => {
+  if (word.state !== 'accepted') return word;
+  return oneTimePassword ? { state: 'delivered', services: word.services } : { state: 'outstanding' };
+};
+
+const submittedBy = (
+  { msspTransId, profile, word }: z.output<typeof signatureAnswerSchema>,
+  question: StatusQuestion,
+): Reply<Submitted> =>
+  word.state === 'refused'
+    ? { kind: 'fault', fault: word.fault, isFinal: true }
+    : { kind: 'answered', value: { msspTransId, profile, standing: standingBy(word, question) } };
+
 export type Calls = ReturnType<typeof createCalls>;
 
 export const createCalls = (options: CallsOptions) => {
@@ -125,7 +151,10 @@ export const createCalls = (options: CallsOptions) => {
     try {
       const response = await fetch(`${base}${path}`, {
         method: body === undefined ? 'GET' : 'POST',
-        headers: body === undefined ? {} : { 'content-type': 'application/json;charset=utf-8' },
+        headers:
+          body === undefined
+            ? {}
+            : { accept: 'application/json', 'content-type': 'application/json;charset=utf-8' },
         ...(body !== undefined && { body: JSON.stringify(body) }),
         signal: AbortSignal.any([signal, outOfTime]),
         redirect: 'manual',
@@ -153,7 +182,7 @@ export const createCalls = (options: CallsOptions) => {
     return raw.kind === 'answered' ? readAnswer(raw.value, schema) : raw;
   };
 
-  const status = async (msspTransId: string): Promise<Reply<Standing>> => {
+  const status = async (msspTransId: string, question: StatusQuestion = {}): Promise<Reply<Standing>> => {
     const reply = await call('status', statusAnswerSchema, promptMs, {
       MSS_StatusReq: {
         ...writeCaller(caller()),
@@ -163,9 +192,13 @@ export const createCalls = (options: CallsOptions) => {
       },
     });
     // The refusal is about this call. The transaction goes on.
-    return reply.kind === 'fault' && reply.retryLater
-      ? { kind: 'unreachable', cause: 'it is busy and asks to try again later' }
-      : reply;
+    if (reply.kind === 'fault' && reply.retryLater)
+      return { kind: 'unreachable', cause: 'it is busy and asks to try again later' };
+    if (reply.kind !== 'answered') return reply;
+    const { value: word } = reply;
+    return word.state === 'refused'
+      ? { kind: 'fault', fault: word.fault, isFinal: true }
+      : { kind: 'answered', value: standingBy(word, question) };
   };
 
   const profile = <Schema extends z.ZodType>(
@@ -195,15 +228,14 @@ export const createCalls = (options: CallsOptions) => {
       if (request.approvalData !== undefined)
         body.MSS_SignatureReq.DataToBeSigned.Data = request.approvalData;
       const reply = await call('sign', signatureAnswerSchema, withinMs, body);
-      // 100 means accepted here.
-      return mode === 'asynch' && reply.kind === 'answered' && reply.value.standing.state === 'delivered'
-        ? { ...reply, value: { ...reply.value, standing: { state: 'outstanding' } } }
-        : reply;
+      // In asynch mode 100 means that the request is accepted, whatever it asks for.
+      const oneTimePassword = mode === 'synch' && isOneTimePassword(request.profile ?? '');
+      return reply.kind === 'answered' ? submittedBy(reply.value, { oneTimePassword }) : reply;
     },
     /** Polls the status to the end, or until a time in milliseconds since the epoch. */
-    statusAtEnd: (msspTransId: string, until: number) =>
+    statusAtEnd: (msspTransId: string, until: number, question?: StatusQuestion) =>
       pollUntilEnded({
-        ask: () => status(msspTransId),
+        ask: () => status(msspTransId, question),
         until,
         now,
         pause: (ms) => delay(ms, undefined, { signal }).catch(() => undefined),

@@ -7,7 +7,7 @@
  */
 import { certificatesIn } from '../pki/roots.ts';
 import { writeDtbd } from '../protocol/approval.ts';
-import { bytesToSign } from '../protocol/requests.ts';
+import { bytesToSign, isOneTimePassword } from '../protocol/requests.ts';
 import type { Dialect } from '../protocol/uris.ts';
 import { type DataToSign, defaultTimeoutSeconds } from '../protocol/write-request.ts';
 import { type Calls, createCalls, type ReceiptRequest, type SignRequest } from './calls.ts';
@@ -34,6 +34,14 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   /** Rejects with a `TimeoutError` when it has passed. */
   readonly timeoutMs?: number | undefined;
+}
+
+export interface StatusOptions extends CallOptions {
+  /**
+   * The transaction is a one-time password, which ends with 100 REQUEST_OK. Any other transaction
+   * goes on with that status.
+   */
+  readonly oneTimePassword?: boolean | undefined;
 }
 
 export interface Accepted {
@@ -67,9 +75,9 @@ export interface SignatureClient {
   /** Asks in asynch mode, and resolves when the request is accepted. */
   submit(request: SignRequest, options?: CallOptions): Promise<Accepted>;
   /** The state of a transaction. Rejects with its fault when it has failed. */
-  status(msspTransId: string, options?: CallOptions): Promise<Standing>;
+  status(msspTransId: string, options?: StatusOptions): Promise<Standing>;
   /** Polls the status until the end, by default as long as any transaction can take. */
-  result(msspTransId: string, options?: CallOptions): Promise<Signed>;
+  result(msspTransId: string, options?: StatusOptions): Promise<Signed>;
   /** Shows the person a receipt. Resolves with the person's reaction. */
   receipt(request: ReceiptRequest, options?: CallOptions): Promise<Reaction>;
   /** What a person can sign with. */
@@ -141,8 +149,12 @@ export const createClient = (options: ClientOptions): SignatureClient => {
         const { mode = 'asynch', timeoutSeconds = defaultTimeoutSeconds } = request;
         const { msspTransId, profile, standing } = await answered(calls.sign({ ...request, mode }));
         const until = now() + timeoutSeconds * 1000 + graceMs;
+        const question = { oneTimePassword: isOneTimePassword(request.profile ?? '') };
+        // Some services accept a synchronous request, too, and give the end by the status.
         const end =
-          mode === 'synch' ? standing : await answered(calls.statusAtEnd(msspTransId, until), msspTransId);
+          standing.state === 'outstanding'
+            ? await answered(calls.statusAtEnd(msspTransId, until, question), msspTransId)
+            : standing;
         return { ...signedOf(msspTransId, end), profile: profile || undefined };
       }),
 
@@ -153,11 +165,14 @@ export const createClient = (options: ClientOptions): SignatureClient => {
       }),
 
     status: (msspTransId, callOptions = {}) =>
-      under(callOptions, (calls, answered) => answered(calls.status(msspTransId), msspTransId)),
+      under(callOptions, (calls, answered) => answered(calls.status(msspTransId, callOptions), msspTransId)),
 
     result: (msspTransId, callOptions = {}) =>
       under(callOptions, async (calls, answered) =>
-        signedOf(msspTransId, await answered(calls.statusAtEnd(msspTransId, now() + maxWaitMs), msspTransId)),
+        signedOf(
+          msspTransId,
+          await answered(calls.statusAtEnd(msspTransId, now() + maxWaitMs, callOptions), msspTransId),
+        ),
       ),
 
     receipt: (request, callOptions = {}) =>

@@ -11,6 +11,7 @@ export {
   createClient,
   type SignatureClient,
   type Signed,
+  type StatusOptions,
   signedBytes,
 } from './client.ts';
 export { ServiceUnreachableError, SignatureFaultError, SignatureOutstandingError } from './errors.ts';

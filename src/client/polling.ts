@@ -27,7 +27,8 @@ export const pollUntilEnded = async ({ ask, until, now, pause }: Polling): Promi
   for (let asked = 0; ; asked += 1) {
     const reply = await ask();
     const time = now();
-    troubledSince = reply.kind === 'fault' && reply.fault.code === 900 ? (troubledSince ?? time) : undefined;
+    const isTroubled = reply.kind === 'fault' && reply.fault.code === 900 && !reply.isFinal;
+    troubledSince = isTroubled ? (troubledSince ?? time) : undefined;
     const inDoubt = troubledSince !== undefined && time - troubledSince < believedAfterMs;
     const isOpen =
       inDoubt ||

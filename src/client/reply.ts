@@ -11,8 +11,16 @@ export interface ServiceFault {
 /** @typeParam T The content of a 200. */
 export type Reply<T> =
   | { readonly kind: 'answered'; readonly value: T }
-  /** `retryLater`: the service is busy and has not looked at the request. */
-  | { readonly kind: 'fault'; readonly fault: ServiceFault; readonly retryLater?: boolean }
+  /**
+   * `retryLater`: the service is busy and has not looked at the request.
+   * `isFinal`: said by the status of the transaction in a 200, so it is no trouble of the moment.
+   */
+  | {
+      readonly kind: 'fault';
+      readonly fault: ServiceFault;
+      readonly retryLater?: boolean;
+      readonly isFinal?: true;
+    }
   /**
    * No usable answer; for a status request also a busy service. `cause` can follow a colon.
    * `unsent`: the service has got nothing of the request.
@@ -53,9 +61,20 @@ export interface Submitted {
   readonly msspTransId: string;
   /** URI of the chosen method; empty if the service does not say it. */
   readonly profile: string;
-  /** Always `outstanding` in asynch mode. */
+  /** `outstanding` where the service accepted the request, although it was a synchronous one. */
   readonly standing: Standing;
 }
+
+/**
+ * What the status of an answer says.
+ *
+ * accepted  100 REQUEST_OK: a one-time password has reached the phone. Anything else goes on.
+ * refused   The transaction has ended without a valid signature.
+ */
+export type StatusWord =
+  | Exclude<Standing, { state: 'delivered' }>
+  | { readonly state: 'accepted'; readonly services: ServiceAnswers }
+  | { readonly state: 'refused'; readonly fault: ServiceFault };
 
 /** `unknown`: the service did not say. */
 export type Reaction = ReceiptOutcome | 'unknown';

@@ -91,7 +91,9 @@ const tls = z.strictObject({
     .string()
     .min(1)
     .optional()
-    .describe('CA certificates, PEM. With it clients are asked for a certificate that one of these issued.'),
+    .describe(
+      'CA certificates or self-signed client certificates, PEM. With it clients are asked for a certificate, and hear these names. Which certificate counts is the fingerprint of the application: neither chain nor validity is looked at.',
+    ),
 });
 
 const address = z.union([z.cidrv4(), z.cidrv6(), z.ipv4(), z.ipv6()], {

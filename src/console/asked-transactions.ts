@@ -64,7 +64,8 @@ export const createFindAsked = ({ workflows, shards }: Pick<AdminApiDeps, 'workf
 
   return async (instance: Instance, { chart }: Workflow): Promise<readonly AskedTransaction[]> => {
     // A chart file may use an earlier copy of the package, whose charts do not say it.
-    const places = (chart as Partial<Chart>).invoked === undefined ? [] : placesIn(chart, { path: '', state: '' });
+    const places =
+      (chart as Partial<Chart>).invoked === undefined ? [] : placesIn(chart, { path: '', state: '' });
     const runs = Array.from({ length: instance.record?.next ?? 0 }, (_, run) => run).reverse();
     const lookups = runs.flatMap((run) => places.map((place) => ({ ...place, run }))).slice(0, maxLookups);
     const found = lookups.map(({ path, state, run }) => read(tokenOf(instance, path, run), state));

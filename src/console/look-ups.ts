@@ -9,8 +9,6 @@ import type { AdminApiDeps, ConsoleSession } from './deps.ts';
 
 type Looked = 'certificates' | 'phones' | 'transactions' | 'workflows';
 
-export type NoteLookUp = ReturnType<typeof createLookUps>;
-
 export const createLookUps =
   ({ audit, phones }: Pick<AdminApiDeps, 'audit' | 'phones'>) =>
   /**

@@ -8,14 +8,14 @@ import type { TransactionRow } from '../history/row.ts';
 import { includesRole, type Role } from '../operators/operator.ts';
 import type { ReplayPlan } from '../operators/replays.ts';
 import { faultTable, isFaultCode } from '../protocol/fault.ts';
-import type { ProfileName } from '../protocol/requests.ts';
+import { isOneTimePassword, type ProfileName } from '../protocol/requests.ts';
 import type { ProviderView } from './deps.ts';
 
 export const seesPeople = (role: Role): boolean => includesRole(role, 'operator');
 
 /** Whether the text of a request is a secret itself. */
 export const isSecretText = (profile: ProfileName | undefined): boolean =>
-  profile === 'MID/v1/OtpProfileText' || profile === 'MID/v1/OtpProfileFlash';
+  profile !== undefined && isOneTimePassword(profile);
 
 /** Enough to distinguish rows, too few to call the person. */
 const shownDigits = 3;

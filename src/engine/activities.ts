@@ -252,21 +252,23 @@ export const createActivities = (
       tell(id, own, { child, run, result });
     };
     let timer: NodeJS.Timeout | undefined;
-    (async () => activity.run(inHand))().then(
-      (output) =>
+    (async () => activity.run(inHand))()
+      .then((output) =>
         end(output === later ? { kind: 'later' } : { kind: 'done', output: asStored(output, 'output') }),
-    ).catch(
-      (error: unknown) => {
+      )
+      .catch((error: unknown) => {
         if (!inHand.isAborted) onError(toError(error), start);
         end({ kind: 'failed', error: errorOf(error) });
-      },
-    );
+      });
     if (timeoutMs === undefined) return 0;
     // In a microtask, because a try that answers at once needs no timer.
     queueMicrotask(() => {
       if (own.tries.get(name)?.inHand !== inHand) return;
       timer = setTimeout(() => {
-        end({ kind: 'failed', error: Object.assign(new Error('The activity took too long'), { name: 'TimeoutError' }) });
+        end({
+          kind: 'failed',
+          error: Object.assign(new Error('The activity took too long'), { name: 'TimeoutError' }),
+        });
         inHand.abort();
       }, timeoutMs);
     });
@@ -274,7 +276,10 @@ export const createActivities = (
   };
 
   return {
-    /** The activities of one instance, for one turn. */
+    /**
+     * The activities of one instance, for one turn. Call it before the inbox is read: the end of a
+     * try is in that inbox, or comes to this turn.
+     */
     of: (instance: string) => {
       const own: Own = instances.get(instance) ?? { tries: new Map(), turn: undefined };
       instances.set(instance, own);
@@ -286,10 +291,16 @@ export const createActivities = (
         if (own.turn !== turn) throw new Error('Another turn of the instance has begun');
       };
       return {
-        /** @returns 0 when it runs, otherwise the milliseconds after which to ask again. */
+        /**
+         * Begins no second try while one runs, nor while its end is not applied yet.
+         *
+         * @returns 0 when it runs or has ended, otherwise the milliseconds after which to ask again.
+         */
         start: (start: Start): number => {
           check();
-          return own.tries.has(`${start.child}/${start.run}`) ? 0 : begin(instance, own, start);
+          const isSame = ({ child, run }: Ended): boolean => child === start.child && run === start.run;
+          const isBegun = own.tries.has(`${start.child}/${start.run}`) || turn.ended.some(isSame);
+          return isBegun ? 0 : begin(instance, own, start);
         },
         /** Aborts those whose name (`child/run`) is not in the list. */
         keepOnly: (names: readonly string[]): void => {
@@ -315,6 +326,8 @@ export const createActivities = (
         /** None runs, and none has ended. */
         isIdle: (): boolean => own.tries.size === 0 && turn.ended.length === 0,
         running: (): readonly Pick<Ended, 'child' | 'run'>[] => [...own.tries.values()],
+        /** They run, or their end is not applied yet. */
+        begun: (): readonly Pick<Ended, 'child' | 'run'>[] => [...own.tries.values(), ...turn.ended],
         /** The turn is over: from now on ends go to `bring`. */
         leave: (): void => {
           if (own.turn !== turn) return;

@@ -116,7 +116,10 @@ const watchAssigner = (assigner: Assigner, place: string, makers: Makers): Assig
     const { spawn, context, event } = args;
     let made = 0;
     args.spawn = (src, options) =>
-      spawn(isLogic(src) ? makers.logic(src, `${place}#${made++}`, { context, event, params }) : src, options);
+      spawn(
+        isLogic(src) ? makers.logic(src, `${place}#${made++}`, { context, event, params }) : src,
+        options,
+      );
     return assigner(args, params);
   };
 
@@ -182,11 +185,18 @@ export const makeAgain = (action: unknown, { context, event, params, checks = []
       ...{ sendParent: inert, spawnChild: inert, stopChild: inert, emit: inert },
     }) as unknown as Enqueue;
     const assignAgain = (each: unknown): void => runAssignment(each, params, { context, event });
-    collect({ ...refs, context, event, enqueue, check: () => answers.shift() ?? false } as CollectArguments, params);
+    collect(
+      { ...refs, context, event, enqueue, check: () => answers.shift() ?? false } as CollectArguments,
+      params,
+    );
   } else if (assignment !== undefined) runAssignment(assignment, params, { context, event });
 };
 
-const runAssignment = (assignment: unknown, params: unknown, { context, event }: Pick<Origin, 'context' | 'event'>): void => {
+const runAssignment = (
+  assignment: unknown,
+  params: unknown,
+  { context, event }: Pick<Origin, 'context' | 'event'>,
+): void => {
   const assigners =
     typeof assignment === 'function'
       ? [assignment as Assigner]

@@ -50,10 +50,7 @@ export interface Chart {
   /** The part that stands for a child that a step has made. */
   madePart(logic: unknown): { readonly part: Part; readonly origin: Origin } | undefined;
   /** @returns The name of an action that is no builtin of XState, and its origin if a step made it. */
-  nameAction(
-    type: string,
-    action: unknown,
-  ): { readonly name: string; readonly origin: Origin | undefined };
+  nameAction(type: string, action: unknown): { readonly name: string; readonly origin: Origin | undefined };
   /** Undefined for one that the chart names and nobody implements: XState skips it, too. */
   implementationOf(action: string, origin: Origin | undefined): ActionFunction | undefined;
   /** Whether an activity is told when its state is left without its answer. */
@@ -94,9 +91,6 @@ const actorMarker = 'resolved';
 
 /** Logics that do something when they start keep what they do in memory. */
 const isPure = (logic: AnyActorLogic): boolean => logic.start === undefined;
-
-/** XState follows a circle of transitions for ever, and the process does nothing else meanwhile. */
-export const maxMicrosteps = 10_000;
 
 /** An activity that was spawned. XState needs some logic to make an actor. */
 const standIn = {
@@ -145,11 +139,9 @@ type ChangeChildren = (
 
 /** An action that gives XState the next snapshot, like its own `spawnChild` and `stopChild`. */
 const changingChildren = (change: ChangeChildren): unknown => {
-  const resolve = (
-    scope: ScopeOfRefs,
-    snapshot: AnyMachineSnapshot,
-    args: Parameters<ChangeChildren>[1],
-  ) => [{ ...snapshot, children: change(snapshot.children as Record<string, AnyActorRef>, args, scope) }];
+  const resolve = (scope: ScopeOfRefs, snapshot: AnyMachineSnapshot, args: Parameters<ChangeChildren>[1]) => [
+    { ...snapshot, children: change(snapshot.children as Record<string, AnyActorRef>, args, scope) },
+  ];
   return Object.assign((): void => {}, { resolve, type: 'xstate.activity' });
 };
 
@@ -412,11 +404,14 @@ export const createChart = (
     checkNames(node, implementations, refuse);
     mapActions(node, watch);
   }
-  Object.assign(computing.implementations.actors, 
-    Object.fromEntries([...parts].map(([src, part]) => [src, standFor(part)])));
-  const { maxIterations = maxMicrosteps } = machine.options ?? {};
-  computing.options = { ...machine.options, maxIterations: Math.min(maxIterations, maxMicrosteps) };
+  Object.assign(
+    computing.implementations.actors,
+    Object.fromEntries([...parts].map(([src, part]) => [src, standFor(part)])),
+  );
   for (const node of nodes)
-    invokePlainly(node, ({ src, onSnapshot }) => parts.get(src)?.kind === 'activity' && onSnapshot === undefined);
+    invokePlainly(
+      node,
+      ({ src, onSnapshot }) => parts.get(src)?.kind === 'activity' && onSnapshot === undefined,
+    );
   return chart;
 };

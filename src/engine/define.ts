@@ -200,10 +200,7 @@ export interface Workflow {
   /** The part of a context that may be shown to others. */
   readonly publish: (context: unknown) => unknown;
   /** Of events from outside for a child chart, by its name in the chart. Default: any. */
-  readonly parseChildEvent: (
-    src: string,
-    event: unknown,
-  ) => z.ZodSafeParseResult<{ readonly type: string }>;
+  readonly parseChildEvent: (src: string, event: unknown) => z.ZodSafeParseResult<{ readonly type: string }>;
 }
 
 /** The name of a job has the version with which the instance begins. */

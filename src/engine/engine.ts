@@ -140,6 +140,8 @@ export class BusyError extends Error {
   override readonly message = 'Another instance is busy';
 }
 
+/** What a sender computes of a chart; with more a turn decides. An API process has others to serve. */
+const maxForeseenSteps = 100;
 const maxPollMs = 1000;
 const maxKeyLength = 1000;
 
@@ -191,8 +193,8 @@ export const createEngine = (
   /**
    * Computes what the chart will do with an event, after those that wait.
    *
-   * @returns Undefined when this is unknown, for example because a timer is due. Then a turn
-   *   decides.
+   * @returns Undefined when this is unknown, for example because a timer is due or the chart makes
+   *   many steps. Then a turn decides.
    */
   const foresee = (
     workflow: Workflow,
@@ -212,15 +214,20 @@ export const createEngine = (
     const begun = begunJob({ id, timestamp: stored.timestamp, opts: stored.opts }, at);
     const readInput = (): unknown => workflow.begin(workflow.parseInput(stored.data), begun);
     try {
-      const life = record === undefined ? begin(chart, id, readInput(), at) : resume(chart, id, record);
+      const life =
+        record === undefined
+          ? begin(chart, id, readInput(), at, maxForeseenSteps)
+          : resume(chart, id, record, maxForeseenSteps);
       if (stored.isReplayed) life.apply({ type: 'REPLAY', input: readInput() }, at);
       for (const { event: earlier, about, at: cameAt } of inbox.entries) {
         if (about?.run !== undefined || life.nextTime(0) <= cameAt) return undefined;
+        if (life.steps() > maxForeseenSteps) return undefined;
         life.apply(earlier, cameAt, about?.child);
       }
       const before = life.nextTime(0);
       if (before <= at) return undefined;
       const verdict = life.apply(event, at, path) ? 'accepted' : 'refused';
+      if (life.steps() > maxForeseenSteps) return undefined;
       return { record: record && stored.text, inboxLength: inbox.length, verdict, before };
     } catch (error) {
       // The job will fail in its first turn.
@@ -300,9 +307,7 @@ export const createEngine = (
       if (named === undefined) return 'unknown';
       const { instance, child, run, createdAt } = named;
       const event =
-        'error' in answer
-          ? errorEvent(child, errorOf(answer.error))
-          : doneEvent(child, answer.output);
+        'error' in answer ? errorEvent(child, errorOf(answer.error)) : doneEvent(child, answer.output);
       const { store } = locate(instance);
       const until = performance.now() + timeoutMs;
       for (;;) {

@@ -13,6 +13,9 @@
  * I3  Every effect and every actor has a number of its own in the tree. An effect that is carried
  *     out twice keeps its number.
  * I4  What cannot be stored is an error of the chart that made it, before anything is committed.
+ * I5  What a tree does by itself after one event is bounded: `always`, `raise` and messages make at
+ *     most `maxSteps` steps. One more undoes them all, and the instance ends with an error, because
+ *     the process does nothing else meanwhile.
  */
 import type { AnyActorLogic, AnyActorRef, AnyEventObject, AnyMachineSnapshot } from 'xstate';
 import { type Chart, createActivityRef, type Part } from './chart.ts';
@@ -33,7 +36,6 @@ import { atTime } from './step-time.ts';
 import { decode, encode } from './values.ts';
 import {
   type ChartActor,
-  EndlessError,
   isStopped,
   type Notes,
   type ResolvedAction,
@@ -42,6 +44,9 @@ import {
   System,
   sessionOf,
 } from './xstate5.ts';
+
+/** A step of a chart costs some 30 microseconds, so the process stands still for 0.3 s at most. */
+const maxSteps = 10_000;
 
 /** For logs and metrics only. It may be lost with the process. */
 export type Observation =
@@ -167,15 +172,17 @@ export class Life implements Notes {
   #next: number;
   #time: number;
   #observed: Observation[] = [];
+  #steps = 0;
   /** Why it was stopped. */
   #reason: string | undefined;
   #failure: InstanceRecord['failure'];
 
-  constructor(chart: Chart, id: string, now: number, next = 1) {
+  /** @param limit Steps after one event; at most `maxSteps` count. */
+  constructor(chart: Chart, id: string, now: number, limit: number, next = 1) {
     this.#chart = chart;
     this.#next = next;
     this.#time = now;
-    this.#system = new System(this);
+    this.#system = new System(this, Math.min(limit, maxSteps));
     this.#root = new RootActor(chart, id, this.#system);
   }
 
@@ -211,6 +218,11 @@ export class Life implements Notes {
 
   context(): unknown {
     return this.#root._snapshot.context;
+  }
+
+  /** How many steps the tree has made in this memory. */
+  steps(): number {
+    return this.#steps;
   }
 
   /** Why it has ended, for an instance with the status `error`. */
@@ -277,8 +289,7 @@ export class Life implements Notes {
   /** Delivers the event of a timer. */
   fire({ from = 0, to = 0, event }: Timer, now: number): void {
     const target = this.#refOf(to);
-    if (target !== undefined)
-      this.#step(now, () => this.#system._relay(this.#refOf(from), target, event));
+    if (target !== undefined) this.#step(now, () => this.#system._relay(this.#refOf(from), target, event));
   }
 
   /** When a timer or a later try of an activity is due next; Infinity when there is none. */
@@ -358,7 +369,10 @@ export class Life implements Notes {
       ...(this.#failure !== undefined && { failure: this.#failure }),
       next: this.#next,
       ...(this.#timers.length > 0 && {
-        timers: this.#timers.map((timer) => ({ ...timer, event: stored(timer.event, 'event') as Timer['event'] })),
+        timers: this.#timers.map((timer) => ({
+          ...timer,
+          event: stored(timer.event, 'event') as Timer['event'],
+        })),
       }),
       ...(effects.length > 0 && { effects }),
     };
@@ -367,7 +381,9 @@ export class Life implements Notes {
   #recordOf(node: Node): ChartRecord {
     const { status, value, output, error } = node.actor._snapshot;
     const history = historyOf(node.actor._snapshot);
-    const children = Object.entries(node.entries).map(([name, entry]) => [name, this.#childOf(entry)] as const);
+    const children = Object.entries(node.entries).map(
+      ([name, entry]) => [name, this.#childOf(entry)] as const,
+    );
     return {
       status,
       value: value as ChartRecord['value'],
@@ -397,14 +413,32 @@ export class Life implements Notes {
 
   /** Runs what delivers one event. Then all mailboxes are empty. */
   #step(now: number, deliver: () => void): void {
+    const before = {
+      snapshot: this.#root._snapshot,
+      effects: this.#effects,
+      observed: this.#observed.length,
+      next: this.#next,
+    };
     this.#time = now;
     this.#system.steps = 0;
     atTime(now, deliver);
-    if (this.#system.isEndless && this.status() === 'active') this.#root.fail(new EndlessError());
+    this.#steps += this.#system.steps;
+    const { isEndless } = this.#system;
+    if (isEndless) {
+      this.#root._snapshot = before.snapshot;
+      this.#root.fail(this.#system.endlessError());
+    }
     if (this.status() === 'active') return;
     // XState leaves the children of a root that has failed as they are.
     this.#timers = [];
     this.#walk((node) => this.#leaveAll(node));
+    if (!isEndless) return;
+    // I5. What ran before is told that it was left.
+    const isOlder = ({ effect: { kind, run = 0 } }: Noted): boolean =>
+      kind === 'withdraw' && run < before.next;
+    const since = this.#effects.slice(before.effects.length);
+    this.#effects = [...before.effects, ...since.filter(isOlder)];
+    this.#observed.length = before.observed;
   }
 
   #nodeOf(actor: ChartActor): Node {
@@ -419,6 +453,11 @@ export class Life implements Notes {
 
   #refOf(session: number): AnyActorRef | undefined {
     return session === 0 ? (this.#root as unknown as AnyActorRef) : this.#refs?.get(session);
+  }
+
+  #noteRef(session: number, ref: AnyActorRef): void {
+    this.#refs ??= new Map();
+    this.#refs.set(session, ref);
   }
 
   #allNodes(): readonly Node[] {
@@ -481,7 +520,10 @@ export class Life implements Notes {
     const history =
       record.history &&
       Object.fromEntries(
-        Object.entries(record.history).map(([id, states]) => [id, states.map((state) => node.chart.stateOf(state))]),
+        Object.entries(record.history).map(([id, states]) => [
+          id,
+          states.map((state) => node.chart.stateOf(state)),
+        ]),
       );
     const snapshot = machine.resolveState({
       value: record.value,
@@ -503,7 +545,7 @@ export class Life implements Notes {
     const { src, run, systemId, input } = activity;
     const ref = createActivityRef({ id: name, src, sessionId: `x:${run}`, systemId });
     if (systemId !== undefined) this.#system._set(systemId, ref);
-    (this.#refs ??= new Map()).set(run, ref);
+    this.#noteRef(run, ref);
     const given = decode(input, (session) => this.#refOf(session));
     node.entries[name] = { kind: 'activity', activity, input: given, part, ref };
     return ref;
@@ -519,7 +561,7 @@ export class Life implements Notes {
           : this.#revive(this.#nodeOf(self), chart),
     });
     const ref = actor as unknown as AnyActorRef;
-    (this.#refs ??= new Map()).set(child.run, ref);
+    this.#noteRef(child.run, ref);
     node.entries[name] = { kind: 'actor', child, part, ref };
     return ref;
   }
@@ -547,8 +589,7 @@ export class Life implements Notes {
       this.#rootNode = node;
       return;
     }
-    this.#refs ??= new Map();
-    this.#refs.set(session, actor as unknown as AnyActorRef);
+    this.#noteRef(session, actor as unknown as AnyActorRef);
     this.#nodes ??= new Map();
     this.#nodes.set(session, node);
   }
@@ -628,7 +669,7 @@ export class Life implements Notes {
       ...(systemId !== undefined && { systemId }),
       ...(origin !== undefined && { origin }),
     };
-    (this.#refs ??= new Map()).set(run, ref);
+    this.#noteRef(run, ref);
     if (part.kind === 'activity') {
       const input = options?.input;
       const activity = { ...child, ...(input !== undefined && { input: stored(input, `input of ${name}`) }) };
@@ -687,24 +728,43 @@ export class Life implements Notes {
   #note(node: Node, effect: Effect, context: unknown): void {
     const { context: _, ...others } = effect;
     const storedContext =
-      node.context !== undefined && node.context.raw === context ? node.context.stored : stored(context, 'context');
+      node.context !== undefined && node.context.raw === context
+        ? node.context.stored
+        : stored(context, 'context');
     const encoded = {
       ...(stored(others, `action ${effect.type}`) as Effect),
       ...(context !== undefined && { context: storedContext }),
     };
     const { chart } = node;
-    this.#effects = [...this.#effects, { effect: { ...effect, chart: () => chart }, stored: encoded, context }];
+    this.#effects = [
+      ...this.#effects,
+      { effect: { ...effect, chart: () => chart }, stored: encoded, context },
+    ];
   }
 }
 
-/** An instance that begins now. An expression of the chart that throws ends it with an error. */
-export const begin = (chart: Chart, id: string, input: unknown, now: number): Life =>
-  new Life(chart, id, now).begin(input);
+/**
+ * An instance that begins now. An expression of the chart that throws ends it with an error.
+ *
+ * @param limit Steps after one event; at most `maxSteps` count.
+ */
+export const begin = (
+  chart: Chart,
+  id: string,
+  input: unknown,
+  now: number,
+  limit = Number.POSITIVE_INFINITY,
+): Life => new Life(chart, id, now, limit).begin(input);
 
 /**
  * An instance that was stored.
  *
+ * @param limit As for `begin`.
  * @throws When the record names a state or a child that the chart does not have.
  */
-export const resume = (chart: Chart, id: string, record: InstanceRecord): Life =>
-  new Life(chart, id, 0, record.next).resume(record);
+export const resume = (
+  chart: Chart,
+  id: string,
+  record: InstanceRecord,
+  limit = Number.POSITIVE_INFINITY,
+): Life => new Life(chart, id, 0, limit, record.next).resume(record);

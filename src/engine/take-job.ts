@@ -161,18 +161,21 @@ export const takeJob = async (options: TakeOptions, job: InstanceJob, token: str
   const stored = read?.data as InstanceRecord | undefined;
   if (stored !== undefined && stored.workflow !== named.name) throw planted(notItsOwn);
 
-  const workflow = find(named.name, stored?.version ?? named.version);
-  if (workflow === undefined) {
-    const reason = abandon?.(stored?.context, job.timestamp);
-    if (reason !== undefined) throw jobFailure(reason);
-    // T5. A job that cannot be put off stalls, and is taken again.
+  /** A job that cannot be put off stalls, and is taken again. */
+  const putOff = async (): Promise<DelayedError> => {
     const time = now();
     await store
       .sleep(id, token, time + putOffMs(store, id, time))
       .catch((error: unknown) => onError(toError(error)));
-    throw new DelayedError();
+    return new DelayedError();
+  };
+  const workflow = find(named.name, stored?.version ?? named.version);
+  if (workflow === undefined) {
+    const reason = abandon?.(stored?.context, job.timestamp);
+    if (reason !== undefined) throw jobFailure(reason);
+    // T5
+    throw await putOff();
   }
-
   putOffSince.get(store)?.delete(id);
 
   const instance = new JobInHand(job, () => workflow.parseInput(job.data));

@@ -22,10 +22,14 @@
  *     job sees the end by another worker as one that is to be replayed; its commit is refused.
  * T9  A turn waits for another instance for a moment only. Then it frees its place and runs again,
  *     because the other one may wait for this place.
+ * T10 A turn that finds more and more to do (timers without delay, instances that answer each other,
+ *     activities that answer at once) frees its place after `maxTurnSteps`, and rests for as long as
+ *     it has run. A circle after one event ends the instance with an error instead (interpret.ts,
+ *     I4): nothing could come in between.
  */
 import { DelayedError, UnrecoverableError } from 'bullmq';
 import type { AnyActorLogic, AnyEventObject } from 'xstate';
-import { toError } from '../redis/to-error.ts';
+import { isRedisAway, toError } from '../redis/to-error.ts';
 import { type Activities, activityFor, type Ended, type Finished, tokenOf } from './activities.ts';
 import { type Activity, type InstanceInHand, readJobName } from './define.ts';
 import { BusyError } from './engine.ts';
@@ -89,11 +93,22 @@ export interface TurnOptions extends TakeOptions {
 const usualTurnWaitMs = 20;
 /** For an instance that waits for events only. An event wakes it. */
 const maxSleepMs = 10 * 365 * 86_400_000;
+/** T10. Steps of the chart, and rounds of the turn. */
+const maxTurnSteps = 1000;
+const maxRestMs = 1000;
 /** T9 */
 const busyPauseMs = 200;
 /** After so many rounds it is reported as an error. */
 const busyRounds = 50;
-const errorBackoffMs = (errors: number): number => Math.min(200 * 2 ** Math.min(errors, 9), 60_000);
+/**
+ * When Redis takes writes again, what is due runs within five seconds, however long that took. Other
+ * errors are bugs or broken dependencies, which need a person.
+ */
+const maxAwayPauseMs = 2000;
+const maxErrorPauseMs = 60_000;
+
+const errorPauseMs = (error: unknown, errorsBefore: number): number =>
+  Math.min(200 * 2 ** Math.min(errorsBefore, 9), isRedisAway(error) ? maxAwayPauseMs : maxErrorPauseMs);
 
 class LockLostError extends Error {
   override readonly name = 'LockLostError';
@@ -102,12 +117,16 @@ class LockLostError extends Error {
 /** A try has ended without a result; its activity goes on. */
 export const tryEvent = 'xstate.try';
 
+type TurnActivities = ReturnType<Activities['of']>;
+
+const nameOf = ({ child, run }: Pick<Ended, 'child' | 'run'>): string => runName({ path: child, run });
+
 class Turn {
   readonly #options: TurnOptions;
   readonly #taken: Taken;
   readonly #id: string;
   readonly #life: Life;
-  readonly #activities: ReturnType<Activities['of']>;
+  readonly #activities: TurnActivities;
   /** As it was read last. While this turn has the lock, entries are only added at its end. */
   #inbox: Inbox;
   /** How many entries of the inbox were applied, and the verdicts on them. */
@@ -129,8 +148,11 @@ class Turn {
   #committedRuns: readonly string[];
   /** Tries that the store holds. */
   #held: readonly string[];
+  /** T10 */
+  #rounds = 0;
+  readonly #began = performance.now();
 
-  constructor(options: TurnOptions, taken: Taken) {
+  constructor(options: TurnOptions, taken: Taken, activities: TurnActivities) {
     const { instance, life, inbox, held, isNew } = taken;
     this.#options = options;
     this.#taken = taken;
@@ -141,7 +163,7 @@ class Turn {
     this.#isDirty = isNew;
     this.#committedRuns = isNew ? [] : runNames(life.activities());
     this.#held = held;
-    this.#activities = options.activities.of(instance.id);
+    this.#activities = activities;
   }
 
   /**
@@ -154,8 +176,11 @@ class Turn {
     try {
       if (this.#taken.isReplay) this.#replay();
       for (;;) {
+        this.#rounds += 1;
         this.#applyDue();
-        if (await this.#runActivities()) continue;
+        const isMoreDue = await this.#runActivities();
+        if (this.#isLong() && life.status() === 'active') await this.#rest();
+        if (isMoreDue) continue;
         if (life.hasEffects()) {
           await this.#carryOutAll();
         } else if (life.status() === 'active' && life.rests() === undefined) {
@@ -173,11 +198,6 @@ class Turn {
       }
       throw error;
     }
-  }
-
-  /** The job sleeps or has ended. From now on the answer of an activity wakes it. */
-  leave(): void {
-    this.#activities.leave();
   }
 
   #activityOf(logic: AnyActorLogic): Activity {
@@ -202,10 +222,15 @@ class Turn {
     this.#life.end(path, event, this.#options.now());
   }
 
-  /** T1 */
+  /** T10 */
+  #isLong(): boolean {
+    return this.#rounds + this.#life.steps() > maxTurnSteps;
+  }
+
+  /** T1. Entries of the inbox for which the turn is too long stay for the next one. */
   #applyDue(): void {
     const { now } = this.#options;
-    while (this.#life.status() === 'active') {
+    while (this.#life.status() === 'active' && !this.#isLong()) {
       const entry = this.#inbox.entries[this.#applied];
       const timer = this.#life.takeDue(now(), entry?.at ?? Number.POSITIVE_INFINITY);
       if (timer !== undefined) {
@@ -322,7 +347,7 @@ class Turn {
   /** T2. The next commit, or the end of the job, removes them from the record. */
   async #carryOutAll(): Promise<void> {
     const life = this.#life;
-    const isOver = life.status() !== 'active' || life.rests() !== undefined;
+    const isOver = life.status() !== 'active' || (life.rests() !== undefined && !this.#isLong());
     if (this.#isDirty && !(await (isOver ? this.#close() : this.#commit('goesOn')))) return;
     let count = 0;
     try {
@@ -349,7 +374,15 @@ class Turn {
       case 'action': {
         this.#options.onEffect?.(this.#id, type, params);
         const action = chart.implementationOf(type, more.origin as never);
-        await action?.({ context, event, instance, effect: { id: `${this.#id}/${number}`, address: addressOf(this.#id, path) } }, params);
+        await action?.(
+          {
+            context,
+            event,
+            instance,
+            effect: { id: `${this.#id}/${number}`, address: addressOf(this.#id, path) },
+          },
+          params,
+        );
         return;
       }
       case 'withdraw': {
@@ -365,23 +398,37 @@ class Turn {
     const { store, now } = this.#options;
     const life = this.#life;
     const time = now();
-    const running = this.#runsHere();
+    const running = this.#activities.running().map(nameOf);
     const open = life.openActivities(time);
     const runsHere = (each: OpenActivity): boolean => running.includes(runName(each));
     // An activity became due since it was last checked: nothing would wake the job for it.
     if (open.some((each) => !runsHere(each) && this.#heldUntil(each) <= time)) return;
-    for (const { path } of open.filter(runsHere)) {
-      const activity = life.activity(path);
-      if (activity !== undefined) life.setActivity(path, { ...activity, held: true });
-    }
+    this.#hold(open.filter(runsHere));
     if (!(await this.#commit('sleeps'))) return;
     const until = Math.min(life.nextTime(time), time + maxSleepMs);
     await store.sleep(this.#id, this.#taken.token, until);
     throw new DelayedError();
   }
 
-  #runsHere(): readonly string[] {
-    return this.#activities.running().map(({ child, run }) => runName({ path: child, run }));
+  /** Their tries go on while the job sleeps. */
+  #hold(activities: readonly OpenActivity[]): void {
+    for (const { path } of activities) {
+      const activity = this.#life.activity(path);
+      if (activity !== undefined) this.#life.setActivity(path, { ...activity, held: true });
+    }
+  }
+
+  /** T10 */
+  async #rest(): Promise<never> {
+    const { store, now } = this.#options;
+    const life = this.#life;
+    if (life.hasEffects()) await this.#carryOutAll();
+    const begun = this.#activities.begun().map(nameOf);
+    this.#hold(life.activities().filter((each) => begun.includes(runName(each))));
+    await this.#commit('goesOn');
+    const ranMs = Math.ceil(performance.now() - this.#began);
+    await store.sleep(this.#id, this.#taken.token, now() + Math.min(ranMs, maxRestMs));
+    throw new DelayedError();
   }
 
   /** @returns Undefined when an event has come in meanwhile. */
@@ -398,6 +445,8 @@ class Turn {
     this.#tellObservers();
     const record = life.record();
     const error = record.status === 'error' ? errorText(life.error()) : undefined;
+    if (error !== undefined)
+      this.#options.onError(toError(life.error()), { workflow: workflow.chart.name, instance: this.#id });
     const failedReason = hasFailed ? workflow.reasonOf(record.context, record.failure) : error;
     const { timestamp: createdAt, attemptsMade: runs } = this.#taken.job;
     await tell?.({ record, failedReason, createdAt, runs });
@@ -409,7 +458,9 @@ class Turn {
   /** Closes the inbox and stores the end. @returns False when an event has come in before. */
   async #close(): Promise<boolean> {
     // Events that came too late are refused.
-    for (const { key } of this.#inbox.entries.slice(this.#applied)) this.#verdicts.push([key, 'refused']);
+    const { entries } = this.#inbox;
+    for (const { key } of entries.slice(this.#applied)) this.#verdicts.push([key, 'refused']);
+    this.#applied = entries.length;
     this.#isClosed = await this.#commit('ends');
     return this.#isClosed;
   }
@@ -420,13 +471,16 @@ class Turn {
     const { job, token } = this.#taken;
     const life = this.#life;
     const held = heldNames(life.activities());
-    const running = this.#runsHere();
+    const begun = this.#activities.begun().map(nameOf);
     const record = life.record();
+    const { entries, length } = this.#inbox;
+    const left = entries.slice(this.#applied);
+    const taken = left.length === 0 ? length : (entries[this.#applied - 1]?.end ?? 0);
     const stored = await store.commit(this.#id, token, {
       record,
-      length: this.#inbox.length,
+      length: taken,
       verdicts: this.#verdicts,
-      held: held.filter((name) => running.includes(name)),
+      held: held.filter((name) => begun.includes(name)),
       heldUntil: now() + holdMs,
       released: this.#held.filter((name) => !held.includes(name)),
       replayed: this.#isReplayed,
@@ -442,7 +496,8 @@ class Turn {
     this.#isReplayed = false;
     this.#held = held;
     this.#committedRuns = runNames(life.activities());
-    this.#inbox = { ...this.#inbox, entries: [], length: 0 };
+    const moved = left.map((entry) => ({ ...entry, end: entry.end - taken }));
+    this.#inbox = { ...this.#inbox, entries: moved, length: length - taken };
     this.#applied = 0;
     this.#verdicts = [];
     this.#tellObservers();
@@ -483,9 +538,11 @@ export const createTurn = (options: TurnOptions) => {
     const onError = (error: unknown): void =>
       options.onError(toError(error), { workflow: workflowOf(job.name).name, instance: id });
     let turn: Turn | undefined;
+    let activities: TurnActivities | undefined;
     try {
       await options.beforeTurn?.(job);
-      turn = new Turn(options, await takeJob(options, job, token));
+      activities = options.activities.of(id);
+      turn = new Turn(options, await takeJob(options, job, token), activities);
       const result = await turn.run();
       errors.delete(id);
       return result;
@@ -508,11 +565,14 @@ export const createTurn = (options: TurnOptions) => {
       if (!isBusy || (before + 1) % busyRounds === 0) onError(error);
       if (!(error instanceof LockLostError)) {
         errors.set(id, before + 1);
-        await store.sleep(id, token, now() + (isBusy ? busyPauseMs : errorBackoffMs(before))).catch(onError);
+        await store
+          .sleep(id, token, now() + (isBusy ? busyPauseMs : errorPauseMs(error, before)))
+          .catch(onError);
       }
       throw new DelayedError();
     } finally {
-      turn?.leave();
+      // The job sleeps or has ended. From now on the answer of an activity wakes it.
+      activities?.leave();
     }
   };
 };

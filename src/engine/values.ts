@@ -14,7 +14,7 @@ const mark = 'xstate$$type';
 const maxDepth = 500;
 
 /** What cannot be stored. `path` says where, never what. */
-export class UnstorableError extends Error {
+class UnstorableError extends Error {
   override readonly name = 'UnstorableError';
   readonly path: string;
   constructor(path: string, what: string) {
@@ -48,8 +48,14 @@ const codeOf = (value: object, sessionOf: SessionOf): Code | undefined => {
   if (value instanceof Map) return ['Map', [...value]];
   if (value instanceof Set) return ['Set', [...value]];
   if (value instanceof Error) {
-    const { name, message, cause } = value;
-    return ['Error', { ...value, name, message, ...(cause !== undefined && { cause }) }];
+    const { name, message, cause, errors } = value as Error & { readonly errors?: unknown };
+    const hidden = {
+      name,
+      message,
+      ...(cause !== undefined && { cause }),
+      ...(errors !== undefined && { errors }),
+    };
+    return ['Error', { ...value, ...hidden }];
   }
   return undefined;
 };
@@ -147,9 +153,17 @@ const numbers: Readonly<Record<string, number>> = {
   '-Infinity': Number.NEGATIVE_INFINITY,
 };
 
-const errorFrom = (members: Record<string, unknown>): Error => {
-  const { message, cause, ...others } = members;
-  return Object.assign(new Error(String(message), cause === undefined ? undefined : { cause }), others);
+const errorKinds: Readonly<Record<string, ErrorConstructor>> = {
+  ...{ EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError },
+};
+
+/** Of the same class when that is one of JavaScript's own; otherwise an `Error` with its name. */
+const errorFrom = ({ name, message, cause, ...others }: Record<string, unknown>): Error => {
+  const Kind = (Object.hasOwn(errorKinds, String(name)) && errorKinds[String(name)]) || Error;
+  const error = new Kind(String(message), cause === undefined ? undefined : { cause });
+  if (error.name !== name)
+    Object.defineProperty(error, 'name', { value: name, configurable: true, writable: true });
+  return Object.assign(error, others);
 };
 
 const revive = (tag: unknown, content: unknown, refOf: RefOf): unknown => {

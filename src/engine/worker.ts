@@ -1,9 +1,10 @@
 /** Runs the turns of the instances in one queue, and removes instances whose retention is over. */
 import { randomUUID } from 'node:crypto';
-import { type Queue, Worker, type WorkerOptions } from 'bullmq';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Queue, Worker, WorkerOptions } from 'bullmq';
 import type { AnyActorLogic } from 'xstate';
 import type { RedisClient } from '../redis/connect.ts';
-import { toError } from '../redis/to-error.ts';
+import { isRedisAway, toError } from '../redis/to-error.ts';
 import { settlesWithin } from '../settles-within.ts';
 import { activityFor, createActivities, type Ended } from './activities.ts';
 import { activitiesOf, ChartError } from './chart.ts';
@@ -16,6 +17,7 @@ import { createInstanceStore, type HeldTry, runKeys } from './redis/instance-sto
 import { graceOf, inRedisTime } from './redis/redis-time.ts';
 import type { InstanceJob, OnError } from './take-job.ts';
 import { createTurn, type TurnOptions, tryEvent } from './turn.ts';
+import { TurnWorker, untilTaken } from './turn-worker.ts';
 
 export interface WorkflowWorker {
   /** BullMQ's own. */
@@ -31,6 +33,8 @@ export interface WorkflowWorker {
 
 const closeTimeoutMs = 8000;
 const bringTimeoutMs = 2000;
+const bringEveryMs = 500;
+const putOffMs = 200;
 
 /** BullMQ removes old jobs only when another one ends. Who reads a job also looks at its age. */
 const cleanEveryMs = 3_600_000;
@@ -68,14 +72,6 @@ const catalogue = (
   for (const workflow of workflows) note(workflow);
   return known;
 };
-
-/** BullMQ's worker renews the lock of a job until its processor is over. */
-class TurnWorker extends Worker {
-  /** Call before the lock is given back: a renewal after that would be an error. */
-  letGo(id: string): void {
-    this.lockManager.untrackJob(id);
-  }
-}
 
 /** How many turns each fetcher may run at once. The sum is the concurrency. */
 const spread = (concurrency: number, fetchers: number): readonly number[] => {
@@ -124,18 +120,30 @@ export const startWorkflowWorker = (options: {
   const provided = new Map(Object.entries(options.activities ?? {}));
   const known = catalogue(workflows, provided);
   const store = createInstanceStore(queue, connection, now);
-  const bring = async (id: string, { child, run, result }: Ended): Promise<void> => {
-    try {
-      // Of two tries the first that answers counts; of those that fail, each.
-      const key = `${runKeys}${child}/${run}/${randomUUID()}`;
-      if (result.kind === 'done') {
-        await deliver(store, id, key, doneEvent(child, result.output), { about: { child, run } });
-      } else {
-        await deliver(store, id, key, { type: tryEvent }, { about: { child, run, result } });
+  /** Of two tries the first that answers counts; of those that fail, each. */
+  const bringOnce = async (id: string, key: string, { child, run, result }: Ended): Promise<void> => {
+    if (result.kind === 'done') {
+      await deliver(store, id, key, doneEvent(child, result.output), { about: { child, run } });
+    } else {
+      await deliver(store, id, key, { type: tryEvent }, { about: { child, run, result } });
+    }
+  };
+  const closing = new AbortController();
+  /**
+   * An end that Redis does not take now is kept and brought again, because without it the activity
+   * runs again when its hold has run out. Only a worker that closes gives it up.
+   */
+  const bring = async (id: string, ended: Ended): Promise<void> => {
+    const key = `${runKeys}${ended.child}/${ended.run}/${randomUUID()}`;
+    for (let isFirst = true; ; isFirst = false) {
+      try {
+        return await bringOnce(id, key, ended);
+      } catch (error) {
+        const goesOn = isRedisAway(error) && !closing.signal.aborted;
+        if (isFirst || !goesOn) onError(toError(error));
+        if (!goesOn) return;
+        await delay(bringEveryMs, undefined, { signal: closing.signal }).catch(() => undefined);
       }
-    } catch (error) {
-      // Its hold runs out, and another try is made.
-      onError(toError(error));
     }
   };
   const renew = (tries: readonly HeldTry[]) => store.renew(tries, now() + holdMs);
@@ -143,15 +151,16 @@ export const startWorkflowWorker = (options: {
     const { workflow, instance, src: activity, attempt } = start;
     onError(error, { workflow, instance: instance.id, activity, attempt });
   });
+  const sleep: typeof store.sleep = (id, token, until) => {
+    // A token begins with the id of its worker.
+    for (const worker of workers) if (token.startsWith(worker.id)) worker.letGo(id);
+    return untilTaken(
+      () => store.sleep(id, token, until),
+      (error) => onError(error),
+    );
+  };
   const turn = createTurn({
-    store: {
-      ...store,
-      sleep: (id, token, until) => {
-        // A token begins with the id of its worker.
-        for (const worker of workers) if (token.startsWith(worker.id)) worker.letGo(id);
-        return store.sleep(id, token, until);
-      },
-    },
+    store: { ...store, sleep },
     find: (name, version) => {
       const versions = known.get(name) ?? [];
       return version === undefined ? versions[0] : versions.find(({ chart }) => chart.version === version);
@@ -195,6 +204,7 @@ export const startWorkflowWorker = (options: {
   const workers = spread(concurrency, options.fetchers ?? 1).map(startOne);
   for (const worker of workers) {
     worker.on('error', (error) => onError(error));
+    worker.putOff = (id, token) => sleep(id, token, now() + putOffMs);
     // A lock that is lost does not come back. It is reported once.
     worker.on('lockRenewalFailed', (ids) => {
       for (const id of ids) worker.letGo(id);
@@ -225,7 +235,8 @@ export const startWorkflowWorker = (options: {
           return false;
         }),
       );
-      // An end that Redis does not get is lost. The hold runs out, and another try is made.
+      closing.abort();
+      // An end that Redis does not get now is lost. The hold runs out, and another try is made.
       await settlesWithin(activities.close(graceMs), graceMs + bringTimeoutMs);
       return closed.every(Boolean);
     },

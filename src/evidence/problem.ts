@@ -23,6 +23,7 @@ const sentences = {
   NO_SERIAL_NUMBER: 'has a certificate without a serial number of the person',
   NO_COMMON_NAME: 'has a certificate without a name',
   DIGEST_MISMATCH: 'has a digest of another text',
+  NO_GATEWAY_ROOTS: 'names a gateway whose roots were not given (gatewayRoots)',
   ANOTHER_PERSON: 'was signed by another person',
   ANOTHER_TRANSACTION: 'was signed for another transaction or attempt',
   TWICE: 'is there twice',

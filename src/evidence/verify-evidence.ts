@@ -1,5 +1,5 @@
 /**
- * Verifies an evidence record, offline, from the root certificate.
+ * Verifies an evidence record, offline, from the root certificates.
  *
  * 1. The JWS: its form, the chain of its certificates to a root, their purpose, its signature. When
  *    one of them is wrong, nothing in the record is looked at.
@@ -8,6 +8,11 @@
  * 3. The entries together: no signature counts twice, and the steps were in order.
  * 4. With the definition: it is the one that the record names, each signer is in it with the text,
  *    and each step has as many signatures as it needs.
+ *
+ * Roots count for the service that they belong to. Our record, and each entry of a person whose phone
+ * is here, must lead to our roots; the entry of a person behind a gateway must lead to the roots of
+ * that gateway. Otherwise the operator of the other service could make records in our name: it has
+ * keys under a root that the reader of the record trusts, too.
  *
  * Certificates are short-lived and records are not, so each certificate must have been valid when
  * the record says that it was used. `at` asks for another time.
@@ -86,13 +91,24 @@ const openRecord = async (
   return refuse(z.core.toDotPath(first?.path ?? []) || 'payload', 'MALFORMED');
 };
 
+interface Trust {
+  readonly service: readonly Uint8Array[];
+  /** By name. */
+  readonly gateways: ReadonlyMap<string, readonly Uint8Array[]>;
+}
+
 function* checkSignatures(
   { signatures }: Evidence,
-  trust: readonly Uint8Array[],
+  { service, gateways }: Trust,
   at: Date | undefined,
 ): Generator<EvidenceProblem> {
   for (const [index, entry] of signatures.entries()) {
     const place = `signatures[${index}]`;
+    const trust = entry.upstream === undefined ? service : gateways.get(entry.upstream.gateway);
+    if (trust === undefined) {
+      yield problem(`${place}.upstream.gateway`, 'NO_GATEWAY_ROOTS');
+      continue;
+    }
     const verified = verifySignature(Buffer.from(entry.cms, 'base64'), entry.text, {
       trust,
       at: at ?? new Date(entry.at),
@@ -109,34 +125,67 @@ function* checkSignatures(
   }
 }
 
+/** PEM text, or a list of DER. */
+type Roots = string | readonly Uint8Array[];
+
+const rootsIn = (member: string, given: Roots): readonly Uint8Array[] => {
+  const roots = usableRoots(given);
+  if (roots !== undefined) return roots;
+  throw new TypeError(`${member}: at least one certificate, as PEM text or a list of DER, is needed`);
+};
+
+/**
+ * Whether a root of the service is one of a gateway, too, as when all roots are in one file: then
+ * the other service would count as ours.
+ */
+export const haveCommonRoot = (
+  service: readonly Uint8Array[],
+  gateways: Iterable<readonly Uint8Array[]>,
+): boolean => [...gateways].flat().some((root) => service.some((each) => Buffer.compare(each, root) === 0));
+
+/** @throws TypeError */
+const readTrust = ({ serviceRoots, gatewayRoots = {}, ...others }: EvidenceOptions): Trust => {
+  if ('roots' in others)
+    throw new TypeError(
+      'roots: is not taken any more, because it does not say whose they are. Give those of the service in serviceRoots, and those of each gateway by its name in gatewayRoots',
+    );
+  const service = rootsIn('serviceRoots', serviceRoots);
+  const named = Object.entries(gatewayRoots);
+  const gateways = new Map(named.map(([name, roots]) => [name, rootsIn(`gatewayRoots.${name}`, roots)]));
+  if (haveCommonRoot(service, gateways.values()))
+    throw new TypeError('gatewayRoots: has a certificate that is in serviceRoots, too');
+  return { service, gateways };
+};
+
+export interface EvidenceOptions {
+  /** The roots of the service whose record it is: PEM text, or a list of DER. */
+  readonly serviceRoots: Roots;
+  /** The roots of other services, by the name of the gateway (`upstream.gateway` of an entry). */
+  readonly gatewayRoots?: Readonly<Record<string, Roots>> | undefined;
+  /** When all certificates must be valid. Default: each when it was used. */
+  readonly at?: Date;
+  /**
+   * What the application sent to begin the process, as JSON. Without it is not known how many
+   * signatures a step needs.
+   */
+  readonly definition?: unknown;
+}
+
 /**
  * Verifies the evidence record of a process (`output.evidence`).
  *
- * @param evidence           A compact JWS, from anywhere.
- * @param options.roots      The trusted root certificates: PEM text, or a list of DER.
- * @param options.at         When all certificates must be valid. Default: each when it was used.
- * @param options.definition What the application sent to begin the process, as JSON. Without it is
- *   not known how many signatures a step needs.
+ * @param evidence A compact JWS, from anywhere.
  * @returns The content, or all that is wrong with it. Problems name places and never repeat values.
- * @throws TypeError When `roots` or `at` are not usable.
+ * @throws TypeError When the roots or `at` are not usable.
  */
 export const verifyEvidence = async (
   evidence: string,
-  {
-    roots,
-    at,
-    definition,
-  }: {
-    readonly roots: string | readonly Uint8Array[];
-    readonly at?: Date;
-    readonly definition?: unknown;
-  },
+  options: EvidenceOptions,
 ): Promise<EvidenceVerification> => {
+  const { at, definition } = options;
   if (at !== undefined && Number.isNaN(at.getTime())) throw new TypeError('at: a valid date is needed');
-  const trust = usableRoots(roots);
-  if (trust === undefined)
-    throw new TypeError('roots: at least one certificate, as PEM text or a list of DER, is needed');
-  const opened = await openRecord(evidence, trust, at);
+  const trust = readTrust(options);
+  const opened = await openRecord(evidence, trust.service, at);
   if ('problem' in opened) return { ok: false, problems: [opened.problem] };
   const found = [
     ...checkSignatures(opened.evidence, trust, at),

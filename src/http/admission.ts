@@ -31,6 +31,7 @@ export const retryAfterSeconds = 1;
 
 /** Why the process refused; for the log. */
 export type Shortage =
+  | 'the certificate authority is lost'
   | 'requests in hand'
   | 'callers waiting'
   | 'transactions waiting'
@@ -78,6 +79,8 @@ interface AdmissionOptions {
   readonly maxBacklog: number;
   readonly maxBacklogInAll: number;
   readonly backlog: Pick<Backlog, 'size' | 'sizeOf' | 'added'>;
+  /** Whether nothing can be signed at all. Asked for each request. */
+  readonly isAuthorityLost: () => boolean;
   /** Asked for each request. */
   readonly isRegistered: (apId: string) => boolean;
   /** At most once a second: refusals since then, by reason and application. */
@@ -139,8 +142,8 @@ interface Turn {
 }
 
 export const createAdmission = (options: AdmissionOptions): Admission => {
-  const { maxInHand, maxWaitingCallers, maxBacklog, maxBacklogInAll, backlog, isRegistered, onRefused } =
-    options;
+  const { maxInHand, maxWaitingCallers, maxBacklog, maxBacklogInAll } = options;
+  const { backlog, isAuthorityLost, isRegistered, onRefused } = options;
   const inHand = { sign: 0, other: 0 };
   let working = 0;
   let waitingCallers = 0;
@@ -183,6 +186,7 @@ export const createAdmission = (options: AdmissionOptions): Admission => {
 
   const shortageFor = (lane: Lane): Shortage | undefined => {
     if (lane === 'other') return inHand.sign + inHand.other >= 2 * maxInHand ? 'requests in hand' : undefined;
+    if (isAuthorityLost()) return 'the certificate authority is lost';
     if (inHand.sign >= maxInHand) return 'requests in hand';
     if (waitingCallers >= maxWaitingCallers) return 'callers waiting';
     // Those in hand are about to be added.

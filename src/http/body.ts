@@ -3,7 +3,14 @@ import type { IncomingMessage } from 'node:http';
 import type { Context } from 'hono';
 import { type Checked, type Fault, fault } from '../protocol/fault.ts';
 import { parseJson } from '../protocol/json.ts';
-import { type Body, type BodyError, type BodyLimits, isInUtf8, readBody } from '../request-body.ts';
+import {
+  type Body,
+  type BodyError,
+  type BodyLimits,
+  isInUtf8,
+  mayBeCompressed,
+  readBody,
+} from '../request-body.ts';
 
 /** Of all routes. `incoming` is there when the request came over a socket. */
 export interface Environment {
@@ -12,6 +19,11 @@ export interface Environment {
 
 const notJson: Checked<never> = { ok: false, fault: fault(101, 'Content-Type must be application/json') };
 
+const compressed: Checked<never> = {
+  ok: false,
+  fault: fault(101, 'Body is compressed, which is not supported: send it without Content-Encoding'),
+};
+
 /** @returns A reader, whose result is the value, or fault 101 (kind, time) or 103 (size). */
 export const createJsonReader = (limits: BodyLimits) => {
   const faults: Readonly<Record<BodyError, Fault>> = {
@@ -19,15 +31,20 @@ export const createJsonReader = (limits: BodyLimits) => {
     bodyTooSlow: fault(101, 'The request body did not arrive in time'),
     bodyIncomplete: fault(101, 'The request body is incomplete'),
   };
-  const parse = (body: Body): Checked<unknown> =>
-    body.ok ? parseJson(body.bytes) : { ok: false, fault: faults[body.reason] };
+  const parse = (body: Body, coding: string | undefined): Checked<unknown> => {
+    if (!body.ok) return { ok: false, fault: faults[body.reason] };
+    const read = parseJson(body.bytes);
+    return read.ok || !mayBeCompressed(coding, body.bytes) ? read : compressed;
+  };
 
   return (c: Context<Environment>): Checked<unknown> | Promise<Checked<unknown>> => {
     const incoming = c.env?.incoming;
     // From Node: `Request` would first copy all headers into a `Headers` object.
     const type = incoming?.headers['content-type'] ?? c.req.header('content-type');
     if (!isInUtf8(type, 'application/json')) return notJson;
+    const coding =
+      incoming === undefined ? c.req.header('content-encoding') : incoming.headers['content-encoding'];
     const body = readBody(c.req.raw, incoming, limits);
-    return body instanceof Promise ? body.then(parse) : parse(body);
+    return body instanceof Promise ? body.then((read) => parse(read, coding)) : parse(body, coding);
   };
 };

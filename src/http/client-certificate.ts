@@ -2,12 +2,16 @@
  * The client certificate of the connection: our own TLS saw it, or a proxy in front saw it and says
  * so in a header.
  *
+ * An application is known by the fingerprint of its certificate, and the handshake proves that the
+ * client has the key. Who issued the certificate, and until when, is not looked at: many are
+ * self-signed, and two of one customer may have the same subject, of which a chain finds only one.
+ *
  * The header is believed only from the proxy's address. It may hold a SHA-256 fingerprint in hex, a
  * URL-encoded PEM certificate (nginx), or an Envoy X-Forwarded-Client-Cert with `Hash=`.
  */
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
-import { certificateIn } from '../pem.ts';
+import { certificateIn, namesItsCurve } from '../pem.ts';
 import type { Evidence } from './operation.ts';
 import { createAddressList } from './trusted-proxy.ts';
 
@@ -47,9 +51,15 @@ export const createEvidence = (
   const header = proxy?.clientCertificateHeader.toLowerCase() ?? '';
   return (incoming) => {
     const socket = incoming?.socket;
-    if (socket instanceof TLSSocket && socket.authorized) {
-      const { fingerprint256 } = socket.getPeerCertificate();
-      if (fingerprint256) return { clientCertificateFingerprint: normalised(fingerprint256) };
+    if (socket instanceof TLSSocket) {
+      // Undefined without a certificate, and on a closed connection.
+      const certificate = socket.getPeerX509Certificate();
+      if (certificate !== undefined) {
+        const isUsable = namesItsCurve(certificate.publicKey);
+        return {
+          clientCertificateFingerprint: isUsable ? normalised(certificate.fingerprint256) : undefined,
+        };
+      }
     }
     const value = incoming?.headers[header];
     if (isTrusted(socket?.remoteAddress) && typeof value === 'string') {

@@ -8,7 +8,7 @@
  * Source: interface sections 2 and 4; the recorded answers under test/fixtures/wire.
  */
 import type { LocationError, LocationReport, ReceiptOutcome } from '../../machines/outcome.ts';
-import { type Fault, faultTable } from '../protocol/fault.ts';
+import { type Fault, faultTable, statusExpiredDetail } from '../protocol/fault.ts';
 import {
   type Caller,
   type ProfileName,
@@ -46,7 +46,9 @@ export const faultResponse = (status: number, why: Fault, headers?: Headers): Re
 
 /** A status answer words an expired transaction differently from the synchronous answer. */
 export const asStatusFault = (fault: Fault): Fault =>
-  fault.code === 208 ? { code: 208, detail: 'Original request timed out.' } : fault;
+  fault.code === 208 && fault.detail === faultTable[208].detail
+    ? { code: 208, detail: statusExpiredDetail }
+    : fault;
 
 const statuses = {
   100: 'REQUEST_OK',

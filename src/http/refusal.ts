@@ -30,10 +30,9 @@ export const refusalHeaders = {
 };
 
 const operations: ReadonlyMap<string | undefined, Operation> = new Map(
-  (['sign', 'status', 'receipt', 'profile'] as const).map((operation) => [
-    `/rest/service/${operation}`,
-    operation,
-  ]),
+  (['sign', 'status', 'receipt', 'profile'] as const).flatMap((operation) =>
+    [`/rest/service/${operation}`, `/rest/service/${operation}/`].map((url) => [url, operation] as const),
+  ),
 );
 
 export const createRefusal =

@@ -65,7 +65,8 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
 
   const serve = (path: string, expected: Operation | undefined): void => {
     // One function: each further step would cost every request another promise.
-    routes.post(path, async (c) => {
+    // Clients that put addresses together end them in a slash.
+    routes.on('POST', [path, `${path}/`], async (c) => {
       if (expected !== undefined && admission.refuses(expected)) return refuseBusy();
       const started = now();
       let answer: Answer;
@@ -102,7 +103,10 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
         answer = isNotTakenIn(error)
           ? { ...faultAnswer(busyFault), retryLater: true }
           : // Accepted, so its transaction goes on.
-            { ...(gone ? endAnswer : faultAnswer)(fault(900), {}), retryLater: expected === 'status' };
+            {
+              ...(gone ? endAnswer : faultAnswer)(fault(900), {}),
+              retryLater: claimed.operation === 'status',
+            };
       } finally {
         place?.leave();
       }

@@ -155,9 +155,20 @@ export const createSecretCheck = (
 ): SecretCheck => {
   const seed = randomBytes(32);
 
+  const storedSecrets = new WeakMap<Tenant, readonly string[]>();
+
+  const storedSecretsOf = (tenant: Tenant): readonly string[] => {
+    const known = storedSecrets.get(tenant);
+    if (known !== undefined) return known;
+    const found = [...tenant.clients.values()].flatMap(({ secretHash }) => secretHash ?? []);
+    storedSecrets.set(tenant, found);
+    return found;
+  };
+
   /** An id has the same decoy each time, with the cost of one of the tenant's secrets. */
-  const decoyOf = ({ clients, id }: Tenant, clientId: string): string => {
-    const hashes = [...clients.values()].flatMap(({ secretHash }) => secretHash ?? []);
+  const decoyOf = (tenant: Tenant, clientId: string): string => {
+    const hashes = storedSecretsOf(tenant);
+    const { id } = tenant;
     const own = createHmac('sha256', seed).update(`${id} ${clientId}`).digest();
     return decoyPassword(hashes[own.readUInt32BE() % hashes.length], own);
   };
@@ -166,11 +177,12 @@ export const createSecretCheck = (
     if (limits.barredWait(address, tenant, clientId) > 0) return 'busy';
     const found = tenant.clients.get(clientId);
     const mayUse = found?.authentication === method || found?.authentication === 'client_secret';
-    const { stored, digests = [] } = found !== undefined && mayUse ? await tenant.secretsOf(found) : {};
+    const { stored, digests = [] } = await tenant.secretsOf(mayUse ? found : undefined);
+    const decoy = decoyOf(tenant, clientId);
     if (digests.some((digest) => isDigestOf(digest, secret))) return 'right';
     // Made of the given id: how many wait must not tell whether it exists.
     const lane = `oidc ${tenant.id} ${clientId}`;
-    return passwords.verify(stored ?? decoyOf(tenant, clientId), secret, lane, originOf(address));
+    return passwords.verify(stored ?? decoy, secret, lane, originOf(address));
   };
 };
 

@@ -83,7 +83,7 @@ export const createLimits = ({
       (await waitFrom('push-address', address, limits.pushedPerAddress)) ||
       take('push-client', `${tenant.id} ${clientId}`, limits.pushedPerClient),
 
-    /** Asked before each prompt. The number counts across all tenants. */
+    /** Asked before each prompt. The number counts across all tenants; nobody is behind a test number. */
     promptWait: async (
       tenant: Tenant,
       {
@@ -93,8 +93,10 @@ export const createLimits = ({
       }: { readonly clientId: string; readonly msisdn: string; readonly address: Source | undefined },
     ): Promise<number> =>
       (await waitFrom('prompt-address', address, limits.promptsPerAddress, nameOfClient(tenant, clientId))) ||
-      (await take('prompt-number', msisdn, limits.promptsPerNumber)) ||
-      (isTestNumber(msisdn) ? 0 : await take('prompt-number-long', msisdn, limits.promptsPerNumberLong)) ||
+      (isTestNumber(msisdn)
+        ? 0
+        : (await take('prompt-number', msisdn, limits.promptsPerNumber)) ||
+          (await take('prompt-number-long', msisdn, limits.promptsPerNumberLong))) ||
       take('prompt-client', `${tenant.id} ${clientId}`, limits.promptsPerClient),
 
     /** Asked before each one-time password that is typed. */

@@ -121,7 +121,7 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
     subjectOf: createPairwise(serviceKey, template.id, options.ownerOf),
     secretsOf: async (client) => {
       await tenant.provider();
-      return secretsOf(client, changes.get(client.id));
+      return client === undefined ? {} : secretsOf(client, changes.get(client.id));
     },
     provider: async () => {
       if (built !== undefined && now() - lookedAt < keysKnownMs) return built.provider;

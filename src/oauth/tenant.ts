@@ -21,8 +21,8 @@ export interface Tenant {
   readonly store: SealedStore;
   /** `sub` of an account at a client. */
   readonly subjectOf: (account: string, client: Pick<OauthClient, 'sector'>) => string;
-  /** The secrets of a client that count at the moment. */
-  secretsOf(client: OauthClient): Promise<ClientSecrets>;
+  /** The secrets of a client that count at the moment; none of nobody, after the same work. */
+  secretsOf(client: OauthClient | undefined): Promise<ClientSecrets>;
   /** The library's provider with the current keys: ask for it at each use. */
   provider(): Promise<Provider>;
 }

@@ -57,19 +57,6 @@ export const errorSummary = (title: string, text: string, fieldId: string | unde
 export const reference = (label: string, value: string): Html =>
   html`<dl class="reference"><dt>${label}</dt><dd><code>${value}</code></dd></dl>`;
 
-/**
- * Shows the characters that turn the direction of others by their names: with them the text that is
- * signed would look like another one, `001` like `100`. Letters that are written from right to left
- * still turn the numbers between them, as their readers expect.
- *
- * Source: Unicode Standard Annex 9, 2.1 to 2.6 (explicit embeddings, overrides, isolates, and marks).
- */
-export const unturned = (text: string): string =>
-  text.replaceAll(
-    /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
-    (turn) => `[U+${turn.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}]`,
-  );
-
 /** Keeps `+41 … 01` on one line. */
 export const unbroken = (text: string): string =>
   text.replaceAll(/\+\d[\d …]*\d/g, (number) => number.replaceAll(' ', '\u00a0'));

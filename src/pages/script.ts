@@ -3,9 +3,66 @@
  * server-sent event. A browser without them, or that lost the stream twice, polls every two seconds.
  * Nothing runs while the page is hidden; it asks at once when it is shown again. A QR code on the
  * page is a new one every three seconds.
+ *
+ * A page that has loaded itself again holds its buttons until nothing has moved for a second: a finger
+ * may be on its way to what was there before. The phone does the same (src/phone/assets/hold.js).
  */
 export const script = `(function () {
   'use strict';
+  var restMs = 1000, lookMs = 100;
+
+  function hold() {
+    var main = document.querySelector('main');
+    var held = main.querySelectorAll('button, summary');
+    var places, since, timer;
+
+    function placesNow() {
+      return Array.prototype.map.call(held, function (each) {
+        var box = each.getBoundingClientRect();
+        return [box.left, box.top, box.width, box.height].map(Math.round).join();
+      }).join(' ');
+    }
+
+    function setHeld(isHeld) {
+      var listen = isHeld ? 'addEventListener' : 'removeEventListener';
+      main[listen]('click', refuse, true);
+      main[listen]('submit', refuse, true);
+      main.classList.toggle('held', isHeld);
+      Array.prototype.forEach.call(held, function (each) {
+        if (isHeld) each.setAttribute('aria-disabled', 'true');
+        else each.removeAttribute('aria-disabled');
+      });
+    }
+
+    function refuse(event) {
+      event.preventDefault();
+      event.stopImmediatePropagation();
+    }
+
+    function look() {
+      var found = placesNow();
+      if (found !== places || document.hidden) {
+        places = found;
+        since = Date.now();
+      } else if (Date.now() - since >= restMs) {
+        clearInterval(timer);
+        setHeld(false);
+      }
+    }
+
+    setHeld(true);
+    look();
+    timer = setInterval(look, lookMs);
+  }
+
+  var mark = 'paraph-changed';
+  try {
+    if (sessionStorage.getItem(mark)) hold();
+    sessionStorage.removeItem(mark);
+  } catch (error) {
+    // The browser keeps nothing for this page.
+  }
+
   var waiting = document.getElementById('waiting');
   if (!waiting) return;
   var clock = document.getElementById('clock');
@@ -19,6 +76,11 @@ export const script = `(function () {
 
   function reload() {
     stop();
+    try {
+      sessionStorage.setItem(mark, '1');
+    } catch (error) {
+      // As above.
+    }
     window.location.reload();
   }
 

@@ -121,6 +121,9 @@ button,.button{display:block;width:100%;min-height:3.25rem;padding:.75rem min(1.
 .secondary:hover,.quiet:hover{background:var(--tint)}
 .quiet{background:transparent;color:var(--accent)}
 .quiet:hover{text-decoration:underline}
+/* What has just changed by itself cannot be pressed yet. */
+.held :is(button,summary){pointer-events:none}
+.held button{opacity:.55}
 button:focus-visible,.button:focus-visible{border-radius:.5rem}
 .actions{display:grid;gap:.625rem;margin-top:1.5rem}
 main>form+.actions,.other+.actions{margin-top:.625rem}

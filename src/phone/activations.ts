@@ -36,6 +36,18 @@ const usedMs = 120_000;
 export const activationLink = (publicUrl: string, { code }: IssuedCode): string =>
   `${publicUrl}/phone#activate=${code}`;
 
+interface Found extends Activation {
+  readonly isUsed: boolean;
+  /** Also for copies of the request that has used it. */
+  readonly isOver: boolean;
+}
+
+/** What `used` holds. @returns Undefined for a code that is not used. */
+const readUse = (used: string | null | undefined) => {
+  const [request, at] = used?.split(' ') ?? [];
+  return request === undefined ? undefined : { request, at: Number(at) };
+};
+
 export type Activations = ReturnType<typeof createActivations>;
 
 export const createActivations = ({
@@ -54,6 +66,16 @@ export const createActivations = ({
   const sealer = createJsonSealer(deriveKey(serviceKey, 'paraph phone activations'));
   const keyOf = (id: string): string => `${prefix}:phone-code:${id}`;
   const placeOf = (id: string): string => `phone code ${id}`;
+
+  const read = async (id: string): Promise<Found | undefined> => {
+    if (!/^[\w-]{11}$/.test(id)) return undefined;
+    const [sealed, used] = await redis.hmget(keyOf(id), 'sealed', 'used');
+    const { data } = contentSchema.safeParse(sealer.open(placeOf(id), Buffer.from(sealed ?? '', 'base64')));
+    const number = data && (await phones.read(data.msisdn));
+    if (data === undefined || number?.invitation?.id !== id) return undefined;
+    const { at = now() } = readUse(used) ?? {};
+    return { ...data, id, isUsed: Boolean(used), isOver: at + usedMs <= now() };
+  };
 
   return {
     /** Ends earlier codes of the number. @param msisdn Digits. */
@@ -79,13 +101,20 @@ export const createActivations = ({
       return { code: `${id}.${secret.toString('base64url')}`, expiresAt };
     },
 
-    /** @returns Undefined for a code that is unknown, expired, or not the newest of its number. */
+    /**
+     * @returns Undefined for a code that is unknown, expired, used two minutes ago or earlier, or not
+     *   the newest of its number.
+     */
     find: async (id: string): Promise<Activation | undefined> => {
-      if (!/^[\w-]{11}$/.test(id)) return undefined;
-      const sealed = await redis.hget(keyOf(id), 'sealed');
-      const { data } = contentSchema.safeParse(sealer.open(placeOf(id), Buffer.from(sealed ?? '', 'base64')));
-      const number = data && (await phones.read(data.msisdn));
-      return data !== undefined && number?.invitation?.id === id ? { ...data, id } : undefined;
+      const found = await read(id);
+      return found === undefined || found.isOver ? undefined : found;
+    },
+
+    /** For the page, before anybody chooses a PIN. */
+    stateOf: async (id: string): Promise<'open' | 'used' | 'unknown'> => {
+      const found = await read(id);
+      if (found === undefined) return 'unknown';
+      return found.isUsed ? 'used' : 'open';
     },
 
     /**
@@ -95,9 +124,11 @@ export const createActivations = ({
      */
     use: async ({ id }: Activation, request: string): Promise<boolean> => {
       const key = keyOf(id);
-      const isFirst = (await redis.hsetnx(key, 'used', request)) === 1;
-      if (isFirst) await redis.pexpire(key, usedMs);
-      return isFirst || (await redis.hget(key, 'used')) === request;
+      // The code stays until its invitation ends: a page that comes later can say that it is used.
+      const isFirst = (await redis.hsetnx(key, 'used', `${request} ${now()}`)) === 1;
+      // It has ended since it was read.
+      if ((await redis.pttl(key)) < 0) await redis.pexpire(key, usedMs);
+      return isFirst || readUse(await redis.hget(key, 'used'))?.request === request;
     },
   };
 };

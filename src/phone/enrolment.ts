@@ -1,9 +1,10 @@
 /**
  * Enrolment: binds a number to a browser that has made a key pair, and gives it a certificate.
  *
- * The code proves who was invited, by a MAC over the certification request: a code that is seen on
- * the way does not fit another key. The same request sent again gets the same phone, share,
- * recovery code and cookie, in whatever order copies of it arrive, until the phone is removed.
+ * The code proves who was invited, by a MAC over the certification request and the gate (PIN or
+ * passkey): what is seen on the way fits neither another key nor another gate. The same request sent
+ * again gets the same phone, share, recovery code and cookie, in whatever order copies of it arrive,
+ * until the phone is removed.
  */
 
 import { hash, X509Certificate } from 'node:crypto';
@@ -61,15 +62,21 @@ export interface EnrolmentOptions {
   readonly maxPhones: number;
   /** Removes a phone, and revokes its certificates. */
   readonly remove: (phone: Pick<Phone, 'msisdn' | 'id'>) => Promise<void>;
+  /** Wakes the other phones of the number: if it was not their owner, that is how they learn of it. */
+  readonly tellOthers: (msisdn: string, phone: string) => void;
   readonly now: () => number;
 }
 
-/** What a gate of one request is told from that of another by. */
-const gateParts = ({ gate }: EnrolmentRequest): readonly string[] =>
-  gate.kind === 'pin' ? [gate.salt, gate.verifier] : [gate.response.id];
+/** All of a gate that counts. The page makes the same of it (assets/keys.js). */
+const gateParts = ({ gate }: EnrolmentRequest): readonly string[] => {
+  if (gate.kind === 'pin') return [gate.kind, gate.salt, gate.verifier];
+  const { id, response } = gate.response;
+  return [gate.kind, id, response.clientDataJSON, response.attestationObject ?? ''];
+};
 
 export const createEnrolment = (options: EnrolmentOptions) => {
-  const { phones, activations, passkeys, prompts, custody, serviceKey, maxPhones, remove, now } = options;
+  const { phones, activations, passkeys, prompts, custody, serviceKey, maxPhones, remove, tellOthers, now } =
+    options;
   const key = deriveKey(serviceKey, 'paraph phone enrolment');
 
   const gateOf = async (
@@ -92,7 +99,10 @@ export const createEnrolment = (options: EnrolmentOptions) => {
     const activation = await activations.find(given.code.id);
     const request = Buffer.from(given.request, 'base64');
     const macKey = Buffer.from(activation?.key ?? '', 'base64url');
-    if (activation === undefined || !isEqual(activationMac(macKey, request), given.code.mac))
+    if (
+      activation === undefined ||
+      !isEqual(activationMac(macKey, request, gateParts(given)), given.code.mac)
+    )
       return refused('code');
     const publicKey = readCertificationRequest(request);
     if (publicKey === undefined) return refused('request');
@@ -115,6 +125,8 @@ export const createEnrolment = (options: EnrolmentOptions) => {
     const known = (await phones.read(msisdn))?.phones.find((phone) => phone.id === id);
     // A copy of the request that added it: what has changed since, a new PIN for one, stays.
     const isCopy = known !== undefined && isEqual(known.secretHash, secretHash);
+    // The same key with another gate would take the phone from whoever has the cookie.
+    if (known !== undefined && !isCopy) return refused('code');
     const chain = isCopy
       ? await custody.chain(known.chain)
       : await custody.certify(keyOwnerOf({ msisdn, id }), publicKey);
@@ -133,6 +145,7 @@ export const createEnrolment = (options: EnrolmentOptions) => {
       return refused('code');
     }
     await prompts.tell({ kind: 'state', msisdn });
+    if (!isCopy) tellOthers(msisdn, id);
     return {
       kind: 'enrolled',
       phone: { id, msisdn },

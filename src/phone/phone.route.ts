@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import { streamHeaders } from '../event-stream.ts';
 import { answerJson } from '../pages/headers.ts';
 import type { Source } from '../registry/rate-limiter.ts';
+import type { Activations } from './activations.ts';
 import type { Connections } from './connections.ts';
 import type { EnrolmentError, EnrolmentResult } from './enrolment.ts';
 import {
@@ -53,6 +54,7 @@ export type Joined =
 
 export interface PhoneRoutesOptions extends PageRequestsOptions {
   readonly phones: Phones;
+  readonly activations: Pick<Activations, 'stateOf'>;
   readonly passkeys: Passkeys;
   readonly pins: Pins;
   readonly signing: Signing;
@@ -77,7 +79,7 @@ const enrolmentErrors: Readonly<Record<EnrolmentError, readonly [status: number,
 };
 
 export const createPhoneRoutes = (options: PhoneRoutesOptions): Hono<PageEnvironment> => {
-  const { phones, cookies, passkeys, pins, signing, views, connections } = options;
+  const { phones, activations, cookies, passkeys, pins, signing, views, connections } = options;
   const { cookieHeader, limited, read, guarded, withPhone, renewedCookie } = createPageRequests(options);
   const routes = new Hono<PageEnvironment>();
 
@@ -106,6 +108,15 @@ export const createPhoneRoutes = (options: PhoneRoutesOptions): Hono<PageEnviron
     return (
       (await limited(c)) ?? answerJson({ publicKey: await passkeys.creationOptions(asked.code.id, 'Paraph') })
     );
+  });
+
+  on('POST', 'enrolments/state', async (c) => {
+    const asked = await read(c, optionsRequest);
+    if (asked instanceof Response) return asked;
+    const state = await activations.stateOf(asked.code.id);
+    // Codes that are good do not count: people behind one address set up phones at a time.
+    const refused = state === 'open' ? undefined : await limited(c);
+    return refused ?? answerJson({ state });
   });
 
   on('POST', 'enrolments', async (c) => {

@@ -45,6 +45,8 @@ const recordBytes = 4096;
 const lastRecord = Buffer.of(2);
 /** A push service accepts at most a day (RFC 8292 section 2). */
 const tokenSeconds = 43_200;
+/** How long a push service keeps the news of another phone for a device that is off. */
+const enrolledMs = 7 * 86_400_000;
 
 /** @throws When the browser's key is no point of P-256. */
 const encrypt = ({ keys }: Subscription, payload: object): Buffer => {
@@ -87,9 +89,9 @@ const isGone = (status: number | undefined): boolean => status === 404 || status
 export const createPush = ({ vapid, phones, post, now, onError }: PushOptions) => {
   const sending = new Set<Promise<void>>();
 
-  const send = async (phone: Phone, { id, deadline }: PhonePrompt): Promise<void> => {
+  const send = async (phone: Phone, message: object, until: number): Promise<void> => {
     if (phone.subscription === undefined) return;
-    const ttl = Math.ceil((deadline - now()) / 1000);
+    const ttl = Math.ceil((until - now()) / 1000);
     if (ttl <= 0) return;
     const { endpoint } = phone.subscription;
     const headers = {
@@ -99,22 +101,28 @@ export const createPush = ({ vapid, phones, post, now, onError }: PushOptions) =
       ttl: String(ttl),
       urgency: 'high',
     };
-    const result = await post(endpoint, headers, encrypt(phone.subscription, { kind: 'prompt', id }));
+    const result = await post(endpoint, headers, encrypt(phone.subscription, message));
     if (result.kind === 'answered' && isGone(result.status)) await phones.removeSubscription(phone);
   };
 
-  const sendAll = async (msisdn: string, prompt: PhonePrompt): Promise<void> => {
-    const number = await phones.read(msisdn);
-    await Promise.all((number?.phones ?? []).map((phone) => send(phone, prompt)));
+  /** @param without Id of a phone that gets none. */
+  const sendAll = (msisdn: string, message: object, until: number, without?: string): void => {
+    const sendEach = async (): Promise<void> => {
+      const all = (await phones.read(msisdn))?.phones ?? [];
+      await Promise.all(all.filter(({ id }) => id !== without).map((phone) => send(phone, message, until)));
+    };
+    const sent: Promise<void> = sendEach()
+      .catch((error: unknown) => onError(toError(error)))
+      .finally(() => sending.delete(sent));
+    sending.add(sent);
   };
 
   return {
-    wake: (msisdn: string, prompt: PhonePrompt): void => {
-      const sent: Promise<void> = sendAll(msisdn, prompt)
-        .catch((error: unknown) => onError(toError(error)))
-        .finally(() => sending.delete(sent));
-      sending.add(sent);
-    },
+    wake: (msisdn: string, { id, deadline }: PhonePrompt): void =>
+      sendAll(msisdn, { kind: 'prompt', id }, deadline),
+    /** Another phone was set up for the number. @param phone Its id. */
+    tellOthers: (msisdn: string, phone: string): void =>
+      sendAll(msisdn, { kind: 'enrolled' }, now() + enrolledMs, phone),
     /** Waits for messages in hand. */
     close: async (): Promise<void> => {
       await Promise.all(sending);

@@ -19,7 +19,10 @@ const credential = z.looseObject({
   id: z.base64url().max(1024),
   rawId: z.base64url().max(1024),
   type: z.literal('public-key'),
-  response: z.looseObject({ clientDataJSON: z.base64url().max(4096) }),
+  response: z.looseObject({
+    clientDataJSON: z.base64url().max(4096),
+    attestationObject: z.base64url().max(65_536).optional(),
+  }),
 });
 
 const codeId = z.string().min(1).max(32);

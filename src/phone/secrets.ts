@@ -16,9 +16,16 @@ export const deriverOf =
       .update([purpose, ...request].join(' '))
       .digest();
 
-/** @param request DER. @returns Base64url. */
-export const activationMac = (key: Uint8Array, request: Uint8Array): string =>
-  createHmac('sha256', key).update(request).digest('base64url');
+/**
+ * Authenticates the request and its gate: whoever sees an enrolment on its way can put no PIN or
+ * passkey of their own into it.
+ *
+ * @param request DER.
+ * @param gate What it is made of; see `gateParts` in enrolment.ts. Without spaces.
+ * @returns Base64url.
+ */
+export const activationMac = (key: Uint8Array, request: Uint8Array, gate: readonly string[]): string =>
+  createHmac('sha256', key).update(request).update(gate.join(' ')).digest('base64url');
 
 /** Without I, L, O and U, which are read as something else. */
 const recoveryAlphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';

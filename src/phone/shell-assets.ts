@@ -6,6 +6,7 @@
  */
 import { hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import type { LoginLanguage } from '../registry/oauth-client.ts';
 
 const folder = new URL('./assets/', import.meta.url);
@@ -13,10 +14,13 @@ const folder = new URL('./assets/', import.meta.url);
 /** The worker is served under an address of its own, which never changes. */
 const worker = 'worker.js';
 
+/** The page shows texts as all other places do. */
+const shownText = '../../shown-text/shown-text.js';
+
 const contents: ReadonlyMap<string, string> = new Map(
-  readdirSync(folder)
+  [...readdirSync(folder), shownText]
     .filter((name) => /\.(?:css|js)$/.test(name))
-    .map((name) => [name, readFileSync(new URL(name, folder), 'utf8')]),
+    .map((name) => [basename(name), readFileSync(new URL(name, folder), 'utf8')]),
 );
 
 const version = hash('sha256', JSON.stringify([...contents]), 'base64url').slice(0, 12);

@@ -28,10 +28,17 @@ const template = (name: string, content: Html): Html =>
 const button = (kind: 'primary' | 'secondary' | 'quiet', part: string, text: string): Html =>
   html`<button class="${kind}" type="button" data-part="${part}">${text}</button>`;
 
-const pinField = (name: 'pin' | 'again', label: string, autocomplete: string, hint?: string): Html =>
+/** @param inputmode `none` where our keypad is beside it: the system's would cover it. */
+const pinField = (
+  name: 'pin' | 'again',
+  label: string,
+  autocomplete: string,
+  hint?: string,
+  inputmode: 'numeric' | 'none' = 'numeric',
+): Html =>
   html`<div class="field"><label for="${name}">${label}</label>
 ${hint === undefined ? '' : html`<p class="hint" id="${name}-hint">${hint}</p>`}
-<input class="digits" id="${name}" name="${name}" type="password" inputmode="numeric" pattern="[0-9]*" maxlength="12" autocomplete="${autocomplete}"${
+<input class="digits" id="${name}" name="${name}" type="password" inputmode="${inputmode}" pattern="[0-9]*" maxlength="12" autocomplete="${autocomplete}"${
     hint === undefined ? '' : html` aria-describedby="${name}-hint"`
   }></div>`;
 
@@ -48,9 +55,11 @@ const enrol = (all: PhoneWords): Html => {
 };
 
 const ready = ({
-  ready: { title, lead, number, notify, notified, more, removeHint, remove },
+  ready: { title, lead, number, notify, notified, more, removeHint, remove, other, known },
 }: PhoneWords): Html =>
   html`${icons.phone}${heading(title)}<p class="lead">${lead}</p>
+<div class="problem" data-part="other" role="alert" hidden><p>${other}</p><ul data-part="others"></ul>
+${button('secondary', 'known', known)}</div>
 <dl class="known"><dt>${number}</dt><dd data-part="number"></dd></dl>${problem}
 <p data-part="notified" hidden>${notified}</p>
 <button class="secondary" type="button" data-part="notify" hidden>${notify}</button>
@@ -62,8 +71,10 @@ const asker = (from: string): Html =>
 const documentOf = (title: string): Html =>
   html`<section class="document" aria-labelledby="text-title"><h2 id="text-title" data-part="text-title">${title}</h2><p data-part="text" dir="auto"></p></section>`;
 
-const about = ({ prompt: { details, language, timeLeft } }: PhoneWords): Html =>
-  html`<section data-part="details" hidden><h2 class="rows-title">${details}</h2><dl class="facts rows" data-part="rows"></dl></section>
+/** What is to be read, which scrolls where the screen is small: the buttons below stay in sight. */
+const reading = (title: string, { prompt: { details, language, more, timeLeft } }: PhoneWords): Html =>
+  html`<div class="reading" data-part="reading" data-more="${more}">${documentOf(title)}
+<section data-part="details" hidden><h2 class="rows-title">${details}</h2><dl class="facts rows" data-part="rows"></dl></section></div>
 <div class="waiting"><p data-part="language-row">${language}: <span data-part="language"></span></p>
 <p class="time" role="timer" aria-live="off">${timeLeft} <span data-part="clock"></span></p></div>`;
 
@@ -75,16 +86,16 @@ const pad = ({ digits, erase }: PhoneWords['prompt']): Html =>
 
 const prompt = (all: PhoneWords): Html => {
   const { title, from, text, sign, cancel, enterPin, confirm } = all.prompt;
-  return html`${icons.ringing}${heading(title)}${asker(from)}${documentOf(text)}${about(all)}${problem}
+  return html`${icons.ringing}${heading(title)}${asker(from)}${reading(text, all)}${problem}
 <div data-part="decide"><div class="actions">${button('primary', 'sign', sign)}${button('secondary', 'cancel', cancel)}</div></div>
-<form data-part="form" novalidate hidden>${pinField('pin', enterPin, 'off')}
+<form data-part="form" novalidate hidden>${pinField('pin', enterPin, 'off', undefined, 'none')}
 ${pad(all.prompt)}
 <div class="actions"><button class="primary" type="submit">${confirm}</button>${button('quiet', 'back', all.back)}</div></form>`;
 };
 
 const receipt = (all: PhoneWords): Html => {
   const { receiptTitle, from, message, accept, cancel } = all.prompt;
-  return html`${icons.message}${heading(receiptTitle)}${asker(from)}${documentOf(message)}${about(all)}${problem}
+  return html`${icons.message}${heading(receiptTitle)}${asker(from)}${reading(message, all)}${problem}
 <div class="actions">${button('primary', 'accept', accept)}${button('secondary', 'cancel', cancel)}</div>`;
 };
 
@@ -125,8 +136,13 @@ const welcome = (
       : html`<p>${sandbox(readableNumber(own))}</p><div class="actions">${button('primary', 'begin', begin)}</div>`
   }`;
 
+/** @param message Two lines: title, and what to do. */
+const notice = (message: string): Html => {
+  const [title = '', what] = message.split('\n');
+  return html`${icons.warning}${heading(title)}<p class="lead">${what}</p>`;
+};
+
 const views = (all: PhoneWords, own: string | undefined): Html => {
-  const [title = '', what] = all.unsupported.split('\n');
   return html`${template('welcome', welcome(all, own))}${template('enrol', enrol(all))}${template(
     'recovery',
     html`${icons.done}${heading(all.recovery.title)}<p class="lead">${all.recovery.lead}</p>
@@ -138,7 +154,7 @@ const views = (all: PhoneWords, own: string | undefined): Html => {
     'lost',
     html`${icons.warning}${heading(all.lost.title)}<p class="lead">${all.lost.lead}</p>
 <div class="actions">${button('primary', 'again', all.lost.again)}</div>`,
-  )}${template('unsupported', html`${icons.warning}${heading(title)}<p class="lead">${what}</p>`)}`;
+  )}${template('used', notice(all.used))}${template('unknown', notice(all.unknown))}${template('unsupported', notice(all.unsupported))}`;
 };
 
 /**

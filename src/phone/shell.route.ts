@@ -80,7 +80,7 @@ export const createShellRoutes = ({ frame, ownNumber, publicUrl }: ShellOptions)
   routes.get('/phone/worker.js', (c) => {
     const language = languageOf(c);
     const { path, branding, tenantName } = frameIn(language);
-    const { notice } = phoneWords(language);
+    const { notice, otherNotice } = phoneWords(language);
     const icon = assetAddress({ path, branding }, 'icon.svg');
     const script = workerScript({
       offlineFiles: [
@@ -90,7 +90,7 @@ export const createShellRoutes = ({ frame, ownNumber, publicUrl }: ShellOptions)
         icon,
         ...(branding.logoSvg === undefined ? [] : [assetAddress({ path, branding }, 'logo.svg')]),
       ],
-      notices: { title: tenantName, body: notice, icon, lang: language },
+      notices: { title: tenantName, prompt: notice, enrolled: otherNotice, icon, lang: language },
     });
     // It lies below the page that it serves.
     return answer(script, 'text/javascript;charset=UTF-8', {

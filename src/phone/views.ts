@@ -3,7 +3,7 @@ import { attributesToSign } from '../pki/cms.ts';
 import { bytesToSign } from '../protocol/requests.ts';
 import type { PhonePrompt, PhonePrompts } from '../sscd/phone-prompts.ts';
 import type { Passkeys } from './passkeys.ts';
-import type { Phone, PhoneNumber } from './phones.ts';
+import type { Phone, PhoneNumber, Phones } from './phones.ts';
 
 /** Enough to know one's own number, and too little for others: `+41 79 … 67`. */
 export const maskedNumber = (msisdn: string): string =>
@@ -13,6 +13,7 @@ const iso = (at: number): string => new Date(at).toISOString();
 
 export interface ViewOptions {
   readonly prompts: Pick<PhonePrompts, 'list'>;
+  readonly phones: Pick<Phones, 'read'>;
   readonly passkeys: Passkeys;
   /** How people know an application. */
   readonly applicationName: (apId: string) => string;
@@ -21,7 +22,7 @@ export interface ViewOptions {
   readonly now: () => number;
 }
 
-export const createViews = ({ prompts, passkeys, applicationName, pushKey, now }: ViewOptions) => {
+export const createViews = ({ prompts, phones, passkeys, applicationName, pushKey, now }: ViewOptions) => {
   /** A prompt as one phone sees it. */
   const promptFor = async (phone: Phone, prompt: PhonePrompt) => {
     const { id, kind, apId, data, nonce, language, promptedAt, deadline } = prompt;
@@ -44,12 +45,16 @@ export const createViews = ({ prompts, passkeys, applicationName, pushKey, now }
     promptFor,
     stateOf: async (phone: Phone) => {
       const { msisdn, gate, triesLeft, isBlocked } = phone;
-      const open = await prompts.list(msisdn);
+      const [open, number] = await Promise.all([prompts.list(msisdn), phones.read(msisdn)]);
+      const all = number?.phones ?? [];
+      const later = all.slice(all.findIndex(({ id }) => id === phone.id) + 1);
       return {
         enrolled: true,
         phone: phone.id,
         number: maskedNumber(msisdn),
         label: phone.label,
+        /** Phones of the number that were set up after this one. */
+        others: later.map(({ id, label, enrolledAt }) => ({ id, label, enrolledAt: iso(enrolledAt) })),
         gate:
           gate.kind === 'pin'
             ? { kind: gate.kind, salt: gate.salt, triesLeft, blocked: isBlocked }

@@ -40,6 +40,9 @@ export const de: PhoneWords = {
     removeHint:
       'Dieser Browser kann dann nicht mehr unterschreiben. Um ihn wieder zu benutzen, brauchen Sie einen neuen Aktivierungslink.',
     remove: 'Jetzt entfernen',
+    other:
+      'Für Ihre Nummer wurde ein weiteres Telefon eingerichtet, das für Sie unterschreiben kann. Ist es nicht Ihres, melden Sie es sofort der Stelle, die Sie eingeladen hat.',
+    known: 'Es ist meines',
   },
   prompt: {
     title: 'Möchten Sie unterschreiben?',
@@ -50,6 +53,7 @@ export const de: PhoneWords = {
     message: 'Mitteilung',
     details: 'Angaben, die Sie unterschreiben',
     language: 'Sprache',
+    more: 'Scrollen: der Text geht weiter',
     timeLeft: 'Verbleibende Zeit:',
     nearlyOver: 'Noch {n} Sekunden',
     sign: 'Unterschreiben',
@@ -83,11 +87,16 @@ export const de: PhoneWords = {
     lead: 'Er wurde entfernt, oder der Browser hat seinen Schlüssel gelöscht. Um ihn wieder einzurichten, brauchen Sie einen neuen Aktivierungslink.',
     again: 'Weiter',
   },
+  used: 'Dieser Aktivierungslink wurde schon benutzt\nEr gilt einmal. Haben nicht Sie ihn benutzt, melden Sie es sofort der Stelle, die ihn geschickt hat: Jemand anderes könnte für Sie unterschreiben. Sonst verlangen Sie einen neuen.',
+  unknown:
+    'Dieser Aktivierungslink gilt nicht\nEr ist zu alt, oder ein neuerer hat ihn ersetzt. Verlangen Sie einen neuen.',
   unsupported:
     'Dieser Browser kann kein Telefon sein\nÖffnen Sie die Seite über https, in einem Browser der letzten drei Jahre, der Daten behalten darf.',
   offline: 'Keine Verbindung\nIhr Gerät ist nicht verbunden, oder der Dienst ist nicht erreichbar.',
   retry: 'Noch einmal versuchen',
   notice: 'Ihre Unterschrift wird gewünscht. Öffnen Sie die App, um die Anfrage zu lesen.',
+  otherNotice:
+    'Für Ihre Nummer wurde ein weiteres Telefon eingerichtet. Öffnen Sie die App, um zu sehen, welches.',
   messages: {
     working: 'Einen Moment …',
     connected: 'Verbunden',
@@ -111,6 +120,7 @@ export const de: PhoneWords = {
     loginJoined: 'Ihr Telefon ist mit der Anmeldung verbunden. Die Anfrage kommt gleich.',
     noConnection: 'Es gibt keine Verbindung. Versuchen Sie es gleich noch einmal.',
     passkeyRefused: 'Das Gerät hat nicht bestätigt, dass Sie es sind. Versuchen Sie es noch einmal.',
+    replaced: 'Die vorige Anfrage ist nicht mehr offen. Dies ist eine andere.',
     mismatch:
       'Was unterschrieben würde, ist nicht das, was angezeigt wird. Diese App unterschreibt es nicht. Melden Sie es dem Support der Anwendung.',
     limited: 'Es gab zu viele Versuche. Warten Sie eine Minute, und versuchen Sie es noch einmal.',

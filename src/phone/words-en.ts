@@ -42,6 +42,9 @@ export const en = {
     more: 'Remove this phone',
     removeHint: 'This browser can then not sign any more. To use it again you need a new activation link.',
     remove: 'Remove it now',
+    other:
+      'Another phone was set up for your number and can sign for you. If it is not yours, tell whoever has invited you at once.',
+    known: 'It is mine',
   },
   prompt: {
     title: 'Do you want to sign?',
@@ -53,6 +56,7 @@ export const en = {
     message: 'Message',
     details: 'Details, which you sign',
     language: 'Language',
+    more: 'Scroll: the text goes on',
     timeLeft: 'Time left:',
     nearlyOver: '{n} seconds left',
     sign: 'Sign',
@@ -84,12 +88,16 @@ export const en = {
     lead: 'It was removed, or the browser has deleted its key. To set it up again you need a new activation link.',
     again: 'Continue',
   },
+  used: 'This activation link has been used\nIt works once. If it was not you who used it, tell whoever sent it to you at once: somebody else could sign for you. Otherwise ask for a new one.',
+  unknown:
+    'This activation link is not valid\nIt is too old, or a newer one has taken its place. Ask for a new one.',
   unsupported:
     'This browser cannot be a phone\nOpen the page over https, in a browser of the last three years that may keep data.',
   offline: 'No connection\nYour device is not connected, or the service cannot be reached.',
   retry: 'Try again',
   /** Shown by the system when the app is closed. */
   notice: 'You are asked to sign. Open the app to read it.',
+  otherNotice: 'Another phone was set up for your number. Open the app to see which.',
   messages: {
     working: 'One moment …',
     connected: 'Connected',
@@ -110,6 +118,7 @@ export const en = {
     loginJoined: 'Your phone has joined the login. The request comes in a moment.',
     noConnection: 'There is no connection. Try again in a moment.',
     passkeyRefused: 'The device did not confirm that it is you. Try again.',
+    replaced: 'The request before is no longer open. This is another one.',
     mismatch:
       'What would be signed is not what is shown. This app does not sign it. Tell the support of the application.',
     limited: 'There were too many attempts. Wait a minute, then try again.',

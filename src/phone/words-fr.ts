@@ -43,6 +43,9 @@ export const fr: PhoneWords = {
     removeHint:
       'Ce navigateur ne pourra alors plus signer. Pour l’utiliser à nouveau, il vous faudra un nouveau lien d’activation.',
     remove: 'Supprimer maintenant',
+    other:
+      'Un autre téléphone a été configuré pour votre numéro et peut signer pour vous. Si ce n’est pas le vôtre, signalez-le tout de suite à la personne qui vous a invité.',
+    known: 'C’est le mien',
   },
   prompt: {
     title: 'Voulez-vous signer\u00a0?',
@@ -53,6 +56,7 @@ export const fr: PhoneWords = {
     message: 'Message',
     details: 'Indications que vous signez',
     language: 'Langue',
+    more: 'Faites défiler\u00a0: le texte continue',
     timeLeft: 'Temps restant\u00a0:',
     nearlyOver: 'Il reste {n} secondes',
     sign: 'Signer',
@@ -85,11 +89,15 @@ export const fr: PhoneWords = {
     lead: 'Il a été supprimé, ou le navigateur a effacé sa clé. Pour le configurer à nouveau, il vous faut un nouveau lien d’activation.',
     again: 'Continuer',
   },
+  used: 'Ce lien d’activation a déjà été utilisé\nIl n’est valable qu’une fois. Si ce n’est pas vous qui l’avez utilisé, signalez-le tout de suite à la personne qui vous l’a envoyé\u00a0: quelqu’un d’autre pourrait signer pour vous. Sinon, demandez-en un nouveau.',
+  unknown:
+    'Ce lien d’activation n’est pas valable\nIl est trop ancien, ou un lien plus récent l’a remplacé. Demandez-en un nouveau.',
   unsupported:
     'Ce navigateur ne peut pas servir de téléphone\nOuvrez la page en https, dans un navigateur des trois dernières années qui peut conserver des données.',
   offline: 'Pas de connexion\nVotre appareil n’est pas connecté, ou le service n’est pas joignable.',
   retry: 'Réessayer',
   notice: 'Votre signature est demandée. Ouvrez l’application pour lire la demande.',
+  otherNotice: 'Un autre téléphone a été configuré pour votre numéro. Ouvrez l’application pour voir lequel.',
   messages: {
     working: 'Un instant …',
     connected: 'Connecté',
@@ -112,6 +120,7 @@ export const fr: PhoneWords = {
     loginJoined: 'Votre téléphone est associé à la connexion. La demande arrive dans un instant.',
     noConnection: 'Il n’y a pas de connexion. Réessayez dans un instant.',
     passkeyRefused: 'L’appareil n’a pas confirmé qu’il s’agit de vous. Réessayez.',
+    replaced: 'La demande précédente n’est plus ouverte. En voici une autre.',
     mismatch:
       'Ce qui serait signé n’est pas ce qui est affiché. Cette application ne le signe pas. Signalez-le à l’assistance de l’application qui vous le demande.',
     limited: 'Il y a eu trop d’essais. Patientez une minute, puis réessayez.',

@@ -40,6 +40,9 @@ export const it: PhoneWords = {
     removeHint:
       'Questo browser non potrà più firmare. Per utilizzarlo di nuovo le servirà un nuovo link di attivazione.',
     remove: 'Rimuovi ora',
+    other:
+      'Per il suo numero è stato configurato un altro telefono, che può firmare per lei. Se non è suo, lo segnali subito a chi l’ha invitata.',
+    known: 'È mio',
   },
   prompt: {
     title: 'Desidera firmare?',
@@ -50,6 +53,7 @@ export const it: PhoneWords = {
     message: 'Messaggio',
     details: 'Indicazioni che firma',
     language: 'Lingua',
+    more: 'Scorra: il testo continua',
     timeLeft: 'Tempo rimanente:',
     nearlyOver: 'Rimangono {n} secondi',
     sign: 'Firma',
@@ -82,11 +86,15 @@ export const it: PhoneWords = {
     lead: 'È stato rimosso, o il browser ha cancellato la sua chiave. Per configurarlo di nuovo le serve un nuovo link di attivazione.',
     again: 'Continua',
   },
+  used: 'Questo link di attivazione è già stato usato\nVale una sola volta. Se non l’ha usato lei, lo segnali subito a chi glielo ha inviato: qualcun altro potrebbe firmare per lei. Altrimenti ne chieda uno nuovo.',
+  unknown:
+    'Questo link di attivazione non è valido\nÈ troppo vecchio, o uno più recente l’ha sostituito. Ne chieda uno nuovo.',
   unsupported:
     'Questo browser non può essere un telefono\nApra la pagina con https, in un browser degli ultimi tre anni che possa conservare dati.',
   offline: 'Nessuna connessione\nIl suo dispositivo non è connesso, o il servizio non è raggiungibile.',
   retry: 'Riprova',
   notice: 'Le viene chiesta una firma. Apra l’app per leggere la richiesta.',
+  otherNotice: 'Per il suo numero è stato configurato un altro telefono. Apra l’app per vedere quale.',
   messages: {
     working: 'Un istante …',
     connected: 'Connesso',
@@ -109,6 +117,7 @@ export const it: PhoneWords = {
     loginJoined: 'Il suo telefono è collegato all’accesso. La richiesta arriva tra un istante.',
     noConnection: 'Non c’è connessione. Riprovi tra un istante.',
     passkeyRefused: 'Il dispositivo non ha confermato che è lei. Riprovi.',
+    replaced: 'La richiesta precedente non è più aperta. Questa è un’altra.',
     mismatch:
       'Ciò che verrebbe firmato non è ciò che viene mostrato. Questa app non lo firma. Lo segnali all’assistenza dell’applicazione.',
     limited: 'Ci sono stati troppi tentativi. Attenda un minuto, poi riprovi.',

@@ -81,19 +81,44 @@ const endOf = (certificate: Uint8Array, name: string): number => {
   return fields.notAfter.getTime();
 };
 
+/** The store was emptied or exchanged while this process ran. Nothing may be signed or made then. */
+export class LostAuthorityError extends Error {
+  override readonly name = 'LostAuthorityError';
+
+  constructor() {
+    super('Redis no longer has the certificate authority that this process signs under');
+  }
+}
+
+/** The certificate of the first root, from when a custody of this process has read or made it. */
+export interface FirstRoot {
+  certificate?: Uint8Array;
+}
+
 /** @param pointersOf The addresses of an authority's lists; undefined: none are written. */
 export const createAuthorities = ({
   records,
   revocations,
   now,
   pointersOf,
+  firstRoot,
 }: {
   readonly records: KeyRecords;
   readonly revocations: Pick<Revocations, 'isAllowed'>;
   readonly now: () => number;
   readonly pointersOf: (authority: string) => Pointers | undefined;
+  readonly firstRoot: FirstRoot;
 }) => {
   const known = new Map<string, Promise<Versions>>();
+
+  /** @throws LostAuthorityError when the store has no authority any more, or another one. */
+  const assertPresent = async (): Promise<void> => {
+    const { certificate } = firstRoot;
+    if (certificate === undefined) return;
+    const stored = await records.read(baseOf('root'), 1);
+    if (stored === undefined || Buffer.compare(stored.certificate, certificate) !== 0)
+      throw new LostAuthorityError();
+  };
 
   const issueBy = (issuer: NamedAuthority) => ({
     notBefore: new Date(now() - backdatedMs),
@@ -104,6 +129,7 @@ export const createAuthorities = ({
     notAfter - neededMs[kind] <= now() || revocations.isAllowed(baseOf(kind), version + 1);
 
   const load = async (kind: AuthorityKind | ServiceKind): Promise<Versions> => {
+    await assertPresent();
     const found = await records.versions(
       baseOf(kind),
       ({ name, version, certificate }) => isOver(kind, version, endOf(certificate, name)),
@@ -131,6 +157,7 @@ export const createAuthorities = ({
       notAfter: endOf(record.certificate, record.name),
     });
     const [first, ...others] = found;
+    if (kind === 'root') firstRoot.certificate ??= first.certificate;
     return [await open(first), ...(await Promise.all(others.map(open)))];
   };
 
@@ -189,6 +216,7 @@ export const createAuthorities = ({
   };
 
   return {
+    assertPresent,
     versionsOf,
     currentOf,
     /** What roots have issued, as far as it is there: all authorities, and the service's own keys. */

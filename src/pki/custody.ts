@@ -1,5 +1,11 @@
 import { hash, type KeyObject, X509Certificate } from 'node:crypto';
-import { createAuthorities, isIssuedAs, renewedBeforeMs } from './authorities.ts';
+import {
+  createAuthorities,
+  type FirstRoot,
+  isIssuedAs,
+  renewedBeforeMs,
+  type ServiceKind,
+} from './authorities.ts';
 import { createBoundedCache } from './bounded-cache.ts';
 import { createUserCertificate, yearsAfter } from './certificate.ts';
 import type { Pointers } from './extensions.ts';
@@ -7,7 +13,15 @@ import { createIdentities } from './identities.ts';
 import { assertDigits, createIssued, fieldsOf } from './issued.ts';
 import { createKeyRecords, damaged, type KeyRecord } from './key-records.ts';
 import { ownVault } from './key-vault.ts';
-import type { CertificateChain, CustodyStore, KeyCustody, KeyOwner, KeyVault, UserKey } from './ports.ts';
+import type {
+  CertificateChain,
+  CustodyStore,
+  KeyCustody,
+  KeyOwner,
+  KeyVault,
+  ServiceKey,
+  UserKey,
+} from './ports.ts';
 import { createRevocations, readVersionName, versionName } from './revocations.ts';
 import { createSealer } from './sealed-record.ts';
 
@@ -70,6 +84,8 @@ const expiredForMs = renewedBeforeMs;
  * @param vault          Where private keys are made and used. Default: in this process.
  * @param pointersOf     Where new certificates say that an authority publishes. Default: nowhere.
  * @param userKeysCached How many users' keys this process keeps.
+ * @param firstRoot      Shared by custodies of one process on one store, so that each notices when
+ *                       the store is another one. Default: of this custody alone.
  * @throws TypeError When the service key has another length.
  */
 export const createKeyCustody = ({
@@ -79,6 +95,7 @@ export const createKeyCustody = ({
   vault = ownVault,
   pointersOf = () => undefined,
   userKeysCached = 10_000,
+  firstRoot = {},
 }: {
   readonly store: CustodyStore;
   readonly serviceKey: Uint8Array;
@@ -86,6 +103,7 @@ export const createKeyCustody = ({
   readonly vault?: KeyVault;
   readonly pointersOf?: (authority: string) => Pointers | undefined;
   readonly userKeysCached?: number;
+  readonly firstRoot?: FirstRoot;
 }): KeyCustody => {
   const sealer = createSealer(serviceKey);
   const records = createKeyRecords({ store, sealer, vault });
@@ -94,6 +112,7 @@ export const createKeyCustody = ({
   const chains = createBoundedCache<Promise<CertificateChain | undefined>>(userKeysCached);
   const revocations = createRevocations({
     store,
+    assertStore: () => authorities.assertPresent(),
     now,
     onNew: (record) => {
       const { base } = readVersionName(record);
@@ -101,7 +120,7 @@ export const createKeyCustody = ({
       identities.forget(base.replace('identity:', ''));
     },
   });
-  const authorities = createAuthorities({ records, revocations, now, pointersOf });
+  const authorities = createAuthorities({ records, revocations, now, pointersOf, firstRoot });
 
   const certifyUser = async (serialNumber: string, publicKey: KeyObject, expired = false) => {
     const issuing = await authorities.currentOf('issuing');
@@ -126,8 +145,9 @@ export const createKeyCustody = ({
   };
 
   const loadUserKey = async (base: string, owner: KeyOwner) => {
-    // First of all: under another master key nothing must be written.
+    // First of all: under another master key, or in another store, nothing must be written.
     await authorities.currentOf('issuing');
+    await revocations.refresh(0);
     // Of the store: what is made here must bear the serialNumber of the present owner.
     const { serialNumber, former } = await identities.presentOf(owner.msisdn);
     const isOver = ({ version, certificate }: KeyRecord): boolean => {
@@ -175,7 +195,8 @@ export const createKeyCustody = ({
   const certify: KeyCustody['certify'] = async (owner, publicKey) => {
     const algorithm = publicKey.asymmetricKeyType === 'rsa' ? 'RSA' : 'EC';
     const base = userRecordName({ ...owner, algorithm, expired: false });
-    await Promise.all([revocations.refresh(), authorities.currentOf('issuing')]);
+    await authorities.currentOf('issuing');
+    await revocations.refresh(0);
     const { serialNumber } = await identities.presentOf(owner.msisdn);
     const isGood = ({ certificate }: KeyRecord): boolean => {
       const fields = fieldsOf(certificate);
@@ -196,6 +217,11 @@ export const createKeyCustody = ({
       const record = await records.offer(name, version, certified);
       if (isGood(record)) return noteCertificate(record);
     }
+  };
+
+  const serviceKeyOf = async (kind: ServiceKind): Promise<ServiceKey> => {
+    await revocations.refresh();
+    return authorities.serviceKey(kind);
   };
 
   return {
@@ -230,8 +256,8 @@ export const createKeyCustody = ({
       await issued.revokeCertificate({ serial: fieldsOf(next.certificates[0]).serial }, revocation.reason);
       return undefined;
     },
-    evidenceKey: () => authorities.serviceKey('evidence'),
-    timeStampKey: () => authorities.serviceKey('time-stamps'),
+    evidenceKey: () => serviceKeyOf('evidence'),
+    timeStampKey: () => serviceKeyOf('time-stamps'),
     chain: (id) => chains.get(id, () => loadChain(id)),
     hasAuthority: async () => (await store.get('ca:root')) !== undefined,
     unusableKeys: async () => {

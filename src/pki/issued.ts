@@ -141,6 +141,8 @@ export const createIssued = ({
     },
     reassignNumber: async (msisdn) => {
       assertDigits(msisdn);
+      // Before a new owner is noted: this may be another store.
+      await revocations.refresh(0);
       await revocations.allow(await identities.follow(msisdn));
       return revokeCertificate({ msisdn }, 'affiliationChanged');
     },

@@ -169,7 +169,10 @@ export interface RevokedSerial extends Revocation {
  * keys of users 30 days before, authorities while they outlive what they issue.
  */
 export interface KeyCustody {
-  /** @throws When the store is unreachable or the master key does not fit. */
+  /**
+   * @throws When the store is unreachable, the master key does not fit, or the store was emptied or
+   *   exchanged while this process ran (LostAuthorityError, within a second).
+   */
   userKey(owner: KeyOwner): Promise<UserKey>;
   /**
    * Certifies a key that lives elsewhere, on a phone. The same key of the same device gets the same

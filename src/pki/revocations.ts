@@ -40,13 +40,18 @@ const markSchema = z.object({ at: z.number() });
 /** After these the next use makes a new key. */
 const followed: ReadonlySet<string> = new Set(['superseded', 'affiliationChanged']);
 
-/** @param onNew Gets the record that a new field is about. */
+/**
+ * @param assertStore Throws when the store is not the one that this process began with.
+ * @param onNew       Gets the record that a new field is about.
+ */
 export const createRevocations = ({
   store,
+  assertStore,
   now,
   onNew,
 }: {
   readonly store: Pick<CustodyStore, 'addField' | 'countFields' | 'fields'>;
+  readonly assertStore: () => Promise<void>;
   readonly now: () => number;
   readonly onNew: (record: string) => void;
 }) => {
@@ -84,6 +89,7 @@ export const createRevocations = ({
 
   const read = async (): Promise<void> => {
     const startedAt = now();
+    await assertStore();
     // Before the count: what this process adds meanwhile must not stand for what another one has.
     const known = entries.size + marks.size;
     if ((await store.countFields(recordName)) !== known) {
@@ -94,7 +100,7 @@ export const createRevocations = ({
     readAt = startedAt;
   };
 
-  /** @throws When the store is unreachable. */
+  /** @throws When the store is unreachable, or is no longer the one that this process began with. */
   const refresh = async (ageMs = maxAgeMs): Promise<void> => {
     // A clock that was set back must not stop the reading.
     if (Math.abs(now() - readAt) < ageMs) return;

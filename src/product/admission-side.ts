@@ -25,6 +25,7 @@ export const openAdmission = (
     maxBacklog,
     maxBacklogInAll,
     backlog,
+    isAuthorityLost: core.isAuthorityLost,
     isRegistered: providers.isRegistered,
     onRefused: (all) => {
       for (const { count, shortage, apId: named } of all) {

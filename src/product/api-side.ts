@@ -19,10 +19,12 @@ import { isRedisAway, toError } from '../redis/to-error.ts';
 import { originOf } from '../registry/rate-limiter.ts';
 import { observed } from '../telemetry/event-metrics.ts';
 import {
+  authorityCheck,
   backlogCheck,
   clockCheck,
   eventsCheck,
   keysCheck,
+  memoryCheck,
   redisCheck,
   stoppingCheck,
   tokenChecks,
@@ -87,6 +89,7 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     now,
   });
   const receipts = createReceipts({
+    providers,
     find: transactions.find,
     shards,
     endings: receiptEndings,
@@ -234,6 +237,8 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     readiness: [
       stoppingCheck(() => stopping),
       redisCheck(createRedisProbe({ redis: commands, prefix: queue.prefix, shards: queue.shards })),
+      authorityCheck(core.isAuthorityLost),
+      memoryCheck(core.memory),
       clockCheck(core.clock, toleratedOffsetMs),
       ...tokenChecks(core.token),
       eventsCheck(() => endings.every((each) => each.isConnected())),

@@ -10,6 +10,7 @@ import type { Configuration } from '../configuration/schema.ts';
 import type { Workflow } from '../engine/define.ts';
 import { createPhoneSubscribers } from '../phone/phone-subscribers.ts';
 import { createPhones } from '../phone/phones.ts';
+import { type FirstRoot, LostAuthorityError } from '../pki/authorities.ts';
 import { createKeyCustody } from '../pki/custody.ts';
 import { pointersUnder } from '../pki/extensions.ts';
 import type { KeyCustody, KeyVault } from '../pki/ports.ts';
@@ -23,14 +24,18 @@ import {
   type RedisClient,
   whenReady,
 } from '../redis/connect.ts';
-import { type ApplicationProviders, createApplicationProviders } from '../registry/application-providers.ts';
-import { internalProviders } from '../registry/login-ap-id.ts';
+import {
+  type ApplicationProviders,
+  createApplicationProviders,
+  internalProviders,
+} from '../registry/application-providers.ts';
 import { createPasswordVerifier } from '../registry/password-verifier.ts';
 import { createRateLimiter, type RateLimiter } from '../registry/rate-limiter.ts';
 import type { SubscriberRegistry } from '../registry/subscriber.ts';
 import { createSubscriberRegistry, withCertificateStates } from '../registry/subscribers.ts';
 import { settlesWithin } from '../settles-within.ts';
 import { openGateways } from '../sscd/gateways.ts';
+import { createRedisMemoryProbe } from '../telemetry/redis-memory.ts';
 import { createTelemetry, type Telemetry } from '../telemetry/telemetry.ts';
 import { createSeals, type Seals } from '../transactions/seal.ts';
 import { openShards, type Shard } from '../transactions/shards.ts';
@@ -67,8 +72,11 @@ export type Core = ReturnType<typeof openCore>;
 /** After so long without the time of Redis, the clock of the machine will do. */
 const clockTimeoutMs = 5000;
 
-/** How often a process asks what others have revoked. */
-const revocationsEveryMs = 1000;
+/**
+ * How often a process asks what others have revoked, and whether its certificate authority is still
+ * there.
+ */
+const custodyEveryMs = 1000;
 
 /** A job does not hold its slot while the token is away: it comes again. */
 const jobWaitsMs = 250;
@@ -104,6 +112,8 @@ export const openCore = (options: CoreOptions) => {
   const clock = clockOf(commands);
   const endWatch = watchClock(clock, hostNow, options.logger);
   telemetry.watchClock(clock);
+  const memory = createRedisMemoryProbe(commands);
+  telemetry.watchMemory(memory);
   const now = (): number => Math.floor(clock.now());
   const passwords = createPasswordVerifier();
   const { prefix } = queue;
@@ -119,23 +129,32 @@ export const openCore = (options: CoreOptions) => {
   const pkiUrl = configuration.pki.url ?? configuration.publicUrl;
   let serviceKey = masterKey;
   const custodies = new Map<RedisClient, KeyCustody>();
+  /** What one custody has read holds for the others, too. */
+  const firstRoot: FirstRoot = {};
   const custodyOver = (redis: RedisClient): KeyCustody => {
     const present = custodies.get(redis);
     if (present !== undefined) return present;
     const store = createCustodyStore(redis, prefix);
     const made = createKeyCustody({
-      ...{ store, serviceKey, now, vault: vaultOver(redis) },
+      ...{ store, serviceKey, now, vault: vaultOver(redis), firstRoot },
       pointersOf: pointersUnder(pkiUrl),
     });
     custodies.set(redis, made);
     return made;
   };
-  // Without Redis others complain.
-  const watchRevocations = (): unknown =>
-    custodyOver(commands)
-      .refresh()
-      .catch(() => undefined);
-  const revocationTimer = setInterval(watchRevocations, revocationsEveryMs).unref();
+  let isAuthorityLost = false;
+  const watchCustody = async (): Promise<void> => {
+    try {
+      await custodyOver(commands).refresh();
+      isAuthorityLost = false;
+    } catch (error) {
+      // Without Redis others complain.
+      if (!(error instanceof LostAuthorityError)) return;
+      if (!isAuthorityLost) onError(error);
+      isAuthorityLost = true;
+    }
+  };
+  const custodyTimer = setInterval(watchCustody, custodyEveryMs).unref();
   const limiterOver = (redis: RedisClient): RateLimiter => createRateLimiter({ redis, prefix });
   const configured = createSubscriberRegistry({ subscribers: configuration.subscribers, sandbox });
   const { pinTries } = configuration.phone;
@@ -159,6 +178,7 @@ export const openCore = (options: CoreOptions) => {
     now,
     hostNow,
     clock,
+    memory,
     onError,
     telemetry,
     /** One for the process: several would compute more at once than there are threads. */
@@ -190,6 +210,11 @@ export const openCore = (options: CoreOptions) => {
         passwords,
       }),
     custodyOver,
+    /**
+     * Whether Redis was emptied or exchanged since this process began, as it knows it: a second old
+     * at most.
+     */
+    isAuthorityLost: (): boolean => isAuthorityLost,
     /** Where private keys are made. */
     vaultOver,
     /** Where there is one. */
@@ -221,7 +246,7 @@ export const openCore = (options: CoreOptions) => {
     },
     close: async (): Promise<void> => {
       endWatch();
-      clearInterval(revocationTimer);
+      clearInterval(custodyTimer);
       gateways.close();
       await token?.close();
       await Promise.all([disconnect(commands), disconnect(blocking)]);

@@ -24,7 +24,14 @@ import { TokenSetupError } from '../pki/token/token.ts';
 import { toError } from '../redis/to-error.ts';
 import { settlesWithin } from '../settles-within.ts';
 import { GatewayFileError } from '../sscd/gateways.ts';
-import { clockCheck, redisCheck, tokenChecks, workersCheck } from '../telemetry/readiness.ts';
+import {
+  authorityCheck,
+  clockCheck,
+  memoryCheck,
+  redisCheck,
+  tokenChecks,
+  workersCheck,
+} from '../telemetry/readiness.ts';
 import { createRedisProbe } from '../telemetry/redis-probe.ts';
 import { startWorkerListener } from '../telemetry/worker-listener.ts';
 import { loadCharts } from '../workflows/load.ts';
@@ -33,7 +40,14 @@ import { claimCharts } from './charts-at-start.ts';
 import { toleratedOffsetMs } from './clock-watch.ts';
 import { type Core, type CoreOptions, openCore } from './core.ts';
 import { findNewAuthorityError, readKeyUse } from './key-use.ts';
-import { claimStore, inDataDirectory, openRedis, waitForRedis, waitForWrites } from './redis-at-start.ts';
+import {
+  claimStore,
+  inDataDirectory,
+  openRedis,
+  waitForAuthority,
+  waitForRedis,
+  waitForWrites,
+} from './redis-at-start.ts';
 import { reasonOf, StartError } from './start-error.ts';
 import { stopOnSignals } from './stop-signals.ts';
 import { startWorkerSide } from './worker-side.ts';
@@ -94,6 +108,8 @@ export const startProduct = async (
     readonly authority?: {
       /** Why a Redis without a certificate authority may not get one. */
       readonly error: string | undefined;
+      /** Whether it is another process that makes one. */
+      readonly isMadeElsewhere: boolean;
       /** Called when there is one. */
       noted(): Promise<void>;
     };
@@ -117,12 +133,12 @@ export const startProduct = async (
     const probe = createRedisProbe({ redis: core.blocking, prefix, shards });
     const custody = core.custodyOver(core.blocking);
     await waitForWrites(probe, options.logger, custody.hasAuthority);
+    const { error, isMadeElsewhere = false } = parts.authority ?? {};
+    if (error !== undefined && !(await custody.hasAuthority())) throw new Error(error);
+    if (isMadeElsewhere) await waitForAuthority(custody, options.logger);
     await claimStore(core);
     await claimCharts(core);
     // Creates the authority at the first start, and detects a wrong master key.
-    const error = parts.authority?.error;
-    if (error !== undefined && !(await core.custodyOver(core.blocking).hasAuthority()))
-      throw new Error(error);
     await core.unlock();
     await core.custodyOver(core.blocking).trust();
     await parts.authority?.noted();
@@ -138,6 +154,8 @@ export const startProduct = async (
         routes: core.telemetry.routes,
         checks: [
           redisCheck(probe),
+          authorityCheck(core.isAuthorityLost),
+          memoryCheck(core.memory),
           clockCheck(core.clock, toleratedOffsetMs),
           ...tokenChecks(core.token),
           workersCheck(() => workers?.areRunning() ?? false),
@@ -254,6 +272,9 @@ export const launch = async (
         workers: parts.workers,
         authority: {
           error: findNewAuthorityError(keyUse, environment.newAuthority),
+          // A worker may have no directory that remembers the key, and would make an authority
+          // beside an API that knows that the data is gone, and refuses.
+          isMadeElsewhere: !parts.api && environment.newAuthority !== true,
           // The service works without the note.
           noted: () => keyUse.note().catch(trouble),
         },

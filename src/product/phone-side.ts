@@ -13,7 +13,7 @@ import { createPasskeys } from '../phone/passkeys.ts';
 import { createPhoneRoutes } from '../phone/phone.route.ts';
 import { createPhoneAdmin, type PhoneAdminOptions } from '../phone/phone-admin.ts';
 import { sandboxPhoneNumber } from '../phone/phone-subscribers.ts';
-import { createPhones, type Phone } from '../phone/phones.ts';
+import { createPhones, type Phone, type Phones } from '../phone/phones.ts';
 import { createPins } from '../phone/pins.ts';
 import { createPush } from '../phone/push.ts';
 import { createPhoneCookies } from '../phone/secrets.ts';
@@ -52,18 +52,26 @@ const openPhoneStore = ({ redis, serviceKey, configuration, now }: PhoneStoreOpt
   };
 };
 
+/** @returns Undefined where push is off. */
+const openPush = ({ configuration, now, hostNow, onError }: Core, phones: Phones) => {
+  const { push: vapid } = configuration.phone;
+  if (vapid === undefined) return undefined;
+  // Browsers name these addresses, so no host of the operator's network is allowed.
+  const post = createPost({ allowedHosts: [], sandbox: configuration.sandbox, now: hostNow });
+  return createPush({ vapid, phones, post, now, onError });
+};
+
 /** For the workers: how prompts get to phones. */
 export const openPhoneDevice = (
   core: Core,
 ): { readonly options: PhoneOptions; readonly close: () => Promise<void> } => {
-  const { configuration, blocking: redis, serviceKey, now, hostNow, onError } = core;
+  const { configuration, blocking: redis, serviceKey, now } = core;
   const { phones, prompts } = openPhoneStore({ redis, serviceKey, configuration, now });
-  const { push: vapid } = configuration.phone;
-  if (vapid === undefined) return { options: { prompts, now }, close: async () => undefined };
-  // Browsers name these addresses, so no host of the operator's network is allowed.
-  const post = createPost({ allowedHosts: [], sandbox: configuration.sandbox, now: hostNow });
-  const push = createPush({ vapid, phones, post, now, onError });
-  return { options: { prompts, wake: push.wake, now }, close: push.close };
+  const push = openPush(core, phones);
+  return {
+    options: { prompts, now, ...(push !== undefined && { wake: push.wake }) },
+    close: async () => push?.close(),
+  };
 };
 
 /** Receipts are shown by activities, which wait for their answers. */
@@ -132,11 +140,12 @@ export const openPhoneRoutes = (
   });
   const { maxPhones, push } = phone;
   const views = createViews({
-    ...{ prompts, passkeys, now, pushKey: push?.publicKey, applicationName: namesOf(core) },
+    ...{ prompts, phones, passkeys, now, pushKey: push?.publicKey, applicationName: namesOf(core) },
   });
   const remove = async (each: Parameters<typeof admin.removePhone>[0]): Promise<void> => {
     await admin.removePhone(each);
   };
+  const pushes = openPush(core, phones);
   const connections = createConnections({
     ...{ redis: commands, blocking, prefix: queue.prefix, onError },
     onTold: async (told, connected) => {
@@ -159,7 +168,19 @@ export const openPhoneRoutes = (
     },
   });
   const routes = createPhoneRoutes({
-    ...{ phones, cookies, passkeys, signing, failOpen, views, connections, remove, publicUrl, addressOf },
+    ...{
+      phones,
+      activations,
+      cookies,
+      passkeys,
+      signing,
+      failOpen,
+      views,
+      connections,
+      remove,
+      publicUrl,
+      addressOf,
+    },
     ...{ body, onError },
     pins: createPins({ phones, serviceKey, now }),
     join: async ({ phone: { msisdn, chain }, ...joining }) => {
@@ -169,6 +190,7 @@ export const openPhoneRoutes = (
     },
     enrol: createEnrolment({
       ...{ phones, activations, passkeys, prompts, custody, serviceKey, maxPhones, remove, now },
+      tellOthers: (msisdn, id) => pushes?.tellOthers(msisdn, id),
     }),
     tellState: (msisdn) => prompts.tell({ kind: 'state', msisdn }),
     selfService: sandbox ? admin.selfService : undefined,
@@ -181,6 +203,9 @@ export const openPhoneRoutes = (
     admin,
     /** A link for the sandbox's own number; undefined outside of a sandbox. */
     link: async (): Promise<string | undefined> => (sandbox ? admin.selfService() : undefined),
-    close: connections.close,
+    close: async (): Promise<void> => {
+      await connections.close();
+      await pushes?.close();
+    },
   };
 };

@@ -5,6 +5,7 @@ import { restoring, storeKeyOf } from '../backup/own-keys.ts';
 import { acquireInstanceLock } from '../embedded/instance-lock.ts';
 import { RedisServerError, startEmbeddedRedis } from '../embedded/redis.ts';
 import type { Environment } from '../environment.ts';
+import type { KeyCustody } from '../pki/ports.ts';
 import { isSilence } from '../redis/silence.ts';
 import { isTimeout } from '../redis/timeout.ts';
 import { settlesWithin } from '../settles-within.ts';
@@ -106,6 +107,16 @@ export const waitForWrites = async (
   if (trouble === undefined) return;
   logger.warn(`${trouble.says}; nothing is accepted until it does`);
   while (!(await isPrepared()) && (await look()) !== undefined) await delay(lookEveryMs);
+};
+
+/** Resolves when another process has made the certificate authority, however long that takes. */
+export const waitForAuthority = async (
+  { hasAuthority }: Pick<KeyCustody, 'hasAuthority'>,
+  logger: Pick<Logger, 'warn'>,
+): Promise<void> => {
+  if (await hasAuthority()) return;
+  logger.warn('waiting for the certificate authority: an API makes it at its first start');
+  while (!(await hasAuthority())) await delay(lookEveryMs);
 };
 
 /** Raise it with a change that a release with this number could not read. */

@@ -8,6 +8,7 @@ import { Buffer } from 'node:buffer';
 import { z } from 'zod';
 import { readJsonObject } from './json.ts';
 import type { SchemaError } from './schema-errors.ts';
+import { hasTags, tagWords } from './tags.ts';
 
 export const approvalMimeType = 'application/vnd.mobileid.txn-approval';
 
@@ -52,7 +53,8 @@ const findSizeError = ({ type, dtbd }: z.infer<typeof approvalSchema>): SchemaEr
 };
 
 /**
- * Reads the Data of an approval: fault 101 for what is no approval, 103 for one that is too large.
+ * Reads the Data of an approval: fault 101 for what is no approval, 103 for one that is too large,
+ * 107 for one with Unicode tags.
  *
  * @returns `dtbd` is the array of pairs as compact JSON, members in the order in which they came.
  */
@@ -69,6 +71,8 @@ export const readApproval = (
   }
   const error = findSizeError(content);
   if (error !== undefined) return { error };
+  const texts = [content.type, ...content.dtbd.flatMap(({ key, value }) => [key, value])];
+  if (texts.some(hasTags)) return { error: { code: 107, words: tagWords } };
   // The schema writes members in its own order, so what is signed comes from what was read.
   const { dtbd } = read.object as { readonly dtbd: unknown };
   return { title: content.type, dtbd: JSON.stringify(dtbd) };

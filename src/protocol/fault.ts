@@ -65,6 +65,9 @@ export const faultTable = {
   900: { reason: 'INTERNAL_ERROR', blame: 'Receiver', detail: 'Unknown Error' },
 } as const satisfies Record<number, { reason: string; blame: 'Sender' | 'Receiver'; detail: string }>;
 
+/** Detail of fault 208 in the answer to a status request. */
+export const statusExpiredDetail = 'Original request timed out.';
+
 export type FaultCode = keyof typeof faultTable;
 export const faultCodes = Object.keys(faultTable).map(Number) as FaultCode[];
 export type FaultReason = (typeof faultTable)[FaultCode]['reason'];

@@ -24,6 +24,10 @@ export const profileNames = [
 ] as const;
 export type ProfileName = (typeof profileNames)[number];
 
+/** @param profile A name or a URI. */
+export const isOneTimePassword = (profile: string): boolean =>
+  /(^|\/)MID\/v1\/OtpProfile(Text|Flash)$/.test(profile);
+
 export interface Msisdn {
   /** As the request wrote it, echoed in answers. */
   readonly written: string;

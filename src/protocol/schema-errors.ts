@@ -42,8 +42,6 @@ const codeOffTheList: Readonly<Partial<Record<string, FaultCode>>> = {
   MajorVersion: 108,
   MinorVersion: 108,
   SignatureProfile: 109,
-  MimeType: 107,
-  Encoding: 107,
 };
 
 type Path = readonly PropertyKey[];
@@ -67,14 +65,19 @@ const codeOf = (issue: z.core.$ZodIssue, value: unknown): FaultCode => {
     : 101;
 };
 
-const wordsOf = (issue: z.core.$ZodIssue): string =>
-  issue.message === '' && issue.code === 'invalid_type' ? `must be of type ${issue.expected}` : issue.message;
+const wordsOf = (issue: z.core.$ZodIssue, value: unknown): string => {
+  // Of a list of values the schema's words say which texts are right, and not that it must be a text.
+  if (issue.code === 'invalid_value' && typeof value !== 'string') return 'must be of type string';
+  return issue.message === '' && issue.code === 'invalid_type'
+    ? `must be of type ${issue.expected}`
+    : issue.message;
+};
 
 const refusal = (issue: z.core.$ZodIssue, body: unknown): Checked<never> => {
   const path = z.core.toDotPath(issue.path);
   const value = valueAt(body, issue.path);
   if (isAbsent(value)) return refuse(102, path);
-  const words = wordsOf(issue);
+  const words = wordsOf(issue, value);
   const detail =
     issue.code === 'custom' ? (issue.params as Partial<SchemaError> | undefined)?.detail : undefined;
   return refuse(codeOf(issue, value), detail ?? (words ? `${path} ${words}` : path));

@@ -7,6 +7,8 @@ import {
   type SignatureRequest,
 } from '../protocol/requests.ts';
 import { type DeepReadonly, refuseRepeats, whole } from './entry.ts';
+import { isLogin, loginApId } from './login-ap-id.ts';
+import type { OauthTenant } from './oauth-client.ts';
 import type { PasswordVerifier } from './password-verifier.ts';
 import { decoyPassword, storedPassword } from './passwords.ts';
 import type { RateLimiter } from './rate-limiter.ts';
@@ -23,8 +25,8 @@ import { isSecureAddress } from './web-address.ts';
  * The rate is counted after the identity is proven, so nobody can use up another's allowance.
  *
  * A prefix (`dtbsPrefix`) protects users: no other application can write "Bank Ltd: …" on a phone.
- * It is looked for in what is signed; of a transaction approval that is the value of the first
- * pair.
+ * It is looked for in what is signed, of a transaction approval in the value of the first pair, and in
+ * the message of a receipt.
  *
  * Source: interface sections 2.1, 2.2 and 5.1.
  */
@@ -73,7 +75,9 @@ const entry = z.strictObject({
     .string()
     .min(1)
     .optional()
-    .describe('What every text to sign must begin with (in an approval: the value of the first pair).'),
+    .describe(
+      'What every text to sign (in an approval: the value of the first pair) and every receipt must begin with.',
+    ),
   profiles: z
     .array(z.enum(profileNames))
     .optional()
@@ -125,6 +129,12 @@ const parseJson = (text: string): unknown => {
 const openingText = (data: DataToBeSigned): string | undefined =>
   data.kind === 'text' ? data.text : pairs.safeParse(parseJson(data.dtbd)).data?.[0].value;
 
+const checkPrefix = (
+  { dtbsPrefix }: Pick<ApplicationProvider, 'dtbsPrefix'>,
+  shown: string | undefined,
+): Checked<void> =>
+  dtbsPrefix === undefined || shown?.startsWith(dtbsPrefix) === true ? ok(undefined) : refuse(107);
+
 /**
  * @returns Fault 109 for a profile, 104 for a service that it has not subscribed to, 107 `DTBD
  * matching failed` for data without its prefix, in this order.
@@ -140,12 +150,12 @@ export const checkSignatureRequest = (
     (name) => request.services[name] !== undefined && provider.services?.includes(name) === false,
   );
   if (unsubscribed) return refuse(104);
-  const { dtbsPrefix } = provider;
-  if (dtbsPrefix !== undefined && openingText(request.data)?.startsWith(dtbsPrefix) !== true) {
-    return refuse(107, 'DTBD matching failed');
-  }
-  return ok(undefined);
+  return checkPrefix(provider, openingText(request.data));
 };
+
+/** The application providers of logins, for workers. */
+export const internalProviders = (tenants: readonly OauthTenant[]): readonly RegisteredProvider[] =>
+  tenants.map(({ id }) => ({ id: loginApId(id) }));
 
 export interface Credentials {
   readonly apId: string;
@@ -227,6 +237,8 @@ export const createApplicationProviders = ({
       credentials: Credentials,
       place?: WorkingPlace,
     ): Checked<ApplicationProvider> | Promise<Checked<ApplicationProvider>> => {
+      // Logins come from inside. Their names are as unknown here as any that nobody registered.
+      if (isLogin(credentials.apId)) return prove(undefined, credentials, place);
       const provider = byId.get(credentials.apId);
       if (provider === undefined && sandbox) return unregistered(credentials.apId);
       return prove(provider, credentials, place);
@@ -234,6 +246,10 @@ export const createApplicationProviders = ({
 
     /** Whether an AP_ID is registered; a sandbox accepts others too. */
     isRegistered: (apId: string): boolean => byId.has(apId),
+
+    /** @returns Fault 107 for the message of a receipt without the prefix of its application. */
+    checkReceipt: (apId: string, message: string): Checked<void> =>
+      checkPrefix(byId.get(apId) ?? {}, message),
 
     /**
      * Checks a request from the queue, which has neither password nor connection. A program that

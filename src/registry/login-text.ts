@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { dtbsLimit } from '../protocol/gsm.ts';
+import { hasTags, tagWords } from '../protocol/tags.ts';
 import { section } from './entry.ts';
 
 /**
@@ -21,6 +22,7 @@ const text = z
   .min(1)
   .max(239)
   .regex(/^[^\p{Cc}]*(?:\n[^\p{Cc}]*)*$/u, { error: 'must not contain control characters' })
+  .refine((written) => !hasTags(written), { error: tagWords })
   .refine((written) => written.includes('#SESSION#'), {
     error: 'must contain #SESSION#, the code that the page shows, too',
   })

@@ -264,8 +264,10 @@ const daySeconds = 86_400;
 const limits = section({
   pushedPerClient: allowance(600, 60).describe('Pushed and backchannel requests of one client.'),
   pushedPerAddress: allowance(1200, 60).describe('Pushed requests of public clients from one address.'),
-  promptsPerNumber: allowance(6, 60).describe('Prompts on one phone, whoever asks for them.'),
-  promptsPerNumberLong: allowance(40, 86_400).describe('The same over a long time; not for test numbers.'),
+  promptsPerNumber: allowance(6, 60).describe(
+    'Prompts on one phone, whoever asks for them; not for test numbers.',
+  ),
+  promptsPerNumberLong: allowance(40, 86_400).describe('The same over a long time.'),
   guessesPerNumber: allowance(15, 86_400).describe('One-time passwords that are typed for one number.'),
   promptsPerClient: allowance(600, 60).describe('Prompts that one client causes.'),
   promptsPerAddress: allowance(30, 60).describe('Prompts that are asked for from one address.'),

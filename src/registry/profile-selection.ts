@@ -5,9 +5,10 @@ import { type Location, type Sscd, type Subscriber, upstreamOf } from './subscri
 /**
  * Which device signs: from the requested profile and the subscriber's devices.
  *
- * A device that is not active counts only when none is active: then the answer is 404 or 422 (this
- * user must activate) rather than 105 (no such user). Other states do not matter: a blocked PIN on
- * the preferred SIM is an error for the user, not a reason to ask the App.
+ * A device that is not active, or whose certificate is not active or has expired, counts only when
+ * there is no other: then the answer is 404 or 422 (this user must activate) rather than 105 (no such
+ * user). Other states do not matter: a blocked PIN on the preferred SIM is an error for the user, not
+ * a reason to ask the App.
  *
  * Source: interface section 2.1, SignatureProfile.
  */
@@ -25,7 +26,8 @@ interface Devices {
   readonly simLocation: Location | undefined;
 }
 
-const isActive = (sscd: Sscd): boolean => sscd.state === 'ACTIVE' && sscd.certificateState === 'ACTIVE';
+const isActive = ({ state, certificateState, certificateExpired }: Sscd): boolean =>
+  state === 'ACTIVE' && certificateState === 'ACTIVE' && !certificateExpired;
 
 const devicesOf = ({ sim, apps, location }: Subscriber): Devices => {
   const all = sim === undefined ? apps : [sim, ...apps];

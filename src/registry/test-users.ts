@@ -47,8 +47,16 @@ const faulty = (msisdn: string, alwaysFaults: NonNullable<Subscriber['alwaysFaul
 /** For monitoring, also outside of a sandbox: it gets through the API and asks no device. */
 export const healthCheck = faulty('41000000000', { code: 101, detail: 'Illegal msisdn' });
 
+/** By code, where the public table of test numbers says something else than a real fault. */
+const details: Readonly<Partial<Record<string, string>>> = {
+  208: 'Transaction Expiry date has been reached or Time out has lapsed.',
+};
+
 export const testUsers: readonly Subscriber[] = [
   ...signers,
-  ...Object.keys(faultTable).flatMap((code) => faulty(`41000092${code}`, { code: Number(code) })),
+  ...Object.keys(faultTable).flatMap((code) => {
+    const detail = details[code];
+    return faulty(`41000092${code}`, { code: Number(code), ...(detail !== undefined && { detail }) });
+  }),
   ...healthCheck,
 ];

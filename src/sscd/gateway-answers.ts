@@ -1,7 +1,7 @@
 /** What a gateway answers about receipts and profiles, and its faults as ours. */
 import type { RawProfile } from '../client/answers.ts';
 import type { ServiceFault } from '../client/reply.ts';
-import { type Checked, type Fault, fault, isFaultCode, ok } from '../protocol/fault.ts';
+import { type Checked, type Fault, fault, isFaultCode, ok, statusExpiredDetail } from '../protocol/fault.ts';
 import type { ProfileName, ProfileParam } from '../protocol/requests.ts';
 import { profilesByUri } from '../protocol/uris.ts';
 import type { ReceiptPrompt, ReceiptResult } from './device.ts';
@@ -16,7 +16,7 @@ const brief = (words: string): string =>
 /** The same fault here: code, and with it reason and blame, and detail. */
 export const faultOf = ({ code, reason, detail }: ServiceFault): Fault => {
   // A status has other words for it than the synchronous answer, here as there.
-  if (code === 208) return fault(208);
+  if (code === 208 && detail === statusExpiredDetail) return fault(208);
   const words = brief(detail);
   return isFaultCode(code) ? fault(code, words) : fault(900, `_${code} ${brief(reason)}: ${words}`);
 };

@@ -13,6 +13,12 @@
  *     (`repeats`), and only when it is the same to the byte. Otherwise the attempt ends with fault
  *     900: nobody knows whether the person was asked.
  *
+ * Fault 900 may be trouble of the service at that moment, or the end of the transaction. Nothing that
+ * the service may have accepted ends by trouble: it goes on until the deadline. The fault is
+ * believed when the transaction has had it for five seconds in a row, and the service answers a
+ * question about another transaction without it. In asynch mode fault 900 to the request itself is
+ * always trouble where equal requests are joined, because that answer only accepts the request.
+ *
  * The service gets a little less time than the attempt has, so that its end is known here before
  * the attempt expires. The interface cannot take a prompt back: it stays until that time is over.
  */
@@ -38,7 +44,7 @@ export interface GatewayNote {
   readonly msspTransId?: string | undefined;
   /** URI of the method that it has chosen. */
   readonly profile?: string | undefined;
-  /** Since when it reports an internal error; milliseconds since the epoch. */
+  /** Since when it answers nothing but fault 900; milliseconds since the epoch. */
   readonly troubledAt?: number | undefined;
 }
 
@@ -61,8 +67,9 @@ const lastPollMs = 1000;
 const latePollMs = 250;
 /** At least so long after a lost answer. */
 const retryMs = 250;
-/** Fault 900 is an error of the moment, or the end: it is believed when it lasts. */
 const believedAfterMs = 5000;
+/** No transaction of anybody. Of the form of our own ids, so that a Paraph looks for it in Redis. */
+const otherTransId = 'H0000000000000000000';
 
 const lost = fault(
   900,
@@ -108,11 +115,17 @@ const nameOf = ({ transactionId, attempt, promptedAt }: Prompt): RequestName => 
 const timeoutSecondsOf = ({ promptedAt, deadline }: Prompt): number =>
   Math.max(Math.floor((deadline - promptedAt) / 1000) - marginSeconds, 1);
 
-/** A function of what is stored with the attempt alone, so that it is the same in each process. */
+/** Some services want a language in each request. */
+const defaultLanguage = 'en';
+
+/**
+ * A function of what is stored with the attempt and of the configuration, so that it is the same in
+ * each process.
+ */
 const requestOf = (prompt: Prompt): HandedOn => {
-  const { msisdn, data, request } = prompt;
+  const { msisdn, data, request, language = defaultLanguage } = prompt;
   if (request === undefined) throw new Error('A prompt for a gateway has its request');
-  const { userLang, geofencing, subscriberInfo, validate } = request.services;
+  const { geofencing, subscriberInfo, validate } = request.services;
   const common = {
     msisdn: `+${msisdn}`,
     profile: request.profile.name,
@@ -120,7 +133,7 @@ const requestOf = (prompt: Prompt): HandedOn => {
     geofencing: geofencing?.policy === undefined ? geofencing !== undefined : boundsOf(geofencing.policy),
     subscriberInfo: subscriberInfo !== undefined,
     validate: validate !== undefined,
-    ...(userLang !== undefined && { language: userLang.language }),
+    language,
   };
   return data.kind === 'text'
     ? { ...common, text: data.text }
@@ -172,19 +185,43 @@ export const createBehindGateway = (gateway: Gateway, notes: GatewayNotes): Sign
     return { kind: 'awaiting', askAgainAt: Math.ceil(now + pauseMs), unanswered: cause } as const;
   };
 
+  const troubled = (prompt: Prompt): PromptResult =>
+    unanswered(prompt, { kind: 'unreachable', cause: 'it reports an internal error (fault 900)' });
+
+  const isLasting = ({ troubledAt }: GatewayNote, { now }: Prompt): boolean =>
+    troubledAt !== undefined && now - troubledAt >= believedAfterMs;
+
+  const noteTrouble = async (
+    { transactionId, attempt }: Prompt,
+    note: GatewayNote,
+    troubledAt: number,
+  ): Promise<void> => {
+    if (note.troubledAt === undefined) await notes.write(transactionId, attempt, { ...note, troubledAt });
+  };
+
+  /** Whether the service answers questions about other transactions. */
+  const answersOthers = async (prompt: Prompt): Promise<boolean> => {
+    const reply = await gateway.asks(signalOf(prompt)).status(otherTransId);
+    return reply.kind === 'answered' || (reply.kind === 'fault' && reply.fault.code !== 900);
+  };
+
   const look = async (prompt: Prompt, note: GatewayNote): Promise<PromptResult> => {
-    const { transactionId, attempt, now } = prompt;
-    const { msspTransId = '', troubledAt, ...calm } = note;
+    const { transactionId, attempt } = prompt;
+    const { troubledAt, ...calm } = note;
+    const { msspTransId = '' } = note;
+    const isBelieved = isLasting(note, prompt) && (await answersOthers(prompt));
     const reply = await gateway.asks(signalOf(prompt)).status(msspTransId);
     if (reply.kind === 'unreachable' || reply.kind === 'aborted') return unanswered(prompt, reply);
     if (reply.kind === 'answered') {
       const { value } = reply;
-      return value.state === 'outstanding' ? awaiting(prompt, note) : signedBy(value, note);
+      if (value.state !== 'outstanding') return signedBy(value, note);
+      if (troubledAt !== undefined) await notes.write(transactionId, attempt, calm);
+      return awaiting(prompt, note);
     }
+    if (reply.isFinal) return endedBy(faultOf(reply.fault));
     const { code, detail } = reply.fault;
-    if (code === 900 && now - (troubledAt ?? now) < believedAfterMs) {
-      if (troubledAt === undefined)
-        await notes.write(transactionId, attempt, { ...calm, msspTransId, troubledAt: now });
+    if (code === 900 && !isBelieved) {
+      await noteTrouble(prompt, note, prompt.now);
       return awaiting(prompt, note);
     }
     // Other words for: there is no such transaction of ours.
@@ -194,28 +231,32 @@ export const createBehindGateway = (gateway: Gateway, notes: GatewayNotes): Sign
 
   /** @param isRepeated Another try may have sent the same before. */
   const submit = async (prompt: Prompt, note: GatewayNote, isRepeated: boolean): Promise<PromptResult> => {
-    const { transactionId, attempt, promptedAt, now, deadline } = prompt;
+    const { transactionId, attempt, now, deadline } = prompt;
+    const { troubledAt: _, ...calm } = note;
+    const isBelieved = mode === 'synch' && isLasting(note, prompt) && (await answersOthers(prompt));
     const request = { ...requestOf(prompt), mode };
     const inTime = AbortSignal.timeout(Math.max(deadline - now - latePollMs, 1));
     const signal = AbortSignal.any([signalOf(prompt), inTime]);
+    const begun = performance.now();
     const reply = await gateway.calls(signal).sign(request, nameOf(prompt));
     switch (reply.kind) {
       case 'answered': {
         const { msspTransId, profile, standing } = reply.value;
-        const accepted: GatewayNote = { ...note, msspTransId, profile };
+        const accepted: GatewayNote = { ...calm, msspTransId, profile };
         await notes.write(transactionId, attempt, accepted);
         return standing.state === 'outstanding' ? awaiting(prompt, accepted) : signedBy(standing, accepted);
       }
       case 'fault':
+        if (reply.isFinal) return endedBy(faultOf(reply.fault));
         if (reply.retryLater) {
           if (!isRepeated) await notes.write(transactionId, attempt, undefined);
           return { kind: 'unreachable', cause: 'it is busy and asks to try again later', refused: true };
         }
-        if (reply.fault.code === 900 && repeats === 'joined' && now - promptedAt < believedAfterMs)
-          return unanswered(prompt, {
-            kind: 'unreachable',
-            cause: 'it reports an internal error (fault 900)',
-          });
+        if (reply.fault.code === 900 && repeats === 'joined' && !isBelieved) {
+          // In synch mode the call may have lasted for as long as the person thinks.
+          await noteTrouble(prompt, note, now + Math.round(performance.now() - begun));
+          return troubled(prompt);
+        }
         return endedBy(isRepeated && repeats === 'refused' ? lost : faultOf(reply.fault));
       case 'unreachable':
         if (!reply.unsent || isRepeated) return unanswered(prompt, reply);

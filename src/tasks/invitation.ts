@@ -4,6 +4,7 @@
  */
 import { html } from 'hono/html';
 import type { LoginLanguage } from '../registry/oauth-client.ts';
+import { shownText } from '../shown-text/shown-text.js';
 import type { FilledMail, FillTemplate, MailKind } from './mail-templates.ts';
 
 export interface Invitation {
@@ -59,8 +60,8 @@ const words: Readonly<Record<LoginLanguage, InvitationWords>> = {
   },
 };
 
-/** A name is one line of a mail, whatever it holds. */
-const oneLine = (text: string): string => text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
+/** A name is one line of a mail, whatever it holds, and nothing in it is unseen. */
+const oneLine = (text: string): string => shownText(text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim());
 
 /** @param fillTemplate Of the operator; goes before the words above. */
 export const invitationMail = (

@@ -11,10 +11,10 @@ import {
   icons,
   readableNumber,
   unbroken,
-  unturned,
 } from '../pages/markup.ts';
-import { waitingBlock, waitingHead } from '../pages/waiting.ts';
+import { scriptHead, waitingBlock, waitingHead } from '../pages/waiting.ts';
 import type { LoginLanguage } from '../registry/oauth-client.ts';
+import { shownText } from '../shown-text/shown-text.js';
 import { maxReasonLength, type Task } from './tasks.ts';
 import { de } from './words-de.ts';
 import { en, type TaskWords } from './words-en.ts';
@@ -54,13 +54,13 @@ const shortened = (msisdn: string): string => {
 };
 
 /** Names and texts of others may be written in either direction, and must not turn ours around. */
-const apart = (text: string): Html => html`<bdi>${unturned(text)}</bdi>`;
+const apart = (text: string): Html => html`<bdi>${shownText(text)}</bdi>`;
 
 /** The same within a sentence. */
-const isolated = (text: string): string => `\u2068${unturned(text)}\u2069`;
+const isolated = (text: string): string => `\u2068${shownText(text)}\u2069`;
 
 const document = ({ text }: Task, { about }: TaskWords): Html =>
-  html`<section class="document" aria-labelledby="text"><h2 id="text">${about.text}</h2><p dir="auto">${unturned(text)}</p></section>`;
+  html`<section class="document" aria-labelledby="text"><h2 id="text">${about.text}</h2><p dir="auto">${shownText(text)}</p></section>`;
 
 const facts = ({ title, step, signed }: Task, { about }: TaskWords, language: LoginLanguage): Html =>
   html`<dl class="facts">
@@ -104,6 +104,8 @@ const openPage = (frame: PageFrame, view: TaskView, state: Extract<Task['state']
   return layOut(frame, {
     title,
     hasError: error !== undefined,
+    // Its buttons are held where this page has taken the place of the one that waits.
+    head: scriptHead(frame),
     main: html`${
       error === undefined
         ? ''

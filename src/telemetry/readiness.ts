@@ -1,7 +1,12 @@
 /** The checks of `/readyz`. */
 import { type Finding, type HealthCheck, passes } from '../http/health.route.ts';
 import type { RedisClock } from '../redis/clock.ts';
+import type { RedisMemoryProbe } from './redis-memory.ts';
 import type { RedisProbe } from './redis-probe.ts';
+
+const lostAuthority =
+  'Redis has lost the certificate authority of this service: its data is gone, or it is another Redis';
+const mayRemove = 'Redis may remove what was accepted: its maxmemory-policy must be noeviction';
 
 /** @param trouble The reason when `look` throws. */
 const check = (name: string, trouble: string, look: () => Finding | Promise<Finding>): HealthCheck => ({
@@ -25,6 +30,24 @@ export const redisCheck = (probe: RedisProbe): HealthCheck =>
   check('redis', 'Redis takes no writes', async () => {
     const error = await probe.look();
     return error === undefined ? { ok: true } : { ok: false, reason: error.says };
+  });
+
+/** Nothing is accepted and nothing is signed while it is lost. */
+export const authorityCheck = (isLost: () => boolean): HealthCheck =>
+  unless('authority', lostAuthority, () => !isLost());
+
+/** What is evicted is a lost transaction. Without a limit of memory nothing is. */
+export const memoryCheck = ({ read }: RedisMemoryProbe): HealthCheck =>
+  check('memory', 'It is not known whether Redis removes keys', async () => {
+    const memory = await read();
+    if (memory === undefined) return { ok: true, reason: 'It is not known whether Redis removes keys' };
+    const { mayEvict, evictedKeys } = memory;
+    if (mayEvict) return { ok: false, reason: mayRemove };
+    if (evictedKeys === 0) return { ok: true };
+    return {
+      ok: true,
+      reason: `Redis has removed ${evictedKeys} keys to free memory: what was accepted may be lost`,
+    };
   });
 
 /** Without events, synchronous answers come up to a second late. */

@@ -7,6 +7,7 @@
 import type { Command } from 'ioredis';
 import type { Gauge, Registry } from 'prom-client';
 import type { RedisClock } from '../redis/clock.ts';
+import type { RedisMemoryProbe } from './redis-memory.ts';
 import { counter, gauge, histogram } from './registry.ts';
 
 /** A power of two. */
@@ -47,6 +48,24 @@ export const createRedisMetrics = (
       command.promise.then(answered, answered);
       return send(command, ...more);
     };
+  };
+};
+
+/** Absent while Redis does not answer. Redis counts the removed keys, so they are set. */
+export const createMemoryMetrics = (registry: Registry): ((probe: RedisMemoryProbe) => void) => {
+  let watched: RedisMemoryProbe | undefined;
+  const mayEvict: Gauge = gauge(registry, 'redis_may_evict', [], async () => {
+    const memory = await watched?.read();
+    if (memory === undefined) mayEvict.remove();
+    else mayEvict.set(memory.mayEvict ? 1 : 0);
+  });
+  const evicted: Gauge = gauge(registry, 'redis_evicted_keys', [], async () => {
+    const memory = await watched?.read();
+    if (memory === undefined) evicted.remove();
+    else evicted.set(memory.evictedKeys);
+  });
+  return (probe) => {
+    watched = probe;
   };
 };
 

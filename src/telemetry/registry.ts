@@ -29,6 +29,9 @@ const helps = {
   redis_up: '1 while the connection can be used.',
   redis_reconnects_total: 'Attempts to connect again.',
   redis_command_duration_seconds: 'Commands, one in 64, from their issue to their answer.',
+  redis_may_evict:
+    '1 while Redis has a limit of memory and a maxmemory-policy other than noeviction: what was accepted may be lost.',
+  redis_evicted_keys: 'Keys that Redis has removed to free memory, since it started.',
   clock_offset_seconds: 'How far the clock of this process is ahead of that of Redis; negative when behind.',
   queue_standstill_seconds:
     'How long no worker has taken a signature job although some wait, by shard; else 0.',

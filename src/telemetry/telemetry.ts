@@ -23,7 +23,7 @@ import { createHttpMetrics, type Fetch } from './http-metrics.ts';
 import { createLabel } from './labels.ts';
 import { type AccessSettings, createMetricsRoutes } from './metrics.route.ts';
 import { createQueueMetrics, createStandstillMetric } from './queue-metrics.ts';
-import { createClockMetrics, createRedisMetrics } from './redis-metrics.ts';
+import { createClockMetrics, createMemoryMetrics, createRedisMetrics } from './redis-metrics.ts';
 import { createRegistry } from './registry.ts';
 import { createTracing, noTracing } from './tracing.ts';
 
@@ -76,6 +76,7 @@ export const createTelemetry = (options: TelemetryOptions) => {
     refused: http.refused,
     watchRedis: createRedisMetrics(registry),
     watchClock: createClockMetrics(registry),
+    watchMemory: createMemoryMetrics(registry),
     watchQueues: createQueueMetrics(registry),
     watchStandstill: createStandstillMetric(registry),
     /** BullMQ's `telemetry` option; undefined without traces. */

@@ -5,9 +5,15 @@
  * request, and the one before ends as if its user had cancelled it. A claim names transaction and
  * attempt, so the same prompt can claim again after a crash. It expires a little after the deadline
  * of the prompt.
+ *
+ * An attempt whose worker dies after the claim and before the record of it may end without asking
+ * anybody, and then releases nothing. So a claim of an attempt that is over counts no more.
  */
 import { letGoOfKey, takeKey } from '../engine/redis/held-key.ts';
+import { createInstanceStore } from '../engine/redis/instance-store.ts';
 import type { RedisClient } from '../redis/connect.ts';
+import { shardFor } from './answers.ts';
+import type { Shard } from './shards.ts';
 
 export interface Holder {
   readonly transactionId: string;
@@ -26,7 +32,28 @@ const parseHolder = (name: string): Holder => {
   return { transactionId, attempt: Number(attempt) };
 };
 
-export const createDeviceLock = (redis: RedisClient, prefix: string, now: () => number) => {
+/**
+ * Reads whether an attempt is over, and its effects are carried out. One of a transaction that is not
+ * known, such as that of a receipt, is not.
+ */
+export const createIsOver =
+  (shards: readonly Shard[], now: () => number) =>
+  async ({ transactionId, attempt }: Holder): Promise<boolean> => {
+    const at = shardFor(shards, transactionId)?.signatures;
+    const stored = at && (await createInstanceStore(at.queue, at.redis, now).read(transactionId));
+    if (stored === undefined) return false;
+    const { context } = Object(stored.record) as { readonly context?: { readonly attempt?: unknown } };
+    const isEarlier = typeof context?.attempt === 'number' && attempt < context.attempt;
+    return stored.finishedOn !== undefined || stored.isReplayed || isEarlier;
+  };
+
+/** @param isOver Whether an attempt that holds a screen has ended. */
+export const createDeviceLock = (
+  redis: RedisClient,
+  prefix: string,
+  now: () => number,
+  isOver: (holder: Holder) => Promise<boolean>,
+) => {
   const keyOf = (screen: string): string => `${prefix}:screen:${screen}`;
   /**
    * A claim lasts until its deadline by the clock of Redis or by that of the process, whichever is
@@ -45,7 +72,11 @@ export const createDeviceLock = (redis: RedisClient, prefix: string, now: () => 
      */
     claim: async (screen: string, holder: Holder, untilMs: number): Promise<Holder | undefined> => {
       const held = await take(screen, holder, untilMs);
-      return held === undefined ? undefined : parseHolder(held);
+      if (held === undefined) return undefined;
+      const other = parseHolder(held);
+      if (!(await isOver(other))) return other;
+      const next = await take(screen, holder, untilMs, other);
+      return next === undefined ? undefined : parseHolder(next);
     },
     /** Takes the screen if it is free or `from` still holds it. */
     takeOver: async (screen: string, from: Holder, holder: Holder, untilMs: number): Promise<boolean> =>

@@ -9,7 +9,7 @@ import { Buffer } from 'node:buffer';
 import type { Outcome } from '../../machines/outcome.ts';
 import { attachCertificates } from '../pki/cms.ts';
 import { type Fault, fault, parseFaultLine } from '../protocol/fault.ts';
-import type { SignatureRequest } from '../protocol/requests.ts';
+import { isOneTimePassword, type SignatureRequest } from '../protocol/requests.ts';
 import { endRecordSchema } from './contract.ts';
 import type { Ending } from './endings.ts';
 import type { SealedEnd, Seals } from './seal.ts';
@@ -74,8 +74,7 @@ const signedView = async (outcome: Outcome, chains: OutcomeCustody): Promise<Sig
   return { signature, profile, sscdId, validated, geofencing, subscriberNetwork, upstream };
 };
 
-const isOfPassword = ({ profile }: SignatureRequest): boolean =>
-  profile.name === 'MID/v1/OtpProfileText' || profile.name === 'MID/v1/OtpProfileFlash';
+const isOfPassword = ({ profile }: SignatureRequest): boolean => isOneTimePassword(profile.name);
 
 export const createReadEnd = (options: {
   readonly custody: OutcomeCustody;

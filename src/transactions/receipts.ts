@@ -9,6 +9,7 @@ import type { ReceiptOutcome } from '../../machines/outcome.ts';
 import type { StoredJob } from '../engine/redis/job-store.ts';
 import { type Checked, fault, ok, parseFaultLine, refuse } from '../protocol/fault.ts';
 import type { ReceiptRequest } from '../protocol/requests.ts';
+import type { ApplicationProviders } from '../registry/application-providers.ts';
 import { shardFor } from './answers.ts';
 import {
   type ReceiptJobResult,
@@ -40,6 +41,7 @@ export const unknownTransaction = 'MSSP_TransID is unknown';
 export const receiptSent = 'MSS_ReceiptReq.MSSP_TransID has its receipt already';
 
 export interface ReceiptsOptions {
+  readonly providers: Pick<ApplicationProviders, 'checkReceipt'>;
   readonly find: FindTransaction;
   readonly shards: readonly Shard[];
   /** How long a receipt stays on the phone. */
@@ -61,16 +63,18 @@ interface OrderedReceipt {
  *
  * @param order.fingerprint Equal orders have equal ones.
  * @param order.answerTo Token of an activity that is told the end.
- * @returns Fault 101 when the transaction is not the AP's, was not signed, is another number's, or
- *   has another receipt.
+ * @returns Fault 107 for a message without the prefix of the AP; fault 101 when the transaction is not
+ *   the AP's, was not signed, is another number's, or has another receipt.
  */
 export const createOrderReceipt =
-  ({ find, shards, timeoutSeconds, now }: ReceiptsOptions) =>
+  ({ providers, find, shards, timeoutSeconds, now }: ReceiptsOptions) =>
   async (
     request: ReceiptRequest,
     order: Pick<StoredReceipt, 'fingerprint' | 'answerTo'>,
   ): Promise<Checked<OrderedReceipt>> => {
     const { caller, msspTransId, msisdn, message, extension } = request;
+    const allowed = providers.checkReceipt(caller.apId, message);
+    if (!allowed.ok) return allowed;
     const view = await find(msspTransId);
     const shard = shardFor(shards, msspTransId);
     if (view?.request.caller.apId !== caller.apId || shard === undefined)
@@ -115,7 +119,7 @@ export const createReceipts = (
     /**
      * Sends a receipt and waits for what the user does with it.
      *
-     * @returns Fault 101 as {@link createOrderReceipt}, and when the transaction has its receipt.
+     * @returns The faults of {@link createOrderReceipt}, and 101 when the transaction has its receipt.
      * @throws When Redis is unreachable.
      */
     send: async (request: ReceiptRequest, onAccepted?: OnAccepted): Promise<Checked<ReceiptOutcome>> => {

@@ -8,6 +8,7 @@ import { weekdays } from '../../machines/allowed-hours.ts';
 import type { Condition } from '../../machines/process-plan.ts';
 import { profileNames } from '../protocol/requests.ts';
 import { e164 } from '../protocol/schemas/common.ts';
+import { hasTags, tagWords } from '../protocol/tags.ts';
 import { isSecureAddress } from '../registry/web-address.ts';
 import { maxDurationMs, minDurationMs, readDuration, readInstant } from './duration.ts';
 
@@ -21,12 +22,15 @@ export const longestList = 200;
 const someComparisons = { error: `may have ${longestList} comparisons at most` };
 const maxReminders = 10;
 
+const isWithoutTags = (text: string): boolean => !hasTags(text);
+
 const words = (max: number) =>
   z
     .string()
     .trim()
     .min(1, { error: 'must not be empty' })
-    .max(max, { error: `may have ${max} characters at most` });
+    .max(max, { error: `may have ${max} characters at most` })
+    .refine(isWithoutTags, { error: tagWords });
 
 const duration = z
   .string()
@@ -48,7 +52,8 @@ const deadline = z
 const signedText = z
   .string()
   .min(1, { error: 'must not be empty' })
-  .max(239, { error: 'may have 239 characters at most' });
+  .max(239, { error: 'may have 239 characters at most' })
+  .refine(isWithoutTags, { error: tagWords });
 
 const language = z.string().regex(/^[A-Za-z]{2}$/, { error: 'must be a language code of two letters' });
 

@@ -338,6 +338,9 @@ describe('a restore over the service itself', () => {
     await before.stop();
     report = await paraph(server, ['restore', file('overtaken'), '--replace']);
     expect(report).toMatchObject({ exitCode: 0 });
+    // After one that was cut off it is done again, and has lost nothing of what it keeps.
+    const again = await paraph(server, ['restore', file('overtaken'), '--replace']);
+    expect(again.json()).toMatchObject({ kept: report.json().kept, repeat: report.json().repeat });
     restored = await stage.start(server);
   }, 120_000);
 

@@ -53,6 +53,7 @@ describe('a login to the console with the phone', () => {
       const token = (await page.locator('code.secret').textContent()) ?? '';
       expect(await phones.operators.tokens.verify(token)).toMatchObject({ name });
       await page.getByRole('button', { name: `End the token Nightly report of ${name}` }).click();
+      await page.getByRole('button', { name: 'End the token', exact: true }).click();
       await page.getByText('The token is not valid any more.').waitFor();
       expect(await phones.operators.tokens.verify(token)).toBeUndefined();
       expect(complaints).toEqual([]);

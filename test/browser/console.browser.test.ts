@@ -1,6 +1,7 @@
 /** The console in a real browser, as the people who run the service use it. */
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { duration } from '../../src/console/pages/markup.ts';
 import type { HistoryFilter } from '../../src/history/filter.ts';
 import { type ConsoleStage, startConsoleStage } from '../console/pages/console-stage.ts';
 import { soon } from '../operators/replay-stage.ts';
@@ -223,6 +224,8 @@ describe('the console in a browser', () => {
         '/admin/replays',
         ...(bulk === '' ? [] : [`/admin/replays/${bulk}`]),
         '/admin/callbacks',
+        '/admin/callbacks?state=retried',
+        '/admin/certificates?msisdn=41700092501',
         '/admin/callbacks/plan',
         '/admin/audit',
         '/admin/users',
@@ -323,6 +326,34 @@ describe('the console in a browser', () => {
       await page.getByRole('button', { name: 'UTC' }).click();
       await page.getByRole('button', { name: 'UTC', pressed: true }).waitFor();
       expect(await time.textContent()).toBe(utc);
+    });
+  });
+
+  it('says how long a bulk takes at the rate that is typed, and without scripts for which rate it says so', async () => {
+    const id = await stage.failed(401, stage.somebody());
+    await listed([id], { states: ['failed'] });
+    const plan = `${stage.url}/admin/replays/plan?fault=401`;
+    await withPerson(undefined, async (page) => {
+      await page.goto(plan);
+      const hint = page.locator('#rate-hint');
+      const count = Number(await hint.locator('[data-count]').getAttribute('data-count'));
+      const least = Number(await hint.locator('[data-count]').getAttribute('data-least'));
+      expect(count).toBeGreaterThan(0);
+      for (const rate of ['0.01', '0.03', '1', '250', '0.0001']) {
+        await page.getByLabel('Replays in a second').fill(rate);
+        const lasts = duration(Math.max(1000, least * 1000, (count * 1000) / Number(rate)));
+        expect(await hint.textContent()).toContain(
+          `At ${rate} in a second the prompting takes ${lasts} or more`,
+        );
+      }
+      // What is no rate says nothing new.
+      await page.getByLabel('Replays in a second').fill('');
+      expect(await hint.textContent()).toContain('At 0.0001 in a second');
+    });
+    await withPerson({ javaScriptEnabled: false }, async (page) => {
+      await page.goto(plan);
+      await page.getByLabel('Replays in a second').fill('1');
+      expect(await page.locator('#rate-hint').textContent()).toMatch(/^At \d+ in a second/);
     });
   });
 

@@ -161,6 +161,8 @@ describe('the page of the phone', () => {
       expect(await focused('tagName')).toBe('H1');
       await page.keyboard.press('Tab');
       expect(await focused('textContent')).toBe('Sign');
+      // It has just appeared, and cannot be pressed at once.
+      await page.locator('#view:not(.held)').waitFor();
       await page.keyboard.press('Enter');
       expect(await focused('name')).toBe('pin');
       for (const digit of pin) await button(page, digit).press('Space');
@@ -247,6 +249,15 @@ describe('the page of the phone', () => {
       await expect
         .poll(shown)
         .toEqual(['Paraph: Ihre Unterschrift wird gewünscht. Öffnen Sie die App, um die Anfrage zu lesen.']);
+      const other = JSON.stringify({ kind: 'enrolled' });
+      await session.send('ServiceWorker.deliverPushMessage', {
+        ...{ origin: stage.url, registrationId, data: other },
+      });
+      await expect
+        .poll(shown)
+        .toContain(
+          'Paraph: Für Ihre Nummer wurde ein weiteres Telefon eingerichtet. Öffnen Sie die App, um zu sehen, welches.',
+        );
     });
   });
 

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { type BrowserContext, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fault } from '../../src/protocol/fault.ts';
+import { enrolPhone } from '../support/phone.ts';
 import { testRedis } from '../support/redis.ts';
 import { receiptRequest, signRequest, statusRequest } from '../support/requests.ts';
 import { chromiumOptions, withContext } from './chromium.ts';
@@ -79,6 +80,24 @@ describe('the phone in a browser', () => {
       await heading(page, 'Do you want to sign?');
       await signWithPin(page);
       await stage.ended(id, '500');
+    });
+  });
+
+  it('says that another phone was set up for its number, until the person knows it', async () => {
+    await stage.withPhone({}, async (page, { msisdn }) => {
+      const invited = await stage.product.api.phoneAdmin.invite(msisdn.slice(1));
+      if (invited.kind !== 'invited') throw new Error(invited.kind);
+      const label = 'Chrome\u00ad on Linux';
+      await enrolPhone({ base: stage.url, send: (request) => fetch(request) }, invited.link, { label });
+      const alert = page.getByRole('alert').filter({ hasText: 'Another phone was set up for your number' });
+      await alert.getByText('Chrome[U+00AD] on Linux, ').waitFor();
+      await page.reload();
+      await alert.waitFor();
+      await button(page, 'It is mine').click();
+      await alert.waitFor({ state: 'hidden' });
+      await page.reload();
+      await heading(page, 'Your phone is ready');
+      expect(await alert.isVisible()).toBe(false);
     });
   });
 

@@ -114,6 +114,46 @@ describe('the pages of a signer in a browser', () => {
     });
   });
 
+  it('asks the phone again only by a press that was meant for that: a page that has changed is held', async () => {
+    await withPage({ viewport: { width: 390, height: 844 } }, async (page) => {
+      await openAnna(page);
+      await page.getByRole('button', { name: 'Sign', exact: true }).click();
+      await page.getByRole('heading', { name: 'Check your phone' }).waitFor();
+      const sent: string[] = [];
+      page.on('request', (request) => {
+        if (request.method() === 'POST') sent.push(new URL(request.url()).pathname);
+      });
+      // From now on the page's time passes only here, so that no slow machine presses too late.
+      await page.clock.install();
+      await page.clock.pauseAt(Date.now() + 1000);
+      await (await s.promptOf(anna.msisdn)).answer(failedWith(208));
+      const sign = page.getByRole('button', { name: 'Sign', exact: true });
+      await sign.waitFor();
+      await page.clock.runFor(100);
+      await sign.scrollIntoViewIfNeeded();
+      const point = async (): Promise<[number, number]> => {
+        const box = await sign.boundingBox();
+        return [(box?.x ?? 0) + 20, (box?.y ?? 0) + 10];
+      };
+      await page.mouse.click(...(await point()));
+      await page.clock.runFor(900);
+      await page.mouse.click(...(await point()));
+      await sign.press('Enter');
+      await page.getByText('Decline', { exact: true }).press('Enter');
+      expect(await page.getByRole('textbox').isVisible()).toBe(false);
+      // To come to it may have scrolled the page, and then the second begins anew.
+      await page.clock.runFor(800);
+      await page.mouse.move(...(await point()));
+      await page.mouse.down();
+      await page.clock.runFor(500);
+      await page.mouse.up();
+      expect(sent).toEqual([]);
+      await page.mouse.click(...(await point()));
+      await page.getByRole('heading', { name: 'Check your phone' }).waitFor();
+      expect(sent).toHaveLength(1);
+    });
+  });
+
   it('declines with a reason', async () => {
     await withPage({}, async (page) => {
       const instance = await openAnna(page);

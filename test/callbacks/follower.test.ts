@@ -87,6 +87,22 @@ describe('the one who follows', () => {
     expect(await found()).toEqual(ends([id]));
   });
 
+  it('goes no further in the events than it has made jobs of, when Redis refuses them', async () => {
+    const { redis, errors } = await begin();
+    const follower = start([shop]);
+    await follower.idle();
+    // The first command of each job that is added fails on it, so nothing of the job is written.
+    const counter = shards[0]?.callbacks.queue.toKey('id') ?? '';
+    await redis.del(counter);
+    await redis.lpush(counter, 'not a number');
+    const id = await failOne(shop);
+    await soon(() => expect(errors.join()).toContain('WRONGTYPE'));
+    await redis.del(counter);
+    await follower.idle();
+    expect(await found()).toEqual(ends([id]));
+    errors.splice(0);
+  });
+
   it('closes a gap by looking through once, though more ends meanwhile than the events tell of', async () => {
     const { redis } = await begin();
     const ids: string[] = [];

@@ -1,9 +1,10 @@
 import { X509Certificate } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contentOf, createStage, definition, resign } from '../evidence/stage.ts';
+import { newCustody } from '../pki/fixtures.ts';
 import { run } from './terminal.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'paraph-cli-evidence-'));
@@ -25,7 +26,7 @@ beforeAll(async () => {
   contract = file('contract.json', JSON.stringify(definition, null, 2));
 });
 const verify = (path: string, ...more: readonly string[]) =>
-  run(['evidence', 'verify', path, '--root', root, ...more]);
+  run(['evidence', 'verify', path, '--service-root', root, ...more]);
 
 describe('paraph evidence verify', () => {
   it('shows what a record says that verifies', async () => {
@@ -74,13 +75,69 @@ describe('paraph evidence verify', () => {
     });
   });
 
+  it('verifies the signature of another service by the roots of its gateway', async () => {
+    const other = await createStage(newCustody());
+    const content = contentOf(stage.evidence);
+    const [first, ...others] = content.signatures;
+    const [foreign] = contentOf(other.evidence).signatures;
+    const mixed = await resign(stage.custody, {
+      ...content,
+      signatures: [
+        {
+          ...first,
+          cms: foreign?.cms,
+          serialNumber: foreign?.serialNumber,
+          upstream: { gateway: 'live', msspTransId: 'H1' },
+        },
+        ...others,
+      ],
+    });
+    const path = file('mixed.jws', mixed);
+    const pem = other.roots.map((der) => new X509Certificate(der).toString()).join('');
+    const theirs = file('live.pem', pem);
+    const { exitCode, stdout } = await verify(path, '--gateway-root', `live=${theirs}`);
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^ {2}gateway live +\S+live\.pem$/m);
+    const told = await verify(path, '--gateway-root', `live=${theirs}`, '--json');
+    expect(told.json().gatewayTrust.live).toMatchObject({ source: 'file', from: theirs });
+    expect((await verify(path)).stderr).toContain('names a gateway whose roots were not given');
+    // The other service signs a whole record in our name.
+    const forged = file('forged.jws', await resign(other.custody, contentOf(mixed)));
+    expect((await verify(forged, '--gateway-root', `live=${theirs}`)).exitCode).toBe(4);
+    const both = file('both.pem', `${readFileSync(root, 'utf8')}${pem}`);
+    for (const old of [
+      ['--root', both],
+      ['--root', root, '--service-root', root],
+    ]) {
+      const call = await run(['evidence', 'verify', forged, ...old]);
+      expect(call.exitCode).toBe(2);
+      expect(call.stderr).toContain('name those of the service with --service-root');
+    }
+    const shared = ['--service-root', both, '--gateway-root', `live=${theirs}`];
+    const { stderr } = await run(['evidence', 'verify', forged, ...shared]);
+    expect(stderr).toBe(
+      'paraph: The files that --service-root and --gateway-root name have a certificate in common.\n',
+    );
+  });
+
   it.each([
     ['The file cannot be read.', () => [join(folder, 'absent')]],
     ['The file is JSON without output.evidence: has the process ended?', () => [file('open.json', '{}')]],
     ['The file is no JSON.', () => [file('half.json', '{"output"')]],
     ['The file that --definition names is no JSON.', () => [record, '--definition', record]],
     ['--at must be a time such as 2026-12-24T12:00:00Z.', () => [record, '--at', 'tomorrow']],
-    ['The file that --root names has no usable certificate (PEM).', () => [record, '--root', contract]],
+    [
+      '--gateway-root must be the name of a gateway and a file, such as live=roots.pem.',
+      () => [record, '--gateway-root', root],
+    ],
+    [
+      '--gateway-root names a gateway twice.',
+      () => [record, '--gateway-root', `a=${root}`, '--gateway-root', `a=${root}`],
+    ],
+    [
+      'The file that --service-root names has no usable certificate (PEM).',
+      () => [record, '--service-root', contract],
+    ],
   ])('ends with 2: %s', async (sentence, args) => {
     const [path = '', ...more] = args();
     const { exitCode, stderr } = await verify(path, ...more);

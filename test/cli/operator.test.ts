@@ -183,18 +183,19 @@ describe('paraph start, api and worker', () => {
     expect(await run(['start'], { env })).toMatchObject({ exitCode: 2, stderr });
   });
 
-  const environment = (part: string) => ({
+  const environment = (store: string) => ({
     REDIS_URL: redis.url,
     PORT: '0',
-    PARAPH_DATA: join(folder, part),
+    PARAPH_DATA: join(folder, store),
     PARAPH_CONFIG: fileWith(
-      `${part}.json`,
-      JSON.stringify({ sandbox: true, queue: { prefix: `${redis.prefix.slice(-24)}-${part}` } }),
+      `${store}.json`,
+      JSON.stringify({ sandbox: true, queue: { prefix: `${redis.prefix.slice(-24)}-${store}` } }),
     ),
   });
 
+  // A worker waits until an API has made the certificate authority.
   it.each(['api', 'worker'])('paraph %s logs that it is ready, and stops in order', async (part) => {
-    const { exitCode, stdout, stderr } = await runUntilReady([part], { env: environment(part) });
+    const { exitCode, stdout, stderr } = await runUntilReady([part], { env: environment('parts') });
     expect(stderr).toBe('');
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({

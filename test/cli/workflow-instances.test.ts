@@ -237,7 +237,7 @@ describe('the instances of workflows', () => {
     const record = file('process.json', JSON.stringify(view));
     const contract = file('contract.json', JSON.stringify(definition));
     const verified = await run([
-      ...['evidence', 'verify', record, '--root', trusted, '--definition', contract, '--json'],
+      ...['evidence', 'verify', record, '--service-root', trusted, '--definition', contract, '--json'],
     ]);
     expect(verified.stderr).toBe('');
     expect(verified.json()).toMatchObject({

@@ -273,6 +273,23 @@ describe('another service of the interface', () => {
     },
   );
 
+  it('is told that the answer is to be JSON, at each operation', async () => {
+    const accepts: unknown[] = [];
+    const fetch: Fetch = async (_url, { headers }) => {
+      accepts.push(headers.accept);
+      return new Response('{}');
+    };
+    const client = talkingTo(fetch);
+    for (const call of [
+      client.submit({ msisdn, text }),
+      client.status('HEhm82c1'),
+      client.receipt({ msspTransId: 'HEhm82c1', msisdn, text }),
+      client.profile(msisdn),
+    ])
+      await failureOf(call);
+    expect(accepts).toEqual(['application/json', 'application/json', 'application/json', 'application/json']);
+  });
+
   it('is asked in its own dialect', async () => {
     const { asked, fetch } = answering({ Fault: { Code: { SubCode: { Value: '_105' } } } }, 500);
     const dialect = { authority: 'mid.swisscom.ch', languageAuthority: 'mss.ficom.fi' };

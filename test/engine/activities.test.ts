@@ -2,10 +2,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, describe, expect, it } from 'vitest';
-import { assign, setup } from 'xstate';
+import { assign, fromPromise, setup } from 'xstate';
 import { activity, defineWorkflow, type GateTurn, later, type Workflow } from '../../src/engine/define.ts';
-import { compileProgram } from '../support/program.ts';
 import { activitiesIn } from '../../src/engine/record.ts';
+import { compileProgram } from '../support/program.ts';
 import { testRedis } from '../support/redis.ts';
 import { slowIn } from './hold-worker.ts';
 import { createGate, createStage } from './stage.ts';
@@ -102,6 +102,85 @@ describe('an activity that follows another', () => {
     const { record } = await ended('I-1');
     if (found === undefined) expect(record?.output).toBeUndefined();
     else expect(record?.output).toMatchObject(found);
+  });
+});
+
+describe('activities that run side by side', () => {
+  const counts = [1, 2, 4, 10, 30];
+  const cases = counts.flatMap((n) =>
+    [0, 5, 60].flatMap((ms) => (['plain', 'activity'] as const).map((kind) => ({ n, ms, kind }))),
+  );
+
+  it.each(cases)('run once each: $n of $ms ms, $kind', async ({ n, ms, kind }) => {
+    const { engine, work, ended } = begin();
+    const runs: unknown[] = [];
+    const step = async ({ input }: { readonly input: unknown }): Promise<unknown> => {
+      runs.push(input);
+      if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms));
+      return input;
+    };
+    const one = (index: number) => ({
+      initial: 'open',
+      states: {
+        open: { invoke: { src: 'step' as const, input: index, onDone: 'done' } },
+        done: { type: 'final' as const },
+      },
+    });
+    const chart = setup({
+      actors: { step: kind === 'plain' ? fromPromise(step) : activity(step) },
+    }).createMachine({
+      type: 'parallel',
+      states: Object.fromEntries(Array.from({ length: n }, (_, index) => [`s${index}`, one(index)])),
+    });
+    const workflow = defineWorkflow({ name: 'beside', version: 1, chart });
+    await work([workflow]);
+    await engine.start(workflow, 'I-1');
+    expect(await ended('I-1')).toMatchObject({ ended: 'completed' });
+    expect(runs.toSorted((a, b) => Number(a) - Number(b))).toEqual(Array.from({ length: n }, (_, i) => i));
+  });
+
+  it('run once, also when one ends while the next turn reads what is stored', async () => {
+    const { engine, redis: client, work, ended } = begin();
+    const answer = createGate();
+    let runs = 0;
+    let effects = 0;
+    const workflow = defineWorkflow({
+      name: 'resumed',
+      version: 1,
+      chart: setup({
+        actors: {
+          slow: activity(async () => {
+            runs += 1;
+            await answer.opened;
+          }),
+        },
+        actions: {
+          fail: () => {
+            effects += 1;
+            if (effects === 1) throw new Error('not yet');
+          },
+        },
+      }).createMachine({
+        entry: 'fail',
+        initial: 'open',
+        states: { open: { invoke: { src: 'slow', onDone: 'done' } }, done: { type: 'final' } },
+      }),
+    });
+    const read = client.hmget.bind(client) as (...args: unknown[]) => Promise<unknown>;
+    Object.assign(client, {
+      hmget: async (...args: unknown[]) => {
+        const fields = await read(...args);
+        if (runs === 1 && args.length === 4) {
+          answer.open();
+          await new Promise((resolve) => setTimeout(resolve, 50));
+        }
+        return fields;
+      },
+    });
+    await work([workflow]);
+    await engine.start(workflow, 'I-1');
+    expect(await ended('I-1')).toMatchObject({ ended: 'completed' });
+    expect({ runs, effects }).toEqual({ runs: 1, effects: 2 });
   });
 });
 

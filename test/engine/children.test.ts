@@ -67,10 +67,13 @@ describe('a child chart', () => {
     await work([workflow]);
     await work([workflow]);
     await engine.start(workflow, 'I-1');
-    await expect.poll(async () => engine.send(workflow, address, 'first', event('SAY', { n: 2 }))).toBe('taken');
+    await expect
+      .poll(async () => engine.send(workflow, address, 'first', event('SAY', { n: 2 })))
+      .toBe('taken');
     for (let n = 3; n < 30; n += 1) {
       const to = n % 2 === 0 ? address : 'I-1';
-      for (const _ of [1, 2]) expect(await engine.send(workflow, to, `k${n}`, event('SAY', { n }))).toBe('taken');
+      for (const _ of [1, 2])
+        expect(await engine.send(workflow, to, `k${n}`, event('SAY', { n }))).toBe('taken');
     }
     await engine.send(workflow, address, 'end', event('END'));
     expect((await ended('I-1')).record?.output).toEqual(Array.from({ length: 29 }, (_, n) => n + 1));
@@ -119,14 +122,20 @@ describe('a child chart', () => {
         trying: {
           invoke: {
             src: 'flaky',
-            onDone: { target: 'waiting', actions: assign({ got: ({ context, event }) => [...context.got, event.output] }) },
+            onDone: {
+              target: 'waiting',
+              actions: assign({ got: ({ context, event }) => [...context.got, event.output] }),
+            },
           },
         },
         waiting: {
           invoke: {
             id: 'the slow one',
             src: 'slow',
-            onDone: { target: 'done', actions: assign({ got: ({ context, event }) => [...context.got, event.output] }) },
+            onDone: {
+              target: 'done',
+              actions: assign({ got: ({ context, event }) => [...context.got, event.output] }),
+            },
           },
         },
         done: { type: 'final' },
@@ -141,7 +150,11 @@ describe('a child chart', () => {
       initial: 'a',
       states: {
         a: {
-          invoke: { id: 'w', src: 'worker', onDone: { target: 'b', actions: assign({ result: ({ event }) => event.output }) } },
+          invoke: {
+            id: 'w',
+            src: 'worker',
+            onDone: { target: 'b', actions: assign({ result: ({ event }) => event.output }) },
+          },
         },
         b: { type: 'final' },
       },
@@ -183,7 +196,7 @@ describe('a child chart', () => {
     const chart = setup({ actors: { branch } }).createMachine({
       initial: 'a',
       states: {
-        a: { invoke: { id: 'branch', src: 'branch' }, on: { LEAVE: 'b' }, after: { 3_600_000: 'late' } },
+        a: { invoke: { id: 'branch', src: 'branch' }, on: { LEAVE: 'b' }, after: { 3600000: 'late' } },
         b: {},
         late: {},
       },
@@ -194,7 +207,10 @@ describe('a child chart', () => {
     await engine.start(workflow, 'I-1');
     await until('I-1', ({ record }) => activitiesIn(record).some(([, { held }]) => held === true));
     await engine.send(workflow, 'I-1', 'k', event('LEAVE'));
-    const { record } = await until('I-1', ({ record }) => record?.value === 'b' && record.effects === undefined);
+    const { record } = await until(
+      'I-1',
+      ({ record }) => record?.value === 'b' && record.effects === undefined,
+    );
     expect(record).not.toHaveProperty('children');
     expect(record).not.toHaveProperty('timers');
     await expect.poll(() => aborted).toEqual(['leaf']);
@@ -238,7 +254,10 @@ describe('a child chart', () => {
     const failing = setup({
       actors: {
         fail: activity(async () => {
-          throw Object.assign(new TypeError('no paper', { cause: { tray: 2 } }), { code: 'E_PAPER', status: 503 });
+          throw Object.assign(new TypeError('no paper', { cause: { tray: 2 } }), {
+            code: 'E_PAPER',
+            status: 503,
+          });
         }),
       },
     }).createMachine({ invoke: { src: 'fail' } });
@@ -254,7 +273,10 @@ describe('a child chart', () => {
               guard: ({ event }) => (event.error as { code?: string }).code === 'E_PAPER',
               actions: assign({
                 why: ({ event }) => {
-                  const { name, message, code, status, cause } = event.error as Error & { code: string; status: number };
+                  const { name, message, code, status, cause } = event.error as Error & {
+                    code: string;
+                    status: number;
+                  };
                   return { name, message, code, status, cause, isError: event.error instanceof Error };
                 },
               }),

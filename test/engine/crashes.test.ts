@@ -10,8 +10,8 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { createActor, waitFor } from 'xstate';
 import { defineWorkflow } from '../../src/engine/define.ts';
 import { createEngine, type Engine, spreadOver } from '../../src/engine/engine.ts';
-import { compileProgram } from '../support/program.ts';
 import { addressOf, type ChildActor, pathOf } from '../../src/engine/record.ts';
+import { compileProgram } from '../support/program.ts';
 import { testRedis } from '../support/redis.ts';
 import { chartsIn } from './charts.ts';
 

@@ -417,6 +417,6 @@ it('a circle of transitions ends its instance with an error, and is not followed
   life.apply({ type: 'GO' }, 1);
   for (const each of [life, begin(circle('a'), 'x', undefined, 0)]) {
     expect(each.status()).toBe('error');
-    expect(errorText(each.error())).toContain('Infinite loop');
+    expect(errorText(each.error())).toContain('The chart goes in a circle: over 10000 steps');
   }
 });

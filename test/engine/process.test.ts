@@ -116,7 +116,7 @@ it('end as their definitions say, in order, and leave nobody open: under kill -9
     [1, 2, 3].map((number) => ({ id: `${name}-${number}`, ...each })),
   );
   await Promise.all(
-    instances.map(async ({ id, steps, compensation = [], deadlineMs = 60_000, cancelAfter }) => {
+    instances.map(async ({ id, steps, compensation = [], deadlineMs = 600_000, cancelAfter }) => {
       const at = Date.now();
       await engine.start(workflow, id, {
         apId: 'ap',

@@ -6,10 +6,9 @@ import {
   emit,
   fromCallback,
   fromObservable,
-  fromPromise,
-  spawnChild,
   log,
   setup,
+  spawnChild,
 } from 'xstate';
 import { z } from 'zod';
 import { activity, defineWorkflow } from '../../src/engine/define.ts';

@@ -98,7 +98,10 @@ export const runBoth = (
 
   const did: unknown[] = [];
   const clock = new SimulatedClock();
-  const actor = createActor(make((what) => did.push(plain(what))), { clock, input, id: 'root', logger: () => undefined });
+  const actor = createActor(
+    make((what) => did.push(plain(what))),
+    { clock, input, id: 'root', logger: () => undefined },
+  );
   actor.subscribe({ error: () => undefined });
   actor.start();
   const noteXState = (): number => xstate.push([seenBy(actor), did.splice(0)]);

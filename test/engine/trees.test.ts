@@ -21,6 +21,11 @@ import { runBoth, type Step } from './same-as-xstate.ts';
 
 type Did = (what: unknown) => void;
 type Make = (did: Did) => AnyStateMachine;
+type Spawn = (logic: unknown, options: object) => AnyActorRef;
+interface Kin {
+  readonly sibling: AnyActorRef;
+  readonly parent: AnyActorRef;
+}
 const event = (type: string, more: object = {}) => ({ type, ...more });
 
 const pong = (did: Did) =>
@@ -44,9 +49,14 @@ const charts: Readonly<Record<string, readonly [Make, readonly Step[]]>> = {
         initial: 'idle',
         states: {
           idle: {
-            on: { GO: { actions: sendTo('pong', ({ self }) => ({ type: 'PING', sender: self })) }, PONG: 'answered' },
+            on: {
+              GO: { actions: sendTo('pong', ({ self }) => ({ type: 'PING', sender: self })) },
+              PONG: 'answered',
+            },
           },
-          answered: { on: { GO: { actions: sendTo('pong', ({ self }) => ({ type: 'PING', sender: self })) } } },
+          answered: {
+            on: { GO: { actions: sendTo('pong', ({ self }) => ({ type: 'PING', sender: self })) } },
+          },
         },
       }),
     [event('GO'), event('GO')],
@@ -62,20 +72,26 @@ const charts: Readonly<Record<string, readonly [Make, readonly Step[]]>> = {
           SECOND: {
             actions: assign({
               second: ({ spawn, context, self }) =>
-                spawn(
+                (spawn as Spawn)(
                   createMachine({
-                    context: ({ input }: { input: unknown }) => ({ ...(input as object), pongs: 0 }),
+                    context: ({ input }: { input: unknown }) => ({ ...(input as Kin), pongs: 0 }),
                     on: {
                       GO: {
                         actions: [
-                          sendTo(({ context: { sibling } }) => sibling, ({ self: sender }) => ({ type: 'PING', sender })),
+                          sendTo(
+                            ({ context: { sibling } }) => sibling,
+                            ({ self: sender }) => ({ type: 'PING', sender }),
+                          ),
                           sendTo(({ context: { parent } }) => parent, { type: 'TOLD' }),
                         ],
                       },
                       PONG: { actions: assign({ pongs: ({ context: { pongs } }) => pongs + 1 }) },
                     },
                   }) as never,
-                  { id: 'second', input: { sibling: (context as { first: unknown }).first, parent: self } as never },
+                  {
+                    id: 'second',
+                    input: { sibling: (context as { first: unknown }).first, parent: self } as never,
+                  },
                 ),
             }),
           },
@@ -90,19 +106,30 @@ const charts: Readonly<Record<string, readonly [Make, readonly Step[]]>> = {
       createMachine({
         entry: [
           spawnChild(pong(did), { id: 'a', systemId: 'the pong' }),
-          sendTo(({ system }) => system.get('the pong'), ({ self }) => ({ type: 'PING', sender: self })),
+          sendTo(
+            ({ system }) => system.get('the pong'),
+            ({ self }) => ({ type: 'PING', sender: self }),
+          ),
         ],
         invoke: {
           id: 'b',
           systemId: 'other',
           src: createMachine({
             on: {
-              GO: { actions: sendTo(({ system }) => system.get('the pong'), ({ self }) => ({ type: 'PING', sender: self })) },
+              GO: {
+                actions: sendTo(
+                  ({ system }) => system.get('the pong'),
+                  ({ self }) => ({ type: 'PING', sender: self }),
+                ),
+              },
               PONG: { actions: () => did('b has its pong') },
             },
           }),
         },
-        on: { GO: { actions: sendTo(({ system }) => system.get('other'), { type: 'GO' }) }, PONG: { actions: () => did('root has its pong') } },
+        on: {
+          GO: { actions: sendTo(({ system }) => system.get('other'), { type: 'GO' }) },
+          PONG: { actions: () => did('root has its pong') },
+        },
       }),
     [event('GO'), event('GO')],
   ],
@@ -113,7 +140,7 @@ const charts: Readonly<Record<string, readonly [Make, readonly Step[]]>> = {
         invoke: {
           id: 'child',
           src: createMachine({
-            context: ({ self }) => ({ me: self.id }),
+            context: ({ self }: { self: AnyActorRef }) => ({ me: self.id }),
             initial: 'a',
             states: { a: { on: { NEXT: 'b' } }, b: {} },
           }),
@@ -122,8 +149,13 @@ const charts: Readonly<Record<string, readonly [Make, readonly Step[]]>> = {
           NEXT: { actions: sendTo('child', { type: 'NEXT' }) },
           LOOK: {
             actions: [
-              assign({ seen: ({ self }) => (self.getSnapshot() as { children: Record<string, AnyActorRef> }).children.child?.getSnapshot().value }),
-              ({ context }) => did(context),
+              assign({
+                seen: ({ self }) =>
+                  (
+                    self.getSnapshot() as { children: Record<string, AnyActorRef> }
+                  ).children.child?.getSnapshot().value,
+              }),
+              ({ context }: { context: unknown }) => did(context),
             ],
           },
         },
@@ -132,7 +164,7 @@ const charts: Readonly<Record<string, readonly [Make, readonly Step[]]>> = {
   ],
   'self in the context leads back to itself': [
     () =>
-      createMachine({
+      setup({ types: { context: {} as { me: AnyActorRef; n: number } } }).createMachine({
         context: ({ self }) => ({ me: self, n: 0 }),
         on: {
           GO: { actions: sendTo(({ context }) => context.me, { type: 'COUNT' }) },
@@ -146,8 +178,14 @@ const charts: Readonly<Record<string, readonly [Make, readonly Step[]]>> = {
       createMachine({
         invoke: {
           id: 'child',
-          src: createMachine({ initial: 'a', states: { a: { on: { NEXT: 'b' } }, b: { on: { NEXT: 'c' } }, c: { type: 'final' } } }),
-          onSnapshot: { actions: ({ event: { snapshot } }) => did((snapshot as { value: unknown }).value) },
+          src: createMachine({
+            initial: 'a',
+            states: { a: { on: { NEXT: 'b' } }, b: { on: { NEXT: 'c' } }, c: { type: 'final' } },
+          }),
+          onSnapshot: {
+            actions: ({ event }: { event: unknown }) =>
+              did((event as { snapshot: { value: unknown } }).snapshot.value),
+          },
           onDone: { actions: () => did('done') },
         },
         on: { NEXT: { actions: sendTo('child', { type: 'NEXT' }) } },
@@ -190,7 +228,10 @@ const charts: Readonly<Record<string, readonly [Make, readonly Step[]]>> = {
                   },
                 },
               }),
-              onError: { target: 'b', actions: assign({ why: ({ event }) => (event.error as Error).message }) },
+              onError: {
+                target: 'b',
+                actions: assign({ why: ({ event }) => (event.error as Error).message }),
+              },
             },
             on: { GO: { actions: sendTo('child', { type: 'GO' }) } },
           },
@@ -222,19 +263,17 @@ const charts: Readonly<Record<string, readonly [Make, readonly Step[]]>> = {
   'a chart spawns itself': [
     (did) => {
       const tree: AnyStateMachine = setup({ types: { context: {} as { depth: number } } }).createMachine({
-        context: ({ input }: { input: unknown }) => ({ depth: (input as { depth?: number } | undefined)?.depth ?? 0 }),
+        context: ({ input }: { input: unknown }) => ({
+          depth: (input as { depth?: number } | undefined)?.depth ?? 0,
+        }),
         on: {
           GROW: [
             {
-              guard: ({ self }) => Object.keys(self.getSnapshot().children).length > 0,
+              guard: ((args: { self: AnyActorRef }) =>
+                Object.keys(args.self.getSnapshot().children).length > 0) as never,
               actions: forwardTo('child'),
             },
-            {
-              actions: [
-                spawnChild((() => undefined) as never),
-              ].slice(1),
-              target: '.grown',
-            },
+            { target: '.grown' },
           ],
         },
         initial: 'leaf',
@@ -242,7 +281,10 @@ const charts: Readonly<Record<string, readonly [Make, readonly Step[]]>> = {
           leaf: {},
           grown: {
             entry: enqueueActions(({ enqueue, context }) => {
-              enqueue.spawnChild(tree as never, { id: 'child', input: { depth: (context as { depth: number }).depth + 1 } } as never);
+              enqueue.spawnChild(
+                tree as never,
+                { id: 'child', input: { depth: (context as { depth: number }).depth + 1 } } as never,
+              );
               enqueue(({ context: { depth } }) => did(['grown at', depth]));
             }),
           },
@@ -268,7 +310,13 @@ const charts: Readonly<Record<string, readonly [Make, readonly Step[]]>> = {
         states: {
           a: {
             entry: spawnChild(child, { id: 'spawned one' }),
-            invoke: { src: child, onDone: { target: 'b', actions: assign({ outputs: ({ context, event }) => [...context.outputs, event.output] }) } },
+            invoke: {
+              src: child,
+              onDone: {
+                target: 'b',
+                actions: assign({ outputs: ({ context, event }) => [...context.outputs, event.output] }),
+              },
+            },
             on: { STOP: { actions: [sendTo('0.(machine).a', { type: 'STOP' }), () => did('stopping')] } },
           },
           b: { entry: stopChild('spawned one'), always: { guard: () => true, target: 'c' } },
@@ -282,17 +330,25 @@ const charts: Readonly<Record<string, readonly [Make, readonly Step[]]>> = {
   ],
   'a state of fromTransition is kept': [
     () => {
-      const counter = fromTransition((n: number, { type }: { type: string }) => (type === 'UP' ? n + 1 : n), 5);
+      const counter = fromTransition(
+        (n: number, { type }: { type: string }) => (type === 'UP' ? n + 1 : n),
+        5,
+      );
       return createMachine({
         context: {} as never,
         invoke: { id: 'counter', src: counter },
         on: {
           UP: {
-            actions: [
-              sendTo('counter', { type: 'UP' }),
-            ],
+            actions: [sendTo('counter', { type: 'UP' })],
           },
-          LOOK: { actions: assign({ n: ({ self }) => (self.getSnapshot() as { children: Record<string, AnyActorRef> }).children.counter?.getSnapshot().context }) },
+          LOOK: {
+            actions: assign({
+              n: ({ self }) =>
+                (
+                  self.getSnapshot() as { children: Record<string, AnyActorRef> }
+                ).children.counter?.getSnapshot().context,
+            }),
+          },
         },
       } as never);
     },
@@ -301,7 +357,10 @@ const charts: Readonly<Record<string, readonly [Make, readonly Step[]]>> = {
   'names of children hold spaces, dots and slashes': [
     (did) => {
       const child = (name: string) =>
-        createMachine({ after: { 10: { actions: () => did(name) } }, on: { GO: { actions: () => did(`${name} goes`) } } });
+        createMachine({
+          after: { 10: { actions: () => did(name) } },
+          on: { GO: { actions: () => did(`${name} goes`) } },
+        });
       return createMachine({
         id: 'line',
         invoke: [
@@ -330,7 +389,13 @@ const charts: Readonly<Record<string, readonly [Make, readonly Step[]]>> = {
       return createMachine({
         type: 'parallel',
         states: {
-          one: { initial: 'x', states: { x: { invoke: { id: 'one', src: branch, onDone: 'y' } }, y: { entry: () => did('one') } } },
+          one: {
+            initial: 'x',
+            states: {
+              x: { invoke: { id: 'one', src: branch, onDone: 'y' } },
+              y: { entry: () => did('one') },
+            },
+          },
           two: {
             initial: 'x',
             states: {
@@ -347,14 +412,14 @@ const charts: Readonly<Record<string, readonly [Make, readonly Step[]]>> = {
   ],
   'values that JSON does not have are kept': [
     (did) =>
-      createMachine({
+      setup({ types: { context: {} as object } }).createMachine({
         context: {
           when: new Date(5),
           map: new Map([['a', { deep: new Set([1, 2]) }]]),
           big: 12n,
           odd: [Number.NaN, Number.POSITIVE_INFINITY, undefined],
           error: Object.assign(new RangeError('far'), { code: 'E_FAR', status: 418 }),
-        } as never,
+        },
         on: {
           GO: {
             actions: ({ context }) => {

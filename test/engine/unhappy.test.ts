@@ -2,14 +2,16 @@
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DelayedError } from 'bullmq';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { assign, setup } from 'xstate';
 import { z } from 'zod';
 import { activity, defineWorkflow } from '../../src/engine/define.ts';
 import { openWorkflows, stepTime } from '../../src/engine/index.ts';
 import { createInstanceStore } from '../../src/engine/redis/instance-store.ts';
 import { takeJob } from '../../src/engine/take-job.ts';
+import { createTurn } from '../../src/engine/turn.ts';
 import { testRedis } from '../support/redis.ts';
+import { type RunningRedis, startRedisServer } from '../support/redis-server.ts';
 import { createGate, createStage } from './stage.ts';
 
 const redis = testRedis();
@@ -151,6 +153,78 @@ describe('an instance whose workflow no worker has', () => {
   });
 });
 
+describe('a turn that fails again and again', () => {
+  /** @returns The pauses between turns that each fail by this error. */
+  const pausesAfter = async (error: Error): Promise<readonly number[]> => {
+    const pauses: number[] = [];
+    const turn = createTurn({
+      store: { sleep: async (_: string, __: string, until: number) => void pauses.push(until) },
+      beforeTurn: () => Promise.reject(error),
+      now: () => 0,
+      onError: () => undefined,
+    } as never);
+    for (let look = 0; look < 20; look += 1)
+      await expect(turn({ id: 'I-1', name: 'order@1' } as never, 'token')).rejects.toThrow(DelayedError);
+    return pauses;
+  };
+
+  it.each([
+    'OOM command not allowed when used memory > maxmemory',
+    'READONLY You cannot write against a read only replica.',
+    'Command timed out',
+  ])('goes on soon after Redis takes writes again: %s', async (message) => {
+    expect(Math.max(...(await pausesAfter(new Error(message))))).toBeLessThanOrEqual(2000);
+  });
+
+  it('is tried less and less often, up to a minute, when Redis is not the reason', async () => {
+    const pauses = await pausesAfter(new TypeError('a bug'));
+    expect(pauses).toEqual(pauses.toSorted((one, other) => one - other));
+    expect(pauses.at(-1)).toBe(60_000);
+  });
+});
+
+describe('a slow activity that ends while Redis takes no writes', () => {
+  const full: { redis?: RunningRedis } = {};
+  beforeAll(async () => {
+    full.redis = await startRedisServer();
+  });
+  afterAll(() => full.redis?.stop());
+  const beginThere = createStage({
+    ...redis,
+    get connection() {
+      return { host: '127.0.0.1', port: full.redis?.port ?? 0, db: 0, maxRetriesPerRequest: null };
+    },
+  });
+
+  it('is not run again: its answer comes as soon as Redis takes writes', async () => {
+    const gate = createGate();
+    let runs = 0;
+    const chart = setup({
+      actors: {
+        ask: activity(() => {
+          runs += 1;
+          return gate.opened;
+        }),
+      },
+    }).createMachine({
+      initial: 'asking',
+      states: { asking: { invoke: { src: 'ask', onDone: 'over' } }, over: { type: 'final' } },
+    });
+    const { engine, work, until, ended, queue, redis: client, troubles } = beginThere();
+    const order = defineWorkflow({ name: 'order', version: 1, chart });
+    await work([order]);
+    await engine.start(order, 'I-1');
+    await until('I-1', ({ record }) => record !== undefined);
+    await vi.waitFor(async () => expect(await queue.getDelayedCount()).toBe(1), 5000);
+    await client.config('SET', 'maxmemory', '1');
+    gate.open();
+    await vi.waitFor(() => expect(troubles.join()).toContain('OOM'), 5000);
+    await client.config('SET', 'maxmemory', '0');
+    await ended('I-1');
+    expect(runs).toBe(1);
+  });
+});
+
 describe('the time of a step', () => {
   it('is that of its event, for every part of the chart that computes, and no field of the event', async () => {
     const chart = setup({
@@ -179,7 +253,8 @@ describe('the time of a step', () => {
     const timed = defineWorkflow({ name: 'timed', version: 1, chart });
     await work([timed]);
     await engine.start(timed, 'I-1');
-    const { times, fields } = (await ended('I-1')).record?.output as { times: number[]; fields: string[] };
+    const { record } = await ended('I-1');
+    const { times = [], fields = [] } = Object(record?.output) as { times?: number[]; fields?: string[] };
     expect(fields).toEqual(['type']);
     expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(20);
   });

@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 const pemOf = (der: Uint8Array): string => new X509Certificate(der).toString();
 const problemsIn = async (evidence: string, more: object = { definition }): Promise<readonly string[]> => {
-  const result = await verifyEvidence(evidence, { roots: stage.roots, ...more });
+  const result = await verifyEvidence(evidence, { serviceRoots: stage.roots, ...more });
   return result.ok ? [] : result.problems.map(({ place, reason }) => `${place} ${reason}`);
 };
 type Change = (content: Evidence) => unknown;
@@ -36,7 +36,7 @@ const at = <T>(list: readonly T[], index: number, change: Partial<T>): readonly 
 
 describe('an evidence record', () => {
   it('says who has signed which text, when and in which step, and verifies from the root alone', async () => {
-    const result = await verifyEvidence(stage.evidence, { roots: stage.roots, definition });
+    const result = await verifyEvidence(stage.evidence, { serviceRoots: stage.roots, definition });
     expect(result).toMatchObject({
       ok: true,
       evidence: {
@@ -56,7 +56,7 @@ describe('an evidence record', () => {
         refusals: [],
       },
     });
-    expect(await problemsIn(stage.evidence, { roots: stage.roots.map(pemOf).join('\n') })).toEqual([]);
+    expect(await problemsIn(stage.evidence, { serviceRoots: stage.roots.map(pemOf).join('\n') })).toEqual([]);
   });
 
   it('has the same content when it is made again', async () => {
@@ -133,13 +133,17 @@ describe('an evidence record that somebody has changed', () => {
       const value = alphabet.indexOf(evidence.charAt(place));
       const other = value < 0 ? 'A' : alphabet.charAt(value ^ (1 << (place % 6)));
       const flipped = `${evidence.slice(0, place)}${other}${evidence.slice(place + 1)}`;
-      expect((await verifyEvidence(flipped, { roots: stage.roots })).ok, `character ${place}`).toBe(false);
+      expect((await verifyEvidence(flipped, { serviceRoots: stage.roots })).ok, `character ${place}`).toBe(
+        false,
+      );
     }
   });
 
   it('does not verify under another root, and the record of another service does not either', async () => {
     const other = await createStage();
-    expect(await problemsIn(stage.evidence, { roots: other.roots })).toEqual(['header.x5c UNTRUSTED_CHAIN']);
+    expect(await problemsIn(stage.evidence, { serviceRoots: other.roots })).toEqual([
+      'header.x5c UNTRUSTED_CHAIN',
+    ]);
     expect(await problemsIn(other.evidence)).toEqual(['header.x5c UNTRUSTED_CHAIN']);
     // Its own key with our certificates.
     const { privateKey } = await other.custody.evidenceKey();
@@ -165,9 +169,9 @@ describe('an evidence record that somebody has changed', () => {
   });
 
   it.each(['', 'a.b', 'a.b.c.d', 'e30.e30.e30', 'no record'])('is refused when it is %j', async (text) => {
-    const result = await verifyEvidence(text, { roots: stage.roots });
+    const result = await verifyEvidence(text, { serviceRoots: stage.roots });
     expect(result.ok).toBe(false);
-    expect(await verifyEvidence(undefined as never, { roots: stage.roots })).toMatchObject({
+    expect(await verifyEvidence(undefined as never, { serviceRoots: stage.roots })).toMatchObject({
       problems: [{ place: 'jws', reason: 'NO_JWS' }],
     });
   });
@@ -326,7 +330,7 @@ describe('an evidence record in which the service lies', () => {
 
   it('never repeats a value in what it says', async () => {
     for (const [, , change] of cases) {
-      const result = await verifyEvidence(await changed(change), { roots: stage.roots, definition });
+      const result = await verifyEvidence(await changed(change), { serviceRoots: stage.roots, definition });
       const said = result.ok ? '' : result.problems.map(({ message }) => message).join('\n');
       expect(said).not.toMatch(/\+41|Anna|Beat|Dora|Eve|4711|MIDCHE|H00|mid:|bored/);
     }
@@ -445,7 +449,7 @@ describe('making an evidence record', () => {
       make({ outcome, steps: states, signatures: [{ ...first, revokedAt }], refusals: [beat] }, of);
     const good = await make1(now + 3 * minute);
     expect(await problemsIn(good, { definition: given })).toEqual([]);
-    expect(await verifyEvidence(good, { roots: await stage.custody.trust() })).toMatchObject({
+    expect(await verifyEvidence(good, { serviceRoots: await stage.custody.trust() })).toMatchObject({
       evidence: { signatures: [{ revokedAt: new Date(now + 3 * minute).toISOString() }] },
     });
     expect(await problemsIn(await make1(undefined), { definition: given })).toEqual([
@@ -469,13 +473,15 @@ describe('making an evidence record', () => {
 
 describe('verifyEvidence', () => {
   it.each([[[]], [''], ['no PEM'], [[Buffer.of(1)]]])('throws for roots that are %j', async (roots) => {
-    await expect(verifyEvidence(stage.evidence, { roots })).rejects.toThrow(
-      new TypeError('roots: at least one certificate, as PEM text or a list of DER, is needed'),
+    await expect(verifyEvidence(stage.evidence, { serviceRoots: roots })).rejects.toThrow(
+      new TypeError('serviceRoots: at least one certificate, as PEM text or a list of DER, is needed'),
     );
   });
 
   it('throws for a time that is none', async () => {
     const at = new Date(Number.NaN);
-    await expect(verifyEvidence(stage.evidence, { roots: stage.roots, at })).rejects.toThrow(TypeError);
+    await expect(verifyEvidence(stage.evidence, { serviceRoots: stage.roots, at })).rejects.toThrow(
+      TypeError,
+    );
   });
 });

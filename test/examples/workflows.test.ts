@@ -83,7 +83,7 @@ describe('a vote of a board', () => {
   it('is of different people', async () => {
     const ran = await vote([...members, ...members.slice(0, 1)]);
     expect(ran.exitCode).not.toBe(0);
-    expect(ran.stderr).toContain('does not take this input: input.members');
+    expect(ran.stderr).toContain('does not take this input: members must be different people');
   });
 });
 

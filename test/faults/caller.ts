@@ -1,7 +1,12 @@
 /** Calls the signature interface and says in the journal's terms what it was told. */
 import { Buffer } from 'node:buffer';
+import { X509Certificate } from 'node:crypto';
 import { fetchWithoutTimeout } from '../../src/client/fetch.ts';
+import { profileRequest } from '../support/requests.ts';
 import type { Told } from './journal.ts';
+import { applicationId } from './people.ts';
+
+const profileWithinMs = 15_000;
 
 const reactions: Readonly<Record<string, string>> = {
   OK: 'accepted',
@@ -56,4 +61,23 @@ export const call = async (
   } catch (error) {
     return { kind: 'unknown', cause: error instanceof Error ? error.name : 'no answer' };
   }
+};
+
+/** Of the certificates that the service names for a number; none when it does not answer. */
+export const serialNumbersOf = async (url: string, msisdn: string): Promise<readonly string[]> => {
+  const { MSS_ProfileReq: request } = profileRequest(msisdn, 'sscds certs');
+  const body = { MSS_ProfileReq: { ...request, AP_Info: { ...request.AP_Info, AP_ID: applicationId } } };
+  const response = await fetchWithoutTimeout(`${url}/rest/service/profile`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(profileWithinMs),
+    redirect: 'manual',
+  });
+  const text = Buffer.from(await response.arrayBuffer()).toString();
+  const users = [...text.matchAll(/"X509Certificate":\["([^"]+)"/g)].map(([, der = '']) => der);
+  return users.flatMap((der) => {
+    const { subject } = new X509Certificate(Buffer.from(der, 'base64'));
+    return /serialNumber=(\S+)/.exec(subject)?.[1] ?? [];
+  });
 };

@@ -11,10 +11,12 @@ import {
 } from '../../machines/signature.machine.ts';
 import { maxKeys } from '../../src/engine/redis/instance-store.ts';
 import { type Fault, fault, faultLine } from '../../src/protocol/fault.ts';
+import { newCustody, owner, signComplete } from '../pki/fixtures.ts';
 import type { PhoneNote } from './browser-phones.ts';
 import { judge } from './checker.ts';
 import { follows } from './checks/history.ts';
-import { type Evidence, excused, type FinalJob, finalJob } from './evidence.ts';
+import { type Evidence, type FinalJob, finalJob } from './evidence.ts';
+import { excused } from './excuses.ts';
 import type { Entry } from './journal.ts';
 import type { InjectedFault } from './nemesis.ts';
 import { createRandom } from './random.ts';
@@ -115,6 +117,8 @@ const run = (changes: Partial<Evidence> = {}): Evidence => ({
   deliveries: [],
   phones: [onPhone(), onPhone({ kind: 'cancelled' })],
   crashes: [],
+  notices: new Set([`${id}-1-failed`]),
+  people: new Map(),
   processes: { runs: [], messages: [], instances: [], starved: [] },
   roots: [],
   ...changes,
@@ -271,6 +275,24 @@ describe('the checker', () => {
         faults: [deadPeer],
       },
     ],
+    [
+      'nobody is given up while they could sign',
+      { finals: new Map([[id, refused]]), jobs: new Map([[id, job({ record: failedWith(fault(900)) })]]) },
+    ],
+    [
+      'nobody is given up while they could sign',
+      { finals: new Map([[id, refused]]), timeline: ending(11_500), faults: [{ ...pause, from: 3100 }] },
+    ],
+    ['nobody is given up while they could sign', { finals: new Map([[id, refused]]), jobs: new Map() }],
+    [
+      'what has ended is not answered as open',
+      { journal: [sign, cancel, status(3200, { kind: 'open' }), status(4000, told401)] },
+    ],
+    [
+      'what has ended is not answered as open',
+      { journal: [sign, status(4000, told401), status(4100, { kind: 'open' })], timeline: new Map() },
+    ],
+    ['every end is told', { notices: new Set([`${other}-1-failed`]) }],
     ['signatures verify', { finals: new Map([[id, { kind: 'signed', signature: 'AAAA' }]]) }],
     ['a phone in a browser never shows a prompt as two', { phones: [onPhone({ times: 2 })] }],
     [
@@ -285,6 +307,41 @@ describe('the checker', () => {
     ['what a phone was told is what came', { phones: [onPhone({ kind: 'signed' })] }],
   ])('sees when this is not so: %s', (rule, changes) => {
     expect(rulesOf(run(changes))).toContain(rule);
+  });
+
+  it('allows fault 900 where nobody could be asked until the deadline', () => {
+    const troubled = {
+      finals: new Map([[id, refused]]),
+      timeline: ending(11_500),
+      faults: [{ ...pause, from: 2900 }],
+    };
+    expect(rulesOf(run(troubled))).not.toContain('nobody is given up while they could sign');
+  });
+
+  it('allows an end that was known before a replay, and an answer that was on its way', () => {
+    const rule = 'what has ended is not answered as open';
+    const replay = { client: 'c', name: 'replay', id, told: { kind: 'replayed' } } as const;
+    const again: Entry = { ...replay, from: 3100, to: 3150 };
+    expect(rulesOf(run({ journal: [sign, again, status(3200, { kind: 'open' })] }))).not.toContain(rule);
+    expect(rulesOf(run({ journal: [sign, status(3050, { kind: 'open' })] }))).not.toContain(rule);
+  });
+
+  it('knows who has signed', async () => {
+    const custody = newCustody();
+    const [root = new Uint8Array()] = await custody.trust();
+    const key = await custody.userKey(owner());
+    const signature = Buffer.from(await signComplete(key, 'Order?')).toString('base64');
+    const judged = (serialNumber: string) =>
+      rulesOf(
+        run({
+          finals: new Map([[id, { kind: 'signed', signature }]]),
+          roots: [root],
+          people: new Map([['+41792000001', [serialNumber]]]),
+        }),
+      );
+    expect(judged(key.serialNumber)).not.toContain('who signs is who was asked');
+    expect(judged(key.serialNumber)).not.toContain('signatures verify');
+    expect(judged('MIDCHEOTHERPERSON')).toContain('who signs is who was asked');
   });
 
   it('allows what Redis had taken in before its client was refused', () => {
@@ -410,14 +467,14 @@ describe('what a history may have after what', () => {
 
 describe('a schedule', () => {
   const plan = (seed: string) =>
-    planFaults({ random: createRandom(seed), durationMs: 120_000, kinds: faultKinds, workers: 3, apis: 2 });
+    planFaults({ random: createRandom(seed), durationMs: 180_000, kinds: faultKinds, workers: 3, apis: 2 });
 
   it('is the same for the same seed, another for another', () => {
     expect(plan('1')).toEqual(plan('1'));
     expect(plan('1')).not.toEqual(plan('2'));
   });
 
-  it('holds every kind of fault', () => {
+  it('holds every kind of fault, also in a short run', () => {
     expect(new Set(plan('1').map(({ kind }) => kind))).toEqual(new Set(faultKinds));
   });
 });

@@ -5,6 +5,7 @@
  */
 import { acknowledgedChecks } from './checks/acknowledged.ts';
 import { browserPhoneChecks } from './checks/browser-phones.ts';
+import { callbackChecks } from './checks/callbacks.ts';
 import { historyChecks } from './checks/history.ts';
 import { outcomeChecks } from './checks/outcomes.ts';
 import { phoneChecks } from './checks/phones.ts';
@@ -16,6 +17,7 @@ import type { Evidence, Violation } from './evidence.ts';
 const checks = [
   ...acknowledgedChecks,
   ...outcomeChecks,
+  ...callbackChecks,
   ...historyChecks,
   ...phoneChecks,
   ...browserPhoneChecks,

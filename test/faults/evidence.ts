@@ -51,6 +51,10 @@ export interface Evidence {
   /** What phones in browsers were shown and told. */
   readonly phones: readonly PhoneNote[];
   readonly crashes: readonly string[];
+  /** Callbacks about transactions, as they first came: `webhook-id`. */
+  readonly notices: ReadonlySet<string>;
+  /** The serialNumbers that the service names for a number, by the MSISDN. */
+  readonly people: ReadonlyMap<string, readonly string[]>;
   readonly processes: {
     readonly runs: readonly ProcessRun[];
     /** Callbacks about them. */
@@ -66,6 +70,12 @@ export interface Evidence {
 
 /** One promise: yields where the evidence contradicts it. */
 export type Check = (evidence: Evidence) => Iterable<Violation>;
+
+/** What may be why something is late: the faults, and a machine without time for the service. */
+export const hindrances = ({
+  faults,
+  processes: { starved },
+}: Pick<Evidence, 'faults' | 'processes'>): readonly InjectedFault[] => [...faults, ...starved];
 
 const parse = (text: string | undefined) => (text === undefined ? undefined : JSON.parse(text));
 
@@ -101,28 +111,3 @@ export const endsOf = (evidence: Pick<Evidence, 'timeline'>, id: string): readon
   (evidence.timeline.get(id) ?? [])
     .filter(({ event }) => event === 'completed' || event === 'failed')
     .map(({ at }) => at);
-
-/**
- * How long the service needs to find what a dead worker held and to run it: the lock (2 s), up to two checks for stalled
- * jobs (1 s each), and the step.
- */
-const recoveryMs = 6000;
-
-/** How late something may be after the last fault that was in its way: recovery, on a slow machine. */
-export const marginMs = 8000;
-
-/** A network that is only a little slow is no excuse for anything. */
-const hinders = ({ kind, amount }: InjectedFault): boolean =>
-  kind !== 'flood' && (!kind.startsWith('slow') || amount > 50);
-
-/**
- * The latest moment at which something that is due must have happened: the time that faults took is not counted. A fault
- * counts when it was there at the due time or came before the service had recovered from the one before.
- */
-export const excused = (faults: readonly InjectedFault[], due: number): number => {
-  let latest = due;
-  for (const { from, to } of faults.filter(hinders).sort((one, other) => one.from - other.from)) {
-    if (from <= latest + recoveryMs && to > latest - recoveryMs) latest = Math.max(latest, to);
-  }
-  return latest;
-};

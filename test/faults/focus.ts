@@ -66,6 +66,26 @@ export const focuses = {
     pauseMs: 100,
     processEveryMs: 0,
   },
+  /** Redis is full for so long that what is due has failed again and again; then there is room. */
+  heal: {
+    durationMs: 30_000,
+    plan: again(1, 0, { kind: 'fill-redis', target: 0, forMs: 16_000, amount: 0 }),
+    mix: { 'a robot signs, asynch': 1, 'a phone lies still': 3, 'an App lies still': 1 },
+    clients: 10,
+    pauseMs: 300,
+    processEveryMs: 0,
+  },
+  /** Workers die again and again while transactions end. */
+  callbacks: {
+    durationMs: 45_000,
+    plan: Array.from({ length: 24 }, (_, index) => ({
+      ...{ kind: 'kill-worker', atMs: 2000 + index * 1700, target: index % 3, forMs: 100, amount: 0 },
+    })),
+    mix: { 'a robot signs, asynch': 1 },
+    clients: 16,
+    pauseMs: 50,
+    processEveryMs: 0,
+  },
   /** Workers die while people sign, step by step, and timers run. */
   processes: {
     durationMs: 15_000,
@@ -124,6 +144,27 @@ export const mutants = {
     file: 'workers/fairness.js',
     find: /worker\.on\('active', begin\);/,
     put: ';',
+  },
+  /** Every turn that failed waits for half a minute. */
+  'slow-turns': {
+    focus: 'heal',
+    file: 'src/engine/turn.js',
+    find: /errorPauseMs\(error, before\)/,
+    put: '30_000',
+  },
+  /** Tells a client that its request is accepted before Redis has it. */
+  'early-acceptance': {
+    focus: 'heal',
+    file: 'src/transactions/transactions.js',
+    find: /return \{ msspTransId: await addOrJoin\((.*)\) \};/,
+    put: 'addOrJoin($1).catch(() => undefined); return { msspTransId: wanted };',
+  },
+  /** Goes on in the events before it has made jobs of them. */
+  'position-first': {
+    focus: 'callbacks',
+    file: 'src/callbacks/follower.js',
+    find: /(await addJobs\(ids, oldest\);)(\s*if \(to\.signatures .*\s*await keep\(to\);)/,
+    put: '$2 $1',
   },
   /** A step begins while phones of the one before still show its prompts. */
   'no-order': {

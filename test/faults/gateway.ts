@@ -3,7 +3,7 @@
  *
  * It does what a gateway does on bad days: answers late, refuses, or delivers and loses the answer. As the product's
  * webhook contract asks of it, it shows the same Idempotency-Key once; everything that arrived is recorded all the same.
- * It takes the callbacks about processes as well.
+ * It takes the callbacks about transactions and processes as well.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -49,6 +49,8 @@ export interface Gateway {
   /** Where callbacks of processes go. */
   readonly callbackUrl: string;
   readonly messages: readonly Message[];
+  /** `webhook-id` of each callback about a transaction. */
+  readonly notices: ReadonlySet<string>;
   /** For a nemesis that wants to strike while a text is on its way. */
   onArrival(hook: Hook | undefined): void;
   close(): Promise<void>;
@@ -97,6 +99,10 @@ export const openGateway = async (seed: string): Promise<Gateway> => {
     urlFor: (worker) => `http://127.0.0.1:${address.port}/${worker}`,
     deliveries,
     callbackUrl: `http://127.0.0.1:${address.port}${callbackPath}`,
+    get notices() {
+      const about = [...messages.values()].filter(({ type }) => type.startsWith('transaction.'));
+      return new Set(about.map(({ id }) => id));
+    },
     get messages() {
       return [...messages.values()].filter(({ type }) => type.startsWith('process.'));
     },

@@ -1,7 +1,7 @@
 /**
  * The test of the test: a fault run finds what was broken on purpose, and passes the same schedule when nothing was.
  *
- * These are real runs of real processes, some twenty seconds each, started as a person would start them.
+ * These are real runs of real processes, twenty seconds to two minutes each, started as a person would start them.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -39,6 +39,14 @@ describe.sequential('the fault test', () => {
       },
     ],
     ['turns', { 'no-turns': 'applications are served in turn' }],
+    [
+      'heal',
+      {
+        'slow-turns': 'every transaction ends in time',
+        'early-acceptance': 'what was acknowledged is never lost',
+      },
+    ],
+    ['callbacks', { 'position-first': 'every end is told' }],
     // `no-timers` is found only where a killed worker held an instance, so it is for longer runs.
     ['processes', { 'no-order': 'steps end as they are defined' }],
   ])(
@@ -55,6 +63,6 @@ describe.sequential('the fault test', () => {
         }),
       );
     },
-    2 * patienceMs,
+    3 * patienceMs,
   );
 });

@@ -5,6 +5,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { addCrowd } from './operator.ts';
+import type { RedisNode } from './redis-node.ts';
 import { type FaultKind, type PlannedFault, resourceOf } from './schedule.ts';
 import type { Part, Stage } from './stage.ts';
 
@@ -32,6 +33,18 @@ const markingAsked =
   /(\S+:signatures:H[0-9A-Za-z]{19}):lock(?:\r\n\$\d+\r\n[^\r]*){3}\r\n\$\d+\r\n\{[^\r]*"state":"pending"/;
 
 const endEveryMs = 50;
+
+/** The script that keeps it busy. One that has ended is no error. */
+const endScript = async (redis: RedisNode): Promise<void> => {
+  for (let tries = 0; tries < 20; tries += 1) {
+    await redis.command('SCRIPT', 'KILL').catch(() => undefined);
+    if ((await redis.command('PING').catch(() => undefined)) === 'PONG') return;
+    await delay(endEveryMs);
+  }
+};
+/** Redis answers NOREPLICAS while it has fewer replicas than these. */
+const refuseWrites = (redis: RedisNode, isRefusing: boolean): Promise<unknown> =>
+  redis.command('CONFIG', 'SET', 'min-replicas-to-write', isRefusing ? '9' : '0');
 
 export const createNemesis = (stage: Stage) => {
   const injected: InjectedFault[] = [];
@@ -169,6 +182,40 @@ export const createNemesis = (stage: Stage) => {
             await redis.command('CONFIG', 'SET', 'maxmemory', '0');
           },
         };
+      case 'busy-redis':
+        // The script ends when it is killed; until then Redis answers everything else with BUSY.
+        await redis.command('CONFIG', 'SET', 'busy-reply-threshold', '50');
+        void redis.command('EVAL', 'while true do end', '0').catch(() => undefined);
+        return { target: redis.name, end: () => endScript(redis) };
+      case 'readonly-redis':
+        // Nobody listens there, so it keeps what it has.
+        await redis.command('REPLICAOF', '127.0.0.1', '1');
+        return {
+          target: redis.name,
+          end: async () => {
+            await redis.command('REPLICAOF', 'NO', 'ONE');
+          },
+        };
+      case 'refuse-writes': {
+        let isOver = false;
+        const pulses = (async () => {
+          while (!isOver) {
+            await refuseWrites(redis, true);
+            await delay(amount);
+            await refuseWrites(redis, false);
+            await delay(amount);
+          }
+        })();
+        // A Redis that goes away meanwhile is told by `end`.
+        pulses.catch(() => undefined);
+        return {
+          target: redis.name,
+          end: async () => {
+            isOver = true;
+            await pulses;
+          },
+        };
+      }
       case 'flood':
         await addCrowd(stage.operatorUrl, amount);
         return { target: 'everybody', end: () => undefined };
@@ -236,7 +283,9 @@ export const createNemesis = (stage: Stage) => {
       for (const node of redis) {
         node.resume();
         await node.start();
+        await endScript(node);
         await node.command('CONFIG', 'SET', 'maxmemory', '0');
+        await refuseWrites(node, false);
       }
       await Promise.all(parts.map(({ process }) => process.start()));
     },

@@ -76,13 +76,13 @@ const simulated = (sign: string | object, receipt = 'accepts') => ({
 
 /**
  * @param gatewayUrl Where this process sends texts: each has an address of its own, by which it is known.
- * @param callbackUrl Where processes are told of.
+ * @param callbackUrl Where ends of transactions, and processes, are told of.
  */
 export const configurationFor = (gatewayUrl: string, callbackUrl = gatewayUrl) => ({
   // Callbacks may go to this machine.
   sandbox: true,
   applicationProviders: [
-    { id: applicationId },
+    { id: applicationId, callback: { url: callbackUrl } },
     { id: crowdId },
     { id: processesId, callback: { url: callbackUrl } },
   ],

@@ -128,6 +128,7 @@ const known = (
   ({
     ...{ journal: [], faults, healedAt: start + 60_000, finals: new Map(), stuck: [], asked: [] },
     ...{ clashes: [], deliveries: [], phones: [], crashes: [], roots: [] },
+    ...{ notices: new Set(), people: new Map() },
     jobs: new Map(jobs.map((each) => [each.job.id, each.job])),
     timeline: new Map(jobs.map((each) => [each.job.id, each.events])),
     processes: {

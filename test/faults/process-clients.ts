@@ -178,7 +178,7 @@ export const lookAgain = async (
     run.final = await request(url, 'GET', `/${run.id}`);
     const { evidence } = run.final.answer?.output ?? {};
     if (evidence === undefined) continue;
-    const verified = await verifyEvidence(evidence, { roots, definition: run.shape });
+    const verified = await verifyEvidence(evidence, { serviceRoots: roots, definition: run.shape });
     run.evidence = verified.ok
       ? verified.evidence
       : { problems: verified.problems.map(({ message }) => message) };

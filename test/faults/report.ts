@@ -1,7 +1,8 @@
 /** What a run says to the person who started it, and the numbers that docs/reliability.md shows. */
 import { excusedIn, knownProcesses } from './checks/process-known.ts';
 import { ranAfterRefusal, refusedJobs } from './checks/refused.ts';
-import { type Evidence, endsOf, excused, type Violation } from './evidence.ts';
+import { type Evidence, endsOf, hindrances, type Violation } from './evidence.ts';
+import { excused, excusedShare } from './excuses.ts';
 import type { Told } from './journal.ts';
 import type { TrialResult } from './trial.ts';
 
@@ -25,10 +26,17 @@ const latestEnd = (evidence: Evidence): number => {
   for (const job of evidence.jobs.values()) {
     const [ended] = endsOf(evidence, job.id);
     if (ended === undefined) continue;
-    latest = Math.max(latest, ended - excused(evidence.faults, job.timestamp + job.timeoutSeconds * 1000));
+    latest = Math.max(
+      latest,
+      ended - excused(hindrances(evidence), job.timestamp + job.timeoutSeconds * 1000),
+    );
   }
   return latest;
 };
+
+/** The part of the run in which the checker excuses what is late. */
+const excusedPercent = ({ journal, healedAt }: Evidence, all: Evidence['faults']): number =>
+  Math.round(excusedShare(all, journal[0]?.from ?? healedAt, healedAt) * 100);
 
 export interface ProcessSummary {
   readonly outcomes: Readonly<Record<string, number>>;
@@ -51,6 +59,10 @@ export interface Summary {
   readonly lateAsks: number;
   readonly texts: number;
   readonly latestEndMs: number;
+  /** The part of the run, in percent, in which what is late is excused. */
+  readonly excusedPercent: number;
+  /** The same, because the machine gave the service no time. */
+  readonly starvedPercent: number;
   /** Requests that were refused and taken in afterwards; and those that had been taken in before. */
   readonly refusedThatRan: number;
   readonly refusedTakenIn: number;
@@ -98,6 +110,8 @@ export const summarise = ({ evidence, violations }: TrialResult): Summary => {
     ).length,
     texts: deliveries.filter(({ shown }) => shown).length,
     latestEndMs: latestEnd(evidence),
+    excusedPercent: excusedPercent(evidence, faults),
+    starvedPercent: excusedPercent(evidence, evidence.processes.starved),
     refusedThatRan: ranAfterRefusal(evidence).length,
     refusedTakenIn: refusedJobs(evidence).length - ranAfterRefusal(evidence).length,
     violations: violations.length,
@@ -120,7 +134,7 @@ export const printSummary = (summary: Summary): string =>
     columns(summary.outcomes),
     `${summary.transactions} transactions, ${summary.acknowledged} acknowledged; ${summary.prompts} prompts (${summary.repeatedAsks} put again while open, ${summary.lateAsks} of the asks after their end), ${summary.texts} texts`,
     `refused requests that ran: ${summary.refusedThatRan}; ${summary.refusedTakenIn} had been taken in before the refusal`,
-    `latest end: ${summary.latestEndMs} ms after its deadline and all faults`,
+    `latest end: ${summary.latestEndMs} ms after its deadline and all faults; faults excused what was due in ${summary.excusedPercent} % of the time, and a machine that was short of time in ${summary.starvedPercent} %`,
     'processes',
     columns(summary.processes.outcomes),
     `${summary.processes.signatures} signatures by ${summary.processes.prompts} prompts; ${summary.processes.verified} evidence records verify; latest end: ${summary.processes.latestEndMs} ms after its deadline and all faults`,

@@ -2,8 +2,8 @@
  * `npm run faults`: breaks everything around the service for a while, by a seed, and checks its promises afterwards.
  *
  *   npm run faults -- [--small] [--seed N] [--duration 5m] [--only kill-worker,cut-api] [--shrink TRIES]
- *   npm run faults -- --focus fence | recheck | silence | turns | processes   one weakness, in seconds
- *   npm run faults -- --mutant no-fence | no-recheck | no-silence | no-not-after | no-turns | no-order | no-timers   the same on a build that was broken on purpose: must fail
+ *   npm run faults -- --focus fence | recheck | silence | turns | heal | callbacks | processes   one weakness, in seconds
+ *   npm run faults -- --mutant no-fence | no-recheck | no-silence | no-not-after | no-turns | slow-turns | early-acceptance | position-first | no-order | no-timers   the same on a build that was broken on purpose: must fail
  *   npm run faults -- --cluster [--small]              masters of a Redis Cluster die and replicas take over
  *   npm run faults -- --chain [--small] [--duration 2m]   three services, one behind the other, are killed and stopped
  *   npm run faults -- --measure                        what is not promised, in numbers
@@ -84,7 +84,7 @@ const focusOf = (): Focus | undefined => {
 };
 
 const mixed = (): Focus => {
-  const durationMs = given.duration ? millisecondsOf(given.duration) : given.small ? 55_000 : 300_000;
+  const durationMs = given.duration ? millisecondsOf(given.duration) : given.small ? 180_000 : 300_000;
   const random = createRandom(seed).branch('nemesis');
   return {
     durationMs,

@@ -1,6 +1,10 @@
 /**
- * What will be broken, when, and for how long: plain data made from a seed, so that a run can be repeated and a failing
- * one be tried again with less.
+ * What will be broken, when, and for how long: plain data made from a seed, so that a run can be
+ * repeated and a failing one be tried again with less.
+ *
+ * Faults come in bursts, and after each burst is a quiet window. In a burst they overlap, which is
+ * where services break. In the window the service must catch up, and the checker sees when it does
+ * not (excuses.ts). Without windows each fault would excuse what the one before has left behind.
  */
 import type { Random } from './random.ts';
 
@@ -26,6 +30,9 @@ export const faultKinds = [
   'clock-ahead',
   'clock-behind',
   'fill-redis',
+  'busy-redis',
+  'readonly-redis',
+  'refuse-writes',
   'switch-primary',
 ] as const;
 
@@ -38,7 +45,7 @@ export interface PlannedFault {
   /** Which worker or API, where there are several. */
   readonly target: number;
   readonly forMs: number;
-  /** How slow, or how far the clock is off; milliseconds. Of a flood: how many requests on each shard. */
+  /** How slow, how far the clock is off, or how long writes are refused each time; milliseconds. Of a flood: how many requests on each shard. */
   readonly amount: number;
 }
 
@@ -67,6 +74,9 @@ const lasts: Readonly<Record<FaultKind, readonly [least: number, most: number]>>
   'clock-ahead': [3000, 8000],
   'clock-behind': [3000, 8000],
   'fill-redis': [500, 3000],
+  'busy-redis': [500, 3000],
+  'readonly-redis': [500, 3000],
+  'refuse-writes': [1000, 4000],
   'switch-primary': [0, 0],
   flood: [0, 0],
 };
@@ -76,6 +86,8 @@ const amounts: Partial<Record<FaultKind, readonly [least: number, most: number]>
   'slow-everybody': [10, 150],
   'clock-ahead': [1000, 12_000],
   'clock-behind': [1000, 12_000],
+  // Again and again; about as long as a turn takes.
+  'refuse-writes': [5, 40],
 };
 
 /** What two faults may not both have in hand. */
@@ -86,9 +98,23 @@ export const resourceOf = ({ kind, target }: Pick<PlannedFault, 'kind' | 'target
   return kind.endsWith('-everybody') ? 'network' : kind === 'pause-in-step' ? 'step' : 'redis';
 };
 
+const burstFaults = 4;
+/** Between the beginnings of two faults of a burst. */
+const nextInBurstMs: readonly [number, number] = [0, 600];
 /**
- * Every kind comes once before any comes again. Faults follow each other by one to four seconds and may overlap, except
- * on the same process.
+ * Longer than the service needs to recover, so that a burst is no excuse for what comes after it;
+ * and a fault really ends later than planned, because processes take seconds to start.
+ */
+const quietMs: readonly [number, number] = [15_000, 18_000];
+/** Redis comes back, but not soon: what was put off again and again must not wait any longer. */
+const outageMs = 60_000;
+const outageKinds = ['fill-redis', 'busy-redis', 'kill-redis', 'pause-redis'] as const;
+/** A run that is shorter has no outage. */
+const outageFromMs = 240_000;
+
+/**
+ * Every kind comes once before any comes again. In the middle of a long run Redis is away, or full,
+ * for a minute.
  */
 export const planFaults = (options: {
   readonly random: Random;
@@ -99,24 +125,40 @@ export const planFaults = (options: {
 }): readonly PlannedFault[] => {
   const { random, durationMs, kinds, workers, apis } = options;
   const planned: PlannedFault[] = [];
-  const busyUntil = new Map<string, number>();
+  const outage = outageKinds.filter((kind) => kinds.includes(kind));
+  let hasOutage = outage.length === 0 || durationMs < outageFromMs;
   let bag: readonly FaultKind[] = [];
-  for (let atMs = 1500; ; atMs += random.between(1000, 4000)) {
-    if (bag.length === 0) bag = random.shuffle(kinds);
-    const [kind, ...rest] = bag;
-    if (kind === undefined) return planned;
-    bag = rest;
-    const target = random.below(kind.endsWith('-api') ? apis : workers);
-    const fault = {
-      kind,
-      target,
-      forMs: random.between(...lasts[kind]),
-      amount: random.between(...(amounts[kind] ?? [0, 0])),
-    };
-    const resource = resourceOf(fault);
-    atMs = Math.max(atMs, busyUntil.get(resource) ?? 0);
-    if (atMs >= durationMs) return planned;
-    busyUntil.set(resource, atMs + fault.forMs + 500);
-    planned.push({ atMs, ...fault });
+  for (let atMs = 1500; ; ) {
+    if (!hasOutage && atMs > durationMs / 3) {
+      hasOutage = true;
+      planned.push({ atMs, kind: random.pick(outage), target: 0, forMs: outageMs, amount: 0 });
+      atMs += outageMs + random.between(...quietMs);
+    }
+    const inBurst = new Set<string>();
+    let endsAt = atMs;
+    while (inBurst.size < burstFaults) {
+      if (bag.length === 0) bag = random.shuffle(kinds);
+      const targets = bag.map((kind) => random.below(kind.endsWith('-api') ? apis : workers));
+      // Two on one thing, one after the other, would make the burst long.
+      const index = bag.findIndex(
+        (kind, place) => !inBurst.has(resourceOf({ kind, target: targets[place] ?? 0 })),
+      );
+      const kind = bag[index];
+      if (kind === undefined) break;
+      if (atMs >= durationMs) return planned;
+      const fault = {
+        kind,
+        target: targets[index] ?? 0,
+        forMs: random.between(...lasts[kind]),
+        amount: random.between(...(amounts[kind] ?? [0, 0])),
+      };
+      bag = bag.toSpliced(index, 1);
+      inBurst.add(resourceOf(fault));
+      planned.push({ atMs, ...fault });
+      endsAt = Math.max(endsAt, atMs + fault.forMs);
+      atMs += random.between(...nextInBurstMs);
+    }
+    if (inBurst.size === 0) return planned;
+    atMs = Math.max(atMs, endsAt) + random.between(...quietMs);
   }
 };

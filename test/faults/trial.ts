@@ -8,8 +8,9 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { statusRequest } from '../support/requests.ts';
 import { enrolPhones, usePhones } from './browser-phones.ts';
-import { call } from './caller.ts';
+import { call, serialNumbersOf } from './caller.ts';
 import { judge } from './checker.ts';
+import { callbackChecks } from './checks/callbacks.ts';
 import { type Mix, runClients } from './clients.ts';
 import { type Evidence, type FinalJob, finalJob, type Violation } from './evidence.ts';
 import { openJournal, type Told } from './journal.ts';
@@ -111,9 +112,33 @@ const lastStatuses = async (stage: Stage, ids: readonly string[]): Promise<Reado
   await inParallel(ids, 8, async (id) => {
     const api = stage.apis[finals.size % stage.apis.length];
     const body = statusRequest(id, applicationId);
-    finals.set(id, await call(api?.url ?? '', 'status', body, { withinMs: 15_000 }));
+    // Fault 900 may be said of the call: then the next one says more.
+    for (let tries = 0; tries < 3; tries += 1) {
+      const told = await call(api?.url ?? '', 'status', body, { withinMs: 15_000 });
+      finals.set(id, told);
+      if (told.kind !== 'fault' || told.code !== 900) break;
+      await delay(500);
+    }
   });
   return finals;
+};
+
+/** What the service says whose certificates a number has: asked when all is over. */
+const peopleOf = async (
+  { apis: [api] }: Stage,
+  msisdns: readonly string[],
+): Promise<ReadonlyMap<string, readonly string[]>> => {
+  const people = new Map<string, readonly string[]>();
+  await inParallel(msisdns, 8, async (msisdn) => {
+    people.set(msisdn, await serialNumbersOf(api?.url ?? '', msisdn));
+  });
+  return people;
+};
+
+/** Until the application was told of all ends, or should have been. */
+const waitUntilNoticed = async (evidence: () => Evidence): Promise<void> => {
+  for (const from = Date.now(); Date.now() - from < callbacksMs; await delay(500))
+    if (callbackChecks.every((check) => [...check(evidence())].length === 0)) return;
 };
 
 const rootsOf = async (stage: Stage): Promise<readonly Uint8Array[]> => {
@@ -182,13 +207,20 @@ export const runTrial = async (options: TrialOptions): Promise<TrialResult> => {
     for (const { told } of journal.entries) if ('id' in told && told.id !== undefined) known.add(told.id);
     const jobs = new Map<string, FinalJob>();
     for (const id of await operator.everyId()) jobs.set(id, finalJob(id, await operator.read(id)));
+    const finals = await lastStatuses(stage, [...known]);
+    const signed = [...finals].flatMap(([id, { kind }]) => (kind === 'signed' ? [id] : []));
+    const msisdns = new Set(signed.flatMap((id) => jobs.get(id)?.msisdn ?? []));
     const evidence: Evidence = {
       journal: journal.entries,
       faults: nemesis.injected,
       healedAt,
       jobs,
       timeline: news.timeline,
-      finals: await lastStatuses(stage, [...known]),
+      finals,
+      get notices() {
+        return stage.gateway.notices;
+      },
+      people: await peopleOf(stage, [...msisdns]),
       stuck,
       asked: witness.asked,
       clashes: witness.clashes,
@@ -201,6 +233,7 @@ export const runTrial = async (options: TrialOptions): Promise<TrialResult> => {
       },
       roots,
     };
+    await waitUntilNoticed(() => evidence);
     const violations = judge(evidence);
     const keep = (name: string, content: unknown): void =>
       writeFileSync(join(directory, name), `${JSON.stringify(content, undefined, 1)}\n`);

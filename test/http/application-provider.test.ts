@@ -136,6 +136,17 @@ describe('an AP', () => {
     expect((await sign(product, { apId: prefixed, text: 'Bank Ltd: ok?' })).status).toBe(200);
   });
 
+  it('with a mandatory prefix gets fault 107 for a receipt without it, and may send another one', async () => {
+    const { body } = await sign(product, { apId: prefixed, text: 'Bank Ltd: ok?' });
+    const receipt = (text: string) => {
+      const request = receiptRequest(body.MSS_SignatureResp.MSSP_TransID, { apId: prefixed });
+      return send(product, '/rest/service/receipt', changed(request, 'MSS_ReceiptReq.Message.Data', text));
+    };
+    for (const text of ['Signed.', 'bank ltd: signed.', ' Bank Ltd: signed.'])
+      expectFault(await receipt(text), 107, 'DTBD matching failed');
+    expect((await receipt('Bank Ltd: signed.')).status).toBe(200);
+  });
+
   it('gets 101 Illegal msisdn for the health-check number, whatever it may do, and 104 when unknown', async () => {
     const msisdn = '+41000000000';
     for (const at of [product, sandbox]) {

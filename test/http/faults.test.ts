@@ -44,7 +44,11 @@ const table: Readonly<Record<FaultCode, readonly [reason: string, blame: string,
     'The minor version and/or major version parameters are inappropriate for the receiver of the message.',
   ],
   109: ['UNSUPPORTED_PROFILE', 'Receiver', 'The user does not support this Mobile Signature Profile'],
-  208: ['EXPIRED_TRANSACTION', 'Receiver', 'Timed out waiting for an answer from user.'],
+  208: [
+    'EXPIRED_TRANSACTION',
+    'Receiver',
+    'Transaction Expiry date has been reached or Time out has lapsed.',
+  ],
   209: [
     'OTA_ERROR',
     'Receiver',
@@ -93,8 +97,7 @@ describe('in asynch mode', () => {
 
   it.each(ofTheDevice)('%i is a fault of the user or device and shows through status', async (code) => {
     const answer = await ended(product, await accepted(product, { msisdn: number(code) }));
-    const detail = code === 208 ? 'Original request timed out.' : table[code][2];
-    expectFault(answer, code, detail);
+    expectFault(answer, code, table[code][2]);
     expect(answer.body.Fault).toMatchObject({ Code: { Value: table[code][1] }, Reason: table[code][0] });
   });
 });

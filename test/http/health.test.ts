@@ -28,7 +28,7 @@ it.each([
     '/readyz',
     {
       status: 'ready',
-      checks: ['running', 'redis', 'clock', 'events', 'keys', 'backlog'].map((name) =>
+      checks: ['running', 'redis', 'authority', 'memory', 'clock', 'events', 'keys', 'backlog'].map((name) =>
         expect.objectContaining({ name, ok: true }),
       ),
     },

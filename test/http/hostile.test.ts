@@ -282,7 +282,7 @@ describe('a method', () => {
 
   it.each([
     '/rest/service/other',
-    '/rest/service/sign/',
+    '/rest/service/sign//',
     '/rest',
     '/rest/service/%00',
     '/rest/service/__proto__',

@@ -27,7 +27,7 @@ const anySim = ['Any-LoA4', 'MID/v1/AuthProfile1', 'MID/v1/AuthProfile1.ECC', 'S
 const halfBlocked: Readonly<Record<string, readonly string[]>> = {
   '41790000020': ['Device-LoA4'],
   '41790000021': ['Device-LoA4'],
-  '41790000022': ['Device-LoA4'],
+  '41790000022': ['Any-LoA4', 'Device-LoA4', 'MID/v1/AuthProfile1'],
   '41790000023': anySim,
 };
 

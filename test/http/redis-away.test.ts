@@ -89,6 +89,7 @@ const expectUnavailable = async (msspTransId: string, stranger: string): Promise
   const answers = Promise.all([
     ...Object.entries(requests).map(([operation, body]) => send(product, `/rest/service/${operation}`, body)),
     sign(product, { mode: 'asynch' }),
+    send(product, '/rest/service', statusRequest(msspTransId)),
   ]);
   // What readyz found just before counts for a moment.
   const noticed = vi.waitFor(
@@ -108,6 +109,7 @@ const expectUnavailable = async (msspTransId: string, stranger: string): Promise
     undefined,
     undefined,
     undefined,
+    '1',
   ]);
   expect(Date.now() - since).toBeLessThan(promptlyMs);
   expect({ ready, alive }).toEqual({ ready: 503, alive: 200 });

@@ -19,6 +19,8 @@ const users = {
   lostSim: '41790000005',
   lostSimAndApp: '41790000006',
   inactiveApp: '41790000007',
+  expiredSimAndApp: '41790000008',
+  expiredSim: '41790000009',
 } as const;
 
 const redis = testRedis();
@@ -33,6 +35,8 @@ beforeAll(async () => {
         { msisdn: users.app, apps: [{}], location: { app: located } },
         { msisdn: users.both, sim: {}, apps: [{}], location: { sim: located, app: located } },
         { msisdn: users.lostSim, sim: {}, location: { sim: lost } },
+        { msisdn: users.expiredSimAndApp, sim: { certificate: { expired: true } }, apps: [{}] },
+        { msisdn: users.expiredSim, sim: { certificate: { expired: true } } },
         { msisdn: users.inactiveApp, sim: {}, apps: [{ state: 'INACTIVE' }] },
         { msisdn: users.lostSimAndApp, sim: {}, apps: [{}], location: { sim: lost, app: located } },
       ],
@@ -63,6 +67,14 @@ describe('a user with no SSCD, a SIM only, an App only, both', () => {
         await expectSignature(product, answer, 'Sign in to Example?');
       }
     }
+  });
+});
+
+describe('a user whose SIM has an expired certificate', () => {
+  it('is asked by a working App, as one whose SIM is inactive; without one it is fault 422', async () => {
+    const { body } = await sign(product, { msisdn: users.expiredSimAndApp, profile: uri('Any-LoA4') });
+    expect(body.MSS_SignatureResp?.SignatureProfile).toBe(uri('Device-LoA4'));
+    expectFault(await sign(product, { msisdn: users.expiredSim, profile: uri('Any-LoA4') }), 422);
   });
 });
 

@@ -1,7 +1,7 @@
 /** HTTPS served directly: the client's certificate is what the connection proved. */
 import { execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,6 +22,15 @@ const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'
 
 const createAuthority = (name: string): void =>
   openssl('req', '-x509', ...newKey, '-subj', `/CN=${name}`, '-keyout', `${name}.key`, '-out', `${name}.crt`);
+
+/** What a customer makes by itself: it is no CA, and the subject is the same in each. */
+const createSelfSigned = (name: string, subject: string): void => {
+  openssl('req', ...newKey, '-subj', `/CN=${subject}`, '-keyout', `${name}.key`, '-out', `${name}.csr`);
+  openssl(
+    ...['x509', '-req', '-in', `${name}.csr`, '-signkey', `${name}.key`, '-extfile', 'leaf.ext'],
+    ...['-days', '2', '-out', `${name}.crt`],
+  );
+};
 
 const createLeaf = (name: string, authority: string, ...more: readonly string[]): void => {
   openssl('req', ...newKey, ...more, '-subj', `/CN=${name}`, '-keyout', `${name}.key`, '-out', `${name}.csr`);
@@ -50,7 +59,10 @@ beforeAll(async () => {
   for (const name of ['server', 'registered', 'other']) createLeaf(name, 'authority');
   createLeaf('foreign', 'stranger');
   createLeaf('explicit', 'authority', '-pkeyopt', 'ec_param_enc:explicit');
-  const fingerprints = ['registered', 'foreign', 'explicit'].map(
+  writeFileSync(file('leaf.ext'), 'basicConstraints=critical,CA:FALSE\nextendedKeyUsage=clientAuth\n');
+  for (const name of ['one', 'two', 'three']) createSelfSigned(name, 'customer');
+  writeFileSync(file('clients.crt'), ['authority', 'one', 'two'].map((name) => identity(name).cert).join(''));
+  const fingerprints = ['registered', 'foreign', 'explicit', 'one', 'two'].map(
     (name) => new X509Certificate(identity(name).cert).fingerprint256,
   );
   product = await startTestProduct(redis, {
@@ -67,7 +79,7 @@ beforeAll(async () => {
     tls: {
       certFile: file('server.crt'),
       keyFile: file('server.key'),
-      clientCaFile: file('authority.crt'),
+      clientCaFile: file('clients.crt'),
     },
   });
 });
@@ -80,7 +92,7 @@ afterAll(async () => {
 });
 
 /** @param as The certificate to show, if any. */
-const call = (ap: string, as?: string, agent?: Agent): Promise<WireAnswer> =>
+const call = (ap: string, as?: string | Identity, agent?: Agent): Promise<WireAnswer> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(server.url);
     const outgoing = request(
@@ -92,7 +104,7 @@ const call = (ap: string, as?: string, agent?: Agent): Promise<WireAnswer> =>
         headers: { 'content-type': 'application/json', 'x-client-certificate': 'ab'.repeat(32) },
         ca: readFileSync(file('authority.crt')),
         checkServerIdentity: () => undefined,
-        ...(as !== undefined && identity(as)),
+        ...(typeof as === 'string' ? identity(as) : as),
         agent: agent ?? false,
       },
       (response) => {
@@ -127,8 +139,22 @@ describe('over TLS', () => {
     expectFault(await call(apId, 'other'), 104, faultTable[104].detail);
   });
 
-  it('it is fault 104 with a certificate of a foreign authority, though its fingerprint is registered', async () => {
-    expectFault(await call(apId, 'foreign'), 104, faultTable[104].detail);
+  it.each(['one', 'two', 'foreign'])(
+    'a certificate counts by its fingerprint, whoever issued it: %s',
+    async (as) => {
+      expect((await call(apId, as)).status).toBe(200);
+    },
+  );
+
+  it('it is fault 104 with a certificate of the same subject and another fingerprint', async () => {
+    expectFault(await call(apId, 'three'), 104, faultTable[104].detail);
+  });
+
+  it('it is fault 104 with the registered certificate and another key, which ends the connection', async () => {
+    const stolen = { cert: identity('one').cert, key: identity('two').key };
+    await expect(call(apId, stolen)).rejects.toThrow();
+    // Its holder is not served as another caller either.
+    expectFault(await call(apId), 104, faultTable[104].detail);
   });
 
   it('it is fault 104 with a certificate whose curve is written out, though its fingerprint is registered', async () => {

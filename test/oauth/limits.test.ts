@@ -44,9 +44,19 @@ describe('prompts', () => {
       (await limits.promptWait(main, { clientId: 'demo', msisdn, address: { caller: address } })) === 0;
     for (let count = 0; count < 3; count += 1) expect(await ask('41700092501', '192.0.2.1')).toBe(true);
     for (let count = 0; count < 20; count += 1) expect(await ask('41700092501', '192.0.2.1')).toBe(false);
-    // The number has one left, and the client two.
+    // The client has two left.
     expect(await ask('41700092501', '192.0.2.2')).toBe(true);
     expect(await ask('41790000001', '192.0.2.3')).toBe(true);
+  });
+
+  it('on a test number are limited by client and address alone', async () => {
+    const limits = limitsOf('test');
+    const { main } = product.api.oauth.tenants;
+    const ask = async (clientId: string, msisdn: string) =>
+      (await limits.promptWait(main, { clientId, msisdn, address: undefined })) === 0;
+    for (let count = 0; count < 5; count += 1) expect(await ask('demo', '41700092501')).toBe(true);
+    expect(await ask('demo', '41700092501')).toBe(false);
+    expect(await ask('demo-201', '41700092501')).toBe(true);
   });
 
   it('on one number are limited over a long time too, but for test numbers', async () => {

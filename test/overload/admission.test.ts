@@ -45,6 +45,7 @@ const admissionOf = (limits: {
       sizeOf: (apId) => (apId === some ? waitingOfSome : 0),
       added: () => undefined,
     },
+    isAuthorityLost: () => false,
     isRegistered,
     onRefused: (report) => void reports.push(report),
   });
@@ -119,6 +120,7 @@ describe('a request that waits for its password', () => {
       maxBacklog: 1000,
       maxBacklogInAll: 1000,
       backlog: { size: () => 0, sizeOf: () => 0, added: () => void added.push(1) },
+      isAuthorityLost: () => false,
       isRegistered,
       onRefused: () => undefined,
     });

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openPhoneAdmin } from '../../src/product/phone-side.ts';
-import { codeIn, createPhoneCalls, enrolPhone } from '../support/phone.ts';
+import { codeIn, createPhoneCalls, enrolPhone, macOf } from '../support/phone.ts';
 import { startTestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { profileRequest, signRequest } from '../support/requests.ts';
@@ -149,6 +149,48 @@ describe('an enrolment', () => {
     const id = await stage.product.submit({ msisdn });
     expect((await phone.sign(await phone.prompted())).status).toBe(200);
     await stage.ended(id, '500');
+  });
+
+  it('is not taken over by somebody who has seen its request, with a PIN or passkey of their own', async () => {
+    const msisdn = newNumber();
+    const phone = await stage.enrol(msisdn);
+    const { asked } = phone.enrolment;
+    const other = { kind: 'pin', salt: 'A'.repeat(22), verifier: 'A'.repeat(43) };
+    for (const gate of [other, { ...asked.gate, verifier: other.verifier }]) {
+      const thief = createPhoneCalls(origin, send);
+      expect((await thief.call('POST', 'enrolments', { ...asked, gate })).status).toBe(404);
+      expect((await thief.call('GET', 'state')).status).toBe(401);
+    }
+    const id = await stage.product.submit({ msisdn });
+    expect((await phone.sign(await phone.prompted())).status).toBe(200);
+    await stage.ended(id, '500');
+  });
+
+  it('stays as it is when its code comes with another PIN, also from whoever has the link', async () => {
+    const msisdn = newNumber();
+    const link = await stage.invite(msisdn);
+    const phone = await stage.enrolBy(link);
+    const { asked } = phone.enrolment;
+    const gate = { kind: 'pin', salt: 'A'.repeat(22), verifier: 'A'.repeat(43) };
+    const mac = await macOf(codeIn(link).secret, Uint8Array.from(Buffer.from(asked.request, 'base64')), gate);
+    const other = { ...asked, gate, code: { ...asked.code, mac } };
+    const { status, body } = await createPhoneCalls(origin, send).call('POST', 'enrolments', other);
+    expect({ status, error: body.error }).toEqual({ status: 404, error: 'code' });
+    expect((await phone.enterPin()).status).toBe(200);
+  });
+
+  it('tells the other phones of the number, until the person has read it', async () => {
+    const msisdn = newNumber();
+    const first = await stage.enrol(msisdn);
+    expect((await first.state()).body.others).toEqual([]);
+    const second = await stage.enrolBy(await stage.invite(msisdn), { label: 'Chrome on Linux' });
+    const [other, ...more] = (await first.state()).body.others;
+    expect([other, more]).toEqual([
+      { id: second.id, label: 'Chrome on Linux', enrolledAt: expect.stringMatching(/^\d{4}-/) },
+      [],
+    ]);
+    // The newest knows those before it from their owner.
+    expect((await second.state()).body.others).toEqual([]);
   });
 
   it.each<[string, (asked: never) => object, number]>([

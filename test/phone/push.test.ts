@@ -75,6 +75,18 @@ const createSubscriber = () => {
 };
 
 describe('a push message', () => {
+  it('tells a phone that another one was set up for its number, and not the new one', async () => {
+    const msisdn = newNumber();
+    const phone = await stage.enrol(msisdn);
+    const subscriber = createSubscriber();
+    const endpoint = `${address}/push/other`;
+    await phone.call('PUT', 'push', { endpoint, expirationTime: null, keys: subscriber.keys });
+    await stage.enrol(msisdn);
+    const messages = () => received.filter(({ path }) => path === '/push/other');
+    await soon(() => expect(messages()).toHaveLength(1));
+    expect(subscriber.open(messages()[0]?.body ?? Buffer.alloc(0))).toEqual({ kind: 'enrolled' });
+  });
+
   it('wakes a phone with the id of its prompt alone, signed by the service', async () => {
     const msisdn = newNumber();
     const phone = await stage.enrol(msisdn);

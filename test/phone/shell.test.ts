@@ -43,7 +43,7 @@ describe('the page of the phone', () => {
     const { text } = await get(`/phone?language=${language}`);
     expect(text).toContain(`<html lang="${language}">`);
     const views = viewsIn(text).filter((view) => view.startsWith('view-'));
-    expect(views).toHaveLength(15);
+    expect(views).toHaveLength(17);
     for (const view of views) {
       expect(view.match(/<h1[ >]/g), view).toHaveLength(1);
       const ids = [...view.slice(view.indexOf('>')).matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);

@@ -1,6 +1,9 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { decodeProtectedHeader } from 'jose';
 import { describe, expect, it } from 'vitest';
+import { LostAuthorityError } from '../../src/pki/authorities.ts';
 import { createKeyCustody } from '../../src/pki/custody.ts';
+import type { KeyCustody } from '../../src/pki/ports.ts';
 import { createMemoryCustodyStore } from '../support/memory-custody-store.ts';
 import { describeCustody } from './custody-contract.ts';
 import { keyObjectOf, newCustody, now, owner, serviceKey } from './fixtures.ts';
@@ -102,5 +105,60 @@ describe('the records of the custody', () => {
       store.records.set('ca:root', text);
       await expect(newCustody(store).trust()).rejects.toThrow('the stored ca:root record is damaged');
     }
+  });
+});
+
+describe('a custody whose store was emptied or exchanged', () => {
+  const signs = async (custody: KeyCustody): Promise<readonly string[]> => {
+    const tried = await Promise.allSettled([
+      custody.userKey(owner()),
+      custody.userKey(owner({ msisdn: '41700092502' })),
+      custody.certify(
+        owner({ sscdId: 'app-1' }),
+        generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey,
+      ),
+      custody.evidenceKey(),
+      custody.timeStampKey(),
+      custody.authorities(),
+      custody.rollOver('root'),
+      custody.reassignNumber('41700092501'),
+    ]);
+    return tried.map((each) => (each.status === 'fulfilled' ? 'signs' : each.reason.name));
+  };
+  const none = Array(8).fill('LostAuthorityError');
+
+  const exchanged = async () => {
+    const clock = { now };
+    const store = createMemoryCustodyStore();
+    const custody = createKeyCustody({ store, serviceKey, now: () => clock.now });
+    await custody.userKey(owner());
+    const [kept, hashes] = [new Map(store.records), new Map(store.hashes)];
+    store.records.clear();
+    store.hashes.clear();
+    clock.now += 1000;
+    return { clock, store, custody, kept, hashes };
+  };
+
+  it('signs nothing under the authority that is gone, and puts nothing into the new store', async () => {
+    const { store, custody } = await exchanged();
+    expect(await signs(custody)).toEqual(none);
+    expect([...store.records.keys()]).toEqual([]);
+    const other = newCustody(store);
+    await other.trust();
+    const names = [...store.records.keys()];
+    expect(await signs(custody)).toEqual(none);
+    expect([...store.records.keys()]).toEqual(names);
+    await expect(custody.refresh()).rejects.toThrow(
+      'Redis no longer has the certificate authority that this process signs under',
+    );
+  });
+
+  it('goes on when its authority is back', async () => {
+    const { clock, store, custody, kept, hashes } = await exchanged();
+    await expect(custody.userKey(owner())).rejects.toThrow(LostAuthorityError);
+    for (const [name, text] of kept) store.records.set(name, text);
+    for (const [name, fields] of hashes) store.hashes.set(name, fields);
+    clock.now += 1000;
+    expect((await custody.userKey(owner())).serialNumber).toMatch(/^MIDCHE/);
   });
 });

@@ -57,6 +57,11 @@ const ask = async (url: string | undefined) => {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(signRequest()),
   });
+  const asynch = await fetch(`${url}/rest/service/sign`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(signRequest({ mode: 'asynch' })),
+  });
   const flowing = await fetch(`${url}/workflows/process`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: basic('mid://ap.example') },
@@ -70,6 +75,7 @@ const ask = async (url: string | undefined) => {
   return {
     ready: [ready.status, (await ready.text()).includes('memory limit')],
     signed: signed.status,
+    accepted: asynch.status,
     flowing: [flowing.status, flowing.headers.get('retry-after')],
   };
 };
@@ -87,10 +93,16 @@ it('starts where it was before, refuses, and signs once there is room', async ()
   const { started, logged } = start();
   const { url } = await started;
   expect(logged.join('')).toContain(said);
-  expect(await ask(url)).toEqual({ ready: [503, true], signed: 500, flowing: [503, '1'] });
+  expect(await ask(url)).toEqual({ ready: [503, true], signed: 500, accepted: 500, flowing: [503, '1'] });
   await fill('0');
   await vi.waitFor(
-    async () => expect(await ask(url)).toEqual({ ready: [200, false], signed: 200, flowing: [201, null] }),
+    async () =>
+      expect(await ask(url)).toEqual({
+        ready: [200, false],
+        signed: 200,
+        accepted: 200,
+        flowing: [201, null],
+      }),
     { timeout: 10_000, interval: 100 },
   );
 });

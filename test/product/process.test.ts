@@ -1,12 +1,13 @@
 /**
  * The product as its operator meets it: a process that starts, is killed in the middle of everything, and starts again.
  */
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { masterKeyFrom } from '../../src/pki/master-key.ts';
 import { run, runUntilReady } from '../cli/terminal.ts';
 import { killProcesses, type ProductProcess, startProcess } from '../support/process.ts';
@@ -230,6 +231,28 @@ describe('a service with a Redis of its own', () => {
     // Another key may begin.
     await startAndStop(withEmptyStore(key()));
     await startAndStop({ ...withEmptyStore(masterKey), PARAPH_NEW_AUTHORITY: '1' });
+  }, 240_000);
+
+  it('makes none in a worker, which waits until an API has made it', async () => {
+    const environment = withEmptyStore(key());
+    const { prefix } = JSON.parse(readFileSync(environment.PARAPH_CONFIG ?? '', 'utf8')).queue;
+    const hasAuthority = () => redis.client().exists(`${prefix}:custody:ca:root`);
+    const worker = spawn(process.execPath, ['dist/src/cli/paraph.js', 'worker'], {
+      env: { ...here(environment).env, PARAPH_DATA: join(data, 'nothing'), PARAPH_LOG_LEVEL: 'info' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    onTestFinished(() => void worker.kill('SIGKILL'));
+    let output = '';
+    worker.stdout.on('data', (chunk) => {
+      output += chunk;
+    });
+    const says = (text: string) =>
+      vi.waitFor(() => expect(output).toContain(text), { timeout: 60_000, interval: 50 });
+    await says('waiting for the certificate authority');
+    expect(await hasAuthority()).toBe(0);
+    await startAndStop(environment);
+    await says('"msg":"ready"');
+    expect(await hasAuthority()).toBe(1);
   }, 240_000);
 
   it('makes none at all where it is told so, and needs no directory for anything', async () => {

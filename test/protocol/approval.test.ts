@@ -85,6 +85,16 @@ describe('a transaction approval', () => {
   });
 
   it.each([
+    ['title', { type: 'Pay\u{e0041}', dtbd: pairs(1) }],
+    ['key', { type: 't', dtbd: [...pairs(1), { key: 'k\u{e007f}', value: 'v' }] }],
+    ['value', { type: 't', dtbd: [{ key: 'k', value: 'v\u{e0000}' }] }],
+    ['value that is escaped', '{"type":"t","dtbd":[{"key":"k","value":"\\udb40\\udc41"}]}'],
+  ])('with Unicode tags in a %s is a fault 107', (_, content) => {
+    const words = 'must not have Unicode tags (U+E0000 to U+E007F): nobody sees them';
+    expect(faultOf(content)).toEqual({ code: 107, detail: `${data} ${words}` });
+  });
+
+  it.each([
     ['text', 'Please sign', 'is not JSON'],
     ['an array', [], 'is not a JSON object'],
     [

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { protocol, signWith } from './samples.ts';
+import { changed, parseAs, protocol, samples, signWith } from './samples.ts';
 
 const dataOf = (body: unknown) => {
   const parsed = protocol.parseSign(body);
@@ -49,5 +49,18 @@ describe('DataToBeSigned', () => {
       code: 107,
       detail: `MSS_SignatureReq.${member} ${words}`,
     });
+  });
+
+  it.each([
+    ['a text', 'sign', 'DataToBeSigned.Data'],
+    ['a receipt', 'receipt', 'Message.Data'],
+  ] as const)('%s with Unicode tags, which nobody sees, is a fault 107', (_, operation, member) => {
+    const [wrapper = ''] = Object.keys(samples[operation]);
+    const detail = `${wrapper}.${member} must not have Unicode tags (U+E0000 to U+E007F): nobody sees them`;
+    // U+E0000 and U+E0002 are not assigned, and are invisible all the same.
+    for (const tag of ['\u{e0000}', '\u{e0001}', '\u{e0002}', '\u{e0020}', '\u{e007f}']) {
+      const body = changed(samples[operation], `${wrapper}.${member}`, `Pay 10 CHF?${tag}`);
+      expect(parseAs(operation, body)).toEqual({ ok: false, fault: { code: 107, detail } });
+    }
   });
 });

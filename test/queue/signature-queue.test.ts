@@ -330,6 +330,11 @@ describe('a request that is not in order', () => {
       { code: 101 },
     ],
     ['text', { ...order, text: secret.repeat(100) }, { code: 103 }],
+    [
+      'text',
+      { ...order, text: `${secret}\u{e0041}` },
+      { code: 107, detail: 'text must not have Unicode tags (U+E0000 to U+E007F): nobody sees them' },
+    ],
     ['request', { ...order, text: `${secret}\0` }, { code: 101, detail: 'request has a NUL character' }],
     ['approval', { msisdn: order.msisdn, approval: { title: '', rows: [] } }, { code: 101 }],
     [

@@ -71,10 +71,20 @@ describe('the choice of a method', () => {
     });
   });
 
-  it('takes somebody with an inactive SIM and an active App for an App user', () => {
-    const user = subscriber({ sim: sscd('sim', { state: 'INACTIVE' }), apps: [app] });
-    expect(answer(user, 'Any-LoA4')).toBe('Device-LoA4');
-    expect(answer(user, 'STK-LoA4')).toBe(109);
+  it.each([{ state: 'INACTIVE' }, { certificateState: 'INACTIVE' }, { certificateExpired: true }] as const)(
+    'takes somebody with an active App and a SIM that is %j for an App user',
+    (deviation) => {
+      const user = subscriber({ sim: sscd('sim', deviation), apps: [app] });
+      expect(answer(user, 'Any-LoA4')).toBe('Device-LoA4');
+      expect(answer(user, 'STK-LoA4')).toBe(109);
+      const other = subscriber({ sim, apps: [sscd('app', { ...deviation, id: 'app-0' }), app] });
+      expect(chooseMethod(other, 'Device-LoA4')).toMatchObject({ value: { sscd: { id: app.id } } });
+    },
+  );
+
+  it('still chooses the only device when its certificate is expired, so that the fault is 422', () => {
+    const chosen = chooseMethod(subscriber({ sim: sscd('sim', { certificateExpired: true }) }), 'Any-LoA4');
+    expect(chosen.ok && chosen.value.sscd && sscdFault(chosen.value.sscd)?.code).toBe(422);
   });
 
   it('still chooses when nothing is active, so that the fault is 404 and not 105', () => {

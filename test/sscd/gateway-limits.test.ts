@@ -122,11 +122,12 @@ it('a gateway that hangs holds its own places, a quarter of them for one applica
 });
 
 it('a gateway is polled as often in a second as it allows, however many transactions are open there', async () => {
+  const begun = Date.now();
   await submitMany(numbers.open, 20);
   await vi.waitFor(() => expect(polledAt.length).toBeGreaterThan(5), 20_000);
   await delay(4000);
-  // A process that stands still is late with some, and sends them together (gateway.test.ts has each second).
-  const seconds = (Math.max(...polledAt) - Math.min(...polledAt)) / 1000;
+  // None has its place before this, and each comes at its place or late (gateway.test.ts has each second).
+  const seconds = (Math.max(...polledAt) - begun) / 1000;
   expect(polledAt.length).toBeLessThanOrEqual(5 * (seconds + 2));
   expect(polledAt.length).toBeGreaterThan(10);
 });

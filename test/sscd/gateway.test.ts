@@ -496,16 +496,18 @@ describe('a gateway', () => {
       },
       { timeout: 20_000 },
     );
-    const rootsFor = async (...products: readonly TestProduct[]): Promise<string> =>
-      (await Promise.all(products.map(rootsOf))).join('');
-    const verified = await verifyEvidence(evidence, { roots: await rootsFor(near, far), definition: input });
+    const serviceRoots = await rootsOf(near);
+    const gatewayRoots = { middle: await rootsOf(far) };
+    const verified = await verifyEvidence(evidence, { serviceRoots, gatewayRoots, definition: input });
     expect(verified).toMatchObject({
       ok: true,
       evidence: {
         signatures: [{ upstream: { gateway: 'middle', msspTransId: expect.stringMatching(/^H/) } }],
       },
     });
-    expect(await verifyEvidence(evidence, { roots: await rootsFor(near) })).toMatchObject({ ok: false });
+    expect(await verifyEvidence(evidence, { serviceRoots })).toMatchObject({
+      problems: [{ reason: 'NO_GATEWAY_ROOTS' }],
+    });
   });
 
   it('never has its password or key in a log, a job or an answer', async () => {

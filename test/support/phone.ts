@@ -79,14 +79,26 @@ export const codeIn = (link: string): { readonly id: string; readonly secret: Ui
   return { id, secret: bytesOf(secret) };
 };
 
-const macOf = async (secret: Uint8Array<ArrayBuffer>, request: Uint8Array<ArrayBuffer>): Promise<string> => {
+/** Of a PIN: its kind, salt and verifier; of a passkey: its kind and three members of the response. */
+const gateParts = ({ kind, salt, verifier, response }: Json): readonly string[] =>
+  kind === 'pin'
+    ? [kind, salt, verifier]
+    : [kind, response.id, response.response.clientDataJSON, response.response.attestationObject];
+
+export const macOf = async (
+  secret: Uint8Array<ArrayBuffer>,
+  request: Uint8Array<ArrayBuffer>,
+  gate: Json,
+): Promise<string> => {
   const key = await subtle.importKey('raw', secret, 'HKDF', false, ['deriveKey']);
   const info = new TextEncoder().encode('paraph phone activation');
   const from = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(), info };
   const mac = await subtle.deriveKey(from, key, { name: 'HMAC', hash: 'SHA-256', length: 256 }, false, [
     'sign',
   ]);
-  return textOf(await subtle.sign('HMAC', mac, request));
+  return textOf(
+    await subtle.sign('HMAC', mac, Buffer.concat([request, Buffer.from(gateParts(gate).join(' '))])),
+  );
 };
 
 export type ScriptedPhone = Awaited<ReturnType<typeof enrolPhone>>;
@@ -175,10 +187,11 @@ export const enrolPhone = async (
     (await call('POST', 'enrolments/options', { code: { id } })).body.publicKey,
   );
   const pinGate = { kind: 'pin', salt: textOf(salt), verifier };
+  const gate: Json = created === undefined ? pinGate : { kind: 'passkey', response: created };
   const asked = {
-    code: { id, mac: await macOf(secret, request) },
+    code: { id, mac: await macOf(secret, request, gate) },
     request: Buffer.from(request).toString('base64'),
-    gate: created === undefined ? pinGate : { kind: 'passkey', response: created },
+    gate,
     ...{ language: 'en', label },
   };
   const { status, body } = await call('POST', 'enrolments', asked);

@@ -141,6 +141,8 @@ export const startTestProduct = async (
     throw error;
   });
   await core.unlock(serviceKey === 'master' ? core.serviceKey : undefined);
+  // A worker of another process waits for the authority, which a service makes when it starts.
+  await core.custodyOver(core.commands).trust();
   let address = '';
   let workerSide: WorkerSide | undefined = workers
     ? await startWorkerSide(core, { operations, listensAt: () => address || 'http://test' })

@@ -89,6 +89,13 @@ describe('the templates of an operator', () => {
     expect(plainOf(reminded)).toContain('Example Insurance asks for your signature.');
   });
 
+  it('show by its name what nobody would see of names, as the mails of the service do', async () => {
+    const name = 'Anna\u00ad \u202eMuster';
+    const own = await begin({ 'invited.en.txt': text }, { ...withMail, name });
+    expect(plainOf(own.invited)).toContain('Dear Anna[U+00AD] [U+202E]Muster,');
+    expect(plainOf(own.reminded)).toContain('Hello Anna[U+00AD] [U+202E]Muster');
+  });
+
   it('leave other languages to the mails of the service, and may be plain text alone', async () => {
     const { invited } = await begin({ 'invited.en.txt': text }, { ...withMail, language: 'de' });
     expect(plainOf(invited)).toContain('Guten Tag Anna Muster');

@@ -56,6 +56,13 @@ describe('the page of a signer', () => {
     );
   });
 
+  it('shows by its name what a person would sign without seeing it', () => {
+    const hidden = 'Pay\u00ad 10\u{e0041} CH\u200dF\ufe0f, 9\u0338000?';
+    const page = render(viewOf(open, { text: hidden, name: hidden, title: hidden, step: hidden }));
+    const shown = 'Pay[U+00AD] 10[U+E0041] CH[U+200D]F[U+FE0F], 9[U+0338]000?';
+    expect(page.split(shown)).toHaveLength(5);
+  });
+
   it('shows characters that turn the direction of text by their names, and names and titles apart', () => {
     const page = render(
       viewOf(open, { name: '\u202ean\u2069na', title: '\u202eevil', text: '\u061ctext\u200f' }),
@@ -69,7 +76,7 @@ describe('the page of a signer', () => {
     const page = render(viewOf(open));
     expect(page).toContain('<form method="post" action="/tasks/token-of-the-link/sign">');
     expect(page).toContain('<form method="post" action="/tasks/token-of-the-link/decline" novalidate>');
-    expect(page).not.toContain('<script');
+    expect(page.match(/<script[^>]*>/g)).toEqual([expect.stringMatching(/^<script src="[^"]+" defer>$/)]);
     expect(count(page, /class="primary"/g)).toBe(1);
   });
 

@@ -5,7 +5,12 @@ import { testRedis } from '../support/redis.ts';
 
 const redis = testRedis();
 const client = redis.client();
-const deviceLock = createDeviceLock(client, redis.prefix, () => Date.now());
+const deviceLock = createDeviceLock(
+  client,
+  redis.prefix,
+  () => Date.now(),
+  async () => false,
+);
 const older = { transactionId: 'H00older', attempt: 1 };
 const newer = { transactionId: 'H00newer', attempt: 2 };
 

@@ -33,6 +33,7 @@ beforeAll(async () => {
         { msisdn: '41783000001', sim: { device: { kind: 'robot' } } },
       ],
       receipt: { timeoutSeconds: 2 },
+      applicationProviders: [{ id: 'http://bank.example', dtbsPrefix: 'Bank: ' }],
       workers: { lockSeconds: 1, stalledCheckSeconds: 0.5 },
     },
   });
@@ -139,6 +140,15 @@ describe('a receipt job that another program added', () => {
   ])('fails at once with a readable reason when its data is %s', async (_, data) => {
     const id = await add(data, receiptJobId(newMsspTransId(0)));
     expect(await reasonOf(shard.receipts.queue, id)).toMatch(/^_101 WRONG_PARAM: The job data/);
+  });
+
+  it('is not shown without the prefix that the application must use', async () => {
+    const msisdn = '+41700092503';
+    const id = await submit({ msisdn, text: 'Bank: ok?', apId: 'http://bank.example' });
+    await signed(id);
+    const data = { msspTransId: id, sscdId: 'sim', fingerprint: 'f', msisdn: msisdn.slice(1) };
+    const job = await add({ ...data, message: 'Pay 10 CHF?', timeoutSeconds: 5 }, receiptJobId(id));
+    expect(await reasonOf(shard.receipts.queue, job)).toBe('_107 INAPPROPRIATE_DATA: DTBD matching failed');
   });
 
   it('that failed makes way for the receipt of the application', async () => {

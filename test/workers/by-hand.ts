@@ -21,7 +21,7 @@ import { createDevices, type Devices } from '../../src/sscd/devices.ts';
 import { createOutbox } from '../../src/sscd/text-gateway.ts';
 import { createAnswer } from '../../src/transactions/answers.ts';
 import type { ReceiptJobResult } from '../../src/transactions/contract.ts';
-import { createDeviceLock } from '../../src/transactions/device-lock.ts';
+import { createDeviceLock, createIsOver } from '../../src/transactions/device-lock.ts';
 import { createReadEnd } from '../../src/transactions/outcomes.ts';
 import { closeShards, openShards, type QueueAt, type Shard } from '../../src/transactions/shards.ts';
 import type { StepLog } from '../../workers/log.ts';
@@ -116,7 +116,7 @@ export const startByHand = async (
     protocol,
     subscribers,
     devices,
-    deviceLock: createDeviceLock(blocking, prefix, Date.now),
+    deviceLock: createDeviceLock(blocking, prefix, Date.now, createIsOver(shards, Date.now)),
     log,
   };
   const readEnd = createReadEnd({ custody, seals, now: Date.now, onError: () => undefined });
@@ -225,7 +225,7 @@ export const startByHand = async (
       return turnOf(shard.signatures, createSignatureWorkflow(made), changes);
     },
     receiptTurn: (changes = {}) => {
-      const made = { ...common, shard, readEnd, upstreams: createUpstreams(quiet), ...changes };
+      const made = { ...common, shard, providers, readEnd, upstreams: createUpstreams(quiet), ...changes };
       return turnOf(shard.receipts, createReceiptWorkflow(made), changes);
     },
     stop: async () => {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createInstanceStore, type InstanceStore } from '../../src/engine/redis/instance-store.ts';
 import { fault } from '../../src/protocol/fault.ts';
 import type { Devices } from '../../src/sscd/devices.ts';
-import { createDeviceLock } from '../../src/transactions/device-lock.ts';
+import { createDeviceLock, createIsOver } from '../../src/transactions/device-lock.ts';
 import { openQueueForTest } from '../queue/stage.ts';
 import { testRedis } from '../support/redis.ts';
 import { receiptRequest, signRequest } from '../support/requests.ts';
@@ -51,7 +51,12 @@ const cancel = async (id: string): Promise<void> => {
 
 /** Redis goes away between the decision and what follows from it. */
 const lockWithoutRelease = () => ({
-  ...createDeviceLock(byHand.product.core.blocking, byHand.product.configuration.queue.prefix, Date.now),
+  ...createDeviceLock(
+    byHand.product.core.blocking,
+    byHand.product.configuration.queue.prefix,
+    Date.now,
+    createIsOver([byHand.shard], Date.now),
+  ),
   release: async () => {
     throw new Error('Redis went away');
   },

@@ -8,7 +8,7 @@ import { DelayedError, type Job } from 'bullmq';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { fault } from '../../src/protocol/fault.ts';
 import { recordIn } from '../../src/transactions/contract.ts';
-import { createDeviceLock, type DeviceLock } from '../../src/transactions/device-lock.ts';
+import { createDeviceLock, createIsOver, type DeviceLock } from '../../src/transactions/device-lock.ts';
 import { createGate } from '../engine/stage.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
@@ -46,7 +46,12 @@ beforeEach(async () => {
 });
 
 const realLock = (): DeviceLock =>
-  createDeviceLock(byHand.product.core.blocking, byHand.product.configuration.queue.prefix, Date.now);
+  createDeviceLock(
+    byHand.product.core.blocking,
+    byHand.product.configuration.queue.prefix,
+    Date.now,
+    createIsOver([byHand.shard], Date.now),
+  );
 
 /** The turn of a worker. @returns The reason, for a job that has failed. */
 const turnWith = (deviceLock: DeviceLock, changes: { readonly sleepsMeanwhile?: () => boolean } = {}) => {

@@ -97,6 +97,21 @@ const bad: readonly BadDefinition[] = [
     'steps[0].signers[0].text may have 119 characters at most',
     withStep({ text: `ы${canary.repeat(10)}` }),
   ],
+  [
+    'Unicode tags in a text, which nobody sees',
+    'text must not have Unicode tags',
+    { ...withStep({}), text: `Pay${canary}\u{e0041}` },
+  ],
+  [
+    'Unicode tags in the text of a signer',
+    'steps[0].signers[0].text must not have Unicode tags',
+    withStep({ signers: [{ ...person(1), text: `${canary}\u{e0000}` }] }),
+  ],
+  [
+    'Unicode tags in a name',
+    'steps[0].signers[0].name must not have Unicode tags',
+    withStep({ signers: [{ ...person(1), name: `${canary}\u{e0041}` }] }),
+  ],
   ['10 000 signers', 'steps[0].signers must not bring more than 100', withStep({ signers: people(10_000) })],
   [
     'a step named as a prototype',

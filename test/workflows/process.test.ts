@@ -112,7 +112,7 @@ describe('a signature process', () => {
     const ats: string[] = view.output.steps.map(({ signers }: Json) => signers[0].at);
     expect(ats).toEqual(ats.map((at) => new Date(at).toISOString()).toSorted());
     expect(view.context.steps.map(({ signers }: Json) => signers[0].at)).toEqual(ats);
-    const verified = await verifyEvidence(view.output.evidence, { roots: await rootsOf() });
+    const verified = await verifyEvidence(view.output.evidence, { serviceRoots: await rootsOf() });
     expect(verified).toMatchObject({
       ok: true,
       evidence: {
@@ -179,7 +179,7 @@ describe('a signature process', () => {
     ]);
     const { revokedAt } = view.context.steps[0].signers[0];
     expect(revokedAt).toMatch(/^\d{4}-.*Z$/);
-    expect(await verifyEvidence(view.output.evidence, { roots: await rootsOf() })).toMatchObject({
+    expect(await verifyEvidence(view.output.evidence, { serviceRoots: await rootsOf() })).toMatchObject({
       ok: true,
       evidence: {
         outcome: 'failed',

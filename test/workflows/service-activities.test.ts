@@ -195,6 +195,16 @@ describe('a signature of a chart', () => {
     },
   );
 
+  it('and a receipt are refused with Unicode tags in the text, which nobody sees', async () => {
+    const text = 'Order?\u{e0041}\u{e007f}';
+    const detail = expect.stringContaining('must not have Unicode tags');
+    const refused = { kind: 'failed', code: 107, detail };
+    const msisdn = '+41700092501';
+    expect(await outputOf('only-sign', { msisdn, text })).toMatchObject(refused);
+    const { msspTransId } = await outputOf('only-sign', { msisdn, text: 'Order?' });
+    expect(await outputOf('only-receipt', { msspTransId, text })).toMatchObject(refused);
+  });
+
   it('is of the application of the instance, whatever its input says', async () => {
     const input = { msisdn: '+41700092501', text: 'Order?', apId: bank };
     const { msspTransId } = await outputOf('only-sign', input);
@@ -322,7 +332,10 @@ describe('a webhook of a chart', () => {
       { url: 'https://a:secret@shop.example/', body: 1 },
       'the address of the receiver holds a user name or password',
     ],
-    [{ url: 'https://shop.example/' }, 'body: Invalid input: expected string | number | boolean | null | array | record'],
+    [
+      { url: 'https://shop.example/' },
+      'body: Invalid input: expected string | number | boolean | null | array | record',
+    ],
     [{ url: 7, body: 1 }, 'url: Invalid input: expected string, received number'],
     [{ body: 1, attempts: 0 }, 'attempts: Too small: expected number to be >=1'],
   ])('is refused at once where it may not go, or is none: %#', async (input, problem) => {

@@ -53,6 +53,29 @@
   tell();
 })();
 
+/** The plan of a bulk says how long it takes at the rate that is typed. */
+(() => {
+  const lasts = document.querySelector('[data-count][data-least]');
+  const field = document.getElementById('perSecond');
+  if (!lasts || !field) return;
+  const [rate, time] = lasts.querySelectorAll('span');
+  // As the server writes it (pages/markup.ts).
+  const duration = (ms) => {
+    if (ms < 59950) return `${(ms / 1000).toFixed(1)} s`;
+    const seconds = Math.round(ms / 1000);
+    if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${`0${seconds % 60}`.slice(-2)} s`;
+    const minutes = Math.round(seconds / 60);
+    return `${Math.floor(minutes / 60)} h ${`0${minutes % 60}`.slice(-2)} min`;
+  };
+  field.addEventListener('input', () => {
+    const perSecond = Number(field.value);
+    if (!(perSecond > 0)) return;
+    rate.textContent = field.value;
+    const { count, least } = lasts.dataset;
+    time.textContent = duration(Math.max(1000, Number(least) * 1000, (Number(count) * 1000) / perSecond));
+  });
+})();
+
 /**
  * The script of live pages, for every browser of the last ten years.
  *

@@ -30,7 +30,7 @@ export interface CertificatesModel {
   readonly notice: Notice | undefined;
 }
 
-export const reasonWords: Readonly<Record<(typeof revocationReasons)[number], string>> = {
+const reasonWords: Readonly<Record<(typeof revocationReasons)[number], string>> = {
   unspecified: 'No reason',
   keyCompromise: 'Phone or key lost',
   affiliationChanged: 'The person has changed',

@@ -27,7 +27,7 @@ export const shorten = (full: string): string =>
     ? ''
     : `${Number(full.slice(8, 10))} ${months[Number(full.slice(5, 7)) - 1]} ${full.slice(11, 19)}`;
 
-export const shortTime = (at: number): string => shorten(fullTime(at));
+const shortTime = (at: number): string => shorten(fullTime(at));
 
 /** The layout writes it in the reader's zone: {@link timesIn}. */
 export const timeOf = (at: number, text = shortTime(at)): Html =>

@@ -44,7 +44,7 @@ const orderFields = (
   isNeeded: boolean,
   rateLabel: string,
   [min, max]: readonly [number, number],
-  rateHint: string,
+  rateHint: string | Html,
 ): Html => html`${reasonField('reason', isNeeded, 'It is kept in the audit log.', reason, problem === 'reason')}
 <div class="field"><label for="perSecond">${rateLabel}</label><input id="perSecond" name="perSecond" type="number" min="${min}" max="${max}" step="any" required value="${perSecond}"${invalid(problem === 'rate')} aria-describedby="rate-hint"><span class="hint" id="rate-hint">${rateHint}</span></div>`;
 
@@ -108,13 +108,29 @@ const words = {
   },
 } as const satisfies Record<BulkKind, object>;
 
-const rateHint = ({ kind, plan }: PlanModel, rate: number): string => {
-  const { replayable, mostOfOne } = plan;
+/**
+ * How long an order lasts. It names the rate, because the field beside it can be changed; the script
+ * follows the field.
+ *
+ * @param leastSeconds At whatever rate.
+ */
+const lasting = (
+  what: string,
+  perSecond: string,
+  { number, leastSeconds = 1 }: { readonly number: number; readonly leastSeconds?: number },
+  more: string,
+): Html =>
+  html`<span data-count="${number}" data-least="${leastSeconds}">At <span>${perSecond}</span> in a second ${what} <span>${duration(
+    Math.max(1000, leastSeconds * 1000, (number * 1000) / Number(perSecond)),
+  )}</span>${more}</span>`;
+
+const rateHint = ({ kind, plan, perSecond }: PlanModel): string | Html => {
+  const { replayable: number, mostOfOne } = plan;
   if (kind === 'cancel') return 'Applications hear of the ends at this rate.';
-  if (!(rate > 0)) return 'A low rate spares the phone network.';
-  const lastsMs = Math.max(replayable / rate, secondsOfOne(mostOfOne)) * 1000;
+  if (!(Number(perSecond) > 0)) return 'A low rate spares the phone network.';
   const why = mostOfOne > 1 ? `: one person has ${count(mostOfOne)} of them` : '';
-  return `So the prompting takes ${duration(Math.max(1000, lastsMs))} or more${why}.`;
+  const leastSeconds = secondsOfOne(mostOfOne);
+  return lasting('the prompting takes', perSecond, { number, leastSeconds }, ` or more${why}.`);
 };
 
 const panel = (caption: string, rows: readonly (readonly [string, number])[]): Html =>
@@ -128,14 +144,14 @@ const backTo = ({ kind, form }: PlanModel): string =>
   `/admin/transactions${queryOf({ ...form, state: kind === 'replay' ? 'failed' : 'open' })}`;
 
 const question = (model: PlanModel): Html => {
-  const { session, kind, form, ids, plan, perSecond } = model;
+  const { session, kind, form, ids, plan } = model;
   const { replayable, numbers } = plan;
   const { verb, note, rate, button } = words[kind];
   return html`<form class="ask narrow" method="post" action="/admin/replays">${csrfField(session.csrf)}
 ${hiddenFields({ ...form, kind, ids: ids.join(' '), expected: replayable })}
 <h2>${verb} ${counted(replayable, 'transaction')}</h2>
 <p>This ${kind === 'replay' ? 'prompts' : 'concerns'} ${counted(numbers, 'person', 'people')}. ${note}</p>
-${orderFields(model, true, rate, [0.01, 1000], rateHint(model, Number(perSecond)))}
+${orderFields(model, true, rate, [0.01, 1000], rateHint(model))}
 <div class="actions"><button type="submit"${kind === 'cancel' ? html` class="danger"` : ''}>${button}</button><a href="${backTo(model)}">Back to the list</a></div>
 </form>`;
 };
@@ -196,10 +212,9 @@ export interface CallbackPlanModel extends Order {
 
 const callbackQuestion = (model: CallbackPlanModel): Html => {
   const { session, apId, to, plan, perSecond } = model;
-  const lastsMs = (plan.found * 1000) / Number(perSecond);
   const hint =
-    lastsMs > 0
-      ? `So the first tries are spread over ${duration(Math.max(1000, lastsMs))}.`
+    Number(perSecond) > 0
+      ? lasting('the first tries are spread over', perSecond, { number: plan.found }, '.')
       : 'A low rate spares the receiver.';
   const { min, max } = callbacksPerSecond;
   return html`<form class="ask narrow" method="post" action="/admin/callbacks/replay">${csrfField(session.csrf)}

@@ -1,6 +1,7 @@
 /** One transaction: statechart, timeline, request, outcome and actions. */
 import { html } from 'hono/html';
 import { includesRole } from '../../operators/operator.ts';
+import { shownText } from '../../shown-text/shown-text.js';
 import type { ConsoleSession } from '../deps.ts';
 import { isSecretText, type ShownCallback } from '../redaction.ts';
 import type { TimelineEntry, TransactionDetail } from '../transaction-detail.ts';
@@ -144,10 +145,10 @@ const requestSection = ({ request, transaction }: TransactionDetail): Html => {
   )}${
     data.text === undefined
       ? html`<p class="quiet">${hidden}</p>`
-      : html`<h3>Text</h3><p class="said">${data.text}</p>${
+      : html`<h3>Text</h3><p class="said">${shownText(data.text)}</p>${
           data.dtbd === undefined
             ? ''
-            : html`<h3>Shown on the phone</h3><p class="said code">${data.dtbd}</p>`
+            : html`<h3>Shown on the phone</h3><p class="said code">${shownText(data.dtbd)}</p>`
         }`
   }`;
 };

@@ -4,6 +4,7 @@ import { type AnyMachineSnapshot, getNextTransitions } from 'xstate';
 import type { SignerView, StepView } from '../../../machines/process-report.ts';
 import type { Workflow } from '../../engine/define.ts';
 import { includesRole } from '../../operators/operator.ts';
+import { shownText } from '../../shown-text/shown-text.js';
 import type { ConsoleSession } from '../deps.ts';
 import type { ShownChild, WorkflowDetail, WorkflowEvent } from '../workflow-detail.ts';
 import { layOut } from './layout.ts';
@@ -57,9 +58,9 @@ const signerRow = (model: WorkflowModel, step: StepView, signer: SignerView): Ht
   const { key, name, state, at, msspTransId, code, reason, undelivered } = signer;
   const again =
     state === 'rests' && mayOrder(model)
-      ? html`<form method="post" action="${pathOf(model)}/again">${csrfField(model.session.csrf)}${hiddenFields({ step: step.name, key })}<button type="submit" class="plain small">Ask again<span class="unseen"> ${name || key}</span></button></form>`
+      ? html`<form method="post" action="${pathOf(model)}/again">${csrfField(model.session.csrf)}${hiddenFields({ step: step.name, key })}<button type="submit" class="plain small">Ask again<span class="unseen"> ${shownText(name) || key}</span></button></form>`
       : nothing;
-  return html`<tr role="row"><th scope="row" role="rowheader" class="first">${name || html`<span class="quiet">signer</span>`}<span class="sub">${key}</span></th><td role="cell" class="second end">${mark(state)}${code === undefined ? nothing : html` <span class="quiet">${code}</span>`}${undelivered === undefined ? nothing : html`<span class="sub">mail not delivered</span>`}</td><td role="cell" class="nowrap">${at === undefined ? nothing : timeOf(at)}</td><td role="cell" class="wide">${transactionLink(msspTransId)}${reason === undefined ? nothing : html`<span class="sub">“${reason}”</span>`}</td><td role="cell" class="end">${again}</td></tr>`;
+  return html`<tr role="row"><th scope="row" role="rowheader" class="first">${shownText(name) || html`<span class="quiet">signer</span>`}<span class="sub">${key}</span></th><td role="cell" class="second end">${mark(state)}${code === undefined ? nothing : html` <span class="quiet">${code}</span>`}${undelivered === undefined ? nothing : html`<span class="sub">mail not delivered</span>`}</td><td role="cell" class="nowrap">${at === undefined ? nothing : timeOf(at)}</td><td role="cell" class="wide">${transactionLink(msspTransId)}${reason === undefined ? nothing : html`<span class="sub">“${shownText(reason)}”</span>`}</td><td role="cell" class="end">${again}</td></tr>`;
 };
 
 const peopleSection = (model: WorkflowModel): Html => {
@@ -67,12 +68,12 @@ const peopleSection = (model: WorkflowModel): Html => {
   if (steps === undefined) return nothing;
   return html`<section class="attempts" aria-labelledby="people"><h2 id="people">People</h2>${steps.map(
     (step) =>
-      html`<h3>${step.name} ${mark(step.state)} <span class="quiet">needs ${step.need}</span></h3>${
+      html`<h3>${shownText(step.name)} ${mark(step.state)} <span class="quiet">needs ${step.need}</span></h3>${
         // A step that was skipped has asked nobody.
         step.signers.length === 0
           ? nothing
           : cardTable(
-              `Signers of ${step.name}`,
+              `Signers of ${shownText(step.name)}`,
               ['Signer', 'State', 'At', 'Transaction', ['Order', 'unseen']],
               step.signers.map((signer) => signerRow(model, step, signer)),
             )
@@ -107,8 +108,8 @@ const timelineItem = ({ at, what, who, msspTransId, reason }: WorkflowEvent): Ht
     : /^(Refused|Not reached|Not signed|Mail not|Ended|Step failed|Signatures revoked)/.test(what)
       ? 'failed'
       : 'pending';
-  return html`<li class="${kind}"><p><strong>${what}</strong>${who === undefined ? nothing : html` ${who}`} ${transactionLink(msspTransId)}</p>${
-    reason === undefined ? nothing : html`<p>“${reason}”</p>`
+  return html`<li class="${kind}"><p><strong>${what}</strong>${who === undefined ? nothing : html` ${shownText(who)}`} ${transactionLink(msspTransId)}</p>${
+    reason === undefined ? nothing : html`<p>“${shownText(reason)}”</p>`
   }<p><span class="attempt">${timeOf(at, fullTime(at))}</span></p></li>`;
 };
 
@@ -181,7 +182,7 @@ export const workflowPage = (model: WorkflowModel): string => {
 ${noticeBanner(notice)}
 <p class="unseen" role="status" data-region="said">Now ${status}, ${valueText(state)}.</p>
 <div data-region="standing">${tiles(
-      ['Status', statusMark(status), reason ?? ''],
+      ['Status', statusMark(status), shownText(reason ?? '')],
       ['Workflow', name, `version ${version}`],
       ['Application', html`<small>${apId || '—'}</small>`],
       ['Started', html`<small>${timeOf(createdAt)}</small>`],

@@ -56,6 +56,8 @@ export interface InboxEntry {
   readonly at: number;
   readonly event: { readonly type: string };
   readonly about: About | undefined;
+  /** Bytes of the inbox up to here, with this entry. */
+  readonly end: number;
 }
 
 /** The child chart that an event is for, or the activity that it answers. */
@@ -357,7 +359,11 @@ const lineSchema = z.tuple([
   z.string(),
   z.looseObject({ type: z.string() }),
   z
-    .object({ child: z.string(), run: z.number().optional(), result: z.looseObject({ kind: z.string() }).optional() })
+    .object({
+      child: z.string(),
+      run: z.number().optional(),
+      result: z.looseObject({ kind: z.string() }).optional(),
+    })
     .optional(),
 ]);
 
@@ -365,15 +371,18 @@ const lineSchema = z.tuple([
 const noRef = (): undefined => undefined;
 
 /** Other lines are skipped, and leave the inbox with those that were taken. */
-const readLines = (text: string): InboxEntry[] =>
-  text.split('\n').flatMap((line) => {
+const readLines = (text: string): InboxEntry[] => {
+  let end = 0;
+  return text.split('\n').flatMap((line) => {
+    end += Buffer.byteLength(line) + 1;
     const [time, json] = line.split('\t', 2);
     const at = Number(time);
     const { data } = lineSchema.safeParse(decode(parse(json), noRef));
     if (data === undefined || !Number.isFinite(at)) return [];
     const [key, event, about] = data;
-    return [{ key, at, event, about }];
+    return [{ key, at, event, about, end }];
   });
+};
 
 /** BullMQ writes it when a job fails, and keeps it when the job is run again. */
 const failedField = 'stacktrace';
@@ -416,7 +425,9 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
       { about, foreseen, sentOnce = false }: DeliverOptions = {},
     ): Promise<{ readonly given: Delivery; readonly todo: (typeof todos)[number] }> => {
       if (!isJobId(queue, id)) return { given: 'unknown', todo: 'nothing' };
-      const line = JSON.stringify(encode([key, event, ...(about === undefined ? [] : [about])], 'event', noRef));
+      const line = JSON.stringify(
+        encode([key, event, ...(about === undefined ? [] : [about])], 'event', noRef),
+      );
       const { verdict = '', record = '', inboxLength = 0, before = 0 } = foreseen ?? {};
       const until = Math.min(before, Number.MAX_SAFE_INTEGER);
       const given = [key, line, maxInboxBytes, verdict, record, inboxLength, until, Number(sentOnce)];

@@ -1,7 +1,8 @@
 /**
  * What a request may say, pushed or not. Pure. What the library would refuse at the authorisation
  * endpoint is refused here, where the client gets the error and not the person. Strict clients get
- * an error for unknown scopes and acr values; for others these are left out. Unknown parameters are
+ * an error for unknown scopes and acr values and for malformed lists; for others what is unknown is
+ * left out, as is the `login_hint` of a client that may not use it. Unknown parameters are
  * ignored, and those of features that are off (`claims`, `resource`, `authorization_details`).
  *
  * Sources: OpenID Connect Core 3.1.2.1; RFC 6749 3.3, 4.1.1; RFC 7636 4.3; RFC 9449 10; interface
@@ -72,9 +73,10 @@ const knownAcrValues: ReadonlySet<string> = new Set(acrValues);
 const responseModes = /^(?:(?:query|fragment|form_post)(?:\.jwt)?|jwt)$/;
 const prompts: ReadonlySet<string> = new Set(['none', 'login', 'consent', 'select_account']);
 
-/** Words of RFC 6749 3.3, separated by single spaces. */
-const wordList = /^[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/;
-const localeList = /^[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*(?: [A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*)*$/;
+/** RFC 6749 3.3. */
+const scopeWord = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
+/** RFC 5646. */
+const languageTag = /^[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*$/;
 /** A SHA-256 in base64url: of a verifier or of a key. */
 const sha256Text = /^[A-Za-z0-9_-]{43}$/;
 /** What no phone can show. */
@@ -83,7 +85,19 @@ export const unshowable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]/u;
 /** Parameters that need an ID token, as the library sees it. */
 const neededForIdTokens = ['acr_values', 'claims_locales', 'id_token_hint', 'max_age', 'nonce'] as const;
 
-const wordsOf = (text: string): readonly string[] => [...new Set(text.split(' '))];
+/**
+ * The words of a list, each once. A strict client separates them by single spaces, and one malformed
+ * word makes the list malformed: undefined. From others every word counts that is well-formed.
+ */
+const wordsIn = (
+  text: string,
+  { strictParameters }: Pick<OauthClient, 'strictParameters'>,
+  word = scopeWord,
+): readonly string[] | undefined => {
+  const words = new Set(text.split(strictParameters ? ' ' : /\s+/));
+  const formed = [...words].filter((each) => word.test(each));
+  return strictParameters && formed.length < words.size ? undefined : formed;
+};
 
 const checkResponseType: Check = (parameters) => {
   const type = parameters.get('response_type');
@@ -106,7 +120,7 @@ const checkLoginHint: Check = (parameters, { client, isTestNumber }) => {
   const text = parameters.get('login_hint');
   if (text === undefined) return undefined;
   const hint = parseLoginHint(text);
-  if (!hint.ok) return { reason: hint.reason };
+  if (!hint.ok) return client.loginHintAllowed ? { reason: hint.reason } : undefined;
   const isAllowed = client.loginHintAllowed || !hint.hints.some(({ msisdn }) => isTestNumber(msisdn));
   return isAllowed ? undefined : { reason: 'testNumber' };
 };
@@ -117,10 +131,10 @@ export const checkDtbd = (text: string, { dtbdAllowed }: OauthClient): Refusal |
 };
 
 const checkFormat =
-  (name: ParameterName, pattern: RegExp, refusal = malformed(name)): Check =>
+  (name: ParameterName, pattern: RegExp): Check =>
   (parameters) => {
     const text = parameters.get(name);
-    return text === undefined || pattern.test(text) ? undefined : refusal;
+    return text === undefined || pattern.test(text) ? undefined : malformed(name);
   };
 
 const checks: readonly Check[] = [
@@ -128,8 +142,6 @@ const checks: readonly Check[] = [
   checkFormat('response_mode', responseModes),
   checkChallenge,
   checkFormat('max_age', /^\d{1,15}$/),
-  // Languages that the pages do not have are no error (OpenID Connect Core 3.1.2.1).
-  checkFormat('ui_locales', localeList, { reason: 'localesMalformed' }),
   checkLoginHint,
   (parameters, { client }) => {
     const text = parameters.get('dtbd');
@@ -150,10 +162,11 @@ const readRedirectUri = (parameters: Parameters, client: OauthClient): Read => {
  * A client that is not strict and asks for nothing known gets `openid`: the library needs a scope,
  * and does not count `offline_access`.
  */
-const readScope = (parameters: Parameters, { strictParameters, scopes }: OauthClient): Read => {
+const readScope = (parameters: Parameters, client: OauthClient): Read => {
+  const { strictParameters, scopes } = client;
   const text = parameters.get('scope');
-  if (text !== undefined && !wordList.test(text)) return refuse({ reason: 'scopeUnknown' });
-  const asked = text === undefined ? [] : wordsOf(text);
+  const asked = text === undefined ? [] : wordsIn(text, client);
+  if (asked === undefined) return refuse({ reason: 'scopeUnknown' });
   const known = asked.filter((scope) => knownScopes.has(scope));
   if (strictParameters && known.length < asked.length) return refuse({ reason: 'scopeUnknown' });
   if (strictParameters && !known.includes('openid')) return refuse({ reason: 'openidMissing' });
@@ -164,30 +177,52 @@ const readScope = (parameters: Parameters, { strictParameters, scopes }: OauthCl
   return { value: (hasOther ? known : ['openid', ...known]).join(' ') };
 };
 
-export const readAcrValues = (text: string | undefined, { strictParameters }: OauthClient): Read => {
+export const readAcrValues = (text: string | undefined, client: OauthClient): Read => {
   if (text === undefined) return { value: undefined };
-  if (!wordList.test(text)) return refuse({ reason: 'acrMalformed' });
-  const asked = wordsOf(text);
+  const asked = wordsIn(text, client);
+  if (asked === undefined) return refuse({ reason: 'acrMalformed' });
   const known = asked.filter((value) => knownAcrValues.has(value));
-  if (strictParameters && known.length < asked.length) return refuse({ reason: 'acrUnknown' });
+  if (client.strictParameters && known.length < asked.length) return refuse({ reason: 'acrUnknown' });
   return { value: known.length > 0 ? known.join(' ') : undefined };
 };
 
 /** To choose an account is to log in here: the page asks for the number. */
-const readPrompt = (parameters: Parameters): Read => {
+const readPrompt = (parameters: Parameters, client: OauthClient): Read => {
   const text = parameters.get('prompt');
   if (text === undefined) return { value: undefined };
-  const asked = wordsOf(text);
-  if (!asked.every((prompt) => prompts.has(prompt))) return refuse(malformed('prompt'));
+  const asked = wordsIn(text, client);
+  if (asked === undefined || !asked.every((prompt) => prompts.has(prompt))) {
+    return refuse(malformed('prompt'));
+  }
   if (asked.includes('none') && asked.length > 1) return refuse({ reason: 'promptNone' });
-  return { value: wordsOf(text.replace('select_account', 'login')).join(' ') };
+  const meant = asked.map((prompt) => (prompt === 'select_account' ? 'login' : prompt));
+  return { value: [...new Set(meant)].join(' ') || undefined };
 };
+
+/**
+ * Languages that the pages do not have are no error (OpenID Connect Core 3.1.2.1). POSIX writes
+ * `de_CH`, and programs pass that on.
+ */
+const readLocales = (parameters: Parameters, client: OauthClient): Read => {
+  const text = parameters.get('ui_locales');
+  if (text === undefined) return { value: undefined };
+  const given = client.strictParameters ? text : text.replaceAll('_', '-');
+  const tags = wordsIn(given, client, languageTag);
+  if (tags === undefined) return refuse({ reason: 'localesMalformed' });
+  return { value: tags.length > 0 ? tags.join(' ') : undefined };
+};
+
+const readLoginHint = (parameters: Parameters, { loginHintAllowed }: OauthClient): Read => ({
+  value: loginHintAllowed ? parameters.get('login_hint') : undefined,
+});
 
 const readers: readonly [ParameterName, (parameters: Parameters, client: OauthClient) => Read][] = [
   ['redirect_uri', readRedirectUri],
   ['scope', readScope],
   ['acr_values', (parameters, client) => readAcrValues(parameters.get('acr_values'), client)],
   ['prompt', readPrompt],
+  ['ui_locales', readLocales],
+  ['login_hint', readLoginHint],
 ];
 
 export const checkParameters = (
@@ -211,7 +246,7 @@ export const checkParameters = (
     const value = name in read ? read[name] : parameters.get(name);
     if (value !== undefined) request[name] = value;
   }
-  if (!wordsOf(request.scope ?? '').includes('openid')) {
+  if (!(request.scope ?? '').split(' ').includes('openid')) {
     const name = neededForIdTokens.find((each) => each in request);
     if (name !== undefined) return refuse({ reason: 'openidNeeded', name });
   }

@@ -76,8 +76,14 @@ const insist = async (path, body) => {
 };
 
 /**
- * @typedef {{ readonly pair: CryptoKeyPair, readonly request: Uint8Array<ArrayBuffer>, readonly salt: Uint8Array<ArrayBuffer> }} Begun
- *   What one code is used for. It is the same at each try, because a code is good for one request.
+ * @typedef {{
+ *   readonly pair: CryptoKeyPair,
+ *   readonly request: Uint8Array<ArrayBuffer>,
+ *   readonly salt: Uint8Array<ArrayBuffer>,
+ *   credential?: object,
+ * }} Begun
+ *   What one code is used for. It is the same at each try, because a code is good for one request
+ *   with one gate.
  */
 
 /** By code and gate, until the phone is kept. @type {Map<string, Begun>} */
@@ -95,10 +101,16 @@ const begin = async ({ id }, gate) => {
   return made;
 };
 
+/** As the service makes it: enrolment.ts. @param {any} gate @returns {readonly string[]} */
+const gateParts = ({ kind, salt, verifier, response }) =>
+  kind === 'pin'
+    ? [kind, salt, verifier]
+    : [kind, response.id, response.response.clientDataJSON, response.response.attestationObject];
+
 /** @param {ActivationCode} code @param {Begun} begun @param {object} gate */
 const enrol = async ({ id, secret }, { request }, gate) => {
   const enrolment = {
-    code: { id, mac: await activationMac(secret, request) },
+    code: { id, mac: await activationMac(secret, request, gateParts(gate)) },
     request: toBase64(request),
     gate,
     language: document.documentElement.lang,
@@ -113,6 +125,7 @@ const enrol = async ({ id, secret }, { request }, gate) => {
     [409, 'tooMany'],
     [429, 'limited'],
   ]);
+  if (status === 403) begun.clear();
   complain(reasons.get(status) ?? 'failed');
   return undefined;
 };
@@ -136,18 +149,20 @@ const enrolWithPin = async (code) => {
 
 /** @param {ActivationCode} code */
 const enrolWithPasskey = async (code) => {
-  const asked = await call('POST', 'enrolments/options', { code: { id: code.id } });
-  if (asked.status !== 200) {
-    complain(asked.status === 0 ? 'noConnection' : 'codeUsed');
-    return false;
+  const tried = await begin(code, 'passkey');
+  if (tried.credential === undefined) {
+    const asked = await call('POST', 'enrolments/options', { code: { id: code.id } });
+    if (asked.status !== 200) {
+      complain(asked.status === 0 ? 'noConnection' : 'codeUsed');
+      return false;
+    }
+    tried.credential = await createPasskey(asked.answer.publicKey);
   }
-  const credential = await createPasskey(asked.answer.publicKey);
-  if (credential === undefined) {
+  if (tried.credential === undefined) {
     complain('passkeyRefused');
     return false;
   }
-  const tried = await begin(code, 'passkey');
-  const answer = await enrol(code, tried, { kind: 'passkey', response: credential });
+  const answer = await enrol(code, tried, { kind: 'passkey', response: tried.credential });
   if (answer === undefined) return false;
   const { phone: id, number } = answer;
   await keep('phone', { id, number, gate: 'passkey', key: tried.pair.privateKey });
@@ -155,9 +170,17 @@ const enrolWithPasskey = async (code) => {
   return true;
 };
 
+/** Whether it is worth to choose a PIN. @param {ActivationCode} code */
+const stateOf = async ({ id }) => {
+  const { status, answer } = await call('POST', 'enrolments/state', { code: { id } });
+  // Where the service does not say, the enrolment will.
+  return status === 200 ? answer.state : 'open';
+};
+
 /** @param {ActivationCode} code @param {() => void} done */
 export const showEnrolment = async (code, done) => {
-  const offersPasskey = await hasPasskeys();
+  const [state, offersPasskey] = await Promise.all([stateOf(code), hasPasskeys()]);
+  if (state !== 'open') return show(state === 'used' ? 'used' : 'unknown');
   show('enrol');
   part('passkeys').hidden = !offersPasskey;
   onSubmit('form', async () => {

@@ -54,11 +54,17 @@ const derive = async (secret, salt, purpose, made, usages) => {
   return subtle.deriveKey(how, from, made, false, [...usages]);
 };
 
-/** Proves that the request comes from whoever has the link. @param {string} secret @param {Uint8Array} request */
-export const activationMac = async (secret, request) => {
+/**
+ * Proves that the request and its gate come from whoever has the link.
+ *
+ * @param {string} secret
+ * @param {Uint8Array} request
+ * @param {readonly string[]} gate All of it that counts.
+ */
+export const activationMac = async (secret, request, gate) => {
   const made = { name: 'HMAC', hash: 'SHA-256', length: 256 };
   const key = await derive(fromBase64(secret), none, 'paraph phone activation', made, ['sign']);
-  return toBase64Url(await subtle.sign('HMAC', key, request));
+  return toBase64Url(await subtle.sign('HMAC', key, joined([request, utf8(gate.join(' '))])));
 };
 
 /** @param {string} pin @param {Uint8Array} salt */

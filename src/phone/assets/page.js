@@ -3,6 +3,8 @@
  * person; the script copies a template and fills in texts.
  */
 
+import { holdView, releaseView } from './hold.js';
+
 /** @param {string} id @returns {HTMLTemplateElement} */
 const templateOf = (id) => /** @type {HTMLTemplateElement} */ (document.getElementById(id));
 
@@ -32,18 +34,25 @@ export const part = (name) => /** @type {HTMLElement} */ (view.querySelector(`[d
 /** @param {string} name @returns {HTMLInputElement} */
 export const field = (name) => /** @type {HTMLInputElement} */ (view.querySelector(`input[name="${name}"]`));
 
+/** Something new is asked, also where the person has just answered what was asked before. */
+const asks = (/** @type {string} */ name) => name === 'prompt' || name === 'receipt';
+
 /**
- * Shows a view in place of the last one. Its heading takes the focus, so that it is read out.
+ * Shows a view in place of the last one. Its heading takes the focus, so that it is read out. What
+ * the person has not brought about cannot be pressed at once.
  *
  * @param {string} name
  */
 export const show = (name) => {
   const isFirst = shown === '';
   shown = name;
+  releaseView();
+  document.body.classList.toggle('asked', asks(name));
   view.replaceChildren(templateOf(`view-${name}`).content.cloneNode(true));
   const heading = view.querySelector('h1');
   document.title = `${heading?.textContent} · ${brand}`;
   if (!isFirst) heading?.focus();
+  if (asks(name) || (!isFirst && !isBusy())) holdView(view);
 };
 
 /** @param {string} name Of a message. @param {number | string} [n] What stands for `{n}` in it. */

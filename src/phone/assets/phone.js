@@ -20,6 +20,7 @@ import {
 } from './page.js';
 import { outcomeOf, showPrompt, stopClock } from './prompt.js';
 import { offerPush, registerWorker } from './push.js';
+import { shownText } from './shown-text.js';
 import { forgetAll, keep, readKept } from './store.js';
 
 /** @typedef {import('./prompt.js').Prompt} Prompt */
@@ -112,6 +113,29 @@ const showReady = () => {
   part('number').textContent = phone?.number ?? '';
   onClick('remove', remove);
   void offerPush(settings.push);
+  onClick('known', async () => {
+    await keep('known', [...((await readKept('known')) ?? []), ...unknown.map(({ id }) => id)]);
+    await tellOfOthers();
+  });
+  void tellOfOthers();
+};
+
+/** Phones of the number that the person has not said to know. @type {{ id: string, label: string, enrolledAt: string }[]} */
+let unknown = [];
+
+/** Another phone of the number can sign as well: somebody else may have set it up. */
+const tellOfOthers = async () => {
+  const known = new Set((await readKept('known')) ?? []);
+  if (shownView() !== 'ready') return;
+  unknown = (settings.others ?? []).filter((/** @type {{ id: string }} */ { id }) => !known.has(id));
+  part('other').hidden = unknown.length === 0;
+  const { lang } = document.documentElement;
+  const lines = unknown.map(({ label, enrolledAt }) => {
+    const line = document.createElement('li');
+    line.textContent = `${shownText(label)}, ${new Date(enrolledAt).toLocaleString(lang)}`;
+    return line;
+  });
+  part('others').replaceChildren(...lines);
 };
 
 /** Shows what is to be seen now: the oldest prompt, or that there is none. */
@@ -123,8 +147,10 @@ const look = async () => {
   if (next === undefined) {
     stopClock();
     current = undefined;
-    return shownView() === 'ready' ? undefined : showReady();
+    return shownView() === 'ready' ? void tellOfOthers() : showReady();
   }
+  // The person was about to answer another one, and has not read yet that it is no longer open.
+  const isOther = shownView() === 'ended-elsewhere' && !isBusy();
   current = next.id;
   void keep('seen', next.id);
   await showPrompt(next, phone, {
@@ -135,6 +161,7 @@ const look = async () => {
     blocked: () => void refresh(),
     lost: lose,
   });
+  if (isOther && current === next.id && part('problem')?.hidden) complain('replaced');
 };
 
 /**

@@ -3,6 +3,7 @@ import { call } from './api.js';
 import { fromPin, isAboutText, pinWrapper, sign, unwrapKey } from './keys.js';
 import { complain, field, isBusy, onClick, onSubmit, part, say, show, wordsFor } from './page.js';
 import { usePasskey } from './passkey.js';
+import { shownText } from './shown-text.js';
 
 /**
  * @typedef {import('./api.js').Prompt & { readonly endsAt: number }} Prompt
@@ -57,22 +58,10 @@ const countDown = (deadline, over) => {
 
 export const stopClock = () => clearInterval(clock);
 
-/**
- * Shows the characters that turn the direction of others by their names: with them the same text would
- * look like another one, `001` like `100`. As in src/pages/markup.ts.
- *
- * @param {string} text
- */
-const unturned = (text) =>
-  text.replaceAll(
-    /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
-    (turn) => `[U+${turn.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}]`,
-  );
-
 /** @param {Prompt} prompt */
 const fill = ({ from, text, dtbd, language = '' }) => {
-  part('from').textContent = unturned(from);
-  part('text').textContent = unturned(text);
+  part('from').textContent = shownText(from);
+  part('text').textContent = shownText(text);
   part('text').lang = language;
   const languageRow = part('language-row');
   try {
@@ -93,7 +82,7 @@ const fill = ({ from, text, dtbd, language = '' }) => {
       ['dd', value],
     ]) {
       const isolated = document.createElement('bdi');
-      isolated.textContent = unturned(words);
+      isolated.textContent = shownText(words);
       const cell = document.createElement(name);
       cell.lang = language;
       cell.append(isolated);
@@ -101,6 +90,19 @@ const fill = ({ from, text, dtbd, language = '' }) => {
     }
     part('rows').append(row);
   }
+};
+
+/** Says where the text goes on below, and lets the keyboard scroll it. */
+const serveReading = () => {
+  const box = part('reading');
+  const look = () => {
+    const isLonger = box.scrollHeight > box.clientHeight + 1;
+    if (isLonger) box.tabIndex = 0;
+    else box.removeAttribute('tabindex');
+    box.classList.toggle('more', isLonger && box.scrollTop + box.clientHeight < box.scrollHeight - 1);
+  };
+  box.addEventListener('scroll', look);
+  new ResizeObserver(look).observe(box);
 };
 
 /** Digits by touch or by the tab key; a keyboard types into the field. */
@@ -162,6 +164,7 @@ export const showPrompt = async (prompt, phone, endings) => {
   if (!endings.isWanted()) return;
   show(isReceipt ? 'receipt' : 'prompt');
   fill(prompt);
+  serveReading();
   countDown(prompt.endsAt, () => endings.ended('expired'));
 
   /** @param {string} order @param {object} body @param {Outcome} outcome */
@@ -200,6 +203,7 @@ export const showPrompt = async (prompt, phone, endings) => {
   const typePin = (isTyping) => {
     part('decide').hidden = isTyping;
     part('form').hidden = !isTyping;
+    part('form').classList.toggle('typing', isTyping);
     (isTyping ? field('pin') : part('sign')).focus();
   };
   part('sign').addEventListener('click', () => typePin(true));

@@ -41,11 +41,11 @@ const within = async (mode, act) => {
   }
 };
 
-/** @param {'phone' | 'seen'} name */
+/** @param {'phone' | 'seen' | 'known'} name */
 export const readKept = (name) => within('readonly', (store) => store.get(name));
 
-/** @param {'phone' | 'seen'} name @param {unknown} value */
+/** @param {'phone' | 'seen' | 'known'} name @param {unknown} value */
 export const keep = (name, value) => within('readwrite', (store) => store.put(value, name));
 
-/** The phone, and the prompt that was seen last. */
+/** The phone, the prompt that was seen last, and the other phones that the person knows. */
 export const forgetAll = () => within('readwrite', (store) => store.clear());

@@ -36,8 +36,10 @@ self.addEventListener('fetch', (event) => {
 
 /** The text of a request is not sent through the push service of the browser's maker. */
 self.addEventListener('push', (event) => {
-  const { title, body, icon, lang } = notices;
-  const options = { body, icon, lang, tag: 'prompt', renotify: true };
+  const { title, prompt, enrolled, icon, lang } = notices;
+  const isEnrolled = event.data?.json().kind === 'enrolled';
+  const tag = isEnrolled ? 'enrolled' : 'prompt';
+  const options = { body: isEnrolled ? enrolled : prompt, icon, lang, tag, renotify: true };
   event.waitUntil(self.registration.showNotification(title, options));
 });
 

@@ -10,6 +10,7 @@ import { z } from 'zod';
 import { dtbsLimit } from '../gsm.ts';
 import { normaliseInstant } from '../instant.ts';
 import { reportError } from '../schema-errors.ts';
+import { hasTags, tagWords } from '../tags.ts';
 
 /** A text that has to be there. */
 export const text = (): z.ZodString => z.string().min(1);
@@ -112,14 +113,28 @@ export const msspTransIdSchema = text().meta({
   example: 'HEhm77lu',
 });
 
-export const encodingSchema = z
-  .enum(['UTF-8'], { error: 'must be UTF-8' })
-  .describe('How the text is encoded.');
+/**
+ * One of a few names whose case does not matter: of media types (RFC 9110 8.3.1) and of encodings
+ * (8.3.2). Normalises what it accepts. Any other text is fault 107.
+ */
+export const nameOfData = (names: readonly string[], words: string) =>
+  z
+    .string()
+    .check((payload) => {
+      const written = payload.value.toLowerCase();
+      const name = names.find((each) => each.toLowerCase() === written);
+      if (name === undefined) reportError(payload, { code: 107, words });
+      else payload.value = name;
+    })
+    .meta({ enum: names });
 
-export const plainTextSchema = z.enum(['text/plain'], { error: 'is not supported' });
+export const encodingSchema = nameOfData(['UTF-8'], 'must be UTF-8').describe('How the text is encoded.');
 
-/** Raises fault 103 for a text that a phone cannot show, at the member that holds it. */
-export const checkTextLength = (payload: z.core.ParsePayload<unknown>, data: string): void => {
+export const plainTextSchema = nameOfData(['text/plain'], 'is not supported');
+
+/** Raises fault 103 or 107 for a text that a phone cannot show, at the member that holds it. */
+export const checkText = (payload: z.core.ParsePayload<unknown>, data: string): void => {
+  if (hasTags(data)) reportError(payload, { code: 107, path: ['Data'], words: tagWords });
   const limit = dtbsLimit(data);
   if (data.length <= limit) return;
   reportError(payload, {

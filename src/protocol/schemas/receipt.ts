@@ -11,7 +11,7 @@ import { z } from 'zod';
 import {
   absoluteUri,
   answerHead,
-  checkTextLength,
+  checkText,
   encodingSchema,
   flagSchema,
   mobileUserSchema,
@@ -28,9 +28,9 @@ const receiptMessageSchema = z
   .object({
     MimeType: plainTextSchema.describe('What the text is.'),
     Encoding: encodingSchema,
-    Data: text().describe('What the person reads.'),
+    Data: text().describe('What the person reads. Unicode tags are fault 107.'),
   })
-  .check((payload) => checkTextLength(payload, payload.value.Data))
+  .check((payload) => checkText(payload, payload.value.Data))
   .meta({
     id: 'ReceiptMessage',
     description: 'What the user reads: 239 characters of the GSM 03.38 alphabet at most, else 119.',

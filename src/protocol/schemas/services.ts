@@ -12,8 +12,16 @@ import { absoluteUri, text } from './common.ts';
 /** RFC 5646 section 2.1 without its rarities: `en`, `DE`, `fr-CH`. Clients send any case. */
 const languageTag = /^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$/;
 
-/** Schemes that a phone would run or read instead of going back to the calling app. */
-const forbiddenSchemes: ReadonlySet<string> = new Set(['javascript', 'data', 'vbscript', 'file']);
+/**
+ * Schemes of no app: a phone would run or read such a URI, load it, call or write to somebody, in
+ * place of going back to the calling app.
+ */
+const forbiddenSchemes: ReadonlySet<string> = new Set([
+  ...['javascript', 'vbscript', 'data', 'blob', 'about', 'view-source'],
+  ...['file', 'filesystem', 'content', 'resource', 'jar', 'chrome', 'chrome-extension'],
+  ...['ftp', 'ftps', 'sftp', 'ws', 'wss', 'urn'],
+  ...['tel', 'sms', 'smsto', 'mms', 'mmsto', 'mailto', 'facetime', 'facetime-audio', 'geo'],
+]);
 
 const leadsBack = (uri: string): boolean =>
   !forbiddenSchemes.has(uri.slice(0, uri.indexOf(':')).toLowerCase());

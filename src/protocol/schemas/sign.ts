@@ -10,11 +10,12 @@ import { reportError } from '../schema-errors.ts';
 import { profilesByUri, servicesByUri } from '../uris.ts';
 import {
   answerHead,
-  checkTextLength,
+  checkText,
   encodingSchema,
   mobileUserAnswerSchema,
   mobileUserSchema,
   msspTransIdSchema,
+  nameOfData,
   requestHead,
   statusCodeSchema,
   statusMessageSchema,
@@ -24,19 +25,17 @@ import { additionalServicesSchema, serviceResponsesSchema } from './services.ts'
 
 const dataToBeSignedSchema = z
   .object({
-    MimeType: z
-      .enum(['text/plain', approvalMimeType], { error: 'is not supported' })
-      .describe(
-        '`text/plain`, or a transaction approval: JSON text that the App shows as rows (profile Device-LoA4 only).',
-      ),
+    MimeType: nameOfData(['text/plain', approvalMimeType], 'is not supported').describe(
+      '`text/plain`, or a transaction approval: JSON text that the App shows as rows (profile Device-LoA4 only).',
+    ),
     Encoding: encodingSchema,
     Data: text().describe(
-      'What the person reads and signs. Your operator may require it to begin with your name. For an approval: `{"type", "dtbd": [{"key", "value"}]}` as text.',
+      'What the person reads and signs. Your operator may require it to begin with your name. Unicode tags are fault 107, because nobody sees them. For an approval: `{"type", "dtbd": [{"key", "value"}]}` as text.',
     ),
   })
   .check((payload) => {
     const { MimeType, Data } = payload.value;
-    if (MimeType === 'text/plain') checkTextLength(payload, Data);
+    if (MimeType === 'text/plain') checkText(payload, Data);
     else if (MimeType === approvalMimeType) {
       const read = readApproval(Data);
       if ('error' in read) reportError(payload, { ...read.error, path: ['Data'] });

@@ -23,6 +23,25 @@ export const applicationProvidersRows: readonly Row[] = [
     ],
   },
   {
+    id: 'wire-modes-18',
+    source: 'wire facts: modes',
+    rule: 'A client certificate counts by its fingerprint and the possession of its key: chain and validity are not looked at.',
+    tests: [
+      'test/http/tls.test.ts › over TLS > a certificate counts by its fingerprint, whoever issued it: %s',
+      'test/http/tls.test.ts › over TLS > it is fault 104 with a certificate of the same subject and another fingerprint',
+      'test/http/tls.test.ts › over TLS > it is fault 104 with the registered certificate and another key, which ends the connection',
+    ],
+  },
+  {
+    id: 'wire-modes-19',
+    source: 'wire facts: modes',
+    rule: 'The message of a receipt obeys the mandatory prefix of its application, else it is fault 107.',
+    tests: [
+      'test/http/application-provider.test.ts › an AP > with a mandatory prefix gets fault 107 for a receipt without it, and may send another one',
+      'test/workers/adversity.test.ts › a receipt job that another program added > is not shown without the prefix that the application must use',
+    ],
+  },
+  {
     id: 'interface-5.1-3',
     source: 'interface 5.1',
     rule: 'AP_PWD is a secret: it is in no store and in no log.',

@@ -119,4 +119,13 @@ export const dataToBeSignedRows: readonly Row[] = [
       'test/protocol/approval.test.ts › a transaction approval > has the canonical form of the published example',
     ],
   },
+  {
+    id: 'wire-requests-63',
+    source: 'wire facts: requests',
+    rule: 'A text, an approval or a receipt with Unicode tags, which no screen shows, is fault 107 (chosen here: nothing says what happens).',
+    tests: [
+      'test/protocol/data-to-be-signed.test.ts › DataToBeSigned > %s with Unicode tags, which nobody sees, is a fault 107',
+      'test/protocol/approval.test.ts › a transaction approval > with Unicode tags in a %s is a fault 107',
+    ],
+  },
 ];

@@ -134,6 +134,7 @@ export const openidRows: readonly Row[] = [
       `${authentication} › a secret > proves a client by the method that it is registered with`,
       `${authentication} › an assertion > may be of any of the registered keys, and of the only one whatever it is called`,
       'test/oauth/interoperability/oauth4webapi.test.ts › oauth4webapi > is let in at every endpoint by the registered method only: %s with %s',
+      'test/oauth/one-rule.test.ts › a client > gets the same answer everywhere for %s',
     ],
   },
   {

@@ -198,6 +198,15 @@ export const signatureProfilesRows: readonly Row[] = [
     ],
   },
   {
+    id: 'wire-signature-profiles-14',
+    source: 'wire facts: signature profiles',
+    rule: 'A device that is inactive or has an expired certificate counts only when the user has no other: a working App is asked in place of such a SIM.',
+    tests: [
+      'test/http/signature-profile.test.ts › a user whose SIM has an expired certificate > is asked by a working App, as one whose SIM is inactive; without one it is fault 422',
+      'test/registry/profile-selection.test.ts › the choice of a method > takes somebody with an active App and a SIM that is %j for an App user',
+    ],
+  },
+  {
     id: 'wire-concurrency-1',
     source: 'wire facts: concurrency',
     rule: 'A second request to a SIM that shows a prompt is fault 406 at once, and the first stays open.',

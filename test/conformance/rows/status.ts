@@ -191,6 +191,28 @@ export const statusRows: readonly Row[] = [
     ],
   },
   {
+    id: 'wire-modes-16',
+    source: 'wire facts: modes',
+    rule: 'As a client of another service, 100 and 504 both mean that a transaction goes on; 100 is the end of a one-time password alone.',
+    tests: [
+      'test/client/statuses.test.ts › the status of a 200 > means the same to every call: %s',
+      'test/client/statuses.test.ts › the status of a 200 > means the same on the command line: %s',
+      'test/client/statuses.test.ts › 100 REQUEST_OK > is the end of a one-time password, however it is asked for',
+      'test/sscd/gateway-statuses.test.ts › behind a gateway > the status %s is the end at once, or goes on',
+    ],
+  },
+  {
+    id: 'wire-modes-17',
+    source: 'wire facts: modes',
+    rule: 'As a client of another service, 501 is fault 422 and 503 is fault 900 that names it, at once; neither counts as a service that does not work.',
+    tests: [
+      'test/client/statuses.test.ts › the status of a 200 > means the same to every call: %s',
+      'test/client/statuses.test.ts › the status of a 200 > means the same on the command line: %s',
+      'test/sscd/gateway-statuses.test.ts › behind a gateway > the status %s is the end at once, or goes on',
+      'test/sscd/gateway-statuses.test.ts › behind a gateway > no answer of the interface opens the circuit breaker',
+    ],
+  },
+  {
     id: 'interface-6-1',
     source: 'interface 6',
     rule: 'Polling the status is enough to hear of any end: callbacks, which the interface does not show, are sent only to an application that has one configured.',

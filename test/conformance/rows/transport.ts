@@ -264,4 +264,50 @@ export const transportRows: readonly Row[] = [
       'test/conformance/profile.test.ts › the states of a user who can sign with another device > do not hide that a PIN is blocked, told as a boolean',
     ],
   },
+  {
+    id: 'wire-transport-18',
+    source: 'wire facts: transport',
+    rule: 'Content-Type may name UTF-8 as utf8, us-ascii or ascii, and the addresses may end in a slash.',
+    tests: [
+      'test/http/spelling.test.ts › a Content-Type > may say charset=%s',
+      'test/http/spelling.test.ts › the address of the service > may end in a slash',
+      'test/http/spelling.test.ts › the address of the service > that ends in a slash is answered like the other, also when it is used wrongly',
+    ],
+  },
+  {
+    id: 'wire-transport-19',
+    source: 'wire facts: transport',
+    rule: 'A compressed body is fault 101 that says so; the name of a compression before a body that is none is ignored.',
+    tests: [
+      'test/http/spelling.test.ts › a body that is compressed > is fault 101 that says so: %s',
+      'test/http/spelling.test.ts › a body that is compressed > is no matter where only the header says so, which some clients fill with anything',
+    ],
+  },
+  {
+    id: 'wire-requests-61',
+    source: 'wire facts: requests',
+    rule: 'MimeType and Encoding count whatever their case.',
+    tests: [
+      'test/http/spelling.test.ts › MimeType and Encoding > count whatever their case: %s, %s',
+      'test/http/spelling.test.ts › MimeType and Encoding > make no other request of an equal one',
+      'test/http/spelling.test.ts › MimeType and Encoding > of an approval count whatever their case',
+    ],
+  },
+  {
+    id: 'wire-requests-62',
+    source: 'wire facts: requests',
+    rule: 'A member with a list of values that is no string is fault 101 that says which type it must have.',
+    tests: [
+      'test/http/spelling.test.ts › a member of another type > of a %s request is fault 101 that says which type it must have: %#',
+    ],
+  },
+  {
+    id: 'wire-modes-20',
+    source: 'wire facts: modes',
+    rule: 'As a client of another service, every request accepts JSON, and every sign request of a gateway names a userLang.',
+    tests: [
+      'test/client/client.test.ts › another service of the interface > is told that the answer is to be JSON, at each operation',
+      'test/sscd/gateway-statuses.test.ts › a request to the other service > names a language and accepts JSON: %s',
+    ],
+  },
 ];

@@ -203,10 +203,11 @@ const detailWith = (
   offer: ReplayOffer,
   role: Role = 'operator',
   state: ShownCallback['state'] = 'waiting',
+  shown: TransactionDetail = detail,
 ): string =>
   transactionPage({
     session: session(role),
-    detail,
+    detail: shown,
     offer,
     callbacks: [{ ...callback, state }],
     callbackHost: evil,
@@ -392,6 +393,14 @@ describe('the pages', () => {
     expect(links('operator')).toContain('/admin/audit');
     expect(links('operator')).not.toContain('/admin/users');
     expect(links('admin')).toContain('/admin/users');
+  });
+
+  it('show the text that was signed as the phone shows it', () => {
+    const data = { ...detail.request?.data, text: 'Pay 10\u{e0041}\u00ad CHF', dtbd: '9\u0338' };
+    const request = detail.request && { ...detail.request, data };
+    const page = detailWith('none', 'operator', 'waiting', { ...detail, request } as TransactionDetail);
+    expect(page).toContain('<p class="said">Pay 10[U+E0041][U+00AD] CHF</p>');
+    expect(page).toContain('<p class="said code">9[U+0338]</p>');
   });
 
   it('offer a viewer neither a replay nor a search by number', () => {

@@ -1,6 +1,7 @@
 /** Invariant: what was acknowledged is never lost and always ends, in time. */
 import { verifySignature } from '../../../src/pki/verify.ts';
-import { type Check, type Evidence, endsOf, excused, type FinalJob, marginMs } from '../evidence.ts';
+import { type Check, type Evidence, endsOf, type FinalJob, hindrances } from '../evidence.ts';
+import { excused, longestQuietMs, marginMs } from '../excuses.ts';
 import { byTransaction, isOutcome } from './told.ts';
 
 const nothingLost: Check = function* (evidence) {
@@ -18,6 +19,31 @@ const nothingLost: Check = function* (evidence) {
     if (final === undefined || !(isOutcome(final) || (final.kind === 'fault' && final.code === 900))) {
       yield { rule, id, says: `its last status is no outcome: ${JSON.stringify(final)}` };
     }
+  }
+};
+
+/** A worker that has so long without a fault asks the person. */
+const askedWithinMs = 2000;
+
+/** 900 is a proper end only when the service could ask nobody until the deadline. */
+const nobodyIsGivenUp: Check = function* (evidence) {
+  for (const [id, told] of evidence.finals) {
+    if (told.kind !== 'fault' || told.code !== 900) continue;
+    const rule = 'nobody is given up while they could sign';
+    const job = evidence.jobs.get(id);
+    const ends = endsOf(evidence, id);
+    const ended = ends.at(-1);
+    const started = job && attemptStart(evidence, job, ends.length);
+    if (job?.end !== 'failed' || ended === undefined || started === undefined) {
+      yield { rule, id, says: 'its last status is fault 900, and it has not failed' };
+      continue;
+    }
+    const deadline = started + job.timeoutSeconds * 1000;
+    if (ended < deadline - 500)
+      yield { rule, id, says: `it ended as fault 900 ${deadline - ended} ms before its deadline` };
+    const quietMs = longestQuietMs(hindrances(evidence), started, deadline);
+    if (quietMs >= askedWithinMs)
+      yield { rule, id, says: `it ended as fault 900, and nothing was in the way for ${quietMs} ms` };
   }
 };
 
@@ -52,7 +78,7 @@ const inTime: Check = function* (evidence) {
       const started = attemptStart(evidence, job, index + 1);
       if (started === undefined) continue;
       const deadline = started + job.timeoutSeconds * 1000;
-      const late = ended - excused(evidence.faults, deadline);
+      const late = ended - excused(hindrances(evidence), deadline);
       if (late > marginMs) {
         const says = `attempt ${index + 1} ended ${late} ms after its deadline and all faults`;
         yield { rule: 'every transaction ends in time', id: job.id, says };
@@ -77,17 +103,20 @@ const receiptsStand: Check = function* ({ journal, jobs }) {
   }
 };
 
-const signaturesVerify: Check = function* ({ finals, jobs, roots }) {
+const signaturesVerify: Check = function* ({ finals, jobs, roots, people }) {
   for (const [id, told] of finals) {
     const job = jobs.get(id);
     if (told.kind !== 'signed' || job === undefined) continue;
     const result = verifySignature(Buffer.from(told.signature, 'base64'), job.text, { trust: roots });
     if (!result.ok) yield { rule: 'signatures verify', id, says: result.reason };
+    else if (!people.get(job.msisdn)?.includes(result.signer.serialNumber))
+      yield { rule: 'who signs is who was asked', id, says: `it was signed by another than ${job.msisdn}` };
   }
 };
 
 export const acknowledgedChecks: readonly Check[] = [
   nothingLost,
+  nobodyIsGivenUp,
   everythingEnds,
   inTime,
   receiptsStand,

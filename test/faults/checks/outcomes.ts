@@ -2,7 +2,8 @@
 import type { SignatureRecord } from '../../../machines/record.ts';
 import { maxKeys } from '../../../src/engine/redis/instance-store.ts';
 import { type Fault, faultLine, isFaultCode } from '../../../src/protocol/fault.ts';
-import { type Check, endsOf, excused, marginMs } from '../evidence.ts';
+import { type Check, endsOf, hindrances } from '../evidence.ts';
+import { excused, marginMs } from '../excuses.ts';
 import { byTransaction, isOutcome, nameOf } from './told.ts';
 
 const short = (text: string): string => (text.length > 80 ? `${text.slice(0, 77)}…` : text);
@@ -29,6 +30,29 @@ const firstOutcomeStands: Check = function* (evidence) {
   }
 };
 
+/** Between the clocks of the client and of Redis, which are one, and the answer that is on its way. */
+const clockMs = 100;
+
+/** Whoever asks after the end is told the end, unless somebody runs it again. */
+const endedStaysEnded: Check = function* (evidence) {
+  for (const [id, entries] of byTransaction(evidence)) {
+    const replays = entries.filter(({ name }) => name === 'replay');
+    const ends = [
+      ...endsOf(evidence, id).map((at) => at + clockMs),
+      ...entries.flatMap(({ told, to }) => (isOutcome(told) ? [to] : [])),
+    ];
+    for (const { name, told, from, to } of entries) {
+      if (name !== 'status' || told.kind !== 'open') continue;
+      const ended = ends.filter((at) => at < from).sort((one, other) => other - one)[0];
+      if (ended === undefined) continue;
+      // The end that is known may be that of the attempt before.
+      if (replays.some((replay) => replay.from <= to && replay.to >= ended - clockMs)) continue;
+      const says = `asked ${from - ended} ms after its end, it was answered as open`;
+      yield { rule: 'what has ended is not answered as open', id, says };
+    }
+  }
+};
+
 const faultOfAttempt = (record: SignatureRecord | undefined, attempt: number): Fault | undefined =>
   record?.history.find((entry) => entry.state === 'failed' && entry.attempt === attempt)?.fault;
 
@@ -36,7 +60,7 @@ const describe = (reason: Fault | undefined): string =>
   reason === undefined ? 'no fault' : faultLine(reason);
 
 const answersDecide: Check = function* (evidence) {
-  const { journal, jobs, faults } = evidence;
+  const { journal, jobs } = evidence;
   for (const { name, id = '', attempt = 0, detail, told, to } of journal) {
     if (name !== 'cancel' || told.kind !== 'answer' || told.result !== 'accepted') continue;
     const job = jobs.get(id);
@@ -46,7 +70,7 @@ const answersDecide: Check = function* (evidence) {
       yield { rule: 'an accepted answer decides', id, says };
     }
     const end = endsOf(evidence, id)[attempt - 1];
-    const due = excused(faults, to);
+    const due = excused(hindrances(evidence), to);
     const late = end === undefined ? 0 : end - due;
     if (late > (due === to ? promptMs : marginMs)) {
       const says = `attempt ${attempt} took an answer and ended ${late} ms after it and all faults`;
@@ -83,10 +107,10 @@ const oneAnswerEnds: Check = function* ({ journal, jobs }) {
 /** Whoever is told `busy` has waited for so long. */
 const busyMs = 10_000;
 
-const answersAreJudged: Check = function* ({ journal, faults }) {
-  for (const { id, told, to } of journal) {
+const answersAreJudged: Check = function* (evidence) {
+  for (const { id, told, to } of evidence.journal) {
     if (told.kind !== 'answer' || told.result !== 'busy') continue;
-    const late = to - excused(faults, to - busyMs);
+    const late = to - excused(hindrances(evidence), to - busyMs);
     if (late <= marginMs) continue;
     const says = `an answer was neither taken nor refused for ${late} ms after all faults`;
     yield { rule: 'an answer is taken or refused at once', id, says };
@@ -121,6 +145,7 @@ const replaysCount: Check = function* (evidence) {
 
 export const outcomeChecks: readonly Check[] = [
   firstOutcomeStands,
+  endedStaysEnded,
   recordsRemember,
   answersDecide,
   oneAnswerEnds,

@@ -5,7 +5,8 @@
 import type { PlanStep, ProcessPlan } from '../../../machines/process-plan.ts';
 import { definitionSchema } from '../../../src/workflows/definition.ts';
 import { planOf } from '../../../src/workflows/plan.ts';
-import { type Evidence, excused, type Violation } from '../evidence.ts';
+import { type Evidence, hindrances, type Violation } from '../evidence.ts';
+import { excused } from '../excuses.ts';
 import { processesId } from '../people.ts';
 import type { Answer, ProcessRun } from '../process-clients.ts';
 
@@ -79,9 +80,7 @@ export const promptsOf = ({ jobs, timeline, asked }: Evidence): ReadonlyMap<stri
   return prompts;
 };
 
-/** As {@link excused}; a machine without time for the service is an excuse, too. */
-export const excusedIn = ({ faults, processes }: Evidence, due: number): number =>
-  excused([...faults, ...processes.starved], due);
+export const excusedIn = (evidence: Evidence, due: number): number => excused(hindrances(evidence), due);
 
 export const knownProcesses = (evidence: Evidence): readonly Known[] => {
   const prompts = promptsOf(evidence);

@@ -298,8 +298,8 @@ it('too many prompts are refused with the time to wait', async () => {
     },
   });
   try {
-    expect((await till.ask(product, { login_hint: robot })).status).toBe(200);
-    const { status, headers, body } = await till.ask(product, { login_hint: robot });
+    expect((await till.ask(product, { login_hint: '+41790000001' })).status).toBe(200);
+    const { status, headers, body } = await till.ask(product, { login_hint: '+41790000001' });
     expect([status, body.error]).toEqual([429, 'temporarily_unavailable']);
     // One prompt in sixty seconds, less the time of this test.
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(30);

@@ -42,6 +42,25 @@ describe('the page for the number', () => {
     expect(page.html).not.toContain('123 45 67');
   });
 
+  it('is there for people whose user name came as a hint of such a client, as from a broker', async () => {
+    const { page } = await askForLogin(product, { client: 'shop', hint: 'anna@example.org' }, { origin });
+    expect(page.status).toBe(200);
+    expect(typedField(page.html)).toContain('value=""');
+    const browser = createBrowser({ origin, server: () => product.url });
+    const query = new URLSearchParams({
+      client_id: 'shop',
+      response_type: 'code',
+      scope: 'openid',
+      redirect_uri: `${origin}/demo/callback`,
+      code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+      code_challenge_method: 'S256',
+      login_hint: 'anna',
+    });
+    const linked = await browser.open(`/oidc/auth?${query}`);
+    expect([linked.status, linked.left]).toEqual([200, undefined]);
+    expect(typedField(linked.html)).toContain('value=""');
+  });
+
   it('lets people type another number when the hint stood in a link', async () => {
     const browser = createBrowser({ origin, server: () => product.url });
     const query = new URLSearchParams({

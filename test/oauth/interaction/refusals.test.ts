@@ -10,10 +10,13 @@ import { askForLogin, hintFor, pathOf, returned, robot, sleeper } from './stage.
 
 const redis = testRedis();
 let product: TestProduct;
+/** No test number: those are not limited. */
+const person = '41790000077';
 
 beforeAll(async () => {
   product = await startTestProduct(redis, {
     configuration: {
+      subscribers: [{ msisdn: `+${person}`, sim: { device: { kind: 'robot', thinkSeconds: 300 } } }],
       oidc: {
         tenants: [
           { id: 'first', name: 'First' },
@@ -153,7 +156,7 @@ describe('a form', () => {
 
 describe('prompts', () => {
   it('on one phone are limited, whoever asks for them', async () => {
-    const msisdn = '41000092402';
+    const msisdn = person;
     for (const client of ['demo', 'demo-public'] as const) {
       const { browser, page } = await askForLogin(product, { client, hint: hintFor(msisdn) });
       expect((await browser.submit(page, 'number', { msisdn })).status).toBe(200);

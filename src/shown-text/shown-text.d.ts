@@ -1,0 +1,1 @@
+export function shownText(text: string): string;

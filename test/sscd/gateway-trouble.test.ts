@@ -1,0 +1,290 @@
+/**
+ * Trouble of the other service (fault 900), which ends no request that it may have accepted.
+ *
+ * The device is asked as a worker asks it, by a clock of the test's own; the other service answers
+ * over HTTP. At the end a Paraph whose Redis stands still for nine seconds.
+ */
+import { randomBytes, X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { parseConfiguration } from '../../src/configuration/load.ts';
+import { startEmbeddedRedis } from '../../src/embedded/redis.ts';
+import { createKeyCustody } from '../../src/pki/custody.ts';
+import type { SignatureRequest } from '../../src/protocol/requests.ts';
+import type { PromptResult } from '../../src/sscd/device.ts';
+import { createBehindGateway, type GatewayNote } from '../../src/sscd/gateway.ts';
+import { openGateways } from '../../src/sscd/gateways.ts';
+import { rootsOf, testFiles } from '../support/gateway.ts';
+import { createMemoryCustodyStore } from '../support/memory-custody-store.ts';
+import { startTestProduct, type TestProduct } from '../support/product.ts';
+import { testRedis } from '../support/redis.ts';
+import { faultBody, statusMembers } from '../support/statuses.ts';
+
+const writeFile = testFiles();
+const begin = Date.parse('2026-03-01T12:00:00Z');
+const second = 1000;
+
+const trouble = faultBody({ code: 900, reason: 'INTERNAL_ERROR', detail: 'Unknown Error' });
+const unknown = faultBody({ code: 101, reason: 'WRONG_PARAM', detail: 'There is no such MSSP_TransID' });
+const outstanding = {
+  MSS_StatusResp: statusMembers({ code: '504', message: 'OUTSTANDING_TRANSACTION', meaning: 'open' }),
+};
+const signed = statusMembers({ code: '500', message: 'SIGNATURE', signature: true, meaning: 'signed' });
+const accepted = {
+  MSS_SignatureResp: {
+    MSSP_TransID: 'Hfar0000000000000001',
+    ...statusMembers({ code: '100', message: 'REQUEST_OK', meaning: 'open' }),
+  },
+};
+
+interface Asked {
+  readonly operation: 'sign' | 'status';
+  /** About another transaction. */
+  readonly isOther: boolean;
+  /** Seconds since the attempt began. */
+  readonly at: number;
+}
+/** The body of an answer; a status 200 unless it is a Fault. Undefined: the connection breaks. */
+let answer: (asked: Asked) => object | undefined;
+let now = begin;
+let far: Server;
+let trustAnchorsFile: string;
+
+beforeAll(async () => {
+  far = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const { MSS_StatusReq: status } = JSON.parse(Buffer.concat(chunks).toString());
+    const body = answer({
+      operation: status === undefined ? 'sign' : 'status',
+      isOther: status !== undefined && status.MSSP_TransID !== accepted.MSS_SignatureResp.MSSP_TransID,
+      at: (now - begin) / second,
+    });
+    if (body === undefined) response.destroy();
+    else response.writeHead('Fault' in body ? 500 : 200).end(JSON.stringify(body));
+  }).listen(0, '127.0.0.1');
+  await once(far, 'listening');
+  const custody = createKeyCustody({
+    ...{ store: createMemoryCustodyStore(), serviceKey: randomBytes(32), now: Date.now },
+  });
+  const [root] = await custody.trust();
+  trustAnchorsFile = writeFile('roots.pem', new X509Certificate(root ?? Buffer.of()).toString());
+});
+afterAll(async () => {
+  far.closeAllConnections();
+  await new Promise((resolve) => far.close(resolve));
+});
+
+const request: SignatureRequest = {
+  caller: {
+    ...{ apId: 'http://test.example', apPassword: undefined, apTransId: 'T1', instant: 'x', msspUri: 'x' },
+  },
+  msisdn: { written: '+41790000101', number: '41790000101' },
+  messagingMode: 'asynch',
+  profile: { authority: 'mid.vendor.ch', name: 'Any-LoA4' },
+  timeoutSeconds: 60,
+  data: { kind: 'text', text: 'Sign?' },
+  services: {},
+};
+
+/** Asks the device as often as it says, until the attempt has ended or expires after a minute. */
+const attemptOver = async (
+  settings: object,
+): Promise<{ readonly end: PromptResult; readonly at: number }> => {
+  const { port } = far.address() as AddressInfo;
+  const gateway = {
+    name: 'far',
+    url: `http://127.0.0.1:${port}`,
+    apId: 'http://us.example',
+    trustAnchorsFile,
+  };
+  const loaded = parseConfiguration(JSON.stringify({ gateways: [{ ...gateway, ...settings }] }));
+  if (!loaded.ok) throw new Error(loaded.problems.join('; '));
+  now = begin;
+  const gateways = openGateways(loaded.value.gateways, () => now);
+  const notes = new Map<string, GatewayNote>();
+  const known = gateways.find('far');
+  if (known === undefined) throw new Error('The gateway is configured');
+  const device = createBehindGateway(known, {
+    claim: async (id, attempt, note) => {
+      const before = notes.get(`${id} ${attempt}`);
+      if (before === undefined) notes.set(`${id} ${attempt}`, note);
+      return before ?? 'none';
+    },
+    write: async (id, attempt, note) => {
+      if (note === undefined) notes.delete(`${id} ${attempt}`);
+      else notes.set(`${id} ${attempt}`, note);
+    },
+  });
+  const deadline = begin + 60 * second;
+  try {
+    for (;;) {
+      const end = await device.prompt({
+        transactionId: 'H0000000000000000001',
+        attempt: 1,
+        apId: request.caller.apId,
+        msisdn: request.msisdn.number,
+        subscriber: undefined,
+        sscd: undefined,
+        data: request.data,
+        nonce: new Uint8Array(20),
+        language: undefined,
+        promptedAt: begin,
+        now,
+        deadline,
+        request,
+      });
+      if (end.kind === 'answered') return { end, at: (now - begin) / second };
+      now = Math.max((end.kind === 'awaiting' ? end.askAgainAt : undefined) ?? 0, now + 250);
+      if (now >= deadline) return { end, at: 60 };
+    }
+  } finally {
+    gateways.close();
+  }
+};
+
+const isSigned = { kind: 'answered', answer: { kind: 'signature' } };
+const believed = {
+  kind: 'answered',
+  answer: { kind: 'fault', fault: { code: 900, detail: 'Unknown Error' } },
+};
+const joined = { repeats: 'joined' };
+
+describe('trouble of the service behind a gateway', () => {
+  it.each([
+    ['asynch', joined],
+    ['synch', { ...joined, mode: 'synch' }],
+  ])('of nine seconds ends no request that it joins: %s', async (mode, settings) => {
+    answer = ({ operation, isOther, at }) => {
+      if (at < 9) return trouble;
+      if (operation === 'status') return isOther ? unknown : { MSS_StatusResp: signed };
+      return mode === 'asynch'
+        ? accepted
+        : { MSS_SignatureResp: { ...accepted.MSS_SignatureResp, ...signed } };
+    };
+    const { end, at } = await attemptOver(settings);
+    expect(end).toMatchObject(isSigned);
+    expect(at).toBeGreaterThanOrEqual(9);
+  });
+
+  it.each([{}, joined, { repeats: 'refused' }])(
+    'of nine seconds ends no request that it has accepted: %j',
+    async (settings) => {
+      answer = ({ operation, isOther, at }) => {
+        if (operation === 'sign') return accepted;
+        if (at > 1 && at < 10) return trouble;
+        return isOther ? unknown : at < 10 ? outstanding : { MSS_StatusResp: signed };
+      };
+      expect((await attemptOver(settings)).end).toMatchObject(isSigned);
+    },
+  );
+
+  it('counts from the first trouble, and not from the request', async () => {
+    // Its connections break for six seconds; then it has trouble for a moment.
+    answer = ({ operation, at }) => {
+      if (at < 6) return undefined;
+      if (operation === 'status') return { MSS_StatusResp: signed };
+      return at < 8 ? trouble : accepted;
+    };
+    expect((await attemptOver(joined)).end).toMatchObject(isSigned);
+  });
+
+  it('is over with a good answer', async () => {
+    // For a moment, again and again, while the service answers other questions.
+    answer = ({ operation, isOther, at }) => {
+      if (operation === 'sign') return accepted;
+      if (isOther) return unknown;
+      if (at > 30) return { MSS_StatusResp: signed };
+      return Math.floor(at) % 8 === 1 ? trouble : outstanding;
+    };
+    expect((await attemptOver(joined)).end).toMatchObject(isSigned);
+  });
+
+  it('goes on until the deadline', async () => {
+    answer = () => trouble;
+    for (const settings of [joined, { ...joined, mode: 'synch' }])
+      expect(await attemptOver(settings)).toMatchObject({ end: { kind: 'awaiting' }, at: 60 });
+    answer = ({ operation }) => (operation === 'sign' ? accepted : trouble);
+    expect(await attemptOver({})).toMatchObject({ end: { kind: 'awaiting' }, at: 60 });
+  });
+
+  it('leaves no doubt about a transaction that has ended with fault 900: its service answers others', async () => {
+    answer = ({ operation, isOther }) => {
+      if (operation === 'sign') return accepted;
+      return isOther ? unknown : trouble;
+    };
+    for (const settings of [joined, {}]) {
+      const { end, at } = await attemptOver(settings);
+      expect(end).toMatchObject(believed);
+      expect(at).toBeGreaterThanOrEqual(5);
+      expect(at).toBeLessThan(10);
+    }
+    answer = ({ isOther }) => (isOther ? unknown : trouble);
+    const { end, at } = await attemptOver({ ...joined, mode: 'synch' });
+    expect(end).toMatchObject(believed);
+    expect(at).toBeLessThan(10);
+  });
+
+  it('ends a request that cannot be sent again, as it always did', async () => {
+    answer = () => trouble;
+    expect(await attemptOver({})).toMatchObject({ end: believed, at: 0 });
+  });
+});
+
+describe('a Paraph behind a gateway whose Redis stands still for nine seconds', () => {
+  const redis = testRedis();
+  const text = (index: number) => `Text ${index}`;
+  let directory: string;
+  let farRedis: Awaited<ReturnType<typeof startEmbeddedRedis>>;
+  let farProduct: TestProduct;
+  let near: TestProduct;
+
+  beforeAll(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'paraph-trouble-'));
+    const command = process.env.PARAPH_REDIS_SERVER ?? 'redis-server';
+    farRedis = await startEmbeddedRedis({ command, dataDir: directory });
+    const prefixed = (name: string) => ({ ...redis, prefix: `${redis.prefix.slice(-20)}-${name}` });
+    farProduct = await startTestProduct(prefixed('far'), { redisUrl: farRedis.url, listen: true });
+    const gateway = { url: farProduct.url, apId: 'http://near.example', repeats: 'joined', default: true };
+    const anchors = writeFile('far.pem', await rootsOf(farProduct));
+    near = await startTestProduct(prefixed('near'), {
+      configuration: {
+        sandbox: false,
+        applicationProviders: [{ id: 'http://test.example' }],
+        gateways: [{ name: 'far', ...gateway, trustAnchorsFile: anchors }],
+      },
+    });
+  });
+  afterAll(async () => {
+    for (const product of [near, farProduct]) await product?.stop();
+    await farRedis?.stop();
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  it('signs all that was accepted here', async () => {
+    process.kill(farRedis.pid, 'SIGSTOP');
+    let ids: readonly string[];
+    try {
+      ids = await Promise.all(
+        Array.from({ length: 10 }, (_, index) => near.submit({ text: text(index), msisdn: '+41700092501' })),
+      );
+      await delay(9 * second);
+    } finally {
+      process.kill(farRedis.pid, 'SIGCONT');
+    }
+    await vi.waitFor(
+      async () => {
+        const ends = await Promise.all(ids.map((id) => near.statusOf(id)));
+        expect(ends).not.toContain('504');
+      },
+      { timeout: 45_000, interval: 250 },
+    );
+    expect(await Promise.all(ids.map((id) => near.statusOf(id)))).toEqual(ids.map(() => '500'));
+  });
+});
