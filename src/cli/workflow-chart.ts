@@ -111,14 +111,17 @@ export const summaryOf = (chart: Chart): WorkflowSummary => {
 };
 
 const marksOf = (node: Node): string => {
-  const { parent, type, tags } = node as unknown as {
+  const { parent, type, tags, meta } = node as unknown as {
     readonly parent: (Node & { readonly type: string }) | undefined;
     readonly type: string;
     readonly tags: readonly string[];
+    readonly meta: unknown;
   };
+  const { job } = Object(meta) as { readonly job?: unknown };
   const isFirst = parent?.type === 'compound' && parent.initial.target?.[0] === (node as unknown);
   const kind = type === 'atomic' || type === 'compound' ? [] : [type];
   const marks = [...(isFirst ? ['initial'] : []), ...kind, ...tags.map((tag) => `tag ${tag}`)];
+  if (typeof job === 'string') marks.push(`job ${job}`);
   return marks.length === 0 ? '' : `  (${marks.join(', ')})`;
 };
 

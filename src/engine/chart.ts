@@ -8,6 +8,7 @@
  */
 import type { AnyActorLogic, AnyActorRef, AnyMachineSnapshot, AnyStateMachine } from 'xstate';
 import { createActor } from 'xstate';
+import { toError } from '../redis/to-error.ts';
 import {
   delayName,
   guardNames,
@@ -22,6 +23,7 @@ import {
   transitionsOf,
   watchAction,
 } from './chart-parts.ts';
+import { encode } from './values.ts';
 import { childLogic, stateLogic } from './xstate5.ts';
 
 /**
@@ -262,6 +264,14 @@ export const createChart = (
   for (const action of observed) {
     if (!(action in implementations.actions))
       throw new ChartError(`${name}: there is no action ${action} to observe`);
+  }
+  const { context } = machine.config as { readonly context?: unknown };
+  if (typeof context !== 'function') {
+    try {
+      encode(context, 'context', () => undefined);
+    } catch (error) {
+      throw new ChartError(`${name}: ${toError(error).message}`);
+    }
   }
   const refuse = (node: Node, what: string): never => {
     throw new ChartError(`${name}, state ${node.id}: ${what}`);

@@ -48,14 +48,14 @@ const ageOf = (ms: number) => ({ age: Math.ceil(ms / 1000) });
  */
 const catalogue = (
   workflows: readonly Workflow[],
-  provided: ReadonlyMap<string, AnyActorLogic>,
+  isProvided: (name: string) => boolean,
 ): ReadonlyMap<string, readonly Workflow[]> => {
   const known = new Map<string, Workflow[]>();
   const note = (workflow: Workflow): void => {
     const { name, version } = workflow.chart;
     for (const { name: src, logic } of activitiesOf(workflow.chart)) {
       const wanted = activityOf(logic)?.provided;
-      if (wanted !== undefined && !provided.has(wanted))
+      if (wanted !== undefined && !isProvided(wanted))
         throw new ChartError(
           `${name}: the actor ${src} is ${wanted} of the service, which this worker lacks`,
         );
@@ -118,7 +118,7 @@ export const startWorkflowWorker = (options: {
   const { queue, connection, workflows, concurrency, observe = () => undefined, now, onError } = options;
   const { holdMs = 10_000, graceMs = 1000, around, retention: { doneMs, failedMs } = {} } = options;
   const provided = new Map(Object.entries(options.activities ?? {}));
-  const known = catalogue(workflows, provided);
+  const known = catalogue(workflows, (name) => options.watch !== undefined || provided.has(name));
   const store = createInstanceStore(queue, connection, now);
   /** Of two tries the first that answers counts; of those that fail, each. */
   const bringOnce = async (id: string, key: string, { child, run, result }: Ended): Promise<void> => {

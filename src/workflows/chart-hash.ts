@@ -4,16 +4,18 @@
  * states, children and timers, and does not fit a chart that lacks them.
  *
  * Not part of it: functions, because a record does not hold them and their text differs between a
- * source and its build; descriptions and `meta`; the order of states.
+ * source and its build; descriptions; what `meta` has but `job`; the order
+ * of states.
  */
 import { hash } from 'node:crypto';
 import type { Chart } from '../engine/chart.ts';
 import type { Workflow } from '../engine/define.ts';
 
 /** Raise it when charts that have not changed would get another hash. */
-const hashVersion = 1;
+const hashVersion = 2;
 
-const unhashed = ['description', 'meta', 'schemas', 'types'];
+const unhashed = ['description', 'schemas', 'types'];
+const jobOf = (meta: unknown): unknown => (Object(meta) as { readonly job?: unknown }).job;
 
 /** An action of XState, such as `assign`, is a function with a type. */
 const plain = (value: unknown, above: readonly unknown[] = []): unknown => {
@@ -26,6 +28,7 @@ const plain = (value: unknown, above: readonly unknown[] = []): unknown => {
   if (Array.isArray(value)) return value.map(inside);
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? typeof value;
   return Object.entries(value)
+    .map(([name, inner]) => [name, name === 'meta' ? jobOf(inner) : inner] as const)
     .filter(([name, inner]) => !unhashed.includes(name) && inner !== undefined)
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
     .map(([name, inner]) => [name, inside(inner)]);
@@ -43,7 +46,7 @@ const contentOf = ({ machine, parts }: Chart, above: readonly Chart[]): unknown 
     ),
 ];
 
-/** @returns `1:` and 32 hexadecimal digits. The number says how it was computed. */
+/** @returns `2:` and 32 hexadecimal digits. The number says how it was computed. */
 export const hashOfChart = ({ chart }: Pick<Workflow, 'chart'>): string =>
   `${hashVersion}:${hash('sha256', JSON.stringify(contentOf(chart, [chart]))).slice(0, 32)}`;
 

@@ -36,7 +36,7 @@ const contract = setup({
     checking: { invoke: { src: 'clerk', onDone: 'deciding' } },
     deciding: { on: { OK: 'archiving' } },
     archiving: { invoke: { src: 'archive', onDone: 'archived', onError: 'unarchived' } },
-    unarchived: { tags: 'failed', on: { REPLAY: 'archiving' } },
+    unarchived: { meta: { job: 'failed' }, on: { REPLAY: 'archiving' } },
     archived: { type: 'final' },
   },
 });

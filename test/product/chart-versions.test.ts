@@ -38,7 +38,7 @@ const payment = ({
           invoke: { src: 'child' },
           on: { PAID: { guard: 'isEnough', target: 'done' }, FAIL: 'bad' },
         },
-        bad: { tags: 'failed', on: { REPLAY: waiting } },
+        bad: { meta: { job: 'failed' }, on: { REPLAY: waiting } },
         done: { type: 'final' },
       },
     } as never) as unknown as AnyStateMachine,

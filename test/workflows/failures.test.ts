@@ -38,7 +38,7 @@ const payment = setup({
     },
     undoing: { invoke: { src: 'undo', onDone: { target: 'rejected', actions: assign({ undone: true }) } } },
     deciding: { on: { DECLINE: 'rejected' } },
-    rejected: { tags: 'failed', on: { REPLAY: 'charging' } },
+    rejected: { meta: { job: 'failed' }, on: { REPLAY: 'charging' } },
     failed: { type: 'final' },
   },
 });
