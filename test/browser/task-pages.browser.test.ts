@@ -4,6 +4,7 @@ import { createAdaptorServer } from '@hono/node-server';
 import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { readAddress } from '../../src/engine/record.ts';
 import { serveAsset } from '../../src/pages/assets.ts';
 import { pageHeaders } from '../../src/pages/headers.ts';
 import type { LoginLanguage } from '../../src/registry/oauth-client.ts';
@@ -161,7 +162,7 @@ describe('the pages of a signer in a browser', () => {
       await page.getByRole('textbox', { name: 'Reason (optional)' }).fill('The price is wrong');
       await page.getByRole('button', { name: 'Do not sign' }).click();
       await page.getByRole('heading', { name: 'You have declined' }).waitFor();
-      const { record } = await s.until(instance, ({ ended }) => ended !== 'no');
+      const { record } = await s.until(readAddress(instance).id, ({ ended }) => ended !== 'no');
       expect(JSON.stringify(record?.context)).toContain('The price is wrong');
     });
   });
@@ -172,7 +173,9 @@ describe('the pages of a signer in a browser', () => {
       await page.getByRole('button', { name: 'Sign', exact: true }).click();
       await page.getByRole('heading', { name: 'Check your phone' }).waitFor();
       await (await s.promptOf(anna.msisdn)).answer(failedWith(208));
-      await s.until(instance, ({ record }) => JSON.stringify(record?.value).includes('unreached'));
+      await s.until(readAddress(instance).id, ({ record }) =>
+        JSON.stringify(record?.children).includes('unreached'),
+      );
       await page.getByText('was not confirmed on your phone in time').waitFor();
       await page.getByText('Decline', { exact: true }).click();
       await page.getByRole('button', { name: 'Do not sign' }).click();
