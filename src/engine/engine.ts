@@ -11,7 +11,7 @@ import { endKey, errorOf, readToken } from './activities.ts';
 import { begunJob, jobNameOf, type Workflow } from './define.ts';
 import { problemIn } from './input-problem.ts';
 import { begin, doneEvent, errorEvent, resume } from './interpret.ts';
-import { childAt, type InstanceRecord, isActivity, readAddress, recordSchema } from './record.ts';
+import { childAt, type InstanceRecord, isActivity, readAddress, readRecord } from './record.ts';
 import {
   createInstanceStore,
   type DeliverOptions,
@@ -186,10 +186,6 @@ export const createEngine = (
   now: () => number,
   timeoutMs: number = busyTimeoutMs,
 ): Engine => {
-  /** Undefined for what is no record. A turn fails such a job (take-job.ts). */
-  const recordIn = (record: unknown): InstanceRecord | undefined =>
-    recordSchema.safeParse(record).data as InstanceRecord | undefined;
-
   /**
    * Computes what the chart will do with an event, after those that wait.
    *
@@ -205,7 +201,7 @@ export const createEngine = (
   ): Foreseen | undefined => {
     const { chart } = workflow;
     const { inbox } = stored;
-    const record = recordIn(stored.record);
+    const record = readRecord(stored.record);
     if (stored.finishedOn !== undefined || (record === undefined) !== (stored.record === undefined))
       return undefined;
     if (record !== undefined && (record.workflow !== chart.name || record.version !== chart.version))
@@ -259,7 +255,7 @@ export const createEngine = (
     const ended = finishedOn === undefined ? 'no' : failed ? 'failed' : 'completed';
     return {
       ...{ id, jobName, createdAt, endedAt: finishedOn, data },
-      record: recordIn(ended === 'completed' ? returnValue : stored.record) ?? recordIn(stored.record),
+      record: readRecord(ended === 'completed' ? returnValue : stored.record) ?? readRecord(stored.record),
       result: ended === 'completed' ? returnValue : undefined,
       ...{ ended, isClosed: stored.isClosed },
       failedReason: failed ? failedReason : undefined,
@@ -289,7 +285,7 @@ export const createEngine = (
       if (key.length === 0 || key.length > maxKeyLength)
         throw new TypeError(`key: 1 to ${maxKeyLength} characters`);
       const stored = await store.read(id);
-      const child = path === '' ? undefined : childAt(recordIn(stored?.record), path);
+      const child = path === '' ? undefined : childAt(readRecord(stored?.record), path);
       if (path !== '' && child === undefined)
         return stored === undefined ? 'unknown' : stored.finishedOn === undefined ? 'refused' : 'finished';
       const parsed =
@@ -315,7 +311,7 @@ export const createEngine = (
         // Its id was used again.
         const isAnother = typeof createdAt === 'number' && createdAt !== Math.trunc(stored?.timestamp ?? 0);
         if (stored !== undefined && isAnother) return 'refused';
-        const record = stored?.finishedOn === undefined ? recordIn(stored?.record) : undefined;
+        const record = stored?.finishedOn === undefined ? readRecord(stored?.record) : undefined;
         if (record === undefined || run < record.next) {
           const asked = childAt(record, child);
           const isAsked = asked !== undefined && isActivity(asked) && asked.run === run && !asked.ended;

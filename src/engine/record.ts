@@ -5,74 +5,58 @@
  * An instance is a tree of actors: child charts lie in the record of their parent. An actor has a
  * number (`run`) that is unique in the tree and is never given again; the root is 0.
  */
-import { z } from 'zod';
+import {
+  isFlag,
+  isMembers,
+  isNumber,
+  isOneOf,
+  isText,
+  isWhole,
+  listOf,
+  mapOf,
+  membersOf,
+  optional,
+  type Shape,
+} from './shape.ts';
 
-const eventSchema = z.looseObject({ type: z.string() });
-
-/** What a step has made: the context and the event from which it is made again (chart-parts.ts). */
-const originSchema = z.object({
-  context: z.unknown().optional(),
-  event: eventSchema,
-  params: z.unknown().optional(),
-  checks: z.array(z.boolean()).optional(),
-});
-
-const status = z.enum(['active', 'done', 'error', 'stopped']);
-
-const childFields = {
-  /** Its name in the parent's chart. */
-  src: z.string(),
-  /** Unique within the instance: the same id may be started again. */
-  run: z.number().int(),
-  systemId: z.string().optional(),
-  /** Of one that a step has made. */
-  origin: originSchema.optional(),
-};
-
-const activitySchema = z.object({
-  ...childFields,
-  input: z.unknown().optional(),
-  /** Its answer comes by token. */
-  waits: z.literal(true).optional(),
-  /** Tries that have failed. */
-  failures: z.number().int().optional(),
-  /** The time of the next try, after a failed one or without a free slot. */
-  notBefore: z.number().optional(),
-  /** Some process holds a try while the job sleeps (instance-store.ts). */
-  held: z.literal(true).optional(),
-  /** Its end was applied. */
-  ended: z.literal(true).optional(),
-});
-
-/** State and children of one chart. */
-const chartFields = {
-  status,
-  value: z.union([z.string(), z.record(z.string(), z.unknown())]),
-  context: z.unknown().optional(),
-  output: z.unknown().optional(),
-  error: z.unknown().optional(),
-  /** Ids of the states that a history state remembers. */
-  history: z.record(z.string(), z.array(z.string())).optional(),
-};
-
-export interface ChartRecord {
-  readonly status: z.infer<typeof status>;
-  readonly value: string | Readonly<Record<string, unknown>>;
-  readonly context?: unknown;
-  readonly output?: unknown;
-  readonly error?: unknown;
-  readonly history?: Readonly<Record<string, readonly string[]>> | undefined;
-  readonly children?: Readonly<Record<string, Child>> | undefined;
+export interface StoredEvent {
+  readonly type: string;
 }
 
-export type Activity = z.infer<typeof activitySchema>;
+/** What a step has made: the context and the event from which it is made again (chart-parts.ts). */
+export interface StoredOrigin {
+  readonly context?: unknown;
+  readonly event: StoredEvent;
+  readonly params?: unknown;
+  readonly checks?: readonly boolean[] | undefined;
+}
 
-/** A chart as a child, or the state of `fromTransition`. */
-export interface ChildActor {
+interface Named {
+  /** Its name in the parent's chart. */
   readonly src: string;
+  /** Unique within the instance: the same id may be started again. */
   readonly run: number;
   readonly systemId?: string | undefined;
-  readonly origin?: z.infer<typeof originSchema> | undefined;
+  /** Of one that a step has made. */
+  readonly origin?: StoredOrigin | undefined;
+}
+
+export interface Activity extends Named {
+  readonly input?: unknown;
+  /** Its answer comes by token. */
+  readonly waits?: true | undefined;
+  /** Tries that have failed. */
+  readonly failures?: number | undefined;
+  /** The time of the next try, after a failed one or without a free slot. */
+  readonly notBefore?: number | undefined;
+  /** Some process holds a try while the job sleeps (instance-store.ts). */
+  readonly held?: true | undefined;
+  /** Its end was applied. */
+  readonly ended?: true | undefined;
+}
+
+/** A chart as a child, or the state of `fromTransition`. */
+export interface ChildActor extends Named {
   /** Its parent follows its snapshots. */
   readonly sync?: true | undefined;
   readonly chart?: ChartRecord | undefined;
@@ -82,78 +66,128 @@ export interface ChildActor {
 
 export type Child = Activity | ChildActor;
 
-export const isActivity = (child: Child): child is Activity => !('chart' in child || 'state' in child);
+/** State and children of one chart. */
+export interface ChartRecord {
+  readonly status: 'active' | 'done' | 'error' | 'stopped';
+  readonly value: string | Readonly<Record<string, unknown>>;
+  readonly context?: unknown;
+  readonly output?: unknown;
+  readonly error?: unknown;
+  /** Ids of the states that a history state remembers. */
+  readonly history?: Readonly<Record<string, readonly string[]>> | undefined;
+  readonly children?: Readonly<Record<string, Child>> | undefined;
+}
 
-const childSchema: z.ZodType<Child> = z.lazy(() =>
-  z.union([
-    z.object({ ...childFields, sync: z.literal(true).optional(), chart: chartSchema }),
-    z.object({ ...childFields, sync: z.literal(true).optional(), state: z.looseObject({ status }) }),
-    activitySchema,
-  ]),
-) as z.ZodType<Child>;
-
-const chartSchema = z.object({
-  ...chartFields,
-  children: z.record(z.string(), childSchema).optional(),
-});
-
-const timerSchema = z.object({
-  id: z.string(),
-  at: z.number(),
-  event: eventSchema,
+export interface Timer {
+  readonly id: string;
+  readonly at: number;
+  readonly event: StoredEvent;
   /** Runs; absent for the root. */
-  from: z.number().int().optional(),
-  to: z.number().int().optional(),
-});
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+}
 
-const effectSchema = z.object({
+export interface Effect {
   /** Unique within the instance, and the same when it is carried out again. */
-  number: z.number().int(),
-  kind: z.enum(['action', 'withdraw']),
+  readonly number: number;
+  readonly kind: 'action' | 'withdraw';
   /** Of an action, and of an activity to withdraw: its name in the chart. */
-  type: z.string(),
+  readonly type: string;
   /** The actor whose action it is, or the activity; absent for the root. */
-  path: z.string().optional(),
+  readonly path?: string | undefined;
   /** The names of its chart in the charts above it, from the root's; absent for the root. */
-  charts: z.array(z.string()).optional(),
-  params: z.unknown().optional(),
-  event: eventSchema.optional(),
+  readonly charts?: readonly string[] | undefined;
+  readonly params?: unknown;
+  readonly event?: StoredEvent | undefined;
   /** Of an action; absent when it is that of its chart's record. */
-  context: z.unknown().optional(),
-  origin: originSchema.optional(),
+  readonly context?: unknown;
+  readonly origin?: StoredOrigin | undefined;
   /** Of an activity to withdraw. */
-  run: z.number().int().optional(),
-});
+  readonly run?: number | undefined;
+}
 
-export const recordSchema = z.object({
-  workflow: z.string(),
-  version: z.number().int(),
-  ...chartFields,
-  children: z.record(z.string(), childSchema).optional(),
+export interface InstanceRecord extends ChartRecord {
+  readonly workflow: string;
+  readonly version: number;
   /** Why it was stopped from outside. */
-  reason: z.string().optional(),
+  readonly reason?: string | undefined;
   /**
    * The latest error of an activity, until the same one succeeds or an event from outside is taken:
    * why the instance fails, where its workflow does not say.
    */
-  failure: z.object({ src: z.string(), message: z.string() }).optional(),
-  timers: z.array(timerSchema).optional(),
-  effects: z.array(effectSchema).optional(),
-  /** The next number of an actor or an effect. */
-  next: z.number().int(),
-});
-
-export type Timer = z.infer<typeof timerSchema>;
-export type Effect = z.infer<typeof effectSchema>;
-export interface InstanceRecord extends ChartRecord {
-  readonly workflow: string;
-  readonly version: number;
-  readonly reason?: string | undefined;
   readonly failure?: { readonly src: string; readonly message: string } | undefined;
   readonly timers?: readonly Timer[] | undefined;
   readonly effects?: readonly Effect[] | undefined;
+  /** The next number of an actor or an effect. */
   readonly next: number;
 }
+
+export const isActivity = (child: Child): child is Activity => !('chart' in child || 'state' in child);
+
+const isEvent = membersOf({ type: isText });
+const isOrigin = membersOf({
+  event: isEvent,
+  checks: optional(listOf((value) => typeof value === 'boolean')),
+});
+const named = { src: isText, run: isWhole, systemId: optional(isText), origin: optional(isOrigin) };
+const status = isOneOf('active', 'done', 'error', 'stopped');
+
+const isStoredActivity = membersOf({
+  ...named,
+  waits: optional(isFlag),
+  failures: optional(isWhole),
+  notBefore: optional(isNumber),
+  held: optional(isFlag),
+  ended: optional(isFlag),
+});
+const isStoredActor = membersOf({
+  ...named,
+  sync: optional(isFlag),
+  chart: optional((value) => isChartRecord(value)),
+  state: optional(membersOf({ status })),
+});
+const isChild: Shape = (value) =>
+  isMembers(value) && ('chart' in value || 'state' in value ? isStoredActor(value) : isStoredActivity(value));
+
+const ofChart = {
+  status,
+  value: (value: unknown) => isText(value) || isMembers(value),
+  history: optional(mapOf(listOf(isText))),
+  children: optional(mapOf(isChild)),
+};
+const isChartRecord = membersOf(ofChart);
+
+const isTimer = membersOf({
+  id: isText,
+  at: isNumber,
+  event: isEvent,
+  from: optional(isWhole),
+  to: optional(isWhole),
+});
+const isEffect = membersOf({
+  number: isWhole,
+  kind: isOneOf('action', 'withdraw'),
+  type: isText,
+  path: optional(isText),
+  charts: optional(listOf(isText)),
+  event: optional(isEvent),
+  origin: optional(isOrigin),
+  run: optional(isWhole),
+});
+const isRecord = membersOf({
+  ...ofChart,
+  workflow: isText,
+  version: isWhole,
+  next: isWhole,
+  reason: optional(isText),
+  failure: optional(membersOf({ src: isText, message: isText })),
+  timers: optional(listOf(isTimer)),
+  effects: optional(listOf(isEffect)),
+});
+
+/** @returns Undefined for what is no record: another program has written it. */
+export const readRecord = (value: unknown): InstanceRecord | undefined =>
+  isRecord(value) ? (value as InstanceRecord) : undefined;
 
 /** The path of a child: names from the root, each percent-encoded, with slashes between. */
 export const pathOf = (parent: string, name: string): string =>

@@ -7,7 +7,7 @@ import { toError } from '../redis/to-error.ts';
 import { begunJob, type InstanceInHand, isInputError, readJobName, type Workflow } from './define.ts';
 import { problemIn } from './input-problem.ts';
 import { begin, type Life, resume } from './interpret.ts';
-import { type Activity, type InstanceRecord, recordSchema } from './record.ts';
+import { type Activity, readRecord } from './record.ts';
 import { hasRecord, type Inbox, type InstanceStore, isRunAgain } from './redis/instance-store.ts';
 
 export type InstanceJob = Job<unknown, unknown>;
@@ -156,9 +156,8 @@ export const takeJob = async (options: TakeOptions, job: InstanceJob, token: str
 
   const progress = Object(job.progress) as { readonly inbox?: unknown };
   const isNew = !hasRecord(progress);
-  const read = isNew ? undefined : recordSchema.safeParse(progress);
-  if (read?.success === false) throw planted('The record of the instance cannot be read');
-  const stored = read?.data as InstanceRecord | undefined;
+  const stored = isNew ? undefined : readRecord(progress);
+  if (!isNew && stored === undefined) throw planted('The record of the instance cannot be read');
   if (stored !== undefined && stored.workflow !== named.name) throw planted(notItsOwn);
 
   /** A job that cannot be put off stalls, and is taken again. */
