@@ -216,10 +216,10 @@ describe('a slow activity that ends while Redis takes no writes', () => {
     await work([order]);
     await engine.start(order, 'I-1');
     await until('I-1', ({ record }) => record !== undefined);
-    await vi.waitFor(async () => expect(await queue.getDelayedCount()).toBe(1), 5000);
+    await vi.waitFor(async () => expect(await queue.getDelayedCount()).toBe(1), 20_000);
     await client.config('SET', 'maxmemory', '1');
     gate.open();
-    await vi.waitFor(() => expect(troubles.join()).toContain('OOM'), 5000);
+    await vi.waitFor(() => expect(troubles.join()).toContain('OOM'), 20_000);
     await client.config('SET', 'maxmemory', '0');
     await ended('I-1');
     expect(runs).toBe(1);
