@@ -3,8 +3,8 @@
  * Tests that start the product start the compiled one, which `npm test` brings up to date first.
  *
  * `unit` is everything that needs no browser; `browser` exists only where there is a Chromium, so that a machine without
- * one has green tests and no skipped ones. `npm test` says which case it is, and leaves out `mutants`,
- * `packages` and `interop`. `quick` is `unit` without the files that wait for most of their time.
+ * one has green tests and no skipped ones. `npm test` says which case it is, and leaves out the other projects. `quick` is
+ * `unit` without the files that wait for most of their time.
  */
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
@@ -80,12 +80,30 @@ const unit = {
     isolate: false,
   },
 };
-/** What `.ci/run` repeats on another Node. */
+/** For whoever cannot wait. */
 const quick = {
   test: {
     ...unit.test,
     name: 'quick',
     exclude: [...unit.test.exclude, ...longest.map((path) => `**${path}`)],
+  },
+};
+/**
+ * What `.ci/run` repeats on another Node: the rooms that use it themselves (sockets, TLS, keys, compression, files, terminals,
+ * processes), foreign OpenID clients over real sockets, and whole services, which run everything else.
+ */
+const otherNode = {
+  test: {
+    ...unit.test,
+    name: 'other-node',
+    include: [
+      'test/{backup,callbacks,client,configuration,embedded,evidence,http,mail,phone,pki,protocol}/**/*.test.ts',
+      'test/{redis,registry,relying-party,sscd,telemetry}/**/*.test.ts',
+      'test/cli/{evidence,hash-password,network,screen,sign}.test.ts',
+      'test/oauth/{client-authentication,sealed-store,signing-keys}.test.ts',
+      'test/oauth/interoperability/*.test.ts',
+      'test/product/{certificates,npm-start,process,shutdown}.test.ts',
+    ],
   },
 };
 /** Run by `.ci/run`, and where they are asked for by name: whole services under faults take minutes. */
@@ -129,6 +147,6 @@ export default defineConfig({
     sequence: { sequencer: LongestBetween },
     globalSetup: ['test/support/global-setup.ts'],
     reporters: ['default', createSummaryReporter((line) => process.stdout.write(`${line}\n`))],
-    projects: [unit, ...(chromium ? [browser] : []), quick, mutants, packages, interop],
+    projects: [unit, ...(chromium ? [browser] : []), quick, otherNode, mutants, packages, interop],
   },
 });

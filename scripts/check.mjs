@@ -28,7 +28,7 @@ import('./setup.mjs').then((setup) =>
       { name: 'reliability documentation drift', run: () => upToDate('reliability-docs.ts') },
       { name: 'limits documentation drift', run: () => upToDate('limits-docs.ts') },
       { name: 'documentation site', run: () => node('scripts/site.mjs', '--build') },
-      { name: 'build', run: () => setup.build().then(() => true) },
+      { name: 'build', run: () => setup.ensureBuilt().then(() => true) },
       ...(process.argv.includes('--no-tests')
         ? []
         : [{ name: 'unit tests', run: () => node('scripts/test.mjs', '--project', 'unit') }]),

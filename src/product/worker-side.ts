@@ -69,11 +69,15 @@ const startOperations = async (core: Core, shards: readonly Shard[], publicUrl: 
   };
 };
 
+export interface WorkerParts {
+  readonly operations: boolean;
+  readonly listensAt?: PublicUrl;
+  /** How long the webhook for text messages may take to answer. */
+  readonly textTimeoutMs?: number | undefined;
+}
+
 /** Starts the workers of this process and resolves when they take jobs. */
-export const startWorkerSide = async (
-  core: Core,
-  parts: { readonly operations: boolean; readonly listensAt?: PublicUrl } = { operations: true },
-) => {
+export const startWorkerSide = async (core: Core, parts: WorkerParts = { operations: true }) => {
   const publicUrl = (): string | undefined => core.configuration.publicUrl ?? parts.listensAt?.();
   const { configuration, blocking, protocol, retention, now, hostNow, logger } = core;
   const { telemetry } = core;
@@ -83,7 +87,7 @@ export const startWorkerSide = async (
   const gateway =
     otp.gateway.kind === 'outbox'
       ? createOutbox(blocking, queue.prefix, now)
-      : createWebhookGateway(otp.gateway.url);
+      : createWebhookGateway(otp.gateway.url, parts.textTimeoutMs);
   const maxBacklog = queue.maxWaiting * queue.shards;
   const backlog = await createBacklog({
     ...{ shards, redis: blocking, limit: maxBacklog, onDemand: true, onError: core.onError },

@@ -8,14 +8,24 @@
 import { Cluster, type Redis, ReplyError } from 'ioredis';
 
 const refreshEveryMs = 60_000;
-const retryAfterMs = 1000;
 
 /** A reading may be wrong by half its round trip: one that took longer than this is repeated. */
 const quickMs = 20;
 const maxReadings = 3;
 
-/** @param wall The process's own clock, milliseconds since the epoch. */
-export const createRedisClock = (redis: Redis | Cluster, wall: () => number = Date.now) => {
+export interface OwnClocks {
+  /** The process's own clock, milliseconds since the epoch. */
+  readonly wall?: () => number;
+  /** Runs evenly, whatever is done to the other one. */
+  readonly monotonic?: () => number;
+  /** The pause after a question that Redis has not answered. */
+  readonly retryAfterMs?: number;
+}
+
+export const createRedisClock = (
+  redis: Redis | Cluster,
+  { wall = Date.now, monotonic = () => performance.now(), retryAfterMs = 1000 }: OwnClocks = {},
+) => {
   /** What to add to the monotonic clock, for each node, and by how much that may be wrong. */
   const readings = new Map<Redis, { readonly difference: number; readonly errorMs: number }>();
   const looking = new Map<Redis, Promise<boolean>>();
@@ -39,9 +49,9 @@ export const createRedisClock = (redis: Redis | Cluster, wall: () => number = Da
   const read = async (node: Redis): Promise<void> => {
     let best = Number.POSITIVE_INFINITY;
     for (let count = 0; count < maxReadings && best > quickMs; count += 1) {
-      const askedAt = performance.now();
+      const askedAt = monotonic();
       const [seconds, microseconds] = await node.time();
-      const roundTripMs = performance.now() - askedAt;
+      const roundTripMs = monotonic() - askedAt;
       if (roundTripMs >= best) continue;
       best = roundTripMs;
       const errorMs = roundTripMs / 2;
@@ -101,15 +111,15 @@ export const createRedisClock = (redis: Redis | Cluster, wall: () => number = Da
     /** Resolves when Redis has told its time for the first time, or has refused to. */
     asked,
     /** Milliseconds since the epoch; by the process's own clock until Redis has told its time. */
-    now: (): number => (last === undefined ? wall() : performance.now() + last),
+    now: (): number => (last === undefined ? wall() : monotonic() + last),
     /** By the clock of one node, or else of the node that answered last; undefined before. */
     nowAt: (node: Redis): number | undefined => {
       const difference = readings.get(node)?.difference ?? last;
-      return difference === undefined ? undefined : performance.now() + difference;
+      return difference === undefined ? undefined : monotonic() + difference;
     },
     /** How far this process is ahead of the node that differs most; undefined before an answer. */
     offsetMs: (): number | undefined => {
-      const ahead = wall() - performance.now();
+      const ahead = wall() - monotonic();
       const offsets = [...readings.values()].map(({ difference }) => ahead - difference);
       return offsets.sort((one, other) => Math.abs(other) - Math.abs(one))[0];
     },

@@ -198,7 +198,7 @@ export const connectForCommands = (target: RedisTarget, wall: () => number = Dat
     enableOfflineQueue: false,
     slotsRefreshInterval: 2000,
   });
-  const clock = createRedisClock(client, wall);
+  const clock = createRedisClock(client, { wall });
   clocks.set(client, clock);
   limitScripts(client, clock, acceptedMs);
   return evalByHash(client);

@@ -55,21 +55,21 @@ export const readOutbox = async (
     JSON.parse(text),
   );
 
-const webhookTimeoutMs = 5000;
+const usualTimeoutMs = 5000;
 
 const isRefusal = (status: number): boolean =>
   status >= 400 && status < 500 && status !== 408 && status !== 429;
 
 /** POSTs `{ id, msisdn, text, flash }` as JSON, with `id` as `Idempotency-Key`. */
-export const createWebhookGateway = (url: string): TextGateway => ({
-  upstream: { origin: new URL(url).origin, timeoutMs: webhookTimeoutMs },
+export const createWebhookGateway = (url: string, timeoutMs = usualTimeoutMs): TextGateway => ({
+  upstream: { origin: new URL(url).origin, timeoutMs },
   send: async (message) => {
     try {
       const response = await fetch(url, {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'idempotency-key': message.id },
         body: JSON.stringify(message),
-        signal: AbortSignal.timeout(webhookTimeoutMs),
+        signal: AbortSignal.timeout(timeoutMs),
         redirect: 'error',
       });
       await response.body?.cancel();

@@ -60,7 +60,7 @@ describe('a login that a phone begins', () => {
           .poll(() => picture.evaluate((image) => 'naturalWidth' in image && image.naturalWidth))
           .not.toBe(0);
         const first = await picture.getAttribute('src');
-        await expect.poll(() => picture.getAttribute('src'), { timeout: 8000 }).not.toBe(first);
+        await expect.poll(() => picture.getAttribute('src'), { timeout: 20_000 }).not.toBe(first);
         await phone.goto(scan(page));
         await heading(phone, 'Do you want to sign?');
         expect(phone.url()).toBe(`${stage.url}/phone`);

@@ -41,7 +41,7 @@ const endOf = (call: Promise<unknown>): Promise<Json> =>
   Promise.race([
     call.catch((error: unknown) => error),
     // An end that is understood comes with the first answers; the caller would have a minute.
-    delay(5000, 'no end', { ref: false }),
+    delay(30_000, 'no end', { ref: false }),
   ]);
 
 const paraph = async (fetch: Fetch, args: readonly string[]) =>

@@ -91,7 +91,7 @@ describe('the examples', () => {
       (error: { stdout: string }) => error,
     );
     expect(stdout).toBe('');
-  });
+  }, 180_000);
 
   it('are all in the list, and the one without Paraph imports nothing of it', () => {
     const readme = readFileSync(join(folder, 'README.md'), 'utf8');

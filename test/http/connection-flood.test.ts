@@ -3,7 +3,7 @@
  * say gets through.
  */
 import { connect, type Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { listen, type RunningServer } from '../../src/http/server.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
@@ -48,8 +48,17 @@ afterAll(async () => {
   await product.stop();
 });
 
+/** A machine that is too slow for all of them refuses some for a while, who then try again. */
 const othersAreServed = async (url: string): Promise<void> => {
-  await expectSignature(product, await exchange(url, post(path, signRequest())), 'Sign in to Example?');
+  const answer = await vi.waitFor(
+    async () => {
+      const tried = await exchange(url, post(path, signRequest()));
+      expect(tried.body.Fault?.Detail ?? '').not.toContain('overloaded');
+      return tried;
+    },
+    { timeout: 30_000, interval: 20 },
+  );
+  await expectSignature(product, answer, 'Sign in to Example?');
 };
 
 describe('two thousand connections', () => {

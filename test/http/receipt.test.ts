@@ -18,7 +18,7 @@ let product: TestProduct;
 beforeAll(async () => {
   product = await startTestProduct(redis, {
     configuration: {
-      receipt: { timeoutSeconds: 1 },
+      receipt: { timeoutSeconds: 5 },
       subscribers: [{ msisdn: alsoLooks, sim: { device: { kind: 'simulated', receipt: 'ignores' } } }],
     },
   });

@@ -104,7 +104,8 @@ describe('a client that does not read its answers', () => {
   });
 
   it('but slowly is served to the end', async () => {
-    const configuration = patience(1);
+    // Whether it reads is looked at every second: a stall of the machine is not all of three looks.
+    const configuration = patience(3);
     const patient = await startTestProduct(redis, { workers: false, configuration, listen: true });
     onTestFinished(() => patient.stop());
     const begun = performance.now();
@@ -113,7 +114,7 @@ describe('a client that does not read its answers', () => {
     socket.on('data', (chunk: Buffer) => {
       received += chunk.length;
       socket.pause();
-      setTimeout(() => socket.resume(), 10);
+      setTimeout(() => socket.resume(), 35);
     });
     socket.write(
       request.replace(
@@ -123,7 +124,7 @@ describe('a client that does not read its answers', () => {
     );
     await closed;
     // Longer in all than it may rest.
-    expect(performance.now() - begun).toBeGreaterThan(1000);
+    expect(performance.now() - begun).toBeGreaterThan(3000);
     const length = (await (await fetch(`${url}/openapi.json`)).arrayBuffer()).byteLength;
     expect(received).toBeGreaterThan(count * length);
   });

@@ -122,7 +122,7 @@ export const ended = (
       if (answer.body.MSS_StatusResp?.Status.StatusCode.Value === '504') throw new Error('still open');
       return answer;
     },
-    { timeout: 20_000, interval: 20 },
+    { timeout: 50_000, interval: 20 },
   );
 
 /** @param detail The whole text, when it matters. */

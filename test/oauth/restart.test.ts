@@ -82,7 +82,7 @@ beforeAll(async () => {
         sim: { device: { kind: 'robot', thinkSeconds: 3 } },
       })),
       oidc: {
-        promptSeconds: 20,
+        promptSeconds: 120,
         limits: roomyLimits,
         tenants: [{ id: 'main', name: 'Main', clients: [clientEntry('shop', { numberMatching: true })] }],
       },

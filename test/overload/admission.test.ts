@@ -461,7 +461,7 @@ describe('a stranger', () => {
     const headers = { authorization: basic(loginApId('main')), 'content-type': 'application/json' };
     const start = () => routes.request('/workflows/process', { method: 'POST', headers, body: '{}' });
     const answers = Array.from({ length: 3 }, start);
-    await vi.waitFor(() => expect(releases).toHaveLength(3));
+    await vi.waitFor(() => expect(releases).toHaveLength(3), 20_000);
     expect(admission.refuses('sign', loginApId('main'))).toBe(false);
     for (const release of releases) release();
     for (const { status } of await Promise.all(answers)) expect(status).toBe(401);

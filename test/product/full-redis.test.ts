@@ -83,7 +83,7 @@ const ask = async (url: string | undefined) => {
 it('waits with the very first start until there is room', async () => {
   await fill('1');
   const { started, logged } = start();
-  await vi.waitFor(() => expect(logged.join('')).toContain(said), 5000);
+  await vi.waitFor(() => expect(logged.join('')).toContain(said), 20_000);
   await fill('0');
   expect(await ask((await started).url)).toMatchObject({ ready: [200, false], signed: 200 });
 });

@@ -243,7 +243,7 @@ describe('the master key in the data directory', () => {
           expect(child.exitCode === null && readdirSync(data).length === files ? 'waits' : 'works').toBe(
             'works',
           ),
-        { timeout: 20_000, interval: 1 },
+        { timeout: 100_000, interval: 1 },
       );
       await Promise.race([connected, ended]);
       await delay(2 * kill);

@@ -136,8 +136,10 @@ it('a gateway that is away is tried by one of many transactions at a time, and t
   await submitMany(numbers.away, 30);
   await vi.waitFor(() => expect(product.logged.join('')).toContain('upstream down'), 20_000);
   const before = refused;
+  const begun = performance.now();
   await delay(3000);
   // Once in a second, and not each of the thirty.
-  expect(refused - before).toBeLessThanOrEqual(5);
+  const seconds = (performance.now() - begun) / 1000;
+  expect(refused - before).toBeLessThanOrEqual(seconds + 2);
   expect(refused).toBeGreaterThanOrEqual(5);
 });

@@ -13,7 +13,7 @@ import { type ApiSide, openApiSide } from '../../src/product/api-side.ts';
 import { claimCharts } from '../../src/product/charts-at-start.ts';
 import { type Core, openCore } from '../../src/product/core.ts';
 import { claimStore } from '../../src/product/redis-at-start.ts';
-import { startWorkerSide, type WorkerSide } from '../../src/product/worker-side.ts';
+import { startWorkerSide, type WorkerParts, type WorkerSide } from '../../src/product/worker-side.ts';
 import type { RedisClient } from '../../src/redis/connect.ts';
 import { queueIn } from '../../src/transactions/answers.ts';
 import { closeShards, openShards, type Shard } from '../../src/transactions/shards.ts';
@@ -67,6 +67,8 @@ export interface TestProductOptions {
   readonly processMetrics?: boolean;
   /** Of the token that the configuration names. */
   readonly tokenPin?: string;
+  /** Of the webhook for text messages; otherwise as in production. */
+  readonly textTimeoutMs?: number;
   /** Charts of the operator. */
   readonly charts?: readonly Workflow[];
 }
@@ -102,6 +104,7 @@ export const startTestProduct = async (
     operations = false,
     processMetrics = false,
     tokenPin,
+    textTimeoutMs,
     charts = [],
   }: TestProductOptions = {},
 ): Promise<TestProduct> => {
@@ -144,9 +147,8 @@ export const startTestProduct = async (
   // A worker of another process waits for the authority, which a service makes when it starts.
   await core.custodyOver(core.commands).trust();
   let address = '';
-  let workerSide: WorkerSide | undefined = workers
-    ? await startWorkerSide(core, { operations, listensAt: () => address || 'http://test' })
-    : undefined;
+  const parts: WorkerParts = { operations, textTimeoutMs, listensAt: () => address || 'http://test' };
+  let workerSide: WorkerSide | undefined = workers ? await startWorkerSide(core, parts) : undefined;
   const api = await openApiSide(core, () => address || 'http://test');
   const { http } = configuration;
   const server = listens
@@ -202,7 +204,7 @@ export const startTestProduct = async (
       workerSide = undefined;
     },
     startWorkers: async () => {
-      workerSide ??= await startWorkerSide(core, { operations, listensAt: () => address || 'http://test' });
+      workerSide ??= await startWorkerSide(core, parts);
     },
     stop: async () => {
       server?.cut();

@@ -27,16 +27,21 @@ return time[1] * 1000 + math.floor(time[2] / 1000) + redis.call('PTTL', KEYS[1])
   return Number(await client.eval(script, 1, `${redis.prefix}:screen:${screen}`));
 };
 
-/** Not before its prompt is over, and no more than a person's patience later, beside what the clock is behind. */
-const expectLifeOf = async (screen: string, until: number, wrongByMs: number): Promise<void> => {
-  const at = await lapsesAt(screen);
-  expect(at).toBeGreaterThanOrEqual(until);
-  expect(at).toBeLessThan(until + 5000 + Math.max(0, -wrongByMs));
-};
+/** When the clock of the process was set. It stands still from then on. */
+let setAt = 0;
 
 /** Only what the process takes for the time is wrong; its timers are as they were. */
 const setClockWrongBy = async (ms: number): Promise<void> => {
-  vi.useFakeTimers({ toFake: ['Date'], now: (await trueTime()) + ms });
+  setAt = await trueTime();
+  vi.useFakeTimers({ toFake: ['Date'], now: setAt + ms });
+};
+
+/** Not before its prompt is over, and no more than a person's patience later, beside what the clock is behind. */
+const expectLifeOf = async (screen: string, until: number, wrongByMs: number): Promise<void> => {
+  const at = await lapsesAt(screen);
+  const stoodMs = (await trueTime()) - setAt;
+  expect(at).toBeGreaterThanOrEqual(until);
+  expect(at).toBeLessThan(until + 5000 + stoodMs + Math.max(0, -wrongByMs));
 };
 
 afterEach(() => {

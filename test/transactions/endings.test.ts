@@ -78,7 +78,7 @@ const submitted = async (): Promise<string> => {
 };
 
 const isAsked = async (): Promise<void> => {
-  await vi.waitFor(() => expect(looked).not.toEqual([]), { interval: 1 });
+  await vi.waitFor(() => expect(looked).not.toEqual([]), { interval: 1, timeout: 20_000 });
   await looked.at(-1);
 };
 

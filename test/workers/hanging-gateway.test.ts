@@ -62,17 +62,27 @@ const startGateway = async (answers: (text: Text) => boolean = () => false) => {
 };
 
 let services = 0;
-const startService = async (url: string, concurrency = 50): Promise<TestProduct> => {
+const start = async ({
+  answers,
+  concurrency = 50,
+  textTimeoutMs = 5000,
+}: {
+  answers?: (text: Text) => boolean;
+  concurrency?: number;
+  textTimeoutMs?: number;
+} = {}) => {
+  const gateway = await startGateway(answers);
   services += 1;
-  return startTestProduct(
+  const service = await startTestProduct(
     { ...redis, prefix: `${redis.prefix.slice(-20)}-${services}` },
-    { configuration: { otp: { gateway: { kind: 'webhook', url } }, workers: { concurrency } } },
+    {
+      configuration: {
+        otp: { gateway: { kind: 'webhook', url: gateway.url } },
+        workers: { concurrency },
+      },
+      textTimeoutMs,
+    },
   );
-};
-
-const start = async (options: { answers?: (text: Text) => boolean; concurrency?: number } = {}) => {
-  const gateway = await startGateway(options.answers);
-  const service = await startService(gateway.url, options.concurrency);
   stops.push(service.stop, gateway.close);
   return { gateway, service };
 };
@@ -109,12 +119,8 @@ const until = <T>(check: () => T | Promise<T>, timeout = 20_000, interval = 20) 
   vi.waitFor(check, { timeout, interval });
 
 const signTo = async (service: TestProduct, msisdn: string) => {
-  const since = performance.now();
-  const { status, body } = await service.post(
-    '/rest/service/sign',
-    signRequest({ apId: other, msisdn, timeoutSeconds: 30 }),
-  );
-  return { took: performance.now() - since, end: body.Fault?.Code.SubCode.Value ?? status };
+  const { status, body } = await service.post('/rest/service/sign', signRequest({ apId: other, msisdn }));
+  return body.Fault?.Code.SubCode.Value ?? status;
 };
 
 const endOf = async (service: TestProduct, id: string): Promise<string> => {
@@ -143,14 +149,13 @@ describe('while a gateway hangs that one application sends texts to', () => {
   ])(
     'a process of %i turns at a time serves another application beside %i of them: %s answers %s',
     async (concurrency, count, msisdn, end) => {
-      const { gateway, service } = await start({ concurrency });
+      // A turn that waited for the gateway would last longer than this test.
+      const { gateway, service } = await start({ concurrency, textTimeoutMs: 3_600_000 });
       await submitTexts(service, count);
-      await until(() => expect(gateway.received.length).toBeGreaterThan(0));
-      const answers = [];
-      for (let request = 0; request < 10; request += 1) answers.push(await signTo(service, msisdn));
-      expect(answers.map((answer) => answer.end)).toEqual(answers.map(() => end));
-      // A turn that waited for the gateway would take its five seconds.
-      expect(Math.max(...answers.map(({ took }) => took))).toBeLessThan(4000);
+      await until(() => expect(gateway.inHand()).toBeGreaterThan(0));
+      const ends = [];
+      for (let request = 0; request < 10; request += 1) ends.push(await signTo(service, msisdn));
+      expect(ends).toEqual(ends.map(() => end));
     },
     90_000,
   );
@@ -176,9 +181,10 @@ describe('while a gateway hangs that one application sends texts to', () => {
 
   it('ends with fault 209 at their deadline, those that never had a turn too', async () => {
     const { gateway, service } = await start();
-    const ids = await submitTexts(service, 100, { timeoutSeconds: 2 });
-    expect(await endsOf(service, ids)).toEqual({ 209: 100 });
-    expect(new Set(gateway.received.map(({ id }) => id)).size).toBeLessThan(100);
+    // Time enough for the first look of a worker at each of them, on a slow machine too.
+    const ids = await submitTexts(service, 60, { timeoutSeconds: 8 });
+    expect(await endsOf(service, ids)).toEqual({ 209: 60 });
+    expect(new Set(gateway.received.map(({ id }) => id)).size).toBeLessThan(60);
   });
 });
 

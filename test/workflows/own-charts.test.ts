@@ -359,7 +359,7 @@ describe('a chart of an operator', () => {
       goOn = resolve;
     });
     await call('POST', `slow/e-${how}/events`, { body: { type: 'END' } });
-    await expect.poll(() => told, { timeout: 5000, interval: 10 }).toContain(how);
+    await expect.poll(() => told, { interval: 10 }).toContain(how);
     const before = await call('GET', `slow/e-${how}`);
     const late = await call('POST', `slow/e-${how}/events`, { body: { type: 'END' } });
     goOn();
