@@ -13,7 +13,7 @@ import { type ApplicationProviders, rateExceeded } from '../registry/application
 import { isLogin } from '../registry/login-ap-id.ts';
 import type { BodyLimits } from '../request-body.ts';
 import { isNotTakenIn, isRedisAway } from '../transactions/transactions.ts';
-import { type Admission, busyFault, type Place } from './admission.ts';
+import { type Admission, isOfAdmission, type Place, unableFault } from './admission.ts';
 import { createJsonReader, type Environment } from './body.ts';
 import type { HttpLog } from './log.ts';
 import { type Evidence, printable } from './operation.ts';
@@ -25,6 +25,7 @@ import {
   presentRefusal,
   type Refusal,
   tooOften,
+  unable,
   unauthorized,
   unencoded,
   unexpected,
@@ -75,6 +76,9 @@ export const readNothing = async (): Promise<JsonRead> => ({ value: undefined })
 export const createApplicationRoute = (options: ApplicationRouteOptions) => {
   const { providers, admission, evidenceOf, limits, now, log } = options;
 
+  const refusedBy = (operation: Operation): Refusal =>
+    admission.refusalOf(operation) === unableFault ? unable : busy;
+
   const authorize = async (
     c: RouteContext,
     operation: Operation,
@@ -83,7 +87,7 @@ export const createApplicationRoute = (options: ApplicationRouteOptions) => {
     // Logins come from inside: counting others in their name would refuse them.
     const apId = isLogin(credentials.apId) ? undefined : credentials.apId;
     let place = await admission.enter(operation, apId);
-    if (place === undefined) return busy;
+    if (place === undefined) return refusedBy(operation);
     const entered = place;
     const proof = async () =>
       providers.authorize(
@@ -92,7 +96,9 @@ export const createApplicationRoute = (options: ApplicationRouteOptions) => {
           stepAside: () => place?.stepAside(),
           comeBack: async () => {
             place = await admission.enter(operation, apId);
-            return place === undefined ? { ok: false, fault: busyFault } : { ok: true, value: undefined };
+            return place === undefined
+              ? { ok: false, fault: admission.refusalOf(operation) }
+              : { ok: true, value: undefined };
           },
         },
       );
@@ -103,7 +109,7 @@ export const createApplicationRoute = (options: ApplicationRouteOptions) => {
     });
     if (proven.ok) return { place: place ?? entered };
     place?.leave();
-    if (proven.fault === busyFault) return busy;
+    if (isOfAdmission(proven.fault)) return refusedBy(operation);
     return proven.fault === rateExceeded ? tooOften : unauthorized;
   };
 
@@ -125,7 +131,7 @@ export const createApplicationRoute = (options: ApplicationRouteOptions) => {
     const credentials = readBasic(c.req.header('authorization'));
     if (credentials === undefined) return unauthorized;
     if (credentials === 'unencoded') return unencoded;
-    if (admission.refuses(operation)) return busy;
+    if (admission.refuses(operation)) return refusedBy(operation);
     // Before the request has a place: a body may be slow to come.
     const body = await read(c);
     const caller = await authorize(c, operation, credentials);
@@ -162,7 +168,7 @@ export const createApplicationRoute = (options: ApplicationRouteOptions) => {
       return answered;
     }
     const [status, , message, fault] = answered;
-    if (answered !== busy) log.answered({ ...about, status, fault, refused: message });
+    if (answered !== busy && answered !== unable) log.answered({ ...about, status, fault, refused: message });
     return presentRefusal(answered);
   };
 
