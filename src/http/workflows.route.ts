@@ -6,7 +6,6 @@
  */
 import { Hono } from 'hono';
 import { z } from 'zod';
-import { sayIssues } from '../engine/input-problem.ts';
 import type { ApplicationProviders } from '../registry/application-providers.ts';
 import { processName } from '../workflows/stock-process.ts';
 import type { StartResult, Workflows, WorkflowView } from '../workflows/workflows.ts';
@@ -38,9 +37,6 @@ const maxReason = 500;
 
 const startBody = z.strictObject({ id: z.string().optional(), input: z.unknown() });
 const eventBody = z.looseObject({ type: z.string().min(1).max(200) });
-
-const invalidBody = ({ issues }: z.ZodError, body: unknown): Answered =>
-  invalid(sayIssues(issues, { whole: 'The body', values: [body] }));
 
 export interface WorkflowRoutesOptions extends ApplicationRouteOptions {
   readonly providers: Pick<ApplicationProviders, 'authorize' | 'isRegistered'>;
@@ -93,7 +89,7 @@ export const createWorkflowRoutes = (options: WorkflowRoutesOptions) => {
   routes.post('/workflows/:name', (c) =>
     serve(c, '/workflows/{name}', 'sign', readJson, async (apId, body) => {
       const read = startBody.safeParse(body);
-      if (!read.success) return invalidBody(read.error, body);
+      if (!read.success) return invalid('The body must be an object of input and, optionally, id');
       const { id, input } = read.data;
       return presentStart(await workflows.start(apId, c.req.param('name'), input, id));
     }),
@@ -120,7 +116,7 @@ export const createWorkflowRoutes = (options: WorkflowRoutesOptions) => {
   routes.post(`${at}/events`, (c) =>
     serve(c, '/workflows/{name}/{id}/events', 'status', readJson, async (apId, body) => {
       const read = eventBody.safeParse(body);
-      if (!read.success) return invalidBody(read.error, body);
+      if (!read.success) return invalid('type must be the type of an event');
       const key = c.req.header('idempotency-key');
       if (key !== undefined && (key === '' || key.length > maxKeyLength))
         return invalid(`Idempotency-Key must have 1 to ${maxKeyLength} characters`);
