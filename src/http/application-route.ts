@@ -39,17 +39,20 @@ const decoded = (text: string): string => decodeURIComponent(text.replaceAll('+'
 const scheme = /^[a-z][a-z0-9+.-]*$/i;
 
 /**
- * An AP_ID that is not encoded (`curl -u mid://ap.example:…`) ends at its first colon: its scheme
- * would be taken for the AP_ID and the rest for the password. Encoded, a password has no slash.
+ * An AP_ID that is not encoded (`curl -u mid://ap.example:…`, `urn:example:ap:…`) ends at its first
+ * colon: its scheme would be taken for the AP_ID and the rest for the password. Encoded, a password
+ * has no slash and no colon. A registered application may send a colon that is not encoded.
  *
  * @returns `unencoded` for such a header; undefined for one that is none, or cannot be decoded.
  */
 const readBasic = (
   header: string | undefined,
+  isRegistered: (apId: string) => boolean,
 ): { apId: string; apPassword: string } | 'unencoded' | undefined => {
   const [, base64 = ''] = /^Basic +([A-Za-z0-9+/=_-]+)$/i.exec(header ?? '') ?? [];
   const [apId = '', ...password] = Buffer.from(base64, 'base64').toString('utf8').split(':');
-  if (scheme.test(apId) && password[0]?.startsWith('//')) return 'unencoded';
+  const mayBeScheme = password[0]?.startsWith('//') || (password.length > 1 && !isRegistered(apId));
+  if (scheme.test(apId) && mayBeScheme) return 'unencoded';
   try {
     return apId === '' ? undefined : { apId: decoded(apId), apPassword: decoded(password.join(':')) };
   } catch {
@@ -58,7 +61,7 @@ const readBasic = (
 };
 
 export interface ApplicationRouteOptions {
-  readonly providers: Pick<ApplicationProviders, 'authorize'>;
+  readonly providers: Pick<ApplicationProviders, 'authorize' | 'isRegistered'>;
   readonly admission: Admission;
   readonly evidenceOf: (incoming: IncomingMessage | undefined) => Evidence;
   readonly limits: BodyLimits;
@@ -128,7 +131,7 @@ export const createApplicationRoute = (options: ApplicationRouteOptions) => {
     read: (c: RouteContext) => Promise<JsonRead>,
     work: Work,
   ): Promise<Answered> => {
-    const credentials = readBasic(c.req.header('authorization'));
+    const credentials = readBasic(c.req.header('authorization'), providers.isRegistered);
     if (credentials === undefined) return unauthorized;
     if (credentials === 'unencoded') return unencoded;
     if (admission.refuses(operation)) return refusedBy(operation);
@@ -155,7 +158,7 @@ export const createApplicationRoute = (options: ApplicationRouteOptions) => {
     work: Work,
   ): Promise<Response> => {
     const started = now();
-    const named = readBasic(c.req.header('authorization'));
+    const named = readBasic(c.req.header('authorization'), providers.isRegistered);
     const apId = typeof named === 'object' ? named.apId : undefined;
     const answered = await answer(c, operation, read, work).catch((error: unknown): Refusal => {
       log.trouble(error instanceof Error ? error : new Error(String(error)));
