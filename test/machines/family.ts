@@ -102,7 +102,13 @@ export const createFamily = (input: unknown, at: number) => {
     life.end(path, event, now);
     settle();
   };
-  const open = (src: string) => (isOver() ? [] : life.activities().filter((each) => each.src === src).map(runOf));
+  const open = (src: string) =>
+    isOver()
+      ? []
+      : life
+          .activities()
+          .filter((each) => each.src === src)
+          .map(runOf);
 
   settle();
   return {

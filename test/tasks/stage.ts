@@ -89,10 +89,7 @@ export const startTaskStage = async (
             }),
           },
           actions: {
-            notify: (async (
-              given: { effect: { id: string; address: string } },
-              notice: SignerNotice,
-            ) => {
+            notify: (async (given: { effect: { id: string; address: string } }, notice: SignerNotice) => {
               notices.push(notice);
               await mails.order(given.effect.address, given.effect.id, notice);
             }) as never,
@@ -190,7 +187,9 @@ export const startTaskStage = async (
   };
   /** Events that the instance has kept from outside. */
   const sentTo = async (instance: string): Promise<number> =>
-    (await client.hkeys(queue.toKey(readAddress(instance).id))).filter((field) => field.startsWith('key:out/')).length;
+    (await client.hkeys(queue.toKey(readAddress(instance).id))).filter((field) =>
+      field.startsWith('key:out/'),
+    ).length;
   /** The prompt that the phone of this number shows. */
   const promptOf = async (msisdn: string): Promise<{ answer(result: SignResult): Promise<void> }> => {
     for (;;) {
