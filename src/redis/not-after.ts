@@ -13,6 +13,7 @@ import { randomUUID } from 'node:crypto';
 import type { Cluster, Command, Redis } from 'ioredis';
 import { settlesWithin } from '../settles-within.ts';
 import type { RedisClock } from './clock.ts';
+import { isRefusedNow } from './to-error.ts';
 
 /** BullMQ's names, without versions. Scripts of ours that extend one begin with its name. */
 export const timedScripts = ['addStandardJob', 'addDelayedJob', 'addPrioritizedJob', 'reprocessJob'];
@@ -80,8 +81,9 @@ export const translateNotAfter = (command: Command, node: Redis, clock: RedisClo
   if (typeof last === 'string' && last.startsWith(mark)) {
     until.set(command, Number(last.slice(mark.length)));
     command.promise.catch((error) => {
+      // A script writes as a whole: once it has written, Redis no longer refuses it.
+      if (isRefusedNow(error) && !repeated.has(command)) refusals.add(error);
       if (!isLate(error)) return;
-      if (!repeated.has(command)) refusals.add(error);
       // It was sent in time by what is known here, so that is wrong.
       void clock.refresh();
     });
