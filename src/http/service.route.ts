@@ -95,7 +95,7 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
       } catch (error) {
         log.trouble(error instanceof Error ? error : new Error(String(error)));
         // For a status request fault 900 could also be the end of the transaction; Retry-After
-        // says that it is not. A request that reached Redis too late was not accepted.
+        // says that it is not. A request that Redis has refused was not accepted.
         answer = isNotTakenIn(error)
           ? { ...faultAnswer(busyFault), retryLater: true }
           : // Accepted, so its transaction goes on.

@@ -18,6 +18,7 @@ import { follows } from './checks/history.ts';
 import { type Evidence, type FinalJob, finalJob } from './evidence.ts';
 import { excused } from './excuses.ts';
 import type { Entry } from './journal.ts';
+import { noLoads } from './loads/no-loads.ts';
 import type { InjectedFault } from './nemesis.ts';
 import { createRandom } from './random.ts';
 import { faultKinds, planFaults } from './schedule.ts';
@@ -120,6 +121,7 @@ const run = (changes: Partial<Evidence> = {}): Evidence => ({
   notices: new Set([`${id}-1-failed`]),
   people: new Map(),
   processes: { runs: [], messages: [], instances: [], starved: [] },
+  loads: noLoads,
   roots: [],
   ...changes,
 });
@@ -467,7 +469,7 @@ describe('what a history may have after what', () => {
 
 describe('a schedule', () => {
   const plan = (seed: string) =>
-    planFaults({ random: createRandom(seed), durationMs: 180_000, kinds: faultKinds, workers: 3, apis: 2 });
+    planFaults({ random: createRandom(seed), durationMs: 172_000, kinds: faultKinds, workers: 3, apis: 2 });
 
   it('is the same for the same seed, another for another', () => {
     expect(plan('1')).toEqual(plan('1'));

@@ -49,6 +49,9 @@ describe.sequential('the fault test', () => {
     ['callbacks', { 'position-first': 'every end is told' }],
     // `no-timers` is found only where a killed worker held an instance, so it is for longer runs.
     ['processes', { 'no-order': 'steps end as they are defined' }],
+    ['bulks', { 'begun-forgotten': 'a bulk does all that is listed' }],
+    ['mails', { 'mails-once': 'every mail is sent' }],
+    ['logins', { 'codes-again': 'logins give the right tokens, once' }],
   ])(
     'passes with the %s in place and catches a build without it',
     async (focus, mutants) => {

@@ -5,7 +5,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { addCrowd } from './operator.ts';
-import type { RedisNode } from './redis-node.ts';
+import { type RedisNode, refuseWrites } from './redis-node.ts';
 import { type FaultKind, type PlannedFault, resourceOf } from './schedule.ts';
 import type { Part, Stage } from './stage.ts';
 
@@ -42,9 +42,6 @@ const endScript = async (redis: RedisNode): Promise<void> => {
     await delay(endEveryMs);
   }
 };
-/** Redis answers NOREPLICAS while it has fewer replicas than these. */
-const refuseWrites = (redis: RedisNode, isRefusing: boolean): Promise<unknown> =>
-  redis.command('CONFIG', 'SET', 'min-replicas-to-write', isRefusing ? '9' : '0');
 
 export const createNemesis = (stage: Stage) => {
   const injected: InjectedFault[] = [];

@@ -9,6 +9,8 @@ import { createInterface } from 'node:readline';
 
 export interface Managed {
   readonly name: string;
+  /** Undefined while it does not run. */
+  pid(): number | undefined;
   start(): Promise<void>;
   /** kill -9. Resolves when the process is gone. */
   kill(): Promise<void>;
@@ -60,6 +62,7 @@ export const manage = (options: ManagedOptions): Managed => {
 
   return {
     name,
+    pid: () => child?.pid,
     start: async () => {
       if (child !== undefined) return;
       const [program = '', ...programArguments] = command();
