@@ -13,7 +13,13 @@ import { keyboard, piped } from './terminal.ts';
 const redis = testRedis();
 const stage = useOperations(redis, {
   operations: {
-    users: [{ name: 'olga', role: 'operator', passwordHash: await hashPassword('correct horse battery') }],
+    users: [
+      {
+        name: 'olga',
+        role: 'operator',
+        passwordHash: await hashPassword('correct horse battery', { ln: 10, r: 1, p: 1 }),
+      },
+    ],
   },
 });
 const { paraph, json, env, submit, failed, answer, status, asked } = stage;

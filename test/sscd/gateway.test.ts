@@ -127,7 +127,7 @@ beforeAll(async () => {
         },
       ],
       applicationProviders: [
-        { id: 'http://middle.example', passwordHash: await hashPassword(secret, { ln: 14, r: 8, p: 1 }) },
+        { id: 'http://middle.example', passwordHash: await hashPassword(secret, { ln: 10, r: 1, p: 1 }) },
       ],
     },
   });
