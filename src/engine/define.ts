@@ -5,10 +5,17 @@
  * const order = defineWorkflow({ name: 'order', version: 1, chart: orderMachine, events });
  * ```
  */
-import { type AnyStateMachine, fromPromise, type PromiseActorLogic } from 'xstate';
+import {
+  type AnyStateMachine,
+  type ContextFrom,
+  fromPromise,
+  type InputFrom,
+  type PromiseActorLogic,
+} from 'xstate';
 import { z } from 'zod';
 import { type Chart, ChartError, createChart, isChart } from './chart.ts';
 import type { InstanceRecord } from './record.ts';
+import { decode } from './values.ts';
 
 /** Of names. Two dashes in a row are for the ids of instances (src/workflows/contract.ts). */
 export const workflowNamePattern = /^[A-Za-z]\w*(?:-\w+)*$/;
@@ -183,7 +190,19 @@ export class InputError extends Error {
 export const isInputError = (error: unknown): error is InputError =>
   error instanceof Error && error.name === 'InputError';
 
-export interface Workflow {
+/** The data of a job as it was given to the engine: what is no plain JSON is written in marks. */
+export const readData = (data: unknown): unknown => {
+  try {
+    return decode(data, () => undefined);
+  } catch {
+    throw new InputError('The input is not as the engine writes it');
+  }
+};
+
+/** A workflow, typed by its machine. `Input` is what `start` takes. */
+export interface Workflow<Machine extends AnyStateMachine = AnyStateMachine, Input = InputFrom<Machine>> {
+  /** For the compiler only. */
+  readonly types?: { readonly machine: Machine; readonly input: Input };
   readonly chart: Chart;
   /** Of `start`. @throws ZodError, InputError */
   readonly parseInput: (input: unknown) => unknown;
@@ -220,27 +239,47 @@ const fromOutside = (schema: z.ZodType<{ readonly type: string }>) =>
     error: 'must not begin with xstate.',
   });
 
+/** A zod schema, another schema with `parse`, or a function of one's own in an object. */
+interface Parser {
+  parse(input: unknown): unknown;
+}
+
+/** The parser of a workflow without `input`: the machine says what it takes. */
+interface Unparsed<Machine extends AnyStateMachine> {
+  parse(input: unknown): InputFrom<Machine>;
+}
+
+/** What `start` takes: of a schema (Standard Schema) its input, of another parser its result. */
+type StartInput<Given extends Parser> = Given extends {
+  readonly '~standard': { readonly types?: { readonly input: infer Input } | undefined };
+}
+  ? Input
+  : ReturnType<Given['parse']>;
+
 /** @throws ChartError for a chart that cannot be made durable. */
-export const defineWorkflow = (options: {
+export const defineWorkflow = <
+  Machine extends AnyStateMachine,
+  Given extends Parser = Unparsed<Machine>,
+>(options: {
   /** Letters, digits, dashes and underscores. */
   readonly name: string;
   /** Stored with each instance. Raise it with each change of the chart. */
   readonly version: number;
-  readonly chart: AnyStateMachine;
+  readonly chart: Machine;
   /**
    * A zod schema, or another parser. An instance with other input is not started; a job with other
    * data that another program has added fails.
    */
-  readonly input?: { parse(input: unknown): unknown };
+  readonly input?: Given;
   /** Makes the input of the chart from the parsed input. Default: the same. */
-  readonly begin?: (input: never, job: BegunJob) => unknown;
+  begin?(input: ReturnType<Given['parse']>, job: BegunJob): InputFrom<Machine>;
   /**
    * Checks a context that was stored, and the final one: other programs may write to the same
    * Redis.
    *
    * @throws InputError
    */
-  readonly check?: (context: never, instance: InstanceInHand) => void;
+  check?(context: ContextFrom<Machine>, instance: InstanceInHand): void;
   /** Default: the record. */
   readonly resultOf?: (record: InstanceRecord) => unknown;
   /** The events that may come from outside. Default: any. */
@@ -254,10 +293,10 @@ export const defineWorkflow = (options: {
    * activity that failed last. When it is run again, or after an end without a commit, the chart
    * gets REPLAY with its input.
    */
-  readonly reasonOf?: (context: never) => string;
+  reasonOf?(context: ContextFrom<Machine>): string;
   /** The part of the context that may be shown to others. Default: nothing. */
-  readonly publish?: (context: never) => unknown;
-}): Workflow => {
+  publish?(context: ContextFrom<Machine>): unknown;
+}): Workflow<Machine, StartInput<Given>> => {
   const {
     name,
     version,

@@ -28,7 +28,8 @@ export type {
   Workflow,
 } from './define.ts';
 export { activity, defineWorkflow, InputError, later } from './define.ts';
-export type { Engine, Instance, SendResult } from './engine.ts';
+export type { Foresight, SendResult } from './engine.ts';
+export type { InstanceOf, Instances, SendOptions, ToChild } from './instances.ts';
 export type { Observation } from './interpret.ts';
 export type { InstanceRecord } from './record.ts';
 export { stepTime } from './step-time.ts';
@@ -37,7 +38,7 @@ export type { WorkflowWorker } from './worker.ts';
 /** Without Redis this check fails the queue for ever. Workers check, too, and wait for Redis. */
 const unasked = { skipVersionCheck: true };
 
-export interface Workflows extends Engine {
+export interface Workflows extends Pick<Engine, 'of' | 'answer'> {
   /** Runs turns in this process until it is closed. Start it in as many processes as are needed. */
   work(options: {
     /** Each with the earlier versions of it that may still be open. */

@@ -175,6 +175,7 @@ class Turn {
     const life = this.#life;
     try {
       if (this.#taken.isReplay) this.#replay();
+      if (this.#taken.first !== undefined) this.#judge(this.#taken.first);
       for (;;) {
         this.#rounds += 1;
         this.#applyDue();
@@ -237,11 +238,15 @@ class Turn {
         this.#isDirty = true;
         this.#life.fire(timer, now());
       } else if (entry !== undefined) {
-        this.#isDirty = true;
-        this.#verdicts.push([entry.key, this.#applyEntry(entry) ? 'taken' : 'refused']);
+        this.#judge(entry);
         this.#applied += 1;
       } else return;
     }
+  }
+
+  #judge(entry: InboxEntry): void {
+    this.#isDirty = true;
+    this.#verdicts.push([entry.key, this.#applyEntry(entry) ? 'taken' : 'refused']);
   }
 
   #applyEntry({ event, about, at }: InboxEntry): boolean {
@@ -436,7 +441,7 @@ class Turn {
     const { workflow, instance } = this.#taken;
     const life = this.#life;
     const hasFailed = life.rests() === 'failed';
-    const isKnownOutside = this.#isCommitted || this.#inbox.length > 0;
+    const isKnownOutside = this.#isCommitted || this.#inbox.length > 0 || this.#taken.first !== undefined;
     // Timers and events may come from other programs, so the result is checked.
     if (!hasFailed && isKnownOutside) readOrFail(() => workflow.check(life.context(), instance));
     const tell = this.#options.tellEnd?.(instance);

@@ -14,7 +14,7 @@ const mark = 'xstate$$type';
 const maxDepth = 500;
 
 /** What cannot be stored. `path` says where, never what. */
-class UnstorableError extends Error {
+export class UnstorableError extends Error {
   override readonly name = 'UnstorableError';
   readonly path: string;
   constructor(path: string, what: string) {
