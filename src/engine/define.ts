@@ -10,6 +10,7 @@ import {
   type ContextFrom,
   fromPromise,
   type InputFrom,
+  type OutputFrom,
   type PromiseActorLogic,
 } from 'xstate';
 import { z } from 'zod';
@@ -115,6 +116,8 @@ export interface Activity {
   readonly policy: ActivityPolicy;
   /** The worker provides the activity under this name. */
   readonly provided?: string;
+  /** It is an instance of this workflow (other.ts). */
+  readonly starts?: Workflow;
 }
 
 /** The same for all copies of this package in a process: a chart may come with a copy of its own. */
@@ -142,6 +145,22 @@ export const activity = <Input, Output>(
 export const providedActivity = <Input, Output>(name: string): PromiseActorLogic<Output, Input> => {
   const logic = activity<Input, Output>(() => Promise.reject(new Error(`Only the service provides ${name}`)));
   return Object.assign(logic, { [activityMark]: { ...activityOf(logic), provided: name } });
+};
+
+/**
+ * An activity that is an instance of another workflow: it starts one and is answered when that one
+ * has ended, with its output, or with an error and the reason why it failed or was stopped. When the
+ * chart leaves the state before, the instance is stopped.
+ */
+export const workflow = <Machine extends AnyStateMachine, Input>(
+  other: Workflow<Machine, Input>,
+): PromiseActorLogic<OutputFrom<Machine>, Input> => {
+  const { name } = other.chart;
+  const logic = activity<Input, OutputFrom<Machine>>(
+    () => Promise.reject(new Error(`Only the engine starts ${name}`)),
+    { withdraw: async () => undefined },
+  );
+  return Object.assign(logic, { [activityMark]: { ...activityOf(logic), starts: other } });
 };
 
 export const activityOf = (logic: object): Activity | undefined =>

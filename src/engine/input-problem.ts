@@ -5,7 +5,7 @@
  */
 import { z } from 'zod';
 import { isInputError } from './define.ts';
-import { UnstorableError } from './values.ts';
+import { isUnstorable } from './values.ts';
 
 /** As zod and other libraries of Standard Schema give it. */
 interface Issue {
@@ -78,7 +78,7 @@ export const problemIn = (
   error: unknown,
   { whole, values }: { readonly whole: string; readonly values: readonly unknown[] },
 ): string | undefined => {
-  if (isInputError(error) || error instanceof UnstorableError) return error.message;
+  if (isInputError(error) || isUnstorable(error)) return error.message;
   const issues = issuesIn((Object(error) as { readonly issues?: unknown }).issues).flatMap(flat);
   if (issues.length === 0) return undefined;
   const problems = issues.map(({ keys, code, message }) => {

@@ -14,7 +14,7 @@ const mark = 'xstate$$type';
 const maxDepth = 500;
 
 /** What cannot be stored. `path` says where, never what. */
-export class UnstorableError extends Error {
+class UnstorableError extends Error {
   override readonly name = 'UnstorableError';
   readonly path: string;
   constructor(path: string, what: string) {
@@ -22,6 +22,10 @@ export class UnstorableError extends Error {
     this.path = path;
   }
 }
+
+/** Also one of another copy of this package. */
+export const isUnstorable = (error: unknown): error is UnstorableError =>
+  error instanceof Error && error.name === 'UnstorableError';
 
 type Code = readonly [tag: string, value: unknown];
 
