@@ -104,6 +104,7 @@ const order = defineWorkflow({
 
 const workflows = openWorkflows({ redisUrl, onError: console.error });
 await workflows.work({ workflows: [order] });
+const orders = workflows.of(order);
 
 const run = Date.now().toString(36);
 for (const [name, msisdn] of [
@@ -111,9 +112,9 @@ for (const [name, msisdn] of [
   ['second', '+41000092401'],
 ]) {
   const id = `order-${run}-${name}`;
-  await workflows.start(order, id, { number: `${run}.${name}`, msisdn, placedAt: new Date().toISOString() });
-  const { record } = await workflows.ended(id);
-  console.log(`${name}: ${record?.value}, ${record?.output}`);
+  await orders.start(id, { number: `${run}.${name}`, msisdn, placedAt: new Date().toISOString() });
+  const { snapshot } = await orders.ended(id);
+  console.log(`${name}: ${snapshot?.value}, ${snapshot?.output}`);
 }
 await workflows.close();
 await signatures.close();

@@ -10,6 +10,7 @@ import type { Telemetry, WorkerOptions } from 'bullmq';
 import type { AnyActorLogic } from 'xstate';
 import type { Workflow } from '../src/engine/define.ts';
 import { createEngine, type Locate, turnBusyTimeoutMs } from '../src/engine/engine.ts';
+import { createOthers } from '../src/engine/other.ts';
 import { createInstanceStore } from '../src/engine/redis/instance-store.ts';
 import { failUnreadable } from '../src/engine/redis/unreadable.ts';
 import { startWorkflowWorker, type WorkflowWorker } from '../src/engine/worker.ts';
@@ -30,9 +31,11 @@ import { createReadEnd } from '../src/transactions/outcomes.ts';
 import type { Seals } from '../src/transactions/seal.ts';
 import type { Shard } from '../src/transactions/shards.ts';
 import { createFind } from '../src/transactions/transactions.ts';
+import { instanceIdOf } from '../src/workflows/contract.ts';
 import { serviceActivities } from '../src/workflows/service-activities.ts';
 import { processActivities } from '../src/workflows/stock-process.ts';
-import { createFindRun } from './asked-run.ts';
+import { asServiceWorkflow } from '../src/workflows/workflows.ts';
+import { apIdOf, createFindRun } from './asked-run.ts';
 import { createTurns, keepFair } from './fairness.ts';
 import type { StepLog, TransactionLog, UpstreamLog } from './log.ts';
 import { createReceiptWorkflow } from './receipt.worker.ts';
@@ -117,9 +120,15 @@ export const startWorkers = (options: WorkersOptions) => {
   const answer = createAnswer(shards, options);
   const readEnd = createReadEnd({ ...options, onError: log.trouble });
   const deviceLock = createDeviceLock(blocking, prefix, now, createIsOver(shards, now));
-  const { locate } = options;
-  const workflowEngine = createEngine(locate, now, turnBusyTimeoutMs);
+  const workflowEngine = createEngine(options.locate, now, turnBusyTimeoutMs);
   const find = createFind({ ...options, readEnd });
+  // Charts of one's own reach instances of the application that theirs belongs to.
+  const others = createOthers({
+    engine: workflowEngine,
+    idOf: (from, workflow, id) => instanceIdOf(apIdOf(from), workflow, id),
+    inputOf: (from, input) => ({ apId: apIdOf(from), input }),
+    workflowOf: asServiceWorkflow,
+  });
   const toSign = { ...options, redis: blocking, find, engine: workflowEngine, onError: log.trouble };
   const toTell = { ...toSign, findRun: createFindRun(toSign) };
   const activities = {
@@ -188,7 +197,7 @@ export const startWorkers = (options: WorkersOptions) => {
     });
     const flowing = startWorkflowsWorker({
       ...common,
-      ...{ shard, locate, activities, turns, subscribers: options.subscribers },
+      ...{ shard, others, activities, turns, subscribers: options.subscribers },
       notifyEnd: options.notifyEnd,
       workflows: options.workflows,
       fetchers,

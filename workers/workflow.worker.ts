@@ -7,7 +7,7 @@ import type { WorkerOptions } from 'bullmq';
 import type { AnyActorLogic, PromiseActorLogic } from 'xstate';
 import type { ProcessReport } from '../machines/process-report.ts';
 import { activity, begunJob, readJobName, type Workflow } from '../src/engine/define.ts';
-import type { Locate } from '../src/engine/engine.ts';
+import type { Others } from '../src/engine/other.ts';
 import { hasRecord } from '../src/engine/redis/instance-store.ts';
 import { type InstanceJob, jobFailure } from '../src/engine/take-job.ts';
 import { startWorkflowWorker, type WorkflowWorker } from '../src/engine/worker.ts';
@@ -29,10 +29,9 @@ import { createListing, peopleOf } from '../src/workflows/listing.ts';
 import { type ProcessData, processName } from '../src/workflows/stock-process.ts';
 import type { createTurns } from './fairness.ts';
 
-/** Children are shown with the instance that they belong to, and mails not at all. */
-const isListed = (id: string, name: string): boolean => !id.includes('.') && name !== mailWorkflowName;
+const isListed = (name: string): boolean => name !== mailWorkflowName;
 
-/** Children of charts of operators have only the part of their ids that stands for it. */
+/** A job of another program may lack it: then the part of its id that stands for it. */
 const apIdIn = ({ id = '', data }: InstanceJob): string => {
   const { apId } = Object(data) as { readonly apId?: unknown };
   return typeof apId === 'string' ? apId : id.slice(0, tenantLength);
@@ -68,7 +67,7 @@ export interface EndOfInstance {
 export const startWorkflowsWorker = (options: {
   readonly shard: Shard;
   readonly connection: RedisClient;
-  readonly locate: Locate;
+  readonly others?: Others;
   readonly subscribers: Pick<SubscriberRegistry, 'find'>;
   readonly workflows: readonly Workflow[];
   /** Those that charts name. */
@@ -112,10 +111,10 @@ export const startWorkflowsWorker = (options: {
     beforeTurn: async (job) => {
       const { id = '', name: jobName, timestamp: createdAt, data, progress, attemptsMade, token } = job;
       const { name } = readJobName(jobName);
-      if (!hasRecord(progress) && isListed(id, name)) failWrongId(job, name);
+      if (!hasRecord(progress) && isListed(name)) failWrongId(job, name);
       // It may run again after its end.
       const mayBeNew = !hasRecord(progress) || attemptsMade > 0;
-      if (mayBeNew && isListed(id, name))
+      if (mayBeNew && isListed(name))
         await listing.note({
           id,
           createdAt,
@@ -124,31 +123,30 @@ export const startWorkflowsWorker = (options: {
           job: 'open',
           token,
         });
-      if (!hasRecord(progress) && name === processName && isListed(id, name)) await failUnknownNumber(job);
+      if (!hasRecord(progress) && name === processName && isListed(name)) await failUnknownNumber(job);
     },
     tellFailure: async (job) => {
       const { id = '', name: jobName, timestamp: createdAt, attemptsMade: runs, data } = job;
       const { name } = readJobName(jobName);
-      if (!isListed(id, name)) return;
+      if (!isListed(name)) return;
       await listing.note({ id, createdAt, people: peopleOf(name, data), status: 'failed', job: 'failed' });
       const end = { instance: id, createdAt, runs, name, apId: apIdIn(job) } as const;
       if (name !== processName) await notifyEnd({ ...end, state: 'failed', reason: undefined });
     },
-    tellEnd: (instance) =>
-      instance.id.includes('.')
-        ? undefined
-        : async ({ record, failedReason, createdAt, runs }) => {
-            const { id } = instance;
-            const name = record.workflow;
-            if (!isListed(id, name)) return;
-            const status = statusOfEnd(record, failedReason);
-            const job = failedReason === undefined ? 'completed' : 'failed';
-            await listing.note({ id, createdAt, people: peopleOf(name, instance.data), status, job });
-            if (name === processName) return;
-            const ended = failedReason === undefined ? 'completed' : 'failed';
-            const reason = reasonOfEnd({ ended, record, failedReason });
-            const { apId } = instance.data as ProcessData;
-            await notifyEnd({ instance: id, createdAt, runs, name, apId, state: status, reason });
-          },
+    tellEnd:
+      (instance) =>
+      async ({ record, failedReason, createdAt, runs }) => {
+        const { id } = instance;
+        const name = record.workflow;
+        if (!isListed(name)) return;
+        const status = statusOfEnd(record, failedReason);
+        const job = failedReason === undefined ? 'completed' : 'failed';
+        await listing.note({ id, createdAt, people: peopleOf(name, instance.data), status, job });
+        if (name === processName) return;
+        const ended = failedReason === undefined ? 'completed' : 'failed';
+        const reason = reasonOfEnd({ ended, record, failedReason });
+        const { apId } = instance.data as ProcessData;
+        await notifyEnd({ instance: id, createdAt, runs, name, apId, state: status, reason });
+      },
   });
 };

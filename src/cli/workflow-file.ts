@@ -26,7 +26,7 @@ import { type Field, fieldsText, listFields, paletteFor, printable } from './scr
 const loadFile = async (path: string): Promise<readonly [Workflow, ...Workflow[]]> => {
   if (!existsSync(path)) throw new UsageError('There is no such file.');
   const { loadCharts } = await import('../workflows/load.ts');
-  const loaded = await loadCharts([resolve(path)], process.cwd());
+  const loaded = await loadCharts([resolve(path)], process.cwd(), { isWhole: false });
   if (!loaded.ok) {
     throw new UsageError(loaded.problems.map((each) => each.replace(/^workflows\[0\]: /, '')).join('\n'));
   }
@@ -161,9 +161,9 @@ const whatText = (note: RehearsalNote): string => {
 };
 
 const noteText = (note: RehearsalNote): string =>
-  // The instance itself is `test`; children are `test.<child>.<run>`.
+  // The instance itself is `test`; those of other workflows that it starts have ids of their own.
   printable(
-    `${momentText(note.at).padStart(17)}  ${whatText(note)}${note.id.includes('.') ? `  (${note.id})` : ''}`,
+    `${momentText(note.at).padStart(17)}  ${whatText(note)}${note.id !== 'test' ? `  (${note.id})` : ''}`,
   );
 
 interface TestFlags {
@@ -245,6 +245,10 @@ const test = async (context: CliContext, file: string, flags: TestFlags): Promis
     try {
       const rehearsal = await rehearse({
         ...{ connection, workflow: served, data, provided },
+        others: {
+          workflowOf: asServiceWorkflow,
+          inputOf: (_, given) => ({ apId: flags.apId, input: given }),
+        },
         ...{ events: eventsIn(script), answers: script.answers, signal: context.signal },
       });
       const { notes, how, instance, tookMs } = rehearsal;

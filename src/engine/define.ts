@@ -5,10 +5,18 @@
  * const order = defineWorkflow({ name: 'order', version: 1, chart: orderMachine, events });
  * ```
  */
-import { type AnyStateMachine, fromPromise, type PromiseActorLogic } from 'xstate';
+import {
+  type AnyStateMachine,
+  type ContextFrom,
+  fromPromise,
+  type InputFrom,
+  type OutputFrom,
+  type PromiseActorLogic,
+} from 'xstate';
 import { z } from 'zod';
 import { type Chart, ChartError, createChart, isChart } from './chart.ts';
 import type { InstanceRecord } from './record.ts';
+import { decode } from './values.ts';
 
 /** Of names. Two dashes in a row are for the ids of instances (src/workflows/contract.ts). */
 export const workflowNamePattern = /^[A-Za-z]\w*(?:-\w+)*$/;
@@ -108,6 +116,8 @@ export interface Activity {
   readonly policy: ActivityPolicy;
   /** The worker provides the activity under this name. */
   readonly provided?: string;
+  /** It is an instance of this workflow (other.ts). */
+  readonly starts?: Workflow;
 }
 
 /** The same for all copies of this package in a process: a chart may come with a copy of its own. */
@@ -135,6 +145,22 @@ export const activity = <Input, Output>(
 export const providedActivity = <Input, Output>(name: string): PromiseActorLogic<Output, Input> => {
   const logic = activity<Input, Output>(() => Promise.reject(new Error(`Only the service provides ${name}`)));
   return Object.assign(logic, { [activityMark]: { ...activityOf(logic), provided: name } });
+};
+
+/**
+ * An activity that is an instance of another workflow: it starts one and is answered when that one
+ * has ended, with its output, or with an error and the reason why it failed or was stopped. When the
+ * chart leaves the state before, the instance is stopped.
+ */
+export const workflow = <Machine extends AnyStateMachine, Input>(
+  other: Workflow<Machine, Input>,
+): PromiseActorLogic<OutputFrom<Machine>, Input> => {
+  const { name } = other.chart;
+  const logic = activity<Input, OutputFrom<Machine>>(
+    () => Promise.reject(new Error(`Only the engine starts ${name}`)),
+    { withdraw: async () => undefined },
+  );
+  return Object.assign(logic, { [activityMark]: { ...activityOf(logic), starts: other } });
 };
 
 export const activityOf = (logic: object): Activity | undefined =>
@@ -183,7 +209,19 @@ export class InputError extends Error {
 export const isInputError = (error: unknown): error is InputError =>
   error instanceof Error && error.name === 'InputError';
 
-export interface Workflow {
+/** The data of a job as it was given to the engine: what is no plain JSON is written in marks. */
+export const readData = (data: unknown): unknown => {
+  try {
+    return decode(data, () => undefined);
+  } catch {
+    throw new InputError('The input is not as the engine writes it');
+  }
+};
+
+/** A workflow, typed by its machine. `Input` is what `start` takes. */
+export interface Workflow<Machine extends AnyStateMachine = AnyStateMachine, Input = InputFrom<Machine>> {
+  /** For the compiler only. */
+  readonly types?: { readonly machine: Machine; readonly input: Input };
   readonly chart: Chart;
   /** Of `start`. @throws ZodError, InputError */
   readonly parseInput: (input: unknown) => unknown;
@@ -220,27 +258,47 @@ const fromOutside = (schema: z.ZodType<{ readonly type: string }>) =>
     error: 'must not begin with xstate.',
   });
 
+/** A zod schema, another schema with `parse`, or a function of one's own in an object. */
+interface Parser {
+  parse(input: unknown): unknown;
+}
+
+/** The parser of a workflow without `input`: the machine says what it takes. */
+interface Unparsed<Machine extends AnyStateMachine> {
+  parse(input: unknown): InputFrom<Machine>;
+}
+
+/** What `start` takes: of a schema (Standard Schema) its input, of another parser its result. */
+type StartInput<Given extends Parser> = Given extends {
+  readonly '~standard': { readonly types?: { readonly input: infer Input } | undefined };
+}
+  ? Input
+  : ReturnType<Given['parse']>;
+
 /** @throws ChartError for a chart that cannot be made durable. */
-export const defineWorkflow = (options: {
+export const defineWorkflow = <
+  Machine extends AnyStateMachine,
+  Given extends Parser = Unparsed<Machine>,
+>(options: {
   /** Letters, digits, dashes and underscores. */
   readonly name: string;
   /** Stored with each instance. Raise it with each change of the chart. */
   readonly version: number;
-  readonly chart: AnyStateMachine;
+  readonly chart: Machine;
   /**
    * A zod schema, or another parser. An instance with other input is not started; a job with other
    * data that another program has added fails.
    */
-  readonly input?: { parse(input: unknown): unknown };
+  readonly input?: Given;
   /** Makes the input of the chart from the parsed input. Default: the same. */
-  readonly begin?: (input: never, job: BegunJob) => unknown;
+  begin?(input: ReturnType<Given['parse']>, job: BegunJob): InputFrom<Machine>;
   /**
    * Checks a context that was stored, and the final one: other programs may write to the same
    * Redis.
    *
    * @throws InputError
    */
-  readonly check?: (context: never, instance: InstanceInHand) => void;
+  check?(context: ContextFrom<Machine>, instance: InstanceInHand): void;
   /** Default: the record. */
   readonly resultOf?: (record: InstanceRecord) => unknown;
   /** The events that may come from outside. Default: any. */
@@ -254,10 +312,10 @@ export const defineWorkflow = (options: {
    * activity that failed last. When it is run again, or after an end without a commit, the chart
    * gets REPLAY with its input.
    */
-  readonly reasonOf?: (context: never) => string;
+  reasonOf?(context: ContextFrom<Machine>): string;
   /** The part of the context that may be shown to others. Default: nothing. */
-  readonly publish?: (context: never) => unknown;
-}): Workflow => {
+  publish?(context: ContextFrom<Machine>): unknown;
+}): Workflow<Machine, StartInput<Given>> => {
   const {
     name,
     version,

@@ -2,15 +2,18 @@
  * Starts instances of workflows, sends them events, answers their activities and reads their state.
  * Any process may do this. Workers run the turns (worker.ts).
  */
+import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import type { Queue } from 'bullmq';
-import type { AnyEventObject } from 'xstate';
+import type { AnyEventObject, AnyMachineSnapshot, AnyStateMachine } from 'xstate';
 import type { RedisClient } from '../redis/connect.ts';
-import { endKey, errorOf, readToken } from './activities.ts';
-import { begunJob, jobNameOf, type Workflow } from './define.ts';
+import { endKey, readToken } from './activities.ts';
+import { type Added, firstEntry, readAdded, writeAdded } from './added.ts';
+import { begunJob, jobNameOf, readData, type Workflow } from './define.ts';
 import { problemIn } from './input-problem.ts';
-import { begin, doneEvent, errorEvent, resume } from './interpret.ts';
+import { createInstances, type Instances } from './instances.ts';
+import { begin, doneEvent, errorEvent, type Life, resume } from './interpret.ts';
 import { childAt, type InstanceRecord, isActivity, readAddress, readRecord } from './record.ts';
 import {
   createInstanceStore,
@@ -22,6 +25,7 @@ import {
   outsideKeys,
   type StoredInstance,
 } from './redis/instance-store.ts';
+import { encode } from './values.ts';
 
 /**
  * taken     The event is durable. The chart takes it, or decides in order. For an event that was
@@ -77,26 +81,36 @@ export const spreadOver = (queues: readonly Queue[], redis: RedisClient, now: ()
   };
 };
 
+/** What `can` says beyond the results of a send: a turn would have to decide. */
+export type Foresight = Exclude<SendResult, 'busy'> | 'undecided';
+
 export interface Engine {
+  /** The instances of a workflow, typed by its machine. Programs use the engine through it. */
+  of<Machine extends AnyStateMachine, Input>(workflow: Workflow<Machine, Input>): Instances<Machine, Input>;
   /**
    * Makes an instance durable. An instance that exists under the id stays as it is.
    *
    * @param id Letters, digits, `-` and `_`, not digits alone.
-   * @throws ZodError when the input is not what the workflow takes.
+   * @param options.first An event that is stored in the same step, under its key from outside.
+   * @param options.answerTo The token of the activity that waits for the end (other.ts).
+   * @throws ZodError when the input is not what the workflow takes; UnstorableError.
    */
   start(
     workflow: Workflow,
     id: string,
     input?: unknown,
-    options?: { readonly delayMs?: number },
-  ): Promise<void>;
+    options?: Pick<Added, 'answerTo'> & {
+      readonly delayMs?: number;
+      readonly first?: { readonly key: string; readonly event: { readonly type: string } } | undefined;
+    },
+  ): Promise<'started' | 'exists'>;
   /**
    * @param address Of an instance, or of a child chart in it (`addressOf`).
    * @param key Unique for the event, up to 1000 characters. Sent again under its key it is applied
    *   once, until two hundred others have come.
    * @param options.judged Waits until the chart has taken or refused it.
    * @param options.sentOnce Nobody sends it again under this key: a refusal leaves nothing.
-   * @throws ZodError when the workflow takes no such event from outside.
+   * @throws ZodError when the workflow takes no such event from outside; UnstorableError.
    */
   send(
     workflow: Workflow,
@@ -108,10 +122,16 @@ export interface Engine {
       readonly sentOnce?: boolean;
     },
   ): Promise<SendResult>;
-  /** Answers an activity that has returned `later`. The first answer counts. */
+  /** What a send would do now. Changes nothing. @throws As `send`. */
+  can(workflow: Workflow, address: string, event: { readonly type: string }): Promise<Foresight>;
+  /**
+   * Answers an activity that has returned `later`. The first answer counts.
+   *
+   * @throws UnstorableError
+   */
   answer(
     token: string,
-    answer: { readonly output: unknown } | { readonly error: Error },
+    answer: { readonly output: unknown } | { readonly error: unknown },
   ): Promise<SendResult>;
   /**
    * Ends the instance without asking its chart. Of an instance that has ended nothing changes.
@@ -124,6 +144,8 @@ export interface Engine {
    * @throws When the signal aborts, and for an instance that is unknown.
    */
   ended(id: string, signal?: AbortSignal): Promise<Instance>;
+  /** As XState has it, from the record; undefined for one of another version. */
+  snapshot(workflow: Workflow, instance: Instance): AnyMachineSnapshot | undefined;
   /** On the event with this key; undefined when none came. */
   verdict(id: string, key: string): ReturnType<InstanceStore['verdict']>;
 }
@@ -171,8 +193,14 @@ export const deliver = async (
   }
 };
 
-/** Separates keys from outside from those of the engine. */
-const outside = (key: string): string => `${outsideKeys}${key}`;
+const noRef = (): undefined => undefined;
+
+/** Separates keys from outside from those of the engine. @throws TypeError */
+const outside = (key: string): string => {
+  if (key.length === 0 || key.length > maxKeyLength)
+    throw new TypeError(`key: 1 to ${maxKeyLength} characters`);
+  return `${outsideKeys}${key}`;
+};
 
 const resultOf = (given: Delivery): SendResult =>
   given === 'waiting' || given === 'accepted' ? 'taken' : given;
@@ -186,6 +214,13 @@ export const createEngine = (
   now: () => number,
   timeoutMs: number = busyTimeoutMs,
 ): Engine => {
+  type Parsed = ReturnType<Workflow['parseEvent']>;
+  const checked = (parsed: Parsed): { readonly type: string } => {
+    if (!parsed.success) throw parsed.error;
+    encode(parsed.data, 'event', noRef);
+    return parsed.data;
+  };
+
   /**
    * Computes what the chart will do with an event, after those that wait.
    *
@@ -202,20 +237,22 @@ export const createEngine = (
     const { chart } = workflow;
     const { inbox } = stored;
     const record = readRecord(stored.record);
+    const first = record === undefined ? firstEntry(stored.opts, stored.timestamp) : undefined;
+    const waiting = first === undefined ? inbox.entries : [first, ...inbox.entries];
     if (stored.finishedOn !== undefined || (record === undefined) !== (stored.record === undefined))
       return undefined;
     if (record !== undefined && (record.workflow !== chart.name || record.version !== chart.version))
       return undefined;
     const at = now();
     const begun = begunJob({ id, timestamp: stored.timestamp, opts: stored.opts }, at);
-    const readInput = (): unknown => workflow.begin(workflow.parseInput(stored.data), begun);
+    const readInput = (): unknown => workflow.begin(workflow.parseInput(readData(stored.data)), begun);
     try {
-      const life =
+      const life: Life =
         record === undefined
           ? begin(chart, id, readInput(), at, maxForeseenSteps)
           : resume(chart, id, record, maxForeseenSteps);
       if (stored.isReplayed) life.apply({ type: 'REPLAY', input: readInput() }, at);
-      for (const { event: earlier, about, at: cameAt } of inbox.entries) {
+      for (const { event: earlier, about, at: cameAt } of waiting) {
         if (about?.run !== undefined || life.nextTime(0) <= cameAt) return undefined;
         if (life.steps() > maxForeseenSteps) return undefined;
         life.apply(earlier, cameAt, about?.child);
@@ -236,12 +273,17 @@ export const createEngine = (
   };
 
   /** Polls, because a turn lasts for milliseconds. */
-  const judge = async ({ store }: Location, id: string, key: string): Promise<SendResult> => {
+  const judge = async (
+    { store }: Location,
+    id: string,
+    key: string,
+    isFirst = false,
+  ): Promise<SendResult> => {
     const until = performance.now() + timeoutMs;
     for (let pauseMs = 2; ; pauseMs = Math.min(pauseMs * 1.5, 200)) {
       const verdict = await store.verdict(id, key);
-      if (verdict === undefined) return 'finished';
-      if (verdict !== 'waiting') return verdict === 'refused' ? 'refused' : 'taken';
+      if (verdict === undefined && !isFirst) return 'finished';
+      if (verdict !== undefined && verdict !== 'waiting') return verdict === 'refused' ? 'refused' : 'taken';
       if (performance.now() > until) return 'busy';
       await delay(pauseMs);
     }
@@ -262,48 +304,88 @@ export const createEngine = (
     };
   };
 
-  return {
+  /** What an address names, as it is stored, and the event as its chart takes it. */
+  const lookUp = async (workflow: Workflow, address: string, event: { readonly type: string }) => {
+    const { id, path } = readAddress(address);
+    const stored = await locate(id).store.read(id);
+    const child = path === '' ? undefined : childAt(readRecord(stored?.record), path);
+    if (path !== '' && child === undefined) {
+      const found =
+        stored === undefined ? 'unknown' : stored.finishedOn === undefined ? 'refused' : 'finished';
+      return { id, path, stored, found } as const;
+    }
+    const parsed =
+      child === undefined ? workflow.parseEvent(event) : workflow.parseChildEvent(child.src, event);
+    return { id, path, stored, event: checked(parsed), found: undefined } as const;
+  };
+
+  const engine: Engine = {
+    of: (workflow) => createInstances(engine, workflow),
+
     verdict: (id, key) => locate(id).store.verdict(id, outside(key)),
 
-    start: async (workflow, id, input, { delayMs } = {}) => {
-      const { queue } = locate(id);
+    start: async (workflow, id, input, { delayMs, first, answerTo } = {}) => {
+      const { queue, store } = locate(id);
       if (!/^[\w-]+$/.test(id) || /^\d+$/.test(id) || !isJobId(queue, id))
         throw new TypeError('id: letters, digits, - and _, not digits alone, and no name of BullMQ');
       workflow.parseInput(input);
-      // As it was given: the worker parses it, and what a schema has transformed it may not take.
-      await queue.add(jobNameOf(workflow), input, {
+      const added: Added = {
+        by: randomBytes(9).toString('base64url'),
+        ...(first !== undefined && {
+          first: { key: outside(first.key), event: checked(workflow.parseEvent(first.event)) },
+        }),
+        ...(answerTo !== undefined && { answerTo }),
+      };
+      const options = {
         jobId: id,
         timestamp: now(),
+        ...writeAdded(added),
         ...(delayMs !== undefined && { delay: delayMs }),
-      });
+      };
+      // As it was given: the worker parses it, and what a schema has transformed it may not take.
+      await queue.add(jobNameOf(workflow), encode(input, 'input', noRef), options);
+      const stored = await store.readOptions(id);
+      return readAdded(stored)?.by === added.by ? 'started' : 'exists';
     },
 
     send: async (workflow, address, key, event, { judged = false, sentOnce = false } = {}) => {
-      const { id, path } = readAddress(address);
+      const name = outside(key);
+      const asked = await lookUp(workflow, address, event);
+      if (asked.found !== undefined) return asked.found;
+      const { id, path, stored } = asked;
       const at = locate(id);
-      const { store } = at;
-      if (key.length === 0 || key.length > maxKeyLength)
-        throw new TypeError(`key: 1 to ${maxKeyLength} characters`);
-      const stored = await store.read(id);
-      const child = path === '' ? undefined : childAt(readRecord(stored?.record), path);
-      if (path !== '' && child === undefined)
-        return stored === undefined ? 'unknown' : stored.finishedOn === undefined ? 'refused' : 'finished';
-      const parsed =
-        child === undefined ? workflow.parseEvent(event) : workflow.parseChildEvent(child.src, event);
-      if (!parsed.success) throw parsed.error;
-      const foreseen = stored && foresee(workflow, id, stored, parsed.data, path);
+      // It came with the start, and the first turn has not stored its verdict yet.
+      const isFirst = stored?.record === undefined && readAdded(stored?.opts)?.first?.key === name;
+      const foreseen = stored && foresee(workflow, id, stored, asked.event, path);
       const about = path === '' ? undefined : { child: path };
       const options = { foreseen, sentOnce, ...(about !== undefined && { about }) };
-      const given = await deliver(store, id, outside(key), parsed.data, options, timeoutMs);
-      return given === 'waiting' && judged ? judge(at, id, outside(key)) : resultOf(given);
+      const given = isFirst ? 'waiting' : await deliver(at.store, id, name, asked.event, options, timeoutMs);
+      return given === 'waiting' && judged ? judge(at, id, name, isFirst) : resultOf(given);
     },
+
+    can: async (workflow, address, event) => {
+      const asked = await lookUp(workflow, address, event);
+      if (asked.found !== undefined) return asked.found;
+      const { id, path, stored } = asked;
+      if (stored === undefined) return 'unknown';
+      if (stored.finishedOn !== undefined || stored.isClosed) return 'finished';
+      const { verdict } = foresee(workflow, id, stored, asked.event, path) ?? {};
+      return verdict === 'accepted' ? 'taken' : (verdict ?? 'undecided');
+    },
+
+    snapshot: ({ chart }, { id, record }) =>
+      record?.workflow === chart.name && record.version === chart.version
+        ? resume(chart, id, record).snapshot()
+        : undefined,
 
     answer: async (token, answer) => {
       const named = readToken(token);
       if (named === undefined) return 'unknown';
       const { instance, child, run, createdAt } = named;
-      const event =
-        'error' in answer ? errorEvent(child, errorOf(answer.error)) : doneEvent(child, answer.output);
+      // Here it says where, by the name of what the caller gave.
+      const [what, value] = 'error' in answer ? ['error', answer.error] : ['output', answer.output];
+      encode(value, String(what), noRef);
+      const event = what === 'error' ? errorEvent(child, value) : doneEvent(child, value);
       const { store } = locate(instance);
       const until = performance.now() + timeoutMs;
       for (;;) {
@@ -346,4 +428,5 @@ export const createEngine = (
       }
     },
   };
+  return engine;
 };

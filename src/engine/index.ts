@@ -12,8 +12,9 @@ import {
   type RedisClient,
 } from '../redis/connect.ts';
 import type { Workflow } from './define.ts';
-import { createEngine, type Engine, spreadOver } from './engine.ts';
+import { createEngine, type Engine, spreadOver, turnBusyTimeoutMs } from './engine.ts';
 import type { Observation } from './interpret.ts';
+import { createOthers } from './other.ts';
 import { startWorkflowWorker, type WorkflowWorker } from './worker.ts';
 
 export { ChartError } from './chart.ts';
@@ -27,8 +28,10 @@ export type {
   Later,
   Workflow,
 } from './define.ts';
-export { activity, defineWorkflow, InputError, later } from './define.ts';
-export type { Engine, Instance, SendResult } from './engine.ts';
+export { activity, defineWorkflow, InputError, later, workflow } from './define.ts';
+export { type EffectInHand, effectOf } from './effect.ts';
+export type { Foresight, SendResult } from './engine.ts';
+export type { InstanceOf, Instances, SendOptions, ToChild } from './instances.ts';
 export type { Observation } from './interpret.ts';
 export type { InstanceRecord } from './record.ts';
 export { stepTime } from './step-time.ts';
@@ -37,7 +40,7 @@ export type { WorkflowWorker } from './worker.ts';
 /** Without Redis this check fails the queue for ever. Workers check, too, and wait for Redis. */
 const unasked = { skipVersionCheck: true };
 
-export interface Workflows extends Engine {
+export interface Workflows extends Pick<Engine, 'of' | 'answer'> {
   /** Runs turns in this process until it is closed. Start it in as many processes as are needed. */
   work(options: {
     /** Each with the earlier versions of it that may still be open. */
@@ -89,7 +92,10 @@ export const openWorkflows = (options: {
       queue.on('error', onError);
       return queue;
     });
-  const opened = [open(commands)];
+  const ownQueues = open(commands);
+  const opened = [ownQueues];
+  const locate = spreadOver(ownQueues, commands, now);
+  const others = createOthers({ engine: createEngine(locate, now, turnBusyTimeoutMs) });
   const working = new Set<WorkflowWorker>();
 
   const work: Workflows['work'] = async ({ workflows, concurrency = 50, observe, retention }) => {
@@ -102,7 +108,7 @@ export const openWorkflows = (options: {
     opened.push(queues);
     const workers = queues.map((queue) =>
       startWorkflowWorker({
-        ...{ queue, connection, workflows, concurrency, now, onError },
+        ...{ queue, connection, workflows, others, concurrency, now, onError },
         ...(retention !== undefined && { retention }),
         ...(observe !== undefined && { observe }),
       }),
@@ -123,7 +129,7 @@ export const openWorkflows = (options: {
   };
 
   return {
-    ...createEngine(spreadOver(opened[0] ?? [], commands, now), now),
+    ...createEngine(locate, now),
     work,
     close: async () => {
       await Promise.all([...working].map((worker) => worker.close()));

@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 import { isInputError } from './define.ts';
+import { isUnstorable } from './values.ts';
 
 /** As zod and other libraries of Standard Schema give it. */
 interface Issue {
@@ -96,7 +97,7 @@ export const sayIssues = (issues: readonly Issue[], { whole, values }: About): s
 
 /** @returns One line; undefined for an error that is not about a value. */
 export const problemIn = (error: unknown, about: About): string | undefined => {
-  if (isInputError(error)) return error.message;
+  if (isInputError(error) || isUnstorable(error)) return error.message;
   const issues = issuesIn((Object(error) as { readonly issues?: unknown }).issues);
   return issues.length === 0 ? undefined : sayIssues(issues, about);
 };

@@ -216,6 +216,11 @@ export class Life implements Notes {
     return this.#root._snapshot.status;
   }
 
+  /** As XState has it. */
+  snapshot(): AnyMachineSnapshot {
+    return this.#root._snapshot;
+  }
+
   context(): unknown {
     return this.#root._snapshot.context;
   }

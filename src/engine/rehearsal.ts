@@ -13,8 +13,9 @@ import type { AnyActorLogic, AnyEventObject } from 'xstate';
 import type { RedisClient } from '../redis/connect.ts';
 import { activityFor, tokenOf } from './activities.ts';
 import { activitiesOf } from './chart.ts';
-import { type Activity, activity, jobNameOf, later, type Workflow } from './define.ts';
+import { type Activity, activity, activityOf, jobNameOf, later, type Workflow } from './define.ts';
 import { createEngine, type Instance, type SendResult, spreadOver } from './engine.ts';
+import { createOthers, type OthersOptions } from './other.ts';
 import { activitiesIn } from './record.ts';
 import { startWorkflowWorker } from './worker.ts';
 
@@ -63,6 +64,8 @@ interface Options {
   readonly answers?: Readonly<Record<string, readonly RehearsedAnswer[]>>;
   /** For activities that a service provides, when no answer is given. */
   readonly provided?: (name: string, input: unknown, now: number) => unknown;
+  /** How its charts reach the other workflows that they start. */
+  readonly others?: Omit<OthersOptions, 'engine'>;
   /** Gets each note at once. */
   readonly tell?: (note: RehearsalNote) => void;
   /** By the clock of the rehearsal. Default: ten years. */
@@ -78,6 +81,17 @@ const pollMs = 2;
 const root = 'test';
 
 const open = ['waiting', 'prioritized', 'active', 'delayed'] as const;
+
+/** The workflows that its chart starts, and those that their charts start. */
+const reachedFrom = (workflow: Workflow): readonly Workflow[] => {
+  const all = new Map([[jobNameOf(workflow), workflow]]);
+  for (const { chart } of all.values())
+    for (const { logic } of activitiesOf(chart)) {
+      const { starts } = activityOf(logic) ?? {};
+      if (starts !== undefined && !all.has(jobNameOf(starts))) all.set(jobNameOf(starts), starts);
+    }
+  return [...all.values()].slice(1);
+};
 
 /** @throws ZodError, InputError for data that the workflow does not take. */
 export const rehearse = async (options: Options): Promise<Rehearsal> => {
@@ -97,8 +111,9 @@ export const rehearse = async (options: Options): Promise<Rehearsal> => {
 
   /** The same activity, with its policy, that notes what it does. */
   const watched = (name: string, logic: AnyActorLogic): AnyActorLogic => {
-    const { run, policy, provided } = activityFor(logic);
-    const { withdraw: _, ...others } = policy;
+    const { provided, starts, ...own } = activityFor(logic);
+    const { run, policy } = starts === undefined ? own : others.activityFor(starts);
+    const { withdraw: _, ...rest } = policy;
     return activity<unknown, unknown>(
       async (given) => {
         const { id } = given.instance;
@@ -124,11 +139,15 @@ export const rehearse = async (options: Options): Promise<Rehearsal> => {
           running -= 1;
         }
       },
-      provided === undefined ? policy : others,
+      provided === undefined ? policy : rest,
     );
   };
   const { workflow } = options;
-  const names = new Map(activitiesOf(workflow.chart).map(({ name, logic }) => [logic, name]));
+  const { workflowOf = (each: Workflow) => each } = options.others ?? {};
+  const workflows = [workflow, ...reachedFrom(workflow).map(workflowOf)];
+  const names = new Map(
+    workflows.flatMap(({ chart }) => activitiesOf(chart)).map(({ name, logic }) => [logic, name]),
+  );
   const watchedLogics = new WeakMap<AnyActorLogic, AnyActorLogic>();
   const watch = (logic: AnyActorLogic): Activity => {
     const seen = watchedLogics.get(logic) ?? watched(names.get(logic) ?? 'activity', logic);
@@ -145,8 +164,9 @@ export const rehearse = async (options: Options): Promise<Rehearsal> => {
   };
   queue.on('error', onError);
   const engine = createEngine(spreadOver([queue], connection, now), now);
+  const others = createOthers({ ...options.others, engine });
   const worker = startWorkflowWorker({
-    ...{ queue, connection, workflows: [workflow], concurrency: 20, now, onError },
+    ...{ queue, connection, workflows, others, concurrency: 20, now, onError },
     watch: {
       activityFor: watch,
       effect: (id, name, params) => note(id, { kind: 'action', name, params }),

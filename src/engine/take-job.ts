@@ -4,11 +4,25 @@
  */
 import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import { toError } from '../redis/to-error.ts';
-import { begunJob, type InstanceInHand, isInputError, readJobName, type Workflow } from './define.ts';
+import { firstEntry } from './added.ts';
+import {
+  begunJob,
+  type InstanceInHand,
+  isInputError,
+  readData,
+  readJobName,
+  type Workflow,
+} from './define.ts';
 import { problemIn } from './input-problem.ts';
 import { begin, type Life, resume } from './interpret.ts';
 import { type Activity, readRecord } from './record.ts';
-import { hasRecord, type Inbox, type InstanceStore, isRunAgain } from './redis/instance-store.ts';
+import {
+  hasRecord,
+  type Inbox,
+  type InboxEntry,
+  type InstanceStore,
+  isRunAgain,
+} from './redis/instance-store.ts';
 
 export type InstanceJob = Job<unknown, unknown>;
 
@@ -47,6 +61,8 @@ export interface Taken {
   readonly instance: InstanceInHand;
   readonly life: Life;
   readonly inbox: Inbox;
+  /** The event that came with the start. */
+  readonly first: InboxEntry | undefined;
   /** Tries that the store holds. */
   readonly held: readonly string[];
   /** Only its input is stored yet. */
@@ -177,7 +193,7 @@ export const takeJob = async (options: TakeOptions, job: InstanceJob, token: str
   }
   putOffSince.get(store)?.delete(id);
 
-  const instance = new JobInHand(job, () => workflow.parseInput(job.data));
+  const instance = new JobInHand(job, () => workflow.parseInput(readData(job.data)));
   let life: Life;
   try {
     const at = now();
@@ -204,5 +220,6 @@ export const takeJob = async (options: TakeOptions, job: InstanceJob, token: str
     hasRecord: !isNew,
     ends: job.attemptsMade,
   });
-  return { job, token, workflow, instance, inbox, held, isNew, isReplay, life };
+  const first = isNew ? firstEntry(job.opts, job.timestamp) : undefined;
+  return { job, token, workflow, instance, inbox, first, held, isNew, isReplay, life };
 };

@@ -31,8 +31,10 @@ import { DelayedError, UnrecoverableError } from 'bullmq';
 import type { AnyActorLogic, AnyEventObject } from 'xstate';
 import { isRedisAway, toError } from '../redis/to-error.ts';
 import { type Activities, activityFor, type Ended, type Finished, tokenOf } from './activities.ts';
-import { type Activity, type InstanceInHand, readJobName } from './define.ts';
-import { BusyError } from './engine.ts';
+import { type Activity, type InstanceInHand, readJobName, type Workflow } from './define.ts';
+import type { EffectInHand } from './effect.ts';
+import { BusyError, type SendResult } from './engine.ts';
+import type { ToChild } from './instances.ts';
 import {
   doneEvent,
   errorEvent,
@@ -42,6 +44,7 @@ import {
   type OpenActivity,
   type PendingEffect,
 } from './interpret.ts';
+import type { Others } from './other.ts';
 import { type Activity as ActivityRecord, addressOf, type InstanceRecord } from './record.ts';
 import type { Commit, Inbox, InboxEntry, Verdict } from './redis/instance-store.ts';
 import {
@@ -77,12 +80,14 @@ export interface TurnOptions extends TakeOptions {
    * Tells somebody the end of the instance; undefined when nobody waits for it.
    */
   readonly tellEnd?:
-    | ((instance: InstanceInHand) => ((end: InstanceEnd) => Promise<void>) | undefined)
+    | ((instance: InstanceInHand, job: InstanceJob) => ((end: InstanceEnd) => Promise<void>) | undefined)
     | undefined;
   /** Runs before each turn. When it throws, the job sleeps and is taken again. */
   readonly beforeTurn?: ((job: InstanceJob) => Promise<void>) | undefined;
   /** Tells that a job fails of which `tellEnd` is not told; when it throws, as above. */
-  readonly tellFailure?: ((job: InstanceJob) => Promise<void>) | undefined;
+  readonly tellFailure?: ((job: InstanceJob, reason: string) => Promise<void>) | undefined;
+  /** Sends the events of effects. Default: they cannot send any. */
+  readonly send?: Others['send'] | undefined;
   readonly observe: (id: string, observation: Observation) => void;
   /** Hears of each action before it is carried out. */
   readonly onEffect?: ((id: string, name: string, params: unknown) => void) | undefined;
@@ -175,6 +180,7 @@ class Turn {
     const life = this.#life;
     try {
       if (this.#taken.isReplay) this.#replay();
+      if (this.#taken.first !== undefined) this.#judge(this.#taken.first);
       for (;;) {
         this.#rounds += 1;
         this.#applyDue();
@@ -237,11 +243,15 @@ class Turn {
         this.#isDirty = true;
         this.#life.fire(timer, now());
       } else if (entry !== undefined) {
-        this.#isDirty = true;
-        this.#verdicts.push([entry.key, this.#applyEntry(entry) ? 'taken' : 'refused']);
+        this.#judge(entry);
         this.#applied += 1;
       } else return;
     }
+  }
+
+  #judge(entry: InboxEntry): void {
+    this.#isDirty = true;
+    this.#verdicts.push([entry.key, this.#applyEntry(entry) ? 'taken' : 'refused']);
   }
 
   #applyEntry({ event, about, at }: InboxEntry): boolean {
@@ -379,7 +389,7 @@ class Turn {
             context,
             event,
             instance,
-            effect: { id: `${this.#id}/${number}`, address: addressOf(this.#id, path) },
+            effect: this.#effectInHand(number, path),
           },
           params,
         );
@@ -391,6 +401,25 @@ class Turn {
         return;
       }
     }
+  }
+
+  #effectInHand(number: number, path: string): Omit<EffectInHand, 'instance'> {
+    const { instance } = this.#taken;
+    const id = `${this.#id}/${number}`;
+    let sent = 0;
+    const send = async (
+      workflow: Workflow,
+      to: string,
+      event: { readonly type: string },
+      options?: ToChild,
+    ): Promise<SendResult> => {
+      const { send: bring } = this.#options;
+      if (bring === undefined) throw new Error('Effects of this worker reach no other instance');
+      sent += 1;
+      const key = `effect/${id}/${instance.createdAt}/${sent}`;
+      return bring(instance, key, [workflow, to, event, options?.path ?? '']);
+    };
+    return { id, address: addressOf(this.#id, path), send };
   }
 
   /** T6. Returns when an event has come in meanwhile. */
@@ -436,10 +465,10 @@ class Turn {
     const { workflow, instance } = this.#taken;
     const life = this.#life;
     const hasFailed = life.rests() === 'failed';
-    const isKnownOutside = this.#isCommitted || this.#inbox.length > 0;
+    const isKnownOutside = this.#isCommitted || this.#inbox.length > 0 || this.#taken.first !== undefined;
     // Timers and events may come from other programs, so the result is checked.
     if (!hasFailed && isKnownOutside) readOrFail(() => workflow.check(life.context(), instance));
-    const tell = this.#options.tellEnd?.(instance);
+    const tell = this.#options.tellEnd?.(instance, this.#taken.job);
     const mustBeStored = isKnownOutside || this.#isReplayed || hasFailed || tell !== undefined;
     if (!this.#isClosed && mustBeStored && !(await this.#close())) return undefined;
     this.#tellObservers();
@@ -550,7 +579,7 @@ export const createTurn = (options: TurnOptions) => {
       let error: unknown = thrown;
       if (error instanceof UnrecoverableError && turn?.isTold !== true) {
         try {
-          await options.tellFailure?.(job);
+          await options.tellFailure?.(job, error.message);
         } catch (failure) {
           error = failure;
         }

@@ -23,6 +23,10 @@ class UnstorableError extends Error {
   }
 }
 
+/** Also one of another copy of this package. */
+export const isUnstorable = (error: unknown): error is UnstorableError =>
+  error instanceof Error && error.name === 'UnstorableError';
+
 type Code = readonly [tag: string, value: unknown];
 
 /** The session of an actor; undefined for a value that is no ref. */

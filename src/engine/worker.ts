@@ -11,9 +11,10 @@ import { activitiesOf, ChartError } from './chart.ts';
 import { type Activity, activityOf, type Workflow } from './define.ts';
 import { deliver } from './engine.ts';
 import { doneEvent, type Observation } from './interpret.ts';
+import type { Others } from './other.ts';
 import { promoteInSteps } from './redis/bullmq-script.ts';
 import { tellEnds } from './redis/end-stream.ts';
-import { createInstanceStore, type HeldTry, runKeys } from './redis/instance-store.ts';
+import { createInstanceStore, type HeldTry, hasRecord, runKeys } from './redis/instance-store.ts';
 import { graceOf, inRedisTime } from './redis/redis-time.ts';
 import type { InstanceJob, OnError } from './take-job.ts';
 import { createTurn, type TurnOptions, tryEvent } from './turn.ts';
@@ -49,12 +50,15 @@ const ageOf = (ms: number) => ({ age: Math.ceil(ms / 1000) });
 const catalogue = (
   workflows: readonly Workflow[],
   isProvided: (name: string) => boolean,
+  reachesOthers: boolean,
 ): ReadonlyMap<string, readonly Workflow[]> => {
   const known = new Map<string, Workflow[]>();
   const note = (workflow: Workflow): void => {
     const { name, version } = workflow.chart;
     for (const { name: src, logic } of activitiesOf(workflow.chart)) {
-      const wanted = activityOf(logic)?.provided;
+      const { provided: wanted, starts } = activityOf(logic) ?? {};
+      if (starts !== undefined && !reachesOthers)
+        throw new ChartError(`${name}: the actor ${src} starts another workflow, which this worker cannot`);
       if (wanted !== undefined && !isProvided(wanted))
         throw new ChartError(
           `${name}: the actor ${src} is ${wanted} of the service, which this worker lacks`,
@@ -79,6 +83,33 @@ const spread = (concurrency: number, fetchers: number): readonly number[] => {
   return Array.from({ length: count }, (_, index) => Math.floor((concurrency + count - 1 - index) / count));
 };
 
+type Hooks = Pick<TurnOptions, 'tellEnd' | 'tellFailure' | 'beforeTurn'>;
+
+/** Instances that were started by others begin when these wait for them, and tell them their end. */
+const withOthers = (
+  others: Others,
+  { beforeTurn, tellEnd, tellFailure }: Hooks,
+): Hooks & Pick<TurnOptions, 'send'> => ({
+  send: others.send,
+  beforeTurn: async (job) => {
+    if (!hasRecord(job.progress)) await others.checkAwaited(job);
+    await beforeTurn?.(job);
+  },
+  tellEnd: (instance, job) => {
+    const tell = tellEnd?.(instance, job);
+    const tellOther = others.tellEnd(job);
+    if (tell === undefined || tellOther === undefined) return tell ?? tellOther;
+    return async (end) => {
+      await tell(end);
+      await tellOther(end);
+    };
+  },
+  tellFailure: async (job, reason) => {
+    await tellFailure?.(job, reason);
+    await others.tellFailure(job, reason);
+  },
+});
+
 export const startWorkflowWorker = (options: {
   readonly queue: Queue;
   readonly connection: RedisClient;
@@ -95,6 +126,8 @@ export const startWorkflowWorker = (options: {
   readonly tellEnd?: TurnOptions['tellEnd'];
   readonly beforeTurn?: TurnOptions['beforeTurn'];
   readonly tellFailure?: TurnOptions['tellFailure'];
+  /** For charts that start other workflows, and effects that send events. Default: there are none. */
+  readonly others?: Others;
   /** Activities that charts name (`providedActivity`), made by `activity`. */
   readonly activities?: Readonly<Record<string, AnyActorLogic>>;
   /** Runs around each turn. */
@@ -116,9 +149,15 @@ export const startWorkflowWorker = (options: {
   readonly worker?: Partial<WorkerOptions>;
 }): WorkflowWorker => {
   const { queue, connection, workflows, concurrency, observe = () => undefined, now, onError } = options;
-  const { holdMs = 10_000, graceMs = 1000, around, retention: { doneMs, failedMs } = {} } = options;
+  const { holdMs = 10_000, graceMs = 1000, around, others, retention: { doneMs, failedMs } = {} } = options;
+  const { beforeTurn, tellEnd, tellFailure } = options;
+  const hooks: Hooks = { beforeTurn, tellEnd, tellFailure };
   const provided = new Map(Object.entries(options.activities ?? {}));
-  const known = catalogue(workflows, (name) => options.watch !== undefined || provided.has(name));
+  const known = catalogue(
+    workflows,
+    (name) => options.watch !== undefined || provided.has(name),
+    others !== undefined,
+  );
   const store = createInstanceStore(queue, connection, now);
   /** Of two tries the first that answers counts; of those that fail, each. */
   const bringOnce = async (id: string, key: string, { child, run, result }: Ended): Promise<void> => {
@@ -169,9 +208,10 @@ export const startWorkflowWorker = (options: {
     onEffect: options.watch?.effect,
     activityFor: (logic) => {
       const known = (options.watch?.activityFor ?? activityFor)(logic);
+      if (known.starts !== undefined && others !== undefined) return others.activityFor(known.starts);
       return known.provided === undefined ? known : activityFor(provided.get(known.provided) ?? logic);
     },
-    ...{ tellEnd: options.tellEnd, tellFailure: options.tellFailure, beforeTurn: options.beforeTurn },
+    ...(others === undefined ? hooks : withOthers(others, hooks)),
     holdMs,
     ...{ observe, now, onError },
     ...{ workflowOf: options.workflowOf, abandon: options.abandon },

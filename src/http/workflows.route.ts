@@ -34,7 +34,7 @@ import { createWorkflowStreams, presentWorkflow } from './workflow-stream.ts';
 const maxKeyLength = 200;
 const maxReason = 500;
 
-const startBody = z.strictObject({ id: z.string().optional(), input: z.unknown() });
+const startBody = z.strictObject({ id: z.string().optional(), input: z.unknown().optional() });
 const eventBody = z.looseObject({ type: z.string().min(1).max(200) });
 
 export interface WorkflowRoutesOptions extends ApplicationRouteOptions {

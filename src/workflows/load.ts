@@ -24,6 +24,19 @@ const isWorkflow = (value: unknown): value is Workflow => {
   );
 };
 
+/** A worker would not know what the chart starts. */
+const unnamedIn = (loaded: readonly Workflow[]): string | undefined => {
+  for (const { chart } of loaded)
+    for (const { name: src, logic } of activitiesOf(chart)) {
+      const other = activityOf(logic)?.starts?.chart;
+      const isOne = ({ chart: each }: Workflow): boolean =>
+        each.name === other?.name && each.version === other.version;
+      if (other !== undefined && !loaded.some(isOne))
+        return `${chart.name}: the actor ${src} starts ${other.name} of version ${other.version}, which no file exports`;
+    }
+  return undefined;
+};
+
 const problemIn = (found: readonly Workflow[], known: readonly Workflow[]): string | undefined => {
   if (found.length === 0) return 'the file exports no workflow (defineWorkflow of paraph/workflow)';
   for (const [index, { chart }] of found.entries()) {
@@ -57,11 +70,14 @@ const lineOfSyntaxError = (path: string): string | undefined => {
 
 /**
  * @param directory What relative paths begin at.
+ * @param options.isWhole Whether these are all files of the service: what their charts start must be
+ *   among them. Default: true.
  * @returns `problems` name the place in the configuration and in the chart.
  */
 export const loadCharts = async (
   files: readonly string[],
   directory: string,
+  { isWhole = true }: { readonly isWhole?: boolean } = {},
 ): Promise<
   | { readonly ok: true; readonly value: readonly Workflow[] }
   | { readonly ok: false; readonly problems: readonly string[] }
@@ -81,5 +97,7 @@ export const loadCharts = async (
       problems.push(`workflows[${index}]: ${line === undefined ? '' : `line ${line}: `}${message}`);
     }
   }
+  const unnamed = isWhole && problems.length === 0 ? unnamedIn(loaded) : undefined;
+  if (unnamed !== undefined) problems.push(`workflows: ${unnamed}`);
   return problems.length === 0 ? { ok: true, value: loaded } : { ok: false, problems };
 };

@@ -10,6 +10,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { begunJob, jobNameOf, readJobName, type Workflow } from '../engine/define.ts';
 import { createEngine, type Engine, type Instance, spreadOver } from '../engine/engine.ts';
 import { problemIn } from '../engine/input-problem.ts';
+import { encode } from '../engine/values.ts';
 import type { Shard } from '../transactions/shards.ts';
 import {
   instanceIdOf,
@@ -212,6 +213,8 @@ export const createWorkflows = (options: {
       const timestamp = now();
       try {
         const job = { id: instanceId, timestamp, opts: {} };
+        // No JSON of an application may be taken for a mark of the engine.
+        encode(input, 'input', () => undefined);
         workflow.begin(workflow.parseInput(data), begunJob(job, timestamp));
       } catch (error) {
         return { kind: 'invalid', message: problemOf(error, 'input', input) };

@@ -4,8 +4,15 @@ import { Redis } from 'ioredis';
 import { afterEach } from 'vitest';
 import type { AnyActorLogic } from 'xstate';
 import type { Workflow } from '../../src/engine/define.ts';
-import { createEngine, type Engine, type Instance, spreadOver } from '../../src/engine/engine.ts';
+import {
+  createEngine,
+  type Engine,
+  type Instance,
+  spreadOver,
+  turnBusyTimeoutMs,
+} from '../../src/engine/engine.ts';
 import type { Observation } from '../../src/engine/interpret.ts';
+import { createOthers } from '../../src/engine/other.ts';
 import { startWorkflowWorker, type WorkflowWorker } from '../../src/engine/worker.ts';
 import type { TestRedis } from '../support/redis.ts';
 
@@ -47,7 +54,9 @@ export const createStage = (given: TestRedis): (() => Stage) => {
       await queue.close();
       connection.disconnect();
     });
-    const engine = createEngine(spreadOver([queue], connection, Date.now), Date.now);
+    const locate = spreadOver([queue], connection, Date.now);
+    const engine = createEngine(locate, Date.now);
+    const others = createOthers({ engine: createEngine(locate, Date.now, turnBusyTimeoutMs) });
     const troubles: Error[] = [];
     const observed: Observation[] = [];
     const until: Stage['until'] = async (id, wanted) => {
@@ -70,6 +79,7 @@ export const createStage = (given: TestRedis): (() => Stage) => {
           queue,
           connection,
           workflows,
+          others,
           concurrency,
           now,
           ...more,

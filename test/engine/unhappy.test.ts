@@ -346,13 +346,16 @@ describe('a program that begins while Redis is away', () => {
       prefix: `${redis.prefix}-late`,
       onError: () => undefined,
     });
-    await expect(workflows.start(order, 'I-1')).rejects.toThrow();
+    await expect(workflows.of(order).start('I-1')).rejects.toThrow();
     await listen(port);
     const starts = (): Promise<boolean> =>
-      workflows.start(order, 'I-1').then(
-        () => true,
-        () => false,
-      );
+      workflows
+        .of(order)
+        .start('I-1')
+        .then(
+          () => true,
+          () => false,
+        );
     await expect.poll(starts, { timeout: 20_000 }).toBe(true);
     await workflows.close();
     await new Promise((resolve) => server.close(resolve));

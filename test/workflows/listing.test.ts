@@ -207,7 +207,6 @@ describe('an instance that a worker takes', () => {
     const worker = startWorkflowsWorker({
       shard: { workflows: { queue, redis } } as unknown as Shard,
       connection: redis,
-      locate: spreadOver([queue], redis, Date.now),
       subscribers: { find: () => undefined },
       ...{ workflows: [resting], activities: {}, concurrency: 4, fetchers: 1, turns: createTurns() },
       ...{ retention: { doneMs: 60_000, failedMs: 60_000 }, graceMs: 100, now: Date.now },

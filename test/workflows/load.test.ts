@@ -64,3 +64,21 @@ it.each([
   writeFileSync(join(folder, path), [...lines, `export default defineWorkflow({ ${members} });`].join('\n'));
   expect(await loadCharts([path], folder)).toEqual({ ok: false, problems: [`workflows[0]: ${problem}`] });
 });
+
+it('names a workflow that a chart starts and no file has, unless the file is looked at alone', async () => {
+  const name = 'starts.mjs';
+  writeFileSync(
+    join(folder, name),
+    [
+      `import { defineWorkflow, workflow } from ${library};`,
+      `import { setup } from ${xstate};`,
+      `const line = defineWorkflow({ name: 'line', version: 2, chart: ${chart} });`,
+      `export const order = defineWorkflow({ name: 'order', version: 1, chart: setup({ actors: { line: workflow(line) } }).createMachine({ invoke: { src: 'line' } }) });`,
+    ].join('\n'),
+  );
+  const problem = 'workflows: order: the actor line starts line of version 2, which no file exports';
+  expect(await loadCharts([name], folder)).toEqual({ ok: false, problems: [problem] });
+  expect(await loadCharts([name], folder, { isWhole: false })).toMatchObject({ ok: true });
+  const lines = file('lines.mjs', [['line', chart]]);
+  expect(await loadCharts([name, lines], folder)).toMatchObject({ ok: false });
+});

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { fault } from '../../src/protocol/fault.ts';
 import { createAnswer } from '../../src/transactions/answers.ts';
 import { closeShards, openShards } from '../../src/transactions/shards.ts';
-import { defineWorkflow, service } from '../../src/workflows/index.ts';
+import { defineWorkflow, service, type Workflow } from '../../src/workflows/index.ts';
 import { createGate } from '../engine/stage.ts';
 import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
@@ -38,7 +38,7 @@ const approval = setup({
   },
 });
 
-const charts = [
+const charts: Workflow[] = [
   defineWorkflow({
     name: 'approval',
     version: 2,
@@ -52,7 +52,7 @@ const charts = [
       z.strictObject({ type: z.literal('ASK') }),
       z.strictObject({ type: z.literal('LEAVE') }),
     ]),
-    publish: ({ outcome }: { outcome: unknown }) => ({ isOver: outcome !== undefined }),
+    publish: ({ outcome }) => ({ isOver: outcome !== undefined }),
   }),
 ];
 

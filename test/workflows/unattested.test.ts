@@ -2,6 +2,7 @@
 import { Redis } from 'ioredis';
 import { afterAll, expect, it } from 'vitest';
 import { fromPromise } from 'xstate';
+import { z } from 'zod';
 import { processMachine, processVersion } from '../../machines/process.machine.ts';
 import { processEventSchema } from '../../machines/process-actions.ts';
 import { reasonOfProcess } from '../../machines/process-report.ts';
@@ -31,8 +32,8 @@ it('is tried thirty times more, ten seconds apart, and is then ended by CANCEL',
     chart: processMachine.provide({
       actors: { signer: signerMachine.provide({ actors: { sign: sign as never } }), attest },
     }),
-    begin: ({ input }: { input: unknown }, { at }) =>
-      planOf(definitionSchema.parse(input), { apId: 'mid://ap', id: 'p' }, at),
+    input: z.object({ input: z.unknown() }),
+    begin: ({ input }, { at }) => planOf(definitionSchema.parse(input), { apId: 'mid://ap', id: 'p' }, at),
     events: processEventSchema,
     reasonOf: reasonOfProcess,
   });

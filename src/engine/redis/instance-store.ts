@@ -425,9 +425,11 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
       { about, foreseen, sentOnce = false }: DeliverOptions = {},
     ): Promise<{ readonly given: Delivery; readonly todo: (typeof todos)[number] }> => {
       if (!isJobId(queue, id)) return { given: 'unknown', todo: 'nothing' };
-      const line = JSON.stringify(
-        encode([key, event, ...(about === undefined ? [] : [about])], 'event', noRef),
-      );
+      const line = JSON.stringify([
+        key,
+        encode(event, 'event', noRef),
+        ...(about === undefined ? [] : [encode(about, 'answer', noRef)]),
+      ]);
       const { verdict = '', record = '', inboxLength = 0, before = 0 } = foreseen ?? {};
       const until = Math.min(before, Number.MAX_SAFE_INTEGER);
       const given = [key, line, maxInboxBytes, verdict, record, inboxLength, until, Number(sentOnce)];
@@ -522,6 +524,8 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
         .getBackend()
         .moveToDelayed(id, time, Math.max(until - time, 0), token, { skipAttempt: true });
     },
+    /** BullMQ's options of the job; undefined without it. */
+    readOptions: async (id: string): Promise<unknown> => parse(await redis.hget(queue.toKey(id), 'opts')),
     read: async (id: string): Promise<StoredInstance | undefined> => {
       if (!isJobId(queue, id)) return undefined;
       const [job, lock] = keys(id);

@@ -17,7 +17,10 @@ const workflowStart = z
       .describe('Names the instance. Without it the service makes one.'),
     input: z
       .unknown()
-      .describe('What the workflow takes; of `process` the definition of the signature process.'),
+      .optional()
+      .describe(
+        'What the workflow takes, of `process` the definition of the signature process. A chart that takes no input needs none.',
+      ),
   })
   .meta({
     id: 'WorkflowStart',

@@ -76,7 +76,9 @@ export const createPingWork = (activities: PingActivities, options: PingWorkOpti
   let worker: WorkflowWorker | undefined;
   let closed: Promise<void> | undefined;
   return {
-    add: (login: PingData): Promise<void> => engine.start(workflow, login.reference, login),
+    add: async (login: PingData): Promise<void> => {
+      await engine.start(workflow, login.reference, login);
+    },
     start: (): void => {
       if (closed !== undefined) return;
       worker ??= startWorkflowWorker({

@@ -1,0 +1,41 @@
+/** What an action of a chart gets of the engine that carries it out. */
+import type { AnyEventObject, AnyStateMachine, EventFromLogic } from 'xstate';
+import type { InstanceInHand, Workflow } from './define.ts';
+import type { SendResult } from './engine.ts';
+import type { ToChild } from './instances.ts';
+
+export interface EffectInHand {
+  /** Unique, and the same when the effect is carried out again. */
+  readonly id: string;
+  /** Of the instance, or of the child chart whose action it is. */
+  readonly address: string;
+  readonly instance: InstanceInHand;
+  /**
+   * Sends an event to an instance. The key follows from the effect and from how many events it has
+   * sent before, so an effect that is carried out again sends the same ones, and they are applied
+   * once.
+   *
+   * @throws ZodError when the workflow takes no such event from outside; UnstorableError.
+   */
+  send<Machine extends AnyStateMachine, Input>(
+    workflow: Workflow<Machine, Input>,
+    id: string,
+    event: EventFromLogic<Machine>,
+  ): Promise<SendResult>;
+  send(workflow: Workflow, id: string, event: AnyEventObject, options: ToChild): Promise<SendResult>;
+}
+
+/**
+ * The effect that an action is, from what the action gets.
+ *
+ * ```ts
+ * actions: { tellStock: (given) => effectOf(given).send(stock, 'main', { type: 'ORDERED' }) }
+ * ```
+ *
+ * @throws Error where XState itself runs the action.
+ */
+export const effectOf = (given: object): EffectInHand => {
+  const { instance, effect } = given as { readonly instance?: InstanceInHand; readonly effect?: object };
+  if (instance === undefined || effect === undefined) throw new Error('Only the engine carries out effects');
+  return { ...effect, instance } as EffectInHand;
+};
