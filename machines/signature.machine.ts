@@ -22,7 +22,7 @@
  */
 import { assign, enqueueActions, fromPromise, setup } from 'xstate';
 import { type Fault, fault } from '../src/protocol/fault.ts';
-import { stepTime } from '../src/engine/step-time.ts';
+import { stepTime } from '../packages/engine/src/step-time.ts';
 import type { DeviceAnswer, Outcome, ReceiptOutcome } from './outcome.ts';
 import type { Ask, Asked, Choice, Chosen, Concluded, Verify } from './signature-activities.ts';
 

@@ -138,7 +138,7 @@ const cases = [
   ['machines', 'bullmq', 'xstate'],
   ['src/engine', '../transactions/ids.ts', '../redis/clock.ts'],
   ['src/engine', '../../machines/record.ts', 'xstate'],
-  ['src/engine/redis', '../../protocol/fault.ts', '../../redis/connect.ts'],
+  ['packages/engine/src/redis', '../../protocol/fault.ts', '../../redis/connect.ts'],
   ['src/engine', '../transactions/contract.ts', 'bullmq/dist/cjs/scripts/promote-9.js'],
   ['src/registry', '../transactions/ids.ts', '../protocol/fault.ts'],
   ['src/pki', '../sscd/device.ts', '../protocol/fault.ts'],

@@ -7,12 +7,12 @@
  * asks for, by its application. The run and its input are read from the instance.
  */
 
-import { readToken } from '../src/engine/activities.ts';
-import type { Chart } from '../src/engine/chart.ts';
-import type { Origin } from '../src/engine/chart-parts.ts';
-import { activityOf, type InstanceInHand, type Workflow } from '../src/engine/define.ts';
-import type { Engine } from '../src/engine/engine.ts';
-import { activitiesIn, type ChartRecord, type ChildActor, namesIn, pathOf } from '../src/engine/record.ts';
+import { readToken } from '../packages/engine/src/activities.ts';
+import type { Chart } from '../packages/engine/src/chart.ts';
+import type { Origin } from '../packages/engine/src/chart-parts.ts';
+import { activityOf, type InstanceInHand, type Workflow } from '../packages/engine/src/define.ts';
+import type { Engine } from '../packages/engine/src/engine.ts';
+import { activitiesIn, type ChartRecord, type ChildActor, namesIn, pathOf } from '../packages/engine/src/record.ts';
 import { fault } from '../src/protocol/fault.ts';
 import { withoutTenant } from '../src/workflows/contract.ts';
 

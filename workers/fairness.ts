@@ -3,9 +3,9 @@
  * and for the CPU of the process that has taken them.
  */
 import type { Worker } from 'bullmq';
-import { type FairOrder, sortFairly } from '../src/engine/redis/fair-order.ts';
+import { type FairOrder, sortFairly } from '../src/jobs/fair-order.ts';
 import type { RedisClient } from '../src/redis/connect.ts';
-import { toError } from '../src/redis/to-error.ts';
+import { toError } from '../packages/engine/src/redis/to-error.ts';
 
 /** A new job waits at most this long to be sorted in, when the process is not short of CPU. */
 const everyMs = 10;
@@ -13,7 +13,7 @@ const everyMs = 10;
 const pauseMs = 1000;
 
 /**
- * Keeps the order of a queue fair (src/engine/redis/fair-order.ts) while jobs are taken from it. A
+ * Keeps the order of a queue fair (src/jobs/fair-order.ts) while jobs are taken from it. A
  * job that is taken starts it, and it runs while there is an order to keep: an idle queue costs
  * nothing.
  */

@@ -8,9 +8,9 @@
  */
 import type { PromiseActorLogic } from 'xstate';
 import type { ReceiptContext } from '../machines/receipt.machine.ts';
-import { type ActivityArguments, activity, type InstanceInHand, later } from '../src/engine/define.ts';
-import { BusyError, type Engine } from '../src/engine/engine.ts';
-import type { InstanceEnd } from '../src/engine/turn.ts';
+import { type ActivityArguments, activity, type InstanceInHand, later } from '../packages/engine/src/define.ts';
+import { BusyError, type Engine } from '../packages/engine/src/engine.ts';
+import type { InstanceEnd } from '../packages/engine/src/turn.ts';
 import { type Checked, type Fault, fault, faultTable, parseFaultLine } from '../src/protocol/fault.ts';
 import type { Protocol } from '../src/protocol/parse.ts';
 import type { ReceiptRequest } from '../src/protocol/requests.ts';

@@ -19,7 +19,7 @@ import {
   type Later,
   later,
   type Workflow,
-} from '../src/engine/define.ts';
+} from '../packages/engine/src/define.ts';
 import { fault, faultLine } from '../src/protocol/fault.ts';
 import type { Protocol } from '../src/protocol/parse.ts';
 import type { SignatureRequest } from '../src/protocol/requests.ts';

@@ -9,7 +9,7 @@
  *
  * When the chart leaves the state, the transaction is cancelled. A try in a process that was paused
  * may come later than that. So `withdraw` leaves a note first, and a transaction with such a note is
- * not added (src/engine/redis/fair-adding.ts). A try that answers without a transaction does the
+ * not added (src/jobs/fair-adding.ts). A try that answers without a transaction does the
  * same: the chart goes on, and another try of the run may still be about to add one.
  */
 import { hash } from 'node:crypto';
@@ -23,9 +23,9 @@ import {
   type InstanceInHand,
   type Later,
   later,
-} from '../src/engine/define.ts';
-import { BusyError, type Engine, turnBusyTimeoutMs } from '../src/engine/engine.ts';
-import { takenBackKey } from '../src/engine/redis/fair-adding.ts';
+} from '../packages/engine/src/define.ts';
+import { BusyError, type Engine, turnBusyTimeoutMs } from '../packages/engine/src/engine.ts';
+import { takenBackKey } from '../src/jobs/fair-adding.ts';
 import { type Fault, fault, takenBackBy } from '../src/protocol/fault.ts';
 import type { Protocol } from '../src/protocol/parse.ts';
 import type { SignatureRequest } from '../src/protocol/requests.ts';

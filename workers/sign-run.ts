@@ -5,9 +5,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { SignatureContext } from '../machines/signature.machine.ts';
 import type { SignAsk, Signed, SignResult } from '../machines/signer-contract.ts';
-import type { InstanceInHand } from '../src/engine/define.ts';
-import { BusyError, type Engine } from '../src/engine/engine.ts';
-import type { InstanceEnd } from '../src/engine/turn.ts';
+import type { InstanceInHand } from '../packages/engine/src/define.ts';
+import { BusyError, type Engine } from '../packages/engine/src/engine.ts';
+import type { InstanceEnd } from '../packages/engine/src/turn.ts';
 import { type Fault, fault, faultTable, isTakenBack, parseFaultLine } from '../src/protocol/fault.ts';
 import type { Protocol } from '../src/protocol/parse.ts';
 import type { SignatureRequest } from '../src/protocol/requests.ts';

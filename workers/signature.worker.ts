@@ -12,8 +12,8 @@ import {
   activity,
   type InstanceInHand,
   type Workflow,
-} from '../src/engine/define.ts';
-import type { InstanceStore } from '../src/engine/redis/instance-store.ts';
+} from '../packages/engine/src/define.ts';
+import type { InstanceStore } from '../packages/engine/src/redis/instance-store.ts';
 import type { KeyCustody } from '../src/pki/ports.ts';
 import { type Checked, type Fault, fault, takenBackBy } from '../src/protocol/fault.ts';
 import type { Protocol } from '../src/protocol/parse.ts';

@@ -7,7 +7,7 @@
  * So a quick receiver stays busy, a receiver that hangs costs a fixed number of wake-ups, and its
  * jobs continue soon after it has come back. Applications that share slots get later times.
  */
-import type { GateTurn } from '../src/engine/define.ts';
+import type { GateTurn } from '../packages/engine/src/define.ts';
 
 /** 100 in a second: little work for Redis, and a line of 30 000 is over in five minutes. */
 const maxWakeUpMs = 10;

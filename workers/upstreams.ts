@@ -2,12 +2,12 @@
  * The services that devices need over the network, such as the gateway for texts, and when a job
  * may call them.
  *
- * A call goes on while its job sleeps (src/engine/activities.ts), so an upstream that hangs holds
+ * A call goes on while its job sleeps (packages/engine/src/activities.ts), so an upstream that hangs holds
  * no slot of the worker. It holds a slot here: each upstream has 200 in a process, or what the
  * configuration says of a gateway. One application gets a quarter of them. A job that finds no slot,
  * or an open circuit breaker, is put off.
  */
-import type { GateTurn, GateVerdict } from '../src/engine/define.ts';
+import type { GateTurn, GateVerdict } from '../packages/engine/src/define.ts';
 import type { UpstreamLog } from './log.ts';
 import { createTenantConcurrency, type TenantConcurrency } from './tenant-concurrency.ts';
 

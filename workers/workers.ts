@@ -8,12 +8,12 @@
  */
 import type { Telemetry, WorkerOptions } from 'bullmq';
 import type { AnyActorLogic } from 'xstate';
-import type { Workflow } from '../src/engine/define.ts';
-import { createEngine, type Locate, turnBusyTimeoutMs } from '../src/engine/engine.ts';
-import { createOthers } from '../src/engine/other.ts';
-import { createInstanceStore } from '../src/engine/redis/instance-store.ts';
-import { failUnreadable } from '../src/engine/redis/unreadable.ts';
-import { startWorkflowWorker, type WorkflowWorker } from '../src/engine/worker.ts';
+import type { Workflow } from '../packages/engine/src/define.ts';
+import { createEngine, type Locate, turnBusyTimeoutMs } from '../packages/engine/src/engine.ts';
+import { createOthers } from '../packages/engine/src/other.ts';
+import { createInstanceStore } from '../packages/engine/src/redis/instance-store.ts';
+import { failUnreadable } from '../src/jobs/unreadable.ts';
+import { startWorkflowWorker, type WorkflowWorker } from '../packages/engine/src/worker.ts';
 import type { CreateEvidence } from '../src/evidence/create-evidence.ts';
 import type { KeyCustody } from '../src/pki/ports.ts';
 import { fault, faultLine } from '../src/protocol/fault.ts';

@@ -6,11 +6,11 @@
 import type { WorkerOptions } from 'bullmq';
 import type { AnyActorLogic, PromiseActorLogic } from 'xstate';
 import type { ProcessReport } from '../machines/process-report.ts';
-import { activity, begunJob, readJobName, type Workflow } from '../src/engine/define.ts';
-import type { Others } from '../src/engine/other.ts';
-import { hasRecord } from '../src/engine/redis/instance-store.ts';
-import { type InstanceJob, jobFailure } from '../src/engine/take-job.ts';
-import { startWorkflowWorker, type WorkflowWorker } from '../src/engine/worker.ts';
+import { activity, begunJob, readJobName, type Workflow } from '../packages/engine/src/define.ts';
+import type { Others } from '../packages/engine/src/other.ts';
+import { hasRecord } from '../packages/engine/src/redis/instance-store.ts';
+import { type InstanceJob, jobFailure } from '../packages/engine/src/take-job.ts';
+import { startWorkflowWorker, type WorkflowWorker } from '../packages/engine/src/worker.ts';
 import type { CreateEvidence } from '../src/evidence/create-evidence.ts';
 import type { RedisClient } from '../src/redis/connect.ts';
 import type { SubscriberRegistry } from '../src/registry/subscriber.ts';

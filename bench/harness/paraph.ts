@@ -15,7 +15,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ensureServiceKey } from '../../src/pki/service-key.ts';
 import { createKeySlots } from '../../src/product/key-slots.ts';
 import { connectForCommands } from '../../src/redis/connect.ts';
-import { settlesWithin } from '../../src/settles-within.ts';
+import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 import { createSeals } from '../../src/transactions/seal.ts';
 import { profileArguments, project } from './program.ts';
 

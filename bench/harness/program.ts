@@ -8,7 +8,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { settlesWithin } from '../../src/settles-within.ts';
+import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 
 /** The project's folder, in which every process of a benchmark is started. */
 export const project = fileURLToPath(new URL('../..', import.meta.url));

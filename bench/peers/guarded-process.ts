@@ -10,7 +10,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { settlesWithin } from '../../src/settles-within.ts';
+import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 
 export interface GuardedOptions {
   /** What messages call it. */

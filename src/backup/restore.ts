@@ -5,7 +5,7 @@
  * such a store. So a restore that was cut off is begun again, and never taken for a service.
  */
 import { nodesOf, type RedisClient } from '../redis/connect.ts';
-import { toError } from '../redis/to-error.ts';
+import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import { type BackupEnd, type BackupRecord, readBackup } from './backup-file.ts';
 import { createKeeper, type Kept } from './kept-records.ts';
 import { createOwns, restoring, storeKeyOf } from './own-keys.ts';

@@ -5,7 +5,7 @@
  * process.
  */
 import type { RedisClient } from '../redis/connect.ts';
-import { toError } from '../redis/to-error.ts';
+import { toError } from '../../packages/engine/src/redis/to-error.ts';
 
 const sayEveryMs = 5000;
 /** Longer than short outages of a process or Redis. */

@@ -11,7 +11,7 @@ import type { Environment } from '../environment.ts';
 import type { KeyCustody } from '../pki/ports.ts';
 import { productVersion } from '../product-version.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { toError } from '../redis/to-error.ts';
+import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import { refused } from './admin.ts';
 import { usableConfiguration } from './configuration-file.ts';
 import {

@@ -3,7 +3,7 @@
  * `paraph hash-password`: the stored form of an AP_PWD, for `passwordHash` in that file.
  */
 import { loadConfiguration, warningsAbout } from '../configuration/load.ts';
-import { toError } from '../redis/to-error.ts';
+import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import { hashPassword, isPlausiblePassword } from '../registry/passwords.ts';
 import {
   type AddCommand,

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { Fetch } from '../client/fetch.ts';
 import { type Environment, readEnvironment } from '../environment.ts';
-import { toError } from '../redis/to-error.ts';
+import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import type { Outcome } from './exit-codes.ts';
 
 export interface Output {

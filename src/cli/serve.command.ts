@@ -6,7 +6,7 @@
  */
 import type { Environment } from '../environment.ts';
 import { createLogger } from '../logger.ts';
-import { toError } from '../redis/to-error.ts';
+import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import {
   type AddCommand,
   type CliContext,

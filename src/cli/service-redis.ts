@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { socketPathFor } from '../embedded/redis.ts';
 import { ask } from '../embedded/redis-socket.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { toError } from '../redis/to-error.ts';
-import { settlesWithin } from '../settles-within.ts';
+import { toError } from '../../packages/engine/src/redis/to-error.ts';
+import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 import { type CliContext, environmentIn, type Report, UsageError } from './context.ts';
 
 const connectTimeoutMs = 3000;

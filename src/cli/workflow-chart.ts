@@ -1,8 +1,8 @@
 /** A workflow for people: what its chart can do, as a tree of its states, and as Mermaid. */
 import type { AnyActorLogic, AnyStateMachine, StateNode } from 'xstate';
-import { activityFor } from '../engine/activities.ts';
-import type { Chart } from '../engine/chart.ts';
-import { delayOf, durationText, invokedAs, invokedBy } from '../engine/chart-words.ts';
+import { activityFor } from '../../packages/engine/src/activities.ts';
+import type { Chart } from '../../packages/engine/src/chart.ts';
+import { delayOf, durationText, invokedAs, invokedBy } from '../../packages/engine/src/chart-words.ts';
 
 type Node = StateNode<never, never>;
 

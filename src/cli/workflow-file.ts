@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { activitiesOf, type Chart, familyOf } from '../engine/chart.ts';
-import type { Workflow } from '../engine/define.ts';
-import type { Rehearsal, RehearsalNote, RehearsedEvent } from '../engine/rehearsal.ts';
+import { activitiesOf, type Chart, familyOf } from '../../packages/engine/src/chart.ts';
+import type { Workflow } from '../../packages/engine/src/define.ts';
+import type { Rehearsal, RehearsalNote, RehearsedEvent } from '../../packages/engine/src/rehearsal.ts';
 import { readDuration } from '../workflows/duration.ts';
 import type {
   MailOutput,
@@ -222,9 +222,9 @@ const test = async (context: CliContext, file: string, flags: TestFlags): Promis
   }
   const [{ rehearse }, { connectForBlocking, disconnect }, { problemIn }, { asServiceWorkflow }] =
     await Promise.all([
-      import('../engine/rehearsal.ts'),
+      import('../../packages/engine/src/rehearsal.ts'),
       import('../redis/connect.ts'),
-      import('../engine/input-problem.ts'),
+      import('../../packages/engine/src/input-problem.ts'),
       import('../workflows/workflows.ts'),
     ]);
   const served = asServiceWorkflow(workflow);

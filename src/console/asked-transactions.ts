@@ -5,11 +5,11 @@
  * and its run (`transactionOfRun`), and runs are counted. So each run that a state with `sign` may
  * have had is looked up.
  */
-import { tokenOf } from '../engine/activities.ts';
-import type { Chart } from '../engine/chart.ts';
-import { activityOf, type Workflow } from '../engine/define.ts';
-import type { Instance } from '../engine/engine.ts';
-import { pathOf } from '../engine/record.ts';
+import { tokenOf } from '../../packages/engine/src/activities.ts';
+import type { Chart } from '../../packages/engine/src/chart.ts';
+import { activityOf, type Workflow } from '../../packages/engine/src/define.ts';
+import type { Instance } from '../../packages/engine/src/engine.ts';
+import { pathOf } from '../../packages/engine/src/record.ts';
 import { parseFaultLine } from '../protocol/fault.ts';
 import { shardFor } from '../transactions/answers.ts';
 import { endingOf } from '../transactions/endings.ts';

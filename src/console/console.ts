@@ -6,7 +6,7 @@
  */
 import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import { isRedisAway } from '../redis/to-error.ts';
+import { isRedisAway } from '../../packages/engine/src/redis/to-error.ts';
 import { mountSubjects } from './admin-api.ts';
 import { answer, type Refusal, refuse } from './answers.ts';
 import { createBoardRoutes } from './board/board.route.ts';

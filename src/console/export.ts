@@ -5,7 +5,7 @@
 import type { HistoryFilter } from '../history/filter.ts';
 import type { History } from '../history/history.ts';
 import type { Role } from '../operators/operator.ts';
-import { toError } from '../redis/to-error.ts';
+import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { type ShownRow, shownRow } from './redaction.ts';
 

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import type { Overview } from '../history/overview.ts';
 import { auditActions, doneBy } from '../operators/audit.ts';
 import { askedIn } from '../pages/assets.ts';
-import { toError } from '../redis/to-error.ts';
+import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import { answer, badCursor, refuse } from './answers.ts';
 import type { AdminApiDeps, ConsoleEnvironment } from './deps.ts';
 import { paged, query, text, time } from './input.ts';

@@ -8,8 +8,8 @@ import { isStep } from '../../machines/process-plan.ts';
 import { itemsOf, type ProcessContext } from '../../machines/process-progress.ts';
 import { publishProcess, type StepView } from '../../machines/process-report.ts';
 import type { SignerContext } from '../../machines/signer-contract.ts';
-import type { Workflow } from '../engine/define.ts';
-import type { Instance } from '../engine/engine.ts';
+import type { Workflow } from '../../packages/engine/src/define.ts';
+import type { Instance } from '../../packages/engine/src/engine.ts';
 import {
   addressOf,
   type ChartRecord,
@@ -17,7 +17,7 @@ import {
   type InstanceRecord,
   isActivity,
   pathOf,
-} from '../engine/record.ts';
+} from '../../packages/engine/src/record.ts';
 import { doneBy } from '../operators/audit.ts';
 import type { Role } from '../operators/operator.ts';
 import { mailWorkflowName } from '../workflows/contract.ts';

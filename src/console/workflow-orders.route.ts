@@ -1,7 +1,7 @@
 /** Orders to an instance of any workflow: an event, and another run after a failure. Pages and API. */
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
-import type { Instance } from '../engine/engine.ts';
+import type { Instance } from '../../packages/engine/src/engine.ts';
 import { doneBy, type NewAuditEntry, noted } from '../operators/audit.ts';
 import type { Operator } from '../operators/operator.ts';
 import { answer, type Refusal, refuse } from './answers.ts';

@@ -5,8 +5,8 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { RedisClient } from '../redis/connect.ts';
-import { toError } from '../redis/to-error.ts';
-import { settlesWithin } from '../settles-within.ts';
+import { toError } from '../../packages/engine/src/redis/to-error.ts';
+import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 
 export interface ProcessReport {
   /** An API and workers in one process are two parts of it. */

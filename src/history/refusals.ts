@@ -13,7 +13,7 @@
  */
 import { faultTable, isFaultCode } from '../protocol/fault.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { toError } from '../redis/to-error.ts';
+import { toError } from '../../packages/engine/src/redis/to-error.ts';
 
 interface RefusedRequest {
   /** As the request says, without control characters; undefined when it does not say. */

@@ -5,7 +5,7 @@
  * A transaction that moves during the scan may be met twice or not at all. Its move is an event,
  * and the caller has noted before where the events stood.
  */
-import { aheadCount } from '../engine/redis/fair-order.ts';
+import { aheadCount } from '../jobs/fair-order.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { ShardKeys } from './keys.ts';
 import type { EventPosition } from './position.ts';

@@ -7,7 +7,7 @@
  */
 import type { RedisClient } from '../redis/connect.ts';
 import { lastEntryId } from '../redis/streams.ts';
-import { toError } from '../redis/to-error.ts';
+import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import type { ShardKeys } from './keys.ts';
 
 /** The ids that changed; `many` for too many, or when the index was built anew. */

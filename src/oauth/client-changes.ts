@@ -9,7 +9,7 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createSealer } from '../pki/sealed-record.ts';
-import { toError } from '../redis/to-error.ts';
+import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import type { OauthClient } from '../registry/oauth-client.ts';
 import type { TenantStorage } from './sealed-store.ts';
 

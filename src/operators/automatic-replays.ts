@@ -17,7 +17,7 @@
  * one at a time does.
  */
 
-import { createReplayOnce } from '../engine/redis/replay-once.ts';
+import { createReplayOnce } from '../jobs/replay-once.ts';
 import { createLeaderTask } from '../history/leader-task.ts';
 import { endedSince, maxClockSkewMs } from '../history/scan-queues.ts';
 import { isLogin } from '../registry/login-ap-id.ts';

@@ -16,7 +16,7 @@
  * result. There is no number to wait for, and nothing is in flight.
  */
 import type { BulkEnd, BulkOrder } from '../../machines/bulk-replay.machine.ts';
-import type { ReplayOnce } from '../engine/redis/replay-once.ts';
+import type { ReplayOnce } from '../jobs/replay-once.ts';
 import type { Protocol } from '../protocol/parse.ts';
 import { cancelTransaction, isCancelledBy } from '../queue/cancellation.ts';
 import type { RedisClient } from '../redis/connect.ts';

@@ -22,8 +22,8 @@ import {
   bulkReplayMachine,
   bulkReplayVersion,
 } from '../../machines/bulk-replay.machine.ts';
-import { defineWorkflow } from '../engine/define.ts';
-import { createEngine, spreadOver } from '../engine/engine.ts';
+import { defineWorkflow } from '../../packages/engine/src/define.ts';
+import { createEngine, spreadOver } from '../../packages/engine/src/engine.ts';
 import type { RedisClient } from '../redis/connect.ts';
 
 export interface BulkItem {

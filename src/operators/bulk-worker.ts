@@ -6,12 +6,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Queue } from 'bullmq';
 import { type BulkEnd, type BulkWork, bulkReplayMachine } from '../../machines/bulk-replay.machine.ts';
-import { activity } from '../engine/define.ts';
-import { createReplayOnce } from '../engine/redis/replay-once.ts';
-import { startWorkflowWorker } from '../engine/worker.ts';
+import { activity } from '../../packages/engine/src/define.ts';
+import { createReplayOnce } from '../jobs/replay-once.ts';
+import { startWorkflowWorker } from '../../packages/engine/src/worker.ts';
 import type { Protocol } from '../protocol/parse.ts';
-import { toError } from '../redis/to-error.ts';
-import { settlesWithin } from '../settles-within.ts';
+import { toError } from '../../packages/engine/src/redis/to-error.ts';
+import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 import { queueIn } from '../transactions/answers.ts';
 import { type ReplayWork, takeUpBulk } from './bulk-run.ts';
 import { bulkWorkflow, createBulkStore, keptSeconds } from './bulk-store.ts';

@@ -12,7 +12,7 @@
  */
 import type { Queue } from 'bullmq';
 import type { BulkOrder } from '../../machines/bulk-replay.machine.ts';
-import { createReplayOnce } from '../engine/redis/replay-once.ts';
+import { createReplayOnce } from '../jobs/replay-once.ts';
 import type { HistoryFilter } from '../history/filter.ts';
 import type { History } from '../history/history.ts';
 import type { TransactionRow } from '../history/row.ts';

@@ -9,7 +9,7 @@
  */
 import { createCipheriv, createECDH, createPrivateKey, hkdfSync, randomBytes } from 'node:crypto';
 import { SignJWT } from 'jose';
-import { toError } from '../redis/to-error.ts';
+import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import type { PhonePrompt } from '../sscd/phone-prompts.ts';
 import type { Phone, Phones, Subscription } from './phones.ts';
 

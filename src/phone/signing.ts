@@ -4,7 +4,7 @@
  */
 import { Buffer } from 'node:buffer';
 import type { DeviceAnswer, ReceiptOutcome } from '../../machines/outcome.ts';
-import type { Engine } from '../engine/engine.ts';
+import type { Engine } from '../../packages/engine/src/engine.ts';
 import { renewedBeforeMs } from '../pki/authorities.ts';
 import { completeCms } from '../pki/cms.ts';
 import type { KeyCustody } from '../pki/ports.ts';

@@ -15,7 +15,7 @@ import { createClientAddress, createForwardingWatch } from '../http/trusted-prox
 import { createHttpLog, createOauthLog } from '../logger.ts';
 import { deriveKey } from '../pki/sealed-json.ts';
 import { productVersion } from '../product-version.ts';
-import { isRedisAway, toError } from '../redis/to-error.ts';
+import { isRedisAway, toError } from '../../packages/engine/src/redis/to-error.ts';
 import { originOf } from '../registry/rate-limiter.ts';
 import { observed } from '../telemetry/event-metrics.ts';
 import {

@@ -7,8 +7,8 @@
  * needs nothing else. One that changes a chart under its version is refused as soon as there are
  * instances; before that, stop the processes with the former chart first.
  */
-import type { Workflow } from '../engine/define.ts';
-import { toError } from '../redis/to-error.ts';
+import type { Workflow } from '../../packages/engine/src/define.ts';
+import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import { closeShards } from '../transactions/shards.ts';
 import { hashOfChart, isAnotherChart } from '../workflows/chart-hash.ts';
 import { createWorkflows, type Workflows } from '../workflows/workflows.ts';

@@ -6,7 +6,7 @@
  * was set, or that the machine was asleep.
  */
 import type { Logger } from 'pino';
-import type { RedisClock } from '../redis/clock.ts';
+import type { RedisClock } from '../../packages/engine/src/redis/clock.ts';
 
 /** Beyond this the clock of a process counts as wrong. */
 export const toleratedOffsetMs = 1000;

@@ -9,7 +9,7 @@ import { linkAddress } from '../operators/links.ts';
 import { createPhoneOrders } from '../operators/phone-orders.ts';
 import type { PhoneAdmin } from '../phone/phone-admin.ts';
 import { connectForCommands, disconnect, whenReady } from '../redis/connect.ts';
-import { toError } from '../redis/to-error.ts';
+import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import { consoleClient, withConsoleClient } from '../registry/console-client.ts';
 import type { OauthTenant } from '../registry/oauth-client.ts';
 import { closeShards } from '../transactions/shards.ts';

@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads';
 import type { Retention } from '../history/filter.ts';
 import { createIndexer } from '../history/indexer.ts';
 import { connectForBlocking, disconnect } from '../redis/connect.ts';
-import { settlesWithin } from '../settles-within.ts';
+import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 
 export interface IndexSettings {
   readonly redisUrl: string;

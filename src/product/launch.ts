@@ -21,8 +21,8 @@ import { createLogger, createStepLog } from '../logger.ts';
 import { MailFileError } from '../mail.ts';
 import { masterKeyFileIn, masterKeyFrom } from '../pki/master-key.ts';
 import { TokenSetupError } from '../pki/token/token.ts';
-import { toError } from '../redis/to-error.ts';
-import { settlesWithin } from '../settles-within.ts';
+import { toError } from '../../packages/engine/src/redis/to-error.ts';
+import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 import { GatewayFileError } from '../sscd/gateways.ts';
 import {
   authorityCheck,

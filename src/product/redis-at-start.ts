@@ -8,7 +8,7 @@ import type { Environment } from '../environment.ts';
 import type { KeyCustody } from '../pki/ports.ts';
 import { isSilence } from '../redis/silence.ts';
 import { isTimeout } from '../redis/timeout.ts';
-import { settlesWithin } from '../settles-within.ts';
+import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 import type { RedisProbe } from '../telemetry/redis-probe.ts';
 import { shardPrefix, signatureQueueName } from '../transactions/contract.ts';
 import type { Core } from './core.ts';

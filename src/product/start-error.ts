@@ -1,6 +1,6 @@
 /** Why a start failed: one sentence that names the variable or the configuration key. */
 import { getSystemErrorMap } from 'node:util';
-import { toError } from '../redis/to-error.ts';
+import { toError } from '../../packages/engine/src/redis/to-error.ts';
 
 export class StartError extends Error {
   /** As the command line has it: which exit code the process ends with. */

@@ -2,8 +2,8 @@
 import { createCallWebhook } from '../callbacks/deliver.ts';
 import { createPosts } from '../callbacks/post.ts';
 import { createProcessNotices } from '../callbacks/process-notices.ts';
-import type { Workflow } from '../engine/define.ts';
-import { createEngine, spreadOver, turnBusyTimeoutMs } from '../engine/engine.ts';
+import type { Workflow } from '../../packages/engine/src/define.ts';
+import { createEngine, spreadOver, turnBusyTimeoutMs } from '../../packages/engine/src/engine.ts';
 import { createEvidenceMaker } from '../evidence/create-evidence.ts';
 import { createWorkflowRoutes, type WorkflowRoutesOptions } from '../http/workflows.route.ts';
 import { createMailGate, createSendMail } from '../tasks/signer-mail.ts';

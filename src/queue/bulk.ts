@@ -5,7 +5,7 @@
  * confirm a pipeline, its jobs are looked up by their ids; what stays unknown is reported so.
  */
 import type { Job } from 'bullmq';
-import { toError } from '../redis/to-error.ts';
+import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import { type SignatureJobData, signatureJobName } from '../transactions/contract.ts';
 import { giveUpIfGone, type Shard } from '../transactions/shards.ts';
 import type { RequestObjection } from './errors.ts';

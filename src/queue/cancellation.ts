@@ -3,8 +3,8 @@
  * fails like any other: with an event for waiting callers, a status over HTTP, a possible replay.
  */
 
-import { createEngine } from '../engine/engine.ts';
-import { createInstanceStore } from '../engine/redis/instance-store.ts';
+import { createEngine } from '../../packages/engine/src/engine.ts';
+import { createInstanceStore } from '../../packages/engine/src/redis/instance-store.ts';
 import { takenBackBy } from '../protocol/fault.ts';
 import { createSendOrder, type OrdersOptions } from '../transactions/answers.ts';
 import type { QueueAt } from '../transactions/shards.ts';

@@ -14,7 +14,7 @@ import {
   type RedisClient,
   whenReady,
 } from '../redis/connect.ts';
-import { settlesWithin } from '../settles-within.ts';
+import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 
 export type ConnectionOptions =
   | {

@@ -10,7 +10,7 @@
  * | unknown | none, or its retention is over |
  */
 import { z } from 'zod';
-import { hasRecord, isRunAgain, parse } from '../engine/redis/instance-store.ts';
+import { hasRecord, isRunAgain, parse } from '../../packages/engine/src/redis/instance-store.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { endRecordSchema, recordIn } from '../transactions/contract.ts';
 import { type Ending, endingOf } from '../transactions/endings.ts';
@@ -53,7 +53,7 @@ const fields = [
   'atm',
 ] as const;
 
-/** An entry of the inbox (src/engine/redis/instance-store.ts). */
+/** An entry of the inbox (packages/engine/src/redis/instance-store.ts). */
 const cancel = /^[^\t\n]*\t\["(out\/cancel\/(\d+)\/[^"\\]*)"/gm;
 
 /** Whether the chart will take a waiting cancel: another answer may have come first. */

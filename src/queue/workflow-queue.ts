@@ -3,9 +3,9 @@
  * service's operators. It adds the jobs of docs/queue-contract.md.
  */
 import { randomBytes } from 'node:crypto';
-import { workflowNamePattern } from '../engine/define.ts';
-import { spreadOver } from '../engine/engine.ts';
-import { toError } from '../redis/to-error.ts';
+import { workflowNamePattern } from '../../packages/engine/src/define.ts';
+import { spreadOver } from '../../packages/engine/src/engine.ts';
+import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import { maxShards } from '../transactions/ids.ts';
 import { closeShards, openShards } from '../transactions/shards.ts';
 import { checkDefinition } from '../workflows/check-definition.ts';

@@ -13,8 +13,8 @@ import {
   type Undelivered,
 } from '../../machines/mail.machine.ts';
 import type { SignerNotice } from '../../machines/signer-contract.ts';
-import { type ActivityPolicy, activity, defineWorkflow, type Gate, type Workflow } from '../engine/define.ts';
-import { BusyError, type Engine } from '../engine/engine.ts';
+import { type ActivityPolicy, activity, defineWorkflow, type Gate, type Workflow } from '../../packages/engine/src/define.ts';
+import { BusyError, type Engine } from '../../packages/engine/src/engine.ts';
 import { type Mail, MailError, type Mailer, type MailResult, mailSchema } from '../mail.ts';
 import { invitationMail } from './invitation.ts';
 import { linkTo, type TaskLinks } from './links.ts';

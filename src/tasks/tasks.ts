@@ -6,9 +6,9 @@ import { endedSigner, type ProcessContext } from '../../machines/process-progres
 import { publishProcess } from '../../machines/process-report.ts';
 import { maxAsks, promptSeconds } from '../../machines/signer.machine.ts';
 import type { SignerContext, SignerOrder } from '../../machines/signer-contract.ts';
-import type { Workflow } from '../engine/define.ts';
-import type { Engine, Instance } from '../engine/engine.ts';
-import { type ChildActor, childAt, namesIn, readAddress } from '../engine/record.ts';
+import type { Workflow } from '../../packages/engine/src/define.ts';
+import type { Engine, Instance } from '../../packages/engine/src/engine.ts';
+import { type ChildActor, childAt, namesIn, readAddress } from '../../packages/engine/src/record.ts';
 import { type LoginLanguage, loginLanguages } from '../registry/oauth-client.ts';
 import type { Link } from './links.ts';
 

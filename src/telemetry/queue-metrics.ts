@@ -14,7 +14,7 @@
  */
 import type { Gauge, Registry } from 'prom-client';
 import type { RedisClient } from '../redis/connect.ts';
-import { settlesWithin } from '../settles-within.ts';
+import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 import type { QueueAt, Shard } from '../transactions/shards.ts';
 import { gauge } from './registry.ts';
 

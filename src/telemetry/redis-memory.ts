@@ -3,7 +3,7 @@
  * Of a cluster: each master.
  */
 import { nodesOf, type RedisClient } from '../redis/connect.ts';
-import { settlesWithin } from '../settles-within.ts';
+import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 
 export interface RedisMemory {
   /** It has a limit of memory and a policy other than `noeviction`. */

@@ -6,7 +6,7 @@
  */
 import type { Command } from 'ioredis';
 import type { Gauge, Registry } from 'prom-client';
-import type { RedisClock } from '../redis/clock.ts';
+import type { RedisClock } from '../../packages/engine/src/redis/clock.ts';
 import type { RedisMemoryProbe } from './redis-memory.ts';
 import { counter, gauge, histogram } from './registry.ts';
 

@@ -6,7 +6,7 @@
  * are our own sentences, because messages of Redis name users, addresses and keys.
  */
 import type { RedisClient } from '../redis/connect.ts';
-import { settlesWithin } from '../settles-within.ts';
+import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 import { shardPrefix } from '../transactions/contract.ts';
 
 export interface RedisError {

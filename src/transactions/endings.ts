@@ -7,8 +7,8 @@
  * second while the stream cannot be read, and otherwise less often the longer a wait lasts.
  */
 
-import { createEndStream } from '../engine/redis/end-stream.ts';
-import type { StoredEnd } from '../engine/redis/job-store.ts';
+import { createEndStream } from '../jobs/end-stream.ts';
+import type { StoredEnd } from '../jobs/job-store.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { QueueAt } from './shards.ts';
 

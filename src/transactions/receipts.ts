@@ -6,7 +6,7 @@
  * this request, sent once or twice, or from another one.
  */
 import type { ReceiptOutcome } from '../../machines/outcome.ts';
-import type { StoredJob } from '../engine/redis/job-store.ts';
+import type { StoredJob } from '../jobs/job-store.ts';
 import { type Checked, fault, ok, parseFaultLine, refuse } from '../protocol/fault.ts';
 import type { ReceiptRequest } from '../protocol/requests.ts';
 import type { ApplicationProviders } from '../registry/application-providers.ts';

@@ -4,8 +4,8 @@
  * once a second: while it stays the same, nothing is taken.
  */
 import type { RedisClient } from '../redis/connect.ts';
-import { toError } from '../redis/to-error.ts';
-import { settlesWithin } from '../settles-within.ts';
+import { toError } from '../../packages/engine/src/redis/to-error.ts';
+import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 import type { Shard } from './shards.ts';
 
 export type Standstill = ReturnType<typeof watchStandstill>;

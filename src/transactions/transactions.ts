@@ -21,7 +21,7 @@ import { addOrJoin, type Shard } from './shards.ts';
 
 /** Whether an error of `submit`, or of sending a receipt, proves that nothing was accepted. */
 export { isNotTakenIn } from '../redis/not-after.ts';
-export { isRedisAway } from '../redis/to-error.ts';
+export { isRedisAway } from '../../packages/engine/src/redis/to-error.ts';
 
 /** A caller waits so long after the deadline. */
 const endingMarginMs = 5000;

@@ -8,8 +8,8 @@
  * of states.
  */
 import { hash } from 'node:crypto';
-import type { Chart } from '../engine/chart.ts';
-import type { Workflow } from '../engine/define.ts';
+import type { Chart } from '../../packages/engine/src/chart.ts';
+import type { Workflow } from '../../packages/engine/src/define.ts';
 
 /** Raise it when charts that have not changed would get another hash. */
 const hashVersion = 2;

@@ -1,8 +1,8 @@
 /**
- * The package `paraph/workflow`: the engine for charts of one's own (src/engine/index.ts), and the
+ * The package `paraph/workflow`: the engine for charts of one's own (packages/engine/src/index.ts), and the
  * activities that the service provides to charts that it runs.
  */
-export * from '../engine/index.ts';
+export * from '../../packages/engine/src/index.ts';
 export {
   type MailInput,
   type MailOutput,

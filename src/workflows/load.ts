@@ -5,9 +5,9 @@
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { activitiesOf } from '../engine/chart.ts';
-import { activityOf, type Workflow } from '../engine/define.ts';
-import { toError } from '../redis/to-error.ts';
+import { activitiesOf } from '../../packages/engine/src/chart.ts';
+import { activityOf, type Workflow } from '../../packages/engine/src/define.ts';
+import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import { mailWorkflowName } from './contract.ts';
 import { service } from './service-activities.ts';
 import { processName } from './stock-process.ts';

@@ -2,8 +2,8 @@
 import { isStep } from '../../machines/process-plan.ts';
 import { itemsOf, type ProcessContext } from '../../machines/process-progress.ts';
 import type { SignerContext } from '../../machines/signer-contract.ts';
-import type { Instance } from '../engine/engine.ts';
-import { addressOf, type ChildActor, childAt, pathOf } from '../engine/record.ts';
+import type { Instance } from '../../packages/engine/src/engine.ts';
+import { addressOf, type ChildActor, childAt, pathOf } from '../../packages/engine/src/record.ts';
 
 export interface OpenSigner {
   /** Name of the step. */

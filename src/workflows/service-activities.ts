@@ -9,7 +9,7 @@
  */
 import type { ReceiptOutcome } from '../../machines/outcome.ts';
 import type { NotSigned, Signed } from '../../machines/signer-contract.ts';
-import { providedActivity } from '../engine/define.ts';
+import { providedActivity } from '../../packages/engine/src/define.ts';
 
 /** What a person is asked to sign. */
 export interface SignInput {

@@ -7,10 +7,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { begunJob, jobNameOf, readJobName, type Workflow } from '../engine/define.ts';
-import { createEngine, type Engine, type Instance, spreadOver } from '../engine/engine.ts';
-import { problemIn } from '../engine/input-problem.ts';
-import { encode } from '../engine/values.ts';
+import { begunJob, jobNameOf, readJobName, type Workflow } from '../../packages/engine/src/define.ts';
+import { createEngine, type Engine, type Instance, spreadOver } from '../../packages/engine/src/engine.ts';
+import { problemIn } from '../../packages/engine/src/input-problem.ts';
+import { encode } from '../../packages/engine/src/values.ts';
 import type { Shard } from '../transactions/shards.ts';
 import {
   instanceIdOf,

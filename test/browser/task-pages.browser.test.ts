@@ -4,7 +4,7 @@ import { createAdaptorServer } from '@hono/node-server';
 import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { readAddress } from '../../src/engine/record.ts';
+import { readAddress } from '../../packages/engine/src/record.ts';
 import { serveAsset } from '../../src/pages/assets.ts';
 import { pageHeaders } from '../../src/pages/headers.ts';
 import type { LoginLanguage } from '../../src/registry/oauth-client.ts';

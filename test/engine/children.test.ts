@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { assign, forwardTo, sendParent, sendTo, setup } from 'xstate';
 import { z } from 'zod';
-import { activity, defineWorkflow, later } from '../../src/engine/define.ts';
-import { activitiesIn, type ChildActor, childAt } from '../../src/engine/record.ts';
+import { activity, defineWorkflow, later } from '../../packages/engine/src/define.ts';
+import { activitiesIn, type ChildActor, childAt } from '../../packages/engine/src/record.ts';
 import { testRedis } from '../support/redis.ts';
 import { createStage } from './stage.ts';
 

@@ -2,8 +2,8 @@
 import { Redis } from 'ioredis';
 import { describe, expect, it, vi } from 'vitest';
 import { fromPromise, setup } from 'xstate';
-import { defineWorkflow } from '../../src/engine/define.ts';
-import { startWorkflowWorker } from '../../src/engine/worker.ts';
+import { defineWorkflow } from '../../packages/engine/src/define.ts';
+import { startWorkflowWorker } from '../../packages/engine/src/worker.ts';
 import { testRedis } from '../support/redis.ts';
 import { createStage } from './stage.ts';
 

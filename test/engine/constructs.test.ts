@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { assign, fromPromise, raise, sendParent, sendTo, setup } from 'xstate';
 import { z } from 'zod';
-import { activity, defineWorkflow, later } from '../../src/engine/define.ts';
-import { activitiesIn } from '../../src/engine/record.ts';
+import { activity, defineWorkflow, later } from '../../packages/engine/src/define.ts';
+import { activitiesIn } from '../../packages/engine/src/record.ts';
 import { testRedis } from '../support/redis.ts';
 import { createStage } from './stage.ts';
 

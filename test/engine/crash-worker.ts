@@ -5,8 +5,8 @@
  */
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
-import { defineWorkflow } from '../../src/engine/define.ts';
-import { startWorkflowWorker } from '../../src/engine/worker.ts';
+import { defineWorkflow } from '../../packages/engine/src/define.ts';
+import { startWorkflowWorker } from '../../packages/engine/src/worker.ts';
 import { chartsIn } from './charts.ts';
 import { processWorkflow } from './process-charts.ts';
 

@@ -1,7 +1,7 @@
 /** Charts that go on without end: they end with an error, or give way to others. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { type AnyActorRef, assign, raise, sendParent, sendTo, setup, spawnChild } from 'xstate';
-import { activity, defineWorkflow, type Workflow } from '../../src/engine/define.ts';
+import { activity, defineWorkflow, type Workflow } from '../../packages/engine/src/define.ts';
 import { testRedis } from '../support/redis.ts';
 import { createStage, type Stage } from './stage.ts';
 

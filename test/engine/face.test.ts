@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { assign, setup } from 'xstate';
 import { z } from 'zod';
-import { activity, defineWorkflow, later } from '../../src/engine/define.ts';
-import type { InstanceOf } from '../../src/engine/instances.ts';
+import { activity, defineWorkflow, later } from '../../packages/engine/src/define.ts';
+import type { InstanceOf } from '../../packages/engine/src/instances.ts';
 import { testRedis } from '../support/redis.ts';
 import { createStage } from './stage.ts';
 

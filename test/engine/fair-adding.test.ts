@@ -2,7 +2,7 @@
 import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { afterAll, afterEach, expect, it, vi } from 'vitest';
-import { addFairly } from '../../src/engine/redis/fair-adding.ts';
+import { addFairly } from '../../src/jobs/fair-adding.ts';
 import { connectForCommands, disconnect } from '../../src/redis/connect.ts';
 import { isNotTakenIn } from '../../src/redis/not-after.ts';
 import { testRedis } from '../support/redis.ts';

@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { assign, fromPromise, setup } from 'xstate';
-import { defineWorkflow, type Workflow } from '../../src/engine/define.ts';
-import { startWorkflowWorker } from '../../src/engine/worker.ts';
+import { defineWorkflow, type Workflow } from '../../packages/engine/src/define.ts';
+import { startWorkflowWorker } from '../../packages/engine/src/worker.ts';
 
 export const slowIn = (run: () => Promise<string>): Workflow =>
   defineWorkflow({

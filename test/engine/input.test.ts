@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { setup } from 'xstate';
 import { z } from 'zod';
-import { defineWorkflow } from '../../src/engine/define.ts';
-import { problemIn } from '../../src/engine/input-problem.ts';
+import { defineWorkflow } from '../../packages/engine/src/define.ts';
+import { problemIn } from '../../packages/engine/src/input-problem.ts';
 import { testRedis } from '../support/redis.ts';
 import { createStage } from './stage.ts';
 

@@ -21,9 +21,9 @@ import {
   spawnChild,
   stopChild,
 } from 'xstate';
-import { ChartError, createChart } from '../../src/engine/chart.ts';
-import { begin, errorText, type Life, resume } from '../../src/engine/interpret.ts';
-import type { InstanceRecord } from '../../src/engine/record.ts';
+import { ChartError, createChart } from '../../packages/engine/src/chart.ts';
+import { begin, errorText, type Life, resume } from '../../packages/engine/src/interpret.ts';
+import type { InstanceRecord } from '../../packages/engine/src/record.ts';
 
 const counting = setup({
   types: { context: {} as { n: number; trail: string[] } },

@@ -1,8 +1,8 @@
 /** Charts that start and tell each other's instances. */
 import { assign, fromPromise, setup } from 'xstate';
 import { z } from 'zod';
-import { defineWorkflow, workflow } from '../../src/engine/define.ts';
-import { effectOf } from '../../src/engine/effect.ts';
+import { defineWorkflow, workflow } from '../../packages/engine/src/define.ts';
+import { effectOf } from '../../packages/engine/src/effect.ts';
 
 /** A till that all trips pay into. */
 const tillMachine = setup({

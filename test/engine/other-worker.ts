@@ -5,9 +5,9 @@
  */
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
-import { createEngine, spreadOver, turnBusyTimeoutMs } from '../../src/engine/engine.ts';
-import { createOthers } from '../../src/engine/other.ts';
-import { startWorkflowWorker } from '../../src/engine/worker.ts';
+import { createEngine, spreadOver, turnBusyTimeoutMs } from '../../packages/engine/src/engine.ts';
+import { createOthers } from '../../packages/engine/src/other.ts';
+import { startWorkflowWorker } from '../../packages/engine/src/worker.ts';
 import { till, tripsIn } from './other-charts.ts';
 
 const [address = '', prefix = '', commands = '0'] = process.argv.slice(2);

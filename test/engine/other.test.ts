@@ -4,12 +4,12 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { afterAll, describe, expect, expectTypeOf, it } from 'vitest';
 import { assign, setup } from 'xstate';
-import { tokenOf } from '../../src/engine/activities.ts';
-import { defineWorkflow, type workflow } from '../../src/engine/define.ts';
-import { effectOf } from '../../src/engine/effect.ts';
-import { idOfRun } from '../../src/engine/other.ts';
-import { activitiesIn } from '../../src/engine/record.ts';
-import { rehearse } from '../../src/engine/rehearsal.ts';
+import { tokenOf } from '../../packages/engine/src/activities.ts';
+import { defineWorkflow, type workflow } from '../../packages/engine/src/define.ts';
+import { effectOf } from '../../packages/engine/src/effect.ts';
+import { idOfRun } from '../../packages/engine/src/other.ts';
+import { activitiesIn } from '../../packages/engine/src/record.ts';
+import { rehearse } from '../../packages/engine/src/rehearsal.ts';
 import { compileProgram } from '../support/program.ts';
 import { testRedis } from '../support/redis.ts';
 import { till, tripsIn } from './other-charts.ts';
@@ -133,7 +133,7 @@ describe('a chart that starts another workflow', () => {
 
   it('is refused by a worker that reaches no other instances', async () => {
     const { queue, redis: connection, trip } = begin();
-    const { startWorkflowWorker } = await import('../../src/engine/worker.ts');
+    const { startWorkflowWorker } = await import('../../packages/engine/src/worker.ts');
     expect(() =>
       startWorkflowWorker({
         ...{ queue, connection, workflows: [trip], concurrency: 1, now: Date.now },

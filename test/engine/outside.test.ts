@@ -2,9 +2,9 @@
 import type { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import { assign, setup } from 'xstate';
-import { activity, defineWorkflow } from '../../src/engine/define.ts';
-import { createEngine, spreadOver } from '../../src/engine/engine.ts';
-import { createInstanceStore, maxKeys, maxWaitingEvents } from '../../src/engine/redis/instance-store.ts';
+import { activity, defineWorkflow } from '../../packages/engine/src/define.ts';
+import { createEngine, spreadOver } from '../../packages/engine/src/engine.ts';
+import { createInstanceStore, maxKeys, maxWaitingEvents } from '../../packages/engine/src/redis/instance-store.ts';
 import { testRedis } from '../support/redis.ts';
 import { createGate, createStage, type Stage } from './stage.ts';
 

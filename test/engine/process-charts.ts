@@ -5,7 +5,7 @@ import { processEventSchema } from '../../machines/process-actions.ts';
 import { reasonOfProcess } from '../../machines/process-report.ts';
 import { signerMachine } from '../../machines/signer.machine.ts';
 import type { SignAsk, SignResult } from '../../machines/signer-contract.ts';
-import { activity, defineWorkflow } from '../../src/engine/define.ts';
+import { activity, defineWorkflow } from '../../packages/engine/src/define.ts';
 
 /** @param note Keeps a line: `<process> asks <text>`, in the order in which things happen. */
 export const processWorkflow = (note: (line: string) => Promise<void>, now: () => number) => {

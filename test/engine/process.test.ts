@@ -8,7 +8,7 @@ import { Queue } from 'bullmq';
 import { afterAll, expect, it } from 'vitest';
 import type { ProcessInput } from '../../machines/process.machine.ts';
 import type { PlanStep } from '../../machines/process-plan.ts';
-import { createEngine, spreadOver } from '../../src/engine/engine.ts';
+import { createEngine, spreadOver } from '../../packages/engine/src/engine.ts';
 import { compileProgram } from '../support/program.ts';
 import { testRedis } from '../support/redis.ts';
 import { processWorkflow } from './process-charts.ts';

@@ -11,7 +11,7 @@ import {
   spawnChild,
 } from 'xstate';
 import { z } from 'zod';
-import { activity, defineWorkflow } from '../../src/engine/define.ts';
+import { activity, defineWorkflow } from '../../packages/engine/src/define.ts';
 import { testRedis } from '../support/redis.ts';
 import { createGate, createStage } from './stage.ts';
 

@@ -1,7 +1,7 @@
 /** What a worker tells Redis of the time; it also holds where BullMQ's scripts take it. */
 import { Queue, Worker } from 'bullmq';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { graceOf, inRedisTime } from '../../src/engine/redis/redis-time.ts';
+import { graceOf, inRedisTime } from '../../packages/engine/src/redis/redis-time.ts';
 import { testRedis } from '../support/redis.ts';
 
 const redis = testRedis();

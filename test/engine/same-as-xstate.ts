@@ -3,16 +3,16 @@
  * JSON and takes it up again between any two events, and tells both what the other has.
  */
 import { type AnyActorRef, type AnyStateMachine, createActor, SimulatedClock } from 'xstate';
-import { createChart } from '../../src/engine/chart.ts';
-import { begin, type Life, resume } from '../../src/engine/interpret.ts';
+import { createChart } from '../../packages/engine/src/chart.ts';
+import { begin, type Life, resume } from '../../packages/engine/src/interpret.ts';
 import {
   type ChartRecord,
   type ChildActor,
   type InstanceRecord,
   isActivity,
   namesIn,
-} from '../../src/engine/record.ts';
-import { decode } from '../../src/engine/values.ts';
+} from '../../packages/engine/src/record.ts';
+import { decode } from '../../packages/engine/src/values.ts';
 
 /** Waits for so many milliseconds, or sends an event. */
 export type Step = number | { readonly type: string };

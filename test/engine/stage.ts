@@ -3,17 +3,17 @@ import { Queue, type WorkerOptions } from 'bullmq';
 import { Redis } from 'ioredis';
 import { afterEach } from 'vitest';
 import type { AnyActorLogic } from 'xstate';
-import type { Workflow } from '../../src/engine/define.ts';
+import type { Workflow } from '../../packages/engine/src/define.ts';
 import {
   createEngine,
   type Engine,
   type Instance,
   spreadOver,
   turnBusyTimeoutMs,
-} from '../../src/engine/engine.ts';
-import type { Observation } from '../../src/engine/interpret.ts';
-import { createOthers } from '../../src/engine/other.ts';
-import { startWorkflowWorker, type WorkflowWorker } from '../../src/engine/worker.ts';
+} from '../../packages/engine/src/engine.ts';
+import type { Observation } from '../../packages/engine/src/interpret.ts';
+import { createOthers } from '../../packages/engine/src/other.ts';
+import { startWorkflowWorker, type WorkflowWorker } from '../../packages/engine/src/worker.ts';
 import type { TestRedis } from '../support/redis.ts';
 
 export interface Stage {

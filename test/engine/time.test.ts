@@ -1,8 +1,8 @@
 /** Time and the shapes of charts, through restarts: each step is made by a worker that has never seen the instance before. */
 import { describe, expect, it } from 'vitest';
 import { assign, cancel, raise, sendTo, setup } from 'xstate';
-import { defineWorkflow, jobNameOf } from '../../src/engine/define.ts';
-import { promotedAtOnce } from '../../src/engine/redis/bullmq-script.ts';
+import { defineWorkflow, jobNameOf } from '../../packages/engine/src/define.ts';
+import { promotedAtOnce } from '../../packages/engine/src/redis/bullmq-script.ts';
 import { testRedis } from '../support/redis.ts';
 import { createStage } from './stage.ts';
 

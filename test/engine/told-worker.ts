@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { setup } from 'xstate';
-import { defineWorkflow } from '../../src/engine/define.ts';
-import { startWorkflowWorker } from '../../src/engine/worker.ts';
+import { defineWorkflow } from '../../packages/engine/src/define.ts';
+import { startWorkflowWorker } from '../../packages/engine/src/worker.ts';
 
 /** Ends at once, as its input says. */
 export const toldChart = setup({

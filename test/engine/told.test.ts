@@ -3,9 +3,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { assign, setup } from 'xstate';
-import { activity, defineWorkflow, later, providedActivity } from '../../src/engine/define.ts';
-import { activitiesIn } from '../../src/engine/record.ts';
-import type { InstanceEnd } from '../../src/engine/turn.ts';
+import { activity, defineWorkflow, later, providedActivity } from '../../packages/engine/src/define.ts';
+import { activitiesIn } from '../../packages/engine/src/record.ts';
+import type { InstanceEnd } from '../../packages/engine/src/turn.ts';
 import { compileProgram } from '../support/program.ts';
 import { testRedis } from '../support/redis.ts';
 import { createStage } from './stage.ts';
@@ -129,7 +129,7 @@ describe('an activity that the worker provides', () => {
 
   it('is found by its name, also for a chart of another copy of the package', async () => {
     const copy = `../../src/engine/define.ts?copy`;
-    const other = (await import(copy)) as typeof import('../../src/engine/define.ts');
+    const other = (await import(copy)) as typeof import('../../packages/engine/src/define.ts');
     expect(other.providedActivity).not.toBe(providedActivity);
     const workflow = asks(other.providedActivity('test.ask'));
     const { engine, work, ended } = begin();
@@ -146,7 +146,7 @@ describe('an activity that the worker provides', () => {
 
   it('believes input errors and answers of another copy of the package', async () => {
     const copy = `../../src/engine/define.ts?copy`;
-    const other = (await import(copy)) as typeof import('../../src/engine/define.ts');
+    const other = (await import(copy)) as typeof import('../../packages/engine/src/define.ts');
     expect(other.later).toBe(later);
     const workflow = other.defineWorkflow({
       name: 'picky',

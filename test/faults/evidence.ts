@@ -1,6 +1,6 @@
 /** Everything that is known about a run when it is over: what the checks judge by. */
 import type { SignatureRecord } from '../../machines/record.ts';
-import type { Verdict } from '../../src/engine/redis/instance-store.ts';
+import type { Verdict } from '../../packages/engine/src/redis/instance-store.ts';
 import { recordIn } from '../../src/transactions/contract.ts';
 import type { PhoneNote } from './browser-phones.ts';
 import type { Delivery, Mark, Message } from './gateway.ts';
@@ -102,7 +102,7 @@ const parse = (text: string | undefined) => (text === undefined ? undefined : JS
 export const recordOf = ({ progress }: StoredFields): SignatureRecord | undefined =>
   recordIn(parse(progress)) as SignatureRecord | undefined;
 
-/** Begins the fields that keep what became of events from elsewhere (src/engine/redis/instance-store.ts). */
+/** Begins the fields that keep what became of events from elsewhere (packages/engine/src/redis/instance-store.ts). */
 const answerField = 'key:out/';
 
 export const finalJob = (id: string, fields: StoredFields): FinalJob => {

@@ -150,14 +150,14 @@ export const mutants = {
   /** Writes a record without looking whose lock it is. */
   'no-fence': {
     focus: 'fence',
-    file: 'src/engine/redis/instance-store.js',
+    file: 'packages/engine/src/redis/instance-store.js',
     find: /^if redis\.call\('GET', KEYS\[2\]\) ~= token then return 0 end$/m,
     put: '',
   },
   /** Falls asleep without looking for what came meanwhile. */
   'no-recheck': {
     focus: 'recheck',
-    file: 'src/engine/redis/instance-store.js',
+    file: 'packages/engine/src/redis/instance-store.js',
     find: /^local more = .*$/m,
     put: 'local more = false',
   },
@@ -185,7 +185,7 @@ export const mutants = {
   /** Every turn that failed waits for half a minute. */
   'slow-turns': {
     focus: 'heal',
-    file: 'src/engine/turn.js',
+    file: 'packages/engine/src/turn.js',
     find: /errorPauseMs\(error, before\)/,
     put: '30_000',
   },
@@ -213,7 +213,7 @@ export const mutants = {
   /** Whoever takes over from a dead worker forgets the timers. */
   'no-timers': {
     focus: 'processes',
-    file: 'src/engine/take-job.js',
+    file: 'packages/engine/src/take-job.js',
     find: /resume\(chart, id, stored\)/,
     put: 'resume(chart, id, job.stalledCounter > 0 ? { ...stored, timers: [] } : stored)',
   },

@@ -26,7 +26,7 @@ export interface InjectedFault {
 const stepPatienceMs = 4000;
 
 /**
- * What a worker sends to note under the job's lock that the device is asked (src/engine/redis/instance-store.ts): the keys of the
+ * What a worker sends to note under the job's lock that the device is asked (packages/engine/src/redis/instance-store.ts): the keys of the
  * job, its lock and two more, the token, and the record. Finds the key of the job.
  */
 const markingAsked =

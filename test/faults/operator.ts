@@ -3,8 +3,8 @@
  * the queues as docs/queue-contract.md offers them.
  */
 import { randomUUID } from 'node:crypto';
-import { createEngine, type SendResult, spreadOver } from '../../src/engine/engine.ts';
-import { addressOf, pathOf } from '../../src/engine/record.ts';
+import { createEngine, type SendResult, spreadOver } from '../../packages/engine/src/engine.ts';
+import { addressOf, pathOf } from '../../packages/engine/src/record.ts';
 import { createProtocol } from '../../src/protocol/parse.ts';
 import { defaultProtocolRules } from '../../src/protocol/rules.ts';
 import { connectForBlocking, connectForCommands, disconnect } from '../../src/redis/connect.ts';

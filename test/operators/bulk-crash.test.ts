@@ -184,7 +184,7 @@ describe('a bulk of 100', { timeout: 180_000 }, () => {
       await stage.audit.record(entry, `${bulkId}:${id}`);
     }
     if (replayed) {
-      const { createReplayOnce } = await import('../../src/engine/redis/replay-once.ts');
+      const { createReplayOnce } = await import('../../src/jobs/replay-once.ts');
       const once = createReplayOnce(stage.product.core.blocking, queueIn(stage.shards));
       expect(await once(id, 1, { by: 'olga', order: bulkId })).toBe('replayed');
       await stage.answer(id, 2, 208);

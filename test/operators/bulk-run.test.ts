@@ -1,6 +1,6 @@
 /** One bulk in the hands of one process, step by step. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createReplayOnce, type ReplayOnce } from '../../src/engine/redis/replay-once.ts';
+import { createReplayOnce, type ReplayOnce } from '../../src/jobs/replay-once.ts';
 import type { Audit } from '../../src/operators/audit.ts';
 import { type BulkRun, takeUpBulk } from '../../src/operators/bulk-run.ts';
 import { type BulkStore, createBulkStore } from '../../src/operators/bulk-store.ts';

@@ -1,7 +1,7 @@
 /** Replays one by one: who may, what the application sees, and that a person is prompted once. */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createReplayOnce } from '../../src/engine/redis/replay-once.ts';
+import { createReplayOnce } from '../../src/jobs/replay-once.ts';
 import { defaultReplayPolicy, refusalOf } from '../../src/operators/replay-policy.ts';
 import { faultCodes, faultTable } from '../../src/protocol/fault.ts';
 import { queueIn } from '../../src/transactions/answers.ts';

@@ -1,7 +1,7 @@
 /** A chart of one's own belongs to its version: a start with another chart under it is refused while instances need the former. */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type AnyStateMachine, setup } from 'xstate';
-import type { Workflow } from '../../src/engine/define.ts';
+import type { Workflow } from '../../packages/engine/src/define.ts';
 import { StartError } from '../../src/product/start-error.ts';
 import { defineWorkflow } from '../../src/workflows/index.ts';
 import { startTestProduct } from '../support/product.ts';

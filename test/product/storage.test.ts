@@ -247,9 +247,9 @@ describe('docs/storage.md', () => {
     expect(missing).toEqual([]);
   });
 
-  it('lets the engine have both in src/engine/redis alone, but for the way in which a worker lets go of Redis', () => {
-    const sources = sourcesIn('src/engine').filter((path) => !path.startsWith('src/engine/redis/'));
-    expect(sources).toContain('src/engine/worker.ts');
+  it('lets the engine have both in packages/engine/src/redis alone, but for the way in which a worker lets go of Redis', () => {
+    const sources = sourcesIn('src/engine').filter((path) => !path.startsWith('packages/engine/src/redis/'));
+    expect(sources).toContain('packages/engine/src/worker.ts');
     const wrong = sources.filter((path) => {
       const text = read(path).replace('worker.getBackend().blockingClient', '');
       return script.test(text) || inside.test(text);
@@ -260,7 +260,7 @@ describe('docs/storage.md', () => {
   it('names every file with a script of another room, and the workflow has none outside of the engine', () => {
     const listed = new Set(tables('Script in').flatMap((row) => filesIn(row['Script in'] ?? '')));
     const others = sourcesIn('src', 'workers', 'machines').filter(
-      (path) => !path.startsWith('src/engine/redis/') && script.test(read(path)),
+      (path) => !path.startsWith('packages/engine/src/redis/') && script.test(read(path)),
     );
     expect(others.toSorted()).toEqual([...listed].toSorted());
     expect(others.filter((path) => /^(workers|machines|src\/transactions)\//.test(path))).toEqual([]);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
-import { createRedisClock } from '../../src/redis/clock.ts';
+import { createRedisClock } from '../../packages/engine/src/redis/clock.ts';
 import { limitCommands } from '../../src/redis/timeout.ts';
 import { testRedis } from '../support/redis.ts';
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createReplayOnce } from '../../src/engine/redis/replay-once.ts';
+import { createReplayOnce } from '../../src/jobs/replay-once.ts';
 import { connectForCommands, disconnect } from '../../src/redis/connect.ts';
 import { isNotTakenIn, timedScripts } from '../../src/redis/not-after.ts';
 import { testRedis } from '../support/redis.ts';

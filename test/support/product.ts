@@ -5,8 +5,8 @@
 import { hash, randomUUID } from 'node:crypto';
 import { parseConfiguration } from '../../src/configuration/load.ts';
 import type { Configuration } from '../../src/configuration/schema.ts';
-import type { Workflow } from '../../src/engine/define.ts';
-import { createReplayOnce, type ReplayOnceResult } from '../../src/engine/redis/replay-once.ts';
+import type { Workflow } from '../../packages/engine/src/define.ts';
+import { createReplayOnce, type ReplayOnceResult } from '../../src/jobs/replay-once.ts';
 import { listen } from '../../src/http/server.ts';
 import { createLogger, createStepLog } from '../../src/logger.ts';
 import { type ApiSide, openApiSide } from '../../src/product/api-side.ts';

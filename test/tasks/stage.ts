@@ -13,9 +13,9 @@ import type {
   SignerNotice,
   SignResult,
 } from '../../machines/signer-contract.ts';
-import { activity, defineWorkflow, later } from '../../src/engine/define.ts';
-import type { Instance } from '../../src/engine/engine.ts';
-import { addressOf, type ChildActor, pathOf, readAddress } from '../../src/engine/record.ts';
+import { activity, defineWorkflow, later } from '../../packages/engine/src/define.ts';
+import type { Instance } from '../../packages/engine/src/engine.ts';
+import { addressOf, type ChildActor, pathOf, readAddress } from '../../packages/engine/src/record.ts';
 import { createRateLimiter } from '../../src/registry/rate-limiter.ts';
 import { createTaskLinks, type Link } from '../../src/tasks/links.ts';
 import { createSignerMails } from '../../src/tasks/signer-mail.ts';

@@ -3,7 +3,7 @@ import { type Job, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sortFairly } from '../../src/engine/redis/fair-order.ts';
+import { sortFairly } from '../../src/jobs/fair-order.ts';
 import { createQueueMetrics } from '../../src/telemetry/queue-metrics.ts';
 import { closeShards, openShards, type Shard } from '../../src/transactions/shards.ts';
 import { testRedis } from '../support/redis.ts';

@@ -31,9 +31,9 @@ const pins: readonly (readonly [script: string, sha256: string, files: readonly 
     '4ea1093385a87676',
     // It is run inside a script of ours; the others build on what it leaves (attemptsMade, stacktrace).
     [
-      'src/engine/redis/replay-once.ts',
-      'src/engine/take-job.ts',
-      'src/engine/redis/instance-store.ts',
+      'src/jobs/replay-once.ts',
+      'packages/engine/src/take-job.ts',
+      'packages/engine/src/redis/instance-store.ts',
       'src/queue/standing.ts',
       'src/history/events.ts',
     ],
@@ -49,24 +49,24 @@ const pins: readonly (readonly [script: string, sha256: string, files: readonly 
     'moveToActive-11',
     '7d35069db0b831af',
     [
-      'src/engine/take-job.ts',
-      'src/engine/redis/redis-time.ts',
-      'src/engine/redis/bullmq-script.ts',
+      'packages/engine/src/take-job.ts',
+      'packages/engine/src/redis/redis-time.ts',
+      'packages/engine/src/redis/bullmq-script.ts',
       'src/transactions/standstill.ts',
-      'src/engine/redis/unreadable.ts',
+      'src/jobs/unreadable.ts',
     ],
   ],
   [
     'moveToFinished-14',
     '8e744ec5d65dbe9e',
     [
-      'src/engine/redis/job-store.ts',
+      'src/jobs/job-store.ts',
       'src/transactions/transactions.ts',
-      'src/engine/redis/bullmq-script.ts',
-      'src/engine/redis/end-stream.ts',
-      'src/engine/take-job.ts',
-      'src/engine/turn.ts',
-      'src/engine/redis/instance-store.ts',
+      'packages/engine/src/redis/bullmq-script.ts',
+      'src/jobs/end-stream.ts',
+      'packages/engine/src/take-job.ts',
+      'packages/engine/src/turn.ts',
+      'packages/engine/src/redis/instance-store.ts',
       'src/history/row.ts',
       'src/callbacks/transaction-events.ts',
     ],
@@ -75,15 +75,15 @@ const pins: readonly (readonly [script: string, sha256: string, files: readonly 
     'moveToDelayed-11',
     '1a7b9311ef92fd66',
     [
-      'src/engine/redis/instance-store.ts',
-      'src/engine/redis/redis-time.ts',
+      'packages/engine/src/redis/instance-store.ts',
+      'packages/engine/src/redis/redis-time.ts',
       'src/telemetry/queue-metrics.ts',
     ],
   ],
-  ['promote-9', '06c562bf39eaaa21', ['src/engine/redis/instance-store.ts']],
-  ['moveStalledJobsToWait-9', 'dad86d89b50d825f', ['workers/workers.ts', 'src/engine/redis/unreadable.ts']],
-  ['extendLocks-1', '14bb41f30eff2e7f', ['src/engine/redis/instance-store.ts', 'workers/workers.ts']],
-  ['cleanJobsInSet-3', 'dbdd85409e49a4e3', ['src/engine/worker.ts']],
+  ['promote-9', '06c562bf39eaaa21', ['packages/engine/src/redis/instance-store.ts']],
+  ['moveStalledJobsToWait-9', 'dad86d89b50d825f', ['workers/workers.ts', 'src/jobs/unreadable.ts']],
+  ['extendLocks-1', '14bb41f30eff2e7f', ['packages/engine/src/redis/instance-store.ts', 'workers/workers.ts']],
+  ['cleanJobsInSet-3', 'dbdd85409e49a4e3', ['packages/engine/src/worker.ts']],
   ['removeJob-2', 'f2acb16fda20ccac', ['src/transactions/receipts.ts']],
   ['removeDeduplicationKey-1', '4c6c4fb746221521', ['src/queue/cancellation.ts']],
 ];
@@ -106,7 +106,7 @@ describe('a script of BullMQ', () => {
       ...scriptOf(name).content.matchAll(new RegExp(`^ {${indent}}((?:KEYS|ARGV)\\[\\d+\\]) +(.*)$`, 'gm')),
     ].map(([, place, what]) => [place, what]);
 
-  it('moveToFinished has the keys and arguments where src/engine/redis/end-stream.ts reads them', () => {
+  it('moveToFinished has the keys and arguments where src/jobs/end-stream.ts reads them', () => {
     expect(placesOf('moveToFinished-14', 6)).toEqual(
       expect.arrayContaining([
         ['KEYS[4]', 'event stream key'],
@@ -118,7 +118,7 @@ describe('a script of BullMQ', () => {
     );
   });
 
-  it('reprocessJob takes the keys and arguments that src/engine/redis/replay-once.ts gives it', () => {
+  it('reprocessJob takes the keys and arguments that src/jobs/replay-once.ts gives it', () => {
     expect(placesOf('reprocessJob-9', 4)).toEqual([
       ['KEYS[1]', 'job key'],
       ['KEYS[2]', 'events stream'],
@@ -169,7 +169,7 @@ const take = async (): Promise<Job> => {
   if (job === undefined) throw new Error('a job was expected');
   return job;
 };
-/** What `jobFailure` of src/engine/take-job.ts makes. */
+/** What `jobFailure` of packages/engine/src/take-job.ts makes. */
 const failure = (): Error => Object.assign(new Error('_401 USER_CANCEL: x'), { stack: '' });
 
 describe('the hash and the keys of a job', () => {
@@ -245,7 +245,7 @@ describe('the hash and the keys of a job', () => {
     for (const job of [urgent, delayed, held]) await queue.remove(job.id ?? '');
   });
 
-  it('is failed by a mark, without a turn (src/engine/redis/unreadable.ts)', async () => {
+  it('is failed by a mark, without a turn (src/jobs/unreadable.ts)', async () => {
     const { queue } = at;
     const job = await queue.add('sign', {});
     await client.hset(queue.toKey(job.id ?? ''), 'defa', '_401 USER_CANCEL: x');
@@ -266,15 +266,15 @@ describe('a method of BullMQ that is not its interface', () => {
     const { queue } = at;
     const ours = {
       'src/transactions/shards.ts': [(queue as unknown as { addJob?: unknown }).addJob],
-      'src/engine/redis/job-store.ts': [queue.toKey],
-      'src/engine/redis/instance-store.ts': [
+      'src/jobs/job-store.ts': [queue.toKey],
+      'packages/engine/src/redis/instance-store.ts': [
         queue.getBackend().promote,
         queue.getBackend().moveToDelayed,
         queue.toKey,
         queue.keys,
       ],
-      'src/engine/worker.ts': [worker.getBackend().blockingClient],
-      'src/engine/redis/unreadable.ts': [worker.toKey],
+      'packages/engine/src/worker.ts': [worker.getBackend().blockingClient],
+      'src/jobs/unreadable.ts': [worker.toKey],
     };
     for (const [file, used] of Object.entries(ours)) {
       for (const each of used) expect(each, `Look at ${file}`).toBeDefined();

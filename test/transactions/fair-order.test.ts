@@ -2,14 +2,14 @@
 import { type Job, Queue, Worker } from 'bullmq';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { addFairly } from '../../src/engine/redis/fair-adding.ts';
+import { addFairly } from '../../src/jobs/fair-adding.ts';
 import {
   countByLane,
   countWaiting,
   type FairOrder,
   laneOf,
   sortFairly,
-} from '../../src/engine/redis/fair-order.ts';
+} from '../../src/jobs/fair-order.ts';
 import { testRedis } from '../support/redis.ts';
 
 const redis = testRedis();

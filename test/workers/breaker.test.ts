@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { GateVerdict } from '../../src/engine/define.ts';
+import type { GateVerdict } from '../../packages/engine/src/define.ts';
 import { createBreaker, createUpstreams } from '../../workers/upstreams.ts';
 
 const start = () => {

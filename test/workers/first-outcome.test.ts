@@ -3,7 +3,7 @@
  */
 import { DelayedError, type Job } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createInstanceStore, type InstanceStore } from '../../src/engine/redis/instance-store.ts';
+import { createInstanceStore, type InstanceStore } from '../../packages/engine/src/redis/instance-store.ts';
 import { fault } from '../../src/protocol/fault.ts';
 import type { Devices } from '../../src/sscd/devices.ts';
 import { createDeviceLock, createIsOver } from '../../src/transactions/device-lock.ts';

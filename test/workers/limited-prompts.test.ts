@@ -1,9 +1,9 @@
 /** Signers of one number that has had its prompts: six in a minute, so one each ten seconds. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SignAsk, SignResult } from '../../machines/signer-contract.ts';
-import { tokenOf } from '../../src/engine/activities.ts';
-import { activityOf, type Later, later } from '../../src/engine/define.ts';
-import { createEngine, spreadOver } from '../../src/engine/engine.ts';
+import { tokenOf } from '../../packages/engine/src/activities.ts';
+import { activityOf, type Later, later } from '../../packages/engine/src/define.ts';
+import { createEngine, spreadOver } from '../../packages/engine/src/engine.ts';
 import type { RateLimiter } from '../../src/registry/rate-limiter.ts';
 import { createBacklog } from '../../src/transactions/backlog.ts';
 import { createReadEnd } from '../../src/transactions/outcomes.ts';

@@ -1,7 +1,7 @@
 /** The claim of a SIM when its worker dies between the claim and the record of it. */
 import { DelayedError, type Job } from 'bullmq';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { InstanceStore } from '../../src/engine/redis/instance-store.ts';
+import type { InstanceStore } from '../../packages/engine/src/redis/instance-store.ts';
 import { recordIn } from '../../src/transactions/contract.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';

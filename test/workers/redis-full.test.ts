@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DelayedError, type Job } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type EmbeddedRedis, startEmbeddedRedis } from '../../src/embedded/redis.ts';
-import type { InstanceStore } from '../../src/engine/redis/instance-store.ts';
+import type { InstanceStore } from '../../packages/engine/src/redis/instance-store.ts';
 import { recordIn } from '../../src/transactions/contract.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';

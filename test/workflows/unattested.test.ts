@@ -7,8 +7,8 @@ import { processMachine, processVersion } from '../../machines/process.machine.t
 import { processEventSchema } from '../../machines/process-actions.ts';
 import { reasonOfProcess } from '../../machines/process-report.ts';
 import { signerMachine } from '../../machines/signer.machine.ts';
-import { defineWorkflow } from '../../src/engine/define.ts';
-import { rehearse } from '../../src/engine/rehearsal.ts';
+import { defineWorkflow } from '../../packages/engine/src/define.ts';
+import { rehearse } from '../../packages/engine/src/rehearsal.ts';
 import { definitionSchema } from '../../src/workflows/definition.ts';
 import { planOf } from '../../src/workflows/plan.ts';
 import { createAttestActivity } from '../../workers/workflow.worker.ts';

@@ -6,7 +6,7 @@
 import type { Job } from 'bullmq';
 import { z } from 'zod';
 import { alertSchema } from '../../../machines/callback.machine.ts';
-import { readJobName } from '../../engine/define.ts';
+import { readJobName } from '../../../packages/engine/src/define.ts';
 import { rowOf } from '../../history/row.ts';
 import type { Role } from '../../operators/operator.ts';
 import { faultLine, faultTable, parseFaultLine } from '../../protocol/fault.ts';

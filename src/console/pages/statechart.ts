@@ -6,7 +6,7 @@
 import { html } from 'hono/html';
 import type { AnyStateMachine } from 'xstate';
 import { signatureMachine } from '../../../machines/signature.machine.ts';
-import { delayOf, invokedAs } from '../../engine/chart-words.ts';
+import { delayOf, invokedAs } from '../../../packages/engine/src/chart-words.ts';
 import { counted, type Html, nothing } from './markup.ts';
 import { box, layOutChart, lineHeight, type Size } from './statechart-layout.ts';
 

@@ -2,7 +2,7 @@
 import { html } from 'hono/html';
 import { type AnyMachineSnapshot, getNextTransitions } from 'xstate';
 import type { SignerView, StepView } from '../../../machines/process-report.ts';
-import type { Workflow } from '../../engine/define.ts';
+import type { Workflow } from '../../../packages/engine/src/define.ts';
 import { includesRole } from '../../operators/operator.ts';
 import { shownText } from '../../shown-text/shown-text.js';
 import type { ConsoleSession } from '../deps.ts';

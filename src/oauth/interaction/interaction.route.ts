@@ -18,7 +18,7 @@ import { readPageForm } from '../../pages/form.ts';
 import { answerJson, answerPage, goTo, pageHeaders } from '../../pages/headers.ts';
 import { chooseLanguage } from '../../pages/language.ts';
 import { isEqual } from '../../pki/is-equal.ts';
-import { toError } from '../../redis/to-error.ts';
+import { toError } from '../../../packages/engine/src/redis/to-error.ts';
 import type { Environment, OauthDeps } from '../deps.ts';
 import { newTrace } from '../error-codes.ts';
 import { loginPage } from '../pages/login-page.ts';

@@ -20,7 +20,7 @@
  */
 import { hash } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
-import { settlesWithin } from '../../settles-within.ts';
+import { settlesWithin } from '../../../packages/engine/src/settles-within.ts';
 import type { Answered, Asked, TokenCall, TokenFailure, TokenPlace, TokenValue } from './calls.ts';
 import { pinErrors, refusals } from './pkcs11.ts';
 

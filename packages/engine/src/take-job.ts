@@ -3,7 +3,7 @@
  * another program and cannot run.
  */
 import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
-import { toError } from '../redis/to-error.ts';
+import { toError } from './redis/to-error.ts';
 import { firstEntry } from './added.ts';
 import {
   begunJob,

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import type { Queue } from 'bullmq';
 import type { AnyEventObject, AnyMachineSnapshot, AnyStateMachine } from 'xstate';
-import type { RedisClient } from '../redis/connect.ts';
+import type { RedisClient } from '../../../src/redis/connect.ts';
 import { endKey, readToken } from './activities.ts';
 import { type Added, firstEntry, readAdded, writeAdded } from './added.ts';
 import { begunJob, jobNameOf, readData, type Workflow } from './define.ts';

@@ -1,5 +1,5 @@
 /** A key that one holder has at a time, until it lets go of it or its time is over. */
-import type { RedisClient } from '../../redis/connect.ts';
+import type { RedisClient } from '../redis/connect.ts';
 
 /**
  * ARGV: holder, from whom it may be taken, for how long at least, until when by the clock of Redis.

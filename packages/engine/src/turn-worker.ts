@@ -8,7 +8,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { DelayedError, type Job, type Span, UnrecoverableError, Worker } from 'bullmq';
-import { toError } from '../redis/to-error.ts';
+import { toError } from './redis/to-error.ts';
 
 /** BullMQ keeps at least half of a lock's time when it has stopped to renew it. */
 const triesMs = 1500;

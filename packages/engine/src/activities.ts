@@ -11,7 +11,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type AnyActorLogic, createActor, toPromise } from 'xstate';
-import { toError } from '../redis/to-error.ts';
+import { toError } from './redis/to-error.ts';
 import {
   type Activity,
   type ActivityArguments,

@@ -8,7 +8,7 @@
  */
 import type { AnyActorLogic, AnyActorRef, AnyMachineSnapshot, AnyStateMachine } from 'xstate';
 import { createActor } from 'xstate';
-import { toError } from '../redis/to-error.ts';
+import { toError } from './redis/to-error.ts';
 import {
   delayName,
   guardNames,

@@ -1,7 +1,7 @@
 /** The texts of BullMQ's own scripts that some of ours extend. They are no part of its API. */
 import { createRequire } from 'node:module';
 import { z } from 'zod';
-import type { RedisClient } from '../../redis/connect.ts';
+import type { RedisClient } from '../../../../src/redis/connect.ts';
 
 const require = createRequire(import.meta.url);
 const { version } = z.object({ version: z.string() }).parse(require('bullmq/dist/cjs/version.js'));

@@ -13,7 +13,7 @@
 import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { isRedisAway } from '../redis/to-error.ts';
+import { isRedisAway } from './redis/to-error.ts';
 import { readToken } from './activities.ts';
 import { readAdded } from './added.ts';
 import {

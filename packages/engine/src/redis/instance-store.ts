@@ -37,7 +37,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Queue } from 'bullmq';
 import { z } from 'zod';
-import type { RedisClient } from '../../redis/connect.ts';
+import type { RedisClient } from '../../../../src/redis/connect.ts';
 import { decode, encode } from '../values.ts';
 
 /**

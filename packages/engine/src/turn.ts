@@ -29,7 +29,7 @@
  */
 import { DelayedError, UnrecoverableError } from 'bullmq';
 import type { AnyActorLogic, AnyEventObject } from 'xstate';
-import { isRedisAway, toError } from '../redis/to-error.ts';
+import { isRedisAway, toError } from './redis/to-error.ts';
 import { type Activities, activityFor, type Ended, type Finished, tokenOf } from './activities.ts';
 import { type Activity, type InstanceInHand, readJobName, type Workflow } from './define.ts';
 import type { EffectInHand } from './effect.ts';

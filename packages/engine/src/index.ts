@@ -3,14 +3,14 @@
  * docs/workflows.md is the manual.
  */
 import { Queue } from 'bullmq';
-import { createRedisClock } from '../redis/clock.ts';
+import { createRedisClock } from './redis/clock.ts';
 import {
   clockOf,
   connectForBlocking,
   connectForCommands,
   disconnect,
   type RedisClient,
-} from '../redis/connect.ts';
+} from '../../../src/redis/connect.ts';
 import type { Workflow } from './define.ts';
 import { createEngine, type Engine, spreadOver, turnBusyTimeoutMs } from './engine.ts';
 import type { Observation } from './interpret.ts';

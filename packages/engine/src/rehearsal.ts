@@ -10,7 +10,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Queue } from 'bullmq';
 import type { AnyActorLogic, AnyEventObject } from 'xstate';
-import type { RedisClient } from '../redis/connect.ts';
+import type { RedisClient } from '../../../src/redis/connect.ts';
 import { activityFor, tokenOf } from './activities.ts';
 import { activitiesOf } from './chart.ts';
 import { type Activity, activity, activityOf, jobNameOf, later, type Workflow } from './define.ts';

@@ -18,7 +18,7 @@
  * A job names its application, and its producer is trusted: it can write to Redis.
  */
 import type { Queue } from 'bullmq';
-import type { RedisClient } from '../../redis/connect.ts';
+import type { RedisClient } from '../redis/connect.ts';
 
 /** More than workers take between two calls. */
 export const aheadCount = 64;
