@@ -6,6 +6,7 @@ RUN npm ci --include=dev
 COPY tsconfig.json tsconfig.build.json ./
 COPY scripts ./scripts
 COPY src ./src
+COPY packages/engine ./packages/engine
 COPY machines ./machines
 COPY workers ./workers
 RUN npm run build && npm prune --omit=dev

@@ -21,8 +21,8 @@
  * Source: interface section 3; TS 102 204 asynchronous mode.
  */
 import { assign, enqueueActions, fromPromise, setup } from 'xstate';
-import { type Fault, fault } from '../src/protocol/fault.ts';
 import { stepTime } from '../packages/engine/src/step-time.ts';
+import { type Fault, fault } from '../src/protocol/fault.ts';
 import type { DeviceAnswer, Outcome, ReceiptOutcome } from './outcome.ts';
 import type { Ask, Asked, Choice, Chosen, Concluded, Verify } from './signature-activities.ts';
 
@@ -85,8 +85,7 @@ const silenceFaults = { expired: 208, undelivered: 209, troubled: 900 } as const
 export const initial = { silence: 'expired', failures: 0, againAt: 0, isAsked: false } as const;
 
 /** When an event came: as it says itself, otherwise by the engine. */
-export const timeOf = (event: unknown): number =>
-  (event as { readonly at?: number }).at ?? stepTime();
+export const timeOf = (event: unknown): number => (event as { readonly at?: number }).at ?? stepTime();
 
 /**
  * Doubles from 250 ms, up to 4 s: what was put off by trouble, of Redis for one, runs within five

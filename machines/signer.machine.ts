@@ -25,11 +25,11 @@ import { timeOf } from './signature.machine.ts';
 import type {
   SignAsk,
   SignerContext,
-  SignerOutput,
   SignerEvent,
   SignerInput,
   SignerMessage,
   SignerNotice,
+  SignerOutput,
   SignResult,
 } from './signer-contract.ts';
 

@@ -154,7 +154,9 @@ export async function build() {
 function fingerprintOfSources() {
   const settings = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
   return hashOf([
-    ...['src', 'machines', 'workers'].flatMap((directory) => filesBelow(join(project, directory))),
+    ...['packages/engine/src', 'src', 'machines', 'workers'].flatMap((directory) =>
+      filesBelow(join(project, directory)),
+    ),
     ...settings.map((name) => join(project, name)),
   ]);
 }

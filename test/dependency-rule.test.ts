@@ -8,7 +8,7 @@ import { join, posix, sep } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 const root = join(import.meta.dirname, '..');
-const trees = ['src', 'machines', 'workers'];
+const trees = ['packages/engine/src', 'src', 'machines', 'workers'];
 
 /**
  * Room: rooms that it may use, packages that it may use. A file at the top of src is a room of its own. `bullmq/dist` is what BullMQ does
@@ -17,8 +17,9 @@ const trees = ['src', 'machines', 'workers'];
 const table: Readonly<Record<string, readonly [rooms: string, packages: string]>> = {
   pem: ['', ''],
   'product-version': ['', ''],
-  'settles-within': ['', ''],
-  redis: ['pem settles-within', 'ioredis'],
+  engine: ['', 'bullmq bullmq/dist ioredis xstate'],
+  redis: ['engine pem', 'ioredis'],
+  jobs: ['engine redis', 'bullmq ioredis'],
   protocol: ['', 'zod'],
   'relying-party': ['', 'jose'],
   embedded: ['', ''],
@@ -28,21 +29,20 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   'shown-text': ['', ''],
   'request-body': ['', ''],
   'event-stream': ['', 'hono'],
-  machines: ['protocol', 'xstate zod'],
-  engine: ['redis settles-within', 'bullmq bullmq/dist ioredis xstate zod'],
+  machines: ['engine protocol', 'xstate zod'],
   registry: ['machines protocol', 'zod'],
-  pki: ['pem protocol settles-within', 'jose pkcs11js zod'],
+  pki: ['engine pem protocol', 'jose pkcs11js zod'],
   configuration: ['protocol registry', 'zod'],
   client: ['machines pki protocol', 'zod'],
   pages: ['event-stream redis registry request-body', 'hono'],
   demo: ['pages theme protocol registry relying-party', 'hono jose'],
   sscd: ['client machines pki protocol redis registry', 'zod'],
-  transactions: ['engine machines pki protocol redis registry settles-within', 'bullmq zod'],
+  transactions: ['engine jobs machines pki protocol redis registry', 'bullmq zod'],
   workflows: ['engine machines protocol redis registry transactions', 'bullmq zod'],
   evidence: ['machines pki relying-party transactions', 'jose zod'],
   index: ['evidence pki protocol transactions', ''],
   workers: [
-    'engine evidence machines pki protocol redis registry sscd transactions workflows',
+    'engine evidence jobs machines pki protocol redis registry sscd transactions workflows',
     'bullmq xstate zod',
   ],
   http: [
@@ -54,18 +54,18 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     '@hono/node-server hono jose oidc-provider uqr',
   ],
   phone: [
-    'engine event-stream machines pages pki protocol redis registry request-body shown-text sscd transactions settles-within',
+    'engine event-stream machines pages pki protocol redis registry request-body shown-text sscd transactions',
     '@simplewebauthn/server hono jose zod',
   ],
   tasks: ['engine machines mail pages pki protocol redis registry request-body shown-text', 'hono zod'],
-  queue: ['engine machines pki protocol redis transactions workflows settles-within', 'bullmq ioredis zod'],
-  history: ['engine machines protocol redis transactions settles-within', ''],
+  queue: ['engine machines pki protocol redis transactions workflows', 'bullmq ioredis zod'],
+  history: ['engine jobs machines protocol redis transactions', ''],
   operators: [
-    'callbacks configuration engine history machines phone pki protocol queue redis registry transactions settles-within',
+    'callbacks configuration engine history jobs machines phone pki protocol queue redis registry transactions',
     'bullmq zod',
   ],
   telemetry: [
-    'http machines oauth redis sscd transactions workers settles-within',
+    'engine http machines oauth redis sscd transactions workers',
     '@opentelemetry/api bullmq hono ioredis prom-client',
   ],
   callbacks: [
@@ -77,14 +77,14 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     'console-login engine event-stream history theme machines oauth operators pages phone protocol redis registry shown-text transactions workflows',
     '@bull-board/api @bull-board/hono @hono/node-server bullmq hono uqr xstate zod',
   ],
-  backup: ['pki redis', 'ioredis zod'],
+  backup: ['engine pki redis', 'ioredis zod'],
   logger: ['http oauth operators tasks workers', 'pino'],
   product: [
-    'backup callbacks configuration console console-login demo embedded engine environment evidence history http logger mail oauth operators phone pki product-version protocol redis registry sscd tasks telemetry transactions workers workflows settles-within',
+    'backup callbacks configuration console console-login demo embedded engine environment evidence history http logger mail oauth operators phone pki product-version protocol redis registry sscd tasks telemetry transactions workers workflows',
     'pino uqr',
   ],
   cli: [
-    'backup callbacks client configuration console console-login embedded engine environment evidence history logger oauth operators phone pki product product-version protocol redis registry sscd transactions workflows settles-within',
+    'backup callbacks client configuration console console-login embedded engine environment evidence history logger oauth operators phone pki product product-version protocol redis registry sscd transactions workflows',
     'commander uqr xstate zod',
   ],
 };
@@ -94,7 +94,7 @@ const loaders: readonly string[] = ['src/workflows/load.ts'];
 
 const roomOf = (path: string): string => {
   const [top = '', room = ''] = path.split('/');
-  return top === 'src' ? room.replace(/\.ts$/, '') : top;
+  return top === 'src' || top === 'packages' ? room.replace(/\.ts$/, '') : top;
 };
 
 /** `hono/html` is of `hono`, `@hono/node-server/utils` of `@hono/node-server`. */
@@ -134,21 +134,21 @@ const cases = [
   ['src/protocol', '../http/app.ts', 'zod'],
   ['src/protocol', '../registry/subscriber.ts', './fault.ts'],
   ['machines', '../src/transactions/ids.ts', '../src/protocol/fault.ts'],
-  ['machines', '../src/engine/define.ts', './record.ts'],
   ['machines', 'bullmq', 'xstate'],
-  ['src/engine', '../transactions/ids.ts', '../redis/clock.ts'],
-  ['src/engine', '../../machines/record.ts', 'xstate'],
-  ['packages/engine/src/redis', '../../protocol/fault.ts', '../../redis/connect.ts'],
-  ['src/engine', '../transactions/contract.ts', 'bullmq/dist/cjs/scripts/promote-9.js'],
+  ['packages/engine/src', '../../../src/transactions/ids.ts', './redis/clock.ts'],
+  ['packages/engine/src', '../../../machines/record.ts', 'xstate'],
+  ['packages/engine/src', 'zod', 'bullmq'],
+  ['packages/engine/src/redis', '../../../../src/protocol/fault.ts', 'bullmq/dist/cjs/scripts/promote-9.js'],
+  ['src/jobs', '../transactions/contract.ts', '../../packages/engine/src/engine.ts'],
   ['src/registry', '../transactions/ids.ts', '../protocol/fault.ts'],
   ['src/pki', '../sscd/device.ts', '../protocol/fault.ts'],
   ['src/sscd', '../transactions/ids.ts', '../pki/cms.ts'],
   ['src/transactions', '../http/app.ts', '../pki/cms.ts'],
   ['src/transactions', '../../workers/workers.ts', '../../machines/record.ts'],
-  ['src/transactions', 'bullmq/dist/cjs/version.js', '../engine/engine.ts'],
+  ['src/transactions', 'bullmq/dist/cjs/version.js', '../../packages/engine/src/engine.ts'],
   ['workers', '../src/http/app.ts', '../src/sscd/device.ts'],
   ['workers', 'hono', 'bullmq'],
-  ['workers', 'bullmq/dist/cjs/version.js', '../src/engine/worker.ts'],
+  ['workers', 'bullmq/dist/cjs/version.js', '../packages/engine/src/worker.ts'],
   ['src/http', 'bullmq', 'hono'],
   ['src/http', 'ioredis', '../transactions/transactions.ts'],
   ['src/http', '../redis/connect.ts', '../registry/subscriber.ts'],
@@ -188,7 +188,7 @@ const cases = [
   ['src/request-body.ts', './protocol/fault.ts', 'node:buffer'],
   ['src/event-stream.ts', './protocol/fault.ts', 'hono/streaming'],
   ['src/logger.ts', './product/launch.ts', './http/log.ts'],
-  ['src/workflows', '../http/app.ts', '../engine/engine.ts'],
+  ['src/workflows', '../http/app.ts', '../../packages/engine/src/engine.ts'],
   ['src/backup', '../product/core.ts', '../redis/connect.ts'],
   ['src/unknown', '../protocol/fault.ts', './own.ts'],
 ] as const;

@@ -12,7 +12,13 @@ import type { Chart } from '../packages/engine/src/chart.ts';
 import type { Origin } from '../packages/engine/src/chart-parts.ts';
 import { activityOf, type InstanceInHand, type Workflow } from '../packages/engine/src/define.ts';
 import type { Engine } from '../packages/engine/src/engine.ts';
-import { activitiesIn, type ChartRecord, type ChildActor, namesIn, pathOf } from '../packages/engine/src/record.ts';
+import {
+  activitiesIn,
+  type ChartRecord,
+  type ChildActor,
+  namesIn,
+  pathOf,
+} from '../packages/engine/src/record.ts';
 import { fault } from '../src/protocol/fault.ts';
 import { withoutTenant } from '../src/workflows/contract.ts';
 

@@ -21,9 +21,9 @@ import {
 } from '../machines/callback.machine.ts';
 import { activity, defineWorkflow } from '../packages/engine/src/define.ts';
 import type { Observation } from '../packages/engine/src/interpret.ts';
+import { toError } from '../packages/engine/src/redis/to-error.ts';
 import { startWorkflowWorker } from '../packages/engine/src/worker.ts';
 import type { RedisClient } from '../src/redis/connect.ts';
-import { toError } from '../packages/engine/src/redis/to-error.ts';
 import type { Shard } from '../src/transactions/shards.ts';
 import { createTenantConcurrency } from './tenant-concurrency.ts';
 

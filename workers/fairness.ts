@@ -3,9 +3,9 @@
  * and for the CPU of the process that has taken them.
  */
 import type { Worker } from 'bullmq';
+import { toError } from '../packages/engine/src/redis/to-error.ts';
 import { type FairOrder, sortFairly } from '../src/jobs/fair-order.ts';
 import type { RedisClient } from '../src/redis/connect.ts';
-import { toError } from '../packages/engine/src/redis/to-error.ts';
 
 /** A new job waits at most this long to be sorted in, when the process is not short of CPU. */
 const everyMs = 10;

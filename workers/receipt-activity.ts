@@ -8,7 +8,12 @@
  */
 import type { PromiseActorLogic } from 'xstate';
 import type { ReceiptContext } from '../machines/receipt.machine.ts';
-import { type ActivityArguments, activity, type InstanceInHand, later } from '../packages/engine/src/define.ts';
+import {
+  type ActivityArguments,
+  activity,
+  type InstanceInHand,
+  later,
+} from '../packages/engine/src/define.ts';
 import { BusyError, type Engine } from '../packages/engine/src/engine.ts';
 import type { InstanceEnd } from '../packages/engine/src/turn.ts';
 import { type Checked, type Fault, fault, faultTable, parseFaultLine } from '../src/protocol/fault.ts';

@@ -12,9 +12,10 @@ import type { Workflow } from '../packages/engine/src/define.ts';
 import { createEngine, type Locate, turnBusyTimeoutMs } from '../packages/engine/src/engine.ts';
 import { createOthers } from '../packages/engine/src/other.ts';
 import { createInstanceStore } from '../packages/engine/src/redis/instance-store.ts';
-import { failUnreadable } from '../src/jobs/unreadable.ts';
 import { startWorkflowWorker, type WorkflowWorker } from '../packages/engine/src/worker.ts';
 import type { CreateEvidence } from '../src/evidence/create-evidence.ts';
+import { tellEnds } from '../src/jobs/end-stream.ts';
+import { failUnreadable } from '../src/jobs/unreadable.ts';
 import type { KeyCustody } from '../src/pki/ports.ts';
 import { fault, faultLine } from '../src/protocol/fault.ts';
 import type { Protocol } from '../src/protocol/parse.ts';
@@ -153,6 +154,8 @@ export const startWorkers = (options: WorkersOptions) => {
     ...(options.telemetry !== undefined && { telemetry: options.telemetry }),
   });
 
+  // Before a worker takes the scripts of BullMQ as they are.
+  tellEnds(blocking);
   let running = 0;
   const keepers: { close(): void }[] = [];
   const fetchers = Math.ceil(maxFetchers / shards.length);

@@ -12,10 +12,10 @@ import { closeSync, fstatSync, mkdtempSync, openSync, readSync, rmSync, writeFil
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 import { ensureServiceKey } from '../../src/pki/service-key.ts';
 import { createKeySlots } from '../../src/product/key-slots.ts';
 import { connectForCommands } from '../../src/redis/connect.ts';
-import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 import { createSeals } from '../../src/transactions/seal.ts';
 import { profileArguments, project } from './program.ts';
 

@@ -4,8 +4,9 @@
  * The mark of the store says `restoring` from the first key to the last, and no process starts on
  * such a store. So a restore that was cut off is begun again, and never taken for a service.
  */
-import { nodesOf, type RedisClient } from '../redis/connect.ts';
+
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
+import { nodesOf, type RedisClient } from '../redis/connect.ts';
 import { type BackupEnd, type BackupRecord, readBackup } from './backup-file.ts';
 import { createKeeper, type Kept } from './kept-records.ts';
 import { createOwns, restoring, storeKeyOf } from './own-keys.ts';

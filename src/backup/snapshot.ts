@@ -13,8 +13,8 @@
  */
 import { once } from 'node:events';
 import type { Redis } from 'ioredis';
-import { nodesOf, type RedisClient } from '../redis/connect.ts';
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
+import { nodesOf, type RedisClient } from '../redis/connect.ts';
 import type { BackupRecord } from './backup-file.ts';
 import { beginningsOf, createKeeps } from './own-keys.ts';
 

@@ -4,8 +4,9 @@
  * Each process reports its own now and then. A report that is not repeated expires with its
  * process.
  */
-import type { RedisClient } from '../redis/connect.ts';
+
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
+import type { RedisClient } from '../redis/connect.ts';
 
 const sayEveryMs = 5000;
 /** Longer than short outages of a process or Redis. */

@@ -4,9 +4,9 @@
  */
 import { hash } from 'node:crypto';
 import type { ProcessMessage } from '../../machines/callback.machine.ts';
-import type { EndOfInstance } from '../../workers/workflow.worker.ts';
 import type { Locate } from '../../packages/engine/src/engine.ts';
 import { readAddress } from '../../packages/engine/src/record.ts';
+import type { EndOfInstance } from '../../workers/workflow.worker.ts';
 import type { Shard } from '../transactions/shards.ts';
 import { ownIdOf } from '../workflows/contract.ts';
 import { type EffectOf, type ProcessEffects, processName } from '../workflows/stock-process.ts';

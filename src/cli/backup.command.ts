@@ -6,12 +6,12 @@
  */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import type { Configuration } from '../configuration/schema.ts';
 import type { Environment } from '../environment.ts';
 import type { KeyCustody } from '../pki/ports.ts';
 import { productVersion } from '../product-version.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import { refused } from './admin.ts';
 import { usableConfiguration } from './configuration-file.ts';
 import {

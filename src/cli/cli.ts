@@ -7,9 +7,9 @@
  * the wrong place.
  */
 import { Command, CommanderError } from 'commander';
+import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import { fetchWithoutTimeout } from '../client/fetch.ts';
 import { productVersion } from '../product-version.ts';
-import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import { addAps } from './aps.command.ts';
 import { addAudit } from './audit.command.ts';
 import { addBackup } from './backup.command.ts';

@@ -2,8 +2,9 @@
  * `paraph config check`: what a start would say about the environment and the configuration file.
  * `paraph hash-password`: the stored form of an AP_PWD, for `passwordHash` in that file.
  */
-import { loadConfiguration, warningsAbout } from '../configuration/load.ts';
+
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
+import { loadConfiguration, warningsAbout } from '../configuration/load.ts';
 import { hashPassword, isPlausiblePassword } from '../registry/passwords.ts';
 import {
   type AddCommand,

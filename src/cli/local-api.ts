@@ -10,11 +10,11 @@
 import { userInfo } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
+import type { Workflow } from '../../packages/engine/src/define.ts';
 import type { Configuration } from '../configuration/schema.ts';
 import { openAdminApi } from '../console/admin-api.ts';
 import type { AdminApiDeps, SecretDeps, UserDeps } from '../console/deps.ts';
 import { createSubjects } from '../console-login/subjects.ts';
-import type { Workflow } from '../../packages/engine/src/define.ts';
 import type { Operator } from '../operators/operator.ts';
 import { createPhoneOrders } from '../operators/phone-orders.ts';
 import type { PhoneAdmin } from '../phone/phone-admin.ts';

@@ -2,10 +2,11 @@
  * The list as a file. It is read and sent page by page, so its length costs no memory, and shows
  * each role what the list shows it.
  */
+
+import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import type { HistoryFilter } from '../history/filter.ts';
 import type { History } from '../history/history.ts';
 import type { Role } from '../operators/operator.ts';
-import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { type ShownRow, shownRow } from './redaction.ts';
 

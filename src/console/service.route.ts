@@ -5,10 +5,10 @@
 import { Hono } from 'hono';
 import { streamSSE } from 'hono/streaming';
 import { z } from 'zod';
+import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import type { Overview } from '../history/overview.ts';
 import { auditActions, doneBy } from '../operators/audit.ts';
 import { askedIn } from '../pages/assets.ts';
-import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import { answer, badCursor, refuse } from './answers.ts';
 import type { AdminApiDeps, ConsoleEnvironment } from './deps.ts';
 import { paged, query, text, time } from './input.ts';

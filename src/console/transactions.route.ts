@@ -1,11 +1,11 @@
 /** Transactions: the list, one of them, its progress, replay and cancel. Pages and API. */
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
+import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import type { TransactionRow } from '../history/row.ts';
 import type { Change } from '../history/watch.ts';
 import { doneBy } from '../operators/audit.ts';
 import { includesRole, type Role } from '../operators/operator.ts';
-import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import { answer, badCursor, nameOf, present, type Refusal, refuse, refusedRole } from './answers.ts';
 import type { AdminApiDeps, ConsoleEnvironment, ConsoleSession } from './deps.ts';
 import type { EventStreams } from './event-stream.ts';

@@ -6,10 +6,10 @@
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { letGoOfKey, takeKey } from '../jobs/held-key.ts';
-import type { RedisClient } from '../redis/connect.ts';
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
+import { letGoOfKey, takeKey } from '../jobs/held-key.ts';
+import type { RedisClient } from '../redis/connect.ts';
 
 /** A lease of one process. It only saves others the same work: it may lapse unnoticed. */
 export const createLease = (redis: RedisClient, key: string, ttlMs: number) => {

@@ -4,9 +4,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { RedisClient } from '../redis/connect.ts';
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
+import type { RedisClient } from '../redis/connect.ts';
 
 export interface ProcessReport {
   /** An API and workers in one process are two parts of it. */

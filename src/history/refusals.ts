@@ -11,9 +11,10 @@
  * there either by its fault alone. A sandbox has no registered applications, so all have the room of
  * these: twenty groups were used up by one developer who tried out what is refused.
  */
+
+import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import { faultTable, isFaultCode } from '../protocol/fault.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { toError } from '../../packages/engine/src/redis/to-error.ts';
 
 interface RefusedRequest {
   /** As the request says, without control characters; undefined when it does not say. */

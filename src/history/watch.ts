@@ -5,9 +5,10 @@
  * The end of the changes is asked at once, on the connection that reads lists: a page that watches
  * first and reads then misses nothing. Where that fails, everything may have changed.
  */
+
+import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { lastEntryId } from '../redis/streams.ts';
-import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import type { ShardKeys } from './keys.ts';
 
 /** The ids that changed; `many` for too many, or when the index was built anew. */

@@ -7,11 +7,11 @@
  */
 import type { Queue } from 'bullmq';
 import { Cluster } from 'ioredis';
-import type { RedisClient } from '../redis/connect.ts';
-import { followStream, lastEntryId } from '../redis/streams.ts';
-import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 import { moveToFinished } from '../../packages/engine/src/redis/bullmq-script.ts';
 import { parse } from '../../packages/engine/src/redis/instance-store.ts';
+import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
+import type { RedisClient } from '../redis/connect.ts';
+import { followStream, lastEntryId } from '../redis/streams.ts';
 import type { StoredEnd } from './job-store.ts';
 
 /** No job has an id with a colon. */

@@ -17,9 +17,10 @@
  * process a seventh of the CPU of an accepted request, and Redis an eighth. Each job is added, or
  * refused, for itself.
  */
+
+import { addStandardJob } from '../../packages/engine/src/redis/bullmq-script.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { atEndOfTurn } from '../redis/end-of-turn.ts';
-import { addStandardJob } from '../../packages/engine/src/redis/bullmq-script.ts';
 import { aheadCount, clock, lastTag, longestName, newLane, patternOf } from './fair-order.ts';
 
 /** A tag that is further away is not placed among those ahead. Workers do this later. */

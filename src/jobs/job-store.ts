@@ -1,8 +1,8 @@
 /** Reads ended jobs from Redis, without the fields that nobody needs. */
 import type { Queue } from 'bullmq';
+import { parse } from '../../packages/engine/src/redis/instance-store.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { awaitedField } from './end-stream.ts';
-import { parse } from '../../packages/engine/src/redis/instance-store.ts';
 
 export interface StoredEnd {
   /** Milliseconds since the epoch; undefined while the job is open. */

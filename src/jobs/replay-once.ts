@@ -10,8 +10,8 @@
  * (src/redis/not-after.ts knows the script by its name).
  */
 import type { Queue } from 'bullmq';
-import type { RedisClient } from '../redis/connect.ts';
 import { reprocessJob } from '../../packages/engine/src/redis/bullmq-script.ts';
+import type { RedisClient } from '../redis/connect.ts';
 
 /** Who ordered a replay, for the timeline. Equal notes are the same order. */
 export interface ReplayNote {

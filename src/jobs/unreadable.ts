@@ -8,8 +8,8 @@
  * other failed job.
  */
 import type { Worker } from 'bullmq';
-import type { RedisClient } from '../redis/connect.ts';
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
+import type { RedisClient } from '../redis/connect.ts';
 
 /** The fields that BullMQ parses when it takes a job, and their empty values. */
 const nothing = { data: '{}', opts: '{}', progress: '0', parent: '' } as const;

@@ -8,8 +8,8 @@
  */
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createSealer } from '../pki/sealed-record.ts';
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
+import { createSealer } from '../pki/sealed-record.ts';
 import type { OauthClient } from '../registry/oauth-client.ts';
 import type { TenantStorage } from './sealed-store.ts';
 

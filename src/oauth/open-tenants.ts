@@ -5,10 +5,10 @@
  * two seconds.
  */
 import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
+import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import type { KeyVault } from '../pki/ports.ts';
 import { deriveKey } from '../pki/sealed-json.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import type { OauthTenant } from '../registry/oauth-client.ts';
 import { createAdapter } from './adapter.ts';
 import { createPairwise, type OwnerOf } from './claims.ts';

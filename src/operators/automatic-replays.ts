@@ -17,9 +17,9 @@
  * one at a time does.
  */
 
-import { createReplayOnce } from '../jobs/replay-once.ts';
 import { createLeaderTask } from '../history/leader-task.ts';
 import { endedSince, maxClockSkewMs } from '../history/scan-queues.ts';
+import { createReplayOnce } from '../jobs/replay-once.ts';
 import { isLogin } from '../registry/login-ap-id.ts';
 import type { RateLimit } from '../registry/rate-limiter.ts';
 import { queueIn, shardFor } from '../transactions/answers.ts';

@@ -12,10 +12,10 @@
  */
 import type { Queue } from 'bullmq';
 import type { BulkOrder } from '../../machines/bulk-replay.machine.ts';
-import { createReplayOnce } from '../jobs/replay-once.ts';
 import type { HistoryFilter } from '../history/filter.ts';
 import type { History } from '../history/history.ts';
 import type { TransactionRow } from '../history/row.ts';
+import { createReplayOnce } from '../jobs/replay-once.ts';
 import type { Protocol } from '../protocol/parse.ts';
 import { type CancelResult, cancelTransaction } from '../queue/cancellation.ts';
 import { queueIn, shardFor } from '../transactions/answers.ts';

@@ -5,8 +5,8 @@
  */
 import { z } from 'zod';
 import type { SignatureState } from '../../machines/signature.machine.ts';
-import type { ReplayNote } from '../jobs/replay-once.ts';
 import { parsed, type TransactionRow } from '../history/row.ts';
+import type { ReplayNote } from '../jobs/replay-once.ts';
 import { faultTable } from '../protocol/fault.ts';
 import { recordIn, signatureRecordSchema } from '../transactions/contract.ts';
 

@@ -7,11 +7,12 @@
  *
  * Source: HTML Living Standard, section 9.2.
  */
+
+import { toError } from '../../packages/engine/src/redis/to-error.ts';
+import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 import { streamHeaders } from '../event-stream.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { followStream, lastEntryId } from '../redis/streams.ts';
-import { toError } from '../../packages/engine/src/redis/to-error.ts';
-import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 import { readTold, type Told, toldKey } from '../sscd/phone-prompts.ts';
 
 export interface Connection {

@@ -1,3 +1,4 @@
+import { isRedisAway, toError } from '../../packages/engine/src/redis/to-error.ts';
 import { createDemoRoutes } from '../demo/demo.route.ts';
 import { createProcessReports } from '../history/processes.ts';
 import { createRefusals } from '../history/refusals.ts';
@@ -15,7 +16,6 @@ import { createClientAddress, createForwardingWatch } from '../http/trusted-prox
 import { createHttpLog, createOauthLog } from '../logger.ts';
 import { deriveKey } from '../pki/sealed-json.ts';
 import { productVersion } from '../product-version.ts';
-import { isRedisAway, toError } from '../../packages/engine/src/redis/to-error.ts';
 import { originOf } from '../registry/rate-limiter.ts';
 import { observed } from '../telemetry/event-metrics.ts';
 import {

@@ -1,3 +1,4 @@
+import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import { createConsole } from '../console/console.ts';
 import type { ConsoleDeps } from '../console/deps.ts';
 import { createClientKey } from '../console-login/client-key.ts';
@@ -9,7 +10,6 @@ import { linkAddress } from '../operators/links.ts';
 import { createPhoneOrders } from '../operators/phone-orders.ts';
 import type { PhoneAdmin } from '../phone/phone-admin.ts';
 import { connectForCommands, disconnect, whenReady } from '../redis/connect.ts';
-import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import { consoleClient, withConsoleClient } from '../registry/console-client.ts';
 import type { OauthTenant } from '../registry/oauth-client.ts';
 import { closeShards } from '../transactions/shards.ts';

@@ -6,8 +6,9 @@
  * the workers use `blocking`, which never does.
  */
 import type { Logger } from 'pino';
-import type { Configuration } from '../configuration/schema.ts';
 import type { Workflow } from '../../packages/engine/src/define.ts';
+import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
+import type { Configuration } from '../configuration/schema.ts';
 import { createPhoneSubscribers } from '../phone/phone-subscribers.ts';
 import { createPhones } from '../phone/phones.ts';
 import { type FirstRoot, LostAuthorityError } from '../pki/authorities.ts';
@@ -33,7 +34,6 @@ import { createPasswordVerifier } from '../registry/password-verifier.ts';
 import { createRateLimiter, type RateLimiter } from '../registry/rate-limiter.ts';
 import type { SubscriberRegistry } from '../registry/subscriber.ts';
 import { createSubscriberRegistry, withCertificateStates } from '../registry/subscribers.ts';
-import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 import { openGateways } from '../sscd/gateways.ts';
 import { createRedisMemoryProbe } from '../telemetry/redis-memory.ts';
 import { createTelemetry, type Telemetry } from '../telemetry/telemetry.ts';

@@ -4,10 +4,10 @@
  */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 import type { Retention } from '../history/filter.ts';
 import { createIndexer } from '../history/indexer.ts';
 import { connectForBlocking, disconnect } from '../redis/connect.ts';
-import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 
 export interface IndexSettings {
   readonly redisUrl: string;

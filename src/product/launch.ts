@@ -12,6 +12,8 @@
 import { dirname, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
+import { toError } from '../../packages/engine/src/redis/to-error.ts';
+import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 import { loadConfiguration, warningsAbout } from '../configuration/load.ts';
 import type { Configuration } from '../configuration/schema.ts';
 import { createDirectory } from '../embedded/instance-lock.ts';
@@ -21,8 +23,6 @@ import { createLogger, createStepLog } from '../logger.ts';
 import { MailFileError } from '../mail.ts';
 import { masterKeyFileIn, masterKeyFrom } from '../pki/master-key.ts';
 import { TokenSetupError } from '../pki/token/token.ts';
-import { toError } from '../../packages/engine/src/redis/to-error.ts';
-import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 import { GatewayFileError } from '../sscd/gateways.ts';
 import {
   authorityCheck,

@@ -1,10 +1,10 @@
 /** Phones in browsers: what the workers need to prompt them, and what the API needs to serve them. */
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { createPost } from '../callbacks/post.ts';
-import type { Configuration } from '../configuration/schema.ts';
 import { createEngine } from '../../packages/engine/src/engine.ts';
 import { createInstanceStore } from '../../packages/engine/src/redis/instance-store.ts';
+import { createPost } from '../callbacks/post.ts';
+import type { Configuration } from '../configuration/schema.ts';
 import type { Oauth } from '../oauth/oauth.ts';
 import { createActivations } from '../phone/activations.ts';
 import { createConnections } from '../phone/connections.ts';

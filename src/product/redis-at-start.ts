@@ -1,6 +1,7 @@
 /** The Redis of a start: the one that REDIS_URL names, or a private one in the data directory. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 import { restoring, storeKeyOf } from '../backup/own-keys.ts';
 import { acquireInstanceLock } from '../embedded/instance-lock.ts';
 import { RedisServerError, startEmbeddedRedis } from '../embedded/redis.ts';
@@ -8,7 +9,6 @@ import type { Environment } from '../environment.ts';
 import type { KeyCustody } from '../pki/ports.ts';
 import { isSilence } from '../redis/silence.ts';
 import { isTimeout } from '../redis/timeout.ts';
-import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 import type { RedisProbe } from '../telemetry/redis-probe.ts';
 import { shardPrefix, signatureQueueName } from '../transactions/contract.ts';
 import type { Core } from './core.ts';

@@ -1,8 +1,8 @@
 /** What people who sign get to see: their pages for the API, their links and mails for the workers. */
 import type { IncomingMessage } from 'node:http';
-import { isLocalMailServer } from '../configuration/mail.ts';
 import type { Gate, Workflow } from '../../packages/engine/src/define.ts';
 import type { Engine } from '../../packages/engine/src/engine.ts';
+import { isLocalMailServer } from '../configuration/mail.ts';
 import { createMailLog } from '../logger.ts';
 import { type Mailer, openMailer } from '../mail.ts';
 import type { Tenants } from '../oauth/tenant.ts';

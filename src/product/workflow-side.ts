@@ -1,9 +1,10 @@
 /** Workflows in a process: what the workers need to run them, and what the API needs to serve them. */
+
+import type { Workflow } from '../../packages/engine/src/define.ts';
+import { createEngine, spreadOver, turnBusyTimeoutMs } from '../../packages/engine/src/engine.ts';
 import { createCallWebhook } from '../callbacks/deliver.ts';
 import { createPosts } from '../callbacks/post.ts';
 import { createProcessNotices } from '../callbacks/process-notices.ts';
-import type { Workflow } from '../../packages/engine/src/define.ts';
-import { createEngine, spreadOver, turnBusyTimeoutMs } from '../../packages/engine/src/engine.ts';
 import { createEvidenceMaker } from '../evidence/create-evidence.ts';
 import { createWorkflowRoutes, type WorkflowRoutesOptions } from '../http/workflows.route.ts';
 import { createMailGate, createSendMail } from '../tasks/signer-mail.ts';

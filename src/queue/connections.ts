@@ -5,6 +5,7 @@
  * caller waits. A connection of the caller keeps its own timeouts and stays open.
  */
 import type { Redis } from 'ioredis';
+import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 import {
   clockOf,
   connectForBlocking,
@@ -14,7 +15,6 @@ import {
   type RedisClient,
   whenReady,
 } from '../redis/connect.ts';
-import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 
 export type ConnectionOptions =
   | {

@@ -8,14 +8,15 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
-import { certificateIn, privateKeyIn, UnnamedCurveError } from '../pem.ts';
-import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
+import type { RedisClient } from '../../packages/engine/src/redis/client.ts';
 import { createRedisClock, type RedisClock } from '../../packages/engine/src/redis/clock.ts';
+import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
+import { certificateIn, privateKeyIn, UnnamedCurveError } from '../pem.ts';
 import { limitScripts, translateNotAfter } from './not-after.ts';
 import { isSilence, prepareStream } from './silence.ts';
 import { limitCommands } from './timeout.ts';
 
-export type RedisClient = Redis | Cluster;
+export type { RedisClient };
 
 /** The one Redis, or each node of a cluster that takes writes. */
 export const nodesOf = (redis: RedisClient): readonly Redis[] =>

@@ -11,9 +11,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Cluster, Command, Redis } from 'ioredis';
-import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 import type { RedisClock } from '../../packages/engine/src/redis/clock.ts';
 import { isRefusedNow } from '../../packages/engine/src/redis/to-error.ts';
+import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 
 /** BullMQ's names, without versions. Scripts of ours that extend one begin with its name. */
 export const timedScripts = ['addStandardJob', 'addDelayedJob', 'addPrioritizedJob', 'reprocessJob'];

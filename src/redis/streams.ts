@@ -1,8 +1,8 @@
 /** Streams of Redis, read as they grow. */
 import { setTimeout as delay } from 'node:timers/promises';
+import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 import type { RedisClient } from './connect.ts';
-import { toError } from '../../packages/engine/src/redis/to-error.ts';
 
 const blockMs = 10_000;
 /** Silence of Redis is noticed after two seconds (silence.ts), so nothing is later. */

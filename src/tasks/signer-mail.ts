@@ -13,7 +13,13 @@ import {
   type Undelivered,
 } from '../../machines/mail.machine.ts';
 import type { SignerNotice } from '../../machines/signer-contract.ts';
-import { type ActivityPolicy, activity, defineWorkflow, type Gate, type Workflow } from '../../packages/engine/src/define.ts';
+import {
+  type ActivityPolicy,
+  activity,
+  defineWorkflow,
+  type Gate,
+  type Workflow,
+} from '../../packages/engine/src/define.ts';
 import { BusyError, type Engine } from '../../packages/engine/src/engine.ts';
 import { type Mail, MailError, type Mailer, type MailResult, mailSchema } from '../mail.ts';
 import { invitationMail } from './invitation.ts';

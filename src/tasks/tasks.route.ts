@@ -9,12 +9,12 @@
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Context, Hono } from 'hono';
+import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import type { PageFrame } from '../pages/assets.ts';
 import { createChangeStreams } from '../pages/event-stream.ts';
 import { type Parameters, readPageForm } from '../pages/form.ts';
 import { answerJson, answerPage, goTo } from '../pages/headers.ts';
 import { chooseLanguage } from '../pages/language.ts';
-import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import { limitsFrom, type RateLimiter, type Source, takeAll } from '../registry/rate-limiter.ts';
 import type { BodyLimits } from '../request-body.ts';
 import type { Link, TaskLinks } from './links.ts';

@@ -13,8 +13,8 @@
  * failed   Kept for replay (callbacks: dead); counts from the end.
  */
 import type { Gauge, Registry } from 'prom-client';
-import type { RedisClient } from '../redis/connect.ts';
 import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
+import type { RedisClient } from '../redis/connect.ts';
 import type { QueueAt, Shard } from '../transactions/shards.ts';
 import { gauge } from './registry.ts';
 

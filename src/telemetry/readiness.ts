@@ -1,6 +1,7 @@
 /** The checks of `/readyz`. */
-import { type Finding, type HealthCheck, passes } from '../http/health.route.ts';
+
 import type { RedisClock } from '../../packages/engine/src/redis/clock.ts';
+import { type Finding, type HealthCheck, passes } from '../http/health.route.ts';
 import type { RedisMemoryProbe } from './redis-memory.ts';
 import type { RedisProbe } from './redis-probe.ts';
 

@@ -2,8 +2,9 @@
  * Whether Redis removes keys when its memory is full, and how many it has removed since it started.
  * Of a cluster: each master.
  */
-import { nodesOf, type RedisClient } from '../redis/connect.ts';
+
 import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
+import { nodesOf, type RedisClient } from '../redis/connect.ts';
 
 export interface RedisMemory {
   /** It has a limit of memory and a policy other than `noeviction`. */

@@ -10,10 +10,11 @@
  * Workers do this, or this module where none runs. While less than half of the limit waits in all,
  * applications are not counted, because none can have reached it.
  */
-import { countByLane, countWaiting, type FairOrder, laneOf } from '../jobs/fair-order.ts';
-import type { RedisClient } from '../redis/connect.ts';
+
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
+import { countByLane, countWaiting, type FairOrder, laneOf } from '../jobs/fair-order.ts';
+import type { RedisClient } from '../redis/connect.ts';
 import type { Shard } from './shards.ts';
 
 export type Backlog = Awaited<ReturnType<typeof createBacklog>>;

@@ -9,8 +9,9 @@
  * An attempt whose worker dies after the claim and before the record of it may end without asking
  * anybody, and then releases nothing. So a claim of an attempt that is over counts no more.
  */
-import { letGoOfKey, takeKey } from '../jobs/held-key.ts';
+
 import { createInstanceStore } from '../../packages/engine/src/redis/instance-store.ts';
+import { letGoOfKey, takeKey } from '../jobs/held-key.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { shardFor } from './answers.ts';
 import type { Shard } from './shards.ts';

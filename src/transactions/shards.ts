@@ -4,10 +4,10 @@
  * spread the work over the nodes of a cluster.
  */
 import { type Job, type JobsOptions, Queue, type QueueOptions, type Telemetry } from 'bullmq';
+import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 import { addFairly } from '../jobs/fair-adding.ts';
 import { createJobStore, type JobStore } from '../jobs/job-store.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 import { receiptQueueName, shardPrefix, signatureQueueName, workflowQueueName } from './contract.ts';
 
 export const callbackQueueName = 'callbacks';

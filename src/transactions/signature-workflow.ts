@@ -10,7 +10,12 @@ import {
   signatureMachine,
   signatureVersion,
 } from '../../machines/signature.machine.ts';
-import { type BegunJob, defineWorkflow, InputError, type Workflow } from '../../packages/engine/src/define.ts';
+import {
+  type BegunJob,
+  defineWorkflow,
+  InputError,
+  type Workflow,
+} from '../../packages/engine/src/define.ts';
 import { type Fault, fault, faultLine } from '../protocol/fault.ts';
 import type { Protocol } from '../protocol/parse.ts';
 import type { SignatureRequest } from '../protocol/requests.ts';

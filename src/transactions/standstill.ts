@@ -3,9 +3,10 @@
  * those that run take nothing. Workers take the first job of the queue. So the first job is read
  * once a second: while it stays the same, nothing is taken.
  */
-import type { RedisClient } from '../redis/connect.ts';
+
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
+import type { RedisClient } from '../redis/connect.ts';
 import type { Shard } from './shards.ts';
 
 export type Standstill = ReturnType<typeof watchStandstill>;

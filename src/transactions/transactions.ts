@@ -19,9 +19,9 @@ import { msspTransIdOf, newMsspTransId, requestFingerprint, shardOf } from './id
 import type { ReadEnd, TransactionState, TransactionView } from './outcomes.ts';
 import { addOrJoin, type Shard } from './shards.ts';
 
+export { isRedisAway } from '../../packages/engine/src/redis/to-error.ts';
 /** Whether an error of `submit`, or of sending a receipt, proves that nothing was accepted. */
 export { isNotTakenIn } from '../redis/not-after.ts';
-export { isRedisAway } from '../../packages/engine/src/redis/to-error.ts';
 
 /** A caller waits so long after the deadline. */
 const endingMarginMs = 5000;

@@ -3,6 +3,7 @@
  * activities that the service provides to charts that it runs.
  */
 export * from '../../packages/engine/src/index.ts';
+export { openWorkflows } from './open.ts';
 export {
   type MailInput,
   type MailOutput,

@@ -18,7 +18,12 @@ import {
   type SignResult,
   signerEventSchema,
 } from '../../machines/signer-contract.ts';
-import { defineWorkflow, InputError, providedActivity, type Workflow } from '../../packages/engine/src/define.ts';
+import {
+  defineWorkflow,
+  InputError,
+  providedActivity,
+  type Workflow,
+} from '../../packages/engine/src/define.ts';
 import { checkDefinition } from './check-definition.ts';
 import { workflowDataSchema } from './contract.ts';
 import type { ProcessDefinition } from './definition.ts';

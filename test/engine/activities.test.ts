@@ -3,7 +3,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, describe, expect, it } from 'vitest';
 import { assign, fromPromise, setup } from 'xstate';
-import { activity, defineWorkflow, type GateTurn, later, type Workflow } from '../../packages/engine/src/define.ts';
+import {
+  activity,
+  defineWorkflow,
+  type GateTurn,
+  later,
+  type Workflow,
+} from '../../packages/engine/src/define.ts';
 import { activitiesIn } from '../../packages/engine/src/record.ts';
 import { compileProgram } from '../support/program.ts';
 import { testRedis } from '../support/redis.ts';

@@ -7,8 +7,20 @@ import { processMachine, processVersion } from '../../machines/process.machine.t
 import type { ProcessContext } from '../../machines/process-progress.ts';
 import type { SignAsk, SignerContext, SignResult } from '../../machines/signer-contract.ts';
 import { createChart } from '../../packages/engine/src/chart.ts';
-import { begin, doneEvent, errorEvent, type OpenActivity, resume } from '../../packages/engine/src/interpret.ts';
-import { addressOf, type ChildActor, isActivity, pathOf, readAddress } from '../../packages/engine/src/record.ts';
+import {
+  begin,
+  doneEvent,
+  errorEvent,
+  type OpenActivity,
+  resume,
+} from '../../packages/engine/src/interpret.ts';
+import {
+  addressOf,
+  type ChildActor,
+  isActivity,
+  pathOf,
+  readAddress,
+} from '../../packages/engine/src/record.ts';
 
 /** A run of an activity that has not ended. */
 interface Run<Input> {

@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Queue } from 'bullmq';
 import { vi } from 'vitest';
-import type { Configuration } from '../../src/configuration/schema.ts';
 import { tokenOf } from '../../packages/engine/src/activities.ts';
+import type { Configuration } from '../../src/configuration/schema.ts';
 import type { History } from '../../src/history/history.ts';
 import { createIndexer, type Indexer } from '../../src/history/indexer.ts';
 import type { Audit } from '../../src/operators/audit.ts';

@@ -4,11 +4,11 @@
  */
 import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 import { parseConfiguration } from '../../src/configuration/load.ts';
 import { createLogger, createStepLog } from '../../src/logger.ts';
 import { startProduct } from '../../src/product/launch.ts';
 import { createSignatureQueue } from '../../src/queue/index.ts';
-import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 import { type Lane, openLane } from '../faults/proxy.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';

@@ -3,11 +3,11 @@
  * `fetch` without a socket. What a test changes it changes in the configuration, as an operator would.
  */
 import { hash, randomUUID } from 'node:crypto';
+import type { Workflow } from '../../packages/engine/src/define.ts';
 import { parseConfiguration } from '../../src/configuration/load.ts';
 import type { Configuration } from '../../src/configuration/schema.ts';
-import type { Workflow } from '../../packages/engine/src/define.ts';
-import { createReplayOnce, type ReplayOnceResult } from '../../src/jobs/replay-once.ts';
 import { listen } from '../../src/http/server.ts';
+import { createReplayOnce, type ReplayOnceResult } from '../../src/jobs/replay-once.ts';
 import { createLogger, createStepLog } from '../../src/logger.ts';
 import { type ApiSide, openApiSide } from '../../src/product/api-side.ts';
 import { claimCharts } from '../../src/product/charts-at-start.ts';

@@ -82,7 +82,11 @@ const pins: readonly (readonly [script: string, sha256: string, files: readonly 
   ],
   ['promote-9', '06c562bf39eaaa21', ['packages/engine/src/redis/instance-store.ts']],
   ['moveStalledJobsToWait-9', 'dad86d89b50d825f', ['workers/workers.ts', 'src/jobs/unreadable.ts']],
-  ['extendLocks-1', '14bb41f30eff2e7f', ['packages/engine/src/redis/instance-store.ts', 'workers/workers.ts']],
+  [
+    'extendLocks-1',
+    '14bb41f30eff2e7f',
+    ['packages/engine/src/redis/instance-store.ts', 'workers/workers.ts'],
+  ],
   ['cleanJobsInSet-3', 'dbdd85409e49a4e3', ['packages/engine/src/worker.ts']],
   ['removeJob-2', 'f2acb16fda20ccac', ['src/transactions/receipts.ts']],
   ['removeDeduplicationKey-1', '4c6c4fb746221521', ['src/queue/cancellation.ts']],

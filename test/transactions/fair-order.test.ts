@@ -3,13 +3,7 @@ import { type Job, Queue, Worker } from 'bullmq';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { addFairly } from '../../src/jobs/fair-adding.ts';
-import {
-  countByLane,
-  countWaiting,
-  type FairOrder,
-  laneOf,
-  sortFairly,
-} from '../../src/jobs/fair-order.ts';
+import { countByLane, countWaiting, type FairOrder, laneOf, sortFairly } from '../../src/jobs/fair-order.ts';
 import { testRedis } from '../support/redis.ts';
 
 const redis = testRedis();

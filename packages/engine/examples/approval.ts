@@ -16,7 +16,10 @@ const chart = setup({
 }).createMachine({
   initial: 'asking',
   states: {
-    asking: { invoke: { src: 'ask', input: 'May we go on?', onDone: 'approved' }, after: { 86_400_000: 'late' } },
+    asking: {
+      invoke: { src: 'ask', input: 'May we go on?', onDone: 'approved' },
+      after: { 86400000: 'late' },
+    },
     approved: { type: 'final' },
     late: { type: 'final' },
   },

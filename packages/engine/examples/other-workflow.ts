@@ -6,7 +6,9 @@ import { withEngine } from './run.ts';
 const parcel = defineWorkflow({
   name: 'parcel',
   version: 1,
-  chart: setup({ types: { input: {} as { to: string }, context: {} as { to: string }, output: {} as string } }).createMachine({
+  chart: setup({
+    types: { input: {} as { to: string }, context: {} as { to: string }, output: {} as string },
+  }).createMachine({
     context: ({ input }) => input,
     initial: 'travelling',
     states: { travelling: { after: { 50: 'there' } }, there: { type: 'final' } },

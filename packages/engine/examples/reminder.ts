@@ -15,7 +15,11 @@ const chart = setup({
       on: { ANSWERED: 'over' },
       always: { guard: 'isEnough', target: 'over' },
       after: {
-        pause: { target: 'waiting', reenter: true, actions: assign({ reminders: ({ context }) => context.reminders + 1 }) },
+        pause: {
+          target: 'waiting',
+          reenter: true,
+          actions: assign({ reminders: ({ context }) => context.reminders + 1 }),
+        },
       },
     },
     over: { type: 'final' },

@@ -10,7 +10,11 @@ const step = (name: string) =>
     if (name === 'book hotel') throw new Error('No room is free');
   });
 const chart = setup({
-  actors: { bookFlight: step('book flight'), bookHotel: step('book hotel'), cancelFlight: step('cancel flight') },
+  actors: {
+    bookFlight: step('book flight'),
+    bookHotel: step('book hotel'),
+    cancelFlight: step('cancel flight'),
+  },
 }).createMachine({
   initial: 'flight',
   states: {

@@ -4,13 +4,20 @@ import { assign, setup } from 'xstate';
 import { withEngine } from './run.ts';
 
 const chart = setup({
-  types: { context: {} as { items: string[] }, events: {} as { type: 'ADD'; item: string } | { type: 'BUY' }, output: {} as string[] },
+  types: {
+    context: {} as { items: string[] },
+    events: {} as { type: 'ADD'; item: string } | { type: 'BUY' },
+    output: {} as string[],
+  },
 }).createMachine({
   context: { items: [] },
   initial: 'open',
   states: {
     open: {
-      on: { ADD: { actions: assign({ items: ({ context, event }) => [...context.items, event.item] }) }, BUY: 'bought' },
+      on: {
+        ADD: { actions: assign({ items: ({ context, event }) => [...context.items, event.item] }) },
+        BUY: 'bought',
+      },
     },
     bought: { type: 'final' },
   },

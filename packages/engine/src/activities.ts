@@ -11,7 +11,6 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type AnyActorLogic, createActor, toPromise } from 'xstate';
-import { toError } from './redis/to-error.ts';
 import {
   type Activity,
   type ActivityArguments,
@@ -21,6 +20,7 @@ import {
   later,
 } from './define.ts';
 import type { HeldTry } from './redis/instance-store.ts';
+import { toError } from './redis/to-error.ts';
 import { decode, encode } from './values.ts';
 
 /**

@@ -6,29 +6,28 @@
  * turn applies it before all others, and stores the verdict under its key.
  */
 import type { JobsOptions } from 'bullmq';
-import { z } from 'zod';
 import type { InboxEntry } from './redis/instance-store.ts';
+import { isMembers, isText, membersOf, optional } from './shape.ts';
 import { decode, encode } from './values.ts';
 
 /** Events from elsewhere hold no actors. */
 const noRef = (): undefined => undefined;
 
-const addedSchema = z.object({
-  engine: z.object({
-    /** Random, of whoever added the job: of two that do, one learns that it came first. */
-    by: z.string(),
-    /** Key and event. As a text, because BullMQ's script would make an object of an empty list. */
-    first: z.string().optional(),
-    /** The token of the activity that waits for the end. */
-    answerTo: z.string().optional(),
-  }),
-});
-
 export interface Added {
+  /** Random, of whoever added the job: of two that do, one learns that it came first. */
   readonly by: string;
   readonly first?: { readonly key: string; readonly event: { readonly type: string } };
+  /** The token of the activity that waits for the end. */
   readonly answerTo?: string;
 }
+
+/** `first` is a text, because BullMQ's script would make an object of an empty list. */
+interface Written {
+  readonly by: string;
+  readonly first?: string;
+  readonly answerTo?: string;
+}
+const isWritten = membersOf({ by: isText, first: optional(isText), answerTo: optional(isText) });
 
 /** @throws UnstorableError */
 export const writeAdded = ({ by, first, answerTo }: Added): JobsOptions => {
@@ -40,12 +39,14 @@ export const writeAdded = ({ by, first, answerTo }: Added): JobsOptions => {
   return { engine } as JobsOptions;
 };
 
-const firstSchema = z.tuple([z.string(), z.looseObject({ type: z.string() })]);
+const isEvent = membersOf({ type: isText });
 
 const readFirst = (text: string): Added['first'] => {
   try {
-    const { data } = firstSchema.safeParse(decode(JSON.parse(text), noRef));
-    return data && { key: data[0], event: data[1] };
+    const read = decode(JSON.parse(text), noRef);
+    if (!Array.isArray(read) || !isText(read[0]) || !isEvent(read[1])) return undefined;
+    const [key, event] = read as [string, { readonly type: string }];
+    return { key, event };
   } catch {
     return undefined;
   }
@@ -53,10 +54,9 @@ const readFirst = (text: string): Added['first'] => {
 
 /** @returns Undefined for a job that another program has added. */
 export const readAdded = (opts: unknown): Added | undefined => {
-  if (Object(opts).engine === undefined) return undefined;
-  const { data } = addedSchema.safeParse(opts);
-  if (data === undefined) return undefined;
-  const { by, first: text, answerTo } = data.engine;
+  const written = isMembers(opts) ? opts.engine : undefined;
+  if (!isWritten(written)) return undefined;
+  const { by, first: text, answerTo } = written as Written;
   const first = text === undefined ? undefined : readFirst(text);
   return { by, ...(first !== undefined && { first }), ...(answerTo !== undefined && { answerTo }) };
 };

@@ -8,7 +8,6 @@
  */
 import type { AnyActorLogic, AnyActorRef, AnyMachineSnapshot, AnyStateMachine } from 'xstate';
 import { createActor } from 'xstate';
-import { toError } from './redis/to-error.ts';
 import {
   delayName,
   guardNames,
@@ -23,6 +22,7 @@ import {
   transitionsOf,
   watchAction,
 } from './chart-parts.ts';
+import { toError } from './redis/to-error.ts';
 import { encode } from './values.ts';
 import { childLogic, stateLogic } from './xstate5.ts';
 

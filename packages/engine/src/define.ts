@@ -13,9 +13,9 @@ import {
   type OutputFrom,
   type PromiseActorLogic,
 } from 'xstate';
-import { z } from 'zod';
 import { type Chart, ChartError, createChart, isChart } from './chart.ts';
 import type { InstanceRecord } from './record.ts';
+import { type AnyEvent, type Checked, checkBy, checkEvent, type StandardSchema } from './schema.ts';
 import { decode } from './values.ts';
 
 /** Of names. Two dashes in a row are for the ids of instances (src/workflows/contract.ts). */
@@ -223,22 +223,22 @@ export interface Workflow<Machine extends AnyStateMachine = AnyStateMachine, Inp
   /** For the compiler only. */
   readonly types?: { readonly machine: Machine; readonly input: Input };
   readonly chart: Chart;
-  /** Of `start`. @throws ZodError, InputError */
+  /** Of `start`. @throws SchemaError, InputError */
   readonly parseInput: (input: unknown) => unknown;
-  /** Makes the input of the chart from the data of the job. @throws ZodError, InputError */
+  /** Makes the input of the chart from the data of the job. @throws SchemaError, InputError */
   readonly begin: (data: unknown, job: BegunJob) => unknown;
   /** @throws InputError for a context that no turn has stored. */
   readonly check: (context: unknown, instance: InstanceInHand) => void;
   /** The return value of the job. */
   readonly resultOf: (record: InstanceRecord) => unknown;
   /** Of events from outside. */
-  readonly parseEvent: (event: unknown) => z.ZodSafeParseResult<{ readonly type: string }>;
+  readonly parseEvent: (event: unknown) => Checked<AnyEvent>;
   /** Why the job fails in a state with `meta: { job: 'failed' }`; one line. */
   readonly reasonOf: (context: unknown, failure: InstanceRecord['failure']) => string;
   /** The part of a context that may be shown to others. */
   readonly publish: (context: unknown) => unknown;
   /** Of events from outside for a child chart, by its name in the chart. Default: any. */
-  readonly parseChildEvent: (src: string, event: unknown) => z.ZodSafeParseResult<{ readonly type: string }>;
+  readonly parseChildEvent: (src: string, event: unknown) => Checked<AnyEvent>;
 }
 
 /** The name of a job has the version with which the instance begins. */
@@ -250,15 +250,7 @@ export const readJobName = (jobName: string): { readonly name: string; readonly 
   return version === undefined ? { name } : { name, version: Number(version) };
 };
 
-const anyEvent = z.looseObject({ type: z.string().min(1) });
-/** XState's own events would end activities and fire timers. */
-const fromOutside = (schema: z.ZodType<{ readonly type: string }>) =>
-  schema.refine(({ type }) => !type.startsWith('xstate.'), {
-    path: ['type'],
-    error: 'must not begin with xstate.',
-  });
-
-/** A zod schema, another schema with `parse`, or a function of one's own in an object. */
+/** A schema with `parse`, such as zod's, or a function of one's own in an object. */
 interface Parser {
   parse(input: unknown): unknown;
 }
@@ -269,16 +261,22 @@ interface Unparsed<Machine extends AnyStateMachine> {
 }
 
 /** What `start` takes: of a schema (Standard Schema) its input, of another parser its result. */
-type StartInput<Given extends Parser> = Given extends {
+type StartInput<Given extends Parser | StandardSchema> = Given extends {
   readonly '~standard': { readonly types?: { readonly input: infer Input } | undefined };
 }
   ? Input
-  : ReturnType<Given['parse']>;
+  : ParsedInput<Given>;
+
+type ParsedInput<Given> = Given extends Parser
+  ? ReturnType<Given['parse']>
+  : Given extends StandardSchema<infer Output>
+    ? Output
+    : never;
 
 /** @throws ChartError for a chart that cannot be made durable. */
 export const defineWorkflow = <
   Machine extends AnyStateMachine,
-  Given extends Parser = Unparsed<Machine>,
+  Given extends Parser | StandardSchema = Unparsed<Machine>,
 >(options: {
   /** Letters, digits, dashes and underscores. */
   readonly name: string;
@@ -286,12 +284,12 @@ export const defineWorkflow = <
   readonly version: number;
   readonly chart: Machine;
   /**
-   * A zod schema, or another parser. An instance with other input is not started; a job with other
+   * A schema (Standard Schema), or another parser. An instance with other input is not started; a job with other
    * data that another program has added fails.
    */
   readonly input?: Given;
   /** Makes the input of the chart from the parsed input. Default: the same. */
-  begin?(input: ReturnType<Given['parse']>, job: BegunJob): InputFrom<Machine>;
+  begin?(input: ParsedInput<Given>, job: BegunJob): InputFrom<Machine>;
   /**
    * Checks a context that was stored, and the final one: other programs may write to the same
    * Redis.
@@ -302,9 +300,9 @@ export const defineWorkflow = <
   /** Default: the record. */
   readonly resultOf?: (record: InstanceRecord) => unknown;
   /** The events that may come from outside. Default: any. */
-  readonly events?: z.ZodType<{ readonly type: string }>;
+  readonly events?: StandardSchema<AnyEvent>;
   /** The same for charts that it invokes or spawns, by their names in the chart. Default: any. */
-  readonly childEvents?: Readonly<Record<string, z.ZodType<{ readonly type: string }>>>;
+  readonly childEvents?: Readonly<Record<string, StandardSchema<AnyEvent>>>;
   /** Actions for logs and metrics. The others are effects, carried out at least once. */
   readonly observe?: readonly string[];
   /**
@@ -322,7 +320,7 @@ export const defineWorkflow = <
     chart: machine,
     input,
     begin = (given: unknown) => given,
-    events = anyEvent,
+    events,
     observe = [],
     reasonOf,
     check = () => undefined,
@@ -341,17 +339,22 @@ export const defineWorkflow = <
     isWithdrawn: (logic) =>
       activityOf(logic)?.provided !== undefined || activityOf(logic)?.policy.withdraw !== undefined,
   });
-  const schema = fromOutside(events);
-  const parseInput = (given: unknown): unknown => (input === undefined ? given : input.parse(given));
+  const parseInput = (given: unknown): unknown => {
+    if (input === undefined) return given;
+    if ('parse' in input) return input.parse(given);
+    const checked = checkBy(input, given);
+    if (!checked.success) throw checked.error;
+    return checked.data;
+  };
   return {
     chart,
     parseInput,
     begin: (data, job) => (begin as (given: unknown, job: BegunJob) => unknown)(data, job),
     check: (context, instance) => check(context as never, instance),
     resultOf,
-    parseEvent: (event) => schema.safeParse(event),
+    parseEvent: (event) => checkEvent(events, event),
     reasonOf: (context, failure) => reasonOf?.(context as never) ?? failure?.message ?? 'failed',
     publish: (context) => publish(context as never),
-    parseChildEvent: (src, event) => fromOutside(childEvents[src] ?? anyEvent).safeParse(event),
+    parseChildEvent: (src, event) => checkEvent(childEvents[src], event),
   };
 };

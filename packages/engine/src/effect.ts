@@ -15,7 +15,7 @@ export interface EffectInHand {
    * sent before, so an effect that is carried out again sends the same ones, and they are applied
    * once.
    *
-   * @throws ZodError when the workflow takes no such event from outside; UnstorableError.
+   * @throws SchemaError when the workflow takes no such event from outside; UnstorableError.
    */
   send<Machine extends AnyStateMachine, Input>(
     workflow: Workflow<Machine, Input>,

@@ -7,7 +7,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import type { Queue } from 'bullmq';
 import type { AnyEventObject, AnyMachineSnapshot, AnyStateMachine } from 'xstate';
-import type { RedisClient } from '../../../src/redis/connect.ts';
 import { endKey, readToken } from './activities.ts';
 import { type Added, firstEntry, readAdded, writeAdded } from './added.ts';
 import { begunJob, jobNameOf, readData, type Workflow } from './define.ts';
@@ -15,6 +14,7 @@ import { problemIn } from './input-problem.ts';
 import { createInstances, type Instances } from './instances.ts';
 import { begin, doneEvent, errorEvent, type Life, resume } from './interpret.ts';
 import { childAt, type InstanceRecord, isActivity, readAddress, readRecord } from './record.ts';
+import type { RedisClient } from './redis/client.ts';
 import {
   createInstanceStore,
   type DeliverOptions,
@@ -93,7 +93,7 @@ export interface Engine {
    * @param id Letters, digits, `-` and `_`, not digits alone.
    * @param options.first An event that is stored in the same step, under its key from outside.
    * @param options.answerTo The token of the activity that waits for the end (other.ts).
-   * @throws ZodError when the input is not what the workflow takes; UnstorableError.
+   * @throws SchemaError when the input is not what the workflow takes; UnstorableError.
    */
   start(
     workflow: Workflow,
@@ -110,7 +110,7 @@ export interface Engine {
    *   once, until two hundred others have come.
    * @param options.judged Waits until the chart has taken or refused it.
    * @param options.sentOnce Nobody sends it again under this key: a refusal leaves nothing.
-   * @throws ZodError when the workflow takes no such event from outside; UnstorableError.
+   * @throws SchemaError when the workflow takes no such event from outside; UnstorableError.
    */
   send(
     workflow: Workflow,

@@ -1,20 +1,11 @@
-/**
- * The package `paraph/workflow` for other programs: ordinary XState 5 charts that survive restarts.
- * docs/workflows.md is the manual.
- */
+/** Ordinary XState 5 charts that survive crashes. README.md shows how; docs/workflows.md is the manual. */
 import { Queue } from 'bullmq';
-import { createRedisClock } from './redis/clock.ts';
-import {
-  clockOf,
-  connectForBlocking,
-  connectForCommands,
-  disconnect,
-  type RedisClient,
-} from '../../../src/redis/connect.ts';
 import type { Workflow } from './define.ts';
 import { createEngine, type Engine, spreadOver, turnBusyTimeoutMs } from './engine.ts';
 import type { Observation } from './interpret.ts';
 import { createOthers } from './other.ts';
+import type { RedisClient } from './redis/client.ts';
+import { createRedisClock } from './redis/clock.ts';
 import { startWorkflowWorker, type WorkflowWorker } from './worker.ts';
 
 export { ChartError } from './chart.ts';
@@ -34,6 +25,7 @@ export type { Foresight, SendResult } from './engine.ts';
 export type { InstanceOf, Instances, SendOptions, ToChild } from './instances.ts';
 export type { Observation } from './interpret.ts';
 export type { InstanceRecord } from './record.ts';
+export { SchemaError, type StandardSchema } from './schema.ts';
 export { stepTime } from './step-time.ts';
 export type { WorkflowWorker } from './worker.ts';
 
@@ -51,15 +43,16 @@ export interface Workflows extends Pick<Engine, 'of' | 'answer'> {
     /** How long ended instances are kept. Default: for ever. */
     readonly retention?: { readonly doneMs?: number; readonly failedMs?: number };
   }): Promise<WorkflowWorker>;
-  /** Closes the workers, and ends the connections that were made here. */
+  /** Closes the workers. The connections stay. */
   close(): Promise<void>;
 }
 
 /**
- * @param options.redisUrl `redis://…`, `rediss://…`, `unix:/path/to/socket`, or the nodes of a
- *   cluster, separated by commas.
- * @param options.connection Of ioredis, with `maxRetriesPerRequest: null`. It is used and not
- *   ended.
+ * @param options.connection Of ioredis, with `maxRetriesPerRequest: null` unless there is another one
+ *   for workers. It is used and not ended.
+ * @param options.workerConnection Gives the connection of workers when the first one starts: it waits
+ *   for Redis for as long as it takes. Default: `connection`.
+ * @param options.now Milliseconds since the epoch. Default: by the clock of Redis.
  * @param options.prefix Of all keys. Default `workflows`.
  * @param options.shards Number of queues; on a cluster each has a slot of its own. Default 1. It
  *   must not change while instances are open.
@@ -67,22 +60,16 @@ export interface Workflows extends Pick<Engine, 'of' | 'answer'> {
  *   effect that threw, a bug of a chart.
  */
 export const openWorkflows = (options: {
-  readonly redisUrl?: string;
-  readonly connection?: RedisClient;
+  readonly connection: RedisClient;
+  readonly workerConnection?: () => RedisClient;
+  readonly now?: () => number;
   readonly prefix?: string;
   readonly shards?: number;
   readonly onError: (error: Error) => void;
 }): Workflows => {
-  const { redisUrl, prefix = 'workflows', shards = 1, onError } = options;
-  if ((redisUrl === undefined) === (options.connection === undefined)) {
-    throw new TypeError('redisUrl or connection: one of them');
-  }
+  const { connection: commands, prefix = 'workflows', shards = 1, onError } = options;
   if (!Number.isInteger(shards) || shards < 1) throw new TypeError('shards: a whole number from 1');
-  // Commands fail when Redis does not answer. Workers wait until it comes back.
-  const own = options.connection === undefined;
-  const commands = options.connection ?? connectForCommands({ url: redisUrl ?? '' });
-  let blocking = options.connection;
-  const { now } = own ? clockOf(commands) : createRedisClock(commands);
+  const now = options.now ?? createRedisClock(commands).now;
   commands.on('error', onError);
 
   const open = (connection: RedisClient): readonly Queue[] =>
@@ -99,11 +86,7 @@ export const openWorkflows = (options: {
   const working = new Set<WorkflowWorker>();
 
   const work: Workflows['work'] = async ({ workflows, concurrency = 50, observe, retention }) => {
-    if (blocking === undefined) {
-      blocking = connectForBlocking({ url: redisUrl ?? '' });
-      blocking.on('error', onError);
-    }
-    const connection = blocking;
+    const connection = options.workerConnection?.() ?? commands;
     const queues = open(connection);
     opened.push(queues);
     const workers = queues.map((queue) =>
@@ -135,9 +118,6 @@ export const openWorkflows = (options: {
       await Promise.all([...working].map((worker) => worker.close()));
       await Promise.all(opened.flat().map((queue) => queue.close()));
       commands.off('error', onError);
-      if (!own) return;
-      await disconnect(commands);
-      if (blocking !== undefined) await disconnect(blocking);
     },
   };
 };

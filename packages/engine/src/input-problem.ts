@@ -3,7 +3,6 @@
  * expected there, never the value. Zod's own words name types, bounds and choices of the schema. The
  * words of a chart's author may quote the value, so those that hold it are replaced.
  */
-import { z } from 'zod';
 import { isInputError } from './define.ts';
 import { isUnstorable } from './values.ts';
 
@@ -58,6 +57,15 @@ const flat = (issue: Issue): readonly (Issue & { readonly keys: readonly Propert
   return [{ ...issue, keys, message: `${issue.message}${words}` }];
 };
 
+/** `items[0].name`, `["a name"]` */
+const placeOf = (keys: readonly PropertyKey[]): string =>
+  keys.reduce<string>((place, key) => {
+    if (typeof key === 'number') return `${place}[${key}]`;
+    const name = String(key);
+    if (/[^\w$]/.test(name)) return `${place}[${JSON.stringify(name)}]`;
+    return place === '' ? name : `${place}.${name}`;
+  }, '');
+
 const valueAt = (value: unknown, keys: readonly PropertyKey[]): unknown =>
   keys.reduce<unknown>((at, key) => Reflect.get(Object(at), key), value);
 
@@ -86,7 +94,7 @@ interface About {
 export const sayIssues = (issues: readonly Issue[], { whole, values }: About): string =>
   sayProblems(
     issues.flatMap(flat).map(({ keys, code, message }) => {
-      const place = z.core.toDotPath([...keys]) || whole;
+      const place = placeOf(keys) || whole;
       if (code === 'unrecognized_keys') return `${place} has members that are not known here`;
       if (values.some((value) => isQuoted(message, valueAt(value, keys))))
         return `${place} is not what it must be`;

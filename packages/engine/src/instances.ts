@@ -66,10 +66,10 @@ export interface Instances<Machine extends AnyStateMachine, Input> {
    * Makes an instance durable. One that exists under the id stays as it is.
    *
    * @param id Letters, digits, `-` and `_`, not digits alone.
-   * @throws ZodError when the input is not what the workflow takes; UnstorableError.
+   * @throws SchemaError when the input is not what the workflow takes; UnstorableError.
    */
   start(id: string, ...given: StartArguments<Input>): Promise<'started' | 'exists'>;
-  /** @throws ZodError when the workflow takes no such event from outside; UnstorableError. */
+  /** @throws SchemaError when the workflow takes no such event from outside; UnstorableError. */
   send(id: string, event: EventFromLogic<Machine>, options?: SendOptions): Promise<SendResult>;
   send(id: string, event: AnyEventObject, options: SendOptions & ToChild): Promise<SendResult>;
   /**

@@ -13,7 +13,6 @@
 import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { isRedisAway } from './redis/to-error.ts';
 import { readToken } from './activities.ts';
 import { readAdded } from './added.ts';
 import {
@@ -29,6 +28,7 @@ import {
 import { BusyError, type Engine, type Instance, type SendResult } from './engine.ts';
 import { problemIn } from './input-problem.ts';
 import { addressOf, childAt, isActivity } from './record.ts';
+import { isRedisAway } from './redis/to-error.ts';
 import { type InstanceJob, jobFailure } from './take-job.ts';
 import type { InstanceEnd } from './turn.ts';
 import { decode, encode } from './values.ts';

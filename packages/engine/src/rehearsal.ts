@@ -10,13 +10,13 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Queue } from 'bullmq';
 import type { AnyActorLogic, AnyEventObject } from 'xstate';
-import type { RedisClient } from '../../../src/redis/connect.ts';
 import { activityFor, tokenOf } from './activities.ts';
 import { activitiesOf } from './chart.ts';
 import { type Activity, activity, activityOf, jobNameOf, later, type Workflow } from './define.ts';
 import { createEngine, type Instance, type SendResult, spreadOver } from './engine.ts';
 import { createOthers, type OthersOptions } from './other.ts';
 import { activitiesIn } from './record.ts';
+import type { RedisClient } from './redis/client.ts';
 import { startWorkflowWorker } from './worker.ts';
 
 /** What an activity gives in the place of its own work. */
@@ -93,7 +93,7 @@ const reachedFrom = (workflow: Workflow): readonly Workflow[] => {
   return [...all.values()].slice(1);
 };
 
-/** @throws ZodError, InputError for data that the workflow does not take. */
+/** @throws SchemaError, InputError for data that the workflow does not take. */
 export const rehearse = async (options: Options): Promise<Rehearsal> => {
   const { connection, data, events = [], answers = {}, tell, limitMs = tenYearsMs, signal } = options;
   const began = Date.now();

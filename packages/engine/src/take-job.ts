@@ -3,7 +3,6 @@
  * another program and cannot run.
  */
 import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
-import { toError } from './redis/to-error.ts';
 import { firstEntry } from './added.ts';
 import {
   begunJob,
@@ -23,6 +22,7 @@ import {
   type InstanceStore,
   isRunAgain,
 } from './redis/instance-store.ts';
+import { toError } from './redis/to-error.ts';
 
 export type InstanceJob = Job<unknown, unknown>;
 

@@ -29,7 +29,6 @@
  */
 import { DelayedError, UnrecoverableError } from 'bullmq';
 import type { AnyActorLogic, AnyEventObject } from 'xstate';
-import { isRedisAway, toError } from './redis/to-error.ts';
 import { type Activities, activityFor, type Ended, type Finished, tokenOf } from './activities.ts';
 import { type Activity, type InstanceInHand, readJobName, type Workflow } from './define.ts';
 import type { EffectInHand } from './effect.ts';
@@ -47,6 +46,7 @@ import {
 import type { Others } from './other.ts';
 import { type Activity as ActivityRecord, addressOf, type InstanceRecord } from './record.ts';
 import type { Commit, Inbox, InboxEntry, Verdict } from './redis/instance-store.ts';
+import { isRedisAway, toError } from './redis/to-error.ts';
 import {
   heldNames,
   type InstanceJob,

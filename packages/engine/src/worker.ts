@@ -3,9 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Queue, Worker, WorkerOptions } from 'bullmq';
 import type { AnyActorLogic } from 'xstate';
-import type { RedisClient } from '../../../src/redis/connect.ts';
-import { isRedisAway, toError } from './redis/to-error.ts';
-import { settlesWithin } from './settles-within.ts';
 import { activityFor, createActivities, type Ended } from './activities.ts';
 import { activitiesOf, ChartError } from './chart.ts';
 import { type Activity, activityOf, type Workflow } from './define.ts';
@@ -13,9 +10,11 @@ import { deliver } from './engine.ts';
 import { doneEvent, type Observation } from './interpret.ts';
 import type { Others } from './other.ts';
 import { promoteInSteps } from './redis/bullmq-script.ts';
-import { tellEnds } from '../../../src/jobs/end-stream.ts';
+import type { RedisClient } from './redis/client.ts';
 import { createInstanceStore, type HeldTry, hasRecord, runKeys } from './redis/instance-store.ts';
 import { graceOf, inRedisTime } from './redis/redis-time.ts';
+import { isRedisAway, toError } from './redis/to-error.ts';
+import { settlesWithin } from './settles-within.ts';
 import type { InstanceJob, OnError } from './take-job.ts';
 import { createTurn, type TurnOptions, tryEvent } from './turn.ts';
 import { TurnWorker, untilTaken } from './turn-worker.ts';
@@ -239,7 +238,6 @@ export const startWorkflowWorker = (options: {
       },
       inRedisTime(now),
     );
-  tellEnds(connection);
   promoteInSteps(connection);
   const workers = spread(concurrency, options.fetchers ?? 1).map(startOne);
   for (const worker of workers) {

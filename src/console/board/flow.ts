@@ -12,7 +12,12 @@ import type { SignerContext } from '../../../machines/signer-contract.ts';
 import { readToken, tokenOf } from '../../../packages/engine/src/activities.ts';
 import { readJobName } from '../../../packages/engine/src/define.ts';
 import type { Instance } from '../../../packages/engine/src/engine.ts';
-import { activitiesIn, type ChartRecord, type ChildActor, isActivity } from '../../../packages/engine/src/record.ts';
+import {
+  activitiesIn,
+  type ChartRecord,
+  type ChildActor,
+  isActivity,
+} from '../../../packages/engine/src/record.ts';
 import { shardFor } from '../../transactions/answers.ts';
 import { transactionOfRun } from '../../transactions/ids.ts';
 import type { Shard } from '../../transactions/shards.ts';

@@ -142,7 +142,7 @@ const eventTypes = ({ workflow }: WorkflowModel): readonly string[] =>
     if (type.includes('*')) return false;
     // Other members may be missing.
     const { error } = workflow?.parseEvent({ type }) ?? {};
-    return !error?.issues.some(({ path: [member] }) => member === 'type');
+    return !error?.issues.some(({ path = [] }) => path[0] === 'type');
   });
 
 const sendForm = (model: WorkflowModel): Html => {

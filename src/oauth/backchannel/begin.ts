@@ -8,10 +8,10 @@
  * the answer.
  */
 import type { BackchannelAuthenticationRequest, KoaContextWithOIDC } from 'oidc-provider';
+import { toError } from '../../../packages/engine/src/redis/to-error.ts';
 import { chooseLanguage } from '../../pages/language.ts';
 import { randomBytesOf } from '../../pki/random.ts';
 import { fault } from '../../protocol/fault.ts';
-import { toError } from '../../../packages/engine/src/redis/to-error.ts';
 import type { OauthDeps } from '../deps.ts';
 import { parseAcrValues } from '../evidence.ts';
 import { readText } from '../library.ts';

@@ -16,9 +16,9 @@ import {
 } from '../../../machines/ping.machine.ts';
 import { activity, defineWorkflow } from '../../../packages/engine/src/define.ts';
 import { createEngine, spreadOver } from '../../../packages/engine/src/engine.ts';
+import { toError } from '../../../packages/engine/src/redis/to-error.ts';
 import { startWorkflowWorker, type WorkflowWorker } from '../../../packages/engine/src/worker.ts';
 import { clockOf, type RedisClient } from '../../redis/connect.ts';
-import { toError } from '../../../packages/engine/src/redis/to-error.ts';
 import { shardPrefix } from '../../transactions/contract.ts';
 import { closeQueues, openQueue } from '../../transactions/shards.ts';
 

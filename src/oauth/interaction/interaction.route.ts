@@ -12,13 +12,13 @@
 import { createHmac } from 'node:crypto';
 import { type Context, Hono, type Next } from 'hono';
 import { renderSVG } from 'uqr';
+import { toError } from '../../../packages/engine/src/redis/to-error.ts';
 import { askedIn, serveAsset } from '../../pages/assets.ts';
 import { createChangeStreams } from '../../pages/event-stream.ts';
 import { readPageForm } from '../../pages/form.ts';
 import { answerJson, answerPage, goTo, pageHeaders } from '../../pages/headers.ts';
 import { chooseLanguage } from '../../pages/language.ts';
 import { isEqual } from '../../pki/is-equal.ts';
-import { toError } from '../../../packages/engine/src/redis/to-error.ts';
 import type { Environment, OauthDeps } from '../deps.ts';
 import { newTrace } from '../error-codes.ts';
 import { loginPage } from '../pages/login-page.ts';

@@ -7,9 +7,9 @@
  * Sources: RFC 9126; interface sections 2.6, 4.5 and 5.
  */
 import { type Context, Hono } from 'hono';
+import { toError } from '../../../packages/engine/src/redis/to-error.ts';
 import type { Parameters } from '../../pages/form.ts';
 import { randomBytesOf } from '../../pki/random.ts';
-import { toError } from '../../../packages/engine/src/redis/to-error.ts';
 import type { OauthClient } from '../../registry/oauth-client.ts';
 import type { Source } from '../../registry/rate-limiter.ts';
 import { readBody } from '../../request-body.ts';

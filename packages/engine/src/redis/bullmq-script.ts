@@ -1,16 +1,22 @@
 /** The texts of BullMQ's own scripts that some of ours extend. They are no part of its API. */
 import { createRequire } from 'node:module';
-import { z } from 'zod';
-import type { RedisClient } from '../../../../src/redis/connect.ts';
+import type { RedisClient } from './client.ts';
 
 const require = createRequire(import.meta.url);
-const { version } = z.object({ version: z.string() }).parse(require('bullmq/dist/cjs/version.js'));
+const { version } = require('bullmq/dist/cjs/version.js') as { readonly version: string };
 
-/** `commandName` is BullMQ's name for it on a client, where nothing is defined yet. */
-const readScript = (name: string, keys: number, module: unknown) => {
-  const schema = z.object({ content: z.string(), keys: z.literal(keys) });
-  const script = schema.parse((module as Readonly<Record<string, unknown>>)[name]);
-  return { ...script, commandName: `${name}:${version}` };
+interface Script {
+  readonly content: string;
+  readonly keys: number;
+  /** BullMQ's name for it on a client, where nothing is defined yet. */
+  readonly commandName: string;
+}
+
+const readScript = (name: string, keys: number, module: unknown): Script => {
+  const script = (module as Readonly<Record<string, Partial<Script> | undefined>>)[name];
+  if (typeof script?.content !== 'string' || script.keys !== keys)
+    throw new Error(`BullMQ's ${name} has another form: version ${version} is not supported`);
+  return { content: script.content, keys, commandName: `${name}:${version}` };
 };
 
 /**
@@ -20,7 +26,7 @@ const readScript = (name: string, keys: number, module: unknown) => {
 const promotion = '"LIMIT", 0, 1000)';
 export const promotedAtOnce = 100;
 
-const withSmallSteps = (script: ReturnType<typeof readScript>): ReturnType<typeof readScript> => {
+const withSmallSteps = (script: Script): Script => {
   if (!script.content.includes(promotion))
     throw new Error(
       `BullMQ's ${script.commandName} moves jobs in another way: this version is not supported`,
@@ -46,10 +52,13 @@ export const reprocessJob = readScript(
   require('bullmq/dist/cjs/scripts/reprocessJob-9.js'),
 );
 
-/** Workers on this client take jobs by this script. Call it before they are started. */
+/**
+ * Workers on this client take and end jobs by these scripts. Call it before they are started. What the
+ * client has already, such as a script that extends one of them, stays.
+ */
 export const promoteInSteps = (redis: RedisClient): void => {
-  redis.defineCommand(moveToActive.commandName, {
-    numberOfKeys: moveToActive.keys,
-    lua: moveToActive.content,
-  });
+  for (const { commandName, keys, content } of [moveToActive, moveToFinished]) {
+    if (!Reflect.has(redis, commandName))
+      redis.defineCommand(commandName, { numberOfKeys: keys, lua: content });
+  }
 };

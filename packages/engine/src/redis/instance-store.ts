@@ -36,9 +36,9 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Queue } from 'bullmq';
-import { z } from 'zod';
-import type { RedisClient } from '../../../../src/redis/connect.ts';
+import { isNumber, isText, membersOf, optional } from '../shape.ts';
 import { decode, encode } from '../values.ts';
+import type { RedisClient } from './client.ts';
 
 /**
  * waiting   The event is durable, and is applied in order.
@@ -355,17 +355,17 @@ export const hasRecord = (progress: unknown): boolean =>
 const isNotDelayed = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === -3;
 
-const lineSchema = z.tuple([
-  z.string(),
-  z.looseObject({ type: z.string() }),
-  z
-    .object({
-      child: z.string(),
-      run: z.number().optional(),
-      result: z.looseObject({ kind: z.string() }).optional(),
-    })
-    .optional(),
-]);
+const isAbout = optional(
+  membersOf({
+    child: isText,
+    run: optional(isNumber),
+    result: optional(membersOf({ kind: isText })),
+  }),
+);
+const isEvent = membersOf({ type: isText });
+type Line = readonly [key: string, event: { readonly type: string }, about?: About];
+const isLine = (value: unknown): value is Line =>
+  Array.isArray(value) && isText(value[0]) && isEvent(value[1]) && isAbout(value[2]);
 
 /** Events from elsewhere hold no actors. */
 const noRef = (): undefined => undefined;
@@ -377,9 +377,9 @@ const readLines = (text: string): InboxEntry[] => {
     end += Buffer.byteLength(line) + 1;
     const [time, json] = line.split('\t', 2);
     const at = Number(time);
-    const { data } = lineSchema.safeParse(decode(parse(json), noRef));
-    if (data === undefined || !Number.isFinite(at)) return [];
-    const [key, event, about] = data;
+    const read = decode(parse(json), noRef);
+    if (!isLine(read) || !Number.isFinite(at)) return [];
+    const [key, event, about] = read;
     return [{ key, at, event, about, end }];
   });
 };
