@@ -9,6 +9,7 @@ import { problemIn } from './input-problem.ts';
 import { begin, type Life, resume } from './interpret.ts';
 import { type Activity, type InstanceRecord, recordSchema } from './record.ts';
 import { hasRecord, type Inbox, type InstanceStore, isRunAgain } from './redis/instance-store.ts';
+import type { Parts } from './redis/record-parts.ts';
 
 export type InstanceJob = Job<unknown, unknown>;
 
@@ -46,6 +47,10 @@ export interface Taken {
   readonly workflow: Workflow;
   readonly instance: InstanceInHand;
   readonly life: Life;
+  /** Undefined before the first commit. */
+  readonly record: InstanceRecord | undefined;
+  /** Of that record. */
+  readonly parts: Parts;
   readonly inbox: Inbox;
   /** Tries that the store holds. */
   readonly held: readonly string[];
@@ -156,7 +161,8 @@ export const takeJob = async (options: TakeOptions, job: InstanceJob, token: str
 
   const progress = Object(job.progress) as { readonly inbox?: unknown };
   const isNew = !hasRecord(progress);
-  const read = isNew ? undefined : recordSchema.safeParse(progress);
+  const { record: whole, parts } = await store.whole(id, progress);
+  const read = isNew ? undefined : recordSchema.safeParse(whole);
   if (read?.success === false) throw planted('The record of the instance cannot be read');
   const stored = read?.data as InstanceRecord | undefined;
   if (stored !== undefined && stored.workflow !== named.name) throw planted(notItsOwn);
@@ -205,5 +211,5 @@ export const takeJob = async (options: TakeOptions, job: InstanceJob, token: str
     hasRecord: !isNew,
     ends: job.attemptsMade,
   });
-  return { job, token, workflow, instance, inbox, held, isNew, isReplay, life };
+  return { job, token, workflow, instance, record: stored, parts, inbox, held, isNew, isReplay, life };
 };

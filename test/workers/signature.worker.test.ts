@@ -10,6 +10,7 @@ import type { SignatureContext } from '../../machines/signature.machine.ts';
 import { readEvents } from '../../src/callbacks/transaction-events.ts';
 import type { InstanceRecord } from '../../src/engine/record.ts';
 import { createInstanceStore } from '../../src/engine/redis/instance-store.ts';
+import { noParts } from '../../src/engine/redis/record-parts.ts';
 import { jobFields } from '../../src/history/row.ts';
 import { signCms } from '../../src/pki/cms.ts';
 import { fault } from '../../src/protocol/fault.ts';
@@ -425,10 +426,11 @@ describe('a crash', () => {
     const before = await recordOf(id);
     const [then, joinable] = ['goesOn', undefined] as const;
     const commit = {
-      record: { workflow: 'sign', version: 1, status: 'active', value: 'signed', next: 1 },
+      record: { workflow: 'sign', version: 1, status: 'active', value: 'signed', next: 1 } as const,
+      parts: noParts,
       ...{ length: 0, verdicts: [], held: [], heldUntil: 0, released: [], replayed: false, joinable, then },
     };
-    expect(await store.commit(id, 'a token that has lost its lock', commit)).toBe('lost');
+    expect(await store.commit(id, 'a token that has lost its lock', commit)).toMatchObject({ kind: 'lost' });
     expect(await recordOf(id)).toEqual(before);
     await product.api.transactions.answer(id, 1, cancelled);
   });
