@@ -9,6 +9,7 @@ import type { SignatureRecord } from '../../machines/record.ts';
 import type { SignatureContext } from '../../machines/signature.machine.ts';
 import type { InstanceRecord } from '../../packages/engine/src/record.ts';
 import { createInstanceStore } from '../../packages/engine/src/redis/instance-store.ts';
+import { noParts } from '../../packages/engine/src/redis/record-parts.ts';
 import { readEvents } from '../../src/callbacks/transaction-events.ts';
 import { jobFields } from '../../src/history/row.ts';
 import { signCms } from '../../src/pki/cms.ts';
@@ -425,10 +426,11 @@ describe('a crash', () => {
     const before = await recordOf(id);
     const [then, joinable] = ['goesOn', undefined] as const;
     const commit = {
-      record: { workflow: 'sign', version: 1, status: 'active', value: 'signed', next: 1 },
+      record: { workflow: 'sign', version: 1, status: 'active', value: 'signed', next: 1 } as const,
+      parts: noParts,
       ...{ length: 0, verdicts: [], held: [], heldUntil: 0, released: [], replayed: false, joinable, then },
     };
-    expect(await store.commit(id, 'a token that has lost its lock', commit)).toBe('lost');
+    expect(await store.commit(id, 'a token that has lost its lock', commit)).toMatchObject({ kind: 'lost' });
     expect(await recordOf(id)).toEqual(before);
     await product.api.transactions.answer(id, 1, cancelled);
   });

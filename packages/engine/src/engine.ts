@@ -388,7 +388,7 @@ export const createEngine = (
       const event = what === 'error' ? errorEvent(child, value) : doneEvent(child, value);
       const { store } = locate(instance);
       const until = performance.now() + timeoutMs;
-      for (;;) {
+      for (let before: string | undefined; ; ) {
         const stored = await store.read(instance);
         // Its id was used again.
         const isAnother = typeof createdAt === 'number' && createdAt !== Math.trunc(stored?.timestamp ?? 0);
@@ -406,7 +406,11 @@ export const createEngine = (
         }
         // The turn that began the activity has not committed yet. Wait, or the answer would be
         // refused.
-        if (!stored?.runs) return 'refused';
+        if (!(await store.isRunning(instance))) {
+          if (stored === undefined || stored.text === before) return 'refused';
+          before = stored.text;
+          continue;
+        }
         if (performance.now() > until) return 'busy';
         await delay(5);
       }

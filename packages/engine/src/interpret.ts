@@ -280,6 +280,11 @@ export class Life implements Notes {
     this.apply(event, now, parentPathOf(path));
   }
 
+  /** Ends the instance with an error, without asking its chart. */
+  fail(error: Error, now: number): void {
+    this.#step(now, () => this.#root.fail(error));
+  }
+
   /** Removes the timer that became due first, if one is due. */
   takeDue(now: number, notAfter: number): Timer | undefined {
     let first: Timer | undefined;

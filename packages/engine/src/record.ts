@@ -235,3 +235,38 @@ export const activitiesIn = (
     if (isActivity(child)) return child.ended ? [] : [[path, child] as const];
     return activitiesIn((child as ChildActor).chart, path);
   });
+
+const childrenOf = ({ children = {} }: ChartRecord): readonly Child[] => Object.values(children);
+
+/** It has children that are charts. */
+export const isTree = (record: ChartRecord): boolean =>
+  childrenOf(record).some((child) => !isActivity(child));
+
+const countChildren = (record: ChartRecord | undefined): number =>
+  record === undefined
+    ? 0
+    : childrenOf(record).reduce(
+        (sum, child) => sum + 1 + (isActivity(child) ? 0 : countChildren((child as ChildActor).chart)),
+        0,
+      );
+
+/** BullMQ reads the whole job with each turn. */
+const maxRecordBytes = 1_048_576;
+const maxChildren = 1000;
+/** No child takes less. */
+const leastChildLength = 20;
+
+/**
+ * Why the record is too large to be stored; undefined for one that is not.
+ *
+ * @param text Its JSON.
+ */
+export const boundProblem = (record: ChartRecord, text: string): string | undefined => {
+  if (record.status === 'error') return undefined;
+  const remedy = 'start further instances by workflow(…) instead';
+  if (text.length * 3 > maxRecordBytes && Buffer.byteLength(text) > maxRecordBytes)
+    return `The instance would have more than ${maxRecordBytes} bytes: ${remedy}`;
+  if (text.length > maxChildren * leastChildLength && countChildren(record) > maxChildren)
+    return `The instance would have more than ${maxChildren} children: ${remedy}`;
+  return undefined;
+};

@@ -14,7 +14,7 @@ import {
 } from './define.ts';
 import { problemIn } from './input-problem.ts';
 import { begin, type Life, resume } from './interpret.ts';
-import { type Activity, readRecord } from './record.ts';
+import { type Activity, type InstanceRecord, readRecord } from './record.ts';
 import {
   hasRecord,
   type Inbox,
@@ -22,6 +22,7 @@ import {
   type InstanceStore,
   isRunAgain,
 } from './redis/instance-store.ts';
+import type { Parts } from './redis/record-parts.ts';
 import { toError } from './redis/to-error.ts';
 
 export type InstanceJob = Job<unknown, unknown>;
@@ -60,6 +61,10 @@ export interface Taken {
   readonly workflow: Workflow;
   readonly instance: InstanceInHand;
   readonly life: Life;
+  /** Undefined before the first commit. */
+  readonly record: InstanceRecord | undefined;
+  /** Of that record. */
+  readonly parts: Parts;
   readonly inbox: Inbox;
   /** The event that came with the start. */
   readonly first: InboxEntry | undefined;
@@ -172,7 +177,8 @@ export const takeJob = async (options: TakeOptions, job: InstanceJob, token: str
 
   const progress = Object(job.progress) as { readonly inbox?: unknown };
   const isNew = !hasRecord(progress);
-  const stored = isNew ? undefined : readRecord(progress);
+  const { record: whole, parts } = await store.whole(id, progress);
+  const stored = isNew ? undefined : readRecord(whole);
   if (!isNew && stored === undefined) throw planted('The record of the instance cannot be read');
   if (stored !== undefined && stored.workflow !== named.name) throw planted(notItsOwn);
 
@@ -221,5 +227,18 @@ export const takeJob = async (options: TakeOptions, job: InstanceJob, token: str
     ends: job.attemptsMade,
   });
   const first = isNew ? firstEntry(job.opts, job.timestamp) : undefined;
-  return { job, token, workflow, instance, inbox, first, held, isNew, isReplay, life };
+  return {
+    job,
+    token,
+    workflow,
+    instance,
+    record: stored,
+    parts,
+    inbox,
+    first,
+    held,
+    isNew,
+    isReplay,
+    life,
+  };
 };

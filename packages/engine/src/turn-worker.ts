@@ -8,6 +8,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { DelayedError, type Job, type Span, UnrecoverableError, Worker } from 'bullmq';
+import { BoundError } from './redis/instance-store.ts';
 import { toError } from './redis/to-error.ts';
 
 /** BullMQ keeps at least half of a lock's time when it has stopped to renew it. */
@@ -33,7 +34,8 @@ export const untilTaken = async <T>(
     try {
       return await write();
     } catch (error) {
-      if (isTakenAway(error) || performance.now() + pauseMs > until) throw error;
+      if (isTakenAway(error) || error instanceof BoundError || performance.now() + pauseMs > until)
+        throw error;
       onRefusal(toError(error));
     }
     await delay(pauseMs);
@@ -49,6 +51,11 @@ export class TurnWorker extends Worker {
   /** Call before the lock is given back: a renewal after that would be an error. */
   letGo(id: string): void {
     this.lockManager.untrackJob(id);
+  }
+
+  /** After the lock was not given back. It is renewed at once, because it may be old. */
+  keep(id: string, token: string): void {
+    this.lockManager.trackJob(id, token, 1);
   }
 
   readonly #tell = (error: Error): void => {

@@ -26,6 +26,8 @@
  *     activities that answer at once) frees its place after `maxTurnSteps`, and rests for as long as
  *     it has run. A circle after one event ends the instance with an error instead (interpret.ts,
  *     I4): nothing could come in between.
+ * T11 An instance that would become too large ends with an error that says so, from its last commit:
+ *     what has come since is refused, and what ran is withdrawn.
  */
 import { DelayedError, UnrecoverableError } from 'bullmq';
 import type { AnyActorLogic, AnyEventObject } from 'xstate';
@@ -42,10 +44,18 @@ import {
   type Observation,
   type OpenActivity,
   type PendingEffect,
+  resume,
 } from './interpret.ts';
 import type { Others } from './other.ts';
 import { type Activity as ActivityRecord, addressOf, type InstanceRecord } from './record.ts';
-import type { Commit, Inbox, InboxEntry, Verdict } from './redis/instance-store.ts';
+import {
+  BoundError,
+  type Commit,
+  type Inbox,
+  type InboxEntry,
+  type Verdict,
+} from './redis/instance-store.ts';
+import type { Parts } from './redis/record-parts.ts';
 import { isRedisAway, toError } from './redis/to-error.ts';
 import {
   heldNames,
@@ -130,15 +140,18 @@ class Turn {
   readonly #options: TurnOptions;
   readonly #taken: Taken;
   readonly #id: string;
-  readonly #life: Life;
+  #life: Life;
   readonly #activities: TurnActivities;
   /** As it was read last. While this turn has the lock, entries are only added at its end. */
   #inbox: Inbox;
   /** How many entries of the inbox were applied, and the verdicts on them. */
   #applied = 0;
   #verdicts: Verdict[] = [];
-  /** A record is stored. */
-  #isCommitted: boolean;
+  /** As it is stored; undefined before the first commit. */
+  #record: InstanceRecord | undefined;
+  #parts: Parts;
+  /** Number of the effect that was carried out last. */
+  #carriedOut = 0;
   /** Something has changed since the last commit. */
   #isDirty: boolean;
   /** T3. An activity has answered since the last commit. */
@@ -158,13 +171,14 @@ class Turn {
   readonly #began = performance.now();
 
   constructor(options: TurnOptions, taken: Taken, activities: TurnActivities) {
-    const { instance, life, inbox, held, isNew } = taken;
+    const { instance, life, record, parts, inbox, held, isNew } = taken;
     this.#options = options;
     this.#taken = taken;
     this.#id = instance.id;
     this.#life = life;
     this.#inbox = inbox;
-    this.#isCommitted = !isNew;
+    this.#record = record;
+    this.#parts = parts;
     this.#isDirty = isNew;
     this.#committedRuns = isNew ? [] : runNames(life.activities());
     this.#held = held;
@@ -177,23 +191,16 @@ class Turn {
    *   other error when the turn must run again.
    */
   async run(): Promise<unknown> {
-    const life = this.#life;
     try {
       if (this.#taken.isReplay) this.#replay();
       if (this.#taken.first !== undefined) this.#judge(this.#taken.first);
       for (;;) {
-        this.#rounds += 1;
-        this.#applyDue();
-        const isMoreDue = await this.#runActivities();
-        if (this.#isLong() && life.status() === 'active') await this.#rest();
-        if (isMoreDue) continue;
-        if (life.hasEffects()) {
-          await this.#carryOutAll();
-        } else if (life.status() === 'active' && life.rests() === undefined) {
-          await this.#sleep();
-        } else {
-          const ended = await this.#end();
+        try {
+          const ended = await this.#round();
           if (ended !== undefined) return ended.result;
+        } catch (error) {
+          if (!(error instanceof BoundError)) throw error;
+          this.#failAsStored(error);
         }
       }
     } catch (error) {
@@ -204,6 +211,32 @@ class Turn {
       }
       throw error;
     }
+  }
+
+  /** @returns What the job returns, when the instance has ended. */
+  async #round(): Promise<{ readonly result: unknown } | undefined> {
+    const life = this.#life;
+    this.#rounds += 1;
+    this.#applyDue();
+    const isMoreDue = await this.#runActivities();
+    if (this.#isLong() && life.status() === 'active') await this.#rest();
+    if (isMoreDue) return undefined;
+    if (life.hasEffects()) await this.#carryOutAll();
+    else if (life.status() === 'active' && life.rests() === undefined) await this.#sleep();
+    else return this.#end();
+    return undefined;
+  }
+
+  /** T11 */
+  #failAsStored(error: BoundError): void {
+    if (this.#record === undefined) throw jobFailure(error.message);
+    const { workflow } = this.#taken;
+    this.#life = resume(workflow.chart, this.#id, this.#record);
+    this.#life.clearEffects(this.#life.effects().filter(({ number }) => number <= this.#carriedOut).length);
+    this.#life.fail(error, this.#options.now());
+    this.#verdicts = this.#verdicts.map(([key]) => [key, 'refused']);
+    this.#isDirty = true;
+    this.#isClosed = false;
   }
 
   #activityOf(logic: AnyActorLogic): Activity {
@@ -363,6 +396,7 @@ class Turn {
     try {
       for (const effect of life.effects()) {
         await this.#carryOut(effect);
+        this.#carriedOut = effect.number;
         count += 1;
       }
     } catch (error) {
@@ -424,7 +458,7 @@ class Turn {
 
   /** T6. Returns when an event has come in meanwhile. */
   async #sleep(): Promise<void> {
-    const { store, now } = this.#options;
+    const { now } = this.#options;
     const life = this.#life;
     const time = now();
     const running = this.#activities.running().map(nameOf);
@@ -433,10 +467,8 @@ class Turn {
     // An activity became due since it was last checked: nothing would wake the job for it.
     if (open.some((each) => !runsHere(each) && this.#heldUntil(each) <= time)) return;
     this.#hold(open.filter(runsHere));
-    if (!(await this.#commit('sleeps'))) return;
     const until = Math.min(life.nextTime(time), time + maxSleepMs);
-    await store.sleep(this.#id, this.#taken.token, until);
-    throw new DelayedError();
+    if (await this.#commit('sleeps', until)) throw new DelayedError();
   }
 
   /** Their tries go on while the job sleeps. */
@@ -465,7 +497,8 @@ class Turn {
     const { workflow, instance } = this.#taken;
     const life = this.#life;
     const hasFailed = life.rests() === 'failed';
-    const isKnownOutside = this.#isCommitted || this.#inbox.length > 0 || this.#taken.first !== undefined;
+    const isKnownOutside =
+      this.#record !== undefined || this.#inbox.length > 0 || this.#taken.first !== undefined;
     // Timers and events may come from other programs, so the result is checked.
     if (!hasFailed && isKnownOutside) readOrFail(() => workflow.check(life.context(), instance));
     const tell = this.#options.tellEnd?.(instance, this.#taken.job);
@@ -495,7 +528,7 @@ class Turn {
   }
 
   /** T4. @returns False when it was to sleep or end, but an event has come in. */
-  async #commit(then: Commit['then']): Promise<boolean> {
+  async #commit(then: Commit['then'], until?: number): Promise<boolean> {
     const { store, holdMs, now } = this.#options;
     const { job, token } = this.#taken;
     const life = this.#life;
@@ -507,6 +540,7 @@ class Turn {
     const taken = left.length === 0 ? length : (entries[this.#applied - 1]?.end ?? 0);
     const stored = await store.commit(this.#id, token, {
       record,
+      parts: this.#parts,
       length: taken,
       verdicts: this.#verdicts,
       held: held.filter((name) => begun.includes(name)),
@@ -515,11 +549,13 @@ class Turn {
       replayed: this.#isReplayed,
       joinable: this.#joinable(),
       then,
+      until,
     });
-    if (stored === 'lost') throw new LockLostError('The lock is lost');
+    if (stored.kind === 'lost') throw new LockLostError('The lock is lost');
     // For listeners to the end of the job.
     job.progress = record;
-    this.#isCommitted = true;
+    this.#record = record;
+    this.#parts = stored.parts;
     this.#isDirty = false;
     this.#hasNewAnswer = false;
     this.#isReplayed = false;
@@ -530,7 +566,7 @@ class Turn {
     this.#applied = 0;
     this.#verdicts = [];
     this.#tellObservers();
-    if (then === 'goesOn' || stored === 'stored') return true;
+    if (then === 'goesOn' || stored.kind === 'stored') return true;
     this.#inbox = await store.readInbox(this.#id, held);
     return false;
   }

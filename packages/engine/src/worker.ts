@@ -189,16 +189,28 @@ export const startWorkflowWorker = (options: {
     const { workflow, instance, src: activity, attempt } = start;
     onError(error, { workflow, instance: instance.id, activity, attempt });
   });
-  const sleep: typeof store.sleep = (id, token, until) => {
-    // A token begins with the id of its worker.
-    for (const worker of workers) if (token.startsWith(worker.id)) worker.letGo(id);
-    return untilTaken(
-      () => store.sleep(id, token, until),
-      (error) => onError(error),
-    );
+  /** A token begins with the id of its worker. */
+  const workerOf = (token: string): TurnWorker | undefined =>
+    workers.find((worker) => token.startsWith(worker.id));
+  const givingBack = <T>(id: string, token: string, write: () => Promise<T>): Promise<T> => {
+    workerOf(token)?.letGo(id);
+    return untilTaken(write, (error) => onError(error));
+  };
+  const sleep: typeof store.sleep = (id, token, until) =>
+    givingBack(id, token, () => store.sleep(id, token, until));
+  const commit: typeof store.commit = async (id, token, given) => {
+    if (given.then !== 'sleeps') return store.commit(id, token, given);
+    let isOver = false;
+    try {
+      const committed = await givingBack(id, token, () => store.commit(id, token, given));
+      isOver = committed.kind !== 'more';
+      return committed;
+    } finally {
+      if (!isOver) workerOf(token)?.keep(id, token);
+    }
   };
   const turn = createTurn({
-    store: { ...store, sleep },
+    store: { ...store, sleep, commit },
     find: (name, version) => {
       const versions = known.get(name) ?? [];
       return version === undefined ? versions[0] : versions.find(({ chart }) => chart.version === version);

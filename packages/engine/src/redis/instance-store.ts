@@ -4,18 +4,20 @@
  * data       BullMQ's: the input, as it was added.
  * progress   BullMQ's: the record (record.ts), written by the commit. Before the first commit
  *            `{"inbox":true}`, when events have come.
+ * part:<n>   Pieces of a large record (record-parts.ts).
  * inbox      Events that no turn has taken yet, one line each: time in ms by the clock of Redis, a
  *            tab, JSON of key, event and the run of a child that it is about. Deliver appends, the
  *            commit cuts.
- * cut        Id of the commit that has cut the inbox last. After a cut connection the client sends
- *            a commit again that Redis may have executed: the second time it cuts nothing.
+ * cut        Id of the commit that has cut the inbox last, or put the job to sleep. After a cut
+ *            connection the client sends a commit again that Redis may have executed: the second
+ *            time it cuts nothing, and finds that the job was put to sleep.
  * key:<key>  Verdict on an event: `waiting`, `accepted` (waits, and will be taken for certain),
  *            `taken`, `refused`. Keys of events from outside begin with `out/`. Those that begin
  *            with `run/` are removed after the verdict.
  * keys       JSON: the keys from outside, the oldest first. A further one takes the place of the
  *            oldest of its origin (`maxKeys`, `keyOrigins`).
  * open       `1` from the first commit on: before a turn sleeps or ends it reads the inbox again.
- *            `2`: it sleeps, or is about to. `0`: its end is certain. Written by the commit.
+ *            `2`: it sleeps. `0`: its end is certain. Written by the commit.
  *
  * Programs in other languages send answers by a script of their own (docs/queue-contract.md). They
  * rely on `inbox`, `open` and `key:out/<key>`.
@@ -30,15 +32,18 @@
  * J2  A line leaves the inbox in the same step that stores its verdict.
  * J3  An instance ends only when its inbox is empty, in one step with closing it. An instance that
  *     ends in its first turn needs no such step, because nobody could send to it.
- * J4  A turn goes to sleep only when its inbox is empty, in the same step. So a sender never waits
- *     for a turn, only for the moment between this step and the sleep, and two instances that send
- *     to each other never wait for each other.
+ * J4  A turn goes to sleep only when its inbox is empty, in one step with its commit and with BullMQ's
+ *     move to the sleeping jobs (commit-script.ts). So a sender never waits for a turn, and two
+ *     instances that send to each other never wait for each other.
  */
 import { randomBytes } from 'node:crypto';
 import type { Queue } from 'bullmq';
+import { boundProblem, type InstanceRecord, isTree } from '../record.ts';
 import { isNumber, isText, membersOf, optional } from '../shape.ts';
 import { decode, encode } from '../values.ts';
 import type { RedisClient } from './client.ts';
+import { commitScript, sleepKeys } from './commit-script.ts';
+import { divide, fieldOf, join, noParts, type Parts, partNames } from './record-parts.ts';
 
 /**
  * waiting   The event is durable, and is applied in order.
@@ -82,9 +87,17 @@ export interface Inbox {
   readonly hasBegun: boolean;
 }
 
+/** A record as it is stored. */
+export interface StoredRecord {
+  readonly record: unknown;
+  readonly parts: Parts;
+}
+
 /** What a commit stores. */
 export interface Commit {
-  readonly record: unknown;
+  readonly record: InstanceRecord;
+  /** Of the record that is stored now. */
+  readonly parts: Parts;
   /** Bytes of the inbox that were taken, and the verdicts on these events. */
   readonly length: number;
   readonly verdicts: readonly Verdict[];
@@ -100,6 +113,18 @@ export interface Commit {
    */
   readonly joinable: { readonly deduplicationId: string; readonly ttlMs: number | undefined } | undefined;
   readonly then: 'goesOn' | 'sleeps' | 'ends';
+  /** Of one that sleeps: until when, milliseconds since the epoch by the clock of Redis. */
+  readonly until?: number | undefined;
+}
+
+/**
+ * stored  One that sleeps has given its job back.
+ * more    An event has come in, so the instance neither sleeps nor ends.
+ * lost    The token no longer has the lock: the caller must stop.
+ */
+export interface Committed {
+  readonly kind: 'stored' | 'more' | 'lost';
+  readonly parts: Parts;
 }
 
 export type Verdict = readonly [key: string, verdict: 'taken' | 'refused'];
@@ -136,8 +161,6 @@ export interface StoredInstance {
   readonly jobName: string;
   /** Of the record. */
   readonly text: string;
-  /** A turn runs. */
-  readonly runs: boolean;
   /** Undefined before the first commit. */
   readonly record: unknown;
   readonly finishedOn: number | undefined;
@@ -165,6 +188,11 @@ export const maxWaitingEvents = 100;
  * come. BullMQ reads all fields of a job with each turn, and an instance may live for years.
  */
 export const maxKeys = 200;
+
+/** The commit would store more than an instance may have. Nothing is stored. */
+export class BoundError extends Error {
+  override readonly name = 'BoundError';
+}
 
 /** Keys of each of these senders, and those of all others together, have a bound of their own. */
 const keyOrigins = ['app/', 'op/'];
@@ -248,48 +276,6 @@ end
 if isKept then redis.call('HSET', KEYS[1], 'key:' .. key, state) end
 if state == 'refused' and inbox == '' then todo = 0 end
 return {state, todo}`;
-
-/**
- * KEYS: job, lock, held tries, key of the deduplication. ARGV: as they are named below; lists begin
- * with their length. Last come fields of the job and their values; a field without a value is
- * removed.
- */
-const commitScript = `
-local argument = 0
-local function take()
-  argument = argument + 1
-  return ARGV[argument]
-end
-local token, record, taken, cut, open, unwanted, heldUntil = take(), take(), take(), take(), take(), take(), take()
-if redis.call('GET', KEYS[2]) ~= token then return 0 end
-local left
-if taken == '0' then
-  left = redis.call('HSTRLEN', KEYS[1], 'inbox')
-else
-  local inbox, before = unpack(redis.call('HMGET', KEYS[1], 'inbox', 'cut'))
-  inbox = inbox or ''
-  if before ~= cut then
-    inbox = string.sub(inbox, taken + 1)
-    redis.call('HSET', KEYS[1], 'inbox', inbox, 'cut', cut)
-  end
-  left = #inbox
-end
-local more = left > 0
-if more then open = '1' end
-redis.call('HSET', KEYS[1], 'progress', record, 'open', open)
-if unwanted ~= '' then redis.call('HDEL', KEYS[1], unwanted) end
-for _ = 1, tonumber(take()) do redis.call('ZADD', KEYS[3], heldUntil, take()) end
-for _ = 1, tonumber(take()) do redis.call('ZREM', KEYS[3], take()) end
-local joinable, ttl = take(), take()
-if joinable ~= '' and (redis.call('GET', KEYS[4]) or joinable) == joinable then
-  if ttl == '' then redis.call('SET', KEYS[4], joinable) else redis.call('SET', KEYS[4], joinable, 'PX', ttl) end
-end
-while argument < #ARGV do
-  local field, value = take(), take()
-  if value == '' then redis.call('HDEL', KEYS[1], field) else redis.call('HSET', KEYS[1], field, value) end
-end
-if more then return 2 end
-return 1`;
 
 /** KEYS: held tries. ARGV: until when, then tries. Returns for each 1 if it is still wanted. */
 const renewScript = `
@@ -453,38 +439,63 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
         holds: new Map(names.map((name, index) => [name, Number(holds[index] ?? 0)])),
       };
     },
+    /** The record in the `progress` of a job that the caller has taken. */
+    whole: async (id: string, progress: unknown): Promise<StoredRecord> => {
+      const names = partNames(progress);
+      if (names === undefined) return { record: progress, parts: noParts };
+      const texts = names.length === 0 ? [] : await redis.hmget(queue.toKey(id), ...names.map(fieldOf));
+      const byName = new Map(names.map((name, index) => [name, texts[index]]));
+      return join(progress, (name) => byName.get(name));
+    },
     /**
-     * stored  `more`: an event has come in, so the instance neither sleeps nor ends.
-     * lost    The token no longer has the lock: the caller must stop.
+     * Stores the record and what belongs to it, in one step with the sleep of one that sleeps.
+     *
+     * @throws BoundError
      */
     commit: async (
       id: string,
       token: string,
-      { length, verdicts, held, released, joinable, ...commit }: Commit,
-    ): Promise<'stored' | 'more' | 'lost'> => {
+      { length, verdicts, held, released, joinable, until, ...commit }: Commit,
+    ): Promise<Committed> => {
       const members = (names: readonly string[]) => names.map((name) => memberOf({ id, name }));
+      const text = JSON.stringify(commit.record);
+      const problem = boundProblem(commit.record, text);
+      if (problem !== undefined) throw new BoundError(problem);
+      const division = divide(commit.record, text, isTree(commit.record), commit.parts);
+      const sleeps = commit.then === 'sleeps';
+      const time = now();
+      const keyNames = sleeps ? sleepKeys.map((name) => queue.keys[name] ?? queue.toKey(name)) : [];
       const answer = await redis.eval(
         commitScript,
-        4,
+        4 + keyNames.length,
         ...keys(id),
         heldKey,
         queue.toKey(`de:${joinable?.deduplicationId ?? ''}`),
+        ...keyNames,
         token,
-        JSON.stringify(commit.record),
+        division.progress,
         length,
-        length === 0 ? '' : randomBytes(9).toString('base64url'),
+        length === 0 && !sleeps ? '' : randomBytes(9).toString('base64url'),
         openValues[commit.then],
         commit.replayed ? failedField : '',
         commit.heldUntil,
+        ...(sleeps ? [id, queue.toKey(''), time, Math.max((until ?? time) - time, 0)] : ['', '', '', '']),
         held.length,
         ...members(held),
         released.length,
         ...members(released),
         joinable === undefined ? '' : id,
         joinable?.ttlMs ?? '',
+        ...division.gone.flatMap(({ name }) => [fieldOf(name), '']),
+        ...division.added.flatMap(({ name, text: part }) => [fieldOf(name), part]),
         ...verdicts.flatMap(([key, verdict]) => [`key:${key}`, key.startsWith(runKeys) ? '' : verdict]),
       );
-      return answer === 1 ? 'stored' : answer === 2 ? 'more' : 'lost';
+      if (Number(answer) < 0)
+        throw Object.assign(new Error(`The job ${id} is not in hand: it cannot sleep`), {
+          code: Number(answer),
+        });
+      const kind = answer === 1 ? 'stored' : answer === 2 ? 'more' : 'lost';
+      return { kind, parts: division.parts };
     },
     /** Holds tries until then. @returns For each whether it was still held. */
     renew: async (tries: readonly HeldTry[], until: number): Promise<readonly boolean[]> => {
@@ -508,6 +519,8 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
         await Promise.all([...new Set(ids)].map(wake));
       }
     },
+    /** A turn runs. */
+    isRunning: async (id: string): Promise<boolean> => (await redis.exists(keys(id)[1])) === 1,
     /** On the event with this key; undefined when none came. */
     verdict: async (id: string, key: string) => {
       const verdict = await redis.hget(queue.toKey(id), `key:${key}`);
@@ -528,33 +541,26 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
     readOptions: async (id: string): Promise<unknown> => parse(await redis.hget(queue.toKey(id), 'opts')),
     read: async (id: string): Promise<StoredInstance | undefined> => {
       if (!isJobId(queue, id)) return undefined;
-      const [job, lock] = keys(id);
-      const [fields, runs] = await Promise.all([redis.hmget(job, ...readFields), redis.exists(lock)]);
-      const [
-        progress,
-        timestamp,
-        finishedOn,
-        returnValue,
-        failedReason,
-        data,
-        failed,
-        inbox,
-        opts,
-        ends,
-        jobName,
-        open,
-      ] = fields;
+      const [job] = keys(id);
+      const found = await redis.hmget(job, ...readFields);
+      // Parts of a record are read with it in one step: a commit replaces them.
+      const isDivided = partNames(parse(found[0])) !== undefined;
+      const fields: Readonly<Record<string, string | null | undefined>> = isDivided
+        ? await redis.hgetall(job)
+        : Object.fromEntries(readFields.map((name, index) => [name, found[index]]));
+      const { progress, timestamp, finishedOn, returnvalue, failedReason, data } = fields;
+      const { stacktrace: failed, inbox, opts, atm: ends, name: jobName, open } = fields;
       if (timestamp == null) return undefined;
-      const record = Object(parse(progress)) as { readonly workflow?: unknown };
+      const { record: whole } = join(parse(progress), (name) => fields[fieldOf(name)]);
+      const record = Object(whole) as { readonly workflow?: unknown };
       return {
         jobName: jobName ?? '',
         text: progress ?? '',
-        runs: runs === 1,
         record: record.workflow === undefined ? undefined : record,
         finishedOn: finishedOn == null ? undefined : Number(finishedOn),
         // A job that failed and runs again is open again, before its first commit too.
         isClosed: open === openValues.ends && (finishedOn != null || failed == null),
-        returnValue: parse(returnValue),
+        returnValue: parse(returnvalue),
         failedReason: failedReason ?? undefined,
         data: parse(data),
         timestamp: Number(timestamp),
