@@ -30,7 +30,7 @@ export interface Seen {
 /** XState writes a ref so; here a name is enough. */
 const refSchema = (part: unknown): part is { id: string } =>
   typeof part === 'object' && part !== null && 'xstate$$type' in part && 'id' in part;
-const plain = (value: unknown): unknown =>
+export const plain = (value: unknown): unknown =>
   JSON.parse(
     JSON.stringify(value, (_, part: unknown) =>
       refSchema(part) ? `ref ${part.id}` : typeof part === 'bigint' ? `${part}n` : part,
@@ -38,7 +38,7 @@ const plain = (value: unknown): unknown =>
   );
 const message = (error: unknown): string => String((Object(error) as { message?: unknown }).message ?? error);
 
-const seenBy = (ref: AnyActorRef): Seen | 'activity' => {
+export const seenBy = (ref: AnyActorRef): Seen | 'activity' => {
   const snapshot = ref.getSnapshot() as Record<string, unknown> & { status: string };
   const { status, value, context, output, error, children = {} } = snapshot;
   if (!('context' in snapshot)) return 'activity';
@@ -56,9 +56,9 @@ const seenBy = (ref: AnyActorRef): Seen | 'activity' => {
 };
 
 const ref = (id: string) => ({ xstate$$type: 1, id });
-const seenIn = (record: ChartRecord, names: ReadonlyMap<number, string>): Seen => {
+export const seenIn = (record: ChartRecord, names: ReadonlyMap<number, string>): Seen => {
   const decoded = (value: unknown): unknown =>
-    plain(decode(value, (session) => ref(names.get(session) ?? `gone ${session}`)));
+    plain(decode(value, ({ session, id }) => ref(names.get(session) ?? id)));
   const { status, value, context, output, error, children = {} } = record;
   return {
     ...{ status, value, context: decoded(context) },
@@ -76,7 +76,7 @@ const seenIn = (record: ChartRecord, names: ReadonlyMap<number, string>): Seen =
   };
 };
 
-const namesOf = (record: ChartRecord, names = new Map([[0, 'root']])): ReadonlyMap<number, string> => {
+export const namesOf = (record: ChartRecord, names = new Map([[0, 'root']])): ReadonlyMap<number, string> => {
   for (const [id, child] of Object.entries(record.children ?? {})) {
     names.set(child.run, id);
     if (!isActivity(child)) namesOf((child as ChildActor).chart ?? { status: 'done', value: '' }, names);

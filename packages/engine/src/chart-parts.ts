@@ -172,8 +172,38 @@ export const watchAction = (action: unknown, place: string, makers: Makers): unk
   return action;
 };
 
+interface ContextArguments {
+  readonly input: unknown;
+  readonly self: unknown;
+  spawn: Spawn;
+}
+export type ContextFactory = (args: ContextArguments) => unknown;
+/** The function that makes the first context of a chart; it may spawn. */
+interface WatchedContext {
+  readonly make: ContextFactory;
+}
+
+export const watchContext = (factory: ContextFactory, place: string, makers: Makers): WatchedContext => ({
+  make: (args) => {
+    const { spawn, input } = args;
+    const origin: Origin = { context: undefined, event: { type: 'xstate.init', input } };
+    let made = 0;
+    return factory({
+      ...args,
+      spawn: (src, options) =>
+        spawn(isLogic(src) ? makers.logic(src, `${place}#${made++}`, origin) : src, options),
+    });
+  },
+});
+
 /** Runs an action again as it ran in a step, only to make what it made. */
 export const makeAgain = (action: unknown, { context, event, params, checks = [] }: Origin): void => {
+  if (typeof action === 'object' && action !== null && 'make' in action) {
+    const { input } = event as { readonly input?: unknown };
+    const spawn = (): unknown => ({ id: '' });
+    (action as WatchedContext).make({ input, self: undefined, spawn });
+    return;
+  }
   if (!isBuiltin(action)) return;
   const { assignment, collect } = action;
   const inert = (): undefined => undefined;

@@ -9,6 +9,7 @@
 import type { AnyActorLogic, AnyActorRef, AnyMachineSnapshot, AnyStateMachine } from 'xstate';
 import { createActor } from 'xstate';
 import {
+  type ContextFactory,
   delayName,
   guardNames,
   type InvokeDefinition,
@@ -21,6 +22,7 @@ import {
   type Origin,
   transitionsOf,
   watchAction,
+  watchContext,
 } from './chart-parts.ts';
 import { toError } from './redis/to-error.ts';
 import { encode } from './values.ts';
@@ -69,7 +71,9 @@ export class ChartError extends Error {
   override readonly name = 'ChartError';
 }
 
-export const isChart = (logic: unknown): logic is AnyStateMachine => '__xstatenode' in Object(logic);
+/** A logic that was made from a chart's members is none. */
+export const isChart = (logic: unknown): logic is AnyStateMachine =>
+  '__xstatenode' in Object(logic) && typeof (logic as AnyStateMachine).provide === 'function';
 
 /**
  * Only `fromPromise` ends with the value that it was resolved with. Other logics keep their state
@@ -106,7 +110,7 @@ const standIn = {
 export interface ActivityRef {
   readonly id: string;
   readonly sessionId: string;
-  readonly src: string;
+  readonly src: string | undefined;
   readonly systemId?: string | undefined;
   readonly options?: { readonly input?: unknown; readonly systemId?: string | undefined };
 }
@@ -125,6 +129,12 @@ const refMembers = {
 
 export const createActivityRef = (fields: ActivityRef): AnyActorRef =>
   Object.assign(Object.create(refMembers) as object, fields) as unknown as AnyActorRef;
+
+/** Stands for an actor that is gone: what is sent to it is lost. */
+export const createStoppedRef = (id: string, session: number): AnyActorRef =>
+  Object.assign(createActivityRef({ id, sessionId: `x:${session}`, src: undefined }), {
+    getSnapshot: () => ({ status: 'stopped', output: undefined, error: undefined }),
+  });
 
 interface ScopeOfRefs {
   readonly system: {
@@ -349,6 +359,12 @@ export const createChart = (
     ]),
   );
   const computing = machine.provide({ actions } as never) as AnyStateMachine;
+  if (typeof context === 'function') {
+    const place = `${machine.root.id}.context`;
+    const watchedContext = watchContext(context as ContextFactory, place, makers);
+    watched.set(place, watchedContext);
+    Object.assign(computing, { config: { ...machine.config, context: watchedContext.make } });
+  }
   const chart: Chart = {
     name,
     version,

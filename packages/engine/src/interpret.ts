@@ -18,7 +18,7 @@
  *     the process does nothing else meanwhile.
  */
 import type { AnyActorLogic, AnyActorRef, AnyEventObject, AnyMachineSnapshot } from 'xstate';
-import { type Chart, createActivityRef, type Part } from './chart.ts';
+import { type Chart, createActivityRef, createStoppedRef, type Part } from './chart.ts';
 import type { Origin } from './chart-parts.ts';
 import {
   type Activity,
@@ -33,7 +33,7 @@ import {
   type Timer,
 } from './record.ts';
 import { atTime } from './step-time.ts';
-import { decode, encode } from './values.ts';
+import { type ActorName, decode, encode, type RefOf } from './values.ts';
 import {
   type ChartActor,
   isStopped,
@@ -139,14 +139,16 @@ export interface OpenActivity extends Activity {
   readonly logic: AnyActorLogic;
 }
 
-const sessionIn = (value: object): number | undefined => {
-  const { sessionId } = value as { readonly sessionId?: unknown };
-  return typeof sessionId === 'string' && 'send' in value && 'ref' in value
-    ? sessionOf({ sessionId })
-    : undefined;
+/** An activity's ref belongs to no system of XState's. */
+const isRefOf = (system: System, value: object): value is AnyActorRef => {
+  const ref = value as { readonly sessionId?: unknown; readonly system?: unknown };
+  return (
+    typeof ref.sessionId === 'string' &&
+    'send' in value &&
+    'ref' in value &&
+    (ref.system === undefined || ref.system === system)
+  );
 };
-
-const stored = (value: unknown, path: string): unknown => encode(value, path, sessionIn);
 
 const historyOf = ({ historyValue }: AnyMachineSnapshot): ChartRecord['history'] => {
   const entries = Object.entries(historyValue as Record<string, readonly { readonly id: string }[]>);
@@ -197,12 +199,14 @@ export class Life implements Notes {
     this.#reason = record.reason;
     this.#failure = record.failure;
     this.#root.resume(this.#revive(this.#nodeOf(this.#root), record));
-    const refOf = (session: number): unknown => this.#refOf(session);
+    const refOf = this.#namedRef;
     for (const node of this.#allNodes()) {
       const snapshot = node.actor._snapshot as { context: unknown };
       const before = snapshot.context;
       snapshot.context = decode(before, refOf);
       node.context = { raw: snapshot.context, stored: before };
+      for (const [name, entry] of Object.entries(node.entries))
+        if (entry.kind === 'activity') node.entries[name] = { ...entry, input: decode(entry.input, refOf) };
     }
     this.#timers = (record.timers ?? []).map((timer) => ({
       ...timer,
@@ -381,7 +385,7 @@ export class Life implements Notes {
       ...(this.#timers.length > 0 && {
         timers: this.#timers.map((timer) => ({
           ...timer,
-          event: stored(timer.event, 'event') as Timer['event'],
+          event: this.#stored(timer.event, 'event') as Timer['event'],
         })),
       }),
       ...(effects.length > 0 && { effects }),
@@ -398,8 +402,8 @@ export class Life implements Notes {
       status,
       value: value as ChartRecord['value'],
       context: this.#contextOf(node),
-      ...(output !== undefined && { output: stored(output, 'output') }),
-      ...(error !== undefined && { error: stored(error, 'error') }),
+      ...(output !== undefined && { output: this.#stored(output, 'output') }),
+      ...(error !== undefined && { error: this.#stored(error, 'error') }),
       ...(history !== undefined && { history }),
       ...(children.length > 0 && status === 'active' && { children: Object.fromEntries(children) }),
     };
@@ -410,14 +414,15 @@ export class Life implements Notes {
     const { child, ref, part } = entry;
     const node = part.kind === 'chart' ? this.#nodeNumber(child.run) : undefined;
     return node === undefined
-      ? { ...child, state: stored(ref.getSnapshot(), 'state') }
+      ? { ...child, state: this.#stored(ref.getSnapshot(), 'state') }
       : { ...child, chart: this.#recordOf(node) };
   }
 
   /** @throws UnstorableError */
   #contextOf(node: Node): unknown {
     const { context } = node.actor._snapshot;
-    if (node.context?.raw !== context) node.context = { raw: context, stored: stored(context, 'context') };
+    if (node.context?.raw !== context)
+      node.context = { raw: context, stored: this.#stored(context, 'context') };
     return node.context?.stored;
   }
 
@@ -461,6 +466,17 @@ export class Life implements Notes {
     return session === 0 ? this.#rootNode : this.#nodes?.get(session);
   }
 
+  /** As JSON. @throws UnstorableError */
+  #stored(value: unknown, path: string): unknown {
+    return encode(value, path, this.#actorIn);
+  }
+
+  readonly #actorIn = (value: object): ActorName | undefined =>
+    isRefOf(this.#system, value) ? { session: sessionOf(value), id: value.id } : undefined;
+
+  /** An actor that is gone takes no events, as in XState. */
+  readonly #namedRef: RefOf = ({ session, id }) => this.#refOf(session) ?? createStoppedRef(id, session);
+
   #refOf(session: number): AnyActorRef | undefined {
     return session === 0 ? (this.#root as unknown as AnyActorRef) : this.#refs?.get(session);
   }
@@ -494,11 +510,12 @@ export class Life implements Notes {
   #walk(visit: (node: Node) => void, node = this.#nodeNumber(0)): void {
     if (node === undefined) return;
     for (const entry of Object.values(node.entries))
-      if (entry.kind === 'actor') this.#walk(visit, this.#nodeNumber(entry.child.run));
+      if (entry.kind === 'actor' && entry.part.kind === 'chart')
+        this.#walk(visit, this.#nodeNumber(entry.child.run));
     visit(node);
   }
 
-  #takeUp(each: Effect, refOf: (session: number) => unknown): Noted {
+  #takeUp(each: Effect, refOf: RefOf): Noted {
     const { path = '', charts = [] } = each;
     const at = this.#nodeAt(path);
     const isCommon = each.kind === 'action' && each.context === undefined;
@@ -542,7 +559,7 @@ export class Life implements Notes {
     } as never);
     node.refs = refs;
     const { status, output, error } = record;
-    const refOf = (): undefined => undefined;
+    const refOf = this.#namedRef;
     return Object.assign(snapshot, {
       children: refs,
       status,
@@ -556,8 +573,7 @@ export class Life implements Notes {
     const ref = createActivityRef({ id: name, src, sessionId: `x:${run}`, systemId });
     if (systemId !== undefined) this.#system._set(systemId, ref);
     this.#noteRef(run, ref);
-    const given = decode(input, (session) => this.#refOf(session));
-    node.entries[name] = { kind: 'activity', activity, input: given, part, ref };
+    node.entries[name] = { kind: 'activity', activity, input, part, ref };
     return ref;
   }
 
@@ -567,7 +583,7 @@ export class Life implements Notes {
       ...{ systemId: child.systemId, syncSnapshot: child.sync === true },
       restore: (self) =>
         chart === undefined
-          ? (decode(state, () => undefined) as AnyMachineSnapshot)
+          ? (decode(state, this.#namedRef) as AnyMachineSnapshot)
           : this.#revive(this.#nodeOf(self), chart),
     });
     const ref = actor as unknown as AnyActorRef;
@@ -624,9 +640,9 @@ export class Life implements Notes {
     // A time that never comes needs no timer. What is no number is due at once.
     if (delayMs === Number.POSITIVE_INFINITY) return;
     const from = sessionOf(source);
-    const to = sessionIn(target) ?? 0;
+    const to = sessionOf(target);
     const at = this.#time + Math.max(Number.isNaN(delayMs) ? 0 : delayMs, 0);
-    stored(event, 'event');
+    this.#stored(event, 'event');
     const timer: Timer = {
       id: id ?? String(this.#next++),
       at,
@@ -660,8 +676,9 @@ export class Life implements Notes {
       node.refs = after;
     }
     const { context } = snapshot;
-    if (node.context?.raw !== context) node.context = { raw: context, stored: stored(context, 'context') };
-    if (snapshot.output !== undefined) stored(snapshot.output, 'output');
+    if (node.context?.raw !== context)
+      node.context = { raw: context, stored: this.#stored(context, 'context') };
+    if (snapshot.output !== undefined) this.#stored(snapshot.output, 'output');
   }
 
   #enter(node: Node, name: string, ref: AnyActorRef): void {
@@ -670,10 +687,10 @@ export class Life implements Notes {
       readonly systemId?: string;
       readonly options?: { readonly input?: unknown; readonly syncSnapshot?: boolean };
     };
-    const run = sessionIn(ref) ?? 0;
+    const run = sessionOf(ref);
     const made = typeof src === 'string' ? undefined : node.chart.madePart(src);
     const part = made?.part ?? node.chart.partOf(String(src), undefined);
-    const origin = made && (stored(made.origin, part.name) as Activity['origin']);
+    const origin = made && (this.#stored(made.origin, part.name) as Activity['origin']);
     const child = {
       ...{ src: part.name, run },
       ...(systemId !== undefined && { systemId }),
@@ -682,7 +699,10 @@ export class Life implements Notes {
     this.#noteRef(run, ref);
     if (part.kind === 'activity') {
       const input = options?.input;
-      const activity = { ...child, ...(input !== undefined && { input: stored(input, `input of ${name}`) }) };
+      const activity = {
+        ...child,
+        ...(input !== undefined && { input: this.#stored(input, `input of ${name}`) }),
+      };
       node.entries[name] = { kind: 'activity', activity, input, part, ref };
       return;
     }
@@ -740,9 +760,9 @@ export class Life implements Notes {
     const storedContext =
       node.context !== undefined && node.context.raw === context
         ? node.context.stored
-        : stored(context, 'context');
+        : this.#stored(context, 'context');
     const encoded = {
-      ...(stored(others, `action ${effect.type}`) as Effect),
+      ...(this.#stored(others, `action ${effect.type}`) as Effect),
       ...(context !== undefined && { context: storedContext }),
     };
     const { chart } = node;

@@ -3,11 +3,14 @@
  *
  * Kept exactly: plain objects and arrays, strings, numbers with NaN and the infinities, booleans,
  * null, bigints, Date, Map, Set, Error with its own members and `cause`, and refs of actors of the
- * same instance. Members that are undefined are left out.
- * Refused, with their path: functions, symbols, instances of other classes, cycles.
+ * same instance. A ref of an actor that is gone is one of a stopped actor with its id. Of a snapshot
+ * of a chart its data, `matches` and `hasTag` are kept. Members that are undefined are left out.
+ * Refused, with their path: functions, symbols, instances of other classes, cycles, live actors of
+ * other systems.
  *
  * A value that is plain JSON already is not copied.
  */
+import { matchesState, type StateValue } from 'xstate';
 
 const mark = 'xstate$$type';
 /** Deeper is taken for a cycle. */
@@ -29,9 +32,14 @@ export const isUnstorable = (error: unknown): error is UnstorableError =>
 
 type Code = readonly [tag: string, value: unknown];
 
-/** The session of an actor; undefined for a value that is no ref. */
-export type SessionOf = (value: object) => number | undefined;
-export type RefOf = (session: number) => unknown;
+/** How a record names an actor of its instance. */
+export interface ActorName {
+  readonly session: number;
+  readonly id: string;
+}
+/** Undefined for a value that is no ref of the same instance. */
+export type ActorIn = (value: object) => ActorName | undefined;
+export type RefOf = (actor: ActorName) => unknown;
 
 const numberTags = new Map<number, string>([
   [Number.POSITIVE_INFINITY, 'Infinity'],
@@ -45,9 +53,13 @@ const isPlain = (value: object): boolean => {
 };
 
 /** Objects that are neither plain nor arrays. */
-const codeOf = (value: object, sessionOf: SessionOf): Code | undefined => {
-  const session = sessionOf(value);
-  if (session !== undefined) return ['actor', session];
+const codeOf = (value: object, actorIn: ActorIn): Code | undefined => {
+  const actor = actorIn(value);
+  if (actor !== undefined) return ['actor', actor];
+  if (isSnapshot(value)) {
+    const { status, value: state, context, output, error, children, tags } = value;
+    return ['snapshot', { status, value: state, context, output, error, children, tags: [...tags] }];
+  }
   if (value instanceof Date) return ['Date', value.getTime()];
   if (value instanceof Map) return ['Map', [...value]];
   if (value instanceof Set) return ['Set', [...value]];
@@ -64,11 +76,28 @@ const codeOf = (value: object, sessionOf: SessionOf): Code | undefined => {
   return undefined;
 };
 
+interface Snapshot {
+  readonly status: string;
+  readonly value: StateValue;
+  readonly context: unknown;
+  readonly output?: unknown;
+  readonly error?: unknown;
+  readonly children: object;
+  readonly tags: ReadonlySet<string>;
+}
+
 /** A snapshot of a machine holds the machine; what it says about the state is kept. */
-const withoutMachine = (value: object): object => {
-  if (!('machine' in value && 'getMeta' in value && '_nodes' in value)) return value;
-  const { status, value: state, context, output, error } = value as Record<string, unknown>;
-  return { status, value: state, context, output, error };
+const isSnapshot = (value: object): value is Snapshot =>
+  'machine' in value && 'getMeta' in value && '_nodes' in value;
+
+const snapshotFrom = (kept: Omit<Snapshot, 'tags'> & { readonly tags: readonly string[] }): object => {
+  const tags = new Set(kept.tags);
+  const methods = {
+    matches: { value: (state: StateValue) => matchesState(state, kept.value) },
+    hasTag: { value: (tag: string) => tags.has(tag) },
+    toJSON: { value: () => ({ ...kept, historyValue: {} }) },
+  };
+  return Object.defineProperties({ ...kept, tags, historyValue: {} }, methods);
 };
 
 /** Why a value cannot be stored. The place is looked for afterwards, because that is dear. */
@@ -79,7 +108,7 @@ class Unstorable {
   }
 }
 
-const walk = (part: unknown, sessionOf: SessionOf, depth: number): unknown => {
+const walk = (part: unknown, actorIn: ActorIn, depth: number): unknown => {
   switch (typeof part) {
     case 'number':
       return Number.isFinite(part) ? part : { [mark]: 'number', value: numberTags.get(part) ?? 'NaN' };
@@ -99,26 +128,24 @@ const walk = (part: unknown, sessionOf: SessionOf, depth: number): unknown => {
     let copy: unknown[] | undefined;
     for (let index = 0; index < part.length; index += 1) {
       const each: unknown = part[index];
-      const next = each === undefined ? { [mark]: 'undefined' } : walk(each, sessionOf, depth + 1);
+      const next = each === undefined ? { [mark]: 'undefined' } : walk(each, actorIn, depth + 1);
       if (next === each) continue;
       copy ??= [...(part as unknown[])];
       copy[index] = next;
     }
     return copy ?? part;
   }
-  let source = part as Record<string, unknown>;
+  const source = part as Record<string, unknown>;
   if (!isPlain(part) || 'sessionId' in part || 'machine' in part) {
-    const code = codeOf(part, sessionOf);
-    if (code !== undefined) return { [mark]: code[0], value: walk(code[1], sessionOf, depth + 1) };
-    source = withoutMachine(part) as Record<string, unknown>;
-    if (source === part && !isPlain(part))
-      throw new Unstorable(`an instance of ${part.constructor?.name || 'a class'}`);
+    const code = codeOf(part, actorIn);
+    if (code !== undefined) return { [mark]: code[0], value: walk(code[1], actorIn, depth + 1) };
+    if (!isPlain(part)) throw new Unstorable(`an instance of ${part.constructor?.name || 'a class'}`);
   }
   let copy: Record<string, unknown> | undefined;
   for (const key of Object.keys(source)) {
     const each = source[key];
     if (typeof each === 'string' || typeof each === 'boolean' || each === undefined) continue;
-    const next = walk(each, sessionOf, depth + 1);
+    const next = walk(each, actorIn, depth + 1);
     if (next === each) continue;
     copy ??= { ...source };
     copy[key] = next;
@@ -128,25 +155,27 @@ const walk = (part: unknown, sessionOf: SessionOf, depth: number): unknown => {
 };
 
 /** The innermost part that cannot be stored. */
-const placeOf = (value: unknown, path: string, sessionOf: SessionOf, depth = 0): string => {
+const placeOf = (value: unknown, path: string, actorIn: ActorIn, depth = 0): string => {
   if (typeof value !== 'object' || value === null || depth > maxDepth) return path;
+  const isOpen = Array.isArray(value) || isPlain(value) || value instanceof Error;
+  if (!isOpen) return path;
   for (const [key, part] of Object.entries(value)) {
     try {
-      walk(part, sessionOf, depth + 1);
+      walk(part, actorIn, depth + 1);
     } catch {
       const place = Array.isArray(value) ? `${path}[${key}]` : `${path}.${key}`;
-      return depth > 20 ? place : placeOf(part, place, sessionOf, depth + 1);
+      return depth > 20 ? place : placeOf(part, place, actorIn, depth + 1);
     }
   }
   return path;
 };
 
 /** @throws UnstorableError */
-export const encode = (value: unknown, path: string, sessionOf: SessionOf): unknown => {
+export const encode = (value: unknown, path: string, actorIn: ActorIn): unknown => {
   try {
-    return walk(value, sessionOf, 0);
+    return walk(value, actorIn, 0);
   } catch (error) {
-    if (error instanceof Unstorable) throw new UnstorableError(placeOf(value, path, sessionOf), error.what);
+    if (error instanceof Unstorable) throw new UnstorableError(placeOf(value, path, actorIn), error.what);
     throw error;
   }
 };
@@ -174,7 +203,9 @@ const revive = (tag: unknown, content: unknown, refOf: RefOf): unknown => {
   const inner = decode(content, refOf);
   switch (tag) {
     case 'actor':
-      return refOf(inner as number);
+      return refOf(inner as ActorName);
+    case 'snapshot':
+      return snapshotFrom(inner as Parameters<typeof snapshotFrom>[0]);
     case 'Date':
       return new Date(inner as number);
     case 'Map':

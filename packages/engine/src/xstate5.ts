@@ -374,8 +374,9 @@ export class RootActor implements ChartActor, Scope {
   begin(input: unknown): void {
     try {
       const first = this.#chart.machine.getInitialSnapshot(this as never, input);
-      this._snapshot = first;
+      // Before it is this actor's: what cannot be stored must not become a record.
       this.system.notes.moved(this, this.#chart, first);
+      this._snapshot = first;
       this._processingStatus = processing.running;
       this.#isProcessing = true;
       this.#chart.machine.start(first as never);

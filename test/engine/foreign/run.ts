@@ -1,0 +1,49 @@
+/**
+ * `npm run foreign -- <checkout>`: runs the tests of XState in a checkout of its repository, and
+ * each chart that they make in XState's interpreter and in the engine's. Writes README.md here.
+ *
+ * The checkout is never a part of this project:
+ *
+ *   git clone --depth 1 https://github.com/statelyai/xstate && cd xstate
+ *   npm install --no-save rxjs
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { explain, tableOf, type Verdict } from './verdict.ts';
+
+const here = fileURLToPath(new URL('.', import.meta.url));
+const project = join(here, '../../..');
+const checkout = process.argv[2] ?? process.env['XSTATE_REPOSITORY'];
+if (checkout === undefined) {
+  process.stderr.write('usage: npm run foreign -- <checkout of statelyai/xstate>\n');
+  process.exit(2);
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'foreign-'));
+const results = join(folder, 'results.jsonl');
+writeFileSync(results, '');
+spawnSync(
+  process.execPath,
+  [
+    join(project, 'node_modules/vitest/vitest.mjs'),
+    ...['run', '--config', join(here, 'vitest.config.ts'), '--reporter', 'dot'],
+  ],
+  {
+    cwd: project,
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, XSTATE_REPOSITORY: checkout, FOREIGN_RESULTS: results },
+  },
+);
+const verdicts = readFileSync(results, 'utf8')
+  .split('\n')
+  .filter((line) => line !== '')
+  .map((line) => explain(JSON.parse(line) as Verdict));
+rmSync(folder, { recursive: true });
+writeFileSync(join(here, 'README.md'), tableOf(verdicts));
+const open = verdicts.filter(({ reason }) => reason === 'different');
+for (const { file, test, detail } of open) process.stdout.write(`${file}: ${test}\n  ${detail}\n`);
+process.stdout.write(`${verdicts.length} charts, ${open.length} different without a reason\n`);
+process.exitCode = verdicts.length === 0 || open.length > 0 ? 1 : 0;

@@ -1,0 +1,161 @@
+/**
+ * Runs each foreign test once to see which charts it runs with which events. Then it runs each of
+ * them on its own: twice in XState and once in the engine. For each of these runs the test is run
+ * again up to the place where it makes the actor, so that variables around the chart are fresh.
+ */
+import { appendFileSync } from 'node:fs';
+import { afterAll, expect, vi } from 'vitest';
+import type { AnyStateMachine } from 'xstate';
+import { differenceOf, type ReplayStep, replayEngine, replayXState } from './replay.ts';
+import type { Verdict } from './verdict.ts';
+import {
+  chartsNotRun,
+  clockOf,
+  grab,
+  grabbed,
+  noteActions,
+  record,
+  type Session,
+  stopRecording,
+} from './xstate-recorded.ts';
+
+const resultFile = process.env['FOREIGN_RESULTS'] ?? '/dev/null';
+const testMs = Number(process.env['FOREIGN_TEST_MS'] ?? 4000);
+
+type TestBody = (...args: unknown[]) => unknown;
+
+const within = async (run: () => unknown, ms: number): Promise<void> => {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([
+    Promise.resolve()
+      .then(run)
+      .catch(() => undefined),
+    over,
+  ]);
+  clearTimeout(timer);
+  vi.useRealTimers();
+};
+
+const judge = async (
+  body: () => unknown,
+  session: Pick<Session, 'machine' | 'input'>,
+  index: number | undefined,
+  steps: readonly ReplayStep[],
+): Promise<Omit<Verdict, 'file' | 'test' | 'index'>> => {
+  const fresh = async (): Promise<readonly [AnyStateMachine, unknown]> => {
+    if (index === undefined) return [session.machine, session.input];
+    grab(index);
+    await within(body, testMs);
+    stopRecording();
+    return grabbed === undefined ? [session.machine, session.input] : [grabbed.machine, grabbed.input];
+  };
+  const xstate = await replayXState(...(await fresh()), steps, noteActions);
+  const again = await replayXState(...(await fresh()), steps, noteActions);
+  const varies = differenceOf(xstate.sights, again.sights);
+  const engine = await replayEngine(...(await fresh()), steps, noteActions);
+  if (engine.kind === 'refused') return { kind: 'refused', detail: engine.reason };
+  const difference = differenceOf(xstate.sights, engine.sights);
+  if (difference === undefined) return { kind: 'same', detail: '' };
+  if (varies !== undefined) return { kind: 'varies', detail: varies };
+  const threw = engine.thrown.length === 0 ? '' : `an action threw ${engine.thrown[0]}; `;
+  return { kind: 'different', detail: threw + difference };
+};
+
+const runRecorded = async (file: string, name: string, body: TestBody, args: unknown[]): Promise<void> => {
+  const sessions = record();
+  const run = (): unknown => body(...args);
+  await within(run, testMs);
+  const recorded = [...sessions].map((session) => ({ session, restMs: clockOf(session) - session.lastAt }));
+  stopRecording();
+  const notRun = chartsNotRun();
+  const note = async (
+    session: Pick<Session, 'machine' | 'input'>,
+    index: number | undefined,
+    steps: readonly ReplayStep[],
+    place: number,
+  ): Promise<void> => {
+    let verdict: Omit<Verdict, 'file' | 'test' | 'index'>;
+    try {
+      verdict = await judge(run, session, index, steps);
+    } catch (error) {
+      verdict = { kind: 'different', detail: `harness: ${(error as Error).stack ?? String(error)}` };
+    }
+    appendFileSync(resultFile, `${JSON.stringify({ file, test: name, index: place, ...verdict })}\n`);
+  };
+  for (const [index, { session, restMs }] of recorded.entries()) {
+    if (!session.isStarted) continue;
+    const rest = Math.min(Math.max(Math.round(restMs), 50), 5000);
+    const steps: ReplayStep[] = [
+      ...session.sent,
+      { afterMs: rest, event: undefined },
+      { afterMs: 1000, event: undefined },
+    ];
+    await note(session, index, steps, index);
+  }
+  for (const [index, machine] of notRun.entries()) {
+    const own = machine.events.filter((type) => !type.startsWith('xstate.') && !type.includes('*'));
+    const steps: ReplayStep[] = [
+      ...own.map((type) => ({ afterMs: 1, event: { type } })),
+      { afterMs: 1000, event: undefined },
+    ];
+    await note({ machine, input: undefined }, undefined, steps, recorded.length + index);
+  }
+};
+
+interface TestFunction {
+  (name: unknown, ...more: unknown[]): unknown;
+  readonly each: (...rows: unknown[]) => (name: unknown, ...more: unknown[]) => unknown;
+  readonly skip: TestFunction;
+  readonly only: TestFunction;
+}
+const bodyOf = (more: readonly unknown[]): TestBody | undefined =>
+  more.find((each): each is TestBody => typeof each === 'function');
+
+const wrap = (original: TestFunction): TestFunction => {
+  const register =
+    (to: (name: unknown, ...more: unknown[]) => unknown) =>
+    (name: unknown, ...more: unknown[]): unknown => {
+      const body = bodyOf(more);
+      return body === undefined
+        ? original.skip(name)
+        : to(
+            name,
+            (...args: unknown[]) => {
+              const { testPath = '', currentTestName = String(name) } = expect.getState();
+              return runRecorded(testPath, currentTestName, body, args);
+            },
+            120_000,
+          );
+    };
+  const only = register(original);
+  return Object.assign(register(original), {
+    skip: Object.assign((name: unknown) => original.skip(name, () => undefined), {
+      each: () => () => undefined,
+    }),
+    only,
+    todo: () => undefined,
+    each: (...rows: unknown[]) => register(original.each(...rows)),
+  }) as unknown as TestFunction;
+};
+
+// The tests of XState ask for a newer Node than this project.
+if (!('withResolvers' in Promise)) {
+  Object.defineProperty(Promise, 'withResolvers', {
+    value: () => {
+      const parts: Record<string, unknown> = {};
+      parts['promise'] = new Promise((resolve, reject) => Object.assign(parts, { resolve, reject }));
+      return parts;
+    },
+  });
+}
+
+const scope = globalThis as unknown as Record<string, TestFunction>;
+scope['it'] = wrap(scope['it'] as TestFunction);
+scope['test'] = scope['it'];
+// Charts that nobody answers report their errors; here they are compared.
+for (const level of ['log', 'warn', 'error', 'info'] as const)
+  vi.spyOn(console, level).mockImplementation(() => undefined);
+afterAll(() => vi.useRealTimers());
