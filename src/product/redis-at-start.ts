@@ -119,12 +119,21 @@ export const waitForAuthority = async (
   while (!(await hasAuthority())) await delay(lookEveryMs);
 };
 
-/** Raise it with a change that a release with this number could not read. */
-export const storeVersion = '1';
+/**
+ * Raise it with a change that a release with this number could not read. 1: release 0.2. 2: child
+ * charts lie in the record of their instance; before, each was a job, and an open process of 0.2
+ * would lose its signers.
+ */
+export const storeVersion = '2';
+const earlier = new Map<string | null, string>([
+  [null, 'a release before 0.2'],
+  ['1', 'a release before 0.3'],
+]);
 
 /**
  * Marks a new store with its version, and refuses one that this release cannot read. Call it before
- * queues are opened and the authority is made. Stores before 0.2 have no mark.
+ * queues are opened and the authority is made. Stores before 0.2 have no mark. An earlier store
+ * whose queues were deleted is taken as a new one: the rest of it has not changed.
  *
  * @throws StartError for a store of another version.
  */
@@ -140,8 +149,8 @@ export const claimStore = async ({
   const isUsed = (await custodyOver(redis).hasAuthority()) && (await redis.exists(meta)) === 1;
   let found = await redis.get(key);
   // Only then, because a Redis that is full refuses each write, also one that changes nothing.
-  if (found === null && !isUsed) {
-    await redis.setnx(key, storeVersion);
+  if (earlier.has(found) && !isUsed) {
+    await redis.set(key, storeVersion);
     found = await redis.get(key);
   }
   if (found === storeVersion) return;
@@ -151,7 +160,7 @@ export const claimStore = async ({
       'A restore of this store has not come to its end: run paraph restore again, with --replace.',
     );
   }
-  const writer = found === null ? 'a release before 0.2' : 'a later release';
+  const writer = earlier.get(found) ?? 'a later release';
   throw new StartError(
     'usage',
     `queue.prefix: what Redis holds under ${queue.prefix} was written by ${writer}, and this release does not read it; set another prefix, REDIS_URL or PARAPH_DATA.`,

@@ -3,6 +3,9 @@
  * guards and actions, its timers, and the children that it starts, over all levels. A record names
  * states, children and timers, and does not fit a chart that lacks them.
  *
+ * A child that is written in its place counts like one with a name. One that `assign` or
+ * `enqueueActions` makes in a step is part of a function.
+ *
  * Not part of it: functions, because a record does not hold them and their text differs between a
  * source and its build; descriptions; what `meta` has but `job`; the order
  * of states.
@@ -17,6 +20,10 @@ const hashVersion = 2;
 const unhashed = ['description', 'schemas', 'types'];
 const jobOf = (meta: unknown): unknown => (Object(meta) as { readonly job?: unknown }).job;
 
+/** Its content is that of a part. */
+const isLogic = (value: object): boolean =>
+  typeof (value as { readonly transition?: unknown }).transition === 'function';
+
 /** An action of XState, such as `assign`, is a function with a type. */
 const plain = (value: unknown, above: readonly unknown[] = []): unknown => {
   if (above.includes(value)) return 'circle';
@@ -27,6 +34,7 @@ const plain = (value: unknown, above: readonly unknown[] = []): unknown => {
   const inside = (inner: unknown): unknown => plain(inner, [...above, value]);
   if (Array.isArray(value)) return value.map(inside);
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? typeof value;
+  if (isLogic(value)) return 'logic';
   return Object.entries(value)
     .map(([name, inner]) => [name, name === 'meta' ? jobOf(inner) : inner] as const)
     .filter(([name, inner]) => !unhashed.includes(name) && inner !== undefined)

@@ -7,6 +7,7 @@ import { constants, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createBackupFile, readBackup } from '../../src/backup/backup-file.ts';
 import { masterKeyId } from '../../src/pki/service-key.ts';
+import { storeVersion } from '../../src/product/redis-at-start.ts';
 import { run } from '../cli/terminal.ts';
 import { enrolPhone } from '../support/phone.ts';
 import type { Json, TestProduct } from '../support/product.ts';
@@ -169,7 +170,7 @@ describe('a restore', () => {
   it('deletes nothing where this Redis does not take the backup', async () => {
     const server = await stage.server('--enable-debug-command', 'yes');
     const redis = server.client();
-    await redis.set(`${prefix}:store`, '1');
+    await redis.set(`${prefix}:store`, storeVersion);
     await redis.hset(`${prefix}:of-the-service`, 'held', '1');
     const before = await redis.call('DEBUG', 'DIGEST');
     const [store, hash] = [
@@ -178,7 +179,13 @@ describe('a restore', () => {
     ];
     // The version of the format stands before the checksum.
     hash.writeUInt16LE(hash.readUInt16LE(hash.length - 10) + 100, hash.length - 10);
-    const about = { product: 'x', prefix, shards: 1, store: '1', startedAt: new Date().toISOString() };
+    const about = {
+      product: 'x',
+      prefix,
+      shards: 1,
+      store: storeVersion,
+      startedAt: new Date().toISOString(),
+    };
     const later = await createBackupFile(file('later'), stage.masterKey, about);
     await later.add([
       { key: Buffer.from(`${prefix}:store`), expiresAtMs: 0, value: store },
@@ -232,7 +239,13 @@ describe('a restore', () => {
     [
       'of a later store',
       {},
-      (text: Buffer) => replaced(text, '"store":"1"', '"store":"2"'),
+      (text: Buffer) => replaced(text, `"store":"${storeVersion}"`, '"store":"3"'),
+      /another release/,
+    ],
+    [
+      'of a store before 0.3',
+      {},
+      (text: Buffer) => replaced(text, `"store":"${storeVersion}"`, '"store":"1"'),
       /another release/,
     ],
     [
@@ -269,7 +282,7 @@ describe('a restore', () => {
     await redis.config('SET', 'maxmemory', '0');
     await expect(stage.start(server)).rejects.toThrow(/restore .* has not come to its end/);
     expect(await paraph(server, ['restore', file('loaded'), '--replace'])).toMatchObject({ exitCode: 0 });
-    expect(await redis.get(`${prefix}:store`)).toBe('1');
+    expect(await redis.get(`${prefix}:store`)).toBe(storeVersion);
   });
 });
 
@@ -451,7 +464,13 @@ describe('a backup', () => {
   });
 
   it('leaves the other whole when two are written to one path at the same time', async () => {
-    const about = { product: 'x', prefix, shards: 1, store: '1', startedAt: new Date().toISOString() };
+    const about = {
+      product: 'x',
+      prefix,
+      shards: 1,
+      store: storeVersion,
+      startedAt: new Date().toISOString(),
+    };
     const path = file('twice');
     const both = await Promise.all([1, 2].map(() => createBackupFile(path, stage.masterKey, about)));
     await Promise.all(both.map((each) => each.finish(new Date())));

@@ -47,7 +47,7 @@ it('is marked by whichever process starts first, also after a producer has added
   await queue.add('sign', { MSS_SignatureReq: { ...request, AP_Info } }, { jobId: id });
   await queue.close();
   const [first] = await Promise.all([start(), start(), start()]);
-  expect(await client.get(mark)).toBe('1');
+  expect(await client.get(mark)).toBe('2');
   await expect.poll(() => first?.statusOf(id)).toBe('500');
 });
 
@@ -69,7 +69,8 @@ const stopAll = async (): Promise<void> => {
 
 it.each([
   ['a release before 0.2', undefined],
-  ['a later release', '2'],
+  ['a release before 0.3', '1'],
+  ['a later release', '3'],
 ])('of %s is refused with one sentence, and left as it is', async (writer, version) => {
   await start();
   await stopAll();
@@ -83,13 +84,18 @@ it.each([
     });
   }
   expect(await lastingKeys()).toEqual(before);
-  await client.set(mark, '1');
+  await client.set(mark, '2');
 });
 
-it('of a release before 0.2 is a new one without its queues, and keeps its authority', async () => {
+it.each([
+  ['0.2', undefined],
+  ['0.3', '1'],
+])('of a release before %s is a new one without its queues, and keeps its authority', async (_, version) => {
   const before = await (await start()).core.custodyOver(client).trust();
   await stopAll();
   await client.del(mark, ...(await client.keys(`{${prefix}-*`)));
+  if (version !== undefined) await client.set(mark, version);
   expect(await (await start()).core.custodyOver(client).trust()).toEqual(before);
-  expect(await client.get(mark)).toBe('1');
+  expect(await client.get(mark)).toBe('2');
+  await stopAll();
 });

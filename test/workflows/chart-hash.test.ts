@@ -1,6 +1,6 @@
 /** The hash of a chart: what changes it, and what does not. */
 import { describe, expect, it } from 'vitest';
-import { type AnyStateMachine, assign, fromPromise, setup } from 'xstate';
+import { type AnyStateMachine, assign, fromPromise, setup, spawnChild } from 'xstate';
 import { hashOfChart, isAnotherChart } from '../../src/workflows/chart-hash.ts';
 import { defineWorkflow } from '../../src/workflows/index.ts';
 
@@ -64,4 +64,38 @@ describe('the hash of a chart', () => {
     expect(hashWith('x')).toBe(hashWith('x'));
     expect(hashWith('x')).not.toBe(hashWith('y'));
   });
+
+  const inlineIn: Readonly<Record<string, (child: AnyStateMachine) => Config>> = {
+    'is invoked': (child) => ({ a: { invoke: { src: child } } }),
+    'is spawned': (child) => ({ a: { entry: spawnChild(child as never) } }),
+    'lies in such a child': (child) => ({
+      a: { invoke: { src: setup({}).createMachine({ invoke: { src: child as never } }) } },
+    }),
+  };
+  const rests = { open: { on: { GO: 'bad' } }, bad: { meta: { job: 'failed' } } };
+  const childOf = (config: object): AnyStateMachine =>
+    setup({}).createMachine(config as never) as unknown as AnyStateMachine;
+
+  it.each(Object.keys(inlineIn))('differs with another chart that is written in its place and %s', (how) => {
+    const hashWith = (config: object): string => hashOf(inlineIn[how]?.(childOf(config)) ?? {});
+    const one = hashWith({ initial: 'open', states: rests });
+    expect(hashWith({ initial: 'open', states: { bad: rests.bad, open: rests.open } })).toBe(one);
+    expect(hashWith({ initial: 'open', states: rests, description: 'x' })).toBe(one);
+    expect(hashWith({ initial: 'bad', states: rests })).not.toBe(one);
+    expect(hashWith({ initial: 'open', states: { ...rests, bad: {} } })).not.toBe(one);
+    expect(hashWith({ initial: 'open', states: { ...rests, more: {} } })).not.toBe(one);
+  });
+
+  it.each(['failed', 'completed'])(
+    'differs where a state says that its job has %s, in a child too',
+    (job) => {
+      const states = (meta: object) => ({ a: { on: { GO: 'b' } }, b: { meta } });
+      expect(hashOf(states({ job }))).not.toBe(hashOf(states({})));
+      const child = (meta: object) => childOf({ initial: 'a', states: states(meta) });
+      const hashWith = (meta: object) =>
+        hashOf({ a: { invoke: { src: 'child' } } }, {}, { child: child(meta) });
+      expect(hashWith({ job })).not.toBe(hashWith({}));
+      expect(hashWith({ job, more: 1 })).toBe(hashWith({ job }));
+    },
+  );
 });
