@@ -36,7 +36,7 @@ export interface Undelivered {
   readonly code?: number | undefined;
 }
 
-interface MailContext {
+export interface MailContext {
   readonly mail: SignerMail;
   readonly result?: SignerMailResult;
 }

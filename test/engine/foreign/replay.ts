@@ -6,11 +6,11 @@
  */
 import { vi } from 'vitest';
 import { type AnyEventObject, type AnyStateMachine, createActor } from 'xstate';
-import { activityFor, errorOf } from '../../../src/engine/activities.ts';
-import { createChart } from '../../../src/engine/chart.ts';
-import { begin, doneEvent, errorEvent, type Life, resume } from '../../../src/engine/interpret.ts';
-import { type InstanceRecord, pathOf } from '../../../src/engine/record.ts';
-import { decode, encode } from '../../../src/engine/values.ts';
+import { activityFor, errorOf } from '../../../packages/engine/src/activities.ts';
+import { createChart } from '../../../packages/engine/src/chart.ts';
+import { begin, doneEvent, errorEvent, type Life, resume } from '../../../packages/engine/src/interpret.ts';
+import { type InstanceRecord, pathOf } from '../../../packages/engine/src/record.ts';
+import { decode, encode } from '../../../packages/engine/src/values.ts';
 import { namesOf, plain, type Seen, seenBy, seenIn } from '../same-as-xstate.ts';
 
 export interface ReplayStep {
