@@ -469,7 +469,7 @@ describe('what a history may have after what', () => {
 
 describe('a schedule', () => {
   const plan = (seed: string) =>
-    planFaults({ random: createRandom(seed), durationMs: 172_000, kinds: faultKinds, workers: 3, apis: 2 });
+    planFaults({ random: createRandom(seed), durationMs: 168_000, kinds: faultKinds, workers: 3, apis: 2 });
 
   it('is the same for the same seed, another for another', () => {
     expect(plan('1')).toEqual(plan('1'));

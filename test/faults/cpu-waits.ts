@@ -12,9 +12,9 @@ export interface Waited {
   readonly to: number;
 }
 
-const lookEveryMs = 500;
+const lookEveryMs = 1000;
 /** Of the time between two looks. An idle process on a busy machine waits for less. */
-const starvedShare = 0.3;
+const starvedShare = 0.4;
 
 /** Of the main thread. Undefined where there is no such process, or no such file. */
 const waitedMs = (pid: number): number | undefined => {

@@ -201,10 +201,11 @@ const endsAsPlain: Rule = function* ({ looks, expected }) {
 };
 
 /** In the order in which they first came, each once. */
-const firstOf = (marks: readonly Mark[]): readonly Mark[] =>
-  [...new Map(marks.toReversed().map((mark) => [mark.key, mark])).values()].toSorted(
-    (one, other) => one.at - other.at,
-  );
+const firstOf = (marks: readonly Mark[]): readonly Mark[] => {
+  const first = new Map<string, Mark>();
+  for (const mark of marks) if (!first.has(mark.key)) first.set(mark.key, mark);
+  return [...first.values()];
+};
 
 /** With those of its children. */
 const ownMarks = (id: string, { loads: { charts } }: Evidence): readonly Mark[] =>
