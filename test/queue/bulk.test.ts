@@ -36,13 +36,26 @@ describe('many requests', () => {
       const twin = index % 100 === 99 ? index - 1 : index;
       return { ...order, apTransId: `B-${twin}`, instant: new Date(1_772_442_930_000) };
     });
-    const outcomes = await queue.enqueueBulk(requests, { priority: 3 });
+    const outcomes = [...(await queue.enqueueBulk(requests, { priority: 3 }))];
     expect(outcomes).toHaveLength(10_000);
-    expect(kinds(outcomes)).toEqual({ accepted: 9890, joined: 100, refused: 10 });
+    // A busy machine may answer a command too late. Then its outcome says that it may be added again.
+    for (;;) {
+      const open = outcomes.flatMap(({ kind }, index) => (kind === 'unconfirmed' ? [index] : []));
+      if (open.length === 0) break;
+      const again = await queue.enqueueBulk(
+        open.flatMap((index) => requests[index] ?? []),
+        { priority: 3 },
+      );
+      for (const [place, index] of open.entries())
+        outcomes.splice(index, 1, ...again.slice(place, place + 1));
+    }
+    const { accepted = 0, joined = 0, refused } = kinds(outcomes);
+    expect([accepted + joined, refused]).toEqual([9990, 10]);
     expect(outcomes[1007]).toMatchObject({ kind: 'refused', objection: { path: 'msisdn', code: 101 } });
-    expect(outcomes[199]).toMatchObject({ kind: 'joined', id: (outcomes[198] as { id: string }).id });
+    expect(outcomes[199]).toMatchObject({ id: (outcomes[198] as { id: string }).id });
 
-    const ids = outcomes.flatMap((outcome) => (outcome.kind === 'accepted' ? [outcome.id] : []));
+    // So a hundred are joined to others.
+    const ids = outcomes.flatMap((outcome) => ('id' in outcome ? [outcome.id] : []));
     expect(new Set(ids).size).toBe(9890);
     const used = new Set(ids.map((id) => shardOf(id, 3)));
     expect([...used].sort()).toEqual([0, 1, 2]);
@@ -53,7 +66,7 @@ describe('many requests', () => {
       ),
     );
     expect(waiting.reduce((sum, count) => sum + count, 0)).toBe(9890);
-    const some = outcomes[0];
+    const some = outcomes.find(({ kind }) => kind === 'accepted');
     expect(some?.kind === 'accepted' && (await some.handle.status())).toBe('submitted');
     await Promise.all(
       [0, 1, 2].map((shard) =>

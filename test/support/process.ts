@@ -1,6 +1,7 @@
 /** A process of the compiled product: all of it, or the part that `paraph api` or `paraph worker` runs. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Json } from './product.ts';
 import { type SignOptions, signRequest, statusRequest } from './requests.ts';
 
@@ -90,8 +91,16 @@ export const startProcess = async (
     output: () => output,
     lines,
     post,
-    submit: async (options) =>
-      (await post('sign', signRequest({ ...options, mode: 'asynch' }))).MSS_SignatureResp.MSSP_TransID,
+    submit: async (options) => {
+      for (;;) {
+        const { MSS_SignatureResp, Fault } = await post('sign', signRequest({ ...options, mode: 'asynch' }));
+        if (MSS_SignatureResp !== undefined) return MSS_SignatureResp.MSSP_TransID;
+        // As applications do, when the machine has no time for all.
+        if (!Fault.Detail.includes('not accepted'))
+          throw new Error(`Not submitted: ${JSON.stringify(Fault)}`);
+        await delay(50);
+      }
+    },
     statusOf: async (id) => {
       const { MSS_StatusResp, Fault } = await post('status', statusRequest(id));
       return MSS_StatusResp?.Status.StatusCode.Value ?? Fault.Code.SubCode.Value;
