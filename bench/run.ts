@@ -32,6 +32,7 @@ import { isMet } from './harness/statistics.ts';
 /** In the order in which they are shown. */
 const names = [
   'accept',
+  'status',
   'sign',
   'process',
   'synch',
