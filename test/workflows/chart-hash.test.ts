@@ -69,7 +69,7 @@ describe('the hash of a chart', () => {
     'is invoked': (child) => ({ a: { invoke: { src: child } } }),
     'is spawned': (child) => ({ a: { entry: spawnChild(child as never) } }),
     'lies in such a child': (child) => ({
-      a: { invoke: { src: setup({}).createMachine({ invoke: { src: child as never } }) } },
+      a: { invoke: { src: setup({}).createMachine({ invoke: { src: child } } as never) } },
     }),
   };
   const rests = { open: { on: { GO: 'bad' } }, bad: { meta: { job: 'failed' } } };
