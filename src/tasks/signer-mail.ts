@@ -118,7 +118,7 @@ export const createSignerMails = ({
     const sent = await engine.send(processWorkflow(), id, `mail/${effect.id}`, event);
     if (sent === 'busy') throw new BusyError();
   };
-  const workflow = defineWorkflow({
+  const workflow: Workflow = defineWorkflow({
     name: 'mail',
     version: mailVersion,
     chart: mailMachine.provide({

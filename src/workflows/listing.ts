@@ -147,7 +147,7 @@ const peopleIn = (step: unknown): readonly unknown[] => {
 export interface People {
   /**
    * How much an open instance counts: one, and one more for each person in the definition of a
-   * process, because each may become an instance of its own.
+   * process, because each may have a child chart and a transaction.
    */
   readonly size: number;
   /** Digits. */
