@@ -48,7 +48,8 @@ const reasonOf = ({ kind, detail, test }: Verdict): Reason => {
     if (detail.startsWith('Initial state node')) return 'no chart: XState cannot make it either';
     return 'different';
   }
-  if (detail.startsWith('an action threw')) return 'by design: an action throws, and an effect is tried again';
+  if (detail.startsWith('an action threw'))
+    return 'by design: an action throws, and an effect is tried again';
   return named[test] ?? 'different';
 };
 
