@@ -74,7 +74,8 @@ const never = new (class Thing {
 const cycle: Record<string, unknown> = {};
 cycle['self'] = cycle;
 
-const same: readonly (readonly [string, () => AnyStateMachine, readonly ReplayStep[], unknown?])[] = [
+type Construct = [name: string, make: () => AnyStateMachine, steps: readonly ReplayStep[], input?: unknown];
+const same: Construct[] = [
   [
     'shallow history',
     () =>
@@ -526,7 +527,16 @@ const same: readonly (readonly [string, () => AnyStateMachine, readonly ReplaySt
   ],
   [
     'a machine id with dots',
-    () => chart({ id: 'a.b.c', initial: 'x y', states: { 'x y': { on: { GO: '#a.b.c.z' } }, z: {} } }),
+    () =>
+      chart({
+        id: 'a.b.c',
+        initial: 'x y',
+        states: {
+          'x y': { on: { GO: 'z', BACK: 'h' } },
+          z: { initial: 'one', states: { one: { on: { N: 'two' } }, two: {} }, on: { OUT: 'x y' } },
+          h: { type: 'history', target: 'z' },
+        },
+      }),
     [step('GO')],
   ],
   [
@@ -617,7 +627,7 @@ const refused: readonly (readonly [string, () => AnyStateMachine, readonly Repla
 ];
 
 describe('a construct is as in XState, stored and taken up after every event:', () => {
-  it.each(same)('%s', async (_, make, steps, input?: unknown) => {
+  it.each(same)('%s', async (_, make, steps, input) => {
     const xstate = await replayXState(make(), input, steps, ignore);
     const engine = await replayEngine(make(), input, steps, ignore);
     expect(engine).toMatchObject({ kind: 'ran' });
