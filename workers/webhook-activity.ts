@@ -5,14 +5,13 @@
  * the calls of this process only, as callbacks do (callback.worker.ts).
  */
 import { hash } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { PromiseActorLogic } from 'xstate';
 import { z } from 'zod';
-import { activity, type InstanceInHand } from '../packages/engine/src/define.ts';
+import { activity } from '../packages/engine/src/define.ts';
 import { sayIssues } from '../packages/engine/src/input-problem.ts';
 import { tenantOfInstance } from '../src/workflows/contract.ts';
 import type { WebhookInput, WebhookOutput } from '../src/workflows/service-activities.ts';
-import { apIdOf, untilRedisAnswers } from './asked-run.ts';
+import { apIdOf } from './asked-run.ts';
 import { type DeliveryResult, problemOf } from './callback.worker.ts';
 import { createTenantConcurrency } from './tenant-concurrency.ts';
 

@@ -3,7 +3,6 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { setup } from 'xstate';
 import { z } from 'zod';
 import { defineWorkflow } from '../../packages/engine/src/define.ts';
-import { spreadOver } from '../../packages/engine/src/engine.ts';
 import type { WorkflowWorker } from '../../packages/engine/src/worker.ts';
 import type { Shard } from '../../src/transactions/shards.ts';
 import { instanceIdOf, type WorkflowStatus } from '../../src/workflows/contract.ts';

@@ -72,7 +72,7 @@ const never = new (class Thing {
   readonly x = 1;
 })();
 const cycle: Record<string, unknown> = {};
-cycle['self'] = cycle;
+cycle.self = cycle;
 
 type Construct = [name: string, make: () => AnyStateMachine, steps: readonly ReplayStep[], input?: unknown];
 const same: Construct[] = [

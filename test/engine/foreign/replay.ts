@@ -50,7 +50,7 @@ const pass = async (ms: number): Promise<void> => {
   for (let round = 0; round < 2; round += 1) await new Promise((resolve) => setImmediate(resolve));
 };
 
-export const inSimulatedTime = async <T>(run: () => Promise<T>): Promise<T> => {
+const inSimulatedTime = async <T>(run: () => Promise<T>): Promise<T> => {
   vi.useRealTimers();
   vi.useFakeTimers({
     now: startAt,

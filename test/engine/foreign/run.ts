@@ -16,7 +16,7 @@ import { explain, tableOf, type Verdict } from './verdict.ts';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const project = join(here, '../../..');
-const checkout = process.argv[2] ?? process.env['XSTATE_REPOSITORY'];
+const checkout = process.argv[2] ?? process.env.XSTATE_REPOSITORY;
 if (checkout === undefined) {
   process.stderr.write('usage: npm run foreign -- <checkout of statelyai/xstate>\n');
   process.exit(2);

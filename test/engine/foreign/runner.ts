@@ -19,8 +19,8 @@ import {
   stopRecording,
 } from './xstate-recorded.ts';
 
-const resultFile = process.env['FOREIGN_RESULTS'] ?? '/dev/null';
-const testMs = Number(process.env['FOREIGN_TEST_MS'] ?? 4000);
+const resultFile = process.env.FOREIGN_RESULTS ?? '/dev/null';
+const testMs = Number(process.env.FOREIGN_TEST_MS ?? 4000);
 
 type TestBody = (...args: unknown[]) => unknown;
 
@@ -146,15 +146,15 @@ if (!('withResolvers' in Promise)) {
   Object.defineProperty(Promise, 'withResolvers', {
     value: () => {
       const parts: Record<string, unknown> = {};
-      parts['promise'] = new Promise((resolve, reject) => Object.assign(parts, { resolve, reject }));
+      parts.promise = new Promise((resolve, reject) => Object.assign(parts, { resolve, reject }));
       return parts;
     },
   });
 }
 
 const scope = globalThis as unknown as Record<string, TestFunction>;
-scope['it'] = wrap(scope['it'] as TestFunction);
-scope['test'] = scope['it'];
+scope.it = wrap(scope.it as TestFunction);
+scope.test = scope.it;
 // Charts that nobody answers report their errors; here they are compared.
 for (const level of ['log', 'warn', 'error', 'info'] as const)
   vi.spyOn(console, level).mockImplementation(() => undefined);

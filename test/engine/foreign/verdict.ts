@@ -12,7 +12,7 @@ export interface Verdict {
 }
 
 /** What a verdict comes to, in the order of the table. */
-export const reasons = [
+const reasons = [
   'same',
   'refused: a callback, an observable or another logic that lives in memory alone',
   'refused: a name that nobody implements',

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
-const checkout = process.env['XSTATE_REPOSITORY'] ?? '';
+const checkout = process.env.XSTATE_REPOSITORY ?? '';
 const recorded = join(here, 'xstate-recorded.ts');
 const project = join(here, '../../..');
 

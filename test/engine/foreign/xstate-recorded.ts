@@ -114,7 +114,7 @@ const wrapList = (list: unknown, each: (value: unknown) => unknown): unknown =>
 
 const wrapTransition = (transition: unknown): unknown =>
   isConfig(transition) && 'actions' in transition
-    ? { ...transition, actions: wrapList(transition['actions'], wrapAction) }
+    ? { ...transition, actions: wrapList(transition.actions, wrapAction) }
     : transition;
 const wrapTransitions = (list: unknown): unknown => wrapList(list, wrapTransition);
 const wrapInvoke = (invoke: unknown): unknown =>
@@ -148,15 +148,13 @@ const wrapConfig = (config: unknown): unknown => {
   return copy;
 };
 const wrapImplementations = (given: unknown): unknown =>
-  isConfig(given) && 'actions' in given
-    ? { ...given, actions: wrapMap(given['actions'], wrapAction) }
-    : given;
+  isConfig(given) && 'actions' in given ? { ...given, actions: wrapMap(given.actions, wrapAction) } : given;
 
 const wrapEnqueue =
   (enqueueActions: AnyFunction) =>
   (collect: (args: Record<string, unknown>, params: unknown) => void): unknown =>
     (enqueueActions as (collect: unknown) => unknown)((args: Record<string, unknown>, params: unknown) => {
-      const enqueue = args['enqueue'] as (action: unknown) => void;
+      const enqueue = args.enqueue as (action: unknown) => void;
       collect(
         { ...args, enqueue: Object.assign((each: unknown) => enqueue(wrapAction(each)), enqueue) },
         params,
@@ -166,26 +164,26 @@ const wrapEnqueue =
 const real = xstate as unknown as Record<string, AnyFunction>;
 type Untyped = (...args: unknown[]) => unknown;
 
-export const enqueueActions = wrapEnqueue(real['enqueueActions'] as AnyFunction);
+export const enqueueActions = wrapEnqueue(real.enqueueActions as AnyFunction);
 
 const noteChart = (chart: unknown): unknown => {
   if (mode === 'record') charts.push(chart as AnyStateMachine);
   return chart;
 };
 export const createMachine = (config: unknown, implementations?: unknown): unknown =>
-  noteChart((real['createMachine'] as Untyped)(wrapConfig(config), wrapImplementations(implementations)));
+  noteChart((real.createMachine as Untyped)(wrapConfig(config), wrapImplementations(implementations)));
 
 const wrapSetup = (made: Record<string, Untyped>): unknown => ({
   ...made,
-  createMachine: (config: unknown) => noteChart(made['createMachine']?.(wrapConfig(config))),
-  enqueueActions: wrapEnqueue(made['enqueueActions'] as AnyFunction),
+  createMachine: (config: unknown) => noteChart(made.createMachine?.(wrapConfig(config))),
+  enqueueActions: wrapEnqueue(made.enqueueActions as AnyFunction),
   ...('extend' in made && {
     extend: (given: unknown) =>
-      wrapSetup(made['extend']?.(wrapImplementations(given)) as Record<string, Untyped>),
+      wrapSetup(made.extend?.(wrapImplementations(given)) as Record<string, Untyped>),
   }),
 });
 export const setup = (given: unknown): unknown =>
-  wrapSetup((real['setup'] as Untyped)(wrapImplementations(given)) as Record<string, Untyped>);
+  wrapSetup((real.setup as Untyped)(wrapImplementations(given)) as Record<string, Untyped>);
 
 const patch = (
   prototype: object,
@@ -272,23 +270,23 @@ patch(
 
 export const createActor = (logic: unknown, options?: Record<string, unknown>): unknown => {
   const isWanted =
-    logic instanceof StateMachine && mode !== 'off' && depth === 0 && options?.['snapshot'] === undefined;
+    logic instanceof StateMachine && mode !== 'off' && depth === 0 && options?.snapshot === undefined;
   if (isWanted && mode !== 'record' && mode !== 'off' && made++ === mode.grab) {
-    grabbed = new Grabbed(logic, options?.['input']);
+    grabbed = new Grabbed(logic, options?.input);
     throw grabbed;
   }
-  const actor = (real['createActor'] as Untyped)(logic, options) as AnyActorRef;
+  const actor = (real.createActor as Untyped)(logic, options) as AnyActorRef;
   if (isWanted && mode === 'record') {
     const session: Session = {
       machine: logic,
-      input: options?.['input'],
+      input: options?.input,
       actor,
       sent: [],
       isStarted: false,
       lastAt: now(),
       lastTick: tick,
     };
-    const clock = options?.['clock'] as { now?: () => number } | undefined;
+    const clock = options?.clock as { now?: () => number } | undefined;
     if (typeof clock?.now === 'function') clocks.set(session, clock as { now(): number });
     sessions.push(session);
   }

@@ -356,6 +356,15 @@ const isLine = (value: unknown): value is Line =>
 /** Events from elsewhere hold no actors. */
 const noRef = (): undefined => undefined;
 
+/** @returns Undefined for marks that no value has: another program has written them. */
+const decodeLine = (json: string | undefined): unknown => {
+  try {
+    return decode(parse(json), noRef);
+  } catch {
+    return undefined;
+  }
+};
+
 /** Other lines are skipped, and leave the inbox with those that were taken. */
 const readLines = (text: string): InboxEntry[] => {
   let end = 0;
@@ -363,7 +372,7 @@ const readLines = (text: string): InboxEntry[] => {
     end += Buffer.byteLength(line) + 1;
     const [time, json] = line.split('\t', 2);
     const at = Number(time);
-    const read = decode(parse(json), noRef);
+    const read = decodeLine(json);
     if (!isLine(read) || !Number.isFinite(at)) return [];
     const [key, event, about] = read;
     return [{ key, at, event, about, end }];
