@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { afterAll, describe, expect, expectTypeOf, it } from 'vitest';
 import { assign, setup } from 'xstate';
 import { tokenOf } from '../../src/engine/activities.ts';
-import { defineWorkflow, type workflow } from '../../src/engine/define.ts';
+import { defineWorkflow } from '../../src/engine/define.ts';
 import { effectOf } from '../../src/engine/effect.ts';
 import { idOfRun } from '../../src/engine/other.ts';
 import { activitiesIn } from '../../src/engine/record.ts';

@@ -3,7 +3,6 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { setup } from 'xstate';
 import { z } from 'zod';
 import { defineWorkflow } from '../../src/engine/define.ts';
-import { spreadOver } from '../../src/engine/engine.ts';
 import type { WorkflowWorker } from '../../src/engine/worker.ts';
 import type { Shard } from '../../src/transactions/shards.ts';
 import { instanceIdOf, type WorkflowStatus } from '../../src/workflows/contract.ts';
