@@ -110,7 +110,7 @@ const run = Date.now().toString(36);
 for (const [name, msisdn] of [
   ['first', '+41700092501'],
   ['second', '+41000092401'],
-]) {
+] as const) {
   const id = `order-${run}-${name}`;
   await orders.start(id, { number: `${run}.${name}`, msisdn, placedAt: new Date().toISOString() });
   const { snapshot } = await orders.ended(id);

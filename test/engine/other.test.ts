@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { afterAll, describe, expect, expectTypeOf, it } from 'vitest';
 import { assign, setup } from 'xstate';
 import { tokenOf } from '../../packages/engine/src/activities.ts';
-import { defineWorkflow, type workflow } from '../../packages/engine/src/define.ts';
+import { defineWorkflow } from '../../packages/engine/src/define.ts';
 import { effectOf } from '../../packages/engine/src/effect.ts';
 import { idOfRun } from '../../packages/engine/src/other.ts';
 import { activitiesIn } from '../../packages/engine/src/record.ts';
