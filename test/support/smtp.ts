@@ -47,7 +47,7 @@ export const startMailServer = async (
       callback(code === undefined ? null : refusal(code, address));
     },
     onData: (stream, { envelope: { mailFrom, rcptTo } }, callback) => {
-      void text(stream).then((raw) => {
+      const take = (raw: string): void => {
         const code = refuse.data.shift();
         if (code !== undefined) return callback(refusal(code, 'it'));
         const mail: TakenMail = {
@@ -59,7 +59,9 @@ export const startMailServer = async (
         mails.push(mail);
         const told = badDays.disown?.(mail);
         return callback(told === undefined ? null : refusal(told, 'it'));
-      });
+      };
+      // One whose sender dies in the middle is none.
+      text(stream).then(take, callback);
     },
   });
   // A client that gives up is no failure of the test.
