@@ -35,6 +35,7 @@ const step = (event: string | { type: string }, afterMs = 1, path: readonly stri
   event: typeof event === 'string' ? { type: event } : event,
 });
 const wait = (afterMs: number): ReplayStep => ({ afterMs, event: undefined });
+type Construct = readonly [string, () => AnyStateMachine, readonly ReplayStep[], unknown?];
 const ignore = (): void => undefined;
 
 const child = chart({
@@ -74,7 +75,7 @@ const never = new (class Thing {
 const cycle: Record<string, unknown> = {};
 cycle['self'] = cycle;
 
-const same: readonly (readonly [string, () => AnyStateMachine, readonly ReplayStep[], unknown?])[] = [
+const same: readonly Construct[] = [
   [
     'shallow history',
     () =>
@@ -626,12 +627,15 @@ const refused: readonly (readonly [string, () => AnyStateMachine, readonly Repla
 ];
 
 describe('a construct is as in XState, stored and taken up after every event:', () => {
-  it.each(same)('%s', async (_, make, steps, input) => {
-    const xstate = await replayXState(make(), input, steps, ignore);
-    const engine = await replayEngine(make(), input, steps, ignore);
-    expect(engine).toMatchObject({ kind: 'ran' });
-    if (engine.kind === 'ran') expect(differenceOf(xstate.sights, engine.sights)).toBeUndefined();
-  });
+  it.each(same.map(([name, make, steps, input]) => ({ name, make, steps, input })))(
+    '$name',
+    async ({ make, steps, input }) => {
+      const xstate = await replayXState(make(), input, steps, ignore);
+      const engine = await replayEngine(make(), input, steps, ignore);
+      expect(engine).toMatchObject({ kind: 'ran' });
+      if (engine.kind === 'ran') expect(differenceOf(xstate.sights, engine.sights)).toBeUndefined();
+    },
+  );
 });
 
 describe('what cannot be kept is refused with its place:', () => {
