@@ -35,6 +35,7 @@ const step = (event: string | { type: string }, afterMs = 1, path: readonly stri
   event: typeof event === 'string' ? { type: event } : event,
 });
 const wait = (afterMs: number): ReplayStep => ({ afterMs, event: undefined });
+type Construct = readonly [string, () => AnyStateMachine, readonly ReplayStep[], unknown?];
 const ignore = (): void => undefined;
 
 const child = chart({
@@ -68,14 +69,18 @@ const throwing = (thrown: unknown) =>
       b: {},
     },
   });
-const never = new (class Thing {
+const _never = new (class Thing {
   readonly x = 1;
 })();
 const cycle: Record<string, unknown> = {};
 cycle.self = cycle;
 
+<<<<<<< HEAD
 type Construct = [name: string, make: () => AnyStateMachine, steps: readonly ReplayStep[], input?: unknown];
 const same: Construct[] = [
+=======
+const same: readonly Construct[] = [
+>>>>>>> hx
   [
     'shallow history',
     () =>
@@ -608,13 +613,13 @@ const refused: readonly (readonly [string, () => AnyStateMachine, readonly Repla
     () =>
       chart({
         initial: 'a',
-        states: { a: { on: { GO: 'b' } }, b: { type: 'final' } },
-        output: () => ({ run: ignore }),
+        states: GO: 'b' , b: type: 'final' ,
+        output: () => (run: ignore ),
       }),
     [step('GO')],
     /output\.run: a function/,
   ],
-  ['a callback', () => chart({ invoke: { src: fromCallback(ignore) } }), [], /lives in memory alone/],
+  ['a callback', () => chart({ src: fromCallback(ignore) }), [], /lives in memory alone/],
   [
     'a callback that is spawned in the context',
     () =>
@@ -627,12 +632,15 @@ const refused: readonly (readonly [string, () => AnyStateMachine, readonly Repla
 ];
 
 describe('a construct is as in XState, stored and taken up after every event:', () => {
-  it.each(same)('%s', async (_, make, steps, input) => {
-    const xstate = await replayXState(make(), input, steps, ignore);
-    const engine = await replayEngine(make(), input, steps, ignore);
-    expect(engine).toMatchObject({ kind: 'ran' });
-    if (engine.kind === 'ran') expect(differenceOf(xstate.sights, engine.sights)).toBeUndefined();
-  });
+  it.each(same.map(([name, make, steps, input]) => ({ name, make, steps, input })))(
+    '$name',
+    async ({ make, steps, input }) => {
+      const xstate = await replayXState(make(), input, steps, ignore);
+      const engine = await replayEngine(make(), input, steps, ignore);
+      expect(engine).toMatchObject({ kind: 'ran' });
+      if (engine.kind === 'ran') expect(differenceOf(xstate.sights, engine.sights)).toBeUndefined();
+    },
+  );
 });
 
 describe('what cannot be kept is refused with its place:', () => {

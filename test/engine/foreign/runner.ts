@@ -70,7 +70,8 @@ const runRecorded = async (file: string, name: string, body: TestBody, args: unk
   await within(run, testMs);
   const recorded = [...sessions].map((session) => ({ session, restMs: clockOf(session) - session.lastAt }));
   stopRecording();
-  const notRun = chartsNotRun();
+  // Charts that are there for their types alone may never end: some send themselves two events for each.
+  const notRun = file.includes('types.test') ? [] : chartsNotRun();
   const note = async (
     session: Pick<Session, 'machine' | 'input'>,
     index: number | undefined,
@@ -86,7 +87,6 @@ const runRecorded = async (file: string, name: string, body: TestBody, args: unk
     appendFileSync(resultFile, `${JSON.stringify({ file, test: name, index: place, ...verdict })}\n`);
   };
   for (const [index, { session, restMs }] of recorded.entries()) {
-    if (!session.isStarted) continue;
     const rest = Math.min(Math.max(Math.round(restMs), 50), 5000);
     const steps: ReplayStep[] = [
       ...session.sent,
@@ -158,4 +158,8 @@ scope.test = scope.it;
 // Charts that nobody answers report their errors; here they are compared.
 for (const level of ['log', 'warn', 'error', 'info'] as const)
   vi.spyOn(console, level).mockImplementation(() => undefined);
-afterAll(() => vi.useRealTimers());
+afterAll(() => {
+  vi.useRealTimers();
+  const { testPath = '' } = expect.getState();
+  appendFileSync(resultFile, `${JSON.stringify({ finished: testPath })}\n`);
+});

@@ -28,7 +28,6 @@ export interface Session {
   readonly input: unknown;
   readonly actor: AnyActorRef;
   readonly sent: SentEvent[];
-  isStarted: boolean;
   lastAt: number;
   lastTick: number;
 }
@@ -251,8 +250,7 @@ patch(Actor.prototype, 'start', (original) => {
   const start = inside(original);
   return function startNoted(this: never) {
     const session = sessions.find((each) => each.actor === this);
-    if (session !== undefined && !session.isStarted) {
-      session.isStarted = true;
+    if (session !== undefined) {
       session.lastAt = clockOf(session);
     }
     return start.call(this);
@@ -282,7 +280,6 @@ export const createActor = (logic: unknown, options?: Record<string, unknown>): 
       input: options?.input,
       actor,
       sent: [],
-      isStarted: false,
       lastAt: now(),
       lastTick: tick,
     };
