@@ -97,7 +97,7 @@ const asStored = (value: unknown, path: string): unknown =>
   );
 
 /** What a chart gets of what was thrown. What cannot be stored is an error that says so. */
-const errorOf = (error: unknown): unknown => {
+export const errorOf = (error: unknown): unknown => {
   try {
     return asStored(error, 'error');
   } catch (unstorable) {

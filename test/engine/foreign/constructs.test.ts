@@ -69,18 +69,13 @@ const throwing = (thrown: unknown) =>
       b: {},
     },
   });
-const _never = new (class Thing {
+const never = new (class Thing {
   readonly x = 1;
 })();
 const cycle: Record<string, unknown> = {};
 cycle.self = cycle;
 
-<<<<<<< HEAD
-type Construct = [name: string, make: () => AnyStateMachine, steps: readonly ReplayStep[], input?: unknown];
-const same: Construct[] = [
-=======
 const same: readonly Construct[] = [
->>>>>>> hx
   [
     'shallow history',
     () =>
@@ -613,13 +608,13 @@ const refused: readonly (readonly [string, () => AnyStateMachine, readonly Repla
     () =>
       chart({
         initial: 'a',
-        states: GO: 'b' , b: type: 'final' ,
-        output: () => (run: ignore ),
+        states: { a: { on: { GO: 'b' } }, b: { type: 'final' } },
+        output: () => ({ run: ignore }),
       }),
     [step('GO')],
     /output\.run: a function/,
   ],
-  ['a callback', () => chart({ src: fromCallback(ignore) }), [], /lives in memory alone/],
+  ['a callback', () => chart({ invoke: { src: fromCallback(ignore) } }), [], /lives in memory alone/],
   [
     'a callback that is spawned in the context',
     () =>
