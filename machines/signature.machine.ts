@@ -89,8 +89,11 @@ export const timeOf = (event: unknown): number => {
   return at ?? input?.at ?? 0;
 };
 
-/** Doubles from 250 ms, up to 8 s. */
-const backoffMs = (failures: number): number => Math.min(250 * 2 ** Math.min(failures, 5), 8000);
+/**
+ * Doubles from 250 ms, up to 4 s: what was put off by trouble, of Redis for one, runs within five
+ * seconds of its end.
+ */
+const backoffMs = (failures: number): number => 250 * 2 ** Math.min(failures, 4);
 
 const isIn = (state: SignatureState, { history }: SignatureContext): boolean =>
   history.at(-1)?.state === state;

@@ -62,8 +62,11 @@ export interface SignatureActivitiesOptions {
   readonly version?: number;
 }
 
-/** A quarter of an hour with the backoff: longer than a restart of the key custody. */
-const verifyTries = 120;
+/**
+ * A quarter of an hour: longer than a restart of the key custody. The person has signed, so the last
+ * try comes soon after the end of the trouble.
+ */
+const verifyPolicy = { attempts: 450, backoffMs: 250, maxBackoffMs: 2000 };
 
 /**
  * A turn that is younger than this has not stood still: its lock lasts for seconds, so nobody else
@@ -335,9 +338,7 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
             return failed(fault(900));
           },
           {
-            attempts: verifyTries,
-            backoffMs: 250,
-            maxBackoffMs: 8000,
+            ...verifyPolicy,
             turnWaitsMs: ownMs,
             // It only reads. Should the answer change because of a crash, the other one is verified, too.
             afterCommit: () => false,

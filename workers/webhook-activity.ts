@@ -10,7 +10,7 @@ import type { PromiseActorLogic } from 'xstate';
 import { z } from 'zod';
 import { activity, type InstanceInHand } from '../src/engine/define.ts';
 import type { Engine } from '../src/engine/engine.ts';
-import { problemIn } from '../src/engine/input-problem.ts';
+import { sayIssues } from '../src/engine/input-problem.ts';
 import { tenantOfInstance } from '../src/workflows/contract.ts';
 import type { WebhookInput, WebhookOutput } from '../src/workflows/service-activities.ts';
 import { apIdOf, untilRedisAnswers } from './asked-run.ts';
@@ -104,7 +104,7 @@ export const createWebhookActivity = ({
     async ({ input, instance, token, signal, attempt }) => {
       const read = inputSchema.safeParse(input);
       if (!read.success) {
-        const problem = problemIn(read.error, { whole: 'input', values: [input] }) ?? 'input is unusable';
+        const problem = sayIssues(read.error.issues, { whole: 'input', values: [input] });
         return { kind: 'failed', problem };
       }
       const { url, body, attempts } = read.data;

@@ -92,7 +92,7 @@ export const startWorkflowsWorker = (options: {
     const { input } = Object(data) as { readonly input?: unknown };
     const { addedAt } = begunJob({ id, timestamp, opts }, now());
     const problem = await checkNumbers(input, { now: addedAt, find: subscribers.find });
-    if (problem !== undefined) throw jobFailure(`${problem.place} ${problem.words}`);
+    if (problem !== undefined) throw jobFailure(problem);
   };
 
   /** Under another id its application would never find it. */

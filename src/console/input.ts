@@ -1,6 +1,7 @@
-/** Reads and checks the input of programs and forms. An error names the field, never its value. */
+/** Reads and checks the input of programs and forms. An error names each wrong field, never its value. */
 import type { Context, MiddlewareHandler } from 'hono';
 import { z } from 'zod';
+import { sayIssues } from '../engine/input-problem.ts';
 import { e164 } from '../protocol/schemas/common.ts';
 import { refuse } from './answers.ts';
 import type { ConsoleEnvironment } from './deps.ts';
@@ -47,15 +48,6 @@ export const reason = text(500);
 export const reasonBody = z.strictObject({ reason });
 export const optionalReasonBody = reasonBody.partial();
 
-const refuseInput = ({ issues }: z.ZodError): Response => {
-  const [issue] = issues;
-  const field = issue?.path.join('.') || 'The request';
-  // The messages of zod may quote the input.
-  const custom = issue?.message.startsWith('must ') ? issue.message : 'is not what it must be';
-  const error = issue?.code === 'unrecognized_keys' ? 'has members that are not known here' : custom;
-  return refuse(400, 'bad-request', `${field} ${error}`);
-};
-
 const reader = <Target extends 'json' | 'query', T extends z.ZodType>(
   target: Target,
   schema: T,
@@ -65,7 +57,10 @@ const reader = <Target extends 'json' | 'query', T extends z.ZodType>(
     const value = await read(c);
     if (value instanceof Response) return value;
     const found = schema.safeParse(value);
-    if (!found.success) return refuseInput(found.error);
+    if (!found.success) {
+      const about = { whole: 'The request', values: [value] };
+      return refuse(400, 'bad-request', sayIssues(found.error.issues, about));
+    }
     c.req.addValidatedData(target, found.data as object);
     return next();
   });

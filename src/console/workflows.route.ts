@@ -33,7 +33,7 @@ const refusals: Readonly<Record<Exclude<Done, 'done'>, Refusal>> = {
   undefined: undefinedWorkflow,
   ended: [409, 'ended', 'The workflow has ended'],
   busy: [503, 'busy', 'A worker is at it; ask again'],
-  refused: [409, 'refused', 'The signer does not rest'],
+  refused: [409, 'refused', 'The signer cannot be asked again: a prompt is open, or the step is over'],
   'too-late': [409, 'too-late', 'The workflow takes no cancel in its state'],
   reason: [422, 'reason', `reason is needed, of at most ${maxReason} characters`],
 };

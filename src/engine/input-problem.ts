@@ -68,26 +68,35 @@ const isQuoted = (message: string, value: unknown): boolean => {
   return text.length >= shortestQuote && message.includes(text);
 };
 
-/**
- * @param about.whole What the error is about where it has no place: `input`.
- * @param about.values What was read, or may have been.
- * @returns One line; undefined for an error that is not about a value.
- */
-export const problemIn = (
-  error: unknown,
-  { whole, values }: { readonly whole: string; readonly values: readonly unknown[] },
-): string | undefined => {
-  if (isInputError(error)) return error.message;
-  const issues = issuesIn((Object(error) as { readonly issues?: unknown }).issues).flatMap(flat);
-  if (issues.length === 0) return undefined;
-  const problems = issues.map(({ keys, code, message }) => {
-    const place = z.core.toDotPath([...keys]) || whole;
-    if (code === 'unrecognized_keys') return `${place} has members that are not known here`;
-    if (values.some((value) => isQuoted(message, valueAt(value, keys))))
-      return `${place} is not what it must be`;
-    const words = message.replaceAll(/\s*\n\s*/g, ' ');
-    return words.startsWith('must ') ? `${place} ${words}` : `${place}: ${words}`;
-  });
+/** One line of several problems, of which the first ten are told. */
+export const sayProblems = (problems: readonly string[]): string => {
   const more = problems.length - maxIssues;
   return [...problems.slice(0, maxIssues), ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
+};
+
+interface About {
+  /** What an issue is about that has no place: `input`. */
+  readonly whole: string;
+  /** What was read, or may have been. */
+  readonly values: readonly unknown[];
+}
+
+/** @param issues Of an error of zod. */
+export const sayIssues = (issues: readonly Issue[], { whole, values }: About): string =>
+  sayProblems(
+    issues.flatMap(flat).map(({ keys, code, message }) => {
+      const place = z.core.toDotPath([...keys]) || whole;
+      if (code === 'unrecognized_keys') return `${place} has members that are not known here`;
+      if (values.some((value) => isQuoted(message, valueAt(value, keys))))
+        return `${place} is not what it must be`;
+      const words = message.replaceAll(/\s*\n\s*/g, ' ');
+      return /^(?:must|may|is) /.test(words) ? `${place} ${words}` : `${place}: ${words}`;
+    }),
+  );
+
+/** @returns One line; undefined for an error that is not about a value. */
+export const problemIn = (error: unknown, about: About): string | undefined => {
+  if (isInputError(error)) return error.message;
+  const issues = issuesIn((Object(error) as { readonly issues?: unknown }).issues);
+  return issues.length === 0 ? undefined : sayIssues(issues, about);
 };

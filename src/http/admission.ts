@@ -18,7 +18,7 @@
  * checked, so an abuser harms only the name that it uses. Anyone can invent unregistered names, so
  * all of them together have a fixed number of shares, and a name always has the same one.
  */
-import { fault } from '../protocol/fault.ts';
+import { type Fault, fault } from '../protocol/fault.ts';
 import type { Operation } from '../protocol/parse.ts';
 import type { Backlog } from '../transactions/backlog.ts';
 
@@ -26,6 +26,13 @@ export const busyFault = fault(
   900,
   'The service is overloaded: this request was not accepted, try again later',
 );
+/** For operators the log and `/readyz` say why. Callers learn only that it is not their number. */
+export const unableFault = fault(
+  900,
+  'The service cannot sign at the moment: this request was not accepted, try again later',
+);
+/** Whether it is one that the admission has counted. */
+export const isOfAdmission = (why: Fault): boolean => why === busyFault || why === unableFault;
 /** For clients that understand `Retry-After`. */
 export const retryAfterSeconds = 1;
 
@@ -69,6 +76,8 @@ export interface Admission {
    * @returns Undefined when the request is refused; a promise when it has to wait for its turn.
    */
   enter(operation: Operation, apId?: string): Place | undefined | Promise<Place | undefined>;
+  /** What a caller is told whose request was refused just now. */
+  refusalOf(operation: Operation): Fault;
 }
 
 interface AdmissionOptions {
@@ -339,6 +348,7 @@ export const createAdmission = (options: AdmissionOptions): Admission => {
 
   return {
     refuses,
+    refusalOf: (operation) => (laneOf(operation) === 'sign' && isAuthorityLost() ? unableFault : busyFault),
     enter: (operation, apId) => {
       if (refuses(operation, apId)) return undefined;
       const lane = laneOf(operation);

@@ -13,7 +13,7 @@ import { type ApplicationProviders, rateExceeded } from '../registry/application
 import { isLogin } from '../registry/login-ap-id.ts';
 import type { BodyLimits } from '../request-body.ts';
 import { isNotTakenIn, isRedisAway } from '../transactions/transactions.ts';
-import { type Admission, busyFault, type Place } from './admission.ts';
+import { type Admission, isOfAdmission, type Place, unableFault } from './admission.ts';
 import { createJsonReader, type Environment } from './body.ts';
 import type { HttpLog } from './log.ts';
 import { type Evidence, printable } from './operation.ts';
@@ -25,6 +25,7 @@ import {
   presentRefusal,
   type Refusal,
   tooOften,
+  unable,
   unauthorized,
   unencoded,
   unexpected,
@@ -38,17 +39,20 @@ const decoded = (text: string): string => decodeURIComponent(text.replaceAll('+'
 const scheme = /^[a-z][a-z0-9+.-]*$/i;
 
 /**
- * An AP_ID that is not encoded (`curl -u mid://ap.example:…`) ends at its first colon: its scheme
- * would be taken for the AP_ID and the rest for the password. Encoded, a password has no slash.
+ * An AP_ID that is not encoded (`curl -u mid://ap.example:…`, `urn:example:ap:…`) ends at its first
+ * colon: its scheme would be taken for the AP_ID and the rest for the password. Encoded, a password
+ * has no slash and no colon. A registered application may send a colon that is not encoded.
  *
  * @returns `unencoded` for such a header; undefined for one that is none, or cannot be decoded.
  */
 const readBasic = (
   header: string | undefined,
+  isRegistered: (apId: string) => boolean,
 ): { apId: string; apPassword: string } | 'unencoded' | undefined => {
   const [, base64 = ''] = /^Basic +([A-Za-z0-9+/=_-]+)$/i.exec(header ?? '') ?? [];
   const [apId = '', ...password] = Buffer.from(base64, 'base64').toString('utf8').split(':');
-  if (scheme.test(apId) && password[0]?.startsWith('//')) return 'unencoded';
+  const mayBeScheme = password[0]?.startsWith('//') || (password.length > 1 && !isRegistered(apId));
+  if (scheme.test(apId) && mayBeScheme) return 'unencoded';
   try {
     return apId === '' ? undefined : { apId: decoded(apId), apPassword: decoded(password.join(':')) };
   } catch {
@@ -57,7 +61,7 @@ const readBasic = (
 };
 
 export interface ApplicationRouteOptions {
-  readonly providers: Pick<ApplicationProviders, 'authorize'>;
+  readonly providers: Pick<ApplicationProviders, 'authorize' | 'isRegistered'>;
   readonly admission: Admission;
   readonly evidenceOf: (incoming: IncomingMessage | undefined) => Evidence;
   readonly limits: BodyLimits;
@@ -75,6 +79,9 @@ export const readNothing = async (): Promise<JsonRead> => ({ value: undefined })
 export const createApplicationRoute = (options: ApplicationRouteOptions) => {
   const { providers, admission, evidenceOf, limits, now, log } = options;
 
+  const refusedBy = (operation: Operation): Refusal =>
+    admission.refusalOf(operation) === unableFault ? unable : busy;
+
   const authorize = async (
     c: RouteContext,
     operation: Operation,
@@ -83,7 +90,7 @@ export const createApplicationRoute = (options: ApplicationRouteOptions) => {
     // Logins come from inside: counting others in their name would refuse them.
     const apId = isLogin(credentials.apId) ? undefined : credentials.apId;
     let place = await admission.enter(operation, apId);
-    if (place === undefined) return busy;
+    if (place === undefined) return refusedBy(operation);
     const entered = place;
     const proof = async () =>
       providers.authorize(
@@ -92,7 +99,9 @@ export const createApplicationRoute = (options: ApplicationRouteOptions) => {
           stepAside: () => place?.stepAside(),
           comeBack: async () => {
             place = await admission.enter(operation, apId);
-            return place === undefined ? { ok: false, fault: busyFault } : { ok: true, value: undefined };
+            return place === undefined
+              ? { ok: false, fault: admission.refusalOf(operation) }
+              : { ok: true, value: undefined };
           },
         },
       );
@@ -103,7 +112,7 @@ export const createApplicationRoute = (options: ApplicationRouteOptions) => {
     });
     if (proven.ok) return { place: place ?? entered };
     place?.leave();
-    if (proven.fault === busyFault) return busy;
+    if (isOfAdmission(proven.fault)) return refusedBy(operation);
     return proven.fault === rateExceeded ? tooOften : unauthorized;
   };
 
@@ -122,10 +131,10 @@ export const createApplicationRoute = (options: ApplicationRouteOptions) => {
     read: (c: RouteContext) => Promise<JsonRead>,
     work: Work,
   ): Promise<Answered> => {
-    const credentials = readBasic(c.req.header('authorization'));
+    const credentials = readBasic(c.req.header('authorization'), providers.isRegistered);
     if (credentials === undefined) return unauthorized;
     if (credentials === 'unencoded') return unencoded;
-    if (admission.refuses(operation)) return busy;
+    if (admission.refuses(operation)) return refusedBy(operation);
     // Before the request has a place: a body may be slow to come.
     const body = await read(c);
     const caller = await authorize(c, operation, credentials);
@@ -149,7 +158,7 @@ export const createApplicationRoute = (options: ApplicationRouteOptions) => {
     work: Work,
   ): Promise<Response> => {
     const started = now();
-    const named = readBasic(c.req.header('authorization'));
+    const named = readBasic(c.req.header('authorization'), providers.isRegistered);
     const apId = typeof named === 'object' ? named.apId : undefined;
     const answered = await answer(c, operation, read, work).catch((error: unknown): Refusal => {
       log.trouble(error instanceof Error ? error : new Error(String(error)));
@@ -162,7 +171,7 @@ export const createApplicationRoute = (options: ApplicationRouteOptions) => {
       return answered;
     }
     const [status, , message, fault] = answered;
-    if (answered !== busy) log.answered({ ...about, status, fault, refused: message });
+    if (answered !== busy && answered !== unable) log.answered({ ...about, status, fault, refused: message });
     return presentRefusal(answered);
   };
 

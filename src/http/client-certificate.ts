@@ -6,7 +6,8 @@
  * client has the key. Who issued the certificate, and until when, is not looked at: many are
  * self-signed, and two of one customer may have the same subject, of which a chain finds only one.
  *
- * The header is believed only from the proxy's address. It may hold a SHA-256 fingerprint in hex, a
+ * The header is believed only from the proxy's address, and counts there also where the proxy shows a
+ * certificate of its own to us. It may hold a SHA-256 fingerprint in hex, a
  * URL-encoded PEM certificate (nginx), or an Envoy X-Forwarded-Client-Cert with `Hash=`.
  */
 import type { IncomingMessage } from 'node:http';
@@ -51,20 +52,13 @@ export const createEvidence = (
   const header = proxy?.clientCertificateHeader.toLowerCase() ?? '';
   return (incoming) => {
     const socket = incoming?.socket;
-    if (socket instanceof TLSSocket) {
-      // Undefined without a certificate, and on a closed connection.
-      const certificate = socket.getPeerX509Certificate();
-      if (certificate !== undefined) {
-        const isUsable = namesItsCurve(certificate.publicKey);
-        return {
-          clientCertificateFingerprint: isUsable ? normalised(certificate.fingerprint256) : undefined,
-        };
-      }
-    }
     const value = incoming?.headers[header];
     if (isTrusted(socket?.remoteAddress) && typeof value === 'string') {
       return { clientCertificateFingerprint: fingerprintIn(value) };
     }
-    return { clientCertificateFingerprint: undefined };
+    // Undefined without a certificate, and on a closed connection.
+    const certificate = socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined;
+    const isUsable = certificate !== undefined && namesItsCurve(certificate.publicKey);
+    return { clientCertificateFingerprint: isUsable ? normalised(certificate.fingerprint256) : undefined };
   };
 };

@@ -16,7 +16,7 @@ import type { OnAccepted } from '../transactions/endings.ts';
 import { maxShards, shardOf } from '../transactions/ids.ts';
 import type { Receipts } from '../transactions/receipts.ts';
 import type { Transactions } from '../transactions/transactions.ts';
-import { busyFault } from './admission.ts';
+import { isOfAdmission } from './admission.ts';
 import type { Trace } from './log.ts';
 import { presentFault } from './present.ts';
 
@@ -133,6 +133,6 @@ export const createOperation =
     if (provider.ok) return serve(parsed.value, { provider: provider.value, trace, turn });
     const why = provider.fault;
     // The admission has counted what it refuses.
-    if (why === busyFault) return { ...endAnswer(why, trace), retryLater: true };
+    if (isOfAdmission(why)) return { ...endAnswer(why, trace), retryLater: true };
     return { ...faultAnswer(why, trace), retryLater: why === rateExceeded };
   };

@@ -6,12 +6,20 @@
  * to the end, are refused by their route.
  */
 import type { IncomingMessage } from 'node:http';
+import type { Fault } from '../protocol/fault.ts';
 import type { Operation } from '../protocol/parse.ts';
-import { type Admission, busyFault, retryAfterSeconds } from './admission.ts';
+import { type Admission, busyFault, retryAfterSeconds, unableFault } from './admission.ts';
 import { answerType, presentFault } from './present.ts';
 
-/** @returns The body of the answer when the request is refused. */
-export type Refusal = (incoming: Pick<IncomingMessage, 'method' | 'url' | 'headers'>) => string | undefined;
+export interface RefusalAnswer {
+  readonly headers: Readonly<Record<string, string | number>>;
+  readonly body: string;
+}
+
+/** @returns The answer, whose status is 500, when the request is refused. */
+export type Refusal = (
+  incoming: Pick<IncomingMessage, 'method' | 'url' | 'headers'>,
+) => RefusalAnswer | undefined;
 
 /**
  * A refusal is delayed, because sending the answer is most of its cost: a client that asks again at
@@ -21,13 +29,17 @@ export const refusalPauseMs = 100;
 
 export const retryHeader = { 'retry-after': String(retryAfterSeconds) };
 
-const body = JSON.stringify(presentFault(busyFault));
-
-export const refusalHeaders = {
-  'content-type': answerType,
-  'content-length': Buffer.byteLength(body),
-  ...retryHeader,
+const answerOf = (why: Fault): RefusalAnswer => {
+  const body = JSON.stringify(presentFault(why));
+  return {
+    body,
+    headers: { 'content-type': answerType, 'content-length': Buffer.byteLength(body), ...retryHeader },
+  };
 };
+
+/** Made once: refusals must cost little. */
+const busyAnswer = answerOf(busyFault);
+const unableAnswer = answerOf(unableFault);
 
 const operations: ReadonlyMap<string | undefined, Operation> = new Map(
   (['sign', 'status', 'receipt', 'profile'] as const).flatMap((operation) =>
@@ -36,11 +48,12 @@ const operations: ReadonlyMap<string | undefined, Operation> = new Map(
 );
 
 export const createRefusal =
-  (admission: Pick<Admission, 'refuses'>, maxBodyBytes: number): Refusal =>
+  (admission: Pick<Admission, 'refuses' | 'refusalOf'>, maxBodyBytes: number): Refusal =>
   ({ method, url, headers }) => {
     const operation = operations.get(url);
     if (operation === undefined || method !== 'POST') return undefined;
     // Also false for a body whose length is not announced.
     if (!(Number(headers['content-length']) <= maxBodyBytes)) return undefined;
-    return admission.refuses(operation) ? body : undefined;
+    if (!admission.refuses(operation)) return undefined;
+    return admission.refusalOf(operation) === unableFault ? unableAnswer : busyAnswer;
   };

@@ -23,7 +23,7 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { certificateIn, privateKeyIn, UnnamedCurveError } from '../pem.ts';
 import { fault } from '../protocol/fault.ts';
 import { answerType, faultResponse, presentFault } from './present.ts';
-import { type Refusal, refusalHeaders, refusalPauseMs } from './refusal.ts';
+import { type Refusal, refusalPauseMs } from './refusal.ts';
 import { endUnreadAnswers } from './unread-answers.ts';
 
 export interface ServerOptions {
@@ -176,14 +176,14 @@ export const listen = async (options: ServerOptions): Promise<RunningServer> => 
       return;
     }
     if (leaving) outgoing.shouldKeepAlive = false;
-    const body = options.refusal?.(incoming);
-    if (body === undefined) {
+    const refused = options.refusal?.(incoming);
+    if (refused === undefined) {
       void answer(incoming, outgoing);
       return;
     }
     setTimeout(() => {
       if (leaving) outgoing.shouldKeepAlive = false;
-      outgoing.writeHead(500, refusalHeaders).end(body);
+      outgoing.writeHead(500, refused.headers).end(refused.body);
     }, refusalPauseMs);
   };
   const server: Server =

@@ -67,7 +67,7 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
     // One function: each further step would cost every request another promise.
     // Clients that put addresses together end them in a slash.
     routes.on('POST', [path, `${path}/`], async (c) => {
-      if (expected !== undefined && admission.refuses(expected)) return refuseBusy();
+      if (expected !== undefined && admission.refuses(expected)) return refuse(expected);
       const started = now();
       let answer: Answer;
       let gone: AbortSignal | undefined;
@@ -81,7 +81,7 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
           claimed = { operation, ...(apId !== undefined && { apId }) };
           const entered = admission.enter(operation, apId);
           place = entered instanceof Promise ? await entered : entered;
-          if (place === undefined) return refuseBusy();
+          if (place === undefined) return refuse(operation);
           answer = await operations[operation](body, evidenceOf(c.env?.incoming), {
             onAccepted: () => {
               place?.onAccepted();
@@ -92,7 +92,9 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
             stepAside: () => place?.stepAside(),
             comeBack: async () => {
               place = await admission.enter(operation, apId);
-              return place === undefined ? { ok: false, fault: busyFault } : ok(undefined);
+              return place === undefined
+                ? { ok: false, fault: admission.refusalOf(operation) }
+                : ok(undefined);
             },
           });
         } else answer = faultAnswer(asked.fault);
@@ -122,9 +124,12 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
   };
 
   // Not logged one by one: a log line costs more than the refusal.
-  const refuseBusy = (): Promise<Response> =>
+  const refuse = (operation: Operation): Promise<Response> =>
     new Promise((resolve) =>
-      setTimeout(() => resolve(faultResponse(500, busyFault, retryHeader)), refusalPauseMs),
+      setTimeout(
+        () => resolve(faultResponse(500, admission.refusalOf(operation), retryHeader)),
+        refusalPauseMs,
+      ),
     );
 
   serve('/rest/service', undefined);

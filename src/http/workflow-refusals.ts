@@ -1,6 +1,6 @@
 /** How requests about workflows are refused (workflows.route.ts). */
 import type { FaultCode } from '../protocol/fault.ts';
-import { busyFault } from './admission.ts';
+import { busyFault, unableFault } from './admission.ts';
 import { jsonResponse } from './present.ts';
 import { retryHeader } from './refusal.ts';
 
@@ -9,7 +9,8 @@ export type Refusal = readonly [status: number, error: string, message: string, 
 
 /** The admission counts and logs it. */
 export const busy: Refusal = [503, 'busy', busyFault.detail, 900];
-/** The same for what the admission has not refused. */
+export const unable: Refusal = [503, 'busy', unableFault.detail, 900];
+/** The same as {@link busy} for what the admission has not refused. */
 export const noRoom: Refusal = [...busy];
 export const tooManyOpen: Refusal = [
   429,

@@ -6,7 +6,6 @@
  */
 import { Hono } from 'hono';
 import { z } from 'zod';
-import type { ApplicationProviders } from '../registry/application-providers.ts';
 import { processName } from '../workflows/stock-process.ts';
 import type { StartResult, Workflows, WorkflowView } from '../workflows/workflows.ts';
 import {
@@ -39,7 +38,6 @@ const startBody = z.strictObject({ id: z.string().optional(), input: z.unknown()
 const eventBody = z.looseObject({ type: z.string().min(1).max(200) });
 
 export interface WorkflowRoutesOptions extends ApplicationRouteOptions {
-  readonly providers: Pick<ApplicationProviders, 'authorize' | 'isRegistered'>;
   readonly workflows: Pick<Workflows, 'start' | 'find' | 'openSigners' | 'send' | 'cancel'>;
   /** @returns The address of a signer's page. */
   readonly signerLink: (instance: string, linkVersion: number) => string | undefined;

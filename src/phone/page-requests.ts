@@ -9,6 +9,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Context } from 'hono';
 import { getCookie } from 'hono/cookie';
 import type { z } from 'zod';
+import { sayIssues } from '../engine/input-problem.ts';
 import { readOrigin } from '../pages/form.ts';
 import { answerJson } from '../pages/headers.ts';
 import { isEqual } from '../pki/is-equal.ts';
@@ -91,12 +92,10 @@ export const createPageRequests = (options: PageRequestsOptions) => {
     } catch {
       return refuse(400, 'bad-request', 'The body is not JSON');
     }
-    const { data, error } = schema.safeParse(value);
-    const [issue] = error?.issues ?? [];
-    if (issue === undefined) return data as z.output<Schema>;
-    // The messages of zod may quote the input.
-    const custom = issue.message.startsWith('must ') ? issue.message : 'is not what it must be';
-    return refuse(400, 'bad-request', `${issue.path.join('.') || 'The body'} ${custom}`);
+    const checked = schema.safeParse(value);
+    if (checked.success) return checked.data;
+    const about = { whole: 'The body', values: [value] };
+    return refuse(400, 'bad-request', sayIssues(checked.error.issues, about));
   };
 
   const isOurs = (c: PageContext): boolean => readOrigin(c, publicUrl()) !== 'other';

@@ -79,11 +79,8 @@ export const openWorkflowRoutes = (
   const { configuration, retention, subscribers, now } = core;
   const workflows = createWorkflows({
     ...{ shards, maxOpen: configuration.queue.maxOpen, now },
-    check: async (name, input, at) => {
-      if (name !== processName) return undefined;
-      const problem = await checkNumbers(input, { now: at, find: subscribers.find });
-      return problem && `${problem.place} ${problem.words}`;
-    },
+    check: async (name, input, at) =>
+      name === processName ? checkNumbers(input, { now: at, find: subscribers.find }) : undefined,
     workflows: [createProcessWorkflow(), ...core.workflows],
     retention: { doneMs: retention.signedMs, failedMs: retention.failedMs },
   });

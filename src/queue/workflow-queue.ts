@@ -72,7 +72,7 @@ export const createWorkflowQueue = (options: WorkflowQueueOptions): WorkflowQueu
     if (id !== undefined && !ownIdPattern.test(id)) return 'id must be 1 to 64 letters, digits, - or _';
     if (name !== processName) return undefined;
     const checked = checkDefinition(input, { now: now(), isKnown: () => true });
-    return checked.ok ? undefined : `${checked.problem.place || 'input'} ${checked.problem.words}`;
+    return checked.ok ? undefined : checked.problem;
   };
 
   return {

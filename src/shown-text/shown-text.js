@@ -38,8 +38,8 @@ const maxMarksOfNoScript = 3;
 /** The blocks whose characters run from right to left. Source: DerivedBidiClass.txt. */
 const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 const number = /\p{N}/u;
-/** Two numbers of these would change places, even among letters from left to right. */
-const arabicNumber = /[\u0660-\u0669\u{10d30}-\u{10d39}]+/gu;
+/** Digits of these blocks. Two numbers of them would change places, even among letters from left to right. */
+const turningNumber = new RegExp(`(?:(?=\\p{N})${rightToLeft.source})+`, 'gu');
 
 /** @param {string} text */
 const fromLeft = (text) => `\u2066${text}\u2069`;
@@ -123,7 +123,7 @@ export const shownText = (text) => {
   const isTurned = countOf(seen, 'right') > countOf(seen, 'left') && countOf(runs.flat(), 'number') <= 1;
   /** @param {Run} run */
   const isolate = ({ kind, text: run }) => {
-    if (kind === 'number') return fromLeft(run.replaceAll(arabicNumber, fromLeft));
+    if (kind === 'number') return fromLeft(run.replaceAll(turningNumber, fromLeft));
     if (kind === 'right') return isTurned ? run : fromRight(run);
     return kind === 'left' && isTurned ? fromLeft(run) : run;
   };

@@ -15,9 +15,12 @@
  *
  * Fault 900 may be trouble of the service at that moment, or the end of the transaction. Nothing that
  * the service may have accepted ends by trouble: it goes on until the deadline. The fault is
- * believed when the transaction has had it for five seconds in a row, and the service answers a
- * question about another transaction without it. In asynch mode fault 900 to the request itself is
- * always trouble where equal requests are joined, because that answer only accepts the request.
+ * believed when the transaction has had it for five seconds in a row, and the service does meanwhile
+ * for others what it does not for this one: it answers a status request about another transaction,
+ * or, where the fault answers the request itself (in synch mode), it takes another request. A
+ * service whose store refuses writes still answers questions. In asynch mode fault 900 to the request
+ * itself is always trouble where equal requests are joined, because that answer only accepts the
+ * request.
  *
  * The service gets a little less time than the attempt has, so that its end is known here before
  * the attempt expires. The interface cannot take a prompt back: it stays until that time is over.
@@ -188,6 +191,10 @@ export const createBehindGateway = (gateway: Gateway, notes: GatewayNotes): Sign
   const troubled = (prompt: Prompt): PromptResult =>
     unanswered(prompt, { kind: 'unreachable', cause: 'it reports an internal error (fault 900)' });
 
+  /** Whether the service has taken another request since it began to answer this one with the fault. */
+  const takesOthers = ({ troubledAt = Number.POSITIVE_INFINITY }: GatewayNote): boolean =>
+    gateway.tookAt.latest > troubledAt;
+
   const isLasting = ({ troubledAt }: GatewayNote, { now }: Prompt): boolean =>
     troubledAt !== undefined && now - troubledAt >= believedAfterMs;
 
@@ -233,16 +240,18 @@ export const createBehindGateway = (gateway: Gateway, notes: GatewayNotes): Sign
   const submit = async (prompt: Prompt, note: GatewayNote, isRepeated: boolean): Promise<PromptResult> => {
     const { transactionId, attempt, now, deadline } = prompt;
     const { troubledAt: _, ...calm } = note;
-    const isBelieved = mode === 'synch' && isLasting(note, prompt) && (await answersOthers(prompt));
+    const isBelieved = mode === 'synch' && isLasting(note, prompt) && takesOthers(note);
     const request = { ...requestOf(prompt), mode };
     const inTime = AbortSignal.timeout(Math.max(deadline - now - latePollMs, 1));
     const signal = AbortSignal.any([signalOf(prompt), inTime]);
     const begun = performance.now();
     const reply = await gateway.calls(signal).sign(request, nameOf(prompt));
+    const answeredAt = now + Math.round(performance.now() - begun);
     switch (reply.kind) {
       case 'answered': {
         const { msspTransId, profile, standing } = reply.value;
         const accepted: GatewayNote = { ...calm, msspTransId, profile };
+        gateway.tookAt.latest = answeredAt;
         await notes.write(transactionId, attempt, accepted);
         return standing.state === 'outstanding' ? awaiting(prompt, accepted) : signedBy(standing, accepted);
       }
@@ -254,7 +263,7 @@ export const createBehindGateway = (gateway: Gateway, notes: GatewayNotes): Sign
         }
         if (reply.fault.code === 900 && repeats === 'joined' && !isBelieved) {
           // In synch mode the call may have lasted for as long as the person thinks.
-          await noteTrouble(prompt, note, now + Math.round(performance.now() - begun));
+          await noteTrouble(prompt, note, answeredAt);
           return troubled(prompt);
         }
         return endedBy(isRepeated && repeats === 'refused' ? lost : faultOf(reply.fault));

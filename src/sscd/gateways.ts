@@ -30,6 +30,8 @@ export interface Gateway {
   pollAt(wanted: number): number;
   /** Pause before the next status request, when the first was so long ago. Milliseconds. */
   pauseMs(sinceMs: number): number;
+  /** When the service has last taken a request of this process; milliseconds since the epoch. */
+  readonly tookAt: { latest: number };
 }
 
 export type Gateways = ReturnType<typeof openGateways>;
@@ -96,6 +98,7 @@ const openGateway = (settings: GatewaySettings, index: number, now: () => number
     asks: (signal) => createCalls({ ...common, fetch: fetches.repeatable, signal }),
     pollAt: createPollPlaces(limits.pollsPerSecond),
     pauseMs: (sinceMs) => Math.min(Math.max(sinceMs / 3, minPauseMs), limits.maxPollSeconds * 1000),
+    tookAt: { latest: Number.NEGATIVE_INFINITY },
   };
   return { gateway, close: fetches.close };
 };

@@ -1,8 +1,7 @@
-/** What must hold between the members of a definition. The first problem is reported. */
+/** What must hold between the members of a definition. */
 import { type Condition, holds, type StepFacts } from '../../machines/process-plan.ts';
 import { dtbsLimit } from '../protocol/gsm.ts';
 import {
-  type DefinitionProblem,
   longestList,
   maxPeople,
   type PersonDefinition,
@@ -51,8 +50,8 @@ const peopleOf = (step: StepDefinition, usual: string | undefined) => {
   return people;
 };
 
-type Found = DefinitionProblem | undefined;
-const problem = (place: string, words: string): DefinitionProblem => ({ place, words });
+/** @param place `steps[1].signers[0].msisdn`. */
+const problem = (place: string, words: string): string => `${place} ${words}`;
 
 /** @param at Of the step: `steps[1]`. */
 function* personProblems(
@@ -60,7 +59,7 @@ function* personProblems(
   at: string,
   usual: string | undefined,
   isKnown: (msisdn: string) => boolean,
-): Generator<DefinitionProblem> {
+): Generator<string> {
   const numbers = new Set<string>();
   for (const { place, person, text } of peopleOf(step, usual)) {
     const where = `${at}.${place}`;
@@ -192,7 +191,7 @@ function* conditionProblems(
   condition: Condition,
   at: string,
   earlier: readonly StepDefinition[],
-): Generator<DefinitionProblem> {
+): Generator<string> {
   if ('all' in condition) {
     for (const [index, each] of condition.all.entries())
       yield* conditionProblems(each, `${at}.all[${index}]`, earlier);
@@ -207,6 +206,9 @@ function* conditionProblems(
       yield problem(`${at}.signer`, 'must be the key of a signer of that step');
   }
 }
+
+/** @param at Of a step. */
+const isCompensation = (at: string): boolean => at.startsWith('compensation');
 
 /** The longest time that is left until a deadline, for what begins now or later. */
 const remainingMs = (deadline: string, now: number): number => {
@@ -224,11 +226,10 @@ function* stepProblems(
     readonly deadline: string;
     readonly usual: string | undefined;
     readonly isKnown: (msisdn: string) => boolean;
-    readonly budget: Budget;
   },
-): Generator<DefinitionProblem> {
+): Generator<string> {
   const { if: condition, signers, deadline, escalate } = step;
-  const inCompensation = at.startsWith('compensation');
+  const inCompensation = isCompensation(at);
   if (earlier.some(({ name }) => name === step.name)) yield problem(`${at}.name`, 'must be unique');
   const keys = signers.map(keyOf);
   for (const [index, key] of keys.entries())
@@ -239,11 +240,6 @@ function* stepProblems(
     if (comparisonsOf(condition).length > longestList)
       yield problem(`${at}.if`, `may have ${longestList} comparisons at most`);
     yield* conditionProblems(condition, `${at}.if`, earlier);
-    const behind = conditionsBehind(condition, earlier);
-    // Alone it needs fewer tries, so it is decided more often.
-    const looks = behind.size === 0 ? [behind] : [new Map(), behind];
-    if (looks.some((each) => !canHold(condition, each, earlier, inCompensation, context.budget)))
-      yield problem(`${at}.if`, 'must be able to hold: the step would never begin');
   }
   const rules = [step.onRefusal, step.onUnreached];
   if (hasSubstitutes(step)) {
@@ -267,17 +263,23 @@ function* stepProblems(
     yield problem(`${at}.escalate.after`, 'must be less than the deadline of the process');
 }
 
-function* problems(
+interface PlacedStep {
+  readonly step: StepDefinition;
+  /** `steps[1]`. */
+  readonly at: string;
+}
+
+const stepsOf = ({ steps, compensation }: ProcessDefinition): readonly PlacedStep[] => [
+  ...steps.map((step, index) => ({ step, at: `steps[${index}]` })),
+  ...compensation.flatMap((step, index) => ('name' in step ? [{ step, at: `compensation[${index}]` }] : [])),
+];
+
+function* ruleProblems(
   definition: ProcessDefinition,
   { now, isKnown }: { readonly now: number; readonly isKnown: (msisdn: string) => boolean },
-): Generator<DefinitionProblem> {
-  const { steps, compensation, text: usual, deadline } = definition;
-  const all = [
-    ...steps.map((step, index) => ({ step, at: `steps[${index}]` })),
-    ...compensation.flatMap((step, index) =>
-      'name' in step ? [{ step, at: `compensation[${index}]` }] : [],
-    ),
-  ];
+): Generator<string> {
+  const { text: usual, deadline } = definition;
+  const all = stepsOf(definition);
   let people = 0;
   for (const { step, at } of all) {
     people += peopleOf(step, usual).length;
@@ -285,15 +287,33 @@ function* problems(
   }
   const until = readInstant(deadline);
   if (until !== undefined && until <= now) yield problem('deadline', 'must not be in the past');
-  const earlier: StepDefinition[] = [];
-  const budget = { comparisons: maxCompared };
-  for (const { step, at } of all) {
-    yield* stepProblems(step, at, earlier, { now, deadline, usual, isKnown, budget });
-    earlier.push(step);
+  for (const [index, { step, at }] of all.entries()) {
+    const earlier = all.slice(0, index).map((each) => each.step);
+    yield* stepProblems(step, at, earlier, { now, deadline, usual, isKnown });
   }
 }
 
-export const findProblem = (
+/** @param definition Without any other problem: a condition names steps and signers that are there. */
+function* hopelessConditions(definition: ProcessDefinition): Generator<string> {
+  const all = stepsOf(definition);
+  const budget = { comparisons: maxCompared };
+  for (const [index, { step, at }] of all.entries()) {
+    const { if: condition } = step;
+    if (condition === undefined) continue;
+    const earlier = all.slice(0, index).map((each) => each.step);
+    const behind = conditionsBehind(condition, earlier);
+    // Alone it needs fewer tries, so it is decided more often.
+    const looks = behind.size === 0 ? [behind] : [new Map(), behind];
+    if (looks.some((each) => !canHold(condition, each, earlier, isCompensation(at), budget)))
+      yield problem(`${at}.if`, 'must be able to hold: the step would never begin');
+  }
+}
+
+/** @returns All problems: each names its place, and what is wrong there. */
+export const findProblems = (
   definition: ProcessDefinition,
   context: { readonly now: number; readonly isKnown: (msisdn: string) => boolean },
-): Found => problems(definition, context).next().value ?? undefined;
+): readonly string[] => {
+  const found = [...ruleProblems(definition, context)];
+  return found.length > 0 ? found : [...hopelessConditions(definition)];
+};

@@ -20,6 +20,7 @@ const maxSteps = 50;
 /** No list of a definition may be longer: of comparisons in the condition of a step. */
 export const longestList = 200;
 const someComparisons = { error: `may have ${longestList} comparisons at most` };
+const someSigners = { error: 'must be all, first, or a number from 1' };
 const maxReminders = 10;
 
 const isWithoutTags = (text: string): boolean => !hasTags(text);
@@ -44,7 +45,7 @@ const deadline = z
   .refine((text) => readInstant(text) !== undefined || readDuration(text) >= minDurationMs, {
     error: 'must be an ISO 8601 duration, or a date-time with zone',
   })
-  .refine((text) => readInstant(text) !== undefined || readDuration(text) <= maxDurationMs, {
+  .refine((text) => readInstant(text) !== undefined || !(readDuration(text) > maxDurationMs), {
     error: 'may be a year at most',
   })
   .meta({ examples: ['P14D', '2030-12-24T12:00:00Z'] });
@@ -95,26 +96,31 @@ const signer = person.extend({
 
 const stepName = words(64);
 
+const stateOfStep = z.enum(['done', 'unmet', 'skipped'], { error: 'must be done, unmet or skipped' });
+
 const condition: z.ZodType<Condition> = z
-  .union([
-    z.strictObject({ step: stepName, is: z.enum(['done', 'unmet', 'skipped']) }),
-    z.strictObject({ step: stepName, signer: key, signed: z.boolean().default(true) }),
-    z.strictObject({
-      get all(): z.ZodArray<z.ZodType<Condition>> {
-        return z.array(condition).min(1).max(longestList, someComparisons);
-      },
-    }),
-    z.strictObject({
-      get any(): z.ZodArray<z.ZodType<Condition>> {
-        return z.array(condition).min(1).max(longestList, someComparisons);
-      },
-    }),
-    z.strictObject({
-      get not(): z.ZodType<Condition> {
-        return condition;
-      },
-    }),
-  ])
+  .union(
+    [
+      z.strictObject({ step: stepName, is: stateOfStep }),
+      z.strictObject({ step: stepName, signer: key, signed: z.boolean().default(true) }),
+      z.strictObject({
+        get all(): z.ZodArray<z.ZodType<Condition>> {
+          return z.array(condition).min(1).max(longestList, someComparisons);
+        },
+      }),
+      z.strictObject({
+        get any(): z.ZodArray<z.ZodType<Condition>> {
+          return z.array(condition).min(1).max(longestList, someComparisons);
+        },
+      }),
+      z.strictObject({
+        get not(): z.ZodType<Condition> {
+          return condition;
+        },
+      }),
+    ],
+    { error: 'must be a comparison, or one of all, any and not' },
+  )
   .meta({ id: 'ProcessCondition', description: 'Over what earlier steps gave' });
 
 const clock = (pattern: RegExp) => z.string().regex(pattern, { error: 'must be a time like 08:00' });
@@ -143,13 +149,15 @@ const step = z.strictObject({
   name: stepName.describe('Unique in the definition'),
   signers: z.array(signer).min(1, { error: 'must name a signer' }).max(maxPeople, { error: tooManyPeople }),
   need: z
-    .union([z.enum(['all', 'first']), z.int().min(1)])
+    .union([z.enum(['all', 'first']), z.int().min(1, someSigners)], someSigners)
     .default('all')
     .describe('Who must sign: all, the first one, or a number of them'),
   if: condition.optional().describe('The step is skipped when it does not hold'),
   text: signedText.optional().describe('For signers without a text of their own'),
   ask: z
-    .union([z.enum(['now', 'page']), hours])
+    .union([z.enum(['now', 'page']), hours], {
+      error: 'must be now, page, or hours: from, to and timeZone',
+    })
     .default('now')
     .describe(
       'When the phone is asked: at once, when the person presses Sign on the page, or in these hours',
@@ -189,7 +197,7 @@ const revoke = z.strictObject({
 
 export const definitionSchema = z
   .strictObject({
-    version: z.literal(1).default(1).describe('Of this format'),
+    version: z.literal(1, { error: 'must be 1' }).default(1).describe('Of this format'),
     title: words(100).optional().describe('What it is about, for people'),
     text: signedText.optional().describe('For signers whose step has no text'),
     language: language.optional().describe('For people without one'),
@@ -200,7 +208,7 @@ export const definitionSchema = z
       .min(1, { error: 'must have a step' })
       .max(maxSteps, { error: `may have ${maxSteps} elements at most` }),
     compensation: z
-      .array(z.union([tell, revoke, step]))
+      .array(z.union([tell, revoke, step], { error: 'must be a step, or one of tell and revoke' }))
       .max(10, { error: 'may have 10 elements at most' })
       .default([])
       .describe('When the process fails or is cancelled after somebody has signed'),
@@ -213,10 +221,3 @@ export const definitionJsonSchema = () => ({
   ...{ $id: 'urn:paraph:process-definition:1', title: 'Definition of a signature process' },
   ...z.toJSONSchema(definitionSchema, { io: 'input' }),
 });
-
-/** The place, and what is wrong there. */
-export interface DefinitionProblem {
-  /** `steps[1].signers[0].msisdn`; empty for the definition itself. */
-  readonly place: string;
-  readonly words: string;
-}

@@ -66,8 +66,7 @@ const effectOf = (given: unknown): EffectOf => {
 const usable = (input: unknown, now: number): ProcessDefinition => {
   const checked = checkDefinition(input, { now, isKnown: () => true });
   if (checked.ok) return checked.definition;
-  const { place, words } = checked.problem;
-  throw new InputError(`${place || 'input'} ${words}`);
+  throw new InputError(checked.problem);
 };
 
 /**

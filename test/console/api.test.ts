@@ -125,6 +125,22 @@ describe('a list', () => {
     expect(text).not.toContain('secret-1');
   });
 
+  it('names each field that is wrong, with what is expected there', async () => {
+    const { body } = await stage.ask('operator', 'GET', '/admin/api/transactions?limit=501&from=secret-1');
+    expect(body.message.split('; ').toSorted()).toEqual([
+      'from must be milliseconds since the epoch or an ISO 8601 date',
+      'limit: Too big: expected number to be <=500',
+    ]);
+    const user = { name: '', role: 'secret-1', msisdn: 5, more: 1 };
+    const { body: refused } = await stage.ask('admin', 'POST', '/admin/api/users', user);
+    expect(refused.message.split('; ').toSorted()).toEqual([
+      'The request has members that are not known here',
+      'msisdn must have 1 to 40 characters',
+      'name must have 1 to 64 characters',
+      'role: Invalid option: expected one of "viewer"|"operator"|"admin"',
+    ]);
+  });
+
   it.each([
     [{ apId: 5 }, 'apId must have 1 to 256 characters'],
     [{ alert: '' }, 'alert must have 1 to 256 characters'],

@@ -49,6 +49,18 @@ const identity = (name: string): Identity => ({
   key: readFileSync(file(`${name}.key`)),
 });
 
+const fingerprintOf = (name: string): string => new X509Certificate(identity(name).cert).fingerprint256;
+
+const listenFor = ({ api }: TestProduct): Promise<RunningServer> =>
+  listen({
+    ...{ fetch: api.fetch, host: '127.0.0.1', port: 0, requestTimeoutMs: 5000, headersTimeoutMs: 5000 },
+    tls: {
+      certFile: file('server.crt'),
+      keyFile: file('server.key'),
+      clientCaFile: file('clients.crt'),
+    },
+  });
+
 const apId = 'mid://certified.example';
 const redis = testRedis();
 let product: TestProduct;
@@ -62,26 +74,13 @@ beforeAll(async () => {
   writeFileSync(file('leaf.ext'), 'basicConstraints=critical,CA:FALSE\nextendedKeyUsage=clientAuth\n');
   for (const name of ['one', 'two', 'three']) createSelfSigned(name, 'customer');
   writeFileSync(file('clients.crt'), ['authority', 'one', 'two'].map((name) => identity(name).cert).join(''));
-  const fingerprints = ['registered', 'foreign', 'explicit', 'one', 'two'].map(
-    (name) => new X509Certificate(identity(name).cert).fingerprint256,
-  );
+  const fingerprints = ['registered', 'foreign', 'explicit', 'one', 'two'].map(fingerprintOf);
   product = await startTestProduct(redis, {
     configuration: {
       applicationProviders: [{ id: apId, clientCertificateFingerprints: fingerprints }],
     },
   });
-  server = await listen({
-    fetch: product.api.fetch,
-    host: '127.0.0.1',
-    port: 0,
-    requestTimeoutMs: 5000,
-    headersTimeoutMs: 5000,
-    tls: {
-      certFile: file('server.crt'),
-      keyFile: file('server.key'),
-      clientCaFile: file('clients.crt'),
-    },
-  });
+  server = await listenFor(product);
 });
 
 afterAll(async () => {
@@ -91,17 +90,25 @@ afterAll(async () => {
   await product.stop();
 });
 
-/** @param as The certificate to show, if any. */
-const call = (ap: string, as?: string | Identity, agent?: Agent): Promise<WireAnswer> =>
+/**
+ * @param as The certificate to show, if any.
+ * @param said The fingerprint in the header of a proxy.
+ */
+const call = (
+  ap: string,
+  as?: string | Identity,
+  agent?: Agent,
+  { to = server, said = 'ab'.repeat(32) }: { readonly to?: RunningServer; readonly said?: string } = {},
+): Promise<WireAnswer> =>
   new Promise((resolve, reject) => {
-    const { hostname, port } = new URL(server.url);
+    const { hostname, port } = new URL(to.url);
     const outgoing = request(
       {
         hostname,
         port,
         path: '/rest/service/sign',
         method: 'POST',
-        headers: { 'content-type': 'application/json', 'x-client-certificate': 'ab'.repeat(32) },
+        headers: { 'content-type': 'application/json', 'x-client-certificate': said },
         ca: readFileSync(file('authority.crt')),
         checkServerIdentity: () => undefined,
         ...(typeof as === 'string' ? identity(as) : as),
@@ -145,6 +152,29 @@ describe('over TLS', () => {
       expect((await call(apId, as)).status).toBe(200);
     },
   );
+
+  it('the certificate that a proxy names counts, and not that of the proxy itself', async () => {
+    const behind = await startTestProduct(
+      { ...redis, prefix: `${redis.prefix.slice(-20)}-proxy` },
+      {
+        configuration: {
+          applicationProviders: [{ id: apId, clientCertificateFingerprints: [fingerprintOf('registered')] }],
+          trustedProxy: { addresses: ['127.0.0.1'], clientCertificateHeader: 'X-Client-Certificate' },
+        },
+      },
+    );
+    const to = await listenFor(behind);
+    try {
+      const said = fingerprintOf('registered');
+      expect((await call(apId, 'three', undefined, { to, said })).status).toBe(200);
+      const wrong = await call(apId, 'registered', undefined, { to });
+      expectFault(wrong, 104, faultTable[104].detail);
+    } finally {
+      to.cut();
+      await to.drain();
+      await behind.stop();
+    }
+  });
 
   it('it is fault 104 with a certificate of the same subject and another fingerprint', async () => {
     expectFault(await call(apId, 'three'), 104, faultTable[104].detail);

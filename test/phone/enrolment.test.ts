@@ -222,6 +222,23 @@ describe('an enrolment', () => {
     await stage.enrolBy(link);
   });
 
+  it('is refused with each member that is wrong, and what is expected there, but no value', async () => {
+    const gate = { kind: 'pin', salt: 'SECRET-1', verifier: 'SECRET-2' };
+    const code = { id: 'x', mac: 'SECRET-3' };
+    const sent = { code, request: 'SECRET-4', gate, language: 'SECRET-5', label: 'x'.repeat(61), more: 1 };
+    const { status, body } = await createPhoneCalls(origin, send).call('POST', 'enrolments', sent);
+    expect([status, body.error]).toEqual([400, 'bad-request']);
+    expect(body.message.split('; ')).toEqual([
+      'code.mac must be base64url of 32 bytes',
+      'request: Invalid base64-encoded string',
+      'gate.salt must be base64url of 16 bytes',
+      'gate.verifier must be base64url of 32 bytes',
+      'language: Invalid option: expected one of "en"|"de"|"fr"|"it"',
+      'label: Too big: expected string to have <=60 characters',
+      'The body has members that are not known here',
+    ]);
+  });
+
   it('stays where another host of the domain has set a cookie of the same name', async () => {
     const phone = await stage.enrol(newNumber());
     const { cookie } = phone.kept;

@@ -26,6 +26,8 @@ const ready = async (): Promise<{ readonly status: number; readonly body: Json }
   const response = await product.api.fetch(new Request('http://test/readyz'));
   return { status: response.status, body: await response.json() };
 };
+/** What a caller is told, who need not know more. */
+const detail = 'The service cannot sign at the moment: this request was not accepted, try again later';
 const isReady = { timeout: 10_000, interval: 50 };
 
 describe('a Redis that may evict', () => {
@@ -69,10 +71,15 @@ describe('a Redis that was emptied', () => {
     expect((await ready()).body.reasons).toEqual([
       'Redis has lost the certificate authority of this service: its data is gone, or it is another Redis',
     ]);
-    for (const mode of ['synch', 'asynch'] as const)
-      expect(
-        (await product.post('/rest/service/sign', signRequest({ mode }))).body.Fault?.Code.SubCode.Value,
-      ).toBe('_900');
+    for (const mode of ['synch', 'asynch'] as const) {
+      const { body } = await product.post('/rest/service/sign', signRequest({ mode }));
+      expect(body.Fault?.Code.SubCode.Value).toBe('_900');
+      expect(body.Fault?.Detail).toBe(detail);
+    }
+    const early = { method: 'POST', url: '/rest/service/sign', headers: { 'content-length': '10' } };
+    const { body, headers } = product.api.refusal(early) ?? {};
+    expect(JSON.parse(body ?? '').Fault.Detail).toBe(detail);
+    expect(headers?.['content-length']).toBe(Buffer.byteLength(body ?? ''));
     const started = await product.api.fetch(
       new Request('http://test/workflows/process', {
         method: 'POST',
@@ -86,6 +93,7 @@ describe('a Redis that was emptied', () => {
       }),
     );
     expect([started.status, started.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(await started.json()).toEqual({ error: 'busy', message: detail });
     const keys = await server.client().keys('*');
     expect(keys.filter((key) => /custody|:signatures:H|:workflows:tenant/.test(key))).toEqual([]);
     expect(product.logged.join('\n')).toContain('no longer has the certificate authority');

@@ -83,6 +83,19 @@ describe('a shown text', () => {
     expect(shownText('١ ٢')).toBe('\u2066\u2066\u2066١\u2069 \u2066٢\u2069\u2069\u2069');
   });
 
+  it.each([
+    ['N’Ko', '\u07c1', '\u07c2'],
+    ['Adlam', '\u{1e951}', '\u{1e952}'],
+    ['Rumi', '\u{10e60}', '\u{10e61}'],
+    ['Mende', '\u{1e8c7}', '\u{1e8c8}'],
+    ['Hanifi', '\u{10d31}', '\u{10d32}'],
+  ])('keeps the order of two numbers of a script that runs from right to left: %s', (_, one, two) => {
+    expect(shownText(`${one} ${two}`)).toBe(`\u2066\u2066\u2066${one}\u2069 \u2066${two}\u2069\u2069\u2069`);
+    expect(shownText(`Pay ${one}${two} CHF, not ${two}`)).toBe(
+      `\u2066Pay \u2066\u2066${one}${two}\u2069\u2069 CHF, not \u2066\u2066${two}\u2069\u2069\u2069`,
+    );
+  });
+
   it('runs from right to left when its letters do and it has one number', () => {
     expect(shownText('שלם 1’000.50 CHF לדוד')).toBe(
       '\u2067שלם \u20661’000.50\u2069 \u2066CHF\u2069 לדוד\u2069',

@@ -43,6 +43,8 @@ const accepted = {
   },
 };
 
+const transactionId = 'H0000000000000000001';
+
 interface Asked {
   readonly operation: 'sign' | 'status';
   /** About another transaction. */
@@ -60,10 +62,13 @@ beforeAll(async () => {
   far = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
-    const { MSS_StatusReq: status } = JSON.parse(Buffer.concat(chunks).toString());
+    const { MSS_StatusReq: status, MSS_SignatureReq: sign } = JSON.parse(Buffer.concat(chunks).toString());
     const body = answer({
       operation: status === undefined ? 'sign' : 'status',
-      isOther: status !== undefined && status.MSSP_TransID !== accepted.MSS_SignatureResp.MSSP_TransID,
+      isOther:
+        status === undefined
+          ? sign.AP_Info.AP_TransID !== `${transactionId}-1`
+          : status.MSSP_TransID !== accepted.MSS_SignatureResp.MSSP_TransID,
       at: (now - begin) / second,
     });
     if (body === undefined) response.destroy();
@@ -93,9 +98,14 @@ const request: SignatureRequest = {
   services: {},
 };
 
-/** Asks the device as often as it says, until the attempt has ended or expires after a minute. */
+/**
+ * Asks the device as often as it says, until the attempt has ended or expires after a minute.
+ *
+ * @param beside Asks for another transaction at each second, too.
+ */
 const attemptOver = async (
   settings: object,
+  beside = false,
 ): Promise<{ readonly end: PromptResult; readonly at: number }> => {
   const { port } = far.address() as AddressInfo;
   const gateway = {
@@ -123,23 +133,15 @@ const attemptOver = async (
     },
   });
   const deadline = begin + 60 * second;
+  const prompt = {
+    ...{ transactionId, attempt: 1, apId: request.caller.apId, msisdn: request.msisdn.number },
+    ...{ subscriber: undefined, sscd: undefined, data: request.data, nonce: new Uint8Array(20) },
+    ...{ language: undefined, promptedAt: begin, deadline, request },
+  };
   try {
     for (;;) {
-      const end = await device.prompt({
-        transactionId: 'H0000000000000000001',
-        attempt: 1,
-        apId: request.caller.apId,
-        msisdn: request.msisdn.number,
-        subscriber: undefined,
-        sscd: undefined,
-        data: request.data,
-        nonce: new Uint8Array(20),
-        language: undefined,
-        promptedAt: begin,
-        now,
-        deadline,
-        request,
-      });
+      if (beside) await device.prompt({ ...prompt, transactionId: `H${now}`, now });
+      const end = await device.prompt({ ...prompt, now });
       if (end.kind === 'answered') return { end, at: (now - begin) / second };
       now = Math.max((end.kind === 'awaiting' ? end.askAgainAt : undefined) ?? 0, now + 250);
       if (now >= deadline) return { end, at: 60 };
@@ -225,10 +227,34 @@ describe('trouble of the service behind a gateway', () => {
       expect(at).toBeGreaterThanOrEqual(5);
       expect(at).toBeLessThan(10);
     }
-    answer = ({ isOther }) => (isOther ? unknown : trouble);
-    const { end, at } = await attemptOver({ ...joined, mode: 'synch' });
+  });
+
+  const signedAtOnce = { MSS_SignatureResp: { ...accepted.MSS_SignatureResp, ...signed } };
+  const synch = { ...joined, mode: 'synch' };
+
+  it.each([
+    ['asynch', joined],
+    ['synch', synch],
+  ])('of nine seconds that lets it answer questions ends no request: %s', async (mode, settings) => {
+    // As with a Redis that refuses to write.
+    answer = ({ operation, isOther, at }) => {
+      if (operation === 'status') return isOther ? unknown : { MSS_StatusResp: signed };
+      if (at < 9) return trouble;
+      return mode === 'asynch' ? accepted : signedAtOnce;
+    };
+    const { end, at } = await attemptOver(settings);
+    expect(end).toMatchObject(isSigned);
+    expect(at).toBeGreaterThanOrEqual(9);
+  });
+
+  it('leaves no doubt about a synchronous request that has ended with fault 900 while others are taken', async () => {
+    answer = ({ operation, isOther }) => (operation === 'sign' && isOther ? signedAtOnce : trouble);
+    const { end, at } = await attemptOver(synch, true);
     expect(end).toMatchObject(believed);
+    expect(at).toBeGreaterThanOrEqual(5);
     expect(at).toBeLessThan(10);
+    // Nobody else asks: nothing says that the service takes requests.
+    expect(await attemptOver(synch)).toMatchObject({ end: { kind: 'awaiting' }, at: 60 });
   });
 
   it('ends a request that cannot be sent again, as it always did', async () => {

@@ -63,9 +63,13 @@ const bad: readonly BadDefinition[] = [
   ['an unknown member of a step', 'steps[0].stepz is not known', withStep({ stepz: canary })],
   ['an unreachable step', `steps[1].if ${hopeless}`, withSecond({ if: { step: 'one', is: 'skipped' } })],
   ['n > m', 'steps[0].need must not be more than the signers', withStep({ need: 2 })],
-  ['n = 0', 'steps[0].need is not what it must be', withStep({ need: 0 })],
-  ['n < 0', 'steps[0].need is not what it must be', withStep({ need: -1 })],
-  ['n that is no whole number', 'steps[0].need is not what it must be', withStep({ need: 0.5 })],
+  ['n = 0', 'steps[0].need must be all, first, or a number from 1', withStep({ need: 0 })],
+  ['n < 0', 'steps[0].need must be all, first, or a number from 1', withStep({ need: -1 })],
+  [
+    'n that is no whole number',
+    'steps[0].need must be all, first, or a number from 1',
+    withStep({ need: 0.5 }),
+  ],
   [
     'a condition about itself',
     'steps[1].if.step must name an earlier step',
@@ -126,7 +130,7 @@ const bad: readonly BadDefinition[] = [
   ['a condition that is nested deeply', 'input is nested too deeply', withSecond({ if: deep(26) })],
   [
     'very many wrong conditions',
-    'steps[1].if.all[0].all[0] is not what it must be',
+    'steps[1].if.all[0].all[0] must be a comparison, or one of all, any and not',
     withSecond({ if: { all: Array.from({ length: 18 }, () => ({ all: Array(200).fill({}) })) } }),
   ],
   [

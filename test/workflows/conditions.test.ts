@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest';
 import { checkDefinition } from '../../src/workflows/check-definition.ts';
 
-/** `place: words`, or `usable`. */
 const verdict = (input: unknown): string => {
   const checked = checkDefinition(input, { now: Date.UTC(2026, 0, 5, 9), isKnown: () => true });
-  return checked.ok ? 'usable' : `${checked.problem.place}: ${checked.problem.words}`;
+  return checked.ok ? 'usable' : checked.problem;
 };
 const stepOf = (name: string, number: number) => ({
   name,
@@ -23,6 +22,6 @@ it('takes conditions of a compensation that hold when a step has failed or has n
   ])
     expect(verdict(withUndo(condition))).toBe('usable');
   expect(verdict(withUndo({ step: 'two', is: 'skipped' }))).toBe(
-    'compensation[0].if: must be able to hold: the step would never begin',
+    'compensation[0].if must be able to hold: the step would never begin',
   );
 });

@@ -11,10 +11,9 @@ const now = Date.UTC(2026, 0, 5, 9);
 const check = (input: unknown) =>
   checkDefinition(input, { now, isKnown: (number) => number !== '41790000099' });
 
-/** `place: words`, or `usable`. */
 const verdict = (input: unknown): string => {
   const checked = check(input);
-  return checked.ok ? 'usable' : `${checked.problem.place}: ${checked.problem.words}`;
+  return checked.ok ? 'usable' : checked.problem;
 };
 
 const anna = { name: 'Anna', msisdn: '+41790000001' };
@@ -46,7 +45,7 @@ it('takes a condition that may never hold, when it takes too many comparisons to
     text: 'I agree',
     steps: [...earlier, { ...two, if: { all: never.slice(0, count) } }],
   });
-  expect(verdict(withLast(10))).toBe('steps[13].if: must be able to hold: the step would never begin');
+  expect(verdict(withLast(10))).toBe('steps[13].if must be able to hold: the step would never begin');
   expect(verdict(withLast(26))).toBe('usable');
 });
 
@@ -74,153 +73,147 @@ it('has a manual that names each of its keys', () => {
     expect([...manual.matchAll(/[`"](\w+)[`"]/g)].map(([, name]) => name)).toContain(key);
 });
 
-describe('one error names the place, and never the value', () => {
+describe('an error names the place, and never the value', () => {
   const long = 'x'.repeat(101);
   const cases: ReadonlyArray<readonly [string, unknown]> = [
-    [': must be of type object', 7],
-    ['steps: must have a step', { steps: [] }],
-    ['stepz: is not known', { steps: [one], stepz: 1 }],
-    ['steps[0].sinners: is not known', withStep({ sinners: 1 })],
-    ['steps[0].signers[0].msisd: is not known', withStep({ signers: [{ ...anna, msisd: 'secret' }] })],
+    ['input must be of type object', 7],
+    ['steps must have a step', { steps: [] }],
+    ['stepz is not known', { steps: [one], stepz: 1 }],
+    ['steps[0].sinners is not known', withStep({ sinners: 1 })],
+    ['steps[0].signers[0].msisd is not known', withStep({ signers: [{ ...anna, msisd: 'secret' }] })],
     [
-      'steps[0].signers[0].msisdn: must be an E.164 number',
+      'steps[0].signers[0].msisdn must be an E.164 number',
       withStep({ signers: [{ ...anna, msisdn: '079 secret' }] }),
     ],
+    ['steps[0].signers[0].msisdn is not known', withStep({ signers: [{ ...anna, msisdn: '+41790000099' }] })],
     [
-      'steps[0].signers[0].msisdn: is not known',
-      withStep({ signers: [{ ...anna, msisdn: '+41790000099' }] }),
-    ],
-    [
-      'steps[0].signers[1].msisdn: must not be in a step twice',
+      'steps[0].signers[1].msisdn must not be in a step twice',
       withStep({ signers: [anna, { ...beat, msisdn: '41790000001' }] }),
     ],
     [
-      'steps[0].signers[0].substitutes[0].msisdn: is not known',
+      'steps[0].signers[0].substitutes[0].msisdn is not known',
       withStep({ signers: [{ ...anna, substitutes: [{ ...beat, msisdn: '+41790000099' }] }] }),
     ],
     [
-      'steps[0].escalate.to.msisdn: is not known',
+      'steps[0].escalate.to.msisdn is not known',
       withStep({ escalate: { after: 'P1D', to: { ...beat, msisdn: '+41790000099' } } }),
     ],
+    ['steps[0].signers[0].text must be there: neither the step nor the process has a text', { steps: [one] }],
     [
-      'steps[0].signers[0].text: must be there: neither the step nor the process has a text',
-      { steps: [one] },
-    ],
-    [
-      'steps[0].signers[0].text: may have 239 characters at most',
+      'steps[0].signers[0].text may have 239 characters at most',
       withStep({ signers: [{ ...anna, text: 'x'.repeat(240) }] }),
     ],
     [
-      'steps[0].signers[0].text: may have 119 characters at most, because some are not in the GSM 03.38 alphabet',
+      'steps[0].signers[0].text may have 119 characters at most, because some are not in the GSM 03.38 alphabet',
       withStep({ text: 'ы'.repeat(120) }),
     ],
     [
-      'steps[0].signers[0].name: may have 100 characters at most',
+      'steps[0].signers[0].name may have 100 characters at most',
       withStep({ signers: [{ ...anna, name: long }] }),
     ],
     [
-      'steps[0].signers[0].profile: must be the name of a signature profile',
+      'steps[0].signers[0].profile must be the name of a signature profile',
       withStep({ signers: [{ ...anna, profile: 'MID/v1/OtpProfileText' }] }),
     ],
-    ['steps[0].need: must not be more than the signers', withStep({ need: 2 })],
-    ['steps[1].name: must be unique', { text: 'I', steps: [one, { ...two, name: 'one' }] }],
+    ['steps[0].need must not be more than the signers', withStep({ need: 2 })],
+    ['steps[1].name must be unique', { text: 'I', steps: [one, { ...two, name: 'one' }] }],
     [
-      'steps[0].signers[1].key: must be unique in the step',
+      'steps[0].signers[1].key must be unique in the step',
       withStep({ signers: [{ ...anna, key: '2' }, beat] }),
     ],
-    ['steps[0].deadline: must not be in the past', withStep({ deadline: '2025-12-24T12:00:00Z' })],
-    ['deadline: must not be in the past', { ...withStep({}), deadline: '2026-01-05T09:00:00Z' }],
+    ['steps[0].deadline must not be in the past', withStep({ deadline: '2025-12-24T12:00:00Z' })],
+    ['deadline must not be in the past', { ...withStep({}), deadline: '2026-01-05T09:00:00Z' }],
+    ['deadline must be an ISO 8601 duration, or a date-time with zone', { ...withStep({}), deadline: 'P1M' }],
+    ['deadline may be a year at most', { ...withStep({}), deadline: 'P367D' }],
     [
-      'deadline: must be an ISO 8601 duration, or a date-time with zone',
-      { ...withStep({}), deadline: 'P1M' },
-    ],
-    ['deadline: may be a year at most', { ...withStep({}), deadline: 'P367D' }],
-    [
-      'steps[0].remind[1]: must be an ISO 8601 duration of weeks, days, hours, minutes and seconds, from a second to a year',
+      'steps[0].remind[1] must be an ISO 8601 duration of weeks, days, hours, minutes and seconds, from a second to a year',
       withStep({ remind: ['P1D', 'soon'] }),
     ],
     [
-      'steps[0].ask.timeZone: must be the name of a time zone',
+      'steps[0].ask.timeZone must be the name of a time zone',
       withStep({ ask: { from: '08:00', to: '18:00', timeZone: 'Mars' } }),
     ],
     [
-      'steps[0].ask.to: must be after from',
+      'steps[0].ask.to must be after from',
       withStep({ ask: { from: '18:00', to: '08:00', timeZone: 'UTC' } }),
     ],
-    ['steps[0].ask: is not what it must be', withStep({ ask: 'tomorrow' })],
-    ['steps[1].if.step: must name an earlier step', withSecond({ if: { step: 'two', is: 'done' } })],
+    ['steps[0].ask must be now, page, or hours: from, to and timeZone', withStep({ ask: 'tomorrow' })],
+    ['steps[1].if.step must name an earlier step', withSecond({ if: { step: 'two', is: 'done' } })],
     [
-      'steps[0].if.step: must name an earlier step',
+      'steps[0].if.step must name an earlier step',
       { text: 'I', steps: [{ ...one, if: { step: 'two', is: 'done' } }, two] },
     ],
     [
-      'steps[1].if.all[1].not.step: must name an earlier step',
+      'steps[1].if.all[1].not.step must name an earlier step',
       withSecond({ if: { all: [{ step: 'one', is: 'done' }, { not: { step: 'none', is: 'done' } }] } }),
     ],
     [
-      'steps[1].if.signer: must be the key of a signer of that step',
+      'steps[1].if.signer must be the key of a signer of that step',
       withSecond({ if: { step: 'one', signer: '2' } }),
     ],
     [
-      'steps[1].if: must be able to hold: the step would never begin',
+      'steps[1].if must be able to hold: the step would never begin',
       withSecond({ if: { step: 'one', is: 'skipped' } }),
     ],
     [
-      'steps[1].if: must be able to hold: the step would never begin',
+      'steps[1].if must be able to hold: the step would never begin',
       withSecond({ if: { step: 'one', signer: '1', signed: false } }),
     ],
     [
-      'steps[1].if: must be able to hold: the step would never begin',
+      'steps[1].if must be able to hold: the step would never begin',
       withSecond({ if: { all: [{ step: 'one', is: 'done' }, { not: { step: 'one', is: 'done' } }] } }),
     ],
     [
-      'steps[1].if: may have 200 comparisons at most',
+      'steps[1].if may have 200 comparisons at most',
       withSecond({
         if: { any: [101, 100].map((count) => ({ any: Array(count).fill({ step: 'one', is: 'done' }) })) },
       }),
     ],
     [
-      'steps[1].if.any[0].is: is not what it must be',
+      'steps[1].if.any[0].is must be done, unmet or skipped',
       withSecond({ if: { any: [{ step: 'one', is: 'secret' }] } }),
     ],
-    ['steps[1].if: is not what it must be', withSecond({ if: { and: [] } })],
-    ['steps[1].if.all: must be of type array', withSecond({ if: { all: { step: 'one', is: 'done' } } })],
-    ['steps[1].if.signer: is not known', withSecond({ if: { step: 'one', is: 'done', signer: '1' } })],
-    ['steps[1].if.step: must be of type string', withSecond({ if: { step: 1, is: 'done' } })],
-    ['steps[0].ask.timeZone: must be of type string', withStep({ ask: { from: '08:00', to: '18:00' } })],
-    ['compensation[0]: is not what it must be', { ...withStep({}), compensation: [{ name: 'undo' }] }],
-    ['compensation[0].tell: must be of type string', { ...withStep({}), compensation: [{ tell: 5 }] }],
+    ['steps[1].if must be a comparison, or one of all, any and not', withSecond({ if: { and: [] } })],
+    ['steps[1].if.all must be of type array', withSecond({ if: { all: { step: 'one', is: 'done' } } })],
+    ['steps[1].if.signer is not known', withSecond({ if: { step: 'one', is: 'done', signer: '1' } })],
+    ['steps[1].if.step must be of type string', withSecond({ if: { step: 1, is: 'done' } })],
+    ['steps[0].ask.timeZone must be of type string', withStep({ ask: { from: '08:00', to: '18:00' } })],
     [
-      'compensation[0].signers[0].msisdn: must be of type string',
+      'compensation[0] must be a step, or one of tell and revoke',
+      { ...withStep({}), compensation: [{ name: 'undo' }] },
+    ],
+    ['compensation[0].tell must be of type string', { ...withStep({}), compensation: [{ tell: 5 }] }],
+    [
+      'compensation[0].signers[0].msisdn must be of type string',
       { ...withStep({}), compensation: [{ name: 'undo', signers: [{ name: 'Anna' }] }] },
     ],
-    ['steps[0].onRefusal: must not be substitute: no signer has one', withStep({ onRefusal: 'substitute' })],
+    ['steps[0].onRefusal must not be substitute: no signer has one', withStep({ onRefusal: 'substitute' })],
     [
-      'steps[0].onRefusal: must be substitute, or onUnreached: the substitutes would never be asked',
+      'steps[0].onRefusal must be substitute, or onUnreached: the substitutes would never be asked',
       withStep({ signers: [{ ...anna, substitutes: [beat] }], onRefusal: 'fail', onUnreached: 'wait' }),
     ],
     [
-      'steps[0].escalate.after: must be less than the deadline of the step',
+      'steps[0].escalate.after must be less than the deadline of the step',
       withStep({ deadline: 'P1D', escalate: { after: 'P2D', to: beat } }),
     ],
     [
-      'steps[0].escalate.after: must be less than the deadline of the step',
+      'steps[0].escalate.after must be less than the deadline of the step',
       withStep({ deadline: '2026-01-06T09:00:00Z', escalate: { after: 'P2D', to: beat } }),
     ],
     [
-      'steps[0].escalate.after: must be less than the deadline of the process',
+      'steps[0].escalate.after must be less than the deadline of the process',
       { ...withStep({ escalate: { after: 'P2D', to: beat } }), deadline: 'P1D' },
     ],
     [
-      'steps[0].escalate.after: must be less than the deadline of the process',
+      'steps[0].escalate.after must be less than the deadline of the process',
       { ...withStep({ escalate: { after: 'P2D', to: beat } }), deadline: '2026-01-06T09:00:00Z' },
     ],
     [
-      'compensation[0].escalate.after: must be less than the deadline of the step',
+      'compensation[0].escalate.after must be less than the deadline of the step',
       { ...withStep({}), compensation: [{ ...two, escalate: { after: 'P7D', to: anna } }] },
     ],
     [
-      'steps[2].if: must be able to hold: the step would never begin',
+      'steps[2].if must be able to hold: the step would never begin',
       {
         text: 'I',
         steps: [
@@ -231,7 +224,7 @@ describe('one error names the place, and never the value', () => {
       },
     ],
     [
-      'steps[3].if: must be able to hold: the step would never begin',
+      'steps[3].if must be able to hold: the step would never begin',
       {
         text: 'I',
         steps: [
@@ -252,11 +245,11 @@ describe('one error names the place, and never the value', () => {
       },
     ],
     [
-      'compensation[0].tell: must be an https address',
+      'compensation[0].tell must be an https address',
       { ...withStep({}), compensation: [{ tell: 'http://example.com/' }] },
     ],
     [
-      'compensation[1].signers[0].msisdn: must be an E.164 number',
+      'compensation[1].signers[0].msisdn must be an E.164 number',
       {
         ...withStep({}),
         compensation: [
@@ -265,8 +258,8 @@ describe('one error names the place, and never the value', () => {
         ],
       },
     ],
-    ['compensation[0].name: must be unique', { ...withStep({}), compensation: [one] }],
-    ['version: is not what it must be', { ...withStep({}), version: 2 }],
+    ['compensation[0].name must be unique', { ...withStep({}), compensation: [one] }],
+    ['version must be 1', { ...withStep({}), version: 2 }],
   ];
   it.each(cases)('%s', (expected, input) => {
     expect(verdict(input)).toBe(expected);
@@ -278,8 +271,8 @@ describe('one error names the place, and never the value', () => {
       Array.from({ length: count }, (_, index) => ({ name: 'N', msisdn: `+4179${1_000_000 + index}` }));
     const words = 'must not bring more than 100 people into the definition';
     expect(verdict(withStep({ signers: people(100) }))).toBe('usable');
-    expect(verdict(withStep({ signers: people(101) }))).toBe(`steps[0].signers: ${words}`);
-    expect(verdict(withStep({ signers: people(10_000) }))).toBe(`steps[0].signers: ${words}`);
+    expect(verdict(withStep({ signers: people(101) }))).toBe(`steps[0].signers ${words}`);
+    expect(verdict(withStep({ signers: people(10_000) }))).toBe(`steps[0].signers ${words}`);
     expect(
       verdict({
         text: 'I',
@@ -288,19 +281,19 @@ describe('one error names the place, and never the value', () => {
           { ...two, signers: people(41) },
         ],
       }),
-    ).toBe(`steps[1].signers: ${words}`);
+    ).toBe(`steps[1].signers ${words}`);
     const steps = people(51).map((signer, index) => ({ name: `s${index}`, signers: [signer] }));
-    expect(verdict({ text: 'I', steps })).toBe('steps: may have 50 elements at most');
+    expect(verdict({ text: 'I', steps })).toBe('steps may have 50 elements at most');
   });
 
   it('refuses what the schema would look at for too long, by its size alone', () => {
     const wrong = (count: number): object[] => Array.from({ length: count }, () => ({}));
     expect(verdict(withSecond({ if: { all: wrong(201) } }))).toBe(
-      'steps[1].if.all: may have 200 comparisons at most',
+      'steps[1].if.all may have 200 comparisons at most',
     );
     const nested = Array.from({ length: 30 }, () => ({ any: wrong(200) }));
-    expect(verdict(withSecond({ if: { all: nested } }))).toBe(': has too many parts');
-    expect(verdict(Object.fromEntries(wrong(5000).entries()))).toBe(': has too many parts');
+    expect(verdict(withSecond({ if: { all: nested } }))).toBe('input has too many parts');
+    expect(verdict(Object.fromEntries(wrong(5000).entries()))).toBe('input has too many parts');
     // A hundred people in fifty steps, each with a condition.
     const steps = Array.from({ length: 50 }, (_, index) => ({
       name: `s${index}`,
@@ -313,17 +306,70 @@ describe('one error names the place, and never the value', () => {
     expect(verdict({ steps })).toBe('usable');
   });
 
-  it('stops at the first problem: other requests wait for the check', () => {
+  it('stops at the first problem of a definition that is very large: other requests wait for the check', () => {
     const wrong = (count: number): object[] => Array.from({ length: count }, () => ({}));
     const many = withSecond({ if: { all: Array.from({ length: 18 }, () => ({ all: wrong(200) })) } });
-    expect(verdict(many)).toBe('steps[1].if.all[0].all[0]: is not what it must be');
+    expect(verdict(many)).toBe('steps[1].if.all[0].all[0] must be a comparison, or one of all, any and not');
+  });
+
+  it('names every mistake at once', () => {
+    expect(
+      verdict({
+        ...{ version: 2, secret: 1, text: 'I agree' },
+        steps: [
+          { ...one, need: 0, signers: [{ ...anna, msisdn: 'secret', email: 'secret' }], other: 1, more: 1 },
+          { ...two, if: { step: 'one', is: 'secret' }, remind: 'secret' },
+        ],
+      }).split('; '),
+    ).toEqual([
+      'version must be 1',
+      'steps[0].signers[0].msisdn must be an E.164 number',
+      'steps[0].signers[0].email must be a mail address',
+      'steps[0].need must be all, first, or a number from 1',
+      'steps[0].other is not known',
+      'steps[0].more is not known',
+      'steps[1].if.is must be done, unmet or skipped',
+      'steps[1].remind must be of type array',
+      'secret is not known',
+    ]);
+  });
+
+  it('names every rule that is broken at once', () => {
+    expect(
+      verdict({
+        ...{ text: 'I agree', deadline: '2025-12-24T12:00:00Z' },
+        steps: [
+          { ...one, need: 2, onRefusal: 'substitute' },
+          { ...two, name: 'one', signers: [{ ...beat, msisdn: '+41790000099' }] },
+          { ...two, if: { step: 'none', is: 'done' } },
+        ],
+      }).split('; '),
+    ).toEqual([
+      'deadline must not be in the past',
+      'steps[0].need must not be more than the signers',
+      'steps[0].onRefusal must not be substitute: no signer has one',
+      'steps[1].name must be unique',
+      'steps[1].signers[0].msisdn is not known',
+      'steps[2].if.step must name an earlier step',
+    ]);
+  });
+
+  it('names ten mistakes at most, and says how many more there are', () => {
+    const signers = Array.from({ length: 15 }, () => ({ ...anna, msisdn: 'secret' }));
+    const found = verdict(withStep({ signers })).split('; ');
+    expect(found).toHaveLength(11);
+    expect(found.at(-1)).toBe('and 5 more');
+  });
+
+  it('does not repeat a member that is no name', () => {
+    expect(verdict({ ...withStep({}), 'my secret': 1 })).toBe('input has members that are not known here');
   });
 
   it('refuses a condition that is nested without end', () => {
     const nested = (depth: number): object =>
       depth === 0 ? { step: 'one', is: 'done' } : { not: nested(depth - 1) };
     expect(verdict(withSecond({ if: nested(12) }))).toBe('usable');
-    expect(verdict(withSecond({ if: nested(2000) }))).toBe(': is nested too deeply');
+    expect(verdict(withSecond({ if: nested(2000) }))).toBe('input is nested too deeply');
   });
 });
 
@@ -381,7 +427,7 @@ it('fills in defaults: texts, languages, keys, rules and times', () => {
     ],
     compensation: [{ name: 'undo', signers: [anna] }],
   });
-  if (!checked.ok) throw new Error(checked.problem.place);
+  if (!checked.ok) throw new Error(checked.problem);
   const plan = planOf(checked.definition, { apId: 'mid://ap', id: 'p' }, now);
   expect(plan).toMatchObject({ apId: 'mid://ap', id: 'p', at: now, deadline: now + 30 * 86_400_000 });
   const [first, second] = plan.steps;

@@ -448,7 +448,13 @@ describe('a chart of an operator', () => {
   });
 
   it('takes the scheme of an AP_ID that is not encoded for no application, and says what is wrong', async () => {
-    for (const userinfo of ['mid://ap.example:', 'mid://ap.example:secret', 'http://bank.example:x:y']) {
+    const unencoded = ['mid://ap.example:', 'mid://ap.example:secret', 'http://bank.example:x:y'];
+    for (const userinfo of [
+      ...unencoded,
+      'urn:example:ap:',
+      'urn:example:ap:secret',
+      'did:web:ap.example:',
+    ]) {
       const headers = { authorization: `Basic ${btoa(userinfo)}` };
       const response = await product.api.fetch(
         new Request('http://test/workflows/approval/a-1', { headers }),

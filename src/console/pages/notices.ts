@@ -24,7 +24,7 @@ const notices = {
   'event-data': ['bad', 'Not sent', 'Choose a type, and give the other members as a JSON object.'],
   'workflow-too-late': ['bad', 'Not cancelled', 'It takes no cancel in its state.'],
   asked: ['good', 'Asked again', 'The signatures of the others stay.'],
-  'not-asked': ['bad', 'Not asked', 'The signer does not rest any more.'],
+  'not-asked': ['bad', 'Not asked', 'The signer has an open prompt, or the step is over.'],
   replayed: ['good', 'Replayed', 'A new attempt has begun.'],
   cancelled: ['good', 'Cancelled', 'The person is not asked any more.'],
   'not-failed': ['bad', 'Not replayed', 'The transaction has not failed, or was replayed already.'],
