@@ -5,6 +5,7 @@
  *     npm run bench -- --small              less than three minutes (without gateway, profile and peers)
  *     npm run bench -- --only accept,sign   some scenarios; the rows of the others stay as they are
  *     npm run bench -- --out DIR            results and plots into DIR, not into the project
+ *     npm run bench -- --against COMMIT     this tree and that one in turns (against.ts); with --only
  *     BENCH_PROFILE=DIR npm run bench …     CPU profiles into DIR (harness/program.ts)
  *
  * Prints ratios first, then tables, to stdout; progress goes to stderr. Writes
@@ -19,6 +20,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { runAgainst } from './against.ts';
 import { drawPlots } from './harness/plot.ts';
 import { project } from './harness/program.ts';
 import { type BenchRedis, type BenchRedisOptions, startBenchRedis } from './harness/redis.ts';
@@ -30,6 +32,7 @@ import { isMet } from './harness/statistics.ts';
 /** In the order in which they are shown. */
 const names = [
   'accept',
+  'status',
   'sign',
   'process',
   'synch',
@@ -51,7 +54,13 @@ const names = [
 const onlyInFull = new Set(['gateway', 'profile', 'peers']);
 
 const { values: options } = parseArgs({
-  options: { small: { type: 'boolean', default: false }, only: { type: 'string' }, out: { type: 'string' } },
+  options: {
+    small: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    out: { type: 'string' },
+    against: { type: 'string' },
+    turns: { type: 'string', default: '5' },
+  },
 });
 const { small, out } = options;
 const wanted = options.only?.split(',') ?? names.filter((name) => !(small && onlyInFull.has(name)));
@@ -61,6 +70,16 @@ const plotFolder = out === undefined ? join(project, 'docs/performance') : folde
 const say = (line: string): void => {
   process.stderr.write(`${line}\n`);
 };
+
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
+
+if (options.against !== undefined) {
+  const benchArguments = [...(small ? ['--small'] : []), ...(options.only ? ['--only', options.only] : [])];
+  const turns = Number(options.turns);
+  if (!Number.isInteger(turns) || turns < 1) throw new Error('--turns must be a whole number from 1 on');
+  print(textTable(await runAgainst({ commit: options.against, benchArguments, turns, say })));
+  process.exit();
+}
 
 const isScenario = (value: unknown): value is Scenario =>
   typeof value === 'object' && value !== null && 'run' in value && 'title' in value;
@@ -148,7 +167,6 @@ const isFresh = ({ scenario }: { readonly scenario: string }): boolean =>
 const ratios = Object.entries(results.details)
   .filter(([, detail]) => isFresh(detail))
   .map(([name, detail]) => ({ name, ...detail }));
-const print = (text: string): void => void process.stdout.write(`${text}\n`);
 for (const ratio of ratios) print(ratioLine(ratio));
 for (const table of results.tables.filter(isFresh)) print(`\n${textTable(table)}`);
 const missed = ratios.filter((ratio) => isMet(ratio) === false);

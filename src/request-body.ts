@@ -70,7 +70,8 @@ const readAnnounced = (incoming: IncomingMessage, timeoutMs: number): Promise<Bo
     });
     // Also when it breaks off; after the end it changes nothing.
     incoming.on('close', () => end(failed('bodyIncomplete')));
-    queueMicrotask(() => {
+    // Not `queueMicrotask`, which makes an AsyncResource each time.
+    void Promise.resolve().then(() => {
       if (incoming.complete || incoming.destroyed) return;
       timer = setTimeout(resolve, timeoutMs, failed('bodyTooSlow'));
     });

@@ -2,8 +2,10 @@
 import { startProgram } from '../harness/program.ts';
 
 export interface StatusLoad {
-  /** `http://127.0.0.1:8080/rest/service/status` */
+  /** `http://127.0.0.1:8080/rest/service/status`, or `…/job` of the floor (floors/bare-http.ts). */
   readonly url: string;
+  /** What is asked for. Default: `status`. */
+  readonly kind?: 'status' | 'job';
   /** Copies of a signed transaction, numbered from 0: see retained.ts. */
   readonly retained: number;
   readonly inFlight: number;

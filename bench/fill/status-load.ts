@@ -1,7 +1,7 @@
 /**
  * Status requests for retained transactions picked at random, in a process of its own: so many in
  * flight, the next one as soon as one is answered. Random, because asking for one and the same a
- * thousand times finds it in every cache.
+ * thousand times finds it in every cache. The floor is asked for the jobs themselves.
  */
 import { Agent, request } from 'node:http';
 import { serveParent } from '../harness/program.ts';
@@ -21,10 +21,17 @@ const bodyFor = (id: string): string =>
     },
   });
 
-const ask = (url: string, body: string): Promise<{ status: number; text: string }> =>
+/** @param body Undefined for a GET. */
+const ask = (url: string, body: string | undefined): Promise<{ status: number; text: string }> =>
   new Promise((resolve, reject) => {
-    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
-    const sent = request(url, { method: 'POST', agent, headers }, (answer) => {
+    const options =
+      body === undefined
+        ? { method: 'GET' }
+        : {
+            method: 'POST',
+            headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
+          };
+    const sent = request(url, { ...options, agent }, (answer) => {
       let text = '';
       answer.setEncoding('latin1');
       answer.on('data', (chunk: string) => {
@@ -37,16 +44,20 @@ const ask = (url: string, body: string): Promise<{ status: number; text: string 
     sent.end(body);
   });
 
-const run = async ({ url, retained, inFlight, durationMs }: StatusLoad): Promise<StatusLoadResult> => {
+const run = async (load: StatusLoad): Promise<StatusLoadResult> => {
+  const { url, kind = 'status', retained, inFlight, durationMs } = load;
+  const signature = kind === 'status' ? 'Base64Signature' : '"cms"';
   const begin = performance.now();
   const until = begin + durationMs;
   let count = 0;
   const loop = async (): Promise<void> => {
     while (performance.now() < until) {
       const id = retainedId('signed', Math.floor(Math.random() * retained));
-      const { status, text } = await ask(url, bodyFor(id));
+      const { status, text } = await (kind === 'status'
+        ? ask(url, bodyFor(id))
+        : ask(`${url}/${id}`, undefined));
       // A Fault would be quick, and would count for nothing.
-      if (status !== 200 || !text.includes('Base64Signature'))
+      if (status !== 200 || !text.includes(signature))
         throw new Error(`Status of ${id} gave ${status} ${text.slice(0, 300)}`);
       count += 1;
     }

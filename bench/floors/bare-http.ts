@@ -1,8 +1,10 @@
 /**
  * What any service of this kind has at least: a route of Hono, the schema of the request, one job
- * in a queue. And for the synchronous one: BullMQ's own way to wait for a job.
+ * in a queue. For the synchronous one BullMQ's own way to wait for a job, and for status requests
+ * its own way to get one.
  *
- * Arguments: the socket of Redis. It answers its URL to the parent.
+ * Arguments: the socket of Redis; the prefix of the queue, `{floor}` by default. It answers its URL
+ * to the parent.
  */
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
@@ -21,10 +23,10 @@ const { defaultProtocolRules }: typeof import('../../src/protocol/rules.ts') = a
   join(project, 'dist/src/protocol/rules.js')
 );
 
-const [socketPath = ''] = process.argv.slice(2);
+const [socketPath = '', prefix = '{floor}'] = process.argv.slice(2);
 const connection = new Redis({ path: socketPath, maxRetriesPerRequest: null });
-const signatures = new Queue('signatures', { connection, prefix: '{floor}' });
-const events = new QueueEvents('signatures', { connection, prefix: '{floor}' });
+const signatures = new Queue('signatures', { connection, prefix });
+const events = new QueueEvents('signatures', { connection, prefix });
 // Each caller that waits listens to both.
 events.setMaxListeners(0);
 signatures.setMaxListeners(0);
@@ -46,6 +48,12 @@ app.post('/synch', async (c) => {
   const id = randomUUID();
   const job = await signatures.add('sign', parsed.data, { jobId: id });
   return c.json({ id, outcome: await job.waitUntilFinished(events) });
+});
+
+app.get('/job/:id', async (c) => {
+  const job = await signatures.getJob(c.req.param('id'));
+  if (job === undefined) return c.json({ error: 'not found' }, 404);
+  return c.json({ data: job.data, failedReason: job.failedReason, outcome: job.returnvalue });
 });
 
 const server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port: 0 }, (address: AddressInfo) => {

@@ -77,7 +77,7 @@ export const accept: Scenario = {
           {
             name: 'acceptIndexed',
             divides: 'the same with the search index on, kept by a process of its own / the same route',
-            goal: { atLeast: 0.85 },
+            goal: { atLeast: 0.8 },
           },
           sides.indexed,
           sides.floor,
@@ -87,6 +87,7 @@ export const accept: Scenario = {
           {
             name: 'acceptCpu',
             divides: 'CPU of the process per accepted request, `paraph api` / the bare route',
+            goal: { atMost: 1.2 },
           },
           sides.product,
           sides.floor,

@@ -9,14 +9,14 @@
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'hono';
 import type { Operation } from '../protocol/parse.ts';
-import { type ApplicationProviders, rateExceeded } from '../registry/application-providers.ts';
+import { type ApplicationProviders, type Evidence, rateExceeded } from '../registry/application-providers.ts';
 import { isLogin } from '../registry/login-ap-id.ts';
 import type { BodyLimits } from '../request-body.ts';
 import { isNotTakenIn, isRedisAway } from '../transactions/transactions.ts';
 import { type Admission, isOfAdmission, type Place, unableFault } from './admission.ts';
 import { createJsonReader, type Environment } from './body.ts';
 import type { HttpLog } from './log.ts';
-import { type Evidence, printable } from './operation.ts';
+import { printable } from './operation.ts';
 import {
   away,
   busy,
@@ -94,7 +94,11 @@ export const createApplicationRoute = (options: ApplicationRouteOptions) => {
     const entered = place;
     const proof = async () =>
       providers.authorize(
-        { ...credentials, apPassword: credentials.apPassword || undefined, ...evidenceOf(c.env?.incoming) },
+        {
+          ...credentials,
+          apPassword: credentials.apPassword || undefined,
+          evidence: () => evidenceOf(c.env?.incoming),
+        },
         {
           stepAside: () => place?.stepAside(),
           comeBack: async () => {

@@ -6,7 +6,7 @@ import type { Caller, ProfileName, ProfileParam } from '../protocol/requests.ts'
 import {
   type ApplicationProvider,
   type ApplicationProviders,
-  type Credentials,
+  type Evidence,
   rateExceeded,
   type WorkingPlace,
 } from '../registry/application-providers.ts';
@@ -28,9 +28,6 @@ export interface Answer {
   /** The request was not looked at and may be sent again. */
   readonly retryLater?: boolean;
 }
-
-/** What the connection says about the caller. */
-export type Evidence = Pick<Credentials, 'clientCertificateFingerprint' | 'origin'>;
 
 /**
  * Asks the service behind whose gateway a number is.
@@ -65,7 +62,11 @@ export interface Turn extends WorkingPlace {
 }
 
 /** @param body A JSON object of the operation's own wrapper; nothing else about it is known. */
-export type OperationHandler = (body: unknown, evidence: Evidence, turn: Turn) => Promise<Answer>;
+export type OperationHandler = (
+  body: unknown,
+  evidence: () => Evidence,
+  turn: Turn,
+) => Answer | Promise<Answer>;
 
 export const answer = (body: object, trace: Trace): Answer => ({ status: 200, body, trace });
 
@@ -86,9 +87,13 @@ const maxApIdLength = 256;
 /** Control characters and changes of text direction: anyone can write any AP_ID. */
 const unprintable = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
+const plain = /^[ -~]*$/;
+
 /** An unverified AP_ID, as the log shows it. */
-export const printable = (apId: string): string =>
-  apId.slice(0, maxApIdLength).replace(unprintable, '\ufffd');
+export const printable = (apId: string): string => {
+  const shown = apId.slice(0, maxApIdLength);
+  return plain.test(shown) ? shown : shown.replace(unprintable, '\ufffd');
+};
 
 /** Logs only well-formed ids as MSSP_TransID: callers may send a password by mistake. */
 const traceOf = ({ apId, apTransId }: Caller, msspTransId?: string): Trace => ({
@@ -118,7 +123,7 @@ export const createOperation =
       context: { readonly provider: ApplicationProvider; readonly trace: Trace; readonly turn: Turn },
     ) => Answer | Promise<Answer>;
   }): OperationHandler =>
-  async (body, evidence, turn) => {
+  (body, evidence, turn) => {
     const parsed = parse(body);
     if (!parsed.ok) {
       // The caller is unknown, so the request takes no room from known ones.
@@ -128,11 +133,13 @@ export const createOperation =
     const { caller, msspTransId } = callerOf(parsed.value);
     const trace = traceOf(caller, msspTransId);
     const { apId, apPassword } = caller;
-    const authorized = providers.authorize({ apId, apPassword, ...evidence }, turn);
-    const provider = authorized instanceof Promise ? await authorized : authorized;
-    if (provider.ok) return serve(parsed.value, { provider: provider.value, trace, turn });
-    const why = provider.fault;
-    // The admission has counted what it refuses.
-    if (isOfAdmission(why)) return { ...endAnswer(why, trace), retryLater: true };
-    return { ...faultAnswer(why, trace), retryLater: why === rateExceeded };
+    const proceed = (provider: Checked<ApplicationProvider>): Answer | Promise<Answer> => {
+      if (provider.ok) return serve(parsed.value, { provider: provider.value, trace, turn });
+      const why = provider.fault;
+      // The admission has counted what it refuses.
+      if (isOfAdmission(why)) return { ...endAnswer(why, trace), retryLater: true };
+      return { ...faultAnswer(why, trace), retryLater: why === rateExceeded };
+    };
+    const authorized = providers.authorize({ apId, apPassword, evidence }, turn);
+    return authorized instanceof Promise ? authorized.then(proceed) : proceed(authorized);
   };

@@ -11,7 +11,7 @@ import {
   createServer as createHttpServer,
   type IncomingMessage,
   type Server,
-  type ServerResponse,
+  ServerResponse,
 } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -139,6 +139,14 @@ const urlOf = (server: Server, host: string, secure: boolean): string => {
 /** @throws When the address is taken; TlsFileError. */
 export const listen = async (options: ServerOptions): Promise<RunningServer> => {
   const { host, port, tls } = options;
+  let leaving = false;
+  /** Also answers requests that came before the server was leaving. */
+  class Answer extends ServerResponse {
+    override writeHead(...given: [number, ...never[]]): this {
+      if (leaving) this.shouldKeepAlive = false;
+      return super.writeHead(...(given as [number]));
+    }
+  }
   // Routes answer late bodies; this is for what never becomes a request.
   const requestTimeout = options.requestTimeoutMs + 1000;
   const serverOptions = {
@@ -147,15 +155,9 @@ export const listen = async (options: ServerOptions): Promise<RunningServer> => 
     headersTimeout: Math.min(options.headersTimeoutMs, requestTimeout),
     connectionsCheckingInterval: 1000,
     requireHostHeader: false,
+    ServerResponse: Answer,
     ...(options.keepAliveMs !== undefined && { keepAliveTimeout: options.keepAliveMs }),
     ...(tls !== undefined && { ...tlsOptions(tls), handshakeTimeout: options.headersTimeoutMs }),
-  };
-  let leaving = false;
-  const finish = (response: Response, { headersSent }: { readonly headersSent: boolean }): Response => {
-    // The copy that Hono makes for HEAD has lost the sign of an answer that is written already.
-    if (headersSent) return RESPONSE_ALREADY_SENT;
-    if (leaving) response.headers.set('connection', 'close');
-    return response;
   };
   const answer = getRequestListener(
     (request, bindings) => {
@@ -163,9 +165,11 @@ export const listen = async (options: ServerOptions): Promise<RunningServer> => 
         request,
         bindings as { incoming: IncomingMessage; outgoing: ServerResponse },
       );
-      return response instanceof Promise
-        ? response.then((late) => finish(late, bindings.outgoing))
-        : finish(response, bindings.outgoing);
+      if (request.method !== 'HEAD') return response;
+      // The copy that Hono makes for HEAD has lost the sign of an answer that is written already.
+      return Promise.resolve(response).then((copy) =>
+        bindings.outgoing.headersSent ? RESPONSE_ALREADY_SENT : copy,
+      );
     },
     { hostname: 'localhost', errorHandler: refuseRequest },
   );
@@ -175,14 +179,12 @@ export const listen = async (options: ServerOptions): Promise<RunningServer> => 
       incoming.resume();
       return;
     }
-    if (leaving) outgoing.shouldKeepAlive = false;
     const refused = options.refusal?.(incoming);
     if (refused === undefined) {
       void answer(incoming, outgoing);
       return;
     }
     setTimeout(() => {
-      if (leaving) outgoing.shouldKeepAlive = false;
       outgoing.writeHead(500, refused.headers).end(refused.body);
     }, refusalPauseMs);
   };

@@ -9,20 +9,14 @@ import type { IncomingMessage } from 'node:http';
 import { Hono } from 'hono';
 import { type Checked, fault, ok } from '../protocol/fault.ts';
 import { type Operation, type Protocol, wrappers } from '../protocol/parse.ts';
+import type { Evidence } from '../registry/application-providers.ts';
 import { isLogin } from '../registry/login-ap-id.ts';
 import type { BodyLimits } from '../request-body.ts';
 import { isNotTakenIn } from '../transactions/transactions.ts';
 import { type Admission, busyFault, type Place } from './admission.ts';
 import { createJsonReader, type Environment } from './body.ts';
 import type { AnsweredEntry, HttpLog } from './log.ts';
-import {
-  type Answer,
-  type Evidence,
-  endAnswer,
-  faultAnswer,
-  type OperationHandler,
-  printable,
-} from './operation.ts';
+import { type Answer, endAnswer, faultAnswer, type OperationHandler, printable } from './operation.ts';
 import { faultResponse, jsonResponse } from './present.ts';
 import { refusalPauseMs, retryHeader } from './refusal.ts';
 
@@ -82,7 +76,7 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
           const entered = admission.enter(operation, apId);
           place = entered instanceof Promise ? await entered : entered;
           if (place === undefined) return refuse(operation);
-          answer = await operations[operation](body, evidenceOf(c.env?.incoming), {
+          answer = await operations[operation](body, () => evidenceOf(c.env?.incoming), {
             onAccepted: () => {
               place?.onAccepted();
               // Made only here: most requests wait for nobody.
@@ -101,7 +95,7 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
       } catch (error) {
         log.trouble(error instanceof Error ? error : new Error(String(error)));
         // For a status request fault 900 could also be the end of the transaction; Retry-After
-        // says that it is not. A request that reached Redis too late was not accepted.
+        // says that it is not. A request that Redis has refused was not accepted.
         answer = isNotTakenIn(error)
           ? { ...faultAnswer(busyFault), retryLater: true }
           : // Accepted, so its transaction goes on.
@@ -115,7 +109,10 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
       // A caller that has hung up gets no answer.
       if (!gone?.aborted)
         log.answered({
-          ...{ path, status: answer.status, durationMs: now() - started, operation: claimed.operation },
+          path,
+          status: answer.status,
+          durationMs: now() - started,
+          operation: claimed.operation,
           ...(answer.trace.refused !== undefined && claimed.apId && { apId: printable(claimed.apId) }),
           ...answer.trace,
         });

@@ -33,7 +33,8 @@ export const createSign = ({
     providers,
     serve: async ({ request, wire }, { provider, trace, turn }) => {
       // The health check of monitoring does not know the AP's prefix.
-      const subscriber = await subscribers.find(request.msisdn.number);
+      const found = subscribers.find(request.msisdn.number);
+      const subscriber = found instanceof Promise ? await found : found;
       const refused = refusedNumber(subscriber);
       if (refused !== undefined) return faultAnswer(refused, trace);
       const allowed = checkSignatureRequest(provider, request);

@@ -27,7 +27,7 @@ const check = `do
 end
 `;
 
-const isLate = (error: unknown): boolean => error instanceof Error && error.message.startsWith('LATE ');
+const isLate = ({ message }: Error): boolean => message.startsWith('LATE ');
 
 /** Refusals of commands that were sent once, so no earlier copy can have been accepted. */
 const refusals = new WeakSet<Error>();
@@ -67,27 +67,47 @@ export const limitScripts = (client: Redis | Cluster, clock: RedisClock, lifetim
   };
 };
 
-/** Until when translated commands count, by the monotonic clock. */
-const until = new WeakMap<Command, number>();
-/** Commands that were sent to a node before, which may have accepted them. */
-const repeated = new WeakSet<Command>();
+/**
+ * What is known of a timed command, as a property of the command itself: a WeakMap of commands costs
+ * more than all else here, most of it in the garbage collector.
+ */
+const timing = Symbol('not after');
 
-/** Call before a command is sent. While no node has told its time, it counts without limit. */
-export const translateNotAfter = (command: Command, node: Redis, clock: RedisClock): void => {
-  if (command.name !== 'evalsha' && command.name !== 'eval') return;
-  const { args } = command;
-  const last = args.at(-1);
-  if (typeof last === 'string' && last.startsWith(mark)) {
-    until.set(command, Number(last.slice(mark.length)));
-    command.promise.catch((error) => {
-      if (!isLate(error)) return;
-      if (!repeated.has(command)) refusals.add(error);
+interface TimedCommand extends Command {
+  [timing]?: {
+    /** Until when it counts, by the monotonic clock. */
+    readonly until: number;
+    /** It was sent to a node before, which may have accepted it. */
+    isRepeated: boolean;
+  };
+}
+
+/** Reads the time that a call was given. @returns Undefined for a command that counts at any time. */
+const readTiming = (command: TimedCommand, clock: RedisClock): TimedCommand[typeof timing] => {
+  if (command.name !== 'evalsha' && command.name !== 'eval') return undefined;
+  const last = command.args.at(-1);
+  if (typeof last !== 'string' || !last.startsWith(mark)) return undefined;
+  const timed = { until: Number(last.slice(mark.length)), isRepeated: false };
+  const { reject } = command;
+  command.reject = (error) => {
+    if (isLate(error)) {
+      if (!timed.isRepeated) refusals.add(error);
       // It was sent in time by what is known here, so that is wrong.
       void clock.refresh();
-    });
-  } else if (until.has(command)) repeated.add(command);
-  const deadline = until.get(command);
-  if (deadline === undefined) return;
+    }
+    reject(error);
+  };
+  return timed;
+};
+
+/** Call before a command is sent. While no node has told its time, it counts without limit. */
+export const translateNotAfter = (command: TimedCommand, node: Redis, clock: RedisClock): void => {
+  const known = command[timing];
+  if (known !== undefined) known.isRepeated = true;
+  const timed = known ?? readTiming(command, clock);
+  if (timed === undefined) return;
+  command[timing] = timed;
   const now = clock.nowAt(node);
-  args[args.length - 1] = now === undefined ? '' : String(Math.floor(now - performance.now() + deadline));
+  const { args } = command;
+  args[args.length - 1] = now === undefined ? '' : String(Math.floor(now - performance.now() + timed.until));
 };

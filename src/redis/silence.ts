@@ -5,6 +5,7 @@
  * wait for minutes.
  */
 import type { Redis } from 'ioredis';
+import { atEndOfTurn } from './end-of-turn.ts';
 
 /**
  * How long Redis may be silent after a command, by what a connection is for. On a `waiting` one a
@@ -85,7 +86,7 @@ export const prepareStream = (client: Redis, purpose: keyof typeof silentMs): Re
       if (!corked) {
         corked = true;
         stream.cork();
-        setImmediate(() => {
+        atEndOfTurn(() => {
           corked = false;
           stream.uncork();
           asked();

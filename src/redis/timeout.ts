@@ -1,5 +1,6 @@
 /** Limits in time of the commands of a connection. */
 import type { Command, Redis } from 'ioredis';
+import { atEndOfTurn } from './end-of-turn.ts';
 
 const timedOut = 'Command timed out';
 
@@ -73,8 +74,9 @@ export const limitCommands = (
     beforeSend(command);
     const sent = send(command, ...stream);
     if (batch === undefined) {
-      batch = { commands: [], answered: 0, sentAt: 0 };
-      setImmediate(endTurn, batch);
+      const begun: Batch = { commands: [], answered: 0, sentAt: 0 };
+      batch = begun;
+      atEndOfTurn(() => endTurn(begun));
     }
     batch.commands.push(command);
     return sent;

@@ -157,13 +157,19 @@ export const checkSignatureRequest = (
 export const internalProviders = (tenants: readonly OauthTenant[]): readonly RegisteredProvider[] =>
   tenants.map(({ id }) => ({ id: loginApId(id) }));
 
-export interface Credentials {
-  readonly apId: string;
-  readonly apPassword: string | undefined;
+/** What the connection says about the caller. */
+export interface Evidence {
   /** SHA-256 of the client certificate of the connection: lower-case hex without colons. */
   readonly clientCertificateFingerprint: string | undefined;
   /** Where the call comes from; asked only when the password has to be computed. */
   readonly origin?: () => string;
+}
+
+export interface Credentials {
+  readonly apId: string;
+  readonly apPassword: string | undefined;
+  /** Asked only of applications that have to prove something. */
+  readonly evidence: () => Evidence;
 }
 
 /** The place of a request among those in work. */
@@ -201,9 +207,10 @@ export const createApplicationProviders = ({
 
   const prove = async (
     provider: RegisteredProvider | undefined,
-    { apPassword, clientCertificateFingerprint, origin }: Credentials,
+    { apPassword, evidence }: Credentials,
     place: WorkingPlace | undefined,
   ): Promise<Checked<ApplicationProvider>> => {
+    const { clientCertificateFingerprint, origin } = evidence();
     const known = provider !== undefined && certificateFits(provider, clientCertificateFingerprint);
     const hash = provider?.passwordHash ?? (known ? undefined : decoy);
     const asked =

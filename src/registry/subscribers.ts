@@ -25,19 +25,23 @@ export const createBehind = (upstream: string | undefined): ((msisdn: string) =>
 export const withCertificateStates = (
   registry: SubscriberRegistry,
   isRevoked: (owner: Pick<Subscriber, 'msisdn'> & Pick<Sscd, 'algorithm'> & { sscdId: string }) => boolean,
-): SubscriberRegistry => ({
-  ...registry,
-  find: async (msisdn) => {
-    const subscriber = await registry.find(msisdn);
+): SubscriberRegistry => {
+  const withStates = (subscriber: Subscriber | undefined): Subscriber | undefined => {
     if (subscriber === undefined) return undefined;
-    const { sim, apps } = subscriber;
-    const devices = sim === undefined ? apps : [sim, ...apps];
+    const { msisdn, sim, apps } = subscriber;
     const isGone = ({ id, algorithm }: Sscd): boolean => isRevoked({ msisdn, sscdId: id, algorithm });
-    if (!devices.some(isGone)) return subscriber;
+    if (!(sim !== undefined && isGone(sim)) && !apps.some(isGone)) return subscriber;
     const seen = (sscd: Sscd): Sscd => (isGone(sscd) ? { ...sscd, certificateState: 'INACTIVE' } : sscd);
     return { ...subscriber, sim: sim && seen(sim), apps: apps.map(seen) };
-  },
-});
+  };
+  return {
+    ...registry,
+    find: (msisdn) => {
+      const found = registry.find(msisdn);
+      return found instanceof Promise ? found.then(withStates) : withStates(found);
+    },
+  };
+};
 
 /**
  * The subscribers of a configuration file and, in a sandbox, the test users. A configured number

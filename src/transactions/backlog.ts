@@ -70,11 +70,19 @@ export const createBacklog = async ({
   let timer: NodeJS.Timeout | undefined;
   let looking: Promise<void> | undefined;
 
-  const foundIn = (lane: string): number =>
-    found.reduce(
-      (sum, { waiting, lanes }) => sum + (lanes === undefined ? waiting : (lanes.get(lane) ?? 0)),
-      0,
-    );
+  /** The name of the lane is made only where lanes are counted: it costs more than the sum. */
+  const foundOf = (apId: string): number => {
+    let lane: string | undefined;
+    let sum = 0;
+    for (const { waiting, lanes } of found) {
+      if (lanes === undefined) sum += waiting;
+      else {
+        lane ??= laneOf(apId);
+        sum += lanes.get(lane) ?? 0;
+      }
+    }
+    return sum;
+  };
 
   /** The answers contain what was added until now. What is added meanwhile may be counted twice. */
   const askAll = <T>(ask: (order: FairOrder) => Promise<T>): Promise<(T | undefined)[]> => {
@@ -136,7 +144,7 @@ export const createBacklog = async ({
     /** Those of one application; while few wait, all of them. */
     sizeOf: (apId: string): number => {
       if (onDemand && performance.now() - lookedAt >= countEveryMs) look();
-      return foundIn(laneOf(apId)) + (addedBefore.get(apId) ?? 0) + (addedSince.get(apId) ?? 0);
+      return foundOf(apId) + (addedBefore.get(apId) ?? 0) + (addedSince.get(apId) ?? 0);
     },
     /** Tells that this process has added one. */
     added: (apId: string | undefined): void => {

@@ -93,14 +93,13 @@ export const addOrJoin = async (
   data: unknown,
   options: JobsOptions & { readonly jobId: string; readonly deduplication: { readonly id: string } },
 ): Promise<string> => {
-  const add = async (): Promise<string> => {
-    const { id } = await at.queue.add(name, data, options);
+  const idOf = ({ id }: Job): string => {
     if (id === undefined) throw new Error('The queue gave no job id');
     return id;
   };
-  const id = await add();
+  const id = idOf(await at.queue.add(name, data, options));
   const joinedNone = id !== options.jobId && (await giveUpIfGone(at, id, options.deduplication.id));
-  return joinedNone ? add() : id;
+  return joinedNone ? idOf(await at.queue.add(name, data, options)) : id;
 };
 
 const closeTimeoutMs = 1000;

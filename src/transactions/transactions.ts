@@ -101,16 +101,16 @@ export const createTransactions = (options: TransactionsOptions) => {
   };
 
   /** @returns The job that carries the request: `wanted`, or that of an equal one before it. */
-  const add = async (
+  const add = (
     wire: MssSignatureReq,
     fingerprint: { id: string; shard: number },
     wanted: string,
-  ): Promise<{ readonly msspTransId: string }> => {
+  ): Promise<string> => {
     const at = place(fingerprint.shard).shard.signatures;
     const data: SignatureJobData = { MSS_SignatureReq: { ...wire } };
     const deduplication = { id: fingerprint.id, ...joinable(wire) };
     const jobOptions = { jobId: wanted, deduplication, timestamp: now() };
-    return { msspTransId: await addOrJoin(at, signatureJobName, data, jobOptions) };
+    return addOrJoin(at, signatureJobName, data, jobOptions);
   };
 
   return {
@@ -130,18 +130,18 @@ export const createTransactions = (options: TransactionsOptions) => {
      * @throws When Redis is unreachable, or was reached too late. The request may have been
      *   accepted before that, unless {@link isNotTakenIn} is true; it is not accepted afterwards.
      */
-    submit: (wire: MssSignatureReq): Promise<{ readonly msspTransId: string }> => {
+    submit: async (wire: MssSignatureReq): Promise<{ readonly msspTransId: string }> => {
       const fingerprint = requestFingerprint(wire, shards.length);
-      return add(wire, fingerprint, newMsspTransId(fingerprint.shard));
+      return { msspTransId: await add(wire, fingerprint, newMsspTransId(fingerprint.shard)) };
     },
 
     /**
      * The same for a request that contains something random. An equal request joins for as long as
      * the transaction is retained.
      */
-    submitOnce: (wire: MssSignatureReq): Promise<{ readonly msspTransId: string }> => {
+    submitOnce: async (wire: MssSignatureReq): Promise<{ readonly msspTransId: string }> => {
       const fingerprint = requestFingerprint(wire, shards.length);
-      return add(wire, fingerprint, msspTransIdOf(wire, fingerprint.shard));
+      return { msspTransId: await add(wire, fingerprint, msspTransIdOf(wire, fingerprint.shard)) };
     },
 
     /**
@@ -157,7 +157,7 @@ export const createTransactions = (options: TransactionsOptions) => {
       const { ends } = place(fingerprint.shard);
       const until = now() + request.timeoutSeconds * 1000 + endingMarginMs;
       const wanted = newMsspTransId(fingerprint.shard);
-      const { msspTransId } = await add(wire, fingerprint, wanted);
+      const msspTransId = await add(wire, fingerprint, wanted);
       const gone = onAccepted?.();
       if (msspTransId !== wanted)
         return { msspTransId, state: await joinOpen(ends, msspTransId, until, gone) };

@@ -5,6 +5,7 @@ import {
   type Credentials,
   checkSignatureRequest,
   createApplicationProviders,
+  type Evidence,
   type RegisteredProvider,
 } from '../../src/registry/application-providers.ts';
 import { createPasswordVerifier } from '../../src/registry/password-verifier.ts';
@@ -22,12 +23,10 @@ const provider = (id: string, registration: Partial<RegisteredProvider> = {}): R
   ...registration,
 });
 
-const credentials = (apId: string, rest: Partial<Credentials> = {}): Credentials => ({
-  apId,
-  apPassword: undefined,
-  clientCertificateFingerprint: undefined,
-  ...rest,
-});
+const credentials = (
+  apId: string,
+  { apPassword, clientCertificateFingerprint }: Partial<Pick<Credentials, 'apPassword'> & Evidence> = {},
+): Credentials => ({ apId, apPassword, evidence: () => ({ clientCertificateFingerprint }) });
 
 /** Counts within the process; what it was asked is kept for the test. */
 const countingLimiter = (): Pick<RateLimiter, 'take'> & { readonly asked: readonly string[] } => {
