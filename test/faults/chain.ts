@@ -20,7 +20,7 @@ import { enrolPhones, usePhones } from './browser-phones.ts';
 import { call } from './caller.ts';
 import { type ChainEvidence, chainViolations, type FarTransaction, type Sent } from './checks/chain.ts';
 import { isOutcome } from './checks/told.ts';
-import { manage } from './processes.ts';
+import { manage, startAgain } from './processes.ts';
 import { createRandom, type Random } from './random.ts';
 import { createRedisNode, type RedisNode, refuseWrites } from './redis-node.ts';
 
@@ -177,7 +177,7 @@ const startServices = async (
       else if (kind === 'stop') struck.pause();
       else await refuseWrites(redis, true);
       await delay(forMs);
-      if (kind === 'kill') await struck.start();
+      if (kind === 'kill') await startAgain(struck);
       else if (kind === 'stop') struck.resume();
       else await refuseWrites(redis, false);
     },
