@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import type { ChainResults } from '../test/faults/chain.ts';
 import type { ClusterResults } from '../test/faults/cluster.ts';
 import type { Measured } from '../test/faults/measure.ts';
-import type { ProcessSummary, RunResults } from '../test/faults/report.ts';
+import { describeLoads, type ProcessSummary, type RunResults } from '../test/faults/report.ts';
 import { writeOrCheck } from './generated-file.ts';
 
 const read = <T>(name: string): T | undefined => {
@@ -42,9 +42,13 @@ const describeRun = (run: RunResults): string =>
   [
     `Seed ${run.seed}, ${Math.round(run.durationMs / 1000)} s of load and faults on ${run.cores} cores: ` +
       `${run.transactions} transactions, ${run.prompts} prompts, ${run.texts} texts; **${run.violations} violations**. ` +
-      `The latest transaction ended ${run.latestEndMs} ms after its deadline and the last fault that held it up.\n`,
+      `The latest transaction ended ${run.latestEndMs} ms after its deadline and the last fault that held it up. ` +
+      `Faults excused lateness in ${run.excusedPercent} % of the time, a machine without time for the service in ${run.starvedPercent} %.\n`,
     `Of the requests that were refused, **${run.refusedThatRan}** were taken in afterwards; ${run.refusedTakenIn} had been before.\n`,
-    ...(run.processes === undefined ? [] : [describeProcesses(run.processes)]),
+    describeProcesses(run.processes),
+    `${describeLoads(run.loads)
+      .map((line) => `- ${line}\n`)
+      .join('')}`,
     counts('fault', run.faults),
     counts('operation and what the client was told', run.operations),
     counts('last status of what was acknowledged', run.outcomes),

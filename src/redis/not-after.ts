@@ -11,8 +11,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Cluster, Command, Redis } from 'ioredis';
-import { settlesWithin } from '../settles-within.ts';
 import type { RedisClock } from './clock.ts';
+import { isRefusedNow } from './to-error.ts';
+import { settlesWithin } from '../settles-within.ts';
 
 /** BullMQ's names, without versions. Scripts of ours that extend one begin with its name. */
 export const timedScripts = ['addStandardJob', 'addDelayedJob', 'addPrioritizedJob', 'reprocessJob'];
@@ -90,8 +91,9 @@ const readTiming = (command: TimedCommand, clock: RedisClock): TimedCommand[type
   const timed = { until: Number(last.slice(mark.length)), isRepeated: false };
   const { reject } = command;
   command.reject = (error) => {
+    // A script writes as a whole: once it has written, Redis no longer refuses it.
+    if (isRefusedNow(error) && !timed.isRepeated) refusals.add(error);
     if (isLate(error)) {
-      if (!timed.isRepeated) refusals.add(error);
       // It was sent in time by what is known here, so that is wrong.
       void clock.refresh();
     }

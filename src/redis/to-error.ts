@@ -8,10 +8,14 @@ const awayNames = ['MaxRetriesPerRequestError', 'ClusterAllFailedError', 'Silent
 const unusablePattern =
   /^(OOM|LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MISCONF|NOREPLICAS|BUSY|LATE) /;
 
+/** Whether Redis has answered that it takes no such command now, and so has done nothing of it. */
+export const isRefusedNow = (error: unknown): boolean =>
+  error instanceof Error && unusablePattern.test(error.message);
+
 /** Whether Redis is away, full or not ready: the same may be asked again later. */
 export const isRedisAway = (error: unknown): boolean =>
   error instanceof Error &&
   (awayNames.includes(error.name) ||
     awayPattern.test(error.message) ||
-    unusablePattern.test(error.message) ||
+    isRefusedNow(error) ||
     ('code' in error && /^E(CONN|PIPE|TIMEDOUT|NOTFOUND|HOSTUNREACH|AI_AGAIN)/.test(String(error.code))));

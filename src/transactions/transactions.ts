@@ -127,7 +127,7 @@ export const createTransactions = (options: TransactionsOptions) => {
      * minute after its TimeOut: it gets the same id, and the person is asked once.
      *
      * @param wire The request as it is stored: normalised, without AP_PWD.
-     * @throws When Redis is unreachable, or was reached too late. The request may have been
+     * @throws When Redis is unreachable, refuses, or was reached too late. The request may have been
      *   accepted before that, unless {@link isNotTakenIn} is true; it is not accepted afterwards.
      */
     submit: async (wire: MssSignatureReq): Promise<{ readonly msspTransId: string }> => {

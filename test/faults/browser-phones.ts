@@ -34,14 +34,14 @@ export interface PhoneNote {
 const lookEveryMs = 250;
 const timeoutMs = 5000;
 
-/** Asks a process that a balancer chooses, under the address of that process. */
+/** Asks a process that a balancer chooses. */
 const anyOf =
-  (urls: readonly string[], random: Random) =>
+  (urls: readonly string[], origin: string, random: Random) =>
   async (request: Request): Promise<Response> => {
     const url = random.pick(urls);
     const { pathname } = new URL(request.url);
     const headers = new Headers(request.headers);
-    headers.set('origin', url);
+    headers.set('origin', origin);
     const body = request.method === 'GET' ? null : await request.text();
     const signal = AbortSignal.timeout(timeoutMs);
     return fetch(`${url}${pathname}`, { method: request.method, headers, body, signal });
@@ -50,6 +50,8 @@ const anyOf =
 /** Enrols a phone for each number, before anything is broken. */
 export const enrolPhones = async (options: {
   readonly urls: readonly string[];
+  /** Under which its pages are known. */
+  readonly publicUrl: string;
   readonly redisUrl: string;
   readonly masterKey: Uint8Array;
   readonly random: Random;
@@ -58,8 +60,7 @@ export const enrolPhones = async (options: {
   /** Digits. */
   readonly msisdns: readonly string[];
 }): Promise<readonly ScriptedPhone[]> => {
-  const { urls, redisUrl, random, msisdns } = options;
-  const [base = ''] = urls;
+  const { urls, publicUrl: base, redisUrl, random, msisdns } = options;
   const loaded = parseConfiguration(JSON.stringify(options.configuration));
   if (!loaded.ok) throw new Error(loaded.problems.join('; '));
   const configuration = loaded.value;
@@ -77,7 +78,9 @@ export const enrolPhones = async (options: {
     for (const msisdn of msisdns) {
       const invited = await admin.invite(msisdn);
       if (invited.kind !== 'invited') throw new Error(`invitation: ${invited.kind}`);
-      phones.push(await enrolPhone({ base, send: anyOf(urls, random) }, invited.link, { label: msisdn }));
+      phones.push(
+        await enrolPhone({ base, send: anyOf(urls, base, random) }, invited.link, { label: msisdn }),
+      );
     }
     return phones;
   } finally {

@@ -60,9 +60,10 @@ describe('a chain of services', () => {
   it('is struck at each service, by kills and stops, the same for the same seed', () => {
     const plan = () => planStrikes(createRandom('7'), 30_000);
     expect(plan()).toEqual(plan());
-    const kinds = new Set(plan().map(({ service, kind }) => `${service} ${kind}`));
+    const kinds = new Set(plan().map(({ what, kind }) => `${what} ${kind}`));
     expect([...kinds].toSorted()).toEqual([
       ...['far kill', 'far stop', 'middle kill', 'middle stop', 'near kill', 'near stop'],
+      ...['redis kill', 'redis refuse', 'redis stop'],
     ]);
     expect(planStrikes(createRandom('8'), 30_000)).not.toEqual(plan());
   });

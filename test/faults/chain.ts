@@ -1,6 +1,7 @@
 /**
  * `npm run faults -- --chain`: Paraph behind Paraph behind Paraph. Each of the three is killed (kill -9) and stopped
- * (SIGSTOP) at moments that the seed chooses, also two at once; their Redis is left alone.
+ * (SIGSTOP) at moments that the seed chooses, also two at once. So is the Redis of the far one, which refuses writes at
+ * times as well: to the others that is a service that answers with trouble. Their own Redis is left alone.
  *
  * The near one is what callers know. The far one has the people: robots that sign at once or after a while, one that
  * refuses, and phones in browsers, scripted. A caller who got no answer sends the same request again, as the interface
@@ -19,9 +20,9 @@ import { enrolPhones, usePhones } from './browser-phones.ts';
 import { call } from './caller.ts';
 import { type ChainEvidence, chainViolations, type FarTransaction, type Sent } from './checks/chain.ts';
 import { isOutcome } from './checks/told.ts';
-import { manage } from './processes.ts';
+import { manage, startAgain } from './processes.ts';
 import { createRandom, type Random } from './random.ts';
-import { createRedisNode } from './redis-node.ts';
+import { createRedisNode, type RedisNode, refuseWrites } from './redis-node.ts';
 
 const apId = 'http://chain.test';
 
@@ -29,28 +30,42 @@ const serviceNames = ['near', 'middle', 'far'] as const;
 type ServiceName = (typeof serviceNames)[number];
 export type UpstreamMode = 'asynch' | 'synch';
 
+/** What is struck; `redis` is that of the far service. */
+const struckNames = [...serviceNames, 'redis'] as const;
+type StruckName = (typeof struckNames)[number];
+
+const strikeKinds = ['kill', 'stop', 'refuse'] as const;
+type StrikeKind = (typeof strikeKinds)[number];
+
 export interface Strike {
-  /** After the last one of this service is over: a slow machine takes its time to start it again. */
+  /** After the last one of the same is over: a slow machine takes its time to start it again. */
   readonly afterMs: number;
-  readonly service: ServiceName;
-  /** `kill`: a new start follows. `stop`: it goes on where it was. */
-  readonly kind: 'kill' | 'stop';
+  readonly what: StruckName;
+  /** `kill`: a new start follows. `stop`: it goes on where it was. `refuse`: Redis takes no writes. */
+  readonly kind: StrikeKind;
   readonly forMs: number;
 }
 
-/** Each service by itself, so that they meet: a kill and a stop alternate, in an order that chance decides. */
+/** A lock lasts two seconds, and a gateway takes trouble of five seconds for an end: some are longer. */
+const lastsMs: Readonly<
+  Record<'service' | 'redis', Readonly<Record<StrikeKind, readonly [number, number]>>>
+> = {
+  service: { kill: [0, 1499], stop: [100, 3000], refuse: [0, 0] },
+  redis: { kill: [0, 6000], stop: [500, 9000], refuse: [500, 9000] },
+};
+
+/** Each by itself, so that they meet: the kinds of strikes take turns, in an order that chance decides. */
 export const planStrikes = (random: Random, durationMs: number): readonly Strike[] =>
-  serviceNames.flatMap((service) => {
-    const own = random.branch(service);
+  struckNames.flatMap((what) => {
+    const own = random.branch(what);
     const strikes: Strike[] = [];
-    let kinds: readonly Strike['kind'][] = [];
+    let kinds: readonly StrikeKind[] = [];
     for (let atMs = 0, afterMs = own.between(200, 1500); atMs + afterMs < durationMs; ) {
-      if (kinds.length === 0) kinds = own.shuffle(['kill', 'stop']);
+      if (kinds.length === 0) kinds = own.shuffle(what === 'redis' ? strikeKinds : ['kill', 'stop']);
       const [kind = 'kill', ...rest] = kinds;
       kinds = rest;
-      // A lock lasts two seconds: some stops are longer.
-      const forMs = kind === 'kill' ? own.below(1500) : own.between(100, 3000);
-      strikes.push({ afterMs, service, kind, forMs });
+      const forMs = own.between(...lastsMs[what === 'redis' ? 'redis' : 'service'][kind]);
+      strikes.push({ afterMs, what, kind, forMs });
       atMs += afterMs + forMs;
       afterMs = own.between(800, 4000);
     }
@@ -88,6 +103,7 @@ export interface ChainOptions {
   readonly dist: string;
   /** Holds logs and evidence. */
   readonly directory: string;
+  /** Of the near and of the middle service. The far one gets a Redis of its own. */
   readonly redisUrl: string;
   readonly prefix: string;
   readonly seed: string;
@@ -109,7 +125,13 @@ const maxOpen = 40;
 /** After the deadline of what is asked last. */
 const marginMs = 15_000;
 
-const startServices = async ({ dist, directory, redisUrl, prefix, modes }: ChainOptions) => {
+const urlOf = ({ port }: RedisNode): string => `redis://127.0.0.1:${port}`;
+
+const startServices = async (
+  { dist, directory, redisUrl, prefix, modes }: ChainOptions,
+  redis: RedisNode,
+) => {
+  const farUrl = urlOf(redis);
   const masterKey = randomBytes(32);
   const crashes: string[] = [];
   const prefixOf = (name: ServiceName): string => `${prefix}-${name}`;
@@ -121,7 +143,8 @@ const startServices = async ({ dist, directory, redisUrl, prefix, modes }: Chain
       name,
       command: () => [process.execPath, join(dist, 'src', 'cli', 'paraph.js'), 'start'],
       env: {
-        ...{ PATH: process.env.PATH ?? '', REDIS_URL: redisUrl, PORT: String(port) },
+        ...{ PATH: process.env.PATH ?? '', PORT: String(port) },
+        REDIS_URL: name === 'far' ? farUrl : redisUrl,
         ...{ PARAPH_CONFIG: file('json'), PARAPH_DATA: file('data'), PARAPH_LOG_LEVEL: 'info' },
         PARAPH_MASTER_KEY: masterKey.toString('base64url'),
       },
@@ -148,13 +171,15 @@ const startServices = async ({ dist, directory, redisUrl, prefix, modes }: Chain
     masterKey,
     crashes,
     farPrefix: prefixOf('far'),
-    strike: async ({ service, kind, forMs }: Strike): Promise<void> => {
-      const struck = services[service];
+    strike: async ({ what, kind, forMs }: Strike): Promise<void> => {
+      const struck = what === 'redis' ? redis : services[what];
       if (kind === 'kill') await struck.kill();
-      else struck.pause();
+      else if (kind === 'stop') struck.pause();
+      else await refuseWrites(redis, true);
       await delay(forMs);
-      if (kind === 'kill') await struck.start();
-      else struck.resume();
+      if (kind === 'kill') await startAgain(struck);
+      else if (kind === 'stop') struck.resume();
+      else await refuseWrites(redis, false);
     },
     stop: () => Promise.all(serviceNames.map((name) => services[name].end())),
   };
@@ -219,24 +244,33 @@ export interface ChainRun {
 
 /** @throws When the services cannot be started, at first or again. */
 export const runChain = async (options: ChainOptions): Promise<ChainRun> => {
-  const { directory, redisUrl, seed, strikes } = options;
+  const { directory, seed, strikes } = options;
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(directory, { recursive: true });
-  const redis = connectForCommands({ url: redisUrl }, Date.now);
-  const chain = await startServices(options);
+  const farRedis = await createRedisNode({ name: 'far-redis', directory, appendfsync: 'always' });
+  await farRedis.start();
+  const redis = connectForCommands({ url: urlOf(farRedis) }, Date.now);
+  redis.on('error', () => undefined);
+  const chain = await startServices(options, farRedis);
   try {
     const { near, far } = chain.services;
     const inHands = createRandom(seed).branch('phones');
     const enrolled = await enrolPhones({
-      ...{ urls: [far.url], redisUrl, masterKey: chain.masterKey, random: inHands },
+      ...{
+        urls: [far.url],
+        publicUrl: far.url,
+        redisUrl: urlOf(farRedis),
+        masterKey: chain.masterKey,
+        random: inHands,
+      },
       ...{ configuration: farConfiguration(chain.farPrefix), msisdns: phoneNumbers },
     });
     const away = new AbortController();
     const used = usePhones(enrolled, inHands, away.signal);
     let isStruck = true;
     const striking = Promise.all(
-      serviceNames.map(async (name) => {
-        for (const strike of strikes.filter(({ service }) => service === name)) {
+      struckNames.map(async (name) => {
+        for (const strike of strikes.filter(({ what }) => what === name)) {
           await delay(strike.afterMs);
           await chain.strike(strike);
         }
@@ -259,6 +293,7 @@ export const runChain = async (options: ChainOptions): Promise<ChainRun> => {
   } finally {
     await chain.stop();
     redis.disconnect();
+    await farRedis.kill();
   }
 };
 

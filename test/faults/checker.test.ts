@@ -18,6 +18,7 @@ import { follows } from './checks/history.ts';
 import { type Evidence, type FinalJob, finalJob } from './evidence.ts';
 import { excused } from './excuses.ts';
 import type { Entry } from './journal.ts';
+import { noLoads } from './loads/no-loads.ts';
 import type { InjectedFault } from './nemesis.ts';
 import { createRandom } from './random.ts';
 import { faultKinds, planFaults } from './schedule.ts';
@@ -120,6 +121,7 @@ const run = (changes: Partial<Evidence> = {}): Evidence => ({
   notices: new Set([`${id}-1-failed`]),
   people: new Map(),
   processes: { runs: [], messages: [], instances: [], starved: [] },
+  loads: noLoads,
   roots: [],
   ...changes,
 });
@@ -324,6 +326,10 @@ describe('the checker', () => {
     const again: Entry = { ...replay, from: 3100, to: 3150 };
     expect(rulesOf(run({ journal: [sign, again, status(3200, { kind: 'open' })] }))).not.toContain(rule);
     expect(rulesOf(run({ journal: [sign, status(3050, { kind: 'open' })] }))).not.toContain(rule);
+    const slow = { ...status(3080, told401), to: 3400 };
+    expect(rulesOf(run({ journal: [sign, again, slow, status(3500, { kind: 'open' })] }))).not.toContain(
+      rule,
+    );
   });
 
   it('knows who has signed', async () => {
@@ -467,7 +473,7 @@ describe('what a history may have after what', () => {
 
 describe('a schedule', () => {
   const plan = (seed: string) =>
-    planFaults({ random: createRandom(seed), durationMs: 180_000, kinds: faultKinds, workers: 3, apis: 2 });
+    planFaults({ random: createRandom(seed), durationMs: 168_000, kinds: faultKinds, workers: 3, apis: 2 });
 
   it('is the same for the same seed, another for another', () => {
     expect(plan('1')).toEqual(plan('1'));

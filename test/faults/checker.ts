@@ -13,6 +13,10 @@ import { processChecks } from './checks/processes.ts';
 import { refusedChecks } from './checks/refused.ts';
 import { turnChecks } from './checks/turns.ts';
 import type { Evidence, Violation } from './evidence.ts';
+import { bulkChecks } from './loads/bulks.ts';
+import { loginChecks } from './loads/logins.ts';
+import { mailChecks } from './loads/mails.ts';
+import { chartChecks } from './loads/own-charts.ts';
 
 const checks = [
   ...acknowledgedChecks,
@@ -24,6 +28,10 @@ const checks = [
   ...refusedChecks,
   ...turnChecks,
   ...processChecks,
+  ...bulkChecks,
+  ...mailChecks,
+  ...loginChecks,
+  ...chartChecks,
 ];
 
 export const judge = (evidence: Evidence): readonly Violation[] =>

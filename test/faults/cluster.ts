@@ -57,7 +57,10 @@ export interface ClusterResults {
 }
 
 const startService = async (dist: string, directory: string, redisUrl: string, prefix: string) => {
-  const configuration = { ...configurationFor('http://127.0.0.1:9/'), queue: { shards, prefix } };
+  const configuration = {
+    ...configurationFor({ gatewayUrl: 'http://127.0.0.1:9/' }),
+    queue: { shards, prefix },
+  };
   const file = join(directory, 'config.json');
   writeFileSync(file, JSON.stringify(configuration));
   const masterKey = randomBytes(32).toString('base64url');

@@ -3,8 +3,12 @@ import type { SignatureRecord } from '../../machines/record.ts';
 import type { Verdict } from '../../src/engine/redis/instance-store.ts';
 import { recordIn } from '../../src/transactions/contract.ts';
 import type { PhoneNote } from './browser-phones.ts';
-import type { Delivery, Message } from './gateway.ts';
+import type { Delivery, Mark, Message } from './gateway.ts';
 import type { Entry, Told } from './journal.ts';
+import type { BulkRun } from './loads/bulks.ts';
+import type { LoginRun } from './loads/logins.ts';
+import type { ArrivedMail, MailRun, RefusedMail } from './loads/mails.ts';
+import type { ChartRun } from './loads/own-charts.ts';
 import type { InjectedFault } from './nemesis.ts';
 import type { News, StoredFields, StoredInstance } from './operator.ts';
 import type { ProcessRun } from './process-clients.ts';
@@ -63,6 +67,21 @@ export interface Evidence {
     readonly instances: readonly StoredInstance[];
     /** When the machine gave a part of the service no time. */
     readonly starved: readonly InjectedFault[];
+  };
+  readonly loads: {
+    readonly bulks: readonly BulkRun[];
+    readonly mails: {
+      readonly runs: readonly MailRun[];
+      readonly mails: readonly ArrivedMail[];
+      readonly refused: readonly RefusedMail[];
+    };
+    readonly logins: readonly LoginRun[];
+    readonly charts: {
+      readonly runs: readonly ChartRun[];
+      readonly marks: readonly Mark[];
+      /** Callbacks about them. */
+      readonly ends: readonly Message[];
+    };
   };
   /** DER. */
   readonly roots: readonly Uint8Array[];

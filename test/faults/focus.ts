@@ -5,6 +5,7 @@
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Mix } from './clients.ts';
+import type { LoadName } from './loads/loads.ts';
 import type { PlannedFault } from './schedule.ts';
 
 export interface Focus {
@@ -14,10 +15,22 @@ export interface Focus {
   readonly clients: number;
   readonly pauseMs: number;
   readonly processEveryMs: number;
+  readonly loads: readonly LoadName[];
 }
 
 const again = (times: number, everyMs: number, fault: Omit<PlannedFault, 'atMs'>): readonly PlannedFault[] =>
   Array.from({ length: times }, (_, index) => ({ ...fault, atMs: 500 + index * everyMs }));
+
+const deaths = [0, 1, 2].flatMap((target, index) =>
+  again(2, 12_000, { kind: 'kill-worker', target, forMs: 500, amount: 0 }).map((fault) => ({
+    ...fault,
+    atMs: fault.atMs + index * 4000,
+  })),
+);
+
+const onlyLoad = (name: LoadName, durationMs: number, plan: readonly PlannedFault[]): Focus => ({
+  ...{ durationMs, plan, mix: {}, clients: 0, pauseMs: 0, processEveryMs: 0, loads: [name] },
+});
 
 export const focuses = {
   /** What a worker writes of a job arrives when another has taken the job to its end. */
@@ -31,6 +44,7 @@ export const focuses = {
     clients: 4,
     pauseMs: 300,
     processEveryMs: 0,
+    loads: [],
   },
   /** Answers come while a job is on its way to sleep, which takes long because the network is slow. */
   recheck: {
@@ -40,6 +54,7 @@ export const focuses = {
     clients: 6,
     pauseMs: 300,
     processEveryMs: 0,
+    loads: [],
   },
   /**
    * Nobody hears Redis for so long that requests are refused, and then all bytes arrive, also those of connections that
@@ -56,6 +71,7 @@ export const focuses = {
     clients: 6,
     pauseMs: 200,
     processEveryMs: 0,
+    loads: [],
   },
   /** One application adds thousands of requests at once; others go on asking. */
   turns: {
@@ -65,6 +81,7 @@ export const focuses = {
     clients: 4,
     pauseMs: 100,
     processEveryMs: 0,
+    loads: [],
   },
   /** Redis is full for so long that what is due has failed again and again; then there is room. */
   heal: {
@@ -74,6 +91,7 @@ export const focuses = {
     clients: 10,
     pauseMs: 300,
     processEveryMs: 0,
+    loads: [],
   },
   /** Workers die again and again while transactions end. */
   callbacks: {
@@ -85,6 +103,7 @@ export const focuses = {
     clients: 16,
     pauseMs: 50,
     processEveryMs: 0,
+    loads: [],
   },
   /** Workers die while people sign, step by step, and timers run. */
   processes: {
@@ -96,7 +115,25 @@ export const focuses = {
     clients: 0,
     pauseMs: 0,
     processEveryMs: 500,
+    loads: [],
   },
+  /** Workers die while an operator replays and cancels many, on a slow network. */
+  bulks: onlyLoad('bulks', 50_000, [
+    { kind: 'slow-everybody', atMs: 0, target: 0, forMs: 45_000, amount: 25 },
+    ...again(12, 3000, { kind: 'kill-worker', target: 0, forMs: 200, amount: 0 }).map((fault, index) => ({
+      ...fault,
+      target: index % 3,
+    })),
+  ]),
+  /** Workers die while mails are sent, and the mail server refuses some. */
+  mails: onlyLoad('mails', 45_000, deaths),
+  /** APIs and workers die while people log in. */
+  logins: onlyLoad('logins', 30_000, [
+    ...deaths,
+    ...again(3, 8000, { kind: 'kill-api', target: 0, forMs: 500, amount: 0 }),
+  ]),
+  /** Workers die while charts wait, work and tell. */
+  charts: onlyLoad('charts', 40_000, deaths),
 } as const satisfies Readonly<Record<string, Focus>>;
 
 export type FocusName = keyof typeof focuses;
@@ -179,6 +216,27 @@ export const mutants = {
     file: 'src/engine/take-job.js',
     find: /resume\(chart, id, stored\)/,
     put: 'resume(chart, id, job.stalledCounter > 0 ? { ...stored, timers: [] } : stored)',
+  },
+  /** Forgets what a worker had begun to replay, or to cancel, when it died. */
+  'begun-forgotten': {
+    focus: 'bulks',
+    file: 'src/operators/bulk-run.js',
+    find: /\[undefined, 'begun'\]\.includes/,
+    put: '[undefined].includes',
+  },
+  /** Gives a mail up that the server did not take at once. */
+  'mails-once': {
+    focus: 'mails',
+    file: 'src/tasks/signer-mail.js',
+    find: /attempts: 20,/,
+    put: 'attempts: 1,',
+  },
+  /** Gives tokens for a code as often as it is sent. */
+  'codes-again': {
+    focus: 'logins',
+    file: 'src/oauth/adapter.js',
+    find: /consume: async \(id\) => \{/,
+    put: "consume: async (id) => { if (model === 'AuthorizationCode') return;",
   },
 } as const satisfies Readonly<Record<string, Mutant>>;
 

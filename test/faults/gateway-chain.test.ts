@@ -1,6 +1,6 @@
 /**
- * Paraph behind Paraph behind Paraph, and each of the three is killed and stopped once: nothing is lost, and no phone is
- * asked twice. `npm run faults -- --chain` does the same for longer, at moments that a seed chooses.
+ * Paraph behind Paraph behind Paraph, and each of the three is killed and stopped once, and the Redis of the far one
+ * too: nothing is lost, and no phone is asked twice. `npm run faults -- --chain` does the same for longer, at moments that a seed chooses.
  */
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -11,12 +11,16 @@ const redis = testRedis();
 
 /** The far one is away while the middle one asks it, then two at once, then the near one, for longer than a lock lasts. */
 const strikes: readonly Strike[] = [
-  { service: 'far', kind: 'kill', afterMs: 300, forMs: 200 },
-  { service: 'middle', kind: 'stop', afterMs: 500, forMs: 400 },
-  { service: 'middle', kind: 'kill', afterMs: 600, forMs: 100 },
-  { service: 'near', kind: 'stop', afterMs: 400, forMs: 2300 },
-  { service: 'far', kind: 'stop', afterMs: 800, forMs: 700 },
-  { service: 'near', kind: 'kill', afterMs: 500, forMs: 0 },
+  { what: 'far', kind: 'kill', afterMs: 300, forMs: 200 },
+  { what: 'middle', kind: 'stop', afterMs: 500, forMs: 400 },
+  { what: 'middle', kind: 'kill', afterMs: 600, forMs: 100 },
+  { what: 'near', kind: 'stop', afterMs: 400, forMs: 2300 },
+  { what: 'far', kind: 'stop', afterMs: 800, forMs: 700 },
+  { what: 'near', kind: 'kill', afterMs: 500, forMs: 0 },
+  // Longer than trouble of a service has to last before it is believed.
+  { what: 'redis', kind: 'stop', afterMs: 1000, forMs: 7000 },
+  { what: 'redis', kind: 'refuse', afterMs: 1000, forMs: 6000 },
+  { what: 'redis', kind: 'kill', afterMs: 500, forMs: 500 },
 ];
 
 it('loses nothing and asks nobody twice while the near, the middle and the far one are killed and stopped', async () => {

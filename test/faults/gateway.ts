@@ -3,7 +3,8 @@
  *
  * It does what a gateway does on bad days: answers late, refuses, or delivers and loses the answer. As the product's
  * webhook contract asks of it, it shows the same Idempotency-Key once; everything that arrived is recorded all the same.
- * It takes the callbacks about transactions and processes as well.
+ * It takes the callbacks about transactions, processes and other workflows as well, and the marks that charts of an
+ * application's own leave (loads/own-charts.workflow.mjs).
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -31,10 +32,25 @@ export interface Message {
   readonly type: string;
   readonly data: {
     readonly process: string;
+    /** Of a chart of one's own: its name, and the instance. */
+    readonly workflow?: string;
+    readonly id?: string;
     readonly step?: string;
     readonly key?: string;
     readonly state?: string;
   };
+}
+
+/** What an effect or an activity of a chart has posted. */
+export interface Mark {
+  readonly at: number;
+  readonly kind: 'effect' | 'activity';
+  readonly instance: string;
+  readonly says: string;
+  /** Of the effect, or of the run of the activity: the same each time. */
+  readonly key: string;
+  /** Whether it was told that it has arrived. */
+  readonly isTaken: boolean;
 }
 
 /** What to do with one arrival: undefined leaves it to chance. */
@@ -49,6 +65,10 @@ export interface Gateway {
   /** Where callbacks of processes go. */
   readonly callbackUrl: string;
   readonly messages: readonly Message[];
+  /** About charts of one's own. */
+  readonly ends: readonly Message[];
+  readonly marksUrl: string;
+  readonly marks: readonly Mark[];
   /** `webhook-id` of each callback about a transaction. */
   readonly notices: ReadonlySet<string>;
   /** For a nemesis that wants to strike while a text is on its way. */
@@ -57,10 +77,12 @@ export interface Gateway {
 }
 
 const callbackPath = '/callbacks';
+const marksPath = '/marks';
 
 export const openGateway = async (seed: string): Promise<Gateway> => {
   const deliveries: Delivery[] = [];
   const messages = new Map<string, Message>();
+  const marks: Mark[] = [];
   let hook: Hook | undefined;
   const server = createServer(async (request, response) => {
     const chunks: Uint8Array[] = [];
@@ -76,6 +98,13 @@ export const openGateway = async (seed: string): Promise<Gateway> => {
       const { type, timestamp, data } = body;
       if (isFirst) messages.set(id, { at: Date.parse(timestamp), arrivedAt: Date.now(), id, type, data });
       response.writeHead(isFirst && createRandom(`${seed}/callback/${id}`).chance(0.1) ? 503 : 204).end();
+      return;
+    }
+    if (request.url === marksPath) {
+      const { kind, instance, says, key } = body;
+      const isTaken = createRandom(`${seed}/mark/${key}/${marks.length}`).chance(0.9);
+      marks.push({ at: Date.now(), kind, instance, says, key, isTaken });
+      response.writeHead(isTaken ? 204 : 503).end();
       return;
     }
     const { id, msisdn, text } = body;
@@ -99,6 +128,11 @@ export const openGateway = async (seed: string): Promise<Gateway> => {
     urlFor: (worker) => `http://127.0.0.1:${address.port}/${worker}`,
     deliveries,
     callbackUrl: `http://127.0.0.1:${address.port}${callbackPath}`,
+    get ends() {
+      return [...messages.values()].filter(({ type }) => type === 'workflow.end');
+    },
+    marksUrl: `http://127.0.0.1:${address.port}${marksPath}`,
+    marks,
     get notices() {
       const about = [...messages.values()].filter(({ type }) => type.startsWith('transaction.'));
       return new Set(about.map(({ id }) => id));

@@ -46,18 +46,23 @@ export interface Journal {
   readonly entries: readonly Entry[];
   /** Does something and notes what came of it. */
   record(operation: Operation, act: () => Promise<Told>): Promise<Told>;
+  /** Notes what has come of something otherwise. */
+  note(entry: Entry): void;
 }
 
 export const openJournal = (file: string): Journal => {
   const entries: Entry[] = [];
+  const note = (entry: Entry): void => {
+    entries.push(entry);
+    appendFileSync(file, `${JSON.stringify(entry)}\n`);
+  };
   return {
     entries,
+    note,
     record: async (operation, act) => {
       const from = Date.now();
       const told = await act();
-      const entry = { ...operation, from, to: Date.now(), told };
-      entries.push(entry);
-      appendFileSync(file, `${JSON.stringify(entry)}\n`);
+      note({ ...operation, from, to: Date.now(), told });
       return told;
     },
   };

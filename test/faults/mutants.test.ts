@@ -25,35 +25,12 @@ const faults = async (...words: readonly string[]) => {
   return { code, output };
 };
 
-const patienceMs = 600_000;
+const patienceMs = 120_000;
 
-const passesAndCatches = async (focus: string, mutants: Readonly<Record<string, string>>): Promise<void> => {
-  const sound = await faults('--focus', focus, '--seed', `${focus}-sound`);
-  expect(sound.output).toContain('0 violations');
-  expect(sound.code).toBe(0);
-  await Promise.all(
-    Object.entries(mutants).map(async ([mutant, rule]) => {
-      const broken = await faults('--mutant', mutant, '--seed', `${mutant}-broken`);
-      expect(broken.output).toContain(`× ${rule}\n`);
-      expect(broken.code).toBe(1);
-    }),
-  );
-};
-
-const title = 'passes with the %s in place and catches a build without it';
-
-/** Half of a run is waiting, so two of these go on at a time (vitest.config.ts). The longest first. */
-describe.concurrent('the fault test', () => {
+describe.sequential('the fault test', () => {
   it.each<[focus: string, mutants: Readonly<Record<string, string>>]>([
-    [
-      'heal',
-      {
-        'slow-turns': 'every transaction ends in time',
-        'early-acceptance': 'what was acknowledged is never lost',
-      },
-    ],
-    // `no-timers` is found only where a killed worker held an instance, so it is for longer runs.
-    ['processes', { 'no-order': 'steps end as they are defined' }],
+    ['fence', { 'no-fence': 'history is a path of the machine' }],
+    ['recheck', { 'no-recheck': 'an answer is taken or refused at once' }],
     [
       'silence',
       {
@@ -62,12 +39,33 @@ describe.concurrent('the fault test', () => {
       },
     ],
     ['turns', { 'no-turns': 'applications are served in turn' }],
-    ['fence', { 'no-fence': 'history is a path of the machine' }],
-    ['recheck', { 'no-recheck': 'an answer is taken or refused at once' }],
-  ])(title, passesAndCatches, patienceMs);
-});
-
-/** A kill has to come between two writes, so as many transactions as possible have to end: nothing else runs beside it. */
-describe.sequential('the fault test, alone on the machine', () => {
-  it.each([['callbacks', { 'position-first': 'every end is told' }]])(title, passesAndCatches, patienceMs);
+    [
+      'heal',
+      {
+        'slow-turns': 'every transaction ends in time',
+        'early-acceptance': 'what was acknowledged is never lost',
+      },
+    ],
+    ['callbacks', { 'position-first': 'every end is told' }],
+    // `no-timers` is found only where a killed worker held an instance, so it is for longer runs.
+    ['processes', { 'no-order': 'steps end as they are defined' }],
+    ['bulks', { 'begun-forgotten': 'a bulk does all that is listed' }],
+    ['mails', { 'mails-once': 'every mail is sent' }],
+    ['logins', { 'codes-again': 'logins give the right tokens, once' }],
+  ])(
+    'passes with the %s in place and catches a build without it',
+    async (focus, mutants) => {
+      const sound = await faults('--focus', focus, '--seed', `${focus}-sound`);
+      expect(sound.output).toContain('0 violations');
+      expect(sound.code).toBe(0);
+      await Promise.all(
+        Object.entries(mutants).map(async ([mutant, rule]) => {
+          const broken = await faults('--mutant', mutant, '--seed', `${mutant}-broken`);
+          expect(broken.output).toContain(`× ${rule}\n`);
+          expect(broken.code).toBe(1);
+        }),
+      );
+    },
+    3 * patienceMs,
+  );
 });

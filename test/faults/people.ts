@@ -35,6 +35,15 @@ const people = {
   unreachable: range(41_797_400_000, 30),
   /** Sign at once, and are in so many processes that they reach the limit of prompts. */
   popular: range(41_797_500_000, 2),
+  /** Of bulks: refuse, are switched off, never answer. */
+  bulkDenier: range(41_798_000_000, 10_000),
+  bulkAbsent: range(41_798_100_000, 10_000),
+  bulkMute: range(41_798_200_000, 10_000),
+  /** Log in; sign at once, or after a second. */
+  visitor: range(41_798_300_000, 20),
+  slowVisitor: range(41_798_400_000, 20),
+  /** Get mails, and sign at once. */
+  reader: range(41_798_500_000, 10_000),
 } as const;
 
 export type Person = keyof typeof people;
@@ -50,6 +59,12 @@ export const everyNumberOf = (person: Person): readonly string[] => {
   return Array.from({ length: count }, (_, index) => String(first + index));
 };
 
+/** One after the other, so that they do not meet. */
+export const numberAt = (person: Person, index: number): string => {
+  const { first, count } = people[person];
+  return `+${first + (index % count)}`;
+};
+
 export const personOf = (msisdn: string): Person | undefined => {
   const number = Number(msisdn.replace('+', ''));
   return (Object.keys(people) as Person[]).find((person) => {
@@ -63,6 +78,20 @@ export const applicationId = 'http://faults.test';
 export const crowdId = 'http://crowd.test';
 /** The one that runs processes, and hears of them at its callback. */
 export const processesId = 'http://processes.test';
+/** The one whose signers get mails. */
+export const mailsId = 'http://mails.test';
+/** The one that runs charts of its own. */
+export const chartsId = 'http://charts.test';
+/** Under this address browsers know the service; a balancer takes them to any API. */
+export const publicUrl = 'http://sign.faults.test';
+/** It logs people in. */
+export const loginClient = {
+  id: 'shop',
+  secret: 'Geheim-4f1b+/ %&=:~',
+  redirectUri: 'https://client.example/callback',
+} as const;
+/** Of `loginClient.secret`, cheap to verify. */
+const secretHash = '$scrypt$ln=10,r=8,p=1$WSq+PUMkKR8xwxMo3TeowA$/xMA3cPAsGts2vYIayb/XRuvl5oi0yXJLkniKNRf6mU';
 
 const subscriber = (person: Person, devices: object) => ({
   msisdn: `+${people[person].first}`,
@@ -74,17 +103,55 @@ const simulated = (sign: string | object, receipt = 'accepts') => ({
   device: { kind: 'simulated', sign, receipt },
 });
 
-/**
- * @param gatewayUrl Where this process sends texts: each has an address of its own, by which it is known.
- * @param callbackUrl Where ends of transactions, and processes, are told of.
- */
-export const configurationFor = (gatewayUrl: string, callbackUrl = gatewayUrl) => ({
+export interface Surroundings {
+  /** Where this process sends texts: each has an address of its own, by which it is known. */
+  readonly gatewayUrl: string;
+  /** Where ends of transactions, and processes, are told of. Default: the same. */
+  readonly callbackUrl?: string;
+  readonly mailUrl?: string;
+  /** Files of charts. */
+  readonly workflows?: readonly string[];
+}
+
+/** All browsers and phones of a run are behind one address. */
+const noLimit = { requests: 1_000_000, perSeconds: 1 };
+const limitNames = [
+  ...['pushedPerClient', 'pushedPerAddress', 'promptsPerNumber', 'promptsPerNumberLong'],
+  ...['promptsPerClient', 'promptsPerAddress', 'loginsPerAddress', 'refusedTokensPerAddress'],
+];
+
+export const configurationFor = ({
+  gatewayUrl,
+  callbackUrl = gatewayUrl,
+  mailUrl,
+  workflows = [],
+}: Surroundings) => ({
   // Callbacks may go to this machine.
   sandbox: true,
+  publicUrl,
+  ...(mailUrl !== undefined && { mail: { url: mailUrl, from: 'Faults <sign@faults.example>' } }),
+  workflows,
+  oidc: {
+    promptSeconds: 20,
+    limits: Object.fromEntries(limitNames.map((name) => [name, noLimit])),
+    tenants: [
+      {
+        ...{ id: 'main', name: 'Main' },
+        clients: [
+          {
+            ...{ id: loginClient.id, name: 'Shop', secretHash, redirectUris: [loginClient.redirectUri] },
+            ...{ scopes: ['openid', 'phone', 'profile'], loginHintAllowed: true, parSuccessStatus: 201 },
+          },
+        ],
+      },
+    ],
+  },
   applicationProviders: [
     { id: applicationId, callback: { url: callbackUrl } },
     { id: crowdId },
     { id: processesId, callback: { url: callbackUrl } },
+    { id: mailsId },
+    { id: chartsId, callback: { url: callbackUrl } },
   ],
   queue: { shards: 2, prefix: 'faults' },
   receipt: { timeoutSeconds: 3 },
@@ -106,5 +173,11 @@ export const configurationFor = (gatewayUrl: string, callbackUrl = gatewayUrl) =
     subscriber('denier', { sim: simulated({ fault: 401 }) }),
     subscriber('unreachable', { sim: simulated({ fault: 209 }) }),
     subscriber('popular', { sim: { device: { kind: 'robot' } } }),
+    subscriber('bulkDenier', { sim: simulated({ fault: 401 }) }),
+    subscriber('bulkAbsent', { sim: simulated({ fault: 209 }) }),
+    subscriber('bulkMute', { sim: simulated('never-answers', 'never-answers') }),
+    subscriber('visitor', { sim: { device: { kind: 'robot' } } }),
+    subscriber('slowVisitor', { sim: { device: { kind: 'robot', thinkSeconds: 1 } } }),
+    subscriber('reader', { sim: { device: { kind: 'robot' } } }),
   ],
 });

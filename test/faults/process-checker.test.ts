@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { checkDefinition } from '../../src/workflows/check-definition.ts';
 import { processChecks } from './checks/processes.ts';
 import type { Evidence, FinalJob } from './evidence.ts';
+import { noLoads } from './loads/no-loads.ts';
 import type { Answer, ProcessRun } from './process-clients.ts';
 import { type Shape, shapeFor } from './process-shapes.ts';
 import { createRandom } from './random.ts';
@@ -128,7 +129,7 @@ const known = (
   ({
     ...{ journal: [], faults, healedAt: start + 60_000, finals: new Map(), stuck: [], asked: [] },
     ...{ clashes: [], deliveries: [], phones: [], crashes: [], roots: [] },
-    ...{ notices: new Set(), people: new Map() },
+    ...{ notices: new Set(), people: new Map(), loads: noLoads },
     jobs: new Map(jobs.map((each) => [each.job.id, each.job])),
     timeline: new Map(jobs.map((each) => [each.job.id, each.events])),
     processes: {

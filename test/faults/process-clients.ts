@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ProcessOutput, ProcessView } from '../../machines/process-report.ts';
 import type { Evidence as EvidenceRecord } from '../../src/evidence/evidence.ts';
 import { verifyEvidence } from '../../src/evidence/verify-evidence.ts';
+import { workflowCalls } from './http.ts';
 import type { Operator } from './operator.ts';
 import { processesId } from './people.ts';
 import { type Shape, shapeFor } from './process-shapes.ts';
@@ -56,23 +57,11 @@ export interface ProcessRun {
   evidence?: EvidenceRecord | { readonly problems: readonly string[] };
 }
 
-const authorization = `Basic ${btoa(`${encodeURIComponent(processesId)}:`)}`;
-const withinMs = 10_000;
+const call = workflowCalls(processesId, 'process');
 
 const request = async (url: string, method: string, path: string, body?: object): Promise<Seen> => {
-  const from = Date.now();
-  try {
-    const response = await fetch(`${url}/workflows/process${path}`, {
-      method,
-      headers: { authorization, ...(body && { 'content-type': 'application/json' }) },
-      ...(body && { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(withinMs),
-    });
-    const answer = (await response.json()) as Answer;
-    return { from, to: Date.now(), status: response.status, ...(response.ok && { answer }) };
-  } catch {
-    return { from, to: Date.now(), status: 0 };
-  }
+  const { from, to, status, body: answer } = await call(url, method, path, body);
+  return { from, to, status, ...(status >= 200 && status < 300 && { answer }) };
 };
 
 const isEnded = ({ answer }: Seen): boolean => answer?.status !== undefined && answer.status !== 'open';

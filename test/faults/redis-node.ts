@@ -90,6 +90,10 @@ export const createRedisNode = async (options: {
   };
 };
 
+/** Redis answers NOREPLICAS while it has fewer replicas than these. */
+export const refuseWrites = (redis: RedisNode, isRefusing: boolean): Promise<unknown> =>
+  redis.command('CONFIG', 'SET', 'min-replicas-to-write', isRefusing ? '9' : '0');
+
 const inStepPatienceMs = 15_000;
 
 /**

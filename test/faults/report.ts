@@ -4,6 +4,7 @@ import { ranAfterRefusal, refusedJobs } from './checks/refused.ts';
 import { type Evidence, endsOf, hindrances, type Violation } from './evidence.ts';
 import { excused, excusedShare } from './excuses.ts';
 import type { Told } from './journal.ts';
+import { repeatedMarks } from './loads/own-charts.ts';
 import type { TrialResult } from './trial.ts';
 
 const count = (names: Iterable<string>): Readonly<Record<string, number>> => {
@@ -35,8 +36,10 @@ const latestEnd = (evidence: Evidence): number => {
 };
 
 /** The part of the run in which the checker excuses what is late. */
-const excusedPercent = ({ journal, healedAt }: Evidence, all: Evidence['faults']): number =>
-  Math.round(excusedShare(all, journal[0]?.from ?? healedAt, healedAt) * 100);
+const excusedPercent = ({ journal, faults, healedAt }: Evidence, all: Evidence['faults']): number => {
+  const from = Math.min(healedAt, journal[0]?.from ?? healedAt, ...faults.map((fault) => fault.from));
+  return Math.round(excusedShare(all, from, healedAt) * 100);
+};
 
 export interface ProcessSummary {
   readonly outcomes: Readonly<Record<string, number>>;
@@ -46,6 +49,23 @@ export interface ProcessSummary {
   readonly verified: number;
   /** How long after its deadline, and after all faults, the latest one ended; milliseconds. */
   readonly latestEndMs: number;
+}
+
+/** What the kinds of load beside clients and processes did. */
+export interface LoadSummary {
+  /** Bulks that are done, and what they did. */
+  readonly bulks: { readonly done: number; readonly replays: number; readonly cancels: number };
+  /** Different mails; those that came again; those that the server refused; signatures by their links. */
+  readonly mails: {
+    readonly sent: number;
+    readonly again: number;
+    readonly refused: number;
+    readonly signed: number;
+  };
+  /** Those that ended with tokens, and how often a person or client had to begin again. */
+  readonly logins: { readonly begun: number; readonly withTokens: number; readonly troubles: number };
+  /** Charts that completed; effects and activities; those that came again after they had been taken. */
+  readonly charts: { readonly completed: number; readonly marks: number; readonly again: number };
 }
 
 export interface Summary {
@@ -68,6 +88,7 @@ export interface Summary {
   readonly refusedTakenIn: number;
   readonly violations: number;
   readonly processes: ProcessSummary;
+  readonly loads: LoadSummary;
 }
 
 /** What a full run leaves in test/faults/results. */
@@ -89,6 +110,35 @@ const summariseProcesses = (evidence: Evidence): ProcessSummary => {
     prompts: prompts.filter(({ askedAt }) => askedAt !== undefined).length,
     verified: known.filter(({ run }) => run.evidence !== undefined && 'signatures' in run.evidence).length,
     latestEndMs: Math.max(0, ...late.filter((ms) => !Number.isNaN(ms))),
+  };
+};
+
+const summariseLoads = ({ loads: { bulks, mails, logins, charts } }: Evidence): LoadSummary => {
+  const isDone = ({ report }: (typeof bulks)[number]): boolean => report?.state === 'done';
+  const itemsOf = (kind: 'replay' | 'cancel'): number =>
+    bulks
+      .filter((run) => isDone(run) && run.kind === kind)
+      .reduce((sum, { report }) => sum + (report?.transactions.length ?? 0), 0);
+  const notes = logins.flatMap((run) => run.notes);
+  const sent = new Set(mails.mails.map(({ id }) => id)).size;
+  return {
+    bulks: { done: bulks.filter(isDone).length, replays: itemsOf('replay'), cancels: itemsOf('cancel') },
+    mails: {
+      ...{ sent, again: mails.mails.length - sent, refused: mails.refused.length },
+      signed: mails.runs
+        .flatMap(({ visits }) => visits)
+        .filter(({ what, status }) => what === 'press' && status === 303).length,
+    },
+    logins: {
+      begun: logins.length,
+      withTokens: notes.filter(({ what }) => what === 'tokens').length,
+      troubles: notes.filter(({ what }) => what === 'trouble').length,
+    },
+    charts: {
+      completed: charts.runs.filter(({ looks }) => looks.at(-1)?.body?.status === 'completed').length,
+      marks: new Set(charts.marks.map(({ key }) => key)).size,
+      again: repeatedMarks(charts.marks),
+    },
   };
 };
 
@@ -116,6 +166,7 @@ export const summarise = ({ evidence, violations }: TrialResult): Summary => {
     refusedTakenIn: refusedJobs(evidence).length - ranAfterRefusal(evidence).length,
     violations: violations.length,
     processes: summariseProcesses(evidence),
+    loads: summariseLoads(evidence),
   };
 };
 
@@ -123,6 +174,14 @@ const columns = (counts: Readonly<Record<string, number>>): string =>
   Object.entries(counts)
     .map(([name, times]) => `  ${String(times).padStart(6)}  ${name}`)
     .join('\n');
+
+/** One line for each kind. */
+export const describeLoads = ({ bulks, mails, logins, charts }: LoadSummary): readonly string[] => [
+  `Bulks: ${bulks.done} done, with ${bulks.replays} replays and ${bulks.cancels} cancels.`,
+  `Mails: ${mails.sent} sent, ${mails.again} of them again, ${mails.refused} refused at first; ${mails.signed} links led to a signature.`,
+  `Logins: ${logins.withTokens} of ${logins.begun} got tokens; a step was repeated ${logins.troubles} times.`,
+  `Own charts: ${charts.completed} completed, with ${charts.marks} effects and activities, ${charts.again} of them again.`,
+];
 
 export const printSummary = (summary: Summary): string =>
   [
@@ -138,6 +197,7 @@ export const printSummary = (summary: Summary): string =>
     'processes',
     columns(summary.processes.outcomes),
     `${summary.processes.signatures} signatures by ${summary.processes.prompts} prompts; ${summary.processes.verified} evidence records verify; latest end: ${summary.processes.latestEndMs} ms after its deadline and all faults`,
+    ...describeLoads(summary.loads),
   ].join('\n');
 
 const time = (at: number): string => new Date(at).toISOString().slice(11, 23);

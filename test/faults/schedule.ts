@@ -105,7 +105,7 @@ const nextInBurstMs: readonly [number, number] = [0, 600];
  * Longer than the service needs to recover, so that a burst is no excuse for what comes after it;
  * and a fault really ends later than planned, because processes take seconds to start.
  */
-const quietMs: readonly [number, number] = [15_000, 18_000];
+const quietMs: readonly [number, number] = [14_000, 16_000];
 /** Redis comes back, but not soon: what was put off again and again must not wait any longer. */
 const outageMs = 60_000;
 const outageKinds = ['fill-redis', 'busy-redis', 'kill-redis', 'pause-redis'] as const;

@@ -2,14 +2,19 @@
  * The whole service as it runs in production, in miniature: APIs, workers, a Redis with a replica, and between each
  * process and Redis a lane that can be disturbed. Processes are those that users run, from what the compiler made.
  */
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { freePort } from '../support/free-ports.ts';
+import { type Waited, watchWaits } from './cpu-waits.ts';
 import { type Gateway, openGateway } from './gateway.ts';
-import { configurationFor } from './people.ts';
+import { type MailBox, openMailBox } from './loads/mails.ts';
+import { chartsFile } from './loads/own-charts.ts';
+import { configurationFor, numberAt } from './people.ts';
 import { type Managed, manage } from './processes.ts';
 import { type Lane, openLane } from './proxy.ts';
 import { createRedisNode, type RedisNode, whenInStep } from './redis-node.ts';
@@ -19,14 +24,17 @@ export interface Part {
   readonly lane: Lane;
   /** Makes its clock wrong by so many milliseconds. */
   setClock(offsetMs: number): void;
-  /** When the machine gave it no time, as far as it has noted; milliseconds since the epoch. */
-  starved(): readonly { readonly from: number; readonly to: number }[];
 }
 
 export interface Stage {
   readonly apis: readonly (Part & { readonly url: string })[];
   readonly workers: readonly Part[];
   readonly gateway: Gateway;
+  readonly mailBox: MailBox;
+  /** When the machine gave a process no time. */
+  waits(): readonly Waited[];
+  /** A token for the admin API. */
+  issueToken(): Promise<string>;
   /** The address of Redis for the operator, who is not disturbed (unless Redis is). */
   readonly operatorUrl: string;
   readonly masterKey: Uint8Array;
@@ -72,6 +80,7 @@ export const startStage = async (options: StageOptions): Promise<Stage> => {
   } = options;
   mkdirSync(directory, { recursive: true });
   const gateway = await openGateway(seed);
+  const mailBox = await openMailBox(seed);
   const masterKey = randomBytes(32);
   const first = await createRedisNode({ name: 'redis-1', directory, appendfsync });
   await first.start();
@@ -87,10 +96,12 @@ export const startStage = async (options: StageOptions): Promise<Stage> => {
     const lane = await openLane(() => nodes.primary.port);
     const port = await freePort();
     const file = (suffix: string): string => join(directory, `${name}.${suffix}`);
-    writeFileSync(
-      file('config.json'),
-      JSON.stringify(configurationFor(gateway.urlFor(name), gateway.callbackUrl)),
-    );
+    const surroundings = { gatewayUrl: gateway.urlFor(name), callbackUrl: gateway.callbackUrl };
+    const configuration = configurationFor({
+      ...surroundings,
+      ...{ mailUrl: mailBox.url, workflows: [chartsFile] },
+    });
+    writeFileSync(file('config.json'), JSON.stringify(configuration));
     const process_ = manage({
       name,
       command: () => [process.execPath, '--import', preload, join(dist, 'src', 'cli', 'paraph.js'), part],
@@ -118,12 +129,6 @@ export const startStage = async (options: StageOptions): Promise<Stage> => {
       lane,
       url: `http://127.0.0.1:${port}`,
       setClock: (offsetMs) => writeFileSync(file('clock'), String(offsetMs)),
-      starved: () => {
-        const noted = file('clock.starved');
-        if (!existsSync(noted)) return [];
-        const lines = readFileSync(noted, 'utf8').trim().split('\n');
-        return lines.map((line) => line.split(' ').map(Number)).map(([from = 0, to = 0]) => ({ from, to }));
-      },
     };
   };
 
@@ -134,14 +139,36 @@ export const startStage = async (options: StageOptions): Promise<Stage> => {
   );
   const parts = [...apis, ...workers];
   await Promise.all(parts.map((part) => part.process.start()));
+  const watch = watchWaits(() => [...parts.map((part) => part.process), first, second]);
+
+  const operatorUrl = `redis://127.0.0.1:${operator.port}`;
+  const paraph = promisify(execFile);
+  /** As an operator does it beside Redis. */
+  const users = async (...words: readonly string[]): Promise<string> => {
+    const program = join(dist, 'src', 'cli', 'paraph.js');
+    const { stdout } = await paraph(process.execPath, [program, 'users', ...words, '--json'], {
+      env: {
+        ...{ PATH: process.env.PATH ?? '', REDIS_URL: operatorUrl },
+        ...{ PARAPH_CONFIG: join(directory, 'api-1.config.json'), PARAPH_DATA: join(directory, 'data') },
+        PARAPH_MASTER_KEY: masterKey.toString('base64url'),
+      },
+    });
+    return stdout;
+  };
 
   const lanes = (): readonly Lane[] => [...parts.map(({ lane }) => lane), operator];
   return {
     apis,
     workers,
     gateway,
+    mailBox,
     masterKey,
-    operatorUrl: `redis://127.0.0.1:${operator.port}`,
+    operatorUrl,
+    waits: watch.waits,
+    issueToken: async () => {
+      await users('add', 'bulks', '--role', 'admin', '--no-password', '--msisdn', numberAt('robot', 0));
+      return JSON.parse(await users('token', 'bulks')).token;
+    },
     primary: () => nodes.primary,
     replica: () => nodes.replica,
     lanes,
@@ -166,10 +193,11 @@ export const startStage = async (options: StageOptions): Promise<Stage> => {
       for (const lane of lanes()) lane.reset();
     },
     stop: async () => {
+      watch.stop();
       await Promise.all(parts.map((part) => part.process.end()));
       await Promise.all([first.kill(), second.kill()]);
       await Promise.all([...lanes(), ...(replication ? [replication] : [])].map((lane) => lane.close()));
-      await gateway.close();
+      await Promise.all([gateway.close(), mailBox.close()]);
     },
   };
 };

@@ -14,9 +14,10 @@ import { callbackChecks } from './checks/callbacks.ts';
 import { type Mix, runClients } from './clients.ts';
 import { type Evidence, type FinalJob, finalJob, type Violation } from './evidence.ts';
 import { openJournal, type Told } from './journal.ts';
+import { type LoadName, runLoads } from './loads/loads.ts';
 import { createNemesis, type InjectedFault } from './nemesis.ts';
 import { type News, type Operator, openOperator } from './operator.ts';
-import { applicationId, configurationFor, everyNumberOf } from './people.ts';
+import { applicationId, configurationFor, everyNumberOf, publicUrl } from './people.ts';
 import { lookAgain, type ProcessRun, runProcesses } from './process-clients.ts';
 import { createRandom } from './random.ts';
 import type { PlannedFault } from './schedule.ts';
@@ -32,6 +33,7 @@ export interface TrialOptions {
   readonly pauseMs: number;
   /** Pause between the starts of two processes, on average; 0 for none. */
   readonly processEveryMs: number;
+  readonly loads: readonly LoadName[];
   readonly workers: number;
   readonly dist: string;
   readonly directory: string;
@@ -77,20 +79,22 @@ const waitUntilDrained = async (operator: Operator): Promise<Evidence['stuck']> 
   }
 };
 
-const starvedIn = ({ apis, workers }: Stage): readonly InjectedFault[] =>
-  [...apis, ...workers].flatMap(({ process, starved }) =>
-    starved().map((time) => ({ kind: 'starved' as const, target: process.name, amount: 0, ...time })),
-  );
+const starvedIn = ({ waits }: Stage): readonly InjectedFault[] =>
+  waits().map(({ process, from, to }) => ({ kind: 'starved', target: process, amount: 0, from, to }));
 
 /** A callback that a dead worker had in hand is posted half a minute later. */
 const callbacksMs = 45_000;
 
-/** Until the end of each process was told, or should have been. */
-const waitUntilTold = async ({ gateway }: Stage, runs: readonly ProcessRun[]): Promise<void> => {
+/** Until the end of each process and chart was told, or should have been. */
+const waitUntilTold = async (
+  { gateway }: Stage,
+  runs: readonly (Pick<ProcessRun, 'id'> & { readonly acknowledgedAt?: number })[],
+): Promise<void> => {
   for (const from = Date.now(); Date.now() - from < callbacksMs; await delay(250)) {
-    const told = new Set(
-      gateway.messages.flatMap(({ type, data }) => (type === 'process.end' ? [data.process] : [])),
-    );
+    const told = new Set([
+      ...gateway.messages.flatMap(({ type, data }) => (type === 'process.end' ? [data.process] : [])),
+      ...gateway.ends.map(({ data }) => data.id),
+    ]);
     if (runs.every(({ id, acknowledgedAt }) => acknowledgedAt === undefined || told.has(id))) return;
   }
 };
@@ -170,10 +174,12 @@ export const runTrial = async (options: TrialOptions): Promise<TrialResult> => {
     const news = followNews(operator);
     const nemesis = createNemesis(stage);
     const urls = stage.apis.map(({ url }) => url);
+    const token = options.loads.includes('bulks') ? await stage.issueToken() : '';
     const inHands = random.branch('phones');
     const enrolled = await enrolPhones({
       ...{ urls, redisUrl: stage.operatorUrl, masterKey: stage.masterKey, random: inHands },
-      ...{ configuration: configurationFor('http://127.0.0.1:1'), msisdns: everyNumberOf('browser') },
+      ...{ configuration: configurationFor({ gatewayUrl: 'http://127.0.0.1:1' }), publicUrl },
+      msisdns: everyNumberOf('browser'),
     });
     const away = new AbortController();
     const phones = usePhones(enrolled, inHands, away.signal);
@@ -190,16 +196,21 @@ export const runTrial = async (options: TrialOptions): Promise<TrialResult> => {
       ...{ urls, operator, until, everyMs: options.processEveryMs, tell: stage.gateway.callbackUrl },
       random: random.branch('processes'),
     });
+    const loads = runLoads(stage, {
+      ...{ urls, journal, until, names: options.loads, random: random.branch('loads'), token },
+    });
     await nemesis.run(plan);
     await delay(Math.max(0, until - Date.now()));
     await nemesis.heal();
     const healedAt = Date.now();
     await clients;
     const runs = await processes;
+    const { charts, look } = await loads;
     const stuck = await waitUntilDrained(operator);
     away.abort();
-    await waitUntilTold(stage, runs);
+    await waitUntilTold(stage, [...runs, ...charts]);
     await lookAgain(runs, stage.apis[0]?.url ?? '', roots);
+    const looked = await look();
     await news.stop();
     await witness.settled();
 
@@ -231,6 +242,7 @@ export const runTrial = async (options: TrialOptions): Promise<TrialResult> => {
         ...{ runs, messages: stage.gateway.messages, instances: await operator.instances() },
         starved: starvedIn(stage),
       },
+      loads: looked,
       roots,
     };
     await waitUntilNoticed(() => evidence);
@@ -245,6 +257,7 @@ export const runTrial = async (options: TrialOptions): Promise<TrialResult> => {
     keep('deliveries.json', evidence.deliveries);
     keep('phones.json', evidence.phones);
     keep('processes.json', evidence.processes);
+    keep('loads.json', evidence.loads);
     keep('violations.json', violations);
     return { evidence, violations };
   } finally {

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type EmbeddedRedis, startEmbeddedRedis } from '../../src/embedded/redis.ts';
+import { connectForCommands } from '../../src/redis/connect.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { profileRequest, receiptRequest, signRequest, statusRequest } from '../support/requests.ts';
@@ -203,6 +204,31 @@ describe('while Redis hangs', () => {
     await expectRecovered();
     expect((await look()).status).toBe(404);
   });
+});
+
+describe('while Redis refuses writes', () => {
+  it.each([
+    ['min-replicas-to-write', '9', '0'],
+    // Less than it uses.
+    ['maxmemory', '1000000', '0'],
+  ])(
+    'a request is told that nothing was accepted, and when to send it again: %s',
+    async (name, refuses, takes) => {
+      const client = connectForCommands({ url: redis.url }, Date.now);
+      try {
+        await client.call('CONFIG', 'SET', name, refuses);
+        for (const mode of ['asynch', 'synch'] as const)
+          expect(await sign(product, { mode, text: `Sign in, ${mode}, ${name}?` })).toMatchObject({
+            status: 500,
+            retryAfter: '1',
+          });
+      } finally {
+        await client.call('CONFIG', 'SET', name, takes);
+        client.disconnect();
+      }
+      await expectRecovered();
+    },
+  );
 });
 
 describe('when Redis goes away and comes back', () => {

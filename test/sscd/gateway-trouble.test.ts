@@ -2,7 +2,7 @@
  * Trouble of the other service (fault 900), which ends no request that it may have accepted.
  *
  * The device is asked as a worker asks it, by a clock of the test's own; the other service answers
- * over HTTP. At the end a Paraph whose Redis stands still for nine seconds.
+ * over HTTP. At the end a Paraph whose Redis stands still, or refuses writes, for nine seconds.
  */
 import { randomBytes, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
@@ -17,6 +17,7 @@ import { parseConfiguration } from '../../src/configuration/load.ts';
 import { startEmbeddedRedis } from '../../src/embedded/redis.ts';
 import { createKeyCustody } from '../../src/pki/custody.ts';
 import type { SignatureRequest } from '../../src/protocol/requests.ts';
+import { connectForCommands } from '../../src/redis/connect.ts';
 import type { PromptResult } from '../../src/sscd/device.ts';
 import { createBehindGateway, type GatewayNote } from '../../src/sscd/gateway.ts';
 import { openGateways } from '../../src/sscd/gateways.ts';
@@ -71,8 +72,13 @@ beforeAll(async () => {
           : status.MSSP_TransID !== accepted.MSS_SignatureResp.MSSP_TransID,
       at: (now - begin) / second,
     });
-    if (body === undefined) response.destroy();
-    else response.writeHead('Fault' in body ? 500 : 200).end(JSON.stringify(body));
+    if (body === undefined) {
+      response.destroy();
+      return;
+    }
+    const { retryLater, ...said } = body as { readonly retryLater?: boolean };
+    const headers = retryLater ? { 'retry-after': '1' } : {};
+    response.writeHead('Fault' in said ? 500 : 200, headers).end(JSON.stringify(said));
   }).listen(0, '127.0.0.1');
   await once(far, 'listening');
   const custody = createKeyCustody({
@@ -257,19 +263,34 @@ describe('trouble of the service behind a gateway', () => {
     expect(await attemptOver(synch)).toMatchObject({ end: { kind: 'awaiting' }, at: 60 });
   });
 
+  it('is never the end while the service says when to ask again, as one that takes no writes', async () => {
+    const later = { ...trouble, retryLater: true };
+    answer = ({ isOther, at }) => {
+      if (isOther) return unknown;
+      return at < 9 ? later : { MSS_SignatureResp: { ...accepted.MSS_SignatureResp, ...signed } };
+    };
+    expect((await attemptOver({ ...joined, mode: 'synch' })).end).toMatchObject(isSigned);
+    answer = ({ operation, isOther, at }) => {
+      if (operation === 'sign') return accepted;
+      if (isOther) return unknown;
+      return at < 9 ? later : { MSS_StatusResp: signed };
+    };
+    expect((await attemptOver(joined)).end).toMatchObject(isSigned);
+  });
+
   it('ends a request that cannot be sent again, as it always did', async () => {
     answer = () => trouble;
     expect(await attemptOver({})).toMatchObject({ end: believed, at: 0 });
   });
 });
 
-describe('a Paraph behind a gateway whose Redis stands still for nine seconds', () => {
+describe('a Paraph behind a gateway whose Redis cannot be used for nine seconds', () => {
   const redis = testRedis();
   const text = (index: number) => `Text ${index}`;
   let directory: string;
   let farRedis: Awaited<ReturnType<typeof startEmbeddedRedis>>;
   let farProduct: TestProduct;
-  let near: TestProduct;
+  let near: Readonly<Record<'asynch' | 'synch', TestProduct>>;
 
   beforeAll(async () => {
     directory = mkdtempSync(join(tmpdir(), 'paraph-trouble-'));
@@ -279,38 +300,61 @@ describe('a Paraph behind a gateway whose Redis stands still for nine seconds', 
     farProduct = await startTestProduct(prefixed('far'), { redisUrl: farRedis.url, listen: true });
     const gateway = { url: farProduct.url, apId: 'http://near.example', repeats: 'joined', default: true };
     const anchors = writeFile('far.pem', await rootsOf(farProduct));
-    near = await startTestProduct(prefixed('near'), {
-      configuration: {
-        sandbox: false,
-        applicationProviders: [{ id: 'http://test.example' }],
-        gateways: [{ name: 'far', ...gateway, trustAnchorsFile: anchors }],
-      },
-    });
+    const nearBy = (mode: 'asynch' | 'synch') =>
+      startTestProduct(prefixed(`near-${mode}`), {
+        configuration: {
+          sandbox: false,
+          applicationProviders: [{ id: 'http://test.example' }],
+          gateways: [{ name: 'far', ...gateway, mode, trustAnchorsFile: anchors }],
+        },
+      });
+    near = { asynch: await nearBy('asynch'), synch: await nearBy('synch') };
   });
   afterAll(async () => {
-    for (const product of [near, farProduct]) await product?.stop();
+    for (const product of [near?.asynch, near?.synch, farProduct]) await product?.stop();
     await farRedis?.stop();
     rmSync(directory, { recursive: true, force: true });
   });
 
-  it('signs all that was accepted here', async () => {
-    process.kill(farRedis.pid, 'SIGSTOP');
+  const refuseWrites = async (isRefusing: boolean): Promise<void> => {
+    const client = connectForCommands({ url: farRedis.url }, Date.now);
+    await client.call('CONFIG', 'SET', 'min-replicas-to-write', isRefusing ? '9' : '0');
+    client.disconnect();
+  };
+  const troubles = {
+    'stands still': [
+      async () => process.kill(farRedis.pid, 'SIGSTOP'),
+      async () => process.kill(farRedis.pid, 'SIGCONT'),
+    ],
+    'refuses writes': [() => refuseWrites(true), () => refuseWrites(false)],
+  } as const;
+
+  it.each([
+    ['stands still', 'asynch'],
+    ['refuses writes', 'asynch'],
+    ['refuses writes', 'synch'],
+  ] as const)('signs all that was accepted here: it %s, %s', async (trouble, mode) => {
+    const [begin, end] = troubles[trouble];
+    const own = near[mode];
+    await begin();
     let ids: readonly string[];
     try {
       ids = await Promise.all(
-        Array.from({ length: 10 }, (_, index) => near.submit({ text: text(index), msisdn: '+41700092501' })),
+        Array.from({ length: 10 }, (_, index) =>
+          own.submit({ text: `${text(index)} ${trouble}`, msisdn: '+41700092501' }),
+        ),
       );
       await delay(9 * second);
     } finally {
-      process.kill(farRedis.pid, 'SIGCONT');
+      await end();
     }
     await vi.waitFor(
       async () => {
-        const ends = await Promise.all(ids.map((id) => near.statusOf(id)));
+        const ends = await Promise.all(ids.map((id) => own.statusOf(id)));
         expect(ends).not.toContain('504');
       },
       { timeout: 45_000, interval: 250 },
     );
-    expect(await Promise.all(ids.map((id) => near.statusOf(id)))).toEqual(ids.map(() => '500'));
+    expect(await Promise.all(ids.map((id) => own.statusOf(id)))).toEqual(ids.map(() => '500'));
   });
 });

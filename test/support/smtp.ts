@@ -4,6 +4,8 @@ import { text } from 'node:stream/consumers';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 
 export interface TakenMail {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
   readonly from: string;
   readonly to: readonly string[];
   /** Headers and body, as they came. */
@@ -22,7 +24,17 @@ export interface TestMailServer {
 const refusal = (code: number, address: string): Error =>
   Object.assign(new Error(`${address} is not wanted here`), { responseCode: code });
 
-export const startMailServer = async (options: SMTPServerOptions = {}): Promise<TestMailServer> => {
+/** Reply codes of a server that has bad days; undefined for what it takes. */
+interface BadDays {
+  refuse?(address: string): number | undefined;
+  /** The mail is kept all the same. */
+  disown?(mail: TakenMail): number | undefined;
+}
+
+export const startMailServer = async (
+  options: SMTPServerOptions = {},
+  badDays: BadDays = {},
+): Promise<TestMailServer> => {
   const mails: TakenMail[] = [];
   const refuse: TestMailServer['refuse'] = { rcpt: [], data: [] };
   const server = new SMTPServer({
@@ -31,20 +43,28 @@ export const startMailServer = async (options: SMTPServerOptions = {}): Promise<
     authOptional: true,
     ...options,
     onRcptTo: ({ address }, _session, callback) => {
-      const code = refuse.rcpt.shift();
+      const code = refuse.rcpt.shift() ?? badDays.refuse?.(address);
       callback(code === undefined ? null : refusal(code, address));
     },
     onData: (stream, { envelope: { mailFrom, rcptTo } }, callback) => {
-      void text(stream).then((raw) => {
+      const take = (raw: string): void => {
         const code = refuse.data.shift();
-        if (code !== undefined) return callback(refusal(code, 'it'));
-        mails.push({
+        if (code !== undefined) {
+          callback(refusal(code, 'it'));
+          return;
+        }
+        const mail: TakenMail = {
+          at: Date.now(),
           from: mailFrom === false ? '' : (mailFrom?.address ?? ''),
           to: rcptTo.map(({ address }) => address),
           raw,
-        });
-        return callback(null);
-      });
+        };
+        mails.push(mail);
+        const told = badDays.disown?.(mail);
+        callback(told === undefined ? null : refusal(told, 'it'));
+      };
+      // One whose sender dies in the middle is none.
+      text(stream).then(take, callback);
     },
   });
   // A client that gives up is no failure of the test.

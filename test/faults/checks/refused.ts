@@ -1,5 +1,5 @@
 /** Invariant: what a client was told to have failed stays so, and nobody is refused for long because a connection fell silent. */
-import type { Check, Evidence } from '../evidence.ts';
+import { type Check, type Evidence, hindrances } from '../evidence.ts';
 import type { Entry } from '../journal.ts';
 import type { InjectedFault } from '../nemesis.ts';
 
@@ -52,11 +52,12 @@ const lookedAtMs = 10_000;
 const mayBe = ({ target }: InjectedFault, { api }: Entry): boolean =>
   target === api || !/^(?:api|worker)-/.test(target);
 
-const silentApisComeBack: Check = function* ({ journal, faults }) {
+const silentApisComeBack: Check = function* (evidence) {
+  const { journal, faults } = evidence;
   for (const fault of faults) {
     const { kind, target, from } = fault;
     if (kind !== 'dead-peer-api' && kind !== 'dead-peer-everybody') continue;
-    const others = faults.filter((other) => other !== fault);
+    const others = hindrances(evidence).filter((other) => other !== fault);
     const backAt = from + silentApiMs;
     for (const entry of journal) {
       if (entry.name !== 'sign' || entry.mode !== 'asynch' || !isRefused(entry)) continue;
