@@ -27,7 +27,7 @@ const waitedMs = (pid: number): number | undefined => {
 };
 
 /** One that follows the last without a pause is one with it. */
-export const addWait = (waits: Waited[], next: Waited): void => {
+const addWait = (waits: Waited[], next: Waited): void => {
   const last = waits.at(-1);
   if (last !== undefined && last.process === next.process && next.from <= last.to)
     waits[waits.length - 1] = { ...last, to: next.to };

@@ -56,7 +56,7 @@ const openSeconds = 45;
 const failingSeconds = 20;
 const pauseMs = 400;
 
-export const createAdmin = (urls: readonly string[], token: string, random: Random) => {
+const createAdmin = (urls: readonly string[], token: string, random: Random) => {
   const request = (method: string, path: string, body?: object): Promise<Heard> =>
     ask(`${random.pick(urls)}/admin/api/${path}`, {
       method,
