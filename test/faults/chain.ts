@@ -21,7 +21,7 @@ import { call } from './caller.ts';
 import { type ChainEvidence, chainViolations, type FarTransaction, type Sent } from './checks/chain.ts';
 import { isOutcome } from './checks/told.ts';
 import { manage, startAgain } from './processes.ts';
-import { createRandom, type Random } from './random.ts';
+import { createRandom } from './random.ts';
 import { createRedisNode, type RedisNode, refuseWrites } from './redis-node.ts';
 import { planStrikes, type ServiceName, type Strike, serviceNames, struckNames } from './strikes.ts';
 
