@@ -19,6 +19,7 @@
  */
 import type { RedisClient } from '../../redis/connect.ts';
 import { atEndOfTurn } from '../../redis/end-of-turn.ts';
+import { unusableCodes } from '../../redis/to-error.ts';
 import { addStandardJob } from './bullmq-script.ts';
 import { aheadCount, clock, lastTag, longestName, newLane, patternOf } from './fair-order.ts';
 
@@ -86,6 +87,15 @@ local function addOne(packed, data, options)
   return id
 end
 
+-- Redis refuses the first write of a script, or none. So such an answer is one of the whole command:
+-- none of its jobs was added, and it may be sent to another node (redis/connect.ts, not-after.ts).
+local function refusalIn(why)
+  for _, code in ipairs({ '${unusableCodes.join("', '")}' }) do
+    local at = string.find(why, '%f[%u]' .. code .. ' ')
+    if at then return string.sub(why, at) end
+  end
+end
+
 -- A job has three arguments. Another one may follow the last (not-after.ts).
 if #ARGV < 6 then return addOne(ARGV[1], ARGV[2], ARGV[3]) end
 local ids = {}
@@ -93,8 +103,8 @@ for i = 1, #ARGV - 2, 3 do
   local isAdded, id = pcall(addOne, ARGV[i], ARGV[i + 1], ARGV[i + 2])
   if not isAdded then
     local why = type(id) == 'table' and id.err or tostring(id)
-    -- Of the whole command, which goes to another node then (redis/connect.ts). None was added.
-    if string.find(why, 'READONLY', 1, true) then return redis.error_reply(why) end
+    local refusal = refusalIn(why)
+    if refusal then return redis.error_reply(refusal) end
     id = { err = why }
   end
   ids[#ids + 1] = id
