@@ -13,9 +13,9 @@
  * paused while it added one may go on hours later.
  *
  * Jobs that a process adds to a queue in one turn of its event loop go to Redis as one command. They
- * would go in one packet anyway, so none waits longer. With 64 requests in flight that saves the
- * process a seventh of the CPU of an accepted request, and Redis an eighth. Each job is added, or
- * refused, for itself.
+ * would go in one packet anyway, so none waits longer. With 64 requests in flight Redis needs a
+ * seventh less for each of them (38 → 33 µs), and the process has fewer commands to write and read.
+ * Each job is added, or refused, for itself.
  */
 import type { RedisClient } from '../../redis/connect.ts';
 import { atEndOfTurn } from '../../redis/end-of-turn.ts';
