@@ -108,7 +108,7 @@ const otherNode = {
 };
 /** Run by `.ci/run`, and where they are asked for by name: whole services under faults take minutes. */
 const mutants = {
-  test: { name: 'mutants', include: ['test/faults/{mutants,gateway-chain}.test.ts'] },
+  test: { name: 'mutants', include: ['test/faults/{mutants,gateway-chain}.test.ts'], maxConcurrency: 2 },
 };
 /** They ask the npm registry. */
 const packages = {

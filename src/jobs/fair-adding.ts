@@ -13,12 +13,13 @@
  * paused while it added one may go on hours later.
  *
  * Jobs that a process adds to a queue in one turn of its event loop go to Redis as one command. They
- * would go in one packet anyway, so none waits longer. With 64 requests in flight that saves the
- * process a seventh of the CPU of an accepted request, and Redis an eighth. Each job is added, or
- * refused, for itself.
+ * would go in one packet anyway, so none waits longer. With 64 requests in flight Redis needs a
+ * seventh less for each of them (38 → 33 µs), and the process has fewer commands to write and read.
+ * Each job is added, or refused, for itself.
  */
 
 import { addStandardJob } from '../../packages/engine/src/redis/bullmq-script.ts';
+import { unusableCodes } from '../../packages/engine/src/redis/to-error.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { atEndOfTurn } from '../redis/end-of-turn.ts';
 import { aheadCount, clock, lastTag, longestName, newLane, patternOf } from './fair-order.ts';
@@ -87,6 +88,15 @@ local function addOne(packed, data, options)
   return id
 end
 
+-- Redis refuses the first write of a script, or none. So such an answer is one of the whole command:
+-- none of its jobs was added, and it may be sent to another node (redis/connect.ts, not-after.ts).
+local function refusalIn(why)
+  for _, code in ipairs({ '${unusableCodes.join("', '")}' }) do
+    local at = string.find(why, '%f[%u]' .. code .. ' ')
+    if at then return string.sub(why, at) end
+  end
+end
+
 -- A job has three arguments. Another one may follow the last (not-after.ts).
 if #ARGV < 6 then return addOne(ARGV[1], ARGV[2], ARGV[3]) end
 local ids = {}
@@ -94,8 +104,8 @@ for i = 1, #ARGV - 2, 3 do
   local isAdded, id = pcall(addOne, ARGV[i], ARGV[i + 1], ARGV[i + 2])
   if not isAdded then
     local why = type(id) == 'table' and id.err or tostring(id)
-    -- Of the whole command, which goes to another node then (redis/connect.ts). None was added.
-    if string.find(why, 'READONLY', 1, true) then return redis.error_reply(why) end
+    local refusal = refusalIn(why)
+    if refusal then return redis.error_reply(refusal) end
     id = { err = why }
   end
   ids[#ids + 1] = id

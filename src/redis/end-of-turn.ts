@@ -7,9 +7,18 @@
  */
 let due: (() => void)[] = [];
 
+/** Work that throws leaves the rest to a pass of its own. */
 const doAll = (): void => {
-  for (let next = 0; next < due.length; next += 1) due[next]?.();
-  due = [];
+  let next = 0;
+  try {
+    while (next < due.length) {
+      next += 1;
+      due[next - 1]?.();
+    }
+  } finally {
+    due = due.slice(next);
+    if (due.length > 0) setImmediate(doAll);
+  }
 };
 
 export const atEndOfTurn = (work: () => void): void => {

@@ -1,9 +1,9 @@
 /** The judge of `npm run faults -- --chain`, with evidence made by hand. */
 import { describe, expect, it } from 'vitest';
 import type { PhoneNote } from './browser-phones.ts';
-import { planStrikes } from './chain.ts';
 import { type ChainEvidence, chainViolations, type FarTransaction, type Sent } from './checks/chain.ts';
 import { createRandom } from './random.ts';
+import { planStrikes } from './strikes.ts';
 
 const signed = { kind: 'signed', signature: 'MII' } as const;
 const expired = { kind: 'fault', code: 208, detail: 'Expired' } as const;

@@ -326,6 +326,10 @@ describe('the checker', () => {
     const again: Entry = { ...replay, from: 3100, to: 3150 };
     expect(rulesOf(run({ journal: [sign, again, status(3200, { kind: 'open' })] }))).not.toContain(rule);
     expect(rulesOf(run({ journal: [sign, status(3050, { kind: 'open' })] }))).not.toContain(rule);
+    const slow = { ...status(3080, told401), to: 3400 };
+    expect(rulesOf(run({ journal: [sign, again, slow, status(3500, { kind: 'open' })] }))).not.toContain(
+      rule,
+    );
   });
 
   it('knows who has signed', async () => {

@@ -5,7 +5,8 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { testRedis } from '../support/redis.ts';
-import { runChain, type Strike } from './chain.ts';
+import { runChain } from './chain.ts';
+import type { Strike } from './strikes.ts';
 
 const redis = testRedis();
 

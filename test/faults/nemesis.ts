@@ -5,6 +5,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { addCrowd } from './operator.ts';
+import { startAgain } from './processes.ts';
 import { type RedisNode, refuseWrites } from './redis-node.ts';
 import { type FaultKind, type PlannedFault, resourceOf } from './schedule.ts';
 import type { Part, Stage } from './stage.ts';
@@ -99,7 +100,7 @@ export const createNemesis = (stage: Stage) => {
     const redis = stage.primary();
     const killed = async (process: Part['process']) => {
       await process.kill();
-      return { target: process.name, end: () => process.start() };
+      return { target: process.name, end: () => startAgain(process) };
     };
     const paused = (process: Part['process']) => {
       process.pause();
@@ -151,7 +152,7 @@ export const createNemesis = (stage: Stage) => {
         // One that lived would hear that its write succeeded, end the job as well, and so cover up what it had written.
         await worker.process.kill();
         worker.lane.heal();
-        return { target: worker.process.name, end: () => worker.process.start() };
+        return { target: worker.process.name, end: () => startAgain(worker.process) };
       }
       case 'dead-peer-worker':
         worker.lane.deaden();
@@ -284,7 +285,7 @@ export const createNemesis = (stage: Stage) => {
         await node.command('CONFIG', 'SET', 'maxmemory', '0');
         await refuseWrites(node, false);
       }
-      await Promise.all(parts.map(({ process }) => process.start()));
+      await Promise.all(parts.map(({ process }) => startAgain(process)));
     },
   };
 };

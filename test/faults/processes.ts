@@ -29,11 +29,29 @@ export interface ManagedOptions {
   /** Everything it prints is kept there. */
   readonly logFile: string;
   readonly onLine?: (line: string) => void;
-  /** It ended and nobody here had ended it. */
+  /** It ended when it had been ready, and nobody here had ended it. */
   readonly onCrash?: (name: string) => void;
   /** Resolves when the process works; `line` sees what it prints. */
   readonly ready: (lines: { onLine(listener: (line: string) => void): void }) => Promise<void>;
 }
+
+const maxStarts = 3;
+
+/**
+ * As a supervisor does it: one that ends while it starts, because its Redis went away just then, is
+ * started again.
+ *
+ * @throws When it ends each time.
+ */
+export const startAgain = async ({ start }: Pick<Managed, 'start'>): Promise<void> => {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await start();
+    } catch (error) {
+      if (tries === maxStarts) throw error;
+    }
+  }
+};
 
 const living = new Set<ChildProcess>();
 process.on('exit', () => {
@@ -76,6 +94,7 @@ export const manage = (options: ManagedOptions): Managed => {
           for (const listener of listeners) listener(line);
         });
       }
+      let isReady = false;
       const ended = new Promise<never>((_, reject) => {
         const fail = (): void => reject(new Error(`${name} ended before it was ready; see ${logFile}`));
         started.once('exit', () => {
@@ -83,7 +102,7 @@ export const manage = (options: ManagedOptions): Managed => {
           fail();
           if (child !== started) return;
           child = undefined;
-          onCrash?.(name);
+          if (isReady) onCrash?.(name);
         });
         started.once('error', fail);
       });
@@ -96,6 +115,7 @@ export const manage = (options: ManagedOptions): Managed => {
       });
       try {
         await Promise.race([ready({ onLine: (listener) => listeners.push(listener) }), ended, late]);
+        isReady = true;
       } finally {
         clearTimeout(timer);
         ended.catch(() => undefined);

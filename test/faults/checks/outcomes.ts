@@ -37,17 +37,18 @@ const clockMs = 100;
 const endedStaysEnded: Check = function* (evidence) {
   for (const [id, entries] of byTransaction(evidence)) {
     const replays = entries.filter(({ name }) => name === 'replay');
+    /** An answer may have been right when it was asked for, and have been on its way for long. */
     const ends = [
-      ...endsOf(evidence, id).map((at) => at + clockMs),
-      ...entries.flatMap(({ told, to }) => (isOutcome(told) ? [to] : [])),
+      ...endsOf(evidence, id).map((at) => ({ since: at, at: at + clockMs })),
+      ...entries.flatMap(({ told, from, to }) => (isOutcome(told) ? [{ since: from, at: to }] : [])),
     ];
     for (const { name, told, from, to } of entries) {
       if (name !== 'status' || told.kind !== 'open') continue;
-      const ended = ends.filter((at) => at < from).sort((one, other) => other - one)[0];
+      const [ended] = ends.filter(({ at }) => at < from).sort((one, other) => other.at - one.at);
       if (ended === undefined) continue;
       // The end that is known may be that of the attempt before.
-      if (replays.some((replay) => replay.from <= to && replay.to >= ended - clockMs)) continue;
-      const says = `asked ${from - ended} ms after its end, it was answered as open`;
+      if (replays.some((replay) => replay.from <= to && replay.to >= ended.since - clockMs)) continue;
+      const says = `asked ${from - ended.at} ms after its end, it was answered as open`;
       yield { rule: 'what has ended is not answered as open', id, says };
     }
   }

@@ -4,9 +4,20 @@ export const toError = (error: unknown): Error => (error instanceof Error ? erro
 /** Errors of ioredis, and of Node below it. */
 const awayPattern = /^(Command timed out|Connection is closed|Stream isn't writeable|None of startup nodes)/;
 const awayNames = ['MaxRetriesPerRequestError', 'ClusterAllFailedError', 'SilentRedis'];
-/** What Redis answers while it cannot be used, without what would be a bug of ours. */
-const unusablePattern =
-  /^(OOM|LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MISCONF|NOREPLICAS|BUSY|LATE) /;
+/** What Redis answers begins with one of these while it cannot be used; without what would be a bug of ours. */
+export const unusableCodes = [
+  'OOM',
+  'LOADING',
+  'READONLY',
+  'MASTERDOWN',
+  'CLUSTERDOWN',
+  'TRYAGAIN',
+  'MISCONF',
+  'NOREPLICAS',
+  'BUSY',
+  'LATE',
+] as const;
+const unusablePattern = new RegExp(`^(${unusableCodes.join('|')}) `);
 
 /** Whether Redis has answered that it takes no such command now, and so has done nothing of it. */
 export const isRefusedNow = (error: unknown): boolean =>
