@@ -9,7 +9,7 @@ import { problemIn } from './input-problem.ts';
 import { begin, type Life, resume } from './interpret.ts';
 import { type Activity, type InstanceRecord, recordSchema } from './record.ts';
 import { hasRecord, type Inbox, type InstanceStore, isRunAgain } from './redis/instance-store.ts';
-import type { Parts } from './redis/record-parts.ts';
+import { noParts, type Parts } from './redis/record-parts.ts';
 
 export type InstanceJob = Job<unknown, unknown>;
 
@@ -161,7 +161,9 @@ export const takeJob = async (options: TakeOptions, job: InstanceJob, token: str
 
   const progress = Object(job.progress) as { readonly inbox?: unknown };
   const isNew = !hasRecord(progress);
-  const { record: whole, parts } = await store.whole(id, progress);
+  const { record: whole, parts } = isNew
+    ? { record: undefined, parts: noParts }
+    : await store.whole(id, progress);
   const read = isNew ? undefined : recordSchema.safeParse(whole);
   if (read?.success === false) throw planted('The record of the instance cannot be read');
   const stored = read?.data as InstanceRecord | undefined;
