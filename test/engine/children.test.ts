@@ -54,8 +54,9 @@ describe('a child chart', () => {
     const { engine, queue, work, ended, troubles } = begin();
     await work([workflow]);
     await engine.start(workflow, 'I-1');
-    await engine.send(workflow, 'I-1', 'k', event('SAY', { n: 2 }));
-    await engine.send(workflow, address, 'end', event('END'));
+    expect(await engine.send(workflow, 'I-1', 'k', event('SAY', { n: 2 }))).toBe('taken');
+    // Its child is there after the first turn.
+    await expect.poll(() => engine.send(workflow, address, 'end', event('END'))).toBe('taken');
     expect((await ended('I-1')).record?.output).toEqual([1, 2]);
     expect(await queue.getJobCounts()).toMatchObject({ completed: 1, failed: 0, delayed: 0 });
     expect(troubles).toEqual([]);

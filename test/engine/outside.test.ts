@@ -311,7 +311,14 @@ describe('a commit that Redis gets twice, because its answer was lost', () => {
     expect(record?.output).toMatchObject([{ number: 1 }, { number: 2 }, { number: 3 }]);
     const verdicts = ['k1', 'k2', 'k3', 'k4', 'end'].map((key) => engine.verdict('I-1', key));
     expect(await Promise.all(verdicts)).toEqual(['taken', 'taken', 'refused', 'taken', 'taken']);
-    // The event that came between kept the instance awake.
-    expect(answers).toContainEqual([1, 2]);
+    // Of one that slept the second finds its own id, or that of the turn after it. Events that have come
+    // in between are of that turn.
+    const same = [
+      [1, 1],
+      [1, 0],
+      [2, 2],
+    ];
+    expect(answers.length).toBeGreaterThan(0);
+    for (const pair of answers) expect(same).toContainEqual(pair);
   });
 });

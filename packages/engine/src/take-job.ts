@@ -22,7 +22,7 @@ import {
   type InstanceStore,
   isRunAgain,
 } from './redis/instance-store.ts';
-import type { Parts } from './redis/record-parts.ts';
+import { noParts, type Parts } from './redis/record-parts.ts';
 import { toError } from './redis/to-error.ts';
 
 export type InstanceJob = Job<unknown, unknown>;
@@ -177,7 +177,9 @@ export const takeJob = async (options: TakeOptions, job: InstanceJob, token: str
 
   const progress = Object(job.progress) as { readonly inbox?: unknown };
   const isNew = !hasRecord(progress);
-  const { record: whole, parts } = await store.whole(id, progress);
+  const { record: whole, parts } = isNew
+    ? { record: undefined, parts: noParts }
+    : await store.whole(id, progress);
   const stored = isNew ? undefined : readRecord(whole);
   if (!isNew && stored === undefined) throw planted('The record of the instance cannot be read');
   if (stored !== undefined && stored.workflow !== named.name) throw planted(notItsOwn);

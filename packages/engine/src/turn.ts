@@ -111,6 +111,8 @@ const maxSleepMs = 10 * 365 * 86_400_000;
 /** T10. Steps of the chart, and rounds of the turn. */
 const maxTurnSteps = 1000;
 const maxRestMs = 1000;
+/** T11. With more, a tree is stored before any of its activities runs: it may be too large. */
+const maxUnstored = 100;
 /** T9 */
 const busyPauseMs = 200;
 /** After so many rounds it is reported as an error. */
@@ -355,12 +357,13 @@ class Turn {
     const { instance } = this.#taken;
     const now = this.#options.now();
     let turnWaitsMs = 0;
-    for (const open of life.openActivities(now)) {
+    const due = life.openActivities(now);
+    for (const open of due) {
       const { path, logic, run, src, input } = open;
       if (this.#heldUntil(open) > now) continue;
       const activity = this.#activityOf(logic);
       const { afterCommit = () => this.#hasNewAnswer, turnWaitsMs: waits } = activity.policy;
-      if (!this.#committedRuns.includes(runName(open)) && afterCommit(input)) {
+      if (!this.#committedRuns.includes(runName(open)) && (due.length > maxUnstored || afterCommit(input))) {
         await this.#commit('goesOn');
         return true;
       }
