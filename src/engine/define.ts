@@ -201,6 +201,8 @@ export interface Workflow {
   readonly publish: (context: unknown) => unknown;
   /** Of events from outside for a child chart, by its name in the chart. Default: any. */
   readonly parseChildEvent: (src: string, event: unknown) => z.ZodSafeParseResult<{ readonly type: string }>;
+  /** Its instances keep a journal (journal.ts). */
+  readonly journal: boolean;
 }
 
 /** The name of a job has the version with which the instance begins. */
@@ -257,6 +259,11 @@ export const defineWorkflow = (options: {
   readonly reasonOf?: (context: never) => string;
   /** The part of the context that may be shown to others. Default: nothing. */
   readonly publish?: (context: never) => unknown;
+  /**
+   * Each instance keeps what it went through (journal.ts): two hundred lines, with names and without
+   * values. Default: true.
+   */
+  readonly journal?: boolean;
 }): Workflow => {
   const {
     name,
@@ -271,6 +278,7 @@ export const defineWorkflow = (options: {
     resultOf = (record: InstanceRecord): unknown => record,
     publish = () => undefined,
     childEvents = {},
+    journal = true,
   } = options;
   if (typeof name !== 'string' || !workflowNamePattern.test(name))
     throw new ChartError('name: letters, digits, _ and single dashes between them, a letter first');
@@ -295,5 +303,6 @@ export const defineWorkflow = (options: {
     reasonOf: (context, failure) => reasonOf?.(context as never) ?? failure?.message ?? 'failed',
     publish: (context) => publish(context as never),
     parseChildEvent: (src, event) => fromOutside(childEvents[src] ?? anyEvent).safeParse(event),
+    journal,
   };
 };

@@ -11,6 +11,7 @@ import { endKey, errorOf, readToken } from './activities.ts';
 import { begunJob, jobNameOf, type Workflow } from './define.ts';
 import { problemIn } from './input-problem.ts';
 import { begin, doneEvent, errorEvent, resume } from './interpret.ts';
+import { type ReadJournal, readLines, refusalLine } from './journal.ts';
 import { childAt, type InstanceRecord, isActivity, readAddress, recordSchema } from './record.ts';
 import {
   createInstanceStore,
@@ -118,6 +119,11 @@ export interface Engine {
    */
   stop(id: string, reason?: string): Promise<SendResult>;
   find(id: string): Promise<Instance | undefined>;
+  /**
+   * What an instance went through: its last two hundred steps, or some more. Empty for an instance
+   * without a journal, and for one that is unknown.
+   */
+  journal(id: string): Promise<ReadJournal>;
   /**
    * Resolves when the instance has ended. It polls, so it is for few instances.
    *
@@ -297,7 +303,8 @@ export const createEngine = (
       if (!parsed.success) throw parsed.error;
       const foreseen = stored && foresee(workflow, id, stored, parsed.data, path);
       const about = path === '' ? undefined : { child: path };
-      const options = { foreseen, sentOnce, ...(about !== undefined && { about }) };
+      const refusal = workflow.journal ? refusalLine(now(), path, parsed.data.type, key) : undefined;
+      const options = { foreseen, sentOnce, refusal, ...(about !== undefined && { about }) };
       const given = await deliver(store, id, outside(key), parsed.data, options, timeoutMs);
       return given === 'waiting' && judged ? judge(at, id, outside(key)) : resultOf(given);
     },
@@ -340,6 +347,13 @@ export const createEngine = (
     },
 
     find,
+
+    journal: async (id) => {
+      const { store } = locate(id);
+      const [{ lines, dropped }, stored] = await Promise.all([store.readJournal(id), store.read(id)]);
+      const open = stored?.finishedOn === undefined ? recordIn(stored?.record)?.effects : undefined;
+      return { entries: readLines(lines, new Set(open?.map(({ number }) => number))), dropped };
+    },
 
     ended: async (id, signal) => {
       for (let pauseMs = 5; ; pauseMs = Math.min(pauseMs * 1.2, maxPollMs)) {

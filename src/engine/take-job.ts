@@ -7,6 +7,7 @@ import { toError } from '../redis/to-error.ts';
 import { begunJob, type InstanceInHand, isInputError, readJobName, type Workflow } from './define.ts';
 import { problemIn } from './input-problem.ts';
 import { begin, type Life, resume } from './interpret.ts';
+import { Journal } from './journal.ts';
 import { type Activity, type InstanceRecord, recordSchema } from './record.ts';
 import { hasRecord, type Inbox, type InstanceStore, isRunAgain } from './redis/instance-store.ts';
 
@@ -18,6 +19,8 @@ export interface Place {
   readonly instance: string;
   readonly activity?: string;
   readonly attempt?: number;
+  /** Name of the effect that was not carried out. */
+  readonly effect?: string;
 }
 
 /** @param place Undefined for an error of no instance, such as Redis away. */
@@ -46,6 +49,8 @@ export interface Taken {
   readonly workflow: Workflow;
   readonly instance: InstanceInHand;
   readonly life: Life;
+  /** Undefined for a workflow without. */
+  readonly journal: Journal | undefined;
   readonly inbox: Inbox;
   /** Tries that the store holds. */
   readonly held: readonly string[];
@@ -179,13 +184,14 @@ export const takeJob = async (options: TakeOptions, job: InstanceJob, token: str
   putOffSince.get(store)?.delete(id);
 
   const instance = new JobInHand(job, () => workflow.parseInput(job.data));
+  const journal = workflow.journal ? new Journal() : undefined;
   let life: Life;
   try {
     const at = now();
     life =
       stored === undefined
-        ? begin(workflow.chart, id, readInput({ job, workflow, instance }, at), at)
-        : resume(workflow.chart, id, stored);
+        ? begin(workflow.chart, id, readInput({ job, workflow, instance }, at), at, undefined, journal)
+        : resume(workflow.chart, id, stored, undefined, journal);
   } catch (error) {
     if (error instanceof UnrecoverableError) throw error;
     onError(toError(error));
@@ -205,5 +211,5 @@ export const takeJob = async (options: TakeOptions, job: InstanceJob, token: str
     hasRecord: !isNew,
     ends: job.attemptsMade,
   });
-  return { job, token, workflow, instance, inbox, held, isNew, isReplay, life };
+  return { job, token, workflow, instance, inbox, held, isNew, isReplay, life, journal };
 };

@@ -115,6 +115,8 @@ export const createSignerMails = ({
   const workflow = defineWorkflow({
     name: 'mail',
     version: mailVersion,
+    // The process shows a mail that was not delivered.
+    journal: false,
     chart: mailMachine.provide({
       actors: { send },
       actions: { tellSigner: (given, told) => tellSigner(given, told) as never },

@@ -22,7 +22,8 @@ import {
   stopChild,
 } from 'xstate';
 import { ChartError, createChart } from '../../src/engine/chart.ts';
-import { begin, errorText, type Life, resume } from '../../src/engine/interpret.ts';
+import { begin, type Life, resume } from '../../src/engine/interpret.ts';
+import { errorText } from '../../src/engine/journal.ts';
 import type { InstanceRecord } from '../../src/engine/record.ts';
 
 const counting = setup({

@@ -17,6 +17,9 @@
  * open       `1` from the first commit on: before a turn sleeps or ends it reads the inbox again.
  *            `2`: it sleeps, or is about to. `0`: its end is certain. Written by the commit.
  *
+ * The list `<job>:logs` has the journal (journal-lines.ts). The commit appends to it, and deliver
+ * where it refuses an event.
+ *
  * Programs in other languages send answers by a script of their own (docs/queue-contract.md). They
  * rely on `inbox`, `open` and `key:out/<key>`.
  *
@@ -39,6 +42,7 @@ import type { Queue } from 'bullmq';
 import { z } from 'zod';
 import type { RedisClient } from '../../redis/connect.ts';
 import { decode, encode } from '../values.ts';
+import { logOf, tellLines, tellRefusal } from './journal-lines.ts';
 
 /**
  * waiting   The event is durable, and is applied in order.
@@ -99,6 +103,8 @@ export interface Commit {
    * open when `ttlMs` is undefined.
    */
   readonly joinable: { readonly deduplicationId: string; readonly ttlMs: number | undefined } | undefined;
+  /** Lines for the journal, and how many were given up before them. */
+  readonly told?: { readonly lines: readonly string[]; readonly dropped: number } | undefined;
   readonly then: 'goesOn' | 'sleeps' | 'ends';
 }
 
@@ -117,6 +123,8 @@ export interface DeliverOptions {
   readonly foreseen?: Foreseen | undefined;
   /** Nobody sends it again under its key. */
   readonly sentOnce?: boolean;
+  /** Line for the journal, where it is refused at once. */
+  readonly refusal?: string | undefined;
 }
 
 /**
@@ -179,7 +187,7 @@ export const outsideKeys = 'out/';
 export const runKeys = 'run/';
 
 /**
- * KEYS: job, lock. ARGV: as they are named below; `foreseen` is a verdict or empty, and holds for
+ * KEYS: job, lock, log. ARGV: as they are named below; `foreseen` is a verdict or empty, and holds for
  * this record, this length of the inbox and until `before`. A verdict that nobody will ask for is
  * not kept: BullMQ reads all fields of a job with each turn.
  *
@@ -190,8 +198,8 @@ export const runKeys = 'run/';
  * The verdict on the oldest key from outside goes when there are too many, but never while its
  * event waits: a turn would write it down again.
  */
-const deliverScript = `
-local key, line, maxInbox, foreseen, record, length, before, sentOnce = unpack(ARGV)
+const deliverScript = `${tellRefusal}
+local key, line, maxInbox, foreseen, record, length, before, sentOnce, refusal = unpack(ARGV)
 local job = redis.call('HMGET', KEYS[1], 'timestamp', 'finishedOn', 'open', 'key:' .. key, 'inbox', 'progress',
   'stacktrace', 'ats', 'defa', 'keys')
 local added, finished, open, known, inbox, progress, failed, turns, marked, keys = unpack(job, 1, 10)
@@ -246,29 +254,34 @@ if state ~= 'refused' then
   if not open then redis.call('HSET', KEYS[1], 'progress', '{"inbox":true}') end
 end
 if isKept then redis.call('HSET', KEYS[1], 'key:' .. key, state) end
+if state == 'refused' and refusal ~= '' then tellRefusal(KEYS[1], KEYS[3], refusal) end
 if state == 'refused' and inbox == '' then todo = 0 end
 return {state, todo}`;
 
 /**
- * KEYS: job, lock, held tries, key of the deduplication. ARGV: as they are named below; lists begin
- * with their length. Last come fields of the job and their values; a field without a value is
+ * KEYS: job, lock, held tries, key of the deduplication, log. ARGV: as they are named below; lists
+ * begin with their length. A commit that Redis executes again after a cut connection finds its own
+ * `cut` or, when it took no events, its own record: it tells nothing twice. Last come fields of the job and their values; a field without a value is
  * removed.
  */
-const commitScript = `
+const commitScript = `${tellLines}
 local argument = 0
 local function take()
   argument = argument + 1
   return ARGV[argument]
 end
 local token, record, taken, cut, open, unwanted, heldUntil = take(), take(), take(), take(), take(), take(), take()
+local told, untold = take(), take()
 if redis.call('GET', KEYS[2]) ~= token then return 0 end
 local left
+local isAgain = told ~= '' and taken == '0' and redis.call('HGET', KEYS[1], 'progress') == record
 if taken == '0' then
   left = redis.call('HSTRLEN', KEYS[1], 'inbox')
 else
   local inbox, before = unpack(redis.call('HMGET', KEYS[1], 'inbox', 'cut'))
   inbox = inbox or ''
-  if before ~= cut then
+  isAgain = before == cut
+  if not isAgain then
     inbox = string.sub(inbox, taken + 1)
     redis.call('HSET', KEYS[1], 'inbox', inbox, 'cut', cut)
   end
@@ -277,6 +290,7 @@ end
 local more = left > 0
 if more then open = '1' end
 redis.call('HSET', KEYS[1], 'progress', record, 'open', open)
+if told ~= '' and not isAgain then tellLines(KEYS[1], KEYS[5], told, untold) end
 if unwanted ~= '' then redis.call('HDEL', KEYS[1], unwanted) end
 for _ = 1, tonumber(take()) do redis.call('ZADD', KEYS[3], heldUntil, take()) end
 for _ = 1, tonumber(take()) do redis.call('ZREM', KEYS[3], take()) end
@@ -422,7 +436,7 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
       id: string,
       key: string,
       event: { readonly type: string },
-      { about, foreseen, sentOnce = false }: DeliverOptions = {},
+      { about, foreseen, sentOnce = false, refusal = '' }: DeliverOptions = {},
     ): Promise<{ readonly given: Delivery; readonly todo: (typeof todos)[number] }> => {
       if (!isJobId(queue, id)) return { given: 'unknown', todo: 'nothing' };
       const line = JSON.stringify(
@@ -430,8 +444,18 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
       );
       const { verdict = '', record = '', inboxLength = 0, before = 0 } = foreseen ?? {};
       const until = Math.min(before, Number.MAX_SAFE_INTEGER);
-      const given = [key, line, maxInboxBytes, verdict, record, inboxLength, until, Number(sentOnce)];
-      const answer = await redis.eval(deliverScript, 2, ...keys(id), ...given);
+      const given = [
+        key,
+        line,
+        maxInboxBytes,
+        verdict,
+        record,
+        inboxLength,
+        until,
+        Number(sentOnce),
+        refusal,
+      ];
+      const answer = await redis.eval(deliverScript, 3, ...keys(id), logOf(queue.toKey(id)), ...given);
       const [delivered, todo] = answer as readonly [Delivery, number];
       return { given: delivered, todo: todos[todo] ?? 'nothing' };
     },
@@ -458,15 +482,16 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
     commit: async (
       id: string,
       token: string,
-      { length, verdicts, held, released, joinable, ...commit }: Commit,
+      { length, verdicts, held, released, joinable, told, ...commit }: Commit,
     ): Promise<'stored' | 'more' | 'lost'> => {
       const members = (names: readonly string[]) => names.map((name) => memberOf({ id, name }));
       const answer = await redis.eval(
         commitScript,
-        4,
+        5,
         ...keys(id),
         heldKey,
         queue.toKey(`de:${joinable?.deduplicationId ?? ''}`),
+        logOf(queue.toKey(id)),
         token,
         JSON.stringify(commit.record),
         length,
@@ -474,6 +499,8 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
         openValues[commit.then],
         commit.replayed ? failedField : '',
         commit.heldUntil,
+        told?.lines.map((each) => `${each}\n`).join('') ?? '',
+        told?.dropped ?? 0,
         held.length,
         ...members(held),
         released.length,
@@ -560,6 +587,17 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
           isRunAgain({ hasFailed: failed != null, hasRecord: hasRecord(record), ends: Number(ends ?? 0) }),
         inbox: { entries: readLines(inbox ?? ''), length: Buffer.byteLength(inbox ?? '') },
       };
+    },
+    /** The lines of the journal, and how many older ones are gone. */
+    readJournal: async (
+      id: string,
+    ): Promise<{ readonly lines: readonly string[]; readonly dropped: number }> => {
+      const [job] = keys(id);
+      const [lines, dropped] = await Promise.all([
+        redis.lrange(logOf(job), 0, -1),
+        redis.hget(job, 'dropped'),
+      ]);
+      return { lines, dropped: Number(dropped ?? 0) };
     },
     /** Ends a job's sleep. @returns False for a job that is not asleep. */
     wake,
