@@ -10,6 +10,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { begunJob, jobNameOf, readJobName, type Workflow } from '../engine/define.ts';
 import { createEngine, type Engine, type Instance, spreadOver } from '../engine/engine.ts';
 import { problemIn } from '../engine/input-problem.ts';
+import type { ReadJournal } from '../engine/journal.ts';
 import type { Shard } from '../transactions/shards.ts';
 import {
   instanceIdOf,
@@ -291,6 +292,12 @@ export const createWorkflows = (options: {
       if (workflowFor(instance)?.chart.machine.events.includes('CANCEL')) return 'refused';
       const stopped = await engine.stop(instance.id, reason);
       return stopped === 'taken' ? 'cancelled' : stopped === 'busy' ? 'busy' : 'unknown';
+    },
+
+    /** What an instance went through. @returns Undefined for one that is unknown. */
+    journal: async (apId: string, name: string, id: string): Promise<ReadJournal | undefined> => {
+      const instance = await findOwn(apId, name, id);
+      return instance && engine.journal(instance.id);
     },
 
     /** Newest first. @returns Undefined for an invalid cursor. */
