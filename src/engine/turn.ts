@@ -225,7 +225,8 @@ class Turn {
     this.#life.clearEffects(this.#life.effects().length);
     const at = this.#options.now();
     const tell = this.#journal?.event(at, '', 'REPLAY', undefined);
-    tell?.(this.#apply({ type: 'REPLAY', input: readInput(this.#taken, at) }, at) ? 'taken' : 'refused');
+    const isTaken = this.#apply({ type: 'REPLAY', input: readInput(this.#taken, at) }, at);
+    tell?.(isTaken ? 'taken' : 'refused');
   }
 
   #apply(event: AnyEventObject, at: number, path?: string): boolean {

@@ -232,6 +232,23 @@ describe('the journal of an instance', () => {
     expect(await stage.engine.journal('none')).toEqual({ entries: [], dropped: 0 });
   });
 
+  it.each([true, false])('tells another run of a failed instance, journal: %s', async (journal) => {
+    const stage = newStage();
+    const chart = setup({}).createMachine({
+      initial: 'bad',
+      states: { bad: { meta: { job: 'failed' }, on: { REPLAY: 'good' } }, good: { type: 'final' } },
+    });
+    const again = defineWorkflow({ name: 'again', version: 1, chart, journal });
+    await stage.work([again]);
+    await stage.engine.start(again, 'j-1');
+    await stage.ended('j-1');
+    await (await stage.queue.getJob('j-1'))?.retry('failed');
+    await stage.until('j-1', ({ ended }) => ended === 'completed');
+    expect(await textsOf(stage, 'j-1')).toEqual(
+      journal ? ['state bad', 'event REPLAY taken', 'state good'] : [],
+    );
+  });
+
   it('tells the error of a chart, of a child, and what a state left behind', async () => {
     const stage = newStage();
     const broken = setup({}).createMachine({
