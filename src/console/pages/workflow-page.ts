@@ -125,7 +125,7 @@ const timelineItem = ({ at, what, who, msspTransId, reason }: WorkflowEvent): Ht
 const journalItem = (entry: JournalEntry): Html => {
   const { what, where, text, error } = wordsOf(entry);
   const isBad = error !== undefined || ('result' in entry && entry.result === 'refused');
-  const kind = isBad ? 'failed' : what === 'state' ? 'signed' : 'pending';
+  const kind = isBad ? 'failed' : 'pending';
   return html`<li class="${kind}"><p><span class="quiet">${what}</span> <strong>${shownText(text)}</strong>${where === '' ? nothing : html` <span class="quiet">in ${shownText(where)}</span>`}</p>${
     error === undefined ? nothing : html`<p>${shownText(error)}</p>`
   }<p><span class="attempt">${timeOf(entry.at, fullTime(entry.at))}</span></p></li>`;
