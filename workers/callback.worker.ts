@@ -166,6 +166,8 @@ export const startCallbackWorkers = (options: CallbackWorkersOptions) => {
   const workflow = defineWorkflow({
     name: callbackJobName,
     version: callbackVersion,
+    // The callback has a page of its own.
+    journal: false,
     chart: callbackMachine.provide({
       actors: {
         deliver: activity<CallbackTry, TryResult>(

@@ -159,6 +159,8 @@ export const createReceiptWorkflow = (options: {
   return defineWorkflow({
     name: receiptJobName,
     version: receiptVersion,
+    // The transaction tells of it.
+    journal: false,
     chart: receiptMachine.provide({
       actors: {
         show: activity<{ readonly deadline: number }, Shown>(

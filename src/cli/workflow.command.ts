@@ -3,6 +3,7 @@
  * send, cancel, replay. They are named by the id of the instance, which `ls` shows.
  */
 import type { Command } from 'commander';
+import { entryText } from '../../packages/engine/src/journal-words.ts';
 import type { WorkflowDetail, WorkflowRow } from '../console/workflow-detail.ts';
 import { statuses } from '../workflows/contract.ts';
 import { type Admin, addAdminAction, type ListFlags, reportList } from './admin.ts';
@@ -58,6 +59,7 @@ const eventText = ({ at, what, who, msspTransId, reason }: WorkflowDetail['timel
 const show = async (context: CliContext, admin: Admin, id: string): Promise<Report> => {
   const detail = await admin.get<WorkflowDetail>(['workflows', id]);
   const { instance, steps = [], context: published, children, next, timeline, isDefined } = detail;
+  const { entries, dropped } = detail.journal;
   const { id: own, name, version, apId, status, state, createdAt, endedAt, reason } = instance;
   const text = fieldsText(
     [
@@ -80,6 +82,10 @@ const show = async (context: CliContext, admin: Admin, id: string): Promise<Repo
         children.map((child) => `${child.name}: ${stateText(child.state)}`),
       ),
       ...listFields('timeline', timeline.map(eventText)),
+      ...listFields('journal', [
+        ...(dropped === 0 ? [] : [`${dropped} older lines are gone`]),
+        ...entries.map((entry) => `${iso(entry.at)}  ${entryText(entry)}`),
+      ]),
       ['context', published === undefined || steps.length > 0 ? undefined : JSON.stringify(published)],
     ],
     context,

@@ -10,6 +10,7 @@ import { publishProcess, type StepView } from '../../machines/process-report.ts'
 import type { SignerContext } from '../../machines/signer-contract.ts';
 import type { Workflow } from '../../packages/engine/src/define.ts';
 import type { Instance } from '../../packages/engine/src/engine.ts';
+import type { JournalEntry, ReadJournal } from '../../packages/engine/src/journal.ts';
 import {
   addressOf,
   type ChartRecord,
@@ -69,6 +70,8 @@ export interface WorkflowDetail {
   readonly next?: { readonly at: number; readonly name: string } | undefined;
   /** Oldest first. */
   readonly timeline: readonly WorkflowEvent[];
+  /** For operators with the messages of errors. */
+  readonly journal: ReadJournal;
 }
 
 type Timer = NonNullable<InstanceRecord['timers']>[number];
@@ -141,6 +144,13 @@ const hideStep = (step: StepView): StepView => ({
   ...step,
   signers: step.signers.map(({ reason: _, ...signer }) => ({ ...signer, name: '' })),
 });
+
+/** A message may quote a person. */
+const hideMessage = (entry: JournalEntry): JournalEntry => {
+  if (!('error' in entry) || entry.error === undefined) return entry;
+  const { message: _, ...error } = entry.error;
+  return { ...entry, error };
+};
 
 export const createWorkflowDetails = (deps: Pick<AdminApiDeps, 'workflows' | 'audit' | 'shards'>) => {
   const { workflows, audit } = deps;
@@ -240,6 +250,7 @@ export const createWorkflowDetails = (deps: Pick<AdminApiDeps, 'workflows' | 'au
         ...(endedAt === undefined ? [] : [{ at: endedAt, what: `Ended: ${status}` }]),
       ].toSorted((one, other) => one.at - other.at);
       const isSeen = seesPeople(role);
+      const { entries, dropped } = await workflows.engine.journal(id);
       return {
         instance: rowOf(instance, role),
         isDefined: workflow !== undefined,
@@ -248,6 +259,7 @@ export const createWorkflowDetails = (deps: Pick<AdminApiDeps, 'workflows' | 'au
         ...(isSeen && { context: view.context }),
         children: children.map(shownChild),
         next: next && { at: next.at, name: timerName(next) },
+        journal: { entries: isSeen ? entries : entries.map(hideMessage), dropped },
         timeline: isSeen
           ? timeline
           : timeline.map(({ at, what, msspTransId }: WorkflowEvent) => ({ at, what, msspTransId })),

@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Context } from 'hono';
 import type { ProcessView } from '../../machines/process-report.ts';
+import type { ReadJournal } from '../../packages/engine/src/journal.ts';
 import { createEventStreams, type OpenStream } from '../event-stream.ts';
 import { processName } from '../workflows/stock-process.ts';
 import type { Workflows, WorkflowView } from '../workflows/workflows.ts';
@@ -64,6 +65,15 @@ export const presentWorkflow = (view: WorkflowView, links: readonly SignerLink[]
   ...(view.name === processName && presentProcess(view, links)),
   createdAt: isoOf(view.createdAt),
   endedAt: view.endedAt === undefined ? undefined : isoOf(view.endedAt),
+});
+
+/** The path only where it is of a child. */
+export const presentJournal = ({ entries, dropped }: ReadJournal) => ({
+  entries: entries.map(({ at, path, ...entry }) => ({
+    ...{ at: isoOf(at), ...(path !== '' && { path }) },
+    ...entry,
+  })),
+  dropped,
 });
 
 export const createWorkflowStreams = ({ find }: Pick<Workflows, 'find'>, log: Pick<HttpLog, 'trouble'>) => {

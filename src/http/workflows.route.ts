@@ -29,7 +29,7 @@ import {
   unknown,
   unknownWorkflow,
 } from './workflow-refusals.ts';
-import { createWorkflowStreams, presentWorkflow } from './workflow-stream.ts';
+import { createWorkflowStreams, presentJournal, presentWorkflow } from './workflow-stream.ts';
 
 const maxKeyLength = 200;
 const maxReason = 500;
@@ -38,7 +38,7 @@ const startBody = z.strictObject({ id: z.string().optional(), input: z.unknown()
 const eventBody = z.looseObject({ type: z.string().min(1).max(200) });
 
 export interface WorkflowRoutesOptions extends ApplicationRouteOptions {
-  readonly workflows: Pick<Workflows, 'start' | 'find' | 'openSigners' | 'send' | 'cancel'>;
+  readonly workflows: Pick<Workflows, 'start' | 'find' | 'journal' | 'openSigners' | 'send' | 'cancel'>;
   /** @returns The address of a signer's page. */
   readonly signerLink: (instance: string, linkVersion: number) => string | undefined;
 }
@@ -97,6 +97,13 @@ export const createWorkflowRoutes = (options: WorkflowRoutesOptions) => {
     serve(c, '/workflows/{name}/{id}', 'status', readNothing, async (apId) => {
       const view = await workflows.find(apId, c.req.param('name'), c.req.param('id'));
       return view === undefined ? unknown : json(presentWorkflow(view, await linksOf(apId, view)));
+    }),
+  );
+
+  routes.get(`${at}/journal`, (c) =>
+    serve(c, '/workflows/{name}/{id}/journal', 'status', readNothing, async (apId) => {
+      const journal = await workflows.journal(apId, c.req.param('name'), c.req.param('id'));
+      return journal === undefined ? unknown : json(presentJournal(journal));
     }),
   );
 

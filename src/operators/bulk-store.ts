@@ -76,6 +76,7 @@ export const bulkWorkflow = (chart = bulkReplayMachine) =>
   defineWorkflow({
     name: 'bulk-replay',
     version: bulkReplayVersion,
+    journal: false,
     chart,
     input: bulkOrderSchema,
     begin: (data: Omit<BulkOrder, 'id'>, { id }): BulkOrder => ({ ...data, id }),

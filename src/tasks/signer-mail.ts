@@ -121,6 +121,8 @@ export const createSignerMails = ({
   const workflow: Workflow = defineWorkflow({
     name: 'mail',
     version: mailVersion,
+    // The process shows a mail that was not delivered.
+    journal: false,
     chart: mailMachine.provide({
       actors: { send },
       actions: { tellSigner: (given, told) => tellSigner(given, told) as never },

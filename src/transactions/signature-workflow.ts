@@ -66,6 +66,8 @@ export const defineSignature = (options: SignatureWorkflowOptions): Workflow => 
   return defineWorkflow({
     name: signatureJobName,
     version,
+    // Its context has its history.
+    journal: false,
     chart,
     input: {
       parse: (data): SignatureData => {

@@ -10,6 +10,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { begunJob, jobNameOf, readJobName, type Workflow } from '../../packages/engine/src/define.ts';
 import { createEngine, type Engine, type Instance, spreadOver } from '../../packages/engine/src/engine.ts';
 import { problemIn } from '../../packages/engine/src/input-problem.ts';
+import type { ReadJournal } from '../../packages/engine/src/journal.ts';
 import { encode } from '../../packages/engine/src/values.ts';
 import type { Shard } from '../transactions/shards.ts';
 import {
@@ -294,6 +295,12 @@ export const createWorkflows = (options: {
       if (workflowFor(instance)?.chart.machine.events.includes('CANCEL')) return 'refused';
       const stopped = await engine.stop(instance.id, reason);
       return stopped === 'taken' ? 'cancelled' : stopped === 'busy' ? 'busy' : 'unknown';
+    },
+
+    /** What an instance went through. @returns Undefined for one that is unknown. */
+    journal: async (apId: string, name: string, id: string): Promise<ReadJournal | undefined> => {
+      const instance = await findOwn(apId, name, id);
+      return instance && engine.journal(instance.id);
     },
 
     /** Newest first. @returns Undefined for an invalid cursor. */

@@ -81,6 +81,11 @@ describe('the instances of workflows', () => {
     expect(shown).toMatchObject({ instance: row, context: { document: 'D-looked-at', reminders: 0 } });
     const text = await paraph(['workflow', 'show', instance]);
     expect(text.stdout).toMatch(/state +open\.waiting\n/);
+    expect(text.stdout).toMatch(/journal +20\S+Z {2}.*\n/);
+    expect(text.stdout).toMatch(/20\S+Z {2}state +open\.waiting\n/);
+    expect(shown.journal.entries).toContainEqual(
+      expect.objectContaining({ kind: 'state', entered: ['open/waiting'] }),
+    );
     expect(text.stdout).not.toContain('+41700092501');
   });
 

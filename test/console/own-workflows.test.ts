@@ -152,7 +152,12 @@ describe('an instance of a chart of one’s own', () => {
     const { text } = await stage.ask('operator', 'GET', page);
     expect(text).toContain('The archive is full');
     expect(text).toContain(action);
-    expect((await stage.ask('viewer', 'GET', page)).text).not.toContain(action);
+    expect(text).toContain('Error – The archive is full');
+    const { text: forViewer } = await stage.ask('viewer', 'GET', page);
+    expect(forViewer).not.toContain(action);
+    // A viewer gets names and no messages.
+    expect(forViewer).toContain('archive failed, try 1');
+    expect(forViewer).not.toContain('The archive is full');
     expect((await stage.post('viewer', `${page}/replay`, {})).status).toBe(403);
     isBroken = false;
     const again = await stage.post('operator', `${page}/replay`, { reason: 'There is room again' });

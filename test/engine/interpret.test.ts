@@ -22,7 +22,8 @@ import {
   stopChild,
 } from 'xstate';
 import { ChartError, createChart } from '../../packages/engine/src/chart.ts';
-import { begin, errorText, type Life, resume } from '../../packages/engine/src/interpret.ts';
+import { begin, type Life, resume } from '../../packages/engine/src/interpret.ts';
+import { errorText } from '../../packages/engine/src/journal.ts';
 import type { InstanceRecord } from '../../packages/engine/src/record.ts';
 
 const counting = setup({

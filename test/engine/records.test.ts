@@ -287,6 +287,8 @@ describe('effects', () => {
     const observing = defineWorkflow({
       name: 'observing',
       version: 1,
+      // A journal would be one write.
+      journal: false,
       observe: ['note'],
       chart: setup({
         types: { emitted: {} as { type: 'progress'; part: number } },

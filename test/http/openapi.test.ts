@@ -49,6 +49,7 @@ describe('the document', () => {
       '/rest/service',
       '/workflows/{name}',
       '/workflows/{name}/{id}',
+      '/workflows/{name}/{id}/journal',
       '/workflows/{name}/{id}/events',
       '/pki/{authority}.crl',
       '/pki/{authority}.cer',

@@ -144,6 +144,19 @@ describe('a chart of an operator', () => {
     });
     expect(Object.keys(ended.output).toSorted()).toEqual(['at', 'attempt', 'kind', 'msspTransId']);
     expect(Date.parse(ended.endedAt)).toBeGreaterThanOrEqual(Date.parse(ended.createdAt));
+    const { status, body: journal } = await call('GET', 'approval/a-1/journal');
+    expect(status).toBe(200);
+    expect(journal.dropped).toBe(0);
+    for (const { at } of journal.entries) expect(new Date(at).toISOString()).toBe(at);
+    const brief = journal.entries.map(({ at: _, ...entry }: Json) => entry);
+    expect(brief).toContainEqual({ kind: 'state', entered: ['waiting'] });
+    expect(brief).toContainEqual(expect.objectContaining({ kind: 'event', type: 'ASK', result: 'taken' }));
+    expect(brief).toContainEqual(
+      expect.objectContaining({ kind: 'activity', attempt: 1, stage: 'done', path: expect.any(String) }),
+    );
+    expect(brief.at(-1)).toEqual({ kind: 'state', entered: ['done'] });
+    for (const value of [robot.msisdn, robot.text, ended.output.msspTransId])
+      expect(JSON.stringify(journal)).not.toContain(value);
     // It is an ordinary transaction of the application.
     expect(await product.statusOf(ended.output.msspTransId, 'mid://ap.example')).toBe('500');
     expect(await product.statusOf(ended.output.msspTransId, 'mid://other.example')).toBe('_101');
@@ -188,6 +201,7 @@ describe('a chart of an operator', () => {
     for (const id of ['a-3', 'nobody-has-this']) {
       expect(await call('GET', `approval/${id}`, { apId })).toMatchObject(unknown);
       expect(await call('GET', `approval/${id}/events`, { apId })).toMatchObject(unknown);
+      expect(await call('GET', `approval/${id}/journal`, { apId })).toMatchObject(unknown);
       expect(await call('DELETE', `approval/${id}`, { apId })).toMatchObject(unknown);
       expect(await call('POST', `approval/${id}/events`, { apId, body: { type: 'ASK' } })).toMatchObject(
         unknown,

@@ -265,10 +265,11 @@ export const createActivities = (
     queueMicrotask(() => {
       if (own.tries.get(name)?.inHand !== inHand) return;
       timer = setTimeout(() => {
-        end({
-          kind: 'failed',
-          error: Object.assign(new Error('The activity took too long'), { name: 'TimeoutError' }),
+        const error = Object.assign(new Error(`The activity took longer than ${timeoutMs} ms`), {
+          name: 'TimeoutError',
         });
+        if (own.tries.get(name)?.inHand === inHand) onError(error, start);
+        end({ kind: 'failed', error });
         inHand.abort();
       }, timeoutMs);
     });

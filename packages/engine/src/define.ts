@@ -239,6 +239,8 @@ export interface Workflow<Machine extends AnyStateMachine = AnyStateMachine, Inp
   readonly publish: (context: unknown) => unknown;
   /** Of events from outside for a child chart, by its name in the chart. Default: any. */
   readonly parseChildEvent: (src: string, event: unknown) => Checked<AnyEvent>;
+  /** Its instances keep a journal (journal.ts). */
+  readonly journal: boolean;
 }
 
 /** The name of a job has the version with which the instance begins. */
@@ -313,6 +315,11 @@ export const defineWorkflow = <
   reasonOf?(context: ContextFrom<Machine>): string;
   /** The part of the context that may be shown to others. Default: nothing. */
   publish?(context: ContextFrom<Machine>): unknown;
+  /**
+   * Each instance keeps what it went through (journal.ts): two hundred lines, with names and without
+   * values. Default: true.
+   */
+  readonly journal?: boolean;
 }): Workflow<Machine, StartInput<Given>> => {
   const {
     name,
@@ -327,6 +334,7 @@ export const defineWorkflow = <
     resultOf = (record: InstanceRecord): unknown => record,
     publish = () => undefined,
     childEvents = {},
+    journal = true,
   } = options;
   if (typeof name !== 'string' || !workflowNamePattern.test(name))
     throw new ChartError('name: letters, digits, _ and single dashes between them, a letter first');
@@ -356,5 +364,6 @@ export const defineWorkflow = <
     reasonOf: (context, failure) => reasonOf?.(context as never) ?? failure?.message ?? 'failed',
     publish: (context) => publish(context as never),
     parseChildEvent: (src, event) => checkEvent(childEvents[src], event),
+    journal,
   };
 };

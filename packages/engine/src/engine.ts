@@ -13,6 +13,7 @@ import { begunJob, jobNameOf, readData, type Workflow } from './define.ts';
 import { problemIn } from './input-problem.ts';
 import { createInstances, type Instances } from './instances.ts';
 import { begin, doneEvent, errorEvent, type Life, resume } from './interpret.ts';
+import { type ReadJournal, readLines, refusalLine } from './journal.ts';
 import { childAt, type InstanceRecord, isActivity, readAddress, readRecord } from './record.ts';
 import type { RedisClient } from './redis/client.ts';
 import {
@@ -138,6 +139,11 @@ export interface Engine {
    */
   stop(id: string, reason?: string): Promise<SendResult>;
   find(id: string): Promise<Instance | undefined>;
+  /**
+   * What an instance went through: its last two hundred steps, or some more. Empty for an instance
+   * without a journal, and for one that is unknown.
+   */
+  journal(id: string): Promise<ReadJournal>;
   /**
    * Resolves when the instance has ended. It polls, so it is for few instances.
    *
@@ -358,7 +364,8 @@ export const createEngine = (
       const isFirst = stored?.record === undefined && readAdded(stored?.opts)?.first?.key === name;
       const foreseen = stored && foresee(workflow, id, stored, asked.event, path);
       const about = path === '' ? undefined : { child: path };
-      const options = { foreseen, sentOnce, ...(about !== undefined && { about }) };
+      const refusal = workflow.journal ? refusalLine(now(), path, asked.event.type, key) : undefined;
+      const options = { foreseen, sentOnce, refusal, ...(about !== undefined && { about }) };
       const given = isFirst ? 'waiting' : await deliver(at.store, id, name, asked.event, options, timeoutMs);
       return given === 'waiting' && judged ? judge(at, id, name, isFirst) : resultOf(given);
     },
@@ -422,6 +429,13 @@ export const createEngine = (
     },
 
     find,
+
+    journal: async (id) => {
+      const { store } = locate(id);
+      const [{ lines, dropped }, stored] = await Promise.all([store.readJournal(id), store.read(id)]);
+      const open = stored?.finishedOn === undefined ? readRecord(stored?.record)?.effects : undefined;
+      return { entries: readLines(lines, new Set(open?.map(({ number }) => number))), dropped };
+    },
 
     ended: async (id, signal) => {
       for (let pauseMs = 5; ; pauseMs = Math.min(pauseMs * 1.2, maxPollMs)) {

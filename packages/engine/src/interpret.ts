@@ -20,6 +20,8 @@
 import type { AnyActorLogic, AnyActorRef, AnyEventObject, AnyMachineSnapshot } from 'xstate';
 import { type Chart, createActivityRef, createStoppedRef, type Part } from './chart.ts';
 import type { Origin } from './chart-parts.ts';
+import { delayOf } from './chart-words.ts';
+import { errorText, type Journal, toldError } from './journal.ts';
 import {
   type Activity,
   type ChartRecord,
@@ -36,6 +38,7 @@ import { atTime } from './step-time.ts';
 import { type ActorName, decode, encode, type RefOf } from './values.ts';
 import {
   type ChartActor,
+  hasStarted,
   isStopped,
   type Notes,
   type ResolvedAction,
@@ -80,14 +83,6 @@ export interface StopEvent {
   readonly type: 'xstate.stop';
   readonly reason?: string;
 }
-
-const maxErrorLength = 300;
-
-/** The message of an error, in one line; also of what was thrown and is no error. */
-export const errorText = (error: unknown): string => {
-  const { message } = Object(error) as { readonly message?: unknown };
-  return (String(message ?? error).split('\n', 1)[0] ?? '').slice(0, maxErrorLength);
-};
 
 /** A child, between two records. */
 type Entry =
@@ -178,10 +173,13 @@ export class Life implements Notes {
   /** Why it was stopped. */
   #reason: string | undefined;
   #failure: InstanceRecord['failure'];
+  /** Hears what happens in the tree; the turn tells events and tries. */
+  readonly #journal: Journal | undefined;
 
   /** @param limit Steps after one event; at most `maxSteps` count. */
-  constructor(chart: Chart, id: string, now: number, limit: number, next = 1) {
+  constructor(chart: Chart, id: string, now: number, limit: number, next = 1, journal?: Journal) {
     this.#chart = chart;
+    this.#journal = journal;
     this.#next = next;
     this.#time = now;
     this.#system = new System(this, Math.min(limit, maxSteps));
@@ -303,6 +301,8 @@ export class Life implements Notes {
   /** Delivers the event of a timer. */
   fire({ from = 0, to = 0, event }: Timer, now: number): void {
     const target = this.#refOf(to);
+    const path = this.#nodeNumber(to)?.path ?? '';
+    this.#journal?.tell({ kind: 'timer', at: now, path, name: delayOf(event.type) ?? event.type });
     if (target !== undefined) this.#step(now, () => this.#system._relay(this.#refOf(from), target, event));
   }
 
@@ -433,6 +433,7 @@ export class Life implements Notes {
       effects: this.#effects,
       observed: this.#observed.length,
       next: this.#next,
+      told: this.#journal?.mark() ?? 0,
     };
     this.#time = now;
     this.#system.steps = 0;
@@ -442,8 +443,11 @@ export class Life implements Notes {
     if (isEndless) {
       this.#root._snapshot = before.snapshot;
       this.#root.fail(this.#system.endlessError());
+      this.#journal?.back(before.told);
     }
     if (this.status() === 'active') return;
+    if (this.status() === 'error')
+      this.#journal?.tell({ kind: 'error', at: now, path: '', error: toldError(this.error()) });
     // XState leaves the children of a root that has failed as they are.
     this.#timers = [];
     this.#walk((node) => this.#leaveAll(node));
@@ -621,7 +625,26 @@ export class Life implements Notes {
   }
 
   moved(actor: ChartActor, _chart: Chart, snapshot: AnyMachineSnapshot): void {
-    this.#noteMove(this.#nodeOf(actor), snapshot);
+    const node = this.#nodeOf(actor);
+    if (this.#journal !== undefined) this.#tellMove(node, snapshot);
+    this.#noteMove(node, snapshot);
+  }
+
+  #tellMove({ actor, path, charts }: Node, snapshot: AnyMachineSnapshot): void {
+    const at = this.#time;
+    const child = { kind: 'child' as const, at, path, name: charts.at(-1) ?? '' };
+    const before = hasStarted(actor) ? actor._snapshot : undefined;
+    if (path !== '' && before === undefined) this.#journal?.tell({ ...child, stage: 'begun' });
+    this.#journal?.state(at, path, before?.value, snapshot.value);
+    if (path !== '' && snapshot.status === 'done') this.#journal?.tell({ ...child, stage: 'done' });
+  }
+
+  failed(actor: ChartActor, error: unknown): void {
+    const node = this.#nodeNumber(sessionOf(actor));
+    if (node === undefined) return;
+    const { path, charts } = node;
+    const child = { at: this.#time, path, name: charts.at(-1) ?? '' };
+    this.#journal?.tell({ kind: 'child', ...child, stage: 'failed', error: toldError(error) });
   }
 
   action(actor: ChartActor, chart: Chart, action: ResolvedAction): void {
@@ -714,9 +737,16 @@ export class Life implements Notes {
     const entry = node.entries[name];
     delete node.entries[name];
     if (entry === undefined) return;
-    if (entry.kind === 'activity') this.#withdraw(node, name, entry.activity, entry);
-    else {
+    if (entry.kind === 'activity') {
+      const path = pathOf(node.path, name);
+      if (!entry.activity.ended) this.#journal?.activity(this.#time, { ...entry.activity, path }, 'left');
+      this.#withdraw(node, name, entry.activity, entry);
+    } else {
       const actor = entry.ref as unknown as ChartActor;
+      if (actor._snapshot.status === 'active' || actor._snapshot.status === 'stopped') {
+        const path = pathOf(node.path, name);
+        this.#journal?.tell({ kind: 'child', at: this.#time, path, name: entry.child.src, stage: 'left' });
+      }
       const child = this.#nodeNumber(entry.child.run);
       // One that has started takes what was sent to it before, and stops then.
       if (child !== undefined && isStopped(actor)) this.#leaveAll(child);
@@ -747,6 +777,8 @@ export class Life implements Notes {
       return;
     }
     if (exec === undefined) return;
+    const { path } = node;
+    this.#journal?.tell({ kind: 'effect', at: this.#time, path, name, number: this.#next });
     const effect: Effect = {
       ...{ number: this.#next++, kind: 'action', type: name, params, event, context },
       ...(node.path !== '' && { path: node.path, charts: node.charts }),
@@ -777,6 +809,7 @@ export class Life implements Notes {
  * An instance that begins now. An expression of the chart that throws ends it with an error.
  *
  * @param limit Steps after one event; at most `maxSteps` count.
+ * @param journal Hears what happens, where the instance keeps a journal.
  */
 export const begin = (
   chart: Chart,
@@ -784,12 +817,13 @@ export const begin = (
   input: unknown,
   now: number,
   limit = Number.POSITIVE_INFINITY,
-): Life => new Life(chart, id, now, limit).begin(input);
+  journal?: Journal,
+): Life => new Life(chart, id, now, limit, undefined, journal).begin(input);
 
 /**
  * An instance that was stored.
  *
- * @param limit As for `begin`.
+ * @param limit, journal As for `begin`.
  * @throws When the record names a state or a child that the chart does not have.
  */
 export const resume = (
@@ -797,4 +831,5 @@ export const resume = (
   id: string,
   record: InstanceRecord,
   limit = Number.POSITIVE_INFINITY,
-): Life => new Life(chart, id, 0, limit, record.next).resume(record);
+  journal?: Journal,
+): Life => new Life(chart, id, 0, limit, record.next, journal).resume(record);

@@ -14,6 +14,7 @@ import {
 } from './define.ts';
 import { problemIn } from './input-problem.ts';
 import { begin, type Life, resume } from './interpret.ts';
+import { Journal } from './journal.ts';
 import { type Activity, type InstanceRecord, readRecord } from './record.ts';
 import {
   hasRecord,
@@ -33,6 +34,8 @@ export interface Place {
   readonly instance: string;
   readonly activity?: string;
   readonly attempt?: number;
+  /** Name of the effect that was not carried out. */
+  readonly effect?: string;
 }
 
 /** @param place Undefined for an error of no instance, such as Redis away. */
@@ -65,6 +68,8 @@ export interface Taken {
   readonly record: InstanceRecord | undefined;
   /** Of that record. */
   readonly parts: Parts;
+  /** Undefined for a workflow without. */
+  readonly journal: Journal | undefined;
   readonly inbox: Inbox;
   /** The event that came with the start. */
   readonly first: InboxEntry | undefined;
@@ -202,13 +207,14 @@ export const takeJob = async (options: TakeOptions, job: InstanceJob, token: str
   putOffSince.get(store)?.delete(id);
 
   const instance = new JobInHand(job, () => workflow.parseInput(readData(job.data)));
+  const journal = workflow.journal ? new Journal() : undefined;
   let life: Life;
   try {
     const at = now();
     life =
       stored === undefined
-        ? begin(workflow.chart, id, readInput({ job, workflow, instance }, at), at)
-        : resume(workflow.chart, id, stored);
+        ? begin(workflow.chart, id, readInput({ job, workflow, instance }, at), at, undefined, journal)
+        : resume(workflow.chart, id, stored, undefined, journal);
   } catch (error) {
     if (error instanceof UnrecoverableError) throw error;
     onError(toError(error));
@@ -242,5 +248,6 @@ export const takeJob = async (options: TakeOptions, job: InstanceJob, token: str
     isNew,
     isReplay,
     life,
+    journal,
   };
 };

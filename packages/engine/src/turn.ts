@@ -11,7 +11,8 @@
  * T3  A turn with one activity that answers at once, and without effects, commits once: with the end
  *     of its job. An activity that follows the answer of another begins when this answer is stored:
  *     after a crash the other one would run again, and could answer otherwise.
- * T4  An event is taken or refused in the same step that stores its consequences.
+ * T4  An event is taken or refused in the same step that stores its consequences. The journal
+ *     (journal.ts) tells of them in this step, too.
  * T5  An instance of another version of its chart is left to a worker that has this version. It is
  *     looked at less and less often, up to a minute (take-job.ts).
  * T6  A turn does not wait for a slow activity: the activity goes on while the job sleeps.
@@ -39,13 +40,13 @@ import type { ToChild } from './instances.ts';
 import {
   doneEvent,
   errorEvent,
-  errorText,
   type Life,
   type Observation,
   type OpenActivity,
   type PendingEffect,
   resume,
 } from './interpret.ts';
+import { type ActivityStage, errorText, type Journal } from './journal.ts';
 import type { Others } from './other.ts';
 import { type Activity as ActivityRecord, addressOf, type InstanceRecord } from './record.ts';
 import {
@@ -53,6 +54,7 @@ import {
   type Commit,
   type Inbox,
   type InboxEntry,
+  outsideKeys,
   type Verdict,
 } from './redis/instance-store.ts';
 import type { Parts } from './redis/record-parts.ts';
@@ -136,6 +138,10 @@ export const tryEvent = 'xstate.try';
 
 type TurnActivities = ReturnType<Activities['of']>;
 
+/** @returns Undefined for one of the engine. */
+const keyFromOutside = (key: string): string | undefined =>
+  key.startsWith(outsideKeys) ? key.slice(outsideKeys.length) : undefined;
+
 const nameOf = ({ child, run }: Pick<Ended, 'child' | 'run'>): string => runName({ path: child, run });
 
 class Turn {
@@ -143,6 +149,9 @@ class Turn {
   readonly #taken: Taken;
   readonly #id: string;
   #life: Life;
+  readonly #journal: Journal | undefined;
+  /** Name of the effect that is carried out. */
+  effect: string | undefined;
   readonly #activities: TurnActivities;
   /** As it was read last. While this turn has the lock, entries are only added at its end. */
   #inbox: Inbox;
@@ -178,6 +187,7 @@ class Turn {
     this.#taken = taken;
     this.#id = instance.id;
     this.#life = life;
+    this.#journal = taken.journal;
     this.#inbox = inbox;
     this.#record = record;
     this.#parts = parts;
@@ -233,7 +243,9 @@ class Turn {
   #failAsStored(error: BoundError): void {
     if (this.#record === undefined) throw jobFailure(error.message);
     const { workflow } = this.#taken;
-    this.#life = resume(workflow.chart, this.#id, this.#record);
+    // What was told is not stored.
+    this.#journal?.clear();
+    this.#life = resume(workflow.chart, this.#id, this.#record, undefined, this.#journal);
     this.#life.clearEffects(this.#life.effects().filter(({ number }) => number <= this.#carriedOut).length);
     this.#life.fail(error, this.#options.now());
     this.#verdicts = this.#verdicts.map(([key]) => [key, 'refused']);
@@ -250,7 +262,9 @@ class Turn {
     // Effects are carried out before an instance ends.
     this.#life.clearEffects(this.#life.effects().length);
     const at = this.#options.now();
-    this.#apply({ type: 'REPLAY', input: readInput(this.#taken, at) }, at);
+    const tell = this.#journal?.event(at, '', 'REPLAY', undefined);
+    const isTaken = this.#apply({ type: 'REPLAY', input: readInput(this.#taken, at) }, at);
+    tell?.(isTaken ? 'taken' : 'refused');
   }
 
   #apply(event: AnyEventObject, at: number, path?: string): boolean {
@@ -289,14 +303,31 @@ class Turn {
     this.#verdicts.push([entry.key, this.#applyEntry(entry) ? 'taken' : 'refused']);
   }
 
-  #applyEntry({ event, about, at }: InboxEntry): boolean {
-    if (about === undefined) return this.#apply(event, at);
-    if (about.run === undefined) return this.#apply(event, at, about.child);
+  #applyEntry({ key, event, about, at }: InboxEntry): boolean {
+    if (about?.run === undefined) {
+      const { child } = about ?? {};
+      const tell = this.#journal?.event(at, child ?? '', event.type, keyFromOutside(key));
+      const isTaken = this.#apply(event, at, child);
+      tell?.(isTaken ? 'taken' : 'refused');
+      return isTaken;
+    }
     const { child, run, result } = about;
     if (result !== undefined) return this.#finish({ child, run, result: result as Finished });
-    if (this.#openRun(child, run) === undefined) return false;
+    const open = this.#openRun(child, run);
+    if (open === undefined) return false;
+    const isDone = event.type.startsWith('xstate.done.');
+    const { error } = event as { readonly error?: unknown };
+    this.#tellTry({ ...open, path: child }, isDone ? 'done' : 'failed', error);
     this.#applyEnd(child, event);
     return true;
+  }
+
+  #tellTry(
+    activity: Pick<OpenActivity, 'path' | 'run' | 'src' | 'failures'>,
+    stage: ActivityStage,
+    error?: unknown,
+  ): void {
+    this.#journal?.activity(this.#options.now(), activity, stage, error);
   }
 
   #openRun(path: string, run: number): ActivityRecord | undefined {
@@ -309,6 +340,7 @@ class Turn {
     const open = this.#life.activities().find((each) => each.path === path && each.run === run);
     if (open === undefined) return false;
     this.#isDirty = true;
+    this.#tellTry(open, result.kind, result.kind === 'failed' ? result.error : undefined);
     const { notBefore: _, held: __, waits: ___, path: ____, logic, input, ...idle } = open;
     const set = (changes: Partial<ActivityRecord>): void => {
       const { input: stored } = this.#life.activity(path) ?? {};
@@ -368,10 +400,12 @@ class Turn {
         return true;
       }
       const attempt = (open.failures ?? 0) + 1;
+      const isBegun = activities.begun().some((each) => nameOf(each) === runName(open));
       const { name: workflow } = this.#taken.workflow.chart;
       const start = { child: path, run, workflow, src, activity, input, instance, now, attempt };
       const pauseMs = activities.start(start);
       if (pauseMs === 0) {
+        if (!isBegun) this.#tellTry(open, 'begun');
         turnWaitsMs = Math.max(turnWaitsMs, waits?.(input, instance) ?? usualTurnWaitMs);
       } else {
         const { held: _, ...idle } = life.activity(path) ?? open;
@@ -409,6 +443,7 @@ class Turn {
       if (count > 0) await this.#commit('goesOn');
       throw error;
     }
+    this.effect = undefined;
     life.clearEffects(count);
     this.#isDirty = true;
   }
@@ -417,6 +452,7 @@ class Turn {
     const { instance } = this.#taken;
     const { path = '', run = 0 } = more;
     const chart = more.chart();
+    this.effect = type;
     switch (kind) {
       case 'action': {
         this.#options.onEffect?.(this.#id, type, params);
@@ -505,7 +541,8 @@ class Turn {
     // Timers and events may come from other programs, so the result is checked.
     if (!hasFailed && isKnownOutside) readOrFail(() => workflow.check(life.context(), instance));
     const tell = this.#options.tellEnd?.(instance, this.#taken.job);
-    const mustBeStored = isKnownOutside || this.#isReplayed || hasFailed || tell !== undefined;
+    const isTold = this.#journal === undefined || this.#journal.isEmpty();
+    const mustBeStored = isKnownOutside || this.#isReplayed || hasFailed || tell !== undefined || !isTold;
     if (!this.#isClosed && mustBeStored && !(await this.#close())) return undefined;
     this.#tellObservers();
     const record = life.record();
@@ -551,12 +588,14 @@ class Turn {
       released: this.#held.filter((name) => !held.includes(name)),
       replayed: this.#isReplayed,
       joinable: this.#joinable(),
+      told: this.#journal?.lines(),
       then,
       until,
     });
     if (stored.kind === 'lost') throw new LockLostError('The lock is lost');
     // For listeners to the end of the job.
     job.progress = record;
+    this.#journal?.clear();
     this.#record = record;
     this.#parts = stored.parts;
     this.#isDirty = false;
@@ -603,9 +642,12 @@ export const createTurn = (options: TurnOptions) => {
 
   return async (job: InstanceJob, token: string): Promise<unknown> => {
     const id = job.id ?? '';
-    const onError = (error: unknown): void =>
-      options.onError(toError(error), { workflow: workflowOf(job.name).name, instance: id });
     let turn: Turn | undefined;
+    const onError = (error: unknown): void => {
+      const place = { workflow: workflowOf(job.name).name, instance: id };
+      const { effect } = turn ?? {};
+      options.onError(toError(error), { ...place, ...(effect !== undefined && { effect }) });
+    };
     let activities: TurnActivities | undefined;
     try {
       await options.beforeTurn?.(job);

@@ -78,6 +78,8 @@ export interface Notes {
   entered(actor: ChartActor, chart: Chart): void;
   /** A chart has computed a macrostep, or its first snapshot. @throws When it cannot be kept. */
   moved(actor: ChartActor, chart: Chart, snapshot: AnyMachineSnapshot): void;
+  /** A chart that is a child ends with an error. */
+  failed(actor: ChartActor, error: unknown): void;
   action(actor: ChartActor, chart: Chart, action: ResolvedAction): void;
   emitted(event: AnyEventObject): void;
   logged(value: unknown, label: string | undefined): void;
@@ -170,9 +172,11 @@ export class System {
   }
 
   /** An endless tree stands still: what it still sends goes nowhere. */
-  _relay(_source: unknown, target: AnyActorRef, event: AnyEventObject): void {
+  _relay(source: unknown, target: AnyActorRef, event: AnyEventObject): void {
     if (this.isEndless) return;
     this.steps += 1;
+    if (source !== undefined && event.type.startsWith('xstate.error.actor.'))
+      this.notes.failed(source as ChartActor, (event as { readonly error?: unknown }).error);
     (target as unknown as { _send?: (event: AnyEventObject) => void })._send?.(event);
   }
 
@@ -326,6 +330,9 @@ export const resumeChild = (
   actor.mailbox.start();
   return actor;
 };
+
+/** False while its first snapshot is computed. */
+export const hasStarted = (actor: ChartActor): boolean => actor._processingStatus !== processing.notStarted;
 
 export const isStopped = (actor: ChartActor): boolean => actor._processingStatus === processing.stopped;
 

@@ -34,7 +34,7 @@ export interface Statechart {
   readonly arrows: readonly Arrow[];
 }
 
-const wayOf = (from: string, to: string, isExpiry: boolean): string =>
+export const wayOf = (from: string, to: string, isExpiry: boolean): string =>
   `${from} ${to}${isExpiry ? ' expired' : ''}`;
 
 /** Of any machine. */
@@ -124,7 +124,7 @@ interface Taken {
 
 export interface Path {
   readonly visited: ReadonlySet<string>;
-  /** Attempts that took a way, and the faults that they ended with. */
+  /** Attempts that took a way, and the faults that they ended with; none where a chart has none. */
   readonly ways: ReadonlyMap<string, Taken>;
   readonly here: string | undefined;
   /** In the chart inside a state. `title`: of its region. */
@@ -167,7 +167,7 @@ const attemptsText = (attempts: readonly number[]): string => {
 
 const takenTexts = ({ attempts, faults }: Taken): readonly string[] => [
   ...(faults.length === 0 ? [] : [`fault ${faults.join(', ')}`]),
-  attemptsText(attempts),
+  ...(attempts.length === 0 ? [] : [attemptsText(attempts)]),
 ];
 
 const padding = 14;

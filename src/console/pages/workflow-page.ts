@@ -3,14 +3,18 @@ import { html } from 'hono/html';
 import { type AnyMachineSnapshot, getNextTransitions } from 'xstate';
 import type { SignerView, StepView } from '../../../machines/process-report.ts';
 import type { Workflow } from '../../../packages/engine/src/define.ts';
+import type { JournalEntry } from '../../../packages/engine/src/journal.ts';
+import { wordsOf } from '../../../packages/engine/src/journal-words.ts';
+import { readAddress } from '../../../packages/engine/src/record.ts';
 import { includesRole } from '../../operators/operator.ts';
 import { shownText } from '../../shown-text/shown-text.js';
 import type { ConsoleSession } from '../deps.ts';
 import type { ShownChild, WorkflowDetail, WorkflowEvent } from '../workflow-detail.ts';
 import { layOut } from './layout.ts';
-import { machineSvg, valueText } from './machine-chart.ts';
+import { machineSvg, trailOf, valueText } from './machine-chart.ts';
 import {
   cardTable,
+  counted,
   csrfField,
   fullTime,
   type Html,
@@ -82,16 +86,20 @@ const peopleSection = (model: WorkflowModel): Html => {
 };
 
 /** Below the table: a cell is too narrow for it. */
-const childChart = ({ name, src, state }: ShownChild, workflow: Workflow | undefined): Html => {
+const childChart = (
+  { id, name, src, state }: ShownChild,
+  { workflow, detail: { journal } }: WorkflowModel,
+): Html => {
   const part = workflow?.chart.parts.get(src);
   const chart = part?.kind === 'chart' ? part.chart : undefined;
   return chart === undefined
     ? nothing
-    : html`<details id="child-${name}"><summary>Statechart of ${name}</summary>${machineSvg(chart.machine, state)}</details>`;
+    : html`<details id="child-${name}"><summary>Statechart of ${name}</summary>${machineSvg(chart.machine, state, trailOf(chart.machine, journal.entries, readAddress(id).path))}</details>`;
 };
 
-const childrenSection = ({ detail: { children }, workflow }: WorkflowModel): Html =>
-  children.length === 0
+const childrenSection = (model: WorkflowModel): Html => {
+  const { children } = model.detail;
+  return children.length === 0
     ? nothing
     : html`<section aria-labelledby="children"><h2 id="children">Children</h2>${cardTable(
         'Children that have not ended',
@@ -100,7 +108,8 @@ const childrenSection = ({ detail: { children }, workflow }: WorkflowModel): Htm
           (child) =>
             html`<tr role="row"><th scope="row" role="rowheader" class="first wide">${child.name}</th><td role="cell" class="code wide">${valueText(child.state)}</td><td role="cell" class="nowrap">${child.nextAt === undefined ? nothing : timeOf(child.nextAt)}</td></tr>`,
         ),
-      )}${children.map((child) => childChart(child, workflow))}</section>`;
+      )}${children.map((child) => childChart(child, model))}</section>`;
+};
 
 const timelineItem = ({ at, what, who, msspTransId, reason }: WorkflowEvent): Html => {
   const kind = /^(Signed|Ended: completed|Step done)/.test(what)
@@ -112,6 +121,24 @@ const timelineItem = ({ at, what, who, msspTransId, reason }: WorkflowEvent): Ht
     reason === undefined ? nothing : html`<p>“${shownText(reason)}”</p>`
   }<p><span class="attempt">${timeOf(at, fullTime(at))}</span></p></li>`;
 };
+
+const journalItem = (entry: JournalEntry): Html => {
+  const { what, where, text, error } = wordsOf(entry);
+  const isBad = error !== undefined || ('result' in entry && entry.result === 'refused');
+  const kind = isBad ? 'failed' : 'pending';
+  return html`<li class="${kind}"><p><span class="quiet">${what}</span> <strong>${shownText(text)}</strong>${where === '' ? nothing : html` <span class="quiet">in ${shownText(where)}</span>`}</p>${
+    error === undefined ? nothing : html`<p>${shownText(error)}</p>`
+  }<p><span class="attempt">${timeOf(entry.at, fullTime(entry.at))}</span></p></li>`;
+};
+
+const journalSection = ({ detail: { journal } }: WorkflowModel): Html =>
+  journal.entries.length === 0
+    ? nothing
+    : html`<details id="journal" open><summary>Journal: ${counted(journal.entries.length, 'step')}</summary>${
+        journal.dropped === 0
+          ? nothing
+          : html`<p class="quiet">${counted(journal.dropped, 'older step')} no longer kept.</p>`
+      }<ol class="timeline">${journal.entries.map(journalItem)}</ol></details>`;
 
 /** A chart that has CANCEL takes it in some of its states; one that has not is stopped. */
 const takesCancel = ({ detail, workflow }: WorkflowModel): boolean => {
@@ -197,7 +224,7 @@ ${noticeBanner(notice)}
 <section aria-labelledby="life" data-region="life"><h2 id="life">Statechart</h2>${
       workflow === undefined
         ? html`<p>The service has no definition of this workflow: no file of <code>workflows</code> in its configuration exports it. Its instances wait until one does, and take no orders.</p>`
-        : machineSvg(workflow.chart.machine, state)
+        : machineSvg(workflow.chart.machine, state, trailOf(workflow.chart.machine, detail.journal.entries))
     }</section>
 <section aria-labelledby="past" data-region="past"><h2 id="past">Timeline</h2>
 <ol class="timeline">${detail.timeline.map(timelineItem)}</ol><p><a href="${model.board}">Its jobs on the queue board</a></p>${
@@ -206,6 +233,7 @@ ${noticeBanner(notice)}
         : nothing
     }</section>
 </div>
-<div data-region="children">${childrenSection(model)}${contextSection(detail)}</div>`,
+<div data-region="children">${childrenSection(model)}${contextSection(detail)}</div>
+<div data-region="journal">${journalSection(model)}</div>`,
   });
 };

@@ -51,6 +51,53 @@ const workflow = z
   })
   .meta({ id: 'Workflow', description: 'An instance of a workflow.' });
 
+const told = z.object({
+  name: z.string().describe('Of the error.'),
+  message: z.string().optional().describe('Its first line.'),
+  code: z.union([z.string(), z.number()]).optional().describe('Its code, where it has one.'),
+});
+
+const workflowJournal = z
+  .object({
+    entries: z
+      .array(
+        z.object({
+          at: z.string().describe('When, ISO 8601.'),
+          path: z.string().optional().describe('Of the child that it is about, as in an address.'),
+          kind: z
+            .enum(['state', 'event', 'activity', 'timer', 'effect', 'child', 'error'])
+            .describe('What it is; `error`: the chart itself has failed.'),
+          entered: z
+            .array(z.string())
+            .optional()
+            .describe('Innermost states that a step has entered, as paths.'),
+          type: z.string().optional().describe('Of an event.'),
+          result: z.enum(['taken', 'refused']).optional().describe('Of an event.'),
+          key: z.string().optional().describe('Of an event from outside: its key.'),
+          times: z.number().optional().describe('So often an event was refused, one after the other.'),
+          name: z
+            .string()
+            .optional()
+            .describe('Of an activity, a timer, an effect or a child, in the chart.'),
+          attempt: z.number().optional().describe('Of an activity: the try, from 1.'),
+          stage: z
+            .enum(['begun', 'done', 'failed', 'later', 'released', 'left'])
+            .optional()
+            .describe('Of an activity or a child; `left`: its state was left before it ended.'),
+          tookMs: z.number().optional().describe('Of an activity, where it is known.'),
+          number: z.number().optional().describe('Of an effect: unique within the instance.'),
+          isPending: z.literal(true).optional().describe('The effect is not carried out yet.'),
+          error: told.optional().describe('Of what has failed.'),
+        }),
+      )
+      .describe('Oldest first, about two hundred at most.'),
+    dropped: z.number().describe('How many older ones are gone.'),
+  })
+  .meta({
+    id: 'WorkflowJournal',
+    description: 'What an instance went through: names, and no inputs, outputs or members of events.',
+  });
+
 const workflowEvent = z
   .looseObject({ type: z.string().describe('Of the event. Its other members belong to the chart.') })
   .meta({
@@ -70,7 +117,14 @@ const workflowError = z
   })
   .meta({ id: 'WorkflowError', description: 'Why the request is not taken.' });
 
-export const workflowSchemas = [workflowStart, workflow, workflowEvent, workflowResult, workflowError];
+export const workflowSchemas = [
+  workflowStart,
+  workflow,
+  workflowJournal,
+  workflowEvent,
+  workflowResult,
+  workflowError,
+];
 
 const path = (name: string, description: string): ParameterNode => ({
   ...{ name, in: 'path', required: true, description },
@@ -159,6 +213,12 @@ export const workflowPaths: Readonly<Record<string, Readonly<Record<string, Oper
           ...body(ref(workflowError)),
         },
       }),
+    }),
+  },
+  '/workflows/{name}/{id}/journal': {
+    get: operation('showjournal', 'What an instance went through', {
+      parameters: [name, id],
+      responses: refused({ 200: { description: 'Its journal.', ...body(ref(workflowJournal)) } }),
     }),
   },
   '/workflows/{name}/{id}/events': {

@@ -63,6 +63,8 @@ export const createPingWork = (activities: PingActivities, options: PingWorkOpti
   const workflow = defineWorkflow({
     name: 'ping',
     version: pingVersion,
+    // Nobody looks at it afterwards.
+    journal: false,
     chart: pingMachine.provide({
       actors: {
         untilSettled: untilItWorks(activities.untilSettled),

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { setup } from 'xstate';
+import { createMachine, setup } from 'xstate';
 import { signatureMachine } from '../../../machines/signature.machine.ts';
 import { signerMachine } from '../../../machines/signer.machine.ts';
-import { machineSvg, valueText } from '../../../src/console/pages/machine-chart.ts';
+import { machineSvg, trailOf, valueText } from '../../../src/console/pages/machine-chart.ts';
 import {
   pathOf,
   readChart,
@@ -159,5 +159,64 @@ describe('the statechart of a transaction', () => {
     expect(valueText(value)).toBe('open.asking.prompting, open.reminding.waiting');
     for (const hostile of [undefined, 7, 'gone', { open: 7 }, { open: { asking: [] } }])
       expect(String(machineSvg(signerMachine, hostile))).toContain('<svg');
+  });
+});
+
+describe('the way of an instance', () => {
+  const machine = createMachine({
+    initial: 'draft',
+    states: {
+      draft: { on: { GO: 'open' } },
+      open: {
+        type: 'parallel',
+        onDone: 'ended',
+        states: {
+          'left.one': { initial: 'a', states: { a: { on: { L: 'b' } }, b: { type: 'final' } } },
+          right: { initial: 'c', states: { c: { on: { R: 'd', S: 'e' } }, d: { type: 'final' }, e: {} } },
+        },
+      },
+      ended: { type: 'final' },
+    },
+  });
+  const step = (path: string, ...entered: readonly string[]) =>
+    ({ kind: 'state', at: 0, path, entered }) as const;
+  const steps = [
+    step('', 'draft'),
+    step('', 'open/left.one/a', 'open/right/c'),
+    step('other', 'ended'),
+    step('', 'open/left.one/b'),
+    step('', 'open/right/d'),
+    step('', 'ended'),
+  ];
+
+  it('is read from its journal, in nested and parallel states', () => {
+    const trail = trailOf(machine, steps);
+    const seen = [...trail].map(([at, { visited, ways }]) => [at, [...visited], [...ways.keys()]]);
+    expect(seen).toEqual([
+      ['', ['draft', 'open', 'ended'], ['draft open', 'open ended']],
+      ['open', ['left.one', 'right'], []],
+      ['open/left.one', ['a', 'b'], ['a b']],
+      ['open/right', ['c', 'd'], ['c d']],
+    ]);
+    expect(trailOf(machine, steps, 'other').get('')?.visited).toEqual(new Set(['ended']));
+  });
+
+  it('is marked in its chart, and nothing where there is no journal', () => {
+    const count = (text: string, what: string): number => text.split(what).length - 1;
+    const drawn = String(machineSvg(machine, 'ended', trailOf(machine, steps)));
+    // One for the arrow to each initial state.
+    const initial = 3;
+    expect(count(drawn, 'class="edge taken"')).toBe(initial + 4);
+    expect(count(drawn, ' visited')).toBe(7);
+    expect(drawn).not.toContain('attempt');
+    const plain = String(machineSvg(machine, 'ended'));
+    expect(count(plain, 'class="edge taken"')).toBe(initial);
+    expect(count(plain, ' visited')).toBe(1);
+  });
+
+  it('begins anew where the same child is begun again', () => {
+    const begun = { kind: 'child', at: 0, path: 'x', name: 'line', stage: 'begun' } as const;
+    const again = [begun, step('x', 'draft'), step('x', 'ended'), begun, step('x', 'draft')];
+    expect([...(trailOf(machine, again, 'x').get('')?.ways.keys() ?? [])]).toEqual(['draft ended']);
   });
 });

@@ -1,5 +1,6 @@
 /** The script of a commit. One that sleeps gives its job back to BullMQ in the same step. */
 import { moveToDelayed } from './bullmq-script.ts';
+import { tellLines } from './journal-lines.ts';
 
 /**
  * Names of BullMQ's keys, in the order in which its script `moveToDelayed` takes them. Empty for the
@@ -22,14 +23,15 @@ export const sleepKeys = given.filter((name) => name !== '');
 const jobAt = given.indexOf('') + 1;
 
 /**
- * KEYS: job, lock, held tries, key of the deduplication; for one that sleeps `sleepKeys`. ARGV: as
+ * KEYS: job, lock, held tries, key of the deduplication, log; for one that sleeps `sleepKeys`. ARGV: as
  * they are named below; lists begin with their length. Last come fields of the job and their values;
  * a field without a value is removed.
  *
  * Returns 0 without the lock, 1 when it is done, 2 when an event has come in, or an error of BullMQ.
- * Sent again after the job was put to sleep, it finds its own id and changes nothing.
+ * Sent again, it finds its own id in `cut`: it takes no event and tells no line a second time, and
+ * after the job was put to sleep it changes nothing.
  */
-export const commitScript = `
+export const commitScript = `${tellLines}
 local function moveToDelayed(KEYS, ARGV)
 ${moveToDelayed.content}
 end
@@ -40,30 +42,27 @@ local function take()
 end
 local token, record, taken, cut, open, unwanted, heldUntil = take(), take(), take(), take(), take(), take(), take()
 local id, prefix, now, delay = take(), take(), take(), take()
+local told, untold = take(), take()
 local sleeps = delay ~= ''
 if redis.call('GET', KEYS[2]) ~= token then
   if sleeps and redis.call('HGET', KEYS[1], 'cut') == cut then return 1 end
   return 0
 end
-local left
-if taken == '0' then
-  left = redis.call('HSTRLEN', KEYS[1], 'inbox')
-else
-  local inbox, before = unpack(redis.call('HMGET', KEYS[1], 'inbox', 'cut'))
-  inbox = inbox or ''
-  if before ~= cut then
-    inbox = string.sub(inbox, taken + 1)
-    redis.call('HSET', KEYS[1], 'inbox', inbox)
-  end
-  left = #inbox
+local inbox, before = unpack(redis.call('HMGET', KEYS[1], 'inbox', 'cut'))
+local isAgain = cut ~= '' and before == cut
+inbox = inbox or ''
+if taken ~= '0' and not isAgain then
+  inbox = string.sub(inbox, taken + 1)
+  redis.call('HSET', KEYS[1], 'inbox', inbox)
 end
-local more = left > 0
+local more = #inbox > 0
 if more then open = '1' end
 if cut == '' then
   redis.call('HSET', KEYS[1], 'progress', record, 'open', open)
 else
   redis.call('HSET', KEYS[1], 'progress', record, 'open', open, 'cut', cut)
 end
+if told ~= '' and not isAgain then tellLines(KEYS[1], KEYS[5], told, untold) end
 if unwanted ~= '' then redis.call('HDEL', KEYS[1], unwanted) end
 for _ = 1, tonumber(take()) do redis.call('ZADD', KEYS[3], heldUntil, take()) end
 for _ = 1, tonumber(take()) do redis.call('ZREM', KEYS[3], take()) end
@@ -78,7 +77,7 @@ end
 if more then return 2 end
 if sleeps then
   local keys = {}
-  for place = 5, #KEYS do keys[place - 4] = KEYS[place] end
+  for place = 6, #KEYS do keys[place - 5] = KEYS[place] end
   table.insert(keys, ${jobAt}, KEYS[1])
   local slept = moveToDelayed(keys, { prefix, now, id, token, delay, '1', '', '0', '' })
   if slept < 0 then return slept end

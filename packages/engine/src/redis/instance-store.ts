@@ -19,6 +19,9 @@
  * open       `1` from the first commit on: before a turn sleeps or ends it reads the inbox again.
  *            `2`: it sleeps. `0`: its end is certain. Written by the commit.
  *
+ * The list `<job>:logs` has the journal (journal-lines.ts). The commit appends to it, and deliver
+ * where it refuses an event.
+ *
  * Programs in other languages send answers by a script of their own (docs/queue-contract.md). They
  * rely on `inbox`, `open` and `key:out/<key>`.
  *
@@ -43,6 +46,7 @@ import { isNumber, isText, membersOf, optional } from '../shape.ts';
 import { decode, encode } from '../values.ts';
 import type { RedisClient } from './client.ts';
 import { commitScript, sleepKeys } from './commit-script.ts';
+import { logOf, tellRefusal } from './journal-lines.ts';
 import { divide, fieldOf, join, noParts, type Parts, partNames } from './record-parts.ts';
 
 /**
@@ -112,6 +116,8 @@ export interface Commit {
    * open when `ttlMs` is undefined.
    */
   readonly joinable: { readonly deduplicationId: string; readonly ttlMs: number | undefined } | undefined;
+  /** Lines for the journal, and how many were given up before them. */
+  readonly told?: { readonly lines: readonly string[]; readonly dropped: number } | undefined;
   readonly then: 'goesOn' | 'sleeps' | 'ends';
   /** Of one that sleeps: until when, milliseconds since the epoch by the clock of Redis. */
   readonly until?: number | undefined;
@@ -142,6 +148,8 @@ export interface DeliverOptions {
   readonly foreseen?: Foreseen | undefined;
   /** Nobody sends it again under its key. */
   readonly sentOnce?: boolean;
+  /** Line for the journal, where it is refused at once. */
+  readonly refusal?: string | undefined;
 }
 
 /**
@@ -207,7 +215,7 @@ export const outsideKeys = 'out/';
 export const runKeys = 'run/';
 
 /**
- * KEYS: job, lock. ARGV: as they are named below; `foreseen` is a verdict or empty, and holds for
+ * KEYS: job, lock, log. ARGV: as they are named below; `foreseen` is a verdict or empty, and holds for
  * this record, this length of the inbox and until `before`. A verdict that nobody will ask for is
  * not kept: BullMQ reads all fields of a job with each turn.
  *
@@ -218,8 +226,8 @@ export const runKeys = 'run/';
  * The verdict on the oldest key from outside goes when there are too many, but never while its
  * event waits: a turn would write it down again.
  */
-const deliverScript = `
-local key, line, maxInbox, foreseen, record, length, before, sentOnce = unpack(ARGV)
+const deliverScript = `${tellRefusal}
+local key, line, maxInbox, foreseen, record, length, before, sentOnce, refusal = unpack(ARGV)
 local job = redis.call('HMGET', KEYS[1], 'timestamp', 'finishedOn', 'open', 'key:' .. key, 'inbox', 'progress',
   'stacktrace', 'ats', 'defa', 'keys')
 local added, finished, open, known, inbox, progress, failed, turns, marked, keys = unpack(job, 1, 10)
@@ -274,6 +282,7 @@ if state ~= 'refused' then
   if not open then redis.call('HSET', KEYS[1], 'progress', '{"inbox":true}') end
 end
 if isKept then redis.call('HSET', KEYS[1], 'key:' .. key, state) end
+if state == 'refused' and refusal ~= '' then tellRefusal(KEYS[1], KEYS[3], refusal) end
 if state == 'refused' and inbox == '' then todo = 0 end
 return {state, todo}`;
 
@@ -417,7 +426,7 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
       id: string,
       key: string,
       event: { readonly type: string },
-      { about, foreseen, sentOnce = false }: DeliverOptions = {},
+      { about, foreseen, sentOnce = false, refusal = '' }: DeliverOptions = {},
     ): Promise<{ readonly given: Delivery; readonly todo: (typeof todos)[number] }> => {
       if (!isJobId(queue, id)) return { given: 'unknown', todo: 'nothing' };
       const line = JSON.stringify([
@@ -427,8 +436,18 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
       ]);
       const { verdict = '', record = '', inboxLength = 0, before = 0 } = foreseen ?? {};
       const until = Math.min(before, Number.MAX_SAFE_INTEGER);
-      const given = [key, line, maxInboxBytes, verdict, record, inboxLength, until, Number(sentOnce)];
-      const answer = await redis.eval(deliverScript, 2, ...keys(id), ...given);
+      const given = [
+        key,
+        line,
+        maxInboxBytes,
+        verdict,
+        record,
+        inboxLength,
+        until,
+        Number(sentOnce),
+        refusal,
+      ];
+      const answer = await redis.eval(deliverScript, 3, ...keys(id), logOf(queue.toKey(id)), ...given);
       const [delivered, todo] = answer as readonly [Delivery, number];
       return { given: delivered, todo: todos[todo] ?? 'nothing' };
     },
@@ -464,7 +483,7 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
     commit: async (
       id: string,
       token: string,
-      { length, verdicts, held, released, joinable, until, ...commit }: Commit,
+      { length, verdicts, held, released, joinable, told, until, ...commit }: Commit,
     ): Promise<Committed> => {
       const members = (names: readonly string[]) => names.map((name) => memberOf({ id, name }));
       const text = JSON.stringify(commit.record);
@@ -476,19 +495,22 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
       const keyNames = sleeps ? sleepKeys.map((name) => queue.keys[name] ?? queue.toKey(name)) : [];
       const answer = await redis.eval(
         commitScript,
-        4 + keyNames.length,
+        5 + keyNames.length,
         ...keys(id),
         heldKey,
         queue.toKey(`de:${joinable?.deduplicationId ?? ''}`),
+        logOf(queue.toKey(id)),
         ...keyNames,
         token,
         division.progress,
         length,
-        length === 0 && !sleeps ? '' : randomBytes(9).toString('base64url'),
+        length === 0 && told === undefined && !sleeps ? '' : randomBytes(9).toString('base64url'),
         openValues[commit.then],
         commit.replayed ? failedField : '',
         commit.heldUntil,
         ...(sleeps ? [id, queue.toKey(''), time, Math.max((until ?? time) - time, 0)] : ['', '', '', '']),
+        told?.lines.map((each) => `${each}\n`).join('') ?? '',
+        told?.dropped ?? 0,
         held.length,
         ...members(held),
         released.length,
@@ -579,6 +601,17 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
           isRunAgain({ hasFailed: failed != null, hasRecord: hasRecord(record), ends: Number(ends ?? 0) }),
         inbox: { entries: readLines(inbox ?? ''), length: Buffer.byteLength(inbox ?? '') },
       };
+    },
+    /** The lines of the journal, and how many older ones are gone. */
+    readJournal: async (
+      id: string,
+    ): Promise<{ readonly lines: readonly string[]; readonly dropped: number }> => {
+      const [job] = keys(id);
+      const [lines, dropped] = await Promise.all([
+        redis.lrange(logOf(job), 0, -1),
+        redis.hget(job, 'dropped'),
+      ]);
+      return { lines, dropped: Number(dropped ?? 0) };
     },
     /** Ends a job's sleep. @returns False for a job that is not asleep. */
     wake,
