@@ -33,7 +33,7 @@ const byUrl: readonly (readonly [RegExp, string])[] = [
   [/\/src\/(pki|sscd)\//, 'the signature and its CMS'],
   [/\/src\/registry\//, 'callers and subscribers'],
   [/\/src\/transactions\//, 'fingerprint, id, transaction'],
-  [/\/src\/engine\//, 'the engine'],
+  [/\/packages\/engine\//, 'the engine'],
   [/\/(workers|machines)\//, 'the step and its record'],
   [/\/bench\/floors\//, "the floor's own lines"],
 ];
