@@ -70,8 +70,12 @@ export interface ProcessReport {
   readonly refusals: readonly (ReportEntry & { readonly kind: 'refused' | 'unreached' })[];
 }
 
-export interface ProcessOutput extends ProcessView {
+export interface ProcessResult extends ProcessView {
   readonly outcome: ProcessOutcome;
+}
+
+/** What applications get of a process that has ended. */
+export interface ProcessOutput extends ProcessResult {
   /** A compact JWS. */
   readonly evidence?: string | undefined;
 }
@@ -133,8 +137,12 @@ export const reportOf = (context: ProcessContext): ProcessReport => {
   };
 };
 
-export const outputOfProcess = (context: ProcessContext): ProcessOutput => ({
+export const resultOfProcess = (context: ProcessContext): ProcessResult => ({
   ...publishProcess(context),
   outcome: outcomeOf(context),
+});
+
+export const outputOfProcess = (context: ProcessContext): ProcessOutput => ({
+  ...resultOfProcess(context),
   evidence: context.evidence,
 });

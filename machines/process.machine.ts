@@ -64,10 +64,10 @@ import {
 } from './process-progress.ts';
 import {
   outcomeOf,
-  outputOfProcess,
-  type ProcessOutput,
   type ProcessReport,
+  type ProcessResult,
   reportOf,
+  resultOfProcess,
 } from './process-report.ts';
 import { timeOf } from './signature.machine.ts';
 import { signerMachine } from './signer.machine.ts';
@@ -150,7 +150,7 @@ export const processMachine = setup({
     context: {} as ProcessContext,
     events: {} as ProcessEvent,
     input: {} as ProcessInput,
-    output: {} as ProcessOutput,
+    output: {} as ProcessResult,
   },
   actors: {
     signer: signerMachine,
@@ -232,7 +232,7 @@ export const processMachine = setup({
   id: 'process',
   initial: 'steps',
   context: ({ input }) => begun(input),
-  output: ({ context }) => outputOfProcess(context),
+  output: ({ context }) => resultOfProcess(context),
   states: {
     steps: {
       initial: 'choosing',

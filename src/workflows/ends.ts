@@ -30,11 +30,14 @@ export const reasonOfEnd = (
   );
 };
 
-/** A process that has failed rests in a state, and so has no output of its own. */
-export const failedOutput = ({ ended, record }: Instance): unknown =>
-  ended === 'failed' && record?.workflow === processName
+/**
+ * What an instance has come to. A process that has failed rests in a state, and so has no output of
+ * its own; the evidence of any is in its context.
+ */
+export const outputOf = ({ ended, record }: Pick<Instance, 'ended' | 'record'>): unknown =>
+  ended !== 'no' && record?.workflow === processName && record.status !== 'stopped'
     ? outputOfProcess(record.context as ProcessContext)
-    : undefined;
+    : record?.output;
 
 /**
  * An instance as its job will end. Its application is told of the end a moment before, and it takes

@@ -5,12 +5,7 @@
 
 import { processMachine, processVersion } from '../../machines/process.machine.ts';
 import { type ProcessNotice, processEventSchema, type Tell } from '../../machines/process-actions.ts';
-import {
-  type ProcessOutput,
-  type ProcessReport,
-  publishProcess,
-  reasonOfProcess,
-} from '../../machines/process-report.ts';
+import { type ProcessReport, publishProcess, reasonOfProcess } from '../../machines/process-report.ts';
 import { signerMachine } from '../../machines/signer.machine.ts';
 import {
   type SignAsk,
@@ -24,6 +19,7 @@ import {
   providedActivity,
   type Workflow,
 } from '../../packages/engine/src/define.ts';
+import { type EffectInHand, effect } from '../../packages/engine/src/effect.ts';
 import { checkDefinition } from './check-definition.ts';
 import { workflowDataSchema } from './contract.ts';
 import type { ProcessDefinition } from './definition.ts';
@@ -57,16 +53,11 @@ export interface ProcessData {
   readonly input: unknown;
 }
 
-/** As the engine calls an effect (turn.ts). */
-interface Given {
-  readonly instance: { readonly id: string; readonly createdAt: number };
-  readonly effect: { readonly id: string; readonly address: string };
-}
-
-const effectOf = (given: unknown): EffectOf => {
-  const { instance, effect } = given as Given;
-  return { id: `${effect.id}/${instance.createdAt}`, address: effect.address };
-};
+/** With an id that is another one when the process runs again under its name. */
+const effectFrom = ({ id, address, instance }: EffectInHand): EffectOf => ({
+  id: `${id}/${instance.createdAt}`,
+  address,
+});
 
 const usable = (input: unknown, now: number): ProcessDefinition => {
   const checked = checkDefinition(input, { now, isKnown: () => true });
@@ -87,7 +78,7 @@ export const createProcessWorkflow = ({
 } = {}): Workflow => {
   const signer = signerMachine.provide({
     actors: { sign: providedActivity<SignAsk, SignResult>(processActivities.sign) },
-    actions: { notify: (given, notice) => effects?.notify(notice, effectOf(given)) as never },
+    actions: { notify: effect((notice: SignerNotice, given) => effects?.notify(notice, effectFrom(given))) },
   });
   return defineWorkflow({
     name: processName,
@@ -95,8 +86,10 @@ export const createProcessWorkflow = ({
     chart: processMachine.provide({
       actors: { signer, attest: providedActivity<ProcessReport, string>(processActivities.attest) },
       actions: {
-        notifyProcess: (given, notice) => effects?.notifyProcess(notice, effectOf(given)) as never,
-        tell: (given, tell) => effects?.tell(tell, effectOf(given)) as never,
+        notifyProcess: effect((notice: ProcessNotice, given) =>
+          effects?.notifyProcess(notice, effectFrom(given)),
+        ),
+        tell: effect((tell: Tell, given) => effects?.tell(tell, effectFrom(given))),
       },
     }),
     // The definition is checked once, when the instance begins: deadlines pass, numbers change.
@@ -107,10 +100,6 @@ export const createProcessWorkflow = ({
     childEvents: { signer: signerEventSchema },
     publish: publishProcess,
     reasonOf: reasonOfProcess,
-    // The event of the end repeats it, and the evidence may be long. The record has it.
-    resultOf: ({ output }) => {
-      const { evidence: _, ...result } = output as ProcessOutput;
-      return result;
-    },
+    resultOf: ({ output }) => output,
   });
 };

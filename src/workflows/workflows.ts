@@ -22,7 +22,7 @@ import {
   type WorkflowStatus,
   workflowDataSchema,
 } from './contract.ts';
-import { asEnded, failedOutput, reasonOfEnd, statusOf } from './ends.ts';
+import { asEnded, outputOf, reasonOfEnd, statusOf } from './ends.ts';
 import { createListing, type ListFilter, listInstances, peopleOf } from './listing.ts';
 import { type OpenSigner, readOpenSigners } from './open-signers.ts';
 import { processName } from './stock-process.ts';
@@ -151,7 +151,7 @@ export const createWorkflows = (options: {
       ...{ id: ownIdOf(id, name), name, version: record?.version ?? version },
       ...{ status: statusOf(instance), state: record?.value },
       context: record === undefined ? undefined : workflow?.publish(record.context),
-      output: record?.output ?? failedOutput(instance),
+      output: outputOf(instance),
       ...{ createdAt, endedAt, reason: reasonOfEnd(instance) },
     };
   };

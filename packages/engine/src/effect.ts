@@ -39,3 +39,23 @@ export const effectOf = (given: object): EffectInHand => {
   if (instance === undefined || effect === undefined) throw new Error('Only the engine carries out effects');
   return { ...effect, instance } as EffectInHand;
 };
+
+/** Also of another copy of this package. */
+const byParams = Symbol.for('paraph.effect');
+
+/**
+ * An action that reads its parameters only. Of such an effect the record keeps neither the event nor
+ * the context, which may be large.
+ *
+ * ```ts
+ * actions: { tellStock: effect((item: string, { send }) => send(stock, 'main', { type: 'ORDERED', item })) }
+ * ```
+ */
+export const effect = <Params>(run: (params: Params, effect: EffectInHand) => unknown) => {
+  const action = (given: object, params: Params): void => run(params, effectOf(given)) as never;
+  return Object.assign(action, { [byParams]: true });
+};
+
+/** Whether an action was made by {@link effect}. */
+export const readsParamsOnly = (action: unknown): boolean =>
+  typeof action === 'function' && byParams in action;

@@ -20,7 +20,7 @@ export type {
   Workflow,
 } from './define.ts';
 export { activity, defineWorkflow, InputError, later, workflow } from './define.ts';
-export { type EffectInHand, effectOf } from './effect.ts';
+export { type EffectInHand, effect, effectOf } from './effect.ts';
 export type { Foresight, SendResult } from './engine.ts';
 export type { InstanceOf, Instances, SendOptions, ToChild } from './instances.ts';
 export type { Observation } from './interpret.ts';

@@ -21,6 +21,7 @@ import type { AnyActorLogic, AnyActorRef, AnyEventObject, AnyMachineSnapshot } f
 import { type Chart, createActivityRef, createStoppedRef, type Part } from './chart.ts';
 import type { Origin } from './chart-parts.ts';
 import { delayOf } from './chart-words.ts';
+import { readsParamsOnly } from './effect.ts';
 import { errorText, type Journal, toldError } from './journal.ts';
 import {
   type Activity,
@@ -779,12 +780,13 @@ export class Life implements Notes {
     if (exec === undefined) return;
     const { path } = node;
     this.#journal?.tell({ kind: 'effect', at: this.#time, path, name, number: this.#next });
+    const given = readsParamsOnly(exec) ? {} : { event, context };
     const effect: Effect = {
-      ...{ number: this.#next++, kind: 'action', type: name, params, event, context },
+      ...{ number: this.#next++, kind: 'action', type: name, params, ...given },
       ...(node.path !== '' && { path: node.path, charts: node.charts }),
       ...(origin !== undefined && { origin }),
     } as Effect;
-    this.#note(node, effect, context);
+    this.#note(node, effect, given.context);
   }
 
   #note(node: Node, effect: Effect, context: unknown): void {

@@ -229,6 +229,8 @@ class Turn {
   async #round(): Promise<{ readonly result: unknown } | undefined> {
     const life = this.#life;
     this.#rounds += 1;
+    // Stored already: carried out now, they need no commit of their own.
+    if (!this.#isDirty && life.hasEffects()) await this.#carryOutAll();
     this.#applyDue();
     const isMoreDue = await this.#runActivities();
     if (this.#isLong() && life.status() === 'active') await this.#rest();
