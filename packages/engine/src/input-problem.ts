@@ -69,9 +69,13 @@ const placeOf = (keys: readonly PropertyKey[]): string =>
 const valueAt = (value: unknown, keys: readonly PropertyKey[]): unknown =>
   keys.reduce<unknown>((at, key) => Reflect.get(Object(at), key), value);
 
-const isQuoted = (message: string, value: unknown): boolean => {
+/** Below so many levels nobody looks: a message about such a value is told without its words. */
+const maxLevels = 500;
+
+const isQuoted = (message: string, value: unknown, level = 0): boolean => {
+  if (level > maxLevels) return true;
   if (typeof value === 'object' && value !== null)
-    return Object.values(value).some((inner) => isQuoted(message, inner));
+    return Object.values(value).some((inner) => isQuoted(message, inner, level + 1));
   if (typeof value !== 'string' && typeof value !== 'number') return false;
   const text = String(value);
   return text.length >= shortestQuote && message.includes(text);
