@@ -8,7 +8,7 @@ import { hash } from 'node:crypto';
 import type { PromiseActorLogic } from 'xstate';
 import { z } from 'zod';
 import { activity } from '../packages/engine/src/define.ts';
-import { sayIssues } from '../packages/engine/src/input-problem.ts';
+import { sayIssues } from '../packages/engine/src/issues.ts';
 import { tenantOfInstance } from '../src/workflows/contract.ts';
 import type { WebhookInput, WebhookOutput } from '../src/workflows/service-activities.ts';
 import { apIdOf } from './asked-run.ts';

@@ -49,7 +49,7 @@ const placesIn = ({ invoked, parts }: Chart, above: Place, depth = 0): readonly 
     return provided === serviceActivities.sign ? [place] : [];
   });
 
-export const createFindAsked = ({ workflows, shards }: Pick<AdminApiDeps, 'workflows' | 'shards'>) => {
+export const createFindAsked = ({ shards }: Pick<AdminApiDeps, 'shards'>) => {
   const read = async (token: string, state: string): Promise<readonly AskedTransaction[]> => {
     const msspTransId = transactionOfRun(token, shards.length);
     const job = await shardFor(shards, msspTransId)?.signatures.jobs.read(msspTransId);

@@ -1,7 +1,7 @@
 /** Reads and checks the input of programs and forms. An error names each wrong field, never its value. */
 import type { Context, MiddlewareHandler } from 'hono';
 import { z } from 'zod';
-import { sayIssues } from '../../packages/engine/src/input-problem.ts';
+import { sayIssues } from '../../packages/engine/src/issues.ts';
 import { e164 } from '../protocol/schemas/common.ts';
 import { refuse } from './answers.ts';
 import type { ConsoleEnvironment } from './deps.ts';

@@ -7,7 +7,7 @@
  */
 import type { Queue } from 'bullmq';
 import { Cluster } from 'ioredis';
-import { moveToFinished } from '../../packages/engine/src/redis/bullmq-script.ts';
+import { moveToFinished, promoteInSteps } from '../../packages/engine/src/redis/bullmq-script.ts';
 import { parse } from '../../packages/engine/src/redis/instance-store.ts';
 import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 import type { RedisClient } from '../redis/connect.ts';
@@ -40,6 +40,8 @@ return answer`;
 
 /** Workers on this client add the ends of marked jobs to the stream, by this script for BullMQ's. */
 export const tellEnds = (redis: RedisClient): void => {
+  // First, because what is defined last stays.
+  promoteInSteps(redis);
   redis.defineCommand(moveToFinished.commandName, { numberOfKeys: moveToFinished.keys, lua: script });
 };
 

@@ -9,7 +9,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Context } from 'hono';
 import { getCookie } from 'hono/cookie';
 import type { z } from 'zod';
-import { sayIssues } from '../../packages/engine/src/input-problem.ts';
+import { sayIssues } from '../../packages/engine/src/issues.ts';
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import { readOrigin } from '../pages/form.ts';
 import { answerJson } from '../pages/headers.ts';

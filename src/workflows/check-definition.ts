@@ -6,7 +6,7 @@
  * member is right.
  */
 import type { z } from 'zod';
-import { sayIssues, sayProblems } from '../../packages/engine/src/input-problem.ts';
+import { sayIssues, sayProblems } from '../../packages/engine/src/issues.ts';
 import { definitionSchema, longestList, type ProcessDefinition } from './definition.ts';
 import { findProblems } from './definition-rules.ts';
 

@@ -94,7 +94,10 @@ describe('a child chart', () => {
     await until('I-1', ({ record }) => record !== undefined);
     for (const wrong of ['I-1/nobody', `${address}/nobody`, 'I-1/%'])
       expect(await engine.send(workflow, wrong, 'k1', event('SAY', { n: 1 }))).toBe('refused');
-    await expect(engine.send(workflow, address, 'k2', event('END'))).rejects.toThrow(z.ZodError);
+    const refused = engine.send(workflow, address, 'k2', event('END'));
+    await expect(refused).rejects.toThrow(
+      /^type: Invalid input: expected "SAY"; n: Invalid input: expected number, received undefined$/,
+    );
   });
 
   it('has activities that fail, are tried again, and answer later by their token', async () => {

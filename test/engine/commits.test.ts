@@ -138,6 +138,43 @@ describe('a tree beyond its bound', () => {
   });
 });
 
+/** So many charts in each other, when it has heard GO. */
+const nested = (levels: number) => {
+  const machine = (inner: AnyStateMachine): AnyStateMachine =>
+    setup({ actors: { inner } }).createMachine({
+      initial: 'open',
+      states: { open: { invoke: { src: 'inner' } } },
+    }) as unknown as AnyStateMachine;
+  const innermost = setup({}).createMachine({}) as unknown as AnyStateMachine;
+  const inner = Array.from({ length: levels - 2 }).reduce<AnyStateMachine>(
+    (below) => machine(below),
+    innermost,
+  );
+  const chart = setup({ actors: { inner } }).createMachine({
+    initial: 'idle',
+    states: { idle: { on: { GO: 'open' } }, open: { invoke: { src: 'inner' } } },
+  });
+  return defineWorkflow({ name: `nested-${levels}`, version: 1, chart });
+};
+
+describe('charts in each other', () => {
+  it('are at most a hundred; with one more the instance ends with a sentence', async () => {
+    const { engine, work, until, ended } = begin();
+    const [most, more] = [nested(100), nested(101)];
+    await work([most, more]);
+    for (const [id, workflow] of [
+      ['most', most],
+      ['more', more],
+    ] as const) {
+      await engine.start(workflow, id);
+      await until(id, ({ record }) => record !== undefined);
+      await engine.send(workflow, id, 'go', event('GO'));
+    }
+    expect((await ended('more')).failedReason).toMatch(/more than 100 charts in each other/);
+    expect((await until('most', ({ record }) => record?.value === 'open')).ended).toBe('no');
+  });
+});
+
 describe('a commit that puts its job to sleep', () => {
   it('counts once when its answer is lost, and the job sleeps', async () => {
     const { engine, work, until, redis, queue, troubles } = begin();

@@ -4,6 +4,7 @@ import { setup } from 'xstate';
 import { z } from 'zod';
 import { defineWorkflow } from '../../packages/engine/src/define.ts';
 import { problemIn } from '../../packages/engine/src/input-problem.ts';
+import { SchemaError } from '../../packages/engine/src/schema.ts';
 import { testRedis } from '../support/redis.ts';
 import { createStage } from './stage.ts';
 
@@ -38,7 +39,9 @@ describe('the input of an instance', () => {
       failedReason: undefined,
       output: { amount: { cents: 500 }, note: 'Hello!' },
     });
-    await expect(stage.engine.start(workflow, 'two', { amount: 5 })).rejects.toThrow(z.ZodError);
+    const refused = stage.engine.start(workflow, 'two', { amount: 5.25, note: 'Hello' });
+    await expect(refused).rejects.toThrow(SchemaError);
+    await expect(refused).rejects.toThrow(/^amount: Invalid input: expected string, received number$/);
     expect(await stage.engine.find('two')).toBeUndefined();
   });
 

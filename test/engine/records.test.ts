@@ -50,6 +50,18 @@ const record = {
   next: 1,
 };
 
+/** A record with so many charts in each other. */
+const chartsIn = (levels: number): object =>
+  Array.from({ length: levels }).reduce<object>(
+    (inner) => ({
+      ...record,
+      status: 'active',
+      value: 'open',
+      children: { c: { src: 'sign', run: 1, chart: inner } },
+    }),
+    { status: 'active', value: 'open' },
+  );
+
 describe('a record that the engine has not written', () => {
   it.each([
     ['an end', record],
@@ -62,6 +74,7 @@ describe('a record that the engine has not written', () => {
       'an unknown child',
       { ...record, status: 'active', value: 'open', children: { c: { src: 'no', run: 1 } } },
     ],
+    ['charts in each other without end', chartsIn(1000)],
   ])('%s, planted before the first turn, fails in one line and runs nothing', async (_, planted) => {
     let signed = 0;
     const workflow = signing(() => {
@@ -94,6 +107,16 @@ describe('a record that the engine has not written', () => {
       failedReason: 'The input is not usable: text: Invalid input: expected string, received undefined',
     });
     expect((await until('I-2', ({ record: own }) => own !== undefined)).record?.value).toBe('open');
+  });
+
+  it('as an input that is deeper than a stack is refused by its schema', async () => {
+    const { queue, redis, work, ended } = begin();
+    const data = `{"text":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
+    await queue.add('signing', {}, { jobId: 'I-1', delay: 60_000 });
+    await redis.hset(queue.toKey('I-1'), 'data', data);
+    await queue.getJob('I-1').then((job) => job?.promote());
+    await work([signing()]);
+    expect((await ended('I-1')).failedReason).toBe('The input is not usable: text is not what it must be');
   });
 
   it.each([

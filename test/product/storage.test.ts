@@ -19,6 +19,7 @@ import { type RedisWrites, type Written, watchWrites } from '../support/redis-wr
 import { driveEverything, prefix } from './whole-workload.ts';
 
 const root = new URL('../../', import.meta.url);
+const engine = 'packages/engine/src';
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
 const page = read('docs/storage.md');
 
@@ -47,7 +48,7 @@ const tables = (first: string): readonly Row[] => {
 
 const codeIn = (cell = ''): string => /`([^`]+)`/.exec(cell)?.[1] ?? cell;
 const filesIn = (text: string): readonly string[] =>
-  [...text.matchAll(/`((?:src|workers|test)\/[^`]+)`/g)].map(([, path = '']) => path);
+  [...text.matchAll(/`((?:packages|src|workers|test)\/[^`]+)`/g)].map(([, path = '']) => path);
 
 const placeholders = new Map(
   tables('Stands for').map((row) => [codeIn(row['Stands for']), codeIn(row.Pattern)]),
@@ -238,7 +239,7 @@ describe('docs/storage.md', () => {
     const listed = new Set(filesIn(page));
     const [, bullmq = ''] = page.split('## What is used of BullMQ');
     const listedForBullmq = new Set(filesIn(bullmq));
-    const sources = sourcesIn('src', 'workers');
+    const sources = sourcesIn(engine, 'src', 'workers');
     expect(sources.length).toBeGreaterThan(100);
     const missing = sources.filter((path) => {
       const text = read(path);
@@ -247,9 +248,9 @@ describe('docs/storage.md', () => {
     expect(missing).toEqual([]);
   });
 
-  it('lets the engine have both in packages/engine/src/redis alone, but for the way in which a worker lets go of Redis', () => {
-    const sources = sourcesIn('src/engine').filter((path) => !path.startsWith('packages/engine/src/redis/'));
-    expect(sources).toContain('packages/engine/src/worker.ts');
+  it('lets the engine have both in its room redis alone, but for the way in which a worker lets go of Redis', () => {
+    const sources = sourcesIn(engine).filter((path) => !path.startsWith(`${engine}/redis/`));
+    expect(sources).toContain(`${engine}/worker.ts`);
     const wrong = sources.filter((path) => {
       const text = read(path).replace('worker.getBackend().blockingClient', '');
       return script.test(text) || inside.test(text);
@@ -259,9 +260,7 @@ describe('docs/storage.md', () => {
 
   it('names every file with a script of another room, and the workflow has none outside of the engine', () => {
     const listed = new Set(tables('Script in').flatMap((row) => filesIn(row['Script in'] ?? '')));
-    const others = sourcesIn('src', 'workers', 'machines').filter(
-      (path) => !path.startsWith('packages/engine/src/redis/') && script.test(read(path)),
-    );
+    const others = sourcesIn('src', 'workers', 'machines').filter((path) => script.test(read(path)));
     expect(others.toSorted()).toEqual([...listed].toSorted());
     expect(others.filter((path) => /^(workers|machines|src\/transactions)\//.test(path))).toEqual([]);
   });

@@ -20,7 +20,7 @@ import { createRateLimiter } from '../../src/registry/rate-limiter.ts';
 import { createTaskLinks, type Link } from '../../src/tasks/links.ts';
 import { createSignerMails } from '../../src/tasks/signer-mail.ts';
 import { createTaskRoutes } from '../../src/tasks/tasks.route.ts';
-import { createTasks } from '../../src/tasks/tasks.ts';
+import { createTasks, findSigner, type Signer } from '../../src/tasks/tasks.ts';
 import type { Stage } from '../engine/stage.ts';
 import type { TestRedis } from '../support/redis.ts';
 
@@ -159,6 +159,16 @@ export const startTaskStage = async (
     instance,
     version: (versions.get(instance) ?? 0) + revoked,
   });
+  /** Polls until the signer is as wanted. */
+  const untilSigner = async (instance: string, wanted: (signer: Signer) => boolean): Promise<Signer> => {
+    const limit = performance.now() + 50_000;
+    for (;;) {
+      const signer = await findSigner(engine, linkOf(instance));
+      if (signer !== undefined && wanted(signer)) return signer;
+      if (performance.now() > limit) throw new Error(`still ${JSON.stringify(signer)}`);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  };
   const untilRevoked = (instance: string): Promise<unknown> => {
     const version = (versions.get(instance) ?? 0) + 1;
     return until(
@@ -207,6 +217,7 @@ export const startTaskStage = async (
       signerOf,
       tokenOf,
       linkOf,
+      untilSigner,
       untilRevoked,
       request,
       bodyOf,
@@ -222,6 +233,8 @@ export const startTaskStage = async (
     ...{ prompts, asked, notices, mailed, endWaiting, routes, orderMail: mails.order },
   };
 };
+
+export const hasEnded = ({ context }: Signer): boolean => context.end !== undefined;
 
 export const signedNow = (): SignResult => ({
   kind: 'signed',

@@ -1,7 +1,16 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createStage } from '../engine/stage.ts';
 import { testRedis } from '../support/redis.ts';
-import { anna, beat, failedWith, signedNow, startTaskStage, stepOf, type TaskStage } from './stage.ts';
+import {
+  anna,
+  beat,
+  failedWith,
+  hasEnded,
+  signedNow,
+  startTaskStage,
+  stepOf,
+  type TaskStage,
+} from './stage.ts';
 
 const redis = testRedis();
 const stage = createStage(redis);
@@ -22,8 +31,8 @@ const annaIn = async (...rest: Parameters<typeof stepOf>[2][]) => {
 /** A prompt is made by a later turn, so this declines, and looks after that has come to its end. */
 const expectNotAsked = async ({ token, instance }: { token: string; instance: string }) => {
   expect((await s.press(token, 'decline')).status).toBe(303);
-  const { record } = await s.until(instance, ({ ended }) => ended !== 'no');
-  expect(record?.context).toMatchObject({ asks: [] });
+  const { context } = await s.untilSigner(instance, hasEnded);
+  expect(context).toMatchObject({ asks: [] });
   expect(s.asked).toEqual([]);
 };
 
@@ -49,7 +58,7 @@ describe('the page of a signer', () => {
     const prompt = await s.promptOf(anna.msisdn);
     await prompt.answer(signedNow());
     expect(await events.text()).toContain('event: changed');
-    await s.until(instance, ({ ended }) => ended !== 'no');
+    await s.untilSigner(instance, hasEnded);
     expect(await s.bodyOf(s.request(`/tasks/${token}/state`))).toBe('{"state":"ended"}');
     const page = await s.bodyOf(s.request(`/tasks/${token}`));
     expect(page).toContain('You have signed');
@@ -61,7 +70,7 @@ describe('the page of a signer', () => {
     await Promise.all([s.press(token, 'sign'), s.press(token, 'sign')]);
     await s.press(token, 'sign');
     await (await s.promptOf(anna.msisdn)).answer(failedWith(208));
-    await s.until(instance, ({ record }) => JSON.stringify(record?.value).includes('unreached'));
+    await s.untilSigner(instance, ({ value }) => JSON.stringify(value).includes('unreached'));
     expect(s.asked).toEqual([anna.msisdn]);
   });
 
@@ -95,31 +104,31 @@ describe('the page of a signer', () => {
     const { token, instance } = await annaIn();
     await s.press(token, 'sign');
     await (await s.promptOf(anna.msisdn)).answer(failedWith(208));
-    await s.until(instance, ({ record }) => JSON.stringify(record?.value).includes('unreached'));
+    await s.untilSigner(instance, ({ value }) => JSON.stringify(value).includes('unreached'));
     expect(await s.bodyOf(s.request(`/tasks/${token}`))).toContain('was not confirmed on your phone in time');
     await s.press(token, 'sign');
     await (await s.promptOf(anna.msisdn)).answer(signedNow());
-    await s.until(instance, ({ ended }) => ended !== 'no');
+    await s.untilSigner(instance, hasEnded);
   });
 
   it('asks at once when Sign is pressed before the next prompt of askAgain', async () => {
     const { token, instance } = await annaIn({ ask: 'now', askAgain: { times: 1, everyMs: 86_400_000 } });
     await (await s.promptOf(anna.msisdn)).answer(failedWith(208));
-    await s.until(instance, ({ record }) => JSON.stringify(record?.value).includes('"asking":"waiting"'));
+    await s.untilSigner(instance, ({ value }) => JSON.stringify(value).includes('"asking":"waiting"'));
     const page = await s.bodyOf(s.request(`/tasks/${token}`));
     expect(page).toContain('was not confirmed on your phone in time');
     expect(page).not.toContain('asked too often');
     await s.press(token, 'sign');
     expect(await s.bodyOf(s.request(`/tasks/${token}`))).toContain('Check your phone');
     await (await s.promptOf(anna.msisdn)).answer(signedNow());
-    await s.until(instance, ({ ended }) => ended !== 'no');
+    await s.untilSigner(instance, hasEnded);
   });
 
   it('says when the number has had its prompts, and sends nothing until then', async () => {
     const { token, instance } = await annaIn();
     await s.press(token, 'sign');
     await (await s.promptOf(anna.msisdn)).answer({ kind: 'limited', until: Date.now() + 3_600_000 });
-    await s.until(instance, ({ record }) => JSON.stringify(record?.value).includes('"asking":"waiting"'));
+    await s.untilSigner(instance, ({ value }) => JSON.stringify(value).includes('"asking":"waiting"'));
     expect(await s.bodyOf(s.request(`/tasks/${token}`))).toContain('asked too often');
     const kept = await s.sentTo(instance);
     expect((await s.press(token, 'sign')).status).toBe(303);
@@ -129,7 +138,7 @@ describe('the page of a signer', () => {
   it('declines with a reason, and then cannot be used to sign', async () => {
     const { token, instance, id } = await annaIn();
     expect((await s.press(token, 'decline', { reason: ' The price is wrong ' })).status).toBe(303);
-    await s.until(instance, ({ ended }) => ended !== 'no');
+    await s.untilSigner(instance, hasEnded);
     expect(await s.bodyOf(s.request(`/tasks/${token}`))).toContain('You have declined');
     await s.press(token, 'sign');
     const { record } = await s.until(id, ({ ended }) => ended !== 'no');
@@ -191,12 +200,11 @@ describe('the page of a signer', () => {
 describe('a link', () => {
   it('does not open the page of a later process with the same id', async () => {
     const before = await annaIn();
-    const id = before.instance.split('.')[0] ?? '';
+    const { id } = before;
     await s.engine.stop(id);
-    await s.until(before.instance, ({ ended }) => ended !== 'no');
     await s.until(id, ({ ended }) => ended !== 'no');
-    // Their retention is over.
-    for (const each of [before.instance, id]) await (await at.queue.getJob(each))?.remove();
+    // Its retention is over.
+    await (await at.queue.getJob(id))?.remove();
     await s.begin([stepOf('board', [anna])], { id });
     const instance = await s.signerOf(id, anna.name);
     expect(instance).toBe(before.instance);
@@ -231,12 +239,11 @@ describe('a link', () => {
     const other = await s.signerOf(id, beat.name);
     await s.press(token, 'sign');
     await (await s.promptOf(anna.msisdn)).answer(failedWith(208));
-    await s.until(instance, ({ record }) => JSON.stringify(record?.value).includes('unreached'));
+    await s.untilSigner(instance, ({ value }) => JSON.stringify(value).includes('unreached'));
     await s.press(token, 'decline');
     await s.until(id, ({ ended }) => ended !== 'no');
-    expect((await s.engine.find(other))?.record?.context).toMatchObject({
-      ...{ asks: [], end: { kind: 'withdrawn' } },
-    });
+    const { context } = await s.untilSigner(other, hasEnded);
+    expect(context).toMatchObject({ asks: [], end: { kind: 'withdrawn' } });
     expect(s.asked).toEqual([anna.msisdn]);
   });
 

@@ -103,20 +103,25 @@ describe('a person who was asked and stays silent', () => {
     await expect(signatureTurn(afterDeadline(job))(await again(job), token)).rejects.toThrow('_208');
   });
 
-  it('stays asked when a turn throws afterwards', async () => {
+  it.each([
+    ['before Redis has what it wrote', () => Promise.resolve()],
+    ['although Redis has what it wrote', (commit: () => Promise<unknown>) => commit()],
+  ])('stays asked when the turn throws as it falls asleep, %s', async (_, arrive) => {
     const { signatureTurn } = byHand;
     const job = await submitted();
     let sleeps = 0;
     const store = (real: InstanceStore): InstanceStore => ({
       ...real,
-      sleep: async (...given) => {
+      commit: async (...given) => {
+        if (given[2].then !== 'sleeps') return real.commit(...given);
         sleeps += 1;
-        if (sleeps === 1) throw new Error('Command timed out');
-        return real.sleep(...given);
+        await arrive(() => real.commit(...given));
+        throw new Error('Command timed out');
       },
     });
     await expect(signatureTurn({ store })(job, token)).rejects.toBeInstanceOf(DelayedError);
-    expect(sleeps).toBe(2);
+    expect(sleeps).toBe(1);
+    expect(await job.getState()).toBe('delayed');
     const ends = await again(job);
     expect(stateOf(ends)).toBe('pending');
     await expect(signatureTurn(afterDeadline(job))(ends, token)).rejects.toThrow('_208');

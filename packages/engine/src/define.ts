@@ -349,7 +349,7 @@ export const defineWorkflow = <
   });
   const parseInput = (given: unknown): unknown => {
     if (input === undefined) return given;
-    if ('parse' in input) return input.parse(given);
+    if (!('~standard' in input)) return input.parse(given);
     const checked = checkBy(input, given);
     if (!checked.success) throw checked.error;
     return checked.data;

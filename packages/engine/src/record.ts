@@ -140,22 +140,30 @@ const isStoredActivity = membersOf({
   held: optional(isFlag),
   ended: optional(isFlag),
 });
-const isStoredActor = membersOf({
-  ...named,
-  sync: optional(isFlag),
-  chart: optional((value) => isChartRecord(value)),
-  state: optional(membersOf({ status })),
-});
-const isChild: Shape = (value) =>
-  isMembers(value) && ('chart' in value || 'state' in value ? isStoredActor(value) : isStoredActivity(value));
 
-const ofChart = {
-  status,
-  value: (value: unknown) => isText(value) || isMembers(value),
-  history: optional(mapOf(listOf(isText))),
-  children: optional(mapOf(isChild)),
+/** Charts in charts. One more could not be read with the stack that a worker has. */
+const maxLevels = 100;
+
+/** @param isChart Of charts below; none fits below the last level. */
+const shapesOfChart = (isChart: Shape): Readonly<Record<string, Shape>> => {
+  const isStoredActor = membersOf({
+    ...named,
+    sync: optional(isFlag),
+    chart: optional(isChart),
+    state: optional(membersOf({ status })),
+  });
+  const isChild: Shape = (value) =>
+    isMembers(value) &&
+    ('chart' in value || 'state' in value ? isStoredActor(value) : isStoredActivity(value));
+  return {
+    status,
+    value: (value: unknown) => isText(value) || isMembers(value),
+    history: optional(mapOf(listOf(isText))),
+    children: optional(mapOf(isChild)),
+  };
 };
-const isChartRecord = membersOf(ofChart);
+const chartWithin = (levels: number): Shape =>
+  levels === 0 ? () => false : membersOf(shapesOfChart(chartWithin(levels - 1)));
 
 const isTimer = membersOf({
   id: isText,
@@ -175,7 +183,7 @@ const isEffect = membersOf({
   run: optional(isWhole),
 });
 const isRecord = membersOf({
-  ...ofChart,
+  ...shapesOfChart(chartWithin(maxLevels - 1)),
   workflow: isText,
   version: isWhole,
   next: isWhole,
@@ -250,6 +258,14 @@ const countChildren = (record: ChartRecord | undefined): number =>
         0,
       );
 
+const levelsIn = (record: ChartRecord | undefined): number =>
+  record === undefined
+    ? 0
+    : childrenOf(record).reduce(
+        (most, child) => Math.max(most, isActivity(child) ? 0 : levelsIn((child as ChildActor).chart)),
+        0,
+      ) + 1;
+
 /** BullMQ reads the whole job with each turn. */
 const maxRecordBytes = 1_048_576;
 const maxChildren = 1000;
@@ -268,5 +284,7 @@ export const boundProblem = (record: ChartRecord, text: string): string | undefi
     return `The instance would have more than ${maxRecordBytes} bytes: ${remedy}`;
   if (text.length > maxChildren * leastChildLength && countChildren(record) > maxChildren)
     return `The instance would have more than ${maxChildren} children: ${remedy}`;
+  if (text.length > maxLevels * leastChildLength && levelsIn(record) > maxLevels)
+    return `The instance would have more than ${maxLevels} charts in each other: ${remedy}`;
   return undefined;
 };

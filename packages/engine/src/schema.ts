@@ -1,9 +1,5 @@
 /** Schemas of inputs and events, of any library that implements Standard Schema. */
-
-interface Issue {
-  readonly message: string;
-  readonly path?: readonly unknown[] | undefined;
-}
+import { type Issue, sayIssues } from './issues.ts';
 
 type Result<Output> =
   | { readonly value: Output; readonly issues?: undefined }
@@ -19,13 +15,15 @@ export interface StandardSchema<Output = unknown> {
   };
 }
 
-/** A value is not what its schema says. `issues` have the places; the message names none of them. */
+/**
+ * A value is not what its schema says. The message is one line with each place and what is expected
+ * there, never the value; `issues` are those of the schema.
+ */
 export class SchemaError extends Error {
   override readonly name = 'SchemaError';
-  override readonly message = 'The value is not what its schema says';
   readonly issues: readonly Issue[];
-  constructor(issues: readonly Issue[]) {
-    super();
+  constructor(issues: readonly Issue[], value: unknown) {
+    super(sayIssues(issues, { whole: 'the value', values: [value] }));
     this.issues = issues;
   }
 }
@@ -40,16 +38,16 @@ export const checkBy = <Output>(schema: StandardSchema<Output>, value: unknown):
   if (result instanceof Promise) throw new TypeError('A schema of the engine must answer at once');
   return result.issues === undefined
     ? { success: true, data: result.value }
-    : { success: false, error: new SchemaError(result.issues) };
+    : { success: false, error: new SchemaError(result.issues, value) };
 };
 
 export interface AnyEvent {
   readonly type: string;
 }
 
-const refuse = (path: readonly string[], message: string): Checked<AnyEvent> => ({
+const refuse = (event: unknown, path: readonly string[], message: string): Checked<AnyEvent> => ({
   success: false,
-  error: new SchemaError([{ path, message }]),
+  error: new SchemaError([{ path, message }], event),
 });
 
 /**
@@ -64,8 +62,8 @@ export const checkEvent = (
   const checked = schema === undefined ? undefined : checkBy(schema, event);
   if (checked?.success === false) return checked;
   const data = checked?.data ?? (event as AnyEvent);
-  if (typeof data !== 'object' || data === null) return refuse([], 'must be an object');
-  if (typeof data.type !== 'string' || data.type === '') return refuse(['type'], 'must be a text');
-  if (data.type.startsWith('xstate.')) return refuse(['type'], 'must not begin with xstate.');
+  if (typeof data !== 'object' || data === null) return refuse(data, [], 'must be an object');
+  if (typeof data.type !== 'string' || data.type === '') return refuse(data, ['type'], 'must be a text');
+  if (data.type.startsWith('xstate.')) return refuse(data, ['type'], 'must not begin with xstate.');
   return { success: true, data };
 };

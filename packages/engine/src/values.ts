@@ -199,8 +199,8 @@ const errorFrom = ({ name, message, cause, ...others }: Record<string, unknown>)
   return Object.assign(error, others);
 };
 
-const revive = (tag: unknown, content: unknown, refOf: RefOf): unknown => {
-  const inner = decode(content, refOf);
+const revive = (tag: unknown, content: unknown, refOf: RefOf, depth: number): unknown => {
+  const inner = decode(content, refOf, depth + 1);
   switch (tag) {
     case 'actor':
       return refOf(inner as ActorName);
@@ -223,15 +223,16 @@ const revive = (tag: unknown, content: unknown, refOf: RefOf): unknown => {
   }
 };
 
-/** The reverse of {@link encode}. */
-export const decode = (value: unknown, refOf: RefOf): unknown => {
+/** The reverse of {@link encode}. What is deeper than that makes it is left as it is. */
+export const decode = (value: unknown, refOf: RefOf, depth = 0): unknown => {
+  if (depth > maxDepth + 1) return value;
   if (typeof value !== 'object' || value === null) return value;
-  if (mark in value) return revive(value[mark], (value as { readonly value?: unknown }).value, refOf);
+  if (mark in value) return revive(value[mark], (value as { readonly value?: unknown }).value, refOf, depth);
   let copy: Record<string, unknown> | unknown[] | undefined;
   for (const key of Object.keys(value)) {
     const part = (value as Record<string, unknown>)[key];
     if (typeof part !== 'object') continue;
-    const next = decode(part, refOf);
+    const next = decode(part, refOf, depth + 1);
     if (next === part) continue;
     copy ??= Array.isArray(value) ? [...(value as unknown[])] : { ...value };
     (copy as Record<string, unknown>)[key] = next;

@@ -71,7 +71,7 @@ const shownOther = (role: Role, { data }: Job): ShownJob => {
 
 /** Neither input nor context: other programs and people have written them. */
 const shownInstance = ({ id = '', name: jobName, data, progress }: Job): ShownJob => {
-  const { workflow, version, value: state } = recordSchema.safeParse(progress).data ?? {};
+  const { version, value: state } = recordSchema.safeParse(progress).data ?? {};
   const { name, version: named } = readJobName(jobName);
   const apId = z.looseObject({ apId: z.string() }).safeParse(data).data?.apId;
   return {

@@ -75,12 +75,18 @@ export const reprocessJob = readScript(
 );
 
 /**
- * Workers on this client take and end jobs by these scripts. Call it before they are started. What the
- * client has already, such as a script that extends one of them, stays.
+ * Clients that have the scripts. BullMQ defines its own under the same names with the first queue on a
+ * client, so the names do not tell.
+ */
+const prepared = new WeakSet<RedisClient>();
+
+/**
+ * Workers on this client take and end jobs by these scripts. Call it before they are started. A
+ * script that extends one of these is defined afterwards, and stays: this does nothing the second time.
  */
 export const promoteInSteps = (redis: RedisClient): void => {
-  for (const { commandName, keys, content } of [moveToActive, moveToFinished]) {
-    if (!Reflect.has(redis, commandName))
-      redis.defineCommand(commandName, { numberOfKeys: keys, lua: content });
-  }
+  if (prepared.has(redis)) return;
+  prepared.add(redis);
+  for (const { commandName, keys, content } of [moveToActive, moveToFinished])
+    redis.defineCommand(commandName, { numberOfKeys: keys, lua: content });
 };
