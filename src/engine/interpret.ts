@@ -20,7 +20,7 @@
  */
 import type { AnyActorRef, AnyActorScope, AnyEventObject, AnyMachineSnapshot } from 'xstate';
 import { type Chart, createRef, inert } from './chart.ts';
-import type { Child, Effect, InstanceRecord, Timer } from './record.ts';
+import { type Child, type Effect, type InstanceRecord, type Timer, timeAfter } from './record.ts';
 
 /** For logs and metrics only. It may be lost with the process. */
 export type Observation =
@@ -555,7 +555,7 @@ export class Life {
         const { event, id } = params as { event: AnyEventObject; id?: string };
         // Without a delay XState raises the event itself.
         if (typeof delay === 'number')
-          this.#setTimer({ id: id ?? `raise.${this.#next++}`, at: now + delay, event });
+          this.#setTimer({ id: id ?? `raise.${this.#next++}`, at: timeAfter(now, delay), event });
         return;
       }
       case 'xstate.cancel': {
@@ -568,7 +568,7 @@ export class Life {
         const isOwn = to === desk.scope.self;
         const target = to === this.#parentRef ? parentTarget : to.id;
         if (typeof delay === 'number') {
-          const timer = { id: id ?? `send.${this.#next++}`, at: now + delay, event };
+          const timer = { id: id ?? `send.${this.#next++}`, at: timeAfter(now, delay), event };
           this.#setTimer(isOwn ? timer : { ...timer, to: target });
         } else if (isOwn) this.#queue.push(event);
         else if (target === parentTarget) this.#tellParent(event);

@@ -71,6 +71,16 @@ export const recordSchema = z.object({
   next: z.number().int(),
 });
 
+/** For what waits for events only. An event wakes it. */
+export const maxWaitMs = 10 * 365 * 86_400_000;
+
+/**
+ * A time that a record can hold: JSON has no Infinity and no NaN, and a record with one could not be
+ * read any more. A pause of Infinity lasts ten years. As with `setTimeout`, one of NaN or
+ * below 0 is none.
+ */
+export const timeAfter = (now: number, ms: number): number => now + (ms > 0 ? Math.min(ms, maxWaitMs) : 0);
+
 export type Timer = z.infer<typeof timerSchema>;
 export type Effect = z.infer<typeof effectSchema>;
 export type Child = z.infer<typeof childSchema>;

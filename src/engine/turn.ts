@@ -34,7 +34,7 @@ import { type Activities, activityFor, type Ended, type Finished, tokenOf } from
 import { type Activity, type InstanceInHand, readJobName } from './define.ts';
 import { BusyError } from './engine.ts';
 import { doneEvent, EndlessError, errorEvent, type Life, type Observation } from './interpret.ts';
-import type { Child, Effect, InstanceRecord } from './record.ts';
+import { type Child, type Effect, type InstanceRecord, maxWaitMs, timeAfter } from './record.ts';
 import { type Commit, type Inbox, type InboxEntry, runKeys, type Verdict } from './redis/instance-store.ts';
 import {
   heldNames,
@@ -81,8 +81,8 @@ export interface TurnOptions extends TakeOptions {
 }
 
 const usualTurnWaitMs = 20;
-/** For an instance that waits for events only. An event wakes it. */
-const maxSleepMs = 10 * 365 * 86_400_000;
+/** Doubled once more, a pause would be no number: 0 times Infinity. */
+const maxDoublings = 1023;
 /** T10. Steps of the chart, and rounds of the turn. */
 const maxTurnSteps = 1000;
 const maxRestMs = 1000;
@@ -283,7 +283,7 @@ class Turn {
         return true;
       case 'later': {
         const lookMs = this.#activityOf(child.src).policy.lookAgainMs?.(child.input);
-        const again = lookMs === undefined ? {} : { notBefore: this.#options.now() + lookMs };
+        const again = lookMs === undefined ? {} : { notBefore: timeAfter(this.#options.now(), lookMs) };
         this.#life.setChild(name, { ...idle, waits: true, ...again });
         return true;
       }
@@ -298,8 +298,9 @@ class Turn {
         if (failures >= attempts) {
           this.#apply(errorEvent(name, result.error));
         } else {
-          const pauseMs = Math.min(backoffMs * 2 ** (failures - 1), maxBackoffMs);
-          this.#life.setChild(name, { ...idle, failures, notBefore: this.#options.now() + pauseMs });
+          const pauseMs = Math.min(backoffMs * 2 ** Math.min(failures - 1, maxDoublings), maxBackoffMs);
+          const notBefore = timeAfter(this.#options.now(), pauseMs);
+          this.#life.setChild(name, { ...idle, failures, notBefore });
         }
         return true;
       }
@@ -337,7 +338,7 @@ class Turn {
         turnWaitsMs = Math.max(turnWaitsMs, waits?.(input, instance) ?? usualTurnWaitMs);
       } else {
         const { held: _, ...idle } = child;
-        life.setChild(name, { ...idle, notBefore: now + pauseMs });
+        life.setChild(name, { ...idle, notBefore: timeAfter(now, pauseMs) });
         this.#isDirty = true;
       }
     }
@@ -424,7 +425,7 @@ class Turn {
     if (open.some((each) => !runsHere(each) && this.#heldUntil(...each) <= time)) return;
     for (const [name, child] of open.filter(runsHere)) life.setChild(name, { ...child, held: true });
     if (!(await this.#commit('sleeps'))) return;
-    const until = Math.min(life.nextTime(time), time + maxSleepMs);
+    const until = Math.min(life.nextTime(time), time + maxWaitMs);
     await store.sleep(this.#id, this.#taken.token, until);
     throw new DelayedError();
   }
