@@ -5,15 +5,14 @@
  * the calls of this process only, as callbacks do (callback.worker.ts).
  */
 import { hash } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { PromiseActorLogic } from 'xstate';
 import { z } from 'zod';
-import { activity, type InstanceInHand } from '../src/engine/define.ts';
+import { activity } from '../src/engine/define.ts';
 import type { Engine } from '../src/engine/engine.ts';
 import { sayIssues } from '../src/engine/input-problem.ts';
 import { tenantOfInstance } from '../src/workflows/contract.ts';
 import type { WebhookInput, WebhookOutput } from '../src/workflows/service-activities.ts';
-import { apIdOf, untilRedisAnswers } from './asked-run.ts';
+import { apIdOf, onceRedisAnswers } from './asked-run.ts';
 import { type DeliveryResult, problemOf } from './callback.worker.ts';
 import { createTenantConcurrency } from './tenant-concurrency.ts';
 
@@ -74,22 +73,6 @@ const judge = (result: DeliveryResult): Judged => {
   }
 };
 
-/** That of a child is read from Redis. While it is away no try is spent: nobody was called. */
-const readApId = async (
-  engine: Pick<Engine, 'find'>,
-  instance: InstanceInHand,
-  signal: AbortSignal,
-): Promise<string> => {
-  const { backoffMs, maxBackoffMs } = untilRedisAnswers;
-  for (let pauseMs = backoffMs; ; pauseMs = Math.min(pauseMs * 2, maxBackoffMs)) {
-    try {
-      return await apIdOf(engine, instance);
-    } catch {
-      await delay(pauseMs, undefined, { signal });
-    }
-  }
-};
-
 export const createWebhookActivity = ({
   call,
   engine,
@@ -110,7 +93,8 @@ export const createWebhookActivity = ({
       const { url, body, attempts } = read.data;
       const result = await call(
         {
-          apId: await readApId(engine, instance, signal),
+          // That of a child is read from Redis.
+          apId: await onceRedisAnswers(() => apIdOf(engine, instance), signal),
           id: `call-${hash('sha256', token).slice(0, 40)}`,
           ...{ url, body: JSON.stringify(body) },
         },
