@@ -9,13 +9,14 @@
 import { type Context, Hono } from 'hono';
 import type { Parameters } from '../../pages/form.ts';
 import { randomBytesOf } from '../../pki/random.ts';
-import { toError } from '../../redis/to-error.ts';
+import { isRedisAway, toError } from '../../redis/to-error.ts';
 import type { OauthClient } from '../../registry/oauth-client.ts';
 import type { Source } from '../../registry/rate-limiter.ts';
 import { readBody } from '../../request-body.ts';
 import type { Environment, OauthDeps } from '../deps.ts';
 import { type DpopProof, isFirstUse, readProof } from '../dpop-proof.ts';
 import { createIdentify } from '../identify.ts';
+import { storeAway } from '../store-away.ts';
 import type { Tenant } from '../tenant.ts';
 import {
   type Asker,
@@ -222,7 +223,11 @@ export const createParRoutes = (
       );
     } catch (error) {
       log.trouble(toError(error));
-      return present(par.refuse({ reason: 'broken' }, { tenant, origin }));
+      return present(
+        isRedisAway(error)
+          ? par.refuse({ reason: 'storeAway' }, { tenant, origin, retryAfter: storeAway.retryAfter })
+          : par.refuse({ reason: 'broken' }, { tenant, origin }),
+      );
     }
   };
 
