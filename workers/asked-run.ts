@@ -1,11 +1,13 @@
 /**
- * What activities with a job of their own share: `sign` and `receipt` of workflows.
+ * What activities with a job of their own share, `sign` and `receipt` of workflows; and how long
+ * activities wait for Redis.
  *
  * Such a job holds the token of the run (`answerTo`), and its worker tells the run how it ended.
  * Any program with rights to a queue can add a job with any token in it. So an end is believed only
  * of the job that the run has made: its id follows from the token, and it asks for what the run
  * asks for, by its application. The run and its input are read from the instance.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 
 import { readToken } from '../packages/engine/src/activities.ts';
 import type { Chart } from '../packages/engine/src/chart.ts';
@@ -19,6 +21,7 @@ import {
   namesIn,
   pathOf,
 } from '../packages/engine/src/record.ts';
+import { isRedisAway } from '../packages/engine/src/redis/to-error.ts';
 import { fault } from '../src/protocol/fault.ts';
 import { withoutTenant } from '../src/workflows/contract.ts';
 
@@ -29,6 +32,19 @@ const maxApTransId = 64;
  * what is due runs within five seconds.
  */
 export const untilRedisAnswers = { attempts: Number.POSITIVE_INFINITY, backoffMs: 250, maxBackoffMs: 2000 };
+
+/** The same within one try, which is not spent: nothing was asked of anybody. */
+export const onceRedisAnswers = async <T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> => {
+  const { backoffMs, maxBackoffMs } = untilRedisAnswers;
+  for (let pauseMs = backoffMs; ; pauseMs = Math.min(pauseMs * 2, maxBackoffMs)) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isRedisAway(error)) throw error;
+      await delay(pauseMs, undefined, { signal });
+    }
+  }
+};
 
 /** After the deadline; the worker of the signature, or of the receipt, has told by then. */
 export const lookAgainAfterMs = 30_000;

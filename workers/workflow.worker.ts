@@ -27,6 +27,7 @@ import {
 import { reasonOfEnd, statusOfEnd } from '../src/workflows/ends.ts';
 import { createListing, peopleOf } from '../src/workflows/listing.ts';
 import { type ProcessData, processName } from '../src/workflows/stock-process.ts';
+import { onceRedisAnswers } from './asked-run.ts';
 import type { createTurns } from './fairness.ts';
 
 const isListed = (name: string): boolean => name !== mailWorkflowName;
@@ -39,17 +40,20 @@ const apIdIn = ({ id = '', data }: InstanceJob): string => {
 
 /**
  * Makes the evidence of a process that has ended. One try: the chart repeats it, for five minutes
- * every ten seconds and then each hour, and lets CANCEL count between.
+ * every ten seconds and then each hour, and lets CANCEL count between. While Redis is away or takes no
+ * writes, the try goes on and does not count.
  */
 export const createAttestActivity = (
   createEvidence: CreateEvidence,
 ): PromiseActorLogic<string, ProcessReport> =>
   activity<ProcessReport, string>(
-    ({ input: report, instance: { id, data }, now }) =>
-      createEvidence({
+    ({ input: report, instance: { id, data }, now, signal }) => {
+      const ended = {
         ...{ report, id: ownIdOf(id, processName), name: processName },
         ...{ definition: (data as ProcessData).input, endedAt: now },
-      }),
+      };
+      return onceRedisAnswers(() => createEvidence(ended), signal);
+    },
     { turnWaitsMs: () => 200 },
   );
 

@@ -3,7 +3,9 @@
  * tell causes apart by them; the OAuth error is coarser.
  */
 import type { Provider } from 'oidc-provider';
+import { isRedisAway } from '../../packages/engine/src/redis/to-error.ts';
 import { randomBytesOf } from '../pki/random.ts';
+import { storeAway } from './store-away.ts';
 
 export const errorCodes = {
   acrUnknown: ['req', 1010],
@@ -108,9 +110,25 @@ const codeRedirect = (ctx: Answered): void => {
   ctx.set('location', to.href);
 };
 
+/** The library answers what it does not know by 500. A page has its words by `createProviderPages`. */
+const tellAway = (ctx: Answered & { status: number }): void => {
+  const { body } = ctx;
+  if (typeof body === 'object' && body !== null && 'error' in body) {
+    const { description } = findErrorCode(ctx, 'server_error', storeAway.text);
+    ctx.body = { ...body, error: storeAway.error, error_description: description };
+  }
+  ctx.status = storeAway.status;
+  ctx.set('retry-after', String(storeAway.retryAfter));
+};
+
 export const codeErrors = (provider: Provider): void => {
+  const withoutStore = new WeakSet<object>();
+  provider.on('server_error', (ctx, error) => {
+    if (isRedisAway(error)) withoutStore.add(ctx);
+  });
   provider.use(async (ctx, next) => {
     await next();
+    if (withoutStore.has(ctx)) tellAway(ctx);
     // The library's text: this tenant does not have the endpoint.
     if (ctx.status === 404 && ctx.body === undefined) {
       ctx.body = { error: 'not_found', error_description: 'there is no such endpoint' };

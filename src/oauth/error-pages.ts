@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import type { ErrorOut, KoaContextWithOIDC } from 'oidc-provider';
+import { isRedisAway } from '../../packages/engine/src/redis/to-error.ts';
 import type { PageFrame } from '../pages/assets.ts';
 import { answerPage, pageHeaders, policyWith } from '../pages/headers.ts';
 import { chooseLanguage } from '../pages/language.ts';
@@ -8,6 +9,7 @@ import { readText } from './library.ts';
 import type { OauthLog } from './log.ts';
 import { frameFor, noticePage } from './pages/page.ts';
 import type { Notice, NoticeCause } from './pages/views.ts';
+import { storeAway } from './store-away.ts';
 import type { Tenant } from './tenant.ts';
 
 /** An app's address has no origin; its scheme names it. */
@@ -20,7 +22,7 @@ const pageHeadersLeadingTo = (address: string): Readonly<Record<string, string>>
 });
 
 export interface FrontRefusal {
-  readonly status: 400 | 413 | 429 | 500;
+  readonly status: 400 | 413 | 429 | 500 | 503;
   readonly error: 'invalid_request' | 'invalid_request_uri' | 'temporarily_unavailable' | 'server_error';
   readonly text: string;
   /** Seconds. */
@@ -59,7 +61,7 @@ export const refuseAtFront = (
   { status, error, text, retryAfter }: FrontRefusal,
   log: OauthLog,
 ): Response => {
-  const internal = error === 'server_error';
+  const internal = status >= 500;
   const { description, code, trace } = describeError(internal ? 'internal' : 'otherRequest', text);
   log.audit({ event: 'request refused', tenant: tenant.id, error, code, trace });
   const later = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
@@ -69,7 +71,7 @@ export const refuseAtFront = (
   const language = chooseLanguage(c.req.query('ui_locales'), c.req.header('accept-language'));
   const page = noticePage(frameFor(tenant.settings, tenant.path, language), {
     kind: 'error',
-    cause: causeOf(error, c.req.path.startsWith(`${tenant.path}/session/end`)),
+    cause: causeOf(internal ? 'server_error' : error, c.req.path.startsWith(`${tenant.path}/session/end`)),
     reference: `${code}_${trace}`,
     detail: `${error}: ${text}`,
   });
@@ -94,11 +96,14 @@ export const createProviderPages = (
     ctx.body = noticePage(frameOf(ctx), notice);
   };
   return {
-    error: (ctx: KoaContextWithOIDC, { error, error_description: words = '' }: ErrorOut): void => {
+    error: (ctx: KoaContextWithOIDC, out: ErrorOut, thrown: unknown): void => {
+      const { error, error_description: words = '' } = out;
       const { code, trace } = findErrorCode(ctx, error);
       onError(code, trace);
       const isOver = ctx.oidc?.route === 'resume' && error === 'invalid_request';
-      const detail = `${error}: ${words.replace(/^mid_.{1,30} - /, '')}`;
+      const detail = isRedisAway(thrown)
+        ? `${storeAway.error}: ${storeAway.text}`
+        : `${error}: ${words.replace(/^mid_.{1,30} - /, '')}`;
       const isLogout = ctx.oidc?.route.startsWith('end_session') === true;
       const cause = isOver ? 'login-expired' : causeOf(error, isLogout);
       render(ctx, { kind: 'error', cause, reference: `${code}_${trace}`, detail });

@@ -5,7 +5,7 @@
  */
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
-import { toError } from '../../packages/engine/src/redis/to-error.ts';
+import { isRedisAway, toError } from '../../packages/engine/src/redis/to-error.ts';
 import type { KeyVault } from '../pki/ports.ts';
 import { deriveKey } from '../pki/sealed-json.ts';
 import type { OauthTenant } from '../registry/oauth-client.ts';
@@ -25,6 +25,7 @@ import { pathAndQuery, serveByLibrary } from './mount.ts';
 import { openTenants } from './open-tenants.ts';
 import { createParRoutes } from './par/par.ts';
 import { createProgramEndpoints } from './program-endpoints.ts';
+import { storeAway } from './store-away.ts';
 import type { Tenant } from './tenant.ts';
 
 export interface OauthOptions
@@ -75,6 +76,9 @@ const libraryHeaders = [
   ['x-content-type-options', 'nosniff'],
   ['x-frame-options', 'DENY'],
 ] as const;
+
+/** A bug. */
+const broken = { status: 500, error: 'server_error', text: 'something went wrong' } as const;
 
 const answerError = (
   status: 404 | 405,
@@ -178,11 +182,10 @@ export const createOauth = (options: OauthOptions) => {
     try {
       return await serve(c, tenant);
     } catch (error) {
-      // Redis is away, or a bug: people get a page, programs an OAuth error.
+      // People get a page, programs an OAuth error.
       log.trouble(toError(error));
       if (c.env.outgoing?.headersSent) return RESPONSE_ALREADY_SENT;
-      const refused = { status: 500, error: 'server_error', text: 'something went wrong' } as const;
-      return refuseAtFront(c, tenant, refused, log);
+      return refuseAtFront(c, tenant, isRedisAway(error) ? storeAway : broken, log);
     }
   };
   for (const issuerPath of ['/oidc/t/:tenant', '/oidc']) {

@@ -175,8 +175,8 @@ export const createProvider = (
     loadExistingGrant: existingGrantWith(store, settings),
     pairwiseIdentifier: async (_ctx, accountId, client) => subjectOf(accountId, clientOf(client.clientId)),
     pkce: { required: (_ctx, client) => client.clientAuthMethod === 'none' },
-    renderError: (ctx, out) => {
-      if (ctx.accepts('json', 'html') === 'html') return pages.error(ctx, out);
+    renderError: (ctx, out, error) => {
+      if (ctx.accepts('json', 'html') === 'html') return pages.error(ctx, out, error);
       ctx.type = 'json';
       ctx.body = out;
     },

@@ -235,12 +235,14 @@ describe('an instance that always has more to do', () => {
       },
     }),
   );
+  let tries = 0;
   const failing = named(
     'failing',
     setup({
       actors: {
         ask: activity<void, void>(
           async () => {
+            tries += 1;
             throw new Error('not now');
           },
           { attempts: Number.MAX_SAFE_INTEGER, backoffMs: 0 },
@@ -262,6 +264,18 @@ describe('an instance that always has more to do', () => {
     await othersEnd(stage);
     expect(await engine.send(workflow, 'I-1', 'k', { type: 'END' })).toBe('taken');
     expect(await ended('I-1')).toMatchObject({ ended: 'completed' });
+  });
+
+  it('hears events after more failed tries than a doubled pause can be computed for', async () => {
+    tries = 0;
+    const { engine, work, ended, troubles } = begin();
+    await work([failing]);
+    await engine.start(failing, 'I-1');
+    // 2 ** 1024 is no number any more.
+    await expect.poll(() => tries, { timeout: 50_000 }).toBeGreaterThan(1100);
+    expect(await engine.send(failing, 'I-1', 'k', { type: 'END' })).toBe('taken');
+    expect(await ended('I-1')).toMatchObject({ ended: 'completed' });
+    expect(troubles.filter(({ message }) => message !== 'not now')).toEqual([]);
   });
 
   it('applies each event once and in order, with rests in between', async () => {

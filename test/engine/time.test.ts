@@ -1,7 +1,7 @@
 /** Time and the shapes of charts, through restarts: each step is made by a worker that has never seen the instance before. */
 import { describe, expect, it } from 'vitest';
 import { assign, cancel, raise, sendTo, setup } from 'xstate';
-import { defineWorkflow, jobNameOf } from '../../packages/engine/src/define.ts';
+import { activity, defineWorkflow, jobNameOf, later } from '../../packages/engine/src/define.ts';
 import { promotedAtOnce } from '../../packages/engine/src/redis/bullmq-script.ts';
 import { testRedis } from '../support/redis.ts';
 import { createStage } from './stage.ts';
@@ -170,6 +170,43 @@ describe('parallel and history states, always and output', () => {
     await work([shaped]);
     await engine.send(shaped, 'I-1', 'end', event('END'));
     expect(await ended('I-1')).toMatchObject({ record: { status: 'done', output: 5 } });
+  });
+});
+
+describe('a pause that is no time', () => {
+  const failing = activity<void, void>(
+    async () => {
+      throw new Error('not now');
+    },
+    { attempts: 2, backoffMs: Number.POSITIVE_INFINITY, maxBackoffMs: Number.POSITIVE_INFINITY },
+  );
+  const answered = activity<void, void>(async () => later as never, {
+    lookAgainMs: () => Number.POSITIVE_INFINITY,
+  });
+  const busy = activity<void, void>(async () => undefined, {
+    gate: { turn: () => ({ kind: 'wait', ms: Number.POSITIVE_INFINITY }) },
+  });
+  const open = (pause: object): object => ({ ...pause, on: { END: 'over' } });
+  const cases: readonly (readonly [string, object])[] = [
+    ['of a timer', { after: { never: 'over' } }],
+    ['of an event to itself', { entry: raise({ type: 'LATE' }, { delay: Number.POSITIVE_INFINITY }) }],
+    ['after a failed try', { invoke: { src: 'failing' } }],
+    ['before it is looked for an answer', { invoke: { src: 'answered' } }],
+    ['of a gate', { invoke: { src: 'busy' } }],
+  ];
+
+  it.each(cases)('lasts until an event comes, and the record can be read: %s', async (_, pause) => {
+    const chart = setup({
+      actors: { failing, answered, busy },
+      delays: { never: Number.POSITIVE_INFINITY },
+    }).createMachine({ initial: 'open', states: { open: open(pause), over: { type: 'final' } } });
+    const { engine, work, until, ended } = begin();
+    const waiting = defineWorkflow({ name: 'waiting', version: 1, chart });
+    await work([waiting]);
+    await engine.start(waiting, 'I-1');
+    await until('I-1', ({ record }) => record?.value === 'open');
+    expect(await engine.send(waiting, 'I-1', 'k', event('END'))).toBe('taken');
+    expect(await ended('I-1')).toMatchObject({ ended: 'completed' });
   });
 });
 

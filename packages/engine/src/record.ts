@@ -122,6 +122,15 @@ export interface InstanceRecord extends ChartRecord {
   readonly next: number;
 }
 
+/** For what waits for events only. An event wakes it. */
+export const maxWaitMs = 10 * 365 * 86_400_000;
+
+/**
+ * A time that a record can hold: JSON has no Infinity and no NaN. A pause of Infinity lasts ten years.
+ * As with `setTimeout`, one of NaN or below 0 is none.
+ */
+export const timeAfter = (now: number, ms: number): number => now + (ms > 0 ? Math.min(ms, maxWaitMs) : 0);
+
 export const isActivity = (child: Child): child is Activity => !('chart' in child || 'state' in child);
 
 const isEvent = membersOf({ type: isText });

@@ -48,7 +48,13 @@ import {
 } from './interpret.ts';
 import { type ActivityStage, errorText, type Journal } from './journal.ts';
 import type { Others } from './other.ts';
-import { type Activity as ActivityRecord, addressOf, type InstanceRecord } from './record.ts';
+import {
+  type Activity as ActivityRecord,
+  addressOf,
+  type InstanceRecord,
+  maxWaitMs,
+  timeAfter,
+} from './record.ts';
 import {
   BoundError,
   type Commit,
@@ -108,8 +114,8 @@ export interface TurnOptions extends TakeOptions {
 }
 
 const usualTurnWaitMs = 20;
-/** For an instance that waits for events only. An event wakes it. */
-const maxSleepMs = 10 * 365 * 86_400_000;
+/** Doubled once more, a pause would be no number: 0 times Infinity. */
+const maxDoublings = 1023;
 /** T10. Steps of the chart, and rounds of the turn. */
 const maxTurnSteps = 1000;
 const maxRestMs = 1000;
@@ -354,7 +360,7 @@ class Turn {
         return true;
       case 'later': {
         const lookMs = this.#activityOf(logic).policy.lookAgainMs?.(input);
-        const again = lookMs === undefined ? {} : { notBefore: this.#options.now() + lookMs };
+        const again = lookMs === undefined ? {} : { notBefore: timeAfter(this.#options.now(), lookMs) };
         set({ waits: true, ...again });
         return true;
       }
@@ -369,8 +375,8 @@ class Turn {
         if (failures >= attempts) {
           this.#applyEnd(path, errorEvent(path, result.error));
         } else {
-          const pauseMs = Math.min(backoffMs * 2 ** (failures - 1), maxBackoffMs);
-          set({ failures, notBefore: this.#options.now() + pauseMs });
+          const pauseMs = Math.min(backoffMs * 2 ** Math.min(failures - 1, maxDoublings), maxBackoffMs);
+          set({ failures, notBefore: timeAfter(this.#options.now(), pauseMs) });
         }
         return true;
       }
@@ -411,7 +417,7 @@ class Turn {
         turnWaitsMs = Math.max(turnWaitsMs, waits?.(input, instance) ?? usualTurnWaitMs);
       } else {
         const { held: _, ...idle } = life.activity(path) ?? open;
-        life.setActivity(path, { ...idle, notBefore: now + pauseMs });
+        life.setActivity(path, { ...idle, notBefore: timeAfter(now, pauseMs) });
         this.#isDirty = true;
       }
     }
@@ -508,7 +514,7 @@ class Turn {
     // An activity became due since it was last checked: nothing would wake the job for it.
     if (open.some((each) => !runsHere(each) && this.#heldUntil(each) <= time)) return;
     this.#hold(open.filter(runsHere));
-    const until = Math.min(life.nextTime(time), time + maxSleepMs);
+    const until = Math.min(life.nextTime(time), time + maxWaitMs);
     if (await this.#commit('sleeps', until)) throw new DelayedError();
   }
 

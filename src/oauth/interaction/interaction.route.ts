@@ -12,7 +12,7 @@
 import { createHmac } from 'node:crypto';
 import { type Context, Hono, type Next } from 'hono';
 import { renderSVG } from 'uqr';
-import { toError } from '../../../packages/engine/src/redis/to-error.ts';
+import { isRedisAway, toError } from '../../../packages/engine/src/redis/to-error.ts';
 import { askedIn, serveAsset } from '../../pages/assets.ts';
 import { createChangeStreams } from '../../pages/event-stream.ts';
 import { readPageForm } from '../../pages/form.ts';
@@ -24,6 +24,7 @@ import { newTrace } from '../error-codes.ts';
 import { loginPage } from '../pages/login-page.ts';
 import { frameFor, noticePage } from '../pages/page.ts';
 import type { NoticeCause, NumberError } from '../pages/views.ts';
+import { storeAway } from '../store-away.ts';
 import type { Tenant } from '../tenant.ts';
 import { type Action, createActions, type Submission } from './actions.ts';
 import { createBeginning, type FormError } from './begin.ts';
@@ -215,7 +216,10 @@ export const createInteractionRoutes = (
         return notice(c, tenant, opened === 'done' ? 'login-expired' : opened, closedStatuses[opened]);
       } catch (error) {
         log.trouble(toError(error));
-        return notice(c, tenant, 'internal', 500);
+        if (!isRedisAway(error)) return notice(c, tenant, 'internal', 500);
+        const told = notice(c, tenant, 'internal', storeAway.status);
+        told.headers.set('retry-after', String(storeAway.retryAfter));
+        return told;
       }
     };
 

@@ -40,7 +40,7 @@ export interface Asker {
   readonly triedBasic?: boolean;
   /** `WWW-Authenticate` of an endpoint for tokens, which answers 401 where others answer 400. */
   readonly challenge?: string;
-  /** Seconds, where there were too many requests. */
+  /** Seconds, where the same may be sent again. */
   readonly retryAfter?: number;
 }
 

@@ -7,7 +7,7 @@
  * Sources: RFC 9126; interface sections 2.6, 4.5 and 5.
  */
 import { type Context, Hono } from 'hono';
-import { toError } from '../../../packages/engine/src/redis/to-error.ts';
+import { isRedisAway, toError } from '../../../packages/engine/src/redis/to-error.ts';
 import type { Parameters } from '../../pages/form.ts';
 import { randomBytesOf } from '../../pki/random.ts';
 import type { OauthClient } from '../../registry/oauth-client.ts';
@@ -16,6 +16,7 @@ import { readBody } from '../../request-body.ts';
 import type { Environment, OauthDeps } from '../deps.ts';
 import { type DpopProof, isFirstUse, readProof } from '../dpop-proof.ts';
 import { createIdentify } from '../identify.ts';
+import { storeAway } from '../store-away.ts';
 import type { Tenant } from '../tenant.ts';
 import {
   type Asker,
@@ -222,7 +223,11 @@ export const createParRoutes = (
       );
     } catch (error) {
       log.trouble(toError(error));
-      return present(par.refuse({ reason: 'broken' }, { tenant, origin }));
+      return present(
+        isRedisAway(error)
+          ? par.refuse({ reason: 'storeAway' }, { tenant, origin, retryAfter: storeAway.retryAfter })
+          : par.refuse({ reason: 'broken' }, { tenant, origin }),
+      );
     }
   };
 

@@ -6,12 +6,13 @@
  */
 import { describeError, type ErrorCause } from '../error-codes.ts';
 import { errors } from '../library.ts';
+import { storeAway } from '../store-away.ts';
 import type { keptParameters } from './parameters.ts';
 
 export type ParameterName = (typeof keptParameters)[number];
 
 export interface WireError {
-  readonly status: 400 | 401 | 405 | 408 | 413 | 429 | 500;
+  readonly status: 400 | 401 | 405 | 408 | 413 | 429 | 500 | 503;
   readonly error: string;
   readonly cause: ErrorCause;
   /** Printable ASCII without quotes and backslashes. */
@@ -72,6 +73,7 @@ const fixed = {
   dtbdUnshowable: invalid('dtbd must be a text that a phone can show'),
   idTokenHint: invalid('id_token_hint is not an ID token for this client'),
   broken: wire('server_error', 'the request could not be kept', 'internal', 500),
+  storeAway: wire(storeAway.error, storeAway.text, 'internal', storeAway.status),
   noHints: invalid('login_hint has no hints', 'noHints'),
   badMsisdn: invalid('login_hint has an msisdn that is no international number', 'badMsisdn'),
   duplicateMsisdn: invalid('login_hint has the same msisdn twice', 'duplicateMsisdn'),
