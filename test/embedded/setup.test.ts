@@ -32,12 +32,15 @@ it('has one version, of all packages and of the newest entry of the changelog', 
   }
 });
 
-it.each(['.', 'packages/client', 'packages/relying-party'])('%s can be found in a registry', (folder) => {
-  const { description, keywords } = JSON.parse(read(join(folder, 'package.json')));
-  expect(description).toMatch(/\.$/);
-  expect(keywords?.length).toBeGreaterThan(3);
-  expect(keywords).toEqual(keywords.filter((word: string) => /^[a-z0-9-]+$/.test(word)));
-});
+it.each(['.', 'packages/client', 'packages/engine', 'packages/relying-party'])(
+  '%s can be found in a registry',
+  (folder) => {
+    const { description, keywords } = JSON.parse(read(join(folder, 'package.json')));
+    expect(description).toMatch(/\.$/);
+    expect(keywords?.length).toBeGreaterThan(3);
+    expect(keywords).toEqual(keywords.filter((word: string) => /^[a-z0-9-]+$/.test(word)));
+  },
+);
 
 const lockSchema = z.object({
   packages: z.record(

@@ -150,14 +150,14 @@ export const mutants = {
   /** Writes a record without looking whose lock it is. */
   'no-fence': {
     focus: 'fence',
-    file: 'packages/engine/src/redis/instance-store.js',
-    find: /^if redis\.call\('GET', KEYS\[2\]\) ~= token then return 0 end$/m,
-    put: '',
+    file: 'packages/engine/src/redis/commit-script.js',
+    find: /^if redis\.call\('GET', KEYS\[2\]\) ~= token then$/m,
+    put: 'if false then',
   },
   /** Falls asleep without looking for what came meanwhile. */
   'no-recheck': {
     focus: 'recheck',
-    file: 'packages/engine/src/redis/instance-store.js',
+    file: 'packages/engine/src/redis/commit-script.js',
     find: /^local more = .*$/m,
     put: 'local more = false',
   },
@@ -193,8 +193,8 @@ export const mutants = {
   'early-acceptance': {
     focus: 'heal',
     file: 'src/transactions/transactions.js',
-    find: /return \{ msspTransId: await addOrJoin\((.*)\) \};/,
-    put: 'addOrJoin($1).catch(() => undefined); return { msspTransId: wanted };',
+    find: /return \{ msspTransId: await add\(wire, fingerprint, (newMsspTransId\(fingerprint\.shard\))\) \};/,
+    put: 'const wanted = $1; add(wire, fingerprint, wanted).catch(() => undefined); return { msspTransId: wanted };',
   },
   /** Goes on in the events before it has made jobs of them. */
   'position-first': {
@@ -214,8 +214,8 @@ export const mutants = {
   'no-timers': {
     focus: 'processes',
     file: 'packages/engine/src/take-job.js',
-    find: /resume\(chart, id, stored\)/,
-    put: 'resume(chart, id, job.stalledCounter > 0 ? { ...stored, timers: [] } : stored)',
+    find: /resume\(workflow\.chart, id, stored\)/,
+    put: 'resume(workflow.chart, id, job.stalledCounter > 0 ? { ...stored, timers: [] } : stored)',
   },
   /** Forgets what a worker had begun to replay, or to cancel, when it died. */
   'begun-forgotten': {
@@ -243,23 +243,30 @@ export const mutants = {
 export type MutantName = keyof typeof mutants;
 
 /**
+ * @returns The text of the mutant's file, broken.
+ * @throws When the place to break is not found: the product has changed and the mutant has to follow.
+ */
+export const breakFile = (name: MutantName, dist: string): string => {
+  const { file, find, put } = mutants[name];
+  const text = readFileSync(join(dist, file), 'utf8');
+  const broken = text.replace(find, put);
+  if (broken === text) throw new Error(`${file} has no place for the mutant ${name}`);
+  return broken;
+};
+
+/**
  * Copies the compiled product and breaks the copy.
  *
  * @returns The folder of the broken build.
- * @throws When the place to break is not found: the product has changed and the mutant has to follow.
  */
 export const breed = (name: MutantName, dist: string, project: string, into: string): string => {
-  const { file, find, put } = mutants[name];
+  const broken = breakFile(name, dist);
   rmSync(into, { recursive: true, force: true });
   mkdirSync(into, { recursive: true });
   cpSync(dist, join(into, 'dist'), { recursive: true });
   // The program reads its version, and finds its packages, beside dist.
   cpSync(join(project, 'package.json'), join(into, 'package.json'));
   symlinkSync(join(project, 'node_modules'), join(into, 'node_modules'));
-  const path = join(into, 'dist', file);
-  const text = readFileSync(path, 'utf8');
-  const broken = text.replace(find, put);
-  if (broken === text) throw new Error(`${file} has no place for the mutant ${name}`);
-  writeFileSync(path, broken);
+  writeFileSync(join(into, 'dist', mutants[name].file), broken);
   return join(into, 'dist');
 };

@@ -4,7 +4,8 @@
  *
  * BullMQ's own parents are not used, because a parent of BullMQ waits until its children have
  * ended, and an instance goes on meanwhile. What is shown is what is stored: the record of an
- * instance names the activities that are open, and the job of a transaction has the token of the activity that waits for it. So a job that is gone is not shown.
+ * instance names the activities that are open, and the job of a transaction has the token of the
+ * activity that waits for it. So a job that is gone is not shown.
  */
 import type { Queue } from 'bullmq';
 import { itemsOf, type ProcessContext } from '../../../machines/process-progress.ts';
