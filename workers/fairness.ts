@@ -2,8 +2,8 @@
  * Fairness among applications, at the two places where their jobs wait for a worker: in the queue,
  * and for the CPU of the process that has taken them.
  */
-import type { Worker } from 'bullmq';
 import { toError } from '../packages/engine/src/redis/to-error.ts';
+import type { TurnWorker } from '../packages/engine/src/turn-worker.ts';
 import { type FairOrder, sortFairly } from '../src/jobs/fair-order.ts';
 import type { RedisClient } from '../src/redis/connect.ts';
 
@@ -14,11 +14,11 @@ const pauseMs = 1000;
 
 /**
  * Keeps the order of a queue fair (src/jobs/fair-order.ts) while jobs are taken from it. A
- * job that is taken starts it, and it runs while there is an order to keep: an idle queue costs
- * nothing.
+ * job that is taken starts it where others wait, and it runs while there is an order to keep: an idle
+ * queue costs nothing.
  */
 export const keepFair = (options: {
-  readonly workers: readonly Worker[];
+  readonly workers: readonly TurnWorker[];
   readonly order: FairOrder;
   readonly redis: RedisClient;
   readonly onError: (error: Error) => void;
@@ -48,7 +48,10 @@ export const keepFair = (options: {
     going = true;
     timer = setTimeout(sort, Math.max(everyMs, pausedUntil - performance.now()));
   };
-  for (const worker of workers) worker.on('active', begin);
+  for (const worker of workers)
+    worker.on('active', () => {
+      if (!worker.isQueueEmpty()) begin();
+    });
 
   return {
     close: () => {

@@ -25,6 +25,7 @@ import {
 } from './redis/instance-store.ts';
 import { noParts, type Parts } from './redis/record-parts.ts';
 import { toError } from './redis/to-error.ts';
+import { fieldsOf } from './turn-worker.ts';
 
 export type InstanceJob = Job<unknown, unknown>;
 
@@ -182,9 +183,10 @@ export const takeJob = async (options: TakeOptions, job: InstanceJob, token: str
 
   const progress = Object(job.progress) as { readonly inbox?: unknown };
   const isNew = !hasRecord(progress);
+  const fields = fieldsOf(job);
   const { record: whole, parts } = isNew
     ? { record: undefined, parts: noParts }
-    : await store.whole(id, progress);
+    : await store.whole(id, progress, fields);
   const stored = isNew ? undefined : readRecord(whole);
   if (!isNew && stored === undefined) throw planted('The record of the instance cannot be read');
   if (stored !== undefined && stored.workflow !== named.name) throw planted(notItsOwn);
@@ -224,7 +226,11 @@ export const takeJob = async (options: TakeOptions, job: InstanceJob, token: str
   }
   const held = isNew ? [] : heldNames(life.activities());
   const mayHaveEvents = !isNew || job.attemptsStarted > 1 || progress.inbox !== undefined;
-  const inbox = mayHaveEvents ? await store.readInbox(id, held) : emptyInbox;
+  const inbox = !mayHaveEvents
+    ? emptyInbox
+    : fields === undefined || held.length > 0
+      ? await store.readInbox(id, held)
+      : store.inboxIn(fields);
   if (stored !== undefined) {
     if (!inbox.hasBegun) throw planted(notItsOwn);
     readOrFail(() => workflow.check(life.context(), instance));

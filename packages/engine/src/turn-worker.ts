@@ -7,8 +7,19 @@
  * lasts. If it is still refused, the next turn ends the job.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { DelayedError, type Job, type Span, UnrecoverableError, Worker } from 'bullmq';
+import {
+  DelayedError,
+  type Job,
+  type JobJson,
+  type Processor,
+  type Span,
+  UnrecoverableError,
+  Worker,
+  type WorkerOptions,
+} from 'bullmq';
 import { BoundError } from './redis/instance-store.ts';
+import { type JobFields, KnownAnswers } from './redis/known-answers.ts';
+import { inRedisTime } from './redis/redis-time.ts';
 import { toError } from './redis/to-error.ts';
 
 /** BullMQ keeps at least half of a lock's time when it has stopped to renew it. */
@@ -44,7 +55,33 @@ export const untilTaken = async <T>(
 
 type FetchNext = (() => boolean) | undefined;
 
+const fields = new WeakMap<Job, JobFields>();
+
+/** All fields of a job, as they were when its worker took it; undefined for one of another worker. */
+export const fieldsOf = (job: Job): JobFields | undefined => fields.get(job);
+
 export class TurnWorker extends Worker {
+  readonly #known: KnownAnswers;
+
+  /** @param now Milliseconds since the epoch, by the clock of Redis. */
+  constructor(name: string, processor: Processor, options: WorkerOptions, now: () => number) {
+    const known = new KnownAnswers(inRedisTime(now));
+    super(name, processor, options, known.factory);
+    this.#known = known;
+  }
+
+  /** No further job waits, as far as is known. */
+  isQueueEmpty(): boolean {
+    return this.#known.isEmpty();
+  }
+
+  protected override createJob(data: JobJson, id: string): Job {
+    const job = super.createJob(data, id);
+    const given = this.#known.takeFields(id);
+    if (given !== undefined) fields.set(job, given);
+    return job;
+  }
+
   /** Leaves a job to its next turn, which begins soon. */
   putOff: (id: string, token: string) => Promise<void> = async () => undefined;
 

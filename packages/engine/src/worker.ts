@@ -12,7 +12,7 @@ import type { Others } from './other.ts';
 import { promoteInSteps } from './redis/bullmq-script.ts';
 import type { RedisClient } from './redis/client.ts';
 import { createInstanceStore, type HeldTry, hasRecord, runKeys } from './redis/instance-store.ts';
-import { graceOf, inRedisTime } from './redis/redis-time.ts';
+import { graceOf } from './redis/redis-time.ts';
 import { isRedisAway, toError } from './redis/to-error.ts';
 import { settlesWithin } from './settles-within.ts';
 import type { InstanceJob, OnError } from './take-job.ts';
@@ -21,7 +21,7 @@ import { TurnWorker, untilTaken } from './turn-worker.ts';
 
 export interface WorkflowWorker {
   /** BullMQ's own. */
-  readonly workers: readonly Worker[];
+  readonly workers: readonly TurnWorker[];
   ready(): Promise<void>;
   /**
    * Takes no more jobs, and lets those in hand finish their turn.
@@ -248,7 +248,7 @@ export const startWorkflowWorker = (options: {
         ...(failedMs !== undefined && { removeOnFail: ageOf(failedMs) }),
         ...options.worker,
       },
-      inRedisTime(now),
+      now,
     );
   promoteInSteps(connection);
   const workers = spread(concurrency, options.fetchers ?? 1).map(startOne);

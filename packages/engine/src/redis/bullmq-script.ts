@@ -30,25 +30,34 @@ export const promotedAtOnce = 100;
  * BullMQ wakes another worker with each job that it hands out, whether one waits or not. A worker that
  * is woken for nothing costs a command with three writes: 17 of 87 commands of a process of three
  * signers. Here it is woken for a job that waits, and otherwise told when the next one is due: the
- * worker that knew of this has a job to do now.
+ * worker that knew of this has a job to do now. The answer says whether the job was the only one
+ * (known-answers.ts).
  */
 const handOn = 'addBaseMarkerIfNeeded(markerKey, false)\n';
-const handOnWaiting = `if rcall("EXISTS", keyPrefix .. "wait", keyPrefix .. "prioritized") > 0 then
+const handOnWaiting = `local isAlone = 0
+  if rcall("EXISTS", keyPrefix .. "wait", keyPrefix .. "prioritized") > 0 then
     addBaseMarkerIfNeeded(markerKey, false)
   else
+    isAlone = 1
     local due = rcall("ZRANGE", keyPrefix .. "delayed", 0, 0, "WITHSCORES")
     if due[2] then rcall("ZADD", markerKey, tonumber(due[2]) / 0x1000, "1") end
   end
 `;
+const handOut = 'return {rcall("HGETALL", jobKey), jobId, 0, 0}';
+const handOutKnowing = 'return {rcall("HGETALL", jobKey), jobId, 0, 0, isAlone}';
+
+const replacements = [
+  [promotion, `"LIMIT", 0, ${promotedAtOnce})`],
+  [handOn, handOnWaiting],
+  [handOut, handOutKnowing],
+] as const;
 
 const withSmallSteps = (script: Script): Script => {
-  if (!script.content.includes(promotion) || !script.content.includes(handOn))
+  if (replacements.some(([before]) => !script.content.includes(before)))
     throw new Error(
       `BullMQ's ${script.commandName} moves jobs in another way: this version is not supported`,
     );
-  const content = script.content
-    .replace(promotion, `"LIMIT", 0, ${promotedAtOnce})`)
-    .replace(handOn, handOnWaiting);
+  const content = replacements.reduce((text, [before, after]) => text.replace(before, after), script.content);
   return { ...script, content };
 };
 

@@ -47,6 +47,7 @@ import { decode, encode } from '../values.ts';
 import type { RedisClient } from './client.ts';
 import { commitScript, sleepKeys } from './commit-script.ts';
 import { logOf, tellRefusal } from './journal-lines.ts';
+import type { JobFields } from './known-answers.ts';
 import { divide, fieldOf, join, noParts, type Parts, partNames } from './record-parts.ts';
 
 /**
@@ -388,6 +389,17 @@ const readLines = (text: string): InboxEntry[] => {
   });
 };
 
+const inboxOf = (
+  { text, failed, open }: Readonly<Record<'text' | 'failed' | 'open', string | null | undefined>>,
+  holds: Inbox['holds'],
+): Inbox => ({
+  entries: readLines(text ?? ''),
+  length: Buffer.byteLength(text ?? ''),
+  hasFailed: failed != null,
+  hasBegun: open != null,
+  holds,
+});
+
 /** BullMQ writes it when a job fails, and keeps it when the job is run again. */
 const failedField = 'stacktrace';
 const openValues = { goesOn: '1', sleeps: '2', ends: '0' } as const;
@@ -451,26 +463,33 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
       const [delivered, todo] = answer as readonly [Delivery, number];
       return { given: delivered, todo: todos[todo] ?? 'nothing' };
     },
+    /** The same from the fields of a job that was taken just now, where no hold is asked for. */
+    inboxIn: (fields: JobFields): Inbox =>
+      inboxOf(
+        { text: fields.get('inbox'), failed: fields.get(failedField), open: fields.get('open') },
+        new Map(),
+      ),
     /** @param names `child/run` of the activities whose holds are read. */
     readInbox: async (id: string, names: readonly string[]): Promise<Inbox> => {
       const members = names.map((name) => memberOf({ id, name }));
-      const [[text, failed, open], holds] = await Promise.all([
+      const [[text = '', failed = null, open = null], holds] = await Promise.all([
         redis.hmget(queue.toKey(id), 'inbox', failedField, 'open'),
         members.length === 0 ? [] : redis.zmscore(heldKey, members),
       ]);
-      const lines = text ?? '';
-      return {
-        entries: readLines(lines),
-        length: Buffer.byteLength(lines),
-        hasFailed: failed != null,
-        hasBegun: open != null,
-        holds: new Map(names.map((name, index) => [name, Number(holds[index] ?? 0)])),
-      };
+      return inboxOf(
+        { text, failed, open },
+        new Map(names.map((name, at) => [name, Number(holds[at] ?? 0)])),
+      );
     },
-    /** The record in the `progress` of a job that the caller has taken. */
-    whole: async (id: string, progress: unknown): Promise<StoredRecord> => {
+    /**
+     * The record in the `progress` of a job that the caller has taken.
+     *
+     * @param fields Those of the job, where the caller has them.
+     */
+    whole: async (id: string, progress: unknown, fields?: JobFields): Promise<StoredRecord> => {
       const names = partNames(progress);
       if (names === undefined) return { record: progress, parts: noParts };
+      if (fields !== undefined) return join(progress, (name) => fields.get(fieldOf(name)));
       const texts = names.length === 0 ? [] : await redis.hmget(queue.toKey(id), ...names.map(fieldOf));
       const byName = new Map(names.map((name, index) => [name, texts[index]]));
       return join(progress, (name) => byName.get(name));

@@ -1,0 +1,84 @@
+/**
+ * Spares a worker the questions whose answers it has.
+ *
+ * BullMQ asks for a further job after each one that it has taken, and again when one goes to sleep:
+ * two to three commands with two writes each for a job that comes alone. The script that hands out a
+ * job says whether another one waits (bullmq-script.ts). If none does, the next question is answered
+ * here, until a marker wakes the worker or its wait runs out: who adds a job, or lets one become due,
+ * sets a marker.
+ *
+ * The script also gives all fields of the job, of which BullMQ keeps its own. Its inbox is among
+ * the others, so that a turn that begins does not read it a second time.
+ */
+import type { BackendFactory, RedisQueueBackend } from 'bullmq';
+
+/** Of a job, as they were when it was taken: in the same step as its lock. */
+export type JobFields = ReadonlyMap<string, string>;
+
+/** Places in the answer of a script that takes a job; of `due`, milliseconds by the clock of the host. */
+const [jobAt, idAt, pauseAt, dueAt, aloneAt] = [0, 1, 2, 3, 4] as const;
+const taking = ['moveToActive', 'moveToFinished'];
+
+const fieldsOf = (flat: readonly string[]): JobFields => {
+  const fields = new Map<string, string>();
+  for (let at = 0; at + 1 < flat.length; at += 2) fields.set(flat[at] ?? '', flat[at + 1] ?? '');
+  return fields;
+};
+
+/** What the backend of one worker knows. */
+export class KnownAnswers {
+  readonly factory: BackendFactory<RedisQueueBackend>;
+  /** That no job waits, as it was told; with the time at which a sleeping one is due. */
+  #empty: readonly unknown[] | undefined;
+  /** Answers to what was asked before the worker woke are out of date. */
+  #wakes = 0;
+  readonly #taken = new Map<string, JobFields>();
+
+  /** @param make Makes the backend for which this answers. */
+  constructor(make: BackendFactory<RedisQueueBackend>) {
+    this.factory = (...given) => {
+      const backend = make(...given);
+      const execute = backend.execCommand.bind(backend);
+      const wait = backend.waitForJob.bind(backend);
+      backend.execCommand = async (client, command, values) => {
+        if (!taking.includes(command)) return execute(client, command, values);
+        if (command === 'moveToActive' && this.isEmpty()) return this.#empty;
+        const wakes = this.#wakes;
+        const answer: unknown = await execute(client, command, values);
+        this.#learn(answer, wakes === this.#wakes);
+        return answer;
+      };
+      backend.waitForJob = async (timeout) => {
+        try {
+          return await wait(timeout);
+        } finally {
+          this.#wakes += 1;
+          this.#empty = undefined;
+        }
+      };
+      return backend;
+    };
+  }
+
+  /** No job waits, as far as is known. */
+  isEmpty(): boolean {
+    const due = Number(this.#empty?.[dueAt]);
+    return due === 0 || due > Date.now();
+  }
+
+  /** Of a job that was taken just now; once. */
+  takeFields(id: string): JobFields | undefined {
+    const fields = this.#taken.get(id);
+    this.#taken.delete(id);
+    return fields;
+  }
+
+  #learn(answer: unknown, isNew: boolean): void {
+    if (!Array.isArray(answer)) return;
+    const job: unknown = answer[jobAt];
+    if (Array.isArray(job)) {
+      this.#taken.set(String(answer[idAt]), fieldsOf(job));
+      this.#empty = isNew && answer[aloneAt] === 1 ? [0, 0, 0, 0] : undefined;
+    } else if (isNew && answer[pauseAt] === 0) this.#empty = answer;
+  }
+}
