@@ -50,6 +50,12 @@ export const createEventStreams = ({
   readonly onError: (error: Error) => void;
 }) => {
   const openFor = new Map<string, number>();
+  /** One listener for all streams: Node takes many on one signal for a leak. */
+  const ends = new Set<() => void>();
+  const endAll = (): void => {
+    for (const end of ends) end();
+  };
+  stopping.addEventListener('abort', endAll, { once: true });
   let open = 0;
   const count = (bounds: readonly StreamBound[], change: 1 | -1): void => {
     open += change;
@@ -98,7 +104,7 @@ export const createEventStreams = ({
     };
     const heartbeat = setInterval(() => void beat().catch(end), heartbeatMs);
     const life = setTimeout(end, lifeMs);
-    stopping.addEventListener('abort', end, { once: true });
+    ends.add(end);
     stream.onAbort(end);
     void stream.write(`retry: ${retryMs}\n\n`);
     // A reader that does not read holds up what is sent, but not the end.
@@ -111,7 +117,7 @@ export const createEventStreams = ({
       }
       clearInterval(heartbeat);
       clearTimeout(life);
-      stopping.removeEventListener('abort', end);
+      ends.delete(end);
       count(bounds, -1);
       await stream.close();
     };

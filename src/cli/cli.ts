@@ -60,6 +60,31 @@ const addJson = (command: Command): void => {
   }
 };
 
+const isHelp = (name: string): boolean => name === 'help';
+
+/** Commander shows the help of the group when the command that is asked about does not exist. */
+const refuseHelpOnUnknown = (group: Command): void => {
+  if (group.commands.length === 0) return;
+  group.on('beforeHelp', () => {
+    const [name = '-'] = group.args;
+    const isKnown = isHelp(name) || group.commands.some((command) => command.name() === name);
+    if (!name.startsWith('-') && !isKnown)
+      group.error(`error: unknown command '${name}'`, { code: 'commander.unknownCommand' });
+  });
+  for (const command of group.commands) refuseHelpOnUnknown(command);
+};
+
+/** `help keys list` is `keys list --help`; commander reads one name only. */
+const withHelpAsOption = (program: Command, args: readonly string[]): readonly string[] => {
+  let group: Command | undefined = program;
+  for (const [index, name] of args.entries()) {
+    if (isHelp(name)) return [...args.toSpliced(index, 1), '--help'];
+    group = group?.commands.find((command) => command.name() === name);
+    if (group === undefined || group.commands.length === 0) return args;
+  }
+  return args;
+};
+
 /** In the groups and the order of `--help`. */
 const groups: Readonly<Record<string, readonly AddCommand[]>> = {
   'Run the service:': [addServe],
@@ -100,6 +125,7 @@ export const createProgram = (context: CliContext, done: Done): Command => {
   }
   addJson(program);
   addExamples(program);
+  refuseHelpOnUnknown(program);
   return program;
 };
 
@@ -153,7 +179,7 @@ export const runCli = async (args: readonly string[], options: CliOptions): Prom
     const program = createProgram(context, (given) => {
       end = given;
     });
-    await program.parseAsync([...args], { from: 'user' });
+    await program.parseAsync([...withHelpAsOption(program, args)], { from: 'user' });
   } catch (error) {
     end = reportError(error);
   }

@@ -23,6 +23,10 @@ const secret = 'hunter2-hunter2';
 describe('a command line that is not usable', () => {
   it.each([
     [['sgin'], "Unknown command 'sgin' (Did you mean sign?)."],
+    [['help', 'nothing'], "Unknown command 'nothing'."],
+    [['nothing', '--help'], "Unknown command 'nothing'."],
+    [['help', 'keys', 'nothing'], "Unknown command 'nothing'."],
+    [['keys', 'nothing', '--help'], "Unknown command 'nothing'."],
     [['sign', '+41700092501'], "Missing required argument 'text'."],
     [[...sign, 'there'], "Too many arguments for 'sign'. Expected 2 arguments but got 3."],
     [[...sign, `--ap-password=${secret}`], "Unknown option '--ap-password'."],
@@ -102,6 +106,16 @@ const all = commandsOf(
 );
 
 describe('the help', () => {
+  it.each([
+    ['help', '--help'],
+    ['help keys', 'keys --help'],
+    ['help keys list', 'keys list --help'],
+    ['help help', '--help'],
+  ])('is the same by its command: %s', async (command, option) => {
+    const { exitCode, stdout } = await run(command.split(' '));
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: (await run(option.split(' '))).stdout });
+  });
+
   it.each([['--help'], ...all.map(({ name }) => [`${name} --help`])])(
     'of paraph %s fits 80 columns; only that of paraph itself lists the exit codes',
     async (args) => {

@@ -90,7 +90,7 @@ describe('a transaction approval', () => {
     ['value', { type: 't', dtbd: [{ key: 'k', value: 'v\u{e0000}' }] }],
     ['value that is escaped', '{"type":"t","dtbd":[{"key":"k","value":"\\udb40\\udc41"}]}'],
   ])('with Unicode tags in a %s is a fault 107', (_, content) => {
-    const words = 'must not have Unicode tags (U+E0000 to U+E007F): nobody sees them';
+    const words = 'must not have Unicode tags or variation selectors (U+E0000 to U+E0FFF): nobody sees them';
     expect(faultOf(content)).toEqual({ code: 107, detail: `${data} ${words}` });
   });
 

@@ -56,9 +56,10 @@ describe('DataToBeSigned', () => {
     ['a receipt', 'receipt', 'Message.Data'],
   ] as const)('%s with Unicode tags, which nobody sees, is a fault 107', (_, operation, member) => {
     const [wrapper = ''] = Object.keys(samples[operation]);
-    const detail = `${wrapper}.${member} must not have Unicode tags (U+E0000 to U+E007F): nobody sees them`;
-    // U+E0000 and U+E0002 are not assigned, and are invisible all the same.
-    for (const tag of ['\u{e0000}', '\u{e0001}', '\u{e0002}', '\u{e0020}', '\u{e007f}']) {
+    const detail = `${wrapper}.${member} must not have Unicode tags or variation selectors (U+E0000 to U+E0FFF): nobody sees them`;
+    // Some are not assigned, and are invisible all the same.
+    for (const code of [0xe0000, 0xe0001, 0xe0002, 0xe0020, 0xe007f, 0xe0080, 0xe0100, 0xe01ef, 0xe0fff]) {
+      const tag = String.fromCodePoint(code);
       const body = changed(samples[operation], `${wrapper}.${member}`, `Pay 10 CHF?${tag}`);
       expect(parseAs(operation, body)).toEqual({ ok: false, fault: { code: 107, detail } });
     }

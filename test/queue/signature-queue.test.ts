@@ -333,7 +333,11 @@ describe('a request that is not in order', () => {
     [
       'text',
       { ...order, text: `${secret}\u{e0041}` },
-      { code: 107, detail: 'text must not have Unicode tags (U+E0000 to U+E007F): nobody sees them' },
+      {
+        code: 107,
+        detail:
+          'text must not have Unicode tags or variation selectors (U+E0000 to U+E0FFF): nobody sees them',
+      },
     ],
     ['request', { ...order, text: `${secret}\0` }, { code: 101, detail: 'request has a NUL character' }],
     ['approval', { msisdn: order.msisdn, approval: { title: '', rows: [] } }, { code: 101 }],

@@ -196,7 +196,7 @@ describe('a signature of a chart', () => {
   );
 
   it('and a receipt are refused with Unicode tags in the text, which nobody sees', async () => {
-    const text = 'Order?\u{e0041}\u{e007f}';
+    const text = 'Order?\u{e0100}\u{e01ef}';
     const detail = expect.stringContaining('must not have Unicode tags');
     const refused = { kind: 'failed', code: 107, detail };
     const msisdn = '+41700092501';

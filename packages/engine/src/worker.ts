@@ -166,7 +166,7 @@ export const startWorkflowWorker = (options: {
       await deliver(store, id, key, { type: tryEvent }, { about: { child, run, result } });
     }
   };
-  const closing = new AbortController();
+  let isClosing = false;
   /**
    * An end that Redis does not take now is kept and brought again, because without it the activity
    * runs again when its hold has run out. Only a worker that closes gives it up.
@@ -177,10 +177,10 @@ export const startWorkflowWorker = (options: {
       try {
         return await bringOnce(id, key, ended);
       } catch (error) {
-        const goesOn = isRedisAway(error) && !closing.signal.aborted;
+        const goesOn = isRedisAway(error) && !isClosing;
         if (isFirst || !goesOn) onError(toError(error));
         if (!goesOn) return;
-        await delay(bringEveryMs, undefined, { signal: closing.signal }).catch(() => undefined);
+        await delay(bringEveryMs);
       }
     }
   };
@@ -285,7 +285,7 @@ export const startWorkflowWorker = (options: {
           return false;
         }),
       );
-      closing.abort();
+      isClosing = true;
       // An end that Redis does not get now is lost. The hold runs out, and another try is made.
       await settlesWithin(activities.close(graceMs), graceMs + bringTimeoutMs);
       return closed.every(Boolean);

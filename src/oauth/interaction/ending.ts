@@ -141,7 +141,7 @@ export const createDeparture = (
         return { to: interaction.returnTo };
       }
       if (now() >= until) return 'not-yet';
-      await delay(lookEveryMs, undefined, { signal: stopping }).catch(() => undefined);
+      await delay(lookEveryMs);
       if (stopping.aborted) return 'not-yet';
     }
   };

@@ -28,7 +28,9 @@ const receiptMessageSchema = z
   .object({
     MimeType: plainTextSchema.describe('What the text is.'),
     Encoding: encodingSchema,
-    Data: text().describe('What the person reads. Unicode tags are fault 107.'),
+    Data: text().describe(
+      'What the person reads. Unicode tags and variation selectors (U+E0000 to U+E0FFF) are fault 107.',
+    ),
   })
   .check((payload) => checkText(payload, payload.value.Data))
   .meta({

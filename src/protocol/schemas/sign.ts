@@ -30,7 +30,7 @@ const dataToBeSignedSchema = z
     ),
     Encoding: encodingSchema,
     Data: text().describe(
-      'What the person reads and signs. Your operator may require it to begin with your name. Unicode tags are fault 107, because nobody sees them. For an approval: `{"type", "dtbd": [{"key", "value"}]}` as text.',
+      'What the person reads and signs. Your operator may require it to begin with your name. Unicode tags and variation selectors (U+E0000 to U+E0FFF) are fault 107, because nobody sees them. For an approval: `{"type", "dtbd": [{"key", "value"}]}` as text.',
     ),
   })
   .check((payload) => {
