@@ -226,11 +226,13 @@ export const takeJob = async (options: TakeOptions, job: InstanceJob, token: str
   }
   const held = isNew ? [] : heldNames(life.activities());
   const mayHaveEvents = !isNew || job.attemptsStarted > 1 || progress.inbox !== undefined;
+  // A try of this process may have ended since the job was taken: its end lies in the inbox now.
+  const isAsTaken = held.length === 0 && life.activities().every(({ waits }) => waits);
   const inbox = !mayHaveEvents
     ? emptyInbox
-    : fields === undefined || held.length > 0
-      ? await store.readInbox(id, held)
-      : store.inboxIn(fields);
+    : fields !== undefined && isAsTaken
+      ? store.inboxIn(fields)
+      : await store.readInbox(id, held);
   if (stored !== undefined) {
     if (!inbox.hasBegun) throw planted(notItsOwn);
     readOrFail(() => workflow.check(life.context(), instance));
