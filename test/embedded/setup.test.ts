@@ -30,6 +30,10 @@ it('has one version, of all packages and of the newest entry of the changelog', 
     const of = { [dependency]: dependencies[dependency] };
     expect(manifestOf(`packages/${name}`)).toEqual({ version, engines, dependencies: of });
   }
+  const engine = JSON.parse(read('packages/engine/package.json'));
+  const peers = ['bullmq', 'ioredis', 'xstate'].map((name) => [name, `^${dependencies[name]}`]);
+  expect(engine).toMatchObject({ version, engines, peerDependencies: Object.fromEntries(peers) });
+  expect(engine).not.toHaveProperty('dependencies');
 });
 
 it.each(['.', 'packages/client', 'packages/engine', 'packages/relying-party'])(

@@ -1,5 +1,5 @@
 /**
- * What a stranger installs: the three packages as npm packs them, in empty folders, with an environment that knows nothing
+ * What a stranger installs: the four packages as npm packs them, in empty folders, with an environment that knows nothing
  * of this repository. Asks the npm registry for what is not in npm's cache.
  */
 import { spawn, spawnSync } from 'node:child_process';
@@ -18,6 +18,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { waitUntilClosed } from '../../src/embedded/redis-socket.ts';
+import { type RunningRedis, startRedisServer } from '../support/redis-server.ts';
 
 const root = join(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'paraph-packages-'));
@@ -25,7 +26,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }), 60_000);
 
 const manifestOf = (path: string) => JSON.parse(readFileSync(join(root, path, 'package.json'), 'utf8'));
 const { version, dependencies, devDependencies } = manifestOf('.');
-const small = ['client', 'relying-party'];
+const small = ['client', 'engine', 'relying-party'];
 
 const environment = {
   ...Object.fromEntries(
@@ -38,8 +39,11 @@ const run = (cwd: string, command: string, ...words: readonly string[]): string 
   if (status !== 0) throw new Error(`${command} ${words.join(' ')}: ${stdout}${stderr}`);
   return stdout;
 };
-const tsc = (cwd: string): string =>
-  run(cwd, process.execPath, join(root, 'node_modules/typescript/bin/tsc'), '-p', '.');
+const tsc = (cwd: string, configuration = 'tsconfig.json'): string =>
+  run(cwd, process.execPath, join(root, 'node_modules/typescript/bin/tsc'), '-p', configuration);
+/** The first program of a README. */
+const programIn = (readme: string): string =>
+  /```ts\n(.*?)```/s.exec(readFileSync(readme, 'utf8'))?.[1] ?? '';
 
 /** An empty project with these packages in it. */
 const project = (name: string, ...packages: readonly string[]): string => {
@@ -68,7 +72,7 @@ describe('the package paraph', () => {
   it('holds what runs and nothing else', () => {
     const files = run(folder, 'tar', '-tzf', tarball('paraph')).trim().split('\n').sort();
     const allowed =
-      /^package\/(dist\/(src|machines|workers)\/.*(\.js|\.d\.ts|\/assets\/(console|phone)\.css)|scripts\/[a-z-]+\.mjs|(LICENSE|(README|CHANGELOG)\.md|package\.json))$/;
+      /^package\/(dist\/(packages\/engine\/src|src|machines|workers)\/.*(\.js|\.d\.ts|\/assets\/(console|phone)\.css)|scripts\/[a-z-]+\.mjs|(LICENSE|(README|CHANGELOG)\.md|package\.json))$/;
     expect(files.filter((file) => !allowed.test(file))).toEqual([]);
     const scripts = ['apt', 'node-version', 'paraph', 'redis-binary', 'run', 'setup'];
     expect(files.filter((file) => file.includes('/scripts/'))).toEqual(
@@ -134,6 +138,74 @@ describe('the package paraph', () => {
   }, 180_000);
 });
 
+describe('the package @paraph/engine', () => {
+  const peers = ['bullmq', 'ioredis', 'xstate'];
+  /** What each program prints in the end. */
+  const programs: Readonly<Record<string, RegExp>> = {
+    readme: /^started\ntaken\n.*: shipped for 4200\n$/,
+    approval: /^asked: May we go on\?\nanswer: taken\napproval: approved\n$/,
+    children: /^house: PUSH, OPENED\n$/,
+    effects: /^mails: Welcome; Here is how to begin\n$/,
+    'fan-out': /^album: 0 pictures left\n$/,
+    'other-workflow': /^order: delivered to Anna\n$/,
+    reminder: /^reminders: 3\n$/,
+    retry: /^payment: charged\n$/,
+    saga: /^trip: failed, book flight, book hotel, cancel flight; No room is free\n$/,
+    'send-or-start': /^may buy: taken\ncart: bread, milk\n$/,
+    versions: /^old: Good day\nnew: Hello\n$/,
+  };
+  let path: string;
+  let redis: RunningRedis;
+
+  beforeAll(async () => {
+    path = project('engine', tarball('paraph-engine'), ...named(...peers, '@types/node'));
+    redis = await startRedisServer();
+  }, 120_000);
+  afterAll(() => redis?.stop());
+
+  it('brings nothing but its peers, holds what runs, and loads nothing else', () => {
+    const installed = join(path, 'node_modules/@paraph/engine');
+    expect(JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')).dependencies).toBeUndefined();
+    expect(packagesIn(path)).toEqual(expect.arrayContaining(peers.map((name) => `node_modules/${name}`)));
+    expect(packagesIn(path)).not.toContain('node_modules/zod');
+    const allowed =
+      /^package\/(dist\/.*(\.js|\.d\.ts)|examples\/[a-z-]+\.ts|examples\/README\.md|(LICENSE|README\.md|package\.json))$/;
+    const files = run(folder, 'tar', '-tzf', tarball('paraph-engine')).trim().split('\n');
+    expect(files.filter((file) => !allowed.test(file))).toEqual([]);
+    expect(run(path, process.execPath, '-e', "console.log(typeof require('@paraph/engine').activity)")).toBe(
+      'function\n',
+    );
+  });
+
+  it('compiles as its README and its examples show it, and each program runs', async () => {
+    const installed = join(path, 'node_modules/@paraph/engine');
+    writeFileSync(join(path, 'readme.ts'), programIn(join(installed, 'README.md')));
+    const examples = readdirSync(join(installed, 'examples')).filter((file) => file.endsWith('.ts'));
+    for (const name of examples) cpSync(join(installed, 'examples', name), join(path, name));
+    expect(['readme.ts', ...examples].toSorted()).toEqual(
+      ['run', ...Object.keys(programs)].map((name) => `${name}.ts`).toSorted(),
+    );
+
+    const strict = { target: 'es2023', types: ['node'], strict: true };
+    const bundler = { module: 'esnext', moduleResolution: 'bundler', allowImportingTsExtensions: true };
+    const configure = (name: string, compilerOptions: object): void =>
+      writeFileSync(join(path, name), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
+    configure('bundler.json', { ...strict, ...bundler, noEmit: true });
+    configure('nodenext.json', {
+      ...{ ...strict, module: 'nodenext', rewriteRelativeImportExtensions: true, outDir: 'out' },
+    });
+    tsc(path, 'bundler.json');
+    tsc(path, 'nodenext.json');
+
+    Object.assign(environment, { REDIS_URL: `redis://127.0.0.1:${redis.port}` });
+    const printed = Object.keys(programs).map((name) => [
+      name,
+      run(path, process.execPath, join('out', `${name}.js`)),
+    ]);
+    for (const [name = '', text] of printed) expect(text, name).toMatch(programs[name] ?? /^$/);
+  }, 180_000);
+});
+
 describe.each([
   ['client', 'zod'],
   ['relying-party', 'jose'],
@@ -147,9 +219,7 @@ describe.each([
         .toSorted()
         .map((one) => `node_modules/${one}`),
     );
-    const [, sample = ''] =
-      /```ts\n(.*?)```/s.exec(readFileSync(join(root, from, 'README.md'), 'utf8')) ?? [];
-    writeFileSync(join(path, 'sample.ts'), sample);
+    writeFileSync(join(path, 'sample.ts'), programIn(join(root, from, 'README.md')));
     tsc(path);
     const list = `console.log(Object.keys(require('@paraph/${name}')).sort().join())`;
     const exported = Object.keys(await import(`../../src/${name}/index.ts`)).sort();
