@@ -5,7 +5,7 @@
  * Each turn that is made here is a process of its own: what it has in memory, such as the calls that go on while a job
  * sleeps, no other one knows of.
  */
-import { type Job, Worker } from 'bullmq';
+import { type Job, type Queue, Worker } from 'bullmq';
 import { vi } from 'vitest';
 import type { SignatureRecord } from '../../machines/record.ts';
 import { type Activities, createActivities } from '../../packages/engine/src/activities.ts';
@@ -16,6 +16,7 @@ import { createInstanceStore, type InstanceStore } from '../../packages/engine/s
 import type { InstanceJob } from '../../packages/engine/src/take-job.ts';
 import { createTurn } from '../../packages/engine/src/turn.ts';
 import { openPhoneDevice } from '../../src/product/phone-side.ts';
+import type { RedisClient } from '../../src/redis/connect.ts';
 import type { Prompt } from '../../src/sscd/device.ts';
 import { createDevices, type Devices } from '../../src/sscd/devices.ts';
 import { createOutbox } from '../../src/sscd/text-gateway.ts';
@@ -235,4 +236,20 @@ export const startByHand = async (
       await product.stop();
     },
   };
+};
+
+/**
+ * Writes an event as a program in another language does that dies before it can wake the job
+ * (docs/queue-contract.md).
+ */
+export const leaveEvent = async (
+  { queue, redis }: { readonly queue: Queue; readonly redis: RedisClient },
+  id: string,
+  name: string,
+  event: object,
+): Promise<void> => {
+  const job = queue.toKey(id);
+  const line = `${Date.now()}\t${JSON.stringify([`out/${name}`, event])}\n`;
+  const before = (await redis.hget(job, 'inbox')) ?? '';
+  await redis.hset(job, { inbox: before + line, [`key:out/${name}`]: 'waiting' });
 };

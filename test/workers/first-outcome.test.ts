@@ -10,7 +10,7 @@ import { createDeviceLock, createIsOver } from '../../src/transactions/device-lo
 import { openQueueForTest } from '../queue/stage.ts';
 import { testRedis } from '../support/redis.ts';
 import { receiptRequest, signRequest } from '../support/requests.ts';
-import { type ByHand, startByHand } from './by-hand.ts';
+import { type ByHand, leaveEvent, startByHand } from './by-hand.ts';
 
 const redis = testRedis();
 const accepts = { kind: 'simulated', sign: 'signs', receipt: 'accepts' } as const;
@@ -310,9 +310,8 @@ describe('an answer whose sender dies before it can wake the job', () => {
     await expect(signatureTurn()(await take(signatures, 'asks'), 'asks')).rejects.toBeInstanceOf(
       DelayedError,
     );
-    const store = createInstanceStore(signatures.queue, signatures.redis, Date.now);
     const answer = { kind: 'fault', fault: fault(402) } as const;
-    await store.deliver(id, 'out/died', { type: 'ANSWERED', attempt: 1, answer } as never);
+    await leaveEvent(signatures, id, 'died', { type: 'ANSWERED', attempt: 1, answer });
     expect(await signatures.queue.getJobState(id)).toBe('delayed');
     expect(await product.api.transactions.answer(id, 1, answer)).toBe('refused');
     const job = await take(signatures, 'ends');

@@ -20,6 +20,7 @@ import { closeShards, openShards, type QueueAt, type Shard } from '../../src/tra
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest, statusRequest } from '../support/requests.ts';
+import { leaveEvent } from './by-hand.ts';
 
 const redis = testRedis();
 const cancelled = { kind: 'fault', fault: fault(401) } as const;
@@ -102,11 +103,12 @@ const asked = async (id: string): Promise<string> => {
 };
 
 /** Writes an event that nobody wakes the job for: its sender has died. */
-const leave = async (id: string, answer: DeviceAnswer): Promise<void> => {
-  const store = createInstanceStore(at.queue, redis.client(), Date.now);
-  const event = { type: 'ANSWERED', attempt: 1, answer };
-  expect(await store.deliver(id, 'out/left', event)).toMatchObject({ given: 'waiting' });
-};
+const leave = (id: string, answer: DeviceAnswer): Promise<void> =>
+  leaveEvent({ queue: at.queue, redis: redis.client() }, id, 'left', {
+    type: 'ANSWERED',
+    attempt: 1,
+    answer,
+  });
 
 const failedWith = (id: string, code: number) =>
   until(async () => expect(await stateOf(id)).toMatchObject({ kind: 'failed', fault: { code } }));

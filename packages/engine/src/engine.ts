@@ -190,9 +190,8 @@ export const deliver = async (
   for (let pauseMs = 2; ; pauseMs = Math.min(pauseMs * 2, 200)) {
     // A turn has taken it meanwhile, and its verdict was not kept.
     if (isSent && (await store.verdict(id, key)) === undefined) return 'waiting';
-    const { given, todo } = await store.deliver(id, key, event, options);
+    const { given, isAwake } = await store.deliver(id, key, event, options);
     isSent = given === 'waiting' || given === 'accepted';
-    const isAwake = todo === 'nothing' || (await store.wake(id)) || todo === 'wake';
     if (given !== 'busy' && isAwake) return given;
     if (performance.now() > until) return 'busy';
     await delay(pauseMs);

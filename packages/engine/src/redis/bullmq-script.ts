@@ -77,6 +77,7 @@ export const moveToDelayed = readScript(
   11,
   require('bullmq/dist/cjs/scripts/moveToDelayed-11.js'),
 );
+export const promote = readScript('promote', 9, require('bullmq/dist/cjs/scripts/promote-9.js'));
 export const reprocessJob = readScript(
   'reprocessJob',
   9,

@@ -44,6 +44,7 @@ import type { Queue } from 'bullmq';
 import { boundProblem, type InstanceRecord, isTree } from '../record.ts';
 import { isNumber, isText, membersOf, optional } from '../shape.ts';
 import { decode, encode } from '../values.ts';
+import { promote } from './bullmq-script.ts';
 import type { RedisClient } from './client.ts';
 import { commitScript, sleepKeys } from './commit-script.ts';
 import { logOf, tellRefusal } from './journal-lines.ts';
@@ -216,7 +217,22 @@ export const outsideKeys = 'out/';
 export const runKeys = 'run/';
 
 /**
- * KEYS: job, lock, log. ARGV: as they are named below; `foreseen` is a verdict or empty, and holds for
+ * Names of BullMQ's keys, in the order in which its script `promote` takes them.
+ */
+const promoteKeys = [
+  'delayed',
+  'wait',
+  'paused',
+  'meta',
+  'prioritized',
+  'active',
+  'pc',
+  'events',
+  'marker',
+] as const;
+
+/**
+ * KEYS: job, lock, log, `promoteKeys`. ARGV: as they are named below; `foreseen` is a verdict or empty, and holds for
  * this record, this length of the inbox and until `before`. A verdict that nobody will ask for is
  * not kept: BullMQ reads all fields of a job with each turn.
  *
@@ -226,9 +242,16 @@ export const runKeys = 'run/';
  *
  * The verdict on the oldest key from outside goes when there are too many, but never while its
  * event waits: a turn would write it down again.
+ *
+ * Returns the delivery, and 0 when the job is about to sleep: then it must be sent again. A job that
+ * sleeps is woken in the same step.
  */
 const deliverScript = `${tellRefusal}
-local key, line, maxInbox, foreseen, record, length, before, sentOnce, refusal = unpack(ARGV)
+local function promote(KEYS, ARGV)
+${promote.content}
+end
+local prefix, id, key, line, maxInbox, foreseen, record, length, before, sentOnce, refusal = unpack(ARGV)
+local function deliver()
 local job = redis.call('HMGET', KEYS[1], 'timestamp', 'finishedOn', 'open', 'key:' .. key, 'inbox', 'progress',
   'stacktrace', 'ats', 'defa', 'keys')
 local added, finished, open, known, inbox, progress, failed, turns, marked, keys = unpack(job, 1, 10)
@@ -285,7 +308,14 @@ end
 if isKept then redis.call('HSET', KEYS[1], 'key:' .. key, state) end
 if state == 'refused' and refusal ~= '' then tellRefusal(KEYS[1], KEYS[3], refusal) end
 if state == 'refused' and inbox == '' then todo = 0 end
-return {state, todo}`;
+return {state, todo}
+end
+local delivery, todo = unpack(deliver())
+if todo == 0 then return {delivery, 1} end
+local keys = {}
+for place = 4, #KEYS do keys[place - 3] = KEYS[place] end
+if promote(keys, { prefix, id }) == 0 or todo == 1 then return {delivery, 1} end
+return {delivery, 0}`;
 
 /** KEYS: held tries. ARGV: until when, then tries. Returns for each 1 if it is still wanted. */
 const renewScript = `
@@ -403,7 +433,6 @@ const inboxOf = (
 /** BullMQ writes it when a job fails, and keeps it when the job is run again. */
 const failedField = 'stacktrace';
 const openValues = { goesOn: '1', sleeps: '2', ends: '0' } as const;
-const todos = ['nothing', 'wake', 'wakeUntilAwake'] as const;
 
 /** BullMQ's own keys have the same prefix as those of jobs. */
 export const isJobId = (queue: Queue, id: string): boolean =>
@@ -432,15 +461,15 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
      * Adds an event to the inbox, unless `options.foreseen` says that it is refused.
      *
      * @param key Unique for the event. Sent again under its key, it changes nothing.
-     * @returns `todo`: wakeUntilAwake when the job is about to sleep.
+     * @returns `isAwake`: false when the job is about to sleep. It must be sent again then.
      */
     deliver: async (
       id: string,
       key: string,
       event: { readonly type: string },
       { about, foreseen, sentOnce = false, refusal = '' }: DeliverOptions = {},
-    ): Promise<{ readonly given: Delivery; readonly todo: (typeof todos)[number] }> => {
-      if (!isJobId(queue, id)) return { given: 'unknown', todo: 'nothing' };
+    ): Promise<{ readonly given: Delivery; readonly isAwake: boolean }> => {
+      if (!isJobId(queue, id)) return { given: 'unknown', isAwake: true };
       const line = JSON.stringify([
         key,
         encode(event, 'event', noRef),
@@ -449,6 +478,8 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
       const { verdict = '', record = '', inboxLength = 0, before = 0 } = foreseen ?? {};
       const until = Math.min(before, Number.MAX_SAFE_INTEGER);
       const given = [
+        queue.toKey(''),
+        id,
         key,
         line,
         maxInboxBytes,
@@ -459,9 +490,17 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
         Number(sentOnce),
         refusal,
       ];
-      const answer = await redis.eval(deliverScript, 3, ...keys(id), logOf(queue.toKey(id)), ...given);
-      const [delivered, todo] = answer as readonly [Delivery, number];
-      return { given: delivered, todo: todos[todo] ?? 'nothing' };
+      const names = promoteKeys.map((name) => queue.toKey(name));
+      const answer = await redis.eval(
+        deliverScript,
+        3 + names.length,
+        ...keys(id),
+        logOf(queue.toKey(id)),
+        ...names,
+        ...given,
+      );
+      const [delivered, awake] = answer as readonly [Delivery, number];
+      return { given: delivered, isAwake: awake === 1 };
     },
     /** The same from the fields of a job that was taken just now, where no hold is asked for. */
     inboxIn: (fields: JobFields): Inbox =>
