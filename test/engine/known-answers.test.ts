@@ -48,6 +48,10 @@ describe('a worker that knows that no job waits', () => {
   it('takes a job that comes alone with one command', async () => {
     const { engine, queue, work, until, ended, redis: client } = begin();
     await work([waiting]);
+    // The first question of a worker comes when it likes.
+    await engine.start(waiting, 'I-0');
+    await until('I-0', ({ record }) => record !== undefined);
+    await expect.poll(() => queue.getJobState('I-0')).toBe('delayed');
     const monitor = await client.monitor();
     const marker = queue.toKey('marker');
     let taken = 0;
