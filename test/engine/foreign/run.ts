@@ -8,7 +8,7 @@
  *   npm install --no-save rxjs
  */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,8 +16,9 @@ import { explain, knownNotToRun, tableOf, type Verdict } from './verdict.ts';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const project = join(here, '../../..');
-const checkout = process.argv[2] ?? process.env.XSTATE_REPOSITORY;
-if (checkout === undefined) {
+const checkout = process.argv[2] ?? process.env.XSTATE_REPOSITORY ?? '';
+const tests = join(checkout, 'packages/core/test');
+if (!existsSync(tests)) {
   process.stderr.write('usage: npm run foreign -- <checkout of statelyai/xstate>\n');
   process.exit(2);
 }
@@ -43,7 +44,6 @@ const lines = readFileSync(results, 'utf8')
   .map((line) => JSON.parse(line) as Verdict | { readonly finished: string });
 const finished = new Set(lines.flatMap((line) => ('finished' in line ? [line.finished] : [])));
 const verdicts = lines.flatMap((line) => ('finished' in line ? [] : [explain(line)]));
-const tests = join(checkout, 'packages/core/test');
 const files = readdirSync(tests, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.test.ts'))
   .map((name) => join(tests, name));
