@@ -23,7 +23,7 @@ const waiting = defineWorkflow({
 /** What each call of a script gives; each answer can be held back. */
 const scripted = () => {
   const answers: Promise<unknown>[] = [];
-  const wakes: Promise<unknown>[] = [];
+  const wakes: Promise<{ readonly member: string; readonly score: number } | undefined>[] = [];
   const asked: string[] = [];
   const known = new KnownAnswers((...given) => {
     const backend: RedisQueueBackend = createRedisBackend(...given);
@@ -31,10 +31,7 @@ const scripted = () => {
       asked.push(command);
       return answers.shift();
     };
-    backend.waitForJob = async () => {
-      await wakes.shift();
-      return null;
-    };
+    backend.waitForJob = async () => (await wakes.shift()) ?? null;
     return backend;
   });
   const backend = known.factory('known', { connection: redis.connection, skipVersionCheck: true }, {});
@@ -92,6 +89,21 @@ describe('a worker that knows that no job waits', () => {
     }
   });
 
+  it('goes on knowing it when a marker tells of a time', async () => {
+    const { backend, known, answers, wakes, ask, close } = scripted();
+    const due = Date.now() + 60;
+    answers.push(job(1));
+    wakes.push(Promise.resolve({ member: '1', score: due }));
+    try {
+      await ask();
+      await backend.waitForJob(1);
+      expect(await ask()).toEqual([0, 0, 0, due]);
+      await expect.poll(() => known.isEmpty()).toBe(false);
+    } finally {
+      await close();
+    }
+  });
+
   it('does not believe what it was told before it woke, nor a pause of its queue', async () => {
     const { backend, known, answers, wakes, ask, close } = scripted();
     const [told, woken] = [createGate(), createGate()];
@@ -99,7 +111,7 @@ describe('a worker that knows that no job waits', () => {
       told.opened.then(() => [0, 0, 0, 0]),
       Promise.resolve([0, 0, 500, 0]),
     );
-    wakes.push(woken.opened);
+    wakes.push(woken.opened.then(() => undefined));
     try {
       const waits = backend.waitForJob(1);
       const late = ask();

@@ -49,11 +49,18 @@ export class KnownAnswers {
         return answer;
       };
       backend.waitForJob = async (timeout) => {
+        let due = 0;
         try {
-          return await wait(timeout);
+          const marker = await wait(timeout);
+          due = marker?.score ?? 0;
+          return marker;
         } finally {
-          this.#wakes += 1;
-          this.#empty = undefined;
+          // A marker with a time tells when a sleeping job is due. One without comes first.
+          if (due > 0 && this.#empty !== undefined) this.#empty = [0, 0, 0, due];
+          else if (due === 0) {
+            this.#wakes += 1;
+            this.#empty = undefined;
+          }
         }
       };
       return backend;
