@@ -109,13 +109,13 @@ describe('a request', () => {
     for (const priority of [20, 10, 0]) handles.push(await queue.enqueue(order, { priority }));
     await product.startWorkers();
     await Promise.all(handles.map((handle) => handle.result()));
-    const processed = await Promise.all(
+    const taken = await Promise.all(
       handles.map(({ id }) =>
-        redis.client().hget(`{${product.configuration.queue.prefix}-0}:signatures:${id}`, 'returnvalue'),
+        redis.client().hget(`{${product.configuration.queue.prefix}-0}:signatures:${id}`, 'processedOn'),
       ),
     );
-    const signedAt = processed.map((text) => JSON.parse(text ?? '{}').history.at(-1).at as number);
-    expect(signedAt).toEqual([...signedAt].sort((one, other) => other - one));
+    const takenAt = taken.map(Number);
+    expect(takenAt).toEqual([...takenAt].sort((one, other) => other - one));
   });
 });
 
