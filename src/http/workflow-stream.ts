@@ -2,7 +2,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Context } from 'hono';
 import type { ProcessView } from '../../machines/process-report.ts';
-import type { ReadJournal } from '../../packages/engine/src/journal.ts';
 import { createEventStreams, type OpenStream } from '../event-stream.ts';
 import { processName } from '../workflows/stock-process.ts';
 import type { Workflows, WorkflowView } from '../workflows/workflows.ts';
@@ -68,7 +67,9 @@ export const presentWorkflow = (view: WorkflowView, links: readonly SignerLink[]
 });
 
 /** The path only where it is of a child. */
-export const presentJournal = ({ entries, dropped }: ReadJournal) => ({
+type Journal = NonNullable<Awaited<ReturnType<Workflows['journal']>>>;
+
+export const presentJournal = ({ entries, dropped }: Journal) => ({
   entries: entries.map(({ at, path, ...entry }) => ({
     ...{ at: isoOf(at), ...(path !== '' && { path }) },
     ...entry,

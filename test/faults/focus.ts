@@ -179,7 +179,7 @@ export const mutants = {
   'no-turns': {
     focus: 'turns',
     file: 'workers/fairness.js',
-    find: /worker\.on\('active', begin\);/,
+    find: /if \(!worker\.isQueueEmpty\(\)\)\s+begin\(\);/,
     put: ';',
   },
   /** Every turn that failed waits for half a minute. */
@@ -214,8 +214,8 @@ export const mutants = {
   'no-timers': {
     focus: 'processes',
     file: 'packages/engine/src/take-job.js',
-    find: /resume\(workflow\.chart, id, stored\)/,
-    put: 'resume(workflow.chart, id, job.stalledCounter > 0 ? { ...stored, timers: [] } : stored)',
+    find: /resume\(workflow\.chart, id, stored, undefined, journal\)/,
+    put: 'resume(workflow.chart, id, job.stalledCounter > 0 ? { ...stored, timers: [] } : stored, undefined, journal)',
   },
   /** Forgets what a worker had begun to replay, or to cancel, when it died. */
   'begun-forgotten': {
