@@ -66,9 +66,9 @@ export const presentWorkflow = (view: WorkflowView, links: readonly SignerLink[]
   endedAt: view.endedAt === undefined ? undefined : isoOf(view.endedAt),
 });
 
-/** The path only where it is of a child. */
 type Journal = NonNullable<Awaited<ReturnType<Workflows['journal']>>>;
 
+/** The path only where it is of a child. */
 export const presentJournal = ({ entries, dropped }: Journal) => ({
   entries: entries.map(({ at, path, ...entry }) => ({
     ...{ at: isoOf(at), ...(path !== '' && { path }) },

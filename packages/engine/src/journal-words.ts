@@ -3,7 +3,7 @@ import type { ActivityStage, JournalEntry, ToldError } from './journal.ts';
 import { namesIn } from './record.ts';
 
 /** `steps.open`, of the path of a state. */
-export const statePathText = (path: string): string => namesIn(path).join('.');
+const statePathText = (path: string): string => namesIn(path).join('.');
 
 const errorWords = ({ name, message, code }: ToldError): string =>
   [

@@ -1,7 +1,7 @@
 /** Runs the turns of the instances in one queue, and removes instances whose retention is over. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Queue, Worker, WorkerOptions } from 'bullmq';
+import type { Queue, WorkerOptions } from 'bullmq';
 import type { AnyActorLogic } from 'xstate';
 import { activityFor, createActivities, type Ended } from './activities.ts';
 import { activitiesOf, ChartError } from './chart.ts';
