@@ -70,7 +70,7 @@ describe('a worker that knows that no job waits', () => {
 
   it('asks again after it has woken, and when a sleeping job is due', async () => {
     const { backend, known, answers, asked, ask, close } = scripted();
-    answers.push(job(1), Promise.resolve([0, 0, 0, Date.now() + 60]), job(0), job(1));
+    answers.push(job(1), Promise.resolve([0, 0, 0, Date.now() + 60, 1]), job(0), job(1));
     try {
       await ask();
       expect(known.takeFields('J-1')?.get('inbox')).toBe('lines');
@@ -78,7 +78,7 @@ describe('a worker that knows that no job waits', () => {
       expect([await ask(), known.isEmpty()]).toEqual([[0, 0, 0, 0], true]);
       await backend.waitForJob(1);
       await ask();
-      expect([await ask(), asked.length]).toEqual([[0, 0, 0, expect.any(Number)], 2]);
+      expect([await ask(), asked.length]).toEqual([[0, 0, 0, expect.any(Number), 1], 2]);
       await expect.poll(() => known.isEmpty()).toBe(false);
       await ask();
       expect([asked.length, known.isEmpty()]).toEqual([3, false]);
@@ -108,7 +108,7 @@ describe('a worker that knows that no job waits', () => {
     const { backend, known, answers, wakes, ask, close } = scripted();
     const [told, woken] = [createGate(), createGate()];
     answers.push(
-      told.opened.then(() => [0, 0, 0, 0]),
+      told.opened.then(() => [0, 0, 0, Date.now() + 60_000, 1]),
       Promise.resolve([0, 0, 500, 0]),
     );
     wakes.push(woken.opened.then(() => undefined));
@@ -125,6 +125,31 @@ describe('a worker that knows that no job waits', () => {
     } finally {
       await close();
     }
+  });
+});
+
+describe('a queue that bounds how many jobs run', () => {
+  it('gets the job that came while it was full, of which nobody is told', async () => {
+    const { engine, queue, work, troubles } = begin();
+    const [taken, held] = [createGate(), createGate()];
+    await queue.setGlobalConcurrency(1);
+    await work([waiting], {
+      concurrency: 1,
+      around: async ({ id }, turn) => {
+        if (id === 'I-1') {
+          taken.open();
+          await held.opened;
+        }
+        return turn();
+      },
+    });
+    await engine.start(waiting, 'I-1');
+    await taken.opened;
+    await engine.start(waiting, 'I-2');
+    held.open();
+    // A worker that waits for a marker looks again after ten seconds.
+    await expect.poll(() => queue.getJobState('I-2'), { timeout: 8000 }).toBe('delayed');
+    expect(troubles).toEqual([]);
   });
 });
 

@@ -31,25 +31,32 @@ export const promotedAtOnce = 100;
  * is woken for nothing costs a command with three writes: 17 of 87 commands of a process of three
  * signers. Here it is woken for a job that waits, and otherwise told when the next one is due: the
  * worker that knew of this has a job to do now. The answer says whether the job was the only one
- * (known-answers.ts).
+ * (known-answers.ts), and for a queue that bounds how many jobs run (`concurrency`) never that it was:
+ * while it is full, who adds a job wakes nobody.
  */
+const metadata = 'rcall("HMGET", queueMetaKey, "paused", "concurrency", "max", "duration")\n';
+const metadataTelling = `${metadata}  isBounded = queueAttributes[2]\n`;
 const handOn = 'addBaseMarkerIfNeeded(markerKey, false)\n';
 const handOnWaiting = `local isAlone = 0
   if rcall("EXISTS", keyPrefix .. "wait", keyPrefix .. "prioritized") > 0 then
     addBaseMarkerIfNeeded(markerKey, false)
   else
-    isAlone = 1
+    isAlone = isBounded and 0 or 1
     local due = rcall("ZRANGE", keyPrefix .. "delayed", 0, 0, "WITHSCORES")
     if due[2] then rcall("ZADD", markerKey, tonumber(due[2]) / 0x1000, "1") end
   end
 `;
 const handOut = 'return {rcall("HGETALL", jobKey), jobId, 0, 0}';
 const handOutKnowing = 'return {rcall("HGETALL", jobKey), jobId, 0, 0, isAlone}';
+const nextDue = 'return {0, 0, 0, nextTimestamp}';
+const nextDueKnowing = 'return {0, 0, 0, nextTimestamp, isBounded and 0 or 1}';
 
 const replacements = [
   [promotion, `"LIMIT", 0, ${promotedAtOnce})`],
+  [metadata, metadataTelling],
   [handOn, handOnWaiting],
   [handOut, handOutKnowing],
+  [nextDue, nextDueKnowing],
 ] as const;
 
 const withSmallSteps = (script: Script): Script => {
@@ -58,7 +65,7 @@ const withSmallSteps = (script: Script): Script => {
       `BullMQ's ${script.commandName} moves jobs in another way: this version is not supported`,
     );
   const content = replacements.reduce((text, [before, after]) => text.replace(before, after), script.content);
-  return { ...script, content };
+  return { ...script, content: `local isBounded\n${content}` };
 };
 
 export const addStandardJob = readScript(

@@ -5,7 +5,7 @@
  * two to three commands with two writes each for a job that comes alone. The script that hands out a
  * job says whether another one waits (bullmq-script.ts). If none does, the next question is answered
  * here, until a marker wakes the worker or its wait runs out: who adds a job, or lets one become due,
- * sets a marker.
+ * sets a marker. Not so in a queue that is paused or full: of those nothing is known.
  *
  * The script also gives all fields of the job, of which BullMQ keeps its own. Its inbox is among
  * the others, so that a turn that begins does not read it a second time.
@@ -16,7 +16,7 @@ import type { BackendFactory, RedisQueueBackend } from 'bullmq';
 export type JobFields = ReadonlyMap<string, string>;
 
 /** Places in the answer of a script that takes a job; of `due`, milliseconds by the clock of the host. */
-const [jobAt, idAt, pauseAt, dueAt, aloneAt] = [0, 1, 2, 3, 4] as const;
+const [jobAt, idAt, dueAt, aloneAt] = [0, 1, 3, 4] as const;
 const taking = ['moveToActive', 'moveToFinished'];
 
 const fieldsOf = (flat: readonly string[]): JobFields => {
@@ -86,6 +86,6 @@ export class KnownAnswers {
     if (Array.isArray(job)) {
       this.#taken.set(String(answer[idAt]), fieldsOf(job));
       this.#empty = isNew && answer[aloneAt] === 1 ? [0, 0, 0, 0] : undefined;
-    } else if (isNew && answer[pauseAt] === 0) this.#empty = answer;
+    } else if (isNew && answer[aloneAt] === 1) this.#empty = answer;
   }
 }
