@@ -206,4 +206,30 @@ describe('a commit that puts its job to sleep', () => {
     expect(await queue.getDelayedCount()).toBe(0);
     expect(troubles).toEqual([]);
   });
+
+  it('takes no event that came meanwhile, when it is sent again after a timeout', async () => {
+    const { engine, work, until, redis, queue } = begin();
+    const workflow = crowd();
+    const answers: unknown[] = [];
+    let sent: Promise<unknown> | undefined;
+    const evaluate = redis.eval.bind(redis) as (...given: unknown[]) => Promise<unknown>;
+    let isOver = true;
+    Reflect.set(redis, 'eval', async (script: string, keys: number, ...given: unknown[]) => {
+      const isSleep = script.includes('moveToDelayed') && keys > 5;
+      if (isOver || !isSleep) return evaluate(script, keys, ...given);
+      isOver = true;
+      sent = engine.send(workflow, 'one', 'late', event('FILL', { size: 5 }));
+      await expect.poll(() => redis.hget(queue.toKey('one'), 'inbox')).toContain('late');
+      answers.push(await evaluate(script, keys, ...given));
+      throw new Error('Command timed out');
+    });
+    await work([workflow]);
+    await engine.start(workflow, 'one');
+    await until('one', ({ record }) => record !== undefined);
+    isOver = false;
+    await engine.send(workflow, 'one', 'early', event('FILL', { size: 5 }));
+    await expect.poll(() => engine.verdict('one', 'early')).toBe('taken');
+    await expect.poll(() => engine.verdict('one', 'late')).toBe('taken');
+    expect([answers, await sent]).toEqual([[2], 'taken']);
+  });
 });

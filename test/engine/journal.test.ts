@@ -447,7 +447,13 @@ describe('a commit', () => {
       }) as Redis;
       const twice = createInstanceStore(stage.queue, repeating, Date.now);
       const commit = (n: number, length: number) =>
-        twice.commit('twice', 'token', { ...common, record: recordOf(n), length, told });
+        twice.commit('twice', 'token', {
+          ...common,
+          id: `${sent.length}`,
+          record: recordOf(n),
+          length,
+          told,
+        });
       await commit(1, 0);
       expect(await connection.llen(`${job}:logs`)).toBe(1);
       await store.deliver('twice', `out/${randomBytes(4).toString('hex')}`, { type: 'GO' });
@@ -460,7 +466,7 @@ describe('a commit', () => {
       expect(await connection.llen(`${job}:logs`)).toBe(3);
       expect(sent.length).toBe(3);
       // Without the lock nothing is told.
-      await store.commit('twice', 'other', { ...common, record: recordOf(3), length: 0, told });
+      await store.commit('twice', 'other', { ...common, id: 'last', record: recordOf(3), length: 0, told });
       expect(await connection.llen(`${job}:logs`)).toBe(3);
     } finally {
       connection.disconnect();

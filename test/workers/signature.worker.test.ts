@@ -428,6 +428,7 @@ describe('a crash', () => {
     const before = await recordOf(id);
     const [then, joinable] = ['goesOn', undefined] as const;
     const commit = {
+      id: 'late',
       record: { workflow: 'sign', version: 1, status: 'active', value: 'signed', next: 1 } as const,
       parts: noParts,
       ...{ length: 0, verdicts: [], held: [], heldUntil: 0, released: [], replayed: false, joinable, then },

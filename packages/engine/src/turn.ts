@@ -30,6 +30,7 @@
  * T11 An instance that would become too large ends with an error that says so, from its last commit:
  *     what has come since is refused, and what ran is withdrawn.
  */
+import { randomBytes } from 'node:crypto';
 import { DelayedError, UnrecoverableError } from 'bullmq';
 import type { AnyActorLogic, AnyEventObject } from 'xstate';
 import { type Activities, activityFor, type Ended, type Finished, tokenOf } from './activities.ts';
@@ -587,6 +588,7 @@ class Turn {
     const left = entries.slice(this.#applied);
     const taken = left.length === 0 ? length : (entries[this.#applied - 1]?.end ?? 0);
     const stored = await store.commit(this.#id, token, {
+      id: randomBytes(9).toString('base64url'),
       record,
       parts: this.#parts,
       length: taken,

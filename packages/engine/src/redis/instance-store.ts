@@ -9,7 +9,7 @@
  *            tab, JSON of key, event and the run of a child that it is about. Deliver appends, the
  *            commit cuts.
  * cut        Id of the commit that has cut the inbox last, or put the job to sleep. After a cut
- *            connection the client sends a commit again that Redis may have executed: the second
+ *            connection or a timeout a commit is sent again that Redis may have executed: the second
  *            time it cuts nothing, and finds that the job was put to sleep.
  * key:<key>  Verdict on an event: `waiting`, `accepted` (waits, and will be taken for certain),
  *            `taken`, `refused`. Keys of events from outside begin with `out/`. Those that begin
@@ -39,7 +39,6 @@
  *     move to the sleeping jobs (commit-script.ts). So a sender never waits for a turn, and two
  *     instances that send to each other never wait for each other.
  */
-import { randomBytes } from 'node:crypto';
 import type { Queue } from 'bullmq';
 import { boundProblem, type InstanceRecord, isTree } from '../record.ts';
 import { isNumber, isText, membersOf, optional } from '../shape.ts';
@@ -101,6 +100,8 @@ export interface StoredRecord {
 
 /** What a commit stores. */
 export interface Commit {
+  /** Unique. Sent again with its id, whatever came of it before, a commit counts once. */
+  readonly id: string;
   readonly record: InstanceRecord;
   /** Of the record that is stored now. */
   readonly parts: Parts;
@@ -562,7 +563,7 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
         token,
         division.progress,
         length,
-        length === 0 && told === undefined && !sleeps ? '' : randomBytes(9).toString('base64url'),
+        length === 0 && told === undefined && !sleeps ? '' : commit.id,
         openValues[commit.then],
         commit.replayed ? failedField : '',
         commit.heldUntil,
