@@ -1,6 +1,6 @@
 /** Child charts on Redis: they lie in the record of their instance. What they compute: trees.test.ts. */
 import { describe, expect, it } from 'vitest';
-import { assign, forwardTo, sendParent, sendTo, setup } from 'xstate';
+import { assign, forwardTo, sendParent, sendTo, setup, stopChild } from 'xstate';
 import { z } from 'zod';
 import { activity, defineWorkflow, later } from '../../packages/engine/src/define.ts';
 import { activitiesIn, type ChildActor, childAt } from '../../packages/engine/src/record.ts';
@@ -252,6 +252,118 @@ describe('a child chart', () => {
       [expect.stringMatching(/^I-1\/\d+$/), 'I-1/c', 'gone'],
     ]);
     expect(new Set(done.map((each) => (each as string[])[0])).size).toBe(2);
+  });
+
+  it('has its effects carried out when another chart has its name by then', async () => {
+    const told: string[] = [];
+    const step = (name: string) =>
+      setup({
+        actions: {
+          tell: () => {
+            told.push(name);
+            if (told.length === 1) throw new Error('not yet');
+          },
+        },
+      }).createMachine({
+        initial: 'open',
+        states: { open: { on: { END: { target: 'done', actions: 'tell' } } }, done: { type: 'final' } },
+      });
+    const [first, second] = [step('first'), step('second')];
+    const workflow = defineWorkflow({
+      name: 'steps',
+      version: 1,
+      chart: setup({ actors: { first, second } }).createMachine({
+        initial: 'one',
+        states: {
+          one: { invoke: { id: 'step', src: 'first', onDone: 'two' } },
+          two: { invoke: { id: 'step', src: 'second', onDone: 'three' } },
+          three: { type: 'final' },
+        },
+      }),
+    });
+    const { engine, work, until, ended } = begin();
+    await work([workflow]);
+    await engine.start(workflow, 'I-1');
+    await until('I-1', ({ record }) => record !== undefined);
+    await engine.send(workflow, 'I-1/step', 'end', event('END'));
+    await until('I-1', ({ record }) => record?.value === 'two' && record.effects === undefined);
+    expect(told).toEqual(['first', 'first']);
+    await engine.send(workflow, 'I-1/step', 'end again', event('END'));
+    await ended('I-1');
+    expect(told).toEqual(['first', 'first', 'second']);
+  });
+
+  it('has its effects carried out when a step has made it and another has stopped it', async () => {
+    const told: string[] = [];
+    const made = setup({
+      actions: {
+        tell: () => {
+          told.push('made');
+          if (told.length === 1) throw new Error('not yet');
+        },
+      },
+    }).createMachine({
+      initial: 'open',
+      states: { open: { on: { END: { target: 'done', actions: 'tell' } } }, done: { type: 'final' } },
+    });
+    const workflow = defineWorkflow({
+      name: 'making',
+      version: 1,
+      chart: setup({}).createMachine({
+        context: {},
+        initial: 'one',
+        states: {
+          one: {
+            entry: assign(({ spawn }) => {
+              spawn(made, { id: 'made' } as never);
+              return {};
+            }),
+            on: { 'xstate.done.actor.made': { target: 'two', actions: stopChild('made') } },
+          },
+          two: {},
+        },
+      }),
+    });
+    const { engine, work, until, troubles } = begin();
+    await work([workflow]);
+    await engine.start(workflow, 'I-1');
+    await until('I-1', ({ record }) => record !== undefined);
+    await engine.send(workflow, 'I-1/made', 'end', event('END'));
+    await until('I-1', ({ record }) => record?.value === 'two' && record.effects === undefined);
+    expect(told).toEqual(['made', 'made']);
+    expect(troubles.map(({ message }) => message)).toEqual(['not yet']);
+  });
+
+  it('has its activity taken back, again after an error, when a step has made it', async () => {
+    const told: string[] = [];
+    const ask = activity(async () => later, {
+      withdraw: async ({ input }) => {
+        told.push(String(input));
+        if (told.length === 1) throw new Error('not yet');
+      },
+    });
+    const made = setup({ actors: { ask } }).createMachine({
+      initial: 'open',
+      states: { open: { invoke: { src: 'ask', input: 'it' }, on: { END: 'left' } }, left: {} },
+    });
+    const workflow = defineWorkflow({
+      name: 'making',
+      version: 1,
+      chart: setup({}).createMachine({
+        entry: assign(({ spawn }) => {
+          spawn(made, { id: 'made' } as never);
+          return {};
+        }),
+      }),
+    });
+    const { engine, work, until, troubles } = begin();
+    await work([workflow]);
+    await engine.start(workflow, 'I-1');
+    await until('I-1', ({ record }) => record !== undefined);
+    await engine.send(workflow, 'I-1/made', 'end', event('END'));
+    await expect.poll(() => told).toEqual(['it', 'it']);
+    await until('I-1', ({ record }) => record?.effects === undefined);
+    expect(troubles.map(({ message }) => message)).toEqual(['not yet']);
   });
 
   it('that fails tells its parent, which has the error with all that it says', async () => {

@@ -17,6 +17,7 @@
  *     most `maxSteps` steps. One more undoes them all, and the instance ends with an error, because
  *     the process does nothing else meanwhile.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { AnyActorLogic, AnyActorRef, AnyEventObject, AnyMachineSnapshot } from 'xstate';
 import { type Chart, createActivityRef, createStoppedRef, type Part } from './chart.ts';
 import type { Origin } from './chart-parts.ts';
@@ -33,6 +34,7 @@ import {
   isActivity,
   namesIn,
   pathOf,
+  type StoredOrigin,
   type Timer,
 } from './record.ts';
 import { atTime } from './step-time.ts';
@@ -108,6 +110,8 @@ interface Node {
   readonly path: string;
   /** Names of charts, from the root's. */
   readonly charts: readonly string[];
+  /** Of those of these charts that a step has made, as stored. */
+  made: readonly (StoredOrigin | null)[];
   readonly entries: Record<string, Entry>;
   /** The children of its snapshot, as noted last. */
   refs: Readonly<Record<string, AnyActorRef>>;
@@ -155,6 +159,7 @@ const historyOf = ({ historyValue }: AnyMachineSnapshot): ChartRecord['history']
 
 const none = {};
 const noCharts: readonly string[] = [];
+const noneMade: readonly null[] = [];
 
 /** An instance in memory, between two records. */
 export class Life implements Notes {
@@ -521,19 +526,23 @@ export class Life implements Notes {
   }
 
   #takeUp(each: Effect, refOf: RefOf): Noted {
-    const { path = '', charts = [] } = each;
+    const { path = '', charts = [], made = [] } = each;
     const at = this.#nodeAt(path);
     const isCommon = each.kind === 'action' && each.context === undefined;
     const context = isCommon ? at?.context?.raw : decode(each.context, refOf);
     const effect = { ...(decode({ ...each, context: undefined }, refOf) as Effect), context };
     const stored = isCommon ? { ...each, context: at?.context?.stored } : each;
-    return { effect: { ...effect, chart: () => at?.chart ?? this.#chartNamed(charts) }, stored, context };
+    // Another chart may have its path by now.
+    const isOfIt = at !== undefined && isDeepStrictEqual(at.charts, charts);
+    const chart = (): Chart =>
+      isOfIt ? at.chart : this.#chartNamed(charts, decode(made, refOf) as readonly Origin[]);
+    return { effect: { ...effect, chart }, stored, context };
   }
 
-  #chartNamed(charts: readonly string[]): Chart {
+  #chartNamed(charts: readonly string[], made: readonly (Origin | null)[]): Chart {
     let chart = this.#chart;
-    for (const name of charts) {
-      const part = chart.partOf(name, undefined);
+    for (const [level, name] of charts.entries()) {
+      const part = chart.partOf(name, made[level] ?? undefined);
       if (part.kind !== 'chart') throw new Error(`${chart.name}: ${name} is no chart`);
       chart = part.chart;
     }
@@ -586,10 +595,12 @@ export class Life implements Notes {
     const actor = resumeChild(part.logic, {
       ...{ id: name, src: child.src, session: child.run, parent: node.actor, system: this.#system },
       ...{ systemId: child.systemId, syncSnapshot: child.sync === true },
-      restore: (self) =>
-        chart === undefined
-          ? (decode(state, this.#namedRef) as AnyMachineSnapshot)
-          : this.#revive(this.#nodeOf(self), chart),
+      restore: (self) => {
+        if (chart === undefined) return decode(state, this.#namedRef) as AnyMachineSnapshot;
+        const own = this.#nodeOf(self);
+        own.made = [...node.made, child.origin ?? null];
+        return this.#revive(own, chart);
+      },
     });
     const ref = actor as unknown as AnyActorRef;
     this.#noteRef(child.run, ref);
@@ -605,12 +616,15 @@ export class Life implements Notes {
   entered(actor: ChartActor, chart: Chart): void {
     const session = sessionOf(actor);
     const parent = actor._parent && this.#nodeOf(actor._parent);
-    const name = typeof actor.src === 'string' ? actor.src : parent?.chart.madePart(actor.src)?.part.name;
+    const made = typeof actor.src === 'string' ? undefined : parent?.chart.madePart(actor.src);
+    const name = typeof actor.src === 'string' ? actor.src : made?.part.name;
+    const origin = made && (this.#stored(made.origin, made.part.name) as StoredOrigin);
     const node: Node = {
       actor,
       chart,
       path: parent === undefined ? '' : pathOf(parent.path, actor.id),
       charts: parent === undefined ? noCharts : [...parent.charts, name ?? ''],
+      made: parent === undefined ? noneMade : [...parent.made, origin ?? null],
       // Names of children are the chart's.
       entries: {},
       refs: none,
@@ -798,6 +812,7 @@ export class Life implements Notes {
     const encoded = {
       ...(this.#stored(others, `action ${effect.type}`) as Effect),
       ...(context !== undefined && { context: storedContext }),
+      ...(node.made.some((origin) => origin !== null) && { made: node.made }),
     };
     const { chart } = node;
     this.#effects = [

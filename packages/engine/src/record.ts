@@ -97,6 +97,8 @@ export interface Effect {
   readonly path?: string | undefined;
   /** The names of its chart in the charts above it, from the root's; absent for the root. */
   readonly charts?: readonly string[] | undefined;
+  /** Of those of these charts that a step has made; absent when none is. */
+  readonly made?: readonly (StoredOrigin | null)[] | undefined;
   readonly params?: unknown;
   readonly event?: StoredEvent | undefined;
   /** Of an action; absent when it is that of its chart's record. */
@@ -187,6 +189,7 @@ const isEffect = membersOf({
   type: isText,
   path: optional(isText),
   charts: optional(listOf(isText)),
+  made: optional(listOf((value) => value === null || isOrigin(value))),
   event: optional(isEvent),
   origin: optional(isOrigin),
   run: optional(isWhole),
