@@ -27,11 +27,11 @@ export interface InjectedFault {
 const stepPatienceMs = 4000;
 
 /**
- * What a worker sends to note under the job's lock that the device is asked (packages/engine/src/redis/instance-store.ts): the keys of the
- * job, its lock and two more, the token, and the record. Finds the key of the job.
+ * What a worker sends to note under the job's lock that the device is asked (packages/engine/src/redis/commit-script.ts): the keys of the
+ * job, its lock and three more, those of BullMQ where the job is to sleep, the token, and the record. Finds the key of the job.
  */
 const markingAsked =
-  /(\S+:signatures:H[0-9A-Za-z]{19}):lock(?:\r\n\$\d+\r\n[^\r]*){3}\r\n\$\d+\r\n\{[^\r]*"state":"pending"/;
+  /(\S+:signatures:H[0-9A-Za-z]{19}):lock(?:\r\n\$\d+\r\n[^\r]*){4,14}\r\n\$\d+\r\n\{[^\r]*"state":"pending"/;
 
 const endEveryMs = 50;
 
