@@ -334,6 +334,47 @@ describe('a child chart', () => {
     expect(troubles.map(({ message }) => message)).toEqual(['not yet']);
   });
 
+  it('has its effects carried out when the same step has made another in its place', async () => {
+    const told: string[] = [];
+    const step = (name: string) =>
+      setup({
+        actions: {
+          tell: () => {
+            told.push(name);
+            if (told.length === 1) throw new Error('not yet');
+          },
+        },
+      }).createMachine({
+        initial: 'open',
+        states: { open: { on: { END: { target: 'done', actions: 'tell' } } }, done: { type: 'final' } },
+      });
+    const [first, second] = [step('first'), step('second')];
+    const workflow = defineWorkflow({
+      name: 'making',
+      version: 1,
+      chart: setup({ types: { context: {} as { made: number } } }).createMachine({
+        context: { made: 0 },
+        initial: 'one',
+        states: {
+          one: {
+            entry: assign(({ spawn, context: { made } }) => {
+              spawn(made === 0 ? first : second, { id: 'made' } as never);
+              return { made: made + 1 };
+            }),
+            on: { 'xstate.done.actor.made': { target: 'one', reenter: true, actions: stopChild('made') } },
+          },
+        },
+      }),
+    });
+    const { engine, work, until } = begin();
+    await work([workflow]);
+    await engine.start(workflow, 'I-1');
+    await until('I-1', ({ record }) => record !== undefined);
+    await engine.send(workflow, 'I-1/made', 'end', event('END'));
+    await expect.poll(() => told.length, { timeout: 10_000 }).toBe(2);
+    expect(told).toEqual(['first', 'first']);
+  });
+
   it('has its activity taken back, again after an error, when a step has made it', async () => {
     const told: string[] = [];
     const ask = activity(async () => later, {

@@ -5,15 +5,16 @@ import { once } from 'node:events';
 import { afterAll, describe, expect, expectTypeOf, it } from 'vitest';
 import { assign, setup } from 'xstate';
 import { tokenOf } from '../../packages/engine/src/activities.ts';
-import { defineWorkflow } from '../../packages/engine/src/define.ts';
+import { defineWorkflow, type Workflow } from '../../packages/engine/src/define.ts';
 import { effectOf } from '../../packages/engine/src/effect.ts';
 import { idOfRun } from '../../packages/engine/src/other.ts';
 import { activitiesIn } from '../../packages/engine/src/record.ts';
+import { maxWaitingEvents } from '../../packages/engine/src/redis/instance-store.ts';
 import { rehearse } from '../../packages/engine/src/rehearsal.ts';
 import { compileProgram } from '../support/program.ts';
 import { testRedis } from '../support/redis.ts';
 import { till, tripsIn } from './other-charts.ts';
-import { createStage, type Stage } from './stage.ts';
+import { createGate, createStage, type Stage } from './stage.ts';
 
 const redis = testRedis();
 const stage = createStage(redis);
@@ -194,6 +195,43 @@ describe('an effect', () => {
     await engine.of(payer).start('p-1');
     await expect.poll(() => fails, { timeout: 10_000 }).toBe(0);
     expect((await engine.of(till).find('the-till'))?.snapshot?.context.paid).toEqual(['a', 'b']);
+  });
+
+  it('sends to an instance that is full, also to its own, when that has taken what waits', async () => {
+    const [begun, filled] = [createGate(), createGate()];
+    let tries = 0;
+    const full: Workflow = defineWorkflow({
+      name: 'full',
+      version: 1,
+      chart: setup({
+        actions: {
+          goOn: (given) => {
+            tries += 1;
+            if (tries > 1) return effectOf(given).send(full, 'I-1', { type: 'BACK' }) as never;
+            begun.open();
+            return filled.opened.then(() => Promise.reject(new Error('not yet'))) as never;
+          },
+        },
+      }).createMachine({
+        initial: 'open',
+        on: { FILL: { actions: assign({}) } },
+        states: {
+          open: { on: { GO: { target: 'gone', actions: 'goOn' } } },
+          gone: { on: { BACK: 'back' } },
+          back: { type: 'final' },
+        },
+      }),
+    });
+    const { engine, work, until, ended } = begin();
+    await work([full]);
+    await engine.start(full, 'I-1');
+    await until('I-1', ({ record }) => record !== undefined);
+    await engine.send(full, 'I-1', 'go', { type: 'GO' });
+    await begun.opened;
+    for (let n = 0; n < maxWaitingEvents; n += 1)
+      expect(await engine.send(full, 'I-1', `fill-${n}`, { type: 'FILL' })).toBe('taken');
+    filled.open();
+    expect(await ended('I-1')).toMatchObject({ ended: 'completed' });
   });
 
   it('is none where XState itself runs the action', () => {

@@ -160,6 +160,7 @@ const historyOf = ({ historyValue }: AnyMachineSnapshot): ChartRecord['history']
 const none = {};
 const noCharts: readonly string[] = [];
 const noneMade: readonly null[] = [];
+const madeOf = ({ charts = noCharts, made = charts.map(() => null) }: Effect) => made;
 
 /** An instance in memory, between two records. */
 export class Life implements Notes {
@@ -533,7 +534,8 @@ export class Life implements Notes {
     const effect = { ...(decode({ ...each, context: undefined }, refOf) as Effect), context };
     const stored = isCommon ? { ...each, context: at?.context?.stored } : each;
     // Another chart may have its path by now.
-    const isOfIt = at !== undefined && isDeepStrictEqual(at.charts, charts);
+    const isOfIt =
+      at !== undefined && isDeepStrictEqual(at.charts, charts) && isDeepStrictEqual(at.made, madeOf(each));
     const chart = (): Chart =>
       isOfIt ? at.chart : this.#chartNamed(charts, decode(made, refOf) as readonly Origin[]);
     return { effect: { ...effect, chart }, stored, context };

@@ -236,8 +236,9 @@ class Turn {
   async #round(): Promise<{ readonly result: unknown } | undefined> {
     const life = this.#life;
     this.#rounds += 1;
-    // Stored already: carried out now, they need no commit of their own.
-    if (!this.#isDirty && life.hasEffects()) await this.#carryOutAll();
+    // Stored already: carried out now, they need no commit of their own. Not in the first round: one
+    // that goes on failing would keep the inbox from being taken, and may fail because it is full.
+    if (this.#rounds > 1 && !this.#isDirty && life.hasEffects()) await this.#carryOutAll();
     this.#applyDue();
     const isMoreDue = await this.#runActivities();
     if (this.#isLong() && life.status() === 'active') await this.#rest();
