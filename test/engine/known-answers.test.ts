@@ -45,27 +45,26 @@ describe('a worker that knows that no job waits', () => {
   it('takes jobs that come alone with hardly more than a command for each', async () => {
     const { engine, queue, work, until, ended, redis: client } = begin();
     await work([waiting]);
-    const monitor = await client.monitor();
-    const marker = queue.toKey('marker');
+    // BullMQ calls a script by its name on the client.
+    const scripts = client as unknown as Record<string, (...given: unknown[]) => unknown>;
+    const name = Object.keys(client).find((each) => each.startsWith('moveToActive:')) ?? '';
+    const take = scripts[name]?.bind(client);
     let asked = 0;
-    monitor.on('monitor', (_time: string, args: readonly string[], source: string) => {
-      if (source !== 'lua' && args[2] === '11' && args[13] === marker) asked += 1;
-    });
-    try {
-      for (const id of ['I-1', 'I-2', 'I-3', 'I-4', 'I-5']) {
-        await engine.start(waiting, id);
-        await until(id, ({ record }) => record !== undefined);
-        await expect.poll(() => queue.getJobState(id)).toBe('delayed');
-        expect(await engine.send(waiting, id, 'k', { type: 'END' })).toBe('taken');
-        expect(await ended(id)).toMatchObject({ ended: 'completed' });
-      }
-      // Ten are taken. A marker of a job that was taken already costs one more; BullMQ asks thrice for each.
-      await new Promise((resolve) => setTimeout(resolve, 100));
-      expect(asked).toBeGreaterThanOrEqual(10);
-      expect(asked).toBeLessThan(20);
-    } finally {
-      monitor.disconnect();
+    scripts[name] = (...given) => {
+      asked += 1;
+      return take?.(...given);
+    };
+    for (const id of ['I-1', 'I-2', 'I-3', 'I-4', 'I-5']) {
+      await engine.start(waiting, id);
+      await until(id, ({ record }) => record !== undefined);
+      await expect.poll(() => queue.getJobState(id)).toBe('delayed');
+      expect(await engine.send(waiting, id, 'k', { type: 'END' })).toBe('taken');
+      expect(await ended(id)).toMatchObject({ ended: 'completed' });
     }
+    // Ten are taken. A marker of a job that was taken already costs one more; BullMQ asks thrice for each.
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(asked).toBeGreaterThanOrEqual(10);
+    expect(asked).toBeLessThan(20);
   });
 
   it('asks again after it has woken, and when a sleeping job is due', async () => {
