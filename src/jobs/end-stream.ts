@@ -8,7 +8,7 @@
 import type { Queue } from 'bullmq';
 import { Cluster } from 'ioredis';
 import { moveToFinished, promoteInSteps } from '../../packages/engine/src/redis/bullmq-script.ts';
-import { parse } from '../../packages/engine/src/redis/instance-store.ts';
+import { parse } from '../../packages/engine/src/redis/inbox.ts';
 import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { followStream, lastEntryId } from '../redis/streams.ts';

@@ -1,6 +1,6 @@
 /** Reads ended jobs from Redis, without the fields that nobody needs. */
 import type { Queue } from 'bullmq';
-import { parse } from '../../packages/engine/src/redis/instance-store.ts';
+import { parse } from '../../packages/engine/src/redis/inbox.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { awaitedField } from './end-stream.ts';
 

@@ -10,7 +10,8 @@
  * | unknown | none, or its retention is over |
  */
 import { z } from 'zod';
-import { hasRecord, isRunAgain, parse } from '../../packages/engine/src/redis/instance-store.ts';
+import { parse } from '../../packages/engine/src/redis/inbox.ts';
+import { hasRecord, isRunAgain } from '../../packages/engine/src/redis/instance-store.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { endRecordSchema, recordIn } from '../transactions/contract.ts';
 import { type Ending, endingOf } from '../transactions/endings.ts';

@@ -9,7 +9,7 @@ import { defineWorkflow, type Workflow } from '../../packages/engine/src/define.
 import { effectOf } from '../../packages/engine/src/effect.ts';
 import { idOfRun } from '../../packages/engine/src/other.ts';
 import { activitiesIn } from '../../packages/engine/src/record.ts';
-import { maxWaitingEvents } from '../../packages/engine/src/redis/instance-store.ts';
+import { maxWaitingEvents } from '../../packages/engine/src/redis/deliver-script.ts';
 import { rehearse } from '../../packages/engine/src/rehearsal.ts';
 import { compileProgram } from '../support/program.ts';
 import { testRedis } from '../support/redis.ts';

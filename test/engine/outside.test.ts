@@ -4,11 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { assign, setup } from 'xstate';
 import { activity, defineWorkflow } from '../../packages/engine/src/define.ts';
 import { createEngine, spreadOver } from '../../packages/engine/src/engine.ts';
-import {
-  createInstanceStore,
-  maxKeys,
-  maxWaitingEvents,
-} from '../../packages/engine/src/redis/instance-store.ts';
+import { maxKeys, maxWaitingEvents } from '../../packages/engine/src/redis/deliver-script.ts';
+import { createInstanceStore } from '../../packages/engine/src/redis/instance-store.ts';
 import { testRedis } from '../support/redis.ts';
 import { createGate, createStage, type Stage } from './stage.ts';
 

@@ -9,7 +9,7 @@ import {
   type SignatureState,
   signatureMachine,
 } from '../../machines/signature.machine.ts';
-import { maxKeys } from '../../packages/engine/src/redis/instance-store.ts';
+import { maxKeys } from '../../packages/engine/src/redis/deliver-script.ts';
 import { type Fault, fault, faultLine } from '../../src/protocol/fault.ts';
 import { newCustody, owner, signComplete } from '../pki/fixtures.ts';
 import type { PhoneNote } from './browser-phones.ts';

@@ -6,7 +6,7 @@
  * turn applies it before all others, and stores the verdict under its key.
  */
 import type { JobsOptions } from 'bullmq';
-import type { InboxEntry } from './redis/instance-store.ts';
+import type { InboxEntry } from './redis/inbox.ts';
 import { isMembers, isText, membersOf, optional } from './shape.ts';
 import { decode, encode } from './values.ts';
 

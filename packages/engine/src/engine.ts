@@ -16,6 +16,7 @@ import { begin, doneEvent, errorEvent, type Life, resume } from './interpret.ts'
 import { type ReadJournal, readLines, refusalLine } from './journal.ts';
 import { childAt, type InstanceRecord, isActivity, readAddress, readRecord } from './record.ts';
 import type { RedisClient } from './redis/client.ts';
+import { outsideKeys } from './redis/deliver-script.ts';
 import {
   createInstanceStore,
   type DeliverOptions,
@@ -23,7 +24,6 @@ import {
   type Foreseen,
   type InstanceStore,
   isJobId,
-  outsideKeys,
   type StoredInstance,
 } from './redis/instance-store.ts';
 import { encode } from './values.ts';

@@ -16,13 +16,8 @@ import { problemIn } from './input-problem.ts';
 import { begin, type Life, resume } from './interpret.ts';
 import { Journal } from './journal.ts';
 import { type Activity, type InstanceRecord, readRecord } from './record.ts';
-import {
-  hasRecord,
-  type Inbox,
-  type InboxEntry,
-  type InstanceStore,
-  isRunAgain,
-} from './redis/instance-store.ts';
+import type { Inbox, InboxEntry } from './redis/inbox.ts';
+import { hasRecord, type InstanceStore, isRunAgain } from './redis/instance-store.ts';
 import { noParts, type Parts } from './redis/record-parts.ts';
 import { toError } from './redis/to-error.ts';
 import { fieldsOf } from './turn-worker.ts';

@@ -56,14 +56,9 @@ import {
   maxWaitMs,
   timeAfter,
 } from './record.ts';
-import {
-  BoundError,
-  type Commit,
-  type Inbox,
-  type InboxEntry,
-  outsideKeys,
-  type Verdict,
-} from './redis/instance-store.ts';
+import { outsideKeys } from './redis/deliver-script.ts';
+import type { Inbox, InboxEntry } from './redis/inbox.ts';
+import { BoundError, type Commit, type Verdict } from './redis/instance-store.ts';
 import type { Parts } from './redis/record-parts.ts';
 import { isRedisAway, toError } from './redis/to-error.ts';
 import {

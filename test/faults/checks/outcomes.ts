@@ -1,6 +1,6 @@
 /** Invariant: the first outcome of an attempt stands, and what decided it is what everybody is told. */
 import type { SignatureRecord } from '../../../machines/record.ts';
-import { maxKeys } from '../../../packages/engine/src/redis/instance-store.ts';
+import { maxKeys } from '../../../packages/engine/src/redis/deliver-script.ts';
 import { type Fault, faultLine, isFaultCode } from '../../../src/protocol/fault.ts';
 import { type Check, endsOf, hindrances } from '../evidence.ts';
 import { excused, marginMs } from '../excuses.ts';

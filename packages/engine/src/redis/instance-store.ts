@@ -36,17 +36,17 @@
  * J3  An instance ends only when its inbox is empty, in one step with closing it. An instance that
  *     ends in its first turn needs no such step, because nobody could send to it.
  * J4  A turn goes to sleep only when its inbox is empty, in one step with its commit and with BullMQ's
- *     move to the sleeping jobs (commit-script.ts). So a sender never waits for a turn, and two
- *     instances that send to each other never wait for each other.
+ *     move to the sleeping jobs (commit-script.ts). So a sender waits at most for the first commit of a
+ *     turn that was woken, and two instances that send to each other never wait for each other.
  */
 import type { Queue } from 'bullmq';
 import { boundProblem, type InstanceRecord, isTree } from '../record.ts';
-import { isNumber, isText, membersOf, optional } from '../shape.ts';
-import { decode, encode } from '../values.ts';
-import { promote } from './bullmq-script.ts';
+import { encode } from '../values.ts';
 import type { RedisClient } from './client.ts';
 import { commitScript, sleepKeys } from './commit-script.ts';
-import { logOf, tellRefusal } from './journal-lines.ts';
+import { deliverScript, maxInboxBytes, promoteKeys } from './deliver-script.ts';
+import { type About, type Inbox, inboxOf, noRef, parse, readLines } from './inbox.ts';
+import { logOf } from './journal-lines.ts';
 import type { JobFields } from './known-answers.ts';
 import { divide, fieldOf, join, noParts, type Parts, partNames } from './record-parts.ts';
 
@@ -59,38 +59,6 @@ import { divide, fieldOf, join, noParts, type Parts, partNames } from './record-
  * unknown   There is no such instance.
  */
 export type Delivery = 'waiting' | 'accepted' | 'taken' | 'refused' | 'busy' | 'finished' | 'unknown';
-
-export interface InboxEntry {
-  readonly key: string;
-  /** Milliseconds since the epoch, by the clock of Redis. */
-  readonly at: number;
-  readonly event: { readonly type: string };
-  readonly about: About | undefined;
-  /** Bytes of the inbox up to here, with this entry. */
-  readonly end: number;
-}
-
-/** The child chart that an event is for, or the activity that it answers. */
-export interface About {
-  /** Its path. */
-  readonly child: string;
-  /** Of an activity: the event counts for this run only. */
-  readonly run?: number | undefined;
-  /** Of a try. */
-  readonly result?: unknown;
-}
-
-export interface Inbox {
-  readonly entries: readonly InboxEntry[];
-  /** Bytes that these entries take. */
-  readonly length: number;
-  /** Until when tries are held by other processes, by `child/run`. */
-  readonly holds: ReadonlyMap<string, number>;
-  /** The job has failed, and no commit has come since. Some tools reset BullMQ's counters. */
-  readonly hasFailed: boolean;
-  /** The engine has committed before. A record without this was written by another program. */
-  readonly hasBegun: boolean;
-}
 
 /** A record as it is stored. */
 export interface StoredRecord {
@@ -189,134 +157,16 @@ export interface StoredInstance {
   readonly inbox: Pick<Inbox, 'entries' | 'length'>;
 }
 
-const maxInboxBytes = 1_048_576;
-/** Of events from outside. The rest is for the engine: an instance must hear of its children. */
-const maxOutsideBytes = maxInboxBytes / 4;
-/** While so many wait, no further one is taken from outside. */
-export const maxWaitingEvents = 100;
-/**
- * An event from outside that is sent again under its key counts once, until so many others have
- * come. BullMQ reads all fields of a job with each turn, and an instance may live for years.
- */
-export const maxKeys = 200;
-
 /** The commit would store more than an instance may have. Nothing is stored. */
 export class BoundError extends Error {
   override readonly name = 'BoundError';
 }
-
-/** Keys of each of these senders, and those of all others together, have a bound of their own. */
-const keyOrigins = ['app/', 'op/'];
-
-/** Begins the keys of events from outside. */
-export const outsideKeys = 'out/';
 
 /**
  * Begins the keys of events for one run of a child. Their verdicts are not kept, because BullMQ
  * reads all fields of a job with each turn, and an instance may live for years.
  */
 export const runKeys = 'run/';
-
-/**
- * Names of BullMQ's keys, in the order in which its script `promote` takes them.
- */
-const promoteKeys = [
-  'delayed',
-  'wait',
-  'paused',
-  'meta',
-  'prioritized',
-  'active',
-  'pc',
-  'events',
-  'marker',
-] as const;
-
-/**
- * KEYS: job, lock, log, `promoteKeys`. ARGV: as they are named below; `foreseen` is a verdict or empty, and holds for
- * this record, this length of the inbox and until `before`. A verdict that nobody will ask for is
- * not kept: BullMQ reads all fields of a job with each turn.
- *
- * A job that has failed and is run again is open again, although its last turn had closed it. One
- * that is marked to fail (`defa`) has ended. Where other events wait, a sender may have died before
- * it could wake the job.
- *
- * The verdict on the oldest key from outside goes when there are too many, but never while its
- * event waits: a turn would write it down again.
- *
- * Returns the delivery, and 0 when the job is about to sleep: then it must be sent again. A job that
- * sleeps is woken in the same step.
- */
-const deliverScript = `${tellRefusal}
-local function promote(KEYS, ARGV)
-${promote.content}
-end
-local prefix, id, key, line, maxInbox, foreseen, record, length, before, sentOnce, refusal = unpack(ARGV)
-local function deliver()
-local job = redis.call('HMGET', KEYS[1], 'timestamp', 'finishedOn', 'open', 'key:' .. key, 'inbox', 'progress',
-  'stacktrace', 'ats', 'defa', 'keys')
-local added, finished, open, known, inbox, progress, failed, turns, marked, keys = unpack(job, 1, 10)
-inbox = inbox or ''
-local runs = redis.call('EXISTS', KEYS[2])
-if not added then return {'unknown', 0} end
-local todo = 1 - runs
-if not open and (turns or '0') == '0' then todo = 0 elseif open == '2' then todo = 1 + runs end
-local function originOf(each)
-  for _, origin in ipairs({ ${keyOrigins.map((each) => `'${outsideKeys}${each}'`).join(', ')} }) do
-    if string.sub(each, 1, #origin) == origin then return origin end
-  end
-  return ''
-end
-if inbox == '' and known then todo = 0 end
-if known then return {known, todo} end
-if finished or marked or (open == '0' and not failed) then return {'finished', 0} end
-if not open and runs == 1 then return {'busy', 0} end
-if #inbox > tonumber(maxInbox) then return {'busy', todo} end
-local isOutside = string.sub(key, 1, ${outsideKeys.length}) == '${outsideKeys}'
-if isOutside then
-  local _, waiting = string.gsub(inbox, '\\n', '')
-  if #inbox > ${maxOutsideBytes} or waiting >= ${maxWaitingEvents} then return {'busy', todo} end
-end
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local state = 'waiting'
-if foreseen ~= '' and runs == 0 and now < tonumber(before) and #inbox == tonumber(length)
-  and (open and progress or '') == record then state = foreseen end
-local isKept = state ~= 'refused' or sentOnce == '0'
-if isKept and isOutside then
-  local kept = cjson.decode(keys or '[]')
-  local oldest, same = nil, 0
-  for place, each in ipairs(kept) do
-    if originOf(each) == originOf(key) then
-      oldest = oldest or place
-      same = same + 1
-    end
-  end
-  if same >= ${maxKeys} then
-    local name = 'key:' .. kept[oldest]
-    local verdict = redis.call('HGET', KEYS[1], name)
-    if verdict == 'waiting' or verdict == 'accepted' then return {'busy', todo} end
-    redis.call('HDEL', KEYS[1], name)
-    table.remove(kept, oldest)
-  end
-  kept[#kept + 1] = key
-  redis.call('HSET', KEYS[1], 'keys', cjson.encode(kept))
-end
-if state ~= 'refused' then
-  redis.call('HSET', KEYS[1], 'inbox', inbox .. string.format('%.0f', now) .. '\\t' .. line .. '\\n')
-  if not open then redis.call('HSET', KEYS[1], 'progress', '{"inbox":true}') end
-end
-if isKept then redis.call('HSET', KEYS[1], 'key:' .. key, state) end
-if state == 'refused' and refusal ~= '' then tellRefusal(KEYS[1], KEYS[3], refusal) end
-if state == 'refused' and inbox == '' then todo = 0 end
-return {state, todo}
-end
-local delivery, todo = unpack(deliver())
-if todo == 0 then return {delivery, 1} end
-local keys = {}
-for place = 4, #KEYS do keys[place - 3] = KEYS[place] end
-if promote(keys, { prefix, id }) == 0 or todo == 1 then return {delivery, 1} end
-return {delivery, 0}`;
 
 /** KEYS: held tries. ARGV: until when, then tries. Returns for each 1 if it is still wanted. */
 const renewScript = `
@@ -355,15 +205,6 @@ const readFields = [
   'open',
 ] as const;
 
-/** @returns Undefined for a text that is no JSON: other programs write jobs, too. */
-export const parse = (text: string | null | undefined): unknown => {
-  try {
-    return text == null ? undefined : JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};
-
 /**
  * Whether the next turn of an open job begins with REPLAY: it had failed, or ended without a
  * commit.
@@ -381,55 +222,6 @@ export const hasRecord = (progress: unknown): boolean =>
 
 const isNotDelayed = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === -3;
-
-const isAbout = optional(
-  membersOf({
-    child: isText,
-    run: optional(isNumber),
-    result: optional(membersOf({ kind: isText })),
-  }),
-);
-const isEvent = membersOf({ type: isText });
-type Line = readonly [key: string, event: { readonly type: string }, about?: About];
-const isLine = (value: unknown): value is Line =>
-  Array.isArray(value) && isText(value[0]) && isEvent(value[1]) && isAbout(value[2]);
-
-/** Events from elsewhere hold no actors. */
-const noRef = (): undefined => undefined;
-
-/** @returns Undefined for marks that no value has: another program has written them. */
-const decodeLine = (json: string | undefined): unknown => {
-  try {
-    return decode(parse(json), noRef);
-  } catch {
-    return undefined;
-  }
-};
-
-/** Other lines are skipped, and leave the inbox with those that were taken. */
-const readLines = (text: string): InboxEntry[] => {
-  let end = 0;
-  return text.split('\n').flatMap((line) => {
-    end += Buffer.byteLength(line) + 1;
-    const [time, json] = line.split('\t', 2);
-    const at = Number(time);
-    const read = decodeLine(json);
-    if (!isLine(read) || !Number.isFinite(at)) return [];
-    const [key, event, about] = read;
-    return [{ key, at, event, about, end }];
-  });
-};
-
-const inboxOf = (
-  { text, failed, open }: Readonly<Record<'text' | 'failed' | 'open', string | null | undefined>>,
-  holds: Inbox['holds'],
-): Inbox => ({
-  entries: readLines(text ?? ''),
-  length: Buffer.byteLength(text ?? ''),
-  hasFailed: failed != null,
-  hasBegun: open != null,
-  holds,
-});
 
 /** BullMQ writes it when a job fails, and keeps it when the job is run again. */
 const failedField = 'stacktrace';
@@ -462,7 +254,8 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
      * Adds an event to the inbox, unless `options.foreseen` says that it is refused.
      *
      * @param key Unique for the event. Sent again under its key, it changes nothing.
-     * @returns `isAwake`: false when the job is about to sleep. It must be sent again then.
+     * @returns `isAwake`: false where the turn that was woken has not committed yet. It must be sent
+     *   again then.
      */
     deliver: async (
       id: string,

@@ -13,17 +13,21 @@
 import type { BackendFactory, RedisQueueBackend } from 'bullmq';
 
 /** Of a job, as they were when it was taken: in the same step as its lock. */
-export type JobFields = ReadonlyMap<string, string>;
+export interface JobFields {
+  get(name: string): string | undefined;
+}
 
 /** Places in the answer of a script that takes a job; of `due`, milliseconds by the clock of the host. */
 const [jobAt, idAt, dueAt, aloneAt] = [0, 1, 3, 4] as const;
 const taking = ['moveToActive', 'moveToFinished'];
 
-const fieldsOf = (flat: readonly string[]): JobFields => {
-  const fields = new Map<string, string>();
-  for (let at = 0; at + 1 < flat.length; at += 2) fields.set(flat[at] ?? '', flat[at + 1] ?? '');
-  return fields;
-};
+/** @param flat Names and values in turns, as Redis gives them. Few are asked for, so they are looked up. */
+const fieldsOf = (flat: readonly string[]): JobFields => ({
+  get: (name) => {
+    for (let at = 0; at < flat.length; at += 2) if (flat[at] === name) return flat[at + 1];
+    return undefined;
+  },
+});
 
 /** What the backend of one worker knows. */
 export class KnownAnswers {
