@@ -82,6 +82,15 @@ const replaced = (bytes: Buffer, from: string, to: string): Buffer => {
   return Buffer.from(text.replace(from, to), 'latin1');
 };
 
+/** The head of a backup that is made now. */
+const aboutNow = () => ({
+  product: 'x',
+  prefix,
+  shards: 1,
+  store: storeVersion,
+  startedAt: new Date().toISOString(),
+});
+
 describe('under load', () => {
   let at = 0;
   let acknowledged: readonly { readonly id: string; readonly at: number }[] = [];
@@ -179,13 +188,7 @@ describe('a restore', () => {
     ];
     // The version of the format stands before the checksum.
     hash.writeUInt16LE(hash.readUInt16LE(hash.length - 10) + 100, hash.length - 10);
-    const about = {
-      product: 'x',
-      prefix,
-      shards: 1,
-      store: storeVersion,
-      startedAt: new Date().toISOString(),
-    };
+    const about = aboutNow();
     const later = await createBackupFile(file('later'), stage.masterKey, about);
     await later.add([
       { key: Buffer.from(`${prefix}:store`), expiresAtMs: 0, value: store },
@@ -464,13 +467,7 @@ describe('a backup', () => {
   });
 
   it('leaves the other whole when two are written to one path at the same time', async () => {
-    const about = {
-      product: 'x',
-      prefix,
-      shards: 1,
-      store: storeVersion,
-      startedAt: new Date().toISOString(),
-    };
+    const about = aboutNow();
     const path = file('twice');
     const both = await Promise.all([1, 2].map(() => createBackupFile(path, stage.masterKey, about)));
     await Promise.all(both.map((each) => each.finish(new Date())));

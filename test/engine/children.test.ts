@@ -48,6 +48,20 @@ const listening = setup({
 });
 const address = `I-1/${encodeURIComponent('l/\n\t ö.1')}`;
 
+/** Ends by END, with an effect that fails when it is the first of all. */
+const tellingStep = (name: string, told: string[]) =>
+  setup({
+    actions: {
+      tell: () => {
+        told.push(name);
+        if (told.length === 1) throw new Error('not yet');
+      },
+    },
+  }).createMachine({
+    initial: 'open',
+    states: { open: { on: { END: { target: 'done', actions: 'tell' } } }, done: { type: 'final' } },
+  });
+
 describe('a child chart', () => {
   it('costs no job: the whole tree is one, and ends as one', async () => {
     const workflow = defineWorkflow({ name: 'telling', version: 1, chart: listening });
@@ -256,19 +270,7 @@ describe('a child chart', () => {
 
   it('has its effects carried out when another chart has its name by then', async () => {
     const told: string[] = [];
-    const step = (name: string) =>
-      setup({
-        actions: {
-          tell: () => {
-            told.push(name);
-            if (told.length === 1) throw new Error('not yet');
-          },
-        },
-      }).createMachine({
-        initial: 'open',
-        states: { open: { on: { END: { target: 'done', actions: 'tell' } } }, done: { type: 'final' } },
-      });
-    const [first, second] = [step('first'), step('second')];
+    const [first, second] = [tellingStep('first', told), tellingStep('second', told)];
     const workflow = defineWorkflow({
       name: 'steps',
       version: 1,
@@ -295,17 +297,7 @@ describe('a child chart', () => {
 
   it('has its effects carried out when a step has made it and another has stopped it', async () => {
     const told: string[] = [];
-    const made = setup({
-      actions: {
-        tell: () => {
-          told.push('made');
-          if (told.length === 1) throw new Error('not yet');
-        },
-      },
-    }).createMachine({
-      initial: 'open',
-      states: { open: { on: { END: { target: 'done', actions: 'tell' } } }, done: { type: 'final' } },
-    });
+    const made = tellingStep('made', told);
     const workflow = defineWorkflow({
       name: 'making',
       version: 1,
@@ -336,19 +328,7 @@ describe('a child chart', () => {
 
   it('has its effects carried out when the same step has made another in its place', async () => {
     const told: string[] = [];
-    const step = (name: string) =>
-      setup({
-        actions: {
-          tell: () => {
-            told.push(name);
-            if (told.length === 1) throw new Error('not yet');
-          },
-        },
-      }).createMachine({
-        initial: 'open',
-        states: { open: { on: { END: { target: 'done', actions: 'tell' } } }, done: { type: 'final' } },
-      });
-    const [first, second] = [step('first'), step('second')];
+    const [first, second] = [tellingStep('first', told), tellingStep('second', told)];
     const workflow = defineWorkflow({
       name: 'making',
       version: 1,

@@ -8,12 +8,11 @@ import { Redis } from 'ioredis';
 import { defineWorkflow } from '../../packages/engine/src/define.ts';
 import { startWorkflowWorker } from '../../packages/engine/src/worker.ts';
 import { chartsIn } from './charts.ts';
+import { dieAtCommand } from './die-at-command.ts';
 import { processWorkflow } from './process-charts.ts';
 
 const [address = '', prefix = '', commands = '0'] = process.argv.slice(2);
-const connection = address.startsWith('/')
-  ? new Redis(address, { maxRetriesPerRequest: null })
-  : new Redis(address, { maxRetriesPerRequest: null });
+const connection = new Redis(address, { maxRetriesPerRequest: null });
 const ledger = connection.duplicate();
 const charts = chartsIn({
   quietMs: 1000,
@@ -21,20 +20,7 @@ const charts = chartsIn({
     await ledger.hincrby(`${prefix}:world`, name, 1);
   },
 });
-let left = Number(commands);
-if (left > 0) {
-  const send = connection.sendCommand.bind(connection);
-  connection.sendCommand = (command, ...rest) => {
-    const sent = send(command, ...rest);
-    left -= 1;
-    // Odd ones have gone out, the others have not: both sides of every write are tried.
-    if (left === 0)
-      Number(commands) % 2 === 0
-        ? process.kill(process.pid, 'SIGKILL')
-        : setTimeout(() => process.kill(process.pid, 'SIGKILL'), 2);
-    return sent;
-  };
-}
+dieAtCommand(connection, Number(commands));
 const queue = new Queue('workflows', { connection, prefix });
 startWorkflowWorker({
   queue,

@@ -8,6 +8,7 @@ import { Redis } from 'ioredis';
 import { createEngine, spreadOver, turnBusyTimeoutMs } from '../../packages/engine/src/engine.ts';
 import { createOthers } from '../../packages/engine/src/other.ts';
 import { startWorkflowWorker } from '../../packages/engine/src/worker.ts';
+import { dieAtCommand } from './die-at-command.ts';
 import { till, tripsIn } from './other-charts.ts';
 
 const [address = '', prefix = '', commands = '0'] = process.argv.slice(2);
@@ -16,20 +17,7 @@ const ledger = connection.duplicate();
 const { leg, trip } = tripsIn(async (what) => {
   await ledger.hincrby(`${prefix}:world`, what, 1);
 });
-let left = Number(commands);
-if (left > 0) {
-  const send = connection.sendCommand.bind(connection);
-  connection.sendCommand = (command, ...rest) => {
-    const sent = send(command, ...rest);
-    left -= 1;
-    // Both sides of every write are tried.
-    if (left === 0)
-      Number(commands) % 2 === 0
-        ? process.kill(process.pid, 'SIGKILL')
-        : setTimeout(() => process.kill(process.pid, 'SIGKILL'), 2);
-    return sent;
-  };
-}
+dieAtCommand(connection, Number(commands));
 const queue = new Queue('workflows', { connection, prefix });
 const locate = spreadOver([queue], connection, Date.now);
 startWorkflowWorker({
