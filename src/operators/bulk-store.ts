@@ -103,8 +103,13 @@ end
 redis.call('HSET', KEYS[2], ARGV[1], 'begun')
 return 'go'`;
 
+/**
+ * What an item has ended with stays: a process that was held up may send what it knew after another
+ * one has taken the bulk over.
+ */
 const settleScript = `
-redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+local before = redis.call('HGET', KEYS[1], ARGV[1])
+if not before or before == 'begun' or before == 'replayed' then redis.call('HSET', KEYS[1], ARGV[1], ARGV[2]) end
 if ARGV[3] ~= '' and redis.call('HGET', KEYS[2], ARGV[3]) == ARGV[4] then redis.call('HDEL', KEYS[2], ARGV[3]) end`;
 
 export const replayKey = (prefix: string, name: string): string => `{${prefix}-replays}:${name}`;

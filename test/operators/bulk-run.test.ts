@@ -65,6 +65,15 @@ const hasFailed = (id: string) =>
   soon(async () => expect((await stage.history.find(id))?.state).toBe('failed'));
 
 describe('what became of a replay', () => {
+  it('stays when a process that was held up tells of it late', async () => {
+    const id = await stage.failed(209);
+    const bulkId = await order([id]);
+    await store.settle(bulkId, id, 'replayed');
+    await store.settle(bulkId, id, '209');
+    for (const late of ['replayed', 'changed'] as const) await store.settle(bulkId, id, late);
+    expect(await resultsOf(bulkId)).toEqual({ [id]: '209' });
+  });
+
   it('is known although somebody replays it again before anybody has looked', async () => {
     const id = await stage.failed(209);
     const bulkId = await order([id]);
