@@ -104,13 +104,11 @@ const failingTries = 5;
 export const createCallbackCounter = (registry: Registry): CallbackLog => {
   const tries = counter(registry, 'callbacks_total', ['outcome']);
   // So that the first dead callback is an increase.
-  for (const outcome of ['delivered', 'undelivered', 'failing', 'dead', 'dead-alert'])
-    tries.inc({ outcome }, 0);
+  for (const outcome of ['delivered', 'undelivered', 'failing', 'dead']) tries.inc({ outcome }, 0);
   return {
     delivered: () => tries.inc({ outcome: 'delivered' }),
     undelivered: (_, made) => tries.inc({ outcome: made < failingTries ? 'undelivered' : 'failing' }),
-    // No application waits for an alert.
-    gaveUp: (id) => tries.inc({ outcome: id.startsWith('alert-') ? 'dead-alert' : 'dead' }),
+    gaveUp: () => tries.inc({ outcome: 'dead' }),
   };
 };
 

@@ -14,7 +14,7 @@ const helps = {
     'States that attempts of transactions reached, by AP and fault. A replay is not submitted.',
   time_to_sign_seconds: 'From the beginning of an attempt to its signature, by the answered profile.',
   callbacks_total:
-    'Tries to deliver a callback or alert: delivered, undelivered (is tried again), failing (the same from the fifth try on), dead or dead-alert (was the last).',
+    'Tries to deliver a callback: delivered, undelivered (is tried again), failing (the same from the fifth try on), dead (was the last).',
   upstream_down: '1 while the circuit breaker of an upstream is open, 0 after; absent before the first time.',
   oidc_requests_total: 'Login requests by result: pushed (kept for the browser) or refused.',
   oidc_logins_total: 'Logins by result: begun, signed, failed (with its fault, if any), cancelled, limited.',
