@@ -1,7 +1,8 @@
 /** What workers log and count. The product provides it (src/logger.ts, src/telemetry/). */
-import type { UpstreamTransaction } from '../machines/outcome.ts';
+
 import type { SignatureRecord } from '../machines/record.ts';
 import type { Place } from '../packages/engine/src/take-job.ts';
+import type { UpstreamTransaction } from '../src/protocol/outcome.ts';
 
 export type { Place };
 

@@ -4,7 +4,7 @@
  *
  * Each may be cut off anywhere and run again by another worker. Devices show an attempt once.
  */
-import { answerSchema, type DeviceAnswer, type Outcome } from '../machines/outcome.ts';
+
 import { type SignatureContext, signatureMachine } from '../machines/signature.machine.ts';
 import type { Ask, Asked, Choice, Chosen, Concluded, Verify } from '../machines/signature-activities.ts';
 import {
@@ -16,6 +16,7 @@ import {
 import type { InstanceStore } from '../packages/engine/src/redis/instance-store.ts';
 import type { KeyCustody } from '../src/pki/ports.ts';
 import { type Checked, type Fault, fault, takenBackBy } from '../src/protocol/fault.ts';
+import { answerSchema, type DeviceAnswer, type Outcome } from '../src/protocol/outcome.ts';
 import type { Protocol } from '../src/protocol/parse.ts';
 import type { SignatureRequest } from '../src/protocol/requests.ts';
 import type { ApplicationProviders } from '../src/registry/application-providers.ts';

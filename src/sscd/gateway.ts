@@ -27,10 +27,10 @@
  */
 import { Buffer } from 'node:buffer';
 import { hash } from 'node:crypto';
-import type { DeviceAnswer, UpstreamTransaction } from '../../machines/outcome.ts';
 import type { HandedOn, RequestName } from '../client/calls.ts';
 import type { Reply, ServiceAnswers, Standing } from '../client/reply.ts';
 import { type Fault, fault } from '../protocol/fault.ts';
+import type { DeviceAnswer, UpstreamTransaction } from '../protocol/outcome.ts';
 import type { GeofencingPolicy, ProfileName } from '../protocol/requests.ts';
 import { profilesByUri } from '../protocol/uris.ts';
 import type { GeofencingInput } from '../protocol/write-request.ts';

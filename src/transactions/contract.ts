@@ -14,7 +14,7 @@
  * Cluster.
  */
 import { z } from 'zod';
-import { answerSchema, faultSchema, outcomeSchema, receiptOutcomeSchema } from '../../machines/outcome.ts';
+import { answerSchema, faultSchema, outcomeSchema, receiptOutcomeSchema } from '../protocol/outcome.ts';
 
 export const signatureQueueName = 'signatures';
 export const receiptQueueName = 'receipts';

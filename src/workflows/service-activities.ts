@@ -7,9 +7,10 @@
  * const chart = setup({ actors: { sign: service.sign } }).createMachine(…);
  * ```
  */
-import type { ReceiptOutcome } from '../../machines/outcome.ts';
+
 import type { NotSigned, Signed } from '../../machines/signer-contract.ts';
 import { providedActivity } from '../../packages/engine/src/define.ts';
+import type { ReceiptOutcome } from '../protocol/outcome.ts';
 
 /** What a person is asked to sign. */
 export interface SignInput {

@@ -1,9 +1,9 @@
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { DeviceAnswer } from '../../machines/outcome.ts';
 import { attributesToSign, completeCms } from '../../src/pki/cms.ts';
 import { createKeyCustody } from '../../src/pki/custody.ts';
+import type { DeviceAnswer } from '../../src/protocol/outcome.ts';
 import { bytesToSign } from '../../src/protocol/requests.ts';
 import { gatewayList } from '../../src/registry/gateway.ts';
 import type { DeviceSpec, Sscd, Subscriber } from '../../src/registry/subscriber.ts';
