@@ -24,6 +24,11 @@ export const receiptJobName = 'receipt';
 
 export const shardPrefix = (prefix: string, shard: number): string => `{${prefix}-${shard}}`;
 
+export const shardPrefixes = (queue: {
+  readonly prefix: string;
+  readonly shards: number;
+}): readonly string[] => Array.from({ length: queue.shards }, (_, shard) => shardPrefix(queue.prefix, shard));
+
 /**
  * The part of a return value that readers need. Later releases may add states and members to the
  * record, but keep this part, so that this release can answer for what a newer worker has signed.
