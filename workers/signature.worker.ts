@@ -23,7 +23,6 @@ import type { ApplicationProviders } from '../src/registry/application-providers
 import type { SubscriberRegistry } from '../src/registry/subscriber.ts';
 import type { PromptResult, SigningDevice, Told } from '../src/sscd/device.ts';
 import type { Devices } from '../src/sscd/devices.ts';
-import type { Gateways } from '../src/sscd/gateways.ts';
 import type { Answer } from '../src/transactions/answers.ts';
 import { type DeviceLock, deviceKey } from '../src/transactions/device-lock.ts';
 import {
@@ -40,7 +39,7 @@ import type { Seals } from '../src/transactions/seal.ts';
 import { defineSignature, type SignatureData } from '../src/transactions/signature-workflow.ts';
 import { createVerifyOutcome } from '../src/transactions/verify-outcome.ts';
 import type { StepLog } from './log.ts';
-import type { Upstreams } from './upstreams.ts';
+import type { OtherServices, Upstreams } from './upstreams.ts';
 
 export interface SignatureActivitiesOptions {
   readonly place: { readonly shard: number; readonly shards: number };
@@ -50,7 +49,7 @@ export interface SignatureActivitiesOptions {
   readonly devices: Devices;
   readonly deviceLock: DeviceLock;
   readonly upstreams: Upstreams;
-  readonly gateways?: Pick<Gateways, 'trust'> | undefined;
+  readonly gateways?: OtherServices | undefined;
   readonly custody: KeyCustody;
   readonly seals: Pick<Seals, 'seal' | 'fits'>;
   /** Ends the transaction, perhaps of another shard, whose App screen is taken over. */

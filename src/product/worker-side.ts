@@ -1,6 +1,7 @@
 import { createStepLog, createUpstreamLog } from '../../workers/log.ts';
 import { createSignRoom } from '../../workers/sign-room.ts';
 import { startWorkers } from '../../workers/workers.ts';
+import { createWorkflowWork } from '../../workers/workflow-work.ts';
 import { startCallbacks } from '../callbacks/start.ts';
 import { createProcessReports } from '../history/processes.ts';
 import { createAudit, createAuditLog } from '../operators/audit.ts';
@@ -8,6 +9,8 @@ import { createAutomaticReplays } from '../operators/automatic-replays.ts';
 import { startBulkWorker } from '../operators/bulk-worker.ts';
 import { productVersion } from '../product-version.ts';
 import { createDevices } from '../sscd/devices.ts';
+import { gatewayDevices } from '../sscd/gateway.ts';
+import { phoneDevices } from '../sscd/phone.ts';
 import { createOutbox, createWebhookGateway } from '../sscd/text-gateway.ts';
 import { createBacklog, maxBacklogs } from '../transactions/backlog.ts';
 import { createGatewayNotes } from '../transactions/gateway-notes.ts';
@@ -94,32 +97,40 @@ export const startWorkerSide = async (core: Core, parts: WorkerParts = { operati
     ...{ shards, redis: blocking, limit: maxBacklog, onDemand: true, onError: core.onError },
   });
   const phone = openPhoneDevice(core);
-  const started = startWorkers({
+  const common = {
     shards,
-    blocking,
-    prefix: queue.prefix,
     protocol,
     providers: core.providersOver(blocking),
     subscribers: core.subscribersOver(blocking),
+    seals: core.seals,
+    retention,
+    now,
+  };
+  const workflows = createWorkflowWork({
+    ...common,
+    ...openWorkflowSide(core, shards, publicUrl),
+    limiter: core.limiterOver(blocking),
+    room: createSignRoom(backlog, { ofOne: maxBacklog, inAll: maxBacklog * maxBacklogs }),
+    authority: configuration.protocol.authorities[0] ?? '',
+    receiptSeconds: configuration.receipt.timeoutSeconds,
+  });
+  const started = startWorkers({
+    ...common,
+    more: [workflows],
+    blocking,
+    prefix: queue.prefix,
     devices: telemetry.devices(
       createDevices({
-        ...{ custody, gateway, phones: phone.options },
-        upstream: { gateways: core.gateways, notes: createGatewayNotes(shards) },
+        custody,
+        gateway,
+        kinds: [phoneDevices(phone.options), gatewayDevices(core.gateways, createGatewayNotes(shards))],
       }),
     ),
     gateways: core.gateways,
     custody,
-    seals: core.seals,
-    limiter: core.limiterOver(blocking),
-    room: createSignRoom(backlog, { ofOne: maxBacklog, inAll: maxBacklog * maxBacklogs }),
-    authority: configuration.protocol.authorities[0] ?? '',
-    ...openWorkflowSide(core, shards, publicUrl),
-    receiptSeconds: configuration.receipt.timeoutSeconds,
     concurrency: workers.concurrency,
     lockMs: workers.lockSeconds * 1000,
     stalledCheckMs: workers.stalledCheckSeconds * 1000,
-    retention,
-    now,
     log: telemetry.stepLog(createStepLog(core.eventLog)),
     transactionLog: telemetry.transactionLog,
     upstreamLog: telemetry.upstreamLog(createUpstreamLog(core.eventLog)),

@@ -88,6 +88,9 @@ export interface Upstream {
   readonly timeoutMs: number;
 }
 
+/** The origin of another service of this interface. @param name Of the gateway to it. */
+export const gatewayOrigin = (name: string): string => `gateway ${name}`;
+
 export type ReceiptPrompt = Omit<
   Prompt,
   'attempt' | 'data' | 'nonce' | 'promptedAt' | 'now' | 'request' | 'signal'
