@@ -13,7 +13,7 @@
  */
 import { assign, fromPromise, setup } from 'xstate';
 import { type Fault, fault } from '../src/protocol/fault.ts';
-import type { ReceiptOutcome } from './outcome.ts';
+import type { ReceiptOutcome } from '../src/protocol/outcome.ts';
 import { timeOf } from './signature.machine.ts';
 
 export const receiptVersion = 1;

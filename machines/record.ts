@@ -4,7 +4,7 @@
  */
 import { transition } from 'xstate';
 import type { Fault } from '../src/protocol/fault.ts';
-import type { Outcome, ReceiptOutcome } from './outcome.ts';
+import type { Outcome, ReceiptOutcome } from '../src/protocol/outcome.ts';
 import {
   type HistoryEntry,
   initial,

@@ -3,8 +3,8 @@
  * All of it is plain data and lies in the record of the instance.
  */
 import type { Fault } from '../src/protocol/fault.ts';
+import type { DeviceAnswer, Outcome } from '../src/protocol/outcome.ts';
 import type { ProfileName } from '../src/protocol/requests.ts';
-import type { DeviceAnswer, Outcome } from './outcome.ts';
 
 /** The device that an attempt goes to. The choice stands when the registry changes later. */
 export interface Chosen {

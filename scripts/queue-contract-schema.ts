@@ -3,7 +3,7 @@
  * protocol's own schema of MSS_SignatureReq under the rules of the default configuration.
  */
 import { z } from 'zod';
-import { answerSchema } from '../machines/outcome.ts';
+import { answerSchema } from '../src/protocol/outcome.ts';
 import { defaultProtocolRules } from '../src/protocol/rules.ts';
 import { signatureRequestSchema } from '../src/protocol/schemas/sign.ts';
 import {

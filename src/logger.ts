@@ -7,12 +7,7 @@
  */
 import { writeSync } from 'node:fs';
 import { type DestinationStream, type Logger, pino } from 'pino';
-import type { CallbackLog } from '../workers/callback.worker.ts';
-import type { Place, StepLog, UpstreamLog } from '../workers/log.ts';
-import type { HttpLog } from './http/log.ts';
-import type { OauthLog } from './oauth/log.ts';
-import type { AuditLog } from './operators/audit.ts';
-import type { MailLog } from './tasks/signer-mail.ts';
+import type { Place } from '../packages/engine/src/take-job.ts';
 
 const secretNames = [
   'AP_PWD',
@@ -188,77 +183,30 @@ const createTrouble = (logger: Logger, now: () => number): ((error: Error, place
 /** Without redaction, which costs ten times the line: for fixed members without secrets. */
 const forFixedMembers = (logger: Logger): Logger => logger.child({}, { redact: [] });
 
-export const createStepLog = (parent: Logger, now: () => number): StepLog => {
+type Write = (members: Readonly<Record<string, unknown>>, event: string) => void;
+
+/**
+ * What a room writes its log with. The room chooses the members of each event; they are fixed and
+ * hold no secrets.
+ */
+export interface EventLog {
+  readonly info: Write;
+  readonly warn: Write;
+  readonly error: Write;
+  /**
+   * An error that nobody expects: Redis away, a bug.
+   *
+   * @param place Of the instance, where it is about one.
+   */
+  readonly trouble: (error: Error, place?: Place) => void;
+}
+
+export const createEventLog = (parent: Logger, now: () => number): EventLog => {
   const logger = forFixedMembers(parent);
   return {
-    asked: (msspTransId, attempt, { caller: { apTransId } }, upstream) =>
-      logger.info({ msspTransId, apTransId, attempt, upstream }, 'device asked'),
-    signed: (msspTransId, attempt, { caller: { apTransId } }) =>
-      logger.info({ msspTransId, apTransId, attempt }, 'signed'),
-    failed: (msspTransId, attempt, fault, about) =>
-      logger.info({ msspTransId, apTransId: about?.caller.apTransId, attempt, fault }, 'failed'),
-    unreachable: (msspTransId, attempt, failures, cause, { caller: { apTransId } }) =>
-      logger.warn({ msspTransId, apTransId, attempt, failures, cause }, 'device unreachable'),
-    receipted: (msspTransId, receipt, { caller: { apTransId } }) =>
-      logger.info({ msspTransId, apTransId, receipt }, 'receipted'),
+    info: (members, event) => logger.info(members, event),
+    warn: (members, event) => logger.warn(members, event),
+    error: (members, event) => logger.error(members, event),
     trouble: createTrouble(parent, now),
-  };
-};
-
-export const createUpstreamLog = (parent: Logger): UpstreamLog => {
-  const logger = forFixedMembers(parent);
-  return {
-    down: (upstream) => logger.error({ upstream }, 'upstream down: what is for it is put off'),
-    back: (upstream) => logger.info({ upstream }, 'upstream back'),
-  };
-};
-
-export const createHttpLog = (parent: Logger, now: () => number): HttpLog => {
-  const logger = forFixedMembers(parent);
-  return {
-    answered: ({ path, status, durationMs, apId, apTransId, msspTransId, fault, refused }) =>
-      logger.info({ path, status, durationMs, apId, apTransId, msspTransId, fault, refused }, 'answered'),
-    trouble: createTrouble(parent, now),
-  };
-};
-
-export const createOauthLog = (parent: Logger, now: () => number): OauthLog => {
-  const logger = forFixedMembers(parent);
-  return {
-    audit: ({ event, tenant, clientId, msspTransId, error, code, description, trace, fault, grantType }) =>
-      logger.info(
-        { audit: true, tenant, clientId, msspTransId, error, code, description, trace, fault, grantType },
-        event,
-      ),
-    trouble: createTrouble(parent, now),
-  };
-};
-
-/** Repeats the audit log of the operators in the process's log. */
-export const createAuditLog = (parent: Logger): AuditLog => {
-  const logger = forFixedMembers(parent);
-  return {
-    audit: ({ who, via, action, target, details }) =>
-      logger.info({ audit: true, who, via, target, outcome: details?.outcome }, action),
-  };
-};
-
-/** Names callbacks by id, because an address may hold a secret. */
-export const createCallbackLog = (parent: Logger): CallbackLog => {
-  const logger = forFixedMembers(parent);
-  return {
-    delivered: (callback, tries, status) => logger.info({ callback, tries, status }, 'callback delivered'),
-    undelivered: (callback, tries, problem) =>
-      logger.warn({ callback, tries, problem }, 'callback not delivered, trying again'),
-    gaveUp: (callback, tries, problem) => logger.error({ callback, tries, problem }, 'callback given up'),
-  };
-};
-
-/** Names mails by id: addresses of people are not logged. */
-export const createMailLog = (parent: Logger): MailLog => {
-  const logger = forFixedMembers(parent);
-  return {
-    sent: (mail) => logger.info({ mail }, 'mail sent'),
-    refused: (mail, code) => logger.warn({ mail, code }, 'mail refused by the server'),
   };
 };

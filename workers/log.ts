@@ -1,7 +1,9 @@
-/** What workers log and count. The product provides it (src/logger.ts, src/telemetry/). */
-import type { UpstreamTransaction } from '../machines/outcome.ts';
+/** What workers log and count (metrics.ts). */
+
 import type { SignatureRecord } from '../machines/record.ts';
 import type { Place } from '../packages/engine/src/take-job.ts';
+import type { EventLog } from '../src/logger.ts';
+import type { UpstreamTransaction } from '../src/protocol/outcome.ts';
 
 export type { Place };
 
@@ -48,3 +50,22 @@ export interface TransactionLog {
   signed(apId: string | undefined, record: SignatureRecord): void;
   failed(apId: string | undefined, code: number): void;
 }
+
+export const createStepLog = (log: EventLog): StepLog => ({
+  asked: (msspTransId, attempt, { caller: { apTransId } }, upstream) =>
+    log.info({ msspTransId, apTransId, attempt, upstream }, 'device asked'),
+  signed: (msspTransId, attempt, { caller: { apTransId } }) =>
+    log.info({ msspTransId, apTransId, attempt }, 'signed'),
+  failed: (msspTransId, attempt, fault, about) =>
+    log.info({ msspTransId, apTransId: about?.caller.apTransId, attempt, fault }, 'failed'),
+  unreachable: (msspTransId, attempt, failures, cause, { caller: { apTransId } }) =>
+    log.warn({ msspTransId, apTransId, attempt, failures, cause }, 'device unreachable'),
+  receipted: (msspTransId, receipt, { caller: { apTransId } }) =>
+    log.info({ msspTransId, apTransId, receipt }, 'receipted'),
+  trouble: log.trouble,
+});
+
+export const createUpstreamLog = (log: EventLog): UpstreamLog => ({
+  down: (upstream) => log.error({ upstream }, 'upstream down: what is for it is put off'),
+  back: (upstream) => log.info({ upstream }, 'upstream back'),
+});

@@ -25,8 +25,8 @@ import type { Protocol } from '../src/protocol/parse.ts';
 import type { SignatureRequest } from '../src/protocol/requests.ts';
 import type { ApplicationProviders } from '../src/registry/application-providers.ts';
 import type { SubscriberRegistry } from '../src/registry/subscriber.ts';
+import { gatewayOrigin } from '../src/sscd/device.ts';
 import type { Devices } from '../src/sscd/devices.ts';
-import { gatewayOrigin } from '../src/sscd/gateways.ts';
 import {
   type ReceiptJobData,
   type ReceiptJobResult,

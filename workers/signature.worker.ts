@@ -4,7 +4,7 @@
  *
  * Each may be cut off anywhere and run again by another worker. Devices show an attempt once.
  */
-import { answerSchema, type DeviceAnswer, type Outcome } from '../machines/outcome.ts';
+
 import { type SignatureContext, signatureMachine } from '../machines/signature.machine.ts';
 import type { Ask, Asked, Choice, Chosen, Concluded, Verify } from '../machines/signature-activities.ts';
 import {
@@ -16,13 +16,13 @@ import {
 import type { InstanceStore } from '../packages/engine/src/redis/instance-store.ts';
 import type { KeyCustody } from '../src/pki/ports.ts';
 import { type Checked, type Fault, fault, takenBackBy } from '../src/protocol/fault.ts';
+import { answerSchema, type DeviceAnswer, type Outcome } from '../src/protocol/outcome.ts';
 import type { Protocol } from '../src/protocol/parse.ts';
 import type { SignatureRequest } from '../src/protocol/requests.ts';
 import type { ApplicationProviders } from '../src/registry/application-providers.ts';
 import type { SubscriberRegistry } from '../src/registry/subscriber.ts';
 import type { PromptResult, SigningDevice, Told } from '../src/sscd/device.ts';
 import type { Devices } from '../src/sscd/devices.ts';
-import type { Gateways } from '../src/sscd/gateways.ts';
 import type { Answer } from '../src/transactions/answers.ts';
 import { type DeviceLock, deviceKey } from '../src/transactions/device-lock.ts';
 import {
@@ -39,7 +39,7 @@ import type { Seals } from '../src/transactions/seal.ts';
 import { defineSignature, type SignatureData } from '../src/transactions/signature-workflow.ts';
 import { createVerifyOutcome } from '../src/transactions/verify-outcome.ts';
 import type { StepLog } from './log.ts';
-import type { Upstreams } from './upstreams.ts';
+import type { OtherServices, Upstreams } from './upstreams.ts';
 
 export interface SignatureActivitiesOptions {
   readonly place: { readonly shard: number; readonly shards: number };
@@ -49,7 +49,7 @@ export interface SignatureActivitiesOptions {
   readonly devices: Devices;
   readonly deviceLock: DeviceLock;
   readonly upstreams: Upstreams;
-  readonly gateways?: Pick<Gateways, 'trust'> | undefined;
+  readonly gateways?: OtherServices | undefined;
   readonly custody: KeyCustody;
   readonly seals: Pick<Seals, 'seal' | 'fits'>;
   /** Ends the transaction, perhaps of another shard, whose App screen is taken over. */

@@ -93,6 +93,14 @@ export const createBreaker = (
   };
 };
 
+/** Other services, behind which devices are. */
+export interface OtherServices {
+  /** Roots (DER) of the signatures from behind a service. @param name Of the gateway. */
+  trust(name: string): readonly Uint8Array[] | undefined;
+  /** How many calls at a time, by origin. */
+  readonly maxCalls: ReadonlyMap<string, number>;
+}
+
 export type Upstreams = ReturnType<typeof createUpstreams>;
 
 /** @param maxCalls By origin, where it is not the usual number. */

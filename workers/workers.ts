@@ -1,19 +1,15 @@
 /**
- * Starts all workers of a process: for each shard one for signatures, one for receipts and
- * one for workflows.
+ * Starts all workers of a process: for each shard one for signatures, one for receipts, and those
+ * that others give for jobs of their own.
  *
  * BullMQ's defaults suit batch work. Here a person waits, so locks and the check for stalled jobs
  * last seconds, a job may stall any number of times (its turn runs again), and a command that
  * failed without Redis is repeated at once.
  */
-import type { Telemetry, WorkerOptions } from 'bullmq';
-import type { AnyActorLogic } from 'xstate';
-import type { Workflow } from '../packages/engine/src/define.ts';
-import { createEngine, type Locate, turnBusyTimeoutMs } from '../packages/engine/src/engine.ts';
-import { createOthers } from '../packages/engine/src/other.ts';
+import type { Queue, Telemetry, WorkerOptions } from 'bullmq';
 import { createInstanceStore } from '../packages/engine/src/redis/instance-store.ts';
+import type { TurnOptions } from '../packages/engine/src/turn.ts';
 import { startWorkflowWorker, type WorkflowWorker } from '../packages/engine/src/worker.ts';
-import type { CreateEvidence } from '../src/evidence/create-evidence.ts';
 import { tellEnds } from '../src/jobs/end-stream.ts';
 import { failUnreadable } from '../src/jobs/unreadable.ts';
 import type { KeyCustody } from '../src/pki/ports.ts';
@@ -21,34 +17,54 @@ import { fault, faultLine } from '../src/protocol/fault.ts';
 import type { Protocol } from '../src/protocol/parse.ts';
 import type { RedisClient } from '../src/redis/connect.ts';
 import type { ApplicationProviders } from '../src/registry/application-providers.ts';
-import type { RateLimiter } from '../src/registry/rate-limiter.ts';
 import type { SubscriberRegistry } from '../src/registry/subscriber.ts';
 import type { Devices } from '../src/sscd/devices.ts';
-import type { Gateways } from '../src/sscd/gateways.ts';
 import { createAnswer } from '../src/transactions/answers.ts';
 import { receiptJobName, signatureJobName } from '../src/transactions/contract.ts';
 import { createDeviceLock, createIsOver } from '../src/transactions/device-lock.ts';
 import { createReadEnd } from '../src/transactions/outcomes.ts';
 import type { Seals } from '../src/transactions/seal.ts';
 import type { Shard } from '../src/transactions/shards.ts';
-import { createFind } from '../src/transactions/transactions.ts';
-import { instanceIdOf } from '../src/workflows/contract.ts';
-import { serviceActivities } from '../src/workflows/service-activities.ts';
-import { processActivities } from '../src/workflows/stock-process.ts';
-import { asServiceWorkflow } from '../src/workflows/workflows.ts';
-import { apIdOf, createFindRun } from './asked-run.ts';
+import { createFind, type FindTransaction } from '../src/transactions/transactions.ts';
 import { createTurns, keepFair } from './fairness.ts';
 import type { StepLog, TransactionLog, UpstreamLog } from './log.ts';
 import { createReceiptWorkflow } from './receipt.worker.ts';
-import { createReceiptActivity, createTellReceipted } from './receipt-activity.ts';
-import { createSignActivity } from './sign-activity.ts';
-import type { SignRoom } from './sign-room.ts';
-import { createTellSigned } from './sign-run.ts';
 import { createSignatureWorkflow } from './signature.worker.ts';
 import { callerIn, type SignatureWorker, tellOfTransactions } from './transaction-events.ts';
-import { createUpstreams } from './upstreams.ts';
-import { type CallWebhook, createWebhookActivity } from './webhook-activity.ts';
-import { createAttestActivity, type EndOfInstance, startWorkflowsWorker } from './workflow.worker.ts';
+import { createUpstreams, type OtherServices } from './upstreams.ts';
+
+type TellEnd = NonNullable<TurnOptions['tellEnd']>;
+
+/** How every worker of a shard runs. */
+export interface WorkOfShard {
+  readonly shard: Shard;
+  readonly connection: RedisClient;
+  readonly concurrency: number;
+  readonly fetchers: number;
+  /** All jobs of a process share the CPU, so they share the turns. */
+  readonly turns: ReturnType<typeof createTurns>;
+  readonly retention: { readonly doneMs: number; readonly failedMs: number };
+  readonly graceMs: number;
+  readonly worker: WorkerOptions;
+  readonly now: () => number;
+  readonly onError: (error: Error) => void;
+}
+
+/** Jobs of a kind of their own, run beside signatures and receipts. */
+export interface Work {
+  /** Who is told how a signature has ended; undefined where nobody waits for it. */
+  readonly tellSigned: TellEnd;
+  /** The same of a receipt. */
+  readonly tellReceipted: TellEnd;
+  /** Starts the workers of one shard. `queue` is kept in the fair order by `apId`. */
+  start(common: WorkOfShard): { readonly workers: WorkflowWorker; readonly queue: Queue };
+}
+
+export type OpenWork = (shared: {
+  readonly redis: RedisClient;
+  readonly find: FindTransaction;
+  readonly onError: (error: Error) => void;
+}) => Work;
 
 export interface WorkersOptions {
   /** Opened on `blocking`. */
@@ -59,27 +75,9 @@ export interface WorkersOptions {
   readonly providers: ApplicationProviders;
   readonly subscribers: SubscriberRegistry;
   readonly devices: Devices;
-  readonly gateways?: Pick<Gateways, 'maxCalls' | 'trust'>;
+  readonly gateways?: OtherServices;
   readonly custody: KeyCustody;
   readonly seals: Seals;
-  readonly limiter: RateLimiter;
-  readonly room: SignRoom;
-  /** Host part of the profile URIs of requests that workflows make. */
-  readonly authority: string;
-  /** The activity of charts of one's own. */
-  readonly sendMail: AnyActorLogic;
-  /** For charts of one's own. */
-  readonly callWebhook: CallWebhook;
-  /** How long a receipt stays on the phone. */
-  readonly receiptSeconds: number;
-  /** As the service runs them (src/workflows/workflows.ts). */
-  readonly workflows: readonly Workflow[];
-  /** Where their instances are. */
-  readonly locate: Locate;
-  /** Makes the evidence of processes. */
-  readonly createEvidence: CreateEvidence;
-  /** Tells applications how their instances of charts of one's own end. */
-  readonly notifyEnd: (end: EndOfInstance) => Promise<void>;
   readonly concurrency: number;
   readonly lockMs: number;
   readonly stalledCheckMs: number;
@@ -90,6 +88,8 @@ export interface WorkersOptions {
   readonly upstreamLog: UpstreamLog;
   /** Continues the trace that came with a job. */
   readonly telemetry?: Telemetry | undefined;
+  /** Jobs of others, which use transactions. */
+  readonly more?: readonly OpenWork[];
 }
 
 /** `npm run bench -- --only sign` compares numbers. Several shards fetch side by side already. */
@@ -121,26 +121,18 @@ export const startWorkers = (options: WorkersOptions) => {
   const answer = createAnswer(shards, options);
   const readEnd = createReadEnd({ ...options, onError: log.trouble });
   const deviceLock = createDeviceLock(blocking, prefix, now, createIsOver(shards, now));
-  const workflowEngine = createEngine(options.locate, now, turnBusyTimeoutMs);
   const find = createFind({ ...options, readEnd });
-  // Charts of one's own reach instances of the application that theirs belongs to.
-  const others = createOthers({
-    engine: workflowEngine,
-    idOf: (from, workflow, id) => instanceIdOf(apIdOf(from), workflow, id),
-    inputOf: (from, input) => ({ apId: apIdOf(from), input }),
-    workflowOf: asServiceWorkflow,
-  });
-  const toSign = { ...options, redis: blocking, find, engine: workflowEngine, onError: log.trouble };
-  const toTell = { ...toSign, findRun: createFindRun(toSign) };
-  const activities = {
-    [serviceActivities.sign]: createSignActivity(toSign, true),
-    [serviceActivities.sendMail]: options.sendMail,
-    [serviceActivities.callWebhook]: createWebhookActivity({ call: options.callWebhook }),
-    [serviceActivities.receipt]: createReceiptActivity({ ...toSign, timeoutSeconds: options.receiptSeconds }),
-    [processActivities.sign]: createSignActivity(toSign, false),
-    [processActivities.attest]: createAttestActivity(options.createEvidence),
-  };
-  // Signatures and workflows share the CPU, so they share the turns.
+  const more = (options.more ?? []).map((open) => open({ redis: blocking, find, onError: log.trouble }));
+  /** The first that waits for this end. */
+  const tellFirst =
+    (tells: readonly TellEnd[]): TellEnd =>
+    (...ended) => {
+      for (const tell of tells) {
+        const told = tell(...ended);
+        if (told !== undefined) return told;
+      }
+      return undefined;
+    };
   const turns = createTurns();
   const upstreams = createUpstreams(options.upstreamLog, undefined, options.gateways?.maxCalls);
 
@@ -179,7 +171,7 @@ export const startWorkers = (options: WorkersOptions) => {
       queue: shard.signatures.queue,
       workflows: [createSignatureWorkflow({ ...options, place, deviceLock, upstreams, answer, read })],
       workflowOf: () => ({ name: signatureJobName }),
-      tellEnd: createTellSigned(toTell),
+      tellEnd: tellFirst(more.map(({ tellSigned }) => tellSigned)),
       fetchers,
       around: async (job, run) => {
         running += 1;
@@ -196,24 +188,21 @@ export const startWorkers = (options: WorkersOptions) => {
       queue: shard.receipts.queue,
       workflows: [createReceiptWorkflow({ ...options, shard, place, deviceLock, upstreams, readEnd })],
       workflowOf: () => ({ name: receiptJobName }),
-      tellEnd: createTellReceipted(toTell),
+      tellEnd: tellFirst(more.map(({ tellReceipted }) => tellReceipted)),
     });
-    const flowing = startWorkflowsWorker({
-      ...common,
-      ...{ shard, others, activities, turns, subscribers: options.subscribers },
-      notifyEnd: options.notifyEnd,
-      workflows: options.workflows,
-      fetchers,
-    });
+    const others = more.map(({ start }) => start({ ...common, shard, turns, fetchers }));
     for (const worker of signing.workers) tellOfTransactions(worker as SignatureWorker, options);
     const fair = { redis: blocking, onError: log.trouble };
     const orders = [
       { workers: signing.workers, order: { queue: shard.signatures.queue, member: 'AP_ID' } },
       { workers: receipting.workers, order: { queue: shard.receipts.queue, member: 'apId' } },
-      { workers: flowing.workers, order: { queue: shard.workflows.queue, member: 'apId' } },
+      ...others.map(({ workers, queue }) => ({
+        workers: workers.workers,
+        order: { queue, member: 'apId' as const },
+      })),
     ] as const;
     keepers.push(...orders.map((each) => keepFair({ ...fair, ...each })));
-    return [signing, receipting, flowing];
+    return [signing, receipting, ...others.map(({ workers }) => workers)];
   });
   const workers = started.flatMap((each) => each.workers);
   for (const worker of workers) {

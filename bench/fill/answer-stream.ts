@@ -8,11 +8,11 @@
  */
 import { createHistogram } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { DeviceAnswer } from '../../machines/outcome.ts';
 import { parseConfiguration } from '../../src/configuration/load.ts';
 import { signCms } from '../../src/pki/cms.ts';
 import { createKeyCustody } from '../../src/pki/custody.ts';
 import { createCustodyStore } from '../../src/product/custody-store.ts';
+import type { DeviceAnswer } from '../../src/protocol/outcome.ts';
 import { createProtocol } from '../../src/protocol/parse.ts';
 import { bytesToSign } from '../../src/protocol/requests.ts';
 import { connectForBlocking, type RedisClient, whenReady } from '../../src/redis/connect.ts';

@@ -1,7 +1,8 @@
 /** `paraph subscribers`: people with phones in browsers: invite a number, look at its phones, remove one. */
+
+import { pageLanguages } from '../languages.ts';
 import type { NumberView } from '../phone/views.ts';
 import { e164 } from '../protocol/schemas/common.ts';
-import { loginLanguages } from '../registry/oauth-client.ts';
 import { secretActions } from './admin.ts';
 import { type AddCommand, ok, UsageError } from './context.ts';
 import { type Column, type Field, fieldsText, table } from './screen.ts';
@@ -28,7 +29,7 @@ export const addSubscribers: AddCommand = (program, context, done) => {
   const invite = subscribers
     .command('invite <number>')
     .description('print a link that makes one browser a phone of the number; ends earlier links')
-    .option('--language <code>', 'of the person: en, de, fr or it', parseOneOf('--language', loginLanguages));
+    .option('--language <code>', 'of the person: en, de, fr or it', parseOneOf('--language', pageLanguages));
   addAction<[string, { readonly language?: string }]>(
     invite,
     async (admin, number, { language }) => {

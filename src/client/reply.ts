@@ -1,5 +1,5 @@
 /** The outcomes of a call. All of them are expected, so they are values; only bugs are thrown. */
-import type { ReceiptOutcome } from '../../machines/outcome.ts';
+import type { ReceiptOutcome } from '../protocol/outcome.ts';
 
 export interface ServiceFault {
   /** As in `_401`, without the underscore. Other services may have other codes. */

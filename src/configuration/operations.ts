@@ -1,64 +1,10 @@
 import { z } from 'zod';
+import { operatorLogins, operatorSessions, operatorUsers } from '../operators/settings.ts';
 import { faultCodes } from '../protocol/fault.ts';
 import { consoleClientId } from '../registry/console-client.ts';
-import { allowance, amount, flag, refuseRepeats, section, whole } from '../registry/entry.ts';
+import { amount, flag, refuseRepeats, section, whole } from '../registry/entry.ts';
 import { isLogin } from '../registry/login-ap-id.ts';
 import { type AcrValue, acrValues, type oidcSettings } from '../registry/oauth-client.ts';
-import { storedPassword } from '../registry/passwords.ts';
-
-/**
- * `operations`: the people who run the service. Users of the file cannot be changed while the
- * service runs; `paraph users` adds others.
- */
-const reservedNames: readonly string[] = ['local', 'automatic', 'nobody'];
-
-/** Lower case only, so that no two names look the same. */
-export const operatorName = z
-  .string()
-  .regex(/^[a-z0-9][a-z0-9._@-]{0,63}$/, {
-    error: 'must be 1 to 64 lower-case letters, digits, ., _, @ or -, beginning with a letter or digit',
-  })
-  .refine((name) => !reservedNames.includes(name), { error: 'is a name that the service uses itself' });
-
-const operatorEntry = z
-  .strictObject({
-    name: operatorName.describe('Name to log in with, also in the audit log.'),
-    role: z
-      .enum(['viewer', 'operator', 'admin'])
-      .describe('What the user may do: each role includes the ones before it.'),
-    passwordHash: storedPassword
-      .optional()
-      .describe('Stored form of the password. Without it there is no login by password.'),
-    oidcSubject: z
-      .string()
-      .min(1)
-      .max(255)
-      .optional()
-      .describe('For a login with the phone; `paraph users subject` prints it for a number.'),
-  })
-  .refine(({ passwordHash, oidcSubject }) => passwordHash !== undefined || oidcSubject !== undefined, {
-    error: 'must have a passwordHash or an oidcSubject',
-  });
-
-const users = z
-  .array(operatorEntry)
-  .superRefine(
-    refuseRepeats(
-      ['name', 'oidcSubject'],
-      (key, first) => `is the same as operations.users[${first}].${key}`,
-    ),
-  );
-
-const sessions = section({
-  idleSeconds: whole(60, 86_400, 1800).describe('An unused session ends after this time.'),
-  absoluteSeconds: whole(60, 604_800, 43_200).describe('Every session ends after this time.'),
-});
-
-const logins = section({
-  perAddress: allowance(20, 60).describe('Failed logins and begun logins with the phone, from one address.'),
-  perNameAndAddress: allowance(10, 300).describe('Failed logins by password for one name from one address.'),
-  perName: allowance(100, 300).describe('Failed logins by password for one name from all addresses.'),
-});
 
 const replayRule = z.enum(['never', 'operator', 'operator-with-reason', 'admin']);
 
@@ -141,9 +87,9 @@ const openid = section({
 
 export const operationsSettings = z
   .strictObject({
-    users: users.prefault([]).describe('People who run the service.'),
-    sessions: sessions.describe('Sessions of the console.'),
-    logins: logins.describe('How often a login may be tried.'),
+    users: operatorUsers.prefault([]).describe('People who run the service.'),
+    sessions: operatorSessions.describe('Sessions of the console.'),
+    logins: operatorLogins.describe('How often a login may be tried.'),
     openid: openid.describe('Logins to the console with the phone.'),
     replay: replay.describe('Replays of failed transactions.'),
     metricsToken: z

@@ -1,8 +1,8 @@
 /** Phones in browsers: inviting a number, its phones, removing one. Page and API, for admins. */
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
+import { pageLanguages } from '../languages.ts';
 import { numberView } from '../phone/views.ts';
-import { loginLanguages } from '../registry/oauth-client.ts';
 import { answer, type Refusal, refuse } from './answers.ts';
 import type { AdminApiDeps, ConsoleEnvironment } from './deps.ts';
 import { json, msisdnIn, readForm } from './input.ts';
@@ -11,7 +11,7 @@ import { isConfirmed } from './pages/confirm-page.ts';
 import { removePhonePage, type SubscribersModel, subscribersPage } from './pages/subscribers-page.ts';
 import { needs } from './session/session.ts';
 
-const invitation = z.strictObject({ language: z.enum(loginLanguages).optional() });
+const invitation = z.strictObject({ language: z.enum(pageLanguages).optional() });
 
 const noNumber: Refusal = [400, 'bad-request', 'msisdn must be a number with its country code'];
 const unknownNumber: Refusal = [404, 'unknown', 'The number was never invited'];

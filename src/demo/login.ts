@@ -1,14 +1,8 @@
 /** A login: its choices, its pushed request, and what is kept until the browser is back. */
 import { createHash, randomBytes } from 'node:crypto';
 import { EncryptJWT, jwtDecrypt } from 'jose';
-import {
-  type AcrValue,
-  acrValues,
-  type LoginLanguage,
-  loginLanguages,
-  type OauthScope,
-  oauthScopes,
-} from '../registry/oauth-client.ts';
+import { type PageLanguage, pageLanguages } from '../languages.ts';
+import { type AcrValue, acrValues, type OauthScope, oauthScopes } from '../registry/oauth-client.ts';
 
 export const demoClientIds = ['demo', 'demo-public', 'demo-201'] as const;
 export type DemoClientId = (typeof demoClientIds)[number];
@@ -19,7 +13,7 @@ export interface Choices {
   readonly number: string;
   readonly scopes: readonly OauthScope[];
   readonly acrValue: AcrValue | undefined;
-  readonly language: LoginLanguage | undefined;
+  readonly language: PageLanguage | undefined;
   /** Go to the login page at once, without a look at the pushed request. */
   readonly straight: boolean;
 }
@@ -48,7 +42,7 @@ export const readChoices = (form: URLSearchParams): Choices => {
     number: (written || (form.get('number') ?? '').trim()).slice(0, maxNumberLength),
     scopes: oauthScopes.filter((scope) => scope === 'openid' || asked.includes(scope)),
     acrValue: among(acrValues, form.get('acr')),
-    language: among(loginLanguages, form.get('language')),
+    language: among(pageLanguages, form.get('language')),
     straight: form.has('straight'),
   };
 };

@@ -1,7 +1,8 @@
 /** The first page: who logs in, and for which client. */
 import { html } from 'hono/html';
+import { pageLanguages } from '../languages.ts';
 import { faultTable, isFaultCode } from '../protocol/fault.ts';
-import { acrValues, loginLanguages, oauthScopes } from '../registry/oauth-client.ts';
+import { acrValues, oauthScopes } from '../registry/oauth-client.ts';
 import type { Subscriber } from '../registry/subscriber.ts';
 import { testUsers } from '../registry/test-users.ts';
 import { type Choices, type DemoClientId, demoClientIds, firstChoices } from './login.ts';
@@ -76,7 +77,7 @@ const clientWords: Readonly<Record<DemoClientId, string>> = {
   'demo-201': 'like demo, answered with 201 instead of 200',
 };
 
-const languageNames: Readonly<Record<(typeof loginLanguages)[number], string>> = {
+const languageNames: Readonly<Record<(typeof pageLanguages)[number], string>> = {
   en: 'English',
   de: 'Deutsch',
   fr: 'Français',
@@ -109,7 +110,7 @@ const optionFields = (choices: Choices): Html => html`<details><summary>Options<
 <div class="field"><label for="acr">Level (acr_values)</label>
 <select id="acr" name="acr">${option('', 'not asked for', choices.acrValue)}${acrValues.map((value) => option(value, value, choices.acrValue))}</select></div>
 <div class="field"><label for="language">Language of the login page (ui_locales)</label>
-<select id="language" name="language">${option('', 'the browser’s', choices.language)}${loginLanguages.map((language) => option(language, languageNames[language], choices.language))}</select></div>
+<select id="language" name="language">${option('', 'the browser’s', choices.language)}${pageLanguages.map((language) => option(language, languageNames[language], choices.language))}</select></div>
 <fieldset><legend>Scopes</legend><div class="two">
 ${oauthScopes
   .filter((scope) => scope !== 'openid')

@@ -7,10 +7,10 @@
  */
 import { Buffer } from 'node:buffer';
 import { z } from 'zod';
-import { type UpstreamTransaction, upstreamSchema } from '../../machines/outcome.ts';
 import type { ProcessReport, ReportEntry } from '../../machines/process-report.ts';
 import type { KeyCustody } from '../pki/ports.ts';
 import { verifySignature } from '../pki/verify.ts';
+import { type UpstreamTransaction, upstreamSchema } from '../protocol/outcome.ts';
 import { nonceOf } from '../transactions/ids.ts';
 import { completeSignature } from '../transactions/outcomes.ts';
 import type { Transactions } from '../transactions/transactions.ts';

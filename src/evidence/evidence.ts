@@ -12,7 +12,7 @@
  */
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { upstreamSchema } from '../../machines/outcome.ts';
+import { upstreamSchema } from '../protocol/outcome.ts';
 
 export const evidenceType = 'paraph-evidence+jwt';
 

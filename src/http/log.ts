@@ -1,3 +1,4 @@
+import type { EventLog } from '../logger.ts';
 import type { Operation } from '../protocol/parse.ts';
 
 /** What the log may say about a request. */
@@ -25,3 +26,9 @@ export interface HttpLog {
   /** An unexpected error: Redis away, a bug. */
   trouble(error: Error): void;
 }
+
+export const createHttpLog = (log: EventLog): HttpLog => ({
+  answered: ({ path, status, durationMs, apId, apTransId, msspTransId, fault, refused }) =>
+    log.info({ path, status, durationMs, apId, apTransId, msspTransId, fault, refused }, 'answered'),
+  trouble: log.trouble,
+});

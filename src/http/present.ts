@@ -7,8 +7,9 @@
  *
  * Source: interface sections 2 and 4; the recorded answers under test/fixtures/wire.
  */
-import type { LocationError, LocationReport, ReceiptOutcome } from '../../machines/outcome.ts';
+
 import { type Fault, faultTable, statusExpiredDetail } from '../protocol/fault.ts';
+import type { LocationError, LocationReport, ReceiptOutcome } from '../protocol/outcome.ts';
 import {
   type Caller,
   type ProfileName,

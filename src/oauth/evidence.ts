@@ -1,8 +1,9 @@
 /**
  * What a signature proves about a person: the source of acr, amr and claims, kept with the grant.
  */
-import type { LocationError, LocationReport } from '../../machines/outcome.ts';
+
 import { randomBytesOf } from '../pki/random.ts';
+import type { LocationError, LocationReport } from '../protocol/outcome.ts';
 import type { ProfileName } from '../protocol/requests.ts';
 import { type AcrValue, acrValues, type OauthClient } from '../registry/oauth-client.ts';
 import type { SignedView } from '../transactions/outcomes.ts';

@@ -2,6 +2,8 @@
  * Audit events of the provider. Entries name clients and transactions; numbers, handles, codes and
  * tokens stay out.
  */
+import type { EventLog } from '../logger.ts';
+
 export type OauthEvent =
   | 'request pushed'
   | 'request refused'
@@ -38,3 +40,12 @@ export interface OauthLog {
   /** For what should not happen: Redis is away, or a bug. */
   trouble(error: Error): void;
 }
+
+export const createOauthLog = (log: EventLog): OauthLog => ({
+  audit: ({ event, tenant, clientId, msspTransId, error, code, description, trace, fault, grantType }) =>
+    log.info(
+      { audit: true, tenant, clientId, msspTransId, error, code, description, trace, fault, grantType },
+      event,
+    ),
+  trouble: log.trouble,
+});

@@ -5,6 +5,7 @@
  * queue is not enough to log in as somebody.
  */
 import { hash } from 'node:crypto';
+import type { PageLanguage } from '../languages.ts';
 import { createBoundedCache } from '../pki/bounded-cache.ts';
 import { type Verification, verifySignature } from '../pki/verify.ts';
 import { type Fault, fault } from '../protocol/fault.ts';
@@ -12,7 +13,7 @@ import type { Protocol } from '../protocol/parse.ts';
 import { bytesToSign } from '../protocol/requests.ts';
 import { writeSignRequest } from '../protocol/write-request.ts';
 import { loginApId } from '../registry/login-ap-id.ts';
-import type { AcrValue, LoginLanguage, OauthClient } from '../registry/oauth-client.ts';
+import type { AcrValue, OauthClient } from '../registry/oauth-client.ts';
 import type { SubscriberRegistry } from '../registry/subscriber.ts';
 import { eligibility } from '../transactions/eligibility.ts';
 import type { SignedView, TransactionView } from '../transactions/outcomes.ts';
@@ -28,7 +29,7 @@ export interface LoginRequest {
   readonly client: OauthClient;
   /** Digits without plus. */
   readonly msisdn: string;
-  readonly language: LoginLanguage;
+  readonly language: PageLanguage;
   /** What the client asked for, best first. */
   readonly acrValues: readonly AcrValue[];
   readonly scopes: ReadonlySet<string>;

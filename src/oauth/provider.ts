@@ -12,10 +12,10 @@ import type {
   KoaContextWithOIDC,
   Provider as Library,
 } from 'oidc-provider';
+import { pageLanguages } from '../languages.ts';
 import {
   acrValues,
   clientAuthentications,
-  loginLanguages,
   type OauthClient,
   type OauthSettings,
   oauthScopes,
@@ -107,7 +107,7 @@ export const createProvider = (
       long: { ...cookie, path: `${path}/` },
       short: { ...cookie },
     },
-    discovery: { ui_locales_supported: [...loginLanguages], service_documentation: undefined },
+    discovery: { ui_locales_supported: [...pageLanguages], service_documentation: undefined },
     enabledJWA: {
       clientAuthSigningAlgValues: algorithms,
       idTokenSigningAlgValues: algorithms,

@@ -12,6 +12,7 @@
  * entries stay in the log and are searched for there.
  */
 import { z } from 'zod';
+import type { EventLog } from '../logger.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { type Operator, ways } from './operator.ts';
 
@@ -119,6 +120,12 @@ export interface AuditPage {
 export interface AuditLog {
   audit(entry: Pick<NewAuditEntry, 'who' | 'via' | 'action' | 'target' | 'details'>): void;
 }
+
+/** Repeats the audit log of the operators in the process's log. */
+export const createAuditLog = (log: EventLog): AuditLog => ({
+  audit: ({ who, via, action, target, details }) =>
+    log.info({ audit: true, who, via, target, outcome: details?.outcome }, action),
+});
 
 export type Audit = ReturnType<typeof createAudit>;
 

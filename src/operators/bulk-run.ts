@@ -18,11 +18,11 @@
 import type { BulkEnd, BulkOrder } from '../../machines/bulk-replay.machine.ts';
 import type { ReplayOnce } from '../jobs/replay-once.ts';
 import type { Protocol } from '../protocol/parse.ts';
-import { cancelTransaction, isCancelledBy } from '../queue/cancellation.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { isLogin } from '../registry/login-ap-id.ts';
 import type { RateLimiter } from '../registry/rate-limiter.ts';
 import { shardFor } from '../transactions/answers.ts';
+import { cancelTransaction, isCancelledBy } from '../transactions/cancellation.ts';
 import type { Shard } from '../transactions/shards.ts';
 import type { Audit } from './audit.ts';
 import { countsOf } from './bulk-report.ts';

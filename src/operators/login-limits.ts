@@ -17,8 +17,8 @@ import {
   type Source,
   takeAll,
 } from '../registry/rate-limiter.ts';
-import type { OperatorSettings } from './operator.ts';
 import type { Sealed } from './sealed.ts';
+import type { OperatorSettings } from './settings.ts';
 
 /** A try that may be made. */
 export interface AllowedTry {

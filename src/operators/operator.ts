@@ -5,12 +5,6 @@
  * operator  Sees numbers and texts, replays and cancels.
  * admin     Also manages users.
  */
-import { operatorName } from '../configuration/operations.ts';
-import type { Configuration } from '../configuration/schema.ts';
-
-/** The part of the configuration that this room needs. */
-export type OperatorSettings = Pick<Configuration['operations'], 'users' | 'sessions' | 'logins'>;
-
 export const roles = ['viewer', 'operator', 'admin'] as const;
 export type Role = (typeof roles)[number];
 
@@ -34,5 +28,3 @@ export const localName = 'local';
 export const automaticName = 'automatic';
 /** In the audit log, for an unknown person. */
 export const nobodyName = 'nobody';
-
-export const isOperatorName = (name: string): boolean => operatorName.safeParse(name).success;

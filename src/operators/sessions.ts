@@ -11,8 +11,9 @@
 
 import { z } from 'zod';
 import { isEqual } from '../pki/is-equal.ts';
-import { type Operator, type OperatorSettings, roles, ways } from './operator.ts';
+import { type Operator, roles, ways } from './operator.ts';
 import { createSealedRecords, type SealedOptions } from './sealed.ts';
+import type { OperatorSettings } from './settings.ts';
 
 export interface Session {
   /** Cannot be used as a cookie. */

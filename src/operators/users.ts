@@ -9,15 +9,9 @@ import { z } from 'zod';
 import type { RedisClient } from '../redis/connect.ts';
 import { hashPassword, type ScryptCost } from '../registry/passwords.ts';
 import { type Audit, type AuditAction, doneBy, noted } from './audit.ts';
-import {
-  isOperatorName,
-  localName,
-  type Operator,
-  type OperatorSettings,
-  type Role,
-  roles,
-} from './operator.ts';
+import { localName, type Operator, type Role, roles } from './operator.ts';
 import type { Sealed } from './sealed.ts';
+import { isOperatorName, type OperatorSettings } from './settings.ts';
 import type { Views } from './views.ts';
 
 const storedSchema = z.object({

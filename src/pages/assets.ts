@@ -5,17 +5,17 @@
  */
 import { hash } from 'node:crypto';
 import type { Context } from 'hono';
-import type { LoginLanguage, OauthBranding } from '../registry/oauth-client.ts';
+import type { PageLanguage } from '../languages.ts';
 import { inkOn, plainColour } from './colours.ts';
 import { script } from './script.ts';
-import { stylesheet } from './stylesheet.ts';
+import { type Branding, stylesheet } from './stylesheet.ts';
 
 /** What every page is made from. */
 export interface PageFrame {
-  readonly language: LoginLanguage;
+  readonly language: PageLanguage;
   /** Name and look of the service, as people know it. */
   readonly tenantName: string;
-  readonly branding: OauthBranding;
+  readonly branding: Branding;
   /** Where the files of the pages are, without a slash at its end: `/oidc`. */
   readonly path: string;
   /** Who asks the person for something. */
@@ -23,7 +23,7 @@ export interface PageFrame {
 }
 
 /** Without an icon browsers ask for `/favicon.ico`. */
-const icon = ({ color }: OauthBranding): string =>
+const icon = ({ color }: Branding): string =>
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 48 48"><rect width="48" height="48" rx="10" fill="${plainColour(color)}"/><path d="M19 9h10a3 3 0 0 1 3 3v24a3 3 0 0 1-3 3H19a3 3 0 0 1-3-3V12a3 3 0 0 1 3-3zM22.5 34h3" fill="none" stroke="${inkOn(color)}" stroke-width="3" stroke-linecap="round"/></svg>`;
 
 const yearSeconds = 31_536_000;
@@ -68,9 +68,9 @@ export const createAssets = (files: Readonly<Record<string, readonly [type: stri
 };
 
 type Assets = ReturnType<typeof createAssets>;
-const known = new WeakMap<OauthBranding, Assets>();
+const known = new WeakMap<Branding, Assets>();
 
-const assetsOf = (branding: OauthBranding): Assets => {
+const assetsOf = (branding: Branding): Assets => {
   const { logoSvg } = branding;
   const assets =
     known.get(branding) ??
@@ -89,5 +89,5 @@ export const assetAddress = (
   name: 'login.css' | 'login.js' | 'icon.svg' | 'logo.svg',
 ): string => `${path}/assets/${assetsOf(branding).versioned(name)}`;
 
-export const serveAsset = (name: string, branding: OauthBranding, asked: Asked): Response | undefined =>
+export const serveAsset = (name: string, branding: Branding, asked: Asked): Response | undefined =>
   assetsOf(branding).serve(name, asked);

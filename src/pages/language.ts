@@ -1,14 +1,14 @@
 /** Which of our languages a person reads. */
-import { type LoginLanguage, loginLanguages } from '../registry/oauth-client.ts';
+import { type PageLanguage, pageLanguages } from '../languages.ts';
 
-const fallback: LoginLanguage = 'en';
+const fallback: PageLanguage = 'en';
 
 /** More than any browser sends. */
 const maxCharacters = 1000;
 
-const known = (tag: string): LoginLanguage | undefined => {
+const known = (tag: string): PageLanguage | undefined => {
   const primary = tag.trim().toLowerCase().split(/[-_]/, 1)[0];
-  return loginLanguages.find((language) => language === primary);
+  return pageLanguages.find((language) => language === primary);
 };
 
 /** Weight of `de;q=0.8` (RFC 9110 12.4.2); a malformed one is 0. */
@@ -18,7 +18,7 @@ const weightOf = (parameters: readonly string[]): number => {
   return /^\s*(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)\s*$/.test(weight) ? Number(weight) : 0;
 };
 
-const fromHeader = (header: string): LoginLanguage | undefined =>
+const fromHeader = (header: string): PageLanguage | undefined =>
   header
     .split(',')
     .map((entry) => {
@@ -36,7 +36,7 @@ const fromHeader = (header: string): LoginLanguage | undefined =>
 export const chooseLanguage = (
   uiLocales: string | undefined,
   acceptLanguage: string | undefined,
-): LoginLanguage =>
+): PageLanguage =>
   (uiLocales ?? '')
     .slice(0, maxCharacters)
     .split(/\s+/)

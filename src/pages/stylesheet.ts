@@ -2,8 +2,15 @@
  * The style of the pages. Sizes follow the reader's font size and colours the reader's scheme.
  * Where the tenant's colour could not be read, a darker or lighter one is used.
  */
-import type { OauthBranding } from '../registry/oauth-client.ts';
 import { contrast, inkOn, minContrast, plainColour, pressed, readableOn } from './colours.ts';
+
+/** The look of a service, as people know it. */
+export interface Branding {
+  /** Of buttons and links: `#rrggbb`. */
+  readonly color: string;
+  /** Text of an SVG file without scripts and references. */
+  readonly logoSvg?: string | undefined;
+}
 
 export const schemes = {
   light: {
@@ -175,7 +182,7 @@ header,main,footer{max-width:none;padding-inline:0}
 }
 `;
 
-export const stylesheet = ({ color }: OauthBranding): string =>
+export const stylesheet = ({ color }: Branding): string =>
   `:root{color-scheme:light dark;${variables(schemes.light, color)}}
 @media screen and (prefers-color-scheme:dark){
 :root{${variables(schemes.dark, color)}}}${rules}

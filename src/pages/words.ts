@@ -1,7 +1,7 @@
 /**
  * Texts that all pages for people share, and the type of a language's texts. A room adds its own.
  */
-import type { LoginLanguage } from '../registry/oauth-client.ts';
+import type { PageLanguage } from '../languages.ts';
 
 const en = {
   safety: 'Enter your PIN on your phone only, never on a website.',
@@ -48,4 +48,4 @@ const it: SharedWords = {
   nearlyOver: (seconds) => `Rimangono ${seconds} secondi`,
 };
 
-export const sharedWords: Readonly<Record<LoginLanguage, SharedWords>> = { en, de, fr, it };
+export const sharedWords: Readonly<Record<PageLanguage, SharedWords>> = { en, de, fr, it };

@@ -1,6 +1,6 @@
 /** What browsers send to `/phone/api/`. Binary members are base64url unless they say otherwise. */
 import { z } from 'zod';
-import { loginLanguages } from '../registry/oauth-client.ts';
+import { pageLanguages } from '../languages.ts';
 import { subscriptionSchema } from './phones.ts';
 
 const bytes = (length: number) =>
@@ -36,7 +36,7 @@ export const enrolmentRequest = z.strictObject({
     pinGate,
     z.strictObject({ kind: z.literal('passkey'), response: credential }),
   ]),
-  language: z.enum(loginLanguages),
+  language: z.enum(pageLanguages),
   label: z.string().trim().min(1).max(60).describe('Of the browser, for lists'),
 });
 export type EnrolmentRequest = z.output<typeof enrolmentRequest>;

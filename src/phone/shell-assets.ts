@@ -7,7 +7,7 @@
 import { hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import type { LoginLanguage } from '../registry/oauth-client.ts';
+import type { PageLanguage } from '../languages.ts';
 
 const folder = new URL('./assets/', import.meta.url);
 
@@ -28,7 +28,7 @@ const version = hash('sha256', JSON.stringify([...contents]), 'base64url').slice
 export const addressOf = (name: 'phone.css' | 'phone.js'): string => `/phone/assets/${version}/${name}`;
 
 /** With the language, so that a browser that changes its own gets another worker. */
-export const workerAddress = (language: LoginLanguage): string => `/phone/${worker}?language=${language}`;
+export const workerAddress = (language: PageLanguage): string => `/phone/${worker}?language=${language}`;
 
 /** @param facts What the worker cannot know by itself; constants in front of its script. */
 export const workerScript = (facts: Readonly<Record<string, unknown>>): string =>

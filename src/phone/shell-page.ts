@@ -3,19 +3,19 @@
  * So all words and all HTML come from here, and the script only fills in texts.
  */
 import { html } from 'hono/html';
+import type { PageLanguage } from '../languages.ts';
 import type { PageFrame } from '../pages/assets.ts';
 import { layOut, layOutWarning } from '../pages/layout.ts';
 import { type Html, icons, readableNumber } from '../pages/markup.ts';
-import type { LoginLanguage } from '../registry/oauth-client.ts';
 import { addressOf, workerAddress } from './shell-assets.ts';
 import { de } from './words-de.ts';
 import { en, type PhoneWords } from './words-en.ts';
 import { fr } from './words-fr.ts';
 import { it } from './words-it.ts';
 
-const words: Readonly<Record<LoginLanguage, PhoneWords>> = { en, de, fr, it };
+const words: Readonly<Record<PageLanguage, PhoneWords>> = { en, de, fr, it };
 
-export const phoneWords = (language: LoginLanguage): PhoneWords => words[language];
+export const phoneWords = (language: PageLanguage): PhoneWords => words[language];
 
 /** Takes the focus when its view is shown. */
 const heading = (text: string): Html => html`<h1 tabindex="-1">${text}</h1>`;

@@ -7,11 +7,11 @@
  * text can become a script or HTML (Trusted Types), because a script on this origin could sign.
  */
 import { type Context, Hono } from 'hono';
+import type { PageLanguage } from '../languages.ts';
 import { assetAddress, type PageFrame } from '../pages/assets.ts';
 import { pageHeaders } from '../pages/headers.ts';
 import { chooseLanguage } from '../pages/language.ts';
 import { schemes } from '../pages/stylesheet.ts';
-import type { LoginLanguage } from '../registry/oauth-client.ts';
 import { addressOf, assetResponse, workerScript } from './shell-assets.ts';
 import { offlinePage, phoneWords, shellPage } from './shell-page.ts';
 
@@ -39,8 +39,8 @@ const answer = (text: string, type: string, more: Readonly<Record<string, string
   new Response(text, { headers: { ...headers, 'content-type': type, ...more } });
 
 export const createShellRoutes = ({ frame, ownNumber, publicUrl }: ShellOptions): Hono => {
-  const frameIn = (language: LoginLanguage): PageFrame => ({ ...frame(), language });
-  const languageOf = ({ req }: Context): LoginLanguage =>
+  const frameIn = (language: PageLanguage): PageFrame => ({ ...frame(), language });
+  const languageOf = ({ req }: Context): PageLanguage =>
     chooseLanguage(req.query('language'), req.header('accept-language'));
   const routes = new Hono();
 

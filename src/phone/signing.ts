@@ -3,12 +3,12 @@
  * of the number counts; the transaction decides which that is.
  */
 import { Buffer } from 'node:buffer';
-import type { DeviceAnswer, ReceiptOutcome } from '../../machines/outcome.ts';
 import type { Engine } from '../../packages/engine/src/engine.ts';
 import { renewedBeforeMs } from '../pki/authorities.ts';
 import { completeCms } from '../pki/cms.ts';
 import type { KeyCustody } from '../pki/ports.ts';
 import { fault } from '../protocol/fault.ts';
+import type { DeviceAnswer, ReceiptOutcome } from '../protocol/outcome.ts';
 import { bytesToSign } from '../protocol/requests.ts';
 import type { EndReason, PhonePrompt, PhonePrompts, PromptEnd } from '../sscd/phone-prompts.ts';
 import type { Answer } from '../transactions/answers.ts';

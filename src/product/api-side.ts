@@ -4,6 +4,7 @@ import { createProcessReports } from '../history/processes.ts';
 import { createRefusals } from '../history/refusals.ts';
 import { createApp } from '../http/app.ts';
 import { createEvidence } from '../http/client-certificate.ts';
+import { createHttpLog } from '../http/log.ts';
 import { createOwnFetch } from '../http/own-fetch.ts';
 import { createProfile } from '../http/profile.operation.ts';
 import { createProofRoutes } from '../http/proof.route.ts';
@@ -13,29 +14,19 @@ import type { ServiceRoutesOptions } from '../http/service.route.ts';
 import { createSign } from '../http/sign.operation.ts';
 import { createStatus } from '../http/status.operation.ts';
 import { createClientAddress, createForwardingWatch } from '../http/trusted-proxy.ts';
-import { createHttpLog, createOauthLog } from '../logger.ts';
+import { createOauthLog } from '../oauth/log.ts';
 import { deriveKey } from '../pki/sealed-json.ts';
 import { productVersion } from '../product-version.ts';
 import { originOf } from '../registry/rate-limiter.ts';
-import { observed } from '../telemetry/event-metrics.ts';
-import {
-  authorityCheck,
-  backlogCheck,
-  clockCheck,
-  eventsCheck,
-  keysCheck,
-  memoryCheck,
-  redisCheck,
-  stoppingCheck,
-  tokenChecks,
-} from '../telemetry/readiness.ts';
+import { observed } from '../telemetry/observed.ts';
 import { createRedisProbe } from '../telemetry/redis-probe.ts';
 import { createApp2App } from '../transactions/app2app.ts';
 import { createBacklog, maxBacklogs } from '../transactions/backlog.ts';
+import { shardPrefixes } from '../transactions/contract.ts';
 import { createEndings, type Endings } from '../transactions/endings.ts';
 import { createReadEnd } from '../transactions/outcomes.ts';
 import { createReceipts } from '../transactions/receipts.ts';
-import { closeShards, type QueueAt, type Shard } from '../transactions/shards.ts';
+import { closeShards, type QueueAt, queuesIn, type Shard } from '../transactions/shards.ts';
 import { watchStandstill } from '../transactions/standstill.ts';
 import { createTransactions } from '../transactions/transactions.ts';
 import { processName } from '../workflows/stock-process.ts';
@@ -46,6 +37,17 @@ import type { Core } from './core.ts';
 import { openOauth } from './oauth-side.ts';
 import { openPhoneRoutes } from './phone-side.ts';
 import { openPki } from './pki-side.ts';
+import {
+  authorityCheck,
+  backlogCheck,
+  clockCheck,
+  eventsCheck,
+  keysCheck,
+  memoryCheck,
+  redisCheck,
+  stoppingCheck,
+  tokenChecks,
+} from './readiness.ts';
 import { openSignerPages } from './signers.ts';
 import { createAskUpstreamProfile } from './upstream-profile.ts';
 import { openWorkflowRoutes } from './workflow-side.ts';
@@ -72,7 +74,7 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
   } = core;
   const { queue, http, appScheme, receipt, trustedProxy } = configuration;
   const shards = core.shardsOver(commands, telemetry.queue);
-  telemetry.watchQueues({ redis: commands, shards, now });
+  telemetry.watchQueues({ redis: commands, queues: queuesIn(shards), now });
   const endingsOf = (pick: (shard: Shard) => QueueAt): readonly Endings[] =>
     shards.map((shard) => createEndings({ redis: commands, blocking, at: pick(shard), now, onError }));
   const signatureEndings = endingsOf(({ signatures }) => signatures);
@@ -151,7 +153,7 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
   });
   const limits = { maxBytes: http.maxBodyBytes, timeoutMs: http.requestTimeoutSeconds * 1000 };
   const publicUrl = (): string => configuration.publicUrl ?? listensAt();
-  const oauthLog = telemetry.oauthLog(createOauthLog(core.logger, hostNow));
+  const oauthLog = telemetry.oauthLog(createOauthLog(core.eventLog));
   const oauth = openOauth(core, {
     ...{ transactions, custody, publicUrl, addressOf, limits, log: oauthLog },
     busy: (apId) => admission.refuses('sign', apId),
@@ -161,7 +163,7 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     ...proofOf(incoming),
     origin: () => originOf(addressOf(incoming)),
   });
-  const httpLog = observed(telemetry.httpLog(createHttpLog(core.logger, hostNow)), {
+  const httpLog = observed(telemetry.httpLog(createHttpLog(core.eventLog)), {
     answered: ({ apId, operation, fault = 0, refused }) => {
       if (refused !== undefined) refusals.note({ apId, operation, fault, detail: refused });
     },
@@ -236,7 +238,9 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     admission,
     readiness: [
       stoppingCheck(() => stopping),
-      redisCheck(createRedisProbe({ redis: commands, prefix: queue.prefix, shards: queue.shards })),
+      redisCheck(
+        createRedisProbe({ redis: commands, prefix: queue.prefix, shardPrefixes: shardPrefixes(queue) }),
+      ),
       authorityCheck(core.isAuthorityLost),
       memoryCheck(core.memory),
       clockCheck(core.clock, toleratedOffsetMs),

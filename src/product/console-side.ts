@@ -4,8 +4,8 @@ import type { ConsoleDeps } from '../console/deps.ts';
 import { createClientKey } from '../console-login/client-key.ts';
 import { type ConsoleLogin, createConsoleLogin, type OwnFetch } from '../console-login/console-login.ts';
 import { createSubjects } from '../console-login/subjects.ts';
-import { createAuditLog, createStepLog } from '../logger.ts';
 import type { Tenants } from '../oauth/tenant.ts';
+import { createAuditLog } from '../operators/audit.ts';
 import { linkAddress } from '../operators/links.ts';
 import { createPhoneOrders } from '../operators/phone-orders.ts';
 import type { PhoneAdmin } from '../phone/phone-admin.ts';
@@ -34,7 +34,7 @@ const openLogin = (
   core: Core,
   { publicUrl, tenants, ownFetch }: ConsoleSurroundings,
 ): ConsoleLogin | undefined => {
-  const { configuration, serviceKey, hostNow: now, logger } = core;
+  const { configuration, serviceKey, hostNow: now } = core;
   const { enabled, tenant, acrValues } = configuration.operations.openid;
   if (!enabled) return undefined;
   return createConsoleLogin({
@@ -46,7 +46,7 @@ const openLogin = (
     sampleNumber: configuration.sandbox ? sandboxNumber : undefined,
     fetch: ownFetch,
     now,
-    log: { trouble: createStepLog(logger, now).trouble },
+    log: { trouble: core.eventLog.trouble },
   });
 };
 
@@ -66,13 +66,13 @@ export const tenantsWithConsole = (
 /** Opens the console on a connection of its own: its pages are large. */
 export const openConsole = async (core: Core, surroundings: ConsoleSurroundings) => {
   const { transactions, workflows, publicUrl, addressOf } = surroundings;
-  const { configuration, protocol, passwords, serviceKey, now, logger, onError } = core;
+  const { configuration, protocol, passwords, serviceKey, now, onError } = core;
   const redis = connectForCommands({ url: core.redisUrl });
   redis.on('error', onError);
   core.telemetry.watchRedis('console', redis);
   await whenReady(redis);
   const shards = core.shardsOver(redis);
-  const log = createAuditLog(logger);
+  const log = createAuditLog(core.eventLog);
   const { close, secretsWith, ...rooms } = openOperatorsRooms({
     configuration,
     redis,
@@ -103,7 +103,7 @@ export const openConsole = async (core: Core, surroundings: ConsoleSurroundings)
     publicUrl,
     addressOf,
     now,
-    log: { trouble: createStepLog(logger, now).trouble },
+    log: { trouble: core.eventLog.trouble },
   });
   let noting: NodeJS.Timeout | undefined;
   let closed = false;

@@ -9,6 +9,7 @@ import type { Logger } from 'pino';
 import type { Workflow } from '../../packages/engine/src/define.ts';
 import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 import type { Configuration } from '../configuration/schema.ts';
+import { createEventLog } from '../logger.ts';
 import { createPhoneSubscribers } from '../phone/phone-subscribers.ts';
 import { createPhones } from '../phone/phones.ts';
 import { type FirstRoot, LostAuthorityError } from '../pki/authorities.ts';
@@ -36,7 +37,6 @@ import type { SubscriberRegistry } from '../registry/subscriber.ts';
 import { createSubscriberRegistry, withCertificateStates } from '../registry/subscribers.ts';
 import { openGateways } from '../sscd/gateways.ts';
 import { createRedisMemoryProbe } from '../telemetry/redis-memory.ts';
-import { createTelemetry, type Telemetry } from '../telemetry/telemetry.ts';
 import { createSeals, type Seals } from '../transactions/seal.ts';
 import { openShards, type Shard } from '../transactions/shards.ts';
 import { asServiceWorkflow } from '../workflows/workflows.ts';
@@ -44,6 +44,7 @@ import { watchClock } from './clock-watch.ts';
 import { createCustodyStore } from './custody-store.ts';
 import { unlockStore } from './key-slots.ts';
 import { retentionOf } from './retention.ts';
+import { createTelemetry, type Telemetry } from './telemetry.ts';
 import { assertPin, openTokenSide } from './token-side.ts';
 
 export interface CoreOptions {
@@ -181,6 +182,8 @@ export const openCore = (options: CoreOptions) => {
     memory,
     onError,
     telemetry,
+    /** What rooms write their logs with. */
+    eventLog: createEventLog(options.logger, hostNow),
     /** One for the process: several would compute more at once than there are threads. */
     passwords,
     protocol: createProtocol(configuration.protocol),

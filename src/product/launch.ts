@@ -9,6 +9,7 @@
  * answered; callers who wait for a person are told; workers finish their turns; connections close.
  * Open transactions lie in Redis.
  */
+
 import { dirname, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
@@ -19,11 +20,20 @@ import type { Configuration } from '../configuration/schema.ts';
 import { createDirectory } from '../embedded/instance-lock.ts';
 import type { Environment } from '../environment.ts';
 import { listen, type RunningServer, TlsFileError } from '../http/server.ts';
-import { createLogger, createStepLog } from '../logger.ts';
+import { startWorkerListener } from '../http/worker-listener.ts';
+import { createEventLog, createLogger } from '../logger.ts';
 import { MailFileError } from '../mail.ts';
 import { masterKeyFileIn, masterKeyFrom } from '../pki/master-key.ts';
 import { TokenSetupError } from '../pki/token/token.ts';
 import { GatewayFileError } from '../sscd/gateways.ts';
+import { createRedisProbe } from '../telemetry/redis-probe.ts';
+import { shardPrefixes } from '../transactions/contract.ts';
+import { loadCharts } from '../workflows/load.ts';
+import type { ApiSide } from './api-side.ts';
+import { claimCharts } from './charts-at-start.ts';
+import { toleratedOffsetMs } from './clock-watch.ts';
+import { type Core, type CoreOptions, openCore } from './core.ts';
+import { findNewAuthorityError, readKeyUse } from './key-use.ts';
 import {
   authorityCheck,
   clockCheck,
@@ -31,15 +41,7 @@ import {
   redisCheck,
   tokenChecks,
   workersCheck,
-} from '../telemetry/readiness.ts';
-import { createRedisProbe } from '../telemetry/redis-probe.ts';
-import { startWorkerListener } from '../telemetry/worker-listener.ts';
-import { loadCharts } from '../workflows/load.ts';
-import type { ApiSide } from './api-side.ts';
-import { claimCharts } from './charts-at-start.ts';
-import { toleratedOffsetMs } from './clock-watch.ts';
-import { type Core, type CoreOptions, openCore } from './core.ts';
-import { findNewAuthorityError, readKeyUse } from './key-use.ts';
+} from './readiness.ts';
 import {
   claimStore,
   inDataDirectory,
@@ -129,8 +131,12 @@ export const startProduct = async (
     ends.push(core.close);
     await core.token?.open();
     await waitForRedis(core, options.logger);
-    const { prefix, shards } = options.configuration.queue;
-    const probe = createRedisProbe({ redis: core.blocking, prefix, shards });
+    const { queue } = options.configuration;
+    const probe = createRedisProbe({
+      redis: core.blocking,
+      prefix: queue.prefix,
+      shardPrefixes: shardPrefixes(queue),
+    });
     const custody = core.custodyOver(core.blocking);
     await waitForWrites(probe, options.logger, custody.hasAuthority);
     const { error, isMadeElsewhere = false } = parts.authority ?? {};
@@ -224,7 +230,7 @@ export const launch = async (
   }
   const now = Date.now;
   const logger = createLogger(environment.logLevel, undefined, environment.logFormat);
-  const { trouble } = createStepLog(logger, now);
+  const { trouble } = createEventLog(logger, now);
   if (parts.api && configuration.sandbox && !isLoopback(environment.host)) {
     logger.warn('this is a sandbox: it accepts any AP_ID, from whoever reaches the address it listens on');
   }

@@ -3,14 +3,13 @@ import type { IncomingMessage } from 'node:http';
 import type { Gate, Workflow } from '../../packages/engine/src/define.ts';
 import type { Engine } from '../../packages/engine/src/engine.ts';
 import { isLocalMailServer } from '../configuration/mail.ts';
-import { createMailLog } from '../logger.ts';
 import { type Mailer, openMailer } from '../mail.ts';
 import type { Tenants } from '../oauth/tenant.ts';
 import { loginApId } from '../registry/login-ap-id.ts';
 import type { Source } from '../registry/rate-limiter.ts';
 import { createTaskLinks, linkTo } from '../tasks/links.ts';
 import { readMailTemplates } from '../tasks/mail-templates.ts';
-import { createSignerMails } from '../tasks/signer-mail.ts';
+import { createMailLog, createSignerMails } from '../tasks/signer-mail.ts';
 import { createTaskRoutes } from '../tasks/tasks.route.ts';
 import { createTasks } from '../tasks/tasks.ts';
 import type { Core } from './core.ts';
@@ -84,7 +83,7 @@ export const openSignerMails = (
     ...{ ...options, mailer, links: createTaskLinks(core.serviceKey), now: core.now },
     applicationName: namesOf(core),
     fillTemplate: templatesOf(core),
-    log: createMailLog(core.logger),
+    log: createMailLog(core.eventLog),
   });
 
 const templatesOf = ({ configuration: { mail } }: Core) =>

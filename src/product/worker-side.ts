@@ -1,19 +1,23 @@
+import { createStepLog, createUpstreamLog } from '../../workers/log.ts';
 import { createSignRoom } from '../../workers/sign-room.ts';
 import { startWorkers } from '../../workers/workers.ts';
+import { createWorkflowWork } from '../../workers/workflow-work.ts';
 import { startCallbacks } from '../callbacks/start.ts';
 import { createProcessReports } from '../history/processes.ts';
-import { createAuditLog, createCallbackLog, createStepLog, createUpstreamLog } from '../logger.ts';
-import { createAudit } from '../operators/audit.ts';
+import { createAudit, createAuditLog } from '../operators/audit.ts';
 import { createAutomaticReplays } from '../operators/automatic-replays.ts';
 import { startBulkWorker } from '../operators/bulk-worker.ts';
 import { productVersion } from '../product-version.ts';
 import { createDevices } from '../sscd/devices.ts';
+import { gatewayDevices } from '../sscd/gateway.ts';
+import { phoneDevices } from '../sscd/phone.ts';
 import { createOutbox, createWebhookGateway } from '../sscd/text-gateway.ts';
 import { createBacklog, maxBacklogs } from '../transactions/backlog.ts';
 import { createGatewayNotes } from '../transactions/gateway-notes.ts';
 import { createReadEnd } from '../transactions/outcomes.ts';
 import { closeQueues, closeShards, openBulkQueue, type Shard } from '../transactions/shards.ts';
 import { createFind } from '../transactions/transactions.ts';
+import { createCallbackLog } from './callback-log.ts';
 import type { Core } from './core.ts';
 import { keepIndexHere, keepIndexInThread } from './index-keeper.ts';
 import { openPhoneDevice } from './phone-side.ts';
@@ -22,7 +26,7 @@ import { openWorkflowSide } from './workflow-side.ts';
 
 /** What workers do beside signing: the search index, ordered and automatic replays, callbacks. */
 const startOperations = async (core: Core, shards: readonly Shard[], publicUrl: PublicUrl) => {
-  const { configuration, blocking: redis, protocol, retention, serviceKey, now, logger, onError } = core;
+  const { configuration, blocking: redis, protocol, retention, serviceKey, now, onError } = core;
   const readEnd = createReadEnd({ custody: core.custodyOver(redis), seals: core.seals, now, onError });
   const { queue, operations } = configuration;
   const { prefix } = queue;
@@ -30,7 +34,7 @@ const startOperations = async (core: Core, shards: readonly Shard[], publicUrl: 
   const indexKeeper = operations.index
     ? keepIndex({ redisUrl: core.redisUrl, prefix, shards: queue.shards, retention }, { now, onError })
     : undefined;
-  const audit = createAudit({ redis, prefix, log: createAuditLog(logger) });
+  const audit = createAudit({ redis, prefix, log: createAuditLog(core.eventLog) });
   const common = {
     redis,
     prefix,
@@ -54,7 +58,7 @@ const startOperations = async (core: Core, shards: readonly Shard[], publicUrl: 
     allowedHosts: operations.callbackHosts,
     sandbox: configuration.sandbox,
     retention,
-    log: core.telemetry.callbackLog(createCallbackLog(logger)),
+    log: core.telemetry.callbackLog(createCallbackLog(core.eventLog)),
     telemetry: core.telemetry.queue,
   });
   return {
@@ -78,7 +82,7 @@ export interface WorkerParts {
 /** Starts the workers of this process and resolves when they take jobs. */
 export const startWorkerSide = async (core: Core, parts: WorkerParts = { operations: true }) => {
   const publicUrl = (): string | undefined => core.configuration.publicUrl ?? parts.listensAt?.();
-  const { configuration, blocking, protocol, retention, now, hostNow, logger } = core;
+  const { configuration, blocking, protocol, retention, now } = core;
   const { telemetry } = core;
   const { queue, workers, otp } = configuration;
   const shards = core.shardsOver(blocking, telemetry.queue);
@@ -92,35 +96,43 @@ export const startWorkerSide = async (core: Core, parts: WorkerParts = { operati
     ...{ shards, redis: blocking, limit: maxBacklog, onDemand: true, onError: core.onError },
   });
   const phone = openPhoneDevice(core);
-  const started = startWorkers({
+  const common = {
     shards,
-    blocking,
-    prefix: queue.prefix,
     protocol,
     providers: core.providersOver(blocking),
     subscribers: core.subscribersOver(blocking),
+    seals: core.seals,
+    retention,
+    now,
+  };
+  const workflows = createWorkflowWork({
+    ...common,
+    ...openWorkflowSide(core, shards, publicUrl),
+    limiter: core.limiterOver(blocking),
+    room: createSignRoom(backlog, { ofOne: maxBacklog, inAll: maxBacklog * maxBacklogs }),
+    authority: configuration.protocol.authorities[0] ?? '',
+    receiptSeconds: configuration.receipt.timeoutSeconds,
+  });
+  const started = startWorkers({
+    ...common,
+    more: [workflows],
+    blocking,
+    prefix: queue.prefix,
     devices: telemetry.devices(
       createDevices({
-        ...{ custody, gateway, phones: phone.options },
-        upstream: { gateways: core.gateways, notes: createGatewayNotes(shards) },
+        custody,
+        gateway,
+        kinds: [phoneDevices(phone.options), gatewayDevices(core.gateways, createGatewayNotes(shards))],
       }),
     ),
     gateways: core.gateways,
     custody,
-    seals: core.seals,
-    limiter: core.limiterOver(blocking),
-    room: createSignRoom(backlog, { ofOne: maxBacklog, inAll: maxBacklog * maxBacklogs }),
-    authority: configuration.protocol.authorities[0] ?? '',
-    ...openWorkflowSide(core, shards, publicUrl),
-    receiptSeconds: configuration.receipt.timeoutSeconds,
     concurrency: workers.concurrency,
     lockMs: workers.lockSeconds * 1000,
     stalledCheckMs: workers.stalledCheckSeconds * 1000,
-    retention,
-    now,
-    log: telemetry.stepLog(createStepLog(logger, hostNow)),
+    log: telemetry.stepLog(createStepLog(core.eventLog)),
     transactionLog: telemetry.transactionLog,
-    upstreamLog: telemetry.upstreamLog(createUpstreamLog(logger)),
+    upstreamLog: telemetry.upstreamLog(createUpstreamLog(core.eventLog)),
     telemetry: telemetry.queue,
   });
   await started.ready();

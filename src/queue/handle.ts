@@ -2,16 +2,16 @@
  * A handle of one transaction. All handles of a queue share one subscription for each shard, which
  * is opened for the first wait.
  */
-import type { DeviceAnswer } from '../../machines/outcome.ts';
+import type { DeviceAnswer } from '../protocol/outcome.ts';
 import type { Protocol } from '../protocol/parse.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { type AnswerResult, createAnswerAt } from '../transactions/answers.ts';
+import { type CancelResult, cancelTransaction } from '../transactions/cancellation.ts';
 import { type Endings, endOf } from '../transactions/endings.ts';
 import type { ReadEnd, SignedView, TransactionState } from '../transactions/outcomes.ts';
 import type { QueueAt } from '../transactions/shards.ts';
-import { type CancelResult, cancelTransaction } from './cancellation.ts';
+import { readJobState, type SignatureStatus, statusOf } from '../transactions/standing.ts';
 import { NoResultError, SignatureFailedError } from './errors.ts';
-import { readJobState, type SignatureStatus, statusOf } from './standing.ts';
 
 /** The result. `signature` is undefined for a one-time password, which is not signed. */
 export interface SignatureResult extends SignedView {

@@ -1,10 +1,12 @@
 /** `paraph/queue`: signature requests through Redis, without HTTP. See docs/queue-contract.md. */
-export type { DeviceAnswer } from '../../machines/outcome.ts';
+
 export type { Approval as ApprovalInput } from '../protocol/approval.ts';
+export type { DeviceAnswer } from '../protocol/outcome.ts';
 export type { GeofencingInput } from '../protocol/write-request.ts';
 export type { AnswerResult } from '../transactions/answers.ts';
+export type { CancelResult } from '../transactions/cancellation.ts';
+export type { SignatureStatus } from '../transactions/standing.ts';
 export type { EnqueueOutcome } from './bulk.ts';
-export type { CancelResult } from './cancellation.ts';
 export type { ConnectionOptions } from './connections.ts';
 export {
   InvalidRequestError,
@@ -22,7 +24,6 @@ export {
   type SignatureQueue,
   type SignatureQueueOptions,
 } from './signature-queue.ts';
-export type { SignatureStatus } from './standing.ts';
 export {
   createWorkflowQueue,
   type WorkflowOutcome,

@@ -11,6 +11,7 @@ import { createEndings, type Endings } from '../transactions/endings.ts';
 import { maxShards, shardOf } from '../transactions/ids.ts';
 import { createReadEnd } from '../transactions/outcomes.ts';
 import { addOrJoin, closeShards, openShards, type Shard } from '../transactions/shards.ts';
+import { statusOf } from '../transactions/standing.ts';
 import { createBulk, type EnqueueOutcome } from './bulk.ts';
 import { createCertificateStore } from './certificates.ts';
 import { type ConnectionOptions, openConnections } from './connections.ts';
@@ -18,7 +19,6 @@ import { InvalidRequestError } from './errors.ts';
 import { createHandle, type SignatureHandle } from './handle.ts';
 import { type EnqueueOptions, objectionToOptions, placeRequest } from './placement.ts';
 import { createReadInput, type SignatureInput } from './request.ts';
-import { statusOf } from './standing.ts';
 
 export type SignatureQueueOptions = ConnectionOptions & {
   /** `queue.prefix` of the service's configuration. */

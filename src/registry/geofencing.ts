@@ -1,4 +1,4 @@
-import type { LocationError, LocationReport } from '../../machines/outcome.ts';
+import type { LocationError, LocationReport } from '../protocol/outcome.ts';
 import type { GeofencingPolicy } from '../protocol/requests.ts';
 import type { Location } from './subscriber.ts';
 

@@ -36,9 +36,6 @@ export const acrValues = [
 ] as const;
 export type AcrValue = (typeof acrValues)[number];
 
-export const loginLanguages = ['en', 'de', 'fr', 'it'] as const;
-export type LoginLanguage = (typeof loginLanguages)[number];
-
 /** `client_secret` is either of the two after it. */
 export const clientAuthentications = [
   'client_secret',
@@ -316,7 +313,6 @@ const tenantEntry = z
   });
 
 export type OauthTenant = DeepReadonly<z.output<typeof tenantEntry>>;
-export type OauthBranding = OauthTenant['branding'];
 
 const keys = section({
   publishSeconds: whole(0, 30 * daySeconds, 3600).describe(

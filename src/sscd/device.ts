@@ -6,14 +6,15 @@
  * asked for the same attempt again: it shows it once, and then gives the same answer. So it must not
  * use up what it waits for.
  */
+
+import type { Fault } from '../protocol/fault.ts';
 import type {
   DeviceAnswer,
   LocationError,
   LocationReport,
   ReceiptOutcome,
   UpstreamTransaction,
-} from '../../machines/outcome.ts';
-import type { Fault } from '../protocol/fault.ts';
+} from '../protocol/outcome.ts';
 import type { DataToBeSigned, ProfileName, SignatureRequest } from '../protocol/requests.ts';
 import type { Sscd, Subscriber } from '../registry/subscriber.ts';
 
@@ -86,6 +87,9 @@ export interface Upstream {
   readonly origin: string;
   readonly timeoutMs: number;
 }
+
+/** The origin of another service of this interface. @param name Of the gateway to it. */
+export const gatewayOrigin = (name: string): string => `gateway ${name}`;
 
 export type ReceiptPrompt = Omit<
   Prompt,

@@ -1,9 +1,6 @@
 import type { KeyCustody } from '../pki/ports.ts';
 import type { DeviceSpec, Sscd } from '../registry/subscriber.ts';
 import type { SigningDevice } from './device.ts';
-import { createBehindGateway, type GatewayNotes } from './gateway.ts';
-import type { Gateways } from './gateways.ts';
-import { createPhone, type PhoneOptions } from './phone.ts';
 import { createPerson, createRobot } from './simulated.ts';
 import type { TextGateway } from './text-gateway.ts';
 
@@ -32,44 +29,41 @@ const createOtp = (gateway: TextGateway, flash: boolean): SigningDevice => ({
   receipt: async () => ({ kind: 'answered', receipt: 'unanswered' }),
 });
 
+/**
+ * Makes devices of one kind.
+ *
+ * @returns Undefined for a device of another kind.
+ */
+export type MakeDevice = (spec: DeviceSpec) => SigningDevice | undefined;
+
 export interface DevicesOptions {
   readonly custody: KeyCustody;
   /** Sends texts. */
   readonly gateway: TextGateway;
-  readonly phones: PhoneOptions;
-  /** Other services, behind which devices are. */
-  readonly upstream?: { readonly gateways: Pick<Gateways, 'find'>; readonly notes: GatewayNotes };
+  /** One for each kind that is not simulated here. */
+  readonly kinds?: readonly MakeDevice[];
 }
 
-/** A new kind of device has its case here. */
-const createDevice = (
-  { custody, upstream }: DevicesOptions,
-  phone: SigningDevice,
-  spec: DeviceSpec,
-): SigningDevice => {
-  switch (spec.kind) {
-    case 'robot':
-      return createRobot(custody, spec.thinkSeconds);
-    case 'simulated':
-      return createPerson(custody, spec);
-    case 'phone':
-      return phone;
-    case 'gateway': {
-      const behind = upstream?.gateways.find(spec.upstream);
-      if (upstream === undefined || behind === undefined)
-        throw new Error(`There is no gateway ${spec.upstream}`);
-      return createBehindGateway(behind, upstream.notes);
-    }
-  }
-};
+const simulatedHere =
+  (custody: KeyCustody): MakeDevice =>
+  (spec) => {
+    if (spec.kind === 'robot') return createRobot(custody, spec.thinkSeconds);
+    return spec.kind === 'simulated' ? createPerson(custody, spec) : undefined;
+  };
 
-export const createDevices = (options: DevicesOptions) => {
-  const { gateway, phones } = options;
+export const createDevices = ({ custody, gateway, kinds = [] }: DevicesOptions) => {
   const otp = { 'otp-text': createOtp(gateway, false), 'otp-flash': createOtp(gateway, true) };
-  const phone = createPhone(phones);
+  const makers = [simulatedHere(custody), ...kinds];
+  const make = (spec: DeviceSpec): SigningDevice => {
+    for (const maker of makers) {
+      const device = maker(spec);
+      if (device !== undefined) return device;
+    }
+    throw new Error(`This process has no device of the kind ${spec.kind}`);
+  };
   return {
     /** The device to ask, for a chosen method. */
     deviceFor: (target: DeviceTarget): SigningDevice =>
-      target.sscd === undefined ? otp[target.method] : createDevice(options, phone, target.sscd.device),
+      target.sscd === undefined ? otp[target.method] : make(target.sscd.device),
   };
 };

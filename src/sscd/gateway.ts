@@ -27,16 +27,17 @@
  */
 import { Buffer } from 'node:buffer';
 import { hash } from 'node:crypto';
-import type { DeviceAnswer, UpstreamTransaction } from '../../machines/outcome.ts';
 import type { HandedOn, RequestName } from '../client/calls.ts';
 import type { Reply, ServiceAnswers, Standing } from '../client/reply.ts';
 import { type Fault, fault } from '../protocol/fault.ts';
+import type { DeviceAnswer, UpstreamTransaction } from '../protocol/outcome.ts';
 import type { GeofencingPolicy, ProfileName } from '../protocol/requests.ts';
 import { profilesByUri } from '../protocol/uris.ts';
 import type { GeofencingInput } from '../protocol/write-request.ts';
 import type { Prompt, PromptResult, SigningDevice, Told } from './device.ts';
+import type { MakeDevice } from './devices.ts';
 import { faultOf, showReceipt } from './gateway-answers.ts';
-import type { Gateway } from './gateways.ts';
+import type { Gateway, Gateways } from './gateways.ts';
 
 /** What is known of the request of an attempt at a gateway. */
 export interface GatewayNote {
@@ -302,3 +303,13 @@ export const createBehindGateway = (gateway: Gateway, notes: GatewayNotes): Sign
     receipt: (prompt) => showReceipt(gateway, prompt),
   };
 };
+
+/** @throws When no gateway has the name that a device has; the configuration is checked for that. */
+export const gatewayDevices =
+  (gateways: Pick<Gateways, 'find'>, notes: GatewayNotes): MakeDevice =>
+  (spec) => {
+    if (spec.kind !== 'gateway') return undefined;
+    const gateway = gateways.find(spec.upstream);
+    if (gateway === undefined) throw new Error(`There is no gateway ${spec.upstream}`);
+    return createBehindGateway(gateway, notes);
+  };

@@ -8,7 +8,7 @@ import { type Calls, createCalls } from '../client/calls.ts';
 import { createFetches } from '../client/fetch.ts';
 import { usableRoots } from '../pki/roots.ts';
 import type { GatewaySettings } from '../registry/gateway.ts';
-import type { Upstream } from './device.ts';
+import { gatewayOrigin, type Upstream } from './device.ts';
 
 /** A file that `gateways` names is not usable. The message has the key, not the path. */
 export class GatewayFileError extends Error {}
@@ -35,9 +35,6 @@ export interface Gateway {
 }
 
 export type Gateways = ReturnType<typeof openGateways>;
-
-/** The name of its calls among those to all upstreams. @param name Of the gateway. */
-export const gatewayOrigin = (name: string): string => `gateway ${name}`;
 
 const minPauseMs = 20;
 /** For answers that need no person: calls.ts. */

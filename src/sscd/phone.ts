@@ -5,6 +5,7 @@
  */
 import { Buffer } from 'node:buffer';
 import type { ReceiptPrompt, SigningDevice } from './device.ts';
+import type { MakeDevice } from './devices.ts';
 import type { PhonePrompt, PhonePrompts } from './phone-prompts.ts';
 
 export interface PhoneOptions {
@@ -18,7 +19,7 @@ export interface PhoneOptions {
 export const promptIdOf = (transactionId: string, attempt: number): string => `${transactionId}.${attempt}`;
 const receiptIdOf = ({ transactionId }: ReceiptPrompt): string => `${transactionId}.receipt`;
 
-export const createPhone = ({ prompts, wake, now }: PhoneOptions): SigningDevice => {
+const createPhone = ({ prompts, wake, now }: PhoneOptions): SigningDevice => {
   const show = async (msisdn: string, prompt: PhonePrompt): Promise<void> => {
     await prompts.put(msisdn, prompt);
     wake?.(msisdn, prompt);
@@ -53,4 +54,10 @@ export const createPhone = ({ prompts, wake, now }: PhoneOptions): SigningDevice
       return { kind: 'later' };
     },
   };
+};
+
+/** One device serves all phones. */
+export const phoneDevices = (options: PhoneOptions): MakeDevice => {
+  const phone = createPhone(options);
+  return ({ kind }) => (kind === 'phone' ? phone : undefined);
 };

@@ -6,10 +6,10 @@
  *            likewise for a receipt. Has a screen, so a second request meets a busy phone.
  */
 import { Buffer } from 'node:buffer';
-import type { DeviceAnswer } from '../../machines/outcome.ts';
 import { signCms } from '../pki/cms.ts';
 import type { KeyCustody } from '../pki/ports.ts';
 import { fault, isFaultCode } from '../protocol/fault.ts';
+import type { DeviceAnswer } from '../protocol/outcome.ts';
 import { bytesToSign } from '../protocol/requests.ts';
 import type { SimulatedPerson } from '../registry/subscriber.ts';
 import type { Prompt, ReceiptResult, SigningDevice } from './device.ts';

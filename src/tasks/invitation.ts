@@ -3,13 +3,13 @@
  * to the page: mails are read by others on their way.
  */
 import { html } from 'hono/html';
-import type { LoginLanguage } from '../registry/oauth-client.ts';
+import type { PageLanguage } from '../languages.ts';
 import { shownText } from '../shown-text/shown-text.js';
 import type { FilledMail, FillTemplate, MailKind } from './mail-templates.ts';
 
 export interface Invitation {
   readonly what: MailKind;
-  readonly language: LoginLanguage;
+  readonly language: PageLanguage;
   /** Who asks, as people know them. */
   readonly application: string;
   readonly title?: string | undefined;
@@ -29,7 +29,7 @@ const en = {
 };
 type InvitationWords = typeof en;
 
-const words: Readonly<Record<LoginLanguage, InvitationWords>> = {
+const words: Readonly<Record<PageLanguage, InvitationWords>> = {
   en,
   de: {
     subject: { invited: 'Bitte unterschreiben', reminded: 'Erinnerung: bitte unterschreiben' },

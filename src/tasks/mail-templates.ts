@@ -9,8 +9,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { html } from 'hono/html';
+import { type PageLanguage, pageLanguages } from '../languages.ts';
 import { MailFileError } from '../mail.ts';
-import { type LoginLanguage, loginLanguages } from '../registry/oauth-client.ts';
 
 const placeholders = ['name', 'application', 'title', 'link'] as const;
 /** Each is one line. */
@@ -27,12 +27,12 @@ export interface FilledMail {
 /** @returns Undefined where the operator has no template for it. */
 export type FillTemplate = (
   what: MailKind,
-  language: LoginLanguage,
+  language: PageLanguage,
   values: MailValues,
 ) => FilledMail | undefined;
 
 const maxBytes = 65_536;
-const nameOfFile = new RegExp(`^(invited|reminded)\\.(${loginLanguages.join('|')})\\.(txt|html)$`);
+const nameOfFile = new RegExp(`^(invited|reminded)\\.(${pageLanguages.join('|')})\\.(txt|html)$`);
 /** Also what was meant as a placeholder and is none. */
 const placeholder = /\{\{([^{}]*)\}\}/g;
 const subjectLine = /^Subject: (.+)\n\n/;

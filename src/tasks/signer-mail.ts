@@ -21,6 +21,7 @@ import {
   type Workflow,
 } from '../../packages/engine/src/define.ts';
 import { BusyError, type Engine } from '../../packages/engine/src/engine.ts';
+import type { EventLog } from '../logger.ts';
 import { type Mail, MailError, type Mailer, type MailResult, mailSchema } from '../mail.ts';
 import { invitationMail } from './invitation.ts';
 import { linkTo, type TaskLinks } from './links.ts';
@@ -33,6 +34,12 @@ export interface MailLog {
   /** The server takes no mail for this address. `code` is its reply. */
   refused(id: string, code: number | undefined): void;
 }
+
+/** Names mails by id: addresses of people are not logged. */
+export const createMailLog = (log: EventLog): MailLog => ({
+  sent: (mail) => log.info({ mail }, 'mail sent'),
+  refused: (mail, code) => log.warn({ mail, code }, 'mail refused by the server'),
+});
 
 /** Connections to the mail server at a time, of one process. */
 const maxConnections = 5;

@@ -1,5 +1,6 @@
 /** The page of one signer, and the page of a link that leads to nothing. Pure: from a model to text. */
 import { html } from 'hono/html';
+import type { PageLanguage } from '../languages.ts';
 import type { PageFrame } from '../pages/assets.ts';
 import { layOut, layOutWarning } from '../pages/layout.ts';
 import {
@@ -13,7 +14,6 @@ import {
   unbroken,
 } from '../pages/markup.ts';
 import { scriptHead, waitingBlock, waitingHead } from '../pages/waiting.ts';
-import type { LoginLanguage } from '../registry/oauth-client.ts';
 import { shownText } from '../shown-text/shown-text.js';
 import { maxReasonLength, type Task } from './tasks.ts';
 import { de } from './words-de.ts';
@@ -21,9 +21,9 @@ import { en, type TaskWords } from './words-en.ts';
 import { fr } from './words-fr.ts';
 import { it } from './words-it.ts';
 
-const words: Readonly<Record<LoginLanguage, TaskWords>> = { en, de, fr, it };
+const words: Readonly<Record<PageLanguage, TaskWords>> = { en, de, fr, it };
 
-const taskWords = (language: LoginLanguage): TaskWords => words[language];
+const taskWords = (language: PageLanguage): TaskWords => words[language];
 
 export type NoticeCause = keyof TaskWords['notices'];
 
@@ -36,7 +36,7 @@ export interface TaskView extends FormTarget {
 }
 
 /** Dates as the language writes them in Switzerland; the reader's time zone is not known. */
-const instant = (language: LoginLanguage, at: number): string =>
+const instant = (language: PageLanguage, at: number): string =>
   new Intl.DateTimeFormat(`${language}-${language === 'en' ? 'GB' : 'CH'}`, {
     day: 'numeric',
     month: 'long',
@@ -62,7 +62,7 @@ const isolated = (text: string): string => `\u2068${shownText(text)}\u2069`;
 const document = ({ text }: Task, { about }: TaskWords): Html =>
   html`<section class="document" aria-labelledby="text"><h2 id="text">${about.text}</h2><p dir="auto">${shownText(text)}</p></section>`;
 
-const facts = ({ title, step, signed }: Task, { about }: TaskWords, language: LoginLanguage): Html =>
+const facts = ({ title, step, signed }: Task, { about }: TaskWords, language: PageLanguage): Html =>
   html`<dl class="facts">
 ${title === undefined ? '' : html`<div><dt>${about.purpose}</dt><dd>${apart(title)}</dd></div>`}
 <div><dt>${about.step}</dt><dd>${apart(step)}</dd></div>

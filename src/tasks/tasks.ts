@@ -9,7 +9,7 @@ import type { SignerContext, SignerOrder } from '../../machines/signer-contract.
 import type { Workflow } from '../../packages/engine/src/define.ts';
 import type { Engine, Instance } from '../../packages/engine/src/engine.ts';
 import { type ChildActor, childAt, namesIn, readAddress } from '../../packages/engine/src/record.ts';
-import { type LoginLanguage, loginLanguages } from '../registry/oauth-client.ts';
+import { type PageLanguage, pageLanguages } from '../languages.ts';
 import type { Link } from './links.ts';
 
 /** Why the last prompt led to nothing. */
@@ -36,7 +36,7 @@ export interface Task {
   readonly msisdn: string;
   readonly text: string;
   /** What the application asked for; undefined for the browser's. */
-  readonly language?: LoginLanguage | undefined;
+  readonly language?: PageLanguage | undefined;
   /** Who has signed already, in order. */
   readonly signed: readonly { readonly name: string; readonly at: number }[];
   readonly state: TaskState;
@@ -103,7 +103,7 @@ export const stateOf = ({ process, value, context }: Signer, now: number): TaskS
 };
 
 export const languageOf = (language: string | undefined) =>
-  loginLanguages.find((known) => known === language?.toLowerCase());
+  pageLanguages.find((known) => known === language?.toLowerCase());
 
 export const createTasks = ({
   engine,

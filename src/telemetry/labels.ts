@@ -8,54 +8,11 @@ export type LabelOf = (value: string | undefined) => string;
 /** More application providers than this share one series. */
 const maxNamed = 200;
 
-const other = 'other';
+/** The label of what has no name of its own. */
+export const other = 'other';
 
 /** @param known The most important first, if there are too many. */
 export const createLabel = (known: readonly string[]): LabelOf => {
   const named = new Set(known.slice(0, maxNamed));
   return (value) => (value !== undefined && named.has(value) ? value : other);
-};
-
-const exact = [
-  '/livez',
-  '/readyz',
-  '/metrics',
-  '/openapi.json',
-  '/docs',
-  '/pki/root.pem',
-  '/rest/service',
-  '/rest/service/sign',
-  '/rest/service/status',
-  '/rest/service/receipt',
-  '/rest/service/profile',
-];
-
-/** What follows `/oidc`, or `/oidc/t/<tenant>`. */
-const oidcEndpoints = createLabel([
-  'par',
-  'auth',
-  'backchannel',
-  'token',
-  'userinfo',
-  'jwks.json',
-  'session',
-  'interaction',
-  'assets',
-  '.well-known',
-]);
-
-const areas = createLabel(['demo', 'admin', 'docs', 'phone', 'pki', 'tasks']);
-const exactly = createLabel(exact);
-
-/** The route pattern of a path: one of a fixed set. */
-export const routeOf = (path: string): string => {
-  const route = exactly(path);
-  if (route !== other) return route;
-  const [, area, ...rest] = path.split('/', 6);
-  if (area === 'oidc') {
-    const endpoint = oidcEndpoints(rest[0] === 't' ? rest[2] : rest[0]);
-    return endpoint === other ? '/oidc/*' : `/oidc/${endpoint}`;
-  }
-  const named = areas(area);
-  return named === other ? other : `/${named}/*`;
 };

@@ -15,7 +15,6 @@
 import type { Gauge, Registry } from 'prom-client';
 import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import type { QueueAt, Shard } from '../transactions/shards.ts';
 import { gauge } from './registry.ts';
 
 const lifeMs = 1000;
@@ -58,13 +57,18 @@ interface Look {
   readonly ageMs: Readonly<Record<State, number>>;
 }
 
+export interface WatchedQueue {
+  readonly shard: number;
+  readonly queue: { readonly name: string; toKey(name: string): string };
+}
+
 export interface QueueMetricsOptions {
   readonly redis: RedisClient;
-  readonly shards: readonly Shard[];
+  readonly queues: readonly WatchedQueue[];
   readonly now: () => number;
 }
 
-const createLookAt = (redis: RedisClient, { queue }: QueueAt, shard: number, now: () => number) => {
+const createLookAt = (redis: RedisClient, { queue, shard }: WatchedQueue, now: () => number) => {
   const keys = keyNames.map((name) => queue.toKey(name));
   let front: { readonly id: string; readonly since: number } | undefined;
   /** @param dueAt When it was added or scheduled. May be in the future: some tools promote jobs. */
@@ -108,10 +112,16 @@ const createLookAt = (redis: RedisClient, { queue }: QueueAt, shard: number, now
 /** @returns Takes a function that gives the seconds of standstill by shard. */
 export const createStandstillMetric = (registry: Registry): ((seconds: () => readonly number[]) => void) => {
   let secondsOf: () => readonly number[] = () => [];
-  const standstill = gauge(registry, 'queue_standstill_seconds', ['shard'], () => {
-    standstill.reset();
-    for (const [shard, seconds] of secondsOf().entries()) standstill.set({ shard }, seconds);
-  });
+  const standstill = gauge(
+    registry,
+    'queue_standstill_seconds',
+    'How long no worker has taken a signature job although some wait, by shard; else 0.',
+    ['shard'],
+    () => {
+      standstill.reset();
+      for (const [shard, seconds] of secondsOf().entries()) standstill.set({ shard }, seconds);
+    },
+  );
   return (seconds) => {
     secondsOf = seconds;
   };
@@ -129,17 +139,23 @@ export const createQueueMetrics = (registry: Registry): ((options: QueueMetricsO
       for (const state of states) into.set({ queue, shard, state }, of(look, state));
     }
   };
-  const jobs: QueueGauge = gauge(registry, 'queue_jobs', labelNames, () =>
-    collected(jobs, (look, state) => look.jobs[state]),
+  const jobs: QueueGauge = gauge(
+    registry,
+    'queue_jobs',
+    'Jobs in each queue, by state. Every process reports the same queues.',
+    labelNames,
+    () => collected(jobs, (look, state) => look.jobs[state]),
   );
-  const age: QueueGauge = gauge(registry, 'queue_oldest_age_seconds', labelNames, () =>
-    collected(age, (look, state) => look.ageMs[state] / 1000),
+  const age: QueueGauge = gauge(
+    registry,
+    'queue_oldest_age_seconds',
+    'Age of the oldest job: waiting since submission, active since taken, delayed past its time, failed.',
+    labelNames,
+    () => collected(age, (look, state) => look.ageMs[state] / 1000),
   );
 
-  return ({ redis, shards, now }) => {
-    const looks = shards.flatMap(({ index, signatures, receipts, callbacks, workflows }) =>
-      [signatures, receipts, callbacks, workflows].map((at) => createLookAt(redis, at, index, now)),
-    );
+  return ({ redis, queues, now }) => {
+    const looks = queues.map((watched) => createLookAt(redis, watched, now));
     let last: { readonly at: number; readonly looking: Promise<readonly Look[]> } | undefined;
     const look = async (): Promise<readonly Look[]> => {
       const looking = Promise.all(looks.map((lookAt) => lookAt()));

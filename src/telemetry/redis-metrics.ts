@@ -28,11 +28,19 @@ export const createRedisMetrics = (
   registry: Registry,
 ): ((connection: ConnectionName, client: Watched) => void) => {
   const watched = new Map<ConnectionName, Watched>();
-  const up = gauge(registry, 'redis_up', ['connection'], () => {
+  const up = gauge(registry, 'redis_up', '1 while the connection can be used.', ['connection'], () => {
     for (const [connection, { status }] of watched) up.set({ connection }, status === 'ready' ? 1 : 0);
   });
-  const reconnects = counter(registry, 'redis_reconnects_total', ['connection']);
-  const seconds = histogram(registry, 'redis_command_duration_seconds', ['connection'], buckets);
+  const reconnects = counter(registry, 'redis_reconnects_total', 'Attempts to connect again.', [
+    'connection',
+  ]);
+  const seconds = histogram(
+    registry,
+    'redis_command_duration_seconds',
+    'Commands, one in 64, from their issue to their answer.',
+    ['connection'],
+    buckets,
+  );
   return (connection, client) => {
     watched.set(connection, client);
     reconnects.inc({ connection }, 0);
@@ -54,16 +62,28 @@ export const createRedisMetrics = (
 /** Absent while Redis does not answer. Redis counts the removed keys, so they are set. */
 export const createMemoryMetrics = (registry: Registry): ((probe: RedisMemoryProbe) => void) => {
   let watched: RedisMemoryProbe | undefined;
-  const mayEvict: Gauge = gauge(registry, 'redis_may_evict', [], async () => {
-    const memory = await watched?.read();
-    if (memory === undefined) mayEvict.remove();
-    else mayEvict.set(memory.mayEvict ? 1 : 0);
-  });
-  const evicted: Gauge = gauge(registry, 'redis_evicted_keys', [], async () => {
-    const memory = await watched?.read();
-    if (memory === undefined) evicted.remove();
-    else evicted.set(memory.evictedKeys);
-  });
+  const mayEvict: Gauge = gauge(
+    registry,
+    'redis_may_evict',
+    '1 while Redis has a limit of memory and a maxmemory-policy other than noeviction: what was accepted may be lost.',
+    [],
+    async () => {
+      const memory = await watched?.read();
+      if (memory === undefined) mayEvict.remove();
+      else mayEvict.set(memory.mayEvict ? 1 : 0);
+    },
+  );
+  const evicted: Gauge = gauge(
+    registry,
+    'redis_evicted_keys',
+    'Keys that Redis has removed to free memory, since it started.',
+    [],
+    async () => {
+      const memory = await watched?.read();
+      if (memory === undefined) evicted.remove();
+      else evicted.set(memory.evictedKeys);
+    },
+  );
   return (probe) => {
     watched = probe;
   };
@@ -72,11 +92,17 @@ export const createMemoryMetrics = (registry: Registry): ((probe: RedisMemoryPro
 /** Difference to the clock of Redis. Absent until it has been measured. */
 export const createClockMetrics = (registry: Registry): ((clock: Pick<RedisClock, 'offsetMs'>) => void) => {
   let watched: Pick<RedisClock, 'offsetMs'> | undefined;
-  const offset: Gauge = gauge(registry, 'clock_offset_seconds', [], () => {
-    const offsetMs = watched?.offsetMs();
-    if (offsetMs === undefined) offset.remove();
-    else offset.set(Math.round(offsetMs) / 1000);
-  });
+  const offset: Gauge = gauge(
+    registry,
+    'clock_offset_seconds',
+    'How far the clock of this process is ahead of that of Redis; negative when behind.',
+    [],
+    () => {
+      const offsetMs = watched?.offsetMs();
+      if (offsetMs === undefined) offset.remove();
+      else offset.set(Math.round(offsetMs) / 1000);
+    },
+  );
   return (clock) => {
     watched = clock;
   };

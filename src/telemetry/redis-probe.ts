@@ -8,7 +8,6 @@
 
 import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { shardPrefix } from '../transactions/contract.ts';
 
 export interface RedisError {
   /** `right`: the user lacks a right, which only an operator can change. */
@@ -146,13 +145,12 @@ const findError = (findings: readonly Finding[], shards: number): RedisError | u
 export const createRedisProbe = (options: {
   readonly redis: RedisClient;
   readonly prefix: string;
-  readonly shards: number;
+  /** A prefix of keys in each shard. */
+  readonly shardPrefixes: readonly string[];
 }) => {
-  const { redis, prefix, shards } = options;
+  const { redis, prefix, shardPrefixes } = options;
   const questions = [
-    ...Array.from({ length: shards }, (_, shard) =>
-      writesAt(redis, `${shardPrefix(prefix, shard)}:readiness`),
-    ),
+    ...shardPrefixes.map((shard) => writesAt(redis, `${shard}:readiness`)),
     // Outside the shards: keys and certificates, limits, sessions.
     writesAt(redis, `${prefix}:readiness`),
     tellsVersion(redis),
@@ -164,7 +162,9 @@ export const createRedisProbe = (options: {
     look: (): Promise<RedisError | undefined> => {
       const at = performance.now();
       if (last === undefined || at - last.at >= freshMs) {
-        const error = Promise.all(questions.map((ask) => ask())).then((found) => findError(found, shards));
+        const error = Promise.all(questions.map((ask) => ask())).then((found) =>
+          findError(found, shardPrefixes.length),
+        );
         last = { at, error };
       }
       return last.error;

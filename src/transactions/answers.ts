@@ -1,11 +1,11 @@
 /** Brings answers of devices, and other events from outside, to open transactions. */
 import { randomUUID } from 'node:crypto';
 import type { Queue } from 'bullmq';
-import type { DeviceAnswer } from '../../machines/outcome.ts';
 import type { SignatureOrder } from '../../machines/signature.machine.ts';
 import type { Workflow } from '../../packages/engine/src/define.ts';
 import { createEngine, type SendResult } from '../../packages/engine/src/engine.ts';
 import { createInstanceStore } from '../../packages/engine/src/redis/instance-store.ts';
+import type { DeviceAnswer } from '../protocol/outcome.ts';
 import type { Protocol } from '../protocol/parse.ts';
 import { signatureOrderSchema } from './contract.ts';
 import { shardOf } from './ids.ts';

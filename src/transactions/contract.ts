@@ -14,7 +14,7 @@
  * Cluster.
  */
 import { z } from 'zod';
-import { answerSchema, faultSchema, outcomeSchema, receiptOutcomeSchema } from '../../machines/outcome.ts';
+import { answerSchema, faultSchema, outcomeSchema, receiptOutcomeSchema } from '../protocol/outcome.ts';
 
 export const signatureQueueName = 'signatures';
 export const receiptQueueName = 'receipts';
@@ -23,6 +23,11 @@ export const signatureJobName = 'sign';
 export const receiptJobName = 'receipt';
 
 export const shardPrefix = (prefix: string, shard: number): string => `{${prefix}-${shard}}`;
+
+export const shardPrefixes = (queue: {
+  readonly prefix: string;
+  readonly shards: number;
+}): readonly string[] => Array.from({ length: queue.shards }, (_, shard) => shardPrefix(queue.prefix, shard));
 
 /**
  * The part of a return value that readers need. Later releases may add states and members to the

@@ -3,7 +3,7 @@
  * with it (src/sscd/gateway.ts says when it is written).
  */
 import { z } from 'zod';
-import { upstreamSchema } from '../../machines/outcome.ts';
+import { upstreamSchema } from '../protocol/outcome.ts';
 import { shardFor } from './answers.ts';
 import type { Shard } from './shards.ts';
 

@@ -6,9 +6,9 @@
  * internal error.
  */
 import { Buffer } from 'node:buffer';
-import type { Outcome } from '../../machines/outcome.ts';
 import { attachCertificates } from '../pki/cms.ts';
 import { type Fault, fault, parseFaultLine } from '../protocol/fault.ts';
+import type { Outcome } from '../protocol/outcome.ts';
 import { isOneTimePassword, type SignatureRequest } from '../protocol/requests.ts';
 import { endRecordSchema } from './contract.ts';
 import type { Ending } from './endings.ts';

@@ -5,9 +5,10 @@
  * whether a job existed before, so the job is read back. Its fingerprint says whether it comes from
  * this request, sent once or twice, or from another one.
  */
-import type { ReceiptOutcome } from '../../machines/outcome.ts';
+
 import type { StoredJob } from '../jobs/job-store.ts';
 import { type Checked, fault, ok, parseFaultLine, refuse } from '../protocol/fault.ts';
+import type { ReceiptOutcome } from '../protocol/outcome.ts';
 import type { ReceiptRequest } from '../protocol/requests.ts';
 import type { ApplicationProviders } from '../registry/application-providers.ts';
 import { shardFor } from './answers.ts';

@@ -7,9 +7,9 @@
  */
 
 import { createHmac } from 'node:crypto';
-import type { Outcome } from '../../machines/outcome.ts';
 import { isEqual } from '../pki/is-equal.ts';
 import { deriveKey } from '../pki/sealed-json.ts';
+import type { Outcome } from '../protocol/outcome.ts';
 import type { SignatureRequest } from '../protocol/requests.ts';
 
 export interface SealedEnd {

@@ -124,6 +124,14 @@ export const openShards = ({ prefix, shards, ...common }: ShardsOptions): readon
 export const openBulkQueue = ({ prefix, ...common }: Omit<ShardsOptions, 'shards'>): Queue =>
   openQueue(bulkQueueName, shardPrefix(prefix, 0), common).queue;
 
+/** All queues of the shards, for metrics. */
+export const queuesIn = (
+  shards: readonly Shard[],
+): readonly { readonly shard: number; readonly queue: Queue }[] =>
+  shards.flatMap(({ index, signatures, receipts, callbacks, workflows }) =>
+    [signatures, receipts, callbacks, workflows].map(({ queue }) => ({ shard: index, queue })),
+  );
+
 export const closeQueues = async (queues: readonly Queue[]): Promise<void> => {
   await Promise.all(queues.map((queue) => settlesWithin(queue.close(), closeTimeoutMs)));
 };

@@ -1,15 +1,16 @@
 /**
  * Activities that the service provides to charts of its operators, by name: the worker has the
- * implementations (workers/workers.ts). A chart file may use a copy of this package of its own.
+ * implementations (workers/workflow-work.ts). A chart file may use a copy of this package of its own.
  *
  * ```ts
  * import { service } from 'paraph/workflow';
  * const chart = setup({ actors: { sign: service.sign } }).createMachine(…);
  * ```
  */
-import type { ReceiptOutcome } from '../../machines/outcome.ts';
+
 import type { NotSigned, Signed } from '../../machines/signer-contract.ts';
 import { providedActivity } from '../../packages/engine/src/define.ts';
+import type { ReceiptOutcome } from '../protocol/outcome.ts';
 
 /** What a person is asked to sign. */
 export interface SignInput {

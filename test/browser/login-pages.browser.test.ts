@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { renderSVG } from 'uqr';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { PageLanguage } from '../../src/languages.ts';
 import { serveAsset } from '../../src/pages/assets.ts';
 import { pageHeaders } from '../../src/pages/headers.ts';
-import type { LoginLanguage } from '../../src/registry/oauth-client.ts';
 import { everyPage } from '../oauth/pages/every-page.ts';
 import { frameOf } from '../pages/page-contract.ts';
 import { launchChromium, withContext } from './chromium.ts';
@@ -34,7 +34,7 @@ const answer = (response: ServerResponse, type: string, body: string): void => {
 
 /** Without the reload that leaves at once: such a page could not be looked at. */
 const pageOf = (query: URLSearchParams): string => {
-  const language = (query.get('language') ?? 'en') as LoginLanguage;
+  const language = (query.get('language') ?? 'en') as PageLanguage;
   const shown = everyPage.get(query.get('name') ?? '');
   return (
     shown?.(frameOf(language, { branding })).replace(/<meta http-equiv="refresh" content="0[^>]*>/, '') ?? ''
@@ -105,7 +105,7 @@ const withPage = async (
   });
 };
 
-const open = (page: Page, name: string, language: LoginLanguage = 'en') =>
+const open = (page: Page, name: string, language: PageLanguage = 'en') =>
   page.goto(`${origin}/page?${new URLSearchParams({ name, language })}`);
 
 describe('the pages of a login in a browser', () => {

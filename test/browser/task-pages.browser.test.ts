@@ -5,9 +5,9 @@ import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readAddress } from '../../packages/engine/src/record.ts';
+import type { PageLanguage } from '../../src/languages.ts';
 import { serveAsset } from '../../src/pages/assets.ts';
 import { pageHeaders } from '../../src/pages/headers.ts';
-import type { LoginLanguage } from '../../src/registry/oauth-client.ts';
 import { createStage } from '../engine/stage.ts';
 import { frameOf } from '../pages/page-contract.ts';
 import { testRedis } from '../support/redis.ts';
@@ -36,7 +36,7 @@ const serve = (request: Request, bindings: object): Response | Promise<Response>
   // Of the page that waits, when it is only looked at.
   if (pathname.startsWith('/tasks/token-of-the-link/')) return new Response(null, { status: 204 });
   if (pathname !== '/page') return s.routes.fetch(request, bindings);
-  const language = (searchParams.get('language') ?? 'en') as LoginLanguage;
+  const language = (searchParams.get('language') ?? 'en') as PageLanguage;
   const page = everyTaskPage.get(searchParams.get('name') ?? '')?.(frameOf(language));
   return new Response(page, { headers: { ...pageHeaders, 'content-type': 'text/html;charset=UTF-8' } });
 };

@@ -7,7 +7,7 @@ import { createCallWebhook } from '../../src/callbacks/deliver.ts';
 import { createPosts } from '../../src/callbacks/post.ts';
 import { callbackSecret } from '../../src/callbacks/secret.ts';
 import { callbackId } from '../../src/callbacks/transaction-events.ts';
-import { cancelTransaction } from '../../src/queue/cancellation.ts';
+import { cancelTransaction } from '../../src/transactions/cancellation.ts';
 import { newMsspTransId } from '../../src/transactions/ids.ts';
 import { callbackQueueName } from '../../src/transactions/shards.ts';
 import { callbackJobName } from '../../workers/callback.worker.ts';

@@ -1,7 +1,7 @@
 /** Health for machines. While Redis is away: see redis-away.test.ts. */
+
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createHealthRoutes, type HealthCheck } from '../../src/http/health.route.ts';
-import { startWorkerSide } from '../../src/product/worker-side.ts';
 import {
   backlogCheck,
   eventsCheck,
@@ -9,8 +9,10 @@ import {
   redisCheck,
   stoppingCheck,
   workersCheck,
-} from '../../src/telemetry/readiness.ts';
+} from '../../src/product/readiness.ts';
+import { startWorkerSide } from '../../src/product/worker-side.ts';
 import { createRedisProbe } from '../../src/telemetry/redis-probe.ts';
+import { shardPrefixes } from '../../src/transactions/contract.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 
@@ -167,7 +169,13 @@ describe('the checks of readiness', () => {
 
   it('find Redis by a write', async () => {
     const client = redis.client();
-    const readiness = redisCheck(createRedisProbe({ redis: client, prefix: redis.prefix, shards: 1 }));
+    const readiness = redisCheck(
+      createRedisProbe({
+        redis: client,
+        prefix: redis.prefix,
+        shardPrefixes: shardPrefixes({ prefix: redis.prefix, shards: 1 }),
+      }),
+    );
     expect(await ask('/readyz', readiness)).toMatchObject({ status: 200 });
     expect(await client.exists(`${redis.prefix}:readiness`)).toBe(1);
   });

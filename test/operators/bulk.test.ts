@@ -1,8 +1,8 @@
 /** Many replays at once: what a dry run says, the rate, one prompt for one number, stopping, the report. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createBulkStore } from '../../src/operators/bulk-store.ts';
-import { cancelTransaction } from '../../src/queue/cancellation.ts';
 import { shardFor } from '../../src/transactions/answers.ts';
+import { cancelTransaction } from '../../src/transactions/cancellation.ts';
 import { testRedis } from '../support/redis.ts';
 import { type ReplayStage, soon, startReplayStage } from './replay-stage.ts';
 import { admin, operator, viewer } from './stage.ts';

@@ -2,8 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { type Audit, createAudit, type NewAuditEntry } from '../../src/operators/audit.ts';
-import type { Operator, OperatorSettings } from '../../src/operators/operator.ts';
+import type { Operator } from '../../src/operators/operator.ts';
 import { createOperators, type Operators } from '../../src/operators/operators.ts';
+import type { OperatorSettings } from '../../src/operators/settings.ts';
 import type { IssuedToken } from '../../src/operators/tokens.ts';
 import { createPasswordVerifier, type PasswordVerifier } from '../../src/registry/password-verifier.ts';
 import { createRateLimiter } from '../../src/registry/rate-limiter.ts';

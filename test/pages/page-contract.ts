@@ -1,10 +1,10 @@
 /** What holds for every page in every state and language; how they look is seen in a browser. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { type PageLanguage, pageLanguages } from '../../src/languages.ts';
 import type { PageFrame } from '../../src/pages/assets.ts';
-import { type LoginLanguage, loginLanguages } from '../../src/registry/oauth-client.ts';
 
-export const frameOf = (language: LoginLanguage, own: Partial<PageFrame> = {}): PageFrame => ({
+export const frameOf = (language: PageLanguage, own: Partial<PageFrame> = {}): PageFrame => ({
   language,
   tenantName: 'Canton of Example',
   branding: { color: '#1f5fbf', logoSvg: undefined },
@@ -29,10 +29,10 @@ export const skeleton = (page: string): string =>
 export type EveryPage = ReadonlyMap<string, (frame: PageFrame) => string>;
 
 export const holdPages = (everyPage: EveryPage): void => {
-  const pagesIn = (language: LoginLanguage) =>
+  const pagesIn = (language: PageLanguage) =>
     [...everyPage].map(([name, shown]) => ({ name, page: shown(frameOf(language)) }));
 
-  describe.each(loginLanguages.map((language) => ({ language })))(
+  describe.each(pageLanguages.map((language) => ({ language })))(
     'every page in $language',
     ({ language }) => {
       it('has a language, a title, one main heading and its landmarks', () => {
@@ -83,10 +83,10 @@ export const holdPages = (everyPage: EveryPage): void => {
 
   it('every page says something of its own in each language', () => {
     for (const [name, render] of everyPage) {
-      const texts = loginLanguages.map((language) =>
+      const texts = pageLanguages.map((language) =>
         render(frameOf(language)).replace(/<html lang="..">/, ''),
       );
-      expect(new Set(texts).size, name).toBe(loginLanguages.length);
+      expect(new Set(texts).size, name).toBe(pageLanguages.length);
     }
   });
 };

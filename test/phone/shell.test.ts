@@ -1,7 +1,7 @@
 /** The page of the phone and its files, as the server sends them; how they work is seen in a browser. */
 import { describe, expect, it } from 'vitest';
+import { pageLanguages } from '../../src/languages.ts';
 import { createShellRoutes } from '../../src/phone/shell.route.ts';
-import { loginLanguages } from '../../src/registry/oauth-client.ts';
 
 const frame = () => ({
   tenantName: 'Canton of Example',
@@ -39,7 +39,7 @@ describe('the page of the phone', () => {
     ]);
   });
 
-  it.each(loginLanguages)('has every view with one heading, and every word, in %s', async (language) => {
+  it.each(pageLanguages)('has every view with one heading, and every word, in %s', async (language) => {
     const { text } = await get(`/phone?language=${language}`);
     expect(text).toContain(`<html lang="${language}">`);
     const views = viewsIn(text).filter((view) => view.startsWith('view-'));
@@ -63,7 +63,7 @@ describe('the page of the phone', () => {
 
   it('says something of its own in each language', async () => {
     const pages = await Promise.all(
-      loginLanguages.map(async (language) => {
+      pageLanguages.map(async (language) => {
         const { text } = await get(`/phone?language=${language}`);
         return viewsIn(text).map((view) => view.replaceAll(/<[^>]*>/g, ''));
       }),

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 import { parseConfiguration } from '../../src/configuration/load.ts';
-import { createLogger, createStepLog } from '../../src/logger.ts';
+import { createEventLog, createLogger } from '../../src/logger.ts';
 import { startProduct } from '../../src/product/launch.ts';
 import { createSignatureQueue } from '../../src/queue/index.ts';
 import { type Lane, openLane } from '../faults/proxy.ts';
@@ -89,7 +89,7 @@ describe('a start while Redis is silent', () => {
         masterKey,
         now: Date.now,
         logger,
-        onError: createStepLog(logger, Date.now).trouble,
+        onError: createEventLog(logger, Date.now).trouble,
       },
       { workers: true },
     );

@@ -2,8 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { fault } from '../../src/protocol/fault.ts';
-import { cancelTransaction, isCancelledBy } from '../../src/queue/cancellation.ts';
 import type { SignatureHandle, SignatureQueue } from '../../src/queue/index.ts';
+import { cancelTransaction, isCancelledBy } from '../../src/transactions/cancellation.ts';
 import { recordIn } from '../../src/transactions/contract.ts';
 import { closeShards, openShards, type QueueAt, type Shard } from '../../src/transactions/shards.ts';
 import type { TestProduct } from '../support/product.ts';

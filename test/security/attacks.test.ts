@@ -7,7 +7,7 @@ import { Queue } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type AppOptions, createApp } from '../../src/http/app.ts';
 import { createEvidence } from '../../src/http/client-certificate.ts';
-import { createLogger, createStepLog } from '../../src/logger.ts';
+import { createEventLog, createLogger } from '../../src/logger.ts';
 import { newMsspTransId } from '../../src/transactions/ids.ts';
 import { expectFault, expectSignature, readAnswer, sign } from '../http/wire.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
@@ -52,7 +52,7 @@ describe('trouble in the log', () => {
   const secret = 'Gift-77c1e0';
   const linesAbout = async (cause: () => unknown): Promise<string> => {
     const lines: string[] = [];
-    const { trouble } = createStepLog(
+    const { trouble } = createEventLog(
       createLogger('info', { write: (line) => void lines.push(line) }),
       Date.now,
     );

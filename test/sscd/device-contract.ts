@@ -2,10 +2,10 @@
  * What every signing device promises, whatever it is. A new device is added to devices.test.ts and runs through this.
  */
 import { describe, expect, it } from 'vitest';
-import type { DeviceAnswer } from '../../machines/outcome.ts';
 import { attachCertificates } from '../../src/pki/cms.ts';
 import type { KeyCustody } from '../../src/pki/ports.ts';
 import { verifySignature } from '../../src/pki/verify.ts';
+import type { DeviceAnswer } from '../../src/protocol/outcome.ts';
 import { bytesToSign, type DataToBeSigned, type SignatureRequest } from '../../src/protocol/requests.ts';
 import type { Sscd, Subscriber } from '../../src/registry/subscriber.ts';
 import type { Prompt, ReceiptPrompt, SigningDevice } from '../../src/sscd/device.ts';

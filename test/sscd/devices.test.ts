@@ -1,17 +1,18 @@
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { DeviceAnswer } from '../../machines/outcome.ts';
 import { attributesToSign, completeCms } from '../../src/pki/cms.ts';
 import { createKeyCustody } from '../../src/pki/custody.ts';
+import type { DeviceAnswer } from '../../src/protocol/outcome.ts';
 import { bytesToSign } from '../../src/protocol/requests.ts';
 import { gatewayList } from '../../src/registry/gateway.ts';
 import type { DeviceSpec, Sscd, Subscriber } from '../../src/registry/subscriber.ts';
 import type { Prompt } from '../../src/sscd/device.ts';
 import { createDevices } from '../../src/sscd/devices.ts';
 import type { GatewayNote } from '../../src/sscd/gateway.ts';
+import { gatewayDevices } from '../../src/sscd/gateway.ts';
 import { type Gateways, openGateways } from '../../src/sscd/gateways.ts';
-import { promptIdOf } from '../../src/sscd/phone.ts';
+import { phoneDevices, promptIdOf } from '../../src/sscd/phone.ts';
 import { createPhonePrompts } from '../../src/sscd/phone-prompts.ts';
 import { createOutbox, createWebhookGateway, readOutbox } from '../../src/sscd/text-gateway.ts';
 import { closeShards } from '../../src/transactions/shards.ts';
@@ -60,11 +61,14 @@ const prompts = createPhonePrompts({
   serviceKey: randomBytes(32),
   now,
 });
-const phones = { prompts, now };
+const phones = phoneDevices({ prompts, now });
 
 const onSim = (spec: DeviceSpec, algorithm?: Sscd['algorithm']) => (): DeviceUnderTest => {
   const sscd = sscdWith(spec, algorithm);
-  const device = createDevices({ custody, gateway: outbox(), phones }).deviceFor({ method: 'sim', sscd });
+  const device = createDevices({ custody, gateway: outbox(), kinds: [phones] }).deviceFor({
+    method: 'sim',
+    sscd,
+  });
   return { device, custody, subscriber: personWith(sscd), sscd };
 };
 
@@ -128,7 +132,7 @@ describeDevice('the phone in the browser', () => ({ ...onSim({ kind: 'phone' })(
 
 for (const method of ['otp-text', 'otp-flash'] as const) {
   describeDevice(`the one-time password (${method})`, () => ({
-    device: createDevices({ custody, gateway: outbox(), phones }).deviceFor({ method }),
+    device: createDevices({ custody, gateway: outbox(), kinds: [phones] }).deviceFor({ method }),
     custody,
     subscriber: undefined,
     sscd: undefined,
@@ -170,21 +174,18 @@ describe('behind a gateway', () => {
       const sscd = sscdWith({ kind: 'gateway', upstream: 'far' });
       const known = gateways.get(mode);
       if (known === undefined) throw new Error('It is not open');
-      const upstream = {
-        gateways: known,
-        notes: {
-          claim: async (id: string, attempt: number, note: GatewayNote) => {
-            const before = notes.get(`${id} ${attempt}`);
-            if (before === undefined) notes.set(`${id} ${attempt}`, note);
-            return before ?? ('none' as const);
-          },
-          write: async (id: string, attempt: number, note: GatewayNote | undefined) => {
-            if (note === undefined) notes.delete(`${id} ${attempt}`);
-            else notes.set(`${id} ${attempt}`, note);
-          },
+      const behind = gatewayDevices(known, {
+        claim: async (id: string, attempt: number, note: GatewayNote) => {
+          const before = notes.get(`${id} ${attempt}`);
+          if (before === undefined) notes.set(`${id} ${attempt}`, note);
+          return before ?? ('none' as const);
         },
-      };
-      const device = createDevices({ custody, gateway: outbox(), phones, upstream }).deviceFor({
+        write: async (id: string, attempt: number, note: GatewayNote | undefined) => {
+          if (note === undefined) notes.delete(`${id} ${attempt}`);
+          else notes.set(`${id} ${attempt}`, note);
+        },
+      });
+      const device = createDevices({ custody, gateway: outbox(), kinds: [phones, behind] }).deviceFor({
         method: 'sim',
         sscd,
       });
@@ -214,7 +215,7 @@ describe('the one-time password', () => {
   it('puts a text into the outbox once, however often the attempt is asked', async () => {
     const client = redis.client();
     const device = createDevices({
-      ...{ custody, phones },
+      custody,
       gateway: createOutbox(client, redis.prefix, Date.now),
     }).deviceFor({
       method: 'otp-flash',
@@ -255,7 +256,7 @@ describe('the webhook of text messages', () => {
   });
 
   const ask = (to: string) =>
-    createDevices({ custody, gateway: createWebhookGateway(to), phones })
+    createDevices({ custody, gateway: createWebhookGateway(to) })
       .deviceFor({ method: 'otp-text' })
       .prompt(otpPrompt);
 

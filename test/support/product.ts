@@ -8,7 +8,7 @@ import { parseConfiguration } from '../../src/configuration/load.ts';
 import type { Configuration } from '../../src/configuration/schema.ts';
 import { listen } from '../../src/http/server.ts';
 import { createReplayOnce, type ReplayOnceResult } from '../../src/jobs/replay-once.ts';
-import { createLogger, createStepLog } from '../../src/logger.ts';
+import { createEventLog, createLogger } from '../../src/logger.ts';
 import { type ApiSide, openApiSide } from '../../src/product/api-side.ts';
 import { claimCharts } from '../../src/product/charts-at-start.ts';
 import { type Core, openCore } from '../../src/product/core.ts';
@@ -129,7 +129,7 @@ export const startTestProduct = async (
     masterKey: masterKey ?? hash('sha256', configuration.queue.prefix, 'buffer'),
     now: Date.now,
     logger,
-    onError: createStepLog(logger, Date.now).trouble,
+    onError: createEventLog(logger, Date.now).trouble,
     processMetrics,
     tokenPin,
     // Node runs no thread from the source.

@@ -4,9 +4,9 @@ import { Socket } from 'node:net';
 import { Hono } from 'hono';
 import { Counter, Registry } from 'prom-client';
 import { afterEach, describe, expect, it } from 'vitest';
+import { type AccessSettings, createMetricsRoutes } from '../../src/http/metrics.route.ts';
 import type { RunningServer } from '../../src/http/server.ts';
-import { type AccessSettings, createMetricsRoutes } from '../../src/telemetry/metrics.route.ts';
-import { startWorkerListener } from '../../src/telemetry/worker-listener.ts';
+import { startWorkerListener } from '../../src/http/worker-listener.ts';
 
 const registry = new Registry();
 new Counter({ name: 'paraph_things_total', help: 'Things.', registers: [registry] }).inc();

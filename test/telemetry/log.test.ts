@@ -1,6 +1,9 @@
 /** The log: correlation, and the redaction behind the choice of members. */
 import { describe, expect, it } from 'vitest';
-import { createHttpLog, createLogger, createOauthLog, createStepLog } from '../../src/logger.ts';
+import { createHttpLog } from '../../src/http/log.ts';
+import { createEventLog, createLogger } from '../../src/logger.ts';
+import { createOauthLog } from '../../src/oauth/log.ts';
+import { createStepLog } from '../../workers/log.ts';
 
 const secret = 'SECRET-4170009-value';
 
@@ -83,7 +86,7 @@ describe('lines of the workers', () => {
   } as const;
   const write = () => {
     const { lines, logger } = open();
-    const log = createStepLog(logger, () => 0);
+    const log = createStepLog(createEventLog(logger, () => 0));
     log.asked('H1', 1, request);
     log.signed('H1', 1, request, record);
     log.failed('H1', 1, 401, request);
@@ -104,7 +107,7 @@ describe('lines of the workers', () => {
 
   it('are written for a job that cannot be read', () => {
     const { lines, logger } = open();
-    createStepLog(logger, () => 0).failed('H1', 0, 101);
+    createStepLog(createEventLog(logger, () => 0)).failed('H1', 0, 101);
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ msspTransId: 'H1', fault: 101, msg: 'failed' });
   });
 });
@@ -113,8 +116,13 @@ describe('lines with fixed members', () => {
   it('leave out what they were not made for', () => {
     const { lines, logger } = open();
     const more = { password: secret, msisdn: secret, body: { AP_PWD: secret } };
-    createHttpLog(logger, () => 0).answered({ path: '/', status: 200, durationMs: 1, ...more });
-    createOauthLog(logger, () => 0).audit({ event: 'login begun', tenant: 't', ...more });
+    createHttpLog(createEventLog(logger, () => 0)).answered({
+      path: '/',
+      status: 200,
+      durationMs: 1,
+      ...more,
+    });
+    createOauthLog(createEventLog(logger, () => 0)).audit({ event: 'login begun', tenant: 't', ...more });
     expect(lines).toHaveLength(2);
     expect(lines.join()).not.toContain(secret);
   });
@@ -129,7 +137,7 @@ describe('trouble', () => {
       job: secret,
     });
     error.stack = secret;
-    createStepLog(logger, () => 0).trouble(error);
+    createStepLog(createEventLog(logger, () => 0)).trouble(error);
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ error: 'Error', code: 'E1', message: 'refused' });
     expect(lines.join()).not.toContain(secret);
   });
@@ -139,7 +147,7 @@ describe('trouble', () => {
     [new Error(`ERR unknown command 'x', with args beginning with: '${secret}'`)],
   ])('does not quote what an error has choked on', (error) => {
     const { lines, logger } = open();
-    createStepLog(logger, () => 0).trouble(error);
+    createStepLog(createEventLog(logger, () => 0)).trouble(error);
     expect(lines).toHaveLength(1);
     expect(lines.join()).not.toContain(secret);
   });
@@ -154,7 +162,7 @@ describe('trouble', () => {
   it('is told once in five seconds for each instance and activity, however equal the errors', () => {
     const { lines, logger } = open();
     let time = 0;
-    const { trouble } = createStepLog(logger, () => time);
+    const { trouble } = createStepLog(createEventLog(logger, () => time));
     const error = new Error('refused');
     for (const place of [at('a'), at('a'), at('b'), at('a', 'refund'), undefined, undefined])
       trouble(error, place);
@@ -180,7 +188,7 @@ describe('trouble', () => {
   it('is told for twenty instances with the same error, and then how many more there were', () => {
     const { lines, logger } = open();
     let time = 0;
-    const { trouble } = createStepLog(logger, () => time);
+    const { trouble } = createStepLog(createEventLog(logger, () => time));
     for (let index = 0; index < 1000; index += 1) trouble(new Error('Redis is away'), at(`i-${index}`));
     expect(lines).toHaveLength(20);
     trouble(new Error('another one'), at('i-999'));

@@ -5,12 +5,13 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Command } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import type { AnsweredEntry } from '../../src/http/log.ts';
+import type { Fetch } from '../../src/http/metrics.ts';
+import { routeOf } from '../../src/http/route-label.ts';
 import type { OauthEntry } from '../../src/oauth/log.ts';
+import { createTelemetry } from '../../src/product/telemetry.ts';
 import type { PromptResult, SigningDevice } from '../../src/sscd/device.ts';
-import type { Fetch } from '../../src/telemetry/http-metrics.ts';
-import { createLabel, routeOf } from '../../src/telemetry/labels.ts';
+import { createLabel } from '../../src/telemetry/labels.ts';
 import type { Watched } from '../../src/telemetry/redis-metrics.ts';
-import { createTelemetry } from '../../src/telemetry/telemetry.ts';
 import { readExposition } from './exposition.ts';
 
 const open = (now: () => number = Date.now) => {

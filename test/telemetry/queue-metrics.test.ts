@@ -5,7 +5,7 @@ import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sortFairly } from '../../src/jobs/fair-order.ts';
 import { createQueueMetrics } from '../../src/telemetry/queue-metrics.ts';
-import { closeShards, openShards, type Shard } from '../../src/transactions/shards.ts';
+import { closeShards, openShards, queuesIn, type Shard } from '../../src/transactions/shards.ts';
 import { testRedis } from '../support/redis.ts';
 import { readExposition } from './exposition.ts';
 
@@ -30,7 +30,7 @@ const shardAt = (index: number): Shard => {
 const watch = (evaluate: (...given: unknown[]) => Promise<unknown>) => {
   const registry = new Registry();
   const over = Object.create(client, { eval: { value: evaluate } }) as Redis;
-  createQueueMetrics(registry)({ redis: over, shards, now: () => time });
+  createQueueMetrics(registry)({ redis: over, queues: queuesIn(shards), now: () => time });
   return async () => readExposition(await registry.metrics());
 };
 

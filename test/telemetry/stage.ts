@@ -1,5 +1,5 @@
 /** A product whose metrics anybody may read, with a queue to look into. */
-import { type CancelResult, cancelTransaction } from '../../src/queue/cancellation.ts';
+import { type CancelResult, cancelTransaction } from '../../src/transactions/cancellation.ts';
 import { closeShards, openShards } from '../../src/transactions/shards.ts';
 import { type Json, startTestProduct } from '../support/product.ts';
 import type { TestRedis } from '../support/redis.ts';

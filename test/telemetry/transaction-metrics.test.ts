@@ -2,8 +2,8 @@
 import { DelayedError, type Job, UnrecoverableError, Worker } from 'bullmq';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { SignatureRecord } from '../../machines/record.ts';
+import { createTelemetry } from '../../src/product/telemetry.ts';
 import { fault, faultLine } from '../../src/protocol/fault.ts';
-import { createTelemetry } from '../../src/telemetry/telemetry.ts';
 import type { SignatureJobData } from '../../src/transactions/contract.ts';
 import { closeShards, openShards, type Shard } from '../../src/transactions/shards.ts';
 import { tellOfTransactions } from '../../workers/transaction-events.ts';

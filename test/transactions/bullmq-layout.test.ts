@@ -34,14 +34,14 @@ const pins: readonly (readonly [script: string, sha256: string, files: readonly 
       'src/jobs/replay-once.ts',
       'packages/engine/src/take-job.ts',
       'packages/engine/src/redis/instance-store.ts',
-      'src/queue/standing.ts',
+      'src/transactions/standing.ts',
       'src/history/events.ts',
     ],
   ],
   [
     'addStandardJob-9',
     '2eee45c9ffc54d24',
-    ['src/transactions/transactions.ts', 'src/queue/placement.ts', 'src/queue/cancellation.ts'],
+    ['src/transactions/transactions.ts', 'src/queue/placement.ts', 'src/transactions/cancellation.ts'],
   ],
   ['addPrioritizedJob-9', 'd4652d1be004a3d7', ['src/queue/placement.ts', 'src/telemetry/queue-metrics.ts']],
   ['addDelayedJob-6', 'e47c0db3c46bd84a', ['src/queue/placement.ts', 'src/telemetry/queue-metrics.ts']],
@@ -89,7 +89,7 @@ const pins: readonly (readonly [script: string, sha256: string, files: readonly 
   ],
   ['cleanJobsInSet-3', 'dbdd85409e49a4e3', ['packages/engine/src/worker.ts']],
   ['removeJob-2', 'f2acb16fda20ccac', ['src/transactions/receipts.ts']],
-  ['removeDeduplicationKey-1', '4c6c4fb746221521', ['src/queue/cancellation.ts']],
+  ['removeDeduplicationKey-1', '4c6c4fb746221521', ['src/transactions/cancellation.ts']],
 ];
 
 describe('a script of BullMQ', () => {

@@ -5,6 +5,7 @@
  * Each turn that is made here is a process of its own: what it has in memory, such as the calls that go on while a job
  * sleeps, no other one knows of.
  */
+
 import { type Job, type Queue, Worker } from 'bullmq';
 import { vi } from 'vitest';
 import type { SignatureRecord } from '../../machines/record.ts';
@@ -19,6 +20,7 @@ import { openPhoneDevice } from '../../src/product/phone-side.ts';
 import type { RedisClient } from '../../src/redis/connect.ts';
 import type { Prompt } from '../../src/sscd/device.ts';
 import { createDevices, type Devices } from '../../src/sscd/devices.ts';
+import { phoneDevices } from '../../src/sscd/phone.ts';
 import { createOutbox } from '../../src/sscd/text-gateway.ts';
 import { createAnswer } from '../../src/transactions/answers.ts';
 import type { ReceiptJobResult } from '../../src/transactions/contract.ts';
@@ -109,7 +111,8 @@ export const startByHand = async (
   };
   const custody = core.custodyOver(blocking);
   const devices = createDevices({
-    ...{ custody, phones: openPhoneDevice(core).options },
+    custody,
+    kinds: [phoneDevices(openPhoneDevice(core).options)],
     gateway: createOutbox(blocking, 'unused', Date.now),
   });
   const common = {

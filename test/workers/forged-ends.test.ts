@@ -4,11 +4,11 @@
  */
 import { DelayedError, type Job } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { DeviceAnswer } from '../../machines/outcome.ts';
 import { readEvents } from '../../src/callbacks/transaction-events.ts';
 import { jobFields, rowOf } from '../../src/history/row.ts';
 import { signCms } from '../../src/pki/cms.ts';
 import { fault } from '../../src/protocol/fault.ts';
+import type { DeviceAnswer } from '../../src/protocol/outcome.ts';
 import { type NoResultError, SignatureFailedError } from '../../src/queue/index.ts';
 import { nonceOf } from '../../src/transactions/ids.ts';
 import { openQueueForTest } from '../queue/stage.ts';

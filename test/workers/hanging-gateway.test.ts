@@ -3,7 +3,6 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DelayedError } from 'bullmq';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { openPhoneDevice } from '../../src/product/phone-side.ts';
 import { refuse } from '../../src/protocol/fault.ts';
 import { createDevices } from '../../src/sscd/devices.ts';
 import { createWebhookGateway } from '../../src/sscd/text-gateway.ts';
@@ -228,7 +227,6 @@ describe('a text whose application is not allowed any more', () => {
       devices: createDevices({
         custody: product.core.custodyOver(product.core.blocking),
         gateway: createWebhookGateway('http://127.0.0.1:9/send'),
-        phones: openPhoneDevice(product.core).options,
       }),
     });
     const reason = await turn(job, 'hand').catch((error: Error) => error);
@@ -247,10 +245,9 @@ describe('a process that dies while the gateway has a text', () => {
     stops.push(gateway.close, hand.stop);
     const { signatures } = hand.shard;
     const custody = hand.product.core.custodyOver(hand.product.core.blocking);
-    const phones = openPhoneDevice(hand.product.core).options;
     const process = (changes: Parameters<typeof hand.signatureTurn>[0] = {}) =>
       hand.signatureTurn({
-        devices: createDevices({ custody, gateway: createWebhookGateway(gateway.url), phones }),
+        devices: createDevices({ custody, gateway: createWebhookGateway(gateway.url) }),
         sleepsMeanwhile: true,
         ...changes,
       });

@@ -4,7 +4,6 @@
 import { createServer } from 'node:http';
 import { type Job, Worker } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { DeviceAnswer } from '../../machines/outcome.ts';
 import type { SignatureRecord } from '../../machines/record.ts';
 import type { SignatureContext } from '../../machines/signature.machine.ts';
 import type { InstanceRecord } from '../../packages/engine/src/record.ts';
@@ -14,6 +13,7 @@ import { readEvents } from '../../src/callbacks/transaction-events.ts';
 import { jobFields } from '../../src/history/row.ts';
 import { signCms } from '../../src/pki/cms.ts';
 import { fault } from '../../src/protocol/fault.ts';
+import type { DeviceAnswer } from '../../src/protocol/outcome.ts';
 import { recordIn } from '../../src/transactions/contract.ts';
 import { nonceOf } from '../../src/transactions/ids.ts';
 import { closeShards, openShards, type QueueAt, type Shard } from '../../src/transactions/shards.ts';

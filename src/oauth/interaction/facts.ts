@@ -8,8 +8,9 @@
  *
  * Stored: kind `login`, by the uid of the interaction, until that ends.
  */
+
+import type { PageLanguage } from '../../languages.ts';
 import type { Fault } from '../../protocol/fault.ts';
-import type { LoginLanguage } from '../../registry/oauth-client.ts';
 import type { JoinedPhone, SignedEnding } from '../evidence.ts';
 import type { LoginError } from '../login-failures.ts';
 import type { StartedLogin } from '../logins.ts';
@@ -39,7 +40,7 @@ export type LoginFact =
       readonly begunAt: number;
       readonly sessionCode: string;
       readonly matchNumber?: string | undefined;
-      readonly language: LoginLanguage;
+      readonly language: PageLanguage;
       /** The phone that has joined, and the only one that may sign; undefined where a number was given. */
       readonly phone?: JoinedPhone | undefined;
     }

@@ -4,8 +4,9 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { InteractionResults, Provider } from 'oidc-provider';
+import type { PageLanguage } from '../../languages.ts';
 import { chooseLanguage } from '../../pages/language.ts';
-import type { AcrValue, LoginLanguage, OauthClient } from '../../registry/oauth-client.ts';
+import type { AcrValue, OauthClient } from '../../registry/oauth-client.ts';
 import type { Source } from '../../registry/rate-limiter.ts';
 import { parseAcrValues } from '../evidence.ts';
 import { isHinted } from '../interaction-policy.ts';
@@ -24,7 +25,7 @@ export interface BegunVisit {
   readonly uid: string;
   /** Of the login's page, without a slash at its end. */
   readonly pagePath: string;
-  readonly language: LoginLanguage;
+  readonly language: PageLanguage;
   readonly acrValues: readonly AcrValue[];
   /** The requested ones that the client may have. */
   readonly scopes: readonly string[];

@@ -1,24 +1,25 @@
 /** The words of the pages, and the pages outside a login. */
 import { html, raw } from 'hono/html';
+import type { PageLanguage } from '../../languages.ts';
 import type { PageFrame } from '../../pages/assets.ts';
 import { layOut, layOutWarning } from '../../pages/layout.ts';
 import { icons, reference } from '../../pages/markup.ts';
-import type { LoginLanguage, OauthTenant } from '../../registry/oauth-client.ts';
+import type { OauthTenant } from '../../registry/oauth-client.ts';
 import type { Notice } from './views.ts';
 import { de } from './words-de.ts';
 import { en, type Words } from './words-en.ts';
 import { fr } from './words-fr.ts';
 import { it } from './words-it.ts';
 
-const words: Readonly<Record<LoginLanguage, Words>> = { en, de, fr, it };
+const words: Readonly<Record<PageLanguage, Words>> = { en, de, fr, it };
 
-export const wordsOf = (language: LoginLanguage): Words => words[language];
+export const wordsOf = (language: PageLanguage): Words => words[language];
 
 /** @param path Of the tenant, without a slash at its end. */
 export const frameFor = (
   { name, branding }: OauthTenant,
   path: string,
-  language: LoginLanguage,
+  language: PageLanguage,
   client?: { readonly name: string },
 ): PageFrame => ({
   language,

@@ -2,19 +2,21 @@
  * What the phone shows for a login. A line without its value (no number to match, no code to
  * compare) is left out. A number without a place in the text is added at the end.
  */
+
+import type { PageLanguage } from '../../languages.ts';
 import { dtbsLimit } from '../../protocol/gsm.ts';
 import { fillPlaceholders } from '../../registry/login-text.ts';
-import type { LoginLanguage, LoginText } from '../../registry/oauth-client.ts';
+import type { LoginText } from '../../registry/oauth-client.ts';
 
 /** Within the GSM alphabet, which has no ç and no ellipsis, so that a SIM shows twice as much. */
-const defaultLoginText: Readonly<Record<LoginLanguage, string>> = {
+const defaultLoginText: Readonly<Record<PageLanguage, string>> = {
   en: 'Log in to #CLIENT#?\nCode: #SESSION#\nNumber: #NUMBER#',
   de: 'Bei #CLIENT# anmelden?\nCode: #SESSION#\nZahl: #NUMBER#',
   fr: 'Se connecter à #CLIENT# ?\nCode: #SESSION#\nNombre: #NUMBER#',
   it: 'Accedere a #CLIENT#?\nCodice: #SESSION#\nNumero: #NUMBER#',
 };
 
-const codeTexts: Readonly<Record<LoginLanguage, string>> = {
+const codeTexts: Readonly<Record<PageLanguage, string>> = {
   en: 'Your code to log in to #CLIENT#: #SESSION#\nDo not tell it to anybody.',
   de: 'Ihr Code für die Anmeldung bei #CLIENT#: #SESSION#\nGeben Sie ihn niemandem weiter.',
   fr: 'Votre code pour vous connecter à #CLIENT#: #SESSION#\nNe le communiquez à personne.',
@@ -22,7 +24,7 @@ const codeTexts: Readonly<Record<LoginLanguage, string>> = {
 };
 
 /** The client's text, else the tenant's, else ours. */
-export const loginTextFor = (language: LoginLanguage, ...texts: readonly LoginText[]): string =>
+export const loginTextFor = (language: PageLanguage, ...texts: readonly LoginText[]): string =>
   texts.map((text) => text[language]).find((text) => text !== undefined) ?? defaultLoginText[language];
 
 export interface LoginTextValues {
@@ -83,6 +85,6 @@ export const fillLoginText = (template: string, values: LoginTextValues): string
 
 /** The text message with a one-time password. */
 export const codeText = (
-  language: LoginLanguage,
+  language: PageLanguage,
   { client, code }: { readonly client: string; readonly code: string },
 ): string => fillLoginText(codeTexts[language], { client, session: code, number: undefined });

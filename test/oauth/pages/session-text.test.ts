@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { pageLanguages } from '../../../src/languages.ts';
 import { codeText, fillLoginText, loginTextFor } from '../../../src/oauth/pages/session-text.ts';
 import { dtbsLimit, isGsmText } from '../../../src/protocol/gsm.ts';
-import { loginLanguages } from '../../../src/registry/oauth-client.ts';
 
 const values = { client: 'Shop', session: 'K7XW', number: '42' };
 
@@ -43,7 +43,7 @@ describe('the text on the phone', () => {
     ).toBe('$& #SESSION#: K7XW');
   });
 
-  it.each(loginLanguages.map((language) => [language]))('needs no foreign letter in %s', (language) => {
+  it.each(pageLanguages.map((language) => [language]))('needs no foreign letter in %s', (language) => {
     expect(isGsmText(fillLoginText(loginTextFor(language), values))).toBe(true);
     expect(isGsmText(codeText(language, { client: 'Shop', code: '123456' }))).toBe(true);
   });
@@ -51,7 +51,7 @@ describe('the text on the phone', () => {
   it('shortens the name, and nothing but the name, until a phone can show the text', () => {
     const name = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 400 }), fc.string({ maxLength: 400 }));
     fc.assert(
-      fc.property(name, fc.constantFrom(...loginLanguages), (client, language) => {
+      fc.property(name, fc.constantFrom(...pageLanguages), (client, language) => {
         for (const text of [
           fillLoginText(loginTextFor(language), { ...values, client }),
           codeText(language, { client, code: 'K7XW' }),

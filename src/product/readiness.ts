@@ -2,8 +2,8 @@
 
 import type { RedisClock } from '../../packages/engine/src/redis/clock.ts';
 import { type Finding, type HealthCheck, passes } from '../http/health.route.ts';
-import type { RedisMemoryProbe } from './redis-memory.ts';
-import type { RedisProbe } from './redis-probe.ts';
+import type { RedisMemoryProbe } from '../telemetry/redis-memory.ts';
+import type { RedisProbe } from '../telemetry/redis-probe.ts';
 
 const lostAuthority =
   'Redis has lost the certificate authority of this service: its data is gone, or it is another Redis';

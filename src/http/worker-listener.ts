@@ -1,7 +1,7 @@
 /** The optional listener of a worker process: metrics and health, nothing else. */
 import { Hono } from 'hono';
-import { createHealthRoutes, type HealthCheck } from '../http/health.route.ts';
-import { listen, type RunningServer } from '../http/server.ts';
+import { createHealthRoutes, type HealthCheck } from './health.route.ts';
+import { listen, type RunningServer } from './server.ts';
 
 const timeoutMs = 5000;
 const maxConnections = 64;

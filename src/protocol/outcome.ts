@@ -3,8 +3,8 @@
  * job, and other services read and write it (docs/queue-contract.md).
  */
 import { z } from 'zod';
-import { faultCodes } from '../src/protocol/fault.ts';
-import { profileNames } from '../src/protocol/requests.ts';
+import { faultCodes } from './fault.ts';
+import { profileNames } from './requests.ts';
 
 export const faultSchema = z.object({ code: z.literal(faultCodes), detail: z.string() });
 

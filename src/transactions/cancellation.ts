@@ -6,8 +6,8 @@
 import { createEngine } from '../../packages/engine/src/engine.ts';
 import { createInstanceStore } from '../../packages/engine/src/redis/instance-store.ts';
 import { takenBackBy } from '../protocol/fault.ts';
-import { createSendOrder, type OrdersOptions } from '../transactions/answers.ts';
-import type { QueueAt } from '../transactions/shards.ts';
+import { createSendOrder, type OrdersOptions } from './answers.ts';
+import type { QueueAt } from './shards.ts';
 import { readJobState } from './standing.ts';
 
 /**

@@ -13,8 +13,8 @@ import { z } from 'zod';
 import { parse } from '../../packages/engine/src/redis/inbox.ts';
 import { hasRecord, isRunAgain } from '../../packages/engine/src/redis/instance-store.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { endRecordSchema, recordIn } from '../transactions/contract.ts';
-import { type Ending, endingOf } from '../transactions/endings.ts';
+import { endRecordSchema, recordIn } from './contract.ts';
+import { type Ending, endingOf } from './endings.ts';
 
 export type SignatureStatus =
   | 'scheduled'

@@ -5,26 +5,21 @@
  */
 import type { CallbackLog } from '../../workers/callback.worker.ts';
 import type { StepLog, UpstreamLog } from '../../workers/log.ts';
+import { createTransactionMetrics, createUpstreamGauge } from '../../workers/metrics.ts';
 import type { HttpLog } from '../http/log.ts';
+import { type AccessSettings, createMetricsRoutes } from '../http/metrics.route.ts';
+import { createHttpMetrics, type Fetch } from '../http/metrics.ts';
 import type { OauthLog } from '../oauth/log.ts';
+import { createOidcCounter } from '../oauth/metrics.ts';
 import type { Devices } from '../sscd/devices.ts';
-import {
-  aroundDevices,
-  createCallbackCounter,
-  createDeviceTimer,
-  createOidcCounter,
-  createTransactionMetrics,
-  createTroubleCounter,
-  createUpstreamGauge,
-  observed,
-  type Source,
-} from './event-metrics.ts';
-import { createHttpMetrics, type Fetch } from './http-metrics.ts';
-import { createLabel } from './labels.ts';
-import { type AccessSettings, createMetricsRoutes } from './metrics.route.ts';
-import { createQueueMetrics, createStandstillMetric } from './queue-metrics.ts';
-import { createClockMetrics, createMemoryMetrics, createRedisMetrics } from './redis-metrics.ts';
-import { createRegistry } from './registry.ts';
+import { aroundDevices, createDeviceTimer } from '../sscd/metrics.ts';
+import { createLabel } from '../telemetry/labels.ts';
+import { observed } from '../telemetry/observed.ts';
+import { createQueueMetrics, createStandstillMetric } from '../telemetry/queue-metrics.ts';
+import { createClockMetrics, createMemoryMetrics, createRedisMetrics } from '../telemetry/redis-metrics.ts';
+import { createRegistry } from '../telemetry/registry.ts';
+import { createTroubleCounter, type Source } from '../telemetry/troubles.ts';
+import { createCallbackCounter } from './callback-log.ts';
 import { createTracing, noTracing } from './tracing.ts';
 
 interface TelemetryOptions {

@@ -6,11 +6,10 @@
  * counted in bulk.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Registry } from 'prom-client';
-import type { AnsweredEntry } from '../http/log.ts';
-import { pathOf } from '../http/path.ts';
-import { routeOf } from './labels.ts';
-import { counter, histogram } from './registry.ts';
+import { counter, histogram, type Registry } from '../telemetry/registry.ts';
+import type { AnsweredEntry } from './log.ts';
+import { pathOf } from './path.ts';
+import { routeOf } from './route-label.ts';
 
 export interface Bindings {
   readonly incoming?: IncomingMessage;
@@ -31,10 +30,31 @@ export const statusOf = (response: Response, bindings: Bindings | undefined): nu
 const buckets = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 
 export const createHttpMetrics = (registry: Registry, now: () => number) => {
-  const requests = counter(registry, 'http_requests_total', ['route', 'status']);
-  const seconds = histogram(registry, 'http_request_duration_seconds', ['route'], buckets);
-  const faults = counter(registry, 'http_faults_total', ['route', 'fault']);
-  const refusals = counter(registry, 'http_refused_total', ['shortage']);
+  const requests = counter(
+    registry,
+    'http_requests_total',
+    'Answered requests, by route pattern and status.',
+    ['route', 'status'],
+  );
+  const seconds = histogram(
+    registry,
+    'http_request_duration_seconds',
+    'From the arrival of a request to its answer, or to the beginning of a stream.',
+    ['route'],
+    buckets,
+  );
+  const faults = counter(
+    registry,
+    'http_faults_total',
+    'Faults answered by the signature interface, by route and code.',
+    ['route', 'fault'],
+  );
+  const refusals = counter(
+    registry,
+    'http_refused_total',
+    'Requests refused for lack of room, by what was short; not among the answered.',
+    ['shortage'],
+  );
   const answered = (route: string, status: number, durationMs: number): void => {
     requests.inc({ route, status });
     seconds.observe({ route }, Math.max(durationMs, 0) / 1000);

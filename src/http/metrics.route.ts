@@ -10,9 +10,14 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Hono } from 'hono';
-import type { Registry } from 'prom-client';
-import { createAddressList, isForwarded } from '../http/trusted-proxy.ts';
-import type { Bindings } from './http-metrics.ts';
+import type { Bindings } from './metrics.ts';
+import { createAddressList, isForwarded } from './trusted-proxy.ts';
+
+/** What is told at `/metrics`. */
+export interface ToldMetrics {
+  readonly contentType: string;
+  metrics(): Promise<string>;
+}
 
 export interface AccessSettings {
   readonly token?: string | undefined;
@@ -53,7 +58,7 @@ const refusals = {
 } as const;
 
 export const createMetricsRoutes = (
-  registry: Registry,
+  registry: ToldMetrics,
   settings: AccessSettings,
 ): Hono<{ Bindings: Bindings }> => {
   const routes = new Hono<{ Bindings: Bindings }>();

@@ -24,12 +24,13 @@ import {
 } from '@opentelemetry/api';
 import type { About, StepLog } from '../../workers/log.ts';
 import type { HttpLog } from '../http/log.ts';
+import { type Fetch, statusOf } from '../http/metrics.ts';
 import { pathOf } from '../http/path.ts';
+import { routeOf } from '../http/route-label.ts';
 import type { Devices } from '../sscd/devices.ts';
-import { type AroundCall, aroundDevices, observed, outcomeOf } from './event-metrics.ts';
-import { type Fetch, statusOf } from './http-metrics.ts';
-import { routeOf } from './labels.ts';
-import { createQueueTracing } from './queue-tracing.ts';
+import { type AroundCall, aroundDevices, outcomeOf } from '../sscd/metrics.ts';
+import { observed } from '../telemetry/observed.ts';
+import { createQueueTracing } from '../telemetry/queue-tracing.ts';
 
 const same = <T>(inner: T): T => inner;
 

@@ -1,0 +1,46 @@
+/** The route of a request, as metrics and traces name it. */
+import { createLabel, other } from '../telemetry/labels.ts';
+
+const exact = [
+  '/livez',
+  '/readyz',
+  '/metrics',
+  '/openapi.json',
+  '/docs',
+  '/pki/root.pem',
+  '/rest/service',
+  '/rest/service/sign',
+  '/rest/service/status',
+  '/rest/service/receipt',
+  '/rest/service/profile',
+];
+
+/** What follows `/oidc`, or `/oidc/t/<tenant>`. */
+const oidcEndpoints = createLabel([
+  'par',
+  'auth',
+  'backchannel',
+  'token',
+  'userinfo',
+  'jwks.json',
+  'session',
+  'interaction',
+  'assets',
+  '.well-known',
+]);
+
+const areas = createLabel(['demo', 'admin', 'docs', 'phone', 'pki', 'tasks']);
+const exactly = createLabel(exact);
+
+/** The route pattern of a path: one of a fixed set. */
+export const routeOf = (path: string): string => {
+  const route = exactly(path);
+  if (route !== other) return route;
+  const [, area, ...rest] = path.split('/', 6);
+  if (area === 'oidc') {
+    const endpoint = oidcEndpoints(rest[0] === 't' ? rest[2] : rest[0]);
+    return endpoint === other ? '/oidc/*' : `/oidc/${endpoint}`;
+  }
+  const named = areas(area);
+  return named === other ? other : `/${named}/*`;
+};
