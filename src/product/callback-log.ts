@@ -20,12 +20,10 @@ export const createCallbackCounter = (registry: Registry): CallbackLog => {
     ['outcome'],
   );
   // So that the first dead callback is an increase.
-  for (const outcome of ['delivered', 'undelivered', 'failing', 'dead'])
-    tries.inc({ outcome }, 0);
+  for (const outcome of ['delivered', 'undelivered', 'failing', 'dead']) tries.inc({ outcome }, 0);
   return {
     delivered: () => tries.inc({ outcome: 'delivered' }),
     undelivered: (_, made) => tries.inc({ outcome: made < failingTries ? 'undelivered' : 'failing' }),
-    // No application waits for an alert.
     gaveUp: () => tries.inc({ outcome: 'dead' }),
   };
 };
