@@ -9,6 +9,7 @@ COPY src ./src
 COPY packages/engine ./packages/engine
 COPY machines ./machines
 COPY workers ./workers
+COPY parts ./parts
 RUN npm run build && npm prune --omit=dev
 
 FROM node:24-slim

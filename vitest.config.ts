@@ -66,7 +66,7 @@ class LongestBetween extends BaseSequencer {
 const unit = {
   test: {
     name: 'unit',
-    include: ['test/**/*.test.ts'],
+    include: ['test/**/*.test.ts', 'parts/*/test/**/*.test.ts'],
     exclude: [
       ...['test/browser/**', 'test/packages/**', 'test/interop/**'],
       ...['test/faults/mutants.test.ts', 'test/faults/gateway-chain.test.ts'],
@@ -97,8 +97,9 @@ const otherNode = {
     ...unit.test,
     name: 'other-node',
     include: [
-      'test/{backup,callbacks,client,configuration,embedded,evidence,http,mail,phone,pki,protocol}/**/*.test.ts',
-      'test/{redis,registry,relying-party,sscd,telemetry}/**/*.test.ts',
+      'test/{backup,client,configuration,embedded,evidence,http,mail,phone,pki,protocol}/**/*.test.ts',
+      'test/{outgoing,redis,registry,relying-party,sscd,telemetry}/**/*.test.ts',
+      'parts/callbacks/test/*.test.ts',
       'test/cli/{evidence,hash-password,network,screen,sign}.test.ts',
       'test/oauth/{client-authentication,sealed-store,signing-keys}.test.ts',
       'test/oauth/interoperability/*.test.ts',

@@ -154,7 +154,7 @@ export async function build() {
 function fingerprintOfSources() {
   const settings = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
   return hashOf([
-    ...['packages/engine/src', 'src', 'machines', 'workers'].flatMap((directory) =>
+    ...['packages/engine/src', 'src', 'machines', 'workers', 'parts'].flatMap((directory) =>
       filesBelow(join(project, directory)),
     ),
     ...settings.map((name) => join(project, name)),

@@ -9,10 +9,10 @@ import type { PromiseActorLogic } from 'xstate';
 import { z } from 'zod';
 import { activity } from '../packages/engine/src/define.ts';
 import { sayIssues } from '../packages/engine/src/issues.ts';
+import { type PostResult, problemOf } from '../src/outgoing/post.ts';
 import { tenantOfInstance } from '../src/workflows/contract.ts';
 import type { WebhookInput, WebhookOutput } from '../src/workflows/service-activities.ts';
 import { apIdOf } from './asked-run.ts';
-import { type DeliveryResult, problemOf } from './callback.worker.ts';
 import { createTenantConcurrency } from './tenant-concurrency.ts';
 
 /** Posts what an application is told by a chart. Never rejects because of the receiver. */
@@ -27,7 +27,7 @@ export type CallWebhook = (
     readonly body: string;
   },
   stop: AbortSignal,
-) => Promise<DeliveryResult>;
+) => Promise<PostResult>;
 
 /** Another try is made. The message names no address. */
 class WebhookError extends Error {
@@ -57,7 +57,7 @@ const failed = (problem: string, mayPass: boolean, status?: number): Judged => (
   mayPass,
 });
 
-const judge = (result: DeliveryResult): Judged => {
+const judge = (result: PostResult): Judged => {
   if (result.kind !== 'answered') return failed(problemOf(result), result.kind !== 'refused');
   const { status, body } = result;
   if (status >= 500 || passing.includes(status)) return failed(problemOf(result), true, status);

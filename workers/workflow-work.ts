@@ -9,7 +9,7 @@ import { createOthers } from '../packages/engine/src/other.ts';
 import type { CreateEvidence } from '../src/evidence/create-evidence.ts';
 import { instanceIdOf } from '../src/workflows/contract.ts';
 import { serviceActivities } from '../src/workflows/service-activities.ts';
-import { processActivities } from '../src/workflows/stock-process.ts';
+import { type ProcessEffects, processActivities } from '../src/workflows/stock-process.ts';
 import { asServiceWorkflow } from '../src/workflows/workflows.ts';
 import { apIdOf, createFindRun } from './asked-run.ts';
 import { createReceiptActivity, createTellReceipted } from './receipt-activity.ts';
@@ -19,13 +19,22 @@ import { type CallWebhook, createWebhookActivity } from './webhook-activity.ts';
 import type { OpenWork, WorkersOptions } from './workers.ts';
 import { createAttestActivity, type EndOfInstance, startWorkflowsWorker } from './workflow.worker.ts';
 
-export interface WorkflowWorkOptions
-  extends Omit<SignActivityOptions, 'redis' | 'find' | 'engine' | 'onError' | 'providers'>,
-    Pick<WorkersOptions, 'providers' | 'seals' | 'retention'> {
-  /** The activity of charts of one's own. */
-  readonly sendMail: AnyActorLogic;
+/** Tell applications what happens in their workflows. Nobody does where no part brings it. */
+export interface WorkflowTellers {
+  /** In processes. */
+  readonly effects: ProcessEffects;
+  /** How instances of charts of one's own end. At least once each. */
+  readonly notifyEnd: (end: EndOfInstance) => Promise<void>;
   /** For charts of one's own. */
   readonly callWebhook: CallWebhook;
+}
+
+export interface WorkflowWorkOptions
+  extends Omit<SignActivityOptions, 'redis' | 'find' | 'engine' | 'onError' | 'providers'>,
+    Pick<WorkersOptions, 'providers' | 'seals' | 'retention'>,
+    Pick<WorkflowTellers, 'notifyEnd' | 'callWebhook'> {
+  /** The activity of charts of one's own. */
+  readonly sendMail: AnyActorLogic;
   /** How long a receipt stays on the phone. */
   readonly receiptSeconds: number;
   /** As the service runs them (src/workflows/workflows.ts). */
@@ -34,8 +43,6 @@ export interface WorkflowWorkOptions
   readonly locate: Locate;
   /** Makes the evidence of processes. */
   readonly createEvidence: CreateEvidence;
-  /** Tells applications how their instances of charts of one's own end. */
-  readonly notifyEnd: (end: EndOfInstance) => Promise<void>;
 }
 
 export const createWorkflowWork =

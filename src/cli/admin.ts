@@ -56,11 +56,9 @@ const outcomes: Readonly<Record<number, Outcome>> = {
 /** Error codes that are clear only with their path. */
 const renamed: Readonly<Record<string, string>> = {
   'replays unknown': 'unknown-bulk',
-  'callbacks unknown': 'unknown-callback',
   'workflows unknown': 'unknown-instance',
   'certificates unknown': 'unknown-certificate',
   'certificates nothing': 'nothing-to-change',
-  'callbacks nothing': 'nothing-dead',
   'subscribers unknown': 'unknown-phone',
   'users unknown': 'unknown-user',
   'users too-many': 'too-many-tokens',
@@ -71,7 +69,7 @@ const renamed: Readonly<Record<string, string>> = {
 const unreachable = (problem: string): Ended => new Ended({ outcome: 'unreachable', document: {}, problem });
 
 const createAdmin = (
-  { signal }: CliContext,
+  { signal, parts }: CliContext,
   base: string,
   headers: Readonly<Record<string, string>>,
   send: (request: Request) => Promise<Response>,
@@ -102,7 +100,9 @@ const createAdmin = (
     // The service is there, and its Redis is not: the same as on the machine of the service.
     if (error === 'unavailable') throw unreachable(`${message}.`);
     const outcome = outcomes[response.status] ?? 'refused';
-    throw refused(outcome, renamed[`${path[0]} ${error}`] ?? error, `${message}.`);
+    const name = `${path[0]} ${error}`;
+    const ofPart = parts.map(({ commands }) => commands?.errors[name]).find((each) => each !== undefined);
+    throw refused(outcome, renamed[name] ?? ofPart ?? error, `${message}.`);
   };
   const read = async <T>(response: Response): Promise<T> =>
     (await response.json().catch(() => {
@@ -153,7 +153,7 @@ export const withOperations = async (
   const configuration = await usableConfiguration(context);
   return withServiceRedis(context, async (redis) => {
     const local = await import('./local-api.ts');
-    const session = local.openSession(context, configuration, redis);
+    const session = await local.openSession(context, configuration, redis);
     try {
       return await work(session, local);
     } finally {

@@ -1,10 +1,9 @@
 /**
  * `paraph aps`: the applications that may call, as the service has them. Passwords and their hashes
- * are never shown. `secret` shows the secret of an application's callbacks, which is recorded in the
- * audit log.
+ * are never shown.
  */
 import type { ProviderView } from '../console/deps.ts';
-import { type Admin, addAdminAction, secretActions } from './admin.ts';
+import { type Admin, addAdminAction } from './admin.ts';
 import { type AddCommand, type CliContext, ok, type Report } from './context.ts';
 import { type Column, table } from './screen.ts';
 
@@ -13,10 +12,12 @@ const allowed = (names: readonly string[] | undefined): string => {
   return names.length === 0 ? 'none' : names.join(' ');
 };
 
-const rateOf = ({ rateLimit }: ProviderView): string =>
+const rateOf = ({ rateLimit }: ShownProvider): string =>
   rateLimit === undefined ? '' : `${rateLimit.requests}/${rateLimit.perSeconds} s`;
 
-const columns: readonly Column<ProviderView>[] = [
+type ShownProvider = Omit<ProviderView, 'more'>;
+
+const columns: readonly Column<ShownProvider>[] = [
   { title: 'AP_ID', cell: ({ id }) => id },
   { title: 'PASSWORD', cell: ({ password }) => (password ? 'yes' : 'no') },
   {
@@ -25,7 +26,6 @@ const columns: readonly Column<ProviderView>[] = [
     right: true,
   },
   { title: 'RATE', cell: rateOf },
-  { title: 'CALLBACK', cell: ({ callbackHost = 'no' }) => callbackHost },
   { title: 'PREFIX', cell: ({ dtbsPrefix = '' }) => dtbsPrefix },
   { title: 'PROFILES', cell: ({ profiles }) => allowed(profiles) },
   { title: 'SERVICES', cell: ({ services }) => allowed(services) },
@@ -35,7 +35,6 @@ const columns: readonly Column<ProviderView>[] = [
 const none = {
   clientCertificateFingerprints: null,
   rateLimit: null,
-  callbackHost: null,
   dtbsPrefix: null,
   profiles: null,
   services: null,
@@ -43,31 +42,30 @@ const none = {
 
 interface Providers {
   readonly sandbox: boolean;
-  readonly aps: readonly ProviderView[];
+  readonly aps: readonly ShownProvider[];
 }
 
 const ls = async (context: CliContext, admin: Admin): Promise<Report> => {
   const { sandbox, aps } = await admin.get<Providers>(['aps']);
-  const listed = aps.length === 0 ? 'No application is registered.\n' : table(columns, aps, context);
+  const added = context.parts.flatMap(({ commands }) => commands?.providerColumns ?? []);
+  const shown = [
+    ...columns,
+    ...added.map(({ title, member, none }) => ({
+      title,
+      cell: (provider: ShownProvider) => String(Reflect.get(provider, member) ?? none),
+    })),
+  ];
+  const absent = { ...none, ...Object.fromEntries(added.map(({ member }) => [member, null])) };
+  const listed = aps.length === 0 ? 'No application is registered.\n' : table(shown, aps, context);
   const others = sandbox ? 'This is a sandbox: any other AP_ID is accepted, too.\n' : '';
   return ok(
-    { sandbox, applicationProviders: aps.map((provider) => ({ ...none, ...provider })) },
+    { sandbox, applicationProviders: aps.map((provider) => ({ ...absent, ...provider })) },
     `${listed}${others}`,
   );
 };
 
-const showSecret = async (admin: Admin, apId: string): Promise<Report> => {
-  const found = await admin.post<{ readonly secret: string }>(['callback-secret'], { apId });
-  return ok({ apId, ...found }, `${found.secret}\n`);
-};
-
 export const addAps: AddCommand = (program, context, done) => {
-  const action = secretActions(context, done);
   const aps = program.command('aps').description('the applications that may call');
-  const secret = aps
-    .command('secret <id>')
-    .description('print the secret that verifies the callbacks of one; recorded in the audit log');
-  action(secret, (admin, apId: string) => showSecret(admin, apId));
   const list = aps.command('ls').description('list them, without their passwords');
   addAdminAction(list, context, done, (admin) => ls(context, admin));
 };

@@ -1,5 +1,5 @@
 /** `paraph audit`: who did what, newest first. */
-import { type AuditAction, type AuditEntry, auditActions } from '../operators/audit.ts';
+import { type AuditEntry, auditActions } from '../operators/audit.ts';
 import { addAdminAction, type ListFlags, reportList } from './admin.ts';
 import type { AddCommand } from './context.ts';
 import { addPageOptions, parseOneOf, parseTime } from './transactions-filter.ts';
@@ -9,7 +9,7 @@ interface Flags extends ListFlags {
   readonly from?: number;
   readonly to?: number;
   readonly who?: string;
-  readonly action?: AuditAction;
+  readonly action?: string;
   readonly target?: string;
 }
 
@@ -20,6 +20,7 @@ const detailsText = ({ details = {} }: AuditEntry): string =>
 
 export const addAudit: AddCommand = (program, context, done) => {
   const { now } = context;
+  const actions = [...auditActions, ...context.parts.flatMap(({ auditActions = [] }) => auditActions)];
   const kind = 'of this kind: replay, cancel, user-add …';
   const command = program
     .command('audit')
@@ -27,7 +28,7 @@ export const addAudit: AddCommand = (program, context, done) => {
     .option('--from <time>', 'then or later; ISO 8601, or 2h ago', parseTime('--from', now))
     .option('--to <time>', 'before', parseTime('--to', now))
     .option('--who <name>', 'by this operator')
-    .option('--action <action>', kind, parseOneOf('--action', auditActions))
+    .option('--action <action>', kind, parseOneOf('--action', actions))
     .option('--target <id>', 'about this transaction, bulk replay or user');
   addPageOptions(command, 100);
   addAdminAction(command, context, done, (admin, { from, to, who, action, target, ...page }: Flags) =>

@@ -6,14 +6,15 @@
  * most one sentence: never a stack, and never the value of an argument, which may be a password in
  * the wrong place.
  */
+
 import { Command, CommanderError } from 'commander';
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
+import { parts } from '../../parts/parts.ts';
 import { fetchWithoutTimeout } from '../client/fetch.ts';
 import { productVersion } from '../product-version.ts';
 import { addAps } from './aps.command.ts';
 import { addAudit } from './audit.command.ts';
 import { addBackup } from './backup.command.ts';
-import { addCallbacks } from './callbacks.command.ts';
 import { addCertificates } from './certificates.command.ts';
 import { addClients } from './clients.command.ts';
 import { addCompletion } from './completion.command.ts';
@@ -26,6 +27,7 @@ import { addIndex } from './index.command.ts';
 import { addKeys } from './keys.command.ts';
 import { addMasterKeys } from './master-key.command.ts';
 import { addMessages } from './messages.command.ts';
+import type { Heading } from './part-commands.ts';
 import { addProfile } from './profile.command.ts';
 import { addReceipt } from './receipt.command.ts';
 import { addReplay } from './replay.command.ts';
@@ -86,11 +88,11 @@ const withHelpAsOption = (program: Command, args: readonly string[]): readonly s
 };
 
 /** In the groups and the order of `--help`. */
-const groups: Readonly<Record<string, readonly AddCommand[]>> = {
+const groups: Readonly<Record<Heading, readonly AddCommand[]>> = {
   'Run the service:': [addServe],
   'Sign:': [addSign, addStatus, addReceipt, addProfile, addMessages, addEvidence],
   'Workflows:': [addWorkflow],
-  'Operate:': [addTransactions, addWatch, addReplay, addCallbacks, addAudit, addStats, addRefusals],
+  'Operate:': [addTransactions, addWatch, addReplay, addAudit, addStats, addRefusals],
   'Administer:': [
     ...[addUsers, addSubscribers, addCertificates, addAps, addClients, addKeys, addMasterKeys],
     ...[addIndex, addBackup, addConfig],
@@ -119,12 +121,13 @@ export const createProgram = (context: CliContext, done: Done): Command => {
     })
     .addHelpCommand(new Command('help').argument('[command]').description('as --help').helpGroup('More:'))
     .addHelpText('after', exitCodeHelp());
-  for (const [heading, commands] of Object.entries(groups)) {
+  for (const [heading, own] of Object.entries(groups) as [Heading, readonly AddCommand[]][]) {
     program.commandsGroup(heading);
-    for (const add of commands) add(program, context, done);
+    const ofParts = parts.flatMap(({ commands }) => commands?.add[heading] ?? []);
+    for (const add of [...own, ...ofParts]) add(program, context, done);
   }
   addJson(program);
-  addExamples(program);
+  addExamples(program, Object.assign({}, ...parts.map(({ commands }) => commands?.examples)));
   refuseHelpOnUnknown(program);
   return program;
 };
@@ -172,6 +175,7 @@ export const runCli = async (args: readonly string[], options: CliOptions): Prom
     signal: new AbortController().signal,
     fetch: fetchWithoutTimeout,
     now: Date.now,
+    parts,
     ...options,
   };
   let end = undefined as Report | number | undefined;

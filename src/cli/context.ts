@@ -1,8 +1,10 @@
 /** What a command gets from its process, and what it returns. Tests pass values of their own. */
+
 import type { Command } from 'commander';
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import type { Fetch } from '../client/fetch.ts';
 import { type Environment, readEnvironment } from '../environment.ts';
+import type { Part } from '../part.ts';
 import type { Outcome } from './exit-codes.ts';
 
 export interface Output {
@@ -23,6 +25,8 @@ export interface CliContext {
   readonly fetch: Fetch;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** Of the product (parts/parts.ts). */
+  readonly parts: readonly Part[];
 }
 
 /** The result of a command. `cli.ts` prints it as text or, with `--json`, as JSON. */

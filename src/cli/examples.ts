@@ -2,7 +2,9 @@
 import type { Command } from 'commander';
 
 /** By command, without `paraph` and the command. */
-const examples: Readonly<Record<string, readonly string[]>> = {
+type Examples = Readonly<Record<string, readonly string[]>>;
+
+const examples: Examples = {
   sign: ['+41700092501 "Sign in to Example?"', '+41700092501 "Pay 10 CHF?" --trust root.pem --json'],
   status: ['H00iYL8VL0XkSrARJXEh --wait --text "Sign in to Example?"'],
   receipt: ['H00iYL8VL0XkSrARJXEh +41700092503 "Your order is on its way"'],
@@ -24,7 +26,6 @@ const examples: Readonly<Record<string, readonly string[]>> = {
     '--fault 209 --since 1h --dry-run',
     '--fault 209 --since 1h --reason "Gateway was down"',
   ],
-  'callbacks replay': ['--ap mid://shop.example.ch --dry-run'],
   audit: ['--action replay --from 7d'],
   stats: ['--hours 24'],
   'users add': ['anna --role operator', 'anna --role operator --no-password --msisdn +41700092501'],
@@ -37,8 +38,9 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   completion: ['bash > ~/.local/share/bash-completion/completions/paraph'],
 };
 
-export const addExamples = (command: Command, name = ''): void => {
-  for (const each of command.commands) addExamples(each, `${name} ${each.name()}`.trim());
-  const lines = examples[name]?.map((args) => `  paraph ${name} ${args}`.trimEnd());
+/** @param more Of parts, in the same form. */
+export const addExamples = (command: Command, more: Examples, name = ''): void => {
+  for (const each of command.commands) addExamples(each, more, `${name} ${each.name()}`.trim());
+  const lines = (examples[name] ?? more[name])?.map((args) => `  paraph ${name} ${args}`.trimEnd());
   if (lines !== undefined) command.addHelpText('after', ['', 'Examples:', ...lines].join('\n'));
 };

@@ -7,6 +7,7 @@
  *
  * Users, tokens, secrets and keys are sealed with the service's master key, or derived from it.
  */
+
 import { userInfo } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
@@ -27,6 +28,7 @@ import { createCustodyStore } from '../product/custody-store.ts';
 import { createKeySlots } from '../product/key-slots.ts';
 import { findNewAuthorityError, readKeyUse } from '../product/key-use.ts';
 import { openOperatorsRooms } from '../product/operators-rooms.ts';
+import { queuesOf } from '../product/part-rooms.ts';
 import { openPhoneAdmin, revokeWith } from '../product/phone-side.ts';
 import { retentionOf } from '../product/retention.ts';
 import { openTokenSide } from '../product/token-side.ts';
@@ -53,13 +55,17 @@ const systemUser = (): string => {
 };
 
 /** Opens the service's rooms for one command. */
-export const openSession = ({ now }: CliContext, configuration: Configuration, redis: RedisClient) => {
+export const openSession = async (
+  { now, parts }: CliContext,
+  configuration: Configuration,
+  redis: RedisClient,
+) => {
   // The next command on the connection fails with the same error.
   const onError = (): void => undefined;
-  const shards = openShards({ redis, ...configuration.queue, onError });
+  const shards = openShards({ redis, ...configuration.queue, queues: queuesOf(parts), onError });
   const protocol = createProtocol(configuration.protocol);
-  const rooms = openOperatorsRooms({
-    ...{ configuration, redis, shards, protocol, passwords: createPasswordVerifier(), now, onError },
+  const rooms = await openOperatorsRooms({
+    ...{ configuration, parts, redis, shards, protocol, passwords: createPasswordVerifier(), now, onError },
     // The log belongs to the service. The audit log has what is done here.
     log: { audit: () => undefined },
   });
@@ -73,7 +79,7 @@ export const openSession = ({ now }: CliContext, configuration: Configuration, r
   };
 };
 
-export type OperationsSession = ReturnType<typeof openSession>;
+export type OperationsSession = Awaited<ReturnType<typeof openSession>>;
 
 const recordSchema = z.object({ key: z.string() });
 const rootName = 'ca:root';

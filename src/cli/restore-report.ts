@@ -8,7 +8,7 @@ import type { Kept } from '../backup/kept-records.ts';
 import type { Audit, AuditAction, AuditEntry } from '../operators/audit.ts';
 
 /** Orders that take something back or end it, and that a restore undoes. */
-const undone: ReadonlySet<AuditAction> = new Set([
+const undone: ReadonlySet<string> = new Set<AuditAction>([
   ...(['user-remove', 'user-role', 'user-password', 'user-phone', 'token-revoke', 'link-end'] as const),
   ...(['phone-remove', 'client-change', 'key-rotate', 'master-key'] as const),
   ...(['cancel', 'bulk-cancel', 'workflow-cancel'] as const),

@@ -2,7 +2,6 @@
  * `paraph stats`: rates and times of the last hours, and the queue now. `paraph refusals`: requests
  * that never became a transaction.
  */
-import type { CallbackCounts } from '../history/callback-row.ts';
 import type { Overview } from '../history/overview.ts';
 import type { Refusals } from '../history/refusals.ts';
 import { addAdminAction } from './admin.ts';
@@ -27,10 +26,8 @@ const computeSuccess = ({ signed, failed }: Overview): number | null =>
 const computePerMinute = ({ submitted, since }: Overview, now: number): number =>
   Math.round((submitted / Math.max((now - since) / 60_000, 1)) * 100) / 100;
 
-type Told = Overview & { readonly callbacks: CallbackCounts };
-
-const reportStats = (context: CliContext, hours: number, overview: Told): Report => {
-  const { callbacks, since, submitted, signed, failed, faults, timeToSignMs: took, queue, series } = overview;
+const reportStats = (context: CliContext, hours: number, overview: Overview): Report => {
+  const { since, submitted, signed, failed, faults, timeToSignMs: took, queue, series } = overview;
   const ratio = computeSuccess(overview);
   const rate = computePerMinute(overview, context.now());
   const times = took && `p50 ${duration(took.p50)}, p90 ${duration(took.p90)}, p99 ${duration(took.p99)}`;
@@ -49,7 +46,7 @@ const reportStats = (context: CliContext, hours: number, overview: Told): Report
     ['waiting', String(queue.waiting)],
     ['in work', String(queue.active)],
     ['asleep', `${queue.delayed} (until the user answers or the time is up)`],
-    ['callbacks', `${callbacks.retried} tried again, ${callbacks.dead} dead`],
+    ...context.parts.flatMap(({ commands }) => commands?.stats?.(overview) ?? []),
   ];
   const document = {
     hours,
@@ -70,7 +67,7 @@ export const addStats: AddCommand = (program, context, done) => {
     .option('--hours <n>', `1 to ${maxHours}`, parseCount('--hours', 1, maxHours), 1);
   addAdminAction(command, context, done, async (admin, { hours }: { readonly hours: number }) => {
     admin.needsIndex();
-    return reportStats(context, hours, await admin.get<Told>(['overview'], { hours }));
+    return reportStats(context, hours, await admin.get<Overview>(['overview'], { hours }));
   });
 };
 

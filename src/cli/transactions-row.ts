@@ -1,8 +1,8 @@
 /**
- * Transactions and callbacks in a list: as JSON, and as columns. `show --reveal` shows whole
+ * Transactions in a list: as JSON, and as columns. `show --reveal` shows whole
  * numbers.
  */
-import { type ShownCallback, type ShownFault, type ShownRow, shortNumber } from '../console/redaction.ts';
+import { type ShownFault, type ShownRow, shortNumber } from '../console/redaction.ts';
 import { type Cell, type Column, isCapable, type Screen } from './screen.ts';
 
 /** Empty where the value is no time: other programs write jobs too. */
@@ -62,22 +62,4 @@ export const rowColumns = (context: Screen): readonly Column<ShownRow>[] => [
   { title: 'MSSP_TransID', cell: ({ msspTransId }) => msspTransId },
   { title: 'AP', cell: ({ apId }) => apId },
   { title: 'AP_TransID', cell: ({ apTransId }) => apTransId },
-];
-
-export const callbackDocument = ({ host: _, ...row }: ShownCallback) => ({
-  ...row,
-  problem: row.problem ?? null,
-  endedAt: isoOrNull(row.endedAt),
-  triedAt: isoOrNull(row.triedAt),
-  nextTryAt: isoOrNull(row.nextTryAt),
-});
-
-const callbackPaints = { delivered: 'green', dead: 'red', waiting: 'bold' } as const;
-
-export const callbackColumns = (context: Screen): readonly Column<ShownCallback>[] => [
-  { title: 'LAST TRY', cell: ({ triedAt = 0 }) => timeCell(triedAt, context) },
-  { title: 'STATE', cell: ({ state }) => ({ text: state, paint: callbackPaints[state] }) },
-  { title: 'TRIES', cell: ({ tries }) => String(tries), right: true },
-  { title: 'PROBLEM', cell: ({ problem = '' }) => problem },
-  { title: 'CALLBACK', cell: ({ id }) => id },
 ];

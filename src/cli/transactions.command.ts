@@ -2,7 +2,7 @@
  * `paraph ls`: transactions, newest first. `paraph show`: one of them, with everything that
  * happened to it. `paraph cancel`: ends an open one, and takes the prompt off the phone.
  */
-import type { ShownCallback, ShownFault } from '../console/redaction.ts';
+import type { ShownFault } from '../console/redaction.ts';
 import type { TimelineEntry, TransactionDetail } from '../console/transaction-detail.ts';
 import { faultTable } from '../protocol/fault.ts';
 import { addAdminAction, type ListFlags, reportList } from './admin.ts';
@@ -16,8 +16,6 @@ import {
   filterQuery,
 } from './transactions-filter.ts';
 import {
-  callbackColumns,
-  callbackDocument,
   duration,
   faultText,
   iso,
@@ -146,7 +144,7 @@ const readResult = ({ outcome }: TransactionDetail) => {
 const reportDetail = (
   context: CliContext,
   detail: TransactionDetail,
-  callbacks: readonly ShownCallback[],
+  more: readonly { readonly document: object; readonly text: string }[],
 ): Report => {
   const { transaction: row } = detail;
   const request = readRequest(detail);
@@ -171,22 +169,17 @@ const reportDetail = (
     ['device', result?.device ?? undefined],
     ['receipt', result?.receipt ?? undefined],
   ];
-  const below = callbacks.length === 0 ? '' : `\n${table(callbackColumns(context), callbacks, context)}`;
   const document = {
     transaction: { ...rowDocument(row), msisdn: request.msisdn, fault: row.fault ?? null },
     request,
     result,
     attempts: listAttempts(detail.timeline),
     timeline: timeline.map((entry) => ({ ...entry, at: isoOrNull(entry.at) })),
-    callbacks: callbacks.map(callbackDocument),
+    ...Object.assign({}, ...more.map((each) => each.document)),
   };
   const past = table(timelineColumns(context), timeline, context);
-  return ok(document, `${fieldsText(fields, context)}\n${past}${below}`);
+  return ok(document, `${fieldsText(fields, context)}\n${past}${more.map(({ text }) => text).join('')}`);
 };
-
-interface Callbacks {
-  readonly callbacks: readonly ShownCallback[];
-}
 
 export const addTransactions: AddCommand = (program, context, done) => {
   const ls = program.command('ls').description('list transactions, newest first');
@@ -211,8 +204,8 @@ export const addTransactions: AddCommand = (program, context, done) => {
     .option('--reveal', 'with what is hidden: number, text, place, details; recorded in the audit log');
   addAdminAction(show, context, done, async (admin, id: string, { reveal = false }: { reveal?: boolean }) => {
     const detail = await admin.get<TransactionDetail>(['transactions', id], { reveal });
-    const { callbacks } = await admin.get<Callbacks>(['transactions', id, 'callbacks']);
-    return reportDetail(context, detail, callbacks);
+    const more = context.parts.flatMap(({ commands }) => commands?.ofTransaction?.(context, admin, id) ?? []);
+    return reportDetail(context, detail, await Promise.all(more));
   });
   const cancel = program
     .command('cancel')

@@ -2,9 +2,10 @@ import { z } from 'zod';
 import { operatorLogins, operatorSessions, operatorUsers } from '../operators/settings.ts';
 import { faultCodes } from '../protocol/fault.ts';
 import { consoleClientId } from '../registry/console-client.ts';
-import { amount, flag, refuseRepeats, section, whole } from '../registry/entry.ts';
+import { amount, flag, section, whole } from '../registry/entry.ts';
 import { isLogin } from '../registry/login-ap-id.ts';
 import { type AcrValue, acrValues, type oidcSettings } from '../registry/oauth-client.ts';
+import { shapeOf } from './parts.ts';
 
 const replayRule = z.enum(['never', 'operator', 'operator-with-reason', 'admin']);
 
@@ -106,12 +107,9 @@ export const operationsSettings = z
       .max(65_535)
       .optional()
       .describe('Where `paraph worker` serves `/metrics`, `/livez` and `/readyz`, on HOST.'),
-    callbackHosts: z
-      .array(z.string().regex(/^[a-z0-9.:-]+$/, { error: 'must be a host name or address in lower case' }))
-      .prefault([])
-      .describe('Hosts in the own network that callbacks may reach.'),
     tracing: tracing.describe('Traces by OpenTelemetry.'),
     links: links.describe("Links of a transaction's page to the operator's own systems."),
+    ...shapeOf('operations'),
     index: flag(true, 'Keep the search index that the console and `paraph ls` read.'),
   })
   .refine(({ sessions: { idleSeconds, absoluteSeconds } }) => idleSeconds <= absoluteSeconds, {

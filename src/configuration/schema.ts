@@ -1,5 +1,6 @@
 import { createECDH } from 'node:crypto';
 import { z } from 'zod';
+import { partConfigurations } from '../../parts/configuration.ts';
 import { defaultProtocolRules } from '../protocol/rules.ts';
 import { applicationProviderList } from '../registry/application-providers.ts';
 import { amount, type DeepReadonly, flag, positive, section, whole } from '../registry/entry.ts';
@@ -9,6 +10,7 @@ import { gatewayOf, subscriberList } from '../registry/subscriber.ts';
 import { isSecureAddress, readOrigin } from '../registry/web-address.ts';
 import { mailSettings } from './mail.ts';
 import { checkOpenid, openidTenantOf, operationsSettings } from './operations.ts';
+import { shapeOf } from './parts.ts';
 
 /**
  * The configuration file. Every object is strict, so that a misspelt key is an error and not an
@@ -245,7 +247,9 @@ const configurationObject = z.strictObject({
     false,
     'Accept any AP_ID and serve the test users. True when there is no configuration file.',
   ),
-  applicationProviders: applicationProviderList.prefault([]).describe('Applications that may call.'),
+  applicationProviders: applicationProviderList(shapeOf('applicationProvider'))
+    .prefault([])
+    .describe('Applications that may call.'),
   subscribers: subscriberList.prefault([]).describe('Mobile users.'),
   gateways: gatewayList
     .prefault([])
@@ -293,7 +297,7 @@ const configurationObject = z.strictObject({
 
 export const configurationSchema = configurationObject
   .superRefine((values, context) => {
-    const { sandbox, publicUrl: url, protocol: bounds, oidc, applicationProviders } = values;
+    const { sandbox, publicUrl: url, protocol: bounds, oidc } = values;
     const refuse = (path: PropertyKey[], message: string): void =>
       context.addIssue({ code: 'custom', path, message });
     checkOpenid(values, refuse);
@@ -319,9 +323,7 @@ export const configurationSchema = configurationObject
       refuse([...path, 'url'], 'must be https, unless this is a sandbox');
     };
     mustBeSecure(values.pki.timeStampAuthority?.url, ['pki', 'timeStampAuthority']);
-    for (const [index, { callback }] of applicationProviders.entries()) {
-      mustBeSecure(callback?.url, ['applicationProviders', index, 'callback']);
-    }
+    for (const { check } of partConfigurations) check?.(values, refuse);
     const problem = promptProblem(oidc, bounds);
     if (problem !== undefined) refuse(['oidc', problem[0]], problem[1]);
   })

@@ -6,7 +6,6 @@ import { randomUUID } from 'node:crypto';
 import { Hono } from 'hono';
 import type { Operator } from '../operators/operator.ts';
 import { usualView } from '../operators/views.ts';
-import { createCallbackRoutes } from './callbacks.route.ts';
 import { createCertificateRoutes } from './certificates.route.ts';
 import type { AdminApiDeps, ConsoleEnvironment, SecretDeps, UserDeps } from './deps.ts';
 import { createConsoleStreams, type EventStreams } from './event-stream.ts';
@@ -32,7 +31,6 @@ export const mountSubjects = (
   routes.route('/', createTransactionRoutes(deps, details, streams));
   for (const create of [
     createReplayRoutes,
-    createCallbackRoutes,
     createWorkflowRoutes,
     createWorkflowOrderRoutes,
     createServiceRoutes,
@@ -40,11 +38,13 @@ export const mountSubjects = (
   ]) {
     routes.route('/', create(deps));
   }
+  for (const part of deps.parts) routes.route('/', part.routes(deps));
   if (secrets === undefined) return;
   routes.route('/', createUserRoutes(secrets));
   routes.route('/', createTokenRoutes(secrets));
   routes.route('/', createSecretRoutes({ ...deps, ...secrets }));
   routes.route('/', createCertificateRoutes({ ...deps, ...secrets }));
+  for (const create of secrets.secretRoutes) routes.route('/', create(deps));
 };
 
 /**
@@ -60,7 +60,7 @@ export const openAdminApi = (
 ): ((request: Request) => Promise<Response>) => {
   const operators = { isStillIn: async () => true };
   const streams = createConsoleStreams({ operators, onError: (error) => deps.log.trouble(error) });
-  const session = { operator, csrf: '', id: randomUUID(), view: usualView, at: 0 };
+  const session = { operator, csrf: '', id: randomUUID(), view: usualView, frame: deps.frame, at: 0 };
   const routes = new Hono<ConsoleEnvironment>();
   routes.onError((error) => {
     throw error;

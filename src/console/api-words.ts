@@ -13,7 +13,6 @@ export const apiWords: Readonly<Record<string, string>> = {
   'GET /transactions/:id/events': 'Follow a transaction',
   'POST /transactions/:id/replay': 'Replay a failed transaction',
   'POST /transactions/:id/cancel': 'Cancel an open transaction',
-  'GET /transactions/:id/callbacks': 'List the callbacks of a transaction',
 
   'POST /replays/plan': 'See what a bulk replay would do',
   'POST /replays': 'Start a bulk replay',
@@ -21,11 +20,6 @@ export const apiWords: Readonly<Record<string, string>> = {
   'GET /replays/:id': 'Show a bulk replay and what became of each transaction',
   'GET /replays/:id/progress': 'Show how far a bulk replay is',
   'POST /replays/:id/stop': 'Stop a bulk replay',
-
-  'GET /callbacks': 'List dead callbacks',
-  'POST /callbacks/plan': 'Count the dead callbacks that would be replayed',
-  'POST /callbacks/replay': 'Replay dead callbacks',
-  'POST /callbacks/:id/replay': 'Replay a dead callback',
 
   'GET /workflows': 'List instances of workflows',
   'GET /workflows/:id': 'Show an instance of a workflow',
@@ -65,7 +59,6 @@ export const apiWords: Readonly<Record<string, string>> = {
   'GET /authorities': 'List roots and issuing authorities',
   'POST /authorities/roll-over': 'Make the next authority',
 
-  'POST /callback-secret': 'Show the secret of the callbacks of an application',
   'GET /clients/:id': 'Show the secrets of an OpenID client, without their values',
   'POST /clients/:id': 'Rotate or end the secrets and tokens of an OpenID client',
   'GET /keys': 'List the keys that sign ID tokens',

@@ -68,7 +68,14 @@ export const createConsole = (deps: ConsoleDeps) => {
   mountSubjects(routes, deps, deps, details, streams);
   routes.route('/', createViewRoutes(deps));
   routes.route('/admin/queues', createBoardRoutes(deps, details));
-  routes.get('/admin/api/openapi.json', () => answer(describeAdminApi(routes.routes)));
+  routes.get('/admin/api/openapi.json', () =>
+    answer(
+      describeAdminApi(
+        routes.routes,
+        deps.parts.map(({ words }) => words),
+      ),
+    ),
+  );
   routes.all(everywhere, (c) => refuseAt(c.req.path, unknown));
   return {
     routes,

@@ -1,11 +1,12 @@
 /** The rooms that the console shows. Pages, API and board get the same ones. */
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Hono } from 'hono';
 import type { ConsoleLogin } from '../console-login/console-login.ts';
 import type { History } from '../history/history.ts';
 import type { ClientChanges } from '../oauth/client-changes.ts';
 import type { SigningKeys } from '../oauth/signing-keys.ts';
 import type { Audit } from '../operators/audit.ts';
-import type { CallbackReplays } from '../operators/callback-replays.ts';
 import type { Certificates } from '../operators/certificates.ts';
 import type { Operator } from '../operators/operator.ts';
 import type { Operators } from '../operators/operators.ts';
@@ -19,6 +20,7 @@ import type { Source } from '../registry/rate-limiter.ts';
 import type { Shard } from '../transactions/shards.ts';
 import type { Transactions } from '../transactions/transactions.ts';
 import type { Workflows } from '../workflows/workflows.ts';
+import type { ConsolePart, Frame } from './part.ts';
 
 /** An application provider without its secrets. */
 export interface ProviderView
@@ -27,8 +29,8 @@ export interface ProviderView
     'id' | 'profiles' | 'services' | 'dtbsPrefix' | 'rateLimit' | 'clientCertificateFingerprints'
   > {
   readonly password: boolean;
-  /** Host of its callback. The rest of the address may hold a secret. */
-  readonly callbackHost?: string | undefined;
+  /** What parts have to say of it, by the name of the member. */
+  readonly more: Readonly<Record<string, string | undefined>>;
 }
 
 /** The clients and the signing keys of an OpenID tenant. */
@@ -44,10 +46,8 @@ export interface SecretDeps {
   readonly operators: Operators;
   /** Of people. */
   readonly certificates: Certificates;
-  /** Undefined when there is no such application. */
-  readonly callbackSecret: (
-    apId: string,
-  ) => { readonly secretVersion: number; readonly secret: string } | undefined;
+  /** Those of parts. */
+  readonly secretRoutes: readonly ((deps: AdminApiDeps) => Hono<ConsoleEnvironment>)[];
   /** At least one. */
   readonly tenants: readonly TenantSecrets[];
 }
@@ -56,7 +56,11 @@ export interface SecretDeps {
 export interface AdminApiDeps {
   readonly audit: Audit;
   readonly replays: Replays;
-  readonly callbacks: CallbackReplays;
+  readonly parts: readonly ConsolePart[];
+  /** Of all parts together. */
+  readonly frame: Frame;
+  /** Actions that the audit log may be searched for. */
+  readonly auditActions: readonly string[];
   /** Undefined on the command line without the master key. */
   readonly phones?: PhoneOrders | undefined;
   readonly history: History;
@@ -97,6 +101,7 @@ export interface ConsoleSession {
   /** Identifies the login in the audit log. It is of no use as a cookie. */
   readonly id: string;
   readonly view: View;
+  readonly frame: Frame;
   /** Time of the request, milliseconds since the epoch. */
   readonly at: number;
   /** The page answers a form: its address is none to come back to. */

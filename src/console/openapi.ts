@@ -56,9 +56,14 @@ const apache = { name: 'Apache 2.0', url: 'https://www.apache.org/licenses/LICEN
 
 const prefix = '/admin/api';
 
-const operation = (path: string, method: string, { role = 'viewer', query, json }: Demand): object => ({
+const operation = (
+  path: string,
+  method: string,
+  { role = 'viewer', query, json }: Demand,
+  words: Words,
+): object => ({
   operationId: operationIdOf(method, path.slice(prefix.length)),
-  summary: apiWords[`${method.toUpperCase()} ${path.slice(prefix.length)}`],
+  summary: words[`${method.toUpperCase()} ${path.slice(prefix.length)}`],
   description: `Needs the role ${role}.`,
   parameters: parametersOf(path, query),
   ...(json !== undefined && {
@@ -73,8 +78,14 @@ const operation = (path: string, method: string, { role = 'viewer', query, json 
   },
 });
 
-/** @param routes Of the whole console; only those of the API are described. */
-export const describeAdminApi = (routes: readonly RouterRoute[]) => {
+type Words = Readonly<Record<string, string>>;
+
+/**
+ * @param routes Of the whole console; only those of the API are described.
+ * @param more Words about the operations of parts.
+ */
+export const describeAdminApi = (routes: readonly RouterRoute[], more: readonly Words[]) => {
+  const words: Words = Object.assign({}, apiWords, ...more);
   const paths: Record<string, Record<string, Demand>> = {};
   for (const { path, method, handler } of routes) {
     if (!path.startsWith(`${prefix}/`) || method === 'ALL') continue;
@@ -96,7 +107,7 @@ export const describeAdminApi = (routes: readonly RouterRoute[]) => {
       Object.entries(paths).map(([path, methods]) => [
         path.replaceAll(/:(\w+)/g, '{$1}'),
         Object.fromEntries(
-          Object.entries(methods).map(([method, demand]) => [method, operation(path, method, demand)]),
+          Object.entries(methods).map(([method, demand]) => [method, operation(path, method, demand, words)]),
         ),
       ]),
     ),

@@ -3,13 +3,11 @@
  * Nobody sees signatures, which only the application gets, nor one-time passwords, which are
  * secrets while valid.
  */
-import type { CallbackRow } from '../history/callback-row.ts';
 import type { TransactionRow } from '../history/row.ts';
 import { includesRole, type Role } from '../operators/operator.ts';
 import type { ReplayPlan } from '../operators/replays.ts';
 import { faultTable, isFaultCode } from '../protocol/fault.ts';
 import { isOneTimePassword, type ProfileName } from '../protocol/requests.ts';
-import type { ProviderView } from './deps.ts';
 
 export const seesPeople = (role: Role): boolean => includesRole(role, 'operator');
 
@@ -62,21 +60,6 @@ export const shownPlan = (role: Role, { first, ...plan }: ReplayPlan) => ({
   first: first.map((row) => shownRow(role, row)),
 });
 export type ShownPlan = ReturnType<typeof shownPlan>;
-
-/** `host`: absent when the application has no callback any more. */
-export type ShownCallback = CallbackRow;
-
-/** Adds the host of the callback. The rest of the address may hold a secret. */
-export const shownCallbacks = (
-  rows: readonly CallbackRow[],
-  providers: readonly ProviderView[],
-): readonly ShownCallback[] => {
-  const hosts = new Map(providers.map(({ id, callbackHost }) => [id, callbackHost]));
-  return rows.map((row) => {
-    const host = row.host ?? hosts.get(row.apId);
-    return host === undefined ? row : { ...row, host };
-  });
-};
 
 /** A bulk replay. Its reason is free text, which may name a person. */
 export const shownBulk = <T extends { readonly reason: string }>(role: Role, bulk: T): object => {

@@ -31,24 +31,19 @@ export interface ShownKeys {
 }
 
 const maxPublishSeconds = 30 * 86_400;
-const id = text(256);
 const tenant = text(64).optional();
-const receiver = z.strictObject({ apId: id });
 const clientOrder = z.strictObject({ order: z.enum(clientOrders), tenant });
 const rotation = z.strictObject({ tenant, publishSeconds: z.int().min(0).max(maxPublishSeconds).optional() });
 
 const noTenant: Refusal = [404, 'unknown-tenant', 'There is no tenant of this id'];
-const noReceiver: Refusal = [404, 'unknown', 'No application has that id'];
 const noClient: Refusal = [404, 'unknown', 'The tenant has no client of this id'];
 const noSecret: Refusal = [409, 'no-secret', 'This client has no secret; its keys are in the configuration'];
 const notStarted: Refusal = [409, 'not-started', 'The service has to be started before clients are changed'];
 
 export const createSecretRoutes = ({
   audit,
-  callbackSecret,
   tenants,
-}: Pick<AdminApiDeps, 'audit'> &
-  Pick<SecretDeps, 'callbackSecret' | 'tenants'>): Hono<ConsoleEnvironment> => {
+}: Pick<AdminApiDeps, 'audit'> & Pick<SecretDeps, 'tenants'>): Hono<ConsoleEnvironment> => {
   const routes = new Hono<ConsoleEnvironment>();
 
   /** Recorded first: without a record nothing is done, or shown. */
@@ -59,14 +54,6 @@ export const createSecretRoutes = ({
     details?: Readonly<Record<string, string>>,
   ): Promise<string> =>
     audit.record({ ...doneBy(c.get('session').operator), action, target, ...(details && { details }) });
-
-  routes.post('/admin/api/callback-secret', needs('admin'), json(receiver), async (c) => {
-    const { apId } = c.req.valid('json');
-    const found = callbackSecret(apId);
-    if (found === undefined) return refuse(...noReceiver);
-    await record(c, 'callback-secret', apId);
-    return answer(found);
-  });
 
   const showClient = async ({ id: tenant, clients, changes }: TenantSecrets, client: string) => {
     const known = clients.find((each) => each.id === client);

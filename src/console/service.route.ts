@@ -2,13 +2,15 @@
  * Overview, refused requests, queues, application providers, audit log, search index and the own
  * session. Pages and API.
  */
+
 import { Hono } from 'hono';
 import { streamSSE } from 'hono/streaming';
 import { z } from 'zod';
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import type { Overview } from '../history/overview.ts';
-import { auditActions, doneBy } from '../operators/audit.ts';
+import { doneBy } from '../operators/audit.ts';
 import { askedIn } from '../pages/assets.ts';
+import { queuesIn } from '../transactions/shards.ts';
 import { answer, badCursor, refuse } from './answers.ts';
 import type { AdminApiDeps, ConsoleEnvironment } from './deps.ts';
 import { paged, query, text, time } from './input.ts';
@@ -27,12 +29,12 @@ const countedStates = ['waiting', 'prioritized', 'active', 'delayed', 'failed', 
 
 const overviewQuery = z.strictObject({ hours: z.coerce.number().min(0.1).max(720).default(1) });
 const auditQuery = z
-  .strictObject({ from: time, to: time, who: text(64), action: z.enum(auditActions), target: text(maxText) })
+  .strictObject({ from: time, to: time, who: text(64), action: z.string(), target: text(maxText) })
   .partial()
   .extend(paged(100, 1000));
 
 export const createServiceRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment> => {
-  const { history, callbacks, indexed, audit, shards, providers, sandbox, log, now } = deps;
+  const { history, parts, indexed, audit, shards, providers, sandbox, log, now } = deps;
   const routes = new Hono<ConsoleEnvironment>();
 
   routes.get(
@@ -45,10 +47,13 @@ export const createServiceRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment
     return answer({ ...operator, csrf });
   });
 
+  const overviews = async () =>
+    (await Promise.all(parts.map((part) => part.overview?.()))).filter((told) => told !== undefined);
+
   routes.get('/admin/api/overview', query(overviewQuery), async (c) =>
     answer({
       ...(await history.overview(now() - c.req.valid('query').hours * hourMs)),
-      callbacks: await callbacks.counts(),
+      ...Object.assign({}, ...(await overviews()).map(({ told }) => told)),
     }),
   );
 
@@ -72,10 +77,10 @@ export const createServiceRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment
     const asked = c.req.query('range') ?? '';
     const range = Object.hasOwn(ranges, asked) ? (asked as Range) : undefined;
     const isWall = c.req.query('wall') === 'on';
-    const [{ lastHour, lastDay }, processes, failing] = await Promise.all([
+    const [{ lastHour, lastDay }, processes, ofParts] = await Promise.all([
       history.refused(),
       history.processes(),
-      callbacks.counts(),
+      overviews(),
     ]);
     const refused: Partial<Record<Range, number>> = { '1h': lastHour, '24h': lastDay };
     const shown: readonly Range[] = range === undefined ? ['1h', '24h'] : [range];
@@ -89,7 +94,7 @@ export const createServiceRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment
       session,
       periods: await Promise.all(periods),
       processes,
-      failing,
+      tiles: ofParts.map(({ tile }) => tile),
       range,
       isWall,
       now: time,
@@ -109,18 +114,18 @@ export const createServiceRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment
   routes.get('/admin/api/processes', async () => answer({ processes: await history.processes() }));
 
   routes.get('/admin/api/queues', async () => {
-    const queues = shards.flatMap(({ index, signatures, receipts, callbacks }) =>
-      [signatures, receipts, callbacks].map(async ({ queue }) => {
-        const counts = await queue.getJobCounts(...countedStates);
-        // BullMQ calls a job with a place in the fair order prioritized.
-        const { waiting = 0, prioritized = 0, ...others } = counts;
-        return { shard: index, name: queue.name, waiting: waiting + prioritized, ...others };
-      }),
-    );
+    const queues = queuesIn(shards).map(async ({ shard, queue }) => {
+      const counts = await queue.getJobCounts(...countedStates);
+      // BullMQ calls a job with a place in the fair order prioritized.
+      const { waiting = 0, prioritized = 0, ...others } = counts;
+      return { shard, name: queue.name, waiting: waiting + prioritized, ...others };
+    });
     return answer({ queues: await Promise.all(queues) });
   });
 
-  routes.get('/admin/api/aps', () => answer({ sandbox, aps: providers() }));
+  routes.get('/admin/api/aps', () =>
+    answer({ sandbox, aps: providers().map(({ more, ...own }) => ({ ...own, ...more })) }),
+  );
 
   /** Its caller hears how far it is. When the caller goes, the index stays as it was. */
   routes.post('/admin/api/index/rebuild', needs('admin'), async (c) => {
@@ -159,12 +164,12 @@ export const createServiceRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment
   routes.get('/admin/audit', needs('operator'), async (c) => {
     const field = (name: string): string | undefined =>
       c.req.query(name)?.trim().slice(0, maxText) || undefined;
-    const action = auditActions.find((each) => each === field('action'));
+    const action = deps.auditActions.find((each) => each === field('action'));
     const form = { who: field('who'), action, target: field('target') };
     const cursor = field('cursor');
     const page = await audit.read({ ...form, cursor, limit: entriesOnPage });
     if (page === undefined) return c.html(unknownPage('page of the log'), 404);
-    return c.html(auditPage(c.get('session'), form, page, cursor === undefined));
+    return c.html(auditPage(c.get('session'), form, page, cursor === undefined, deps.auditActions));
   });
 
   return routes;

@@ -17,7 +17,7 @@ import { type Notice, readNotice } from './pages/notices.ts';
 import { messagePage, unknownPage } from './pages/session-pages.ts';
 import { type ReplayOffer, transactionPage } from './pages/transaction-page.ts';
 import { transactionsPage } from './pages/transactions-page.ts';
-import { seesPeople, shownCallbacks, shownFault, shownNumber, shownRow } from './redaction.ts';
+import { seesPeople, shownFault, shownNumber, shownRow } from './redaction.ts';
 import { needs } from './session/session.ts';
 import type { Details } from './transaction-detail.ts';
 
@@ -87,7 +87,7 @@ export const createTransactionRoutes = (
   details: Details,
   streams: EventStreams,
 ): Hono<ConsoleEnvironment> => {
-  const { history, replays, callbacks, providers, audit, log } = deps;
+  const { history, replays, parts, audit, log } = deps;
   const suggest = createSuggest(deps);
   const noteLookUp = createLookUps(deps);
   const routes = new Hono<ConsoleEnvironment>();
@@ -238,15 +238,16 @@ export const createTransactionRoutes = (
     const id = c.req.param('id');
     const detail = await details.read(id, session);
     if (detail === undefined) return c.html(unknownPage('transaction'), 404);
-    const { apId, attempt, state } = detail.transaction;
+    const { state } = detail.transaction;
     return c.html(
       transactionPage({
         session,
         detail,
         offer: state === 'failed' ? await findOffer(id, session) : 'none',
-        callbacks: shownCallbacks(await callbacks.of(id, attempt), providers()),
-        callbackHost: providers().find((provider) => provider.id === apId)?.callbackHost,
-        notice: readNotice(c.req.query('notice')),
+        sections: await Promise.all(
+          parts.flatMap((part) => part.ofTransaction?.(session, detail.transaction) ?? []),
+        ),
+        notice: readNotice(c.req.query('notice'), session.frame),
       }),
     );
   });

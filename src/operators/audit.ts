@@ -45,8 +45,6 @@ export const auditActions = [
   'certificate-renew',
   'number-reassign',
   'authority-roll-over',
-  'callback-replay',
-  'callback-secret',
   'workflow-event',
   'workflow-replay',
   'client-change',
@@ -61,7 +59,8 @@ const entrySchema = z.object({
   who: z.string(),
   /** `service` is the service itself, `none` someone who is not logged in. */
   via: z.enum([...ways, 'service', 'none']),
-  action: z.enum(auditActions),
+  /** One of {@link auditActions}, or of a part. */
+  action: z.string(),
   /**
    * MSSP_TransID, serial number of a certificate or a person, id of a bulk or of a workflow's
    * instance, name of an operator.
@@ -102,7 +101,7 @@ export interface AuditFilter {
   /** Before. */
   readonly to?: number | undefined;
   readonly who?: string | undefined;
-  readonly action?: AuditAction | undefined;
+  readonly action?: string | undefined;
   readonly target?: string | undefined;
   /** 1 to 1000; default 100. */
   readonly limit?: number | undefined;

@@ -73,8 +73,9 @@ export const openConsole = async (core: Core, surroundings: ConsoleSurroundings)
   await whenReady(redis);
   const shards = core.shardsOver(redis);
   const log = createAuditLog(core.eventLog);
-  const { close, secretsWith, ...rooms } = openOperatorsRooms({
+  const { close, secretsWith, ...rooms } = await openOperatorsRooms({
     configuration,
+    parts: core.parts,
     redis,
     shards,
     protocol,

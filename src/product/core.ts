@@ -5,11 +5,13 @@
  * The API uses the connection `commands`, which gives up within a second because a caller waits;
  * the workers use `blocking`, which never does.
  */
+
 import type { Logger } from 'pino';
 import type { Workflow } from '../../packages/engine/src/define.ts';
 import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 import type { Configuration } from '../configuration/schema.ts';
 import { createEventLog } from '../logger.ts';
+import type { Part } from '../part.ts';
 import { createPhoneSubscribers } from '../phone/phone-subscribers.ts';
 import { createPhones } from '../phone/phones.ts';
 import { type FirstRoot, LostAuthorityError } from '../pki/authorities.ts';
@@ -43,6 +45,7 @@ import { asServiceWorkflow } from '../workflows/workflows.ts';
 import { watchClock } from './clock-watch.ts';
 import { createCustodyStore } from './custody-store.ts';
 import { unlockStore } from './key-slots.ts';
+import { queuesOf } from './part-rooms.ts';
 import { retentionOf } from './retention.ts';
 import { createTelemetry, type Telemetry } from './telemetry.ts';
 import { assertPin, openTokenSide } from './token-side.ts';
@@ -62,6 +65,8 @@ export interface CoreOptions {
   readonly onError: (error: Error) => void;
   /** Charts of the operator (src/workflows/load.ts). Default: none. */
   readonly charts?: readonly Workflow[];
+  /** Of the product (parts/parts.ts). */
+  readonly parts: readonly Part[];
   /** CPU, memory and event-loop lag among the metrics: once for a process. */
   readonly processMetrics?: boolean;
   /** Node can start threads of a compiled program only. */
@@ -238,7 +243,14 @@ export const openCore = (options: CoreOptions) => {
     limiterOver,
     /** @param forQueues Those of the console are not counted. */
     shardsOver: (redis: RedisClient, forQueues?: Telemetry['queue']): readonly Shard[] =>
-      openShards({ redis, prefix, shards: queue.shards, onError, telemetry: forQueues }),
+      openShards({
+        redis,
+        prefix,
+        shards: queue.shards,
+        queues: queuesOf(options.parts),
+        onError,
+        telemetry: forQueues,
+      }),
     /** Resolves when Redis can be used, however long that takes, and its time is known. */
     ready: async (): Promise<void> => {
       await Promise.all([whenReady(commands), whenReady(blocking)]);

@@ -15,6 +15,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
+import { parts as partsOfProduct } from '../../parts/parts.ts';
 import { loadConfiguration, warningsAbout } from '../configuration/load.ts';
 import type { Configuration } from '../configuration/schema.ts';
 import { createDirectory } from '../embedded/instance-lock.ts';
@@ -270,6 +271,7 @@ export const launch = async (
         logger,
         onError: trouble,
         charts: charts.value,
+        parts: partsOfProduct,
         processMetrics: true,
         compiled: import.meta.url.endsWith('.js'),
       },

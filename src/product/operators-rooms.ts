@@ -1,52 +1,42 @@
 /** What operators work with, in the console and on the command line. */
 
-import { createCallbacks } from '../callbacks/callbacks.ts';
-import { callbackSecret } from '../callbacks/secret.ts';
 import type { Configuration } from '../configuration/schema.ts';
-import type { ProviderView, SecretDeps } from '../console/deps.ts';
+import type { AdminApiDeps, ProviderView, SecretDeps } from '../console/deps.ts';
+import { type ConsolePart, frameOf } from '../console/part.ts';
 import { createHistory } from '../history/history.ts';
 import { createClientChanges } from '../oauth/client-changes.ts';
 import { createSigningKeys } from '../oauth/signing-keys.ts';
-import { type AuditLog, createAudit } from '../operators/audit.ts';
-import { createCallbackReplays } from '../operators/callback-replays.ts';
+import { type AuditLog, auditActions, createAudit } from '../operators/audit.ts';
 import { createCertificates } from '../operators/certificates.ts';
 import { createOperators } from '../operators/operators.ts';
 import { replayPolicy } from '../operators/replay-policy.ts';
 import { createReplays } from '../operators/replays.ts';
+import type { Part, PartSettings } from '../part.ts';
 import type { PhoneAdmin } from '../phone/phone-admin.ts';
 import type { KeyCustody, KeyVault } from '../pki/ports.ts';
 import type { Protocol } from '../protocol/parse.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { callbackHostOf, type RegisteredProvider } from '../registry/application-providers.ts';
+import type { RegisteredProvider } from '../registry/application-providers.ts';
 import { configuredTenants } from '../registry/demo-clients.ts';
 import type { PasswordVerifier } from '../registry/password-verifier.ts';
 import { createRateLimiter } from '../registry/rate-limiter.ts';
 import { closeQueues, openBulkQueue, type Shard } from '../transactions/shards.ts';
 import { retentionOf } from './retention.ts';
 
-const viewOf = (provider: RegisteredProvider): ProviderView => ({
+const viewOf = (provider: RegisteredProvider, ofParts: readonly ConsolePart[]): ProviderView => ({
   id: provider.id,
   password: provider.passwordHash !== undefined,
   clientCertificateFingerprints: provider.clientCertificateFingerprints,
   rateLimit: provider.rateLimit,
-  callbackHost: callbackHostOf(provider),
+  more: Object.assign({}, ...ofParts.map((part) => part.ofProvider?.(provider.id))),
   dtbsPrefix: provider.dtbsPrefix,
   profiles: provider.profiles,
   services: provider.services,
 });
 
-const secretOf =
-  ({ applicationProviders }: Configuration, serviceKey: Uint8Array): SecretDeps['callbackSecret'] =>
-  (apId) => {
-    const application = applicationProviders.find(({ id }) => id === apId);
-    if (application === undefined) return undefined;
-    // Processes and charts may tell other addresses, too.
-    const { secretVersion } = application.callback ?? { secretVersion: 1 };
-    return { secretVersion, secret: callbackSecret(serviceKey, apId, secretVersion) };
-  };
-
-export const openOperatorsRooms = (options: {
+export const openOperatorsRooms = async (options: {
   readonly configuration: Configuration;
+  readonly parts: readonly Part[];
   readonly redis: RedisClient;
   readonly shards: readonly Shard[];
   readonly protocol: Protocol;
@@ -55,7 +45,7 @@ export const openOperatorsRooms = (options: {
   readonly now: () => number;
   readonly onError: (error: Error) => void;
 }) => {
-  const { configuration, redis, shards, protocol, now, onError } = options;
+  const { configuration, parts, redis, shards, protocol, now, onError } = options;
   const { operations, queue, sandbox, applicationProviders } = configuration;
   const { prefix } = queue;
   const limiter = createRateLimiter({ redis, prefix });
@@ -63,7 +53,11 @@ export const openOperatorsRooms = (options: {
   const retention = retentionOf(configuration);
   const history = createHistory({ redis, prefix, shards: shards.length, retention, now, onError });
   const bulkQueue = openBulkQueue({ redis, prefix, onError });
-  const providers = applicationProviders.map(viewOf);
+  const rooms = { settings: configuration as PartSettings, redis, prefix, shards, audit, now, onError };
+  const ofParts = (await Promise.all(parts.map((part) => part.openConsole?.(rooms)))).filter(
+    (part) => part !== undefined,
+  );
+  const providers = applicationProviders.map((provider) => viewOf(provider, ofParts));
   return {
     history,
     audit,
@@ -87,7 +81,9 @@ export const openOperatorsRooms = (options: {
       limiter,
       policy: replayPolicy(operations.replay.policy),
     }),
-    callbacks: createCallbackReplays({ callbacks: createCallbacks({ redis, shards }), audit, now }),
+    parts: ofParts,
+    frame: frameOf(ofParts),
+    auditActions: [...auditActions, ...parts.flatMap((part) => part.auditActions ?? [])],
     secretsWith: ({
       serviceKey,
       custody,
@@ -110,7 +106,9 @@ export const openOperatorsRooms = (options: {
         passwords: options.passwords,
         audit,
       }),
-      callbackSecret: secretOf(configuration, serviceKey),
+      secretRoutes: ofParts.flatMap(({ secretRoutes }) =>
+        secretRoutes === undefined ? [] : [(deps: AdminApiDeps) => secretRoutes(deps, serviceKey)],
+      ),
       tenants: configuredTenants(configuration.oidc).map(({ id, clients }) => {
         const sealed = { redis, prefix, tenant: id, serviceKey, now };
         return {
@@ -123,4 +121,4 @@ export const openOperatorsRooms = (options: {
   };
 };
 
-export type OperatorsRooms = ReturnType<typeof openOperatorsRooms>;
+export type OperatorsRooms = Awaited<ReturnType<typeof openOperatorsRooms>>;

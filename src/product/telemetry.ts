@@ -3,7 +3,6 @@
  * product gets a wrapped port and knows nothing of it. In the hot path that costs a function call
  * and an increment. Queues and connections are read only when the metrics are scraped.
  */
-import type { CallbackLog } from '../../workers/callback.worker.ts';
 import type { StepLog, UpstreamLog } from '../../workers/log.ts';
 import { createTransactionMetrics, createUpstreamGauge } from '../../workers/metrics.ts';
 import type { HttpLog } from '../http/log.ts';
@@ -19,7 +18,6 @@ import { createQueueMetrics, createStandstillMetric } from '../telemetry/queue-m
 import { createClockMetrics, createMemoryMetrics, createRedisMetrics } from '../telemetry/redis-metrics.ts';
 import { createRegistry } from '../telemetry/registry.ts';
 import { createTroubleCounter, type Source } from '../telemetry/troubles.ts';
-import { createCallbackCounter } from './callback-log.ts';
 import { createTracing, noTracing } from './tracing.ts';
 
 interface TelemetryOptions {
@@ -41,7 +39,6 @@ export const createTelemetry = (options: TelemetryOptions) => {
   const countTrouble = createTroubleCounter(registry);
   const http = createHttpMetrics(registry, now);
   const transactions = createTransactionMetrics(registry, createLabel(options.apIds));
-  const callbacks = createCallbackCounter(registry);
   const upstreams = createUpstreamGauge(registry);
   const oidc = createOidcCounter(registry);
   const timeDevice = createDeviceTimer(registry, now);
@@ -53,7 +50,6 @@ export const createTelemetry = (options: TelemetryOptions) => {
       observed(tracing.stepLog(inner), { ...transactions.observer, trouble: trouble('worker') }),
     transactionLog: transactions.transactionLog,
     upstreamLog: (inner: UpstreamLog): UpstreamLog => observed(inner, upstreams),
-    callbackLog: (inner: CallbackLog): CallbackLog => observed(inner, callbacks),
     httpLog: (inner: HttpLog): HttpLog =>
       observed(tracing.httpLog(inner), { ...http.observer, trouble: trouble('http') }),
     oauthLog: (inner: OauthLog): OauthLog => observed(inner, { ...oidc, trouble: trouble('oidc') }),

@@ -2,11 +2,11 @@ import { createStepLog, createUpstreamLog } from '../../workers/log.ts';
 import { createSignRoom } from '../../workers/sign-room.ts';
 import { startWorkers } from '../../workers/workers.ts';
 import { createWorkflowWork } from '../../workers/workflow-work.ts';
-import { startCallbacks } from '../callbacks/start.ts';
 import { createProcessReports } from '../history/processes.ts';
 import { createAudit, createAuditLog } from '../operators/audit.ts';
 import { createAutomaticReplays } from '../operators/automatic-replays.ts';
 import { startBulkWorker } from '../operators/bulk-worker.ts';
+import type { Running } from '../part.ts';
 import { productVersion } from '../product-version.ts';
 import { createDevices } from '../sscd/devices.ts';
 import { gatewayDevices } from '../sscd/gateway.ts';
@@ -14,20 +14,17 @@ import { phoneDevices } from '../sscd/phone.ts';
 import { createOutbox, createWebhookGateway } from '../sscd/text-gateway.ts';
 import { createBacklog, maxBacklogs } from '../transactions/backlog.ts';
 import { createGatewayNotes } from '../transactions/gateway-notes.ts';
-import { createReadEnd } from '../transactions/outcomes.ts';
 import { closeQueues, closeShards, openBulkQueue, type Shard } from '../transactions/shards.ts';
-import { createFind } from '../transactions/transactions.ts';
-import { createCallbackLog } from './callback-log.ts';
 import type { Core } from './core.ts';
 import { keepIndexHere, keepIndexInThread } from './index-keeper.ts';
+import { workerRooms } from './part-rooms.ts';
 import { openPhoneDevice } from './phone-side.ts';
-import { createSignerLinks, type PublicUrl } from './signers.ts';
-import { openWorkflowSide } from './workflow-side.ts';
+import type { PublicUrl } from './signers.ts';
+import { locateWorkflows, openWorkflowSide } from './workflow-side.ts';
 
-/** What workers do beside signing: the search index, ordered and automatic replays, callbacks. */
+/** What workers do beside signing: the search index, ordered and automatic replays, parts. */
 const startOperations = async (core: Core, shards: readonly Shard[], publicUrl: PublicUrl) => {
-  const { configuration, blocking: redis, protocol, retention, serviceKey, now, onError } = core;
-  const readEnd = createReadEnd({ custody: core.custodyOver(redis), seals: core.seals, now, onError });
+  const { configuration, blocking: redis, protocol, retention, now, onError } = core;
   const { queue, operations } = configuration;
   const { prefix } = queue;
   const keepIndex = core.compiled ? keepIndexInThread : keepIndexHere;
@@ -49,21 +46,16 @@ const startOperations = async (core: Core, shards: readonly Shard[], publicUrl: 
   await bulks.ready();
   const automatic = createAutomaticReplays({ ...common, rules: operations.replay.automatic });
   automatic.start();
-  const callbacks = await startCallbacks({
-    ...common,
-    find: createFind({ shards, protocol, readEnd, retention, now }),
-    providers: configuration.applicationProviders,
-    serviceKey,
-    linkTo: createSignerLinks(core, publicUrl),
-    allowedHosts: operations.callbackHosts,
-    sandbox: configuration.sandbox,
-    retention,
-    log: core.telemetry.callbackLog(createCallbackLog(core.eventLog)),
-    telemetry: core.telemetry.queue,
-  });
+  const locate = locateWorkflows(core, shards);
+  const rooms = workerRooms(core, shards, locate, publicUrl);
+  const running: Running[] = [];
+  for (const part of core.parts) {
+    const started = await part.startWorkers?.(rooms);
+    if (started !== undefined) running.push(started);
+  }
   return {
     close: async () => {
-      await callbacks.close();
+      await Promise.all(running.map((part) => part.close()));
       await automatic.close();
       await bulks.close();
       await closeQueues([bulkQueue]);
@@ -107,7 +99,7 @@ export const startWorkerSide = async (core: Core, parts: WorkerParts = { operati
   };
   const workflows = createWorkflowWork({
     ...common,
-    ...openWorkflowSide(core, shards, publicUrl),
+    ...(await openWorkflowSide(core, shards, publicUrl)),
     limiter: core.limiterOver(blocking),
     room: createSignRoom(backlog, { ofOne: maxBacklog, inAll: maxBacklog * maxBacklogs }),
     authority: configuration.protocol.authorities[0] ?? '',

@@ -2,68 +2,65 @@
 
 import type { Workflow } from '../../packages/engine/src/define.ts';
 import { createEngine, spreadOver, turnBusyTimeoutMs } from '../../packages/engine/src/engine.ts';
-import { createCallWebhook } from '../callbacks/deliver.ts';
-import { createPosts } from '../callbacks/post.ts';
-import { createProcessNotices } from '../callbacks/process-notices.ts';
+import type { WorkflowTellers } from '../../workers/workflow-work.ts';
 import { createEvidenceMaker } from '../evidence/create-evidence.ts';
 import { createWorkflowRoutes, type WorkflowRoutesOptions } from '../http/workflows.route.ts';
 import { createMailGate, createSendMail } from '../tasks/signer-mail.ts';
-import { createReadEnd } from '../transactions/outcomes.ts';
 import type { Shard } from '../transactions/shards.ts';
-import { createFind } from '../transactions/transactions.ts';
 import { checkNumbers } from '../workflows/check-definition.ts';
 import { createProcessWorkflow, type ProcessEffects, processName } from '../workflows/stock-process.ts';
 import { createWorkflows } from '../workflows/workflows.ts';
 import type { Core } from './core.ts';
+import { workerRooms } from './part-rooms.ts';
 import { createSignerLinks, openMail, openSignerMails, type PublicUrl } from './signers.ts';
 
-/** For the workers. */
-export const openWorkflowSide = (core: Core, shards: readonly Shard[], publicUrl: PublicUrl) => {
-  const { configuration, blocking, protocol, retention, serviceKey, now, onError } = core;
-  const locate = spreadOver(
+export const locateWorkflows = ({ blocking, now }: Core, shards: readonly Shard[]) =>
+  spreadOver(
     shards.map(({ workflows }) => workflows.queue),
     blocking,
     now,
   );
-  const subscribed = configuration.applicationProviders.filter(({ callback }) => callback !== undefined);
+
+const nothing = async () => undefined;
+/** Without a part that tells others. */
+const silence: WorkflowTellers = {
+  effects: { notify: nothing, notifyProcess: nothing, tell: nothing },
+  notifyEnd: nothing,
+  callWebhook: async () => ({ kind: 'refused', why: 'this service calls nobody' }),
+};
+
+/** For the workers. */
+export const openWorkflowSide = async (core: Core, shards: readonly Shard[], publicUrl: PublicUrl) => {
+  const { configuration, now } = core;
+  const locate = locateWorkflows(core, shards);
+  const rooms = workerRooms(core, shards, locate, publicUrl);
   const mailer = openMail(core);
   const gate = createMailGate();
   const engine = createEngine(locate, now, turnBusyTimeoutMs);
   const processWorkflow = (): Workflow => stock;
   const mails = openSignerMails(core, { engine, processWorkflow, mailer, gate, publicUrl });
-  const callbacks = createProcessNotices({
-    ...{ shards, locate, now },
-    apIds: new Set(subscribed.map(({ id }) => id)),
-  });
+  const told = await Promise.all(core.parts.map((part) => part.openTellers?.(rooms)));
+  const { effects: tellers, ...others } = told.find((each) => each !== undefined) ?? silence;
   const effects: ProcessEffects = {
-    ...callbacks,
+    ...tellers,
     notify: async (notice, effect) => {
       await mails?.order(effect.address, effect.id, notice);
-      await callbacks.notify(notice, effect);
+      await tellers.notify(notice, effect);
     },
   };
   const stock: Workflow = createProcessWorkflow({ effects });
-  const custody = core.custodyOver(blocking);
-  const readEnd = createReadEnd({ custody, seals: core.seals, now, onError });
-  const find = createFind({ shards, protocol, readEnd, retention, now });
+  const custody = core.custodyOver(core.blocking);
   return {
     locate,
     workflows: [stock, ...(mails === undefined ? [] : [mails.workflow]), ...core.workflows],
-    notifyEnd: callbacks.notifyEnd,
+    ...others,
     sendMail: createSendMail(mailer, gate),
-    callWebhook: createCallWebhook({
-      ...{ providers: configuration.applicationProviders, serviceKey, now },
-      ...createPosts({
-        ...{ allowedHosts: configuration.operations.callbackHosts, sandbox: configuration.sandbox },
-        ...{ now, readsAnswers: true },
-      }),
-    }),
     createEvidence: createEvidenceMaker({
       issuer: configuration.publicUrl ?? 'urn:paraph',
       custody,
       gatewayTrust: core.gateways.trust,
       findOwn: async (apId, msspTransId) => {
-        const view = await find(msspTransId);
+        const view = await rooms.find(msspTransId);
         return view?.request.caller.apId === apId ? view : undefined;
       },
     }),

@@ -6,13 +6,12 @@ import {
   type ServiceName,
   type SignatureRequest,
 } from '../protocol/requests.ts';
-import { type DeepReadonly, refuseRepeats, whole } from './entry.ts';
+import { type DeepReadonly, refuseRepeats } from './entry.ts';
 import { isLogin, loginApId } from './login-ap-id.ts';
 import type { OauthTenant } from './oauth-client.ts';
 import type { PasswordVerifier } from './password-verifier.ts';
 import { decoyPassword, storedPassword } from './passwords.ts';
 import type { RateLimiter } from './rate-limiter.ts';
-import { isSecureAddress } from './web-address.ts';
 
 /**
  * Who may call: application providers, known by AP_ID, and by a password or client certificate
@@ -44,20 +43,6 @@ const fingerprint = z
     error: 'must be a SHA-256 fingerprint: 64 hex digits, with or without colons',
   })
   .transform((written) => written.replaceAll(':', '').toLowerCase());
-
-/** Its secret is derived from the master key, so this file holds none. */
-const callback = z.strictObject({
-  url: z
-    .string()
-    .max(2048)
-    .refine(isSecureAddress, {
-      error: 'must be an https URL (http to this machine in a sandbox) without user, password or fragment',
-    })
-    .describe('Where messages are posted to.'),
-  secretVersion: whole(1, 1_000_000, 1).describe(
-    'Raise it to change the secret. The previous one signs too.',
-  ),
-});
 
 /** A list that is left out restricts nothing; an empty list allows nothing. */
 const entry = z.strictObject({
@@ -98,22 +83,19 @@ const entry = z.strictObject({
     .min(1)
     .optional()
     .describe('SHA-256 of the TLS client certificates it may use (hex). Without it none is asked for.'),
-  callback: callback
-    .optional()
-    .describe('Where it is told how transactions end ([operations/callbacks.md](operations/callbacks.md)).'),
 });
 
-export const applicationProviderList = z
-  .array(entry)
-  .superRefine(refuseRepeats(['id'], (key, first) => `is the same as applicationProviders[${first}].${key}`));
+/** @param more Members of parts. */
+export const applicationProviderList = (more: z.ZodRawShape) =>
+  z
+    .array(entry.extend(more) as typeof entry)
+    .superRefine(
+      refuseRepeats(['id'], (key, first) => `is the same as applicationProviders[${first}].${key}`),
+    );
 
 export type RegisteredProvider = DeepReadonly<z.output<typeof entry>>;
 /** What it may ask for, once its identity is proven. */
 export type ApplicationProvider = Pick<RegisteredProvider, 'id' | 'dtbsPrefix' | 'profiles' | 'services'>;
-
-/** Host of the callback address; the rest of the address may hold a secret. */
-export const callbackHostOf = ({ callback }: Pick<RegisteredProvider, 'callback'>): string | undefined =>
-  callback && new URL(callback.url).host;
 
 const pairs = z.tuple([z.object({ value: z.string() })], z.unknown());
 

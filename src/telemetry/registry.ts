@@ -9,12 +9,15 @@ export type { Registry } from 'prom-client';
 
 const prefix = 'paraph_';
 
+/** One for the registry: whoever asks for it again gets the same. */
 export const counter = <Label extends string>(
   registry: Registry,
   name: string,
   help: string,
   labelNames: readonly Label[],
-) => new Counter({ name: `${prefix}${name}`, help, labelNames, registers: [registry] });
+): Counter<Label> =>
+  (registry.getSingleMetric(`${prefix}${name}`) as Counter<Label> | undefined) ??
+  new Counter({ name: `${prefix}${name}`, help, labelNames, registers: [registry] });
 
 export const histogram = <Label extends string>(
   registry: Registry,

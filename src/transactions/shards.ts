@@ -1,6 +1,6 @@
 /**
- * The queues. Each shard has four: signatures, receipts, callbacks and workflows. Bulk replays are few and
- * have one queue. A BullMQ queue lies in one slot, so it uses one core of one Redis; more shards
+ * The queues. Each shard has three, signatures, receipts and workflows, and those of the parts. Bulk
+ * replays are few and have one queue. A BullMQ queue lies in one slot, so it uses one core of one Redis; more shards
  * spread the work over the nodes of a cluster.
  */
 import { type Job, type JobsOptions, Queue, type QueueOptions, type Telemetry } from 'bullmq';
@@ -10,7 +10,6 @@ import { createJobStore, type JobStore } from '../jobs/job-store.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { receiptQueueName, shardPrefix, signatureQueueName, workflowQueueName } from './contract.ts';
 
-export const callbackQueueName = 'callbacks';
 export const bulkQueueName = 'bulk-replays';
 
 export interface QueueAt {
@@ -24,14 +23,17 @@ export interface Shard {
   readonly prefix: string;
   readonly signatures: QueueAt;
   readonly receipts: QueueAt;
-  readonly callbacks: QueueAt;
   readonly workflows: QueueAt;
+  /** Of parts. {@link queueOf} */
+  readonly others: readonly QueueAt[];
 }
 
 export interface ShardsOptions {
   readonly redis: RedisClient;
   readonly prefix: string;
   readonly shards: number;
+  /** Names of further queues in each shard, those of parts. */
+  readonly queues?: readonly string[];
   readonly onError: (error: Error) => void;
   /** Passes traces on from the program that adds a job to the worker. */
   readonly telemetry?: Telemetry | undefined;
@@ -105,7 +107,7 @@ export const addOrJoin = async (
 const closeTimeoutMs = 1000;
 
 /** {@link closeShards} does not end the connection. */
-export const openShards = ({ prefix, shards, ...common }: ShardsOptions): readonly Shard[] => {
+export const openShards = ({ prefix, shards, queues = [], ...common }: ShardsOptions): readonly Shard[] => {
   addFairly(common.redis);
   return Array.from({ length: shards }, (_, index) => {
     const at = shardPrefix(prefix, index);
@@ -114,8 +116,8 @@ export const openShards = ({ prefix, shards, ...common }: ShardsOptions): readon
       prefix: at,
       signatures: openQueue(signatureQueueName, at, common),
       receipts: openQueue(receiptQueueName, at, common),
-      callbacks: openQueue(callbackQueueName, at, common),
       workflows: openQueue(workflowQueueName, at, common),
+      others: queues.map((name) => openQueue(name, at, common)),
     };
   });
 };
@@ -124,12 +126,23 @@ export const openShards = ({ prefix, shards, ...common }: ShardsOptions): readon
 export const openBulkQueue = ({ prefix, ...common }: Omit<ShardsOptions, 'shards'>): Queue =>
   openQueue(bulkQueueName, shardPrefix(prefix, 0), common).queue;
 
-/** All queues of the shards, for metrics. */
+/**
+ * A queue of a part.
+ *
+ * @throws When the shards were opened without it.
+ */
+export const queueOf = ({ others }: Shard, name: string): QueueAt => {
+  const found = others.find(({ queue }) => queue.name === name);
+  if (found === undefined) throw new Error(`The shard has no queue ${name}`);
+  return found;
+};
+
+/** All queues of the shards. */
 export const queuesIn = (
   shards: readonly Shard[],
 ): readonly { readonly shard: number; readonly queue: Queue }[] =>
-  shards.flatMap(({ index, signatures, receipts, callbacks, workflows }) =>
-    [signatures, receipts, callbacks, workflows].map(({ queue }) => ({ shard: index, queue })),
+  shards.flatMap(({ index, signatures, receipts, workflows, others }) =>
+    [signatures, receipts, workflows, ...others].map(({ queue }) => ({ shard: index, queue })),
   );
 
 export const closeQueues = async (queues: readonly Queue[]): Promise<void> => {
@@ -137,8 +150,4 @@ export const closeQueues = async (queues: readonly Queue[]): Promise<void> => {
 };
 
 export const closeShards = (shards: readonly Shard[]): Promise<void> =>
-  closeQueues(
-    shards.flatMap(({ signatures, receipts, callbacks, workflows }) =>
-      [signatures, receipts, callbacks, workflows].map(({ queue }) => queue),
-    ),
-  );
+  closeQueues(queuesIn(shards).map(({ queue }) => queue));

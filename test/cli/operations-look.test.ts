@@ -392,7 +392,7 @@ describe('paraph aps ls', () => {
     ]);
     const { stdout } = await paraph(['aps', 'ls']);
     expect(stdout).toMatch(
-      /^mid:\/\/bank\.example {2}no +any {2}5\/1 s {2}hooks\.bank\.example:8443 {2}Bank: +none +all$/m,
+      /^mid:\/\/bank\.example {2}no +any {2}5\/1 s {2}Bank: +none +all +hooks\.bank\.example:8443$/m,
     );
   });
 });

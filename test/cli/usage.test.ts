@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, describe, expect, it } from 'vitest';
+import { parts } from '../../parts/parts.ts';
 import { createProgram } from '../../src/cli/cli.ts';
 import { exitCodes, exitCodeTable } from '../../src/cli/exit-codes.ts';
 import { fetchWithoutTimeout } from '../../src/client/fetch.ts';
@@ -100,6 +101,7 @@ const all = commandsOf(
       signal: new AbortController().signal,
       fetch: fetchWithoutTimeout,
       now: () => 0,
+      parts,
     },
     () => undefined,
   ),

@@ -10,6 +10,7 @@ const session: ConsoleSession = {
   csrf: 'token',
   id: 'id',
   view: usualView,
+  frame: { sections: [], notices: {}, actions: {} },
   at: 0,
 };
 const heartbeatMs = 15_000;

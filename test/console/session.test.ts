@@ -221,6 +221,8 @@ it('answers what goes wrong inside in its own way, whatever the application arou
   const troubles: string[] = [];
   const deps = {
     operators: { sessionOf: () => Promise.reject(new Error('Redis is away')) },
+    parts: [],
+    secretRoutes: [],
     log: { trouble: ({ message }: Error) => void troubles.push(message) },
   };
   const around = new Hono().route('/', createConsole(deps as unknown as ConsoleDeps).routes);

@@ -201,7 +201,7 @@ export const mutants = {
   /** Goes on in the events before it has made jobs of them. */
   'position-first': {
     focus: 'callbacks',
-    file: 'src/callbacks/follower.js',
+    file: 'parts/callbacks/follower.js',
     find: /(await addJobs\(ids, oldest\);)(\s*if \(to\.signatures .*\s*await keep\(to\);)/,
     put: '$2 $1',
   },

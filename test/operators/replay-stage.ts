@@ -1,18 +1,20 @@
 /** A running product with its search index and the replays beside it, as the product will put them together. */
+
 import { randomBytes } from 'node:crypto';
 import type { Queue } from 'bullmq';
 import { vi } from 'vitest';
 import { tokenOf } from '../../packages/engine/src/activities.ts';
+import { parts } from '../../parts/parts.ts';
 import type { Configuration } from '../../src/configuration/schema.ts';
 import type { History } from '../../src/history/history.ts';
 import { createIndexer, type Indexer } from '../../src/history/indexer.ts';
 import type { Audit } from '../../src/operators/audit.ts';
 import { type AutomaticRule, createAutomaticReplays } from '../../src/operators/automatic-replays.ts';
 import { startBulkWorker } from '../../src/operators/bulk-worker.ts';
-import type { CallbackReplays } from '../../src/operators/callback-replays.ts';
 import type { Replays } from '../../src/operators/replays.ts';
 import { signCms } from '../../src/pki/cms.ts';
 import { type OperatorsRooms, openOperatorsRooms } from '../../src/product/operators-rooms.ts';
+import { queuesOf } from '../../src/product/part-rooms.ts';
 import { type FaultCode, fault } from '../../src/protocol/fault.ts';
 import { loginApId } from '../../src/registry/login-ap-id.ts';
 import { createRateLimiter } from '../../src/registry/rate-limiter.ts';
@@ -43,7 +45,9 @@ export interface ReplayStage {
   readonly indexer: Indexer;
   readonly audit: Audit;
   readonly replays: Replays;
-  readonly callbacks: CallbackReplays;
+  readonly parts: OperatorsRooms['parts'];
+  readonly frame: OperatorsRooms['frame'];
+  readonly auditActions: OperatorsRooms['auditActions'];
   readonly secretsWith: OperatorsRooms['secretsWith'];
   readonly errors: readonly Error[];
   /** A number that nobody else uses. */
@@ -70,7 +74,7 @@ export interface ReplayStage {
     now?: () => number;
     leaseMs?: number;
   }): ReplayRunner;
-  replaysWith(policy: Policy): Replays;
+  replaysWith(policy: Policy): Promise<Replays>;
   close(): Promise<void>;
 }
 
@@ -100,14 +104,14 @@ export const startReplayStage = async (
   const { prefix, shards: count } = product.configuration.queue;
   const errors: Error[] = [];
   const onError = (error: Error): void => void errors.push(error);
-  const shards = openShards({ redis: blocking, prefix, shards: count, onError });
+  const shards = openShards({ redis: blocking, prefix, shards: count, queues: queuesOf(parts), onError });
   const common = { redis: blocking, prefix, shards: count, retention, now: Date.now, onError };
   const indexer = createIndexer({ ...common, pollMs: 10 });
   indexer.start();
   const opened: OperatorsRooms[] = [];
-  const roomsWith = (policy: Policy): OperatorsRooms => {
+  const roomsWith = async (policy: Policy): Promise<OperatorsRooms> => {
     const { operations } = product.configuration;
-    const rooms = openOperatorsRooms({
+    const rooms = await openOperatorsRooms({
       ...product.core,
       configuration: {
         ...product.configuration,
@@ -121,7 +125,7 @@ export const startReplayStage = async (
     opened.push(rooms);
     return rooms;
   };
-  const { history, audit, replays, callbacks, secretsWith } = roomsWith({});
+  const { history, audit, replays, secretsWith, ...rooms } = await roomsWith({});
   const bulkQueue = replays.queue;
   const limiter = createRateLimiter({ redis: blocking, prefix });
   const runners: ReplayRunner[] = [];
@@ -159,7 +163,9 @@ export const startReplayStage = async (
     indexer,
     audit,
     replays,
-    callbacks,
+    parts: rooms.parts,
+    frame: rooms.frame,
+    auditActions: rooms.auditActions,
     secretsWith,
     errors,
     somebody,
@@ -187,7 +193,7 @@ export const startReplayStage = async (
       });
     },
     status: async (id) => (await product.statusOf(id)).replace('_', ''),
-    replaysWith: (policy) => roomsWith(policy).replays,
+    replaysWith: async (policy) => (await roomsWith(policy)).replays,
     failed: async (code, msisdn = somebody(), apId = 'http://test.example') =>
       fail(await submit(msisdn, { apId }), code),
     failedLogin: async (code) => {

@@ -100,9 +100,9 @@ describe('a replay', () => {
   it('is refused to whom the policy refuses it', async () => {
     const id = await stage.failed(208);
     expect(await stage.replays.replay(id, viewer)).toEqual({ refused: 'role' });
-    const narrow = stage.replaysWith({ 208: 'admin' });
+    const narrow = await stage.replaysWith({ 208: 'admin' });
     expect(await narrow.replay(id, operator)).toEqual({ refused: 'role' });
-    const never = stage.replaysWith({ 208: 'never' });
+    const never = await stage.replaysWith({ 208: 'never' });
     expect(await never.replay(id, admin, 'please')).toEqual({ refused: 'never' });
     const outcomes = (await entriesOf(id)).map(([, , , details]) => details?.outcome);
     expect(outcomes).toEqual(['never', 'role', 'role']);

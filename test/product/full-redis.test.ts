@@ -1,10 +1,12 @@
 /** The product starts on a Redis that takes no writes, says so, refuses, and works once there is room. */
+
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
+import { parts } from '../../parts/parts.ts';
 import { parseConfiguration } from '../../src/configuration/load.ts';
 import { type EmbeddedRedis, startEmbeddedRedis } from '../../src/embedded/redis.ts';
 import { createLogger } from '../../src/logger.ts';
@@ -35,6 +37,7 @@ const start = () => {
   const started = startProduct(
     {
       configuration: loaded.value,
+      parts,
       redisUrl: redis.url,
       masterKey,
       now: Date.now,

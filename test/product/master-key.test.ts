@@ -1,4 +1,5 @@
 /** A master key is replaced while the service runs, in several processes and under load. */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -7,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { parts } from '../../parts/parts.ts';
 import { parseConfiguration } from '../../src/configuration/load.ts';
 import { createLogger } from '../../src/logger.ts';
 import { createKeyCustody } from '../../src/pki/custody.ts';
@@ -43,6 +45,7 @@ const start = async (masterKey: Uint8Array): Promise<Process> => {
   const started = await startProduct(
     {
       configuration: loaded.value,
+      parts,
       redisUrl: redis.url,
       masterKey,
       now: Date.now,

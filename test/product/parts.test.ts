@@ -1,6 +1,8 @@
 /** The product in several processes: APIs and workers that share a Redis, a prefix and a master key. */
+
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { parts } from '../../parts/parts.ts';
 import { createKeyCustody } from '../../src/pki/custody.ts';
 import { verifySignature } from '../../src/pki/verify.ts';
 import { createCustodyStore } from '../../src/product/custody-store.ts';
@@ -77,10 +79,10 @@ describe('the product in parts', () => {
       { workers: false },
     );
     await right.core.custodyOver(right.core.commands).trust();
-    const { configuration, redisUrl, now, logger, onError } = right.core;
+    const { configuration, parts, redisUrl, now, logger, onError } = right.core;
     await expect(
       startProduct(
-        { configuration, redisUrl, now, logger, onError, masterKey: randomBytes(32) },
+        { configuration, parts, redisUrl, now, logger, onError, masterKey: randomBytes(32) },
         { workers: true },
       ),
     ).rejects.toThrow('master key');

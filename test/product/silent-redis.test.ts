@@ -2,9 +2,11 @@
  * The other end of every connection to Redis is gone without a word: bytes are swallowed, nothing is closed, and new
  * connections work. And: what a caller was told to have failed does not run afterwards.
  */
+
 import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
+import { parts } from '../../parts/parts.ts';
 import { parseConfiguration } from '../../src/configuration/load.ts';
 import { createEventLog, createLogger } from '../../src/logger.ts';
 import { startProduct } from '../../src/product/launch.ts';
@@ -85,6 +87,7 @@ describe('a start while Redis is silent', () => {
     const starting = startProduct(
       {
         configuration: loaded.value,
+        parts,
         redisUrl: `redis://127.0.0.1:${lane.port}`,
         masterKey,
         now: Date.now,

@@ -2,10 +2,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { expect, vi } from 'vitest';
+import { startReceiver } from '../../parts/callbacks/test/stage.ts';
 import { createSubjects } from '../../src/console-login/subjects.ts';
 import { createHistory } from '../../src/history/history.ts';
 import { createSignatureQueue } from '../../src/queue/index.ts';
-import { startReceiver } from '../callbacks/stage.ts';
 import { createCibaClient } from '../oauth/backchannel/ciba-client.ts';
 import { createBrowser } from '../oauth/browser-client.ts';
 import { clientEntry, relyingParty, robot, secret } from '../oauth/interoperability/stage.ts';

@@ -2,8 +2,10 @@
  * The whole product inside a test file: real queues and workers on the run's Redis under the file's own prefix, HTTP by
  * `fetch` without a socket. What a test changes it changes in the configuration, as an operator would.
  */
+
 import { hash, randomUUID } from 'node:crypto';
 import type { Workflow } from '../../packages/engine/src/define.ts';
+import { parts } from '../../parts/parts.ts';
 import { parseConfiguration } from '../../src/configuration/load.ts';
 import type { Configuration } from '../../src/configuration/schema.ts';
 import { listen } from '../../src/http/server.ts';
@@ -12,6 +14,7 @@ import { createEventLog, createLogger } from '../../src/logger.ts';
 import { type ApiSide, openApiSide } from '../../src/product/api-side.ts';
 import { claimCharts } from '../../src/product/charts-at-start.ts';
 import { type Core, openCore } from '../../src/product/core.ts';
+import { queuesOf } from '../../src/product/part-rooms.ts';
 import { claimStore } from '../../src/product/redis-at-start.ts';
 import { startWorkerSide, type WorkerParts, type WorkerSide } from '../../src/product/worker-side.ts';
 import type { RedisClient } from '../../src/redis/connect.ts';
@@ -135,6 +138,7 @@ export const startTestProduct = async (
     // Node runs no thread from the source.
     tokenThread: new URL('../../dist/src/pki/token/token-thread.js', import.meta.url),
     charts,
+    parts,
   });
   await core.token?.open();
   await core.ready();
@@ -147,8 +151,8 @@ export const startTestProduct = async (
   // A worker of another process waits for the authority, which a service makes when it starts.
   await core.custodyOver(core.commands).trust();
   let address = '';
-  const parts: WorkerParts = { operations, textTimeoutMs, listensAt: () => address || 'http://test' };
-  let workerSide: WorkerSide | undefined = workers ? await startWorkerSide(core, parts) : undefined;
+  const workerParts: WorkerParts = { operations, textTimeoutMs, listensAt: () => address || 'http://test' };
+  let workerSide: WorkerSide | undefined = workers ? await startWorkerSide(core, workerParts) : undefined;
   const api = await openApiSide(core, () => address || 'http://test');
   const { http } = configuration;
   const server = listens
@@ -192,7 +196,12 @@ export const startTestProduct = async (
     },
     asked: () => [...asked],
     replay: async (msspTransId) => {
-      const shards = openShards({ redis: core.commands, ...configuration.queue, onError: () => undefined });
+      const shards = openShards({
+        redis: core.commands,
+        ...configuration.queue,
+        queues: queuesOf(parts),
+        onError: () => undefined,
+      });
       try {
         return await replayAsOperator(core.commands, shards, msspTransId);
       } finally {
@@ -204,7 +213,7 @@ export const startTestProduct = async (
       workerSide = undefined;
     },
     startWorkers: async () => {
-      workerSide ??= await startWorkerSide(core, parts);
+      workerSide ??= await startWorkerSide(core, workerParts);
     },
     stop: async () => {
       server?.cut();

@@ -1,4 +1,5 @@
 /** The alert rules, the dashboard and the scaling of workers, held against what is really exported. */
+import { createCallbackCounter } from '../../parts/callbacks/log.ts';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
@@ -52,6 +53,7 @@ let labelsOf: (name: string) => readonly string[] | undefined;
 beforeAll(async () => {
   stage = await openStage(redis);
   await stage.startWorkers();
+  createCallbackCounter(stage.telemetry.registry);
   await stage.post('/rest/service/sign', signRequest());
   await stage.post('/rest/service/sign', signRequest({ msisdn: '+41000092401' }));
   exported = readExposition(await stage.metrics());

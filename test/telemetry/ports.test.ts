@@ -4,6 +4,8 @@ import { EventEmitter } from 'node:events';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Command } from 'ioredis';
 import { describe, expect, it } from 'vitest';
+import type { CallbackLog } from '../../parts/callbacks/callback.worker.ts';
+import { createCallbackCounter } from '../../parts/callbacks/log.ts';
 import type { AnsweredEntry } from '../../src/http/log.ts';
 import type { Fetch } from '../../src/http/metrics.ts';
 import { routeOf } from '../../src/http/route-label.ts';
@@ -11,6 +13,7 @@ import type { OauthEntry } from '../../src/oauth/log.ts';
 import { createTelemetry } from '../../src/product/telemetry.ts';
 import type { PromptResult, SigningDevice } from '../../src/sscd/device.ts';
 import { createLabel } from '../../src/telemetry/labels.ts';
+import { observed } from '../../src/telemetry/observed.ts';
 import type { Watched } from '../../src/telemetry/redis-metrics.ts';
 import { readExposition } from './exposition.ts';
 
@@ -91,11 +94,10 @@ describe('callbacks', () => {
       (what: string) =>
       (...given: readonly unknown[]) =>
         void told.push([what, ...given]);
-    const log = telemetry.callbackLog({
-      delivered: tell('delivered'),
-      undelivered: tell('undelivered'),
-      gaveUp: tell('gaveUp'),
-    });
+    const log = observed<CallbackLog>(
+      { delivered: tell('delivered'), undelivered: tell('undelivered'), gaveUp: tell('gaveUp') },
+      createCallbackCounter(telemetry.registry),
+    );
     const counted = async () => {
       const seen = await scrape();
       return ['delivered', 'undelivered', 'dead', 'failing'].map((outcome) =>

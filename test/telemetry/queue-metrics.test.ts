@@ -5,7 +5,7 @@ import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sortFairly } from '../../src/jobs/fair-order.ts';
 import { createQueueMetrics } from '../../src/telemetry/queue-metrics.ts';
-import { closeShards, openShards, queuesIn, type Shard } from '../../src/transactions/shards.ts';
+import { closeShards, openShards, queueOf, queuesIn, type Shard } from '../../src/transactions/shards.ts';
 import { testRedis } from '../support/redis.ts';
 import { readExposition } from './exposition.ts';
 
@@ -16,7 +16,7 @@ let shards: readonly Shard[] = [];
 let time = Date.now();
 
 beforeAll(() => {
-  shards = openShards({ redis: client, prefix, shards: 2, onError: () => undefined });
+  shards = openShards({ redis: client, prefix, shards: 2, queues: ['callbacks'], onError: () => undefined });
 });
 afterAll(() => closeShards(shards));
 
@@ -121,7 +121,7 @@ describe('ages', () => {
   });
 
   it('are those of the oldest, although one of another application is taken before it', async () => {
-    const at = shardAt(1).callbacks;
+    const at = queueOf(shardAt(1), 'callbacks');
     const order = { queue: at.queue, member: 'apId' } as const;
     await at.queue.addBulk(
       Array.from({ length: 100 }, () => ({

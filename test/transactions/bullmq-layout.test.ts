@@ -68,7 +68,7 @@ const pins: readonly (readonly [script: string, sha256: string, files: readonly 
       'packages/engine/src/turn.ts',
       'packages/engine/src/redis/instance-store.ts',
       'src/history/row.ts',
-      'src/callbacks/transaction-events.ts',
+      'parts/callbacks/transaction-events.ts',
     ],
   ],
   [
@@ -214,7 +214,7 @@ describe('the hash and the keys of a job', () => {
     await queue.remove(job.id ?? '');
     expect(await client.exists(queue.toKey(job.id ?? ''))).toBe(0);
 
-    // Read by src/history/events.ts and src/callbacks/follower.ts.
+    // Read by src/history/events.ts and parts/callbacks/follower.ts.
     const entries = await client.xrange(queue.toKey('events'), '-', '+');
     const told = entries.map(([, entry]) => entry.join(' '));
     expect(told.filter((entry) => entry !== 'event drained')).toEqual([

@@ -4,7 +4,7 @@
  */
 import { DelayedError, type Job } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readEvents } from '../../src/callbacks/transaction-events.ts';
+import { readEvents } from '../../parts/callbacks/transaction-events.ts';
 import { jobFields, rowOf } from '../../src/history/row.ts';
 import { signCms } from '../../src/pki/cms.ts';
 import { fault } from '../../src/protocol/fault.ts';

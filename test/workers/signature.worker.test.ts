@@ -9,7 +9,7 @@ import type { SignatureContext } from '../../machines/signature.machine.ts';
 import type { InstanceRecord } from '../../packages/engine/src/record.ts';
 import { createInstanceStore } from '../../packages/engine/src/redis/instance-store.ts';
 import { noParts } from '../../packages/engine/src/redis/record-parts.ts';
-import { readEvents } from '../../src/callbacks/transaction-events.ts';
+import { readEvents } from '../../parts/callbacks/transaction-events.ts';
 import { jobFields } from '../../src/history/row.ts';
 import { signCms } from '../../src/pki/cms.ts';
 import { fault } from '../../src/protocol/fault.ts';

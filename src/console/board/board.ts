@@ -1,4 +1,5 @@
 /** bull-board for one role. It is loaded at its first use, because few processes need it. */
+
 import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { HonoAdapter } from '@bull-board/hono';
@@ -7,7 +8,7 @@ import type { Queue } from 'bullmq';
 import { Hono } from 'hono';
 import type { Role } from '../../operators/operator.ts';
 import { workflowQueueName } from '../../transactions/contract.ts';
-import { bulkQueueName } from '../../transactions/shards.ts';
+import { bulkQueueName, queuesIn } from '../../transactions/shards.ts';
 import { isInstanceOf, mailWorkflowName } from '../../workflows/contract.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { queuePrefix } from './flow.ts';
@@ -62,10 +63,8 @@ export const createBoard = ({ shards, replays }: ConsoleDeps, role: Role, basePa
   const adapter = new HonoAdapter(serveStatic);
   adapter.setBasePath(basePath);
   // With several shards the names begin with the number of the shard.
-  const queues = shards.flatMap(({ index, signatures, receipts, callbacks, workflows }) =>
-    [signatures, receipts, callbacks, workflows].map(({ queue }) =>
-      createAdapter(queue, queuePrefix(shards, index), role),
-    ),
+  const queues = queuesIn(shards).map(({ shard, queue }) =>
+    createAdapter(queue, queuePrefix(shards, shard), role),
   );
   createBullBoard({
     queues: [...queues, createAdapter(replays.queue, '', role)],

@@ -1,8 +1,10 @@
 /** The audit log. */
+
 import { html } from 'hono/html';
-import { type AuditAction, type AuditEntry, type AuditPage, auditActions } from '../../operators/audit.ts';
+import type { AuditAction, AuditEntry, AuditPage } from '../../operators/audit.ts';
 import type { ConsoleSession } from '../deps.ts';
 import type { FilterForm } from '../filter.ts';
+import type { Frame } from '../part.ts';
 import { createFields, filterForm } from './filter-form.ts';
 import { layOut } from './layout.ts';
 import { fullTime, type Html, linkTo, nothing, pagedList, timeOf } from './markup.ts';
@@ -10,25 +12,24 @@ import { fullTime, type Html, linkTo, nothing, pagedList, timeOf } from './marku
 /** Where there is a page about the target. */
 const subjects: Readonly<Partial<Record<AuditAction, Parameters<typeof linkTo>[0]>>> = {
   ...{ replay: 'transactions', cancel: 'transactions', 'view-sensitive': 'transactions' },
-  'callback-replay': 'transactions',
   ...{ 'workflow-cancel': 'workflows', 'workflow-again': 'workflows' },
   ...{ 'workflow-event': 'workflows', 'workflow-replay': 'workflows' },
   ...{ 'bulk-replay': 'replays', 'bulk-cancel': 'replays', 'bulk-stop': 'replays', 'bulk-end': 'replays' },
 };
 
-const targetCell = ({ action, target = '' }: AuditEntry): string | Html => {
-  const subject = target === '' ? undefined : subjects[action];
+const targetCell = ({ action, target = '' }: AuditEntry, { actions }: Frame): string | Html => {
+  const subject = target === '' ? undefined : (subjects[action as AuditAction] ?? actions[action]?.target);
   if (subject === undefined) return target;
   // Transactions and workflows are viewed. No id of a transaction has a dash, and each of a workflow has.
   return linkTo(action === 'view-sensitive' && target.includes('-') ? 'workflows' : subject, target);
 };
 
-const row = (entry: AuditEntry): Html => {
+const row = (entry: AuditEntry, frame: Frame): Html => {
   const { at, who, via, action, reason } = entry;
   const details = Object.entries(entry.details ?? {})
     .map(([name, value]) => `${name}: ${value}`)
     .join(', ');
-  return html`<tr role="row" data-id="${entry.id}"><th scope="row" role="rowheader" class="nowrap">${timeOf(at, fullTime(at).slice(0, 19))}</th><td role="cell">${who} <span class="quiet">${via}</span></td><td role="cell" class="nowrap">${action}</td><td role="cell" class="wide">${targetCell(entry)}</td><td role="cell" class="wide">${reason ?? ''}${details === '' ? nothing : html`<span class="sub">${details}</span>`}</td></tr>`;
+  return html`<tr role="row" data-id="${entry.id}"><th scope="row" role="rowheader" class="nowrap">${timeOf(at, fullTime(at).slice(0, 19))}</th><td role="cell">${who} <span class="quiet">${via}</span></td><td role="cell" class="nowrap">${action}</td><td role="cell" class="wide">${targetCell(entry, frame)}</td><td role="cell" class="wide">${reason ?? ''}${details === '' ? nothing : html`<span class="sub">${details}</span>`}</td></tr>`;
 };
 
 export const auditPage = (
@@ -36,6 +37,8 @@ export const auditPage = (
   form: FilterForm<'who' | 'action' | 'target'>,
   { entries, cursor: next }: AuditPage,
   isFirst: boolean,
+  /** To choose from. */
+  actions: readonly string[],
 ): string => {
   const { input, select } = createFields({ form, problems: {} });
   return layOut({
@@ -48,7 +51,7 @@ ${filterForm(
   { path: '/admin/audit', label: 'Audit log', all: 'All entries' },
   form,
   html`${input('who', 'Who', html` autocapitalize="none"`)}
-${select('action', 'Action', auditActions)}
+${select('action', 'Action', actions)}
 ${input('target', 'Transaction, bulk or user')}`,
 )}
 ${pagedList({
@@ -59,7 +62,7 @@ ${pagedList({
   what: ['entry', 'entries'],
   caption: 'Audit log, newest first',
   headings: ['Time', 'Who', 'Action', 'Of what', 'Why'],
-  rows: entries.map(row),
+  rows: entries.map((entry) => row(entry, session.frame)),
 })}`,
   });
 };

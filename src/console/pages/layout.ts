@@ -1,16 +1,19 @@
 /** The frame of every page. Pages work without the script, which only updates them. */
+
 import { html, raw } from 'hono/html';
 import { includesRole } from '../../operators/operator.ts';
 import { headStart } from '../../pages/layout.ts';
 import { flourish } from '../../theme.ts';
 import type { ConsoleSession } from '../deps.ts';
+import type { Section } from '../part.ts';
 import { iconAddress, scriptAddress, stylesheetAddress } from './assets.ts';
 import { csrfField, type Html, nothing, timesIn } from './markup.ts';
 
 export interface PageParts {
   readonly title: string;
   readonly session?: Omit<ConsoleSession, 'id'> | undefined;
-  readonly current?: (typeof sections)[number][0] | 'tokens';
+  /** The name of a section, or `tokens`. */
+  readonly current?: string;
   /** How the page is updated: every few seconds, and at events of a stream. */
   readonly live?:
     | {
@@ -23,27 +26,29 @@ export interface PageParts {
   readonly main: Html;
 }
 
-const sections = [
+const ownSections = [
   ['overview', '/admin', 'Overview', 'viewer'],
   ['transactions', '/admin/transactions', 'Transactions', 'viewer'],
   ['workflows', '/admin/workflows', 'Workflows', 'viewer'],
   ['refusals', '/admin/refusals', 'Refused', 'viewer'],
   ['replays', '/admin/replays', 'Replays', 'viewer'],
-  ['callbacks', '/admin/callbacks', 'Callbacks', 'viewer'],
   ['queues', '/admin/queues', 'Queues', 'viewer'],
   ['certificates', '/admin/certificates', 'Certificates', 'operator'],
   ['audit', '/admin/audit', 'Audit', 'operator'],
   ['subscribers', '/admin/subscribers', 'Phones', 'admin'],
   ['users', '/admin/users', 'Users', 'admin'],
-] as const;
+] as const satisfies readonly Section[];
+
+/** Those of parts come before the queues. */
+const beforeParts = ownSections.findIndex(([name]) => name === 'queues');
 
 /** The sections that the role may see, and the user. */
 const navigation = (
-  { operator, csrf }: NonNullable<PageParts['session']>,
+  { operator, csrf, frame }: NonNullable<PageParts['session']>,
   current: PageParts['current'],
 ): Html => {
   const mark = (name: PageParts['current']) => (name === current ? html` aria-current="page"` : '');
-  const links = sections
+  const links = [...ownSections.slice(0, beforeParts), ...frame.sections, ...ownSections.slice(beforeParts)]
     .filter(([, , , role]) => includesRole(operator.role, role))
     .map(([name, href, label]) => html`<li><a href="${href}"${mark(name)}>${label}</a></li>`);
   return html`<nav aria-label="Console"><ul>${links}</ul></nav><form class="who" method="post" action="/admin/logout">${csrfField(csrf)}<span>${operator.name} <span class="quiet">${operator.role}</span></span><a href="/admin/tokens"${mark('tokens')}>Tokens</a><button class="link" type="submit">Log out</button></form>`;

@@ -2,10 +2,8 @@
  * The result of a form, shown by the page after the redirect. The address has the name of the
  * notice, not its text, so that no link can put text on a page.
  */
-import { callbacksPerSecond } from '../../operators/callback-replays.ts';
+import type { Frame, NoticeText } from '../part.ts';
 import { banner, type Html, nothing } from './markup.ts';
-
-const { min, max } = callbacksPerSecond;
 
 const notices = {
   'workflow-cancelled': ['good', 'Cancelled', 'Nobody is asked any more.'],
@@ -41,10 +39,6 @@ const notices = {
     'Not replayed',
     'This person has been prompted often enough just now. Try again in ten seconds.',
   ],
-  'callback-replayed': ['good', 'Replayed', 'The callback begins with its first try again.'],
-  'callback-not-dead': ['bad', 'Not replayed', 'It has been delivered, or will be tried again by itself.'],
-  'callback-rate': ['bad', 'The rate cannot be read', `Give a number from ${min} to ${max}.`],
-  'callback-reason': ['bad', 'The reason is too long', 'Say why in at most 500 characters.'],
   'filter-saved': ['good', 'Saved', 'The filter is above the list, in every browser of yours.'],
   'filter-unnamed': ['bad', 'Not saved', 'Narrow the list, and give the filter a name.'],
   'filter-many': ['bad', 'Not saved', 'You have twenty saved filters. Remove one first.'],
@@ -78,16 +72,27 @@ const notices = {
   'certificate-unknown': ['bad', 'Not done', 'There is no such certificate.'],
   'certificate-nothing': ['bad', 'Not done', 'No certificate of it can be changed like that any more.'],
   oneself: ['bad', 'Not changed', 'Another admin has to change your own user.'],
-} as const satisfies Record<string, readonly ['good' | 'bad', string, string]>;
+} as const satisfies Record<string, NoticeText>;
 
-export type Notice = keyof typeof notices;
+/** One of the core, by its name. */
+type OwnNotice = keyof typeof notices;
+export type Notice = OwnNotice | NoticeText;
 
-/** @param name Of the address; anything may stand there. */
-export const readNotice = (name: string | undefined): Notice | undefined =>
-  name !== undefined && Object.hasOwn(notices, name) ? (name as Notice) : undefined;
+const named = <T extends object>(table: T, name: string): T[keyof T] | undefined =>
+  Object.hasOwn(table, name) ? table[name as keyof T] : undefined;
+
+/**
+ * @param name Of the address; anything may stand there.
+ * @param frame That of the session, for notices of parts.
+ */
+export const readNotice = (
+  name: string | undefined,
+  frame?: Pick<Frame, 'notices'>,
+): NoticeText | undefined =>
+  name === undefined ? undefined : (named(notices, name) ?? named(frame?.notices ?? {}, name));
 
 export const noticeBanner = (notice: Notice | undefined): Html => {
   if (notice === undefined) return nothing;
-  const [kind, title, text] = notices[notice];
+  const [kind, title, text] = typeof notice === 'string' ? notices[notice] : notice;
   return banner(kind, title, text);
 };

@@ -4,7 +4,6 @@
  * transaction has two.
  */
 import { html } from 'hono/html';
-import type { CallbackCounts } from '../../history/callback-row.ts';
 import type { Overview, OverviewPart } from '../../history/overview.ts';
 import type { ProcessReport } from '../../history/processes.ts';
 import { type Clock, clockOf } from '../clock.ts';
@@ -22,6 +21,7 @@ import {
   nothing,
   queryOf,
   shorten,
+  type Tile,
   tiles,
   timeOf,
 } from './markup.ts';
@@ -185,7 +185,8 @@ export interface OverviewModel {
   /** At least one. */
   readonly periods: readonly Period[];
   readonly processes: readonly ProcessReport[];
-  readonly failing: CallbackCounts;
+  /** Of parts. */
+  readonly tiles: readonly Tile[];
   /** Undefined for the usual ones. */
   readonly range: Range | undefined;
   /** For a screen on the wall, which nobody touches. */
@@ -214,7 +215,7 @@ const choice = ({ range, isWall }: OverviewModel): Html => {
 };
 
 export const overviewPage = (model: OverviewModel): string => {
-  const { session, periods, processes, failing, isWall, now } = model;
+  const { session, periods, processes, isWall, now } = model;
   const { waiting = 0, active = 0, delayed = 0 } = periods[0]?.overview.queue ?? {};
   const open = html`<a href="/admin/transactions?state=open">open</a>`;
   const clock = clockOf(session.view.times);
@@ -230,11 +231,7 @@ ${tiles(
   ['Waiting for a worker', count(waiting)],
   ['In work', count(active)],
   ['Waiting for a person', count(delayed), open],
-  [
-    'Callbacks tried again',
-    html`<a href="/admin/callbacks?state=retried">${count(failing.retried)}</a>`,
-    html`<a href="/admin/callbacks">${count(failing.dead)} dead</a>`,
-  ],
+  ...model.tiles,
 )}</section>
 <div class="${periods.length > 1 ? 'periods' : 'stack'}">${periods.map((each) => period(each, now, clock))}</div>
 ${processTable(processes, now)}

@@ -1,10 +1,5 @@
 /** The plan of a bulk: numbers, people, what is left out, and the order form. */
 import { html } from 'hono/html';
-import {
-  type CallbackBulk,
-  type CallbackPlan,
-  callbacksPerSecond,
-} from '../../operators/callback-replays.ts';
 import { secondsOfOne } from '../../operators/prompt-limit.ts';
 import type { BulkKind, ReplayPlan } from '../../operators/replays.ts';
 import type { ConsoleSession } from '../deps.ts';
@@ -31,16 +26,18 @@ import { noticeBanner } from './notices.ts';
 import { faultName } from './replays-page.ts';
 import { transactionTable } from './transactions-page.ts';
 
-interface Order {
+/** What every form of an order has. */
+export interface Order {
   readonly session: ConsoleSession;
   /** As they were written. */
   readonly reason: string;
   readonly perSecond: string;
+  readonly problem: string | undefined;
 }
 
 /** Reason and rate. */
-const orderFields = (
-  { problem, reason, perSecond }: PlanModel | CallbackPlanModel,
+export const orderFields = (
+  { problem, reason, perSecond }: Order,
   isNeeded: boolean,
   rateLabel: string,
   [min, max]: readonly [number, number],
@@ -49,10 +46,10 @@ const orderFields = (
 <div class="field"><label for="perSecond">${rateLabel}</label><input id="perSecond" name="perSecond" type="number" min="${min}" max="${max}" step="any" required value="${perSecond}"${invalid(problem === 'rate')} aria-describedby="rate-hint"><span class="hint" id="rate-hint">${rateHint}</span></div>`;
 
 /** The most frequent first. */
-const byNumber = (counts: Readonly<Record<string, number>>): [string, number][] =>
+export const byNumber = (counts: Readonly<Record<string, number>>): [string, number][] =>
   Object.entries(counts).toSorted(([, a], [, b]) => b - a);
 
-const nothingToDo = (back: string): Html =>
+export const nothingToDo = (back: string): Html =>
   html`<p class="empty">There is nothing to do. <a href="${back}">Back to the list</a></p>`;
 
 export interface PlanModel extends Order {
@@ -114,7 +111,7 @@ const words = {
  *
  * @param leastSeconds At whatever rate.
  */
-const lasting = (
+export const lasting = (
   what: string,
   perSecond: string,
   { number, leastSeconds = 1 }: { readonly number: number; readonly leastSeconds?: number },
@@ -198,83 +195,5 @@ ${panel(`${would}, by application`, byNumber(byAp))}`
     }
 ${left.length === 0 ? nothing : panel('Left out', left)}</div></div>
 ${replayable === 0 ? nothing : prompted(model)}`,
-  });
-};
-
-export interface CallbackPlanModel extends Order {
-  /** Empty for all applications. */
-  readonly apId: string;
-  /** Only callbacks that were dead before, in milliseconds since the epoch. */
-  readonly to: number;
-  readonly plan: CallbackPlan;
-  readonly problem: 'rate' | 'reason' | undefined;
-}
-
-const callbackQuestion = (model: CallbackPlanModel): Html => {
-  const { session, apId, to, plan, perSecond } = model;
-  const hint =
-    Number(perSecond) > 0
-      ? lasting('the first tries are spread over', perSecond, { number: plan.found }, '.')
-      : 'A low rate spares the receiver.';
-  const { min, max } = callbacksPerSecond;
-  return html`<form class="ask narrow" method="post" action="/admin/callbacks/replay">${csrfField(session.csrf)}
-${hiddenFields({ apId, to })}
-<h2>Replay ${counted(plan.found, 'callback')}</h2>
-<p>Each begins with its first try again. The receiver can detect repeated callbacks by their <code>webhook-id</code>.</p>
-${orderFields(model, false, 'Callbacks in a second, at most', [min, max], hint)}
-<div class="actions"><button type="submit">Replay them</button><a href="/admin/callbacks${queryOf({ apId })}">Back to the list</a></div>
-</form>`;
-};
-
-export const callbackPlanPage = (model: CallbackPlanModel): string => {
-  const { session, apId, plan, problem } = model;
-  const { found, byAp, truncated } = plan;
-  const back = `/admin/callbacks${queryOf({ apId })}`;
-  return layOut({
-    title: problem === undefined ? 'Replay callbacks' : 'Error: Replay callbacks',
-    session,
-    current: 'callbacks',
-    main: html`<p><a href="${back}">Dead callbacks</a></p>
-<h1>Replay callbacks</h1>
-${noticeBanner(problem && `callback-${problem}`)}
-<p>Nothing has been sent yet. ${
-      apId === ''
-        ? 'These are the dead callbacks of all applications'
-        : html`These are the dead callbacks of <span class="code">${apId}</span>`
-    }, up to now.</p>
-${truncated ? banner('plain', 'There are more', `These are the newest ${count(found)}. Order again for the others.`) : nothing}
-${
-  found === 0
-    ? nothingToDo(back)
-    : html`<div class="columns"><div>${callbackQuestion(model)}</div><div><div class="panel">${countTable(
-        'By application',
-        ['Application', 'Callbacks'],
-        byNumber(byAp),
-      )}</div></div></div>`
-}`,
-  });
-};
-
-/** The result of a replay. */
-export const callbackBulkPage = (
-  session: ConsoleSession,
-  apId: string,
-  { found, replayed, left, truncated }: CallbackBulk,
-): string => {
-  const back = `/admin/callbacks${queryOf({ apId })}`;
-  return layOut({
-    title: 'Callbacks replayed',
-    session,
-    current: 'callbacks',
-    main: html`<p><a href="${back}">Dead callbacks</a></p>
-<h1>${counted(replayed, 'callback')} replayed</h1>
-${tiles(
-  ['Dead, found', count(found)],
-  ['Replayed', count(replayed)],
-  left === 0 ? undefined : ['Left', count(left), 'by others, or gone'],
-)}
-<p>They are in the queue, and are delivered at your rate. Callbacks that cannot be delivered are in the list of dead ones again after their last try.</p>
-${truncated ? banner('plain', 'There are more', html`<a href="/admin/callbacks/plan${queryOf({ apId })}">Order again</a> for the others.`) : nothing}
-<p><a class="button" href="${back}">Dead callbacks</a></p>`,
   });
 };

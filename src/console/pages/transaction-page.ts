@@ -3,9 +3,8 @@ import { html } from 'hono/html';
 import { includesRole } from '../../operators/operator.ts';
 import { shownText } from '../../shown-text/shown-text.js';
 import type { ConsoleSession } from '../deps.ts';
-import { isSecretText, type ShownCallback } from '../redaction.ts';
+import { isSecretText } from '../redaction.ts';
 import type { TimelineEntry, TransactionDetail } from '../transaction-detail.ts';
-import { callbacksSection } from './callbacks-page.ts';
 import { layOut } from './layout.ts';
 import {
   breakable,
@@ -30,9 +29,8 @@ export interface TransactionModel {
   readonly session: ConsoleSession;
   readonly detail: TransactionDetail;
   readonly offer: ReplayOffer;
-  readonly callbacks: readonly ShownCallback[];
-  /** Undefined for an application without callback. */
-  readonly callbackHost: string | undefined;
+  /** Of parts, by the names of their regions. */
+  readonly sections: readonly { readonly name: string; readonly html: Html }[];
   readonly notice: Notice | undefined;
 }
 
@@ -46,7 +44,6 @@ const said = {
 const deeds: Readonly<Partial<Record<string, string>>> = {
   replay: 'Replay ordered',
   cancel: 'Cancel ordered',
-  'callback-replay': 'Callback sent again',
 };
 
 const orderedBy = ({ who, order }: { readonly who: string; readonly order: string }): Html =>
@@ -211,7 +208,7 @@ ${reasonField('replay-reason', isNeeded, isNeeded ? 'This fault needs a reason: 
 };
 
 export const transactionPage = (model: TransactionModel): string => {
-  const { session, detail, callbacks, callbackHost, notice } = model;
+  const { session, detail, sections, notice } = model;
   const { transaction, timeline, deadline } = detail;
   const { msspTransId, state, fault, attempt, submittedAt, tookMs } = transaction;
   const isOpen = state === 'submitted' || state === 'pending';
@@ -256,6 +253,6 @@ ${statechartTable(signatureChart, path)}</section>
 <section aria-labelledby="request"><h2 id="request">Request</h2>${requestSection(detail)}</section>
 <section aria-labelledby="outcome" data-region="outcome"><h2 id="outcome">Outcome</h2>${outcomeSection(detail)}${upstreamFacts(detail)}</section>
 </div>
-<div data-region="callbacks">${callbacksSection(session, callbacks, callbackHost)}</div>`,
+${sections.map(({ name, html: section }) => html`<div data-region="${name}">${section}</div>`)}`,
   });
 };

@@ -65,12 +65,13 @@ const forbidden = (c: ConsoleContext, message: string, code = 'forbidden'): Resp
 
 export const createSessionCheck = ({
   operators,
+  frame,
   now,
 }: ConsoleDeps): MiddlewareHandler<ConsoleEnvironment> => {
   const byToken = async (token: string): Promise<ConsoleSession | undefined> => {
     const operator = await operators.tokens.verify(token);
     const id = createHash('sha256').update(token).digest('base64url').slice(0, 22);
-    return operator && { operator, csrf: '', id, view: usualView, at: now() };
+    return operator && { operator, csrf: '', id, view: usualView, frame, at: now() };
   };
 
   return async (c, next) => {
@@ -95,7 +96,7 @@ export const createSessionCheck = ({
       return forbidden(c, 'The form is too old; load the page again', 'csrf');
     const { operator, id } = found;
     const view = isApi(path) || isBoard(path) ? usualView : await operators.views.read(operator.name);
-    c.set('session', { operator, csrf: operators.csrfTokenOf(found), id, view, at: now(), isPosted });
+    c.set('session', { operator, csrf: operators.csrfTokenOf(found), id, view, frame, at: now(), isPosted });
     return next();
   };
 };

@@ -217,7 +217,7 @@ export const statusRows: readonly Row[] = [
     source: 'interface 6',
     rule: 'Polling the status is enough to hear of any end: callbacks, which the interface does not show, are sent only to an application that has one configured.',
     tests: [
-      'test/callbacks/delivery.test.ts › a callback > costs an application without one nothing',
+      'parts/callbacks/test/delivery.test.ts › a callback > costs an application without one nothing',
       'test/http/status.test.ts › the status of an asynch request > is 504 OUTSTANDING_TRANSACTION until the user has acted, then the Fault of what the user did',
       'test/http/status.test.ts › the status of an asynch request > can be asked for again and again, signed or failed, and with a receipt',
     ],

@@ -1,13 +1,16 @@
 import { describe, expect, it } from 'vitest';
+import type { CallbackRow } from '../../../parts/callbacks/callback-row.ts';
+import { callbackNotices } from '../../../parts/callbacks/notices.ts';
+import { callbacksPage, callbacksSection } from '../../../parts/callbacks/page.ts';
+import { callbackBulkPage, callbackPlanPage } from '../../../parts/callbacks/plan-page.ts';
 import type { ConsoleSession } from '../../../src/console/deps.ts';
 import { readFilter } from '../../../src/console/filter.ts';
 import { assets } from '../../../src/console/pages/assets.ts';
 import { auditPage } from '../../../src/console/pages/audit-page.ts';
-import { callbacksPage } from '../../../src/console/pages/callbacks-page.ts';
 import { count, counted, duration } from '../../../src/console/pages/markup.ts';
 import { readNotice } from '../../../src/console/pages/notices.ts';
 import { niceTop, type OverviewModel, overviewPage } from '../../../src/console/pages/overview-page.ts';
-import { callbackBulkPage, callbackPlanPage, planPage } from '../../../src/console/pages/plan-pages.ts';
+import { planPage } from '../../../src/console/pages/plan-pages.ts';
 import { refusalsPage } from '../../../src/console/pages/refusals-page.ts';
 import { replayPage, replaysPage } from '../../../src/console/pages/replays-page.ts';
 import {
@@ -21,7 +24,6 @@ import { tokensPage } from '../../../src/console/pages/tokens-page.ts';
 import { type ReplayOffer, transactionPage } from '../../../src/console/pages/transaction-page.ts';
 import { transactionsPage } from '../../../src/console/pages/transactions-page.ts';
 import { usersPage } from '../../../src/console/pages/users-page.ts';
-import type { ShownCallback } from '../../../src/console/redaction.ts';
 import type { TransactionDetail } from '../../../src/console/transaction-detail.ts';
 import type { Overview } from '../../../src/history/overview.ts';
 import type { Refusals } from '../../../src/history/refusals.ts';
@@ -36,6 +38,7 @@ const session = (role: Role = 'admin'): ConsoleSession => ({
   csrf: 'the-csrf-token',
   id: 'session',
   view: usualView,
+  frame: { sections: [['callbacks', '/admin/callbacks', 'Callbacks', 'viewer']], notices: callbackNotices, actions: {} },
   at,
 });
 
@@ -85,7 +88,7 @@ const detail: TransactionDetail = {
   ],
 };
 
-const callback: ShownCallback = {
+const callback: CallbackRow = {
   id: `H01${evil}-1-failed`,
   msspTransId: `H01${evil}`,
   apId: evil,
@@ -123,7 +126,7 @@ const overview: Overview = {
 const overviewOf = (of: ConsoleSession, told: Overview, changes: Partial<OverviewModel> = {}): string =>
   overviewPage({
     session: of,
-    failing: { retried: 1, dead: 2 },
+    tiles: [['Of a part', evil]],
     periods: [
       { range: '1h', overview: told, refused: 7 },
       { range: '24h', overview: told },
@@ -202,15 +205,14 @@ const listOf = (role: Role = 'admin', fields: Readonly<Record<string, string>> =
 const detailWith = (
   offer: ReplayOffer,
   role: Role = 'operator',
-  state: ShownCallback['state'] = 'waiting',
+  state: CallbackRow['state'] = 'waiting',
   shown: TransactionDetail = detail,
 ): string =>
   transactionPage({
     session: session(role),
     detail: shown,
     offer,
-    callbacks: [{ ...callback, state }],
-    callbackHost: evil,
+    sections: [{ name: 'callbacks', html: callbacksSection(session(role), [{ ...callback, state }], evil) }],
     notice: undefined,
   });
 
@@ -285,6 +287,7 @@ const pages: readonly (readonly [string, string])[] = [
         cursor: '1-0',
       },
       true,
+      ['replay'],
     ),
   ],
   ['users', usersOf()],
@@ -303,7 +306,7 @@ const pages: readonly (readonly [string, string])[] = [
       next: '1.x',
       isFirst: false,
       apIds: [evil],
-      notice: 'callback-not-dead',
+      notice: callbackNotices['callback-not-dead'],
     }),
   ],
   [
@@ -320,7 +323,7 @@ const pages: readonly (readonly [string, string])[] = [
       next: '1.x',
       isFirst: false,
       apIds: [evil],
-      notice: 'callback-not-dead',
+      notice: callbackNotices['callback-not-dead'],
     }),
   ],
   [
@@ -476,7 +479,7 @@ describe('the pages', () => {
   });
 
   it('take no words from the address', () => {
-    expect(readNotice('replayed')).toBe('replayed');
+    expect(readNotice('replayed')).toMatchObject(['good', 'Replayed', expect.any(String)]);
     expect(readNotice('toString')).toBeUndefined();
     expect(readNotice('You have been hacked')).toBeUndefined();
   });

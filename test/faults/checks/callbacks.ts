@@ -1,5 +1,5 @@
 /** Invariant: an application is told of each end of each of its transactions. */
-import { callbackId } from '../../../src/callbacks/transaction-events.ts';
+import { callbackId } from '../../../parts/callbacks/transaction-events.ts';
 import type { Check } from '../evidence.ts';
 
 const everyEndIsTold: Check = function* ({ journal, jobs, notices }) {

@@ -1,0 +1,154 @@
+/** Callbacks as operators see and replay them. */
+
+import type { Job } from 'bullmq';
+import type { RedisClient } from '../../src/redis/connect.ts';
+import type { Shard } from '../../src/transactions/shards.ts';
+import type { CallbackCounts, CallbackFilter, CallbackPage, CallbackRow } from './callback-row.ts';
+import { cursorText, diedBefore, type Place, readCursor, type WalkedSet, walkSet } from './places.ts';
+import { callbacksOf } from './queue.ts';
+import { readCallbacks, shardsOfCallback, shownMessageSchema } from './rows.ts';
+import { callbackId, unrecordedId } from './transaction-events.ts';
+
+/** Only dead callbacks are replayed; others have been delivered, or will be. */
+export type CallbackReplayResult = 'replayed' | 'not-dead' | 'unknown';
+
+export interface PageOf {
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+}
+
+const maxAttempts = 100;
+/** Callbacks that one page reads, whether they match the filter or not. */
+const lookAtMost = 2000;
+const readAtOnce = 250;
+
+/** Another replay came first: the job is no longer failed (-3), or gone (-1). */
+const wasReplayed = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === -3 || error.code === -1);
+
+export const createCallbacks = ({
+  redis,
+  shards,
+}: {
+  readonly redis: RedisClient;
+  readonly shards: readonly Shard[];
+}) => {
+  /** Whether a row belongs to the list of that set: it may have been tried or replayed meanwhile. */
+  const belongs: Readonly<Record<WalkedSet, (row: CallbackRow) => boolean>> = {
+    failed: ({ state }) => state === 'dead',
+    // Without a try, an operator's replay waits for its time.
+    delayed: ({ state, tries }) => state === 'waiting' && tries > 0,
+  };
+
+  async function* rowsFrom(set: WalkedSet, from: Place | undefined) {
+    for await (const places of walkSet(redis, shards, set, from)) {
+      for (let first = 0; first < places.length; first += readAtOnce) {
+        const some = places.slice(first, first + readAtOnce);
+        const ids = some.map(({ id }) => id);
+        const rows = await readCallbacks(redis, shards, ids);
+        for (const [index, place] of some.entries()) {
+          const row = rows[index];
+          yield { place, row: row !== undefined && belongs[set](row) ? row : undefined };
+        }
+      }
+    }
+  }
+
+  /** A page may have fewer rows than its limit, even none, with a cursor. */
+  const pageOf = async (
+    set: WalkedSet,
+    from: Place | undefined,
+    { limit, apId }: { readonly limit: number; readonly apId: string | undefined },
+  ): Promise<CallbackPage> => {
+    const rows: CallbackRow[] = [];
+    let last: Place | undefined;
+    let looked = 0;
+    for await (const { place, row } of rowsFrom(set, from)) {
+      const fits = row !== undefined && (apId === undefined || row.apId === apId);
+      // Stops one row after the limit, so that a cursor means more rows, or after enough reads.
+      if (last !== undefined && ((fits && rows.length === limit) || looked === lookAtMost)) {
+        return { rows, cursor: cursorText(last) };
+      }
+      if (fits) rows.push(row);
+      last = place;
+      looked += 1;
+    }
+    return { rows };
+  };
+
+  return {
+    /** @param attempts Of the transaction so far. */
+    of: async (msspTransId: string, attempts: number): Promise<readonly CallbackRow[]> => {
+      const ids = Array.from({ length: Math.min(attempts, maxAttempts) }, (_, index) => index + 1).flatMap(
+        (attempt) => [
+          callbackId(msspTransId, attempt, 'failed'),
+          unrecordedId(msspTransId, attempt),
+          callbackId(msspTransId, attempt, 'signed'),
+          callbackId(msspTransId, attempt, 'receipted'),
+        ],
+      );
+      return (await readCallbacks(redis, shards, ids)).filter((row) => row !== undefined);
+    },
+
+    find: async (id: string): Promise<CallbackRow | undefined> =>
+      (await readCallbacks(redis, shards, [id]))[0],
+
+    /** Dead ones, newest first. @returns Undefined for an invalid cursor. */
+    dead: async (
+      { apId, to }: CallbackFilter,
+      { limit, cursor }: PageOf,
+    ): Promise<CallbackPage | undefined> => {
+      const newest = to === undefined ? undefined : diedBefore(to);
+      const from = cursor === undefined ? newest : readCursor(cursor);
+      return cursor !== undefined && from === undefined ? undefined : pageOf('failed', from, { limit, apId });
+    },
+
+    /**
+     * Those that have failed and are tried again; the one whose next try is furthest away first.
+     *
+     * @returns Undefined for an invalid cursor.
+     */
+    retried: async (
+      apId: string | undefined,
+      { limit, cursor }: PageOf,
+    ): Promise<CallbackPage | undefined> => {
+      const from = cursor === undefined ? undefined : readCursor(cursor);
+      return cursor !== undefined && from === undefined
+        ? undefined
+        : pageOf('delayed', from, { limit, apId });
+    },
+
+    /** How many messages wait for another try or are dead. */
+    counts: async (): Promise<CallbackCounts> => {
+      const sizeOf = async (set: WalkedSet): Promise<number> => {
+        const sizes = shards.map((shard) => redis.zcard(callbacksOf(shard).queue.toKey(set)));
+        return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+      };
+      const [retried, dead] = await Promise.all([sizeOf('delayed'), sizeOf('failed')]);
+      return { retried, dead };
+    },
+
+    /**
+     * Restarts all tries.
+     *
+     * @param notBefore Earliest time, milliseconds since the epoch; default: at once.
+     */
+    replay: async (id: string, notBefore?: number): Promise<CallbackReplayResult> => {
+      const found = shardsOfCallback(shards, id).map((shard) => callbacksOf(shard).queue.getJob(id));
+      const job: Job | undefined = (await Promise.all(found)).find((each) => each !== undefined);
+      const data = shownMessageSchema.safeParse(job?.data).data;
+      if (job === undefined || data === undefined) return 'unknown';
+      if (!(await job.isFailed())) return 'not-dead';
+      try {
+        if (notBefore !== data.notBefore) await job.updateData({ ...data, notBefore });
+        await job.retry('failed', { resetAttemptsMade: true });
+      } catch (error) {
+        if (wasReplayed(error)) return 'not-dead';
+        throw error;
+      }
+      return 'replayed';
+    },
+  };
+};
+
+export type Callbacks = ReturnType<typeof createCallbacks>;

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { defineConfiguration } from '../../src/part.ts';
+import { whole } from '../../src/registry/entry.ts';
+import { isSecureAddress } from '../../src/registry/web-address.ts';
+
+/** Its secret is derived from the service key, so the file holds none. */
+const callback = z.strictObject({
+  url: z
+    .string()
+    .max(2048)
+    .refine(isSecureAddress, {
+      error: 'must be an https URL (http to this machine in a sandbox) without user, password or fragment',
+    })
+    .describe('Where messages are posted to.'),
+  secretVersion: whole(1, 1_000_000, 1).describe(
+    'Raise it to change the secret. The previous one signs too.',
+  ),
+});
+
+const hosts = z
+  .array(z.string().regex(/^[a-z0-9.:-]+$/, { error: 'must be a host name or address in lower case' }))
+  .prefault([])
+  .describe('Hosts in the own network that callbacks may reach.');
+
+export const callbackConfiguration = defineConfiguration({
+  shapes: {
+    applicationProvider: {
+      callback: callback
+        .optional()
+        .describe(
+          'Where it is told how transactions end ([operations/callbacks.md](operations/callbacks.md)).',
+        ),
+    },
+    operations: { callbackHosts: hosts },
+  },
+  check: ({ sandbox, applicationProviders }, refuse) => {
+    for (const [index, { callback }] of applicationProviders.entries()) {
+      if (sandbox || callback === undefined || /^https:/i.test(callback.url)) continue;
+      refuse(['applicationProviders', index, 'callback', 'url'], 'must be https, unless this is a sandbox');
+    }
+  },
+});
+
+/** An application, with the callback that it may have. */
+export interface CallbackProvider {
+  readonly id: string;
+  readonly callback?: { readonly url: string; readonly secretVersion: number } | undefined;
+}
+
+/** Host of the callback address; the rest of the address may hold a secret. */
+export const callbackHostOf = ({ callback }: CallbackProvider): string | undefined =>
+  callback && new URL(callback.url).host;

@@ -1,0 +1,80 @@
+/** Callbacks in the console: their pages, the section of a transaction, a tile, and their secrets. */
+import { Hono } from 'hono';
+import { html } from 'hono/html';
+import { z } from 'zod';
+import { answer, refuse } from '../../src/console/answers.ts';
+import type { AdminApiDeps, ConsoleEnvironment } from '../../src/console/deps.ts';
+import { json, text } from '../../src/console/input.ts';
+import { count } from '../../src/console/pages/markup.ts';
+import type { ConsolePart } from '../../src/console/part.ts';
+import { needs } from '../../src/console/session/session.ts';
+import { doneBy } from '../../src/operators/audit.ts';
+import type { OperatorRooms } from '../../src/part.ts';
+import { createCallbacks } from './callbacks.ts';
+import type { CallbackProvider, callbackConfiguration } from './configuration.ts';
+import { createCallbackRoutes } from './console.route.ts';
+import { createCallbackHosts } from './hosts.ts';
+import { callbackNotices } from './notices.ts';
+import { callbacksSection } from './page.ts';
+import { createCallbackReplays } from './replays.ts';
+import { callbackSecret } from './secret.ts';
+
+const createSecretRoutes = (
+  providers: readonly CallbackProvider[],
+  serviceKey: Uint8Array,
+  { audit }: Pick<AdminApiDeps, 'audit'>,
+): Hono<ConsoleEnvironment> => {
+  const routes = new Hono<ConsoleEnvironment>();
+  const receiver = z.strictObject({ apId: text(256) });
+  routes.post('/admin/api/callback-secret', needs('admin'), json(receiver), async (c) => {
+    const { apId } = c.req.valid('json');
+    const application = providers.find(({ id }) => id === apId);
+    if (application === undefined) return refuse(404, 'unknown', 'No application has that id');
+    // Processes and charts may tell other addresses, too.
+    const { secretVersion } = application.callback ?? { secretVersion: 1 };
+    // Recorded first: without a record nothing is shown.
+    await audit.record({ ...doneBy(c.get('session').operator), action: 'callback-secret', target: apId });
+    return answer({ secretVersion, secret: callbackSecret(serviceKey, apId, secretVersion) });
+  });
+  return routes;
+};
+
+export const openCallbackConsole = (
+  rooms: OperatorRooms<(typeof callbackConfiguration)['shapes']>,
+): ConsolePart => {
+  const { redis, shards, audit, now, settings } = rooms;
+  const { applicationProviders: providers } = settings;
+  const callbacks = createCallbackReplays({ callbacks: createCallbacks({ redis, shards }), audit, now });
+  const hosts = createCallbackHosts(providers);
+  return {
+    routes: (deps) => createCallbackRoutes(callbacks, hosts, deps),
+    secretRoutes: (deps, serviceKey) => createSecretRoutes(providers, serviceKey, deps),
+    sections: [['callbacks', '/admin/callbacks', 'Callbacks', 'viewer']],
+    notices: callbackNotices,
+    actions: { 'callback-replay': { words: 'Callback sent again', target: 'transactions' } },
+    words: {
+      'GET /transactions/:id/callbacks': 'List the callbacks of a transaction',
+      'GET /callbacks': 'List dead callbacks',
+      'POST /callbacks/plan': 'Count the dead callbacks that would be replayed',
+      'POST /callbacks/replay': 'Replay dead callbacks',
+      'POST /callbacks/:id/replay': 'Replay a dead callback',
+      'POST /callback-secret': 'Show the secret of the callbacks of an application',
+    },
+    overview: async () => {
+      const counts = await callbacks.counts();
+      return {
+        told: { callbacks: counts },
+        tile: [
+          'Callbacks tried again',
+          html`<a href="/admin/callbacks?state=retried">${count(counts.retried)}</a>`,
+          html`<a href="/admin/callbacks">${count(counts.dead)} dead</a>`,
+        ],
+      };
+    },
+    ofTransaction: async (session, { msspTransId, apId, attempt }) => ({
+      name: 'callbacks',
+      html: callbacksSection(session, hosts.shown(await callbacks.of(msspTransId, attempt)), hosts.of(apId)),
+    }),
+    ofProvider: (apId) => ({ callbackHost: hosts.of(apId) }),
+  };
+};

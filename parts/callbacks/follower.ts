@@ -1,0 +1,189 @@
+/**
+ * Makes a callback job of every end of a transaction whose application has subscribed.
+ *
+ * Ends are read afterwards from the events of the queues. The position in the events is stored
+ * after the jobs, so a process may die anywhere: what is read again is added again, and a job whose
+ * id exists is not added twice. For the same reason two processes that both hold a shard do no
+ * harm, and neither does a position that moves back.
+ *
+ * Ends older than a day are not reported: their job, which prevents a second report, is kept for
+ * two days only.
+ *
+ * Subscribers are those of all running processes (callback-subscribers.ts): during a roll-out a
+ * process with an older configuration may be the one that reads the events.
+ */
+
+import { catchUp, sinceGap } from '../../src/history/catch-up.ts';
+import { eventsArguments, eventsScript, type Read, readAnswer, untilRead } from '../../src/history/events.ts';
+import { readJobs } from '../../src/history/jobs.ts';
+import { type ShardKeys, shardKeys } from '../../src/history/keys.ts';
+import { createLeaderTask } from '../../src/history/leader-task.ts';
+import { beginning, type EventPosition } from '../../src/history/position.ts';
+import type { Since } from '../../src/history/scan-queues.ts';
+import type { RedisClient } from '../../src/redis/connect.ts';
+import { shardOf } from '../../src/transactions/ids.ts';
+import type { Shard } from '../../src/transactions/shards.ts';
+import type { FindTransaction } from '../../src/transactions/transactions.ts';
+import type { CallbackMessage } from './callback.machine.ts';
+import { callbackJobName } from './callback.worker.ts';
+import { callbacksOf } from './queue.ts';
+import { createCallbackSubscribers } from './subscribers.ts';
+import { readEvents, type TransactionEvent, toInternalError } from './transaction-events.ts';
+
+export interface FollowerOptions {
+  /** A connection that reconnects without end. */
+  readonly redis: RedisClient;
+  readonly prefix: string;
+  readonly shards: readonly Shard[];
+  /** As for a status request: the reported end is the answered one. */
+  readonly find: FindTransaction;
+  /** The callback subscribers that this process knows. */
+  readonly apIds: ReadonlySet<string>;
+  readonly now: () => number;
+  readonly onError: (error: Error) => void;
+  /** Tries to deliver a message; default 10. */
+  readonly tries?: number;
+  /** Pause when there were no events; default 200. */
+  readonly pollMs?: number;
+  /** Another process takes over so long after the last sign of life; default 5000. */
+  readonly leaseMs?: number;
+}
+
+/** See deliveredMs in parts/callbacks/callback.worker.ts. */
+const toldForMs = 86_400_000;
+/** Without a position: covers ends while this process was starting. */
+const startLastsMs = 60_000;
+
+const readPosition = (text: string | null): EventPosition | undefined => {
+  const [, signatures, receipts] = /^(\d+-\d+) (\d+-\d+)$/.exec(text ?? '') ?? [];
+  return signatures === undefined || receipts === undefined ? undefined : { signatures, receipts };
+};
+
+const endedScript = `${eventsScript(`
+  return (event == 'completed' or event == 'failed') and id`)}
+for _, id in ipairs(ids) do found[#found + 1] = id end
+return found`;
+
+/** The transactions of a shard that ended since a position, by whatever ended them. */
+const readEnded = async (
+  redis: RedisClient,
+  keys: ShardKeys,
+  since: EventPosition,
+): Promise<Read & { readonly ids: readonly string[] }> => {
+  const [streams, from] = eventsArguments(keys, since);
+  const { rest, ...read } = readAnswer(await redis.eval(endedScript, 2, ...streams, ...from));
+  return { ...read, ids: rest.map(String) };
+};
+
+/** A message to be delivered. A job whose id exists is not added again. */
+export const callbackJob = (id: string, data: CallbackMessage, tries: number) => ({
+  name: callbackJobName,
+  data,
+  opts: { jobId: id, attempts: tries },
+});
+
+export const createFollower = (options: FollowerOptions) => {
+  const { redis, prefix, shards, find, apIds, now, onError, tries = 10, pollMs = 200, leaseMs } = options;
+  const beganAt = now();
+  const told = createCallbackSubscribers({ redis, prefix, apIds, now, onError });
+
+  /** Anyone who can write to Redis can write that something was signed. */
+  const asAnswered = async (ends: readonly TransactionEvent[]): Promise<readonly TransactionEvent[]> => {
+    const signed = ends.find(({ data }) => data.end.state !== 'failed');
+    const view = signed && (await find(signed.data.msspTransId));
+    return view?.state.kind === 'failed' ? ends.map(toInternalError) : ends;
+  };
+
+  const openPlace = (shard: Shard) => {
+    const { index, prefix: at } = shard;
+    const keys = shardKeys(prefix, index);
+    const positionKey = `${at}:callback-position`;
+    const duty = createLeaderTask({ redis, key: `${at}:callback-lease`, leaseMs, onError });
+
+    const position = async (): Promise<EventPosition | undefined> =>
+      readPosition(await redis.get(positionKey));
+
+    const keep = async ({ signatures, receipts }: EventPosition): Promise<void> => {
+      await redis.set(positionKey, `${signatures} ${receipts}`);
+    };
+
+    const addJobs = async (ids: readonly string[], since: number): Promise<void> => {
+      // Other jobs in the queue end as faults and are no transactions.
+      const own = ids.filter((id) => shardOf(id, shards.length) === index);
+      if (own.length === 0) return;
+      const jobs = await readJobs(redis, keys, own);
+      const all = await told.all();
+      const found = own.map((id, number) =>
+        readEvents(id, jobs[number] ?? [], (apId) => all.has(apId), since),
+      );
+      const ends = (await Promise.all(found.map(asAnswered))).flat();
+      if (ends.length === 0) return;
+      await callbacksOf(shard).queue.addBulk(ends.map(({ id, data }) => callbackJob(id, data, tries)));
+    };
+
+    /** @returns Whether it was done to the end. */
+    const lookThrough = async (from: EventPosition, since: Since, earliest: number): Promise<boolean> => {
+      const read = await catchUp({
+        redis,
+        keys,
+        from,
+        since,
+        see: async (ids) => {
+          if (!(await duty.mayGoOn())) return false;
+          await addJobs(ids, earliest);
+          return true;
+        },
+        follow: async (at) => {
+          const ended = await readEnded(redis, keys, at);
+          if (ended.gaps.length === 0) await addJobs(ended.ids, earliest);
+          return ended;
+        },
+      });
+      if (read === undefined) return false;
+      await keep(read);
+      return true;
+    };
+
+    /** @returns Whether there is more to do at once. */
+    const step = async (): Promise<boolean> => {
+      const oldest = now() - toldForMs;
+      const from = await position();
+      if (from === undefined) {
+        const since = beganAt - startLastsMs;
+        const nowhere = { signatures: beginning, receipts: beginning };
+        return lookThrough(nowhere, { signatures: since, receipts: since }, since);
+      }
+      const { ids, position: to, gaps, more } = await readEnded(redis, keys, from);
+      if (gaps.length > 0) return lookThrough(from, sinceGap(from, gaps, oldest), oldest);
+      await addJobs(ids, oldest);
+      if (to.signatures !== from.signatures || to.receipts !== from.receipts) await keep(to);
+      return more;
+    };
+
+    return {
+      start: () => duty.start(async () => ((await step()) ? 0 : pollMs)),
+      close: duty.close,
+      idle: () => untilRead(redis, keys, position, pollMs),
+    };
+  };
+
+  const places = shards.map(openPlace);
+
+  return {
+    start: (): void => {
+      told.start();
+      for (const { start } of places) start();
+    },
+    /** Finishes the current step and lets other processes take over at once. */
+    close: async (): Promise<void> => {
+      told.close();
+      await Promise.all(places.map(({ close }) => close()));
+    },
+    /** Resolves when all ends before the call have their jobs, made by any process. */
+    idle: async (): Promise<void> => {
+      await Promise.all(places.map(({ idle }) => idle()));
+    },
+  };
+};
+
+export type Follower = ReturnType<typeof createFollower>;

@@ -1,0 +1,38 @@
+/**
+ * What is logged and counted of callbacks. How many are dead or wait is read from the queue
+ * (telemetry/queue-metrics.ts).
+ */
+
+import type { EventLog } from '../../src/logger.ts';
+import { counter, type Registry } from '../../src/telemetry/registry.ts';
+import type { CallbackLog } from './callback.worker.ts';
+
+/**
+ * A callback that has failed so often has been tried for twelve minutes at the usual pauses, so it
+ * is the receiver that is in trouble and not one request. Its last try comes 17 hours later.
+ */
+const failingTries = 5;
+
+export const createCallbackCounter = (registry: Registry): CallbackLog => {
+  const tries = counter(
+    registry,
+    'callbacks_total',
+    'Tries to deliver a callback: delivered, undelivered (is tried again), failing (the same from the fifth try on), dead (was the last).',
+    ['outcome'],
+  );
+  // So that the first dead callback is an increase.
+  for (const outcome of ['delivered', 'undelivered', 'failing', 'dead']) tries.inc({ outcome }, 0);
+  return {
+    delivered: () => tries.inc({ outcome: 'delivered' }),
+    undelivered: (_, made) => tries.inc({ outcome: made < failingTries ? 'undelivered' : 'failing' }),
+    gaveUp: () => tries.inc({ outcome: 'dead' }),
+  };
+};
+
+/** Names callbacks by id, because an address may hold a secret. */
+export const createCallbackLog = (log: EventLog): CallbackLog => ({
+  delivered: (callback, tries, status) => log.info({ callback, tries, status }, 'callback delivered'),
+  undelivered: (callback, tries, problem) =>
+    log.warn({ callback, tries, problem }, 'callback not delivered, trying again'),
+  gaveUp: (callback, tries, problem) => log.error({ callback, tries, problem }, 'callback given up'),
+});

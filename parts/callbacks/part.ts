@@ -1,0 +1,16 @@
+/** Callbacks: applications are told how their transactions, processes and charts go on. */
+import { definePart } from '../../src/part.ts';
+import { callbackCommands } from './command.ts';
+import { callbackConfiguration } from './configuration.ts';
+import { callbackQueueName } from './queue.ts';
+
+export const callbacks = definePart({
+  name: 'callbacks',
+  configuration: callbackConfiguration,
+  queues: [callbackQueueName],
+  auditActions: ['callback-replay', 'callback-secret'],
+  startWorkers: async (rooms) => (await import('./workers.ts')).startCallbackSide(rooms),
+  openTellers: async (rooms) => (await import('./workers.ts')).openCallbackTellers(rooms),
+  openConsole: async (rooms) => (await import('./console.ts')).openCallbackConsole(rooms),
+  commands: callbackCommands,
+});

@@ -1,0 +1,38 @@
+/** The callbacks of one worker process. Processes may tell any address, so the workers always run. */
+
+import { createPosts, type PostOptions } from '../../src/outgoing/post.ts';
+import { type CallbackWorkersOptions, startCallbackWorkers } from './callback.worker.ts';
+import type { CallbackProvider } from './configuration.ts';
+import { createDeliver, type LinkTo } from './deliver.ts';
+import { createFollower, type FollowerOptions } from './follower.ts';
+
+export interface CallbackSideOptions
+  extends Omit<PostOptions, 'allowedHosts'>,
+    Omit<FollowerOptions, 'apIds'>,
+    Omit<CallbackWorkersOptions, 'blocking' | 'deliver'> {
+  readonly providers: readonly CallbackProvider[];
+  readonly serviceKey: Uint8Array;
+  readonly allowedHosts?: readonly string[];
+  /** To the pages of signers. */
+  readonly linkTo?: LinkTo | undefined;
+}
+
+export const startCallbacks = async (options: CallbackSideOptions) => {
+  const { providers, allowedHosts = [], redis } = options;
+  const apIds = new Set(providers.filter(({ callback }) => callback !== undefined).map(({ id }) => id));
+  const deliver = createDeliver({ ...options, ...createPosts({ ...options, allowedHosts }) });
+  const workers = startCallbackWorkers({ ...options, blocking: redis, deliver });
+  const follower = apIds.size > 0 ? createFollower({ ...options, apIds }) : undefined;
+  await workers.ready();
+  follower?.start();
+  return {
+    /** Resolves when all ends before the call have their jobs. */
+    idle: async () => follower?.idle(),
+    close: async () => {
+      await follower?.close();
+      await workers.close();
+    },
+  };
+};
+
+export type CallbackSide = Awaited<ReturnType<typeof startCallbacks>>;

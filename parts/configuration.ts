@@ -1,0 +1,5 @@
+/** What the parts add to the configuration. In the order of parts.ts. */
+import type { PartConfiguration } from '../src/part.ts';
+import { callbackConfiguration } from './callbacks/configuration.ts';
+
+export const partConfigurations: readonly PartConfiguration[] = [callbackConfiguration];

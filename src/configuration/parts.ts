@@ -1,0 +1,12 @@
+/** The members that parts add to the configuration. */
+import type { z } from 'zod';
+import { partConfigurations } from '../../parts/configuration.ts';
+import type { PartShapes } from '../part.ts';
+
+/**
+ * Typed as nothing: only the part knows its members.
+ *
+ * @param where The object of the file to which they belong.
+ */
+export const shapeOf = (where: keyof PartShapes): Readonly<Record<never, z.ZodType>> =>
+  Object.assign({}, ...partConfigurations.map(({ shapes }) => shapes[where]));

@@ -1,0 +1,111 @@
+/**
+ * A part: a feature that stands in one folder under `parts/`, and one object that says what it
+ * brings. The product has one list of parts (parts/parts.ts) and loops over it; no other file
+ * names one. A part that is taken from the list leaves nothing behind.
+ *
+ * There is no container and no life cycle beyond start and close: each member is called once by
+ * whoever puts a process together, with the rooms of the core that exist there anyway. What a
+ * process may never need, such as pages in a worker, a part imports when it is asked for it.
+ */
+import type { Telemetry } from 'bullmq';
+import type { z } from 'zod';
+import type { Locate } from '../packages/engine/src/engine.ts';
+import type { WorkflowTellers } from '../workers/workflow-work.ts';
+import type { PartCommands } from './cli/part-commands.ts';
+import type { ConsolePart } from './console/part.ts';
+import type { EventLog } from './logger.ts';
+import type { Audit } from './operators/audit.ts';
+import type { RedisClient } from './redis/connect.ts';
+import type { Registry } from './telemetry/registry.ts';
+import type { Shard } from './transactions/shards.ts';
+import type { FindTransaction } from './transactions/transactions.ts';
+
+/** Members that a part adds to those of the core, by where they stand in the configuration file. */
+export interface PartShapes {
+  /** Of each entry of `applicationProviders`. */
+  readonly applicationProvider?: z.ZodRawShape;
+  readonly operations?: z.ZodRawShape;
+}
+
+type Added<Shape> = Shape extends z.ZodRawShape ? z.output<z.ZodObject<Shape>> : unknown;
+
+/** The configuration as a part sees it. */
+export interface PartSettings<Shapes extends PartShapes = PartShapes> {
+  readonly sandbox: boolean;
+  readonly applicationProviders: readonly ({ readonly id: string } & Readonly<
+    Added<Shapes['applicationProvider']>
+  >)[];
+  readonly operations: Readonly<Added<Shapes['operations']>>;
+}
+
+/** What a part may use wherever it runs. */
+interface PartRooms<Shapes extends PartShapes> {
+  readonly settings: PartSettings<Shapes>;
+  readonly redis: RedisClient;
+  /** `queue.prefix` */
+  readonly prefix: string;
+  readonly shards: readonly Shard[];
+  /** The clock of Redis. */
+  readonly now: () => number;
+  readonly onError: (error: Error) => void;
+}
+
+/** In a process with workers, on a connection that waits for Redis without end. */
+export interface WorkerRooms<Shapes extends PartShapes = PartShapes> extends PartRooms<Shapes> {
+  /** Everything is sealed with it, or derived from it. */
+  readonly serviceKey: Uint8Array;
+  readonly retention: { readonly failedMs: number };
+  /** As for a status request. */
+  readonly find: FindTransaction;
+  /** Where instances of workflows are. */
+  readonly locate: Locate;
+  /** The address of a signer's page; undefined where this process does not know it. */
+  readonly linkTo: (signer: string, linkVersion: number) => string | undefined;
+  readonly log: EventLog;
+  readonly registry: Registry;
+  readonly telemetry: Telemetry | undefined;
+}
+
+/** For the console, and for commands that run over the Redis of the service. */
+export interface OperatorRooms<Shapes extends PartShapes = PartShapes> extends PartRooms<Shapes> {
+  readonly audit: Audit;
+}
+
+export interface PartConfiguration<Shapes extends PartShapes = PartShapes> {
+  readonly shapes: Shapes;
+  /**
+   * What the schema cannot say of the values that it has read.
+   *
+   * @param refuse Path from the root of the file, and what is expected there.
+   */
+  check?(settings: PartSettings<Shapes>, refuse: (path: PropertyKey[], expected: string) => void): void;
+}
+
+export interface Running {
+  close(): Promise<void>;
+}
+
+export interface Part<Shapes extends PartShapes = PartShapes> {
+  /** As its folder. */
+  readonly name: string;
+  /** It stands in the list of parts/configuration.ts, too, which loads before anything else. */
+  readonly configuration: PartConfiguration<Shapes>;
+  /** Queues that it has in each shard (queueOf in transactions/shards.ts). */
+  readonly queues?: readonly string[];
+  /** What operators do through it, as the audit log names it. */
+  readonly auditActions?: readonly string[];
+  /** Starts what workers do for it beside the core. */
+  startWorkers?(rooms: WorkerRooms<Shapes>): Promise<Running>;
+  /** Tells others what happens in workflows. Asked for before workers start. */
+  openTellers?(rooms: WorkerRooms<Shapes>): Promise<WorkflowTellers>;
+  openConsole?(rooms: OperatorRooms<Shapes>): Promise<ConsolePart>;
+  readonly commands?: PartCommands;
+}
+
+/** Gives a part's configuration its types. */
+export const defineConfiguration = <const Shapes extends PartShapes>(
+  configuration: PartConfiguration<Shapes>,
+): PartConfiguration<Shapes> => configuration;
+
+/** Gives the members of a part their types. */
+export const definePart = <const Shapes extends PartShapes>(part: Part<Shapes>): Part<Shapes> => part;

@@ -1,0 +1,33 @@
+/** What parts get from the core of a process. */
+
+import type { Locate } from '../../packages/engine/src/engine.ts';
+import type { Part, PartSettings, WorkerRooms } from '../part.ts';
+import { createReadEnd } from '../transactions/outcomes.ts';
+import type { Shard } from '../transactions/shards.ts';
+import { createFind } from '../transactions/transactions.ts';
+import type { Core } from './core.ts';
+import { createSignerLinks, type PublicUrl } from './signers.ts';
+
+export const queuesOf = (parts: readonly Part[]): readonly string[] =>
+  parts.flatMap(({ queues = [] }) => queues);
+
+export const workerRooms = (
+  core: Core,
+  shards: readonly Shard[],
+  locate: Locate,
+  publicUrl: PublicUrl,
+): WorkerRooms => {
+  const { configuration, blocking: redis, protocol, retention, seals, serviceKey, now, onError } = core;
+  const readEnd = createReadEnd({ custody: core.custodyOver(redis), seals, now, onError });
+  return {
+    // Each part has read its own members of it.
+    settings: configuration as PartSettings,
+    prefix: configuration.queue.prefix,
+    find: createFind({ shards, protocol, readEnd, retention, now }),
+    linkTo: createSignerLinks(core, publicUrl),
+    log: core.eventLog,
+    registry: core.telemetry.registry,
+    telemetry: core.telemetry.queue,
+    ...{ redis, shards, serviceKey, retention, locate, now, onError },
+  };
+};
