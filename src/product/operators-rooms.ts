@@ -9,11 +9,10 @@ import { createClientChanges } from '../oauth/client-changes.ts';
 import { createSigningKeys } from '../oauth/signing-keys.ts';
 import { type AuditLog, createAudit } from '../operators/audit.ts';
 import { createCallbackReplays } from '../operators/callback-replays.ts';
-import { createCertificates } from '../operators/certificates.ts';
+import { createCertificates, type FormerOwners } from '../operators/certificates.ts';
 import { createOperators } from '../operators/operators.ts';
 import { replayPolicy } from '../operators/replay-policy.ts';
 import { createReplays } from '../operators/replays.ts';
-import type { PhoneAdmin } from '../phone/phone-admin.ts';
 import type { KeyCustody, KeyVault } from '../pki/ports.ts';
 import type { Protocol } from '../protocol/parse.ts';
 import type { RedisClient } from '../redis/connect.ts';
@@ -105,7 +104,7 @@ export const openOperatorsRooms = (options: {
       readonly serviceKey: Uint8Array;
       readonly custody: KeyCustody;
       readonly vault: KeyVault;
-      readonly phones: Pick<PhoneAdmin, 'forgetOwner'>;
+      readonly phones: FormerOwners;
     }): SecretDeps => ({
       certificates: createCertificates({ custody, phones, audit, now }),
       operators: createOperators({
