@@ -14,7 +14,7 @@ export interface PrivateKey {
 }
 
 /** EC is P-256, RSA has 2048 bits, OKP is Ed25519. */
-/** Of keys that sign for people. */
+/** Of keys that sign for people: EC is P-256, RSA is 2048 bits. */
 export type KeyAlgorithm = 'EC' | 'RSA';
 export type KeyType = KeyAlgorithm | 'OKP';
 
