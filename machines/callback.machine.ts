@@ -35,26 +35,6 @@ export const callbackSchema = z.object({
 });
 export type CallbackData = Readonly<z.infer<typeof callbackSchema>>;
 
-/** A message to operators: the share of failed attempts has reached a threshold, or no longer does. */
-export const alertSchema = z.object({
-  /** Its name in the configuration. */
-  alert: z.string(),
-  what: z.enum(['begun', 'ended']),
-  /** As of a callback. */
-  at: z.number(),
-  /** When it began. */
-  since: z.number(),
-  /** All without it. */
-  faults: z.array(z.number()).optional(),
-  /** The threshold, and in how many minutes it counts. */
-  percent: z.number(),
-  windowMinutes: z.number(),
-  /** Attempts that ended in that time, and those with one of the faults. */
-  ended: z.number(),
-  failures: z.number(),
-});
-export type AlertData = Readonly<z.infer<typeof alertSchema>>;
-
 /**
  * What happens in a signature process (process.machine.ts). No number and no text: the receiver
  * asks for the process.
@@ -90,8 +70,8 @@ export const processMessageSchema = z.object({
 });
 export type ProcessMessage = Readonly<z.infer<typeof processMessageSchema>>;
 
-export const messageSchema = z.union([callbackSchema, alertSchema, processMessageSchema]);
-export type CallbackMessage = CallbackData | AlertData | ProcessMessage;
+export const messageSchema = z.union([callbackSchema, processMessageSchema]);
+export type CallbackMessage = CallbackData | ProcessMessage;
 
 /** Input of a try. */
 export interface CallbackTry {

@@ -54,10 +54,6 @@ export type DeliveryResult =
   | { readonly kind: 'not-sent'; readonly why: string }
   | { readonly kind: 'unreachable'; readonly cause: string };
 
-/** An application or an alert. */
-export const receiverOf = (data: CallbackMessage): string =>
-  'alert' in data ? `alert ${data.alert}` : `ap ${data.apId}`;
-
 /** Never rejects because of the receiver. */
 export type Deliver = (id: string, data: CallbackMessage, stop: AbortSignal) => Promise<DeliveryResult>;
 
@@ -173,7 +169,7 @@ export const startCallbackWorkers = (options: CallbackWorkersOptions) => {
         deliver: activity<CallbackTry, TryResult>(
           async ({ input: { id, data, number }, signal }) =>
             resultOf(number, await deliver(id, data, signal).catch(notSent)),
-          { gate: { turn: (input) => tenants.turn(receiverOf((input as CallbackTry).data)) } },
+          { gate: { turn: (input) => tenants.turn((input as CallbackTry).data.apId) } },
         ),
       },
     }),

@@ -116,7 +116,7 @@ export const createCallbacks = ({
         : pageOf('delayed', from, { limit, apId });
     },
 
-    /** How many messages wait for another try or are dead, alerts to operators among them. */
+    /** How many messages wait for another try or are dead. */
     counts: async (): Promise<CallbackCounts> => {
       const sizeOf = async (set: WalkedSet): Promise<number> => {
         const sizes = shards.map(({ callbacks: { queue } }) => redis.zcard(queue.toKey(set)));

@@ -3,20 +3,12 @@
  * event, the time is that of the try, and the signature covers both and the body.
  */
 import { Webhook } from 'standardwebhooks';
-import type { AlertData, CallbackMessage, ProcessMessage } from '../../machines/callback.machine.ts';
-import { type Deliver, receiverOf } from '../../workers/callback.worker.ts';
+import type { CallbackMessage, ProcessMessage } from '../../machines/callback.machine.ts';
+import type { Deliver } from '../../workers/callback.worker.ts';
 import type { CallWebhook } from '../../workers/webhook-activity.ts';
 import type { RegisteredProvider } from '../registry/application-providers.ts';
-import type { AlertRule } from './alerts.ts';
 import type { Post } from './post.ts';
 import { callbackSecrets } from './secret.ts';
-
-const alertOf = ({ alert, what, at, since, ...data }: AlertData): string =>
-  JSON.stringify({
-    type: `alert.${what}`,
-    timestamp: new Date(at).toISOString(),
-    data: { name: alert, since: new Date(since).toISOString(), ...data },
-  });
 
 /** @returns The address of a signer's page; undefined where this process does not know it. */
 export type LinkTo = (signer: string, linkVersion: number) => string | undefined;
@@ -42,7 +34,6 @@ const processMessageOf = (message: ProcessMessage, linkTo: LinkTo): string => {
  * receiver, or a proxy that logs bodies, must not learn what a person has signed.
  */
 export const messageOf = (message: CallbackMessage, linkTo: LinkTo = () => undefined): string => {
-  if ('alert' in message) return alertOf(message);
   if ('process' in message) return processMessageOf(message, linkTo);
   const { msspTransId, apId, apTransId, attempt, at, end } = message;
   const about = { AP_ID: apId, AP_TransID: apTransId, MSSP_TransID: msspTransId, attempt };
@@ -68,7 +59,6 @@ interface Target {
 
 interface DeliverOptions {
   readonly providers: readonly RegisteredProvider[];
-  readonly alerts?: readonly AlertRule[];
   readonly serviceKey: Uint8Array;
   /** To addresses of the configuration. */
   readonly post: Post;
@@ -78,28 +68,24 @@ interface DeliverOptions {
 }
 
 /** Where each receiver is told. */
-const createTargets = ({ providers, alerts = [], serviceKey, post, postOutside }: DeliverOptions) => {
+const createTargets = ({ providers, serviceKey, post, postOutside }: DeliverOptions) => {
   const targets = new Map<string, Target>();
-  const add = (receiver: string, url: string, secrets: readonly string[]): void =>
-    void targets.set(receiver, { url, webhooks: secrets.map((secret) => new Webhook(secret)), post });
+  const webhooksOf = (apId: string, secretVersion: number): readonly Webhook[] =>
+    callbackSecrets(serviceKey, apId, secretVersion).map((secret) => new Webhook(secret));
   for (const { id, callback } of providers) {
     if (callback === undefined) continue;
-    add(`ap ${id}`, callback.url, callbackSecrets(serviceKey, id, callback.secretVersion));
-  }
-  for (const { name, url, secretVersion } of alerts) {
-    add(`alert ${name}`, url, callbackSecrets(serviceKey, name, secretVersion, 'alerts'));
+    targets.set(id, { url: callback.url, webhooks: webhooksOf(id, callback.secretVersion), post });
   }
   return {
-    registered: (receiver: string): Target | undefined => targets.get(receiver),
+    registered: (apId: string): Target | undefined => targets.get(apId),
     /**
      * An address of a definition or a chart is told with the secret of the application. The
      * operator has not seen it: it reaches no host inside, unless the callback of the application
      * goes there too.
      */
     at: (apId: string, url: string): Target => {
-      const registered = targets.get(`ap ${apId}`);
-      const webhooks =
-        registered?.webhooks ?? callbackSecrets(serviceKey, apId, 1).map((secret) => new Webhook(secret));
+      const registered = targets.get(apId);
+      const webhooks = registered?.webhooks ?? webhooksOf(apId, 1);
       const isRegistered =
         registered !== undefined &&
         URL.canParse(url) &&
@@ -114,9 +100,9 @@ const send = async (
   target: Target | undefined,
   { id, body, at }: { readonly id: string; readonly body: string; readonly at: number },
   stop: AbortSignal,
-  what = 'callback of the application',
 ): ReturnType<Deliver> => {
-  if (target === undefined) return { kind: 'not-sent', why: `this process knows no ${what}` };
+  if (target === undefined)
+    return { kind: 'not-sent', why: 'this process knows no callback of the application' };
   const time = new Date(at);
   return target.post(
     target.url,
@@ -140,11 +126,8 @@ export const createDeliver = (
   return async (id, data, stop) => {
     const url = 'process' in data ? data.url : undefined;
     const target =
-      'process' in data && url !== undefined
-        ? targets.at(data.apId, url)
-        : targets.registered(receiverOf(data));
-    const what = 'alert' in data ? 'alert of this name' : undefined;
-    return send(target, { id, body: messageOf(data, linkTo), at: now() }, stop, what);
+      'process' in data && url !== undefined ? targets.at(data.apId, url) : targets.registered(data.apId);
+    return send(target, { id, body: messageOf(data, linkTo), at: now() }, stop);
   };
 };
 
@@ -152,7 +135,7 @@ export const createDeliver = (
 export const createCallWebhook = (options: DeliverOptions): CallWebhook => {
   const targets = createTargets(options);
   return async ({ apId, id, url, body }, stop) => {
-    const target = url === undefined ? targets.registered(`ap ${apId}`) : targets.at(apId, url);
+    const target = url === undefined ? targets.registered(apId) : targets.at(apId, url);
     return send(target, { id, body, at: options.now() }, stop);
   };
 };

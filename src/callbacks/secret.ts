@@ -1,20 +1,14 @@
 /**
  * The secret that a receiver verifies callbacks with, in the form of Standard Webhooks (`whsec_…`).
  *
- * It is derived from the service key, by application or alert, and version. So neither the
+ * It is derived from the service key, by application and version. So neither the
  * configuration file nor Redis holds it, and all processes know it.
  */
 import { deriveKey } from '../pki/sealed-json.ts';
 
-/** `id`: the AP_ID, or the name of the alert. */
-type Purpose = 'callbacks' | 'alerts';
-
-export const callbackSecret = (
-  serviceKey: Uint8Array,
-  id: string,
-  version: number,
-  purpose: Purpose = 'callbacks',
-): string => `whsec_${deriveKey(serviceKey, `paraph ${purpose} ${version} ${id}`).toString('base64')}`;
+/** @param apId AP_ID. */
+export const callbackSecret = (serviceKey: Uint8Array, apId: string, version: number): string =>
+  `whsec_${deriveKey(serviceKey, `paraph callbacks ${version} ${apId}`).toString('base64')}`;
 
 /**
  * The secrets to sign with, the current one first. The previous one is used too, so that a receiver
@@ -22,10 +16,9 @@ export const callbackSecret = (
  */
 export const callbackSecrets = (
   serviceKey: Uint8Array,
-  id: string,
+  apId: string,
   version: number,
-  purpose: Purpose = 'callbacks',
 ): readonly [string, ...string[]] => [
-  callbackSecret(serviceKey, id, version, purpose),
-  ...(version > 1 ? [callbackSecret(serviceKey, id, version - 1, purpose)] : []),
+  callbackSecret(serviceKey, apId, version),
+  ...(version > 1 ? [callbackSecret(serviceKey, apId, version - 1)] : []),
 ];

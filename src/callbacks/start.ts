@@ -1,10 +1,6 @@
-/**
- * The callbacks and alerts of one worker process. Processes may tell any address, so the workers
- * always run.
- */
+/** The callbacks of one worker process. Processes may tell any address, so the workers always run. */
 import { type CallbackWorkersOptions, startCallbackWorkers } from '../../workers/callback.worker.ts';
 import type { RegisteredProvider } from '../registry/application-providers.ts';
-import { type AlertRule, createAlerts } from './alerts.ts';
 import { createDeliver, type LinkTo } from './deliver.ts';
 import { createFollower, type FollowerOptions } from './follower.ts';
 import { createPosts, type PostOptions } from './post.ts';
@@ -15,28 +11,23 @@ export interface CallbackSideOptions
     Omit<CallbackWorkersOptions, 'blocking' | 'deliver'> {
   readonly providers: readonly RegisteredProvider[];
   readonly serviceKey: Uint8Array;
-  readonly alerts?: readonly AlertRule[];
-  readonly lookEveryMs?: number;
   readonly allowedHosts?: readonly string[];
   /** To the pages of signers. */
   readonly linkTo?: LinkTo | undefined;
 }
 
 export const startCallbacks = async (options: CallbackSideOptions) => {
-  const { providers, alerts = [], allowedHosts = [], redis } = options;
+  const { providers, allowedHosts = [], redis } = options;
   const apIds = new Set(providers.filter(({ callback }) => callback !== undefined).map(({ id }) => id));
   const deliver = createDeliver({ ...options, ...createPosts({ ...options, allowedHosts }) });
   const workers = startCallbackWorkers({ ...options, blocking: redis, deliver });
   const follower = apIds.size > 0 ? createFollower({ ...options, apIds }) : undefined;
-  const watch = alerts.length > 0 ? createAlerts({ ...options, alerts }) : undefined;
   await workers.ready();
   follower?.start();
-  watch?.start();
   return {
     /** Resolves when all ends before the call have their jobs. */
     idle: async () => follower?.idle(),
     close: async () => {
-      await watch?.close();
       await follower?.close();
       await workers.close();
     },

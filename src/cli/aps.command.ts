@@ -3,7 +3,7 @@
  * are never shown. `secret` shows the secret of an application's callbacks, which is recorded in the
  * audit log.
  */
-import type { ProviderView, Receiver } from '../console/deps.ts';
+import type { ProviderView } from '../console/deps.ts';
 import { type Admin, addAdminAction, secretActions } from './admin.ts';
 import { type AddCommand, type CliContext, ok, type Report } from './context.ts';
 import { type Column, table } from './screen.ts';
@@ -56,9 +56,9 @@ const ls = async (context: CliContext, admin: Admin): Promise<Report> => {
   );
 };
 
-const showSecret = async (admin: Admin, receiver: Receiver, named: object): Promise<Report> => {
-  const found = await admin.post<{ readonly secret: string }>(['callback-secret'], receiver);
-  return ok({ ...named, ...found }, `${found.secret}\n`);
+const showSecret = async (admin: Admin, apId: string): Promise<Report> => {
+  const found = await admin.post<{ readonly secret: string }>(['callback-secret'], { apId });
+  return ok({ apId, ...found }, `${found.secret}\n`);
 };
 
 export const addAps: AddCommand = (program, context, done) => {
@@ -67,12 +67,7 @@ export const addAps: AddCommand = (program, context, done) => {
   const secret = aps
     .command('secret <id>')
     .description('print the secret that verifies the callbacks of one; recorded in the audit log');
-  action(secret, (admin, apId: string) => showSecret(admin, { apId }, { apId }));
+  action(secret, (admin, apId: string) => showSecret(admin, apId));
   const list = aps.command('ls').description('list them, without their passwords');
   addAdminAction(list, context, done, (admin) => ls(context, admin));
-  const alerts = program.command('alerts').description('messages to operators about fault rates');
-  const alertSecret = alerts
-    .command('secret <name>')
-    .description('print the secret that verifies the messages of one; recorded in the audit log');
-  action(alertSecret, (admin, name: string) => showSecret(admin, { alert: name }, { name }));
 };

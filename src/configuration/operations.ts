@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { operatorLogins, operatorSessions, operatorUsers } from '../operators/settings.ts';
 import { faultCodes } from '../protocol/fault.ts';
-import { callback } from '../registry/application-providers.ts';
 import { consoleClientId } from '../registry/console-client.ts';
 import { amount, flag, refuseRepeats, section, whole } from '../registry/entry.ts';
 import { isLogin } from '../registry/login-ap-id.ts';
@@ -61,29 +60,6 @@ const links = section({
   trace: linkTo('traceId').describe('To its trace, such as `https://traces.example.com/trace/{traceId}`.'),
 });
 
-const alert = callback.extend({
-  name: z
-    .string()
-    .regex(/^[a-z0-9-]{1,40}$/, { error: 'must be 1 to 40 lower-case letters, digits or -' })
-    .describe('Names the alert in its messages.'),
-  faults: z
-    .array(z.literal(faultCodes))
-    .min(1)
-    .optional()
-    .describe('Fault codes that count. Without it: all.'),
-  percent: z
-    .number()
-    .positive()
-    .max(100)
-    .describe('Begins when so many of a hundred attempts that ended have failed with one of these faults.'),
-  windowMinutes: whole(1, 1440, 5).describe('Attempts of the last so many minutes count.'),
-  minAttempts: whole(1, 1_000_000, 20).describe('With fewer attempts in that time there is no alert.'),
-});
-
-const alerts = z
-  .array(alert)
-  .superRefine(refuseRepeats(['name'], (key, first) => `is the same as operations.alerts[${first}].${key}`));
-
 const tracing = section({
   enabled: flag(false, 'Make spans, for an SDK that is loaded with `--import`.'),
   serviceName: z.string().min(1).max(64).default('paraph').describe('Name of the tracer.'),
@@ -134,11 +110,6 @@ export const operationsSettings = z
       .array(z.string().regex(/^[a-z0-9.:-]+$/, { error: 'must be a host name or address in lower case' }))
       .prefault([])
       .describe('Hosts in the own network that callbacks may reach.'),
-    alerts: alerts
-      .prefault([])
-      .describe(
-        'Messages to operators about fault rates ([operations/monitoring.md](operations/monitoring.md#alerts-by-webhook)).',
-      ),
     tracing: tracing.describe('Traces by OpenTelemetry.'),
     links: links.describe("Links of a transaction's page to the operator's own systems."),
     index: flag(true, 'Keep the search index that the console and `paraph ls` read.'),
@@ -146,10 +117,6 @@ export const operationsSettings = z
   .refine(({ sessions: { idleSeconds, absoluteSeconds } }) => idleSeconds <= absoluteSeconds, {
     path: ['sessions', 'absoluteSeconds'],
     error: 'must not be less than idleSeconds',
-  })
-  .refine(({ index, alerts: { length } }) => index || length === 0, {
-    path: ['alerts'],
-    error: 'must be empty, because operations.index is false',
   })
   .prefault({});
 

@@ -322,9 +322,6 @@ export const configurationSchema = configurationObject
     for (const [index, { callback }] of applicationProviders.entries()) {
       mustBeSecure(callback?.url, ['applicationProviders', index, 'callback']);
     }
-    for (const [index, alert] of values.operations.alerts.entries()) {
-      mustBeSecure(alert.url, ['operations', 'alerts', index]);
-    }
     const problem = promptProblem(oidc, bounds);
     if (problem !== undefined) refuse(['oidc', problem[0]], problem[1]);
   })

@@ -31,9 +31,6 @@ export interface ProviderView
   readonly callbackHost?: string | undefined;
 }
 
-/** Who verifies our messages: an application its callbacks, or the receiver of an alert. */
-export type Receiver = { readonly apId: string } | { readonly alert: string };
-
 /** The clients and the signing keys of an OpenID tenant. */
 export interface TenantSecrets {
   readonly id: string;
@@ -47,9 +44,9 @@ export interface SecretDeps {
   readonly operators: Operators;
   /** Of people. */
   readonly certificates: Certificates;
-  /** Undefined when there is no such receiver. */
+  /** Undefined when there is no such application. */
   readonly callbackSecret: (
-    receiver: Receiver,
+    apId: string,
   ) => { readonly secretVersion: number; readonly secret: string } | undefined;
   /** At least one. */
   readonly tenants: readonly TenantSecrets[];

@@ -33,13 +33,12 @@ export interface ShownKeys {
 const maxPublishSeconds = 30 * 86_400;
 const id = text(256);
 const tenant = text(64).optional();
-const apOrAlert = z.strictObject({ apId: id, alert: id }).partial();
-const receiver = z.union([z.strictObject({ apId: id }), z.strictObject({ alert: id })]);
+const receiver = z.strictObject({ apId: id });
 const clientOrder = z.strictObject({ order: z.enum(clientOrders), tenant });
 const rotation = z.strictObject({ tenant, publishSeconds: z.int().min(0).max(maxPublishSeconds).optional() });
 
 const noTenant: Refusal = [404, 'unknown-tenant', 'There is no tenant of this id'];
-const noReceiver: Refusal = [404, 'unknown', 'No application has that id, or no alert that name'];
+const noReceiver: Refusal = [404, 'unknown', 'No application has that id'];
 const noClient: Refusal = [404, 'unknown', 'The tenant has no client of this id'];
 const noSecret: Refusal = [409, 'no-secret', 'This client has no secret; its keys are in the configuration'];
 const notStarted: Refusal = [409, 'not-started', 'The service has to be started before clients are changed'];
@@ -61,13 +60,11 @@ export const createSecretRoutes = ({
   ): Promise<string> =>
     audit.record({ ...doneBy(c.get('session').operator), action, target, ...(details && { details }) });
 
-  routes.post('/admin/api/callback-secret', needs('admin'), json(apOrAlert), async (c) => {
-    const wanted = receiver.safeParse(c.req.valid('json'));
-    if (!wanted.success) return refuse(400, 'bad-request', 'Either apId or alert is needed');
-    const found = callbackSecret(wanted.data);
+  routes.post('/admin/api/callback-secret', needs('admin'), json(receiver), async (c) => {
+    const { apId } = c.req.valid('json');
+    const found = callbackSecret(apId);
     if (found === undefined) return refuse(...noReceiver);
-    const target = 'alert' in wanted.data ? `alert ${wanted.data.alert}` : wanted.data.apId;
-    await record(c, 'callback-secret', target);
+    await record(c, 'callback-secret', apId);
     return answer(found);
   });
 

@@ -16,17 +16,15 @@ export const createCallbackCounter = (registry: Registry): CallbackLog => {
   const tries = counter(
     registry,
     'callbacks_total',
-    'Tries to deliver a callback or alert: delivered, undelivered (is tried again), failing (the same from the fifth try on), dead or dead-alert (was the last).',
+    'Tries to deliver a callback: delivered, undelivered (is tried again), failing (the same from the fifth try on), dead (was the last).',
     ['outcome'],
   );
   // So that the first dead callback is an increase.
-  for (const outcome of ['delivered', 'undelivered', 'failing', 'dead', 'dead-alert'])
-    tries.inc({ outcome }, 0);
+  for (const outcome of ['delivered', 'undelivered', 'failing', 'dead']) tries.inc({ outcome }, 0);
   return {
     delivered: () => tries.inc({ outcome: 'delivered' }),
     undelivered: (_, made) => tries.inc({ outcome: made < failingTries ? 'undelivered' : 'failing' }),
-    // No application waits for an alert.
-    gaveUp: (id) => tries.inc({ outcome: id.startsWith('alert-') ? 'dead-alert' : 'dead' }),
+    gaveUp: () => tries.inc({ outcome: 'dead' }),
   };
 };
 

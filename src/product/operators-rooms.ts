@@ -3,7 +3,7 @@
 import { createCallbacks } from '../callbacks/callbacks.ts';
 import { callbackSecret } from '../callbacks/secret.ts';
 import type { Configuration } from '../configuration/schema.ts';
-import type { ProviderView, Receiver, SecretDeps } from '../console/deps.ts';
+import type { ProviderView, SecretDeps } from '../console/deps.ts';
 import { createHistory } from '../history/history.ts';
 import { createClientChanges } from '../oauth/client-changes.ts';
 import { createSigningKeys } from '../oauth/signing-keys.ts';
@@ -35,21 +35,13 @@ const viewOf = (provider: RegisteredProvider): ProviderView => ({
 });
 
 const secretOf =
-  ({ applicationProviders, operations }: Configuration, serviceKey: Uint8Array) =>
-  (receiver: Receiver): ReturnType<SecretDeps['callbackSecret']> => {
-    const isAlert = 'alert' in receiver;
-    const id = isAlert ? receiver.alert : receiver.apId;
-    const application = applicationProviders.find((provider) => provider.id === id);
-    const found = isAlert
-      ? operations.alerts.find(({ name }) => name === id)
-      : // Processes and charts may tell other addresses, too.
-        application && (application.callback ?? { secretVersion: 1 });
-    if (found === undefined) return undefined;
-    const { secretVersion } = found;
-    return {
-      secretVersion,
-      secret: callbackSecret(serviceKey, id, secretVersion, isAlert ? 'alerts' : 'callbacks'),
-    };
+  ({ applicationProviders }: Configuration, serviceKey: Uint8Array): SecretDeps['callbackSecret'] =>
+  (apId) => {
+    const application = applicationProviders.find(({ id }) => id === apId);
+    if (application === undefined) return undefined;
+    // Processes and charts may tell other addresses, too.
+    const { secretVersion } = application.callback ?? { secretVersion: 1 };
+    return { secretVersion, secret: callbackSecret(serviceKey, apId, secretVersion) };
   };
 
 export const openOperatorsRooms = (options: {

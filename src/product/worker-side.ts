@@ -53,7 +53,6 @@ const startOperations = async (core: Core, shards: readonly Shard[], publicUrl: 
     ...common,
     find: createFind({ shards, protocol, readEnd, retention, now }),
     providers: configuration.applicationProviders,
-    alerts: operations.alerts,
     serviceKey,
     linkTo: createSignerLinks(core, publicUrl),
     allowedHosts: operations.callbackHosts,

@@ -46,7 +46,7 @@ const fingerprint = z
   .transform((written) => written.replaceAll(':', '').toLowerCase());
 
 /** Its secret is derived from the master key, so this file holds none. */
-export const callback = z.strictObject({
+const callback = z.strictObject({
   url: z
     .string()
     .max(2048)

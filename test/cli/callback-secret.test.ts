@@ -48,17 +48,6 @@ describe('paraph aps secret', () => {
     ]);
   });
 
-  it('prints that of an alert, which is another one', async () => {
-    const operations = { alerts: [{ name: 'shop', url: 'https://shop.example/', percent: 1 }] };
-    writeFileSync(`${file}.alerts`, JSON.stringify({ operations, queue }));
-    const env = { ...environment, PARAPH_CONFIG: `${file}.alerts` };
-    const { stdout } = await run(['alerts', 'secret', 'shop', '--json'], { env });
-    const secret = callbackSecret(await serviceKey(), 'shop', 1, 'alerts');
-    expect(JSON.parse(stdout)).toMatchObject({ name: 'shop', secretVersion: 1, secret });
-    expect(secret).not.toBe(callbackSecret(await serviceKey(), 'shop', 1));
-    expect((await run(['alerts', 'secret', 'http://shop.example'], { env })).exitCode).toBe(8);
-  });
-
   it('prints nothing that cannot be recorded', async () => {
     const env = { ...environment, REDIS_URL: 'unix:/nowhere/at/all.sock' };
     const { exitCode, stdout } = await run(['aps', 'secret', 'http://shop.example'], { env });

@@ -21,6 +21,12 @@ export interface Focus {
 const again = (times: number, everyMs: number, fault: Omit<PlannedFault, 'atMs'>): readonly PlannedFault[] =>
   Array.from({ length: times }, (_, index) => ({ ...fault, atMs: 500 + index * everyMs }));
 
+/** A job of the callbacks is added: its name as BullMQ packs it, and its data. */
+const addingCallbacks = /\u00a8callback.{0,300}\{"msspTransId"/s;
+
+/** The replay of a transaction by the order of a bulk (src/jobs/replay-once.ts). */
+const replayingOfBulk = /"order":"B[0-9a-f]{16}"\}/;
+
 const deaths = [0, 1, 2].flatMap((target, index) =>
   again(2, 12_000, { kind: 'kill-worker', target, forMs: 500, amount: 0 }).map((fault) => ({
     ...fault,
@@ -93,15 +99,13 @@ export const focuses = {
     processEveryMs: 0,
     loads: [],
   },
-  /** Workers die again and again while transactions end. */
+  /** Workers die with the callbacks in hand that they are about to add. */
   callbacks: {
-    durationMs: 45_000,
-    plan: Array.from({ length: 24 }, (_, index) => ({
-      ...{ kind: 'kill-worker', atMs: 2000 + index * 1700, target: index % 3, forMs: 100, amount: 0 },
-    })),
+    durationMs: 8000,
+    plan: again(3, 2500, { kind: 'kill-in-step', target: 0, forMs: 300, amount: 0, step: addingCallbacks }),
     mix: { 'a robot signs, asynch': 1 },
-    clients: 16,
-    pauseMs: 50,
+    clients: 6,
+    pauseMs: 200,
     processEveryMs: 0,
     loads: [],
   },
@@ -117,16 +121,14 @@ export const focuses = {
     processEveryMs: 500,
     loads: [],
   },
-  /** Workers die while an operator replays and cancels many, on a slow network. */
-  bulks: onlyLoad('bulks', 50_000, [
-    { kind: 'slow-everybody', atMs: 0, target: 0, forMs: 45_000, amount: 25 },
-    ...again(12, 3000, { kind: 'kill-worker', target: 0, forMs: 200, amount: 0 }).map((fault, index) => ({
-      ...fault,
-      target: index % 3,
-    })),
-  ]),
+  /** Workers die with the replay in hand that they have noted as begun. */
+  bulks: onlyLoad(
+    'bulks',
+    24_000,
+    again(2, 0, { kind: 'kill-in-step', target: 0, forMs: 300, amount: 0, step: replayingOfBulk }),
+  ),
   /** Workers die while mails are sent, and the mail server refuses some. */
-  mails: onlyLoad('mails', 45_000, deaths),
+  mails: onlyLoad('mails', 30_000, deaths.slice(0, 2)),
   /** APIs and workers die while people log in. */
   logins: onlyLoad('logins', 30_000, [
     ...deaths,

@@ -55,16 +55,17 @@ describe.sequential('the fault test', () => {
   ])(
     'passes with the %s in place and catches a build without it',
     async (focus, mutants) => {
-      const sound = await faults('--focus', focus, '--seed', `${focus}-sound`);
-      expect(sound.output).toContain('0 violations');
-      expect(sound.code).toBe(0);
-      await Promise.all(
-        Object.entries(mutants).map(async ([mutant, rule]) => {
-          const broken = await faults('--mutant', mutant, '--seed', `${mutant}-broken`);
-          expect(broken.output).toContain(`× ${rule}\n`);
-          expect(broken.code).toBe(1);
-        }),
-      );
+      const broken = (): readonly ReturnType<typeof faults>[] =>
+        Object.keys(mutants).map((mutant) => faults('--mutant', mutant, '--seed', `${mutant}-broken`));
+      const sound = faults('--focus', focus, '--seed', `${focus}-sound`);
+      // Most of a run is waiting. Three at a time would leave too little of the machine.
+      if (Object.keys(mutants).length > 1) await sound;
+      const results = await Promise.all([sound, ...broken()]);
+      const expected = ['0 violations', ...Object.values(mutants).map((rule) => `× ${rule}\n`)];
+      for (const [index, says] of expected.entries()) {
+        expect(results[index]?.output).toContain(says);
+        expect(results[index]?.code).toBe(index === 0 ? 0 : 1);
+      }
     },
     3 * patienceMs,
   );

@@ -25,6 +25,8 @@ export interface InjectedFault {
 
 /** How long to wait for a text on its way, or for a device to be asked. */
 const stepPatienceMs = 4000;
+/** The same for a step that only one kind of load takes, when it comes to it. */
+const rareStepPatienceMs = 30_000;
 
 /**
  * What a worker sends to note under the job's lock that the device is asked (packages/engine/src/redis/commit-script.ts): the keys of the
@@ -153,6 +155,19 @@ export const createNemesis = (stage: Stage) => {
         await worker.process.kill();
         worker.lane.heal();
         return { target: worker.process.name, end: () => startAgain(worker.process) };
+      }
+      case 'kill-in-step': {
+        const caught = await Promise.race([
+          ...stage.workers.map((each) => each.lane.holdAt(fault.step ?? /$^/).then(() => each)),
+          delay(rareStepPatienceMs, undefined),
+        ]);
+        // What was held is dropped: the network does not keep it for a dead worker.
+        caught?.lane.cut();
+        await caught?.process.kill();
+        for (const { lane } of stage.workers) lane.heal();
+        if (caught === undefined) return { target: 'nobody', end: () => undefined };
+        await delay(fault.forMs);
+        return { target: caught.process.name, end: () => startAgain(caught.process) };
       }
       case 'dead-peer-worker':
         worker.lane.deaden();

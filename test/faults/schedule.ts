@@ -36,8 +36,11 @@ export const faultKinds = [
   'switch-primary',
 ] as const;
 
-/** A flood comes in a run of its own alone: beside it the others would be about a machine that is short of everything. */
-export type FaultKind = (typeof faultKinds)[number] | 'flood';
+/**
+ * A flood comes in a run of its own alone: beside it the others would be about a machine that is short of everything.
+ * `kill-in-step` aims at one weakness (focus.ts).
+ */
+export type FaultKind = (typeof faultKinds)[number] | 'flood' | 'kill-in-step';
 
 export interface PlannedFault {
   readonly atMs: number;
@@ -47,6 +50,8 @@ export interface PlannedFault {
   readonly forMs: number;
   /** How slow, how far the clock is off, or how long writes are refused each time; milliseconds. Of a flood: how many requests on each shard. */
   readonly amount: number;
+  /** Of `kill-in-step`: what a worker is about to send when it dies. It never arrives. */
+  readonly step?: RegExp;
 }
 
 /** How long: a lock lasts two seconds, so what is paused for three has lost its jobs. */
@@ -79,6 +84,7 @@ const lasts: Readonly<Record<FaultKind, readonly [least: number, most: number]>>
   'refuse-writes': [1000, 4000],
   'switch-primary': [0, 0],
   flood: [0, 0],
+  'kill-in-step': [0, 3000],
 };
 
 const amounts: Partial<Record<FaultKind, readonly [least: number, most: number]>> = {
@@ -95,7 +101,7 @@ export const resourceOf = ({ kind, target }: Pick<PlannedFault, 'kind' | 'target
   if (kind.endsWith('-worker') || kind.startsWith('clock') || kind === 'hold-in-step')
     return `worker ${target}`;
   if (kind.endsWith('-api')) return `api ${target}`;
-  return kind.endsWith('-everybody') ? 'network' : kind === 'pause-in-step' ? 'step' : 'redis';
+  return kind.endsWith('-everybody') ? 'network' : kind.endsWith('-in-step') ? 'step' : 'redis';
 };
 
 const burstFaults = 4;

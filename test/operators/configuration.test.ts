@@ -35,7 +35,6 @@ describe('operations', () => {
       metricsOpen: false,
       tracing: { enabled: false, serviceName: 'paraph' },
       callbackHosts: [],
-      alerts: [],
       links: {},
       index: true,
     });

@@ -84,7 +84,6 @@ export const driveEverything = async (
           ],
         },
         operations: {
-          alerts: [{ name: 'all', url: `${receiver.url}/alerts`, percent: 1, minAttempts: 1 }],
           replay: { automatic: [{ apId: shop, faults: [209], maxAttempts: 2, backoffSeconds: 1 }] },
         },
       },
@@ -272,6 +271,5 @@ const drive = async (
 
   await soon(async () => expect(await redis.hget(`${queueKey}:${failing}`, 'atm')).toBe('2'));
   await soon(async () => expect(await redis.zcard(`{${prefix}-0}:callbacks:failed`)).toBe(1));
-  await soon(async () => expect(await redis.exists(`{${prefix}-callbacks}:alerts`)).toBe(1));
   redis.disconnect();
 };

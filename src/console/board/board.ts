@@ -30,7 +30,7 @@ const pageOf = (queue: string, given: unknown): string => {
       : `/admin/workflows/${encodeURIComponent(id)}`;
   const [transaction = ''] = id.split('-', 1);
   if (transaction === 'process') return '/admin/workflows';
-  return transaction === 'alert' ? '/admin' : `/admin/transactions/${encodeURIComponent(transaction)}`;
+  return `/admin/transactions/${encodeURIComponent(transaction)}`;
 };
 
 /** Redacts jobs for the role. Without buttons: each job leads to its page in the console. */

@@ -5,7 +5,6 @@
  */
 import type { Job } from 'bullmq';
 import { z } from 'zod';
-import { alertSchema } from '../../../machines/callback.machine.ts';
 import { readJobName } from '../../../packages/engine/src/define.ts';
 import { rowOf } from '../../history/row.ts';
 import type { Role } from '../../operators/operator.ts';
@@ -60,8 +59,6 @@ const shownTransaction = (role: Role, { id = '', ...job }: Job): ShownJob => {
 const shownOther = (role: Role, { data }: Job): ShownJob => {
   const bulk = bulkSchema.safeParse(data).data;
   if (bulk !== undefined) return { name: `${bulk.by} · ${bulk.total} to ${bulk.kind}`, data: bulk };
-  const told = alertSchema.safeParse(data).data;
-  if (told !== undefined) return { name: `alert ${told.alert} ${told.what}`, data: told };
   const other = otherSchema.safeParse(data).data;
   if (other === undefined) return { data: {} };
   const msisdn = shownNumber(role, other.msisdn.replace(/^\+/, ''));
