@@ -55,7 +55,6 @@ const waiting: readonly string[] = [
   'src/console/asked-transactions.ts → processes',
   'src/console/board/board.ts → processes',
   'src/console/board/flow.ts → processes',
-  'src/console/board/shown-job.ts → callbacks',
   'src/console/board/shown-job.ts → processes',
   'src/console/deps.ts → callbacks',
   'src/console/deps.ts → certificates',
