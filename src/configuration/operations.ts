@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { operatorLogins, operatorSessions, operatorUsers } from '../operators/settings.ts';
 import { faultCodes } from '../protocol/fault.ts';
 import { consoleClientId } from '../registry/console-client.ts';
-import { amount, flag, refuseRepeats, section, whole } from '../registry/entry.ts';
+import { amount, flag, section, whole } from '../registry/entry.ts';
 import { isLogin } from '../registry/login-ap-id.ts';
 import { type AcrValue, acrValues, type oidcSettings } from '../registry/oauth-client.ts';
 
