@@ -1,7 +1,7 @@
 /** `paraph subscribers`: people with phones in browsers: invite a number, look at its phones, remove one. */
 
 import { pageLanguages } from '../languages.ts';
-import type { NumberView } from '../phone/views.ts';
+import type { NumberView } from '../operators/phone-orders.ts';
 import { e164 } from '../protocol/schemas/common.ts';
 import { secretActions } from './admin.ts';
 import { type AddCommand, ok, UsageError } from './context.ts';

@@ -2,7 +2,6 @@
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { pageLanguages } from '../languages.ts';
-import { numberView } from '../phone/views.ts';
 import { answer, type Refusal, refuse } from './answers.ts';
 import type { AdminApiDeps, ConsoleEnvironment } from './deps.ts';
 import { json, msisdnIn, readForm } from './input.ts';
@@ -25,8 +24,7 @@ const refusals: Readonly<Record<'configured' | 'no-address', Refusal>> = {
 export const createSubscriberRoutes = ({
   phones,
   audit,
-  now,
-}: Pick<AdminApiDeps, 'phones' | 'audit' | 'now'>): Hono<ConsoleEnvironment> => {
+}: Pick<AdminApiDeps, 'phones' | 'audit'>): Hono<ConsoleEnvironment> => {
   const noteLookUp = createLookUps({ audit, phones });
   const routes = new Hono<ConsoleEnvironment>();
   const path = '/admin/api/subscribers/:msisdn';
@@ -38,7 +36,7 @@ export const createSubscriberRoutes = ({
     if (msisdn === undefined) return refuse(...noNumber);
     await noteLookUp(c.get('session'), 'phones', msisdn);
     const number = await phones.find(msisdn);
-    return number === undefined ? refuse(...unknownNumber) : answer(numberView(number, now()));
+    return number === undefined ? refuse(...unknownNumber) : answer(number);
   });
 
   routes.post(`${path}/invitations`, needs('admin'), json(invitation), async (c) => {
@@ -65,8 +63,7 @@ export const createSubscriberRoutes = ({
     status: 200 | 422 = 200,
   ) => {
     const number = msisdn === undefined ? undefined : await phones?.find(msisdn);
-    const view = number && numberView(number, now());
-    return c.html(subscribersPage({ session: c.get('session'), number: view, ...more }), status);
+    return c.html(subscribersPage({ session: c.get('session'), number, ...more }), status);
   };
 
   routes.get('/admin/subscribers', needs('admin'), (c) => show(c, {}));
@@ -81,10 +78,9 @@ export const createSubscriberRoutes = ({
     const { operator } = session;
     if (act === 'remove') {
       const number = await phones.find(msisdn);
-      const view = number && numberView(number, now());
-      const found = view?.phones.find(({ id }) => id === phone);
-      if (!isConfirmed(form) && view !== undefined && found !== undefined) {
-        return c.html(removePhonePage(session, view, found));
+      const found = number?.phones.find(({ id }) => id === phone);
+      if (!isConfirmed(form) && number !== undefined && found !== undefined) {
+        return c.html(removePhonePage(session, number, found));
       }
       return (await phones.remove(operator, msisdn, phone))
         ? show(c, { notice: 'removed' }, msisdn)

@@ -14,9 +14,6 @@ import { isLogin } from '../registry/login-ap-id.ts';
 import type { BodyLimits } from '../request-body.ts';
 import { isNotTakenIn, isRedisAway } from '../transactions/transactions.ts';
 import { type Admission, isOfAdmission, type Place, unableFault } from './admission.ts';
-import { createJsonReader, type Environment } from './body.ts';
-import type { HttpLog } from './log.ts';
-import { printable } from './operation.ts';
 import {
   away,
   busy,
@@ -29,7 +26,10 @@ import {
   unauthorized,
   unencoded,
   unexpected,
-} from './workflow-refusals.ts';
+} from './application-refusals.ts';
+import { createJsonReader, type Environment } from './body.ts';
+import type { HttpLog } from './log.ts';
+import { printable } from './operation.ts';
 
 export type RouteContext = Context<Environment>;
 

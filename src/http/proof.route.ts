@@ -7,9 +7,9 @@ import { Hono } from 'hono';
 import type { LongTermSignature } from '../pki/long-term.ts';
 import { bytesToSign } from '../protocol/requests.ts';
 import type { TransactionView } from '../transactions/outcomes.ts';
+import { json, type Refusal } from './application-refusals.ts';
 import { type ApplicationRouteOptions, createApplicationRoute, readNothing } from './application-route.ts';
 import type { Environment } from './body.ts';
-import { json, type Refusal } from './workflow-refusals.ts';
 
 const unknown: Refusal = [404, 'not-found', 'There is no such transaction', 101];
 const noStamp: Refusal = [503, 'no-time-stamp', 'No time stamp could be made: try again later', 900];

@@ -8,6 +8,7 @@ import { Hono } from 'hono';
 import { z } from 'zod';
 import { processName } from '../workflows/stock-process.ts';
 import type { StartResult, Workflows, WorkflowView } from '../workflows/workflows.ts';
+import { invalid, json, noRoom, stopping } from './application-refusals.ts';
 import {
   type Answered,
   type ApplicationRouteOptions,
@@ -18,11 +19,7 @@ import {
 import type { Environment } from './body.ts';
 import {
   conflict,
-  invalid,
-  json,
-  noRoom,
   refusedEvent,
-  stopping,
   tooManyOpen,
   tooManyStreams,
   undecided,

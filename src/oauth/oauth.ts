@@ -11,10 +11,9 @@ import { deriveKey } from '../pki/sealed-json.ts';
 import type { OauthTenant } from '../registry/oauth-client.ts';
 import type { PasswordVerifier } from '../registry/password-verifier.ts';
 import type { RateLimiter } from '../registry/rate-limiter.ts';
-import { type BackchannelOptions, createBackchannel } from './backchannel/backchannel.ts';
 import type { OwnerOf } from './claims.ts';
 import { createSecretCheck } from './client-authentication.ts';
-import type { Environment, OauthDeps } from './deps.ts';
+import type { Environment, OauthDeps, OpenBackchannel } from './deps.ts';
 import { describeError } from './error-codes.ts';
 import { type FrontRefusal, jsonError, refuseAtFront } from './error-pages.ts';
 import { checkFrontChannel, linkOf, maxQueryLength, tooLong } from './front-channel.ts';
@@ -22,7 +21,7 @@ import { createInteractionRoutes } from './interaction/interaction.route.ts';
 import { Provider } from './library.ts';
 import { createLimits } from './limits.ts';
 import { pathAndQuery, serveByLibrary } from './mount.ts';
-import { openTenants } from './open-tenants.ts';
+import { openTenants, type TenantsOptions } from './open-tenants.ts';
 import { createParRoutes } from './par/par.ts';
 import { createProgramEndpoints } from './program-endpoints.ts';
 import { storeAway } from './store-away.ts';
@@ -30,7 +29,9 @@ import type { Tenant } from './tenant.ts';
 
 export interface OauthOptions
   extends Omit<OauthDeps, 'tenants' | 'limits' | 'checkSecret'>,
-    Omit<BackchannelOptions, keyof OauthDeps> {
+    Pick<TenantsOptions, 'redis' | 'prefix'> {
+  /** Without it all logins need a browser. */
+  readonly openBackchannel?: OpenBackchannel;
   /** The settings, completed for this address. */
   readonly templates: (publicUrl: string) => readonly OauthTenant[];
   /** Asked at the first request: `https://sign.example.com`. */
@@ -97,7 +98,7 @@ export const createOauth = (options: OauthOptions) => {
       ...options,
       publicUrl,
       templates: options.templates(publicUrl),
-      backchannelOf: backchannel.featureFor,
+      backchannelOf: (tenant) => backchannel?.featureFor(tenant),
       onBackchannelLookup: settle,
       onSuspicious: (tenant, ctx) =>
         limits.noteFailure(addressOf(ctx.req), tenant, ctx.oidc.client?.clientId),
@@ -105,7 +106,7 @@ export const createOauth = (options: OauthOptions) => {
   });
   const limits = createLimits({ limiter, limits: settings.limits, tenants, isTestNumber, now });
   const checkSecret = createSecretCheck(options.passwords, limits);
-  const backchannel = createBackchannel({ ...options, tenants, limits });
+  const backchannel = options.openBackchannel?.({ ...options, tenants, limits });
 
   const deps: OauthDeps = { ...options, tenants, limits, checkSecret };
   const checkProgram = createProgramEndpoints(deps);
@@ -117,7 +118,7 @@ export const createOauth = (options: OauthOptions) => {
     if (route !== 'token' || 'grantId' in payload || 'error' in payload || settling.has(id)) return false;
     settling.add(id);
     try {
-      await backchannel.settle(tenant, id);
+      await backchannel?.settle(tenant, id);
       return true;
     } finally {
       settling.delete(id);
@@ -205,14 +206,14 @@ export const createOauth = (options: OauthOptions) => {
     join: interaction.join,
     /** Makes the keys of the first start. */
     prepare: async (): Promise<void> => {
-      backchannel.start();
+      backchannel?.start();
       await Promise.all(tenants.all.map((tenant) => tenant.provider()));
     },
     /** Ends the waiting pages of this process; their logins continue. */
     endWaiting: (): void => stopping.abort(),
     close: async (): Promise<void> => {
       stopping.abort();
-      await backchannel.close();
+      await backchannel?.close();
     },
   };
 };

@@ -3,6 +3,7 @@
  * algorithms (secrets are stored as hashes), dynamic registration, remote documents, resource
  * indicators. Addresses come from the issuer (`mount.ts`).
  */
+
 import type { JWK } from 'jose';
 import type {
   Account,
@@ -26,6 +27,7 @@ import type { AdapterOptions } from './adapter.ts';
 import { claimsAbout, claimsOfScopes } from './claims.ts';
 import { clockToleranceSeconds } from './client-jwt.ts';
 import { clientMetadata, keySetAt } from './client-metadata.ts';
+import type { Backchannel } from './deps.ts';
 import { dpopAlgorithms } from './dpop-proof.ts';
 import { codeErrors } from './error-codes.ts';
 import type { createProviderPages } from './error-pages.ts';
@@ -47,7 +49,8 @@ export interface ProviderOptions {
   readonly hintKeys: readonly JWK[];
   readonly cookieKeys: readonly string[];
   readonly subscribers: SubscriberRegistry;
-  readonly backchannel: NonNullable<NonNullable<Configuration['features']>['ciba']>;
+  /** Undefined where every login needs a browser. */
+  readonly backchannel: ReturnType<Backchannel['featureFor']> | undefined;
   readonly pages: ReturnType<typeof createProviderPages>;
   readonly now: () => number;
 }
@@ -121,7 +124,7 @@ export const createProvider = (
     extraParams: ['dtbd'],
     extraTokenClaims: () => undefined,
     features: {
-      ciba: hasBackchannel ? options.backchannel : { enabled: false },
+      ciba: (hasBackchannel ? options.backchannel : undefined) ?? { enabled: false },
       claimsParameter: { enabled: false },
       clientCredentials: { enabled: false },
       devInteractions: { enabled: false },

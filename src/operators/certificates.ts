@@ -3,7 +3,6 @@
  * may give it, the routes have checked.
  */
 import { X509Certificate } from 'node:crypto';
-import type { PhoneAdmin } from '../phone/phone-admin.ts';
 import type {
   CertificateTarget,
   IssuedCertificate,
@@ -32,6 +31,12 @@ export interface ShownAuthority {
   readonly notAfter: number;
 }
 
+/** What a number's former owner has left. */
+export interface FormerOwners {
+  /** The number has a new owner. @param msisdn Digits. */
+  forgetOwner(msisdn: string): Promise<void>;
+}
+
 export type Certificates = ReturnType<typeof createCertificates>;
 
 export const createCertificates = ({
@@ -41,7 +46,7 @@ export const createCertificates = ({
   now,
 }: {
   readonly custody: KeyCustody;
-  readonly phones: Pick<PhoneAdmin, 'forgetOwner'>;
+  readonly phones: FormerOwners;
   readonly audit: Audit;
   readonly now: () => number;
 }) => {

@@ -4,13 +4,46 @@
  * key can make.
  */
 import { createHmac } from 'node:crypto';
-import type { PhoneAdmin } from '../phone/phone-admin.ts';
 import { deriveKey } from '../pki/sealed-json.ts';
 import { type Audit, doneBy, noted } from './audit.ts';
 import type { Operator } from './operator.ts';
 
+/** A number and its phones, for operators. Times are ISO 8601 in UTC. */
+export interface NumberView {
+  /** With plus. */
+  readonly msisdn: string;
+  readonly language?: string | undefined;
+  readonly since: string;
+  /** While an invitation is open. */
+  readonly invitedUntil?: string;
+  readonly phones: readonly {
+    readonly id: string;
+    readonly label: string;
+    readonly enrolledAt: string;
+    readonly certificateEndsAt: string;
+    readonly gate: 'pin' | 'passkey';
+    /** Its PIN was wrong too often. */
+    readonly blocked: boolean;
+  }[];
+}
+
+export type Invited =
+  | { readonly kind: 'invited'; readonly link: string; readonly expiresAt: number }
+  /** The number is in the configuration, without an App of the kind `phone`. */
+  | { readonly kind: 'configured' }
+  | { readonly kind: 'no-address' };
+
+/** What operators may do with numbers and their phones. Numbers are digits. */
+export interface OrderedPhones {
+  /** @returns Undefined for a number that was never invited. */
+  view(msisdn: string): Promise<NumberView | undefined>;
+  invite(msisdn: string, language?: string): Promise<Invited>;
+  /** @returns False when there is no such phone. */
+  remove(msisdn: string, id: string): Promise<boolean>;
+}
+
 interface PhoneOrdersOptions {
-  readonly admin: PhoneAdmin;
+  readonly admin: OrderedPhones;
   readonly audit: Pick<Audit, 'record'>;
   readonly serviceKey: Uint8Array;
 }
@@ -22,7 +55,7 @@ export const createPhoneOrders = ({ admin, audit, serviceKey }: PhoneOrdersOptio
   const targetOf = (msisdn: string): string =>
     `number-${createHmac('sha256', key).update(msisdn).digest('base64url').slice(0, 16)}`;
   return {
-    find: admin.find,
+    find: admin.view,
 
     /** Names a number in the audit log. @param msisdn Digits. */
     targetOf,

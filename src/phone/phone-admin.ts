@@ -5,6 +5,7 @@ import { type Activations, activationLink } from './activations.ts';
 import { mayHavePhone, sandboxPhoneNumber } from './phone-subscribers.ts';
 import type { Phone, PhoneNumber, Phones } from './phones.ts';
 import type { FailOpen } from './signing.ts';
+import { numberView } from './views.ts';
 
 export interface PhoneAdminOptions {
   readonly phones: Phones;
@@ -17,6 +18,8 @@ export interface PhoneAdminOptions {
   readonly invitationMs: number;
   /** Undefined where this process does not know it. */
   readonly publicUrl: () => string | Promise<string | undefined>;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
 }
 
 export type Invited =
@@ -68,6 +71,12 @@ export const createPhoneAdmin = (options: PhoneAdminOptions) => {
 
     /** @returns Undefined for a number that was never invited. */
     find: (msisdn: string): Promise<PhoneNumber | undefined> => phones.read(msisdn),
+
+    /** The same as operators see it. */
+    view: async (msisdn: string) => {
+      const number = await phones.read(msisdn);
+      return number && numberView(number, options.now());
+    },
 
     /**
      * The number has a new owner, who has none of the phones of the former one, and whom no

@@ -79,4 +79,3 @@ export const numberView = ({ msisdn, language, since, invitation, phones }: Phon
     ...{ gate: gate.kind, blocked: isBlocked },
   })),
 });
-export type NumberView = ReturnType<typeof numberView>;

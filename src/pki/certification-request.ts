@@ -8,10 +8,10 @@
  * Source: RFC 2986 section 4, RFC 5758 3.2.
  */
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
-import { namesItsCurve } from '../pem.ts';
 import { member, readElement, smallNumber } from './ber.ts';
 import { tags } from './der.ts';
 import { objectIdentifiers } from './object-identifiers.ts';
+import { namesItsCurve } from './pem.ts';
 import { readAlgorithm } from './signed-data.ts';
 
 /** @returns Undefined for a key that is not EC P-256, by its name. */

@@ -1,5 +1,4 @@
 import { hash, verify, X509Certificate } from 'node:crypto';
-import type { KeyAlgorithm } from '../protocol/requests.ts';
 import { type Element, readElement, readHeader } from './ber.ts';
 import { readCertificate } from './certificate-fields.ts';
 import {
@@ -15,7 +14,7 @@ import {
   tags,
 } from './der.ts';
 import { objectIdentifiers } from './object-identifiers.ts';
-import type { UserKey } from './ports.ts';
+import type { KeyAlgorithm, UserKey } from './ports.ts';
 import { randomBytesOf } from './random.ts';
 import { readSignedData, readSignerInfo } from './signed-data.ts';
 

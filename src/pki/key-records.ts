@@ -6,9 +6,8 @@
  */
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import type { KeyAlgorithm } from '../protocol/requests.ts';
 import type { Authority } from './certificate.ts';
-import type { CustodyStore, KeyVault, PrivateKey } from './ports.ts';
+import type { CustodyStore, KeyAlgorithm, KeyVault, PrivateKey } from './ports.ts';
 import { versionName } from './revocations.ts';
 import { type createSealer, recordKind } from './sealed-record.ts';
 

@@ -1,5 +1,4 @@
 import type { KeyObject } from 'node:crypto';
-import type { KeyAlgorithm } from '../protocol/requests.ts';
 
 /**
  * How a signature is made, always over SHA-256 where there is a choice. `ECDSA` is written as DER
@@ -15,6 +14,8 @@ export interface PrivateKey {
 }
 
 /** EC is P-256, RSA has 2048 bits, OKP is Ed25519. */
+/** Of keys that sign for people: EC is P-256, RSA is 2048 bits. */
+export type KeyAlgorithm = 'EC' | 'RSA';
 export type KeyType = KeyAlgorithm | 'OKP';
 
 /** A new key, before anybody uses it. */

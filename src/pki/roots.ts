@@ -1,5 +1,5 @@
 /** Root certificates that somebody trusts: from PEM text, and tried before they are needed. */
-import { certificatesIn as openCertificatesIn } from '../pem.ts';
+import { certificatesIn as openCertificatesIn } from './pem.ts';
 import { verifySignature } from './verify.ts';
 
 /** All certificates (DER) in a text. @throws For one that is no certificate, or not a usable one. */

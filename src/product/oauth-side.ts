@@ -1,4 +1,5 @@
 /** The OpenID provider in a process of the API. */
+import { createBackchannel } from '../oauth/backchannel/backchannel.ts';
 import { createLogins } from '../oauth/logins.ts';
 import { createOauth, type Oauth, type OauthOptions } from '../oauth/oauth.ts';
 import { configuredTenants } from '../registry/demo-clients.ts';
@@ -24,8 +25,9 @@ export const openOauth = (
     settings: oidc,
     templates: (url) => tenantsWithConsole(core, configuredTenants(oidc, url), url),
     redis: commands,
-    blocking,
     prefix: queue.prefix,
+    openBackchannel: (deps) =>
+      createBackchannel({ ...deps, redis: commands, blocking, prefix: queue.prefix }),
     serviceKey,
     vault: core.vaultOver(commands),
     ownerOf: custody.ownerOf,

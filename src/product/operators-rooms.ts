@@ -7,12 +7,11 @@ import { createHistory } from '../history/history.ts';
 import { createClientChanges } from '../oauth/client-changes.ts';
 import { createSigningKeys } from '../oauth/signing-keys.ts';
 import { type AuditLog, auditActions, createAudit } from '../operators/audit.ts';
-import { createCertificates } from '../operators/certificates.ts';
+import { createCertificates, type FormerOwners } from '../operators/certificates.ts';
 import { createOperators } from '../operators/operators.ts';
 import { replayPolicy } from '../operators/replay-policy.ts';
 import { createReplays } from '../operators/replays.ts';
 import type { Part, PartSettings } from '../part.ts';
-import type { PhoneAdmin } from '../phone/phone-admin.ts';
 import type { KeyCustody, KeyVault } from '../pki/ports.ts';
 import type { Protocol } from '../protocol/parse.ts';
 import type { RedisClient } from '../redis/connect.ts';
@@ -93,7 +92,7 @@ export const openOperatorsRooms = async (options: {
       readonly serviceKey: Uint8Array;
       readonly custody: KeyCustody;
       readonly vault: KeyVault;
-      readonly phones: Pick<PhoneAdmin, 'forgetOwner'>;
+      readonly phones: FormerOwners;
     }): SecretDeps => ({
       certificates: createCertificates({ custody, phones, audit, now }),
       operators: createOperators({

@@ -106,7 +106,15 @@ export const openPhoneAdmin = (options: PhoneAdminSurroundings) => {
   const store = openPhoneStore(options);
   const failOpen = createFailOpen({ ...store, answer });
   const invitationMs = configuration.phone.invitationDays * dayMs;
-  const admin = createPhoneAdmin({ ...store, failOpen, configured, invitationMs, publicUrl, revoke });
+  const admin = createPhoneAdmin({
+    ...store,
+    now: options.now,
+    failOpen,
+    configured,
+    invitationMs,
+    publicUrl,
+    revoke,
+  });
   return { ...store, failOpen, admin };
 };
 

@@ -48,9 +48,6 @@ export interface Caller {
 
 export type MessagingMode = 'synch' | 'asynch';
 
-/** EC is P-256, RSA is 2048 bits. */
-export type KeyAlgorithm = 'EC' | 'RSA';
-
 /**
  * Of an approval, `text` is the title and `dtbd` the pairs as compact JSON; only `dtbd` is signed.
  */

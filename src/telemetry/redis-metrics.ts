@@ -2,7 +2,7 @@
  * Connections to Redis: up or not, how often they reconnected, and how long commands take.
  *
  * Commands are the hottest path, so one in {@link every} is timed and the others cost an increment.
- * Commands that timed out are counted as errors (event-metrics.ts).
+ * Commands that timed out are counted as errors (troubles.ts).
  */
 import type { Command } from 'ioredis';
 import type { Gauge, Registry } from 'prom-client';

@@ -1,7 +1,7 @@
 /** Phones in browsers, for admins: invite a number, look at its phones, remove one. */
 import { html, raw } from 'hono/html';
 import { renderSVG } from 'uqr';
-import type { NumberView } from '../../phone/views.ts';
+import type { NumberView } from '../../operators/phone-orders.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { confirmPage } from './confirm-page.ts';
 import { layOut } from './layout.ts';

@@ -5,10 +5,10 @@
  *
  * Source: OpenID Connect CIBA sections 7 and 11.
  */
-import type { Configuration, KoaContextWithOIDC } from 'oidc-provider';
+import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { RedisClient } from '../../redis/connect.ts';
 import type { OauthClient } from '../../registry/oauth-client.ts';
-import type { OauthDeps } from '../deps.ts';
+import type { Backchannel, OauthDeps } from '../deps.ts';
 import { errors } from '../library.ts';
 import type { Tenant } from '../tenant.ts';
 import { createBegin, pollEverySeconds } from './begin.ts';
@@ -30,7 +30,7 @@ export interface BackchannelOptions
 /** A client that keeps to the interval may arrive a little early, because network delays differ. */
 const toleranceMs = 500;
 
-export const createBackchannel = (options: BackchannelOptions) => {
+export const createBackchannel = (options: BackchannelOptions): Backchannel => {
   const { limits, subscribers, redis, blocking, prefix, addressOf, log } = options;
   const settle = createSettlement(options);
   const pings = createPings(options, settle, { commands: redis, blocking, prefix, onError: log.trouble });
@@ -68,7 +68,7 @@ export const createBackchannel = (options: BackchannelOptions) => {
 
   return {
     /** For `features.ciba` of a tenant's provider. The hooks stand in the order of their calls. */
-    featureFor: (tenant: Tenant): NonNullable<NonNullable<Configuration['features']>['ciba']> => ({
+    featureFor: (tenant) => ({
       enabled: true,
       deliveryModes: ['poll', 'ping'],
       validateRequestContext: async (ctx) => checkParameters(ctx.oidc.params ?? {}, findClient(tenant, ctx)),
@@ -81,20 +81,11 @@ export const createBackchannel = (options: BackchannelOptions) => {
         await begin(ctx, tenant, request, { clientId: client.clientId, msisdn: account.accountId });
       },
     }),
-    /**
-     * Called when a client asks for a request without a result: gives it one if the login has
-     * ended.
-     *
-     * @throws SlowDown when the login is open and the client asks too often.
-     * @throws When Redis is unreachable.
-     */
-    settle: async (tenant: Tenant, authReqId: string): Promise<void> => {
+    settle: async (tenant, authReqId) => {
       const [settled, inTime] = await Promise.all([settle(tenant, authReqId), mayAsk(tenant, authReqId)]);
       if (!settled && !inTime) throw new errors.SlowDown();
     },
-    /** Begins to wait for the logins of clients in ping mode. Safe to call again. */
     start: pings.start,
-    /** Leaves open pings to other processes. Safe to call again. */
     close: pings.close,
   };
 };

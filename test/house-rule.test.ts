@@ -1,0 +1,123 @@
+/**
+ * The house rule: `packages ← machines ← core ← parts ← app`. A package imports packages alone, and
+ * neither a package nor the core imports a part. The table says of each file what it is to be: most
+ * parts still lie in several rooms. `waiting` names what only the move of a part into its own folder
+ * can cut. A line goes when its import goes, and no line is added.
+ */
+import { posix } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { importsIn, readSources } from './support/imports.ts';
+
+const floors = ['package', 'machines', 'core', 'part', 'app'] as const;
+type Floor = (typeof floors)[number];
+
+/** The first line whose pattern fits counts. */
+const places: readonly (readonly [floor: Floor, name: string, pattern: RegExp])[] = [
+  ['app', 'app', /^parts\/(parts|configuration)\.ts/],
+  // What the commands of parts are made with.
+  ['core', 'core', /^src\/cli\/(admin|context|exit-codes|part-commands|screen|terminal-input)\.ts/],
+  ['core', 'core', /^src\/cli\/transactions-(filter|row)\.ts/],
+  ['app', 'app', /^src\/(product\/|cli\/|configuration\/|index\.ts)/],
+  ['part', 'callbacks', /^parts\/callbacks\//],
+  ['part', 'certificates', /^src\/pki\/(crl|ocsp|publisher|time-stamp|long-term)\.ts/],
+  ['part', 'certificates', /^src\/(operators|queue)\/certificates\.ts/],
+  ['part', 'certificates', /^src\/(http\/(documentation\/)?pki|console\/(pages\/)?certificates)/],
+  ['part', 'pkcs11', /^src\/pki\/token\//],
+  ['part', 'processes', /^src\/(workflows|tasks|evidence|mail\.ts)/],
+  ['part', 'processes', /^machines\/(process|signer|mail)/],
+  ['part', 'processes', /^workers\/(workflow|webhook|sign-|asked-run|receipt-activity)/],
+  ['part', 'processes', /^src\/(http\/(documentation\/)?|console\/(pages\/)?|queue\/)workflow/],
+  ['part', 'processes', /^src\/http\/proof\.route\.ts/],
+  ['part', 'phone', /^src\/(phone\/|sscd\/phone|operators\/phone-orders|oauth\/interaction\/phone-start)/],
+  ['part', 'gateway', /^src\/(sscd\/gateway|transactions\/gateway-notes|registry\/gateway)/],
+  ['part', 'ciba', /^(src\/oauth\/backchannel\/|machines\/ping)/],
+  ['part', 'backup', /^src\/backup\//],
+  ['part', 'demo', /^src\/(demo\/|registry\/demo)/],
+  ['package', 'engine', /^packages\/engine\//],
+  ['package', 'pki', /^src\/pki\//],
+  ['package', 'client', /^src\/client\//],
+  ['package', 'queue', /^src\/queue\//],
+  ['package', 'relying-party', /^src\/relying-party\//],
+  // Charts and the client speak it too, so it stands below them.
+  ['package', 'protocol', /^src\/protocol\//],
+  ['machines', 'machines', /^machines\//],
+  ['core', 'core', /^(src|workers)\//],
+];
+
+const placeOf = (path: string): { readonly floor: Floor; readonly name: string } => {
+  const found = places.find(([, , pattern]) => pattern.test(path));
+  if (found === undefined) throw new Error(`${path} has no place in the table`);
+  const [floor, name] = found;
+  return { floor, name };
+};
+
+const waiting: readonly string[] = [
+  'src/cli/admin.ts → app',
+  'src/part.ts → processes',
+  'src/console/admin-api.ts → certificates',
+  'src/console/admin-api.ts → processes',
+  'src/console/asked-transactions.ts → processes',
+  'src/console/board/board.ts → processes',
+  'src/console/board/flow.ts → processes',
+  'src/console/board/shown-job.ts → processes',
+  'src/console/deps.ts → certificates',
+  'src/console/deps.ts → phone',
+  'src/console/deps.ts → processes',
+  'src/console/filter.ts → processes',
+  'src/console/pages/subscribers-page.ts → phone',
+  'src/console/transaction-detail.ts → gateway',
+  'src/http/app.ts → certificates',
+  'src/http/openapi.ts → certificates',
+  'src/http/openapi.ts → processes',
+  'src/oauth/interaction/interaction.route.ts → phone',
+  'src/pki/revocation-check.ts → certificates',
+  'src/pki/time-stamp-check.ts → certificates',
+  'src/queue/bulk.ts → core',
+  'src/queue/connections.ts → core',
+  'src/queue/handle.ts → core',
+  'src/queue/index.ts → core',
+  'src/queue/index.ts → processes',
+  'src/queue/placement.ts → core',
+  'src/queue/signature-queue.ts → certificates',
+  'src/queue/signature-queue.ts → core',
+];
+
+/** @returns A line for each import of something above: `file → place`. */
+const arrowsOf = (path: string, text: string): readonly string[] => {
+  const from = placeOf(path);
+  return importsIn(text).flatMap((name) => {
+    if (name?.startsWith('.') !== true) return [];
+    const to = placeOf(posix.join(posix.dirname(path), name));
+    return floors.indexOf(to.floor) > floors.indexOf(from.floor) ? [`${path} → ${to.name}`] : [];
+  });
+};
+
+describe('the house rule', () => {
+  it('is kept by every import but those that wait for the move of a part', () => {
+    const found = new Set(readSources().flatMap(([path, text]) => arrowsOf(path, text)));
+    expect([...found].toSorted()).toEqual(waiting.toSorted());
+  });
+
+  it.each([
+    ['src/protocol/planted.ts', '../transactions/ids.ts', 'core'],
+    ['src/pki/planted.ts', '../registry/entry.ts', 'core'],
+    ['src/client/planted.ts', '../../machines/record.ts', 'machines'],
+    ['machines/planted.machine.ts', '../src/registry/entry.ts', 'core'],
+    ['src/sscd/planted.ts', './phone.ts', 'phone'],
+    ['src/sscd/planted.ts', './gateways.ts', 'gateway'],
+    ['src/oauth/planted.ts', './backchannel/begin.ts', 'ciba'],
+    ['workers/planted.ts', './workflow.worker.ts', 'processes'],
+    ['src/telemetry/planted.ts', '../../parts/callbacks/callback.worker.ts', 'callbacks'],
+    ['src/logger.ts', './tasks/signer-mail.ts', 'processes'],
+    ['src/operators/planted.ts', '../configuration/schema.ts', 'app'],
+    ['src/phone/planted.ts', '../product/core.ts', 'app'],
+  ])('is broken in %s by %s', (path, name, place) => {
+    expect(arrowsOf(path, `import type { A } from '${name}';`)).toEqual([`${path} → ${place}`]);
+  });
+
+  it('has no line in its table that fits no file', () => {
+    const paths = readSources().map(([path]) => path);
+    const unused = places.filter(([, , pattern]) => !paths.some((path) => pattern.test(path)));
+    expect(unused).toEqual([]);
+  });
+});

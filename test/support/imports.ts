@@ -1,0 +1,28 @@
+/** The sources of the product, and what each imports. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, sep } from 'node:path';
+
+const root = join(import.meta.dirname, '../..');
+const trees = ['packages/engine/src', 'src', 'machines', 'workers', 'parts'];
+
+/** Path from the root, with slashes, and text of each file. */
+export const readSources = (): readonly (readonly [path: string, text: string])[] =>
+  trees.flatMap((tree) =>
+    readdirSync(join(root, tree), { recursive: true, encoding: 'utf8' })
+      .filter((path) => /\.[cm]?[jt]sx?$/.test(path))
+      .map((path) => `${tree}/${path.replaceAll(sep, '/')}`)
+      // Parts carry their tests.
+      .filter((path) => !/^parts\/[^/]+\/test\//.test(path))
+      .map((path) => [path, readFileSync(join(root, path), 'utf8')] as const),
+  );
+
+/** Static, type and dynamic imports; what `require` loads; undefined for a name that is not written out. */
+export const importsIn = (text: string): readonly (string | undefined)[] => [
+  ...[...text.matchAll(/^\s*(?:import|export)\b[^'"`;]*?\bfrom\s*['"]([^'"]+)['"]/gm)].map(
+    ([, name]) => name,
+  ),
+  ...[...text.matchAll(/^\s*import\s*['"]([^'"]+)['"]/gm)].map(([, name]) => name),
+  ...[
+    ...text.matchAll(/\b(?:import|require|createRequire\([^)]*\))\s*\((?:\s*(['"`])([^'"`$]+)\1\s*[,)])?/g),
+  ].map(([, , name]) => name),
+];
