@@ -11,7 +11,7 @@ import type { Telemetry } from 'bullmq';
 import type { z } from 'zod';
 import type { Locate } from '../packages/engine/src/engine.ts';
 import type { WorkflowTellers } from '../workers/workflow-work.ts';
-import type { PartCommands } from './cli/part-commands.ts';
+import type { PartCommands } from './command-line/part-commands.ts';
 import type { ConsolePart } from './console/part.ts';
 import type { EventLog } from './logger.ts';
 import type { Audit } from './operators/audit.ts';

@@ -69,9 +69,10 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   ],
   backup: ['engine pki redis', 'ioredis zod'],
   outgoing: ['', ''],
-  part: ['cli console engine logger operators redis telemetry transactions workers', 'bullmq zod'],
+  'command-line': ['client console engine environment protocol', 'commander'],
+  part: ['command-line console engine logger operators redis telemetry transactions workers', 'bullmq zod'],
   callbacks: [
-    'cli console engine history logger operators outgoing part pki protocol redis registry telemetry transactions workers workflows',
+    'command-line console engine history logger operators outgoing part pki protocol redis registry telemetry transactions workers workflows',
     'bullmq hono standardwebhooks xstate zod',
   ],
   parts: ['callbacks part', ''],
@@ -81,7 +82,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     '@opentelemetry/api pino uqr',
   ],
   cli: [
-    'backup client configuration console console-login embedded engine environment evidence history languages logger oauth operators part parts phone pki product product-version protocol redis registry sscd transactions workflows',
+    'backup client command-line configuration console console-login embedded engine environment evidence history languages logger oauth operators parts phone pki product product-version protocol redis registry sscd transactions workflows',
     'commander uqr xstate zod',
   ],
 };

@@ -14,9 +14,6 @@ type Floor = (typeof floors)[number];
 /** The first line whose pattern fits counts. */
 const places: readonly (readonly [floor: Floor, name: string, pattern: RegExp])[] = [
   ['app', 'app', /^parts\/(parts|configuration)\.ts/],
-  // What the commands of parts are made with.
-  ['core', 'core', /^src\/cli\/(admin|context|exit-codes|part-commands|screen|terminal-input)\.ts/],
-  ['core', 'core', /^src\/cli\/transactions-(filter|row)\.ts/],
   ['app', 'app', /^src\/(product\/|cli\/|configuration\/|index\.ts)/],
   ['part', 'callbacks', /^parts\/callbacks\//],
   ['part', 'certificates', /^src\/pki\/(crl|ocsp|publisher|time-stamp|long-term)\.ts/],
@@ -52,7 +49,6 @@ const placeOf = (path: string): { readonly floor: Floor; readonly name: string }
 };
 
 const waiting: readonly string[] = [
-  'src/cli/admin.ts → app',
   'src/part.ts → processes',
   'src/console/admin-api.ts → certificates',
   'src/console/admin-api.ts → processes',

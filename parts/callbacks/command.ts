@@ -7,13 +7,19 @@ import {
   refused,
   reportList,
   secretActions,
-} from '../../src/cli/admin.ts';
-import { type AddCommand, type CliContext, ok, type Report, UsageError } from '../../src/cli/context.ts';
-import type { PartCommands } from '../../src/cli/part-commands.ts';
-import { type Column, countFields, fieldsText, type Screen, table } from '../../src/cli/screen.ts';
-import { confirm } from '../../src/cli/terminal-input.ts';
-import { addPageOptions, parseCount } from '../../src/cli/transactions-filter.ts';
-import { isoOrNull, timeCell } from '../../src/cli/transactions-row.ts';
+} from '../../src/command-line/admin.ts';
+import {
+  type AddCommand,
+  type CliContext,
+  ok,
+  type Report,
+  UsageError,
+} from '../../src/command-line/context.ts';
+import type { PartCommands } from '../../src/command-line/part-commands.ts';
+import { type Column, countFields, fieldsText, type Screen, table } from '../../src/command-line/screen.ts';
+import { confirm } from '../../src/command-line/terminal-input.ts';
+import { addPageOptions, parseCount } from '../../src/command-line/transactions-filter.ts';
+import { isoOrNull, timeCell } from '../../src/command-line/transactions-row.ts';
 import type { CallbackCounts, CallbackRow } from './callback-row.ts';
 import { type CallbackBulk, type CallbackPlan, callbacksPerSecond, maxCallbacks } from './replays.ts';
 

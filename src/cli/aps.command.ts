@@ -2,10 +2,11 @@
  * `paraph aps`: the applications that may call, as the service has them. Passwords and their hashes
  * are never shown.
  */
+
+import { type Admin, addAdminAction } from '../command-line/admin.ts';
+import { type AddCommand, type CliContext, ok, type Report } from '../command-line/context.ts';
+import { type Column, table } from '../command-line/screen.ts';
 import type { ProviderView } from '../console/deps.ts';
-import { type Admin, addAdminAction } from './admin.ts';
-import { type AddCommand, type CliContext, ok, type Report } from './context.ts';
-import { type Column, table } from './screen.ts';
 
 const allowed = (names: readonly string[] | undefined): string => {
   if (names === undefined) return 'all';

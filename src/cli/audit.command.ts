@@ -1,9 +1,10 @@
 /** `paraph audit`: who did what, newest first. */
+
+import { addAdminAction, type ListFlags, reportList } from '../command-line/admin.ts';
+import type { AddCommand } from '../command-line/context.ts';
+import { addPageOptions, parseOneOf, parseTime } from '../command-line/transactions-filter.ts';
+import { iso, timeCell } from '../command-line/transactions-row.ts';
 import { type AuditEntry, auditActions } from '../operators/audit.ts';
-import { addAdminAction, type ListFlags, reportList } from './admin.ts';
-import type { AddCommand } from './context.ts';
-import { addPageOptions, parseOneOf, parseTime } from './transactions-filter.ts';
-import { iso, timeCell } from './transactions-row.ts';
 
 interface Flags extends ListFlags {
   readonly from?: number;

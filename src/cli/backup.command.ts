@@ -7,13 +7,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
-import type { Configuration } from '../configuration/schema.ts';
-import type { Environment } from '../environment.ts';
-import type { KeyCustody } from '../pki/ports.ts';
-import { productVersion } from '../product-version.ts';
-import type { RedisClient } from '../redis/connect.ts';
-import { refused } from './admin.ts';
-import { usableConfiguration } from './configuration-file.ts';
+import { refused } from '../command-line/admin.ts';
 import {
   type AddCommand,
   type CliContext,
@@ -22,7 +16,13 @@ import {
   ok,
   type Report,
   UsageError,
-} from './context.ts';
+} from '../command-line/context.ts';
+import type { Configuration } from '../configuration/schema.ts';
+import type { Environment } from '../environment.ts';
+import type { KeyCustody } from '../pki/ports.ts';
+import { productVersion } from '../product-version.ts';
+import type { RedisClient } from '../redis/connect.ts';
+import { usableConfiguration } from './configuration-file.ts';
 import { embeddedRedisUrl, existingMasterKey, withRedisAt } from './service-redis.ts';
 
 interface Stage {

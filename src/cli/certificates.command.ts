@@ -2,6 +2,13 @@
  * `paraph certificates`: the certificates of people, and the authorities above them. Without a token
  * it needs the master key of the service, because serial numbers of people are sealed with it.
  */
+
+import { type Admin, secretActions } from '../command-line/admin.ts';
+import { type AddCommand, type CliContext, ok, type Report, UsageError } from '../command-line/context.ts';
+import { table } from '../command-line/screen.ts';
+import { confirm } from '../command-line/terminal-input.ts';
+import { parseOneOf } from '../command-line/transactions-filter.ts';
+import { iso, isoOrNull } from '../command-line/transactions-row.ts';
 import type { ShownCertificate } from '../console/pages/certificates-page.ts';
 import {
   type RevocationReason,
@@ -10,12 +17,6 @@ import {
   rollOverKinds,
   type ShownAuthority,
 } from '../operators/certificates.ts';
-import { type Admin, secretActions } from './admin.ts';
-import { type AddCommand, type CliContext, ok, type Report, UsageError } from './context.ts';
-import { table } from './screen.ts';
-import { confirm } from './terminal-input.ts';
-import { parseOneOf } from './transactions-filter.ts';
-import { iso, isoOrNull } from './transactions-row.ts';
 
 interface Flags {
   readonly msisdn?: string;

@@ -11,6 +11,10 @@ import { Command, CommanderError } from 'commander';
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import { parts } from '../../parts/parts.ts';
 import { fetchWithoutTimeout } from '../client/fetch.ts';
+import { type AddCommand, type CliContext, type Done, Ended, type Report } from '../command-line/context.ts';
+import { exitCodeHelp, exitCodes } from '../command-line/exit-codes.ts';
+import type { Heading } from '../command-line/part-commands.ts';
+import { paletteFor, printable, widthOf } from '../command-line/screen.ts';
 import { productVersion } from '../product-version.ts';
 import { addAps } from './aps.command.ts';
 import { addAudit } from './audit.command.ts';
@@ -19,19 +23,16 @@ import { addCertificates } from './certificates.command.ts';
 import { addClients } from './clients.command.ts';
 import { addCompletion } from './completion.command.ts';
 import { addConfig } from './config.command.ts';
-import { type AddCommand, type CliContext, type Done, Ended, type Report } from './context.ts';
 import { addEvidence } from './evidence.command.ts';
 import { addExamples } from './examples.ts';
-import { exitCodeHelp, exitCodes } from './exit-codes.ts';
 import { addIndex } from './index.command.ts';
 import { addKeys } from './keys.command.ts';
 import { addMasterKeys } from './master-key.command.ts';
 import { addMessages } from './messages.command.ts';
-import type { Heading } from './part-commands.ts';
+import { withLocalApi } from './operations.ts';
 import { addProfile } from './profile.command.ts';
 import { addReceipt } from './receipt.command.ts';
 import { addReplay } from './replay.command.ts';
-import { paletteFor, printable, widthOf } from './screen.ts';
 import { addServe, isPart } from './serve.command.ts';
 import { addSign, addStatus } from './sign.command.ts';
 import { addRefusals, addStats } from './stats.command.ts';
@@ -176,6 +177,7 @@ export const runCli = async (args: readonly string[], options: CliOptions): Prom
     fetch: fetchWithoutTimeout,
     now: Date.now,
     parts,
+    withLocalApi,
     ...options,
   };
   let end = undefined as Report | number | undefined;

@@ -3,23 +3,30 @@
  * file; the others change a client while the service runs.
  */
 import { randomBytes } from 'node:crypto';
+import { type Admin, secretActions } from '../command-line/admin.ts';
+import {
+  type AddCommand,
+  type CliContext,
+  ok,
+  type Report,
+  UsageError,
+  variable,
+} from '../command-line/context.ts';
+import { type Field, fieldsText, listFields, printable } from '../command-line/screen.ts';
+import { parseOneOf } from '../command-line/transactions-filter.ts';
+import { isoOrNull } from '../command-line/transactions-row.ts';
 import type { Configuration } from '../configuration/schema.ts';
 import type { clientOrders, ShownClient } from '../console/secrets.route.ts';
 import { configuredTenants } from '../registry/demo-clients.ts';
 import { clientAuthentications } from '../registry/oauth-client.ts';
 import { hashPassword } from '../registry/passwords.ts';
-import { type Admin, secretActions } from './admin.ts';
 import {
   changeConfigurationFile,
   isJsonObject,
   type JsonObject,
   readConfiguration,
 } from './configuration-file.ts';
-import { type AddCommand, type CliContext, ok, type Report, UsageError, variable } from './context.ts';
 import { readNamed } from './named-file.ts';
-import { type Field, fieldsText, listFields, printable } from './screen.ts';
-import { parseOneOf } from './transactions-filter.ts';
-import { isoOrNull } from './transactions-row.ts';
 
 type ClientAuthentication = (typeof clientAuthentications)[number];
 

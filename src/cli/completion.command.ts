@@ -3,8 +3,8 @@
  * It is made of the commands themselves and asks nobody, so completing takes no time.
  */
 import { Argument, type Command } from 'commander';
-import { type AddCommand, ok } from './context.ts';
-import { parseOneOf } from './transactions-filter.ts';
+import { type AddCommand, ok } from '../command-line/context.ts';
+import { parseOneOf } from '../command-line/transactions-filter.ts';
 
 /** A word and what it is for. */
 type Offer = readonly [word: string, description: string];

@@ -4,8 +4,6 @@
  */
 
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
-import { loadConfiguration, warningsAbout } from '../configuration/load.ts';
-import { hashPassword, isPlausiblePassword } from '../registry/passwords.ts';
 import {
   type AddCommand,
   type CliContext,
@@ -14,9 +12,11 @@ import {
   type Report,
   UsageError,
   variable,
-} from './context.ts';
-import { printable } from './screen.ts';
-import { readPassword } from './terminal-input.ts';
+} from '../command-line/context.ts';
+import { printable } from '../command-line/screen.ts';
+import { readPassword } from '../command-line/terminal-input.ts';
+import { loadConfiguration, warningsAbout } from '../configuration/load.ts';
+import { hashPassword, isPlausiblePassword } from '../registry/passwords.ts';
 
 const environmentProblems = (context: CliContext): readonly string[] => {
   try {

@@ -7,9 +7,9 @@
  */
 import { chmod, chown, open, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { type CliContext, environmentIn, UsageError } from '../command-line/context.ts';
 import { loadConfiguration, parseConfiguration } from '../configuration/load.ts';
 import type { Configuration } from '../configuration/schema.ts';
-import { type CliContext, environmentIn, UsageError } from './context.ts';
 
 /** @throws UsageError when it is not usable. `paraph config check` says why. */
 export const readConfiguration = async (path: string | undefined): Promise<Configuration> => {

@@ -1,10 +1,10 @@
 /** `paraph evidence verify`: verifies the evidence record of a process, offline. */
 import { Option } from 'commander';
+import { type AddCommand, type CliContext, ok, type Report, UsageError } from '../command-line/context.ts';
+import { type Field, fieldsText, listFields, paletteFor } from '../command-line/screen.ts';
 import type { Evidence } from '../evidence/evidence.ts';
 import { normaliseInstant } from '../protocol/instant.ts';
-import { type AddCommand, type CliContext, ok, type Report, UsageError } from './context.ts';
 import { parseJson, readNamed } from './named-file.ts';
-import { type Field, fieldsText, listFields, paletteFor } from './screen.ts';
 import { readTrustFile, type Trust, trustDocument, trustFields } from './trust.ts';
 
 interface Flags {

@@ -2,9 +2,9 @@
  * `paraph index rebuild`: builds the search index again from the jobs. Searches use the old one
  * until then.
  */
-import { type Admin, addAdminAction, refused } from './admin.ts';
-import { type AddCommand, type CliContext, interrupted, ok, type Report } from './context.ts';
-import { bar, whileShowing } from './screen.ts';
+import { type Admin, addAdminAction, refused } from '../command-line/admin.ts';
+import { type AddCommand, type CliContext, interrupted, ok, type Report } from '../command-line/context.ts';
+import { bar, whileShowing } from '../command-line/screen.ts';
 
 interface Said {
   readonly indexed: number;

@@ -2,13 +2,14 @@
  * `paraph keys`: the keys that sign a tenant's ID tokens. Running processes follow by themselves.
  * The first keys are made by the service alone.
  */
+
+import { type Admin, secretActions } from '../command-line/admin.ts';
+import { type AddCommand, type CliContext, ok, type Report } from '../command-line/context.ts';
+import { paletteFor } from '../command-line/screen.ts';
+import { parseCount } from '../command-line/transactions-filter.ts';
+import { iso, isoOrNull } from '../command-line/transactions-row.ts';
 import type { ShownKeys } from '../console/secrets.route.ts';
 import type { SigningKey } from '../oauth/signing-keys.ts';
-import { type Admin, secretActions } from './admin.ts';
-import { type AddCommand, type CliContext, ok, type Report } from './context.ts';
-import { paletteFor } from './screen.ts';
-import { parseCount } from './transactions-filter.ts';
-import { iso, isoOrNull } from './transactions-row.ts';
 
 interface Options {
   readonly tenant?: string;

@@ -12,6 +12,8 @@ import { userInfo } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import type { Workflow } from '../../packages/engine/src/define.ts';
+import { parts } from '../../parts/parts.ts';
+import { type CliContext, environmentIn, type LocalNeeds, UsageError } from '../command-line/context.ts';
 import type { Configuration } from '../configuration/schema.ts';
 import { openAdminApi } from '../console/admin-api.ts';
 import type { AdminApiDeps, SecretDeps, UserDeps } from '../console/deps.ts';
@@ -42,7 +44,6 @@ import { createFind } from '../transactions/transactions.ts';
 import { loadCharts } from '../workflows/load.ts';
 import { createProcessWorkflow } from '../workflows/stock-process.ts';
 import { asServiceWorkflow, createWorkflows } from '../workflows/workflows.ts';
-import { type CliContext, environmentIn, UsageError } from './context.ts';
 import { existingMasterKey, isConnectionError } from './service-redis.ts';
 
 /** In a container the user often has no name, only a number. */
@@ -55,11 +56,7 @@ const systemUser = (): string => {
 };
 
 /** Opens the service's rooms for one command. */
-export const openSession = async (
-  { now, parts }: CliContext,
-  configuration: Configuration,
-  redis: RedisClient,
-) => {
+export const openSession = async ({ now }: CliContext, configuration: Configuration, redis: RedisClient) => {
   // The next command on the connection fails with the same error.
   const onError = (): void => undefined;
   const shards = openShards({ redis, ...configuration.queue, queues: queuesOf(parts), onError });
@@ -221,14 +218,6 @@ const chartsIn = async (
   context.stderr.write(`paraph: The workflows of the configuration are not usable: ${charts.problems[0]}\n`);
   return [];
 };
-
-/** What only some commands need, where the API runs here. */
-export interface LocalNeeds {
-  /** Charts are programs of the operator. */
-  readonly charts: boolean;
-  /** Users, tokens, secrets, keys and certificates, with the master key. */
-  readonly secrets: boolean;
-}
 
 export const openLocalApi = async (
   context: CliContext,

@@ -5,6 +5,15 @@
  * connection.
  */
 import { existsSync } from 'node:fs';
+import {
+  type AddCommand,
+  type CliContext,
+  environmentIn,
+  ok,
+  type Report,
+  UsageError,
+} from '../command-line/context.ts';
+import { iso } from '../command-line/transactions-row.ts';
 import { acquireInstanceLock } from '../embedded/instance-lock.ts';
 import { replaceKeyFile } from '../pki/master-key.ts';
 import type { KeyVault } from '../pki/ports.ts';
@@ -16,11 +25,9 @@ import {
   OtherMasterKeyError,
   removeOtherMasterKeys,
 } from '../pki/service-key.ts';
-import { withOperations } from './admin.ts';
-import { type AddCommand, type CliContext, environmentIn, ok, type Report, UsageError } from './context.ts';
 import type { OperationsSession } from './local-api.ts';
+import { withOperations } from './operations.ts';
 import { existingMasterKey } from './service-redis.ts';
-import { iso } from './transactions-row.ts';
 
 interface Stage {
   readonly slots: KeySlots;

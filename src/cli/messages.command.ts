@@ -4,10 +4,11 @@
  * There is no HTTP for this on purpose: the texts hold passwords. With access to Redis they can be
  * read anyway.
  */
+
+import { type AddCommand, type CliContext, ok, type Report, UsageError } from '../command-line/context.ts';
+import { type Field, fieldsText, printable } from '../command-line/screen.ts';
 import { readOutbox } from '../sscd/text-gateway.ts';
 import { usableConfiguration } from './configuration-file.ts';
-import { type AddCommand, type CliContext, ok, type Report, UsageError } from './context.ts';
-import { type Field, fieldsText, printable } from './screen.ts';
 import { withServiceRedis } from './service-redis.ts';
 
 const messages = async (context: CliContext, msisdn: string): Promise<Report> => {

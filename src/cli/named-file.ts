@@ -1,6 +1,6 @@
 /** Files that an argument or an option names. Errors repeat neither the path nor the content. */
 import { readFile } from 'node:fs/promises';
-import { UsageError } from './context.ts';
+import { UsageError } from '../command-line/context.ts';
 
 /** @param what `The file that --root names`. @throws UsageError */
 export const readNamed = (path: string, what: string): Promise<string> =>

@@ -2,9 +2,9 @@
 import { Buffer } from 'node:buffer';
 import { X509Certificate } from 'node:crypto';
 import type { ProfileAnswer, SscdAnswer } from '../client/reply.ts';
-import { addConnectionOptions, answerIn, type ConnectionFlags, connect } from './connection.ts';
-import { type AddCommand, type CliContext, ok, type Report } from './context.ts';
-import { type Field, fieldsText, listFields, paletteFor, printable } from './screen.ts';
+import { addConnectionOptions, answerIn, type ConnectionFlags, connect } from '../command-line/connection.ts';
+import { type AddCommand, type CliContext, ok, type Report } from '../command-line/context.ts';
+import { type Field, fieldsText, listFields, paletteFor, printable } from '../command-line/screen.ts';
 
 /** `2029-11-20`; undefined for bytes that are no certificate. */
 const readExpiry = (base64: string | undefined): string | undefined => {

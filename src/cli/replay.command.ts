@@ -2,12 +2,19 @@
  * `paraph replay`: runs failed transactions again, one or many. The command only orders the replay:
  * the service's policy, limits and audit log apply as in the console, and its workers do the work.
  */
+
+import { type Admin, addAdminAction, refused } from '../command-line/admin.ts';
+import { type AddCommand, type CliContext, ok, type Report, UsageError } from '../command-line/context.ts';
+import { paletteFor } from '../command-line/screen.ts';
+import { confirm } from '../command-line/terminal-input.ts';
+import {
+  addFilterOptions,
+  type FilterFlags,
+  filterQuery,
+  parseCount,
+} from '../command-line/transactions-filter.ts';
 import type { ShownPlan } from '../console/redaction.ts';
 import type { BulkProgress } from '../operators/bulk-report.ts';
-import { type Admin, addAdminAction, refused } from './admin.ts';
-import { type AddCommand, type CliContext, ok, type Report, UsageError } from './context.ts';
-import { paletteFor } from './screen.ts';
-import { confirm } from './terminal-input.ts';
 import {
   bulkDocument,
   bulkTable,
@@ -16,7 +23,6 @@ import {
   planText,
   reportDryRun,
 } from './transactions-bulk.ts';
-import { addFilterOptions, type FilterFlags, filterQuery, parseCount } from './transactions-filter.ts';
 
 interface Flags extends FilterFlags {
   readonly all?: true;

@@ -6,8 +6,6 @@
  */
 
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
-import type { Environment } from '../environment.ts';
-import { createLogger } from '../logger.ts';
 import {
   type AddCommand,
   type CliContext,
@@ -16,8 +14,10 @@ import {
   interrupted,
   type Report,
   UsageError,
-} from './context.ts';
-import type { Outcome } from './exit-codes.ts';
+} from '../command-line/context.ts';
+import type { Outcome } from '../command-line/exit-codes.ts';
+import type { Environment } from '../environment.ts';
+import { createLogger } from '../logger.ts';
 
 const parts = {
   start: 'start the whole product in one process',

@@ -3,10 +3,10 @@ import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
+import { type CliContext, environmentIn, type Report, UsageError } from '../command-line/context.ts';
 import { socketPathFor } from '../embedded/redis.ts';
 import { ask } from '../embedded/redis-socket.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { type CliContext, environmentIn, type Report, UsageError } from './context.ts';
 
 const connectTimeoutMs = 3000;
 

@@ -5,12 +5,12 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { addConnectionOptions, answerIn, type ConnectionFlags, connect } from '../command-line/connection.ts';
+import { type AddCommand, type CliContext, type Report, UsageError } from '../command-line/context.ts';
+import { whileWaiting } from '../command-line/screen.ts';
+import { parseCount } from '../command-line/transactions-filter.ts';
 import { isOneTimePassword, type ProfileName, profileNames } from '../protocol/requests.ts';
-import { addConnectionOptions, answerIn, type ConnectionFlags, connect } from './connection.ts';
-import { type AddCommand, type CliContext, type Report, UsageError } from './context.ts';
-import { whileWaiting } from './screen.ts';
 import { reportStanding } from './signature-report.ts';
-import { parseCount } from './transactions-filter.ts';
 import { obtainTrust } from './trust.ts';
 
 interface CommonFlags extends ConnectionFlags {

@@ -5,9 +5,9 @@ import { Buffer } from 'node:buffer';
 import { X509Certificate } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import type { ServiceAnswers, Standing } from '../client/reply.ts';
+import { type CliContext, ok, type Report } from '../command-line/context.ts';
+import { type Field, fieldsText, paletteFor } from '../command-line/screen.ts';
 import { type Verification, verifySignature } from '../pki/verify.ts';
-import { type CliContext, ok, type Report } from './context.ts';
-import { type Field, fieldsText, paletteFor } from './screen.ts';
 import { type Trust, trustDocument, trustFields } from './trust.ts';
 
 type Signer = Extract<Verification, { ok: true }>['signer'];

@@ -2,13 +2,14 @@
  * `paraph stats`: rates and times of the last hours, and the queue now. `paraph refusals`: requests
  * that never became a transaction.
  */
+
+import { addAdminAction } from '../command-line/admin.ts';
+import { type AddCommand, type CliContext, ok, type Report } from '../command-line/context.ts';
+import { type Field, fieldsText, isCapable, listFields, table } from '../command-line/screen.ts';
+import { parseCount } from '../command-line/transactions-filter.ts';
+import { duration, iso } from '../command-line/transactions-row.ts';
 import type { Overview } from '../history/overview.ts';
 import type { Refusals } from '../history/refusals.ts';
-import { addAdminAction } from './admin.ts';
-import { type AddCommand, type CliContext, ok, type Report } from './context.ts';
-import { type Field, fieldsText, isCapable, listFields, table } from './screen.ts';
-import { parseCount } from './transactions-filter.ts';
-import { duration, iso } from './transactions-row.ts';
 
 const maxHours = 720;
 const levels = '▁▂▃▄▅▆▇█';

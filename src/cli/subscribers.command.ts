@@ -1,12 +1,12 @@
 /** `paraph subscribers`: people with phones in browsers: invite a number, look at its phones, remove one. */
 
+import { secretActions } from '../command-line/admin.ts';
+import { type AddCommand, ok, UsageError } from '../command-line/context.ts';
+import { type Column, type Field, fieldsText, table } from '../command-line/screen.ts';
+import { parseOneOf } from '../command-line/transactions-filter.ts';
 import { pageLanguages } from '../languages.ts';
 import type { NumberView } from '../operators/phone-orders.ts';
 import { e164 } from '../protocol/schemas/common.ts';
-import { secretActions } from './admin.ts';
-import { type AddCommand, ok, UsageError } from './context.ts';
-import { type Column, type Field, fieldsText, table } from './screen.ts';
-import { parseOneOf } from './transactions-filter.ts';
 
 type PhoneView = NumberView['phones'][number];
 

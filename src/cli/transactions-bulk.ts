@@ -1,11 +1,19 @@
 /** Shows bulk replays. The service's workers run them, whether or not a command follows. */
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Admin } from '../command-line/admin.ts';
+import { type CliContext, ok, type Report } from '../command-line/context.ts';
+import {
+  bar,
+  type Column,
+  countFields,
+  fieldsText,
+  type Screen,
+  table,
+  whileShowing,
+} from '../command-line/screen.ts';
+import { iso, isoOrNull, rowColumns, rowDocument, timeCell } from '../command-line/transactions-row.ts';
 import type { ShownPlan } from '../console/redaction.ts';
 import { type BulkProgress, type BulkReport, failedIn, isOver } from '../operators/bulk-report.ts';
-import type { Admin } from './admin.ts';
-import { type CliContext, ok, type Report } from './context.ts';
-import { bar, type Column, countFields, fieldsText, type Screen, table, whileShowing } from './screen.ts';
-import { iso, isoOrNull, rowColumns, rowDocument, timeCell } from './transactions-row.ts';
 
 const lookEveryMs = 500;
 

@@ -2,19 +2,24 @@
  * `paraph ls`: transactions, newest first. `paraph show`: one of them, with everything that
  * happened to it. `paraph cancel`: ends an open one, and takes the prompt off the phone.
  */
-import type { ShownFault } from '../console/redaction.ts';
-import type { TimelineEntry, TransactionDetail } from '../console/transaction-detail.ts';
-import { faultTable } from '../protocol/fault.ts';
-import { addAdminAction, type ListFlags, reportList } from './admin.ts';
-import { type AddCommand, type CliContext, ok, type Report } from './context.ts';
-import { type Column, type Field, fieldsText, listFields, paletteFor, table } from './screen.ts';
+
+import { addAdminAction, type ListFlags, reportList } from '../command-line/admin.ts';
+import { type AddCommand, type CliContext, ok, type Report } from '../command-line/context.ts';
+import {
+  type Column,
+  type Field,
+  fieldsText,
+  listFields,
+  paletteFor,
+  table,
+} from '../command-line/screen.ts';
 import {
   addFilterOptions,
   addPageOptions,
   addStateOption,
   type FilterFlags,
   filterQuery,
-} from './transactions-filter.ts';
+} from '../command-line/transactions-filter.ts';
 import {
   duration,
   faultText,
@@ -24,7 +29,10 @@ import {
   rowDocument,
   stateCell,
   timeCell,
-} from './transactions-row.ts';
+} from '../command-line/transactions-row.ts';
+import type { ShownFault } from '../console/redaction.ts';
+import type { TimelineEntry, TransactionDetail } from '../console/transaction-detail.ts';
+import { faultTable } from '../protocol/fault.ts';
 
 type StateEntry = Extract<TimelineEntry, { kind: 'state' }>;
 type ActionEntry = Extract<TimelineEntry, { kind: 'action' }>;

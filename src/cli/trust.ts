@@ -7,11 +7,11 @@
  * root.
  */
 import { X509Certificate } from 'node:crypto';
+import { answerIn, type Connection } from '../command-line/connection.ts';
+import { UsageError } from '../command-line/context.ts';
+import type { Field } from '../command-line/screen.ts';
 import { usableRoots } from '../pki/roots.ts';
-import { answerIn, type Connection } from './connection.ts';
-import { UsageError } from './context.ts';
 import { readNamed } from './named-file.ts';
-import type { Field } from './screen.ts';
 
 export interface Trust {
   /** DER. */

@@ -1,14 +1,16 @@
 /** `paraph users`: who may use the console and the API, their tokens, phones and login links. */
+
+import { type Admin, refused, secretActions } from '../command-line/admin.ts';
+import { type AddCommand, type CliContext, ok, type Report, UsageError } from '../command-line/context.ts';
+import { type Column, type Field, fieldsText, table } from '../command-line/screen.ts';
+import { readPassword } from '../command-line/terminal-input.ts';
+import { parseCount, parseOneOf } from '../command-line/transactions-filter.ts';
+import { iso } from '../command-line/transactions-row.ts';
 import type { ShownUser } from '../console/pages/users-page.ts';
 import { linkAddress } from '../operators/links.ts';
 import { type Role, roles } from '../operators/operator.ts';
 import type { TokenView } from '../operators/tokens.ts';
-import { type Admin, refused, secretActions, withOperations } from './admin.ts';
-import { type AddCommand, type CliContext, ok, type Report, UsageError } from './context.ts';
-import { type Column, type Field, fieldsText, table } from './screen.ts';
-import { readPassword } from './terminal-input.ts';
-import { parseCount, parseOneOf } from './transactions-filter.ts';
-import { iso } from './transactions-row.ts';
+import { withOperations } from './operations.ts';
 
 const nothingChanged = 'nothing was changed';
 const ended = 'All sessions and tokens of that user have ended.\n';

@@ -1,12 +1,12 @@
 /** `paraph watch`: live changes, as a view on a terminal and as lines elsewhere. */
 import { setTimeout as delay } from 'node:timers/promises';
+import { type Admin, addAdminAction } from '../command-line/admin.ts';
+import { type AddCommand, type CliContext, Ended, type Report } from '../command-line/context.ts';
+import { bar, isCapable, paletteFor, printable, tableLines, widthOf } from '../command-line/screen.ts';
+import { duration, faultText, rowColumns, rowDocument, stateCell } from '../command-line/transactions-row.ts';
 import type { ShownRow } from '../console/redaction.ts';
 import type { TransactionDetail } from '../console/transaction-detail.ts';
 import type { Overview } from '../history/overview.ts';
-import { type Admin, addAdminAction } from './admin.ts';
-import { type AddCommand, type CliContext, Ended, type Report } from './context.ts';
-import { bar, isCapable, paletteFor, printable, tableLines, widthOf } from './screen.ts';
-import { duration, faultText, rowColumns, rowDocument, stateCell } from './transactions-row.ts';
 
 const shownRows = 15;
 const newest = 100;

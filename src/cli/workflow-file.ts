@@ -11,6 +11,15 @@ import { z } from 'zod';
 import { activitiesOf, type Chart, familyOf } from '../../packages/engine/src/chart.ts';
 import type { Workflow } from '../../packages/engine/src/define.ts';
 import type { Rehearsal, RehearsalNote, RehearsedEvent } from '../../packages/engine/src/rehearsal.ts';
+import {
+  type CliContext,
+  type Done,
+  environmentIn,
+  ok,
+  type Report,
+  UsageError,
+} from '../command-line/context.ts';
+import { type Field, fieldsText, listFields, paletteFor, printable } from '../command-line/screen.ts';
 import { readDuration } from '../workflows/duration.ts';
 import type {
   MailOutput,
@@ -18,9 +27,7 @@ import type {
   SignOutput,
   WebhookOutput,
 } from '../workflows/service-activities.ts';
-import { type CliContext, type Done, environmentIn, ok, type Report, UsageError } from './context.ts';
 import { parseJson, readNamed } from './named-file.ts';
-import { type Field, fieldsText, listFields, paletteFor, printable } from './screen.ts';
 
 /** @throws UsageError that says where a chart cannot be made durable. */
 const loadFile = async (path: string): Promise<readonly [Workflow, ...Workflow[]]> => {

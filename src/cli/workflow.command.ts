@@ -4,13 +4,25 @@
  */
 import type { Command } from 'commander';
 import { entryText } from '../../packages/engine/src/journal-words.ts';
+import { type Admin, addAdminAction, type ListFlags, reportList } from '../command-line/admin.ts';
+import {
+  type AddCommand,
+  type CliContext,
+  type Done,
+  ok,
+  type Report,
+  UsageError,
+} from '../command-line/context.ts';
+import { type Column, fieldsText, listFields } from '../command-line/screen.ts';
+import {
+  addCommonOptions,
+  addPageOptions,
+  type FilterFlags,
+  parseOneOf,
+} from '../command-line/transactions-filter.ts';
+import { iso, isoOrNull } from '../command-line/transactions-row.ts';
 import type { WorkflowDetail, WorkflowRow } from '../console/workflow-detail.ts';
 import { statuses } from '../workflows/contract.ts';
-import { type Admin, addAdminAction, type ListFlags, reportList } from './admin.ts';
-import { type AddCommand, type CliContext, type Done, ok, type Report, UsageError } from './context.ts';
-import { type Column, fieldsText, listFields } from './screen.ts';
-import { addCommonOptions, addPageOptions, type FilterFlags, parseOneOf } from './transactions-filter.ts';
-import { iso, isoOrNull } from './transactions-row.ts';
 import { addWorkflowFiles } from './workflow-file.ts';
 
 type LsFlags = ListFlags &

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fieldsText, isCapable, printable, widthOf } from '../../src/cli/screen.ts';
+import { fieldsText, isCapable, printable, widthOf } from '../../src/command-line/screen.ts';
 import { testRedis } from '../support/redis.ts';
 import { useService } from './service.ts';
 import { run } from './terminal.ts';

@@ -1,7 +1,7 @@
 /** Runs the real command with streams of the test's own, as a terminal or as a script would give them. */
 import { Readable } from 'node:stream';
 import { type CliOptions, runCli } from '../../src/cli/cli.ts';
-import type { Input } from '../../src/cli/context.ts';
+import type { Input } from '../../src/command-line/context.ts';
 import type { Json } from '../support/product.ts';
 
 export interface Ran {

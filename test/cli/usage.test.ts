@@ -5,8 +5,8 @@ import type { Command } from 'commander';
 import { afterAll, describe, expect, it } from 'vitest';
 import { parts } from '../../parts/parts.ts';
 import { createProgram } from '../../src/cli/cli.ts';
-import { exitCodes, exitCodeTable } from '../../src/cli/exit-codes.ts';
 import { fetchWithoutTimeout } from '../../src/client/fetch.ts';
+import { exitCodes, exitCodeTable } from '../../src/command-line/exit-codes.ts';
 import { piped, run } from './terminal.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'paraph-cli-'));
@@ -102,6 +102,7 @@ const all = commandsOf(
       fetch: fetchWithoutTimeout,
       now: () => 0,
       parts,
+      withLocalApi: () => Promise.reject(new Error('There is no service')),
     },
     () => undefined,
   ),

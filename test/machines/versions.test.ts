@@ -65,7 +65,9 @@ const rewrittenIn = (folder: string): readonly string[] => {
 
 it('charts are those that their versions name', () => {
   const listed: Versions = JSON.parse(readFileSync(join(root, list), 'utf8'));
-  const parts = readdirSync(join(root, 'parts'), { withFileTypes: true }).filter((each) => each.isDirectory());
+  const parts = readdirSync(join(root, 'parts'), { withFileTypes: true }).filter((each) =>
+    each.isDirectory(),
+  );
   const folders = ['machines', ...parts.map(({ name }) => join('parts', name))];
   expect(listed).toEqual(Object.assign({}, ...folders.map((folder) => versionsIn(join(root, folder)))));
 });

@@ -1,8 +1,9 @@
 /** The alert rules, the dashboard and the scaling of workers, held against what is really exported. */
-import { createCallbackCounter } from '../../parts/callbacks/log.ts';
+
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
+import { createCallbackCounter } from '../../parts/callbacks/log.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
 import { type Exposition, readExposition } from './exposition.ts';

@@ -38,7 +38,11 @@ const session = (role: Role = 'admin'): ConsoleSession => ({
   csrf: 'the-csrf-token',
   id: 'session',
   view: usualView,
-  frame: { sections: [['callbacks', '/admin/callbacks', 'Callbacks', 'viewer']], notices: callbackNotices, actions: {} },
+  frame: {
+    sections: [['callbacks', '/admin/callbacks', 'Callbacks', 'viewer']],
+    notices: callbackNotices,
+    actions: {},
+  },
   at,
 });
 

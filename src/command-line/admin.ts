@@ -7,13 +7,19 @@
 import type { Command } from 'commander';
 import { causeOf } from '../client/fetch.ts';
 import { adminErrorSchema } from '../console/openapi.ts';
-import { usableConfiguration } from './configuration-file.ts';
 import { serviceUrl } from './connection.ts';
-import { type CliContext, type Done, Ended, ok, type Report, UsageError, variable } from './context.ts';
+import {
+  type CliContext,
+  type Done,
+  Ended,
+  type LocalNeeds,
+  ok,
+  type Report,
+  UsageError,
+  variable,
+} from './context.ts';
 import type { Outcome } from './exit-codes.ts';
-import type { LocalNeeds, OperationsSession } from './local-api.ts';
 import { type Column, table } from './screen.ts';
-import { withServiceRedis } from './service-redis.ts';
 
 interface AdminFlags {
   readonly url?: string;
@@ -145,23 +151,6 @@ const remoteAdmin = (context: CliContext, { url: given }: AdminFlags, token: str
   };
 };
 
-/** @param work Gets the service's rooms, and what opens more of them. */
-export const withOperations = async (
-  context: CliContext,
-  work: (session: OperationsSession, local: typeof import('./local-api.ts')) => Promise<Report>,
-): Promise<Report> => {
-  const configuration = await usableConfiguration(context);
-  return withServiceRedis(context, async (redis) => {
-    const local = await import('./local-api.ts');
-    const session = await local.openSession(context, configuration, redis);
-    try {
-      return await work(session, local);
-    } finally {
-      await session.close();
-    }
-  });
-};
-
 const withoutIndex = 'This configuration keeps no search index (operations.index), so nothing is listed.';
 
 /** @throws UsageError */
@@ -178,13 +167,13 @@ const withAdmin = async (
     );
   }
   if (token !== undefined) return work(remoteAdmin(context, flags, token));
-  return withOperations(context, async (session, { openLocalApi }) =>
+  return context.withLocalApi(context, needs, ({ indexed, send }) =>
     work({
       place: 'Redis',
       needsIndex: () => {
-        if (!session.indexed) throw new UsageError(withoutIndex);
+        if (!indexed) throw new UsageError(withoutIndex);
       },
-      ...createAdmin(context, 'http://localhost', {}, await openLocalApi(context, session, needs)),
+      ...createAdmin(context, 'http://localhost', {}, send),
     }),
   );
 };

@@ -4,8 +4,8 @@ import type { Command } from 'commander';
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import type { Fetch } from '../client/fetch.ts';
 import { type Environment, readEnvironment } from '../environment.ts';
-import type { Part } from '../part.ts';
 import type { Outcome } from './exit-codes.ts';
+import type { PartCommands } from './part-commands.ts';
 
 export interface Output {
   write(text: string): unknown;
@@ -25,8 +25,10 @@ export interface CliContext {
   readonly fetch: Fetch;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** The admin API in this process, over the Redis of the service. */
+  readonly withLocalApi: WithLocalApi;
   /** Of the product (parts/parts.ts). */
-  readonly parts: readonly Part[];
+  readonly parts: readonly { readonly auditActions?: readonly string[]; readonly commands?: PartCommands }[];
 }
 
 /** The result of a command. `cli.ts` prints it as text or, with `--json`, as JSON. */
@@ -41,6 +43,24 @@ export interface Report {
 }
 
 export const ok = (document: object, text: string): Report => ({ outcome: 'ok', document, text });
+
+/** What only some commands need, where the API runs here. */
+export interface LocalNeeds {
+  /** Charts are programs of the operator. */
+  readonly charts: boolean;
+  /** Users, tokens, secrets, keys and certificates, with the master key. */
+  readonly secrets: boolean;
+}
+
+export type WithLocalApi = (
+  context: CliContext,
+  needs: LocalNeeds,
+  work: (local: {
+    /** The search index is kept (`operations.index`). */
+    readonly indexed: boolean;
+    readonly send: (request: Request) => Promise<Response>;
+  }) => Promise<Report>,
+) => Promise<Report>;
 
 /** Takes the report of a command, or the exit code of the service. */
 export type Done = (end: Report | number) => void;
