@@ -60,6 +60,7 @@ import {
   reopened,
   stepNow,
   withBranch,
+  withoutProofs,
   withStep,
 } from './process-progress.ts';
 import {
@@ -191,7 +192,7 @@ export const processMachine = setup({
     compensate: assign(({ context }) => beginCompensation(context)),
     notifyEnd: enqueueActions((given) => notifyEnd(given as never)),
     countAttest: assign({ attests: ({ context: { attests = 0 } }) => attests + 1 }),
-    noteEvidence: assign((_, evidence: string) => ({ evidence })),
+    noteEvidence: assign(({ context }, evidence: string) => ({ evidence, ...withoutProofs(context) })),
   },
   guards: {
     isOver: ({ context }) =>
