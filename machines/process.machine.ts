@@ -226,8 +226,8 @@ export const processMachine = setup({
       if (deadline === undefined) return remaining(context.deadline, event);
       return 'at' in deadline ? remaining(deadline.at, event) : deadline.afterMs;
     },
-    escalation: ({ context, event }) =>
-      stepNow(context)?.escalate?.afterMs ?? remaining(context.deadline, event),
+    // A time that never comes needs no timer in the record.
+    escalation: ({ context }) => stepNow(context)?.escalate?.afterMs ?? Number.POSITIVE_INFINITY,
   },
 }).createMachine({
   id: 'process',
