@@ -114,6 +114,14 @@ export const withRevoked = ({ progress }: ProcessContext, at: number): Pick<Proc
   })),
 });
 
+/** The evidence has the signatures themselves. */
+export const withoutProofs = ({ progress }: ProcessContext): Pick<ProcessContext, 'progress'> => ({
+  progress: progress.map((each) => ({
+    ...each,
+    branches: each.branches.map(({ proof: _, ...branch }) => branch),
+  })),
+});
+
 /** Changes the progress of the current step. */
 export const withStep = (
   { progress, step }: ProcessContext,

@@ -60,6 +60,7 @@ import {
   reopened,
   stepNow,
   withBranch,
+  withoutProofs,
   withStep,
 } from './process-progress.ts';
 import {
@@ -191,7 +192,7 @@ export const processMachine = setup({
     compensate: assign(({ context }) => beginCompensation(context)),
     notifyEnd: enqueueActions((given) => notifyEnd(given as never)),
     countAttest: assign({ attests: ({ context: { attests = 0 } }) => attests + 1 }),
-    noteEvidence: assign((_, evidence: string) => ({ evidence })),
+    noteEvidence: assign(({ context }, evidence: string) => ({ evidence, ...withoutProofs(context) })),
   },
   guards: {
     isOver: ({ context }) =>
@@ -225,8 +226,8 @@ export const processMachine = setup({
       if (deadline === undefined) return remaining(context.deadline, event);
       return 'at' in deadline ? remaining(deadline.at, event) : deadline.afterMs;
     },
-    escalation: ({ context, event }) =>
-      stepNow(context)?.escalate?.afterMs ?? remaining(context.deadline, event),
+    // A time that never comes needs no timer in the record.
+    escalation: ({ context }) => stepNow(context)?.escalate?.afterMs ?? Number.POSITIVE_INFINITY,
   },
 }).createMachine({
   id: 'process',

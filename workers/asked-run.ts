@@ -13,7 +13,7 @@ import { readToken } from '../packages/engine/src/activities.ts';
 import type { Chart } from '../packages/engine/src/chart.ts';
 import type { Origin } from '../packages/engine/src/chart-parts.ts';
 import { activityOf, type InstanceInHand, type Workflow } from '../packages/engine/src/define.ts';
-import type { Engine } from '../packages/engine/src/engine.ts';
+import type { Engine, Instance } from '../packages/engine/src/engine.ts';
 import {
   activitiesIn,
   type ChartRecord,
@@ -68,7 +68,7 @@ export const apIdOf = ({ data }: Pick<InstanceInHand, 'data'>): string =>
 
 /** A run of an activity that has not answered yet. */
 export interface AskedRun {
-  readonly instance: Pick<InstanceInHand, 'id' | 'data'>;
+  readonly instance: Instance;
   readonly input: unknown;
   /**
    * Whether the activity is the one that the service provides under this name. True for any name

@@ -43,7 +43,6 @@ import {
   serviceActivities,
 } from '../src/workflows/service-activities.ts';
 import {
-  type AskedRun,
   apIdOf,
   callerFor,
   type FindRun,
@@ -66,7 +65,9 @@ interface ReceiptRuns {
   readonly engine: Pick<Engine, 'find'>;
 }
 
-type Run = Pick<ActivityArguments<unknown>, 'input' | 'now'> & Pick<AskedRun, 'instance'>;
+type Run = Pick<ActivityArguments<unknown>, 'input' | 'now'> & {
+  readonly instance: Pick<InstanceInHand, 'id' | 'data'>;
+};
 
 /** The request of a run. */
 const requestOf = (
@@ -137,7 +138,7 @@ export const createTellReceipted = (
         failedReason === undefined
           ? { kind: 'answered', receipt }
           : failedBy(parseFaultLine(failedReason) ?? fault(900));
-      if ((await engine.answer(answerTo, { output })) === 'busy') throw new BusyError();
+      if ((await engine.answer(answerTo, { output }, run.instance)) === 'busy') throw new BusyError();
     };
   };
 };

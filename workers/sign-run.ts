@@ -118,7 +118,7 @@ export const createTellSigned = (options: {
         failedReason === undefined
           ? signedWith(outcome, run.instance.id, { msspTransId: id, at: history.at(-1)?.at ?? 0, attempt })
           : failedBy(parseFaultLine(failedReason) ?? fault(900), id);
-      if ((await engine.answer(answerTo, { output })) === 'busy') throw new BusyError();
+      if ((await engine.answer(answerTo, { output }, run.instance)) === 'busy') throw new BusyError();
     };
   };
 };

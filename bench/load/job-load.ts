@@ -68,7 +68,7 @@ let signers = 0;
 const newJob = ({ body }: JobLoad) => {
   if ('signers' in body) {
     const data = processData(body, signers);
-    signers += processSigners;
+    signers += body.people ?? processSigners;
     return { name: 'process', data, opts: { jobId: newProcessId() } };
   }
   const { MSS_SignatureReq } = body;

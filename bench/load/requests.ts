@@ -37,8 +37,10 @@ export const signBody = ({
 export const signTemplate = (options: SignTemplateOptions): string => JSON.stringify(signBody(options));
 
 export interface ProcessShape {
-  /** `order`: three steps with a signer each. `together`: one step with three. */
+  /** `order`: a step for each signer. `together`: one step with all of them. */
   readonly signers: 'order' | 'together';
+  /** How many; three unless it says so. */
+  readonly people?: number;
   readonly ask: 'now' | 'page';
   /** An instant, or a duration. */
   readonly deadline?: string;
@@ -51,8 +53,9 @@ export const processSigners = 3;
 const processApId = 'http://bench.example';
 
 /** Data of a job in the queue `workflows`. @param from Place of the first signer's number. */
-export const processData = ({ signers, ask, deadline, first, numbers }: ProcessShape, from: number) => {
-  const people = Array.from({ length: processSigners }, (_, index) => ({
+export const processData = (shape: ProcessShape, from: number) => {
+  const { signers, ask, deadline, first, numbers, people: count = processSigners } = shape;
+  const people = Array.from({ length: count }, (_, index) => ({
     name: `Signer ${index + 1}`,
     msisdn: `+${first + ((from + index) % numbers)}`,
   }));

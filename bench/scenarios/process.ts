@@ -4,6 +4,7 @@
  *
  * The floor is three signatures of a bare worker of BullMQ (scenarios/sign.ts). The second
  * comparison is with three signatures of the product itself: what the process around them costs.
+ * At last, one process with a step of a hundred signers: what each of them makes the others write.
  *
  * A number is prompted six times a minute at most, so the robots are many.
  */
@@ -12,12 +13,14 @@ import { type Commands, countCommands } from '../harness/monitor.ts';
 import { interleave } from '../harness/rounds.ts';
 import { own, type Scenario } from '../harness/scenario.ts';
 import { floorSide, productSide } from '../harness/sides.ts';
-import { compare, median, medians } from '../harness/statistics.ts';
+import { compare, median, medians, ratioOf } from '../harness/statistics.ts';
 import { type JobLoad, type JobLoadResult, startJobLoader } from '../load/job-load-client.ts';
 import { processSigners, robots, signBody } from '../load/requests.ts';
 
 const inFlight = 64;
 const concurrency = 50;
+/** As many as a definition may have. */
+const manySigners = 100;
 /** Longer than any test number, so no number has two owners. */
 const firstRobot = 411_000_000_000;
 
@@ -39,8 +42,11 @@ export const signatureProcess: Scenario = {
     const worker = await product.start('worker', { workers: { concurrency }, subscribers: [robotRange] });
     const bare = await floor.startWorker();
     const loader = await own(context, startJobLoader());
+    const among = { ask: 'now', first: firstRobot, numbers } as const;
     const bodies = {
-      process: { signers: 'order', ask: 'now', first: firstRobot, numbers },
+      process: { ...among, signers: 'order' },
+      few: { ...among, signers: 'together' },
+      many: { ...among, signers: 'together', people: manySigners },
       signature: signBody({ mode: 'asynch', msisdn: robots.EC, timeoutSeconds: 300 }),
     } as const;
 
@@ -76,15 +82,19 @@ export const signatureProcess: Scenario = {
 
     const counted = small ? 10 : 50;
     say(`${counted} processes one after the other`);
-    const count = async (what: keyof typeof bodies, times: number): Promise<Commands> => {
+    const count = async (what: keyof typeof bodies, times: number, of = counted): Promise<Commands> => {
       const all = await countCommands(product.redis, () =>
         load('product', what, { count: times, inFlight: 1 }),
       );
       const { sent, writes, fileBytes } = all;
-      return { sent: sent / counted, writes: writes / counted, fileBytes: fileBytes / counted };
+      return { sent: sent / of, writes: writes / of, fileBytes: fileBytes / of };
     };
     const ofProcess = await count('process', counted);
     const ofSignatures = await count('signature', counted * processSigners);
+    say(`steps of ${processSigners} and of ${manySigners} signers`);
+    const steps = small ? 3 : 10;
+    const ofFew = await count('few', steps * 10, steps * 10 * processSigners);
+    const ofMany = await count('many', steps, steps * manySigners);
 
     const row = (label: string, of: readonly Round[], each: number): (string | number)[] => [
       label,
@@ -116,6 +126,14 @@ export const signatureProcess: Scenario = {
           rounds.signature,
           'signaturesPerSecond',
         ),
+        ratioOf(
+          {
+            name: 'processMany',
+            divides: `bytes in the append-only file for one signature in a step of ${manySigners} robots / in a step of ${processSigners}`,
+            goal: { atMost: 2 },
+          },
+          [ofMany.fileBytes / ofFew.fileBytes],
+        ),
       ],
       tables: [
         {
@@ -133,6 +151,8 @@ export const signatureProcess: Scenario = {
           rows: [
             countRow('process with three signers', ofProcess),
             countRow('three signatures', ofSignatures),
+            countRow(`one signature in a step of ${processSigners}`, ofFew),
+            countRow(`one signature in a step of ${manySigners}`, ofMany),
           ],
         },
       ],

@@ -2,8 +2,8 @@
  * Processes that wait: what very many of them cost while their signers take days, and what happens
  * when many have the same deadline.
  *
- * Each process asks three people at once, and waits until they open their pages. So it is four
- * instances: the process and its signers. A bare producer adds them, and one worker begins them.
+ * Each process asks three people at once, and waits until they open their pages. It is one job with
+ * its signers in its record. A bare producer adds them, and one worker begins them.
  * First come those that wait for weeks, and the processes of the service are watched while nothing
  * happens. Then come those that share a deadline. When it is over, all of them end. While these
  * begin and while they end, another application asks for synchronous signatures, as in
@@ -19,7 +19,7 @@ import { productSide } from '../harness/sides.ts';
 import { ratioOf } from '../harness/statistics.ts';
 import { startHttpLoader } from '../load/http-load-client.ts';
 import { startJobLoader } from '../load/job-load-client.ts';
-import { processSigners, signTemplate } from '../load/requests.ts';
+import { signTemplate } from '../load/requests.ts';
 
 const bulkSize = 250;
 const firstNumber = 411_000_000_000;
@@ -57,16 +57,14 @@ export const waiting: Scenario = {
       while ((await count()) > 0) await delay(lookMs);
       return (performance.now() - begin) / 1000;
     };
-    /** Instances that have not gone to sleep yet. */
-    const unsettled = (total: number) => async (): Promise<number> => {
-      const sleeping = await client.zcard(key('delayed'));
-      return (1 + processSigners) * total - sleeping;
-    };
-    /** @returns Turns so far of a process with its signers: the mean of some jobs in these sets. */
+    /** Processes that have not gone to sleep yet. */
+    const unsettled = (total: number) => async (): Promise<number> =>
+      total - (await client.zcard(key('delayed')));
+    /** @returns Turns so far of a process: the mean of some jobs in these sets. */
     const turnsEach = async (...sets: readonly string[]): Promise<number> => {
       const ids = await Promise.all(sets.map((set) => client.zrandmember(key(set), sampled)));
       const taken = await Promise.all(ids.flat().map((id) => client.hget(key(id), 'ats')));
-      return (1 + processSigners) * mean(taken.map(Number));
+      return mean(taken.map(Number));
     };
     /** @returns Seconds until all of them wait for their signers. */
     const begin = async (count: number, before: number, deadline?: string): Promise<number> => {
@@ -175,7 +173,7 @@ export const waiting: Scenario = {
           {
             name: 'waitingDeadlineTurns',
             divides:
-              'the same in turns: of processes and signers that end per second / of those that begin, both beside these signatures',
+              'the same in turns: those of processes that end per second / those of processes that begin, both beside these signatures',
           },
           [turnRates.end / turnRates.begin],
         ),

@@ -95,6 +95,8 @@ export const readCertificate = (der: Uint8Array) => {
     subject,
     /** The BIT STRING of the key without its count of unused bits: what OCSP hashes. */
     publicKey: key.subarray(1),
+    /** The parameters of the key's algorithm are a name; they may also be a curve that is written out. */
+    namesItsCurve: member(keyInfo, 0, tags.sequence)?.children[1]?.tag === tags.objectIdentifier,
     notBefore,
     notAfter,
     isAuthority: member(constraints, 0, tags.boolean)?.content[0] === 0xff,

@@ -38,11 +38,15 @@ export type PathFailure =
 
 const curves: ReadonlySet<string | undefined> = new Set(['prime256v1', 'secp384r1', 'secp521r1']);
 
-/** NIST curves, by their names, and RSA of 2048 to 8192 bits; a larger key could cost seconds. */
-const isSoundKey = (key: KeyObject): boolean => {
+/**
+ * NIST curves, by their names, and RSA of 2048 to 8192 bits; a larger key could cost seconds. That the
+ * name of the curve is there is read from the certificate: see `namesItsCurve` (pem.ts), which asks
+ * OpenSSL to write the key, for as long as a signature takes.
+ */
+const isSoundKey = (key: KeyObject, fields: CertificateFields): boolean => {
   const { namedCurve, modulusLength = 0 } = key.asymmetricKeyDetails ?? {};
   return key.asymmetricKeyType === 'ec'
-    ? curves.has(namedCurve) && namesItsCurve(key)
+    ? curves.has(namedCurve) && fields.namesItsCurve
     : key.asymmetricKeyType === 'rsa' && modulusLength >= 2048 && modulusLength <= 8192;
 };
 
@@ -52,7 +56,7 @@ const open = (der: Uint8Array): Certificate | undefined => {
   try {
     const x509 = new X509Certificate(der);
     const { publicKey } = x509;
-    return Buffer.compare(x509.raw, der) === 0 && isSoundKey(publicKey)
+    return Buffer.compare(x509.raw, der) === 0 && isSoundKey(publicKey, fields)
       ? { der, fields, publicKey, x509, issuedBy: new WeakSet() }
       : undefined;
   } catch {

@@ -1,7 +1,7 @@
 /** Activities in the hands of several processes: who holds a try, who makes the next one, and who gives one up. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { assign, fromPromise, setup } from 'xstate';
 import {
   activity,
@@ -472,6 +472,36 @@ describe('an answer that comes later', () => {
     await engine.send(workflow, 'I-1', 'k', { type: 'LEAVE' });
     await until('I-1', ({ record }) => record?.value === 'left');
     expect(await engine.answer(token, { output: 'late' })).toBe('refused');
+  });
+
+  it('is given to an instance as its sender has read it, which is not read again', async () => {
+    const { engine, redis, token, ended } = await waiting();
+    const found = await engine.find('I-1');
+    const read = vi.spyOn(redis, 'hmget');
+    const given = await engine.answer(token, { output: 'yes' }, found);
+    const reads = read.mock.calls.filter((call) => call.flat().includes('progress'));
+    expect({ given, reads }).toEqual({ given: 'taken', reads: [] });
+    expect(await ended('I-1')).toMatchObject({ record: { output: 'yes' } });
+  });
+
+  it('does not count when the state was left after its sender had read the instance', async () => {
+    const { engine, queue, redis, token, workflow, until } = await waiting();
+    const found = await engine.find('I-1');
+    await engine.send(workflow, 'I-1', 'k', { type: 'LEAVE' });
+    await until('I-1', ({ record }) => record?.value === 'left');
+    await engine.answer(token, { output: 'late' }, found);
+    await expect.poll(() => redis.hget(queue.toKey('I-1'), 'key:end/q/1')).toBe('refused');
+    expect((await until('I-1', () => true)).record?.value).toBe('left');
+  });
+
+  it('is no answer to another instance that was read', async () => {
+    const { engine, token, workflow, until } = await waiting();
+    await engine.start(workflow, 'I-2');
+    const found = await until('I-2', ({ record }) => record?.value === 'asking');
+    await engine.send(workflow, 'I-1', 'k', { type: 'LEAVE' });
+    await until('I-1', ({ record }) => record?.value === 'left');
+    expect(await engine.answer(token, { output: 'late' }, found)).toBe('refused');
+    expect((await until('I-2', () => true)).record?.value).toBe('asking');
   });
 });
 

@@ -1,7 +1,8 @@
-/** Processes whose evidence cannot be made. */
+/** Processes with their evidence, and those whose evidence cannot be made. */
 import { expect, it } from 'vitest';
+import { reportOf } from '../../machines/process-report.ts';
 import { type Family, rootId } from './family.ts';
-import { attest, begin, fail, sign, step, told } from './people.ts';
+import { attest, begin, fail, promptOf, sign, step, told } from './people.ts';
 
 const minute = 60_000;
 const cancel = { type: 'CANCEL', by: 'operator' };
@@ -15,6 +16,19 @@ const fruitless = (family: Family): void => {
     if (round < 30) family.pass(10_000);
   }
 };
+
+it('keep what the evidence needs of each signature until it is made, and not longer', () => {
+  const family = begin([step('one', ['Anna'])]);
+  const signed = { kind: 'signed', msspTransId: 'H-1', at: family.now(), attempt: 1, proof: { cms: 'AAAA' } };
+  family.answer(promptOf(family, 'Anna'), signed as never);
+  for (const each of family.attests()) family.throws(each);
+  expect(reportOf(family.context).signatures).toMatchObject([{ msspTransId: 'H-1', proof: { cms: 'AAAA' } }]);
+  family.pass(10_000);
+  attest(family);
+  expect(family.context.evidence).toBe('a.b.c');
+  expect(family.context.progress[0]?.branches).toMatchObject([{ state: 'signed', msspTransId: 'H-1' }]);
+  expect(JSON.stringify(family.context)).not.toContain('AAAA');
+});
 
 it('rest, and CANCEL ends them without it, as what they would have been', () => {
   const completed = begin([step('one', ['Anna'])]);

@@ -128,11 +128,14 @@ export interface Engine {
   /**
    * Answers an activity that has returned `later`. The first answer counts.
    *
+   * @param found The instance, where the caller has just read it: it is not read a second time when
+   *   it says that the activity waits.
    * @throws UnstorableError
    */
   answer(
     token: string,
     answer: { readonly output: unknown } | { readonly error: unknown },
+    found?: Instance,
   ): Promise<SendResult>;
   /**
    * Ends the instance without asking its chart. Of an instance that has ended nothing changes.
@@ -384,7 +387,7 @@ export const createEngine = (
         ? resume(chart, id, record).snapshot()
         : undefined,
 
-    answer: async (token, answer) => {
+    answer: async (token, answer, found) => {
       const named = readToken(token);
       if (named === undefined) return 'unknown';
       const { instance, child, run, createdAt } = named;
@@ -394,21 +397,30 @@ export const createEngine = (
       const event = what === 'error' ? errorEvent(child, value) : doneEvent(child, value);
       const { store } = locate(instance);
       const until = performance.now() + timeoutMs;
+      /** The instance that the token names, and not a later one with its id. */
+      const isItself = (timestamp: number): boolean =>
+        typeof createdAt !== 'number' || createdAt === Math.trunc(timestamp);
+      const waitsIn = (record: InstanceRecord | undefined): boolean => {
+        const asked = childAt(record, child);
+        return asked !== undefined && isActivity(asked) && asked.run === run && !asked.ended;
+      };
+      const bring = async (foreseen?: Foreseen): Promise<SendResult> => {
+        const options = { about: { child, run }, foreseen };
+        return resultOf(await deliver(store, instance, endKey(child, run), event, options, timeoutMs));
+      };
+      const isFound = found?.id === instance && found.ended === 'no' && isItself(found.createdAt);
+      if (isFound && waitsIn(found.record)) return bring();
       for (let before: string | undefined; ; ) {
         const stored = await store.read(instance);
-        // Its id was used again.
-        const isAnother = typeof createdAt === 'number' && createdAt !== Math.trunc(stored?.timestamp ?? 0);
-        if (stored !== undefined && isAnother) return 'refused';
+        if (stored !== undefined && !isItself(stored.timestamp)) return 'refused';
         const record = stored?.finishedOn === undefined ? readRecord(stored?.record) : undefined;
         if (record === undefined || run < record.next) {
-          const asked = childAt(record, child);
-          const isAsked = asked !== undefined && isActivity(asked) && asked.run === run && !asked.ended;
-          const refused = record !== undefined && !isAsked;
-          const foreseen: Foreseen | undefined = refused
-            ? { record: stored?.text, inboxLength: 0, verdict: 'refused', before: Number.POSITIVE_INFINITY }
-            : undefined;
-          const options = { about: { child, run }, foreseen };
-          return resultOf(await deliver(store, instance, endKey(child, run), event, options, timeoutMs));
+          return record === undefined || waitsIn(record)
+            ? bring()
+            : bring({
+                ...{ record: stored?.text, inboxLength: 0, verdict: 'refused' },
+                before: Number.POSITIVE_INFINITY,
+              });
         }
         // The turn that began the activity has not committed yet. Wait, or the answer would be
         // refused.

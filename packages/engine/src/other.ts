@@ -129,26 +129,29 @@ export const createOthers = (options: OthersOptions) => {
     };
   };
 
-  /** Whether the run that a token names waits for this very job. */
-  const isAwaited = async ({ id = '', name, data }: InstanceJob, token: string): Promise<boolean> => {
+  /** The instance whose run, named by the token, waits for this very job; undefined when none does. */
+  const awaiting = async (
+    { id = '', name, data }: InstanceJob,
+    token: string,
+  ): Promise<Instance | undefined> => {
     const named = readToken(token);
     const from = named && (await engine.find(named.instance));
-    if (from === undefined || from.ended !== 'no' || from.isClosed) return false;
+    if (from === undefined || from.ended !== 'no' || from.isClosed) return undefined;
     const child = childAt(from.record, named?.child ?? '');
-    return (
+    const isAwaited =
       Math.trunc(from.createdAt) === named?.createdAt &&
       child !== undefined &&
       isActivity(child) &&
       child.run === named.run &&
       !child.ended &&
       id === idOf(from, readJobName(name).name, idOfRun(token)) &&
-      isDeepStrictEqual(data, asStored(inputOf(from, decode(child.input, noRef))))
-    );
+      isDeepStrictEqual(data, asStored(inputOf(from, decode(child.input, noRef))));
+    return isAwaited ? from : undefined;
   };
 
   const tell = async (job: InstanceJob, token: string, answer: Answer): Promise<void> => {
-    if ((await isAwaited(job, token)) && (await engine.answer(token, answer)) === 'busy')
-      throw new BusyError();
+    const from = await awaiting(job, token);
+    if (from !== undefined && (await engine.answer(token, answer, from)) === 'busy') throw new BusyError();
   };
 
   return {
@@ -162,7 +165,7 @@ export const createOthers = (options: OthersOptions) => {
     /** @throws UnrecoverableError for a new instance that nobody waits for any more. */
     checkAwaited: async (job: InstanceJob): Promise<void> => {
       const { answerTo } = readAdded(job.opts) ?? {};
-      if (answerTo !== undefined && !(await isAwaited(job, answerTo)))
+      if (answerTo !== undefined && (await awaiting(job, answerTo)) === undefined)
         throw jobFailure('Nobody waits for this instance any more');
     },
 
