@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { operatorLogins, operatorSessions, operatorUsers } from '../operators/settings.ts';
 import { faultCodes } from '../protocol/fault.ts';
 import { consoleClientId } from '../registry/console-client.ts';
-import { amount, flag, section, whole } from '../registry/entry.ts';
-import { isLogin } from '../registry/login-ap-id.ts';
+import { flag, section } from '../registry/entry.ts';
 import { type AcrValue, acrValues, type oidcSettings } from '../registry/oauth-client.ts';
 import { shapeOf } from './parts.ts';
 
@@ -16,34 +15,7 @@ const replayPolicy = z
     'Who may replay, by fault code: `never`, `operator`, `operator-with-reason` or `admin`. Codes that are left out keep the rule of [operations/replay.md](operations/replay.md).',
   );
 
-const automaticReplay = z.strictObject({
-  apId: z
-    .string()
-    .min(1)
-    .max(256)
-    .refine((apId) => !isLogin(apId), { error: 'must not be that of logins, which are never replayed' })
-    .describe('AP_ID of the application whose transactions are replayed.'),
-  faults: z
-    .array(z.literal([209, 900]))
-    .min(1)
-    .default([209, 900])
-    .describe('Faults, of those that are the service’s own.'),
-  maxAttempts: whole(2, 20, 3).describe('Attempts in all, the first one included.'),
-  backoffSeconds: amount(1, 86_400, 60).describe(
-    'Pause before the second attempt; doubles for each further one.',
-  ),
-  perSecond: amount(0.01, 1000, 5).describe(
-    'Replays of this application in a second. What has to wait for more than an hour is left to people.',
-  ),
-});
-
-const replay = section({
-  policy: replayPolicy,
-  automatic: z
-    .array(automaticReplay)
-    .prefault([])
-    .describe('Applications whose transactions are replayed automatically after a fault of the service.'),
-});
+const replay = section({ policy: replayPolicy });
 
 const linkTo = (member: string) =>
   z

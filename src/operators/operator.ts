@@ -24,7 +24,5 @@ export const includesRole = (role: Role, needed: Role): boolean =>
 
 /** Anyone who uses a login link that the terminal printed. */
 export const localName = 'local';
-/** Orders automatic replays. */
-export const automaticName = 'automatic';
 /** In the audit log, for an unknown person. */
 export const nobodyName = 'nobody';

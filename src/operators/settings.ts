@@ -5,9 +5,9 @@
 import { z } from 'zod';
 import { allowance, type DeepReadonly, refuseRepeats, section, whole } from '../registry/entry.ts';
 import { storedPassword } from '../registry/passwords.ts';
-import { automaticName, localName, nobodyName, roles } from './operator.ts';
+import { localName, nobodyName, roles } from './operator.ts';
 
-const reservedNames: readonly string[] = [localName, automaticName, nobodyName];
+const reservedNames: readonly string[] = [localName, nobodyName];
 
 /** Lower case only, so that no two names look the same. */
 const operatorName = z

@@ -1,7 +1,6 @@
 /** The key `operations` of the configuration file, and that this room takes it as it is. */
 import { describe, expect, it } from 'vitest';
 import { parseConfiguration } from '../../src/configuration/load.ts';
-import type { AutomaticRule } from '../../src/operators/automatic-replays.ts';
 import { defaultReplayPolicy, replayPolicy } from '../../src/operators/replay-policy.ts';
 import { decoyPassword } from '../../src/registry/passwords.ts';
 
@@ -31,7 +30,7 @@ describe('operations', () => {
         perName: { requests: 100, perSeconds: 300 },
       },
       openid: { enabled: true, tenant: 'default', acrValues: ['mid_al4_any'] },
-      replay: { policy: {}, automatic: [] },
+      replay: { policy: {} },
       metricsOpen: false,
       tracing: { enabled: false, serviceName: 'paraph' },
       callbackHosts: [],
@@ -46,23 +45,19 @@ describe('operations', () => {
         { name: 'vera', role: 'viewer', passwordHash },
         { name: 'olga', role: 'operator', oidcSubject: 'sub-1' },
       ],
-      replay: { policy: { 401: 'admin', 105: 'operator' }, automatic: [{ apId: 'http://ap.example' }] },
+      replay: { policy: { 401: 'admin', 105: 'operator' } },
     });
-    const rules: readonly AutomaticRule[] = replay.automatic;
     expect(users.map(({ name, role }) => [name, role])).toEqual([
       ['vera', 'viewer'],
       ['olga', 'operator'],
-    ]);
-    expect(rules).toEqual([
-      { apId: 'http://ap.example', faults: [209, 900], maxAttempts: 3, backoffSeconds: 60, perSecond: 5 },
     ]);
     expect(replayPolicy(replay.policy)).toEqual({ ...defaultReplayPolicy, 401: 'admin', 105: 'operator' });
   });
 
   it.each([
     [
-      { replay: { automatic: [{ apId: 'urn:paraph:oidc:default' }] } },
-      'operations.replay.automatic[0].apId: must not be that of logins, which are never replayed',
+      { replay: { automatic: [{ apId: 'secret' }] } },
+      'operations.replay.automatic: was removed: the service no longer replays by itself. Take the key out, and order a bulk replay',
     ],
     [
       { users: [{ name: 'Vera', role: 'viewer', passwordHash }] },
@@ -89,7 +84,6 @@ describe('operations', () => {
     ],
     [{ replay: { policy: { 999: 'never' } } }, 'operations.replay.policy.999: unknown key'],
     [{ replay: { policy: { 401: 'anybody' } } }, 'operations.replay.policy.401: '],
-    [{ replay: { automatic: [{ apId: 'x', faults: [401] }] } }, 'operations.replay.automatic[0].faults[0]: '],
     [{ replays: {} }, 'operations.replays: unknown key'],
   ])('says what is wrong and never the value: %j', (operations, problem) => {
     const found = problems(operations);

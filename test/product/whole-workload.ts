@@ -83,9 +83,6 @@ export const driveEverything = async (
             },
           ],
         },
-        operations: {
-          replay: { automatic: [{ apId: shop, faults: [209], maxAttempts: 2, backoffSeconds: 1 }] },
-        },
       },
     },
   );

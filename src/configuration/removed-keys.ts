@@ -1,0 +1,16 @@
+/**
+ * Keys of the configuration file that an earlier release knew, each with what to do now. A start
+ * refuses a key that it does not know; for these it also says what takes their place.
+ */
+
+/** By the path of the key, in which `[]` stands for any place in a list. */
+const removedKeys: ReadonlyMap<string, string> = new Map([
+  [
+    'operations.replay.automatic',
+    'was removed: the service no longer replays by itself. Take the key out, and order a bulk replay by filter in the console or with `paraph replay`, which a scheduled job with a token may run, too',
+  ],
+]);
+
+/** @param path As in an error, with numbers in its brackets. */
+export const describeUnknownKey = (path: string): string =>
+  removedKeys.get(path.replace(/\[\d+\]/g, '[]')) ?? 'unknown key';
