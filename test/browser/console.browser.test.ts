@@ -212,7 +212,7 @@ describe('the console in a browser', () => {
       const backgrounds = new Set<string>();
       for (const path of [
         '/admin',
-        '/admin?range=30d&wall=on',
+        '/admin?range=30d',
         '/admin/refusals',
         '/admin/login',
         '/admin/transactions',

@@ -137,7 +137,6 @@ const overviewOf = (of: ConsoleSession, told: Overview, changes: Partial<Overvie
     ],
     processes: [...[{ part: 'api', host: evil, pid: 7, version: evil, startedAt: at, at } as const]],
     range: undefined,
-    isWall: false,
     now: at,
     ...changes,
   });
@@ -509,15 +508,14 @@ describe('the pages', () => {
     expect(page).toContain('<a href="/admin/refusals">7</a>');
   });
 
-  it('keep the range and the wall screen in their links', () => {
+  it('say which range is shown and link to the others', () => {
     const [period] = [{ range: '30d', overview } as const];
-    const page = overviewOf(session(), overview, { periods: [period], range: '30d', isWall: true });
-    expect(page).toContain('data-every="15" data-wall');
+    const page = overviewOf(session(), overview, { periods: [period], range: '30d' });
+    expect(page).toContain('data-every="15"');
     expect(page).toContain('Last 30 days');
-    expect(page).toContain('href="/admin?range=15m&amp;wall=on"');
-    expect(page).toContain('<a href="/admin?range=30d">Leave the wall screen</a>');
+    expect(page).toContain('href="/admin?range=15m"');
+    expect(page).toContain('<strong aria-current="true">30d</strong>');
     expect(page).not.toContain('Requests refused');
-    expect(overviewOf(session(), overview)).not.toContain('data-wall');
   });
 
   it('stand when nothing has happened', () => {
