@@ -6,6 +6,10 @@
 /** By the path of the key, in which `[]` stands for any place in a list. */
 const removedKeys: ReadonlyMap<string, string> = new Map([
   [
+    'operations.alerts',
+    'was removed: let Prometheus and its Alertmanager watch the fault rates, with the rules of ops/alerts.yml. Take the key out',
+  ],
+  [
     'operations.replay.automatic',
     'was removed: the service no longer replays by itself. Take the key out, and order a bulk replay by filter in the console or with `paraph replay`, which a scheduled job with a token may run, too',
   ],

@@ -55,6 +55,7 @@ describe('operations', () => {
   });
 
   it.each([
+    [{ alerts: [{ url: 'secret' }] }, 'operations.alerts: was removed: let Prometheus and its Alertmanager'],
     [
       { replay: { automatic: [{ apId: 'secret' }] } },
       'operations.replay.automatic: was removed: the service no longer replays by itself. Take the key out, and order a bulk replay',
