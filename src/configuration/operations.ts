@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { openidProvider } from '../operators/provider-people.ts';
 import { operatorLogins, operatorSessions, operatorUsers } from '../operators/settings.ts';
 import { faultCodes } from '../protocol/fault.ts';
 import { consoleClientId } from '../registry/console-client.ts';
@@ -64,6 +65,11 @@ export const operationsSettings = z
     sessions: operatorSessions.describe('Sessions of the console.'),
     logins: operatorLogins.describe('How often a login may be tried.'),
     openid: openid.describe('Logins to the console with the phone.'),
+    openidProvider: openidProvider
+      .optional()
+      .describe(
+        "Logins to the console at the OpenID provider of the operator's organisation ([operations/operators.md](operations/operators.md#at-the-provider-of-your-organisation)).",
+      ),
     replay: replay.describe('Replays of failed transactions.'),
     metricsToken: z
       .string()
@@ -104,7 +110,7 @@ export const checkOpenid = (
   { oidc: { tenants }, operations }: Values,
   refuse: (path: PropertyKey[], message: string) => void,
 ): void => {
-  const { enabled, tenant } = operations.openid;
+  const { tenant } = operations.openid;
   if (tenant !== undefined && tenants.every(({ id }) => id !== tenant)) {
     refuse(['operations', 'openid', 'tenant'], 'must be the id of one of oidc.tenants');
   }
@@ -113,10 +119,5 @@ export const checkOpenid = (
     if (index !== -1) {
       refuse(['oidc', 'tenants', at, 'clients', index, 'id'], 'is one that the service uses itself');
     }
-  }
-  for (const [index, { passwordHash }] of operations.users.entries()) {
-    if (enabled || passwordHash !== undefined) continue;
-    const message = 'must have a passwordHash, because operations.openid.enabled is false';
-    refuse(['operations', 'users', index], message);
   }
 };

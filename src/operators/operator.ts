@@ -8,8 +8,14 @@
 export const roles = ['viewer', 'operator', 'admin'] as const;
 export type Role = (typeof roles)[number];
 
-/** How operators prove who they are. `cli` has access to Redis and needs no proof. */
-export const ways = ['password', 'oidc', 'link', 'token', 'cli'] as const;
+/**
+ * How operators prove who they are.
+ *
+ * oidc      With the phone, at our own OpenID provider.
+ * provider  At the OpenID provider of their organisation.
+ * cli       By access to Redis, which needs no other proof.
+ */
+export const ways = ['oidc', 'provider', 'link', 'token', 'cli'] as const;
 
 export interface Operator {
   readonly name: string;

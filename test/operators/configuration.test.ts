@@ -2,9 +2,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseConfiguration } from '../../src/configuration/load.ts';
 import { defaultReplayPolicy, replayPolicy } from '../../src/operators/replay-policy.ts';
-import { decoyPassword } from '../../src/registry/passwords.ts';
-
-const passwordHash = decoyPassword(undefined);
 
 const loaded = (operations: unknown) => parseConfiguration(JSON.stringify({ operations }));
 
@@ -24,11 +21,7 @@ describe('operations', () => {
     expect(value({})).toEqual({
       users: [],
       sessions: { idleSeconds: 1800, absoluteSeconds: 43_200 },
-      logins: {
-        perAddress: { requests: 20, perSeconds: 60 },
-        perNameAndAddress: { requests: 10, perSeconds: 300 },
-        perName: { requests: 100, perSeconds: 300 },
-      },
+      logins: { perAddress: { requests: 20, perSeconds: 60 } },
       openid: { enabled: true, tenant: 'default', acrValues: ['mid_al4_any'] },
       replay: { policy: {} },
       metricsOpen: false,
@@ -42,7 +35,7 @@ describe('operations', () => {
   it('is what the room asks for', () => {
     const { replay, users } = value({
       users: [
-        { name: 'vera', role: 'viewer', passwordHash },
+        { name: 'vera', role: 'viewer' },
         { name: 'olga', role: 'operator', oidcSubject: 'sub-1' },
       ],
       replay: { policy: { 401: 'admin', 105: 'operator' } },
@@ -60,28 +53,28 @@ describe('operations', () => {
       { replay: { automatic: [{ apId: 'secret' }] } },
       'operations.replay.automatic: was removed: the service no longer replays by itself. Take the key out, and order a bulk replay',
     ],
-    [
-      { users: [{ name: 'Vera', role: 'viewer', passwordHash }] },
-      'operations.users[0].name: must be 1 to 64',
-    ],
-    [{ users: [{ name: 'local', role: 'admin', passwordHash }] }, 'operations.users[0].name: is a name that'],
-    [{ users: [{ name: 'vera', role: 'boss', passwordHash }] }, 'operations.users[0].role: '],
-    [{ users: [{ name: 'vera', role: 'viewer' }] }, 'operations.users[0]: must have a passwordHash'],
+    [{ users: [{ name: 'Vera', role: 'viewer' }] }, 'operations.users[0].name: must be 1 to 64'],
+    [{ users: [{ name: 'local', role: 'admin' }] }, 'operations.users[0].name: is a name that'],
+    [{ users: [{ name: 'vera', role: 'boss' }] }, 'operations.users[0].role: '],
     [
       { users: [{ name: 'vera', role: 'viewer', passwordHash: 'secret' }] },
-      'operations.users[0].passwordHash: ',
+      'operations.users[0].passwordHash: was removed: operators have no passwords any more. Take the key out. People log in at the OpenID provider of your organisation (operations.openidProvider), with their phone (oidcSubject), or by a link',
     ],
     [
       { users: ['a', 'b'].map((name) => ({ name, role: 'viewer', oidcSubject: 'same' })) },
       'operations.users[1].oidcSubject: is the same as operations.users[0].oidcSubject',
     ],
     [
-      { users: ['a', 'a'].map((name) => ({ name, role: 'viewer', passwordHash })) },
+      { users: ['a', 'a'].map((name) => ({ name, role: 'viewer' })) },
       'operations.users[1].name: is the same as operations.users[0].name',
     ],
     [
       { sessions: { idleSeconds: 7200, absoluteSeconds: 3600 } },
       'operations.sessions.absoluteSeconds: must not',
+    ],
+    [
+      { logins: { perName: { requests: 1, perSeconds: 1 } } },
+      'operations.logins.perName: was removed: operators have no passwords',
     ],
     [{ replay: { policy: { 999: 'never' } } }, 'operations.replay.policy.999: unknown key'],
     [{ replay: { policy: { 401: 'anybody' } } }, 'operations.replay.policy.401: '],

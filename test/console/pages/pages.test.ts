@@ -34,7 +34,7 @@ const evil = `<img src=x onerror=alert(1)>"'&`;
 const at = Date.UTC(2026, 10, 21, 14, 3, 9, 120);
 
 const session = (role: Role = 'admin'): ConsoleSession => ({
-  operator: { name: 'olga', role, via: 'password' },
+  operator: { name: 'olga', role, via: 'oidc' },
   csrf: 'the-csrf-token',
   id: 'session',
   view: usualView,
@@ -83,7 +83,7 @@ const detail: TransactionDetail = {
       at: at + 10,
       action: 'replay',
       who: evil,
-      via: 'password',
+      via: 'oidc',
       reason: evil,
       outcome: evil,
     },
@@ -237,11 +237,10 @@ const usersOf = (): string =>
   usersPage({
     session: session(),
     users: [
-      { name: 'olga', role: 'admin', origin: 'stored', password: true, oidcSubject: null },
-      { name: 'vera', role: 'viewer', origin: 'stored', password: true, oidcSubject: 'subject' },
-      { name: 'conrad', role: 'viewer', origin: 'configuration', password: false, oidcSubject: null },
+      { name: 'olga', role: 'admin', origin: 'stored', oidcSubject: null },
+      { name: 'vera', role: 'viewer', origin: 'stored', oidcSubject: 'subject' },
+      { name: 'conrad', role: 'viewer', origin: 'configuration', oidcSubject: null },
     ],
-    secret: { name: 'vera', password: 'shown-once' },
     phones: true,
   });
 
@@ -257,7 +256,12 @@ const tokensOf = (role: Role): string =>
 const pages: readonly (readonly [string, string])[] = [
   [
     'login',
-    loginPage({ problem: 'wrong', next: `/admin/${evil}`, phoneAddress: `/admin/${evil}`, sandbox: true }),
+    loginPage({
+      problem: { way: 'provider', problem: 'failed' },
+      phoneAddress: `/admin/${evil}`,
+      provider: { address: `/admin/${evil}`, name: evil },
+      sandbox: true,
+    }),
   ],
   ['link', linkPage({ token: evil })],
   ['message', messagePage(404, evil, evil)],
@@ -457,9 +461,11 @@ describe('the pages', () => {
     expect(planOf('more')).toContain('There are more now');
   });
 
-  it('say outside of a sandbox whom to ask for a way in', () => {
+  it('say outside of a sandbox how a link is made, plainly where there is no other way in', () => {
     const page = loginPage({ sandbox: false });
-    expect(page).toContain('Ask an admin');
+    expect(page).toContain('<h2 id="way-in">Log in by a link</h2>');
+    const withPhone = loginPage({ phoneAddress: '/admin/login/oidc', sandbox: false });
+    expect(withPhone).toContain('<summary>You cannot log in?</summary>');
     expect(page).not.toContain('npx');
   });
 
@@ -478,7 +484,6 @@ describe('the pages', () => {
     expect(page).toContain('action="/admin/users/vera/remove"');
     expect(page).not.toContain('action="/admin/users/olga/');
     expect(page).not.toContain('action="/admin/users/conrad/');
-    expect(page).toContain('shown-once');
   });
 
   it('take no words from the address', () => {
