@@ -199,6 +199,8 @@ describe('a login at the provider of the organisation', () => {
         headers: { 'x-csrf-token': session.csrf, 'content-type': 'application/json' },
         body: '{}',
       });
+    const page = await (await browser.request('/admin/tokens')).text();
+    expect(page).toContain('Ask an admin for a user for your program');
     expect((await asked('/users/olga/tokens')).status).toBe(403);
     expect((await asked('/users/provider:olga/tokens')).status).toBe(404);
   });
