@@ -32,7 +32,6 @@ const longest = [
   'operators/bulk-crash',
   'engine/crashes',
   'product/redis-rights',
-  'operators/automatic-replays',
   'product/outage',
   'product/cluster',
   'workers/signature.worker',

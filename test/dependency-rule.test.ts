@@ -62,7 +62,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   history: ['engine jobs machines protocol redis transactions', ''],
   operators: ['engine history jobs logger machines pki protocol redis registry transactions', 'bullmq zod'],
   telemetry: ['engine redis', '@opentelemetry/api bullmq ioredis prom-client'],
-  'console-login': ['oauth registry relying-party', 'jose'],
+  'console-login': ['oauth registry relying-party', 'jose zod'],
   console: [
     'console-login engine event-stream history languages machines oauth operators pages protocol redis registry shown-text theme transactions workflows',
     '@bull-board/api @bull-board/hono @hono/node-server bullmq hono uqr xstate zod',

@@ -42,7 +42,8 @@ export interface ParaphProcess {
 const masterKeyOfThisRun = randomBytes(32).toString('base64url');
 
 /** Those of the processes that were given no other master key. */
-export const sealsOfThisRun = createSeals(Buffer.from(masterKeyOfThisRun, 'base64url'));
+export const serviceKeyOfThisRun = Buffer.from(masterKeyOfThisRun, 'base64url');
+export const sealsOfThisRun = createSeals(serviceKeyOfThisRun);
 
 /** Whatever still runs when the benchmark ends before its time, with the folder it has. */
 const running = new Map<ChildProcess, string>();

@@ -19,7 +19,7 @@ import { interleave } from '../harness/rounds.ts';
 import { type BenchContext, own, type Ratio, type Scenario, type Table } from '../harness/scenario.ts';
 import { productSide } from '../harness/sides.ts';
 import { compare, medians } from '../harness/statistics.ts';
-import { logInAt, withOnlooker } from '../load/console-client.ts';
+import { logInAt, onlooker } from '../load/console-client.ts';
 import { startHttpLoader } from '../load/http-load-client.ts';
 import { startJobLoader } from '../load/job-load-client.ts';
 import { signBody, signTemplate } from '../load/requests.ts';
@@ -81,8 +81,8 @@ const pages = async (
   const bytes = ((await redis.info()).usedMemoryBytes - before) / indexed;
   say(`${indexed} indexed in ${seconds.toFixed(1)} s`);
 
-  const { url } = await side.start('api', await withOnlooker());
-  const get = await logInAt(url);
+  const { url } = await side.start('api', onlooker);
+  const get = await logInAt(url, client, indexedService.prefix);
   const rounds = small ? 20 : 100;
   const times = new Map<string, number[]>();
   const timed = async (name: string, path: string): Promise<unknown> => {

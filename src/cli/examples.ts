@@ -28,7 +28,7 @@ const examples: Examples = {
   ],
   audit: ['--action replay --from 7d'],
   stats: ['--hours 24'],
-  'users add': ['anna --role operator', 'anna --role operator --no-password --msisdn +41700092501'],
+  'users add': ['anna --role operator', 'anna --role operator --msisdn +41700092501'],
   'users token': ['anna --label "Deploy script" --days 30'],
   'clients add': ['--id shop --name Shop --redirect-uri https://shop.example/'],
   'keys rotate': ['--tenant default'],

@@ -36,7 +36,6 @@ import { retentionOf } from '../product/retention.ts';
 import { openTokenSide } from '../product/token-side.ts';
 import { createProtocol } from '../protocol/parse.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { createPasswordVerifier } from '../registry/password-verifier.ts';
 import { createSubscriberRegistry } from '../registry/subscribers.ts';
 import { createAnswer } from '../transactions/answers.ts';
 import { closeShards, openShards } from '../transactions/shards.ts';
@@ -62,7 +61,7 @@ export const openSession = async ({ now }: CliContext, configuration: Configurat
   const shards = openShards({ redis, ...configuration.queue, queues: queuesOf(parts), onError });
   const protocol = createProtocol(configuration.protocol);
   const rooms = await openOperatorsRooms({
-    ...{ configuration, parts, redis, shards, protocol, passwords: createPasswordVerifier(), now, onError },
+    ...{ configuration, parts, redis, shards, protocol, now, onError },
     // The log belongs to the service. The audit log has what is done here.
     log: { audit: () => undefined },
   });

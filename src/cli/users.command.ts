@@ -3,7 +3,6 @@
 import { type Admin, refused, secretActions } from '../command-line/admin.ts';
 import { type AddCommand, type CliContext, ok, type Report, UsageError } from '../command-line/context.ts';
 import { type Column, type Field, fieldsText, table } from '../command-line/screen.ts';
-import { readPassword } from '../command-line/terminal-input.ts';
 import { parseCount, parseOneOf } from '../command-line/transactions-filter.ts';
 import { iso } from '../command-line/transactions-row.ts';
 import type { ShownUser } from '../console/pages/users-page.ts';
@@ -12,7 +11,6 @@ import { type Role, roles } from '../operators/operator.ts';
 import type { TokenView } from '../operators/tokens.ts';
 import { withOperations } from './operations.ts';
 
-const nothingChanged = 'nothing was changed';
 const ended = 'All sessions and tokens of that user have ended.\n';
 
 interface PhoneFlags {
@@ -22,7 +20,6 @@ interface PhoneFlags {
 
 interface AddFlags extends PhoneFlags {
   readonly role: Role;
-  readonly password: boolean;
 }
 
 /** @returns Whether a phone is named. */
@@ -33,20 +30,11 @@ const checkPhone = ({ msisdn, oidcSubject }: PhoneFlags): boolean => {
   return msisdn !== undefined || oidcSubject !== undefined;
 };
 
-const checkAdd = (_name: string, flags: AddFlags): void => {
-  if (checkPhone(flags) || flags.password) return;
-  throw refused('usage', 'no-way-in', 'A user needs a password, or a phone: --msisdn or --oidc-subject.');
-};
-
-const add = async (
-  context: CliContext,
-  admin: Admin,
-  name: string,
-  { role, msisdn, oidcSubject, ...flags }: AddFlags,
-): Promise<Report> => {
-  const password = flags.password ? await readPassword(context, nothingChanged) : undefined;
-  await admin.post(['users'], { name, role, password, msisdn, oidcSubject });
-  return ok({ name, role, result: 'added' }, `Added as ${role}.\n`);
+const add = async (admin: Admin, name: string, { role, msisdn, oidcSubject }: AddFlags): Promise<Report> => {
+  await admin.post(['users'], { name, role, msisdn, oidcSubject });
+  const hasPhone = msisdn !== undefined || oidcSubject !== undefined;
+  const next = hasPhone ? 'Logs in with the phone.' : `To let them in: paraph users link ${name}`;
+  return ok({ name, role, result: 'added' }, `Added as ${role}. ${next}\n`);
 };
 
 interface TokenFlags {
@@ -96,7 +84,6 @@ const issueLink = (context: CliContext, name: string): Promise<Report> =>
 const userColumns: readonly Column<ShownUser>[] = [
   { title: 'NAME', cell: ({ name }) => name },
   { title: 'ROLE', cell: ({ role }) => role },
-  { title: 'PASSWORD', cell: ({ password }) => (password ? 'yes' : 'no') },
   { title: 'PHONE', cell: ({ oidcSubject }) => (oidcSubject === null ? 'no' : 'yes') },
   { title: 'FROM', cell: ({ origin }) => (origin === 'configuration' ? 'configuration' : 'added') },
 ];
@@ -134,13 +121,16 @@ export const addUsers: AddCommand = (program, context, done) => {
 
   action(command('ls', 'list them and their tokens'), (admin) => ls(context, admin));
 
-  const addOne = command('add', 'add one; the password is typed or piped in')
+  const addOne = command('add', 'add one, who logs in with a phone or by links')
     .argument('<name>', 'lower case')
     .requiredOption('--role <role>', role, parseRole)
     .option(...msisdn)
-    .option(...oidcSubject)
-    .option('--no-password', 'only with the phone');
-  action(addOne, (admin, name: string, flags: AddFlags) => add(context, admin, name, flags), checkAdd);
+    .option(...oidcSubject);
+  action(
+    addOne,
+    (admin, name: string, flags: AddFlags) => add(admin, name, flags),
+    (_name, flags) => void checkPhone(flags),
+  );
 
   action(command('remove', 'remove one').argument('<name>', 'who'), (admin, name: string) =>
     changed(name, 'Removed', admin.delete(['users', name])),
@@ -152,12 +142,6 @@ export const addUsers: AddCommand = (program, context, done) => {
   action(changeRole, (admin, name: string, next: Role) =>
     changed(name, `Changed to ${next}`, admin.put(['users', name, 'role'], { role: next })),
   );
-
-  const changePassword = command('password', 'give one a new password, typed or piped in');
-  action(changePassword.argument('<name>', 'who'), async (admin, name: string) => {
-    const password = await readPassword(context, nothingChanged);
-    return changed(name, 'Changed', admin.put(['users', name, 'password'], { password }));
-  });
 
   const changePhone = command('phone', 'let one log in with a phone, or no longer')
     .argument('<name>', 'who')
@@ -204,8 +188,9 @@ export const addUsers: AddCommand = (program, context, done) => {
     .argument('<name>', 'who; local is an admin without a user')
     .action(async (name: string) => done(await issueLink(context, name)));
 
-  const endLocal = 'end all sessions and links of local, whom the service’s login links log in';
+  const endLocal =
+    'end all sessions and links without a user: of local, and of people of the OpenID provider';
   action(command('end-local', endLocal), async (admin) =>
-    ok(await admin.delete<object>(['links']), 'All sessions and links of local have ended.\n'),
+    ok(await admin.delete<object>(['links']), 'All sessions and links without a user have ended.\n'),
   );
 };

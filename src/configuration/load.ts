@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
+import { describeUnknownKey } from './removed-keys.ts';
 import { type Configuration, configurationSchema } from './schema.ts';
 
 /**
@@ -20,7 +21,10 @@ const isMissing = ({ code, message }: z.core.$ZodIssue): boolean =>
 
 const problemsOf = (issue: z.core.$ZodIssue): readonly string[] =>
   issue.code === 'unrecognized_keys'
-    ? issue.keys.map((key) => `${writePath([...issue.path, key])}: unknown key`)
+    ? issue.keys.map((key) => {
+        const path = writePath([...issue.path, key]);
+        return `${path}: ${describeUnknownKey(path)}`;
+      })
     : [`${writePath(issue.path)}: ${isMissing(issue) ? 'missing' : issue.message}`];
 
 const check = (input: unknown): LoadedConfiguration => {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { openidProvider } from '../operators/provider-people.ts';
 import { operatorLogins, operatorSessions, operatorUsers } from '../operators/settings.ts';
 import { faultCodes } from '../protocol/fault.ts';
 import { consoleClientId } from '../registry/console-client.ts';
-import { amount, flag, section, whole } from '../registry/entry.ts';
-import { isLogin } from '../registry/login-ap-id.ts';
+import { flag, section } from '../registry/entry.ts';
 import { type AcrValue, acrValues, type oidcSettings } from '../registry/oauth-client.ts';
 import { shapeOf } from './parts.ts';
 
@@ -16,34 +16,7 @@ const replayPolicy = z
     'Who may replay, by fault code: `never`, `operator`, `operator-with-reason` or `admin`. Codes that are left out keep the rule of [operations/replay.md](operations/replay.md).',
   );
 
-const automaticReplay = z.strictObject({
-  apId: z
-    .string()
-    .min(1)
-    .max(256)
-    .refine((apId) => !isLogin(apId), { error: 'must not be that of logins, which are never replayed' })
-    .describe('AP_ID of the application whose transactions are replayed.'),
-  faults: z
-    .array(z.literal([209, 900]))
-    .min(1)
-    .default([209, 900])
-    .describe('Faults, of those that are the service’s own.'),
-  maxAttempts: whole(2, 20, 3).describe('Attempts in all, the first one included.'),
-  backoffSeconds: amount(1, 86_400, 60).describe(
-    'Pause before the second attempt; doubles for each further one.',
-  ),
-  perSecond: amount(0.01, 1000, 5).describe(
-    'Replays of this application in a second. What has to wait for more than an hour is left to people.',
-  ),
-});
-
-const replay = section({
-  policy: replayPolicy,
-  automatic: z
-    .array(automaticReplay)
-    .prefault([])
-    .describe('Applications whose transactions are replayed automatically after a fault of the service.'),
-});
+const replay = section({ policy: replayPolicy });
 
 const linkTo = (member: string) =>
   z
@@ -92,6 +65,11 @@ export const operationsSettings = z
     sessions: operatorSessions.describe('Sessions of the console.'),
     logins: operatorLogins.describe('How often a login may be tried.'),
     openid: openid.describe('Logins to the console with the phone.'),
+    openidProvider: openidProvider
+      .optional()
+      .describe(
+        "Logins to the console at the OpenID provider of the operator's organisation ([operations/operators.md](operations/operators.md#at-the-provider-of-your-organisation)).",
+      ),
     replay: replay.describe('Replays of failed transactions.'),
     metricsToken: z
       .string()
@@ -132,7 +110,7 @@ export const checkOpenid = (
   { oidc: { tenants }, operations }: Values,
   refuse: (path: PropertyKey[], message: string) => void,
 ): void => {
-  const { enabled, tenant } = operations.openid;
+  const { tenant } = operations.openid;
   if (tenant !== undefined && tenants.every(({ id }) => id !== tenant)) {
     refuse(['operations', 'openid', 'tenant'], 'must be the id of one of oidc.tenants');
   }
@@ -141,10 +119,5 @@ export const checkOpenid = (
     if (index !== -1) {
       refuse(['oidc', 'tenants', at, 'clients', index, 'id'], 'is one that the service uses itself');
     }
-  }
-  for (const [index, { passwordHash }] of operations.users.entries()) {
-    if (enabled || passwordHash !== undefined) continue;
-    const message = 'must have a passwordHash, because operations.openid.enabled is false';
-    refuse(['operations', 'users', index], message);
   }
 };

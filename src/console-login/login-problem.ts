@@ -1,6 +1,7 @@
 /**
  * Why a login to the console failed.
  *
+ * declined    The provider of the organisation says that the person may not, or did not want to.
  * cancelled   The person said no, on the phone or on the page.
  * no-answer   The person did not answer in time.
  * phone-busy  The phone shows another request.
@@ -11,6 +12,7 @@
  * away        The provider cannot be reached.
  */
 export const loginProblems = [
+  'declined',
   'cancelled',
   'no-answer',
   'phone-busy',

@@ -38,7 +38,6 @@ export const apiWords: Readonly<Record<string, string>> = {
   'GET /users': 'List operators',
   'POST /users': 'Add an operator',
   'PUT /users/:name/role': 'Change the role of an operator',
-  'PUT /users/:name/password': 'Set the password of an operator',
   'PUT /users/:name/phone': 'Let an operator log in with a phone',
   'DELETE /users/:name/phone': 'Take the phone of an operator away',
   'DELETE /users/:name': 'Remove an operator',
@@ -46,7 +45,8 @@ export const apiWords: Readonly<Record<string, string>> = {
   'GET /tokens': 'List tokens',
   'DELETE /tokens/:id': 'End a token',
   'POST /subject': 'Compute the subject of a number at the OpenID provider',
-  'DELETE /links': 'End all sessions and links of `local`',
+  'DELETE /links':
+    'End all sessions and links of those who are no users: `local`, and people of the OpenID provider',
 
   'GET /subscribers/:msisdn': 'List the phones of a number',
   'POST /subscribers/:msisdn/invitations': 'Make a link that enrols a phone',

@@ -2,6 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Hono } from 'hono';
+import type { CodeLogin } from '../console-login/code-login.ts';
 import type { ConsoleLogin } from '../console-login/console-login.ts';
 import type { History } from '../history/history.ts';
 import type { ClientChanges } from '../oauth/client-changes.ts';
@@ -11,6 +12,7 @@ import type { Certificates } from '../operators/certificates.ts';
 import type { Operator } from '../operators/operator.ts';
 import type { Operators } from '../operators/operators.ts';
 import type { PhoneOrders } from '../operators/phone-orders.ts';
+import type { OpenidProviderSettings } from '../operators/provider-people.ts';
 import type { Replays } from '../operators/replays.ts';
 import type { View } from '../operators/views.ts';
 import type { RedisClient } from '../redis/connect.ts';
@@ -82,6 +84,10 @@ export interface AdminApiDeps {
 export interface ConsoleDeps extends AdminApiDeps, SecretDeps {
   /** The login with the phone; undefined where it is configured off. */
   readonly phoneLogin?: ConsoleLogin | undefined;
+  /** The login at the provider of the organisation; undefined where none is configured. */
+  readonly providerLogin?:
+    | { readonly login: CodeLogin; readonly settings: OpenidProviderSettings }
+    | undefined;
   /** `https://sign.example.com`, without a slash. */
   readonly publicUrl: () => string;
   readonly addressOf: (incoming: IncomingMessage | undefined) => Source;

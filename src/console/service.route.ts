@@ -76,7 +76,6 @@ export const createServiceRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment
     const time = now();
     const asked = c.req.query('range') ?? '';
     const range = Object.hasOwn(ranges, asked) ? (asked as Range) : undefined;
-    const isWall = c.req.query('wall') === 'on';
     const [{ lastHour, lastDay }, processes, ofParts] = await Promise.all([
       history.refused(),
       history.processes(),
@@ -96,7 +95,6 @@ export const createServiceRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment
       processes,
       tiles: ofParts.map(({ tile }) => tile),
       range,
-      isWall,
       now: time,
     };
     return c.html(overviewPage(model));

@@ -1,5 +1,4 @@
 /** The users of the console, for admins: page and API. */
-import { randomBytes, randomInt } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { type Operator, roles } from '../operators/operator.ts';
@@ -20,23 +19,19 @@ import {
 import { needs } from './session/session.ts';
 
 /** `oneself`: prevents that an admin locks themselves out. */
-type Change = SubjectResult | 'bad-password' | 'oneself';
+type Change = SubjectResult | 'oneself';
 type Make = (by: Operator, name: string) => Promise<Change>;
 
 const errors = {
   'bad-name': 'name must be 1 to 64 lower-case letters, digits, ., _, @ or -; a few are reserved',
-  'bad-password': 'password must have at least 12 characters and at most 1024 bytes',
   'bad-subject': 'oidcSubject must have 1 to 255 characters',
-  'no-way-in': 'password, msisdn or oidcSubject is needed',
 } as const;
 
 const refusals: Readonly<Record<Exclude<Change, 'changed'>, Refusal>> = {
   unknown: [404, 'unknown', 'There is no such user'],
   configured: [409, 'configured', 'The user is in the configuration file and is changed there'],
   exists: [409, 'exists', 'oidcSubject belongs to another user'],
-  'no-way-in': [409, 'no-way-in', 'The user has no password and could not log in any more'],
   'bad-subject': [400, 'bad-subject', errors['bad-subject']],
-  'bad-password': [400, 'bad-password', errors['bad-password']],
   oneself: [409, 'oneself', 'Another admin has to change this user'],
 };
 
@@ -45,32 +40,18 @@ const notices: Readonly<Record<Change, Notice>> = {
   unknown: 'user-unknown',
   configured: 'user-configured',
   exists: 'user-taken',
-  'no-way-in': 'user-no-way-in',
   'bad-subject': 'user-number',
-  'bad-password': 'user-unknown',
   oneself: 'oneself',
 };
 
 const role = z.enum(roles);
 const phone = z.strictObject({ msisdn: text(40), oidcSubject: text(255) }).partial();
-/** Its length is checked with the other rules of users. */
-const password = z.string({ error: 'must be a string' });
-const newUser = phone.extend({ name: text(64), role, password: password.optional() });
+const newUser = phone.extend({ name: text(64), role });
 
-const madePasswordBytes = 15;
-
-/** Without letters and digits that look alike. Four times five of them are 98 bits. */
-const passwordLetters = 'abcdefghjkmnpqrstuvwxyz23456789';
-const readablePassword = (): string =>
-  Array.from({ length: 4 }, () =>
-    Array.from({ length: 5 }, () => passwordLetters[randomInt(passwordLetters.length)]).join(''),
-  ).join('-');
-
-const shown = ({ name, role, origin, passwordHash, oidcSubject }: User): ShownUser => ({
+const shown = ({ name, role, origin, oidcSubject }: User): ShownUser => ({
   name,
   role,
   origin,
-  password: passwordHash !== undefined,
   oidcSubject: oidcSubject ?? null,
 });
 
@@ -103,16 +84,13 @@ export const createUserRoutes = ({
   routes.get('/admin/api/users', needs('admin'), async () => answer({ users: await list() }));
 
   routes.post('/admin/api/users', needs('admin'), json(newUser), async (c) => {
-    const { name, role, password: given, ...phone } = c.req.valid('json');
+    const { name, role, ...phone } = c.req.valid('json');
     const oidcSubject = readSubject(phone);
     if (oidcSubject instanceof Response) return oidcSubject;
-    const noWayIn = given === undefined && oidcSubject === undefined;
-    const made = noWayIn ? randomBytes(madePasswordBytes).toString('base64url') : undefined;
-    const password = given ?? made;
-    const result = await users.add(c.get('session').operator, { name, role, password, oidcSubject });
+    const result = await users.add(c.get('session').operator, { name, role, oidcSubject });
     switch (result) {
       case 'added':
-        return answer({ name, role, ...(made !== undefined && { password: made }) }, 201);
+        return answer({ name, role }, 201);
       case 'exists':
         return refuse(409, 'exists', 'name or oidcSubject is taken');
       default:
@@ -126,11 +104,6 @@ export const createUserRoutes = ({
   routes.put('/admin/api/users/:name/role', needs('admin'), json(z.strictObject({ role })), (c) => {
     const { role } = c.req.valid('json');
     return answerChange(c, (by, name) => users.setRole(by, name, role));
-  });
-
-  routes.put('/admin/api/users/:name/password', needs('admin'), json(z.strictObject({ password })), (c) => {
-    const { password } = c.req.valid('json');
-    return answerChange(c, (by, name) => users.setPassword(by, name, password));
   });
 
   routes.put('/admin/api/users/:name/phone', needs('admin'), json(phone), (c) => {
@@ -183,10 +156,9 @@ export const createUserRoutes = ({
     const withPhone = (form.phone ?? '').trim() !== '';
     const oidcSubject = withPhone ? subjectOf(form.phone) : undefined;
     if (withPhone && oidcSubject === undefined) return show(c, { problem: 'bad-phone' }, 422);
-    const password = withPhone ? undefined : readablePassword();
-    const result = await users.add(c.get('session').operator, { name, role, password, oidcSubject });
+    const result = await users.add(c.get('session').operator, { name, role, oidcSubject });
     if (result !== 'added') return show(c, { problem: result }, 422);
-    return password === undefined ? backWith(c, 'user-with-phone') : show(c, { secret: { name, password } });
+    return backWith(c, withPhone ? 'user-with-phone' : 'user-by-link');
   });
 
   /** Each change of a user ends sessions and tokens, so a page says so first. */
@@ -227,12 +199,6 @@ export const createUserRoutes = ({
   routes.post('/admin/users/:name/phone/remove', needs('admin'), async (c) =>
     backChanged(c, await showChange(c, 'phone/remove', removePhone)),
   );
-
-  routes.post('/admin/users/:name/password', needs('admin'), async (c) => {
-    const password = readablePassword();
-    const result = await showChange(c, 'password', (by, name) => users.setPassword(by, name, password));
-    return result === 'changed' ? show(c, { secret: { name: c.req.param('name'), password } }) : result;
-  });
 
   routes.post('/admin/users/:name/role', needs('admin'), async (c) => {
     const { role: written } = await readForm(c);

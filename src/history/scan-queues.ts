@@ -40,7 +40,7 @@ async function* scanSet(redis: RedisClient, key: string): AsyncGenerator<readonl
 }
 
 /** A job that has ended, and when, by the clock of the process that ended it. */
-export interface Ended {
+interface Ended {
   readonly id: string;
   readonly at: number;
 }
@@ -51,7 +51,7 @@ export interface Ended {
  *
  * @param key A queue's `completed` or `failed`.
  */
-export async function* endedSince(
+async function* endedSince(
   redis: RedisClient,
   key: string,
   sinceMs: number,

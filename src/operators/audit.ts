@@ -35,6 +35,7 @@ export const auditActions = [
   'user-add',
   'user-remove',
   'user-role',
+  // Of releases before 0.3.
   'user-password',
   'user-phone',
   'phone-invite',
@@ -57,8 +58,11 @@ export type AuditAction = (typeof auditActions)[number];
 
 const entrySchema = z.object({
   who: z.string(),
-  /** `service` is the service itself, `none` someone who is not logged in. */
-  via: z.enum([...ways, 'service', 'none']),
+  /**
+   * `service` is the service itself, `none` someone who is not logged in; `password` is of releases
+   * before 0.3.
+   */
+  via: z.enum([...ways, 'password', 'service', 'none']),
   /** One of {@link auditActions}, or of a part. */
   action: z.string(),
   /**

@@ -112,7 +112,7 @@ local before = redis.call('HGET', KEYS[1], ARGV[1])
 if not before or before == 'begun' or before == 'replayed' then redis.call('HSET', KEYS[1], ARGV[1], ARGV[2]) end
 if ARGV[3] ~= '' and redis.call('HGET', KEYS[2], ARGV[3]) == ARGV[4] then redis.call('HDEL', KEYS[2], ARGV[3]) end`;
 
-export const replayKey = (prefix: string, name: string): string => `{${prefix}-replays}:${name}`;
+const replayKey = (prefix: string, name: string): string => `{${prefix}-replays}:${name}`;
 
 export const createBulkStore = (options: {
   /** Of the instances. */

@@ -6,7 +6,7 @@
  * with it. Redis finds it by its HMAC and the record is sealed, so nobody can forge one in Redis.
  *
  * `local` is not a user. Its version is a counter here: raising it ends all links and sessions of
- * `local`.
+ * `local`, and all sessions of people of an OpenID provider, who are no users either.
  *
  * A link that is made at Redis needs the address of the service, which only the service knows: its
  * API writes it down when it listens, sealed, so that nobody can lead the link elsewhere.

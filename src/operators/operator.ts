@@ -8,8 +8,14 @@
 export const roles = ['viewer', 'operator', 'admin'] as const;
 export type Role = (typeof roles)[number];
 
-/** How operators prove who they are. `cli` has access to Redis and needs no proof. */
-export const ways = ['password', 'oidc', 'link', 'token', 'cli'] as const;
+/**
+ * How operators prove who they are.
+ *
+ * oidc      With the phone, at our own OpenID provider.
+ * provider  At the OpenID provider of their organisation.
+ * cli       By access to Redis, which needs no other proof.
+ */
+export const ways = ['oidc', 'provider', 'link', 'token', 'cli'] as const;
 
 export interface Operator {
   readonly name: string;
@@ -24,7 +30,5 @@ export const includesRole = (role: Role, needed: Role): boolean =>
 
 /** Anyone who uses a login link that the terminal printed. */
 export const localName = 'local';
-/** Orders automatic replays. */
-export const automaticName = 'automatic';
 /** In the audit log, for an unknown person. */
 export const nobodyName = 'nobody';

@@ -4,15 +4,14 @@
  * Every change is written to the audit log before it is done.
  */
 import type { RedisClient } from '../redis/connect.ts';
-import type { PasswordVerifier } from '../registry/password-verifier.ts';
-import type { ScryptCost } from '../registry/passwords.ts';
 import type { RateLimiter, Source } from '../registry/rate-limiter.ts';
 import { type Audit, doneBy } from './audit.ts';
 import { createLinks } from './links.ts';
 import { createLoginLimits } from './login-limits.ts';
 import { createLogins } from './logins.ts';
 import { localName, type Operator } from './operator.ts';
-import { createPendingLogins } from './pending-logins.ts';
+import { createPendingLogins, type LoginWay } from './pending-logins.ts';
+import { isProviderName, providerVersionOf } from './provider-people.ts';
 import { createSealed } from './sealed.ts';
 import { createSessions, type Session } from './sessions.ts';
 import type { OperatorSettings } from './settings.ts';
@@ -27,10 +26,7 @@ interface OperatorsOptions {
   readonly now: () => number;
   readonly settings: OperatorSettings;
   readonly limiter: RateLimiter;
-  readonly passwords: PasswordVerifier;
   readonly audit: Audit;
-  /** For new passwords; default: that of src/registry/passwords.ts. */
-  readonly passwordCost?: ScryptCost;
 }
 
 export const createOperators = (options: OperatorsOptions) => {
@@ -38,13 +34,23 @@ export const createOperators = (options: OperatorsOptions) => {
   const sealed = createSealed(options.serviceKey);
   const common = { ...options, sealed };
   const views = createViews(common);
-  const users = createUsers({ ...common, configured: settings.users, views });
+  const users = createUsers({
+    ...common,
+    configured: settings.users,
+    views,
+    keepsProviderNames: settings.openidProvider !== undefined,
+  });
   const links = createLinks(common);
   const tokens = createTokens({ ...common, users });
   const limits = createLoginLimits({ limiter, sealed, logins: settings.logins });
 
-  const versionOf = async (name: string): Promise<string | undefined> =>
-    name === localName ? links.localVersion() : (await users.find(name))?.version;
+  const { openidProvider } = settings;
+  const providerVersion = openidProvider && providerVersionOf(openidProvider);
+  const versionOf = async (name: string): Promise<string | undefined> => {
+    if (name === localName) return links.localVersion();
+    if (!isProviderName(name)) return (await users.find(name))?.version;
+    return providerVersion && `${providerVersion} ${await links.localVersion()}`;
+  };
   const sessions = createSessions({
     ...common,
     settings: settings.sessions,
@@ -57,7 +63,7 @@ export const createOperators = (options: OperatorsOptions) => {
     sessions,
     limits,
     versionOf,
-    likeHash: settings.users.find(({ passwordHash }) => passwordHash !== undefined)?.passwordHash,
+    openidProvider,
   });
 
   return {
@@ -70,11 +76,11 @@ export const createOperators = (options: OperatorsOptions) => {
     csrfTokenOf: sessions.csrfTokenOf,
     checkCsrf: sessions.checkCsrf,
 
-    /** Logins with the phone that are not finished. */
+    /** Logins at an OpenID provider that are not finished. */
     pendingLogins: {
       ...createPendingLogins(common),
       /** Asked before a login starts. Counts with the other tries of this address. */
-      mayBegin: async (address: Source) => (await limits.tryFrom(address, 'phone')) !== undefined,
+      mayBegin: (address: Source, way: LoginWay) => limits.tryFrom(address, way),
     },
 
     /** For `local`, an admin without a user. */
@@ -95,7 +101,7 @@ export const createOperators = (options: OperatorsOptions) => {
     /** Where an API listened last. */
     address: links.address,
 
-    /** Ends all sessions and links of `local`. */
+    /** Ends all sessions of those who are no users: `local`, with its links, and people of the provider. */
     endLocal: async (by: Operator) => {
       await audit.record({ ...doneBy(by), action: 'link-end', target: localName });
       await links.endLocal();

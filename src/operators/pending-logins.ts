@@ -1,5 +1,5 @@
 /**
- * Logins with the phone that a browser has started, kept until the provider sends the browser back.
+ * Logins at an OpenID provider that a browser has started, kept until the provider sends the browser back.
  *
  * A login belongs to the browser that has its cookie. It can be taken once: when the same answer
  * comes several times, one of them goes on. Redis knows only the HMAC of the cookie, and the record
@@ -8,12 +8,18 @@
 import { z } from 'zod';
 import { createSealedRecords, type SealedOptions } from './sealed.ts';
 
+/** Where the person logs in: at our own provider, or at that of the organisation. */
+export const loginWays = ['phone', 'provider'] as const;
+export type LoginWay = (typeof loginWays)[number];
+
 /** What proves that an answer belongs to this login, and the page that follows. */
 const pendingSchema = z.object({
+  way: z.enum(loginWays),
   state: z.string(),
   nonce: z.string(),
   codeVerifier: z.string(),
   begunAt: z.number(),
+  issuerOptional: z.boolean(),
   next: z.string(),
 });
 

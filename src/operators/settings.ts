@@ -4,10 +4,10 @@
  */
 import { z } from 'zod';
 import { allowance, type DeepReadonly, refuseRepeats, section, whole } from '../registry/entry.ts';
-import { storedPassword } from '../registry/passwords.ts';
-import { automaticName, localName, nobodyName, roles } from './operator.ts';
+import { localName, nobodyName, roles } from './operator.ts';
+import type { OpenidProviderSettings } from './provider-people.ts';
 
-const reservedNames: readonly string[] = [localName, automaticName, nobodyName];
+const reservedNames: readonly string[] = [localName, nobodyName];
 
 /** Lower case only, so that no two names look the same. */
 const operatorName = z
@@ -17,23 +17,18 @@ const operatorName = z
   })
   .refine((name) => !reservedNames.includes(name), { error: 'is a name that the service uses itself' });
 
-const operatorEntry = z
-  .strictObject({
-    name: operatorName.describe('Name to log in with, also in the audit log.'),
-    role: z.enum(roles).describe('What the user may do: each role includes the ones before it.'),
-    passwordHash: storedPassword
-      .optional()
-      .describe('Stored form of the password. Without it there is no login by password.'),
-    oidcSubject: z
-      .string()
-      .min(1)
-      .max(255)
-      .optional()
-      .describe('For a login with the phone; `paraph users subject` prints it for a number.'),
-  })
-  .refine(({ passwordHash, oidcSubject }) => passwordHash !== undefined || oidcSubject !== undefined, {
-    error: 'must have a passwordHash or an oidcSubject',
-  });
+const operatorEntry = z.strictObject({
+  name: operatorName.describe('Name of the user, also in the audit log.'),
+  role: z.enum(roles).describe('What the user may do: each role includes the ones before it.'),
+  oidcSubject: z
+    .string()
+    .min(1)
+    .max(255)
+    .optional()
+    .describe(
+      'For a login with the phone; `paraph users subject` prints it for a number. Without it the user logs in by links and acts by tokens.',
+    ),
+});
 
 export const operatorUsers = z
   .array(operatorEntry)
@@ -50,9 +45,9 @@ export const operatorSessions = section({
 });
 
 export const operatorLogins = section({
-  perAddress: allowance(20, 60).describe('Failed logins and begun logins with the phone, from one address.'),
-  perNameAndAddress: allowance(10, 300).describe('Failed logins by password for one name from one address.'),
-  perName: allowance(100, 300).describe('Failed logins by password for one name from all addresses.'),
+  perAddress: allowance(20, 60).describe(
+    'Failed logins by a link, and begun logins with the phone or at the provider, from one address.',
+  ),
 });
 
 /** What the configuration says of operators. */
@@ -60,6 +55,7 @@ export interface OperatorSettings {
   readonly users: DeepReadonly<z.output<typeof operatorUsers>>;
   readonly sessions: DeepReadonly<z.output<typeof operatorSessions>>;
   readonly logins: DeepReadonly<z.output<typeof operatorLogins>>;
+  readonly openidProvider?: OpenidProviderSettings | undefined;
 }
 
 export const isOperatorName = (name: string): boolean => operatorName.safeParse(name).success;

@@ -7,16 +7,15 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { RedisClient } from '../redis/connect.ts';
-import { hashPassword, type ScryptCost } from '../registry/passwords.ts';
 import { type Audit, type AuditAction, doneBy, noted } from './audit.ts';
 import { localName, type Operator, type Role, roles } from './operator.ts';
+import { isProviderName } from './provider-people.ts';
 import type { Sealed } from './sealed.ts';
 import { isOperatorName, type OperatorSettings } from './settings.ts';
 import type { Views } from './views.ts';
 
 const storedSchema = z.object({
   role: z.enum(roles),
-  passwordHash: z.string().optional(),
   oidcSubject: z.string().optional(),
   version: z.string(),
 });
@@ -30,23 +29,15 @@ export interface User extends Readonly<Stored> {
 export interface NewUser {
   readonly name: string;
   readonly role: Role;
-  readonly password?: string | undefined;
   readonly oidcSubject?: string | undefined;
 }
 
-export type UserError = 'bad-name' | 'bad-password' | 'bad-subject' | 'no-way-in';
+export type UserError = 'bad-name' | 'bad-subject';
 /** `exists`: another user has the name or the subject. */
 export type AddResult = 'added' | 'exists' | UserError;
 /** `configured`: the user is in the configuration file and must be changed there. */
 export type ChangeResult = 'changed' | 'unknown' | 'configured';
-/** `no-way-in`: the user could no longer log in. */
-export type SubjectResult = ChangeResult | 'exists' | 'bad-subject' | 'no-way-in';
-
-const minPasswordLength = 12;
-const maxPasswordBytes = 1024;
-
-const isGoodPassword = (password: string): boolean =>
-  [...password].length >= minPasswordLength && Buffer.byteLength(password) <= maxPasswordBytes;
+export type SubjectResult = ChangeResult | 'exists' | 'bad-subject';
 
 /** Replaces a value if it is still the expected one. Empty stands for none. */
 const swapScript = `
@@ -65,7 +56,7 @@ const newVersion = (): string => randomBytes(12).toString('base64url');
 const configuredUser = (entry: OperatorSettings['users'][number]): User => ({
   ...entry,
   version: createHash('sha256')
-    .update(JSON.stringify([entry.name, entry.role, entry.passwordHash, entry.oidcSubject]))
+    .update(JSON.stringify([entry.name, entry.role, entry.oidcSubject]))
     .digest('base64url'),
   origin: 'configuration',
 });
@@ -77,11 +68,11 @@ export const createUsers = (options: {
   readonly audit: Audit;
   /** Cannot be changed while the service runs, and hide stored users of the same name. */
   readonly configured: OperatorSettings['users'];
-  /** For new passwords; default: that of src/registry/passwords.ts. */
-  readonly passwordCost?: ScryptCost | undefined;
   readonly views: Pick<Views, 'remove' | 'names'>;
+  /** People of an OpenID provider may come back, whose views are kept. */
+  readonly keepsProviderNames: boolean;
 }) => {
-  const { redis, sealed, audit, passwordCost, views } = options;
+  const { redis, sealed, audit, views, keepsProviderNames } = options;
   const key = `${options.prefix}:operators:users`;
   const configured = new Map(options.configured.map((entry) => [entry.name, configuredUser(entry)]));
   const placeOf = (name: string): string => `user ${name}`;
@@ -130,11 +121,9 @@ export const createUsers = (options: {
     return found.find(({ origin }) => origin === 'configuration') ?? found[0];
   };
 
-  const findError = ({ name, password, oidcSubject }: NewUser): UserError | undefined => {
+  const findError = ({ name, oidcSubject }: NewUser): UserError | undefined => {
     if (!isOperatorName(name)) return 'bad-name';
-    if (password !== undefined && !isGoodPassword(password)) return 'bad-password';
-    if (oidcSubject !== undefined && !isGoodSubject(oidcSubject)) return 'bad-subject';
-    return password === undefined && oidcSubject === undefined ? 'no-way-in' : undefined;
+    return oidcSubject !== undefined && !isGoodSubject(oidcSubject) ? 'bad-subject' : undefined;
   };
 
   /** An invalid name is not recorded: people paste secrets. */
@@ -149,12 +138,11 @@ export const createUsers = (options: {
       ? noted(audit, { ...doneBy(by), action, target: name, details }, act, (result) => result === 'changed')
       : 'unknown';
 
-  const add = async ({ name, role, password, oidcSubject }: NewUser): Promise<'added' | 'exists'> => {
+  const add = async ({ name, role, oidcSubject }: NewUser): Promise<'added' | 'exists'> => {
     if (configured.has(name)) return 'exists';
     if (oidcSubject !== undefined && (await findBySubject(oidcSubject))) return 'exists';
     const stored: Stored = {
       role,
-      ...(password !== undefined && { passwordHash: await hashPassword(password, passwordCost) }),
       ...(oidcSubject !== undefined && { oidcSubject }),
       version: newVersion(),
     };
@@ -164,10 +152,9 @@ export const createUsers = (options: {
   const setSubject = async (name: string, oidcSubject: string | undefined): Promise<SubjectResult> => {
     const owner = oidcSubject === undefined ? undefined : await findBySubject(oidcSubject);
     if (owner !== undefined && owner.name !== name) return 'exists';
-    return change<'no-way-in'>(name, (stored) => {
+    return change<never>(name, (stored) => {
       if (stored === undefined) return 'unknown';
       const { oidcSubject: _, ...rest } = stored;
-      if (oidcSubject === undefined && rest.passwordHash === undefined) return 'no-way-in';
       return {
         after: { ...rest, ...(oidcSubject !== undefined && { oidcSubject }), version: newVersion() },
       };
@@ -215,22 +202,14 @@ export const createUsers = (options: {
     forgetFormer: async (): Promise<void> => {
       const names = await views.names();
       const known = new Set([localName, ...configured.keys(), ...(await redis.hkeys(key))]);
-      for (const name of names) if (!known.has(name)) await views.remove(name);
+      for (const name of names) {
+        const isPerson = keepsProviderNames && isProviderName(name);
+        if (!known.has(name) && !isPerson) await views.remove(name);
+      }
     },
 
     setRole: (by: Operator, name: string, role: Role) =>
       onUser(by, 'user-role', name, { role }, () => update(name, { role })),
-
-    setPassword: async (
-      by: Operator,
-      name: string,
-      password: string,
-    ): Promise<ChangeResult | 'bad-password'> =>
-      isGoodPassword(password)
-        ? onUser(by, 'user-password', name, {}, async () =>
-            update(name, { passwordHash: await hashPassword(password, passwordCost) }),
-          )
-        : 'bad-password',
 
     /** @param subject Undefined: no login with the phone any more. */
     setSubject: async (by: Operator, name: string, subject: string | undefined): Promise<SubjectResult> => {

@@ -3,6 +3,7 @@ import { createConsole } from '../console/console.ts';
 import type { ConsoleDeps } from '../console/deps.ts';
 import { createClientKey } from '../console-login/client-key.ts';
 import { type ConsoleLogin, createConsoleLogin, type OwnFetch } from '../console-login/console-login.ts';
+import { createProviderLogin, readClientSecret } from '../console-login/provider-login.ts';
 import { createSubjects } from '../console-login/subjects.ts';
 import type { Tenants } from '../oauth/tenant.ts';
 import { createAuditLog } from '../operators/audit.ts';
@@ -50,6 +51,28 @@ const openLogin = (
   });
 };
 
+/**
+ * The login at the provider of the operator's organisation; undefined where none is configured.
+ *
+ * @throws ProviderFileError
+ */
+const openProviderLogin = (
+  { configuration, hostNow: now, eventLog }: Core,
+  { publicUrl }: ConsoleSurroundings,
+): ConsoleDeps['providerLogin'] => {
+  const settings = configuration.operations.openidProvider;
+  if (settings === undefined) return undefined;
+  const login = createProviderLogin({
+    settings,
+    secret: readClientSecret(settings.clientSecretFile),
+    publicUrl,
+    fetch,
+    now,
+    log: { trouble: eventLog.trouble },
+  });
+  return { login, settings };
+};
+
 /** The configured tenants, one of them with the console as a client. */
 export const tenantsWithConsole = (
   { configuration, serviceKey, hostNow: now }: Core,
@@ -66,7 +89,8 @@ export const tenantsWithConsole = (
 /** Opens the console on a connection of its own: its pages are large. */
 export const openConsole = async (core: Core, surroundings: ConsoleSurroundings) => {
   const { transactions, workflows, publicUrl, addressOf } = surroundings;
-  const { configuration, protocol, passwords, serviceKey, now, onError } = core;
+  const { configuration, protocol, serviceKey, now, onError } = core;
+  const providerLogin = openProviderLogin(core, surroundings);
   const redis = connectForCommands({ url: core.redisUrl });
   redis.on('error', onError);
   core.telemetry.watchRedis('console', redis);
@@ -79,7 +103,6 @@ export const openConsole = async (core: Core, surroundings: ConsoleSurroundings)
     redis,
     shards,
     protocol,
-    passwords,
     log,
     now,
     onError,
@@ -96,6 +119,7 @@ export const openConsole = async (core: Core, surroundings: ConsoleSurroundings)
     ...rooms,
     ...secrets,
     phoneLogin: openLogin(core, surroundings),
+    providerLogin,
     phones: createPhoneOrders({ admin: surroundings.phoneAdmin, audit: rooms.audit, serviceKey }),
     transactions,
     workflows,

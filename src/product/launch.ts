@@ -18,6 +18,7 @@ import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 import { parts as partsOfProduct } from '../../parts/parts.ts';
 import { loadConfiguration, warningsAbout } from '../configuration/load.ts';
 import type { Configuration } from '../configuration/schema.ts';
+import { ProviderFileError } from '../console-login/provider-login.ts';
 import { createDirectory } from '../embedded/instance-lock.ts';
 import type { Environment } from '../environment.ts';
 import { listen, type RunningServer, TlsFileError } from '../http/server.ts';
@@ -295,6 +296,7 @@ export const launch = async (
       error instanceof TlsFileError ||
       error instanceof MailFileError ||
       error instanceof GatewayFileError ||
+      error instanceof ProviderFileError ||
       error instanceof TokenSetupError
     )
       throw new StartError('usage', `${error.message}.`);

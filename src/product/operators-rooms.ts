@@ -17,7 +17,6 @@ import type { Protocol } from '../protocol/parse.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { RegisteredProvider } from '../registry/application-providers.ts';
 import { configuredTenants } from '../registry/demo-clients.ts';
-import type { PasswordVerifier } from '../registry/password-verifier.ts';
 import { createRateLimiter } from '../registry/rate-limiter.ts';
 import { closeQueues, openBulkQueue, type Shard } from '../transactions/shards.ts';
 import { retentionOf } from './retention.ts';
@@ -39,7 +38,6 @@ export const openOperatorsRooms = async (options: {
   readonly redis: RedisClient;
   readonly shards: readonly Shard[];
   readonly protocol: Protocol;
-  readonly passwords: PasswordVerifier;
   readonly log: AuditLog;
   readonly now: () => number;
   readonly onError: (error: Error) => void;
@@ -102,7 +100,6 @@ export const openOperatorsRooms = async (options: {
         now,
         settings: operations,
         limiter,
-        passwords: options.passwords,
         audit,
       }),
       secretRoutes: ofParts.flatMap(({ secretRoutes }) =>

@@ -4,7 +4,6 @@ import { startWorkers } from '../../workers/workers.ts';
 import { createWorkflowWork } from '../../workers/workflow-work.ts';
 import { createProcessReports } from '../history/processes.ts';
 import { createAudit, createAuditLog } from '../operators/audit.ts';
-import { createAutomaticReplays } from '../operators/automatic-replays.ts';
 import { startBulkWorker } from '../operators/bulk-worker.ts';
 import type { Running } from '../part.ts';
 import { productVersion } from '../product-version.ts';
@@ -22,7 +21,7 @@ import { openPhoneDevice } from './phone-side.ts';
 import type { PublicUrl } from './signers.ts';
 import { locateWorkflows, openWorkflowSide } from './workflow-side.ts';
 
-/** What workers do beside signing: the search index, ordered and automatic replays, parts. */
+/** What workers do beside signing: the search index, ordered replays, parts. */
 const startOperations = async (core: Core, shards: readonly Shard[], publicUrl: PublicUrl) => {
   const { configuration, blocking: redis, protocol, retention, now, onError } = core;
   const { queue, operations } = configuration;
@@ -44,8 +43,6 @@ const startOperations = async (core: Core, shards: readonly Shard[], publicUrl: 
   const bulkQueue = openBulkQueue({ redis, prefix, onError });
   const bulks = startBulkWorker({ ...common, queue: bulkQueue, protocol });
   await bulks.ready();
-  const automatic = createAutomaticReplays({ ...common, rules: operations.replay.automatic });
-  automatic.start();
   const locate = locateWorkflows(core, shards);
   const rooms = workerRooms(core, shards, locate, publicUrl);
   const running: Running[] = [];
@@ -56,7 +53,6 @@ const startOperations = async (core: Core, shards: readonly Shard[], publicUrl: 
   return {
     close: async () => {
       await Promise.all(running.map((part) => part.close()));
-      await automatic.close();
       await bulks.close();
       await closeQueues([bulkQueue]);
       await indexKeeper?.close();

@@ -1,5 +1,6 @@
 import { refuse } from './failure.ts';
-import { type Fetch, fetchKeySet, type KeyLookup, type VerificationKeys } from './key-set.ts';
+import { fetchKeySet, type KeyLookup, type VerificationKeys } from './key-set.ts';
+import type { Fetch } from './read-json.ts';
 
 /**
  * The keys of one provider, fetched when they are needed.

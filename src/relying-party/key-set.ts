@@ -1,6 +1,6 @@
-import { Buffer } from 'node:buffer';
 import { type CryptoKey, createLocalJWKSet, errors, type JSONWebKeySet, type JWK } from 'jose';
 import { type KeyFailure, type Refusal, refuse } from './failure.ts';
+import { type Fetch, fetchJson } from './read-json.ts';
 import { isJsonObject } from './token.ts';
 
 /**
@@ -49,42 +49,8 @@ const readKeySet = (value: unknown): VerificationKeys | undefined => {
   };
 };
 
-/** The part of `fetch` that is used. It must end when the signal aborts. */
-export type Fetch = (
-  url: string,
-  init: {
-    readonly headers: Record<string, string>;
-    readonly redirect: 'manual';
-    readonly signal: AbortSignal;
-  },
-) => Promise<Response>;
-
-/** Bytes, after decompression. An RSA key with its certificates has some 5 kB. */
-const maxBytes = 256 * 1024;
-
-const readBounded = async (body: ReadableStream<Uint8Array>): Promise<Uint8Array | undefined> => {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  // Leaving the loop cancels the stream and its connection.
-  for await (const chunk of body) {
-    length += chunk.byteLength;
-    if (length > maxBytes) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, length);
-};
-
-const parse = (bytes: Uint8Array): unknown => {
-  try {
-    return JSON.parse(new TextDecoder().decode(bytes));
-  } catch {
-    return undefined;
-  }
-};
-
 /**
- * Fetches a key set once. The answer decides which signatures are valid, so redirects are not
- * followed and its size is bounded.
+ * Fetches a key set once.
  *
  * @param timeoutMs Until the last byte.
  * @returns The keys, or for a log why there are none. Never rejects.
@@ -94,18 +60,7 @@ export const fetchKeySet = async (
   fetch: Fetch,
   timeoutMs: number,
 ): Promise<VerificationKeys | string> => {
-  const signal = AbortSignal.timeout(timeoutMs);
-  try {
-    const headers = { accept: 'application/jwk-set+json, application/json' };
-    const response = await fetch(url, { headers, redirect: 'manual', signal });
-    if (response.status !== 200) {
-      await response.body?.cancel();
-      return 'the status was not 200';
-    }
-    const bytes = response.body === null ? new Uint8Array() : await readBounded(response.body);
-    if (bytes === undefined) return 'it was too large';
-    return readKeySet(parse(bytes)) ?? 'what came is no key set';
-  } catch {
-    return signal.aborted ? 'it took too long' : 'there was no answer';
-  }
+  const fetched = await fetchJson(url, 'application/jwk-set+json, application/json', fetch, timeoutMs);
+  if (typeof fetched === 'string') return fetched;
+  return readKeySet(fetched.value) ?? 'what came is no key set';
 };

@@ -327,7 +327,7 @@ describe('a restore over the service itself', () => {
     if (invited.kind !== 'invited') throw new Error(invited.kind);
     const send = async (request: Request): Promise<Response> => before.api.fetch(request);
     await enrolPhone({ base: 'http://test', send }, invited.link);
-    await order(server, 'users', 'add', 'nora', '--role', 'viewer', '--no-password', '--oidc-subject', 'x');
+    await order(server, 'users', 'add', 'nora', '--role', 'viewer', '--oidc-subject', 'x');
     await order(server, 'backup', file('overtaken'));
     until = Date.now();
     await order(

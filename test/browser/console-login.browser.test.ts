@@ -73,7 +73,7 @@ describe('a login to the console with the phone', () => {
       expect(content).toBe(window);
       expect(await page.evaluate(poorContrasts)).toEqual([]);
       await page.getByRole('link', { name: 'Log in another way' }).click();
-      await page.getByLabel('Password').waitFor();
+      await page.getByRole('link', { name: 'Log in with the phone' }).waitFor();
     });
   });
 });

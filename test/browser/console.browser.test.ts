@@ -29,7 +29,7 @@ beforeAll(async () => {
   // Names that a narrow window cannot show in one line.
   const apId = `http://${'e-government.'.repeat(6)}example/services/${'identity'.repeat(6)}`;
   cancelled = await stage.failed(401, stage.somebody(), apId);
-  await stage.replays.replay(cancelled, { ...admin, via: 'password' }, 'Again');
+  await stage.replays.replay(cancelled, { ...admin, via: 'oidc' }, 'Again');
   await stage.answer(cancelled, 2, 401);
   await soon(async () =>
     expect(await stage.history.find(cancelled)).toMatchObject({ state: 'failed', attempt: 2 }),
@@ -212,7 +212,7 @@ describe('the console in a browser', () => {
       const backgrounds = new Set<string>();
       for (const path of [
         '/admin',
-        '/admin?range=30d&wall=on',
+        '/admin?range=30d',
         '/admin/refusals',
         '/admin/login',
         '/admin/transactions',

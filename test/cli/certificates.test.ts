@@ -56,7 +56,7 @@ describe('paraph certificates', () => {
   it('does the same from elsewhere with a token of an operator, who makes no authorities', async () => {
     const number = '+41700092504';
     await signed(number);
-    await json(['users', 'add', 'olga', '--role', 'operator', '--no-password', '--oidc-subject', 'olga']);
+    await json(['users', 'add', 'olga', '--role', 'operator', '--oidc-subject', 'olga']);
     const { token } = await json(['users', 'token', 'olga']);
     const env = { PARAPH_TOKEN: token, PARAPH_URL: product().url };
     const ls = await paraph(['certificates', 'ls', '--msisdn', number, '--json'], { env });

@@ -69,7 +69,7 @@ const inZsh = (way: 'source' | 'fpath', line: string): string => {
 /** What is typed, and the one word that fits. */
 const lines = [
   ['paraph rest', 'restore'],
-  ['paraph users pa', 'password'],
+  ['paraph users ph', 'phone'],
   ['paraph replay --dry', '--dry-run'],
   ['paraph replay --reason ls --fol', '--follow'],
   ['paraph completion z', 'zsh'],

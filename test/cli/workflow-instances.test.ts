@@ -45,7 +45,7 @@ const { call, until } = callerOf(stage.product);
 const tokens = new Map<Role, string>();
 beforeAll(async () => {
   for (const role of ['viewer', 'operator'] as const) {
-    await json(['users', 'add', role, '--role', role, '--no-password', '--oidc-subject', role]);
+    await json(['users', 'add', role, '--role', role, '--oidc-subject', role]);
     tokens.set(role, (await json(['users', 'token', role])).token);
   }
 });

@@ -96,7 +96,7 @@ const failed = { ok: false, problem: 'failed' };
 describe('a login of the console', () => {
   it('asks for a fresh proof of the demanded level, bound to this browser', async () => {
     const { finished, secrets } = await finishWith({});
-    expect(finished).toEqual({ ok: true, subject: 'somebody' });
+    expect(finished).toMatchObject({ ok: true, claims: { sub: 'somebody' } });
     const challenge = createHash('sha256').update(secrets.codeVerifier).digest('base64url');
     expect(Object.fromEntries(sent['/oidc/par'] ?? [])).toMatchObject({
       client_id: 'paraph-console',

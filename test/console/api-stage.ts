@@ -4,7 +4,7 @@ import { createConsole } from '../../src/console/console.ts';
 import type { ConsoleDeps } from '../../src/console/deps.ts';
 import { createPhoneOrders } from '../../src/operators/phone-orders.ts';
 import { startReplayStage } from '../operators/replay-stage.ts';
-import { startStage } from '../operators/stage.ts';
+import { logInAs, startStage } from '../operators/stage.ts';
 import type { Json, TestProductOptions } from '../support/product.ts';
 import type { TestRedis } from '../support/redis.ts';
 
@@ -19,8 +19,6 @@ export interface Answered {
 }
 
 export type ApiStage = Awaited<ReturnType<typeof startApiStage>>;
-
-const password = 'correct horse battery';
 
 export const startApiStage = async (redis: TestRedis, charts: TestProductOptions['charts'] = []) => {
   const stage = await startReplayStage(redis, charts);
@@ -77,13 +75,8 @@ export const startApiStage = async (redis: TestRedis, charts: TestProductOptions
   const cookies: Partial<Record<Somebody, string>> = {};
   const csrf: Partial<Record<Somebody, string>> = {};
   for (const role of roles) {
-    await operators.users.add(by, { name: `the-${role}`, role, password });
-    const login = await operators.logInByPassword({
-      name: `the-${role}`,
-      password,
-      address: { caller: role },
-    });
-    if (login.kind !== 'in') throw new Error(login.kind);
+    await operators.users.add(by, { name: `the-${role}`, role });
+    const login = await logInAs(operators, `the-${role}`);
     cookies[role] = `paraph_admin=${login.cookie}`;
     csrf[role] = operators.csrfTokenOf(login.session);
   }

@@ -6,7 +6,7 @@ import { createConsoleStreams } from '../../src/console/event-stream.ts';
 import { usualView } from '../../src/operators/views.ts';
 
 const session: ConsoleSession = {
-  operator: { name: 'olga', role: 'operator', via: 'password' },
+  operator: { name: 'olga', role: 'operator', via: 'oidc' },
   csrf: 'token',
   id: 'id',
   view: usualView,

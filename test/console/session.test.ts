@@ -5,6 +5,7 @@ import { createConsole } from '../../src/console/console.ts';
 import type { ConsoleDeps } from '../../src/console/deps.ts';
 import { nextPath } from '../../src/console/session/login.route.ts';
 import { maxTokens } from '../../src/operators/tokens.ts';
+import { logInAs } from '../operators/stage.ts';
 import { testRedis } from '../support/redis.ts';
 import { type ApiStage, startApiStage } from './api-stage.ts';
 
@@ -22,29 +23,21 @@ afterAll(async () => {
 const send = (path: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
   stage.fetch(path, { method: 'POST', body: new URLSearchParams(fields), headers });
 
-const right = { name: 'the-operator', password: 'correct horse battery' };
+const linkFor = async (): Promise<{ token: string }> => ({
+  token: (await stage.operators.issueLinkFor(by, 'the-operator'))?.secret ?? '',
+});
+const by = { name: 'test', role: 'admin', via: 'cli' } as const;
 
-describe('a login by password', () => {
-  it('sets a cookie for the console alone and leads on', async () => {
-    const answer = await send('/admin/login', { ...right, next: '/admin/transactions?state=failed' });
-    expect([answer.status, answer.headers.get('location')]).toEqual([
-      303,
-      '/admin/transactions?state=failed',
-    ]);
+describe('a login by link', () => {
+  it('sets a cookie for the console alone', async () => {
+    const answer = await send('/admin/login/link', await linkFor());
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/admin']);
     const cookie = answer.headers.get('set-cookie') ?? '';
     expect(cookie).toMatch(/^paraph_admin=[\w-]{43}; Path=\/admin; HttpOnly; SameSite=Strict$/);
     const session = await stage.fetch('/admin/api/session', {
       headers: { cookie: cookie.split(';')[0] ?? '' },
     });
-    expect(await session.json()).toMatchObject({ name: 'the-operator', role: 'operator', via: 'password' });
-  });
-
-  it('shows the form again for what is wrong, without saying what', async () => {
-    const wrong = await send('/admin/login', { ...right, password: 'wrong' });
-    const nobody = await send('/admin/login', { name: 'nobody-at-all', password: 'wrong' });
-    expect([wrong.status, nobody.status]).toEqual([401, 401]);
-    expect(await wrong.text()).toBe(await nobody.text());
-    expect(wrong.headers.get('set-cookie')).toBeNull();
+    expect(await session.json()).toMatchObject({ name: 'the-operator', role: 'operator', via: 'link' });
   });
 
   it.each([
@@ -53,9 +46,16 @@ describe('a login by password', () => {
     { origin: 'https://evil.example' },
     { origin: 'null' },
   ])('is not begun by pages of others (%o)', async (headers) => {
-    expect((await send('/admin/login', right, headers)).status).toBe(403);
+    expect((await send('/admin/login/link', await linkFor(), headers)).status).toBe(403);
   });
 
+  it('is the only form of the login: there is none with a password', async () => {
+    expect((await send('/admin/login', { name: 'the-operator', password: 'x' })).status).toBe(404);
+    expect(await (await stage.fetch('/admin/login')).text()).not.toContain('<input');
+  });
+});
+
+describe('the page after a login', () => {
   it.each([
     ['/admin', '/admin'],
     ['/admin/replays/1?x=1', '/admin/replays/1?x=1'],
@@ -121,10 +121,10 @@ describe('a token', () => {
 });
 
 it('does not read much from people who are not logged in', async () => {
-  expect((await send('/admin/login', { ...right, password: 'x'.repeat(9000) })).status).toBe(413);
+  expect((await send('/admin/login/link', { token: 'x'.repeat(9000) })).status).toBe(413);
 });
 
-describe('a login by link', () => {
+describe('a link', () => {
   it('survives programs that look at the link, and is good once', async () => {
     const { secret } = await stage.operators.issueLink();
     for (let n = 0; n < 3; n += 1) {
@@ -144,22 +144,20 @@ describe('a login by link', () => {
   });
 });
 
-const openSession = async (caller: string): Promise<string> => {
-  const login = await stage.operators.logInByPassword({ ...right, address: { caller } });
-  if (login.kind !== 'in') throw new Error(login.kind);
-  return `paraph_admin=${login.cookie}`;
-};
+const openSession = async (): Promise<string> =>
+  `paraph_admin=${(await logInAs(stage.operators, 'the-operator')).cookie}`;
 
 const statusWith = async (headers: Record<string, string>): Promise<number> =>
   (await stage.fetch('/admin/api/session', { headers })).status;
 
 describe('a session', () => {
   it('is over when its browser logs in anew', async () => {
-    const cookie = await openSession('anew');
+    const cookie = await openSession();
     expect(await statusWith({ cookie })).toBe(200);
-    expect((await send('/admin/login', { ...right, password: 'wrong' }, { cookie })).status).toBe(401);
+    expect((await send('/admin/login/link', { token: 'wrong' }, { cookie })).status).toBe(401);
     expect(await statusWith({ cookie })).toBe(200);
-    const second = (await send('/admin/login', right, { cookie })).headers.get('set-cookie') ?? '';
+    const second =
+      (await send('/admin/login/link', await linkFor(), { cookie })).headers.get('set-cookie') ?? '';
     expect(await statusWith({ cookie })).toBe(401);
     expect(await statusWith({ cookie: second.split(';')[0] ?? '' })).toBe(200);
     const { secret } = await stage.operators.issueLink();
@@ -168,7 +166,7 @@ describe('a session', () => {
   });
 
   it('is none when the browser has been given a second one', async () => {
-    const cookies = [await openSession('neighbour'), stage.cookies.admin];
+    const cookies = [await openSession(), stage.cookies.admin];
     expect(await statusWith({ cookie: cookies.join('; ') })).toBe(401);
   });
 
@@ -192,8 +190,7 @@ describe('a session', () => {
   });
 
   it('ends at logout, which needs its token', async () => {
-    const login = await stage.operators.logInByPassword({ ...right, address: { caller: 'logout' } });
-    if (login.kind !== 'in') throw new Error(login.kind);
+    const login = await logInAs(stage.operators, 'the-operator');
     const headers = { cookie: `paraph_admin=${login.cookie}` };
     expect((await send('/admin/logout', {}, headers)).status).toBe(403);
     expect((await send('/admin/logout', { csrf: stage.csrf.admin }, headers)).status).toBe(403);

@@ -12,7 +12,6 @@ import { testRedis } from '../support/redis.ts';
 
 const redis = testRedis();
 const secret = 'right-and-long-enough';
-const password = 'correct horse battery';
 const few = { requests: 3, perSeconds: 3600 };
 /** As many as the tests need: what is counted for one of them must not count for the next. */
 const clientIds = ['other', ...Array.from({ length: 24 }, (_, index) => `shop-${index}`)];
@@ -24,7 +23,6 @@ let product: TestProduct;
 beforeAll(async () => {
   const secretHash = await hashPassword(secret, { ln: 10, r: 1, p: 1 });
   const client = (id: string) => ({ id, name: id, secretHash, redirectUris: [redirectUri] });
-  const passwordHash = await hashPassword(password, { ln: 10, r: 1, p: 1 });
   product = await startTestProduct(redis, {
     listen: true,
     workers: false,
@@ -33,10 +31,7 @@ beforeAll(async () => {
         tenants: [{ id: 'default', name: 'Shop', clients: clientIds.map(client) }],
         limits: { refusedTokensPerAddress: few, loginsPerAddress: few },
       },
-      operations: {
-        logins: { perAddress: few, perNameAndAddress: few, perName: { requests: 20, perSeconds: 3600 } },
-        users: ['vera', 'nora', 'otto'].map((name) => ({ name, role: 'viewer', passwordHash })),
-      },
+      operations: { logins: { perAddress: few } },
     },
   });
 });
@@ -66,8 +61,9 @@ const ask = async (path: string, id: string, given: string, from: Headers): Prom
   return (await post(path, { ...form }, { ...from, authorization })).status;
 };
 
-const logIn = async (name: string, given: string, from: Headers): Promise<number> =>
-  (await post('/admin/login', { name, password: given }, from)).status;
+/** Tries a login link of the console that is none. */
+const tryLink = async (from: Headers): Promise<number> =>
+  (await post('/admin/login/link', { token: 'x'.repeat(43) }, from)).status;
 
 /** @returns The statuses of so many tries with something wrong, one after the other. */
 const repeat = async (count: number, tryOnce: (turn: number) => Promise<number>) => {
@@ -145,17 +141,16 @@ describe('logins at the browser that come through a proxy that is not trusted', 
   });
 });
 
-describe('wrong passwords of operators that come through a proxy that is not trusted', () => {
-  it.each(proxies)('keep no other name out when it %s', async (_, stranger, other) => {
-    await repeat(5, (turn) => logIn('otto', `wrong but long ${turn}`, stranger));
-    expect(await logIn('vera', password, other)).toBe(303);
-  });
+describe('logins to the console that come through a proxy that is not trusted', () => {
+  const begin = async (from: Headers): Promise<string | null> => {
+    const answer = await fetch(`${product.url}/admin/login/oidc`, { redirect: 'manual', headers: from });
+    return answer.headers.get('location');
+  };
 
-  it('are limited for a name however the caller invents addresses, and leave it half of its tries', async () => {
-    const invented = (turn: number): Headers => ({ 'x-forwarded-for': `10.2.0.${turn}` });
-    const statuses = await repeat(15, (turn) => logIn('nora', `wrong but long ${turn}`, invented(turn)));
-    expect(statuses).toEqual([...Array(10).fill(401), ...Array(5).fill(429)]);
-    expect(await logIn('nora', password, {})).toBe(303);
+  it.each(proxies)('are counted for nobody else when it %s', async (_, stranger, other) => {
+    await repeat(5, () => tryLink(stranger));
+    for (let turn = 0; turn < 5; turn += 1) await begin(stranger);
+    expect(await begin(other)).toContain('/oidc/auth?');
   });
 });
 
@@ -165,18 +160,17 @@ const ways: readonly (readonly [name: string, from: (turn: number) => Headers])[
 ];
 
 describe('an address that pretends to be a proxy', () => {
-  it.each(ways)('tries the names of operators ten times as often as a caller may, by %s', async (_, from) => {
-    const names = (turn: number) => `nobody-${turn}`;
-    const statuses = await repeat(40, (turn) => logIn(names(turn), 'wrong but long', from(turn)));
-    expect(statuses).toEqual([...Array(30).fill(401), ...Array(10).fill(429)]);
+  it.each(ways)('tries login links five times as often as a caller may, by %s', async (_, from) => {
+    const statuses = await repeat(20, (turn) => tryLink(from(turn)));
+    expect(statuses).toEqual([...Array(15).fill(401), ...Array(5).fill(429)]);
   });
 
   it('writes no buckets into Redis with tries that are refused', async () => {
     const [, from] = ways[1] ?? [];
-    const tryOnce = (turn: number) => logIn(`nobody-${turn}`, 'wrong but long', from?.(turn) ?? {});
-    await repeat(30, tryOnce);
+    const tryOnce = (turn: number) => tryLink(from?.(turn) ?? {});
+    await repeat(15, tryOnce);
     const before = (await bucketKeys()).length;
-    expect(before).toBeGreaterThan(30);
+    expect(before).toBeGreaterThan(15);
     expect(await repeat(20, (turn) => tryOnce(100 + turn))).toEqual(Array(20).fill(429));
     expect((await bucketKeys()).length).toBe(before);
   });

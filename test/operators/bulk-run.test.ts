@@ -82,7 +82,7 @@ describe('what became of a replay', () => {
     expect(await resultsOf(bulkId)).toEqual({ [id]: 'replayed' });
     await stage.answer(id, 2, 208);
     await hasFailed(id);
-    expect(await replayOnce(id, 2, { by: 'automatic', order: 'A' })).toBe('replayed');
+    expect(await replayOnce(id, 2, { by: 'olga', order: 'A' })).toBe('replayed');
     await stage.answer(id, 3, 401);
     await hasFailed(id);
     await stepUntil(run, async () => expect(await resultsOf(bulkId)).toEqual({ [id]: '208' }));
@@ -94,7 +94,7 @@ describe('what became of a replay', () => {
     const asleep = await takeUp(bulkId);
     await store.begin(bulkId, id, '41760009999');
     await store.settle(bulkId, id, '208', '41760009999');
-    await replayOnce(id, 1, { by: 'automatic', order: 'A' });
+    await replayOnce(id, 1, { by: 'olga', order: 'A' });
     expect(await asleep.step()).toMatchObject({ counts: { waiting: 0, failed: { 208: 1 } } });
     await stage.answer(id, 2, 401);
   });
@@ -130,7 +130,7 @@ describe('what a bulk has in the audit log and then does not do', () => {
   it('gets an outcome there: a replay that somebody else was quicker with', async () => {
     const id = await stage.failed(208);
     const bulk = await order([id]);
-    expect(await replayOnce(id, 1, { by: 'automatic', order: 'A' })).toBe('replayed');
+    expect(await replayOnce(id, 1, { by: 'olga', order: 'A' })).toBe('replayed');
     await (await takeUp(bulk)).step();
     expect(await resultsOf(bulk)).toEqual({ [id]: 'changed' });
     expect(await ofItem(id)).toEqual([
@@ -232,8 +232,7 @@ describe('one person', () => {
 });
 
 describe('a bulk that this release cannot read', () => {
-  it('keeps no other from going on, nor what replays itself', async () => {
-    const apId = 'http://automatic.example';
+  it('keeps no other from going on', async () => {
     const [later, broken, other] = [
       await stage.failed(208),
       await stage.failed(208),
@@ -243,10 +242,8 @@ describe('a bulk that this release cannot read', () => {
     const keyOfBulk = (index: number) => `{${stage.prefix}-replays}:bulk:${bulks[index]}`;
     await client.hset(`${keyOfBulk(0)}:results`, newMsspTransId(0), 'of-a-later-release');
     await client.rpush(`${keyOfBulk(1)}:items`, 'no item');
-    const automatic = { apId, faults: [209], maxAttempts: 2, backoffSeconds: 0.1, perSecond: 10 };
-    const byItself = await stage.failed(209, undefined, apId);
-    stage.runner({ automatic: [automatic] });
-    for (const id of [later, other, byItself]) await stage.answer(id, 2, 401);
+    stage.runner();
+    for (const id of [later, other]) await stage.answer(id, 2, 401);
     await soon(async () =>
       expect((await stage.replays.list()).filter(({ id }) => bulks.includes(id))).toHaveLength(3),
     );

@@ -1,11 +1,7 @@
 /** The key `operations` of the configuration file, and that this room takes it as it is. */
 import { describe, expect, it } from 'vitest';
 import { parseConfiguration } from '../../src/configuration/load.ts';
-import type { AutomaticRule } from '../../src/operators/automatic-replays.ts';
 import { defaultReplayPolicy, replayPolicy } from '../../src/operators/replay-policy.ts';
-import { decoyPassword } from '../../src/registry/passwords.ts';
-
-const passwordHash = decoyPassword(undefined);
 
 const loaded = (operations: unknown) => parseConfiguration(JSON.stringify({ operations }));
 
@@ -25,13 +21,9 @@ describe('operations', () => {
     expect(value({})).toEqual({
       users: [],
       sessions: { idleSeconds: 1800, absoluteSeconds: 43_200 },
-      logins: {
-        perAddress: { requests: 20, perSeconds: 60 },
-        perNameAndAddress: { requests: 10, perSeconds: 300 },
-        perName: { requests: 100, perSeconds: 300 },
-      },
+      logins: { perAddress: { requests: 20, perSeconds: 60 } },
       openid: { enabled: true, tenant: 'default', acrValues: ['mid_al4_any'] },
-      replay: { policy: {}, automatic: [] },
+      replay: { policy: {} },
       metricsOpen: false,
       tracing: { enabled: false, serviceName: 'paraph' },
       callbackHosts: [],
@@ -43,53 +35,49 @@ describe('operations', () => {
   it('is what the room asks for', () => {
     const { replay, users } = value({
       users: [
-        { name: 'vera', role: 'viewer', passwordHash },
+        { name: 'vera', role: 'viewer' },
         { name: 'olga', role: 'operator', oidcSubject: 'sub-1' },
       ],
-      replay: { policy: { 401: 'admin', 105: 'operator' }, automatic: [{ apId: 'http://ap.example' }] },
+      replay: { policy: { 401: 'admin', 105: 'operator' } },
     });
-    const rules: readonly AutomaticRule[] = replay.automatic;
     expect(users.map(({ name, role }) => [name, role])).toEqual([
       ['vera', 'viewer'],
       ['olga', 'operator'],
-    ]);
-    expect(rules).toEqual([
-      { apId: 'http://ap.example', faults: [209, 900], maxAttempts: 3, backoffSeconds: 60, perSecond: 5 },
     ]);
     expect(replayPolicy(replay.policy)).toEqual({ ...defaultReplayPolicy, 401: 'admin', 105: 'operator' });
   });
 
   it.each([
+    [{ alerts: [{ url: 'secret' }] }, 'operations.alerts: was removed: let Prometheus and its Alertmanager'],
     [
-      { replay: { automatic: [{ apId: 'urn:paraph:oidc:default' }] } },
-      'operations.replay.automatic[0].apId: must not be that of logins, which are never replayed',
+      { replay: { automatic: [{ apId: 'secret' }] } },
+      'operations.replay.automatic: was removed: the service no longer replays by itself. Take the key out, and order a bulk replay',
     ],
-    [
-      { users: [{ name: 'Vera', role: 'viewer', passwordHash }] },
-      'operations.users[0].name: must be 1 to 64',
-    ],
-    [{ users: [{ name: 'local', role: 'admin', passwordHash }] }, 'operations.users[0].name: is a name that'],
-    [{ users: [{ name: 'vera', role: 'boss', passwordHash }] }, 'operations.users[0].role: '],
-    [{ users: [{ name: 'vera', role: 'viewer' }] }, 'operations.users[0]: must have a passwordHash'],
+    [{ users: [{ name: 'Vera', role: 'viewer' }] }, 'operations.users[0].name: must be 1 to 64'],
+    [{ users: [{ name: 'local', role: 'admin' }] }, 'operations.users[0].name: is a name that'],
+    [{ users: [{ name: 'vera', role: 'boss' }] }, 'operations.users[0].role: '],
     [
       { users: [{ name: 'vera', role: 'viewer', passwordHash: 'secret' }] },
-      'operations.users[0].passwordHash: ',
+      'operations.users[0].passwordHash: was removed: operators have no passwords any more. Take the key out. People log in at the OpenID provider of your organisation (operations.openidProvider), with their phone (oidcSubject), or by a link',
     ],
     [
       { users: ['a', 'b'].map((name) => ({ name, role: 'viewer', oidcSubject: 'same' })) },
       'operations.users[1].oidcSubject: is the same as operations.users[0].oidcSubject',
     ],
     [
-      { users: ['a', 'a'].map((name) => ({ name, role: 'viewer', passwordHash })) },
+      { users: ['a', 'a'].map((name) => ({ name, role: 'viewer' })) },
       'operations.users[1].name: is the same as operations.users[0].name',
     ],
     [
       { sessions: { idleSeconds: 7200, absoluteSeconds: 3600 } },
       'operations.sessions.absoluteSeconds: must not',
     ],
+    [
+      { logins: { perName: { requests: 1, perSeconds: 1 } } },
+      'operations.logins.perName: was removed: operators have no passwords',
+    ],
     [{ replay: { policy: { 999: 'never' } } }, 'operations.replay.policy.999: unknown key'],
     [{ replay: { policy: { 401: 'anybody' } } }, 'operations.replay.policy.401: '],
-    [{ replay: { automatic: [{ apId: 'x', faults: [401] }] } }, 'operations.replay.automatic[0].faults[0]: '],
     [{ replays: {} }, 'operations.replays: unknown key'],
   ])('says what is wrong and never the value: %j', (operations, problem) => {
     const found = problems(operations);

@@ -3,14 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { endedSessionCookie, readSessionCookie, sessionCookie } from '../../src/operators/cookie.ts';
 import type { LoginResult } from '../../src/operators/logins.ts';
-import { decoyPassword, hashPassword } from '../../src/registry/passwords.ts';
 import { testRedis } from '../support/redis.ts';
-import { admin, type Stage, settings, startStage, tokenOf } from './stage.ts';
+import { admin, logInAs, type Stage, settings, startStage, tokenOf } from './stage.ts';
 
 const test = testRedis();
 const redis = test.client();
-const password = 'correct horse battery';
-const cheap = { ln: 10, r: 1, p: 1 };
 let prefix = '';
 let stage: Stage;
 let count = 0;
@@ -20,9 +17,7 @@ beforeEach(() => {
   stage = startStage(redis, prefix);
 });
 
-const address = { caller: '192.0.2.7' };
-const logIn = (name: string, given = password): Promise<LoginResult> =>
-  stage.operators.logInByPassword({ name, password: given, address });
+const logIn = (name: string) => logInAs(stage.operators, name);
 
 const entered = (result: LoginResult) => {
   if (result.kind !== 'in') throw new Error(`the login was ${result.kind}`);
@@ -31,66 +26,21 @@ const entered = (result: LoginResult) => {
 
 const minutes = (many: number): number => many * 60_000;
 
-describe('a login by password', () => {
-  it('gives a session with the role of the user', async () => {
-    await stage.operators.users.add(admin, { name: 'vera', role: 'viewer', password });
-    const { cookie } = entered(await logIn('vera'));
+describe('a user of the configuration file', () => {
+  it('goes before a stored one of the same name and cannot be changed', async () => {
+    await stage.operators.users.add(admin, { name: 'vera', role: 'admin' });
+    const users = [{ name: 'vera', role: 'viewer' }] as const;
+    stage = startStage(redis, prefix, { users }, stage.serviceKey);
+    const { cookie } = await logIn('vera');
     expect(await stage.operators.sessionOf(cookie)).toMatchObject({
-      operator: { name: 'vera', role: 'viewer', via: 'password' },
+      operator: { name: 'vera', role: 'viewer', via: 'link' },
     });
-    expect(cookie).toMatch(/^[\w-]{43}$/);
-  });
-
-  it('is refused alike for a wrong password and for a name that does not exist', async () => {
-    await stage.operators.users.add(admin, { name: 'vera', role: 'viewer', password });
-    expect(await logIn('vera', 'another long password')).toEqual({ kind: 'refused' });
-    expect(await logIn('nora')).toEqual({ kind: 'refused' });
-    expect(await logIn(password)).toEqual({ kind: 'refused' });
-    const failed = (await stage.entries()).filter(({ action }) => action === 'login-failed');
-    expect(failed.map(({ target }) => target)).toEqual(['vera', undefined, undefined]);
-  });
-
-  it('does the same work for a name that does not exist as for one that does', async () => {
-    const passwordHash = await hashPassword(password, { ln: 15, r: 8, p: 1 });
-    stage = startStage(redis, prefix, { users: [{ name: 'vera', role: 'viewer', passwordHash }] });
-    const cpuOf = async (name: string): Promise<number> => {
-      const before = process.cpuUsage();
-      await logIn(name, `${performance.now()} is wrong`);
-      return process.cpuUsage(before).user;
-    };
-    const known: number[] = [];
-    const unknown: number[] = [];
-    for (let round = 0; round < 4; round += 1) {
-      known.push(await cpuOf('vera'));
-      unknown.push(await cpuOf('nora'));
-    }
-    expect(Math.min(...unknown)).toBeGreaterThan(Math.min(...known) * 0.5);
-    expect(Math.min(...known)).toBeGreaterThan(Math.min(...unknown) * 0.5);
-  });
-
-  it('is not possible for a user without a password', async () => {
-    await stage.operators.users.add(admin, { name: 'vera', role: 'viewer', oidcSubject: 'sub-1' });
-    expect(await logIn('vera', '')).toEqual({ kind: 'refused' });
-    expect(await logIn('vera', decoyPassword(undefined))).toEqual({ kind: 'refused' });
-  });
-
-  it('knows users of the configuration file, who go before stored ones and cannot be changed', async () => {
-    const passwordHash = await hashPassword(password, cheap);
-    await stage.operators.users.add(admin, { name: 'vera', role: 'admin', password: 'a password of old' });
-    stage = startStage(
-      redis,
-      prefix,
-      { users: [{ name: 'vera', role: 'viewer', passwordHash }] },
-      stage.serviceKey,
-    );
-    expect(entered(await logIn('vera')).session.operator.role).toBe('viewer');
-    expect((await logIn('vera', 'a password of old')).kind).toBe('refused');
-    const { users } = stage.operators;
-    expect(await users.add(admin, { name: 'vera', role: 'admin', password })).toBe('exists');
-    expect(await users.setRole(admin, 'vera', 'admin')).toBe('configured');
-    expect(await users.setPassword(admin, 'vera', password)).toBe('configured');
-    expect(await users.remove(admin, 'vera')).toBe('configured');
-    expect(await users.list()).toMatchObject([{ name: 'vera', role: 'viewer', origin: 'configuration' }]);
+    const { users: known } = stage.operators;
+    expect(await known.add(admin, { name: 'vera', role: 'admin' })).toBe('exists');
+    expect(await known.setRole(admin, 'vera', 'admin')).toBe('configured');
+    expect(await known.setSubject(admin, 'vera', 'sub-1')).toBe('configured');
+    expect(await known.remove(admin, 'vera')).toBe('configured');
+    expect(await known.list()).toMatchObject([{ name: 'vera', role: 'viewer', origin: 'configuration' }]);
   });
 });
 
@@ -108,8 +58,8 @@ describe('a login through the provider', () => {
 
 describe('a session', () => {
   const begin = async () => {
-    await stage.operators.users.add(admin, { name: 'vera', role: 'viewer', password });
-    return entered(await logIn('vera'));
+    await stage.operators.users.add(admin, { name: 'vera', role: 'viewer' });
+    return await logIn('vera');
   };
 
   it('is over when nobody has used it for half an hour', async () => {
@@ -153,13 +103,10 @@ describe('a session', () => {
   it.each([
     ['removed', (name: string) => stage.operators.users.remove(admin, name)],
     ['given another role', (name: string) => stage.operators.users.setRole(admin, name, 'operator')],
-    [
-      'given another password',
-      (name: string) => stage.operators.users.setPassword(admin, name, `${password}!`),
-    ],
+    ['given a phone', (name: string) => stage.operators.users.setSubject(admin, name, 'sub-1')],
   ])('ends with all others of a user who is %s', async (_, change) => {
     const { cookie } = await begin();
-    const second = entered(await logIn('vera'));
+    const second = await logIn('vera');
     expect(await change('vera')).toBe('changed');
     expect(await stage.operators.sessionOf(cookie)).toBeUndefined();
     expect(await stage.operators.sessionOf(second.cookie)).toBeUndefined();
@@ -168,7 +115,7 @@ describe('a session', () => {
   it('is not one of a user who was removed and added again', async () => {
     const { cookie } = await begin();
     await stage.operators.users.remove(admin, 'vera');
-    await stage.operators.users.add(admin, { name: 'vera', role: 'viewer', password });
+    await stage.operators.users.add(admin, { name: 'vera', role: 'viewer' });
     expect(await stage.operators.sessionOf(cookie)).toBeUndefined();
   });
 
@@ -182,9 +129,9 @@ describe('a session', () => {
     );
     const text = kept.join('\n');
     expect(text).toContain(session.id);
-    for (const secret of [cookie, password, 'scrypt', 'viewer']) expect(text).not.toContain(secret);
+    for (const secret of [cookie, 'viewer']) expect(text).not.toContain(secret);
     // A record in the place of another one is none.
-    const other = entered(await logIn('vera'));
+    const other = await logIn('vera');
     const sessionKey = (id: string) => `${prefix}:operators:session:${id}`;
     await redis.copy(sessionKey(session.id), sessionKey(other.session.id), 'REPLACE');
     expect(await stage.operators.sessionOf(other.cookie)).toBeUndefined();
@@ -194,7 +141,7 @@ describe('a session', () => {
 
   it('has a token of its own for forms', async () => {
     const first = await begin();
-    const second = entered(await logIn('vera'));
+    const second = await logIn('vera');
     const { csrfTokenOf, checkCsrf } = stage.operators;
     const token = csrfTokenOf(first.session);
     expect(checkCsrf(first.session, token)).toBe(true);
@@ -232,11 +179,9 @@ describe('the cookie', () => {
 
 describe('users', () => {
   it.each([
-    [{ name: 'Vera', role: 'viewer', password }, 'bad-name'],
-    [{ name: 'local', role: 'admin', password }, 'bad-name'],
-    [{ name: 'vera', role: 'viewer', password: 'short' }, 'bad-password'],
+    [{ name: 'Vera', role: 'viewer' }, 'bad-name'],
+    [{ name: 'local', role: 'admin' }, 'bad-name'],
     [{ name: 'vera', role: 'viewer', oidcSubject: '' }, 'bad-subject'],
-    [{ name: 'vera', role: 'viewer' }, 'no-way-in'],
   ] as const)('are not added like this: %o', async (user, objection) => {
     expect(await stage.operators.users.add(admin, user)).toBe(objection);
     expect(await stage.entries()).toEqual([]);
@@ -245,7 +190,7 @@ describe('users', () => {
   it('are added once by many at once, and the log says what was not done', async () => {
     const results = await Promise.all(
       (['viewer', 'operator', 'admin'] as const).map((role) =>
-        stage.operators.users.add(admin, { name: 'vera', role, password }),
+        stage.operators.users.add(admin, { name: 'vera', role }),
       ),
     );
     expect([...results].sort()).toEqual(['added', 'exists', 'exists']);
@@ -259,7 +204,7 @@ describe('users', () => {
 describe('what a user has set up', () => {
   it('is gone before the user is', async () => {
     const { users, views } = stage.operators;
-    await users.add(admin, { name: 'vera', role: 'viewer', password });
+    await users.add(admin, { name: 'vera', role: 'viewer' });
     await views.change('vera', { times: 'relative' });
     const reading = vi.spyOn(redis, 'hget').mockRejectedValueOnce(new Error('Redis is gone'));
     await expect(users.remove(admin, 'vera')).rejects.toThrow('Redis is gone');
@@ -272,7 +217,7 @@ describe('what a user has set up', () => {
     const configured = { name: 'nora', role: 'viewer', oidcSubject: 'sub' } as const;
     stage = startStage(redis, prefix, { users: [configured] });
     const { users, views } = stage.operators;
-    await users.add(admin, { name: 'vera', role: 'viewer', password });
+    await users.add(admin, { name: 'vera', role: 'viewer' });
     for (const name of ['carl', 'local', 'nora', 'vera']) await views.change(name, { times: 'relative' });
     expect(await users.remove(admin, 'nora')).toBe('configured');
     await users.forgetFormer();
@@ -286,43 +231,40 @@ describe('the audit log', () => {
     const secret = 'My password';
     expect(await users.remove(admin, secret)).toBe('unknown');
     expect(await users.setRole(admin, `${secret}\n`, 'admin')).toBe('unknown');
-    expect(await users.setPassword(admin, secret, password)).toBe('unknown');
     expect(await users.setSubject(admin, secret, 'sub-1')).toBe('unknown');
     expect([await stage.entries(), stage.told]).toEqual([[], []]);
   });
 
   it('says who came, went and changed what, and no secrets', async () => {
     const { operators } = stage;
-    await operators.users.add(admin, { name: 'vera', role: 'viewer', password });
-    const { session } = entered(await logIn('vera'));
+    await operators.users.add(admin, { name: 'vera', role: 'viewer' });
+    const { session } = await logIn('vera');
     await operators.logOut(session);
     await operators.users.setRole(admin, 'vera', 'operator');
-    await operators.users.setPassword(admin, 'vera', `${password}!`);
     const issued = await operators.tokens.issue(admin, { name: 'vera', label: 'x', days: 1 });
     await operators.users.remove(admin, 'vera');
     const entries = await stage.entries();
     expect(entries.map(({ who, action, target }) => [who, action, target])).toEqual([
       ['root', 'user-add', 'vera'],
+      ['root', 'link-issue', 'vera'],
       ['vera', 'login', undefined],
       ['vera', 'logout', undefined],
       ['root', 'user-role', 'vera'],
-      ['root', 'user-password', 'vera'],
       ['root', 'token-issue', 'vera'],
       ['root', 'user-remove', 'vera'],
     ]);
     const text = JSON.stringify(entries) + JSON.stringify(stage.told);
-    for (const secret of [password, tokenOf(issued).token, 'scrypt']) expect(text).not.toContain(secret);
+    expect(text).not.toContain(tokenOf(issued).token);
     expect(stage.told.map(({ action }) => action)).toEqual(entries.map(({ action }) => action));
   });
 
   it('keeps from being done what it cannot record', async () => {
     await redis.set(`{${prefix}}:audit`, 'not a stream');
     const { operators } = stage;
-    await expect(operators.users.add(admin, { name: 'vera', role: 'viewer', password })).rejects.toThrow();
+    await expect(operators.users.add(admin, { name: 'vera', role: 'viewer' })).rejects.toThrow();
     expect(await operators.users.list()).toEqual([]);
-    const passwordHash = await hashPassword(password, cheap);
-    stage = startStage(redis, prefix, { users: [{ name: 'vera', role: 'viewer', passwordHash }] });
-    await expect(logIn('vera')).rejects.toThrow();
+    stage = startStage(redis, prefix, { users: [{ name: 'vera', role: 'viewer', oidcSubject: 'sub-1' }] });
+    await expect(stage.operators.logInByOidc('sub-1')).rejects.toThrow();
     expect(await redis.keys(`${prefix}:operators:session:*`)).toEqual([]);
   });
 });

@@ -9,7 +9,6 @@ import type { Configuration } from '../../src/configuration/schema.ts';
 import type { History } from '../../src/history/history.ts';
 import { createIndexer, type Indexer } from '../../src/history/indexer.ts';
 import type { Audit } from '../../src/operators/audit.ts';
-import { type AutomaticRule, createAutomaticReplays } from '../../src/operators/automatic-replays.ts';
 import { startBulkWorker } from '../../src/operators/bulk-worker.ts';
 import type { Replays } from '../../src/operators/replays.ts';
 import { signCms } from '../../src/pki/cms.ts';
@@ -69,11 +68,7 @@ export interface ReplayStage {
   status(id: string): Promise<string>;
   /** Those that still run. */
   stopRunners(): Promise<void>;
-  runner(options?: {
-    automatic?: readonly AutomaticRule[];
-    now?: () => number;
-    leaseMs?: number;
-  }): ReplayRunner;
+  runner(options?: { leaseMs?: number }): ReplayRunner;
   replaysWith(policy: Policy): Promise<Replays>;
   close(): Promise<void>;
 }
@@ -213,19 +208,11 @@ export const startReplayStage = async (
     },
     asked: product.asked,
     stopRunners,
-    runner: ({ automatic = [], now = Date.now, leaseMs = 1000 } = {}) => {
-      const options = { redis: blocking, prefix, shards, audit, limiter, now, onError };
+    runner: ({ leaseMs = 1000 } = {}) => {
+      const options = { redis: blocking, prefix, shards, audit, limiter, now: Date.now, onError };
       const bulks = startBulkWorker({ ...options, queue: bulkQueue, protocol, holdMs: leaseMs });
-      const byItself = createAutomaticReplays({ ...options, rules: automatic, leaseMs });
-      byItself.start();
-      const runner = {
-        close: async () => {
-          await byItself.close();
-          await bulks.close();
-        },
-      };
-      runners.push(runner);
-      return runner;
+      runners.push(bulks);
+      return bulks;
     },
     close: async () => {
       await stopRunners();

@@ -6,21 +6,16 @@ import type { Operator } from '../../src/operators/operator.ts';
 import { createOperators, type Operators } from '../../src/operators/operators.ts';
 import type { OperatorSettings } from '../../src/operators/settings.ts';
 import type { IssuedToken } from '../../src/operators/tokens.ts';
-import { createPasswordVerifier, type PasswordVerifier } from '../../src/registry/password-verifier.ts';
 import { createRateLimiter } from '../../src/registry/rate-limiter.ts';
 
 export const admin: Operator = { name: 'root', role: 'admin', via: 'cli' };
-export const operator: Operator = { name: 'olga', role: 'operator', via: 'password' };
-export const viewer: Operator = { name: 'vera', role: 'viewer', via: 'password' };
+export const operator: Operator = { name: 'olga', role: 'operator', via: 'oidc' };
+export const viewer: Operator = { name: 'vera', role: 'viewer', via: 'oidc' };
 
 export const settings: OperatorSettings = {
   users: [],
   sessions: { idleSeconds: 1800, absoluteSeconds: 43_200 },
-  logins: {
-    perAddress: { requests: 1000, perSeconds: 60 },
-    perNameAndAddress: { requests: 10, perSeconds: 300 },
-    perName: { requests: 100, perSeconds: 300 },
-  },
+  logins: { perAddress: { requests: 1000, perSeconds: 60 } },
 };
 
 export interface Stage {
@@ -39,12 +34,19 @@ export const tokenOf = (issued: IssuedToken): Extract<IssuedToken, { token: stri
   return issued;
 };
 
+/** Logs somebody in by a link that was made at Redis. */
+export const logInAs = async (operators: Operators, name: string) => {
+  const link = await operators.issueLinkFor(admin, name);
+  const login = await operators.logInByLink(link?.secret ?? '', { caller: '192.0.2.7' });
+  if (login.kind !== 'in') throw new Error(`the login was ${login.kind}`);
+  return login;
+};
+
 export const startStage = (
   redis: Redis,
   prefix: string,
   changes: Partial<OperatorSettings> = {},
   serviceKey: Uint8Array = randomBytes(32),
-  passwords: PasswordVerifier = createPasswordVerifier(),
 ): Stage => {
   let time = Date.now();
   const told: Stage['told'][number][] = [];
@@ -56,10 +58,7 @@ export const startStage = (
     now: () => time,
     settings: { ...settings, ...changes },
     limiter: createRateLimiter({ redis, prefix }),
-    passwords,
     audit,
-    // What they cost is tested elsewhere.
-    passwordCost: { ln: 10, r: 1, p: 1 },
   });
   return {
     operators,

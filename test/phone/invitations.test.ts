@@ -13,7 +13,7 @@ const { product, env, paraph, json } = useOperations(redis, {}, { listen: true }
 const enrol = (link: string) => enrolPhone({ base: product().url, send: fetch }, link);
 
 const tokenOf = async (name: string, role: string): Promise<string> => {
-  await paraph(['users', 'add', name, '--role', role, '--msisdn', '+41700092501', '--no-password']);
+  await paraph(['users', 'add', name, '--role', role, '--msisdn', '+41700092501']);
   return (await json(['users', 'token', name])).token;
 };
 

@@ -117,7 +117,7 @@ describe('a master key', () => {
 
   beforeAll(async () => {
     first = await Promise.all([start(old), start(old)]);
-    const user = ['users', 'add', 'anna', '--role', 'admin', '--no-password', '--msisdn', '+41700092501'];
+    const user = ['users', 'add', 'anna', '--role', 'admin', '--msisdn', '+41700092501'];
     expect(await paraph(old, user)).toMatchObject({ exitCode: 0 });
     token = (await paraph(old, ['users', 'token', 'anna', '--label', 'x'])).json().token;
     before = await standingOf(first[0]?.url ?? '', token);
@@ -287,7 +287,7 @@ describe('a service that has never been started', () => {
     Object.assign(configuration, { queue, oidc, applicationProviders });
     writeFileSync(unstarted, JSON.stringify(configuration));
     const env = { PARAPH_CONFIG: unstarted };
-    const user = ['users', 'add', 'anna', '--role', 'admin', '--no-password', '--msisdn', '+41700092501'];
+    const user = ['users', 'add', 'anna', '--role', 'admin', '--msisdn', '+41700092501'];
     // Two at the same time make one service key.
     const secretOf = async () =>
       (await paraph(masterKey, ['aps', 'secret', 'http://shop.example'], env)).json();

@@ -9,7 +9,7 @@ import { createSignatureQueue } from '../../src/queue/index.ts';
 import { createCibaClient } from '../oauth/backchannel/ciba-client.ts';
 import { createBrowser } from '../oauth/browser-client.ts';
 import { clientEntry, relyingParty, robot, secret } from '../oauth/interoperability/stage.ts';
-import { admin, startStage, tokenOf } from '../operators/stage.ts';
+import { admin, logInAs, startStage, tokenOf } from '../operators/stage.ts';
 import { enrolPhone } from '../support/phone.ts';
 import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
 import type { RunningRedis } from '../support/redis-server.ts';
@@ -82,9 +82,6 @@ export const driveEverything = async (
               clients: [clientEntry('shop'), kiosk.entry],
             },
           ],
-        },
-        operations: {
-          replay: { automatic: [{ apId: shop, faults: [209], maxAttempts: 2, backoffSeconds: 1 }] },
         },
       },
     },
@@ -198,15 +195,10 @@ const drive = async (
   await soon(async () => expect(await standingOf('p-3')).toBe('cancelled'));
 
   // By people who are silent: cancelled by an operator, then replayed, one alone and the others in bulk, and cancelled again.
-  await operators.users.add(admin, { name: 'ada', role: 'admin', password: 'correct horse battery' });
-  const login = await operators.logInByPassword({
-    name: 'ada',
-    password: 'correct horse battery',
-    address: { caller: '192.0.2.1' },
-  });
-  if (login.kind !== 'in') throw new Error(login.kind);
+  await operators.users.add(admin, { name: 'ada', role: 'admin' });
+  await logInAs(operators, 'ada');
   const { token } = tokenOf(
-    await operators.tokens.issue({ ...admin, via: 'password' }, { name: 'ada', label: 'x', days: 1 }),
+    await operators.tokens.issue({ ...admin, via: 'oidc' }, { name: 'ada', label: 'x', days: 1 }),
   );
   const ask = async (method: string, path: string, body?: unknown): Promise<Json> => {
     const response = await fetch(`${product.url}/admin/api${path}`, {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { me } from '../../../test/cli/operations-stage.ts';
 import { run } from '../../../test/cli/terminal.ts';
-import { operator as olga, startStage } from '../../../test/operators/stage.ts';
+import { logInAs, operator as olga, startStage } from '../../../test/operators/stage.ts';
 import type { Json } from '../../../test/support/product.ts';
 import { testRedis } from '../../../test/support/redis.ts';
 import { createCallbacks } from '../callbacks.ts';
@@ -26,7 +26,6 @@ const client = redis.client();
 const shop = 'http://shop.example';
 const bank = 'http://bank.example';
 const urlOf = (of: string): string => `${receiver.url}/hook?key=secret-of-${of}`;
-const password = 'correct horse battery';
 
 let receiver: Receiver;
 let stage: CallbackStage;
@@ -46,9 +45,8 @@ beforeAll(async () => {
   const { operators, audit: log } = startStage(client, stage.prefix, {}, stage.serviceKey);
   audit = log;
   for (const role of ['viewer', 'operator'] as const) {
-    await operators.users.add({ name: 'test', role: 'admin', via: 'cli' }, { name: role, role, password });
-    const login = await operators.logInByPassword({ name: role, password, address: { caller: role } });
-    if (login.kind !== 'in') throw new Error(login.kind);
+    await operators.users.add({ name: 'test', role: 'admin', via: 'cli' }, { name: role, role });
+    const login = await logInAs(operators, role);
     cookies[role] = `paraph_admin=${login.cookie}`;
     if (role === 'operator') csrf = operators.csrfTokenOf(login.session);
   }
@@ -200,7 +198,7 @@ describe('a callback that was given up', () => {
     ]);
     await delivered(id);
     expect(receiver.of(id).map(({ headers }) => headers['webhook-id'])).toEqual(Array(3).fill(webhookId));
-    expect(await audited(id)).toEqual([{ who: 'operator', via: 'password', callback: webhookId }]);
+    expect(await audited(id)).toEqual([{ who: 'operator', via: 'link', callback: webhookId }]);
     expect((await ask('operator', 'POST', `/api/callbacks/${webhookId}/replay`)).body.error).toBe('not-dead');
     const again = await ask('operator', 'POST', `/callbacks/${webhookId}/replay`, form);
     expect(again.to).toContain('notice=callback-not-dead');
@@ -260,7 +258,7 @@ describe('a callback of a process that was given up', () => {
     const pressed = await ask('operator', 'POST', `/callbacks/${id}/replay`, new URLSearchParams({ csrf }));
     expect([pressed.status, pressed.to]).toEqual([303, '/admin/callbacks?notice=callback-replayed']);
     await soon(async () => expect(await rows()).toHaveLength(1));
-    expect(await audited(instanceId)).toEqual([{ who: 'operator', via: 'password', callback: id }]);
+    expect(await audited(instanceId)).toEqual([{ who: 'operator', via: 'link', callback: id }]);
     const order = { filter: { apId: shop }, perSecond: 1000 };
     expect((await ask('operator', 'POST', '/api/callbacks/replay', order)).body).toMatchObject({
       replayed: 1,

@@ -82,8 +82,7 @@
  * A live page loads itself again and replaces the regions that have changed (`data-region`), so only the
  * server writes HTML. A region with an active input field is not replaced. In a table with `data-rows`,
  * existing rows change in place; a button counts the new ones. A hidden page, or one without user input
- * for 15 minutes, does not load: a forgotten screen must not keep its session alive. One that was put on the
- * wall (`data-wall`) goes on until its session ends.
+ * for 15 minutes, does not load: a forgotten screen must not keep its session alive.
  *
  * Every two seconds it asks whether the service and its Redis answer. When something is wrong, a banner at the
  * top says what, and how old is what is shown: a page must not look live while it is not.
@@ -298,7 +297,7 @@
   };
 
   const tick = () => {
-    if ('wall' in main.dataset || Date.now() - touched < restMs) return ask();
+    if (Date.now() - touched < restMs) return ask();
     stop();
     troubles.page = 'Paused. Press a key or move to go on.';
     tell();

@@ -19,8 +19,6 @@ export interface PageParts {
     | {
         readonly everySeconds: number;
         readonly events?: string;
-        /** Goes on without user input. */
-        readonly isWall?: boolean;
       }
     | undefined;
   readonly main: Html;
@@ -57,7 +55,7 @@ const navigation = (
 const liveAttributes = (live: PageParts['live']): Html =>
   live === undefined
     ? nothing
-    : html` data-every="${live.everySeconds}"${live.events === undefined ? '' : html` data-events="${live.events}"`}${live.isWall ? html` data-wall` : nothing}`;
+    : html` data-every="${live.everySeconds}"${live.events === undefined ? '' : html` data-events="${live.events}"`}`;
 
 /** Shown by the script at the top of a live page that is not live at the moment. */
 const notLive: Html = html`<div class="banner bad" id="stale" hidden><p><strong role="alert"></strong></p><p>What is shown is <span></span> old.</p></div>

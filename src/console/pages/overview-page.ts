@@ -189,8 +189,6 @@ export interface OverviewModel {
   readonly tiles: readonly Tile[];
   /** Undefined for the usual ones. */
   readonly range: Range | undefined;
-  /** For a screen on the wall, which nobody touches. */
-  readonly isWall: boolean;
   readonly now: number;
 }
 
@@ -205,17 +203,16 @@ ${processes.some(({ part }) => part === 'workers') ? nothing : banner('bad', 'No
 ${cardTable('Processes', headings, rows)}</section>`;
 };
 
-const choice = ({ range, isWall }: OverviewModel): Html => {
-  const wall = isWall ? 'on' : undefined;
+const choice = ({ range }: OverviewModel): Html => {
   const link = (to: Range | undefined, text: string): Html =>
     to === range
       ? html`<strong aria-current="true">${text}</strong>`
-      : html`<a href="/admin${queryOf({ range: to, wall })}">${text}</a>`;
-  return html`<p>${link(undefined, 'Hour and day')}${Object.keys(ranges).map((name) => html` · ${link(name as Range, name)}`)} · <a href="/admin${queryOf({ range, wall: isWall ? undefined : 'on' })}">${isWall ? 'Leave the wall screen' : 'Wall screen'}</a></p>`;
+      : html`<a href="/admin${queryOf({ range: to })}">${text}</a>`;
+  return html`<p>${link(undefined, 'Hour and day')}${Object.keys(ranges).map((name) => html` · ${link(name as Range, name)}`)}</p>`;
 };
 
 export const overviewPage = (model: OverviewModel): string => {
-  const { session, periods, processes, isWall, now } = model;
+  const { session, periods, processes, now } = model;
   const { waiting = 0, active = 0, delayed = 0 } = periods[0]?.overview.queue ?? {};
   const open = html`<a href="/admin/transactions?state=open">open</a>`;
   const clock = clockOf(session.view.times);
@@ -223,7 +220,7 @@ export const overviewPage = (model: OverviewModel): string => {
     title: 'Overview',
     session,
     current: 'overview',
-    live: { everySeconds: 15, isWall },
+    live: { everySeconds: 15 },
     main: html`<div class="head"><h1>Overview</h1>${choice(model)}</div>
 <div class="stack" data-region="overview">
 <section aria-labelledby="now"><h2 id="now">In the queues now</h2>

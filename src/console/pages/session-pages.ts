@@ -1,26 +1,33 @@
 /** The login, and the pages for errors. */
 import { html } from 'hono/html';
 import type { LoginProblem } from '../../console-login/login-problem.ts';
+import type { LoginWay } from '../../operators/pending-logins.ts';
+import type { OpenidProviderSettings, ProviderPerson } from '../../operators/provider-people.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { layOut } from './layout.ts';
 import { banner, csrfField, type Html, nothing, options } from './markup.ts';
 
-/** `expired`: the login link. */
-type Problem = 'wrong' | 'limited' | 'expired' | LoginProblem;
+/** Of a login by link: `limited` and `expired`. */
+interface LoginTrouble {
+  readonly way: LoginWay | 'link';
+  readonly problem?: LoginProblem | 'limited' | 'expired' | undefined;
+}
 
 export interface LoginModel {
-  readonly problem?: Problem | undefined;
-  /** Path to go to afterwards. */
-  readonly next?: string | undefined;
+  readonly problem?: LoginTrouble | undefined;
   /** Start of the login with the phone, when it is offered. */
   readonly phoneAddress?: string | undefined;
+  /** Start of the login at the provider of the organisation, when there is one. */
+  readonly provider?: { readonly address: string; readonly name: string } | undefined;
   readonly sandbox: boolean;
 }
 
-const problems: Readonly<Record<Problem, readonly [title: string, text: string]>> = {
-  wrong: ['That was not right', 'Name or password is wrong.'],
+const problems: Readonly<
+  Record<NonNullable<LoginTrouble['problem']>, readonly [title: string, text: string]>
+> = {
   limited: ['Too many tries', 'Wait a minute before you try again.'],
   expired: ['Log in again', 'The link has expired, or was used.'],
+  declined: ['Not logged in', 'The login was declined by your organisation, or was cancelled there.'],
   cancelled: ['Cancelled', 'The login was declined, on the phone or on the page.'],
   'no-answer': ['No answer', 'The phone was not answered in time.'],
   'phone-busy': ['The phone is busy', 'It shows another request. Answer that one first, then try again.'],
@@ -31,29 +38,48 @@ const problems: Readonly<Record<Problem, readonly [title: string, text: string]>
   away: ['Not possible now', 'The login with the phone does not answer. Try again in a moment.'],
 };
 
-/** Says nothing that the documentation does not say to anybody. */
-const wayIn = (sandbox: boolean): Html =>
-  sandbox
-    ? html`<section class="other" aria-labelledby="way-in"><h2 id="way-in">No user yet?</h2>
-<p>Run this where the sandbox runs. It prints a link that logs you in as an admin:</p>
-<code class="secret">npx paraph users link local</code>
-<p class="quiet">With the same <code>PARAPH_DATA</code> or <code>REDIS_URL</code>, if you set one. A link works once, for 15 minutes. The admin can then add users.</p></section>`
-    : html`<details class="other"><summary>You cannot log in?</summary>
-<p>Ask an admin for a new password. On the machine of the service, <code>paraph users link &lt;name&gt;</code> prints a link that logs a user in, once; with the name <code>local</code> it logs in an admin.</p></details>`;
+/** Where the provider of the organisation is meant, and not the phone. */
+const providerProblems: typeof problems = {
+  ...problems,
+  failed: [
+    'That did not work',
+    'The login of your organisation gave no answer that this console accepts. The log of this service says why.',
+  ],
+  away: [
+    'Not possible now',
+    'The login of your organisation does not answer. Try again in a moment, or log in another way.',
+  ],
+};
 
-export const loginPage = ({ problem, next, phoneAddress, sandbox }: LoginModel): string =>
+const problemBanner = ({ way, problem }: LoginTrouble): Html =>
+  problem === undefined
+    ? nothing
+    : banner('bad', ...(way === 'provider' ? providerProblems : problems)[problem]);
+
+/** Says nothing that the documentation does not say to anybody. */
+const wayIn = (sandbox: boolean, hasOther: boolean): Html => {
+  const link = html`<code class="secret">npx paraph users link local</code>`;
+  if (sandbox) {
+    return html`<section class="other" aria-labelledby="way-in"><h2 id="way-in">No user yet?</h2>
+<p>Run this where the sandbox runs. It prints a link that logs you in as an admin:</p>
+${link}
+<p class="quiet">With the same <code>PARAPH_DATA</code> or <code>REDIS_URL</code>, if you set one. A link works once, for 15 minutes. The admin can then add users.</p></section>`;
+  }
+  const byLink = html`<p>On the machine of the service, <code>paraph users link &lt;name&gt;</code> prints a link that logs a user in, once; with the name <code>local</code> it logs in an admin.</p>`;
+  return hasOther
+    ? html`<details class="other"><summary>You cannot log in?</summary>${byLink}</details>`
+    : html`<section class="other" aria-labelledby="way-in"><h2 id="way-in">Log in by a link</h2>${byLink}
+<p class="quiet">No user has a phone to log in with, and no OpenID provider is configured.</p></section>`;
+};
+
+export const loginPage = ({ problem, phoneAddress, provider, sandbox }: LoginModel): string =>
   layOut({
     title: problem === undefined ? 'Log in' : 'Error: Log in',
     main: html`<div class="card"><h1>Log in</h1>
-${problem === undefined ? nothing : banner('bad', ...problems[problem])}
-<form method="post" action="/admin/login">
-${next === undefined ? nothing : html`<input type="hidden" name="next" value="${next}">`}
-<div class="field"><label for="name">Name</label><input id="name" name="name" type="text" autocomplete="username" autocapitalize="none" spellcheck="false" required${problem === undefined ? html` autofocus` : ''}></div>
-<div class="field"><label for="password">Password</label><input id="password" name="password" type="password" autocomplete="current-password" required></div>
-<div class="actions"><button type="submit">Log in</button></div>
-</form>
-${phoneAddress === undefined ? nothing : html`<p class="other"><a class="button plain" href="${phoneAddress}">Log in with the phone</a></p>`}
-${wayIn(sandbox)}</div>`,
+${problem === undefined ? nothing : problemBanner(problem)}
+${provider === undefined ? nothing : html`<p><a class="button" href="${provider.address}">Log in with ${provider.name}</a></p>`}
+${phoneAddress === undefined ? nothing : html`<p><a class="button${provider === undefined ? '' : ' plain'}" href="${phoneAddress}">Log in with the phone</a></p>`}
+${wayIn(sandbox, provider !== undefined || phoneAddress !== undefined)}</div>`,
   });
 
 /** Leads on by the header `Refresh`, or by its link. */
@@ -71,11 +97,39 @@ export const strangerPage = ({ subject }: { readonly subject: string }): string 
 <p>Your phone has confirmed who you are, but no user of this console has this phone.</p>
 <p>Give this code to an admin, who can add you as a user, or let your user log in with this phone:</p>
 <code class="secret">${subject}</code>
-<p>The page “Users” takes it, and so does <code>paraph users add &lt;name&gt; --role admin --no-password --oidc-subject …</code> on the machine of the service.</p>
+<p>The page “Users” takes it, and so does <code>paraph users add &lt;name&gt; --role admin --oidc-subject …</code> on the machine of the service.</p>
 <p class="quiet">It stands for your number at this console and is no secret: without your phone nobody can log in with it.</p>
 <p class="quiet">HTTP 403</p>
 <p><a href="/admin/login">Log in another way</a></p></div>`,
   });
+
+/** For a person whom the provider of the organisation knows, and who has no role here. */
+export const outsiderPage = ({
+  person,
+  settings: { issuer, nameClaim, roleClaim, roles },
+}: {
+  readonly person: Exclude<ProviderPerson, { kind: 'person' }>;
+  readonly settings: OpenidProviderSettings;
+}): string => {
+  const { host } = new URL(issuer);
+  const mapped = Object.entries(roles).map(
+    ([value, role]) => html`<li><code>${value}</code> for the role ${role}</li>`,
+  );
+  const what =
+    person.kind === 'no-role'
+      ? html`<p>${host} has confirmed that you are <strong>${person.name.replace(/^provider:/, '')}</strong>, but your account there has no role for this console.</p>
+<p>Ask those who manage accounts at ${host} to give yours one of these, in <code>${roleClaim}</code>:</p><ul>${mapped}</ul>`
+      : html`<p>${host} has confirmed who you are, but gave no name that this console can use.</p>
+<p>Ask those who run this service to look at <code>nameClaim</code>: the ID token of ${host} has to have a name in <code>${nameClaim}</code>.</p>`;
+  return layOut({
+    title: 'No role in this console',
+    main: html`<div class="card"><h1>${person.kind === 'no-role' ? 'No role in this console' : 'No name'}</h1>
+${what}
+<p class="quiet">Then log in there again. Your account is known as <code>${person.subject}</code> there, and so it stands in the audit log.</p>
+<p class="quiet">HTTP 403</p>
+<p><a href="/admin/login">Log in another way</a></p></div>`,
+  });
+};
 
 /** A button, so that programs that preview links do not use it up. */
 export const linkPage = ({ token }: { readonly token: string }): string =>

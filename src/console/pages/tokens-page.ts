@@ -1,6 +1,6 @@
 /** Bearer tokens: a user's own, for admins all. */
 import { html } from 'hono/html';
-import { includesRole } from '../../operators/operator.ts';
+import { includesRole, type Role } from '../../operators/operator.ts';
 import { type IssuedToken, maxTokens, type TokenView } from '../../operators/tokens.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { confirmPage } from './confirm-page.ts';
@@ -48,6 +48,12 @@ const dayOf = (at: number): string => fullTime(at).slice(0, 10);
 const row = ({ id, name, label, createdAt, expiresAt }: TokenView, csrf: Html): Html =>
   html`<tr role="row"><th scope="row" role="rowheader" class="first"><strong>${label}</strong></th><td role="cell">${name}</td><td role="cell" class="nowrap" data-label="made">${timeOf(createdAt, dayOf(createdAt))}</td><td role="cell" class="nowrap" data-label="until">${timeOf(expiresAt, dayOf(expiresAt))}</td><td role="cell" class="nowrap end"><form method="post" action="/admin/tokens/${encodeURIComponent(id)}/revoke">${csrf}<button type="submit" class="plain small danger" aria-label="End the token ${label} of ${name}">End it …</button></form></td></tr>`;
 
+/** `local`, and people of an OpenID provider, are no users. */
+const noOwner = (role: Role): Html =>
+  includesRole(role, 'admin')
+    ? html`<p>A token acts for a user, and there are no users yet.</p>`
+    : html`<p>A token acts for a user, and your organisation’s login makes you none. Ask an admin for a user for your program, and for its token.</p>`;
+
 const addForm = ({ session, owners, problem }: TokensModel): Html => {
   const { name, role } = session.operator;
   return html`<form class="ask" method="post" action="/admin/tokens">${csrfField(session.csrf)}
@@ -91,7 +97,7 @@ ${
         tokens.map((token) => row(token, csrf)),
       )
 }</section>
-<section aria-labelledby="add"><h2 id="add">Make a token</h2>${owners.length === 0 ? html`<p>A token acts for a user, and there are no users yet.</p>` : addForm(model)}</section></div>`,
+<section aria-labelledby="add"><h2 id="add">Make a token</h2>${owners.length === 0 ? noOwner(session.operator.role) : addForm(model)}</section></div>`,
   });
 };
 

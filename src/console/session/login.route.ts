@@ -1,16 +1,19 @@
 /**
- * Login and logout: by password, by link, and with the phone over the provider (console-login/).
+ * Login and logout: by link, with the phone over our own provider, and at the provider of the
+ * operator's organisation (console-login/).
  *
  * A login link opens a page with a button, because programs that preview links would use it up
  * otherwise. The forms of a login have no session and so no CSRF token; the browser's headers say
  * where they come from.
  *
- * The state of a login with the phone is in Redis; a cookie of the browser refers to it. An answer
+ * The state of a login at a provider is in Redis; a cookie of the browser refers to it. An answer
  * counts once, and only in the browser that began that login, so that no link can log anybody in.
  * An answer to another login changes nothing, so that no link can end a login.
  */
 import { type Context, Hono } from 'hono';
+import type { CodeLogin } from '../../console-login/code-login.ts';
 import { loginProblems } from '../../console-login/login-problem.ts';
+import { providerCallbackPath } from '../../console-login/provider-login.ts';
 import {
   endedLoginCookie,
   endedSessionCookie,
@@ -20,7 +23,7 @@ import {
   sessionCookie,
 } from '../../operators/cookie.ts';
 import type { LoginResult } from '../../operators/logins.ts';
-import { pendingLoginSeconds } from '../../operators/pending-logins.ts';
+import { type LoginWay, loginWays, pendingLoginSeconds } from '../../operators/pending-logins.ts';
 import { readOrigin } from '../../pages/form.ts';
 import { consoleCallbackPath } from '../../registry/console-client.ts';
 import type { ConsoleDeps, ConsoleEnvironment } from '../deps.ts';
@@ -32,6 +35,7 @@ import {
   linkPage,
   loginPage,
   messagePage,
+  outsiderPage,
   strangerPage,
 } from '../pages/session-pages.ts';
 
@@ -39,7 +43,8 @@ type ConsoleContext = Context<ConsoleEnvironment>;
 
 /** The page after a login, unless another one was wanted. */
 const home = '/admin';
-const phoneLoginPath = '/admin/login/oidc';
+const paths = { phone: '/admin/login/oidc', provider: '/admin/login/provider' } as const;
+const callbackPaths = { phone: consoleCallbackPath, provider: providerCallbackPath } as const;
 
 /** The page after a login: only pages of the console. */
 export const nextPath = (wanted: string | undefined): string => {
@@ -51,14 +56,14 @@ export const nextPath = (wanted: string | undefined): string => {
 
 const nextField = (next: string): string | undefined => (next === home ? undefined : next);
 
-const phoneProblems = [...loginProblems, 'limited'] as const;
-type PhoneProblem = (typeof phoneProblems)[number];
+const wayProblems = [...loginProblems, 'limited'] as const;
+type WayProblem = (typeof wayProblems)[number];
 
-const statusOf = { wrong: 401, limited: 429, expired: 401 } as const;
-type Problem = keyof typeof statusOf;
+const statusOf = { limited: 429, expired: 401 } as const;
 
 export const createLoginRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment> => {
-  const { operators, phoneLogin, addressOf, publicUrl, sandbox } = deps;
+  const { operators, phoneLogin, providerLogin, addressOf, publicUrl, sandbox } = deps;
+  const { pendingLogins } = operators;
   const routes = new Hono<ConsoleEnvironment>();
   const isSecure = (): boolean => publicUrl().startsWith('https:');
   const sessionIn = (c: ConsoleContext) => operators.sessionOf(readSessionCookie(c.req.header('cookie')));
@@ -78,9 +83,15 @@ export const createLoginRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment> =
     status: 200 | 401 | 429 = 200,
   ) => {
     // At the public address: the provider redirects there, so the cookie must belong to it.
-    const phoneAddress = `${publicUrl()}${phoneLoginPath}${queryOf({ next: nextField(next) })}`;
-    const offered = (await offersPhone()) ? phoneAddress : undefined;
-    return c.html(loginPage({ next: nextField(next), problem, phoneAddress: offered, sandbox }), status);
+    const addressFor = (way: LoginWay): string =>
+      `${publicUrl()}${paths[way]}${queryOf({ next: nextField(next) })}`;
+    const model = {
+      problem,
+      phoneAddress: (await offersPhone()) ? addressFor('phone') : undefined,
+      provider: providerLogin && { address: addressFor('provider'), name: providerLogin.settings.name },
+      sandbox,
+    };
+    return c.html(loginPage(model), status);
   };
 
   const refuseForeign = (c: ConsoleContext): Response | undefined => {
@@ -95,34 +106,12 @@ export const createLoginRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment> =
     c.header('set-cookie', sessionCookie(cookie, isSecure()), { append: true });
   };
 
-  /** @returns A redirect after a login, otherwise the login page. */
-  const enter = async (
-    c: ConsoleContext,
-    login: LoginResult,
-    next: string,
-    refused: Problem,
-  ): Promise<Response> => {
-    if (login.kind === 'in') {
-      await startSession(c, login.cookie);
-      return c.redirect(next, 303);
-    }
-    const problem = login.kind === 'refused' ? refused : 'limited';
-    return showLogin(c, next, problem, statusOf[problem]);
-  };
-
   // The address has the name of an error, never the text of the provider.
   routes.get('/admin/login', (c) => {
-    const problem = phoneProblems.find((each) => each === c.req.query('phone'));
-    return showLogin(c, nextPath(c.req.query('next')), problem);
-  });
-
-  routes.post('/admin/login', async (c) => {
-    const refused = refuseForeign(c);
-    if (refused !== undefined) return refused;
-    const { name = '', password = '', next } = await readForm(c);
-    const address = addressOf(c.env?.incoming);
-    const login = { name: name.trim().toLowerCase(), password, address };
-    return enter(c, await operators.logInByPassword(login), nextPath(next), 'wrong');
+    const given = loginWays
+      .map((way) => ({ way, problem: wayProblems.find((each) => each === c.req.query(way)) }))
+      .find(({ problem }) => problem !== undefined);
+    return showLogin(c, nextPath(c.req.query('next')), given);
   });
 
   routes.get('/admin/login/link', (c) => c.html(linkPage({ token: c.req.query('token') ?? '' })));
@@ -131,7 +120,13 @@ export const createLoginRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment> =
     const refused = refuseForeign(c);
     if (refused !== undefined) return refused;
     const { token = '' } = await readForm(c);
-    return enter(c, await operators.logInByLink(token, addressOf(c.env?.incoming)), home, 'expired');
+    const login = await operators.logInByLink(token, addressOf(c.env?.incoming));
+    if (login.kind === 'in') {
+      await startSession(c, login.cookie);
+      return c.redirect(home, 303);
+    }
+    const problem = login.kind === 'refused' ? 'expired' : 'limited';
+    return showLogin(c, home, { way: 'link', problem }, statusOf[problem]);
   });
 
   // The session check has run before, with its CSRF token.
@@ -142,43 +137,83 @@ export const createLoginRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment> =
     return c.redirect('/admin/login', 303);
   });
 
-  if (phoneLogin === undefined) return routes;
-  const { pendingLogins } = operators;
+  const backWith = (c: ConsoleContext, way: LoginWay, problem: WayProblem, next: string): Response =>
+    c.redirect(`/admin/login${queryOf({ [way]: problem, next: nextField(next) })}`, 303);
 
-  const backWith = (c: ConsoleContext, phone: PhoneProblem, next: string): Response =>
-    c.redirect(`/admin/login${queryOf({ phone, next: nextField(next) })}`, 303);
-
-  const enterAs = async (c: ConsoleContext, subject: string, next: string): Promise<Response> => {
-    const result = await operators.logInByOidc(subject);
-    if (result.kind !== 'in') return c.html(strangerPage({ subject }), 403);
-    await startSession(c, result.cookie);
+  const enterAs = async (
+    c: ConsoleContext,
+    { cookie, session }: Extract<LoginResult, { kind: 'in' }>,
+    next: string,
+  ): Promise<Response> => {
+    await startSession(c, cookie);
     // The cookie is not sent in a redirect chain from another site, so our own page leads on.
     c.header('refresh', `0;url=${next}`);
-    return c.html(enteredPage({ name: result.session.operator.name, next }));
+    return c.html(enteredPage({ name: session.operator.name, next }));
   };
 
-  routes.get(phoneLoginPath, async (c, otherwise) => {
-    if (!(await offersPhone())) return otherwise();
-    const next = nextPath(c.req.query('next'));
-    if (!(await pendingLogins.mayBegin(addressOf(c.env?.incoming)))) return backWith(c, 'limited', next);
-    const begun = await phoneLogin.begin();
-    if (begun === undefined) return backWith(c, 'away', next);
-    const cookie = await pendingLogins.remember({ ...begun.secrets, next });
-    c.header('set-cookie', loginCookie(cookie, pendingLoginSeconds, isSecure()));
-    return c.redirect(begun.address, 303);
-  });
+  type Claims = Parameters<typeof operators.logInByProvider>[0];
 
-  routes.get(consoleCallbackPath, async (c) => {
-    const cookie = readLoginCookie(c.req.header('cookie'), isSecure());
-    const begun = await pendingLogins.find(cookie);
-    if (begun === undefined) return backWith(c, 'over', home);
-    const returned = phoneLogin.readReturned(new URL(c.req.url).searchParams, begun);
-    if (returned.kind === 'foreign' || !(await pendingLogins.take(cookie)))
-      return backWith(c, 'over', begun.next);
-    c.header('set-cookie', endedLoginCookie(isSecure()));
-    const finished = await returned.finish();
-    return finished.ok ? enterAs(c, finished.subject, begun.next) : backWith(c, finished.problem, begun.next);
-  });
+  /** The two requests of a login at a provider: to it, and back from it. */
+  const addWay = (
+    way: LoginWay,
+    login: Pick<CodeLogin, 'begin' | 'readReturned'>,
+    isOffered: () => Promise<boolean>,
+    enter: (c: ConsoleContext, claims: Claims, next: string) => Promise<Response>,
+  ): void => {
+    routes.get(paths[way], async (c, otherwise) => {
+      if (!(await isOffered())) return otherwise();
+      const next = nextPath(c.req.query('next'));
+      if (!(await pendingLogins.mayBegin(addressOf(c.env?.incoming), way)))
+        return backWith(c, way, 'limited', next);
+      const begun = await login.begin();
+      if (begun === undefined) return backWith(c, way, 'away', next);
+      const cookie = await pendingLogins.remember({ ...begun.secrets, way, next });
+      c.header('set-cookie', loginCookie(cookie, pendingLoginSeconds, isSecure()));
+      return c.redirect(begun.address, 303);
+    });
+
+    routes.get(callbackPaths[way], async (c) => {
+      const cookie = readLoginCookie(c.req.header('cookie'), isSecure());
+      const begun = await pendingLogins.find(cookie);
+      if (begun?.way !== way) return backWith(c, way, 'over', home);
+      const returned = login.readReturned(new URL(c.req.url).searchParams, begun);
+      if (returned.kind === 'foreign' || !(await pendingLogins.take(cookie)))
+        return backWith(c, way, 'over', begun.next);
+      c.header('set-cookie', endedLoginCookie(isSecure()));
+      const finished = await returned.finish();
+      return finished.ok
+        ? enter(c, finished.claims, begun.next)
+        : backWith(c, way, finished.problem, begun.next);
+    });
+  };
+
+  if (phoneLogin !== undefined) {
+    addWay('phone', phoneLogin, offersPhone, async (c, { sub: subject }, next) => {
+      const result = await operators.logInByOidc(subject);
+      return result.kind === 'in' ? enterAs(c, result, next) : c.html(strangerPage({ subject }), 403);
+    });
+  }
+
+  if (providerLogin !== undefined) {
+    const { login, settings } = providerLogin;
+    addWay(
+      'provider',
+      login,
+      async () => true,
+      async (c, claims, next) => {
+        const result = await operators.logInByProvider(claims);
+        switch (result.kind) {
+          case 'in':
+            return enterAs(c, result, next);
+          case 'no-role':
+          case 'no-name':
+            return c.html(outsiderPage({ person: result, settings }), 403);
+          default:
+            return backWith(c, 'provider', 'failed', next);
+        }
+      },
+    );
+  }
 
   return routes;
 };

@@ -34,7 +34,7 @@ const evil = `<img src=x onerror=alert(1)>"'&`;
 const at = Date.UTC(2026, 10, 21, 14, 3, 9, 120);
 
 const session = (role: Role = 'admin'): ConsoleSession => ({
-  operator: { name: 'olga', role, via: 'password' },
+  operator: { name: 'olga', role, via: 'oidc' },
   csrf: 'the-csrf-token',
   id: 'session',
   view: usualView,
@@ -83,7 +83,7 @@ const detail: TransactionDetail = {
       at: at + 10,
       action: 'replay',
       who: evil,
-      via: 'password',
+      via: 'oidc',
       reason: evil,
       outcome: evil,
     },
@@ -137,7 +137,6 @@ const overviewOf = (of: ConsoleSession, told: Overview, changes: Partial<Overvie
     ],
     processes: [...[{ part: 'api', host: evil, pid: 7, version: evil, startedAt: at, at } as const]],
     range: undefined,
-    isWall: false,
     now: at,
     ...changes,
   });
@@ -238,11 +237,10 @@ const usersOf = (): string =>
   usersPage({
     session: session(),
     users: [
-      { name: 'olga', role: 'admin', origin: 'stored', password: true, oidcSubject: null },
-      { name: 'vera', role: 'viewer', origin: 'stored', password: true, oidcSubject: 'subject' },
-      { name: 'conrad', role: 'viewer', origin: 'configuration', password: false, oidcSubject: null },
+      { name: 'olga', role: 'admin', origin: 'stored', oidcSubject: null },
+      { name: 'vera', role: 'viewer', origin: 'stored', oidcSubject: 'subject' },
+      { name: 'conrad', role: 'viewer', origin: 'configuration', oidcSubject: null },
     ],
-    secret: { name: 'vera', password: 'shown-once' },
     phones: true,
   });
 
@@ -258,7 +256,12 @@ const tokensOf = (role: Role): string =>
 const pages: readonly (readonly [string, string])[] = [
   [
     'login',
-    loginPage({ problem: 'wrong', next: `/admin/${evil}`, phoneAddress: `/admin/${evil}`, sandbox: true }),
+    loginPage({
+      problem: { way: 'provider', problem: 'failed' },
+      phoneAddress: `/admin/${evil}`,
+      provider: { address: `/admin/${evil}`, name: evil },
+      sandbox: true,
+    }),
   ],
   ['link', linkPage({ token: evil })],
   ['message', messagePage(404, evil, evil)],
@@ -458,9 +461,11 @@ describe('the pages', () => {
     expect(planOf('more')).toContain('There are more now');
   });
 
-  it('say outside of a sandbox whom to ask for a way in', () => {
+  it('say outside of a sandbox how a link is made, plainly where there is no other way in', () => {
     const page = loginPage({ sandbox: false });
-    expect(page).toContain('Ask an admin');
+    expect(page).toContain('<h2 id="way-in">Log in by a link</h2>');
+    const withPhone = loginPage({ phoneAddress: '/admin/login/oidc', sandbox: false });
+    expect(withPhone).toContain('<summary>You cannot log in?</summary>');
     expect(page).not.toContain('npx');
   });
 
@@ -479,7 +484,6 @@ describe('the pages', () => {
     expect(page).toContain('action="/admin/users/vera/remove"');
     expect(page).not.toContain('action="/admin/users/olga/');
     expect(page).not.toContain('action="/admin/users/conrad/');
-    expect(page).toContain('shown-once');
   });
 
   it('take no words from the address', () => {
@@ -509,15 +513,14 @@ describe('the pages', () => {
     expect(page).toContain('<a href="/admin/refusals">7</a>');
   });
 
-  it('keep the range and the wall screen in their links', () => {
+  it('say which range is shown and link to the others', () => {
     const [period] = [{ range: '30d', overview } as const];
-    const page = overviewOf(session(), overview, { periods: [period], range: '30d', isWall: true });
-    expect(page).toContain('data-every="15" data-wall');
+    const page = overviewOf(session(), overview, { periods: [period], range: '30d' });
+    expect(page).toContain('data-every="15"');
     expect(page).toContain('Last 30 days');
-    expect(page).toContain('href="/admin?range=15m&amp;wall=on"');
-    expect(page).toContain('<a href="/admin?range=30d">Leave the wall screen</a>');
+    expect(page).toContain('href="/admin?range=15m"');
+    expect(page).toContain('<strong aria-current="true">30d</strong>');
     expect(page).not.toContain('Requests refused');
-    expect(overviewOf(session(), overview)).not.toContain('data-wall');
   });
 
   it('stand when nothing has happened', () => {

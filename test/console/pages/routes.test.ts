@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { transactionFilter } from '../../../src/console/filter.ts';
 import type { HistoryFilter } from '../../../src/history/filter.ts';
 import { soon } from '../../operators/replay-stage.ts';
-import { admin } from '../../operators/stage.ts';
+import { admin, logInAs } from '../../operators/stage.ts';
 import { testRedis } from '../../support/redis.ts';
 import { roles, type Somebody } from '../api-stage.ts';
 import { type ConsoleStage, startConsoleStage } from './console-stage.ts';
@@ -98,7 +98,6 @@ describe('the pages of the console', () => {
     '/admin/users',
     '/admin/users/vera/remove',
     '/admin/users/vera/role',
-    '/admin/users/vera/password',
   ])('a viewer may not POST to %s, and nobody without the token', async (path) => {
     const body = new URLSearchParams({ csrf: await csrfOf('viewer') });
     expect((await post('viewer', path, body)).status).toBe(403);
@@ -228,13 +227,10 @@ describe('the pages of the console', () => {
     expect((await get('operator', '/admin/audit?action=bulk-replay')).text).toContain('Phones were off');
   });
 
-  it('add a user whose password is shown once, change the role, remove', async () => {
+  it('add a user who logs in by a link, change the role, remove', async () => {
     const added = await send('admin', '/admin/users', '/admin/users', { name: 'nora', role: 'operator' });
-    const password = /class="secret">([^<]+)</.exec(added.text)?.[1] ?? '';
-    expect(password).toMatch(/^([a-z0-9]{5}-){3}[a-z0-9]{5}$/);
-    expect((await get('admin', '/admin/users')).text).not.toContain(password);
-    const login = { name: 'nora', password, address: { caller: '192.0.2.9' } };
-    expect((await stage.operators.logInByPassword(login)).kind).toBe('in');
+    expect(added.to).toBe('/admin/users?notice=user-by-link');
+    expect((await logInAs(stage.operators, 'nora')).session.operator.role).toBe('operator');
     const twice = await send('admin', '/admin/users', '/admin/users', { name: 'nora', role: 'viewer' });
     expect([twice.status, twice.text.includes('There is a user of this name')]).toEqual([422, true]);
     await send('admin', '/admin/users', '/admin/users/nora/role', { role: 'viewer', confirmed: 'yes' });
@@ -247,13 +243,12 @@ describe('the pages of the console', () => {
   it.each([
     ['remove', {}, 'Remove the user'],
     ['role', { role: 'admin' }, 'Make olga-role an admin?'],
-    ['password', {}, 'Make a new password'],
   ])(
     'change no user by the button %s: a page says first whom, and what ends with it',
     async (what, fields, title) => {
       const name = `olga-${what}`;
       const users = stage.operators.users;
-      await users.add(admin, { name, role: 'viewer', password: 'correct horse battery' });
+      await users.add(admin, { name, role: 'viewer' });
       const days = { name, label: `Nightly report of ${name}`, days: 1 };
       const issued = await stage.operators.tokens.issue(admin, days);
       const token = 'token' in issued ? issued.token : '';
@@ -286,7 +281,7 @@ describe('the pages of the console', () => {
     const end = /action="(\/admin\/tokens\/[^"]+\/revoke)"/.exec(page)?.[1] ?? '';
     for (const [from, path, said] of [
       ['/admin/tokens', end, 'Report'],
-      ['/admin/users', '/admin/links/end', 'every session and login link of local'],
+      ['/admin/users', '/admin/links/end', 'every login link of local'],
     ] as const) {
       const between = await send('admin', from, path, {});
       expect([between.status, between.text.includes(said)]).toEqual([200, true]);
