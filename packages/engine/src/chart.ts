@@ -125,6 +125,10 @@ const refMembers = {
   subscribe: () => ({ unsubscribe: inert }),
   getSnapshot: () => ({ status: 'active', output: undefined, error: undefined }),
   ref: undefined,
+  /** As XState writes a ref. */
+  toJSON(this: { readonly id: string }): object {
+    return { xstate$$type: 1, id: this.id };
+  },
 };
 
 export const createActivityRef = (fields: ActivityRef): AnyActorRef =>

@@ -280,6 +280,20 @@ const same: readonly Construct[] = [
     [wait(20)],
   ],
   [
+    'a reference to an activity as JSON',
+    () =>
+      chart({
+        context: {},
+        invoke: { id: 'c', src: fromPromise(() => new Promise(ignore)) },
+        on: {
+          GO: {
+            actions: assign(({ self }) => ({ text: JSON.stringify(self.getSnapshot().children) })),
+          },
+        },
+      }),
+    [step('GO')],
+  ],
+  [
     'forwardTo',
     () => chart({ invoke: { id: 'c', src: child }, on: { HIT: { actions: forwardTo('c') } } }),
     [step('HIT')],
