@@ -8,6 +8,8 @@
  *   git clone --depth 1 https://github.com/statelyai/xstate
  *   git clone --depth 1 https://github.com/restatedev/xstate restate
  *   (cd xstate && npm install --no-save rxjs cockatiel ramda)
+ *
+ * `npm run foreign -- kills …` runs some of them while workers are killed (kills.ts).
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,6 +21,10 @@ import { type Collection, explain, knownNotToRun, sectionOf, type Verdict, write
 const here = fileURLToPath(new URL('.', import.meta.url));
 const project = join(here, '../../..');
 const readme = join(here, 'README.md');
+if (process.argv[2] === 'kills') {
+  await import('./kills.ts');
+  process.exit();
+}
 const [xstate = '', restate = ''] = process.argv.slice(2).map((path) => resolve(path));
 if (!existsSync(join(xstate, 'packages/core/test'))) {
   process.stderr.write('usage: npm run foreign -- <checkout of statelyai/xstate> [<restatedev/xstate>]\n');

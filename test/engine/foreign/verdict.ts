@@ -139,6 +139,31 @@ export const sectionOf = (
         allSeen(verdicts),
       ].join('\n');
 
+export const sectionOfKills = (result: {
+  readonly instances: number;
+  readonly charts: number;
+  readonly kills: number;
+  readonly same: number;
+  readonly different: number;
+  readonly effects: number;
+  readonly repeated: number;
+  readonly seed: number;
+}): string =>
+  [
+    'Written by `npm run foreign -- kills` (kills.ts). Instances of XState’s and Restate’s examples and of this',
+    'project’s own charts run on two worker processes, each of which is killed with -9 at a command of its',
+    'choice, again and again. State, context, output, children, effects in order and the answers of activities',
+    'are compared with plain XState, which runs each instance five times with faster and slower activities: what',
+    'a kill delays may come after a timer. Left out are what a person answers at the terminal, what shares a',
+    'circuit breaker in memory, and what the engine refuses.',
+    '',
+    '| charts | instances | kills | same | different | effects | repeated, under the same id |',
+    '|--:|--:|--:|--:|--:|--:|--:|',
+    `| ${[result.charts, result.instances, result.kills, result.same, result.different, result.effects, result.repeated].join(' | ')} |`,
+    '',
+    `Seed ${result.seed}.`,
+  ].join('\n');
+
 /** Replaces the text under a heading of the second level, or adds it at the end. */
 export const writeSection = (file: string, heading: string, text: string): void => {
   const before = existsSync(file) ? readFileSync(file, 'utf8') : '';
