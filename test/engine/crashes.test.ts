@@ -3,7 +3,7 @@
  * seed chooses, and another is stopped for longer than its locks last, while many instances are under way. Whatever they were doing, each of them ends as XState itself ends the same chart, and
  * everything that was to be done in the world was done.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { Queue } from 'bullmq';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -14,6 +14,7 @@ import { addressOf, type ChildActor, pathOf } from '../../packages/engine/src/re
 import { compileProgram } from '../support/program.ts';
 import { testRedis } from '../support/redis.ts';
 import { chartsIn } from './charts.ts';
+import { hasEnded, seededNumbers, startCrashWorker } from './killed-workers.ts';
 
 const redis = testRedis();
 
@@ -74,7 +75,7 @@ const workerFile = await compileProgram(new URL('crash-worker.ts', import.meta.u
 const processes = new Set<ChildProcess>();
 afterAll(async () => {
   for (const child of processes) {
-    if (child.exitCode === null && child.signalCode === null) {
+    if (!hasEnded(child)) {
       child.kill('SIGKILL');
       await once(child, 'exit');
     }
@@ -83,13 +84,9 @@ afterAll(async () => {
 
 const startWorker = async (prefix: string, commands: number): Promise<ChildProcess> => {
   const address = 'path' in redis.connection ? redis.connection.path : redis.url;
-  const child = spawn(process.execPath, [workerFile, address, prefix, String(commands)], {
-    stdio: ['ignore', 'pipe', process.env.PARAPH_SEED === undefined ? 'ignore' : 'inherit'],
-  });
+  const isHeard = process.env.PARAPH_SEED !== undefined;
+  const child = await startCrashWorker(workerFile, [address, prefix, String(commands)], { isHeard });
   processes.add(child);
-  const { stdout } = child;
-  if (stdout === null) throw new Error('The worker has no output');
-  await Promise.race([once(stdout, 'data'), once(child, 'exit')]);
   return child;
 };
 
@@ -132,11 +129,7 @@ describe('ordinary charts under kill -9 and stalls', () => {
     'end as XState ends them, and everything was done: seed %i',
     { timeout: 180_000 },
     async (seed) => {
-      let random = seed;
-      const next = (below: number): number => {
-        random = (random * 1_103_515_245 + 12_345) % 2 ** 31;
-        return random % below;
-      };
+      const next = seededNumbers(seed);
       const prefix = `{${redis.prefix}-${seed}}`;
       const connection = redis.client();
       const queue = new Queue('workflows', { connection, prefix });
@@ -161,7 +154,7 @@ describe('ordinary charts under kill -9 and stalls', () => {
           const last = killed >= 5;
           const child = await startWorker(prefix, last ? 0 : 20 + next(100));
           // All may have ended while it was starting.
-          if (!done && child.exitCode === null && child.signalCode === null)
+          if (!done && !hasEnded(child))
             await Promise.race([once(child, 'exit'), once(stopped.signal, 'abort')]);
           if (!done) killed += 1;
           child.kill('SIGKILL');

@@ -45,6 +45,22 @@ describe('the input of an instance', () => {
     expect(await stage.engine.find('two')).toBeUndefined();
   });
 
+  it('is none for a chart that is started without one, as in XState', async () => {
+    const stage = newStage();
+    const chart = setup({
+      types: { input: {} as { readonly n: number } | undefined },
+    }).createMachine({
+      context: ({ input }) => ({ type: typeof input }),
+      output: ({ context }) => context,
+      initial: 'done',
+      states: { done: { type: 'final' } },
+    });
+    const workflow = defineWorkflow({ name: 'without', version: 1, chart });
+    await stage.work([workflow]);
+    await stage.engine.start(workflow, 'one', undefined);
+    expect((await stage.ended('one')).record?.output).toEqual({ type: 'undefined' });
+  });
+
   it('is refused with each mistake as the reason of the job, in one line', async () => {
     const stage = newStage();
     const chart = setup({}).createMachine({});

@@ -4,9 +4,10 @@
  *
  * A place is `<state id>.entry[0]`, `<state id>.on.PAID[1].actions[0]` and the like. What a chart
  * makes anew in each step, inside `assign` or `enqueueActions`, is named by the place of that action
- * and by its number there, and is made again from the context and the event that it had.
+ * and by its number there, and is made again from the context and the event that it had. Where such
+ * actions are made inside each other, the name has a number, and the origin a part, for each of them.
  */
-import type { AnyActorLogic, AnyEventObject, StateNode } from 'xstate';
+import { type AnyActorLogic, type AnyEventObject, assign, type StateNode } from 'xstate';
 
 export type Node = StateNode<never, never>;
 
@@ -25,6 +26,10 @@ export interface Origin {
   readonly params?: unknown;
   /** What `check` has answered, in order. */
   readonly checks?: readonly boolean[];
+  /** The actor of the chart. */
+  readonly self?: unknown;
+  /** Of the action that has made the action which this is of. */
+  readonly outer?: Origin;
 }
 
 export const nodesOf = (node: Node): readonly Node[] => [
@@ -77,6 +82,8 @@ interface Builtin {
   readonly assignment?: unknown;
   readonly collect?: Collect;
   readonly delay?: unknown;
+  /** Ours, of one that a step has made. */
+  readonly place?: string;
 }
 export const isBuiltin = (action: unknown): action is Builtin =>
   typeof action === 'function' && 'resolve' in action;
@@ -85,16 +92,17 @@ type Spawn = (src: unknown, options?: object) => unknown;
 interface AssignArguments {
   readonly context: unknown;
   readonly event: AnyEventObject;
+  readonly self: unknown;
   spawn: Spawn;
 }
 type Assigner = (args: AssignArguments, params: unknown) => unknown;
 type Enqueue = ((action: unknown) => void) & {
   readonly spawnChild: (src: unknown, options?: object) => void;
-  readonly assign: (assignment: unknown) => void;
 };
 interface CollectArguments {
   readonly context: unknown;
   readonly event: AnyEventObject;
+  readonly self: unknown;
   readonly enqueue: Enqueue;
   readonly check: (guard: unknown) => boolean;
 }
@@ -113,11 +121,11 @@ const isLogic = (src: unknown): src is AnyActorLogic => typeof src === 'object' 
 
 const watchAssigner = (assigner: Assigner, place: string, makers: Makers): Assigner =>
   function assign(args, params) {
-    const { spawn, context, event } = args;
+    const { spawn, context, event, self } = args;
     let made = 0;
     args.spawn = (src, options) =>
       spawn(
-        isLogic(src) ? makers.logic(src, `${place}#${made++}`, { context, event, params }) : src,
+        isLogic(src) ? makers.logic(src, `${place}#${made++}`, { context, event, params, self }) : src,
         options,
       );
     return assigner(args, params);
@@ -133,25 +141,48 @@ const watchAssignment = (assignment: unknown, place: string, makers: Makers): un
   );
 };
 
+/** Makers of what is made by an action that was made itself. */
+const makersIn = (outer: Origin, makers: Makers): Makers => {
+  const inside = (origin: Origin): Origin => ({
+    ...origin,
+    outer: origin.outer === undefined ? outer : inside(origin.outer),
+  });
+  return {
+    logic: (logic, name, origin) => makers.logic(logic, name, inside(origin)),
+    action: (action, name, origin) => makers.action(action, name, inside(origin)),
+  };
+};
+
 const watchCollect = (collect: Collect, place: string, makers: Makers): Collect =>
   function enqueueActions(args, params) {
-    const { enqueue, context, event } = args;
+    const { enqueue, context, event, self } = args;
     const checks: boolean[] = [];
-    const origin: Origin = { context, event, params, checks };
+    const origin: Origin = { context, event, params, checks, self };
     let made = 0;
-    const watched = (action: unknown): void => {
-      if (typeof action === 'function' && !isBuiltin(action))
-        makers.action(action as (...args: never[]) => unknown, `${place}#${made++}`, origin);
-      enqueue(action);
+    const nextPlace = (): string => `${place}#${made++}`;
+    const watchMade = (action: unknown): unknown => {
+      if (typeof action !== 'function') return action;
+      if (!isBuiltin(action)) {
+        makers.action(action as (...args: never[]) => unknown, nextPlace(), origin);
+        return action;
+      }
+      const { type, src } = action;
+      if (type === 'xstate.spawnChild' && isLogic(src))
+        return copyOf(action, { src: makers.logic(src, nextPlace(), origin) });
+      if (type !== 'xstate.assign' && type !== 'xstate.enqueueActions') return action;
+      const at = nextPlace();
+      return copyOf(watchAction(action, at, makersIn(origin, makers)) as Builtin, { place: at });
     };
+    const watched = (action: unknown): void => enqueue(watchMade(action));
     const spawnChild: Enqueue['spawnChild'] = (src, options) =>
-      enqueue.spawnChild(isLogic(src) ? makers.logic(src, `${place}#${made++}`, origin) : src, options);
-    const assign: Enqueue['assign'] = (assignment) =>
-      enqueue.assign(watchAssignment(assignment, `${place}#${made++}`, makers));
+      enqueue.spawnChild(isLogic(src) ? makers.logic(src, nextPlace(), origin) : src, options);
     collect(
       {
         ...args,
-        enqueue: Object.assign(watched, enqueue, { spawnChild, assign }),
+        enqueue: Object.assign(watched, enqueue, {
+          spawnChild,
+          assign: (assignment: never) => watched(assign(assignment)),
+        }),
         check: (guard) => {
           const answer = args.check(guard);
           checks.push(answer);
@@ -185,8 +216,8 @@ interface WatchedContext {
 
 export const watchContext = (factory: ContextFactory, place: string, makers: Makers): WatchedContext => ({
   make: (args) => {
-    const { spawn, input } = args;
-    const origin: Origin = { context: undefined, event: { type: 'xstate.init', input } };
+    const { spawn, input, self } = args;
+    const origin: Origin = { context: undefined, event: { type: 'xstate.init', input }, self };
     let made = 0;
     return factory({
       ...args,
@@ -196,44 +227,52 @@ export const watchContext = (factory: ContextFactory, place: string, makers: Mak
   },
 });
 
-/** Runs an action again as it ran in a step, only to make what it made. */
-export const makeAgain = (action: unknown, { context, event, params, checks = [] }: Origin): void => {
+const nothing = { id: '', system: undefined };
+
+/**
+ * Runs an action again as it ran in a step, only to make what it made. Where it is inside others,
+ * these run first.
+ *
+ * @param wanted The name of what is wanted.
+ */
+export const makeAgain = (action: unknown, origin: Origin, wanted: string): void => {
+  const origins: Origin[] = [];
+  for (let each: Origin | undefined = origin; each !== undefined; each = each.outer) origins.unshift(each);
+  makeInside(action, origins, wanted);
+};
+
+const makeInside = (action: unknown, [origin, ...inner]: readonly Origin[], wanted: string): void => {
+  if (origin === undefined) return;
+  const { context, event, params, checks = [] } = origin;
+  const self = (origin.self ?? nothing) as typeof nothing;
+  const refs = { self, system: self.system ?? { get: () => undefined } };
+  const spawn = (): unknown => ({ id: '' });
   if (typeof action === 'object' && action !== null && 'make' in action) {
     const { input } = event as { readonly input?: unknown };
-    const spawn = (): unknown => ({ id: '' });
-    (action as WatchedContext).make({ input, self: undefined, spawn });
+    (action as WatchedContext).make({ ...refs, input, spawn });
     return;
   }
   if (!isBuiltin(action)) return;
   const { assignment, collect } = action;
   const inert = (): undefined => undefined;
-  const refs = { self: undefined, system: { get: inert } };
   if (collect !== undefined) {
     const answers = [...checks];
-    const enqueue = Object.assign(inert, {
-      ...{ assign: (each: unknown) => assignAgain(each), cancel: inert, raise: inert, sendTo: inert },
-      ...{ sendParent: inert, spawnChild: inert, stopChild: inert, emit: inert },
+    const enter = (made: unknown): void => {
+      if (isBuiltin(made) && made.place !== undefined && wanted.startsWith(`${made.place}#`))
+        makeInside(made, inner, wanted);
+    };
+    const enqueue = Object.assign(enter, {
+      ...{ cancel: inert, raise: inert, sendTo: inert, sendParent: inert, spawnChild: inert },
+      ...{ stopChild: inert, emit: inert },
     }) as unknown as Enqueue;
-    const assignAgain = (each: unknown): void => runAssignment(each, params, { context, event });
-    collect(
-      { ...refs, context, event, enqueue, check: () => answers.shift() ?? false } as CollectArguments,
-      params,
-    );
-  } else if (assignment !== undefined) runAssignment(assignment, params, { context, event });
-};
-
-const runAssignment = (
-  assignment: unknown,
-  params: unknown,
-  { context, event }: Pick<Origin, 'context' | 'event'>,
-): void => {
-  const assigners =
-    typeof assignment === 'function'
-      ? [assignment as Assigner]
-      : Object.values(assignment as object).filter((each) => typeof each === 'function');
-  const refs = { self: undefined, system: { get: () => undefined } };
-  for (const assigner of assigners)
-    assigner({ ...refs, context, event, spawn: () => ({ id: '' }) } as never, params);
+    collect({ ...refs, context, event, enqueue, check: () => answers.shift() ?? false }, params);
+  } else if (assignment !== undefined) {
+    const assigners =
+      typeof assignment === 'function'
+        ? [assignment as Assigner]
+        : Object.values(assignment as object).filter((each) => typeof each === 'function');
+    for (const assigner of assigners) assigner({ ...refs, context, event, spawn } as never, params);
+  }
 };
 
 /** The names in a guard. `and`, `or` and `not` hold others; another function is the guard itself. */

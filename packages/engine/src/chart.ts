@@ -55,7 +55,11 @@ export interface Chart {
   madePart(logic: unknown): { readonly part: Part; readonly origin: Origin } | undefined;
   /** @returns The name of an action that is no builtin of XState, and its origin if a step made it. */
   nameAction(type: string, action: unknown): { readonly name: string; readonly origin: Origin | undefined };
-  /** Undefined for one that the chart names and nobody implements: XState skips it, too. */
+  /**
+   * Undefined for one that the chart names and nobody implements: XState skips it, too.
+   *
+   * @throws When a step has made it, and the chart no longer does.
+   */
   implementationOf(action: string, origin: Origin | undefined): ActionFunction | undefined;
   /** Whether an activity is told when its state is left without its answer. */
   isWithdrawn(logic: AnyActorLogic): boolean;
@@ -125,6 +129,10 @@ const refMembers = {
   subscribe: () => ({ unsubscribe: inert }),
   getSnapshot: () => ({ status: 'active', output: undefined, error: undefined }),
   ref: undefined,
+  /** As XState writes a ref. */
+  toJSON(this: { readonly id: string }): object {
+    return { xstate$$type: 1, id: this.id };
+  },
 };
 
 export const createActivityRef = (fields: ActivityRef): AnyActorRef =>
@@ -254,6 +262,18 @@ export const familyOf = (chart: Chart, known: Set<Chart> = new Set()): readonly 
 export const activitiesOf = (chart: Chart): readonly Part[] =>
   familyOf(chart).flatMap(({ parts }) => [...parts.values()].filter(({ kind }) => kind === 'activity'));
 
+interface Wish {
+  readonly name: string;
+  found: unknown;
+}
+
+/** Thrown through an expression that need not go on. */
+const isMade = Symbol('made');
+const found = (wish: Wish, made: unknown): never => {
+  wish.found = made;
+  throw isMade;
+};
+
 /** Charts may hold themselves: a chart is read once for each name and machine. */
 type Known = Map<AnyStateMachine, Chart>;
 
@@ -296,7 +316,7 @@ export const createChart = (
   const madeActions = new WeakMap<object, { readonly name: string; readonly origin: Origin }>();
   const watched = new Map<string, unknown>();
   /** While something is made again: the name that is wanted, and what was made under it. */
-  let wanted: { readonly name: string; found: unknown } | undefined;
+  let wanted: Wish | undefined;
 
   const partFor = (logic: AnyActorLogic, part: string, where: string): Part => {
     if (isChart(logic)) {
@@ -314,7 +334,7 @@ export const createChart = (
   const makers: Makers = {
     logic: (logic, part, origin) => {
       if (wanted !== undefined) {
-        if (wanted.name === part) wanted.found = logic;
+        if (wanted.name === part) found(wanted, logic);
         return logic;
       }
       const each = partFor(logic, part, `what ${part} spawns`);
@@ -324,18 +344,22 @@ export const createChart = (
     },
     action: (action, actionName, origin) => {
       if (wanted === undefined) madeActions.set(action, { name: actionName, origin });
-      else if (wanted.name === actionName) wanted.found = action;
+      else if (wanted.name === actionName) found(wanted, action);
     },
   };
+  /** @throws What an expression throws before it has made it. */
   const makeWanted = (part: string, origin: Origin): unknown => {
     const [place = ''] = part.split('#', 1);
-    wanted = { name: part, found: undefined };
+    const wish: Wish = { name: part, found: undefined };
+    wanted = wish;
     try {
-      makeAgain(watched.get(place), origin);
-      return wanted.found;
+      makeAgain(watched.get(place), origin, part);
+    } catch (error) {
+      if (error !== isMade) throw error;
     } finally {
       wanted = undefined;
     }
+    return wish.found;
   };
 
   const watch = (action: unknown, place: string): unknown => {
@@ -383,14 +407,18 @@ export const createChart = (
       if (typeof action !== 'function') return { name: type, origin: undefined };
       if (implementations.actions[type] === action) return { name: type, origin: undefined };
       const place = places.get(action);
-      return place === undefined
-        ? (madeActions.get(action) ?? { name: type, origin: undefined })
-        : { name: place, origin: undefined };
+      if (place !== undefined) return { name: place, origin: undefined };
+      const made = madeActions.get(action);
+      if (made === undefined) throw new ChartError(`${name}: the action ${type} has no place in the chart`);
+      return made;
     },
-    implementationOf: (action, origin) =>
-      (origin === undefined
-        ? (inline.get(action) ?? implementations.actions[action])
-        : makeWanted(action, origin)) as ActionFunction | undefined,
+    implementationOf: (action, origin) => {
+      if (origin === undefined)
+        return (inline.get(action) ?? implementations.actions[action]) as ActionFunction | undefined;
+      const made = makeWanted(action, origin);
+      if (made === undefined) throw new ChartError(`${name}: the chart no longer makes the action ${action}`);
+      return made as ActionFunction;
+    },
     isWithdrawn,
     isObserved: (action) => observed.has(action),
     stateOf: (id) => {

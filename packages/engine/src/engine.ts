@@ -26,7 +26,7 @@ import {
   isJobId,
   type StoredInstance,
 } from './redis/instance-store.ts';
-import { encode } from './values.ts';
+import { encode, encodeInput } from './values.ts';
 
 /**
  * taken     The event is durable. The chart takes it, or decides in order. For an event that was
@@ -351,7 +351,7 @@ export const createEngine = (
         ...(delayMs !== undefined && { delay: delayMs }),
       };
       // As it was given: the worker parses it, and what a schema has transformed it may not take.
-      await queue.add(jobNameOf(workflow), encode(input, 'input', noRef), options);
+      await queue.add(jobNameOf(workflow), encodeInput(input), options);
       const stored = await store.readOptions(id);
       return readAdded(stored)?.by === added.by ? 'started' : 'exists';
     },

@@ -162,6 +162,18 @@ const noCharts: readonly string[] = [];
 const noneMade: readonly null[] = [];
 const madeOf = ({ charts = noCharts, made = charts.map(() => null) }: Effect) => made;
 
+const isOf = (timer: Timer, session: number, id: string): boolean =>
+  (timer.from ?? 0) === session && timer.id === id;
+
+/**
+ * XState keeps one timer for each id of an actor. When another begins with its id, or fires, it goes
+ * on, and nothing can cancel it.
+ */
+const loosened =
+  (session: number, id: string) =>
+  (timer: Timer): Timer =>
+    isOf(timer, session, id) ? { ...timer, loose: true } : timer;
+
 /** An instance in memory, between two records. */
 export class Life implements Notes {
   readonly #chart: Chart;
@@ -301,7 +313,9 @@ export class Life implements Notes {
       if (timer.at <= now && timer.at <= notAfter && (first === undefined || timer.at < first.at))
         first = timer;
     }
-    if (first !== undefined) this.#timers = this.#timers.filter((timer) => timer !== first);
+    if (first === undefined) return undefined;
+    const others = this.#timers.filter((timer) => timer !== first);
+    this.#timers = others.map(loosened(first.from ?? 0, first.id));
     return first;
   }
 
@@ -555,7 +569,7 @@ export class Life implements Notes {
     const { machine } = node.chart;
     const refs: Record<string, AnyActorRef> = {};
     for (const [name, child] of Object.entries(record.children ?? {})) {
-      const part = node.chart.partOf(child.src, child.origin as Origin | undefined);
+      const part = node.chart.partOf(child.src, decode(child.origin, this.#namedRef) as Origin | undefined);
       refs[name] = isActivity(child)
         ? this.#reviveActivity(node, name, child, part)
         : this.#reviveActor(node, name, child as ChildActor, part);
@@ -690,19 +704,18 @@ export class Life implements Notes {
       ...(from !== 0 && { from }),
       ...(to !== 0 && { to }),
     };
-    // As in XState, two timers may have one id. Cancelling the id removes both.
-    this.#timers = [...this.#timers, timer];
+    this.#timers = [...this.#timers.map(loosened(from, timer.id)), timer];
   }
 
   cancelled(source: ChartActor, id: string): void {
     const session = sessionOf(source);
-    this.#timers = this.#timers.filter(({ from = 0, id: each }) => from !== session || each !== id);
+    this.#timers = this.#timers.filter((timer) => timer.loose || !isOf(timer, session, id));
   }
 
   stopped(source: ChartActor): void {
     if (this.#timers.length === 0) return;
     const session = sessionOf(source);
-    this.#timers = this.#timers.filter(({ from = 0 }) => from !== session);
+    this.#timers = this.#timers.filter(({ from = 0, loose }) => loose || from !== session);
   }
 
   /** I2, I3, I4 */

@@ -31,7 +31,7 @@ import { addressOf, childAt, isActivity } from './record.ts';
 import { isRedisAway } from './redis/to-error.ts';
 import { type InstanceJob, jobFailure } from './take-job.ts';
 import type { InstanceEnd } from './turn.ts';
-import { decode, encode } from './values.ts';
+import { decode, encodeInput } from './values.ts';
 
 /** The instance whose chart reaches another one. */
 type From = Pick<InstanceInHand, 'id' | 'data'>;
@@ -59,8 +59,7 @@ const noRef = (): undefined => undefined;
 export const idOfRun = (token: string): string => `run-${hash('sha256', token, 'base64url')}`;
 
 /** As it comes back from Redis. BullMQ writes an object for no data. */
-const asStored = (input: unknown): unknown =>
-  input === undefined ? {} : JSON.parse(JSON.stringify(encode(input, 'input', noRef)) ?? 'null');
+const asStored = (input: unknown): unknown => JSON.parse(JSON.stringify(encodeInput(input)));
 
 type Answer = { readonly output: unknown } | { readonly error: Error };
 

@@ -85,6 +85,8 @@ export interface Timer {
   /** Runs; absent for the root. */
   readonly from?: number | undefined;
   readonly to?: number | undefined;
+  /** `cancel` and the end of its actor no longer reach it (interpret.ts). */
+  readonly loose?: true;
 }
 
 export interface Effect {

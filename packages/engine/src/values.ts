@@ -180,6 +180,16 @@ export const encode = (value: unknown, path: string, actorIn: ActorIn): unknown 
   }
 };
 
+const noActor = (): undefined => undefined;
+
+/**
+ * An input as the data of a job. BullMQ makes an empty object of no data.
+ *
+ * @throws UnstorableError
+ */
+export const encodeInput = (input: unknown): unknown =>
+  input === undefined ? { [mark]: 'undefined' } : encode(input, 'input', noActor);
+
 const numbers: Readonly<Record<string, number>> = {
   NaN: Number.NaN,
   Infinity: Number.POSITIVE_INFINITY,

@@ -35,10 +35,19 @@ export type NoteActions = (note: ((what: unknown) => void) | undefined) => void;
 
 const startAt = 1_700_000_000_000;
 
-/** The same numbers for both. */
-const seededRandom = (): (() => number) => {
-  let seed = 7;
+/**
+ * The same numbers for both at the same time: the engine reads an expression again that has spawned
+ * a child, when it takes the instance up.
+ */
+const timedRandom = (): (() => number) => {
+  let at = 0;
+  let seed = 0;
   return () => {
+    if (Date.now() !== at) {
+      at = Date.now();
+      seed = (at % 2_147_483_646) + 1;
+      for (let turn = 0; turn < 3; turn += 1) seed = (seed * 16_807) % 2_147_483_647;
+    }
     seed = (seed * 16_807) % 2_147_483_647;
     return seed / 2_147_483_647;
   };
@@ -50,13 +59,15 @@ const pass = async (ms: number): Promise<void> => {
   for (let round = 0; round < 2; round += 1) await new Promise((resolve) => setImmediate(resolve));
 };
 
+export const timersToFake = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'] as const;
+
 const inSimulatedTime = async <T>(run: () => Promise<T>): Promise<T> => {
   vi.useRealTimers();
   vi.useFakeTimers({
     now: startAt,
-    toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'],
+    toFake: [...timersToFake],
   });
-  const random = vi.spyOn(Math, 'random').mockImplementation(seededRandom());
+  const random = vi.spyOn(Math, 'random').mockImplementation(timedRandom());
   try {
     return await run();
   } finally {

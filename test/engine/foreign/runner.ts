@@ -6,8 +6,9 @@
 import { appendFileSync } from 'node:fs';
 import { afterAll, expect, vi } from 'vitest';
 import type { AnyStateMachine } from 'xstate';
-import { differenceOf, type ReplayStep, replayEngine, replayXState } from './replay.ts';
+import { differenceOf, type ReplayStep, replayEngine, replayXState, timersToFake } from './replay.ts';
 import type { Verdict } from './verdict.ts';
+import { inputOf, walkOf } from './walk.ts';
 import {
   chartsNotRun,
   clockOf,
@@ -21,10 +22,37 @@ import {
 
 const resultFile = process.env.FOREIGN_RESULTS ?? '/dev/null';
 const testMs = Number(process.env.FOREIGN_TEST_MS ?? 4000);
+const isExamples = process.env.FOREIGN_EXAMPLES !== undefined;
+/** Of simulated time, which costs nothing. */
+const exampleMs = 40_000;
+const walkSeeds = [11, 12, 13];
 
 type TestBody = (...args: unknown[]) => unknown;
+type Finding = Omit<Verdict, 'file' | 'test' | 'index'>;
 
-const within = async (run: () => unknown, ms: number): Promise<void> => {
+/** Examples wait for timers, and send events by intervals that never end. Loading them takes real time. */
+const withinSimulated = async (run: () => unknown, isLoaded: () => boolean): Promise<void> => {
+  vi.useFakeTimers({ toFake: [...timersToFake] });
+  let isOver = false;
+  const over = Promise.resolve()
+    .then(run)
+    .catch(() => undefined)
+    .finally(() => {
+      isOver = true;
+    });
+  const pause = () => new Promise((resolve) => setImmediate(resolve));
+  for (const until = performance.now() + testMs; !isOver && !isLoaded() && performance.now() < until; )
+    await pause();
+  for (let passed = 0; passed < exampleMs && grabbed === undefined; passed += 10) {
+    await vi.advanceTimersByTimeAsync(10).catch(() => undefined);
+    await pause();
+  }
+  await Promise.race([over, pause()]);
+  vi.clearAllTimers();
+  vi.useRealTimers();
+};
+
+const withinReal = async (run: () => unknown, ms: number): Promise<void> => {
   let timer: NodeJS.Timeout | undefined;
   const over = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, ms);
@@ -39,37 +67,46 @@ const within = async (run: () => unknown, ms: number): Promise<void> => {
   vi.useRealTimers();
 };
 
+const within = (run: () => unknown, isLoaded: () => boolean): Promise<void> =>
+  isExamples ? withinSimulated(run, isLoaded) : withinReal(run, testMs);
+
 const judge = async (
   body: () => unknown,
   session: Pick<Session, 'machine' | 'input'>,
   index: number | undefined,
   steps: readonly ReplayStep[],
-): Promise<Omit<Verdict, 'file' | 'test' | 'index'>> => {
+): Promise<Finding> => {
   const fresh = async (): Promise<readonly [AnyStateMachine, unknown]> => {
     if (index === undefined) return [session.machine, session.input];
     grab(index);
-    await within(body, testMs);
+    await within(body, () => grabbed !== undefined);
     stopRecording();
     return grabbed === undefined ? [session.machine, session.input] : [grabbed.machine, grabbed.input];
   };
   const xstate = await replayXState(...(await fresh()), steps, noteActions);
   const again = await replayXState(...(await fresh()), steps, noteActions);
+  const seen = new Set(xstate.sights.map(({ tree }) => JSON.stringify(tree))).size;
   const varies = differenceOf(xstate.sights, again.sights);
   const engine = await replayEngine(...(await fresh()), steps, noteActions);
-  if (engine.kind === 'refused') return { kind: 'refused', detail: engine.reason };
+  if (engine.kind === 'refused') return { kind: 'refused', detail: engine.reason, seen: 0 };
   const difference = differenceOf(xstate.sights, engine.sights);
-  if (difference === undefined) return { kind: 'same', detail: '' };
-  if (varies !== undefined) return { kind: 'varies', detail: varies };
+  if (difference === undefined) return { kind: 'same', detail: '', seen };
+  if (varies !== undefined) return { kind: 'varies', detail: varies, seen };
   const threw = engine.thrown.length === 0 ? '' : `an action threw ${engine.thrown[0]}; `;
-  return { kind: 'different', detail: threw + difference };
+  return { kind: 'different', detail: threw + difference, seen };
 };
 
 const runRecorded = async (file: string, name: string, body: TestBody, args: unknown[]): Promise<void> => {
   const sessions = record();
   const run = (): unknown => body(...args);
-  await within(run, testMs);
+  await within(run, () => sessions.length > 0);
   const recorded = [...sessions].map((session) => ({ session, restMs: clockOf(session) - session.lastAt }));
   stopRecording();
+  if (isExamples && recorded.length + chartsNotRun().length === 0)
+    appendFileSync(
+      resultFile,
+      `${JSON.stringify({ file, test: name, index: 0, kind: 'none', detail: '', seen: 0 })}\n`,
+    );
   // Charts that are there for their types alone may never end: some send themselves two events for each.
   const notRun = file.includes('types.test') ? [] : chartsNotRun();
   const note = async (
@@ -77,14 +114,18 @@ const runRecorded = async (file: string, name: string, body: TestBody, args: unk
     index: number | undefined,
     steps: readonly ReplayStep[],
     place: number,
+    isWalk = false,
   ): Promise<void> => {
-    let verdict: Omit<Verdict, 'file' | 'test' | 'index'>;
+    let verdict: Finding;
     try {
       verdict = await judge(run, session, index, steps);
     } catch (error) {
-      verdict = { kind: 'different', detail: `harness: ${(error as Error).stack ?? String(error)}` };
+      verdict = { kind: 'different', detail: `harness: ${(error as Error).stack ?? String(error)}`, seen: 0 };
     }
-    appendFileSync(resultFile, `${JSON.stringify({ file, test: name, index: place, ...verdict })}\n`);
+    appendFileSync(
+      resultFile,
+      `${JSON.stringify({ file, test: name, index: place, ...(isWalk && { isWalk }), ...verdict })}\n`,
+    );
   };
   for (const [index, { session, restMs }] of recorded.entries()) {
     const rest = Math.min(Math.max(Math.round(restMs), 50), 5000);
@@ -94,14 +135,23 @@ const runRecorded = async (file: string, name: string, body: TestBody, args: unk
       { afterMs: 1000, event: undefined },
     ];
     await note(session, index, steps, index);
+    if (isExamples)
+      for (const seed of walkSeeds) await note(session, index, walkOf(session.machine, seed), index, true);
   }
   for (const [index, machine] of notRun.entries()) {
+    const place = recorded.length + index;
+    if (isExamples) {
+      const input = inputOf(machine);
+      for (const seed of walkSeeds)
+        await note({ machine, input }, undefined, walkOf(machine, seed), place, true);
+      continue;
+    }
     const own = machine.events.filter((type) => !type.startsWith('xstate.') && !type.includes('*'));
     const steps: ReplayStep[] = [
       ...own.map((type) => ({ afterMs: 1, event: { type } })),
       { afterMs: 1000, event: undefined },
     ];
-    await note({ machine, input: undefined }, undefined, steps, recorded.length + index);
+    await note({ machine, input: undefined }, undefined, steps, place);
   }
 };
 

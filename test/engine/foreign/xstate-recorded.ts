@@ -72,7 +72,8 @@ export const stopRecording = (): void => {
 };
 
 /** What the actions of the charts do, in order. */
-let did: ((what: unknown) => void) | undefined;
+let did: ((what: unknown, args: unknown) => unknown) | undefined;
+/** @param note An action of the engine waits for the promise that it returns. */
 export const noteActions = (note: typeof did): void => {
   did = note;
 };
@@ -89,7 +90,9 @@ const wrapAction = (action: unknown): unknown => {
   const known = wrappers.get(action);
   if (known !== undefined) return known;
   const watch = (args: { context: unknown; event: unknown }, params: unknown): unknown => {
-    did?.([action.name, args.event, args.context, params]);
+    const noted = did?.([action.name, args.event, args.context, params], args);
+    if (noted instanceof Promise)
+      return noted.then(() => (action as (args: unknown, params: unknown) => unknown)(args, params));
     try {
       return (action as (args: unknown, params: unknown) => unknown)(args, params);
     } catch (error) {

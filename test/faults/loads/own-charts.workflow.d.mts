@@ -1,0 +1,3 @@
+import type { AnyStateMachine } from 'xstate';
+
+export declare const charts: Readonly<Record<'rounds' | 'family' | 'till', AnyStateMachine>>;
