@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { defineConfiguration } from '../../src/part.ts';
 import { type DeepReadonly, flag, refuseRepeats, section, whole } from '../../src/registry/entry.ts';
-import { commonUpstreamOf, type Subscriber, subscriberList } from '../../src/registry/subscriber.ts';
+import { type Subscriber, subscriberList } from '../../src/registry/subscriber.ts';
 import { isSecureAddress } from '../../src/registry/web-address.ts';
 
 const url = z
@@ -95,6 +95,12 @@ const device = z.strictObject({
   upstream: z.string().min(1).describe('Name of the gateway (`gateways[].name`) behind which it is.'),
 });
 
+/** The gateways that its devices name. */
+const gatewaysOf = ({ sim, apps }: Pick<Subscriber, 'sim' | 'apps'>): readonly string[] =>
+  [...(sim === undefined ? [] : [sim]), ...apps].flatMap(({ device: spec }) =>
+    'upstream' in spec && spec.kind === 'gateway' ? [spec.upstream] : [],
+  );
+
 export const gatewayConfiguration = defineConfiguration({
   shapes: {
     root: {
@@ -110,8 +116,8 @@ export const gatewayConfiguration = defineConfiguration({
     const names = new Set(gateways.map(({ name }) => name));
     for (const [index, { subscriber }] of subscribers.entries()) {
       // An element with another problem has none yet.
-      const upstream = (subscriber as typeof subscriber | undefined) && commonUpstreamOf(subscriber);
-      if (upstream !== undefined && !names.has(upstream))
+      const upstreams = (subscriber as typeof subscriber | undefined) && gatewaysOf(subscriber);
+      if (upstreams?.some((name) => !names.has(name)))
         refuse(['subscribers', index], 'has a device whose upstream gateways does not name');
     }
     for (const [index, { url: address }] of gateways.entries()) {
