@@ -332,8 +332,6 @@ export const configurationSchema = configurationObject
     oidc: {
       ...values.oidc,
       promptSeconds: promptSecondsOf(values.oidc, values.protocol),
-      // Their redirect address is known only when the server listens.
-      demoClients: values.sandbox,
     },
     operations: {
       ...values.operations,

@@ -1,7 +1,7 @@
 /** What parts get from the core of a process. */
 
 import type { Locate } from '../../packages/engine/src/engine.ts';
-import type { Part, PartSettings, WorkerRooms } from '../part.ts';
+import type { ApiRooms, Part, PartSettings, WorkerRooms } from '../part.ts';
 import { createReadEnd } from '../transactions/outcomes.ts';
 import type { Shard } from '../transactions/shards.ts';
 import { createFind } from '../transactions/transactions.ts';
@@ -10,6 +10,20 @@ import { createSignerLinks, type PublicUrl } from './signers.ts';
 
 export const queuesOf = (parts: readonly Part[]): readonly string[] =>
   parts.flatMap(({ queues = [] }) => queues);
+
+export const apiRooms = (
+  core: Core,
+  shards: readonly Shard[],
+  urls: Pick<ApiRooms, 'publicUrl' | 'selfUrl'>,
+): ApiRooms => {
+  const { configuration, commands: redis, serviceKey, now, hostNow, onError } = core;
+  return {
+    settings: configuration as PartSettings,
+    prefix: configuration.queue.prefix,
+    ...urls,
+    ...{ redis, shards, serviceKey, now, hostNow, onError },
+  };
+};
 
 export const workerRooms = (
   core: Core,

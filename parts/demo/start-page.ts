@@ -1,10 +1,10 @@
 /** The first page: who logs in, and for which client. */
 import { html } from 'hono/html';
-import { pageLanguages } from '../languages.ts';
-import { faultTable, isFaultCode } from '../protocol/fault.ts';
-import { acrValues, oauthScopes } from '../registry/oauth-client.ts';
-import type { Subscriber } from '../registry/subscriber.ts';
-import { testUsers } from '../registry/test-users.ts';
+import { pageLanguages } from '../../src/languages.ts';
+import { faultTable, isFaultCode } from '../../src/protocol/fault.ts';
+import { acrValues, oauthScopes } from '../../src/registry/oauth-client.ts';
+import type { Subscriber } from '../../src/registry/subscriber.ts';
+import { testUsers } from '../../src/registry/test-users.ts';
 import { type Choices, type DemoClientId, demoClientIds, firstChoices } from './login.ts';
 import { banner, type Html, layout } from './markup.ts';
 

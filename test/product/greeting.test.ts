@@ -1,4 +1,4 @@
-/** What a newcomer is told at the start: where to log in. */
+/** What a newcomer is told at the start. */
 import { describe, expect, it } from 'vitest';
 import { parseConfiguration } from '../../src/configuration/load.ts';
 import { greet } from '../../src/product/greeting.ts';
@@ -13,20 +13,21 @@ const greetingOf = (file: object, phoneLink?: string, url = 'http://127.0.0.1:80
     embeddedRedis: true,
     consoleLink: undefined,
     phoneLink,
+    entrances: [{ path: '/stand', name: 'Stand', what: 'A way in.', greeting: 'begin' }],
     stopped: Promise.resolve(0),
   });
 };
 
 describe('the greeting', () => {
-  it('leads to the demo of a sandbox, and names the issuer', () => {
+  it('leads to the pages of parts, and names the issuer', () => {
     const text = greetingOf({ sandbox: true });
-    expect(text).toMatch(/log in +http:\/\/127\.0\.0\.1:8080\/demo\n/);
-    expect(text).toMatch(/OpenID issuer +http:\/\/127\.0\.0\.1:8080\/oidc\n/);
+    expect(text).toContain('  begin                            http://127.0.0.1:8080/stand\n');
+    expect(text).toContain('  OpenID issuer                    http://127.0.0.1:8080/oidc\n');
   });
 
   it('names the public address, where logins take place', () => {
     const text = greetingOf({ sandbox: true, publicUrl: 'https://sign.example.com' });
-    expect(text).toContain(' https://sign.example.com/demo\n');
+    expect(text).toContain(' https://sign.example.com/stand\n');
     expect(text).toContain(' https://sign.example.com/oidc\n');
   });
 
@@ -45,9 +46,5 @@ describe('the greeting', () => {
     expect(greetingOf({ sandbox: true }, link)).toContain(`${command}\n`);
     const elsewhere = greetingOf({ sandbox: true }, link, 'http://127.0.0.1:8431');
     expect(elsewhere).toContain(`${command} --url http://127.0.0.1:8431\n`);
-  });
-
-  it('says nothing of a demo where there is none', () => {
-    expect(greetingOf({ sandbox: false })).not.toContain('/demo');
   });
 });

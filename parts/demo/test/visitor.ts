@@ -1,13 +1,6 @@
 /** Somebody who tries the demo: sends its form, goes through the login page, comes back. */
-import { type Browser, type BrowserPage, createBrowser } from '../oauth/browser-client.ts';
-
-/** `oidc.limits` for many logins from one address to few numbers. */
-export const manyPrompts = Object.fromEntries(
-  ['promptsPerNumber', 'promptsPerClient', 'promptsPerAddress'].map((name) => [
-    name,
-    { requests: 10_000, perSeconds: 1 },
-  ]),
-);
+import { type BrowserPage, createBrowser } from '../../../test/oauth/browser-client.ts';
+import { signIn, unescaped } from '../../../test/oauth/sign-in.ts';
 
 export interface Shown {
   readonly status: number;
@@ -17,8 +10,6 @@ export interface Shown {
 
 type Fields = Readonly<Record<string, string>>;
 
-const unescaped = (text: string): string => text.replaceAll('&amp;', '&');
-
 /** The text of a page as it is read, in one line. */
 export const wordsOf = (html: string): string =>
   html
@@ -27,19 +18,6 @@ export const wordsOf = (html: string): string =>
     .replaceAll('&quot;', '"')
     .replaceAll('&#39;', "'")
     .replaceAll(/\s+/g, ' ');
-
-/** @returns Where the provider sends the browser at the end, which is not opened. */
-export const signIn = async (browser: Browser, page: BrowserPage, msisdn: string): Promise<URL> => {
-  let end = await browser.settle(await browser.submit(page, 'number', { msisdn }));
-  if (end.left === undefined) {
-    // A page that says what went wrong, and leads back to the application.
-    const [, back] = /href="([^"]+\/return)"/.exec(end.html) ?? [];
-    if (back === undefined) throw new Error(`the login page leads nowhere (${end.status})`);
-    end = await browser.open(unescaped(back));
-  }
-  if (end.left === undefined) throw new Error(`still at the provider (${end.status})`);
-  return end.left;
-};
 
 export const createVisitor = (origin: string) => {
   const browser = createBrowser({ origin });

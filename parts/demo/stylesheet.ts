@@ -2,8 +2,8 @@
  * The looks of the pages, akin to those of the reference: the reader's own fonts, the reader's
  * scheme of colours, and nothing that moves the page sideways.
  */
-import { createAssets } from '../pages/assets.ts';
-import { codeColours, icon, themeCss } from '../theme.ts';
+import { createAssets } from '../../src/pages/assets.ts';
+import { codeColours, icon, themeCss } from '../../src/theme.ts';
 
 const stylesheet = `${themeCss([codeColours])}
 body{font:1rem/1.6 var(--text)}

@@ -1,9 +1,9 @@
 /** The frame of the pages and their parts. The templates escape what is put into them. */
 import { html, raw } from 'hono/html';
-import { pageHeaders } from '../pages/headers.ts';
-import { headStart } from '../pages/layout.ts';
-import type { Html } from '../pages/markup.ts';
-import { flourish } from '../theme.ts';
+import { pageHeaders } from '../../src/pages/headers.ts';
+import { headStart } from '../../src/pages/layout.ts';
+import type { Html } from '../../src/pages/markup.ts';
+import { flourish } from '../../src/theme.ts';
 import type { Exchange } from './provider-calls.ts';
 import { versioned } from './stylesheet.ts';
 

@@ -7,7 +7,7 @@
  *
  * The secret is public, because a sandbox has no real users.
  */
-import { type OauthClient, type OauthTenant, oauthScopes, plainClient } from './oauth-client.ts';
+import { type OauthClient, oauthScopes, plainClient } from '../../src/registry/oauth-client.ts';
 
 export const demoSecret = 'demo-secret';
 
@@ -47,22 +47,3 @@ export const demoClients = (publicUrl: string): readonly OauthClient[] => [
   }),
   client(publicUrl, { id: 'demo-201', name: 'Demo 201', parSuccessStatus: 201 }),
 ];
-
-/** Adds those demo clients to the first tenant whose id is not configured already. */
-export const withDemoClients = (tenants: readonly OauthTenant[], publicUrl: string): readonly OauthTenant[] =>
-  tenants.map((tenant, index) => {
-    if (index > 0) return tenant;
-    const taken = new Set(tenant.clients.map(({ id }) => id));
-    const added = demoClients(publicUrl).filter(({ id }) => !taken.has(id));
-    return { ...tenant, clients: [...tenant.clients, ...added] };
-  });
-
-/**
- * Of the configuration file, with those of a sandbox.
- *
- * @param publicUrl Any will do where addresses of demo clients are of no matter.
- */
-export const configuredTenants = (
-  oidc: { readonly demoClients: boolean; readonly tenants: readonly OauthTenant[] },
-  publicUrl = 'http://localhost',
-): readonly OauthTenant[] => (oidc.demoClients ? withDemoClients(oidc.tenants, publicUrl) : oidc.tenants);

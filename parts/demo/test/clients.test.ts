@@ -1,12 +1,9 @@
+/** Who the clients of a sandbox are. */
 import { describe, expect, it } from 'vitest';
-import { parseConfiguration } from '../../src/configuration/load.ts';
-import {
-  demoCallbackPath,
-  demoClients,
-  demoSecret,
-  withDemoClients,
-} from '../../src/registry/demo-clients.ts';
-import { verifyPassword } from '../../src/registry/passwords.ts';
+import { parseConfiguration } from '../../../src/configuration/load.ts';
+import { verifyPassword } from '../../../src/registry/passwords.ts';
+import { demoCallbackPath, demoClients, demoSecret } from '../clients.ts';
+import { demo } from '../part.ts';
 
 const publicUrl = 'http://127.0.0.1:8080';
 
@@ -37,20 +34,9 @@ describe('the demo clients', () => {
     }
   });
 
-  it('are added to the first tenant, where none of their name is', () => {
-    const tenant = { name: 'T', branding: { color: '#000000', logoSvg: undefined }, loginText: {} };
-    const own = demoClients('https://own.example').slice(0, 1);
-    const tenants = withDemoClients(
-      [
-        { ...tenant, id: 'a', clients: own },
-        { ...tenant, id: 'b', clients: [] },
-      ],
-      publicUrl,
-    );
-    expect(tenants.map(({ clients }) => clients.map(({ id }) => id))).toEqual([
-      ['demo', 'demo-public', 'demo-201'],
-      [],
-    ]);
-    expect(tenants[0]?.clients[0]).toBe(own[0]);
+  it('are those of a sandbox alone', () => {
+    const settings = { applicationProviders: [], operations: {} };
+    expect(demo.oauthClients?.({ ...settings, sandbox: false }, publicUrl)).toEqual([]);
+    expect(demo.oauthClients?.({ ...settings, sandbox: true }, publicUrl)).toEqual(demoClients(publicUrl));
   });
 });

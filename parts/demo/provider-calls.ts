@@ -1,6 +1,6 @@
 /** The calls to the provider over HTTP: the pages show what was really sent. */
 import { Buffer } from 'node:buffer';
-import { demoSecret } from '../registry/demo-clients.ts';
+import { demoSecret } from './clients.ts';
 import type { DemoClientId, Fields } from './login.ts';
 
 /** Tokens and codes are shown by their ends: enough to recognise one, too little to use it. */

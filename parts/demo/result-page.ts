@@ -1,6 +1,6 @@
 /** Steps 3 to 6, after the browser has come back, with the first two again. */
 import { html } from 'hono/html';
-import type { GrantedScope, IdTokenFailure, IdTokenResult } from '../relying-party/index.ts';
+import type { GrantedScope, IdTokenFailure, IdTokenResult } from '../../src/relying-party/index.ts';
 import type { Fields } from './login.ts';
 import { banner, exchangeBlocks, fieldsBlock, type Html, jsonBlock, layout, step, words } from './markup.ts';
 import type { Exchange } from './provider-calls.ts';

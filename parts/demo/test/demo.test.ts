@@ -1,10 +1,11 @@
 /** The demo of a login over HTTP, with the provider of the same server behind it. */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { faultCodes } from '../../src/protocol/fault.ts';
-import { startTestProduct, type TestProduct } from '../support/product.ts';
-import { testRedis } from '../support/redis.ts';
-import { createVisitor, manyPrompts, wordsOf } from './visitor.ts';
+import { faultCodes } from '../../../src/protocol/fault.ts';
+import { manyPrompts } from '../../../test/oauth/sign-in.ts';
+import { startTestProduct, type TestProduct } from '../../../test/support/product.ts';
+import { testRedis } from '../../../test/support/redis.ts';
+import { createVisitor, wordsOf } from './visitor.ts';
 
 const redis = testRedis();
 let product: TestProduct;

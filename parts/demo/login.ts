@@ -1,8 +1,8 @@
 /** A login: its choices, its pushed request, and what is kept until the browser is back. */
 import { createHash, randomBytes } from 'node:crypto';
 import { EncryptJWT, jwtDecrypt } from 'jose';
-import { type PageLanguage, pageLanguages } from '../languages.ts';
-import { type AcrValue, acrValues, type OauthScope, oauthScopes } from '../registry/oauth-client.ts';
+import { type PageLanguage, pageLanguages } from '../../src/languages.ts';
+import { type AcrValue, acrValues, type OauthScope, oauthScopes } from '../../src/registry/oauth-client.ts';
 
 export const demoClientIds = ['demo', 'demo-public', 'demo-201'] as const;
 export type DemoClientId = (typeof demoClientIds)[number];

@@ -5,11 +5,11 @@
 import { randomBytes } from 'node:crypto';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { manyPrompts } from '../demo/visitor.ts';
-import { startTestProduct, type TestProduct } from '../support/product.ts';
-import { testRedis } from '../support/redis.ts';
-import { launchChromium, withContext } from './chromium.ts';
-import { background, poorContrasts, repeatedIds, widths } from './in-page.mjs';
+import { launchChromium, withContext } from '../../../test/browser/chromium.ts';
+import { background, poorContrasts, repeatedIds, widths } from '../../../test/browser/in-page.mjs';
+import { manyPrompts } from '../../../test/oauth/sign-in.ts';
+import { startTestProduct, type TestProduct } from '../../../test/support/product.ts';
+import { testRedis } from '../../../test/support/redis.ts';
 
 const robot = '+41700092501';
 const sleeper = '+41700092507';

@@ -1,14 +1,14 @@
 /** What the demo knows by heart must not drift from what it is about. */
 import { describe, expect, it } from 'vitest';
-import { readChoices } from '../../src/demo/login.ts';
-import { presentable } from '../../src/demo/provider-calls.ts';
-import { explainError } from '../../src/demo/pushed-page.ts';
-import { checkRows } from '../../src/demo/result-page.ts';
-import { numberGroups } from '../../src/demo/start-page.ts';
-import { describeError, type ErrorCause, errorCodes } from '../../src/oauth/error-codes.ts';
-import { faultCodes } from '../../src/protocol/fault.ts';
-import { testUsers } from '../../src/registry/test-users.ts';
-import { idTokenFailures } from '../../src/relying-party/failure.ts';
+import { describeError, type ErrorCause, errorCodes } from '../../../src/oauth/error-codes.ts';
+import { faultCodes } from '../../../src/protocol/fault.ts';
+import { testUsers } from '../../../src/registry/test-users.ts';
+import { idTokenFailures } from '../../../src/relying-party/failure.ts';
+import { readChoices } from '../login.ts';
+import { presentable } from '../provider-calls.ts';
+import { explainError } from '../pushed-page.ts';
+import { checkRows } from '../result-page.ts';
+import { numberGroups } from '../start-page.ts';
 
 describe('the meanings of errors', () => {
   it.each(Object.keys(errorCodes) as ErrorCause[])('know %s', (cause) => {

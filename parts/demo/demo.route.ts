@@ -9,15 +9,15 @@ import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
-import { askedIn } from '../pages/assets.ts';
-import { readOrigin } from '../pages/form.ts';
-import { demoCallbackPath } from '../registry/demo-clients.ts';
+import { askedIn } from '../../src/pages/assets.ts';
+import { readOrigin } from '../../src/pages/form.ts';
 import {
   checkGrantedScope,
   createJwksCache,
   readAuthorizationResponse,
   validateIdToken,
-} from '../relying-party/index.ts';
+} from '../../src/relying-party/index.ts';
+import { demoCallbackPath } from './clients.ts';
 import {
   authorisationRequest,
   createLoginStates,
