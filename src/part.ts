@@ -113,6 +113,8 @@ export interface Part<Shapes extends PartShapes = PartShapes> {
   readonly configuration?: PartConfiguration<Shapes>;
   /** Queues that it has in each shard (queueOf in transactions/shards.ts). */
   readonly queues?: readonly string[];
+  /** Slots of its own in Redis: `told` for keys that begin with `{<prefix>-told}`. */
+  readonly slots?: readonly string[];
   /** What operators do through it, as the audit log names it. */
   readonly auditActions?: readonly string[];
   /** First segments of the paths of its routes, as metrics and traces name them. */

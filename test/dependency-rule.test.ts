@@ -66,9 +66,8 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     'console-login engine event-stream history languages machines oauth operators pages protocol redis registry shown-text theme transactions workflows',
     '@bull-board/api @bull-board/hono @hono/node-server bullmq hono uqr xstate zod',
   ],
-  backup: ['engine pki redis', 'ioredis zod'],
   outgoing: ['', ''],
-  'command-line': ['client console engine environment protocol', 'commander'],
+  'command-line': ['client console engine environment pki protocol redis', 'commander'],
   part: [
     'command-line console engine http logger operators redis registry telemetry transactions workers',
     'bullmq hono zod',
@@ -78,14 +77,15 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     'bullmq hono standardwebhooks xstate zod',
   ],
   demo: ['languages pages part pki protocol registry relying-party theme', 'hono jose'],
-  parts: ['callbacks demo part', ''],
+  backup: ['command-line engine environment history operators part pki product-version redis', 'ioredis zod'],
+  parts: ['backup callbacks demo part', ''],
   logger: ['engine', 'pino'],
   product: [
-    'backup configuration console console-login embedded engine environment evidence history http logger mail oauth operators outgoing part parts phone pki product-version protocol redis registry sscd tasks telemetry transactions workers workflows',
+    'configuration console console-login embedded engine environment evidence history http logger mail oauth operators outgoing part parts phone pki product-version protocol redis registry sscd tasks telemetry transactions workers workflows',
     '@opentelemetry/api pino uqr',
   ],
   cli: [
-    'backup client command-line configuration console console-login embedded engine environment evidence history languages logger oauth operators parts phone pki product product-version protocol redis registry sscd transactions workflows',
+    'client command-line configuration console console-login embedded engine environment evidence history languages logger oauth operators parts phone pki product product-version protocol redis registry sscd transactions workflows',
     'commander uqr xstate zod',
   ],
 };
@@ -182,7 +182,7 @@ const cases = [
   ['src/event-stream.ts', './protocol/fault.ts', 'hono/streaming'],
   ['src/logger.ts', './http/log.ts', '../packages/engine/src/take-job.ts'],
   ['src/workflows', '../http/app.ts', '../../packages/engine/src/engine.ts'],
-  ['src/backup', '../product/core.ts', '../redis/connect.ts'],
+  ['parts/backup', '../../src/product/core.ts', '../../src/redis/connect.ts'],
   ['src/unknown', '../protocol/fault.ts', './own.ts'],
 ] as const;
 

@@ -15,6 +15,7 @@ type Floor = (typeof floors)[number];
 const places: readonly (readonly [floor: Floor, name: string, pattern: RegExp])[] = [
   ['app', 'app', /^parts\/(parts|configuration)\.ts/],
   ['app', 'app', /^src\/(product\/|cli\/|configuration\/|index\.ts)/],
+  ['part', 'backup', /^parts\/backup\//],
   ['part', 'callbacks', /^parts\/callbacks\//],
   ['part', 'demo', /^parts\/demo\//],
   ['part', 'certificates', /^src\/pki\/(crl|ocsp|publisher|time-stamp|long-term)\.ts/],
@@ -29,7 +30,6 @@ const places: readonly (readonly [floor: Floor, name: string, pattern: RegExp])[
   ['part', 'phone', /^src\/(phone\/|sscd\/phone|operators\/phone-orders|oauth\/interaction\/phone-start)/],
   ['part', 'gateway', /^src\/(sscd\/gateway|transactions\/gateway-notes|registry\/gateway)/],
   ['part', 'ciba', /^(src\/oauth\/backchannel\/|machines\/ping)/],
-  ['part', 'backup', /^src\/backup\//],
   ['package', 'engine', /^packages\/engine\//],
   ['package', 'pki', /^src\/pki\//],
   ['package', 'client', /^src\/client\//],

@@ -1,4 +1,4 @@
-import { custodyBeginning } from '../backup/own-keys.ts';
+import { custodyBeginning } from '../redis/key-names.ts';
 import type { CustodyStore } from '../pki/ports.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { scanKeys } from '../redis/scan.ts';

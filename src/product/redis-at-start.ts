@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
-import { restoring, storeKeyOf } from '../backup/own-keys.ts';
+import { restoring, storeKeyOf } from '../redis/key-names.ts';
 import { acquireInstanceLock } from '../embedded/instance-lock.ts';
 import { RedisServerError, startEmbeddedRedis } from '../embedded/redis.ts';
 import type { Environment } from '../environment.ts';

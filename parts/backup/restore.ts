@@ -6,10 +6,11 @@
  */
 
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
-import { nodesOf, type RedisClient } from '../redis/connect.ts';
+import { nodesOf, type RedisClient } from '../../src/redis/connect.ts';
+import { restoring, storeKeyOf } from '../../src/redis/key-names.ts';
 import { type BackupEnd, type BackupRecord, readBackup } from './backup-file.ts';
 import { createKeeper, type Kept } from './kept-records.ts';
-import { createOwns, restoring, storeKeyOf } from './own-keys.ts';
+import { createOwns, type Service } from './own-keys.ts';
 
 /** A sentence for the operator. */
 export class RestoreError extends Error {}
@@ -17,8 +18,8 @@ export class RestoreError extends Error {}
 const together = 200;
 
 /** Keys of the service, a part at a time. */
-async function* ownKeys(redis: RedisClient, prefix: string): AsyncGenerator<readonly Buffer[]> {
-  const owns = createOwns(prefix);
+async function* ownKeys(redis: RedisClient, service: Service): AsyncGenerator<readonly Buffer[]> {
+  const owns = createOwns(service);
   for (const node of nodesOf(redis)) {
     let cursor = '0';
     do {
@@ -30,8 +31,8 @@ async function* ownKeys(redis: RedisClient, prefix: string): AsyncGenerator<read
 }
 
 /** Whether Redis holds anything of this service. */
-export const isEmpty = async (redis: RedisClient, prefix: string): Promise<boolean> => {
-  for await (const keys of ownKeys(redis, prefix)) if (keys.length > 0) return false;
+export const isEmpty = async (redis: RedisClient, service: Service): Promise<boolean> => {
+  for await (const keys of ownKeys(redis, service)) if (keys.length > 0) return false;
   return true;
 };
 
@@ -81,12 +82,10 @@ const refusal = (error: unknown): Error => {
  */
 export const restoreBackup = async (
   redis: RedisClient,
-  {
-    path,
-    masterKey,
-    prefix,
-  }: { readonly path: string; readonly masterKey: Uint8Array; readonly prefix: string },
+  service: Service,
+  { path, masterKey }: { readonly path: string; readonly masterKey: Uint8Array },
 ): Promise<{ readonly at: BackupEnd['at']; readonly keys: number; readonly kept: Kept | undefined }> => {
+  const { prefix } = service;
   const keeper = createKeeper(redis, prefix, probeKeyOf(prefix));
   let root: BackupRecord | undefined;
   // All of it is read before anything is written.
@@ -115,7 +114,7 @@ export const restoreBackup = async (
     isSame = await keeper.isSameService(root);
     if (isSame) await keeper.begin();
     await redis.set(storeKey, restoring);
-    for await (const keys of ownKeys(redis, prefix)) {
+    for await (const keys of ownKeys(redis, service)) {
       await inParts(
         keys.filter((key) => {
           const name = key.toString('latin1');
@@ -133,7 +132,7 @@ export const restoreBackup = async (
     });
     const kept = isSame ? await keeper.end() : undefined;
     let keys = 0;
-    for await (const found of ownKeys(redis, prefix)) keys += found.length;
+    for await (const found of ownKeys(redis, service)) keys += found.length;
     if (store === undefined) throw new RestoreError('The backup is of no service that has ever started.');
     await put(store);
     return { at, keys, kept };

@@ -15,9 +15,10 @@
  * a private Redis, and processes at another Redis have none as a rule. There the command says so.
  */
 import { z } from 'zod';
-import type { RedisClient } from '../redis/connect.ts';
+import type { RedisClient } from '../../src/redis/connect.ts';
+import { custodyBeginning } from '../../src/redis/key-names.ts';
 import type { BackupRecord } from './backup-file.ts';
-import { auditKeyOf, custodyBeginning, phoneKeyOf } from './own-keys.ts';
+import { auditKeyOf, phoneKeyOf } from './own-keys.ts';
 
 /** What was kept that came after the backup. */
 export interface Kept {

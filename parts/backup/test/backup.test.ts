@@ -5,15 +5,15 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { promisify } from 'node:util';
 import { constants, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createBackupFile, readBackup } from '../../src/backup/backup-file.ts';
-import { masterKeyId } from '../../src/pki/service-key.ts';
-import { storeVersion } from '../../src/product/redis-at-start.ts';
-import { run } from '../cli/terminal.ts';
-import { enrolPhone } from '../support/phone.ts';
-import type { Json, TestProduct } from '../support/product.ts';
-import { testRedis } from '../support/redis.ts';
-import type { RunningRedis } from '../support/redis-server.ts';
-import { signRequest } from '../support/requests.ts';
+import { masterKeyId } from '../../../src/pki/service-key.ts';
+import { storeVersion } from '../../../src/product/redis-at-start.ts';
+import { run } from '../../../test/cli/terminal.ts';
+import { enrolPhone } from '../../../test/support/phone.ts';
+import type { Json, TestProduct } from '../../../test/support/product.ts';
+import { testRedis } from '../../../test/support/redis.ts';
+import type { RunningRedis } from '../../../test/support/redis-server.ts';
+import { signRequest } from '../../../test/support/requests.ts';
+import { createBackupFile, readBackup } from '../backup-file.ts';
 import { silent, startBackupStage } from './stage.ts';
 
 const shared = testRedis();
@@ -21,7 +21,7 @@ const stage = startBackupStage(shared);
 const { prefix, paraph, file } = stage;
 afterAll(stage.end);
 
-const backupFile = new URL('../../src/backup/backup-file.ts', import.meta.url).href;
+const backupFile = new URL('../backup-file.ts', import.meta.url).href;
 
 let first: RunningRedis;
 let product: TestProduct;

@@ -20,8 +20,8 @@ import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { deflateRaw, inflateRaw } from 'node:zlib';
 import { z } from 'zod';
-import { createByteSealer, deriveKey } from '../pki/sealed-json.ts';
-import { masterKeyId } from '../pki/service-key.ts';
+import { createByteSealer, deriveKey } from '../../src/pki/sealed-json.ts';
+import { masterKeyId } from '../../src/pki/service-key.ts';
 
 /** Raise it with a change that a release with this number could not read. */
 const formatVersion = 1;

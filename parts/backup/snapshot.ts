@@ -14,9 +14,9 @@
 import { once } from 'node:events';
 import type { Redis } from 'ioredis';
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
-import { nodesOf, type RedisClient } from '../redis/connect.ts';
+import { nodesOf, type RedisClient } from '../../src/redis/connect.ts';
 import type { BackupRecord } from './backup-file.ts';
-import { beginningsOf, createKeeps } from './own-keys.ts';
+import { beginningsOf, createKeeps, type Service } from './own-keys.ts';
 
 /** A sentence for the operator. */
 export class SnapshotError extends Error {}
@@ -62,8 +62,8 @@ const ownConnection = async (node: Redis, more: { readonly protocol?: 2 } = {}):
 
 const invalidations = '__redis__:invalidate';
 
-const openNode = async (node: Redis, prefix: string): Promise<Node> => {
-  const keeps = createKeeps(prefix);
+const openNode = async (node: Redis, service: Service): Promise<Node> => {
+  const keeps = createKeeps(service);
   // With protocol 3 the library drops what Redis tells about changed keys.
   const [redis, ear] = await Promise.all([ownConnection(node), ownConnection(node, { protocol: 2 })]);
   const changed = new Set<string>();
@@ -81,7 +81,7 @@ const openNode = async (node: Redis, prefix: string): Promise<Node> => {
   });
   const listener = await ear.client('ID');
   await ear.subscribe(invalidations);
-  const prefixes = beginningsOf(prefix).flatMap((beginning) => ['PREFIX', beginning]);
+  const prefixes = beginningsOf(service.prefix).flatMap((beginning) => ['PREFIX', beginning]);
   await redis.client('TRACKING', 'ON', 'REDIRECT', listener, ...prefixes, 'BCAST');
   return {
     redis,
@@ -169,11 +169,11 @@ const refusal = (error: unknown): Error => {
  * @param redis A connection for blocking, to one Redis or to a cluster.
  * @throws SnapshotError
  */
-export const takeSnapshot = async (redis: RedisClient, prefix: string, take: Take): Promise<Snapshot> => {
-  const keeps = createKeeps(prefix);
+export const takeSnapshot = async (redis: RedisClient, service: Service, take: Take): Promise<Snapshot> => {
+  const keeps = createKeeps(service);
   const nodes: Node[] = [];
   try {
-    for (const target of nodesOf(redis)) nodes.push(await openNode(target, prefix));
+    for (const target of nodesOf(redis)) nodes.push(await openNode(target, service));
     for (const node of nodes) await scan(node, keeps, take);
     for (let hold = 0; hold < maxHolds; hold += 1) {
       for (let round = 0; round < maxRounds; round += 1) {

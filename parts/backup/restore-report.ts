@@ -4,8 +4,9 @@
  * Over the service itself, revocations and new persons of numbers are kept, and the audit log knows
  * what else was taken back after the backup. An empty Redis knows nothing of that.
  */
-import type { Kept } from '../backup/kept-records.ts';
-import type { Audit, AuditAction, AuditEntry } from '../operators/audit.ts';
+
+import type { Audit, AuditAction, AuditEntry } from '../../src/operators/audit.ts';
+import type { Kept } from './kept-records.ts';
 
 /** Orders that take something back or end it, and that a restore undoes. */
 const undone: ReadonlySet<string> = new Set<AuditAction>([

@@ -7,49 +7,28 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
-import { refused } from '../command-line/admin.ts';
+import { refused } from '../../src/command-line/admin.ts';
 import {
   type AddCommand,
   type CliContext,
   Ended,
-  environmentIn,
   ok,
   type Report,
+  type Store,
   UsageError,
-} from '../command-line/context.ts';
-import type { Configuration } from '../configuration/schema.ts';
-import type { Environment } from '../environment.ts';
-import type { KeyCustody } from '../pki/ports.ts';
-import { productVersion } from '../product-version.ts';
-import type { RedisClient } from '../redis/connect.ts';
-import { usableConfiguration } from './configuration-file.ts';
-import { embeddedRedisUrl, existingMasterKey, withRedisAt } from './service-redis.ts';
-
-interface Stage {
-  readonly configuration: Configuration;
-  readonly masterKey: Uint8Array;
-  readonly redis: RedisClient;
-}
-
-/** The Redis of the service, or of the data directory of one that does not run. */
-const openServiceRedis = async (environment: Environment) => {
-  const { redisUrl, dataDirectory } = environment;
-  const running = redisUrl === undefined ? await embeddedRedisUrl(dataDirectory) : undefined;
-  if (running !== undefined) return { url: running, runs: true, stop: async () => undefined };
-  const { openRedis } = await import('../product/redis-at-start.ts');
-  // A private Redis that ends by itself ends the connection as well.
-  return { runs: false, ...(await openRedis(environment, () => undefined)) };
-};
+} from '../../src/command-line/context.ts';
+import type { PartCommands } from '../../src/command-line/part-commands.ts';
+import type { Environment } from '../../src/environment.ts';
+import { productVersion } from '../../src/product-version.ts';
+import type { Service } from './own-keys.ts';
 
 /** Sentences for operators; whatever else is thrown is unexpected. */
 const toEnd = async (error: unknown): Promise<unknown> => {
-  const [{ BackupFileError }, { SnapshotError }, { RestoreError }, { StartError }] = await Promise.all([
-    import('../backup/backup-file.ts'),
-    import('../backup/snapshot.ts'),
-    import('../backup/restore.ts'),
-    import('../product/start-error.ts'),
+  const [{ BackupFileError }, { SnapshotError }, { RestoreError }] = await Promise.all([
+    import('./backup-file.ts'),
+    import('./snapshot.ts'),
+    import('./restore.ts'),
   ]);
-  if (error instanceof StartError) return new UsageError(error.message);
   if (error instanceof BackupFileError) return refused('refused', 'file', error.message);
   if (error instanceof SnapshotError || error instanceof RestoreError) {
     return new Ended({ outcome: 'unexpected', document: {}, problem: error.message });
@@ -57,38 +36,26 @@ const toEnd = async (error: unknown): Promise<unknown> => {
   return error;
 };
 
-const withStage = async (
+const withStage = (
   context: CliContext,
   check: (environment: Environment) => void,
-  work: (stage: Stage & { readonly embeddedRuns: boolean }) => Promise<Report>,
-): Promise<Report> => {
-  const configuration = await usableConfiguration(context);
-  const environment = environmentIn(context);
-  const masterKey = await existingMasterKey(context);
-  try {
-    check(environment);
-    const server = await openServiceRedis(environment);
+  work: (store: Store, service: Service) => Promise<Report>,
+): Promise<Report> =>
+  context.withStore(context, check, async (store) => {
+    const slots = context.parts.flatMap((part) => part.slots ?? []);
     try {
-      return await withRedisAt(server.url, 'blocking', (redis) =>
-        work({ configuration, masterKey, redis, embeddedRuns: server.runs }),
-      );
-    } finally {
-      await server.stop();
+      return await work(store, { prefix: store.queue.prefix, slots });
+    } catch (error) {
+      throw await toEnd(error);
     }
-  } catch (error) {
-    throw await toEnd(error);
-  }
-};
+  });
 
 const sizeOf = (bytes: number): string =>
   bytes < 1e6 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 
-const openCustody = async (stage: Stage, context: CliContext): Promise<KeyCustody> =>
-  (await import('./local-api.ts')).openCustody(context, stage, stage.masterKey);
-
 /** @throws UsageError when it is not the key that opens what is stored. */
-const assertServiceKey = async (stage: Stage, context: CliContext): Promise<void> => {
-  const custody = await openCustody(stage, context);
+const assertServiceKey = async ({ openCustody }: Store): Promise<void> => {
+  const custody = await openCustody();
   if (!(await custody.hasAuthority())) {
     throw refused(
       'refused',
@@ -102,8 +69,8 @@ const assertServiceKey = async (stage: Stage, context: CliContext): Promise<void
 };
 
 /** Those in a token are not in the backup. @returns A sentence; undefined when all can be used. */
-const problemOfKeys = async (stage: Stage, context: CliContext): Promise<string | undefined> => {
-  const unusable = await (await openCustody(stage, context)).unusableKeys();
+const problemOfKeys = async ({ openCustody }: Store): Promise<string | undefined> => {
+  const unusable = await (await openCustody()).unusableKeys();
   const [first] = unusable;
   if (first === undefined) return undefined;
   const names = unusable.map(({ name }) => name).join(', ');
@@ -118,23 +85,22 @@ const backup = (context: CliContext, path: string): Promise<Report> =>
       const problem = `No Paraph has kept anything in ${dataDirectory}: set PARAPH_DATA or REDIS_URL as it has them.`;
       throw new Ended({ outcome: 'unreachable', document: {}, problem });
     },
-    async (stage) => {
-      const [{ createBackupFile }, { takeSnapshot }, { storeVersion }] = await Promise.all([
-        import('../backup/backup-file.ts'),
-        import('../backup/snapshot.ts'),
-        import('../product/redis-at-start.ts'),
+    async (store, service) => {
+      const [{ createBackupFile }, { takeSnapshot }] = await Promise.all([
+        import('./backup-file.ts'),
+        import('./snapshot.ts'),
       ]);
-      const { masterKey, redis, configuration } = stage;
-      await assertServiceKey(stage, context);
-      const { prefix, shards } = configuration.queue;
+      const { masterKey, redis, queue, version } = store;
+      await assertServiceKey(store);
+      const { prefix, shards } = queue;
       const file = await createBackupFile(path, masterKey, {
         product: productVersion() ?? 'unknown',
         startedAt: new Date(context.now()).toISOString(),
-        store: storeVersion,
+        store: version,
         ...{ prefix, shards },
       });
       try {
-        const { at, heldMs } = await takeSnapshot(redis, prefix, file.add);
+        const { at, heldMs } = await takeSnapshot(redis, service, file.add);
         const bytes = await file.finish(at);
         const document = { file: path, at: at.toISOString(), bytes, heldMs: Math.round(heldMs) };
         return ok(
@@ -156,26 +122,24 @@ const restore = async (
   withStage(
     context,
     () => undefined,
-    async (stage) => {
-      const { configuration, masterKey, redis, embeddedRuns } = stage;
+    async (store, service) => {
+      const { queue, masterKey, redis, version, embeddedRuns } = store;
       const [
         { readBackupHeader },
         { isEmpty, restoreBackup },
-        { storeVersion },
         { readProcesses },
         { createAudit },
         { readUndone, repeatDocument, restoreText },
       ] = await Promise.all([
-        import('../backup/backup-file.ts'),
-        import('../backup/restore.ts'),
-        import('../product/redis-at-start.ts'),
-        import('../history/processes.ts'),
-        import('../operators/audit.ts'),
+        import('./backup-file.ts'),
+        import('./restore.ts'),
+        import('../../src/history/processes.ts'),
+        import('../../src/operators/audit.ts'),
         import('./restore-report.ts'),
       ]);
-      const { prefix, shards } = configuration.queue;
+      const { prefix, shards } = queue;
       const header = await readBackupHeader(path);
-      if (header.store !== storeVersion) {
+      if (header.store !== version) {
         throw refused(
           'refused',
           'version',
@@ -190,14 +154,14 @@ const restore = async (
       if (embeddedRuns || (await readProcesses(redis, prefix, context.now())).length > 0) {
         throw refused('refused', 'running', 'The service runs: stop all of its processes first.');
       }
-      if (!replace && !(await isEmpty(redis, prefix))) {
+      if (!replace && !(await isEmpty(redis, service))) {
         throw refused(
           'refused',
           'not-empty',
           'Redis holds a service under queue.prefix already: with --replace it is thrown away.',
         );
       }
-      const { keys, at, kept } = await restoreBackup(redis, { path, masterKey, prefix });
+      const { keys, at, kept } = await restoreBackup(redis, service, { path, masterKey });
       const audit = createAudit({ redis, prefix, log: { audit: () => undefined } });
       const repeat = kept === undefined ? [] : await readUndone(audit, at);
       const document = {
@@ -205,13 +169,13 @@ const restore = async (
         kept: kept ?? null,
         repeat: kept === undefined ? null : repeatDocument(repeat),
       };
-      const problem = await problemOfKeys(stage, context);
+      const problem = await problemOfKeys(store);
       if (problem !== undefined) throw new Ended({ outcome: 'unexpected', document, problem });
       return ok(document, restoreText(at, keys, kept, repeat));
     },
   );
 
-export const addBackup: AddCommand = (program, context, done) => {
+const addBackup: AddCommand = (program, context, done) => {
   program
     .command('backup')
     .description('write all that the service keeps in Redis into one file, while it runs')
@@ -225,4 +189,12 @@ export const addBackup: AddCommand = (program, context, done) => {
     .action(async (file: string, flags: { readonly replace?: boolean }) =>
       done(await restore(context, resolve(file), flags)),
     );
+};
+
+export const backupCommands: PartCommands = {
+  add: { 'Administer:': [addBackup] },
+  examples: {
+    backup: ['/backups/paraph-monday.backup'],
+    restore: ['/backups/paraph-monday.backup'],
+  },
 };

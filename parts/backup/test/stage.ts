@@ -3,10 +3,14 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Ran, run } from '../cli/terminal.ts';
-import { startTestProduct, type TestProduct, type TestProductOptions } from '../support/product.ts';
-import type { TestRedis } from '../support/redis.ts';
-import { type RunningRedis, startRedisServer } from '../support/redis-server.ts';
+import { type Ran, run } from '../../../test/cli/terminal.ts';
+import {
+  startTestProduct,
+  type TestProduct,
+  type TestProductOptions,
+} from '../../../test/support/product.ts';
+import type { TestRedis } from '../../../test/support/redis.ts';
+import { type RunningRedis, startRedisServer } from '../../../test/support/redis-server.ts';
 
 export const silent = (index: number): string => `+4179${String(index).padStart(7, '0')}`;
 
