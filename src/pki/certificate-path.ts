@@ -2,7 +2,6 @@ import { hash, type KeyObject, X509Certificate } from 'node:crypto';
 import { createBoundedCache } from './bounded-cache.ts';
 import { type CertificateFields, readCertificate } from './certificate-fields.ts';
 import { objectIdentifiers } from './object-identifiers.ts';
-import { namesItsCurve } from './pem.ts';
 
 /**
  * From a signer's certificate up to one that is trusted.

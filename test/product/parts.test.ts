@@ -2,7 +2,6 @@
 
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { parts } from '../../parts/parts.ts';
 import { createKeyCustody } from '../../src/pki/custody.ts';
 import { verifySignature } from '../../src/pki/verify.ts';
 import { createCustodyStore } from '../../src/product/custody-store.ts';

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openCore } from '../../src/product/core.ts';
-import { piped, run } from '../cli/terminal.ts';
+import { run } from '../cli/terminal.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { type RunningRedis, startRedisServer } from '../support/redis-server.ts';
@@ -61,7 +61,7 @@ describe('with the rights of the recipe', () => {
       interval: 50,
     });
   const paraph = async (...args: string[]) => {
-    const ran = await run(args, { env, stdin: piped('correct horse battery\n') });
+    const ran = await run(args, { env });
     expect(ran, args.join(' ')).toMatchObject({ exitCode: 0 });
     return ran;
   };
@@ -98,11 +98,12 @@ describe('with the rights of the recipe', () => {
 
   it('the console, the queue board, readiness and metrics are served', async () => {
     await paraph('users', 'add', 'anna', '--role', 'admin');
-    const fields = { name: 'anna', password: 'correct horse battery' };
-    const login = await fetch(`${product.url}/admin/login`, {
+    await product.api.prepare();
+    const { link } = (await paraph('users', 'link', 'anna', '--json')).json();
+    const login = await fetch(`${product.url}/admin/login/link`, {
       method: 'POST',
       redirect: 'manual',
-      body: new URLSearchParams(fields),
+      body: new URL(link).searchParams,
     });
     const cookie = login.headers.get('set-cookie')?.split(';')[0] ?? '';
     const get = (path: string) => fetch(`${product.url}${path}`, { headers: { cookie } });
