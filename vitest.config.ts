@@ -99,6 +99,7 @@ const otherNode = {
       'test/{client,configuration,embedded,evidence,http,mail,phone,pki,protocol}/**/*.test.ts',
       'test/{outgoing,redis,registry,relying-party,sscd,telemetry}/**/*.test.ts',
       'parts/{backup,callbacks}/test/*.test.ts',
+      'parts/demo/test/clients.test.ts',
       'test/cli/{evidence,hash-password,network,screen,sign}.test.ts',
       'test/oauth/{client-authentication,sealed-store,signing-keys}.test.ts',
       'test/oauth/interoperability/*.test.ts',

@@ -26,8 +26,8 @@ export const withStore: WithStore = async (context: CliContext, check, work) => 
   try {
     check(environment);
     const server = await openServiceRedis(environment);
-    const { storeVersion } = await import('../product/redis-at-start.ts');
     try {
+      const { storeVersion } = await import('../product/redis-at-start.ts');
       return await withRedisAt(server.url, 'blocking', (redis) =>
         work({
           ...{ redis, masterKey },
