@@ -117,7 +117,7 @@ const use = async (path: string): Promise<readonly string[]> => {
 let whole: readonly string[] = [];
 beforeAll(async () => {
   whole = await use(root);
-}, 180_000);
+}, 600_000);
 
 describe.each(parts)('without %s', (part) => {
   it('the product compiles, starts and signs, and does not mention it', async () => {
@@ -131,5 +131,5 @@ describe.each(parts)('without %s', (part) => {
     const mentions = (line: string): boolean => nameOf(part).test(line);
     expect(whole.filter(mentions)).not.toEqual([]);
     expect((await use(path)).filter(mentions)).toEqual([]);
-  }, 180_000);
+  }, 600_000);
 });
