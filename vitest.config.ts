@@ -41,7 +41,7 @@ const longest = [
   'oauth/tokens',
   'queue/fairness',
   'browser/console.browser',
-  'browser/demo.browser',
+  'demo.browser',
   'browser/login-pages.browser',
   'browser/task-pages.browser',
 ].map((name) => `/test/${name}.test.ts`);
@@ -67,7 +67,7 @@ const unit = {
     name: 'unit',
     include: ['test/**/*.test.ts', 'parts/*/test/**/*.test.ts'],
     exclude: [
-      ...['test/browser/**', 'test/packages/**', 'test/interop/**'],
+      ...['test/browser/**', '**/*.browser.test.ts', 'test/packages/**', 'test/interop/**'],
       ...['test/faults/mutants.test.ts', 'test/faults/gateway-chain.test.ts'],
     ],
     // For tests that hang. A machine that others use may take several times as long as a quiet one.
@@ -96,9 +96,10 @@ const otherNode = {
     ...unit.test,
     name: 'other-node',
     include: [
-      'test/{backup,client,configuration,embedded,evidence,http,mail,phone,pki,protocol}/**/*.test.ts',
+      'test/{client,configuration,embedded,evidence,http,mail,phone,pki,protocol}/**/*.test.ts',
       'test/{outgoing,redis,registry,relying-party,sscd,telemetry}/**/*.test.ts',
-      'parts/{callbacks,gateway}/test/*.test.ts',
+      'parts/{backup,callbacks,gateway}/test/*.test.ts',
+      'parts/demo/test/clients.test.ts',
       'test/cli/{evidence,hash-password,network,screen,sign}.test.ts',
       'test/oauth/{client-authentication,sealed-store,signing-keys}.test.ts',
       'test/oauth/interoperability/*.test.ts',
@@ -126,7 +127,7 @@ const interop = {
 const browser = {
   test: {
     name: 'browser',
-    include: ['test/browser/**/*.test.ts'],
+    include: ['test/browser/**/*.test.ts', 'parts/*/test/*.browser.test.ts'],
     env: { CHROMIUM_PATH: chromium ?? '' },
     testTimeout: 60_000,
     hookTimeout: 60_000,

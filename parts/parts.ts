@@ -1,6 +1,8 @@
 /** All parts of the product. One that is taken from here and from configuration.ts is gone. */
 import type { Part } from '../src/part.ts';
+import { backup } from './backup/part.ts';
 import { callbacks } from './callbacks/part.ts';
+import { demo } from './demo/part.ts';
 import { gateway } from './gateway/part.ts';
 
-export const parts: readonly Part[] = [callbacks, gateway];
+export const parts: readonly Part[] = [backup, callbacks, demo, gateway];

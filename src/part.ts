@@ -8,14 +8,17 @@
  * process may never need, such as pages in a worker, a part imports when it is asked for it.
  */
 import type { Telemetry } from 'bullmq';
+import type { Hono } from 'hono';
 import type { z } from 'zod';
 import type { Locate } from '../packages/engine/src/engine.ts';
 import type { WorkflowTellers } from '../workers/workflow-work.ts';
 import type { PartCommands } from './command-line/part-commands.ts';
 import type { ConsolePart } from './console/part.ts';
+import type { Entrance } from './http/documentation.route.ts';
 import type { EventLog } from './logger.ts';
 import type { Audit } from './operators/audit.ts';
 import type { RedisClient } from './redis/connect.ts';
+import type { OauthClient } from './registry/oauth-client.ts';
 import type { OtherServices } from './registry/other-services.ts';
 import type { SubscriberTemplate, UpstreamDeviceSchema } from './registry/subscriber.ts';
 import type { MakeDevice } from './sscd/devices.ts';
@@ -85,6 +88,18 @@ export interface WorkerRooms<Shapes extends PartShapes = PartShapes> extends Par
   readonly telemetry: Telemetry | undefined;
 }
 
+/** In a process with the API, on a connection that gives up soon. */
+export interface ApiRooms<Shapes extends PartShapes = PartShapes> extends PartRooms<Shapes> {
+  /** Everything is sealed with it, or derived from it. */
+  readonly serviceKey: Uint8Array;
+  /** Where browsers reach this server. */
+  readonly publicUrl: () => string;
+  /** Where it listens. */
+  readonly selfUrl: () => string;
+  /** The clock of this machine. */
+  readonly hostNow: () => number;
+}
+
 /** For the console, and for commands that run over the Redis of the service. */
 export interface OperatorRooms<Shapes extends PartShapes = PartShapes> extends PartRooms<Shapes> {
   readonly audit: Audit;
@@ -102,6 +117,12 @@ export interface PartConfiguration<Shapes extends PartShapes = PartShapes> {
   check?(settings: PartSettings<Shapes>, refuse: (path: PropertyKey[], expected: string) => void): void;
 }
 
+export interface ApiPart {
+  readonly routes: Hono;
+  /** Where people begin with it. */
+  readonly entrance?: Entrance;
+}
+
 export interface Running {
   close(): Promise<void>;
 }
@@ -110,13 +131,21 @@ export interface Part<Shapes extends PartShapes = PartShapes> {
   /** As its folder. */
   readonly name: string;
   /** It stands in the list of parts/configuration.ts, too, which loads before anything else. */
-  readonly configuration: PartConfiguration<Shapes>;
+  readonly configuration?: PartConfiguration<Shapes>;
   /** Queues that it has in each shard (queueOf in transactions/shards.ts). */
   readonly queues?: readonly string[];
+  /** Slots of its own in Redis: `told` for keys that begin with `{<prefix>-told}`. */
+  readonly slots?: readonly string[];
   /** What operators do through it, as the audit log names it. */
   readonly auditActions?: readonly string[];
   /** Connects to other services at which devices of subscribers are. @throws For a file that is not usable. */
   openServices?(rooms: ServiceRooms<Shapes>): Promise<PartServices>;
+  /** First segments of the paths of its routes, as metrics and traces name them. */
+  readonly areas?: readonly string[];
+  /** Clients of the first OpenID tenant. One of the file with the same id takes its place. */
+  oauthClients?(settings: PartSettings<Shapes>, publicUrl: string): readonly OauthClient[];
+  /** @returns Undefined where the configuration has it off. */
+  openApi?(rooms: ApiRooms<Shapes>): Promise<ApiPart | undefined>;
   /** Starts what workers do for it beside the core. */
   startWorkers?(rooms: WorkerRooms<Shapes>): Promise<Running>;
   /** Tells others what happens in workflows. Asked for before workers start. */

@@ -8,6 +8,7 @@ export const callbacks = definePart({
   name: 'callbacks',
   configuration: callbackConfiguration,
   queues: [callbackQueueName],
+  slots: ['callbacks'],
   auditActions: ['callback-replay', 'callback-secret'],
   startWorkers: async (rooms) => (await import('./workers.ts')).startCallbackSide(rooms),
   openTellers: async (rooms) => (await import('./workers.ts')).openCallbackTellers(rooms),

@@ -18,7 +18,6 @@ import { paletteFor, printable, widthOf } from '../command-line/screen.ts';
 import { productVersion } from '../product-version.ts';
 import { addAps } from './aps.command.ts';
 import { addAudit } from './audit.command.ts';
-import { addBackup } from './backup.command.ts';
 import { addCertificates } from './certificates.command.ts';
 import { addClients } from './clients.command.ts';
 import { addCompletion } from './completion.command.ts';
@@ -36,6 +35,7 @@ import { addReplay } from './replay.command.ts';
 import { addServe, isPart } from './serve.command.ts';
 import { addSign, addStatus } from './sign.command.ts';
 import { addRefusals, addStats } from './stats.command.ts';
+import { withStore } from './store.ts';
 import { addSubscribers } from './subscribers.command.ts';
 import { addTransactions } from './transactions.command.ts';
 import { addUsers } from './users.command.ts';
@@ -96,7 +96,7 @@ const groups: Readonly<Record<Heading, readonly AddCommand[]>> = {
   'Operate:': [addTransactions, addWatch, addReplay, addAudit, addStats, addRefusals],
   'Administer:': [
     ...[addUsers, addSubscribers, addCertificates, addAps, addClients, addKeys, addMasterKeys],
-    ...[addIndex, addBackup, addConfig],
+    ...[addIndex, addConfig],
   ],
   'More:': [addCompletion],
 };
@@ -178,6 +178,7 @@ export const runCli = async (args: readonly string[], options: CliOptions): Prom
     now: Date.now,
     parts,
     withLocalApi,
+    withStore,
     ...options,
   };
   let end = undefined as Report | number | undefined;

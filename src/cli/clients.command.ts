@@ -3,6 +3,7 @@
  * file; the others change a client while the service runs.
  */
 import { randomBytes } from 'node:crypto';
+import { parts } from '../../parts/parts.ts';
 import { type Admin, secretActions } from '../command-line/admin.ts';
 import {
   type AddCommand,
@@ -17,7 +18,7 @@ import { parseOneOf } from '../command-line/transactions-filter.ts';
 import { isoOrNull } from '../command-line/transactions-row.ts';
 import type { Configuration } from '../configuration/schema.ts';
 import type { clientOrders, ShownClient } from '../console/secrets.route.ts';
-import { configuredTenants } from '../registry/demo-clients.ts';
+import { configuredTenants } from '../product/configured-tenants.ts';
 import { clientAuthentications } from '../registry/oauth-client.ts';
 import { hashPassword } from '../registry/passwords.ts';
 import {
@@ -165,7 +166,7 @@ const add = async (context: CliContext, options: AddOptions): Promise<Report> =>
 
 const clientsIn = (configuration: Configuration) => {
   const { oidc } = configuration;
-  return configuredTenants(oidc).flatMap(({ id: tenant, clients }, index) =>
+  return configuredTenants({ configuration, parts }).flatMap(({ id: tenant, clients }, index) =>
     clients.map((client) => ({
       tenant,
       id: client.id,

@@ -32,8 +32,6 @@ const examples: Examples = {
   'users token': ['anna --label "Deploy script" --days 30'],
   'clients add': ['--id shop --name Shop --redirect-uri https://shop.example/'],
   'keys rotate': ['--tenant default'],
-  backup: ['/backups/paraph-monday.backup'],
-  restore: ['/backups/paraph-monday.backup'],
   'config check': ['paraph.json'],
   completion: ['bash > ~/.local/share/bash-completion/completions/paraph'],
 };

@@ -107,7 +107,7 @@ const createAdmin = (
     if (error === 'unavailable') throw unreachable(`${message}.`);
     const outcome = outcomes[response.status] ?? 'refused';
     const name = `${path[0]} ${error}`;
-    const ofPart = parts.map(({ commands }) => commands?.errors[name]).find((each) => each !== undefined);
+    const ofPart = parts.map(({ commands }) => commands?.errors?.[name]).find((each) => each !== undefined);
     throw refused(outcome, renamed[name] ?? ofPart ?? error, `${message}.`);
   };
   const read = async <T>(response: Response): Promise<T> =>

@@ -4,6 +4,8 @@ import type { Command } from 'commander';
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import type { Fetch } from '../client/fetch.ts';
 import { type Environment, readEnvironment } from '../environment.ts';
+import type { KeyCustody } from '../pki/ports.ts';
+import type { RedisClient } from '../redis/connect.ts';
 import type { Outcome } from './exit-codes.ts';
 import type { PartCommands } from './part-commands.ts';
 
@@ -27,8 +29,13 @@ export interface CliContext {
   readonly now: () => number;
   /** The admin API in this process, over the Redis of the service. */
   readonly withLocalApi: WithLocalApi;
+  readonly withStore: WithStore;
   /** Of the product (parts/parts.ts). */
-  readonly parts: readonly { readonly auditActions?: readonly string[]; readonly commands?: PartCommands }[];
+  readonly parts: readonly {
+    readonly slots?: readonly string[];
+    readonly auditActions?: readonly string[];
+    readonly commands?: PartCommands;
+  }[];
 }
 
 /** The result of a command. `cli.ts` prints it as text or, with `--json`, as JSON. */
@@ -60,6 +67,30 @@ export type WithLocalApi = (
     readonly indexed: boolean;
     readonly send: (request: Request) => Promise<Response>;
   }) => Promise<Report>,
+) => Promise<Report>;
+
+/** The Redis of the service, for a command that works beside the service. */
+export interface Store {
+  /** It waits for Redis without end. */
+  readonly redis: RedisClient;
+  readonly masterKey: Uint8Array;
+  readonly queue: { readonly prefix: string; readonly shards: number };
+  /** The version of what this release writes (docs/storage.md). */
+  readonly version: string;
+  /** It is the private Redis of a service that runs. */
+  readonly embeddedRuns: boolean;
+  readonly openCustody: () => Promise<KeyCustody>;
+}
+
+/**
+ * Opens the Redis of the service, or that in the data directory of one that does not run.
+ *
+ * @param check Called before anything is opened, which may make a data directory.
+ */
+export type WithStore = (
+  context: CliContext,
+  check: (environment: Environment) => void,
+  work: (store: Store) => Promise<Report>,
 ) => Promise<Report>;
 
 /** Takes the report of a command, or the exit code of the service. */

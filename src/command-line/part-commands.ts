@@ -11,7 +11,7 @@ export interface PartCommands {
   /** By command, without `paraph` and the command. */
   readonly examples: Readonly<Record<string, readonly string[]>>;
   /** Error codes of the API that are clear only with their path: `callbacks unknown`. */
-  readonly errors: Readonly<Record<string, string>>;
+  readonly errors?: Readonly<Record<string, string>>;
   /** A column of `aps ls`: its title, and what the API calls it. */
   readonly providerColumns?: readonly {
     readonly title: string;

@@ -316,8 +316,6 @@ export const configurationSchema = configurationObject
     oidc: {
       ...values.oidc,
       promptSeconds: promptSecondsOf(values.oidc, values.protocol),
-      // Their redirect address is known only when the server listens.
-      demoClients: values.sandbox,
     },
     operations: {
       ...values.operations,

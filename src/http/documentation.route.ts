@@ -16,7 +16,7 @@ import { rootPage, unknownPage } from './documentation/small-pages.ts';
 import { stylesheet } from './documentation/stylesheet.ts';
 import { buildOpenApiDocument, type OpenApiDocument } from './openapi.ts';
 
-export type { DocumentationFacts } from './documentation/guide.ts';
+export type { DocumentationFacts, Entrance } from './documentation/guide.ts';
 
 const nothing = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const ownStyle = `img-src data:; style-src 'sha256-${hash('sha256', stylesheet, 'base64')}'`;
@@ -53,7 +53,7 @@ export const createDocumentationRoutes = (facts: DocumentationFacts): Hono => {
   const routes = new Hono();
   routes.use('/docs', etag());
   routes.use('/openapi.json', etag());
-  routes.get('/', (c) => answerPage(c, rootPage(facts.sandbox), 200));
+  routes.get('/', (c) => answerPage(c, rootPage(facts.sandbox, facts.entrances), 200));
   routes.get('/docs/', (c) => c.redirect('/docs'));
   routes.get('/docs', async (c) => {
     page ??= tagged(String(await renderPage(describe(), facts)));

@@ -9,7 +9,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { counter, histogram, type Registry } from '../telemetry/registry.ts';
 import type { AnsweredEntry } from './log.ts';
 import { pathOf } from './path.ts';
-import { routeOf } from './route-label.ts';
+import type { RouteOf } from './route-label.ts';
 
 export interface Bindings {
   readonly incoming?: IncomingMessage;
@@ -29,7 +29,7 @@ export const statusOf = (response: Response, bindings: Bindings | undefined): nu
 /** A synchronous caller waits for a person. */
 const buckets = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 
-export const createHttpMetrics = (registry: Registry, now: () => number) => {
+export const createHttpMetrics = (registry: Registry, routeOf: RouteOf, now: () => number) => {
   const requests = counter(
     registry,
     'http_requests_total',

@@ -29,18 +29,24 @@ const oidcEndpoints = createLabel([
   '.well-known',
 ]);
 
-const areas = createLabel(['demo', 'admin', 'docs', 'phone', 'pki', 'tasks']);
+const ownAreas = ['admin', 'docs', 'phone', 'pki', 'tasks'];
 const exactly = createLabel(exact);
 
 /** The route pattern of a path: one of a fixed set. */
-export const routeOf = (path: string): string => {
-  const route = exactly(path);
-  if (route !== other) return route;
-  const [, area, ...rest] = path.split('/', 6);
-  if (area === 'oidc') {
-    const endpoint = oidcEndpoints(rest[0] === 't' ? rest[2] : rest[0]);
-    return endpoint === other ? '/oidc/*' : `/oidc/${endpoint}`;
-  }
-  const named = areas(area);
-  return named === other ? other : `/${named}/*`;
+export type RouteOf = (path: string) => string;
+
+/** @param more First segments of paths, beside those of the core. */
+export const createRouteOf = (more: readonly string[]): RouteOf => {
+  const areas = createLabel([...ownAreas, ...more]);
+  return (path) => {
+    const route = exactly(path);
+    if (route !== other) return route;
+    const [, area, ...rest] = path.split('/', 6);
+    if (area === 'oidc') {
+      const endpoint = oidcEndpoints(rest[0] === 't' ? rest[2] : rest[0]);
+      return endpoint === other ? '/oidc/*' : `/oidc/${endpoint}`;
+    }
+    const named = areas(area);
+    return named === other ? other : `/${named}/*`;
+  };
 };

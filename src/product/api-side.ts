@@ -1,5 +1,4 @@
 import { isRedisAway, toError } from '../../packages/engine/src/redis/to-error.ts';
-import { createDemoRoutes } from '../demo/demo.route.ts';
 import { createProcessReports } from '../history/processes.ts';
 import { createRefusals } from '../history/refusals.ts';
 import { createApp } from '../http/app.ts';
@@ -15,7 +14,6 @@ import { createSign } from '../http/sign.operation.ts';
 import { createStatus } from '../http/status.operation.ts';
 import { createClientAddress, createForwardingWatch } from '../http/trusted-proxy.ts';
 import { createOauthLog } from '../oauth/log.ts';
-import { deriveKey } from '../pki/sealed-json.ts';
 import { productVersion } from '../product-version.ts';
 import { originOf } from '../registry/rate-limiter.ts';
 import { observed } from '../telemetry/observed.ts';
@@ -35,6 +33,7 @@ import { toleratedOffsetMs } from './clock-watch.ts';
 import { openConsole } from './console-side.ts';
 import type { Core } from './core.ts';
 import { openOauth } from './oauth-side.ts';
+import { apiRooms } from './part-rooms.ts';
 import { openPhoneRoutes } from './phone-side.ts';
 import { openPki } from './pki-side.ts';
 import {
@@ -67,7 +66,6 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     retention,
     serviceKey,
     now,
-    hostNow,
     onError,
     telemetry,
   } = core;
@@ -201,15 +199,10 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
   const signerPages = openSignerPages(core, {
     ...{ engine: workflowRoutes.workflows.engine, workflow, tenants: oauth.tenants, publicUrl, addressOf },
   });
-  const demo = () =>
-    createDemoRoutes({
-      publicUrl,
-      selfUrl: listensAt,
-      now: hostNow,
-      stateKey: deriveKey(serviceKey, 'paraph demo logins'),
-      fetch: globalThis.fetch,
-      log: oauthLog,
-    });
+  const rooms = apiRooms(core, shards, { publicUrl, selfUrl: listensAt });
+  const opened = await Promise.all(core.parts.map((part) => part.openApi?.(rooms)));
+  const ofParts = opened.filter((part) => part !== undefined);
+  const entrances = ofParts.flatMap(({ entrance }) => entrance ?? []);
   const app = createApp({
     more: [
       workflowRoutes.routes,
@@ -219,7 +212,7 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
       telemetry.routes,
       oauth.routes,
       console.routes,
-      ...(configuration.sandbox ? [demo()] : []),
+      ...ofParts.map(({ routes }) => routes),
     ],
     protocol,
     operations: {
@@ -250,7 +243,9 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     ],
     documentation: {
       rules: configuration.protocol,
-      ...{ publicUrl, retention, sandbox: configuration.sandbox, maxBodyBytes: http.maxBodyBytes },
+      sandbox: configuration.sandbox,
+      maxBodyBytes: http.maxBodyBytes,
+      ...{ publicUrl, retention, entrances },
     },
     now,
     log: httpLog,
@@ -294,6 +289,7 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     /** Enrols a phone for the sandbox's own number; undefined outside of a sandbox. */
     phoneLink: phone.link,
     phoneAdmin: phone.admin,
+    entrances,
     leave,
     endWaiting,
     close: async (): Promise<void> => {

@@ -111,6 +111,7 @@ export const openCore = async (options: CoreOptions) => {
   const telemetry = createTelemetry({
     version: productVersion() ?? 'unknown',
     apIds: [...configuration.applicationProviders, ...internal].map(({ id }) => id),
+    areas: options.parts.flatMap(({ areas = [] }) => areas),
     access: { token: operations.metricsToken, open: operations.metricsOpen },
     tracing: operations.tracing,
     processMetrics: options.processMetrics ?? false,

@@ -1,6 +1,6 @@
-import { custodyBeginning } from '../backup/own-keys.ts';
 import type { CustodyStore } from '../pki/ports.ts';
 import type { RedisClient } from '../redis/connect.ts';
+import { custodyBeginning } from '../redis/key-names.ts';
 import { scanKeys } from '../redis/scan.ts';
 
 /** Few enough that nobody waits for them. */

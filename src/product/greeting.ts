@@ -44,6 +44,7 @@ export const greet = ({
   embeddedRedis,
   consoleLink,
   phoneLink,
+  entrances,
 }: Launched): string => {
   const lines = ['', `Paraph is ready${url === undefined ? '.' : ` at ${url}`}`];
   if (url !== undefined) {
@@ -51,7 +52,7 @@ export const greet = ({
     const publicUrl = configuration.publicUrl ?? url;
     lines.push(
       '',
-      ...(configuration.sandbox ? [`  log in                           ${publicUrl}/demo`] : []),
+      ...entrances.map(({ greeting, path }) => `  ${greeting.padEnd(31)}  ${publicUrl}${path}`),
       `  OpenID issuer                    ${publicUrl}/oidc`,
       `  sign, status, receipt, profile   ${url}/rest/service/…`,
       `  reference                        ${url}/docs`,

@@ -21,6 +21,7 @@ import type { Configuration } from '../configuration/schema.ts';
 import { ProviderFileError } from '../console-login/provider-login.ts';
 import { createDirectory } from '../embedded/instance-lock.ts';
 import type { Environment } from '../environment.ts';
+import type { Entrance } from '../http/documentation.route.ts';
 import { listen, type RunningServer, TlsFileError } from '../http/server.ts';
 import { startWorkerListener } from '../http/worker-listener.ts';
 import { createEventLog, createLogger } from '../logger.ts';
@@ -60,6 +61,7 @@ interface Product {
   readonly url: string | undefined;
   consoleLink(): Promise<string | undefined>;
   phoneLink(): Promise<string | undefined>;
+  readonly entrances: readonly Entrance[];
   /** @param hurry Once aborted, new requests are no longer waited for. */
   stop(hurry?: AbortSignal): Promise<void>;
 }
@@ -176,7 +178,7 @@ export const startProduct = async (
     }
     const nothing = async () => undefined;
     if (parts.api === undefined || apiSide === undefined)
-      return { url: undefined, consoleLink: nothing, phoneLink: nothing, stop };
+      return { url: undefined, consoleLink: nothing, phoneLink: nothing, entrances: [], stop };
     const api = await apiSide.openApiSide(core, () => address);
     ends.push(api.close);
     const server = await listen({
@@ -192,7 +194,8 @@ export const startProduct = async (
     address = server.url;
     ends.push((hurry) => stopServer(server, api, http, hurry));
     await api.prepare();
-    return { url: server.url, consoleLink: api.consoleLink, phoneLink: api.phoneLink, stop };
+    const { consoleLink, phoneLink, entrances } = api;
+    return { url: server.url, consoleLink, phoneLink, entrances, stop };
   } catch (error) {
     await stop(AbortSignal.abort());
     throw error;
@@ -333,6 +336,8 @@ export const launch = async (
     consoleLink: redis.embedded ? await product.consoleLink().catch(withoutLink) : undefined,
     /** Makes a browser the phone of the sandbox's own number. Likewise. */
     phoneLink: redis.embedded ? await product.phoneLink().catch(withoutLink) : undefined,
+    /** Where people begin with parts. */
+    entrances: product.entrances,
     /** Resolves when the product has stopped, with the exit code. */
     stopped,
   };

@@ -2,8 +2,8 @@
 import { createBackchannel } from '../oauth/backchannel/backchannel.ts';
 import { createLogins } from '../oauth/logins.ts';
 import { createOauth, type Oauth, type OauthOptions } from '../oauth/oauth.ts';
-import { configuredTenants } from '../registry/demo-clients.ts';
 import type { Transactions } from '../transactions/transactions.ts';
+import { configuredTenants } from './configured-tenants.ts';
 import { tenantsWithConsole } from './console-side.ts';
 import type { Core } from './core.ts';
 
@@ -23,7 +23,7 @@ export const openOauth = (
   return createOauth({
     ...given,
     settings: oidc,
-    templates: (url) => tenantsWithConsole(core, configuredTenants(oidc, url), url),
+    templates: (url) => tenantsWithConsole(core, configuredTenants(core, url), url),
     redis: commands,
     prefix: queue.prefix,
     openBackchannel: (deps) =>

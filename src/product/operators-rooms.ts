@@ -16,9 +16,9 @@ import type { KeyCustody, KeyVault } from '../pki/ports.ts';
 import type { Protocol } from '../protocol/parse.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { RegisteredProvider } from '../registry/application-providers.ts';
-import { configuredTenants } from '../registry/demo-clients.ts';
 import { createRateLimiter } from '../registry/rate-limiter.ts';
 import { closeQueues, openBulkQueue, type Shard } from '../transactions/shards.ts';
+import { configuredTenants } from './configured-tenants.ts';
 import { retentionOf } from './retention.ts';
 
 const viewOf = (provider: RegisteredProvider, ofParts: readonly ConsolePart[]): ProviderView => ({
@@ -105,7 +105,7 @@ export const openOperatorsRooms = async (options: {
       secretRoutes: ofParts.flatMap(({ secretRoutes }) =>
         secretRoutes === undefined ? [] : [(deps: AdminApiDeps) => secretRoutes(deps, serviceKey)],
       ),
-      tenants: configuredTenants(configuration.oidc).map(({ id, clients }) => {
+      tenants: configuredTenants({ configuration, parts }).map(({ id, clients }) => {
         const sealed = { redis, prefix, tenant: id, serviceKey, now };
         return {
           ...{ id, clients },

@@ -2,7 +2,7 @@
 
 import type { Locate } from '../../packages/engine/src/engine.ts';
 import type { Configuration } from '../configuration/schema.ts';
-import type { Part, PartSettings, WorkerRooms } from '../part.ts';
+import type { ApiRooms, Part, PartSettings, WorkerRooms } from '../part.ts';
 import { createReadEnd } from '../transactions/outcomes.ts';
 import type { Shard } from '../transactions/shards.ts';
 import { createFind } from '../transactions/transactions.ts';
@@ -14,6 +14,20 @@ export const queuesOf = (parts: readonly Part[]): readonly string[] =>
 
 /** Each part has read its own members of it. */
 export const settingsOf = (configuration: Configuration): PartSettings => configuration as PartSettings;
+
+export const apiRooms = (
+  core: Core,
+  shards: readonly Shard[],
+  urls: Pick<ApiRooms, 'publicUrl' | 'selfUrl'>,
+): ApiRooms => {
+  const { configuration, commands: redis, serviceKey, now, hostNow, onError } = core;
+  return {
+    settings: settingsOf(configuration),
+    prefix: configuration.queue.prefix,
+    ...urls,
+    ...{ redis, shards, serviceKey, now, hostNow, onError },
+  };
+};
 
 export const workerRooms = (
   core: Core,

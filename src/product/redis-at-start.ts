@@ -2,11 +2,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
-import { restoring, storeKeyOf } from '../backup/own-keys.ts';
 import { acquireInstanceLock } from '../embedded/instance-lock.ts';
 import { RedisServerError, startEmbeddedRedis } from '../embedded/redis.ts';
 import type { Environment } from '../environment.ts';
 import type { KeyCustody } from '../pki/ports.ts';
+import { restoring, storeKeyOf } from '../redis/key-names.ts';
 import { isSilence } from '../redis/silence.ts';
 import { isTimeout } from '../redis/timeout.ts';
 import type { RedisProbe } from '../telemetry/redis-probe.ts';

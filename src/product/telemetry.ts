@@ -8,6 +8,7 @@ import { createTransactionMetrics, createUpstreamGauge } from '../../workers/met
 import type { HttpLog } from '../http/log.ts';
 import { type AccessSettings, createMetricsRoutes } from '../http/metrics.route.ts';
 import { createHttpMetrics, type Fetch } from '../http/metrics.ts';
+import { createRouteOf } from '../http/route-label.ts';
 import type { OauthLog } from '../oauth/log.ts';
 import { createOidcCounter } from '../oauth/metrics.ts';
 import type { Devices } from '../sscd/devices.ts';
@@ -24,6 +25,8 @@ interface TelemetryOptions {
   readonly version: string;
   /** AP_IDs that get series of their own, most important first. */
   readonly apIds: readonly string[];
+  /** First segments of paths that parts serve. */
+  readonly areas: readonly string[];
   readonly access: AccessSettings;
   readonly tracing: { readonly enabled: boolean; readonly serviceName: string };
   /** CPU, memory and event-loop lag: enable once for a process. */
@@ -37,12 +40,14 @@ export const createTelemetry = (options: TelemetryOptions) => {
   const { version, now } = options;
   const registry = createRegistry(options);
   const countTrouble = createTroubleCounter(registry);
-  const http = createHttpMetrics(registry, now);
+  const routeOf = createRouteOf(options.areas);
+  const http = createHttpMetrics(registry, routeOf, now);
   const transactions = createTransactionMetrics(registry, createLabel(options.apIds));
   const upstreams = createUpstreamGauge(registry);
   const oidc = createOidcCounter(registry);
   const timeDevice = createDeviceTimer(registry, now);
-  const tracing = options.tracing.enabled ? createTracing(options.tracing.serviceName, version) : noTracing;
+  const { enabled, serviceName } = options.tracing;
+  const tracing = enabled ? createTracing(serviceName, version, routeOf) : noTracing;
   const trouble = (source: Source) => (error: Error) => countTrouble(source, error);
   return {
     registry,

@@ -26,7 +26,7 @@ import type { About, StepLog } from '../../workers/log.ts';
 import type { HttpLog } from '../http/log.ts';
 import { type Fetch, statusOf } from '../http/metrics.ts';
 import { pathOf } from '../http/path.ts';
-import { routeOf } from '../http/route-label.ts';
+import type { RouteOf } from '../http/route-label.ts';
 import type { Devices } from '../sscd/devices.ts';
 import { type AroundCall, aroundDevices, outcomeOf } from '../sscd/metrics.ts';
 import { observed } from '../telemetry/observed.ts';
@@ -67,7 +67,7 @@ const during = async <T>(
 };
 
 const tracedFetch =
-  (tracer: Tracer, inner: Fetch): Fetch =>
+  (tracer: Tracer, routeOf: RouteOf, inner: Fetch): Fetch =>
   (request, bindings) => {
     const path = pathOf(request);
     if (untraced.has(path)) return inner(request, bindings);
@@ -117,10 +117,10 @@ const stepObserver: Partial<StepLog> = {
 };
 
 /** @param name Of the tracer; `service.name` is set by the SDK. */
-export const createTracing = (name: string, version: string) => {
+export const createTracing = (name: string, version: string, routeOf: RouteOf) => {
   const tracer = trace.getTracer(name, version);
   return {
-    fetch: (inner: Fetch): Fetch => tracedFetch(tracer, inner),
+    fetch: (inner: Fetch): Fetch => tracedFetch(tracer, routeOf, inner),
     httpLog: (inner: HttpLog): HttpLog =>
       observed(inner, {
         answered: ({ msspTransId, apId, fault }) => tell({ mssp_trans_id: msspTransId, ap_id: apId, fault }),

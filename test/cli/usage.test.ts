@@ -103,6 +103,7 @@ const all = commandsOf(
       now: () => 0,
       parts,
       withLocalApi: () => Promise.reject(new Error('There is no service')),
+      withStore: () => Promise.reject(new Error('There is no service')),
     },
     () => undefined,
   ),

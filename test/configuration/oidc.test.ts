@@ -60,13 +60,7 @@ describe('the configuration of logins', () => {
       tenants: [
         { id: 'default', name: 'Paraph', branding: { color: '#1f5fbf' }, loginText: {}, clients: [] },
       ],
-      demoClients: false,
     });
-  });
-
-  it('has the demo clients in a sandbox only', () => {
-    expect(value({ sandbox: true }).oidc.demoClients).toBe(true);
-    expect(problems({ oidc: { demoClients: true } })).toEqual(['oidc.demoClients: unknown key']);
   });
 
   it('keeps every value that is given', () => {

@@ -1,8 +1,8 @@
 /** A product that listens, and people who log in to its console with their phones. */
 import { randomBytes } from 'node:crypto';
 import { createSubjects } from '../../src/console-login/subjects.ts';
-import { manyPrompts, signIn } from '../demo/visitor.ts';
 import { type Browser, type BrowserPage, createBrowser } from '../oauth/browser-client.ts';
+import { manyPrompts, signIn } from '../oauth/sign-in.ts';
 import { startStage } from '../operators/stage.ts';
 import { startTestProduct } from '../support/product.ts';
 import type { TestRedis } from '../support/redis.ts';

@@ -1,7 +1,7 @@
 /** The programs of docs/login/*.md log a robot in at a real product. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { manyPrompts } from '../demo/visitor.ts';
 import { createBrowser } from '../oauth/browser-client.ts';
+import { manyPrompts } from '../oauth/sign-in.ts';
 import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { openWorkshop, pageNames, type Running, type Workshop } from './login-programs.ts';

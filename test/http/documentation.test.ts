@@ -14,6 +14,7 @@ import { testRedis } from '../support/redis.ts';
 const facts: DocumentationFacts = {
   rules: defaultProtocolRules,
   sandbox: true,
+  entrances: [],
   publicUrl: () => 'https://sign.example:8443',
   maxBodyBytes: 65_536,
   retention: { signedMs: 7 * 86_400_000, failedMs: 12 * 3_600_000 },
@@ -131,13 +132,16 @@ describe('its addresses', () => {
   const get = (path: string, headers: Record<string, string> = {}) =>
     product.api.fetch(new Request(`http://test${path}`, { headers }));
 
-  it('lead from / to the demo of a sandbox, the reference and the console', async () => {
+  it('lead from / to the pages of parts, the reference and the console', async () => {
     const response = await get('/');
     expect(response.status).toBe(200);
     const targets = [...(await response.text()).matchAll(/<dt><a href="([^"]*)"/g)].map(([, to]) => to);
     expect(targets).toEqual(['/demo', '/docs', '/admin']);
-    const production = createDocumentationRoutes({ ...facts, sandbox: false });
-    expect(await (await production.request('/')).text()).not.toContain('/demo');
+    const entrance = { path: '/stand', name: 'Stand', what: 'A way in.', greeting: 'begin' };
+    const page = createDocumentationRoutes({ ...facts, entrances: [entrance] });
+    const html = await (await page.request('/')).text();
+    expect(html).toContain('<dt><a href="/stand">Stand</a></dt><dd>A way in.</dd>');
+    expect(html).not.toContain('/demo');
   });
 
   it('are, when they are unknown, a page for a browser and a Fault for any other client', async () => {

@@ -9,16 +9,18 @@ import { tmpdir } from 'node:os';
 import { dirname, join, sep } from 'node:path';
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { createBackupFile } from '../../src/backup/backup-file.ts';
-import { createKeeps } from '../../src/backup/own-keys.ts';
-import { restoreBackup } from '../../src/backup/restore.ts';
-import { takeSnapshot } from '../../src/backup/snapshot.ts';
+import { createBackupFile } from '../../parts/backup/backup-file.ts';
+import { createKeeps } from '../../parts/backup/own-keys.ts';
+import { restoreBackup } from '../../parts/backup/restore.ts';
+import { takeSnapshot } from '../../parts/backup/snapshot.ts';
+import { parts } from '../../parts/parts.ts';
 import { connectForBlocking, type RedisClient } from '../../src/redis/connect.ts';
 import { type RunningRedis, startRedisServer } from '../support/redis-server.ts';
 import { type RedisWrites, type Written, watchWrites } from '../support/redis-writes.ts';
 import { driveEverything, prefix } from './whole-workload.ts';
 
 const root = new URL('../../', import.meta.url);
+const service = { prefix, slots: parts.flatMap(({ slots = [] }) => slots) };
 const engine = 'packages/engine/src';
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
 const page = read('docs/storage.md');
@@ -48,7 +50,7 @@ const tables = (first: string): readonly Row[] => {
 
 const codeIn = (cell = ''): string => /`([^`]+)`/.exec(cell)?.[1] ?? cell;
 const filesIn = (text: string): readonly string[] =>
-  [...text.matchAll(/`((?:packages|src|workers|test)\/[^`]+)`/g)].map(([, path = '']) => path);
+  [...text.matchAll(/`((?:packages|parts|src|workers|test)\/[^`]+)`/g)].map(([, path = '']) => path);
 
 const placeholders = new Map(
   tables('Stands for').map((row) => [codeIn(row['Stands for']), codeIn(row.Pattern)]),
@@ -107,8 +109,9 @@ const inside =
 const sourcesIn = (...rooms: readonly string[]): readonly string[] =>
   rooms.flatMap((room) =>
     readdirSync(new URL(room, root), { recursive: true, encoding: 'utf8' })
-      .filter((path) => path.endsWith('.ts'))
-      .map((path) => `${room}/${path.replaceAll(sep, '/')}`),
+      .map((path) => `${room}/${path.replaceAll(sep, '/')}`)
+      // Tests of parts stand beside them.
+      .filter((path) => path.endsWith('.ts') && !/^parts\/[^/]+\/test\//.test(path)),
   );
 
 describe('docs/storage.md', () => {
@@ -172,7 +175,7 @@ describe('docs/storage.md', () => {
   });
 
   it('lists the keys that a backup holds, and a restore brings back each of them as it was', async () => {
-    const keeps = createKeeps(prefix);
+    const keeps = createKeeps(service);
     const isHeld = (key: string): boolean => keeps(key) || key === `{${prefix}-processes}`;
     expect([...written.keys(), ...left.keys()].filter((key) => !isHeld(key))).toEqual([]);
     expect(keeps(`{${prefix}-processes}`)).toBe(false);
@@ -190,9 +193,9 @@ describe('docs/storage.md', () => {
       for (const connection of connections) connection.disconnect();
     });
     const file = await createBackupFile(path, masterKey, about);
-    const { at } = await takeSnapshot(connections[0], prefix, file.add);
+    const { at } = await takeSnapshot(connections[0], service, file.add);
     await file.finish(at);
-    await restoreBackup(connections[1], { path, masterKey, prefix });
+    await restoreBackup(connections[1], service, { path, masterKey });
 
     const standing = async (redis: Redis, key: string) => {
       const digest = await redis.call('DEBUG', 'DIGEST-VALUE', key);
@@ -239,7 +242,7 @@ describe('docs/storage.md', () => {
     const listed = new Set(filesIn(page));
     const [, bullmq = ''] = page.split('## What is used of BullMQ');
     const listedForBullmq = new Set(filesIn(bullmq));
-    const sources = sourcesIn(engine, 'src', 'workers');
+    const sources = sourcesIn(engine, 'src', 'workers', 'parts');
     expect(sources.length).toBeGreaterThan(100);
     const missing = sources.filter((path) => {
       const text = read(path);
@@ -260,7 +263,7 @@ describe('docs/storage.md', () => {
 
   it('names every file with a script of another room, and the workflow has none outside of the engine', () => {
     const listed = new Set(tables('Script in').flatMap((row) => filesIn(row['Script in'] ?? '')));
-    const others = sourcesIn('src', 'workers', 'machines').filter((path) => script.test(read(path)));
+    const others = sourcesIn('src', 'workers', 'machines', 'parts').filter((path) => script.test(read(path)));
     expect(others.toSorted()).toEqual([...listed].toSorted());
     expect(others.filter((path) => /^(workers|machines|src\/transactions)\//.test(path))).toEqual([]);
   });

@@ -8,7 +8,7 @@ import type { CallbackLog } from '../../parts/callbacks/callback.worker.ts';
 import { createCallbackCounter } from '../../parts/callbacks/log.ts';
 import type { AnsweredEntry } from '../../src/http/log.ts';
 import type { Fetch } from '../../src/http/metrics.ts';
-import { routeOf } from '../../src/http/route-label.ts';
+import { createRouteOf } from '../../src/http/route-label.ts';
 import type { OauthEntry } from '../../src/oauth/log.ts';
 import { createTelemetry } from '../../src/product/telemetry.ts';
 import type { PromptResult, SigningDevice } from '../../src/sscd/device.ts';
@@ -21,6 +21,7 @@ const open = (now: () => number = Date.now) => {
   const telemetry = createTelemetry({
     version: '1',
     apIds: [],
+    areas: [],
     access: { open: true },
     tracing: { enabled: false, serviceName: 'paraph' },
     processMetrics: false,
@@ -290,10 +291,12 @@ describe('labels', () => {
     ['/oidc/interaction/abcdef/number', '/oidc/interaction'],
     ['/oidc', '/oidc/*'],
     ['/admin/api/transactions/H00', '/admin/*'],
+    ['/stand', '/stand/*'],
+    ['/stand/a/b', '/stand/*'],
     ['/__proto__', 'other'],
     ['/', 'other'],
     ['', 'other'],
   ])('takes the path %s for %s', (path, route) => {
-    expect(routeOf(path)).toBe(route);
+    expect(createRouteOf(['stand'])(path)).toBe(route);
   });
 });

@@ -56,6 +56,7 @@ beforeAll(() => {
   const { registry, transactionLog } = createTelemetry({
     version: '1',
     apIds: [apId],
+    areas: [],
     access: { open: true },
     tracing: { enabled: false, serviceName: 'paraph' },
     processMetrics: false,

@@ -3,6 +3,16 @@ import { html } from 'hono/html';
 import type { ProtocolRules } from '../../protocol/rules.ts';
 import { type Section, table, words } from './markup.ts';
 
+/** A page of a part with which people begin. */
+export interface Entrance {
+  readonly path: string;
+  /** Beside it on the page at `/`. */
+  readonly name: string;
+  readonly what: string;
+  /** Before it in the greeting of a start: what one does there. */
+  readonly greeting: string;
+}
+
 /** What the reference says about this service in particular. */
 export interface DocumentationFacts {
   readonly rules: ProtocolRules;
@@ -10,6 +20,7 @@ export interface DocumentationFacts {
   readonly publicUrl: () => string;
   /** Accepts any AP_ID and knows the test numbers. */
   readonly sandbox: boolean;
+  readonly entrances: readonly Entrance[];
   readonly maxBodyBytes: number;
   readonly retention: { readonly signedMs: number; readonly failedMs: number };
 }

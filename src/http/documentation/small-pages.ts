@@ -1,15 +1,16 @@
 /** The page at `/`, and the one for an address that does not exist. */
 import { html } from 'hono/html';
+import type { Entrance } from './guide.ts';
 import { type Html, layOut } from './markup.ts';
 
-const links = (sandbox: boolean): Html =>
+const links = (entrances: readonly Entrance[]): Html =>
   html`<dl class="ways">${[
-    ...(sandbox ? [['/demo', 'Demo', 'A complete login by phone, step by step.']] : []),
+    ...entrances.map(({ path, name, what }) => [path, name, what]),
     ['/docs', 'Reference', 'The interface for applications, with examples.'],
     ['/admin', 'Console', 'Transactions, replays and users, for operators.'],
   ].map(([address, name, what]) => html`<dt><a href="${address}">${name}</a></dt><dd>${what}</dd>`)}</dl>`;
 
-export const rootPage = (sandbox: boolean): Html =>
+export const rootPage = (sandbox: boolean, entrances: readonly Entrance[]): Html =>
   layOut(
     'Paraph',
     '/',
@@ -17,7 +18,7 @@ export const rootPage = (sandbox: boolean): Html =>
     html`<h1>Signatures by phone</h1>
 <p class="lead">An application asks, a person signs on their phone.${sandbox ? ' This is a sandbox: try it.' : ''}</p>
 </header>
-<main id="content" tabindex="-1">${links(sandbox)}</main>`,
+<main id="content" tabindex="-1">${links(entrances)}</main>`,
   );
 
 export const unknownPage: Html = layOut(

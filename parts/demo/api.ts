@@ -1,0 +1,21 @@
+/** The demo in a process with the API. */
+import type { ApiPart, ApiRooms } from '../../src/part.ts';
+import { deriveKey } from '../../src/pki/sealed-json.ts';
+import { createDemoRoutes } from './demo.route.ts';
+
+export const openDemo = ({ publicUrl, selfUrl, serviceKey, hostNow, onError }: ApiRooms): ApiPart => ({
+  routes: createDemoRoutes({
+    publicUrl,
+    selfUrl,
+    now: hostNow,
+    stateKey: deriveKey(serviceKey, 'paraph demo logins'),
+    fetch: globalThis.fetch,
+    log: { trouble: onError },
+  }),
+  entrance: {
+    path: '/demo',
+    name: 'Demo',
+    what: 'A complete login by phone, step by step.',
+    greeting: 'log in',
+  },
+});

@@ -1,0 +1,21 @@
+import type { Configuration } from '../configuration/schema.ts';
+import type { Part, PartSettings } from '../part.ts';
+import type { OauthTenant } from '../registry/oauth-client.ts';
+
+/**
+ * The OpenID tenants of the configuration file. The first one has the clients of parts, too.
+ *
+ * @param publicUrl Any will do where addresses of clients are of no matter.
+ */
+export const configuredTenants = (
+  { configuration, parts }: { readonly configuration: Configuration; readonly parts: readonly Part[] },
+  publicUrl = 'http://localhost',
+): readonly OauthTenant[] => {
+  const settings = configuration as PartSettings;
+  return configuration.oidc.tenants.map((tenant, index) => {
+    if (index > 0) return tenant;
+    const taken = new Set(tenant.clients.map(({ id }) => id));
+    const ofParts = parts.flatMap((part) => part.oauthClients?.(settings, publicUrl) ?? []);
+    return { ...tenant, clients: [...tenant.clients, ...ofParts.filter(({ id }) => !taken.has(id))] };
+  });
+};
