@@ -16,7 +16,7 @@ const root = join(import.meta.dirname, '..');
  */
 const table: Readonly<Record<string, readonly [rooms: string, packages: string]>> = {
   'product-version': ['', ''],
-  engine: ['', 'bullmq ioredis xstate'],
+  engine: ['', 'bullmq bullmq/dist ioredis xstate'],
   redis: ['engine pki', 'ioredis'],
   jobs: ['engine redis', 'bullmq ioredis'],
   protocol: ['', 'zod'],
@@ -31,7 +31,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   'event-stream': ['', 'hono'],
   machines: ['engine protocol', 'xstate zod'],
   registry: ['protocol', 'zod'],
-  pki: ['engine', 'jose zod'],
+  pki: ['engine', 'jose pkcs11js zod'],
   configuration: ['operators part parts protocol registry', 'zod'],
   client: ['pki protocol', 'zod'],
   pages: ['event-stream languages request-body', 'hono'],
