@@ -98,7 +98,7 @@ const otherNode = {
     include: [
       'test/{backup,client,configuration,embedded,evidence,http,mail,phone,pki,protocol}/**/*.test.ts',
       'test/{outgoing,redis,registry,relying-party,sscd,telemetry}/**/*.test.ts',
-      'parts/callbacks/test/*.test.ts',
+      'parts/{callbacks,gateway}/test/*.test.ts',
       'test/cli/{evidence,hash-password,network,screen,sign}.test.ts',
       'test/oauth/{client-authentication,sealed-store,signing-keys}.test.ts',
       'test/oauth/interoperability/*.test.ts',

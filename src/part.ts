@@ -16,12 +16,16 @@ import type { ConsolePart } from './console/part.ts';
 import type { EventLog } from './logger.ts';
 import type { Audit } from './operators/audit.ts';
 import type { RedisClient } from './redis/connect.ts';
+import type { OtherServices } from './registry/other-services.ts';
+import type { SubscriberTemplate, UpstreamDeviceSchema } from './registry/subscriber.ts';
+import type { MakeDevice } from './sscd/devices.ts';
 import type { Registry } from './telemetry/registry.ts';
 import type { Shard } from './transactions/shards.ts';
 import type { FindTransaction } from './transactions/transactions.ts';
 
 /** Members that a part adds to those of the core, by where they stand in the configuration file. */
 export interface PartShapes {
+  readonly root?: z.ZodRawShape;
   /** Of each entry of `applicationProviders`. */
   readonly applicationProvider?: z.ZodRawShape;
   readonly operations?: z.ZodRawShape;
@@ -30,12 +34,27 @@ export interface PartShapes {
 type Added<Shape> = Shape extends z.ZodRawShape ? z.output<z.ZodObject<Shape>> : unknown;
 
 /** The configuration as a part sees it. */
-export interface PartSettings<Shapes extends PartShapes = PartShapes> {
+export type PartSettings<Shapes extends PartShapes = PartShapes> = Readonly<Added<Shapes['root']>> & {
   readonly sandbox: boolean;
+  readonly subscribers: readonly SubscriberTemplate[];
   readonly applicationProviders: readonly ({ readonly id: string } & Readonly<
     Added<Shapes['applicationProvider']>
   >)[];
   readonly operations: Readonly<Added<Shapes['operations']>>;
+};
+
+/** Before a process connects to Redis. */
+export interface ServiceRooms<Shapes extends PartShapes = PartShapes> {
+  readonly settings: PartSettings<Shapes>;
+  /** The clock of the machine. */
+  readonly now: () => number;
+  readonly log: EventLog;
+}
+
+export interface PartServices extends OtherServices {
+  /** For workers. */
+  devices(shards: readonly Shard[]): MakeDevice;
+  close(): void;
 }
 
 /** What a part may use wherever it runs. */
@@ -73,6 +92,8 @@ export interface OperatorRooms<Shapes extends PartShapes = PartShapes> extends P
 
 export interface PartConfiguration<Shapes extends PartShapes = PartShapes> {
   readonly shapes: Shapes;
+  /** Kinds of the `device` of a SIM or an App. */
+  readonly devices?: readonly UpstreamDeviceSchema[];
   /**
    * What the schema cannot say of the values that it has read.
    *
@@ -94,6 +115,8 @@ export interface Part<Shapes extends PartShapes = PartShapes> {
   readonly queues?: readonly string[];
   /** What operators do through it, as the audit log names it. */
   readonly auditActions?: readonly string[];
+  /** Connects to other services at which devices of subscribers are. @throws For a file that is not usable. */
+  openServices?(rooms: ServiceRooms<Shapes>): Promise<PartServices>;
   /** Starts what workers do for it beside the core. */
   startWorkers?(rooms: WorkerRooms<Shapes>): Promise<Running>;
   /** Tells others what happens in workflows. Asked for before workers start. */

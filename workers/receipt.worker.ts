@@ -25,7 +25,7 @@ import type { Protocol } from '../src/protocol/parse.ts';
 import type { SignatureRequest } from '../src/protocol/requests.ts';
 import type { ApplicationProviders } from '../src/registry/application-providers.ts';
 import type { SubscriberRegistry } from '../src/registry/subscriber.ts';
-import { gatewayOrigin } from '../src/sscd/device.ts';
+import { serviceOrigin } from '../src/sscd/device.ts';
 import type { Devices } from '../src/sscd/devices.ts';
 import {
   type ReceiptJobData,
@@ -99,7 +99,7 @@ export const createReceiptWorkflow = (options: {
 
   const originOf = (instance: InstanceInHand): string | undefined => {
     const { gateway } = dataOf(instance);
-    return gateway === undefined ? undefined : gatewayOrigin(gateway);
+    return gateway === undefined ? undefined : serviceOrigin(gateway);
   };
 
   const holder = ({ id }: InstanceInHand) => ({ transactionId: id, attempt });

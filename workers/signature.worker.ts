@@ -20,7 +20,8 @@ import { answerSchema, type DeviceAnswer, type Outcome } from '../src/protocol/o
 import type { Protocol } from '../src/protocol/parse.ts';
 import type { SignatureRequest } from '../src/protocol/requests.ts';
 import type { ApplicationProviders } from '../src/registry/application-providers.ts';
-import type { SubscriberRegistry } from '../src/registry/subscriber.ts';
+import type { OtherServices } from '../src/registry/other-services.ts';
+import { type SubscriberRegistry, upstreamOf } from '../src/registry/subscriber.ts';
 import type { PromptResult, SigningDevice, Told } from '../src/sscd/device.ts';
 import type { Devices } from '../src/sscd/devices.ts';
 import type { Answer } from '../src/transactions/answers.ts';
@@ -39,7 +40,7 @@ import type { Seals } from '../src/transactions/seal.ts';
 import { defineSignature, type SignatureData } from '../src/transactions/signature-workflow.ts';
 import { createVerifyOutcome } from '../src/transactions/verify-outcome.ts';
 import type { StepLog } from './log.ts';
-import type { OtherServices, Upstreams } from './upstreams.ts';
+import type { Upstreams } from './upstreams.ts';
 
 export interface SignatureActivitiesOptions {
   readonly place: { readonly shard: number; readonly shards: number };
@@ -49,7 +50,7 @@ export interface SignatureActivitiesOptions {
   readonly devices: Devices;
   readonly deviceLock: DeviceLock;
   readonly upstreams: Upstreams;
-  readonly gateways?: OtherServices | undefined;
+  readonly services?: Pick<OtherServices, 'trust'> | undefined;
   readonly custody: KeyCustody;
   readonly seals: Pick<Seals, 'seal' | 'fits'>;
   /** Ends the transaction, perhaps of another shard, whose App screen is taken over. */
@@ -88,7 +89,7 @@ const requestOf = ({ data }: InstanceInHand): SignatureRequest => (data as Signa
 export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Workflow => {
   const { providers, subscribers, devices, deviceLock, upstreams, custody, seals, answer, now, log } =
     options;
-  const verifyOutcome = createVerifyOutcome(custody, options.gateways?.trust);
+  const verifyOutcome = createVerifyOutcome(custody, options.services?.trust);
 
   const screenFor = (request: SignatureRequest, sscdId: string): string =>
     deviceKey(request.msisdn.number, sscdId);
@@ -329,9 +330,11 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
             const { data: answered } = answerSchema.safeParse(given);
             const { sscd } = eligible.value.chosen;
             // Other programs may write anything, such as a delivery for a device that signs. What is
-            // behind a gateway is heard from the gateway alone: no nonce binds its signatures to us.
+            // at another service is heard from that alone: no nonce binds its signatures to us.
             const isDevices =
-              answered?.kind === 'delivered' ? sscd === undefined : sscd?.device.kind !== 'gateway';
+              answered?.kind === 'delivered'
+                ? sscd === undefined
+                : sscd === undefined || upstreamOf(sscd) === undefined;
             if (answered !== undefined && isDevices)
               return conclude(instance, attempt, eligible.value, answered);
             log.trouble(notBelieved(instance.id));

@@ -4,7 +4,7 @@
  *
  * A call goes on while its job sleeps (packages/engine/src/activities.ts), so an upstream that hangs holds
  * no slot of the worker. It holds a slot here: each upstream has 200 in a process, or what the
- * configuration says of a gateway. One application gets a quarter of them. A job that finds no slot,
+ * configuration says of another service. One application gets a quarter of them. A job that finds no slot,
  * or an open circuit breaker, is put off.
  */
 import type { GateTurn, GateVerdict } from '../packages/engine/src/define.ts';
@@ -92,14 +92,6 @@ export const createBreaker = (
     },
   };
 };
-
-/** Other services, behind which devices are. */
-export interface OtherServices {
-  /** Roots (DER) of the signatures from behind a service. @param name Of the gateway. */
-  trust(name: string): readonly Uint8Array[] | undefined;
-  /** How many calls at a time, by origin. */
-  readonly maxCalls: ReadonlyMap<string, number>;
-}
 
 export type Upstreams = ReturnType<typeof createUpstreams>;
 

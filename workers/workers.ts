@@ -17,6 +17,7 @@ import { fault, faultLine } from '../src/protocol/fault.ts';
 import type { Protocol } from '../src/protocol/parse.ts';
 import type { RedisClient } from '../src/redis/connect.ts';
 import type { ApplicationProviders } from '../src/registry/application-providers.ts';
+import type { OtherServices } from '../src/registry/other-services.ts';
 import type { SubscriberRegistry } from '../src/registry/subscriber.ts';
 import type { Devices } from '../src/sscd/devices.ts';
 import { createAnswer } from '../src/transactions/answers.ts';
@@ -31,7 +32,7 @@ import type { StepLog, TransactionLog, UpstreamLog } from './log.ts';
 import { createReceiptWorkflow } from './receipt.worker.ts';
 import { createSignatureWorkflow } from './signature.worker.ts';
 import { callerIn, type SignatureWorker, tellOfTransactions } from './transaction-events.ts';
-import { createUpstreams, type OtherServices } from './upstreams.ts';
+import { createUpstreams } from './upstreams.ts';
 
 type TellEnd = NonNullable<TurnOptions['tellEnd']>;
 
@@ -75,7 +76,7 @@ export interface WorkersOptions {
   readonly providers: ApplicationProviders;
   readonly subscribers: SubscriberRegistry;
   readonly devices: Devices;
-  readonly gateways?: OtherServices;
+  readonly services?: Pick<OtherServices, 'trust' | 'maxCalls'>;
   readonly custody: KeyCustody;
   readonly seals: Seals;
   readonly concurrency: number;
@@ -134,7 +135,7 @@ export const startWorkers = (options: WorkersOptions) => {
       return undefined;
     };
   const turns = createTurns();
-  const upstreams = createUpstreams(options.upstreamLog, undefined, options.gateways?.maxCalls);
+  const upstreams = createUpstreams(options.upstreamLog, undefined, options.services?.maxCalls);
 
   const workerOptions = (shard: Shard): WorkerOptions => ({
     connection: blocking,

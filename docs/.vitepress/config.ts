@@ -72,7 +72,7 @@ export default defineConfig({
   ],
   srcDir: root,
   srcExclude: [
-    '{dist,machines,node_modules,packages,scripts,src,test,workers}/**',
+    '{dist,machines,node_modules,packages,parts,scripts,src,test,workers}/**',
     '**/{node_modules,services}/**',
   ],
   outDir: join(root, '.cache/site'),

@@ -269,4 +269,3 @@ export const rawProfileAnswerSchema = z
     profiles: SignatureProfile ?? [],
     extension: Status.StatusDetail?.ProfileQueryExtension,
   }));
-export type RawProfile = z.output<typeof rawProfileAnswerSchema>;

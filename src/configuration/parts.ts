@@ -2,6 +2,12 @@
 import type { z } from 'zod';
 import { partConfigurations } from '../../parts/configuration.ts';
 import type { PartShapes } from '../part.ts';
+import type { UpstreamDeviceSchema } from '../registry/subscriber.ts';
+
+/** Kinds of devices at other services. */
+export const devicesOfParts: readonly UpstreamDeviceSchema[] = partConfigurations.flatMap(
+  ({ devices = [] }) => devices,
+);
 
 /**
  * Typed as nothing: only the part knows its members.

@@ -4,13 +4,12 @@ import { partConfigurations } from '../../parts/configuration.ts';
 import { defaultProtocolRules } from '../protocol/rules.ts';
 import { applicationProviderList } from '../registry/application-providers.ts';
 import { amount, type DeepReadonly, flag, positive, section, whole } from '../registry/entry.ts';
-import { gatewayList } from '../registry/gateway.ts';
 import { oidcSettings, promptProblem, promptSecondsOf } from '../registry/oauth-client.ts';
-import { gatewayOf, subscriberList } from '../registry/subscriber.ts';
+import { subscriberList } from '../registry/subscriber.ts';
 import { isSecureAddress, readOrigin } from '../registry/web-address.ts';
 import { mailSettings } from './mail.ts';
 import { checkOpenid, openidTenantOf, operationsSettings } from './operations.ts';
-import { shapeOf } from './parts.ts';
+import { devicesOfParts, shapeOf } from './parts.ts';
 
 /**
  * The configuration file. Every object is strict, so that a misspelt key is an error and not an
@@ -250,12 +249,8 @@ const configurationObject = z.strictObject({
   applicationProviders: applicationProviderList(shapeOf('applicationProvider'))
     .prefault([])
     .describe('Applications that may call.'),
-  subscribers: subscriberList.prefault([]).describe('Mobile users.'),
-  gateways: gatewayList
-    .prefault([])
-    .describe(
-      'Other services of this interface, behind which devices of subscribers are ([gateway.md](gateway.md)).',
-    ),
+  subscribers: subscriberList(devicesOfParts).prefault([]).describe('Mobile users.'),
+  ...shapeOf('root'),
   protocol: protocol.describe('What requests may contain.'),
   retention: retention.describe('How long finished transactions are kept.'),
   workers: workers.describe('The processes that advance transactions.'),
@@ -306,17 +301,6 @@ export const configurationSchema = configurationObject
     }
     if (values.mail !== undefined && url === undefined) {
       refuse(['publicUrl'], 'must be set, because mail is: the links in mails lead there');
-    }
-    const gateways = new Set(values.gateways.map(({ name }) => name));
-    for (const [index, { subscriber }] of values.subscribers.entries()) {
-      // An element with another problem has none yet.
-      const gateway = (subscriber as typeof subscriber | undefined) && gatewayOf(subscriber);
-      if (gateway !== undefined && !gateways.has(gateway))
-        refuse(['subscribers', index], 'has a device whose upstream gateways does not name');
-    }
-    for (const [index, { url: address }] of values.gateways.entries()) {
-      if (!sandbox && !isSecureAddress(address))
-        refuse(['gateways', index, 'url'], 'must be https, unless it is this machine or a sandbox');
     }
     const mustBeSecure = (target: string | undefined, path: PropertyKey[]): void => {
       if (sandbox || target === undefined || /^https:/i.test(target)) return;

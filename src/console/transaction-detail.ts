@@ -15,8 +15,8 @@ import { faultTable } from '../protocol/fault.ts';
 import type { SignatureRequest } from '../protocol/requests.ts';
 import { shardFor } from '../transactions/answers.ts';
 import { recordIn, signatureRecordSchema } from '../transactions/contract.ts';
-import { upstreamsIn } from '../transactions/gateway-notes.ts';
 import type { TransactionView } from '../transactions/outcomes.ts';
+import { upstreamsIn } from '../transactions/upstreams.ts';
 import type { AdminApiDeps, ConsoleSession } from './deps.ts';
 import {
   isSecretText,

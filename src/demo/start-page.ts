@@ -24,7 +24,7 @@ const deviceOf = ({ sim, apps: [app] }: Subscriber): string => {
 
 const kindOf = ({ sim, apps }: Subscriber): 'robot' | 'person' | 'nobody' => {
   const device = (sim ?? apps[0])?.device;
-  if (device?.kind !== 'simulated') return 'robot';
+  if (device === undefined || 'upstream' in device || device.kind !== 'simulated') return 'robot';
   return device.sign === 'signs' ? 'person' : 'nobody';
 };
 

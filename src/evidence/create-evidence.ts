@@ -14,7 +14,7 @@ import { type UpstreamTransaction, upstreamSchema } from '../protocol/outcome.ts
 import { nonceOf } from '../transactions/ids.ts';
 import { completeSignature } from '../transactions/outcomes.ts';
 import type { Transactions } from '../transactions/transactions.ts';
-import type { GatewayTrust } from '../transactions/verify-outcome.ts';
+import type { UpstreamTrust } from '../transactions/verify-outcome.ts';
 import { type Evidence, evidenceSchema, evidenceType, hashDefinition } from './evidence.ts';
 
 type SignatureEntry = Evidence['signatures'][number];
@@ -51,9 +51,9 @@ export const createEvidenceMaker = (options: {
   readonly issuer: string;
   readonly custody: Pick<KeyCustody, 'evidenceKey' | 'chain' | 'trust' | 'serialNumberOf'>;
   readonly findOwn: Transactions['findOwn'];
-  readonly gatewayTrust?: GatewayTrust;
+  readonly upstreamTrust?: UpstreamTrust;
 }): CreateEvidence => {
-  const { issuer, custody, findOwn, gatewayTrust } = options;
+  const { issuer, custody, findOwn, upstreamTrust } = options;
 
   const findSigned = async (
     apId: string,
@@ -79,7 +79,7 @@ export const createEvidenceMaker = (options: {
     const { person, at, msspTransId = '', attempt = 1, proof, revokedAt } = entry;
     const { cms, upstream } = await findSigned(apId, msspTransId, proof);
     if (cms === undefined) throw new Error(`${place}: the transaction has no signature`);
-    const trust = upstream === undefined ? await custody.trust() : gatewayTrust?.(upstream.gateway);
+    const trust = upstream === undefined ? await custody.trust() : upstreamTrust?.(upstream.gateway);
     const verified = verifySignature(Buffer.from(cms, 'base64'), person.text, {
       trust: trust ?? [],
       at: new Date(at),

@@ -2,7 +2,7 @@
 import type { KeyCustody } from '../pki/ports.ts';
 import type { Checked, Fault } from '../protocol/fault.ts';
 import type { Protocol } from '../protocol/parse.ts';
-import type { Caller, ProfileName, ProfileParam } from '../protocol/requests.ts';
+import type { Caller } from '../protocol/requests.ts';
 import {
   type ApplicationProvider,
   type ApplicationProviders,
@@ -10,6 +10,7 @@ import {
   rateExceeded,
   type WorkingPlace,
 } from '../registry/application-providers.ts';
+import type { OtherServices } from '../registry/other-services.ts';
 import type { SubscriberRegistry } from '../registry/subscriber.ts';
 import type { App2App } from '../transactions/app2app.ts';
 import type { OnAccepted } from '../transactions/endings.ts';
@@ -29,17 +30,6 @@ export interface Answer {
   readonly retryLater?: boolean;
 }
 
-/**
- * Asks the service behind whose gateway a number is.
- *
- * @param about.apId For whom.
- * @returns `extension`: members of the wire, in their order. Fault 209 when it does not answer.
- */
-export type AskUpstreamProfile = (
-  gateway: string,
-  about: { readonly msisdn: string; readonly params: ReadonlySet<ProfileParam>; readonly apId: string },
-) => Promise<Checked<{ readonly profiles: readonly ProfileName[]; readonly extension: object | undefined }>>;
-
 /** What the operations need; each takes its part. */
 export interface OperationDeps {
   readonly protocol: Protocol;
@@ -48,7 +38,7 @@ export interface OperationDeps {
   readonly transactions: Transactions;
   readonly receipts: Receipts;
   readonly app2app: App2App;
-  readonly upstreamProfile: AskUpstreamProfile;
+  readonly services: Pick<OtherServices, 'askProfile'>;
   readonly custody: KeyCustody;
   /** The accepted dialects; the first is for callers whose MSSP_ID names none of them. */
   readonly authorities: readonly string[];

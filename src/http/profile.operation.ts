@@ -5,14 +5,14 @@
  * the fault that a signature request would end with. When one device works and another does not,
  * the list says which profiles work.
  *
- * A user behind a gateway is asked about there, and the answer is that of the other service.
+ * A user at another service is asked about there, and the answer is that of the other service.
  *
  * Source: interface sections 2.4 and 4.4.
  */
 import { subjectDn } from '../pki/certificate.ts';
-import { fault } from '../protocol/fault.ts';
+import { fault, refuse } from '../protocol/fault.ts';
 import { faultFor, profilesOf } from '../registry/profile-selection.ts';
-import { gatewayOf, type Sscd, type Subscriber } from '../registry/subscriber.ts';
+import { commonUpstreamOf, type Sscd, type Subscriber } from '../registry/subscriber.ts';
 import { testFault } from '../transactions/eligibility.ts';
 import {
   answer,
@@ -35,7 +35,7 @@ export const createProfile = ({
   subscribers,
   custody,
   authorities,
-  upstreamProfile,
+  services,
   now,
 }: OperationDeps): OperationHandler => {
   const chainsOf = async ({ msisdn }: Subscriber, sscd: Sscd) => {
@@ -66,10 +66,10 @@ export const createProfile = ({
       const subscriber = await subscribers.find(msisdn.number);
       if (subscriber === undefined) return faultAnswer(fault(105), trace);
       const authority = dialectOf(caller.msspUri, authorities);
-      const gateway = gatewayOf(subscriber);
-      if (gateway !== undefined) {
+      const upstream = commonUpstreamOf(subscriber);
+      if (upstream !== undefined) {
         const about = { msisdn: msisdn.number, params, apId: caller.apId };
-        const told = await upstreamProfile(gateway, about);
+        const told = (await services.askProfile(upstream, about)) ?? refuse(900);
         if (!told.ok) return faultAnswer(told.fault, trace);
         return answer(presentUpstreamProfile(caller, { authority, ...told.value }, now()), trace);
       }

@@ -18,7 +18,7 @@ import type { SubscriberRegistry } from '../registry/subscriber.ts';
 import { eligibility } from '../transactions/eligibility.ts';
 import type { SignedView, TransactionView } from '../transactions/outcomes.ts';
 import type { Transactions } from '../transactions/transactions.ts';
-import type { GatewayTrust } from '../transactions/verify-outcome.ts';
+import type { UpstreamTrust } from '../transactions/verify-outcome.ts';
 import type { JoinedPhone, LoginEvidence } from './evidence.ts';
 import { findAcr, findMethod, listAmr, profileFor } from './evidence.ts';
 import { codeText, fillLoginText, loginTextFor } from './pages/session-text.ts';
@@ -96,8 +96,8 @@ export interface LoginsOptions {
   /** Roots (DER) of our own certificates. */
   readonly trust: () => Promise<readonly Uint8Array[]>;
   readonly serialNumberOf: (msisdn: string) => Promise<string>;
-  /** Roots (DER) of the certificates from behind a gateway. */
-  readonly gatewayTrust?: GatewayTrust;
+  /** Roots (DER) of the certificates of another service. */
+  readonly upstreamTrust?: UpstreamTrust;
   /** True when there is no room for more transactions of this application provider. */
   readonly busy: (apId: string) => boolean;
   readonly now: () => number;
@@ -129,7 +129,7 @@ const maxVerifications = 200;
 
 export const createLogins = (options: LoginsOptions) => {
   const { protocol, transactions, subscribers, authority, promptSeconds, busy, now } = options;
-  const { trust, gatewayTrust, serialNumberOf } = options;
+  const { trust, upstreamTrust, serialNumberOf } = options;
   const verifications = createBoundedCache<Verification>(maxVerifications);
 
   /** What was found good is not verified again with the same roots, for a minute: certificates end. */
@@ -138,7 +138,7 @@ export const createLogins = (options: LoginsOptions) => {
     data: Uint8Array,
     gateway: string | undefined,
   ): Promise<Verification> => {
-    const roots = gateway === undefined ? await trust() : (gatewayTrust?.(gateway) ?? []);
+    const roots = gateway === undefined ? await trust() : (upstreamTrust?.(gateway) ?? []);
     const at = new Date(now());
     const parts = [Buffer.from(cms, 'base64'), data, ...roots].map((part) => hash('sha256', part, 'base64'));
     const name = [Math.floor(now() / 60_000), ...parts].join(' ');
@@ -191,7 +191,7 @@ export const createLogins = (options: LoginsOptions) => {
     if (phone !== undefined && hash('sha256', certificate, 'base64url') !== phone.certificateHash)
       return undefined;
     // A good signature of another person does not count. Which number has which serial number
-    // behind a gateway is known there alone.
+    // at another service is known there alone.
     const isTheirs = upstream !== undefined || serialNumber === (await serialNumberOf(request.msisdn.number));
     if (!isTheirs) return undefined;
     return { ...common, serialNumber, cms: signed.signature };

@@ -1,11 +1,10 @@
 /**
  * Subscribers with phones: numbers that were invited, and numbers of the configuration with an App
  * of the kind `phone`. Their phones lie in Redis, so that an enrolment counts in all processes at
- * once. All other numbers of the configuration are found without Redis. Where a gateway is the default,
- * a number that is neither is behind it.
+ * once. All other numbers of the configuration are found without Redis. Where another
+ * service takes all other numbers, a number that is neither is there.
  */
 import type { ConfiguredSubscribers, Sscd, Subscriber, SubscriberRegistry } from '../registry/subscriber.ts';
-import { createBehind } from '../registry/subscribers.ts';
 import type { PhoneNumber, Phones } from './phones.ts';
 
 /** Of the sandbox: everybody may enrol a phone for it. Without a plus. */
@@ -59,28 +58,27 @@ export const createPhoneSubscribers = ({
   configured,
   phones,
   sandbox,
-  defaultGateway,
+  findElsewhere,
   revocationOf,
   now,
 }: {
   readonly configured: ConfiguredSubscribers;
   readonly phones: Pick<Phones, 'read'>;
   readonly sandbox: boolean;
-  /** Name of a gateway. */
-  readonly defaultGateway?: string | undefined;
+  /** A number at another service. */
+  readonly findElsewhere: (msisdn: string) => Subscriber | undefined;
   /** Of a certificate, by its serial number; of the key custody. */
   readonly revocationOf: (serial: string) => Promise<unknown>;
   readonly now: () => number;
 }): SubscriberRegistry => {
-  const findBehind = createBehind(defaultGateway);
   const withPhones = async (
     msisdn: string,
     known: Subscriber | undefined,
   ): Promise<Subscriber | undefined> => {
-    if (!/^\d{1,15}$/.test(msisdn)) return known ?? findBehind(msisdn);
+    if (!/^\d{1,15}$/.test(msisdn)) return known ?? findElsewhere(msisdn);
     const number = await phones.read(msisdn);
     const isOpen = sandbox && msisdn === sandboxPhoneNumber;
-    if (known === undefined && number === undefined && !isOpen) return findBehind(msisdn);
+    if (known === undefined && number === undefined && !isOpen) return findElsewhere(msisdn);
     const subscriber = known ?? plainSubscriber(msisdn, number?.language);
     const enrolled = number?.phones ?? [];
     const standings = await Promise.all(enrolled.map(({ serial }) => revocationOf(serial)));

@@ -117,7 +117,7 @@ if ARGV[3] == '' then return redis.call('HINCRBY', KEYS[1], triesField, 1) end
 redis.call('HSET', KEYS[1], triesField, '0', 'entered:' .. ARGV[1], ARGV[3])
 return 0`;
 
-/** Most numbers behind a gateway have no record. For these the parser would make an error each time. */
+/** Most numbers at another service have no record. For these the parser would make an error each time. */
 const numberIn = (text: string | null | undefined): NumberRecord | undefined => {
   if (text === null || text === undefined) return undefined;
   try {

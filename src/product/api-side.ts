@@ -49,7 +49,6 @@ import {
   tokenChecks,
 } from './readiness.ts';
 import { openSignerPages } from './signers.ts';
-import { createAskUpstreamProfile } from './upstream-profile.ts';
 import { openWorkflowRoutes } from './workflow-side.ts';
 
 /**
@@ -135,7 +134,7 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     transactions,
     receipts,
     app2app: createApp2App(serviceKey, appScheme),
-    upstreamProfile: createAskUpstreamProfile(core),
+    services: core.services,
     custody,
     authorities: configuration.protocol.authorities,
     now,

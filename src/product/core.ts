@@ -37,7 +37,6 @@ import { createPasswordVerifier } from '../registry/password-verifier.ts';
 import { createRateLimiter, type RateLimiter } from '../registry/rate-limiter.ts';
 import type { SubscriberRegistry } from '../registry/subscriber.ts';
 import { createSubscriberRegistry, withCertificateStates } from '../registry/subscribers.ts';
-import { openGateways } from '../sscd/gateways.ts';
 import { createRedisMemoryProbe } from '../telemetry/redis-memory.ts';
 import { createSeals, type Seals } from '../transactions/seal.ts';
 import { openShards, type Shard } from '../transactions/shards.ts';
@@ -45,7 +44,8 @@ import { asServiceWorkflow } from '../workflows/workflows.ts';
 import { watchClock } from './clock-watch.ts';
 import { createCustodyStore } from './custody-store.ts';
 import { unlockStore } from './key-slots.ts';
-import { queuesOf } from './part-rooms.ts';
+import { openOtherServices } from './other-services.ts';
+import { queuesOf, settingsOf } from './part-rooms.ts';
 import { retentionOf } from './retention.ts';
 import { createTelemetry, type Telemetry } from './telemetry.ts';
 import { assertPin, openTokenSide } from './token-side.ts';
@@ -73,7 +73,7 @@ export interface CoreOptions {
   readonly compiled?: boolean;
 }
 
-export type Core = ReturnType<typeof openCore>;
+export type Core = Awaited<ReturnType<typeof openCore>>;
 
 /** After so long without the time of Redis, the clock of the machine will do. */
 const clockTimeoutMs = 5000;
@@ -92,13 +92,18 @@ const jobWaitsMs = 250;
  * compares. `hostNow` is the clock of the machine: durations, and the OpenID provider, whose
  * library dates tokens by it.
  *
- * @throws GatewayFileError, TokenSetupError
+ * @throws TokenSetupError, and for a file that is not usable
  */
-export const openCore = (options: CoreOptions) => {
+export const openCore = async (options: CoreOptions) => {
   const { masterKey, ...given } = options;
   const { configuration, redisUrl, now: hostNow } = given;
   assertPin(configuration, options.tokenPin);
-  const gateways = openGateways(configuration.gateways, hostNow);
+  const eventLog = createEventLog(options.logger, hostNow);
+  const services = await openOtherServices(options.parts, {
+    settings: settingsOf(configuration),
+    now: hostNow,
+    log: eventLog,
+  });
   const { sandbox, queue, operations } = configuration;
   const commands = connectForCommands({ url: redisUrl }, hostNow);
   const blocking = connectForBlocking({ url: redisUrl });
@@ -168,7 +173,7 @@ export const openCore = (options: CoreOptions) => {
     withCertificateStates(
       createPhoneSubscribers({
         ...{ configured, sandbox, now },
-        defaultGateway: configuration.gateways.find((gateway) => gateway.default)?.name,
+        findElsewhere: services.findSubscriber,
         phones: createPhones({ redis, prefix, serviceKey, pinTries }),
         revocationOf: (serial) => custodyOver(redis).revocationOf(serial),
       }),
@@ -188,7 +193,7 @@ export const openCore = (options: CoreOptions) => {
     onError,
     telemetry,
     /** What rooms write their logs with. */
-    eventLog: createEventLog(options.logger, hostNow),
+    eventLog,
     /** One for the process: several would compute more at once than there are threads. */
     passwords,
     protocol: createProtocol(configuration.protocol),
@@ -200,7 +205,7 @@ export const openCore = (options: CoreOptions) => {
       return subscribers;
     },
     subscribersOver,
-    gateways,
+    services,
     commands,
     blocking,
     retention: retentionOf(configuration),
@@ -262,7 +267,7 @@ export const openCore = (options: CoreOptions) => {
     close: async (): Promise<void> => {
       endWatch();
       clearInterval(custodyTimer);
-      gateways.close();
+      services.close();
       await token?.close();
       await Promise.all([disconnect(commands), disconnect(blocking)]);
     },

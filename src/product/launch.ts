@@ -27,7 +27,6 @@ import { createEventLog, createLogger } from '../logger.ts';
 import { MailFileError } from '../mail.ts';
 import { masterKeyFileIn, masterKeyFrom } from '../pki/master-key.ts';
 import { TokenSetupError } from '../pki/token/token.ts';
-import { GatewayFileError } from '../sscd/gateways.ts';
 import { createRedisProbe } from '../telemetry/redis-probe.ts';
 import { shardPrefixes } from '../transactions/contract.ts';
 import { loadCharts } from '../workflows/load.ts';
@@ -88,9 +87,9 @@ const stopServer = async (
 };
 
 /** Its only errors are those of REDIS_URL and of the files that it names. */
-const openCoreFor = (options: CoreOptions): Core => {
+const openCoreFor = async (options: CoreOptions): Promise<Core> => {
   try {
-    return openCore(options);
+    return await openCore(options);
   } catch (error) {
     throw new StartError('usage', `${toError(error).message}.`);
   }
@@ -129,7 +128,7 @@ export const startProduct = async (
     for (const end of ends.splice(0).reverse()) await end(hurry);
   };
   try {
-    const core = openCoreFor(options);
+    const core = await openCoreFor(options);
     ends.push(core.close);
     await core.token?.open();
     await waitForRedis(core, options.logger);
@@ -295,7 +294,6 @@ export const launch = async (
     if (
       error instanceof TlsFileError ||
       error instanceof MailFileError ||
-      error instanceof GatewayFileError ||
       error instanceof ProviderFileError ||
       error instanceof TokenSetupError
     )

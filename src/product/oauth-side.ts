@@ -39,7 +39,7 @@ export const openOauth = (
       promptSeconds: oidc.promptSeconds,
       trust: () => custody.trust(),
       serialNumberOf: (msisdn) => custody.serialNumberOf(msisdn),
-      gatewayTrust: core.gateways.trust,
+      upstreamTrust: core.services.trust,
       busy,
       now,
     }),

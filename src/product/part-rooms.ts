@@ -1,6 +1,7 @@
 /** What parts get from the core of a process. */
 
 import type { Locate } from '../../packages/engine/src/engine.ts';
+import type { Configuration } from '../configuration/schema.ts';
 import type { Part, PartSettings, WorkerRooms } from '../part.ts';
 import { createReadEnd } from '../transactions/outcomes.ts';
 import type { Shard } from '../transactions/shards.ts';
@@ -11,6 +12,9 @@ import { createSignerLinks, type PublicUrl } from './signers.ts';
 export const queuesOf = (parts: readonly Part[]): readonly string[] =>
   parts.flatMap(({ queues = [] }) => queues);
 
+/** Each part has read its own members of it. */
+export const settingsOf = (configuration: Configuration): PartSettings => configuration as PartSettings;
+
 export const workerRooms = (
   core: Core,
   shards: readonly Shard[],
@@ -20,8 +24,7 @@ export const workerRooms = (
   const { configuration, blocking: redis, protocol, retention, seals, serviceKey, now, onError } = core;
   const readEnd = createReadEnd({ custody: core.custodyOver(redis), seals, now, onError });
   return {
-    // Each part has read its own members of it.
-    settings: configuration as PartSettings,
+    settings: settingsOf(configuration),
     prefix: configuration.queue.prefix,
     find: createFind({ shards, protocol, readEnd, retention, now }),
     linkTo: createSignerLinks(core, publicUrl),

@@ -8,11 +8,9 @@ import { startBulkWorker } from '../operators/bulk-worker.ts';
 import type { Running } from '../part.ts';
 import { productVersion } from '../product-version.ts';
 import { createDevices } from '../sscd/devices.ts';
-import { gatewayDevices } from '../sscd/gateway.ts';
 import { phoneDevices } from '../sscd/phone.ts';
 import { createOutbox, createWebhookGateway } from '../sscd/text-gateway.ts';
 import { createBacklog, maxBacklogs } from '../transactions/backlog.ts';
-import { createGatewayNotes } from '../transactions/gateway-notes.ts';
 import { closeQueues, closeShards, openBulkQueue, type Shard } from '../transactions/shards.ts';
 import type { Core } from './core.ts';
 import { keepIndexHere, keepIndexInThread } from './index-keeper.ts';
@@ -110,10 +108,10 @@ export const startWorkerSide = async (core: Core, parts: WorkerParts = { operati
       createDevices({
         custody,
         gateway,
-        kinds: [phoneDevices(phone.options), gatewayDevices(core.gateways, createGatewayNotes(shards))],
+        kinds: [phoneDevices(phone.options), ...core.services.devices(shards)],
       }),
     ),
-    gateways: core.gateways,
+    services: core.services,
     custody,
     concurrency: workers.concurrency,
     lockMs: workers.lockSeconds * 1000,

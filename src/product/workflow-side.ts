@@ -58,7 +58,7 @@ export const openWorkflowSide = async (core: Core, shards: readonly Shard[], pub
     createEvidence: createEvidenceMaker({
       issuer: configuration.publicUrl ?? 'urn:paraph',
       custody,
-      gatewayTrust: core.gateways.trust,
+      upstreamTrust: core.services.trust,
       findOwn: async (apId, msspTransId) => {
         const view = await rooms.find(msspTransId);
         return view?.request.caller.apId === apId ? view : undefined;

@@ -52,7 +52,7 @@ export const outcomeSchema = z.intersection(
     subscriberNetwork: z.string().optional().describe('MCC then MNC'),
     upstream: upstreamSchema
       .optional()
-      .describe('Where a device behind a gateway has signed: the CMS has the certificates of that service'),
+      .describe('Where a device at another service has signed: the CMS has the certificates of that service'),
     /** src/transactions/seal.ts */
     seal: z
       .string()

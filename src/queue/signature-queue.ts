@@ -101,7 +101,7 @@ export const createSignatureQueue = (options: SignatureQueueOptions): SignatureQ
   const certificates = createCertificateStore(commands, prefix);
   const readEnd = createReadEnd({
     ...{ custody: certificates, seals: undefined, now, onError },
-    gatewayTrust: (gateway) => options.gatewayRoots?.[gateway],
+    upstreamTrust: (gateway) => options.gatewayRoots?.[gateway],
   });
   const subscriptions = new Map<number, Endings>();
   const onClose = new Set<() => void>();

@@ -40,7 +40,7 @@ const devicesOf = ({ sim, apps, location }: Subscriber): Devices => {
   };
 };
 
-/** Only its gateway knows the key of a device and where it is, and refuses what does not fit. */
+/** Only its service knows the key of a device and where it is, and refuses what does not fit. */
 const isElsewhere = (sscd: Sscd | undefined): boolean => sscd !== undefined && upstreamOf(sscd) !== undefined;
 
 const simWithKey = ({ sim }: Devices, algorithm: Sscd['algorithm']): Sscd | undefined =>

@@ -27,7 +27,13 @@ const simulatedSign = z.union([z.enum(['signs', 'never-answers']), z.strictObjec
   error: 'must be "signs", "never-answers" or {"fault": code}',
 });
 
-const device = z.discriminatedUnion('kind', [
+/** A device at another service. Parts say which kinds there are, each with the name of the service. */
+export type UpstreamDeviceSchema = z.ZodObject<
+  { readonly kind: z.ZodLiteral<string>; readonly upstream: z.ZodString },
+  z.core.$strict
+>;
+
+const devicesHere = [
   z.strictObject({
     kind: z.literal('robot'),
     thinkSeconds: amount(0, 300, 0).describe('How long it takes to sign; any number of requests at a time.'),
@@ -41,51 +47,54 @@ const device = z.discriminatedUnion('kind', [
       .describe('What the person does with a receipt.'),
   }),
   z.strictObject({ kind: z.literal('phone') }),
-  z.strictObject({
-    kind: z.literal('gateway'),
-    upstream: z.string().min(1).describe('Name of the gateway (`gateways[].name`) behind which it is.'),
-  }),
-]);
+] as const;
 
 /** A signing device. Its states are facts about the subscription, not about one request. */
-const sscd = z
-  .strictObject({
-    state: z.enum(['ACTIVE', 'INACTIVE', 'REGISTERED']).default('ACTIVE').describe('Of the device.'),
-    suspended: flag(false, 'Whether the operator has suspended it (fault 403).'),
-    pin: section({
-      blocked: flag(false, 'Whether the PIN is blocked (fault 402).'),
-    }).describe('The PIN of the device.'),
-    certificate: section({
-      algorithm: z.enum(['EC', 'RSA']).default('EC').describe('Of the key: EC is P-256, RSA has 2048 bits.'),
-      state: z.enum(['ACTIVE', 'INACTIVE']).default('ACTIVE').describe('Of the certificate.'),
-      expired: flag(false, 'Whether its three years are over (fault 422).'),
-    }).describe('The key of the device and its certificate.'),
-    device: device
-      .prefault({ kind: 'robot' })
-      .describe(
-        'What answers: a robot, one simulated person with one screen, what is behind a gateway, or (of an App) the phones in browsers that people have enrolled for the number.',
-      ),
-  })
-  .transform(({ pin, certificate, ...rest }) => ({
-    ...rest,
-    pinBlocked: pin.blocked,
-    algorithm: certificate.algorithm,
-    certificateState: certificate.state,
-    certificateExpired: certificate.expired,
-  }));
+const sscdOf = (elsewhere: readonly UpstreamDeviceSchema[]) =>
+  z
+    .strictObject({
+      state: z.enum(['ACTIVE', 'INACTIVE', 'REGISTERED']).default('ACTIVE').describe('Of the device.'),
+      suspended: flag(false, 'Whether the operator has suspended it (fault 403).'),
+      pin: section({
+        blocked: flag(false, 'Whether the PIN is blocked (fault 402).'),
+      }).describe('The PIN of the device.'),
+      certificate: section({
+        algorithm: z
+          .enum(['EC', 'RSA'])
+          .default('EC')
+          .describe('Of the key: EC is P-256, RSA has 2048 bits.'),
+        state: z.enum(['ACTIVE', 'INACTIVE']).default('ACTIVE').describe('Of the certificate.'),
+        expired: flag(false, 'Whether its three years are over (fault 422).'),
+      }).describe('The key of the device and its certificate.'),
+      device: z
+        .discriminatedUnion('kind', [...devicesHere, ...elsewhere])
+        .prefault({ kind: 'robot' })
+        .describe(
+          'What answers: a robot, one simulated person with one screen, what is at another service, or (of an App) the phones in browsers that people have enrolled for the number.',
+        ),
+    })
+    .transform(({ pin, certificate, ...rest }) => ({
+      ...rest,
+      pinBlocked: pin.blocked,
+      algorithm: certificate.algorithm,
+      certificateState: certificate.state,
+      certificateExpired: certificate.expired,
+    }));
 
-/** The gateway behind which a device is; undefined for one that is here. */
+/** The service at which a device is; undefined for one that is here. */
 export const upstreamOf = ({ device: spec }: Pick<Sscd, 'device'>): string | undefined =>
-  spec.kind === 'gateway' ? spec.upstream : undefined;
+  'upstream' in spec ? spec.upstream : undefined;
 
-export type Sscd = DeepReadonly<z.output<typeof sscd>> & {
+type ReadSscd = z.output<ReturnType<typeof sscdOf>>;
+
+export type Sscd = DeepReadonly<ReadSscd> & {
   readonly kind: 'sim' | 'app';
   /** Unique within the subscriber, stable for the life of its key: `sim`, `app-0`, `app-1` … */
   readonly id: string;
   /** Of phones: ids of their chains of certificates. Undefined where the custody has the key. */
   readonly certificates?: readonly string[] | undefined;
 };
-const named = (kind: Sscd['kind'], id: string, rest: z.output<typeof sscd>): Sscd => ({ ...rest, kind, id });
+const named = (kind: Sscd['kind'], id: string, rest: ReadSscd): Sscd => ({ ...rest, kind, id });
 
 /** Which implementation of the signing-device port is used. */
 export type DeviceSpec = Sscd['device'];
@@ -118,77 +127,78 @@ const location = z
 
 export type Location = DeepReadonly<z.output<typeof location>>;
 
-const entry = z
-  .strictObject({
-    msisdn: number.describe('Mobile number.'),
-    through: number
-      .optional()
-      .describe('Last number of a range of equal subscribers that begins with `msisdn`.'),
-    language: z.string().min(2).max(35).optional().describe('Preferred language.'),
-    sim: sscd.optional().describe('The SIM, when it can sign.'),
-    apps: z.array(sscd).max(10).prefault([]).describe('The Apps that can sign.'),
-    carrier: z
-      .strictObject({
-        mcc: z
-          .string()
-          .regex(/^\d{3}$/, { error: 'must be three digits' })
-          .default('000')
-          .describe('Mobile country code.'),
-        mnc: z
-          .string()
-          .regex(/^\d{2,3}$/, { error: 'must be two or three digits' })
-          .default('00')
-          .describe('Mobile network code.'),
-        network: z.string().default('Unknown network').describe('Name of the network.'),
-      })
-      .optional()
-      .describe('Whose network the SIM is in.'),
-    location: section({
-      sim: location.optional().describe('Where the network sees the SIM.'),
-      app: location.optional().describe('Where the App says it is.'),
-    }).describe('What geofencing reports. A SIM without a fix cannot serve the geofencing profile.'),
-    autoActivation: flag(false, 'Shown by the profile operation.'),
-    recoveryCodeCreated: flag(false, 'Shown by the profile operation.'),
-  })
-  .refine(
-    ({ msisdn, through = msisdn }) => through.length === msisdn.length && Number(through) >= Number(msisdn),
-    { path: ['through'], error: 'must have as many digits as msisdn and not be less' },
-  )
-  .refine(({ sim }) => sim?.device.kind !== 'phone', {
-    path: ['sim', 'device', 'kind'],
-    error: 'must be that of a SIM: a phone in the browser is an App',
-  })
-  .refine(({ apps }) => apps.filter(({ device: { kind } }) => kind === 'phone').length <= 1, {
-    path: ['apps'],
-    error: 'may have one App of the kind phone: it stands for all phones of the number',
-  })
-  .refine(
-    ({ apps }) => apps.every(({ device: { kind }, algorithm }) => kind !== 'phone' || algorithm === 'EC'),
-    {
+const entryOf = (sscd: ReturnType<typeof sscdOf>) =>
+  z
+    .strictObject({
+      msisdn: number.describe('Mobile number.'),
+      through: number
+        .optional()
+        .describe('Last number of a range of equal subscribers that begins with `msisdn`.'),
+      language: z.string().min(2).max(35).optional().describe('Preferred language.'),
+      sim: sscd.optional().describe('The SIM, when it can sign.'),
+      apps: z.array(sscd).max(10).prefault([]).describe('The Apps that can sign.'),
+      carrier: z
+        .strictObject({
+          mcc: z
+            .string()
+            .regex(/^\d{3}$/, { error: 'must be three digits' })
+            .default('000')
+            .describe('Mobile country code.'),
+          mnc: z
+            .string()
+            .regex(/^\d{2,3}$/, { error: 'must be two or three digits' })
+            .default('00')
+            .describe('Mobile network code.'),
+          network: z.string().default('Unknown network').describe('Name of the network.'),
+        })
+        .optional()
+        .describe('Whose network the SIM is in.'),
+      location: section({
+        sim: location.optional().describe('Where the network sees the SIM.'),
+        app: location.optional().describe('Where the App says it is.'),
+      }).describe('What geofencing reports. A SIM without a fix cannot serve the geofencing profile.'),
+      autoActivation: flag(false, 'Shown by the profile operation.'),
+      recoveryCodeCreated: flag(false, 'Shown by the profile operation.'),
+    })
+    .refine(
+      ({ msisdn, through = msisdn }) => through.length === msisdn.length && Number(through) >= Number(msisdn),
+      { path: ['through'], error: 'must have as many digits as msisdn and not be less' },
+    )
+    .refine(({ sim }) => sim?.device.kind !== 'phone', {
+      path: ['sim', 'device', 'kind'],
+      error: 'must be that of a SIM: a phone in the browser is an App',
+    })
+    .refine(({ apps }) => apps.filter(({ device: { kind } }) => kind === 'phone').length <= 1, {
       path: ['apps'],
-      error: 'must have EC keys where they are phones',
-    },
-  )
-  .refine(
-    ({ sim, apps }) => new Set([...(sim === undefined ? [] : [sim]), ...apps].map(upstreamOf)).size <= 1,
-    {
-      path: ['apps'],
-      error: 'must all be behind the gateway of the SIM, or the SIM and they behind none',
-      abort: true,
-    },
-  )
-  .transform(({ msisdn, through = msisdn, sim, apps, ...rest }) => ({
-    first: msisdn,
-    last: through,
-    subscriber: {
-      ...rest,
-      sim: sim && named('sim', 'sim', sim),
-      apps: apps.map((app, index) => named('app', `app-${index}`, app)),
-    },
-  }));
+      error: 'may have one App of the kind phone: it stands for all phones of the number',
+    })
+    .refine(
+      ({ apps }) => apps.every(({ device: { kind }, algorithm }) => kind !== 'phone' || algorithm === 'EC'),
+      {
+        path: ['apps'],
+        error: 'must have EC keys where they are phones',
+      },
+    )
+    .refine(
+      ({ sim, apps }) => new Set([...(sim === undefined ? [] : [sim]), ...apps].map(upstreamOf)).size <= 1,
+      {
+        path: ['apps'],
+        error: 'must all be behind the service of the SIM, or the SIM and they behind none',
+        abort: true,
+      },
+    )
+    .transform(({ msisdn, through = msisdn, sim, apps, ...rest }) => ({
+      first: msisdn,
+      last: through,
+      subscriber: {
+        ...rest,
+        sim: sim && named('sim', 'sim', sim),
+        apps: apps.map((app, index) => named('app', `app-${index}`, app)),
+      },
+    }));
 
 /** A range of equal subscribers; `first` and `last` are digits without plus. */
-export type SubscriberTemplate = DeepReadonly<z.output<typeof entry>>;
+export type SubscriberTemplate = DeepReadonly<z.output<ReturnType<typeof entryOf>>>;
 
 export type Subscriber = SubscriberTemplate['subscriber'] & {
   /** Digits without plus. */
@@ -197,8 +207,8 @@ export type Subscriber = SubscriberTemplate['subscriber'] & {
   readonly alwaysFaults?: { readonly code: number; readonly detail?: string } | undefined;
 };
 
-/** The gateway behind which all devices of a subscriber are; undefined when they are here. */
-export const gatewayOf = ({ sim, apps }: Pick<Subscriber, 'sim' | 'apps'>): string | undefined => {
+/** The service at which all devices of a subscriber are; undefined when they are here. */
+export const commonUpstreamOf = ({ sim, apps }: Pick<Subscriber, 'sim' | 'apps'>): string | undefined => {
   const [any = sim] = apps;
   return any && upstreamOf(any);
 };
@@ -220,10 +230,15 @@ export interface ConfiguredSubscribers extends SubscriberRegistry {
   find(msisdn: string): Subscriber | undefined;
 }
 
-/** No number may belong to two elements. */
-export const subscriberList = z.array(entry).superRefine((templates, context) => {
-  for (const [one, other] of findOverlaps(templates)) {
-    const message = `overlaps subscribers[${one}]`;
-    context.addIssue({ code: 'custom', path: [other, 'msisdn'], message });
-  }
-});
+/**
+ * No number may belong to two elements.
+ *
+ * @param elsewhere Kinds of devices at other services.
+ */
+export const subscriberList = (elsewhere: readonly UpstreamDeviceSchema[] = []) =>
+  z.array(entryOf(sscdOf(elsewhere))).superRefine((templates, context) => {
+    for (const [one, other] of findOverlaps(templates)) {
+      const message = `overlaps subscribers[${one}]`;
+      context.addIssue({ code: 'custom', path: [other, 'msisdn'], message });
+    }
+  });

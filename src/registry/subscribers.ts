@@ -1,21 +1,12 @@
 import { createRangeIndex } from './number-ranges.ts';
-import {
-  type ConfiguredSubscribers,
-  type Sscd,
-  type Subscriber,
-  type SubscriberRegistry,
-  type SubscriberTemplate,
-  subscriberList,
+import type {
+  ConfiguredSubscribers,
+  Sscd,
+  Subscriber,
+  SubscriberRegistry,
+  SubscriberTemplate,
 } from './subscriber.ts';
 import { healthCheck, testUsers } from './test-users.ts';
-
-/** What a number may have that only the gateway knows: the gateway chooses among them. */
-export const createBehind = (upstream: string | undefined): ((msisdn: string) => Subscriber | undefined) => {
-  if (upstream === undefined) return () => undefined;
-  const sscd = { device: { kind: 'gateway' as const, upstream } };
-  const [any] = subscriberList.parse([{ msisdn: '1000000', sim: sscd, apps: [sscd] }]);
-  return (msisdn) => any && { ...any.subscriber, msisdn };
-};
 
 /**
  * The same subscribers, but a device whose certificate is revoked has one that is not active.

@@ -6,7 +6,7 @@ import { type SimulatedPerson, type Subscriber, subscriberList } from './subscri
  * The sandbox's users. A robot signs everything at once, any number of requests at a time. A
  * simulated person has one SIM with one screen. Source: interface section 5.6.
  */
-type Entry = z.input<typeof subscriberList>[number];
+type Entry = z.input<ReturnType<typeof subscriberList>>[number];
 
 const inSwitzerland = { kind: 'fix', country: 'CH', accuracyMeters: 105 } as const;
 
@@ -23,7 +23,7 @@ const user = (msisdn: string, own: Partial<Entry> = {}): Entry => ({
 const person = (msisdn: string, sign: SimulatedPerson['sign'], receipt: SimulatedPerson['receipt']): Entry =>
   user(msisdn, { sim: { device: { kind: 'simulated', sign, receipt } } });
 
-const signers: readonly Subscriber[] = subscriberList
+const signers: readonly Subscriber[] = subscriberList()
   .parse([
     user('41700092501'),
     user('41700092502', { sim: { certificate: { algorithm: 'RSA' } } }),

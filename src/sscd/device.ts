@@ -88,8 +88,8 @@ export interface Upstream {
   readonly timeoutMs: number;
 }
 
-/** The origin of another service of this interface. @param name Of the gateway to it. */
-export const gatewayOrigin = (name: string): string => `gateway ${name}`;
+/** The origin of another service of this interface, as the log names it. */
+export const serviceOrigin = (name: string): string => `gateway ${name}`;
 
 export type ReceiptPrompt = Omit<
   Prompt,

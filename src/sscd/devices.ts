@@ -47,6 +47,7 @@ export interface DevicesOptions {
 const simulatedHere =
   (custody: KeyCustody): MakeDevice =>
   (spec) => {
+    if ('upstream' in spec) return undefined;
     if (spec.kind === 'robot') return createRobot(custody, spec.thinkSeconds);
     return spec.kind === 'simulated' ? createPerson(custody, spec) : undefined;
   };

@@ -74,7 +74,7 @@ export const eligibility = async (
 export const sscdOf = (subscriber: Subscriber | undefined, sscdId: string | undefined): Sscd | undefined =>
   [subscriber?.sim, ...(subscriber?.apps ?? [])].find((sscd) => sscd !== undefined && sscd.id === sscdId);
 
-/** The device behind a gateway that has signed by this method. */
+/** The device at another service that has signed by this method. */
 export const sscdFor = (subscriber: Subscriber | undefined, profile: ProfileName): Sscd | undefined =>
   profile === 'Device-LoA4' ? subscriber?.apps[0] : subscriber?.sim;
 
@@ -87,7 +87,7 @@ export const obstacleTo = (
   if (always !== undefined) return always;
   const unusable = chosen.sscd === undefined ? undefined : sscdFault(chosen.sscd);
   if (unusable !== undefined) return unusable;
-  // Its gateway knows where it is.
+  // Its service knows where it is.
   if (chosen.sscd !== undefined && upstreamOf(chosen.sscd) !== undefined) return undefined;
   const policy = request.services.geofencing?.policy;
   return violatesPolicy(locationOf(subscriber, chosen), policy) ? fault(450) : undefined;

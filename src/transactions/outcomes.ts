@@ -13,7 +13,7 @@ import { isOneTimePassword, type SignatureRequest } from '../protocol/requests.t
 import { endRecordSchema } from './contract.ts';
 import type { Ending } from './endings.ts';
 import type { SealedEnd, Seals } from './seal.ts';
-import { createVerifyOutcome, type GatewayTrust, type OutcomeCustody } from './verify-outcome.ts';
+import { createVerifyOutcome, type OutcomeCustody, type UpstreamTrust } from './verify-outcome.ts';
 
 export type SignedView = Pick<
   Outcome,
@@ -81,13 +81,13 @@ export const createReadEnd = (options: {
   /** Undefined in programs without the master key. They verify every signature. */
   readonly seals: Pick<Seals, 'fits'> | undefined;
   /** For programs without the seals. */
-  readonly gatewayTrust?: GatewayTrust | undefined;
+  readonly upstreamTrust?: UpstreamTrust | undefined;
   readonly now: () => number;
   /** Gets {@link notBelieved}. */
   readonly onError: (error: Error) => void;
 }): ReadEnd => {
-  const { custody, seals, gatewayTrust, now, onError } = options;
-  const verifyOutcome = createVerifyOutcome(custody, gatewayTrust);
+  const { custody, seals, upstreamTrust, now, onError } = options;
+  const verifyOutcome = createVerifyOutcome(custody, upstreamTrust);
 
   /** @returns The part of the outcome that is believed; undefined when none of it is. */
   const believedOf = async (

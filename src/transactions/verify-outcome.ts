@@ -5,7 +5,7 @@
  * The nonce among the signed attributes names transaction and attempt, so a signature for another
  * request with the same text does not count.
  *
- * A signature from behind a gateway leads to the roots of that service, and neither its nonce nor
+ * A signature from another service leads to the roots of that service, and neither its nonce nor
  * the serial number of its signer follows from anything here. That it is of this person and for
  * this request is the word of that service.
  */
@@ -21,7 +21,7 @@ export interface ClaimedOutcome {
   readonly attempt: number;
   readonly request: Pick<SignatureRequest, 'data' | 'msisdn'>;
   readonly signature: { readonly cms: string; readonly certificates?: string | undefined };
-  /** Name of the gateway that has brought it. */
+  /** Name of the service that has brought it. */
   readonly gateway?: string | undefined;
   /** When certificates must have been valid; milliseconds since the epoch. */
   readonly at: number;
@@ -33,12 +33,12 @@ export type VerifyOutcome = (tried: ClaimedOutcome) => Promise<Fault | undefined
 export type OutcomeCustody = Pick<KeyCustody, 'chain' | 'trust'> &
   Partial<Pick<KeyCustody, 'serialNumberOf'>>;
 
-/** @returns The roots (DER) of the signatures of a gateway; undefined where it is not known. */
-export type GatewayTrust = (gateway: string) => readonly Uint8Array[] | undefined;
+/** @returns The roots (DER) of the signatures of a service; undefined where it is not known. */
+export type UpstreamTrust = (name: string) => readonly Uint8Array[] | undefined;
 
 /** @returns 422 when the certificate was expired, 900 for every other error. */
 export const createVerifyOutcome =
-  (custody: OutcomeCustody, gatewayTrust: GatewayTrust = () => undefined): VerifyOutcome =>
+  (custody: OutcomeCustody, upstreamTrust: UpstreamTrust = () => undefined): VerifyOutcome =>
   async ({ id, attempt, request: { data, msisdn }, signature, gateway, at }) => {
     const { cms, certificates } = signature;
     const bytes = Buffer.from(cms, 'base64');
@@ -53,7 +53,7 @@ export const createVerifyOutcome =
         return fault(900);
       }
     }
-    const trust = gateway === undefined ? await custody.trust() : gatewayTrust(gateway);
+    const trust = gateway === undefined ? await custody.trust() : upstreamTrust(gateway);
     if (trust === undefined) return fault(900);
     const result = verifySignature(complete, bytesToSign(data), { trust, at: new Date(at) });
     if (!result.ok) return fault(result.reason === 'CERTIFICATE_EXPIRED' ? 422 : 900);

@@ -12,7 +12,6 @@ import type { profileResponseSchema } from '../../src/protocol/schemas/profile.t
 import type { receiptResponseSchema } from '../../src/protocol/schemas/receipt.ts';
 import type { signatureResponseSchema } from '../../src/protocol/schemas/sign.ts';
 import type { statusResponseSchema } from '../../src/protocol/schemas/status.ts';
-import { faultOf } from '../../src/sscd/gateway-answers.ts';
 
 interface Written {
   readonly MSS_SignatureResp: z.infer<typeof signatureResponseSchema>['MSS_SignatureResp'];
@@ -69,12 +68,4 @@ it('takes no id, profile or location that is too long to be kept', () => {
   for (const member of [{ MSSP_TransID: long }, { SignatureProfile: long }, located(long)]) {
     expect(isTaken(member)).toBe(false);
   }
-});
-
-it('hands on a fault of a code that is not known here in one short line', () => {
-  const [detail, reason] = ['x'.repeat(5000), `WEIRD\r\n${'R'.repeat(5000)}`];
-  const handed = faultOf({ code: 777, reason, detail });
-  expect(handed.code).toBe(900);
-  expect(handed.detail).toMatch(/^_777 WEIRD R+: x+$/);
-  expect(handed.detail.length).toBeLessThan(1200);
 });

@@ -14,7 +14,7 @@ import { type Waited, watchWaits } from './cpu-waits.ts';
 import { type Gateway, openGateway } from './gateway.ts';
 import { type MailBox, openMailBox } from './loads/mails.ts';
 import { chartsFile } from './loads/own-charts.ts';
-import { configurationFor, numberAt } from './people.ts';
+import { configurationFor } from './people.ts';
 import { type Managed, manage } from './processes.ts';
 import { type Lane, openLane } from './proxy.ts';
 import { createRedisNode, type RedisNode, whenInStep } from './redis-node.ts';
@@ -166,7 +166,7 @@ export const startStage = async (options: StageOptions): Promise<Stage> => {
     operatorUrl,
     waits: watch.waits,
     issueToken: async () => {
-      await users('add', 'bulks', '--role', 'admin', '--no-password', '--msisdn', numberAt('robot', 0));
+      await users('add', 'bulks', '--role', 'admin');
       return JSON.parse(await users('token', 'bulks')).token;
     },
     primary: () => nodes.primary,

@@ -206,7 +206,7 @@ it('on a cluster, too, the rights suffice', async () => {
   });
   try {
     // A node is connected to at its first command, and that must be the one that asks for the time.
-    const core = openCore({ ...product.core, masterKey: product.core.serviceKey, now: Date.now });
+    const core = await openCore({ ...product.core, masterKey: product.core.serviceKey, now: Date.now });
     await core.ready();
     expect(core.clock.offsetMs()).toBeDefined();
     await core.close();

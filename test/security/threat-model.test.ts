@@ -27,7 +27,9 @@ const threats: readonly Threat[] = page.split(/^(?=\*\*[A-Z]\d+ )|^(?=## )/m).fl
     {
       id,
       kinds: kinds.split(', '),
-      tests: points.flatMap((point) => /^`((?:parts\/[a-z]+\/)?test\/[^`]+ › [^`]+)`\s*$/.exec(point)?.[1] ?? []),
+      tests: points.flatMap(
+        (point) => /^`((?:parts\/[a-z]+\/)?test\/[^`]+ › [^`]+)`\s*$/.exec(point)?.[1] ?? [],
+      ),
       acceptedRisks: points.flatMap((point) => /^Accepted risk: (.*)$/s.exec(point)?.[1] ?? []),
       text,
     },

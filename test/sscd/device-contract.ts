@@ -7,7 +7,7 @@ import type { KeyCustody } from '../../src/pki/ports.ts';
 import { verifySignature } from '../../src/pki/verify.ts';
 import type { DeviceAnswer } from '../../src/protocol/outcome.ts';
 import { bytesToSign, type DataToBeSigned, type SignatureRequest } from '../../src/protocol/requests.ts';
-import type { Sscd, Subscriber } from '../../src/registry/subscriber.ts';
+import type { DeviceSpec, Sscd, Subscriber } from '../../src/registry/subscriber.ts';
 import type { Prompt, ReceiptPrompt, SigningDevice } from '../../src/sscd/device.ts';
 import { nonceOf } from '../../src/transactions/ids.ts';
 
@@ -156,3 +156,27 @@ export const describeDevice = (name: string, make: () => DeviceUnderTest): void 
     });
   });
 };
+
+export const sscdWith = (device: DeviceSpec, algorithm: Sscd['algorithm'] = 'EC'): Sscd => ({
+  kind: 'sim',
+  id: 'sim',
+  state: 'ACTIVE',
+  suspended: false,
+  pinBlocked: false,
+  algorithm,
+  certificateState: 'ACTIVE',
+  certificateExpired: false,
+  device,
+});
+
+export const personWith = (sim: Sscd): Subscriber => ({
+  msisdn: '41791112233',
+  language: 'en',
+  sim,
+  apps: [],
+  carrier: undefined,
+  location: { sim: undefined, app: undefined },
+  autoActivation: false,
+  recoveryCodeCreated: false,
+  alwaysFaults: undefined,
+});

@@ -1,56 +1,25 @@
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { attributesToSign, completeCms } from '../../src/pki/cms.ts';
 import { createKeyCustody } from '../../src/pki/custody.ts';
 import type { DeviceAnswer } from '../../src/protocol/outcome.ts';
 import { bytesToSign } from '../../src/protocol/requests.ts';
-import { gatewayList } from '../../src/registry/gateway.ts';
-import type { DeviceSpec, Sscd, Subscriber } from '../../src/registry/subscriber.ts';
+import type { DeviceSpec, Sscd } from '../../src/registry/subscriber.ts';
 import type { Prompt } from '../../src/sscd/device.ts';
 import { createDevices } from '../../src/sscd/devices.ts';
-import type { GatewayNote } from '../../src/sscd/gateway.ts';
-import { gatewayDevices } from '../../src/sscd/gateway.ts';
-import { type Gateways, openGateways } from '../../src/sscd/gateways.ts';
 import { phoneDevices, promptIdOf } from '../../src/sscd/phone.ts';
 import { createPhonePrompts } from '../../src/sscd/phone-prompts.ts';
 import { createOutbox, createWebhookGateway, readOutbox } from '../../src/sscd/text-gateway.ts';
-import { closeShards } from '../../src/transactions/shards.ts';
-import { rootsOf, testFiles } from '../support/gateway.ts';
 import { createMemoryCustodyStore } from '../support/memory-custody-store.ts';
-import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
-import { type DeviceUnderTest, describeDevice } from './device-contract.ts';
+import { type DeviceUnderTest, describeDevice, personWith, sscdWith } from './device-contract.ts';
 
 const redis = testRedis();
 const custody = createKeyCustody({
   store: createMemoryCustodyStore(),
   serviceKey: randomBytes(32),
   now: Date.now,
-});
-
-const sscdWith = (device: DeviceSpec, algorithm: Sscd['algorithm'] = 'EC'): Sscd => ({
-  kind: 'sim',
-  id: 'sim',
-  state: 'ACTIVE',
-  suspended: false,
-  pinBlocked: false,
-  algorithm,
-  certificateState: 'ACTIVE',
-  certificateExpired: false,
-  device,
-});
-
-const personWith = (sim: Sscd): Subscriber => ({
-  msisdn: '41791112233',
-  language: 'en',
-  sim,
-  apps: [],
-  carrier: undefined,
-  location: { sim: undefined, app: undefined },
-  autoActivation: false,
-  recoveryCodeCreated: false,
-  alwaysFaults: undefined,
 });
 
 const outbox = () => createOutbox(redis.client(), redis.prefix, Date.now);
@@ -138,63 +107,6 @@ for (const method of ['otp-text', 'otp-flash'] as const) {
     sscd: undefined,
   }));
 }
-
-describe('behind a gateway', () => {
-  const writeFile = testFiles();
-  let far: TestProduct;
-  const gateways = new Map<string, Gateways>();
-  const notes = new Map<string, GatewayNote>();
-
-  beforeAll(async () => {
-    far = await startTestProduct(redis, { listen: true });
-    const trustAnchorsFile = writeFile('root.pem', await rootsOf(far));
-    for (const mode of ['asynch', 'synch']) {
-      const entry = { name: 'far', url: far.url, apId: 'http://near.example', mode, trustAnchorsFile };
-      gateways.set(mode, openGateways(gatewayList.parse([entry]), Date.now));
-    }
-  });
-  afterAll(async () => {
-    for (const each of gateways.values()) each.close();
-    await far.stop();
-  });
-
-  /** Until all that was put to the other service has ended there. */
-  const hasEnded = async (): Promise<void> => {
-    const [shard] = far.core.shardsOver(far.core.blocking);
-    const open = ['active', 'wait', 'delayed', 'prioritized'] as const;
-    await vi.waitFor(
-      async () => expect(await shard?.signatures.queue.getJobCountByTypes(...open)).toBe(0),
-      20_000,
-    );
-    await closeShards(shard === undefined ? [] : [shard]);
-  };
-
-  for (const mode of ['asynch', 'synch']) {
-    describeDevice(`the device behind a gateway (${mode})`, () => {
-      const sscd = sscdWith({ kind: 'gateway', upstream: 'far' });
-      const known = gateways.get(mode);
-      if (known === undefined) throw new Error('It is not open');
-      const behind = gatewayDevices(known, {
-        claim: async (id: string, attempt: number, note: GatewayNote) => {
-          const before = notes.get(`${id} ${attempt}`);
-          if (before === undefined) notes.set(`${id} ${attempt}`, note);
-          return before ?? ('none' as const);
-        },
-        write: async (id: string, attempt: number, note: GatewayNote | undefined) => {
-          if (note === undefined) notes.delete(`${id} ${attempt}`);
-          else notes.set(`${id} ${attempt}`, note);
-        },
-      });
-      const device = createDevices({ custody, gateway: outbox(), kinds: [phones, behind] }).deviceFor({
-        method: 'sim',
-        sscd,
-      });
-      const subscriber = { ...personWith(sscd), msisdn: '41700092509' };
-      const theirs = far.core.custodyOver(far.core.blocking);
-      return { device, custody: theirs, subscriber, sscd, meanwhile: hasEnded, signsElsewhere: true };
-    });
-  }
-});
 
 const otpPrompt = {
   transactionId: 'H00aaa',

@@ -125,7 +125,7 @@ export const startTestProduct = async (
     asked.push(`${msspTransId} ${attempt}`);
   };
   const logger = createLogger('debug', { write });
-  const core = openCore({
+  const core = await openCore({
     configuration,
     redisUrl: redisUrl ?? redis.url,
     // The same for all products of a store.

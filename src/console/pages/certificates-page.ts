@@ -62,7 +62,7 @@ const ofCertificates = (
 ): Html => html`<form class="ask" method="post" action="/admin/certificates/revoke">${hidden}<p>Revoke every certificate of the number. The person cannot sign until new keys are allowed.</p><button type="submit" class="plain danger">Revoke all …</button></form>
 <form class="ask" method="post" action="/admin/certificates/renew">${hidden}<p>Allow new keys for devices whose certificate is revoked. They are made at their next use.</p><button type="submit" class="plain">Allow new keys</button></form>`;
 
-/** A number without certificates may be behind a gateway, or log in with another phone. */
+/** A number without certificates may be at another service, or log in with another phone. */
 const orders = (
   hidden: Html,
   hasCertificates: boolean,

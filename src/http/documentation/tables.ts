@@ -116,7 +116,8 @@ const receipts = {
 } as const;
 
 const behaviourOf = ({ device }: Sscd): string => {
-  if (device.kind !== 'simulated') return 'Signs at once, any number of requests at a time.';
+  if ('upstream' in device || device.kind !== 'simulated')
+    return 'Signs at once, any number of requests at a time.';
   if (device.sign === 'signs') return `Signs, and ${receipts[device.receipt]}.`;
   return device.sign === 'never-answers'
     ? 'Never answers: every request expires.'

@@ -198,7 +198,7 @@ export const statusRows: readonly Row[] = [
       'test/client/statuses.test.ts › the status of a 200 > means the same to every call: %s',
       'test/client/statuses.test.ts › the status of a 200 > means the same on the command line: %s',
       'test/client/statuses.test.ts › 100 REQUEST_OK > is the end of a one-time password, however it is asked for',
-      'test/sscd/gateway-statuses.test.ts › behind a gateway > the status %s is the end at once, or goes on',
+      'parts/gateway/test/statuses.test.ts › behind a gateway > the status %s is the end at once, or goes on',
     ],
   },
   {
@@ -208,8 +208,8 @@ export const statusRows: readonly Row[] = [
     tests: [
       'test/client/statuses.test.ts › the status of a 200 > means the same to every call: %s',
       'test/client/statuses.test.ts › the status of a 200 > means the same on the command line: %s',
-      'test/sscd/gateway-statuses.test.ts › behind a gateway > the status %s is the end at once, or goes on',
-      'test/sscd/gateway-statuses.test.ts › behind a gateway > no answer of the interface opens the circuit breaker',
+      'parts/gateway/test/statuses.test.ts › behind a gateway > the status %s is the end at once, or goes on',
+      'parts/gateway/test/statuses.test.ts › behind a gateway > no answer of the interface opens the circuit breaker',
     ],
   },
   {

@@ -307,7 +307,7 @@ export const transportRows: readonly Row[] = [
     rule: 'As a client of another service, every request accepts JSON, and every sign request of a gateway names a userLang.',
     tests: [
       'test/client/client.test.ts › another service of the interface > is told that the answer is to be JSON, at each operation',
-      'test/sscd/gateway-statuses.test.ts › a request to the other service > names a language and accepts JSON: %s',
+      'parts/gateway/test/statuses.test.ts › a request to the other service > names a language and accepts JSON: %s',
     ],
   },
 ];

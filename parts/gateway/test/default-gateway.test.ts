@@ -3,10 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { testFiles } from '../support/gateway.ts';
-import { testRedis } from '../support/redis.ts';
-import { receiptRequest } from '../support/requests.ts';
-import { newNumber, type PhoneStage, soon, startPhoneStage } from './stage.ts';
+import { newNumber, type PhoneStage, soon, startPhoneStage } from '../../../test/phone/stage.ts';
+import { testFiles } from '../../../test/support/gateway.ts';
+import { testRedis } from '../../../test/support/redis.ts';
+import { receiptRequest } from '../../../test/support/requests.ts';
 
 const redis = testRedis();
 const writeFile = testFiles();

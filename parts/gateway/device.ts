@@ -27,16 +27,16 @@
  */
 import { Buffer } from 'node:buffer';
 import { hash } from 'node:crypto';
-import type { HandedOn, RequestName } from '../client/calls.ts';
-import type { Reply, ServiceAnswers, Standing } from '../client/reply.ts';
-import { type Fault, fault } from '../protocol/fault.ts';
-import type { DeviceAnswer, UpstreamTransaction } from '../protocol/outcome.ts';
-import type { GeofencingPolicy, ProfileName } from '../protocol/requests.ts';
-import { profilesByUri } from '../protocol/uris.ts';
-import type { GeofencingInput } from '../protocol/write-request.ts';
-import type { Prompt, PromptResult, SigningDevice, Told } from './device.ts';
-import type { MakeDevice } from './devices.ts';
-import { faultOf, showReceipt } from './gateway-answers.ts';
+import type { HandedOn, RequestName } from '../../src/client/calls.ts';
+import type { Reply, ServiceAnswers, Standing } from '../../src/client/reply.ts';
+import { type Fault, fault } from '../../src/protocol/fault.ts';
+import type { DeviceAnswer, UpstreamTransaction } from '../../src/protocol/outcome.ts';
+import type { GeofencingPolicy, ProfileName } from '../../src/protocol/requests.ts';
+import { profilesByUri } from '../../src/protocol/uris.ts';
+import type { GeofencingInput } from '../../src/protocol/write-request.ts';
+import type { Prompt, PromptResult, SigningDevice, Told } from '../../src/sscd/device.ts';
+import type { MakeDevice } from '../../src/sscd/devices.ts';
+import { faultOf, showReceipt } from './answers.ts';
 import type { Gateway, Gateways } from './gateways.ts';
 
 /** What is known of the request of an attempt at a gateway. */

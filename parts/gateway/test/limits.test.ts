@@ -5,12 +5,12 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { createKeyCustody } from '../../src/pki/custody.ts';
-import { testFiles } from '../support/gateway.ts';
-import { createMemoryCustodyStore } from '../support/memory-custody-store.ts';
-import { startTestProduct, type TestProduct } from '../support/product.ts';
-import { testRedis } from '../support/redis.ts';
-import { signRequest } from '../support/requests.ts';
+import { createKeyCustody } from '../../../src/pki/custody.ts';
+import { testFiles } from '../../../test/support/gateway.ts';
+import { createMemoryCustodyStore } from '../../../test/support/memory-custody-store.ts';
+import { startTestProduct, type TestProduct } from '../../../test/support/product.ts';
+import { testRedis } from '../../../test/support/redis.ts';
+import { signRequest } from '../../../test/support/requests.ts';
 
 const redis = testRedis();
 const writeFile = testFiles();

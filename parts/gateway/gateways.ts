@@ -4,11 +4,11 @@
  * Passwords and keys come from files, which are read once, and go into bodies and TLS alone.
  */
 import { readFileSync } from 'node:fs';
-import { type Calls, createCalls } from '../client/calls.ts';
-import { createFetches } from '../client/fetch.ts';
-import { usableRoots } from '../pki/roots.ts';
-import type { GatewaySettings } from '../registry/gateway.ts';
-import { gatewayOrigin, type Upstream } from './device.ts';
+import { type Calls, createCalls } from '../../src/client/calls.ts';
+import { createFetches } from '../../src/client/fetch.ts';
+import { usableRoots } from '../../src/pki/roots.ts';
+import { serviceOrigin, type Upstream } from '../../src/sscd/device.ts';
+import type { GatewaySettings } from './configuration.ts';
 
 /** A file that `gateways` names is not usable. The message has the key, not the path. */
 export class GatewayFileError extends Error {}
@@ -89,7 +89,7 @@ const openGateway = (settings: GatewaySettings, index: number, now: () => number
   const common = { url, apId, apPassword, dialect: { authority, languageAuthority }, now };
   const gateway: Gateway = {
     settings,
-    upstream: { origin: gatewayOrigin(name), timeoutMs },
+    upstream: { origin: serviceOrigin(name), timeoutMs },
     trust: rootsIn(key('trustAnchorsFile'), readAt(key('trustAnchorsFile'), settings.trustAnchorsFile)),
     calls: (signal) => createCalls({ ...common, fetch: fetches.once, signal }),
     asks: (signal) => createCalls({ ...common, fetch: fetches.repeatable, signal }),
@@ -108,7 +108,7 @@ export const openGateways = (settings: readonly GatewaySettings[], now: () => nu
     /** Roots of the signatures from behind it. */
     trust: (name: string): readonly Uint8Array[] | undefined => opened.get(name)?.gateway.trust,
     /** How many calls at a time, by `upstream.origin`. */
-    maxCalls: new Map(settings.map(({ name, limits }) => [gatewayOrigin(name), limits.calls])),
+    maxCalls: new Map(settings.map(({ name, limits }) => [serviceOrigin(name), limits.calls])),
     close: (): void => {
       for (const { close } of opened.values()) close();
     },

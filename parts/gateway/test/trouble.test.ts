@@ -13,19 +13,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { parseConfiguration } from '../../src/configuration/load.ts';
-import { startEmbeddedRedis } from '../../src/embedded/redis.ts';
-import { createKeyCustody } from '../../src/pki/custody.ts';
-import type { SignatureRequest } from '../../src/protocol/requests.ts';
-import { connectForCommands } from '../../src/redis/connect.ts';
-import type { PromptResult } from '../../src/sscd/device.ts';
-import { createBehindGateway, type GatewayNote } from '../../src/sscd/gateway.ts';
-import { openGateways } from '../../src/sscd/gateways.ts';
-import { rootsOf, testFiles } from '../support/gateway.ts';
-import { createMemoryCustodyStore } from '../support/memory-custody-store.ts';
-import { startTestProduct, type TestProduct } from '../support/product.ts';
-import { testRedis } from '../support/redis.ts';
-import { faultBody, statusMembers } from '../support/statuses.ts';
+import { startEmbeddedRedis } from '../../../src/embedded/redis.ts';
+import { createKeyCustody } from '../../../src/pki/custody.ts';
+import type { SignatureRequest } from '../../../src/protocol/requests.ts';
+import { connectForCommands } from '../../../src/redis/connect.ts';
+import type { PromptResult } from '../../../src/sscd/device.ts';
+import { rootsOf, testFiles } from '../../../test/support/gateway.ts';
+import { createMemoryCustodyStore } from '../../../test/support/memory-custody-store.ts';
+import { startTestProduct, type TestProduct } from '../../../test/support/product.ts';
+import { testRedis } from '../../../test/support/redis.ts';
+import { faultBody, statusMembers } from '../../../test/support/statuses.ts';
+import { gatewayList } from '../configuration.ts';
+import { createBehindGateway, type GatewayNote } from '../device.ts';
+import { openGateways } from '../gateways.ts';
 
 const writeFile = testFiles();
 const begin = Date.parse('2026-03-01T12:00:00Z');
@@ -120,10 +120,8 @@ const attemptOver = async (
     apId: 'http://us.example',
     trustAnchorsFile,
   };
-  const loaded = parseConfiguration(JSON.stringify({ gateways: [{ ...gateway, ...settings }] }));
-  if (!loaded.ok) throw new Error(loaded.problems.join('; '));
   now = begin;
-  const gateways = openGateways(loaded.value.gateways, () => now);
+  const gateways = openGateways(gatewayList.parse([{ ...gateway, ...settings }]), () => now);
   const notes = new Map<string, GatewayNote>();
   const known = gateways.find('far');
   if (known === undefined) throw new Error('The gateway is configured');

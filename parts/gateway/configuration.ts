@@ -3,7 +3,10 @@
  * device names it as its `upstream`.
  */
 import { z } from 'zod';
-import { type DeepReadonly, flag, refuseRepeats, section, whole } from './entry.ts';
+import { defineConfiguration } from '../../src/part.ts';
+import { type DeepReadonly, flag, refuseRepeats, section, whole } from '../../src/registry/entry.ts';
+import { type Subscriber, subscriberList } from '../../src/registry/subscriber.ts';
+import { isSecureAddress } from '../../src/registry/web-address.ts';
 
 const url = z
   .string()
@@ -77,6 +80,7 @@ const entry = z.strictObject({
 
 export type GatewaySettings = DeepReadonly<z.output<typeof entry>>;
 
+/** @public For tests. */
 export const gatewayList = z.array(entry).superRefine((entries, context) => {
   refuseRepeats(['name'], (_, first) => `is the same as gateways[${first}].name`)(entries, context);
   const defaults = entries.flatMap((each, index) => (each.default ? [index] : []));
@@ -85,3 +89,48 @@ export const gatewayList = z.array(entry).superRefine((entries, context) => {
     context.addIssue({ code: 'custom', path: [index, 'default'], message });
   }
 });
+
+const device = z.strictObject({
+  kind: z.literal('gateway'),
+  upstream: z.string().min(1).describe('Name of the gateway (`gateways[].name`) behind which it is.'),
+});
+
+/** The gateways that its devices name. */
+const gatewaysOf = ({ sim, apps }: Pick<Subscriber, 'sim' | 'apps'>): readonly string[] =>
+  [...(sim === undefined ? [] : [sim]), ...apps].flatMap(({ device: spec }) =>
+    'upstream' in spec && spec.kind === 'gateway' ? [spec.upstream] : [],
+  );
+
+export const gatewayConfiguration = defineConfiguration({
+  shapes: {
+    root: {
+      gateways: gatewayList
+        .prefault([])
+        .describe(
+          'Other services of this interface, behind which devices of subscribers are ([gateway.md](gateway.md)).',
+        ),
+    },
+  },
+  devices: [device],
+  check: ({ sandbox, subscribers, gateways }, refuse) => {
+    const names = new Set(gateways.map(({ name }) => name));
+    for (const [index, { subscriber }] of subscribers.entries()) {
+      // An element with another problem has none yet.
+      const upstreams = (subscriber as typeof subscriber | undefined) && gatewaysOf(subscriber);
+      if (upstreams?.some((name) => !names.has(name)))
+        refuse(['subscribers', index], 'has a device whose upstream gateways does not name');
+    }
+    for (const [index, { url: address }] of gateways.entries()) {
+      if (!sandbox && !isSecureAddress(address))
+        refuse(['gateways', index, 'url'], 'must be https, unless it is this machine or a sandbox');
+    }
+  },
+});
+
+/** For a number that only the gateway knows: it chooses among what the number may have there. */
+export const createBehind = (upstream: string | undefined): ((msisdn: string) => Subscriber | undefined) => {
+  if (upstream === undefined) return () => undefined;
+  const sscd = { device: { kind: 'gateway', upstream } };
+  const [any] = subscriberList([device]).parse([{ msisdn: '1000000', sim: sscd, apps: [sscd] }]);
+  return (msisdn) => any && { ...any.subscriber, msisdn };
+};

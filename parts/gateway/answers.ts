@@ -1,10 +1,18 @@
 /** What a gateway answers about receipts and profiles, and its faults as ours. */
-import type { RawProfile } from '../client/answers.ts';
-import type { ServiceFault } from '../client/reply.ts';
-import { type Checked, type Fault, fault, isFaultCode, ok, statusExpiredDetail } from '../protocol/fault.ts';
-import type { ProfileName, ProfileParam } from '../protocol/requests.ts';
-import { profilesByUri } from '../protocol/uris.ts';
-import type { ReceiptPrompt, ReceiptResult } from './device.ts';
+
+import type { ServiceFault } from '../../src/client/reply.ts';
+import {
+  type Checked,
+  type Fault,
+  fault,
+  isFaultCode,
+  ok,
+  statusExpiredDetail,
+} from '../../src/protocol/fault.ts';
+import type { ProfileParam } from '../../src/protocol/requests.ts';
+import { profilesByUri } from '../../src/protocol/uris.ts';
+import type { UpstreamProfile } from '../../src/registry/other-services.ts';
+import type { ReceiptPrompt, ReceiptResult } from '../../src/sscd/device.ts';
 import type { Gateway } from './gateways.ts';
 
 const maxDetail = 500;
@@ -45,12 +53,6 @@ export const showReceipt = async (
       return { kind: 'unreachable', cause: 'the call was given up' };
   }
 };
-
-export interface UpstreamProfile {
-  readonly profiles: readonly ProfileName[];
-  /** Members of the wire, in their order. */
-  readonly extension: RawProfile['extension'];
-}
 
 /** @returns Undefined when it gives no usable answer. */
 export const askProfile = async (

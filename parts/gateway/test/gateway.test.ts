@@ -12,24 +12,24 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { parseConfiguration } from '../../src/configuration/load.ts';
-import { verifyEvidence } from '../../src/evidence/verify-evidence.ts';
-import { createLogins } from '../../src/oauth/logins.ts';
-import { verifySignature } from '../../src/pki/verify.ts';
-import { faultCodes, faultTable } from '../../src/protocol/fault.ts';
-import { hashPassword } from '../../src/registry/passwords.ts';
-import { createPollPlaces, GatewayFileError } from '../../src/sscd/gateways.ts';
-import { send } from '../http/wire.ts';
-import { rootsOf, testFiles, textsAt } from '../support/gateway.ts';
-import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
-import { testRedis } from '../support/redis.ts';
+import { parseConfiguration } from '../../../src/configuration/load.ts';
+import { verifyEvidence } from '../../../src/evidence/verify-evidence.ts';
+import { createLogins } from '../../../src/oauth/logins.ts';
+import { verifySignature } from '../../../src/pki/verify.ts';
+import { faultCodes, faultTable } from '../../../src/protocol/fault.ts';
+import { hashPassword } from '../../../src/registry/passwords.ts';
+import { send } from '../../../test/http/wire.ts';
+import { rootsOf, testFiles, textsAt } from '../../../test/support/gateway.ts';
+import { type Json, startTestProduct, type TestProduct } from '../../../test/support/product.ts';
+import { testRedis } from '../../../test/support/redis.ts';
 import {
   profileRequest,
   receiptRequest,
   type SignOptions,
   signRequest,
   statusRequest,
-} from '../support/requests.ts';
+} from '../../../test/support/requests.ts';
+import { createPollPlaces, GatewayFileError } from '../gateways.ts';
 
 const redis = testRedis();
 const writeFile = testFiles();
@@ -453,7 +453,7 @@ describe('a gateway', () => {
       promptSeconds: 30,
       trust: () => near.core.custodyOver(near.core.commands).trust(),
       serialNumberOf: (msisdn) => near.core.custodyOver(near.core.commands).serialNumberOf(msisdn),
-      gatewayTrust: near.core.gateways.trust,
+      upstreamTrust: near.core.services.trust,
       busy: () => false,
       now: Date.now,
     });

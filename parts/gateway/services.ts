@@ -1,0 +1,22 @@
+/** The gateways of a process, as the core uses them. */
+import type { PartServices, ServiceRooms } from '../../src/part.ts';
+import { createBehind, type gatewayConfiguration } from './configuration.ts';
+import { gatewayDevices } from './device.ts';
+import { openGateways } from './gateways.ts';
+import { createGatewayNotes } from './notes.ts';
+import { createAskProfile } from './profile.ts';
+
+/** @throws GatewayFileError */
+export const openGatewayServices = ({
+  settings,
+  now,
+  log,
+}: ServiceRooms<(typeof gatewayConfiguration)['shapes']>): PartServices => {
+  const gateways = openGateways(settings.gateways, now);
+  return {
+    ...gateways,
+    findSubscriber: createBehind(settings.gateways.find((each) => each.default)?.name),
+    askProfile: createAskProfile(gateways, log),
+    devices: (shards) => gatewayDevices(gateways, createGatewayNotes(shards)),
+  };
+};
