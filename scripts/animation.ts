@@ -1,4 +1,7 @@
-/** Puts pictures of a page into one file that moves. */
+/**
+ * Puts pictures of a page into one file that moves: an APNG, because frames that the browser has
+ * compressed need forty lines here and no encoder.
+ */
 import { crc32, deflateSync, inflateSync } from 'node:zlib';
 
 export interface Frame {

@@ -3,7 +3,8 @@
  *
  * Without a network: origin, checksums, install scripts, licences, pinned versions. Known
  * vulnerabilities are asked of the registry; where it does not answer, this says so and passes,
- * unless `--registry` demands an answer.
+ * unless `--registry` demands an answer: `npm run check` has to work without a network, but an audit
+ * without the registry is not clean.
  */
 import './node-version.mjs';
 import { readFileSync } from 'node:fs';
@@ -57,7 +58,10 @@ const pinned = [
 /** @param {string} path `node_modules/a/node_modules/@b/c` */
 const nameOf = (path) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
 
-/** A binary for another platform, which could not be fetched here (see DECISIONS.md). */
+/**
+ * A binary for another platform, which could not be fetched here. The lock file lists it without a
+ * checksum, because `npm ci` refuses a list that is not complete.
+ */
 const isForeignBinary = (/** @type {Package} */ entry) =>
   entry.optional === true &&
   entry.os !== undefined &&

@@ -5,6 +5,10 @@
  * Nothing is fetched from elsewhere, and all addresses are relative: any path can serve the result.
  * Diagrams, which GitHub draws from mermaid, are drawn when the site is built; mermaid itself would be
  * 15 MB and needs a browser.
+ *
+ * VitePress is pinned to an alpha of 2.0: the stable 1.6 brings a second Vite, with an esbuild of
+ * known weaknesses. The site is served as it was built, because a development server at this folder
+ * would also serve `.paraph`, with the master key.
  */
 import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';

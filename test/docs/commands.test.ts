@@ -2,6 +2,8 @@
  * The shell commands of README and docs, page by page as a person pastes them, at one compiled product with a Redis of its own.
  * What is changed is the address, and where `paraph` and `redis-cli` lie. The README starts the program for each `paraph`; the
  * other pages have one process run all of theirs (command-server.mjs).
+ *
+ * What cannot run here is listed line by line: a list of whole blocks would leave out half of the runbooks.
  */
 import { type ChildProcess, execFile, execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';

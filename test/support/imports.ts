@@ -1,4 +1,7 @@
-/** The sources of the product, and what each imports. */
+/**
+ * The sources of the product, and what each imports. Imports are found by patterns, because
+ * TypeScript 7 has no stable interface to its parser.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 
