@@ -2,74 +2,28 @@
  * How the tests run: files in parallel, in processes that take one file after another, one private Redis for all of them.
  * Tests that start the product start the compiled one, which `npm test` brings up to date first.
  *
- * `unit` is everything that needs no browser; `browser` exists only where there is a Chromium, so that a machine without
- * one has green tests and no skipped ones. `npm test` says which case it is, and leaves out the other projects. `quick` is
- * `unit` without the files that wait for most of their time.
+ * The name of a file says which command runs it, so that no list has to be kept (`test/test-kinds.test.ts` holds the rule):
+ *
+ * `*.test.ts`          project `unit`, run by `npm test`: units, and rooms together over a real Redis.
+ * `*.e2e.test.ts`      project `e2e`, run by `npm run e2e`: whole processes, clusters, loads, whole services that wait.
+ * `*.browser.test.ts`  project `browser`, run by `npm run e2e` as well. It exists only where there is a Chromium, so that a
+ *                      machine without one has green tests and no skipped ones; `npm run e2e` says which case it is.
  */
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { findChromium } from './scripts/chromium.mjs';
 import { createSummaryReporter } from './test/support/summary-reporter.ts';
 
 const chromium = findChromium();
 
-/** They wait for most of their time: for whole services that they start and kill, for times to be over. Longest first. */
-const longest = [
-  'product/process',
-  'product/clocks',
-  'docs/commands',
-  'docs/tutorial',
-  'oauth/backchannel/ping',
-  'oauth/rotation',
-  'workers/hanging-gateway',
-  'overload/overload',
-  'oauth/restart',
-  'product/shutdown',
-  'product/npm-start',
-  'product/silent-redis',
-  'product/rolling-upgrade',
-  'operators/bulk-crash',
-  'engine/crashes',
-  'product/redis-rights',
-  'product/outage',
-  'product/cluster',
-  'workers/signature.worker',
-  'transactions/standstill',
-  'product/silent-cluster',
-  'oauth/races',
-  'oauth/tokens',
-  'queue/fairness',
-  'browser/console.browser',
-  'demo.browser',
-  'browser/login-pages.browser',
-  'browser/task-pages.browser',
-].map((name) => `/test/${name}.test.ts`);
-
-/**
- * Between those that wait come two each of the others, which compute: side by side they keep the cores busy, and one after
- * the other they do not. On a fresh clone nobody knows yet how long a file takes, and vitest begins with the largest.
- */
-class LongestBetween extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files);
-    const waiting = longest.flatMap((name) => sorted.filter(({ moduleId }) => moduleId.endsWith(name)));
-    const others = sorted.filter((file) => !waiting.includes(file));
-    return [
-      ...waiting.flatMap((file, index) => [file, ...others.slice(index * 2, index * 2 + 2)]),
-      ...others.slice(waiting.length * 2),
-    ];
-  }
-}
+/** What has a command or a project of its own. */
+const elsewhere = ['test/packages/**', 'test/interop/**', 'test/faults/{mutants,gateway-chain}.test.ts'];
 
 const unit = {
   test: {
     name: 'unit',
     include: ['test/**/*.test.ts', 'parts/*/test/**/*.test.ts'],
-    exclude: [
-      ...['test/browser/**', '**/*.browser.test.ts', 'test/packages/**', 'test/interop/**'],
-      ...['test/faults/mutants.test.ts', 'test/faults/gateway-chain.test.ts'],
-    ],
+    exclude: ['**/*.{e2e,browser}.test.ts', ...elsewhere],
     // For tests that hang. A machine that others use may take several times as long as a quiet one.
     testTimeout: 60_000,
     hookTimeout: 60_000,
@@ -79,12 +33,12 @@ const unit = {
     isolate: false,
   },
 };
-/** For whoever cannot wait. */
-const quick = {
+const e2e = {
   test: {
     ...unit.test,
-    name: 'quick',
-    exclude: [...unit.test.exclude, ...longest.map((path) => `**${path}`)],
+    name: 'e2e',
+    include: ['test/**/*.e2e.test.ts', 'parts/*/test/**/*.e2e.test.ts'],
+    exclude: elsewhere,
   },
 };
 /**
@@ -95,6 +49,7 @@ const otherNode = {
   test: {
     ...unit.test,
     name: 'other-node',
+    exclude: elsewhere,
     include: [
       'test/{client,configuration,embedded,evidence,http,mail,phone,pki,protocol}/**/*.test.ts',
       'test/{outgoing,redis,registry,relying-party,sscd,telemetry}/**/*.test.ts',
@@ -103,7 +58,7 @@ const otherNode = {
       'test/cli/{evidence,hash-password,network,screen,sign}.test.ts',
       'test/oauth/{client-authentication,sealed-store,signing-keys}.test.ts',
       'test/oauth/interoperability/*.test.ts',
-      'test/product/{certificates,npm-start,process,shutdown}.test.ts',
+      'test/product/{certificates,npm-start,process,shutdown}.e2e.test.ts',
     ],
   },
 };
@@ -127,7 +82,7 @@ const interop = {
 const browser = {
   test: {
     name: 'browser',
-    include: ['test/browser/**/*.test.ts', 'parts/*/test/*.browser.test.ts'],
+    include: ['test/**/*.browser.test.ts', 'parts/*/test/**/*.browser.test.ts'],
     env: { CHROMIUM_PATH: chromium ?? '' },
     testTimeout: 60_000,
     hookTimeout: 60_000,
@@ -145,9 +100,8 @@ export default defineConfig({
     pool: 'forks',
     // More than half of what a file does is waiting: for another process, for a time to be over.
     maxWorkers: 2 * availableParallelism() + 1,
-    sequence: { sequencer: LongestBetween },
     globalSetup: ['test/support/global-setup.ts'],
     reporters: ['default', createSummaryReporter((line) => process.stdout.write(`${line}\n`))],
-    projects: [unit, ...(chromium ? [browser] : []), quick, otherNode, mutants, packages, interop],
+    projects: [unit, e2e, ...(chromium ? [browser] : []), otherNode, mutants, packages, interop],
   },
 });

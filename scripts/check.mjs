@@ -31,7 +31,7 @@ import('./setup.mjs').then((setup) =>
       { name: 'build', run: () => setup.ensureBuilt().then(() => true) },
       ...(process.argv.includes('--no-tests')
         ? []
-        : [{ name: 'unit tests', run: () => node('scripts/test.mjs', '--project', 'unit') }]),
+        : [{ name: 'unit tests', run: () => node('scripts/test.mjs') }]),
     ];
     for (const step of steps) {
       setup.say(`check: ${step.name}`);

@@ -1,5 +1,8 @@
 /**
- * `npm test`: set-up, then vitest with whatever arguments were given (`npm test -- test/http`).
+ * `npm test` and `npm run e2e`: set-up, then vitest with whatever arguments were given (`npm test -- test/http`).
+ *
+ * `npm test` runs the project `unit`. With `--e2e` as the first argument, as in `npm run e2e`, the projects are `e2e` and
+ * `browser`. A `--project` among the arguments takes the place of these.
  *
  * The last line of the output is `N passed, N failed, N skipped`; the exit status is vitest's.
  */
@@ -14,9 +17,12 @@ import('./setup.mjs').then((setup) =>
     const { findChromium } = await import('./chromium.mjs');
     const { run } = await import('./run.mjs');
 
-    const chromium = findChromium();
-    const chosen = process.argv.includes('--project') ? [] : ['--project', 'unit', '--project', 'browser'];
-    if (chosen.length > 0) {
+    const isE2e = process.argv[2] === '--e2e';
+    const given = process.argv.slice(isE2e ? 3 : 2);
+    const usual = isE2e ? ['--project', 'e2e', '--project', 'browser'] : ['--project', 'unit'];
+    const isChosen = given.some((argument) => /^--project(=|$)/.test(argument));
+    if (isE2e && !isChosen) {
+      const chromium = findChromium();
       setup.say(
         chromium
           ? `browser tests run with ${chromium}`
@@ -25,7 +31,7 @@ import('./setup.mjs').then((setup) =>
     }
     const { status } = await run(
       process.execPath,
-      [setup.tool('vitest/vitest.mjs'), 'run', ...chosen, ...process.argv.slice(2)],
+      [setup.tool('vitest/vitest.mjs'), 'run', ...(isChosen ? [] : usual), ...given],
       { cwd: setup.project },
     );
     process.exitCode = status;

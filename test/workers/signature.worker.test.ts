@@ -2,7 +2,7 @@
  * The durable workflow on real queues: sleep and wake, first writer wins, crashes, replays.
  */
 import { createServer } from 'node:http';
-import { type Job, Worker } from 'bullmq';
+import { Worker } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { SignatureRecord } from '../../machines/record.ts';
 import type { SignatureContext } from '../../machines/signature.machine.ts';
@@ -482,41 +482,4 @@ describe('a transport that is down', () => {
       { ...redis, prefix: `${redis.prefix.slice(-20)}-otp` },
       { configuration: { otp: { gateway: { kind: 'webhook', url } } } },
     );
-});
-
-describe('many synchronous callers', () => {
-  it('wait on one subscription and all learn their end', { timeout: 180_000 }, async () => {
-    /** The connections that read the ends of this file's queues, by their names. */
-    const subscriptions = async () =>
-      String(await redis.client().client('LIST'))
-        .split('\n')
-        .filter(
-          (line) => line.includes(`{${product.configuration.queue.prefix}-0}`) && line.includes(':ends '),
-        );
-    const callers: ReturnType<TestProduct['post']>[] = [];
-    // Some at a time: a busy process refuses what it cannot bring to Redis in time.
-    while (callers.length < 1000) {
-      for (let caller = 0; caller < 50; caller += 1)
-        callers.push(
-          product.post('/rest/service/sign', signRequest({ msisdn: somebody(), timeoutSeconds: 300 })),
-        );
-      await until(async () => expect(await at.queue.getDelayedCount()).toBe(callers.length));
-    }
-    const waiting: readonly Job[] = await until(async () => {
-      const jobs = await at.queue.getDelayed();
-      const pending = jobs.filter(({ progress }) => Object(recordIn(progress)).state === 'pending');
-      expect(pending).toHaveLength(1000);
-      return pending;
-    }, 60_000);
-    // One for signatures, one for receipts.
-    expect(await subscriptions()).toHaveLength(2);
-    for (let first = 0; first < waiting.length; first += 50) {
-      const some = waiting.slice(first, first + 50);
-      await Promise.all(some.map(({ id }) => product.api.transactions.answer(id ?? '', 1, cancelled)));
-    }
-    const answers = await Promise.all(callers);
-    expect(answers.every(({ body }) => body.Fault.Reason === 'USER_CANCEL')).toBe(true);
-    // Told by the workers, not found by looking.
-    expect(await redis.client().xlen(at.queue.toKey('ends:told'))).toBeGreaterThan(900);
-  });
 });

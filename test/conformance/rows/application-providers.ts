@@ -46,8 +46,8 @@ export const applicationProvidersRows: readonly Row[] = [
     source: 'interface 5.1',
     rule: 'AP_PWD is a secret: it is in no store and in no log.',
     tests: [
-      'test/security/secrets.test.ts › a password, a hash of it or a private key > is in no key or value of Redis',
-      'test/security/secrets.test.ts › a password, a hash of it or a private key > is in nothing that the process prints',
+      'test/security/secrets.e2e.test.ts › a password, a hash of it or a private key > is in no key or value of Redis',
+      'test/security/secrets.e2e.test.ts › a password, a hash of it or a private key > is in nothing that the process prints',
     ],
   },
   {

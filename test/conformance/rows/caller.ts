@@ -86,7 +86,7 @@ export const callerRows: readonly Row[] = [
     rule: 'MSISDNs are compared without the plus sign.',
     tests: [
       'test/http/receipt.test.ts › a receipt > may follow an asynch signature, with the MSISDN in the other spelling and any text for a Language',
-      'test/http/concurrency.test.ts › a SIM > that is busy shows through status in asynch mode',
+      'test/http/concurrency.e2e.test.ts › a SIM > that is busy shows through status in asynch mode',
     ],
   },
   {

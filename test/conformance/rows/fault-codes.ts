@@ -59,7 +59,7 @@ export const faultCodesRows: readonly Row[] = [
     source: 'wire facts: faults',
     rule: '103 is also for a body that is too large; its Detail tells the limit.',
     tests: [
-      'test/http/hostile-connection.test.ts › a body that is too large > of %i MB, announced, is fault 103 although it is not sent',
+      'test/http/hostile-connection.e2e.test.ts › a body that is too large > of %i MB, announced, is fault 103 although it is not sent',
     ],
   },
   {
@@ -211,7 +211,7 @@ export const faultCodesRows: readonly Row[] = [
     rule: '406 is PB_SIGNATURE_PROCESS of the Receiver with the Detail Signature request already in progress.',
     tests: [
       'test/http/faults.test.ts › the test number of %i > faults with it at sign in synch mode, with and without plus',
-      'test/http/concurrency.test.ts › a SIM > that shows a prompt makes a second request fault 406 at once',
+      'test/http/concurrency.e2e.test.ts › a SIM > that shows a prompt makes a second request fault 406 at once',
     ],
   },
   {
@@ -263,8 +263,8 @@ export const faultCodesRows: readonly Row[] = [
     source: 'interface 7.3',
     rule: 'Other fault codes, which the interface leaves open, are those of one table, whatever is sent.',
     tests: [
-      'test/http/fuzz.test.ts › whatever is sent > with members changed at random is answered well, or with a Fault of the table',
-      'test/http/fuzz.test.ts › whatever is sent > as bytes that are no request at all is answered with a Fault of the table',
+      'test/http/fuzz.e2e.test.ts › whatever is sent > with members changed at random is answered well, or with a Fault of the table',
+      'test/http/fuzz.e2e.test.ts › whatever is sent > as bytes that are no request at all is answered with a Fault of the table',
       'test/protocol/mutation.test.ts › a spoiled %s request > never throws, and ends well or in a fault of the table that repeats no value',
     ],
   },

@@ -4,7 +4,7 @@ import type { Row } from '../row.ts';
 const push = 'test/oauth/par/push.test.ts';
 const route = 'test/oauth/par/par.route.test.ts';
 const authentication = 'test/oauth/client-authentication.test.ts';
-const login = 'test/oauth/interaction/login.test.ts › a login at the browser';
+const login = 'test/oauth/interaction/login.e2e.test.ts › a login at the browser';
 const keyCache = 'test/relying-party/jwks-cache.test.ts › the key cache';
 
 export const openidRows: readonly Row[] = [
@@ -123,7 +123,7 @@ export const openidRows: readonly Row[] = [
     rule: 'The discovery document and the key set are at /.well-known/openid-configuration and /jwks.json below the address of the provider.',
     tests: [
       'test/oauth/tenants.test.ts › each tenant > has an issuer, endpoints and keys of its own',
-      'test/oauth/interoperability/oauth4webapi.test.ts › oauth4webapi > finds in the discovery document what this server does',
+      'test/oauth/interoperability/oauth4webapi.e2e.test.ts › oauth4webapi > finds in the discovery document what this server does',
     ],
   },
   {
@@ -133,7 +133,7 @@ export const openidRows: readonly Row[] = [
     tests: [
       `${authentication} › a secret > proves a client by the method that it is registered with`,
       `${authentication} › an assertion > may be of any of the registered keys, and of the only one whatever it is called`,
-      'test/oauth/interoperability/oauth4webapi.test.ts › oauth4webapi > is let in at every endpoint by the registered method only: %s with %s',
+      'test/oauth/interoperability/oauth4webapi.e2e.test.ts › oauth4webapi > is let in at every endpoint by the registered method only: %s with %s',
       'test/oauth/one-rule.test.ts › a client > gets the same answer everywhere for %s',
     ],
   },
@@ -161,7 +161,7 @@ export const openidRows: readonly Row[] = [
     rule: 'A public client uses PKCE.',
     tests: [
       `${push} › a public client > is refused with %s`,
-      'test/oauth/tokens.test.ts › tokens > come for the code of the client that asked, with its verifier and address only',
+      'test/oauth/tokens.e2e.test.ts › tokens > come for the code of the client that asked, with its verifier and address only',
     ],
   },
   {
@@ -202,7 +202,7 @@ export const openidRows: readonly Row[] = [
     rule: 'ID tokens are signed with RS256 unless the client is configured for another algorithm.',
     tests: [
       'test/configuration/oidc.test.ts › the configuration of logins > opens no door for a client that does not ask for it',
-      'test/oauth/interoperability/openid-client.test.ts › openid-client logs in > with ID tokens and authorisation answers signed with %s',
+      'test/oauth/interoperability/openid-client.e2e.test.ts › openid-client logs in > with ID tokens and authorisation answers signed with %s',
     ],
   },
   {
@@ -228,7 +228,7 @@ export const openidRows: readonly Row[] = [
     rule: 'The authorisation response has the state of the request, so that the client can check it.',
     tests: [
       `${login} > goes from the client to the phone and back, and gives tokens about the person`,
-      'test/oauth/interaction/login.test.ts › a login that fails > with %s tells the person why, and the client %s with %s',
+      'test/oauth/interaction/login.e2e.test.ts › a login that fails > with %s tells the person why, and the client %s with %s',
     ],
   },
   {
@@ -261,8 +261,8 @@ export const openidRows: readonly Row[] = [
     source: 'interface 5.5',
     rule: 'A client that fears for a token can end it: a refresh token ends with everything that came of it.',
     tests: [
-      'test/oauth/tokens.test.ts › what ends tokens > revoking a refresh token ends everything that came of it',
-      'test/oauth/tokens.test.ts › what ends tokens > revoking an access token ends it at once',
+      'test/oauth/tokens.e2e.test.ts › what ends tokens > revoking a refresh token ends everything that came of it',
+      'test/oauth/tokens.e2e.test.ts › what ends tokens > revoking an access token ends it at once',
     ],
   },
   {
@@ -270,8 +270,8 @@ export const openidRows: readonly Row[] = [
     source: 'interface 5.5',
     rule: 'A client whose credentials are compromised gets a new secret, and its tokens end, without a restart.',
     tests: [
-      'test/oauth/client-changes.test.ts › the secret of a client > is rotated while both of two count, and the older one is then ended',
-      'test/oauth/client-changes.test.ts › the tokens of a client > end all at once, and only those of logins so far and of this client',
+      'test/oauth/client-changes.e2e.test.ts › the secret of a client > is rotated while both of two count, and the older one is then ended',
+      'test/oauth/client-changes.e2e.test.ts › the tokens of a client > end all at once, and only those of logins so far and of this client',
     ],
   },
   {

@@ -211,8 +211,8 @@ export const signatureProfilesRows: readonly Row[] = [
     source: 'wire facts: concurrency',
     rule: 'A second request to a SIM that shows a prompt is fault 406 at once, and the first stays open.',
     tests: [
-      'test/http/concurrency.test.ts › a SIM > that shows a prompt makes a second request fault 406 at once',
-      'test/http/concurrency.test.ts › requests that come at the same moment > to a SIM are fault 406, all but one',
+      'test/http/concurrency.e2e.test.ts › a SIM > that shows a prompt makes a second request fault 406 at once',
+      'test/http/concurrency.e2e.test.ts › requests that come at the same moment > to a SIM are fault 406, all but one',
     ],
   },
   {
@@ -227,22 +227,22 @@ export const signatureProfilesRows: readonly Row[] = [
     id: 'wire-concurrency-3',
     source: 'wire facts: concurrency',
     rule: 'A SIM whose prompt has lapsed takes the next request.',
-    tests: ['test/http/concurrency.test.ts › a SIM > is busy only until its prompt has lapsed'],
+    tests: ['test/http/concurrency.e2e.test.ts › a SIM > is busy only until its prompt has lapsed'],
   },
   {
     id: 'wire-concurrency-4',
     source: 'wire facts: concurrency',
     rule: 'On an App a second request replaces the first, which ends with fault 401.',
     tests: [
-      'test/http/concurrency.test.ts › an App > shows the second request, and the first ends 401',
-      'test/http/concurrency.test.ts › requests that come at the same moment > to an App end 401, all but the one that it shows',
-      'test/http/concurrency.test.ts › several processes of one service > leave an App with one prompt, however their steps fall among each other',
+      'test/http/concurrency.e2e.test.ts › an App > shows the second request, and the first ends 401',
+      'test/http/concurrency.e2e.test.ts › requests that come at the same moment > to an App end 401, all but the one that it shows',
+      'test/http/concurrency.e2e.test.ts › several processes of one service > leave an App with one prompt, however their steps fall among each other',
     ],
   },
   {
     id: 'wire-concurrency-5',
     source: 'wire facts: concurrency',
     rule: 'Robots have no screen and serve any number of requests at once.',
-    tests: ['test/http/concurrency.test.ts › a robot > serves any number of requests at once'],
+    tests: ['test/http/concurrency.e2e.test.ts › a robot > serves any number of requests at once'],
   },
 ];

@@ -89,7 +89,7 @@ export const testUsersRows: readonly Row[] = [
     rule: 'There are two robots on a SIM that sign as anybody does, one with an EC key and one with an RSA key.',
     tests: [
       'test/registry/subscribers.test.ts › the test users > have robots with an EC and an RSA SIM that can be located in Switzerland',
-      'test/oauth/interaction/login.test.ts › a login at the browser > goes from the client to the phone and back, and gives tokens about the person',
+      'test/oauth/interaction/login.e2e.test.ts › a login at the browser > goes from the client to the phone and back, and gives tokens about the person',
     ],
   },
   {
@@ -98,7 +98,7 @@ export const testUsersRows: readonly Row[] = [
     rule: 'There are simulated users for the errors 401, 402, 403, 404 and 406.',
     tests: [
       'test/registry/subscribers.test.ts › the test users > have a number that ends with %s and faults with it',
-      'test/oauth/interaction/login.test.ts › a login that fails > with %s tells the person why, and the client %s with %s',
+      'test/oauth/interaction/login.e2e.test.ts › a login that fails > with %s tells the person why, and the client %s with %s',
     ],
   },
 ];

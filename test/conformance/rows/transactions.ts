@@ -70,7 +70,7 @@ export const transactionsRows: readonly Row[] = [
     rule: 'MSSP_TransID is unique.',
     tests: [
       'test/http/sign.test.ts › MSSP_TransID > is of letters and digits, first a letter, and never the same twice',
-      'test/http/concurrency.test.ts › a robot > serves any number of requests at once',
+      'test/http/concurrency.e2e.test.ts › a robot > serves any number of requests at once',
     ],
   },
   {
@@ -86,8 +86,8 @@ export const transactionsRows: readonly Row[] = [
     source: 'wire facts: requests',
     rule: 'The same request sent again while the first is open joins its transaction.',
     tests: [
-      'test/http/concurrency.test.ts › the same request sent twice > while the first is open is one transaction, whose signature both callers get',
-      'test/http/concurrency.test.ts › several processes of one service > share transactions, keys and duplicates, whoever is asked and whoever works',
+      'test/http/concurrency.e2e.test.ts › the same request sent twice > while the first is open is one transaction, whose signature both callers get',
+      'test/http/concurrency.e2e.test.ts › several processes of one service > share transactions, keys and duplicates, whoever is asked and whoever works',
     ],
   },
   {
@@ -95,7 +95,7 @@ export const transactionsRows: readonly Row[] = [
     source: 'wire facts: requests',
     rule: 'A request that joins makes no second prompt on the phone.',
     tests: [
-      'test/http/concurrency.test.ts › the same request sent twice > is one prompt on the phone, not a busy SIM',
+      'test/http/concurrency.e2e.test.ts › the same request sent twice > is one prompt on the phone, not a busy SIM',
     ],
   },
   {
@@ -103,8 +103,8 @@ export const transactionsRows: readonly Row[] = [
     source: 'wire facts: requests',
     rule: 'Requests are the same when AP_ID, AP_TransID, Instant and content are.',
     tests: [
-      'test/http/concurrency.test.ts › the same request sent twice > but for another %s is another transaction',
-      'test/http/concurrency.test.ts › the same request sent twice > written differently, with the Instant in another zone and members in another order, is still the same',
+      'test/http/concurrency.e2e.test.ts › the same request sent twice > but for another %s is another transaction',
+      'test/http/concurrency.e2e.test.ts › the same request sent twice > written differently, with the Instant in another zone and members in another order, is still the same',
     ],
   },
   {
@@ -112,9 +112,9 @@ export const transactionsRows: readonly Row[] = [
     source: 'wire facts: requests',
     rule: 'After the first has ended, the same request is a new transaction; against that it gets the end of the first for its TimeOut and a minute more, so that nobody is asked again for a caller that lost the answer.',
     tests: [
-      'test/http/concurrency.test.ts › the same request sent twice > after the first has %s gets that end, and asks nobody again',
-      'test/http/concurrency.test.ts › the same request sent twice > after a synchronous one has %s is answered the same at once, with no worker there',
-      'test/http/concurrency.test.ts › the same request sent twice > joins the transaction that has ended for its TimeOut and a minute more',
+      'test/http/concurrency.e2e.test.ts › the same request sent twice > after the first has %s gets that end, and asks nobody again',
+      'test/http/concurrency.e2e.test.ts › the same request sent twice > after a synchronous one has %s is answered the same at once, with no worker there',
+      'test/http/concurrency.e2e.test.ts › the same request sent twice > joins the transaction that has ended for its TimeOut and a minute more',
     ],
   },
   {
@@ -184,7 +184,7 @@ export const transactionsRows: readonly Row[] = [
     tests: [
       'test/http/faults.test.ts › in asynch mode > %i is a fault of the user or device and shows through status',
       'test/conformance/workflow.test.ts › what stands against asking a user > is no fault of the request: in asynch mode %s %o is accepted and shows %s through status',
-      'test/http/concurrency.test.ts › a SIM > that is busy shows through status in asynch mode',
+      'test/http/concurrency.e2e.test.ts › a SIM > that is busy shows through status in asynch mode',
     ],
   },
 ];

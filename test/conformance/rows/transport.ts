@@ -44,7 +44,7 @@ export const transportRows: readonly Row[] = [
     rule: 'Each request has a response wrapper of its own, and is answered with that one.',
     tests: [
       'test/http/sign.test.ts › the URL for all operations > goes by the wrapper of the body',
-      'test/http/fuzz.test.ts › whatever is sent > with members changed at random is answered well, or with a Fault of the table',
+      'test/http/fuzz.e2e.test.ts › whatever is sent > with members changed at random is answered well, or with a Fault of the table',
     ],
   },
   {
@@ -144,9 +144,9 @@ export const transportRows: readonly Row[] = [
     source: 'wire facts: transport',
     rule: 'A POST to these addresses is answered with 200 and one response wrapper or with 500 and a Fault, whatever was sent.',
     tests: [
-      'test/http/fuzz.test.ts › whatever is sent > with members changed at random is answered well, or with a Fault of the table',
-      'test/http/fuzz.test.ts › whatever is sent > with bytes changed at random is answered well, or with a Fault of the table',
-      'test/http/fuzz.test.ts › whatever is sent > as bytes that are no request at all is answered with a Fault of the table',
+      'test/http/fuzz.e2e.test.ts › whatever is sent > with members changed at random is answered well, or with a Fault of the table',
+      'test/http/fuzz.e2e.test.ts › whatever is sent > with bytes changed at random is answered well, or with a Fault of the table',
+      'test/http/fuzz.e2e.test.ts › whatever is sent > as bytes that are no request at all is answered with a Fault of the table',
     ],
   },
   {
@@ -179,8 +179,8 @@ export const transportRows: readonly Row[] = [
     rule: 'An oversized body is fault 103.',
     tests: [
       'test/http/hostile.test.ts › a body that is no request > is a Fault at every URL: %s',
-      'test/http/hostile-connection.test.ts › a body that is too large > of %i MB, announced, is fault 103 although it is not sent',
-      'test/http/hostile-connection.test.ts › a body that is too large > of 1 MB in chunks is fault 103',
+      'test/http/hostile-connection.e2e.test.ts › a body that is too large > of %i MB, announced, is fault 103 although it is not sent',
+      'test/http/hostile-connection.e2e.test.ts › a body that is too large > of 1 MB in chunks is fault 103',
     ],
   },
   {
@@ -197,7 +197,7 @@ export const transportRows: readonly Row[] = [
     source: 'wire facts: transport',
     rule: 'An unknown content coding such as UTF-8 is ignored.',
     tests: [
-      'test/http/hostile-connection.test.ts › malformed HTTP > does not come about by an odd but valid request, which is served: %s',
+      'test/http/hostile-connection.e2e.test.ts › malformed HTTP > does not come about by an odd but valid request, which is served: %s',
       'test/http/hostile.test.ts › a media type > of JSON is accepted however it is written: %s',
     ],
   },
@@ -206,7 +206,7 @@ export const transportRows: readonly Row[] = [
     source: 'wire facts: transport',
     rule: 'A request need not have an Accept header.',
     tests: [
-      'test/http/hostile-connection.test.ts › one connection > serves requests that are sent in one go, in their order',
+      'test/http/hostile-connection.e2e.test.ts › one connection > serves requests that are sent in one go, in their order',
     ],
   },
   {

@@ -42,8 +42,8 @@ const notRun: readonly (readonly [RegExp, string])[] = [
   [/paraph sign \+41700092600/, 'needs a person: test/browser/phone.browser.test.ts is one'],
   [/^docker /, 'needs docker'],
   [/^kubectl /, 'needs a cluster'],
-  [/^paraph clients add --config/, 'login.test.ts runs it, and then the program of the page'],
-  [/^SHOP_SECRET=/, 'login.test.ts starts the program of the page'],
+  [/^paraph clients add --config/, 'login.e2e.test.ts runs it, and then the program of the page'],
+  [/^SHOP_SECRET=/, 'login.e2e.test.ts starts the program of the page'],
   [/^(PARAPH_CONFIG=\S+ )?(npx )?paraph (start|watch|worker)\b/, 'goes on until Ctrl-C'],
   [/^(systemctl|sudo|redis-check-aof) |\/var\/(lib|log)\/redis/, 'is about the machine of Redis'],
   [/^redis-cli .*(-h |CLUSTER )/, 'needs a standby or a cluster'],
@@ -74,7 +74,7 @@ const scriptOf = (block: string): string | undefined => {
 };
 
 const scripts = pagePaths
-  // Run as a whole by tutorial.test.ts.
+  // Run as a whole by tutorial.e2e.test.ts.
   .filter((path) => path !== 'docs/workflow-tutorial.md')
   .map((path) => ({
     path,
