@@ -16,7 +16,7 @@ const foldersIn = (folder: string): readonly string[] =>
 const rooms = [...['src', 'packages', 'parts'].flatMap(foldersIn), 'machines', 'workers'];
 
 /** They become parts, and get their README there; until then DECISIONS.md has their choices. No line is added. */
-const waiting: readonly string[] = ['src/backup', 'src/demo', 'src/phone', 'src/sscd'];
+const waiting: readonly string[] = ['src/phone', 'src/sscd'];
 
 const hasReadme = (room: string): boolean => existsSync(join(root, room, 'README.md'));
 const readmes = rooms.filter(hasReadme);
