@@ -56,11 +56,16 @@ describe('the button that signs', () => {
           const { top, bottom } = range.getBoundingClientRect();
           return top >= frame.top && bottom <= frame.bottom && frame.bottom <= innerHeight;
         })()`;
-        if ((await box.getAttribute('tabindex')) === '0') {
-          await box.focus();
-          await page.keyboard.press('End');
-        }
-        await expect.poll(() => page.evaluate(endIsSeen)).toBe(true);
+        await expect
+          .poll(async () => {
+            // The page makes the box one that scrolls once it has measured the text.
+            if ((await box.getAttribute('tabindex')) === '0') {
+              await box.focus();
+              await page.keyboard.press('End');
+            }
+            return page.evaluate(endIsSeen);
+          })
+          .toBe(true);
         await button(page, 'Sign').tap();
         expect(await isOnScreen(page, 'Sign with PIN')).toBe(true);
         expect(await isOnScreen(page, '0')).toBe(true);
