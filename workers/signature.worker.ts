@@ -57,6 +57,8 @@ export interface SignatureActivitiesOptions {
   readonly answer: Answer;
   /** What is stored of a transaction of this shard. */
   readonly read: InstanceStore['read'];
+  /** Whether the run of a workflow that has asked for the transaction no longer does. */
+  readonly isWithdrawn: (id: string) => Promise<boolean>;
   readonly now: () => number;
   readonly log: StepLog;
   /** Of the chart. Default: the latest. Earlier ones are for instances that are still open. */
@@ -196,6 +198,15 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
     return stored?.inbox.length === 0 ? 'open' : 'judge';
   };
 
+  /**
+   * A device that signs by itself is asked in the first turn. While a worker that died in it holds
+   * the job, no event reaches it, so what took the request back left a note (sign-activity.ts).
+   */
+  const isLeftBehind = async ({ id, data, createdAt, takenAt }: InstanceInHand): Promise<boolean> =>
+    (data as SignatureData).answerTo !== undefined &&
+    takenAt - createdAt >= standsStillAfterMs &&
+    options.isWithdrawn(id);
+
   const prompt = (
     given: ActivityArguments<Ask>,
     { chosen: { sscd }, subscriber }: Eligible,
@@ -272,6 +283,7 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
       ...(device.upstream !== undefined && { upstream: device.upstream.origin }),
     };
     if (!device.screen && device.upstream === undefined) {
+      if (await isLeftBehind(instance)) return failed(takenBackBy.workflow);
       const asked = await askedBy(given, eligible.value, device, true);
       return asked.kind === 'awaiting' || asked.kind === 'unreachable' ? { ...asked, chosen } : asked;
     }

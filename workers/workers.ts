@@ -6,11 +6,13 @@
  * last seconds, a job may stall any number of times (its turn runs again), and a command that
  * failed without Redis is repeated at once.
  */
+
 import type { Queue, Telemetry, WorkerOptions } from 'bullmq';
 import { createInstanceStore } from '../packages/engine/src/redis/instance-store.ts';
 import type { TurnOptions } from '../packages/engine/src/turn.ts';
 import { startWorkflowWorker, type WorkflowWorker } from '../packages/engine/src/worker.ts';
 import { tellEnds } from '../src/jobs/end-stream.ts';
+import { takenBackKey } from '../src/jobs/fair-adding.ts';
 import { failUnreadable } from '../src/jobs/unreadable.ts';
 import type { KeyCustody } from '../src/pki/ports.ts';
 import { fault, faultLine } from '../src/protocol/fault.ts';
@@ -166,11 +168,15 @@ export const startWorkers = (options: WorkersOptions) => {
       graceMs,
       worker: workerOptions(shard),
     };
+    const isWithdrawn = async (id: string): Promise<boolean> =>
+      (await blocking.exists(shard.signatures.queue.toKey(takenBackKey(id)))) === 1;
     const signing = startWorkflowWorker({
       ...common,
       abandon,
       queue: shard.signatures.queue,
-      workflows: [createSignatureWorkflow({ ...options, place, deviceLock, upstreams, answer, read })],
+      workflows: [
+        createSignatureWorkflow({ ...options, place, deviceLock, upstreams, answer, read, isWithdrawn }),
+      ],
       workflowOf: () => ({ name: signatureJobName }),
       tellEnd: tellFirst(more.map(({ tellSigned }) => tellSigned)),
       fetchers,

@@ -55,7 +55,8 @@ const makeNextRelease = (): void => {
   const dist = (path: string): string => join(nextRelease, 'dist', path);
   patch(dist('machines/signature.machine.js'), 'const signatureVersion = 1;', 'const signatureVersion = 2;');
   patch(dist('src/transactions/contract.js'), 'version: z.literal(1)', 'version: z.literal([1, 2])');
-  const made = 'createSignatureWorkflow({ ...options, place, deviceLock, upstreams, answer, read';
+  const made =
+    'createSignatureWorkflow({ ...options, place, deviceLock, upstreams, answer, read, isWithdrawn';
   patch(
     dist('workers/workers.js'),
     `workflows: [${made} })],`,

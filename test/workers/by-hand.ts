@@ -16,6 +16,7 @@ import { doneEvent } from '../../packages/engine/src/interpret.ts';
 import { createInstanceStore, type InstanceStore } from '../../packages/engine/src/redis/instance-store.ts';
 import type { InstanceJob } from '../../packages/engine/src/take-job.ts';
 import { createTurn } from '../../packages/engine/src/turn.ts';
+import { takenBackKey } from '../../src/jobs/fair-adding.ts';
 import { openPhoneDevice } from '../../src/product/phone-side.ts';
 import type { RedisClient } from '../../src/redis/connect.ts';
 import type { Prompt } from '../../src/sscd/device.ts';
@@ -224,6 +225,8 @@ export const startByHand = async (
         seals,
         answer,
         read,
+        isWithdrawn: async (id: string) =>
+          (await blocking.exists(shard.signatures.queue.toKey(takenBackKey(id)))) === 1,
         ...changes,
       };
       return turnOf(shard.signatures, createSignatureWorkflow(made), changes);
