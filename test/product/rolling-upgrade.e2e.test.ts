@@ -57,11 +57,7 @@ const makeNextRelease = (): void => {
   patch(dist('src/transactions/contract.js'), 'version: z.literal(1)', 'version: z.literal([1, 2])');
   const made =
     'createSignatureWorkflow({ ...options, place, deviceLock, upstreams, answer, read, isWithdrawn';
-  patch(
-    dist('workers/workers.js'),
-    `workflows: [${made} })],`,
-    `workflows: [${made} }), ${made}, version: 1 })],`,
-  );
+  patch(dist('workers/workers.js'), `${made} }),`, `${made} }), ${made}, version: 1 }),`);
 };
 
 interface Part extends ProductProcess {

@@ -4,8 +4,7 @@
 import { DelayedError, type Job } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createInstanceStore, type InstanceStore } from '../../packages/engine/src/redis/instance-store.ts';
-import { takenBackKey } from '../../src/jobs/fair-adding.ts';
-import { fault, faultLine, takenBackBy } from '../../src/protocol/fault.ts';
+import { fault } from '../../src/protocol/fault.ts';
 import type { Devices } from '../../src/sscd/devices.ts';
 import { createDeviceLock, createIsOver } from '../../src/transactions/device-lock.ts';
 import { openQueueForTest } from '../queue/stage.ts';
@@ -496,25 +495,5 @@ describe('a replay', () => {
     await signatureTurn({ store })(job, 'paused').catch(() => undefined);
     expect(commits).toBeGreaterThan(0);
     expect(await queue.enqueue(request)).toMatchObject({ joined: false });
-  });
-});
-
-describe('a device that signs by itself', () => {
-  it('is not asked for a workflow that took the request back while a dead worker held the job', async () => {
-    const id = await submit(robot);
-    const { queue } = byHand.shard.signatures;
-    const added = await queue.getJob(id);
-    await added?.updateData({ ...added.data, answerTo: 'the token of a run' });
-    const { blocking } = byHand.product.core;
-    await blocking.set(queue.toKey(takenBackKey(id)), '1', 'EX', 60);
-    // The lock of the dead one lasted for two seconds.
-    await blocking.hset(queue.toKey(id), 'timestamp', Date.now() - 2000);
-    const asked: string[] = [];
-    const job = await byHand.take(byHand.shard.signatures, 'of another worker');
-    const turn = byHand.signatureTurn({
-      devices: byHand.devicesThat(({ transactionId }) => void asked.push(transactionId)),
-    });
-    await expect(turn(job, 'of another worker')).rejects.toThrow(faultLine(takenBackBy.workflow));
-    expect(asked).toEqual([]);
   });
 });
