@@ -1,5 +1,4 @@
 /** What workers log and count (metrics.ts). */
-
 import type { SignatureRecord } from '../machines/record.ts';
 import type { Place } from '../packages/engine/src/take-job.ts';
 import type { EventLog } from '../src/logger.ts';

@@ -4,7 +4,6 @@
  *
  * Each may be cut off anywhere and run again by another worker. Devices show an attempt once.
  */
-
 import { type SignatureContext, signatureMachine } from '../machines/signature.machine.ts';
 import type { Ask, Asked, Choice, Chosen, Concluded, Verify } from '../machines/signature-activities.ts';
 import {

@@ -6,7 +6,6 @@
  * last seconds, a job may stall any number of times (its turn runs again), and a command that
  * failed without Redis is repeated at once.
  */
-
 import type { Queue, Telemetry, WorkerOptions } from 'bullmq';
 import { createInstanceStore } from '../packages/engine/src/redis/instance-store.ts';
 import type { TurnOptions } from '../packages/engine/src/turn.ts';

@@ -8,7 +8,6 @@
  * measured with the index kept by a process of its own on the same two cores, and without it, in
  * turn.
  */
-
 import { createHistory } from '../../src/history/history.ts';
 import { connectForCommands, disconnect, whenReady } from '../../src/redis/connect.ts';
 import { indexedService, startIndexerProgram } from '../fill/indexer-load-client.ts';

@@ -4,7 +4,6 @@
  * Over the service itself, revocations and new persons of numbers are kept, and the audit log knows
  * what else was taken back after the backup. An empty Redis knows nothing of that.
  */
-
 import type { Audit, AuditAction, AuditEntry } from '../../src/operators/audit.ts';
 import type { Kept } from './kept-records.ts';
 

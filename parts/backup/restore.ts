@@ -4,7 +4,6 @@
  * The mark of the store says `restoring` from the first key to the last, and no process starts on
  * such a store. So a restore that was cut off is begun again, and never taken for a service.
  */
-
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import { nodesOf, type RedisClient } from '../../src/redis/connect.ts';
 import { restoring, storeKeyOf } from '../../src/redis/key-names.ts';

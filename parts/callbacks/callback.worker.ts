@@ -6,7 +6,6 @@
  * A receiver that hangs holds a connection until the timeout. So each application gets a part of
  * the slots only; further tries are put off (tenant-concurrency.ts) and do not count.
  */
-
 import type { Telemetry } from 'bullmq';
 import { z } from 'zod';
 import { activity, defineWorkflow } from '../../packages/engine/src/define.ts';

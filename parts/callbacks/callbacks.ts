@@ -1,5 +1,4 @@
 /** Callbacks as operators see and replay them. */
-
 import type { Job } from 'bullmq';
 import type { RedisClient } from '../../src/redis/connect.ts';
 import type { Shard } from '../../src/transactions/shards.ts';

@@ -1,5 +1,4 @@
 /** `paraph callbacks`: callbacks that could not be delivered, and their replay. */
-
 import {
   type Admin,
   addAdminAction,

@@ -12,7 +12,6 @@
  * Subscribers are those of all running processes (callback-subscribers.ts): during a roll-out a
  * process with an older configuration may be the one that reads the events.
  */
-
 import { catchUp, sinceGap } from '../../src/history/catch-up.ts';
 import { eventsArguments, eventsScript, type Read, readAnswer, untilRead } from '../../src/history/events.ts';
 import { readJobs } from '../../src/history/jobs.ts';

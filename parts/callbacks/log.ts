@@ -2,7 +2,6 @@
  * What is logged and counted of callbacks. How many are dead or wait is read from the queue
  * (telemetry/queue-metrics.ts).
  */
-
 import type { EventLog } from '../../src/logger.ts';
 import { counter, type Registry } from '../../src/telemetry/registry.ts';
 import type { CallbackLog } from './callback.worker.ts';

@@ -6,7 +6,6 @@
  * A page begins after a place, which is a score and an id. So replays and new deaths while someone
  * turns pages move no other row.
  */
-
 import type { RedisClient } from '../../src/redis/connect.ts';
 import type { Shard } from '../../src/transactions/shards.ts';
 import { callbacksOf } from './queue.ts';

@@ -2,7 +2,6 @@
  * Makes a callback job of what happens in a process, and of the end of an instance of a chart of
  * one's own. What is carried out or told again makes the same job.
  */
-
 import { hash } from 'node:crypto';
 import type { Locate } from '../../packages/engine/src/engine.ts';
 import { readAddress } from '../../packages/engine/src/record.ts';

@@ -7,7 +7,6 @@
  *
  * Every order is in the audit log before it is done.
  */
-
 import { type Audit, doneBy, type NewAuditEntry, noted } from '../../src/operators/audit.ts';
 import { includesRole, type Operator } from '../../src/operators/operator.ts';
 import { isReason } from '../../src/operators/replay-policy.ts';

@@ -1,5 +1,4 @@
 /** Reads callbacks from the fields of their jobs, as operators see them. */
-
 import { z } from 'zod';
 import { member, parsed } from '../../src/history/row.ts';
 import type { RedisClient } from '../../src/redis/connect.ts';

@@ -4,7 +4,6 @@
  * Each process reports its own now and then. A report that is not repeated expires with its
  * process.
  */
-
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import type { RedisClient } from '../../src/redis/connect.ts';
 

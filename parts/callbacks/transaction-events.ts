@@ -5,7 +5,6 @@
  * replay would be lost. Reporting one twice does no harm: the id is the same, that of the
  * callback's job and of the message.
  */
-
 import {
   fieldOf,
   member,

@@ -1,5 +1,4 @@
 /** Callbacks in a process with workers. */
-
 import { createPosts } from '../../src/outgoing/post.ts';
 import type { Running, WorkerRooms } from '../../src/part.ts';
 import { observed } from '../../src/telemetry/observed.ts';

@@ -1,5 +1,4 @@
 /** What a gateway answers about receipts and profiles, and its faults as ours. */
-
 import type { ServiceFault } from '../../src/client/reply.ts';
 import {
   type Checked,

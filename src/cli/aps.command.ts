@@ -2,7 +2,6 @@
  * `paraph aps`: the applications that may call, as the service has them. Passwords and their hashes
  * are never shown.
  */
-
 import { type Admin, addAdminAction } from '../command-line/admin.ts';
 import { type AddCommand, type CliContext, ok, type Report } from '../command-line/context.ts';
 import { type Column, table } from '../command-line/screen.ts';

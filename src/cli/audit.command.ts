@@ -1,5 +1,4 @@
 /** `paraph audit`: who did what, newest first. */
-
 import { addAdminAction, type ListFlags, reportList } from '../command-line/admin.ts';
 import type { AddCommand } from '../command-line/context.ts';
 import { addPageOptions, parseOneOf, parseTime } from '../command-line/transactions-filter.ts';

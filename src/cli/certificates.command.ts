@@ -2,7 +2,6 @@
  * `paraph certificates`: the certificates of people, and the authorities above them. Without a token
  * it needs the master key of the service, because serial numbers of people are sealed with it.
  */
-
 import { type Admin, secretActions } from '../command-line/admin.ts';
 import { type AddCommand, type CliContext, ok, type Report, UsageError } from '../command-line/context.ts';
 import { table } from '../command-line/screen.ts';

@@ -6,7 +6,6 @@
  * most one sentence: never a stack, and never the value of an argument, which may be a password in
  * the wrong place.
  */
-
 import { Command, CommanderError } from 'commander';
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import { parts } from '../../parts/parts.ts';

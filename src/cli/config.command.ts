@@ -2,7 +2,6 @@
  * `paraph config check`: what a start would say about the environment and the configuration file.
  * `paraph hash-password`: the stored form of an AP_PWD, for `passwordHash` in that file.
  */
-
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import {
   type AddCommand,

@@ -2,7 +2,6 @@
  * `paraph keys`: the keys that sign a tenant's ID tokens. Running processes follow by themselves.
  * The first keys are made by the service alone.
  */
-
 import { type Admin, secretActions } from '../command-line/admin.ts';
 import { type AddCommand, type CliContext, ok, type Report } from '../command-line/context.ts';
 import { paletteFor } from '../command-line/screen.ts';

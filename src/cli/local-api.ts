@@ -7,7 +7,6 @@
  *
  * Users, tokens, secrets and keys are sealed with the service's master key, or derived from it.
  */
-
 import { userInfo } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';

@@ -4,7 +4,6 @@
  * There is no HTTP for this on purpose: the texts hold passwords. With access to Redis they can be
  * read anyway.
  */
-
 import { type AddCommand, type CliContext, ok, type Report, UsageError } from '../command-line/context.ts';
 import { type Field, fieldsText, printable } from '../command-line/screen.ts';
 import { readOutbox } from '../sscd/text-gateway.ts';

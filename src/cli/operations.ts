@@ -7,11 +7,11 @@ import { withServiceRedis } from './service-redis.ts';
 /** @param work Gets the service's rooms, and what opens more of them. */
 export const withOperations = async (
   context: CliContext,
-  work: (session: OperationsSession, local: typeof import('../cli/local-api.ts')) => Promise<Report>,
+  work: (session: OperationsSession, local: typeof import('./local-api.ts')) => Promise<Report>,
 ): Promise<Report> => {
   const configuration = await usableConfiguration(context);
   return withServiceRedis(context, async (redis) => {
-    const local = await import('../cli/local-api.ts');
+    const local = await import('./local-api.ts');
     const session = await local.openSession(context, configuration, redis);
     try {
       return await work(session, local);

@@ -2,7 +2,6 @@
  * `paraph replay`: runs failed transactions again, one or many. The command only orders the replay:
  * the service's policy, limits and audit log apply as in the console, and its workers do the work.
  */
-
 import { type Admin, addAdminAction, refused } from '../command-line/admin.ts';
 import { type AddCommand, type CliContext, ok, type Report, UsageError } from '../command-line/context.ts';
 import { paletteFor } from '../command-line/screen.ts';

@@ -4,7 +4,6 @@
  * The parts share a Redis, so they cannot use the private one of a single process. The product is
  * loaded only here: it is most of the program, and no other command needs it.
  */
-
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import {
   type AddCommand,

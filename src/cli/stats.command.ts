@@ -2,7 +2,6 @@
  * `paraph stats`: rates and times of the last hours, and the queue now. `paraph refusals`: requests
  * that never became a transaction.
  */
-
 import { addAdminAction } from '../command-line/admin.ts';
 import { type AddCommand, type CliContext, ok, type Report } from '../command-line/context.ts';
 import { type Field, fieldsText, isCapable, listFields, table } from '../command-line/screen.ts';

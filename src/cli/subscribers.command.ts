@@ -1,5 +1,4 @@
 /** `paraph subscribers`: people with phones in browsers: invite a number, look at its phones, remove one. */
-
 import { secretActions } from '../command-line/admin.ts';
 import { type AddCommand, ok, UsageError } from '../command-line/context.ts';
 import { type Column, type Field, fieldsText, table } from '../command-line/screen.ts';

@@ -2,7 +2,6 @@
  * `paraph ls`: transactions, newest first. `paraph show`: one of them, with everything that
  * happened to it. `paraph cancel`: ends an open one, and takes the prompt off the phone.
  */
-
 import { addAdminAction, type ListFlags, reportList } from '../command-line/admin.ts';
 import { type AddCommand, type CliContext, ok, type Report } from '../command-line/context.ts';
 import {

@@ -1,5 +1,4 @@
 /** `paraph users`: who may use the console and the API, their tokens, phones and login links. */
-
 import { type Admin, refused, secretActions } from '../command-line/admin.ts';
 import { type AddCommand, type CliContext, ok, type Report, UsageError } from '../command-line/context.ts';
 import { type Column, type Field, fieldsText, table } from '../command-line/screen.ts';

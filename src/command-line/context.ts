@@ -1,5 +1,4 @@
 /** What a command gets from its process, and what it returns. Tests pass values of their own. */
-
 import type { Command } from 'commander';
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import type { Fetch } from '../client/fetch.ts';

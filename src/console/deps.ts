@@ -1,5 +1,4 @@
 /** The rooms that the console shows. Pages, API and board get the same ones. */
-
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Hono } from 'hono';
 import type { CodeLogin } from '../console-login/code-login.ts';

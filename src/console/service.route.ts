@@ -2,7 +2,6 @@
  * Overview, refused requests, queues, application providers, audit log, search index and the own
  * session. Pages and API.
  */
-
 import { Hono } from 'hono';
 import { streamSSE } from 'hono/streaming';
 import { z } from 'zod';

@@ -7,7 +7,6 @@
  *
  * Source: interface sections 2 and 4; the recorded answers under test/fixtures/wire.
  */
-
 import { type Fault, faultTable, statusExpiredDetail } from '../protocol/fault.ts';
 import type { LocationError, LocationReport, ReceiptOutcome } from '../protocol/outcome.ts';
 import {

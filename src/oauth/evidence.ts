@@ -1,7 +1,6 @@
 /**
  * What a signature proves about a person: the source of acr, amr and claims, kept with the grant.
  */
-
 import { randomBytesOf } from '../pki/random.ts';
 import type { LocationError, LocationReport } from '../protocol/outcome.ts';
 import type { ProfileName } from '../protocol/requests.ts';

@@ -3,7 +3,6 @@
  * algorithms (secrets are stored as hashes), dynamic registration, remote documents, resource
  * indicators. Addresses come from the issuer (`mount.ts`).
  */
-
 import type { JWK } from 'jose';
 import type {
   Account,

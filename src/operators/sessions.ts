@@ -8,7 +8,6 @@
  *
  * The CSRF token is an HMAC of the session. It is not stored, and ends with the session.
  */
-
 import { z } from 'zod';
 import { isEqual } from '../pki/is-equal.ts';
 import { type Operator, roles, ways } from './operator.ts';

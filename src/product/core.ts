@@ -5,7 +5,6 @@
  * The API uses the connection `commands`, which gives up within a second because a caller waits;
  * the workers use `blocking`, which never does.
  */
-
 import type { Logger } from 'pino';
 import type { Workflow } from '../../packages/engine/src/define.ts';
 import { settlesWithin } from '../../packages/engine/src/settles-within.ts';

@@ -9,7 +9,6 @@
  * answered; callers who wait for a person are told; workers finish their turns; connections close.
  * Open transactions lie in Redis.
  */
-
 import { dirname, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';

@@ -1,5 +1,4 @@
 /** What operators work with, in the console and on the command line. */
-
 import type { Configuration } from '../configuration/schema.ts';
 import type { AdminApiDeps, ProviderView, SecretDeps } from '../console/deps.ts';
 import { type ConsolePart, frameOf } from '../console/part.ts';
@@ -11,7 +10,7 @@ import { createCertificates, type FormerOwners } from '../operators/certificates
 import { createOperators } from '../operators/operators.ts';
 import { replayPolicy } from '../operators/replay-policy.ts';
 import { createReplays } from '../operators/replays.ts';
-import type { Part, PartSettings } from '../part.ts';
+import type { Part } from '../part.ts';
 import type { KeyCustody, KeyVault } from '../pki/ports.ts';
 import type { Protocol } from '../protocol/parse.ts';
 import type { RedisClient } from '../redis/connect.ts';
@@ -19,6 +18,7 @@ import type { RegisteredProvider } from '../registry/application-providers.ts';
 import { createRateLimiter } from '../registry/rate-limiter.ts';
 import { closeQueues, openBulkQueue, type Shard } from '../transactions/shards.ts';
 import { configuredTenants } from './configured-tenants.ts';
+import { settingsOf } from './part-rooms.ts';
 import { retentionOf } from './retention.ts';
 
 const viewOf = (provider: RegisteredProvider, ofParts: readonly ConsolePart[]): ProviderView => ({
@@ -50,7 +50,7 @@ export const openOperatorsRooms = async (options: {
   const retention = retentionOf(configuration);
   const history = createHistory({ redis, prefix, shards: shards.length, retention, now, onError });
   const bulkQueue = openBulkQueue({ redis, prefix, onError });
-  const rooms = { settings: configuration as PartSettings, redis, prefix, shards, audit, now, onError };
+  const rooms = { settings: settingsOf(configuration), redis, prefix, shards, audit, now, onError };
   const ofParts = (await Promise.all(parts.map((part) => part.openConsole?.(rooms)))).filter(
     (part) => part !== undefined,
   );

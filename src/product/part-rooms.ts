@@ -1,6 +1,5 @@
 /** What parts get from the core of a process. */
-
-import type { Locate } from '../../packages/engine/src/engine.ts';
+import { spreadOver } from '../../packages/engine/src/engine.ts';
 import type { Configuration } from '../configuration/schema.ts';
 import type { ApiRooms, Part, PartSettings, WorkerRooms } from '../part.ts';
 import { createReadEnd } from '../transactions/outcomes.ts';
@@ -29,22 +28,22 @@ export const apiRooms = (
   };
 };
 
-export const workerRooms = (
-  core: Core,
-  shards: readonly Shard[],
-  locate: Locate,
-  publicUrl: PublicUrl,
-): WorkerRooms => {
+export const workerRooms = (core: Core, shards: readonly Shard[], publicUrl: PublicUrl): WorkerRooms => {
   const { configuration, blocking: redis, protocol, retention, seals, serviceKey, now, onError } = core;
   const readEnd = createReadEnd({ custody: core.custodyOver(redis), seals, now, onError });
   return {
     settings: settingsOf(configuration),
     prefix: configuration.queue.prefix,
+    locate: spreadOver(
+      shards.map(({ workflows }) => workflows.queue),
+      redis,
+      now,
+    ),
     find: createFind({ shards, protocol, readEnd, retention, now }),
     linkTo: createSignerLinks(core, publicUrl),
     log: core.eventLog,
     registry: core.telemetry.registry,
     telemetry: core.telemetry.queue,
-    ...{ redis, shards, serviceKey, retention, locate, now, onError },
+    ...{ redis, shards, serviceKey, retention, now, onError },
   };
 };

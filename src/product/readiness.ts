@@ -1,5 +1,4 @@
 /** The checks of `/readyz`. */
-
 import type { RedisClock } from '../../packages/engine/src/redis/clock.ts';
 import { type Finding, type HealthCheck, passes } from '../http/health.route.ts';
 import type { RedisMemoryProbe } from '../telemetry/redis-memory.ts';

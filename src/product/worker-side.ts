@@ -5,25 +5,25 @@ import { createWorkflowWork } from '../../workers/workflow-work.ts';
 import { createProcessReports } from '../history/processes.ts';
 import { createAudit, createAuditLog } from '../operators/audit.ts';
 import { startBulkWorker } from '../operators/bulk-worker.ts';
-import type { Running } from '../part.ts';
+import type { Running, WorkerRooms } from '../part.ts';
 import { productVersion } from '../product-version.ts';
 import { createDevices } from '../sscd/devices.ts';
 import { phoneDevices } from '../sscd/phone.ts';
 import { createOutbox, createWebhookGateway } from '../sscd/text-gateway.ts';
 import { createBacklog, maxBacklogs } from '../transactions/backlog.ts';
-import { closeQueues, closeShards, openBulkQueue, type Shard } from '../transactions/shards.ts';
+import { closeQueues, closeShards, openBulkQueue } from '../transactions/shards.ts';
 import type { Core } from './core.ts';
 import { keepIndexHere, keepIndexInThread } from './index-keeper.ts';
 import { workerRooms } from './part-rooms.ts';
 import { openPhoneDevice } from './phone-side.ts';
 import type { PublicUrl } from './signers.ts';
-import { locateWorkflows, openWorkflowSide } from './workflow-side.ts';
+import { openWorkflowSide } from './workflow-side.ts';
 
 /** What workers do beside signing: the search index, ordered replays, parts. */
-const startOperations = async (core: Core, shards: readonly Shard[], publicUrl: PublicUrl) => {
+const startOperations = async (core: Core, rooms: WorkerRooms) => {
   const { configuration, blocking: redis, protocol, retention, now, onError } = core;
   const { queue, operations } = configuration;
-  const { prefix } = queue;
+  const { prefix, shards } = rooms;
   const keepIndex = core.compiled ? keepIndexInThread : keepIndexHere;
   const indexKeeper = operations.index
     ? keepIndex({ redisUrl: core.redisUrl, prefix, shards: queue.shards, retention }, { now, onError })
@@ -41,8 +41,6 @@ const startOperations = async (core: Core, shards: readonly Shard[], publicUrl: 
   const bulkQueue = openBulkQueue({ redis, prefix, onError });
   const bulks = startBulkWorker({ ...common, queue: bulkQueue, protocol });
   await bulks.ready();
-  const locate = locateWorkflows(core, shards);
-  const rooms = workerRooms(core, shards, locate, publicUrl);
   const running: Running[] = [];
   for (const part of core.parts) {
     const started = await part.startWorkers?.(rooms);
@@ -82,6 +80,7 @@ export const startWorkerSide = async (core: Core, parts: WorkerParts = { operati
     ...{ shards, redis: blocking, limit: maxBacklog, onDemand: true, onError: core.onError },
   });
   const phone = openPhoneDevice(core);
+  const rooms = workerRooms(core, shards, publicUrl);
   const common = {
     shards,
     protocol,
@@ -93,7 +92,7 @@ export const startWorkerSide = async (core: Core, parts: WorkerParts = { operati
   };
   const workflows = createWorkflowWork({
     ...common,
-    ...(await openWorkflowSide(core, shards, publicUrl)),
+    ...(await openWorkflowSide(core, rooms, publicUrl)),
     limiter: core.limiterOver(blocking),
     room: createSignRoom(backlog, { ofOne: maxBacklog, inAll: maxBacklog * maxBacklogs }),
     authority: configuration.protocol.authorities[0] ?? '',
@@ -134,7 +133,7 @@ export const startWorkerSide = async (core: Core, parts: WorkerParts = { operati
     now,
     onError: core.onError,
   });
-  const keepers = parts.operations ? await startOperations(core, shards, publicUrl) : undefined;
+  const keepers = parts.operations ? await startOperations(core, rooms) : undefined;
   return {
     areRunning: started.areRunning,
     /** Finishes the steps in hand and takes no more. */

@@ -1,25 +1,17 @@
 /** Workflows in a process: what the workers need to run them, and what the API needs to serve them. */
-
 import type { Workflow } from '../../packages/engine/src/define.ts';
-import { createEngine, spreadOver, turnBusyTimeoutMs } from '../../packages/engine/src/engine.ts';
+import { createEngine, turnBusyTimeoutMs } from '../../packages/engine/src/engine.ts';
 import type { WorkflowTellers } from '../../workers/workflow-work.ts';
 import { createEvidenceMaker } from '../evidence/create-evidence.ts';
 import { createWorkflowRoutes, type WorkflowRoutesOptions } from '../http/workflows.route.ts';
+import type { WorkerRooms } from '../part.ts';
 import { createMailGate, createSendMail } from '../tasks/signer-mail.ts';
 import type { Shard } from '../transactions/shards.ts';
 import { checkNumbers } from '../workflows/check-definition.ts';
 import { createProcessWorkflow, type ProcessEffects, processName } from '../workflows/stock-process.ts';
 import { createWorkflows } from '../workflows/workflows.ts';
 import type { Core } from './core.ts';
-import { workerRooms } from './part-rooms.ts';
 import { createSignerLinks, openMail, openSignerMails, type PublicUrl } from './signers.ts';
-
-export const locateWorkflows = ({ blocking, now }: Core, shards: readonly Shard[]) =>
-  spreadOver(
-    shards.map(({ workflows }) => workflows.queue),
-    blocking,
-    now,
-  );
 
 const nothing = async () => undefined;
 /** Without a part that tells others. */
@@ -30,10 +22,9 @@ const silence: WorkflowTellers = {
 };
 
 /** For the workers. */
-export const openWorkflowSide = async (core: Core, shards: readonly Shard[], publicUrl: PublicUrl) => {
+export const openWorkflowSide = async (core: Core, rooms: WorkerRooms, publicUrl: PublicUrl) => {
   const { configuration, now } = core;
-  const locate = locateWorkflows(core, shards);
-  const rooms = workerRooms(core, shards, locate, publicUrl);
+  const { locate } = rooms;
   const mailer = openMail(core);
   const gate = createMailGate();
   const engine = createEngine(locate, now, turnBusyTimeoutMs);

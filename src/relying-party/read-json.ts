@@ -1,5 +1,4 @@
 /** The JSON of a provider's answer, whose size the provider does not decide. */
-
 import { Buffer } from 'node:buffer';
 
 /** Bytes, after decompression. An RSA key with its certificates has some 5 kB. */

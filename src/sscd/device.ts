@@ -6,7 +6,6 @@
  * asked for the same attempt again: it shows it once, and then gives the same answer. So it must not
  * use up what it waits for.
  */
-
 import type { Fault } from '../protocol/fault.ts';
 import type {
   DeviceAnswer,

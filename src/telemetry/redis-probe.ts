@@ -5,7 +5,6 @@
  * PING is not enough: a replica, a full Redis and a node of a broken cluster answer it too. Reasons
  * are our own sentences, because messages of Redis name users, addresses and keys.
  */
-
 import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 import type { RedisClient } from '../redis/connect.ts';
 

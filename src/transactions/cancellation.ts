@@ -2,7 +2,6 @@
  * Cancels a transaction: an event that the chart accepts while there is no answer. The transaction
  * fails like any other: with an event for waiting callers, a status over HTTP, a possible replay.
  */
-
 import { createEngine } from '../../packages/engine/src/engine.ts';
 import { createInstanceStore } from '../../packages/engine/src/redis/instance-store.ts';
 import { takenBackBy } from '../protocol/fault.ts';

@@ -6,7 +6,6 @@
  * outcome of the transaction and shows in its status. The worker checks both again, because other
  * services add jobs without HTTP, and users change.
  */
-
 import { type Checked, type Fault, fault, isFaultCode, ok } from '../protocol/fault.ts';
 import type { LocationError, LocationReport } from '../protocol/outcome.ts';
 import type { ProfileName, SignatureRequest } from '../protocol/requests.ts';

@@ -5,7 +5,6 @@
  * whether a job existed before, so the job is read back. Its fingerprint says whether it comes from
  * this request, sent once or twice, or from another one.
  */
-
 import type { StoredJob } from '../jobs/job-store.ts';
 import { type Checked, fault, ok, parseFaultLine, refuse } from '../protocol/fault.ts';
 import type { ReceiptOutcome } from '../protocol/outcome.ts';

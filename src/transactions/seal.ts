@@ -5,7 +5,6 @@
  *
  * Comparing a seal is a hundred times faster than verifying the signature.
  */
-
 import { createHmac } from 'node:crypto';
 import { isEqual } from '../pki/is-equal.ts';
 import { deriveKey } from '../pki/sealed-json.ts';

@@ -7,7 +7,6 @@
  * const chart = setup({ actors: { sign: service.sign } }).createMachine(…);
  * ```
  */
-
 import type { NotSigned, Signed } from '../../machines/signer-contract.ts';
 import { providedActivity } from '../../packages/engine/src/define.ts';
 import type { ReceiptOutcome } from '../protocol/outcome.ts';

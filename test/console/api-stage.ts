@@ -1,5 +1,4 @@
 /** The console over a running product, with somebody of each role logged in. Nothing listens: requests are made by `fetch`. */
-
 import { createConsole } from '../../src/console/console.ts';
 import type { ConsoleDeps } from '../../src/console/deps.ts';
 import { createPhoneOrders } from '../../src/operators/phone-orders.ts';

@@ -1,5 +1,4 @@
 /** Every rule of the checker is shown one run that keeps it and one that breaks it. */
-
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type AnyStateNode, initialTransition, transition } from 'xstate';

@@ -1,5 +1,4 @@
 /** Health for machines. While Redis is away: see redis-away.test.ts. */
-
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createHealthRoutes, type HealthCheck } from '../../src/http/health.route.ts';
 import {

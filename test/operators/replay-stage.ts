@@ -1,5 +1,4 @@
 /** A running product with its search index and the replays beside it, as the product will put them together. */
-
 import { randomBytes } from 'node:crypto';
 import type { Queue } from 'bullmq';
 import { vi } from 'vitest';

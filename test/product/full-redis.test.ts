@@ -1,5 +1,4 @@
 /** The product starts on a Redis that takes no writes, says so, refuses, and works once there is room. */
-
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

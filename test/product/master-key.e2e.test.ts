@@ -1,5 +1,4 @@
 /** A master key is replaced while the service runs, in several processes and under load. */
-
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';

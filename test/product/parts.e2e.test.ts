@@ -1,5 +1,4 @@
 /** The product in several processes: APIs and workers that share a Redis, a prefix and a master key. */
-
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createKeyCustody } from '../../src/pki/custody.ts';

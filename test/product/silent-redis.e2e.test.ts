@@ -2,7 +2,6 @@
  * The other end of every connection to Redis is gone without a word: bytes are swallowed, nothing is closed, and new
  * connections work. And: what a caller was told to have failed does not run afterwards.
  */
-
 import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { settlesWithin } from '../../packages/engine/src/settles-within.ts';

@@ -2,7 +2,6 @@
  * The whole product inside a test file: real queues and workers on the run's Redis under the file's own prefix, HTTP by
  * `fetch` without a socket. What a test changes it changes in the configuration, as an operator would.
  */
-
 import { hash, randomUUID } from 'node:crypto';
 import type { Workflow } from '../../packages/engine/src/define.ts';
 import { parts } from '../../parts/parts.ts';

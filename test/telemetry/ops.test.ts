@@ -1,5 +1,4 @@
 /** The alert rules, the dashboard and the scaling of workers, held against what is really exported. */
-
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';

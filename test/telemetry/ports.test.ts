@@ -1,5 +1,4 @@
 /** What the wrappers of the ports count, beside passing everything on. */
-
 import { EventEmitter } from 'node:events';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Command } from 'ioredis';

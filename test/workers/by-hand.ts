@@ -5,7 +5,6 @@
  * Each turn that is made here is a process of its own: what it has in memory, such as the calls that go on while a job
  * sleeps, no other one knows of.
  */
-
 import { type Job, type Queue, Worker } from 'bullmq';
 import { vi } from 'vitest';
 import type { SignatureRecord } from '../../machines/record.ts';

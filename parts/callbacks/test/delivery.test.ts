@@ -1,5 +1,4 @@
 /** The ends of transactions, as a receiver hears of them. */
-
 import { Worker } from 'bullmq';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';

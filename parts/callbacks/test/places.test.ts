@@ -1,5 +1,4 @@
 /** The order of dead callbacks over all shards, however many died at once. */
-
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { closeShards, openShards, type Shard } from '../../../src/transactions/shards.ts';
 import { testRedis } from '../../../test/support/redis.ts';

@@ -1,5 +1,4 @@
 /** Dead callbacks as people see and replay them: over the API, on the pages, on the board and on the command line. */
-
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

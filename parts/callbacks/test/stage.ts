@@ -1,5 +1,4 @@
 /** A product, a receiver on this machine, and the callbacks between them with short pauses. */
-
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { vi } from 'vitest';

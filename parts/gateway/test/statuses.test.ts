@@ -1,5 +1,4 @@
 /** What each status and fault of the other service means to a gateway and to its circuit breaker. */
-
 import { randomBytes, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';

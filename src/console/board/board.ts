@@ -1,5 +1,4 @@
 /** bull-board for one role. It is loaded at its first use, because few processes need it. */
-
 import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { HonoAdapter } from '@bull-board/hono';

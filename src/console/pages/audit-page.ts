@@ -1,5 +1,4 @@
 /** The audit log. */
-
 import { html } from 'hono/html';
 import type { AuditAction, AuditEntry, AuditPage } from '../../operators/audit.ts';
 import type { ConsoleSession } from '../deps.ts';

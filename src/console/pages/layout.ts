@@ -1,5 +1,4 @@
 /** The frame of every page. Pages work without the script, which only updates them. */
-
 import { html, raw } from 'hono/html';
 import { includesRole } from '../../operators/operator.ts';
 import { headStart } from '../../pages/layout.ts';

@@ -8,7 +8,6 @@
  *
  * Stored: kind `login`, by the uid of the interaction, until that ends.
  */
-
 import type { PageLanguage } from '../../languages.ts';
 import type { Fault } from '../../protocol/fault.ts';
 import type { JoinedPhone, SignedEnding } from '../evidence.ts';
