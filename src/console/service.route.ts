@@ -27,10 +27,12 @@ const maxText = 256;
 const countedStates = ['waiting', 'prioritized', 'active', 'delayed', 'failed', 'completed'] as const;
 
 const overviewQuery = z.strictObject({ hours: z.coerce.number().min(0.1).max(720).default(1) });
-const auditQuery = z
-  .strictObject({ from: time, to: time, who: text(64), action: z.string(), target: text(maxText) })
-  .partial()
-  .extend(paged(100, 1000));
+/** @param actions Those that may be searched for. */
+const auditQuery = (actions: readonly string[]) =>
+  z
+    .strictObject({ from: time, to: time, who: text(64), action: z.enum(actions), target: text(maxText) })
+    .partial()
+    .extend(paged(100, 1000));
 
 export const createServiceRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment> => {
   const { history, parts, indexed, audit, shards, providers, sandbox, log, now } = deps;
@@ -153,7 +155,7 @@ export const createServiceRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment
     return response;
   });
 
-  routes.get('/admin/api/audit', needs('operator'), query(auditQuery), async (c) => {
+  routes.get('/admin/api/audit', needs('operator'), query(auditQuery(deps.auditActions)), async (c) => {
     const page = await audit.read(c.req.valid('query'));
     return page === undefined ? refuse(...badCursor) : answer(page);
   });

@@ -144,9 +144,19 @@ describe('a list', () => {
   it.each([
     [{ apId: 5 }, 'apId must have 1 to 256 characters'],
     [{ apId: '' }, 'apId must have 1 to 256 characters'],
+    [{}, 'apId must have 1 to 256 characters'],
+    [{ apId: 'http://list.example', alert: 'rate' }, 'The request has members that are not known here'],
   ])('names the field of %j whose callback secret is asked for', async (body, message) => {
     const answered = await stage.ask('admin', 'POST', '/admin/api/callback-secret', body);
     expect(answered).toMatchObject({ status: 400, body: { message } });
+  });
+
+  it('searches the audit log for actions that there are, those of parts among them', async () => {
+    const ask = (action: string) => stage.ask('operator', 'GET', `/admin/api/audit?action=${action}`);
+    expect((await ask('callback-replay')).status).toBe(200);
+    const { status, text, body } = await ask('secret-1');
+    expect([status, body.message]).toEqual([400, expect.stringMatching(/^action/)]);
+    expect(text).not.toContain('secret-1');
   });
 
   it('does not let a viewer try out numbers', async () => {
