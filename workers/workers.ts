@@ -11,7 +11,6 @@ import { createInstanceStore } from '../packages/engine/src/redis/instance-store
 import type { TurnOptions } from '../packages/engine/src/turn.ts';
 import { startWorkflowWorker, type WorkflowWorker } from '../packages/engine/src/worker.ts';
 import { tellEnds } from '../src/jobs/end-stream.ts';
-import { takenBackKey } from '../src/jobs/fair-adding.ts';
 import { failUnreadable } from '../src/jobs/unreadable.ts';
 import type { KeyCustody } from '../src/pki/ports.ts';
 import { fault, faultLine } from '../src/protocol/fault.ts';
@@ -31,6 +30,7 @@ import { createFind, type FindTransaction } from '../src/transactions/transactio
 import { createTurns, keepFair } from './fairness.ts';
 import type { StepLog, TransactionLog, UpstreamLog } from './log.ts';
 import { createReceiptWorkflow } from './receipt.worker.ts';
+import { createIsWithdrawn } from './sign-activity.ts';
 import { createSignatureWorkflow } from './signature.worker.ts';
 import { callerIn, type SignatureWorker, tellOfTransactions } from './transaction-events.ts';
 import { createUpstreams } from './upstreams.ts';
@@ -167,8 +167,7 @@ export const startWorkers = (options: WorkersOptions) => {
       graceMs,
       worker: workerOptions(shard),
     };
-    const isWithdrawn = async (id: string): Promise<boolean> =>
-      (await blocking.exists(shard.signatures.queue.toKey(takenBackKey(id)))) === 1;
+    const isWithdrawn = createIsWithdrawn(shard.signatures);
     const signing = startWorkflowWorker({
       ...common,
       abandon,

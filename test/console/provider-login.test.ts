@@ -57,7 +57,13 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 beforeEach(() => {
-  Object.assign(provider.behaviour, { claims: {}, document: {}, redirect: {}, isAway: false });
+  Object.assign(provider.behaviour, {
+    claims: {},
+    document: {},
+    redirect: {},
+    isAway: false,
+    signs: undefined,
+  });
 });
 
 type Browser = ReturnType<typeof createBrowser>;
@@ -286,6 +292,17 @@ describe('an answer of the provider of the organisation', () => {
   });
 
   it.each([
+    ['by another key', 'another-key'],
+    ['by the secret of the client', 'secret'],
+    ['by nobody', 'none'],
+  ] as const)('with an ID token that is signed %s lets nobody in', async (_, signs) => {
+    Object.assign(provider.behaviour, { signs });
+    const browser = newBrowser();
+    expect((await logIn(browser)).to).toBe('/admin/login?provider=failed');
+    expect(await whoIs(browser)).toBeUndefined();
+  });
+
+  it.each([
     ['access_denied', 'declined', 'declined by your organisation'],
     ['temporarily_unavailable', 'away', 'does not answer'],
     ['invalid_scope', 'failed', 'That did not work'],
@@ -327,8 +344,14 @@ describe('a provider of the organisation that is away', () => {
       expect([begun.status, begun.to]).toEqual([303, '/admin/login?provider=away']);
       const page = await open(browser, begun.to);
       expect(page.html).toContain('The login of your organisation does not answer');
-      const link = await fetch(await at.api.consoleLink());
-      expect(link.status).toBe(200);
+      const { searchParams } = new URL(await at.api.consoleLink());
+      const entered = await fetch(`${at.url}/admin/login/link`, {
+        method: 'POST',
+        body: searchParams,
+        redirect: 'manual',
+        headers: { origin: at.url },
+      });
+      expect(entered.headers.get('set-cookie')).toMatch(/paraph/i);
       expect(at.logged.some((line) => line.includes('did not take a login of the console'))).toBe(true);
     });
   });
@@ -354,12 +377,24 @@ describe('a provider of the organisation that is away', () => {
 });
 
 it('has its secret in no log, page or key of Redis', async () => {
-  await logIn(newBrowser());
-  const keys = await redis.client().keys(`${product.configuration.queue.prefix}:operators:*`);
-  const texts = await Promise.all(
-    keys.map(async (key) => ((await redis.client().type(key)) === 'string' ? redis.client().get(key) : '')),
+  const browser = newBrowser();
+  await logIn(browser);
+  const pages = await Promise.all(
+    ['/admin', '/admin/login', '/admin/users', '/admin/audit'].map((path) => open(browser, path)),
   );
-  expect([...texts, ...product.logged].join('\n')).not.toContain(organisationClient.secret);
+  const begun = await open(newBrowser(), '/admin/login/provider');
+  const client = redis.client();
+  const keys = await client.keys(`*${product.configuration.queue.prefix}*`);
+  // As Redis keeps them, of every type.
+  const dumps = await Promise.all(
+    keys.map(async (key) => (await client.dumpBuffer(key))?.toString('latin1')),
+  );
+  const texts = [...dumps, ...product.logged, ...pages.map(({ html }) => html), begun.to];
+  const all = texts.join('\n');
+  expect(all).toContain('provider:olga');
+  const { secret } = organisationClient;
+  for (const written of [secret, encodeURIComponent(secret), Buffer.from(secret).toString('base64')])
+    expect(all).not.toContain(written);
 });
 
 it('does not start with a file for the secret that cannot be read', async () => {

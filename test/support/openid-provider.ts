@@ -8,7 +8,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { exportJWK, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose';
 
 export const organisationClient = { id: 'paraph+console', secret: 'a secret: of 20%, & more' };
 
@@ -22,6 +22,8 @@ export interface Behaviour {
   redirect: Record<string, string | undefined>;
   /** Answers nothing, at no address. */
   isAway: boolean;
+  /** With what it signs ID tokens, where that is not its key. */
+  signs: 'another-key' | 'secret' | 'none' | undefined;
 }
 
 const readBody = async (request: IncomingMessage): Promise<URLSearchParams> => {
@@ -47,7 +49,25 @@ const readClient = (request: IncomingMessage, form: URLSearchParams): string => 
 
 export const startOpenidProvider = async () => {
   const { privateKey, publicKey } = await generateKeyPair('ES256');
-  const behaviour: Behaviour = { claims: {}, document: {}, redirect: {}, isAway: false };
+  const behaviour: Behaviour = { claims: {}, document: {}, redirect: {}, isAway: false, signs: undefined };
+  const another = await generateKeyPair('ES256');
+
+  const signed = (claims: JWTPayload): Promise<string> | string => {
+    switch (behaviour.signs) {
+      case undefined:
+      case 'another-key': {
+        const key = behaviour.signs === undefined ? privateKey : another.privateKey;
+        return new SignJWT(claims).setProtectedHeader({ alg: 'ES256', kid: 'one' }).sign(key);
+      }
+      case 'secret': {
+        const key = new TextEncoder().encode(organisationClient.secret);
+        return new SignJWT(claims).setProtectedHeader({ alg: 'HS256', kid: 'one' }).sign(key);
+      }
+      case 'none':
+        return new UnsecuredJWT(claims).encode();
+    }
+  };
+
   const codes = new Map<string, URLSearchParams>();
   const asked: string[] = [];
   let issuer = '';
@@ -91,7 +111,7 @@ export const startOpenidProvider = async () => {
       groups: ['staff', 'sign-operators'],
       ...behaviour.claims,
     };
-    const token = await new SignJWT(claims).setProtectedHeader({ alg: 'ES256', kid: 'one' }).sign(privateKey);
+    const token = await signed(claims);
     answer(response, 200, { access_token: 'unused', token_type: 'Bearer', id_token: token });
   };
 

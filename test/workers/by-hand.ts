@@ -15,7 +15,6 @@ import { doneEvent } from '../../packages/engine/src/interpret.ts';
 import { createInstanceStore, type InstanceStore } from '../../packages/engine/src/redis/instance-store.ts';
 import type { InstanceJob } from '../../packages/engine/src/take-job.ts';
 import { createTurn } from '../../packages/engine/src/turn.ts';
-import { takenBackKey } from '../../src/jobs/fair-adding.ts';
 import { openPhoneDevice } from '../../src/product/phone-side.ts';
 import type { RedisClient } from '../../src/redis/connect.ts';
 import type { Prompt } from '../../src/sscd/device.ts';
@@ -29,6 +28,7 @@ import { createReadEnd } from '../../src/transactions/outcomes.ts';
 import { closeShards, openShards, type QueueAt, type Shard } from '../../src/transactions/shards.ts';
 import type { StepLog } from '../../workers/log.ts';
 import { createReceiptWorkflow } from '../../workers/receipt.worker.ts';
+import { createIsWithdrawn } from '../../workers/sign-activity.ts';
 import { createSignatureWorkflow, type SignatureActivitiesOptions } from '../../workers/signature.worker.ts';
 import { createUpstreams } from '../../workers/upstreams.ts';
 import { abandonAfterRollOut } from '../../workers/workers.ts';
@@ -224,8 +224,7 @@ export const startByHand = async (
         seals,
         answer,
         read,
-        isWithdrawn: async (id: string) =>
-          (await blocking.exists(shard.signatures.queue.toKey(takenBackKey(id)))) === 1,
+        isWithdrawn: createIsWithdrawn(shard.signatures),
         ...changes,
       };
       return turnOf(shard.signatures, createSignatureWorkflow(made), changes);

@@ -1,54 +1,26 @@
 /** Synchronous callers wait by hundreds, for people who have to think. */
 import type { Job } from 'bullmq';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fault } from '../../src/protocol/fault.ts';
 import { recordIn } from '../../src/transactions/contract.ts';
-import { closeShards, openShards, type QueueAt, type Shard } from '../../src/transactions/shards.ts';
-import { startTestProduct, type TestProduct } from '../support/product.ts';
+import type { QueueAt } from '../../src/transactions/shards.ts';
+import type { TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
+import { type SilentStage, somebody, startSilentPeople, until } from './silent-people.ts';
 
 const redis = testRedis();
 const cancelled = { kind: 'fault', fault: fault(401) } as const;
 
-/** People whose phones never answer by themselves: the test answers for them. */
-const people = { first: 41_760_000_000, last: 41_760_001_999 };
-let nextPerson = people.first;
-const somebody = (): string => `+${nextPerson++}`;
-
-const configuration = {
-  subscribers: [
-    {
-      msisdn: String(people.first),
-      through: String(people.last),
-      sim: { device: { kind: 'simulated', sign: 'never-answers' } },
-    },
-  ],
-  workers: { concurrency: 4, lockSeconds: 1, stalledCheckSeconds: 0.5 },
-};
-
+let stage: SilentStage;
 let product: TestProduct;
-let shards: readonly Shard[];
 let at: QueueAt;
 
 beforeAll(async () => {
-  product = await startTestProduct(redis, { configuration });
-  shards = openShards({
-    redis: product.core.blocking,
-    prefix: product.configuration.queue.prefix,
-    shards: 1,
-    onError: () => undefined,
-  });
-  const [only] = shards;
-  if (only === undefined) throw new Error('there is no shard');
-  at = only.signatures;
+  stage = await startSilentPeople(redis);
+  ({ product, at } = stage);
 });
-afterAll(async () => {
-  await closeShards(shards);
-  await product.stop();
-});
-
-const until = <T>(check: () => Promise<T>, timeout: number) => vi.waitFor(check, { timeout, interval: 20 });
+afterAll(() => stage.stop());
 
 describe('many synchronous callers', () => {
   it('wait on one subscription and all learn their end', { timeout: 180_000 }, async () => {

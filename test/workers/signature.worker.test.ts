@@ -3,7 +3,7 @@
  */
 import { createServer } from 'node:http';
 import { Worker } from 'bullmq';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SignatureRecord } from '../../machines/record.ts';
 import type { SignatureContext } from '../../machines/signature.machine.ts';
 import type { InstanceRecord } from '../../packages/engine/src/record.ts';
@@ -16,53 +16,28 @@ import { fault } from '../../src/protocol/fault.ts';
 import type { DeviceAnswer } from '../../src/protocol/outcome.ts';
 import { recordIn } from '../../src/transactions/contract.ts';
 import { nonceOf } from '../../src/transactions/ids.ts';
-import { closeShards, openShards, type QueueAt, type Shard } from '../../src/transactions/shards.ts';
+import type { QueueAt, Shard } from '../../src/transactions/shards.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest, statusRequest } from '../support/requests.ts';
 import { leaveEvent } from './by-hand.ts';
+import { type SilentStage, somebody, startSilentPeople, until } from './silent-people.ts';
 
 const redis = testRedis();
 const cancelled = { kind: 'fault', fault: fault(401) } as const;
 
-/** People whose phones never answer by themselves: the tests answer for them. */
-const people = { first: 41_760_000_000, last: 41_760_001_999 };
-let nextPerson = people.first;
-const somebody = (): string => `+${nextPerson++}`;
-
-const configuration = {
-  subscribers: [
-    {
-      msisdn: String(people.first),
-      through: String(people.last),
-      sim: { device: { kind: 'simulated', sign: 'never-answers' } },
-    },
-    { msisdn: '41770000001', sim: { device: { kind: 'robot', thinkSeconds: 1 } } },
-  ],
-  workers: { concurrency: 4, lockSeconds: 1, stalledCheckSeconds: 0.5 },
-};
-
+let stage: SilentStage;
 let product: TestProduct;
 let shards: readonly Shard[];
 let at: QueueAt;
 
 beforeAll(async () => {
-  product = await startTestProduct(redis, { configuration });
-  shards = openShards({
-    redis: product.core.blocking,
-    prefix: product.configuration.queue.prefix,
-    shards: 1,
-    onError: () => undefined,
-  });
-  const [only] = shards;
-  if (only === undefined) throw new Error('there is no shard');
-  at = only.signatures;
+  stage = await startSilentPeople(redis, [
+    { msisdn: '41770000001', sim: { device: { kind: 'robot', thinkSeconds: 1 } } },
+  ]);
+  ({ product, shards, at } = stage);
 });
-
-afterAll(async () => {
-  await closeShards(shards);
-  await product.stop();
-});
+afterAll(() => stage.stop());
 
 const submit = async (options: Parameters<typeof signRequest>[0]): Promise<string> => {
   const answer = await product.post('/rest/service/sign', signRequest({ mode: 'asynch', ...options }));
@@ -70,8 +45,6 @@ const submit = async (options: Parameters<typeof signRequest>[0]): Promise<strin
 };
 
 const stateOf = async (id: string) => (await product.api.transactions.find(id))?.state;
-
-const until = <T>(check: () => Promise<T>, timeout = 30_000) => vi.waitFor(check, { timeout, interval: 20 });
 
 /** A signature of the text of {@link signRequest}, made by the phone that was asked. */
 const signatureOf = async (id: string, attempt = 1, text = 'Sign in to Example?') => {

@@ -9,8 +9,8 @@ const withCallback = (callback: unknown) =>
 describe('the callback of an application', () => {
   it('is a URL, and no secret', () => {
     const loaded = withCallback({ url: 'https://hooks.example/paraph?tenant=1' });
-    expect(loaded.ok && loaded.value.applicationProviders).toMatchObject([
-      { callback: { url: 'https://hooks.example/paraph?tenant=1', secretVersion: 1 } },
+    expect(loaded.ok && loaded.value.applicationProviders).toEqual([
+      { id: 'a', callback: { url: 'https://hooks.example/paraph?tenant=1', secretVersion: 1 } },
     ]);
     const refused = withCallback({ url: 'https://hooks.example/', secret: 'whsec_AAAA' });
     expect(!refused.ok && refused.problems.join()).toMatch(/callback/);
