@@ -1,11 +1,12 @@
 /**
  * A part: a feature that stands in one folder under `parts/`, and one object that says what it
- * brings. The product has one list of parts (parts/parts.ts) and loops over it; no other file
- * names one. A part that is taken from the list leaves nothing behind.
+ * brings. The product loops over its list of parts (parts/parts.ts; parts/configuration.ts for those
+ * that add to the configuration); no other file names one. A part that is taken from the lists
+ * leaves nothing behind.
  *
- * There is no container and no life cycle beyond start and close: each member is called once by
- * whoever puts a process together, with the rooms of the core that exist there anyway. What a
- * process may never need, such as pages in a worker, a part imports when it is asked for it.
+ * There is no container and no life cycle beyond start and close: what a process needs of a part is
+ * opened or started once, with the rooms of the core that exist there anyway. What a process may
+ * never need, such as pages in a worker, a part imports when it is asked for it.
  */
 import type { Telemetry } from 'bullmq';
 import type { Hono } from 'hono';
@@ -148,7 +149,7 @@ export interface Part<Shapes extends PartShapes = PartShapes> {
   openApi?(rooms: ApiRooms<Shapes>): Promise<ApiPart | undefined>;
   /** Starts what workers do for it beside the core. */
   startWorkers?(rooms: WorkerRooms<Shapes>): Promise<Running>;
-  /** Tells others what happens in workflows. Asked for before workers start. */
+  /** Tells applications what happens in workflows: of one part at most. Asked for before workers start. */
   openTellers?(rooms: WorkerRooms<Shapes>): Promise<WorkflowTellers>;
   openConsole?(rooms: OperatorRooms<Shapes>): Promise<ConsolePart>;
   readonly commands?: PartCommands;

@@ -4,8 +4,6 @@ import type { Place } from '../packages/engine/src/take-job.ts';
 import type { EventLog } from '../src/logger.ts';
 import type { UpstreamTransaction } from '../src/protocol/outcome.ts';
 
-export type { Place };
-
 /**
  * The caller of a transaction. Listeners may get the whole request, but read these members only.
  */

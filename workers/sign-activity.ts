@@ -39,7 +39,7 @@ import { endRecordSchema } from '../src/transactions/contract.ts';
 import { eligibility } from '../src/transactions/eligibility.ts';
 import { transactionOfRun } from '../src/transactions/ids.ts';
 import { notBelieved } from '../src/transactions/outcomes.ts';
-import type { QueueAt, Shard } from '../src/transactions/shards.ts';
+import type { Shard } from '../src/transactions/shards.ts';
 import { createSubmitFor, type FindTransaction } from '../src/transactions/transactions.ts';
 import { tenantOfInstance } from '../src/workflows/contract.ts';
 import { apIdOf, isObject, lookAgainAfterMs, noInput, untilRedisAnswers } from './asked-run.ts';
@@ -56,12 +56,6 @@ const withdrawnSeconds = 3600;
  */
 const unaddedSeconds = 120;
 const maxApIds = 10_000;
-
-/** Whether the run of a workflow that has asked for a transaction of this queue no longer does. */
-export const createIsWithdrawn =
-  ({ queue, redis }: QueueAt) =>
-  async (id: string): Promise<boolean> =>
-    (await redis.exists(queue.toKey(takenBackKey(id)))) === 1;
 
 const firstSpreadMs = 10_000;
 const maxSpreadMs = 30 * 60_000;

@@ -11,6 +11,7 @@ import { createInstanceStore } from '../packages/engine/src/redis/instance-store
 import type { TurnOptions } from '../packages/engine/src/turn.ts';
 import { startWorkflowWorker, type WorkflowWorker } from '../packages/engine/src/worker.ts';
 import { tellEnds } from '../src/jobs/end-stream.ts';
+import { createIsWithdrawn } from '../src/jobs/fair-adding.ts';
 import { failUnreadable } from '../src/jobs/unreadable.ts';
 import type { KeyCustody } from '../src/pki/ports.ts';
 import { fault, faultLine } from '../src/protocol/fault.ts';
@@ -30,7 +31,6 @@ import { createFind, type FindTransaction } from '../src/transactions/transactio
 import { createTurns, keepFair } from './fairness.ts';
 import type { StepLog, TransactionLog, UpstreamLog } from './log.ts';
 import { createReceiptWorkflow } from './receipt.worker.ts';
-import { createIsWithdrawn } from './sign-activity.ts';
 import { createSignatureWorkflow } from './signature.worker.ts';
 import { callerIn, type SignatureWorker, tellOfTransactions } from './transaction-events.ts';
 import { createUpstreams } from './upstreams.ts';

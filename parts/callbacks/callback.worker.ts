@@ -1,5 +1,5 @@
 /**
- * Delivers callbacks: one instance of the chart (parts/callbacks/callback.machine.ts) for each end of a
+ * Delivers callbacks: one instance of the chart (callback.machine.ts) for each end of a
  * transaction that an application subscribes to. A try may be cut off and made again, so a message
  * may come twice, under the same id.
  *
@@ -77,7 +77,7 @@ export interface CallbackWorkersOptions {
 
 /**
  * A job that is still there prevents a second callback for an end that is found late
- * (parts/callbacks/follower.ts).
+ * (follower.ts).
  */
 const deliveredMs = 2 * 86_400_000;
 

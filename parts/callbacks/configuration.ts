@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineConfiguration } from '../../src/part.ts';
 import { whole } from '../../src/registry/entry.ts';
-import { isSecureAddress } from '../../src/registry/web-address.ts';
+import { isHttps, isSecureAddress, mustBeHttps } from '../../src/registry/web-address.ts';
 
 /** Its secret is derived from the service key, so the file holds none. */
 const callback = z.strictObject({
@@ -35,8 +35,8 @@ export const callbackConfiguration = defineConfiguration({
   },
   check: ({ sandbox, applicationProviders }, refuse) => {
     for (const [index, { callback }] of applicationProviders.entries()) {
-      if (sandbox || callback === undefined || /^https:/i.test(callback.url)) continue;
-      refuse(['applicationProviders', index, 'callback', 'url'], 'must be https, unless this is a sandbox');
+      if (callback === undefined || isHttps(callback.url, sandbox)) continue;
+      refuse(['applicationProviders', index, 'callback', 'url'], mustBeHttps);
     }
   },
 });
@@ -46,6 +46,10 @@ export interface CallbackProvider {
   readonly id: string;
   readonly callback?: { readonly url: string; readonly secretVersion: number } | undefined;
 }
+
+/** AP_IDs of the applications that have a callback. */
+export const subscribersIn = (providers: readonly CallbackProvider[]): ReadonlySet<string> =>
+  new Set(providers.filter(({ callback }) => callback !== undefined).map(({ id }) => id));
 
 /** Host of the callback address; the rest of the address may hold a secret. */
 export const callbackHostOf = ({ callback }: CallbackProvider): string | undefined =>

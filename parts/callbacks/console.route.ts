@@ -26,7 +26,6 @@ import { readNotice } from '../../src/console/pages/notices.ts';
 import { forbiddenPage, unknownPage } from '../../src/console/pages/session-pages.ts';
 import { needs } from '../../src/console/session/session.ts';
 import type { CallbackHosts } from './hosts.ts';
-import { callbackNotices } from './notices.ts';
 import { callbacksPage } from './page.ts';
 import { callbackBulkPage, callbackPlanPage } from './plan-page.ts';
 import { type CallbackError, type CallbackReplays, callbacksPerSecond } from './replays.ts';
@@ -131,7 +130,7 @@ export const createCallbackRoutes = (
         next: page.cursor,
         isFirst: cursor === undefined,
         apIds: hosts.apIds,
-        notice: readNotice(c.req.query('notice'), { notices: callbackNotices }),
+        notice: readNotice(c.req.query('notice'), c.get('session').frame),
       }),
     );
   });

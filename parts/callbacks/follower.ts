@@ -9,7 +9,7 @@
  * Ends older than a day are not reported: their job, which prevents a second report, is kept for
  * two days only.
  *
- * Subscribers are those of all running processes (callback-subscribers.ts): during a roll-out a
+ * Subscribers are those of all running processes (subscribers.ts): during a roll-out a
  * process with an older configuration may be the one that reads the events.
  */
 import { catchUp, sinceGap } from '../../src/history/catch-up.ts';
@@ -48,7 +48,7 @@ export interface FollowerOptions {
   readonly leaseMs?: number;
 }
 
-/** See deliveredMs in parts/callbacks/callback.worker.ts. */
+/** See deliveredMs in callback.worker.ts. */
 const toldForMs = 86_400_000;
 /** Without a position: covers ends while this process was starting. */
 const startLastsMs = 60_000;

@@ -32,7 +32,7 @@ const stateOf = (
   return failedReason !== null && returnValue === null ? 'dead' : 'delivered';
 };
 
-/** Of an application. Alerts to operators are in the same queue. */
+/** Of an application. */
 export const shownMessageSchema = z.union([callbackSchema, processMessageSchema]);
 
 const aboutOf = (message: CallbackData | ProcessMessage) => {

@@ -1,7 +1,7 @@
 /** The callbacks of one worker process. Processes may tell any address, so the workers always run. */
 import { createPosts, type PostOptions } from '../../src/outgoing/post.ts';
 import { type CallbackWorkersOptions, startCallbackWorkers } from './callback.worker.ts';
-import type { CallbackProvider } from './configuration.ts';
+import { type CallbackProvider, subscribersIn } from './configuration.ts';
 import { createDeliver, type LinkTo } from './deliver.ts';
 import { createFollower, type FollowerOptions } from './follower.ts';
 
@@ -18,7 +18,7 @@ export interface CallbackSideOptions
 
 export const startCallbacks = async (options: CallbackSideOptions) => {
   const { providers, allowedHosts = [], redis } = options;
-  const apIds = new Set(providers.filter(({ callback }) => callback !== undefined).map(({ id }) => id));
+  const apIds = subscribersIn(providers);
   const deliver = createDeliver({ ...options, ...createPosts({ ...options, allowedHosts }) });
   const workers = startCallbackWorkers({ ...options, blocking: redis, deliver });
   const follower = apIds.size > 0 ? createFollower({ ...options, apIds }) : undefined;

@@ -3,7 +3,7 @@ import { createPosts } from '../../src/outgoing/post.ts';
 import type { Running, WorkerRooms } from '../../src/part.ts';
 import { observed } from '../../src/telemetry/observed.ts';
 import type { WorkflowTellers } from '../../workers/workflow-work.ts';
-import type { callbackConfiguration } from './configuration.ts';
+import { type callbackConfiguration, subscribersIn } from './configuration.ts';
 import { createCallWebhook } from './deliver.ts';
 import { createCallbackCounter, createCallbackLog } from './log.ts';
 import { createProcessNotices } from './process-notices.ts';
@@ -25,10 +25,9 @@ export const startCallbackSide = (rooms: Rooms): Promise<Running> => {
 export const openCallbackTellers = async (rooms: Rooms): Promise<WorkflowTellers> => {
   const { settings, serviceKey, now } = rooms;
   const { applicationProviders: providers, operations, sandbox } = settings;
-  const subscribed = providers.filter(({ callback }) => callback !== undefined);
   const { notifyEnd, ...effects } = createProcessNotices({
     ...rooms,
-    apIds: new Set(subscribed.map(({ id }) => id)),
+    apIds: subscribersIn(providers),
   });
   return {
     effects,

@@ -42,7 +42,7 @@ const check = async (context: CliContext, file: string | undefined): Promise<Rep
 };
 
 const hash = async (context: CliContext): Promise<Report> => {
-  const password = await readPassword(context, 'nothing was hashed');
+  const password = await readPassword(context);
   if (!isPlausiblePassword(password)) throw new UsageError('The password must have 1 to 1024 bytes.');
   const passwordHash = await hashPassword(password);
   return ok({ passwordHash }, `${passwordHash}\n`);

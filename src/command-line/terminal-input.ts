@@ -22,13 +22,12 @@ const readPiped = async (input: Input): Promise<string> => {
 /**
  * Reads a password from a pipe, or asks for it twice.
  *
- * @param undone For the error: `nothing was hashed`.
  * @throws Ended on Ctrl-C, or when it is no password.
  */
-export const readPassword = async (
-  { stdin, stderr }: Pick<CliContext, 'stdin' | 'stderr'>,
-  undone: string,
-): Promise<string> => {
+export const readPassword = async ({
+  stdin,
+  stderr,
+}: Pick<CliContext, 'stdin' | 'stderr'>): Promise<string> => {
   if (!stdin.isTTY) {
     const piped = await readPiped(stdin);
     if (/[\r\n]/.test(piped)) throw new UsageError('The password must be one line.');
@@ -42,12 +41,12 @@ export const readPassword = async (
       stderr.write(prompt);
       const { done, value } = await lines.next();
       stderr.write('\n');
-      if (done) throw interrupted(undone);
+      if (done) throw interrupted('nothing was hashed');
       return value;
     };
     const password = await ask('Password: ');
     if (password === (await ask('Once more: '))) return password;
-    throw new UsageError(`The two passwords differ; ${undone}.`);
+    throw new UsageError('The two passwords differ; nothing was hashed.');
   } finally {
     reader.close();
   }

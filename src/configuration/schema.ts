@@ -6,7 +6,7 @@ import { applicationProviderList } from '../registry/application-providers.ts';
 import { amount, type DeepReadonly, flag, positive, section, whole } from '../registry/entry.ts';
 import { oidcSettings, promptProblem, promptSecondsOf } from '../registry/oauth-client.ts';
 import { subscriberList } from '../registry/subscriber.ts';
-import { isSecureAddress, readOrigin } from '../registry/web-address.ts';
+import { isHttps, isSecureAddress, mustBeHttps, readOrigin } from '../registry/web-address.ts';
 import { mailSettings } from './mail.ts';
 import { checkOpenid, openidTenantOf, operationsSettings } from './operations.ts';
 import { devicesOfParts, shapeOf } from './parts.ts';
@@ -302,11 +302,9 @@ export const configurationSchema = configurationObject
     if (values.mail !== undefined && url === undefined) {
       refuse(['publicUrl'], 'must be set, because mail is: the links in mails lead there');
     }
-    const mustBeSecure = (target: string | undefined, path: PropertyKey[]): void => {
-      if (sandbox || target === undefined || /^https:/i.test(target)) return;
-      refuse([...path, 'url'], 'must be https, unless this is a sandbox');
-    };
-    mustBeSecure(values.pki.timeStampAuthority?.url, ['pki', 'timeStampAuthority']);
+    const { timeStampAuthority } = values.pki;
+    if (timeStampAuthority !== undefined && !isHttps(timeStampAuthority.url, sandbox))
+      refuse(['pki', 'timeStampAuthority', 'url'], mustBeHttps);
     for (const { check } of partConfigurations) check?.(values, refuse);
     const problem = promptProblem(oidc, bounds);
     if (problem !== undefined) refuse(['oidc', problem[0]], problem[1]);

@@ -1,5 +1,5 @@
 /**
- * Secrets of callbacks and of OpenID clients, and the keys that sign ID tokens: for admins. API
+ * Secrets of OpenID clients, and the keys that sign ID tokens: for admins. API
  * only.
  */
 import { type Context, Hono } from 'hono';

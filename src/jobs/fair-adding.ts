@@ -18,6 +18,7 @@
  * Each job is added, or refused, for itself.
  */
 
+import type { Queue } from 'bullmq';
 import { addStandardJob } from '../../packages/engine/src/redis/bullmq-script.ts';
 import { unusableCodes } from '../../packages/engine/src/redis/to-error.ts';
 import type { RedisClient } from '../redis/connect.ts';
@@ -32,6 +33,12 @@ const nearTags = 16;
  * No job has an id with a colon.
  */
 export const takenBackKey = (id: string): string => `withdrawn:${id}`;
+
+/** Whether the run of a workflow that has asked for a job of this queue no longer does. */
+export const createIsWithdrawn =
+  ({ queue, redis }: { readonly queue: Queue; readonly redis: RedisClient }) =>
+  async (id: string): Promise<boolean> =>
+    (await redis.exists(queue.toKey(takenBackKey(id)))) === 1;
 
 /** So many jobs are added in a millisecond or two, in which Redis does nothing else. */
 const maxTogether = 32;

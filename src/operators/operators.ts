@@ -91,7 +91,8 @@ export const createOperators = (options: OperatorsOptions) => {
 
     /** @param name Of a user, or `local`. @returns Undefined for an unknown user. */
     issueLinkFor: async (by: Operator, name: string) => {
-      const version = await versionOf(name);
+      // Whom a provider vouches for has no role here.
+      const version = isProviderName(name) ? undefined : await versionOf(name);
       if (version === undefined) return undefined;
       await audit.record({ ...doneBy(by), action: 'link-issue', target: name });
       return links.issue({ name, version });

@@ -1,6 +1,7 @@
 import type { Configuration } from '../configuration/schema.ts';
-import type { Part, PartSettings } from '../part.ts';
+import type { Part } from '../part.ts';
 import type { OauthTenant } from '../registry/oauth-client.ts';
+import { settingsOf } from './part-rooms.ts';
 
 /**
  * The OpenID tenants of the configuration file. The first one has the clients of parts, too.
@@ -11,7 +12,7 @@ export const configuredTenants = (
   { configuration, parts }: { readonly configuration: Configuration; readonly parts: readonly Part[] },
   publicUrl = 'http://localhost',
 ): readonly OauthTenant[] => {
-  const settings = configuration as PartSettings;
+  const settings = settingsOf(configuration);
   return configuration.oidc.tenants.map((tenant, index) => {
     if (index > 0) return tenant;
     const taken = new Set(tenant.clients.map(({ id }) => id));

@@ -21,9 +21,17 @@ export const openOtherServices = async (
   rooms: ServiceRooms,
 ): Promise<OtherServices & { devices(shards: readonly Shard[]): readonly MakeDevice[]; close(): void }> => {
   const opened: PartServices[] = [];
-  for (const part of parts) {
-    const services = await part.openServices?.(rooms);
-    if (services !== undefined) opened.push(services);
+  const close = (): void => {
+    for (const each of opened) each.close();
+  };
+  try {
+    for (const part of parts) {
+      const services = await part.openServices?.(rooms);
+      if (services !== undefined) opened.push(services);
+    }
+  } catch (error) {
+    close();
+    throw error;
   }
   return {
     trust: (name) => firstOf(opened, (each) => each.trust(name)),
@@ -31,8 +39,6 @@ export const openOtherServices = async (
     findSubscriber: (msisdn) => firstOf(opened, (each) => each.findSubscriber(msisdn)),
     askProfile: (name, about) => firstOf(opened, (each) => each.askProfile(name, about)),
     devices: (shards) => opened.map((each) => each.devices(shards)),
-    close: () => {
-      for (const each of opened) each.close();
-    },
+    close,
   };
 };

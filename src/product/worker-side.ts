@@ -42,18 +42,22 @@ const startOperations = async (core: Core, rooms: WorkerRooms) => {
   const bulks = startBulkWorker({ ...common, queue: bulkQueue, protocol });
   await bulks.ready();
   const running: Running[] = [];
-  for (const part of core.parts) {
-    const started = await part.startWorkers?.(rooms);
-    if (started !== undefined) running.push(started);
-  }
-  return {
-    close: async () => {
-      await Promise.all(running.map((part) => part.close()));
-      await bulks.close();
-      await closeQueues([bulkQueue]);
-      await indexKeeper?.close();
-    },
+  const close = async (): Promise<void> => {
+    await Promise.all(running.map((part) => part.close()));
+    await bulks.close();
+    await closeQueues([bulkQueue]);
+    await indexKeeper?.close();
   };
+  try {
+    for (const part of core.parts) {
+      const started = await part.startWorkers?.(rooms);
+      if (started !== undefined) running.push(started);
+    }
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { close };
 };
 
 export interface WorkerParts {

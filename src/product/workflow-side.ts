@@ -4,7 +4,7 @@ import { createEngine, turnBusyTimeoutMs } from '../../packages/engine/src/engin
 import type { WorkflowTellers } from '../../workers/workflow-work.ts';
 import { createEvidenceMaker } from '../evidence/create-evidence.ts';
 import { createWorkflowRoutes, type WorkflowRoutesOptions } from '../http/workflows.route.ts';
-import type { WorkerRooms } from '../part.ts';
+import type { Part, WorkerRooms } from '../part.ts';
 import { createMailGate, createSendMail } from '../tasks/signer-mail.ts';
 import type { Shard } from '../transactions/shards.ts';
 import { checkNumbers } from '../workflows/check-definition.ts';
@@ -21,6 +21,12 @@ const silence: WorkflowTellers = {
   callWebhook: async () => ({ kind: 'refused', why: 'this service calls nobody' }),
 };
 
+const openTellers = async (parts: readonly Part[], rooms: WorkerRooms): Promise<WorkflowTellers> => {
+  const telling = parts.filter((part) => part.openTellers !== undefined);
+  if (telling.length > 1) throw new Error('More than one part tells applications about workflows');
+  return (await telling[0]?.openTellers?.(rooms)) ?? silence;
+};
+
 /** For the workers. */
 export const openWorkflowSide = async (core: Core, rooms: WorkerRooms, publicUrl: PublicUrl) => {
   const { configuration, now } = core;
@@ -30,8 +36,7 @@ export const openWorkflowSide = async (core: Core, rooms: WorkerRooms, publicUrl
   const engine = createEngine(locate, now, turnBusyTimeoutMs);
   const processWorkflow = (): Workflow => stock;
   const mails = openSignerMails(core, { engine, processWorkflow, mailer, gate, publicUrl });
-  const told = await Promise.all(core.parts.map((part) => part.openTellers?.(rooms)));
-  const { effects: tellers, ...others } = told.find((each) => each !== undefined) ?? silence;
+  const { effects: tellers, ...others } = await openTellers(core.parts, rooms);
   const effects: ProcessEffects = {
     ...tellers,
     notify: async (notice, effect) => {

@@ -18,6 +18,12 @@ export const isSecureAddress = (text: string): boolean => {
   return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname));
 };
 
+/** Said of an address that {@link isHttps} refuses. */
+export const mustBeHttps = 'must be https, unless this is a sandbox';
+
+/** The rule for addresses that the service itself calls. */
+export const isHttps = (text: string, sandbox: boolean): boolean => sandbox || /^https:/i.test(text);
+
 /** The origin of a URL without path and query: `https://sign.example.com`. */
 export const readOrigin = (text: string): string | undefined => {
   const url = readUrl(text);

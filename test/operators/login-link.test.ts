@@ -4,6 +4,17 @@ import type { LoginResult } from '../../src/operators/logins.ts';
 import { testRedis } from '../support/redis.ts';
 import { admin, type Stage, startStage } from './stage.ts';
 
+const openidProvider = {
+  name: 'Example',
+  issuer: 'https://login.example',
+  clientId: 'paraph',
+  clientSecretFile: '/run/secrets/paraph',
+  scopes: ['openid'],
+  nameClaim: 'preferred_username',
+  roleClaim: 'groups',
+  roles: { ops: 'operator' as const },
+};
+
 const test = testRedis();
 const redis = test.client();
 let prefix = '';
@@ -50,6 +61,25 @@ describe('a login link', () => {
       { who: 'root', target: 'vera' },
       { who: 'root', target: 'vera' },
     ]);
+  });
+
+  it('is made for nobody whom the provider of the organisation vouches for', async () => {
+    const { operators } = startStage(redis, prefix, { openidProvider });
+    expect(await operators.issueLinkFor(admin, 'provider:olga')).toBeUndefined();
+    expect(await stage.entries()).toEqual([]);
+  });
+
+  it('is refused after so many bad ones of one address, also when they come at once, and no other is', async () => {
+    const few = { logins: { perAddress: { requests: 2, perSeconds: 60 } } };
+    const { operators } = startStage(redis, prefix, few);
+    const bad = () => operators.logInByLink('x'.repeat(43), address);
+    const kinds = (await Promise.all(Array.from({ length: 8 }, bad))).map(({ kind }) => kind);
+    expect(kinds.toSorted()).toEqual(['refused', 'refused', ...Array(6).fill('too-many')]);
+    const other = { caller: '192.0.2.8' };
+    expect(await operators.logInByLink('x'.repeat(43), other)).toEqual({ kind: 'refused' });
+    // However many bad ones came from there.
+    const { secret } = await operators.issueLink();
+    expect((await operators.logInByLink(secret, address)).kind).toBe('in');
   });
 
   it('of the service ends with its sessions when an admin says so', async () => {

@@ -5,7 +5,7 @@
  * and in time and never fault 900; afterwards the process must be alive, its log without trouble, its memory bounded, and
  * an ordinary signature must work. What breaks this is shrunk and printed with the seed that finds it again.
  *
- * What `npm test` runs of this is test/http/fuzz.e2e.test.ts: the same shots, few of them, always the same ones.
+ * What `npm run e2e` runs of this is test/http/fuzz.e2e.test.ts: the same shots, few of them, always the same ones.
  */
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';

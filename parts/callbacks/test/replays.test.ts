@@ -197,6 +197,8 @@ describe('a callback that was given up', () => {
     ]);
     await delivered(id);
     expect(receiver.of(id).map(({ headers }) => headers['webhook-id'])).toEqual(Array(3).fill(webhookId));
+    const { text: page } = await ask('operator', 'GET', `/transactions/${id}`);
+    expect(page).toContain('<strong>Callback sent again</strong> by operator');
     expect(await audited(id)).toEqual([{ who: 'operator', via: 'link', callback: webhookId }]);
     expect((await ask('operator', 'POST', `/api/callbacks/${webhookId}/replay`)).body.error).toBe('not-dead');
     const again = await ask('operator', 'POST', `/callbacks/${webhookId}/replay`, form);

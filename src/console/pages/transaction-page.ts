@@ -1,8 +1,10 @@
 /** One transaction: statechart, timeline, request, outcome and actions. */
+
 import { html } from 'hono/html';
 import { includesRole } from '../../operators/operator.ts';
 import { shownText } from '../../shown-text/shown-text.js';
 import type { ConsoleSession } from '../deps.ts';
+import type { Frame } from '../part.ts';
 import { isSecretText } from '../redaction.ts';
 import type { TimelineEntry, TransactionDetail } from '../transaction-detail.ts';
 import { layOut } from './layout.ts';
@@ -49,13 +51,17 @@ const deeds: Readonly<Partial<Record<string, string>>> = {
 const orderedBy = ({ who, order }: { readonly who: string; readonly order: string }): Html =>
   html`by ${who}${order.startsWith('B') ? html`, <a href="/admin/replays/${encodeURIComponent(order)}">bulk replay</a>` : nothing}`;
 
-const timelineItem = (entry: TimelineEntry, before: TimelineEntry | undefined): Html => {
+const timelineItem = (
+  entry: TimelineEntry,
+  before: TimelineEntry | undefined,
+  { actions }: Pick<Frame, 'actions'>,
+): Html => {
   const when = html`<span class="attempt">${timeOf(entry.at, fullTime(entry.at))}${
     before === undefined || entry.at <= before.at ? '' : ` · ${duration(entry.at - before.at)} later`
   }</span>`;
   if (entry.kind === 'action') {
     const { action, who, via, reason, outcome } = entry;
-    return html`<li class="deed"><p><strong>${deeds[action] ?? action}</strong> by ${who} <span class="quiet">(${via})</span>${
+    return html`<li class="deed"><p><strong>${deeds[action] ?? actions[action]?.words ?? action}</strong> by ${who} <span class="quiet">(${via})</span>${
       outcome === undefined ? '' : html` <span class="quiet">— not done: ${outcome}</span>`
     }</p>${reason === undefined ? '' : html`<p>“${reason}”</p>`}<p>${when}</p></li>`;
   }
@@ -245,7 +251,7 @@ ${noticeBanner(notice)}
 ${statechartSvg(signatureChart, path)}
 ${statechartTable(signatureChart, path)}</section>
 <section aria-labelledby="past" data-region="past"><h2 id="past">Timeline</h2>
-<ol class="timeline">${told.map((entry, index) => timelineItem(entry, told[index - 1]))}</ol>${
+<ol class="timeline">${told.map((entry, index) => timelineItem(entry, told[index - 1], session.frame))}</ol>${
       includesRole(session.operator.role, 'operator')
         ? html`<p><a href="/admin/audit?target=${encodeURIComponent(msspTransId)}">Audit entries of this transaction</a></p>`
         : nothing
