@@ -220,6 +220,7 @@ it('answers what goes wrong inside in its own way, whatever the application arou
     operators: { sessionOf: () => Promise.reject(new Error('Redis is away')) },
     parts: [],
     secretRoutes: [],
+    auditActions: ['login'],
     log: { trouble: ({ message }: Error) => void troubles.push(message) },
   };
   const around = new Hono().route('/', createConsole(deps as unknown as ConsoleDeps).routes);
