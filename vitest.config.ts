@@ -1,8 +1,10 @@
 /**
- * How the tests run: files in parallel, in processes that take one file after another, one private Redis for all of them.
- * Tests that start the product start the compiled one, which `npm test` brings up to date first.
+ * How the tests run: files in parallel, in processes that take one file after another, one private
+ * Redis for all of them. Tests that start the product start the compiled one, which `npm test`
+ * brings up to date first.
  *
- * The name of a file says which command runs it, so that no list has to be kept (`test/test-kinds.test.ts` holds the rule):
+ * The name of a file says which command runs it, so that no list has to be kept
+ * (`test/test-kinds.test.ts` holds the rule):
  *
  * `*.test.ts`          project `unit`, run by `npm test`: units, and rooms together over a real Redis.
  * `*.e2e.test.ts`      project `e2e`, run by `npm run e2e`: whole processes, clusters, loads, whole services that wait.
@@ -17,7 +19,11 @@ import { createSummaryReporter } from './test/support/summary-reporter.ts';
 const chromium = findChromium();
 
 /** What has a command or a project of its own. */
-const elsewhere = ['test/packages/**', 'test/interop/**', 'test/faults/{mutants,gateway-chain}.test.ts'];
+const elsewhere = [
+  'test/packages/**',
+  'test/interop/**',
+  'test/faults/{mutants,gateway-chain}.test.ts',
+];
 
 const unit = {
   test: {
@@ -28,8 +34,8 @@ const unit = {
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 20_000 } },
-    // A process for each file spends more time on loading the same modules than on most files' tests. It also shows whoever
-    // leaves something behind: the next file finds it.
+    // A process for each file spends more time on loading the same modules than on most files'
+    // tests. It also shows whoever leaves something behind: the next file finds it.
     isolate: false,
   },
 };
@@ -42,8 +48,9 @@ const e2e = {
   },
 };
 /**
- * What `.ci/run` repeats on another Node: the rooms that use it themselves (sockets, TLS, keys, compression, files, terminals,
- * processes), foreign OpenID clients over real sockets, and whole services, which run everything else.
+ * What `.ci/run` repeats on another Node: the rooms that use it themselves (sockets, TLS, keys,
+ * compression, files, terminals, processes), foreign OpenID clients over real sockets, and whole
+ * services, which run everything else.
  */
 const otherNode = {
   test: {
@@ -62,9 +69,15 @@ const otherNode = {
     ],
   },
 };
-/** Run by `.ci/run`, and where they are asked for by name: whole services under faults take minutes. */
+/**
+ * Run by `.ci/run`, and where they are asked for by name: whole services under faults take minutes.
+ */
 const mutants = {
-  test: { name: 'mutants', include: ['test/faults/{mutants,gateway-chain}.test.ts'], maxConcurrency: 2 },
+  test: {
+    name: 'mutants',
+    include: ['test/faults/{mutants,gateway-chain}.test.ts'],
+    maxConcurrency: 2,
+  },
 };
 /** They ask the npm registry. */
 const packages = {
@@ -87,8 +100,9 @@ const browser = {
     testTimeout: 60_000,
     hookTimeout: 60_000,
     isolate: false,
-    // After the others, because a browser needs more than one core at times. The pages of the console look for news every four
-    // or five seconds, and a file that waits for them leaves room for one more.
+    // After the others, because a browser needs more than one core at times. The pages of the
+    // console look for news every four or five seconds, and a file that waits for them leaves room
+    // for one more.
     sequence: { groupOrder: 1 },
     maxWorkers: availableParallelism() + 1,
     expect: { poll: { timeout: 20_000 } },

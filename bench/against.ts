@@ -1,11 +1,11 @@
 /**
  * `npm run bench -- --against <commit>`: this tree and a commit, measured in turns on one machine.
  *
- * Rates of two days cannot be compared: the machine differs more than the programs do. So the commit
- * is checked out into .cache/against/, where its own set-up compiles it, and then both trees run
- * their own benchmark (A B A B …) into a folder of their own. A pair of turns gives one ratio for
- * each number that both have under the same name. Bench and floors of an old commit are old, too:
- * where a scenario has changed since, its rows are compared only under the names that stayed.
+ * Rates of two days cannot be compared: the machine differs more than the programs do. So the
+ * commit is checked out into .cache/against/, where its own set-up compiles it, and then both trees
+ * run their own benchmark (A B A B …) into a folder of their own. A pair of turns gives one ratio
+ * for each number that both have under the same name. Bench and floors of an old commit are old,
+ * too: where a scenario has changed since, its rows are compared only under the names that stayed.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
@@ -29,7 +29,10 @@ export interface AgainstOptions {
 }
 
 /** The numbers of one run by name: its ratios, then the cells of its tables. */
-export const numbersOf = ({ ratios, tables }: Pick<Results, 'ratios' | 'tables'>): Map<string, number> => {
+export const numbersOf = ({
+  ratios,
+  tables,
+}: Pick<Results, 'ratios' | 'tables'>): Map<string, number> => {
   const numbers = new Map(Object.entries(ratios));
   for (const { columns, rows } of tables) {
     for (const [label, ...cells] of rows) {
@@ -43,15 +46,26 @@ export const numbersOf = ({ ratios, tables }: Pick<Results, 'ratios' | 'tables'>
 
 type Turns = readonly ReadonlyMap<string, number>[];
 
-/** The medians of both trees, and the ratio of each pair of turns. Numbers that one lacks are left out. */
+/**
+ * The medians of both trees, and the ratio of each pair of turns. Numbers that one lacks are left
+ * out.
+ */
 export const againstTable = (commit: string, here: Turns, there: Turns): Table => {
-  const isEverywhere = (name: string): boolean => [...here, ...there].every((turn) => turn.has(name));
+  const isEverywhere = (name: string): boolean =>
+    [...here, ...there].every((turn) => turn.has(name));
   const valuesOf = (turns: Turns, name: string): number[] =>
     turns.map((turn) => turn.get(name) ?? Number.NaN);
   const rows = [...(here[0]?.keys() ?? [])].filter(isEverywhere).map((name) => {
     const [ours, theirs] = [valuesOf(here, name), valuesOf(there, name)];
     const ratios = roundRatios(ours, theirs);
-    return [name, median(ours), median(theirs), median(ratios), Math.min(...ratios), Math.max(...ratios)];
+    return [
+      name,
+      median(ours),
+      median(theirs),
+      median(ratios),
+      Math.min(...ratios),
+      Math.max(...ratios),
+    ];
   });
   return {
     title: `This tree against ${commit}, ${here.length} turns each (medians)`,
@@ -63,7 +77,9 @@ export const againstTable = (commit: string, here: Turns, there: Turns): Table =
 const git = (...given: readonly string[]): string =>
   execFileSync('git', given, { cwd: project, encoding: 'utf8' }).trim();
 
-/** Its node_modules are ours when both lock files are the same; else its own set-up installs them. */
+/**
+ * Its node_modules are ours when both lock files are the same; else its own set-up installs them.
+ */
 const checkOut = (hash: string): string => {
   const folder = join(project, '.cache', 'against', hash);
   if (existsSync(folder)) return folder;
@@ -77,7 +93,10 @@ const checkOut = (hash: string): string => {
 };
 
 /** @throws When the tree's benchmark has measured nothing. */
-const measure = async (tree: string, benchArguments: readonly string[]): Promise<Map<string, number>> => {
+const measure = async (
+  tree: string,
+  benchArguments: readonly string[],
+): Promise<Map<string, number>> => {
   const out = mkdtempSync(join(tmpdir(), 'paraph-against-'));
   try {
     const program = ['scripts/program.mjs', 'bench/run.ts', ...benchArguments, '--out', out];
@@ -91,7 +110,12 @@ const measure = async (tree: string, benchArguments: readonly string[]): Promise
 };
 
 /** @throws When there is no such commit, and when a tree's benchmark has measured nothing. */
-export const runAgainst = async ({ commit, benchArguments, turns, say }: AgainstOptions): Promise<Table> => {
+export const runAgainst = async ({
+  commit,
+  benchArguments,
+  turns,
+  say,
+}: AgainstOptions): Promise<Table> => {
   const hash = git('rev-parse', '--verify', '--end-of-options', `${commit}^{commit}`);
   const name = hash.slice(0, 8);
   mkdirSync(join(project, '.cache'), { recursive: true });

@@ -65,7 +65,10 @@ const rateOf = (cores: number, microseconds: number): number =>
   microseconds === 0 ? Number.POSITIVE_INFINITY : (cores * microsecondsPerSecond) / microseconds;
 
 /** @returns The rate at which the first part is fully used, and which part that is. */
-export const predict = (cost: Cost, { cores, apis, workers, busiestRedisShare }: Deployment): Prediction => {
+export const predict = (
+  cost: Cost,
+  { cores, apis, workers, busiestRedisShare }: Deployment,
+): Prediction => {
   const total = cost.api + cost.worker + cost.redis + cost.client;
   const rates: readonly (readonly [Limit, number])[] = [
     ['api', rateOf(apis, cost.api)],
@@ -103,7 +106,10 @@ const mostShards = 62 * 62;
 
 /** Whole cores, and at least one: a process that does little still needs a place. */
 const coresFor = (microseconds: number, { signaturesPerSecond, utilisation }: Demand): number =>
-  Math.max(1, Math.ceil((signaturesPerSecond * microseconds) / (microsecondsPerSecond * utilisation)));
+  Math.max(
+    1,
+    Math.ceil((signaturesPerSecond * microseconds) / (microsecondsPerSecond * utilisation)),
+  );
 
 /**
  * What a steady rate takes. Redis nodes and shards are searched for together, because shards fall

@@ -25,7 +25,13 @@ import { drawPlots } from './harness/plot.ts';
 import { project } from './harness/program.ts';
 import { type BenchRedis, type BenchRedisOptions, startBenchRedis } from './harness/redis.ts';
 import { ratioLine, textTable } from './harness/report.ts';
-import { machineWith, mergeResults, type Run, readResults, writeResults } from './harness/results.ts';
+import {
+  machineWith,
+  mergeResults,
+  type Run,
+  readResults,
+  writeResults,
+} from './harness/results.ts';
 import type { Scenario, ScenarioResult } from './harness/scenario.ts';
 import { isMet } from './harness/statistics.ts';
 
@@ -74,9 +80,13 @@ const say = (line: string): void => {
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
 if (options.against !== undefined) {
-  const benchArguments = [...(small ? ['--small'] : []), ...(options.only ? ['--only', options.only] : [])];
+  const benchArguments = [
+    ...(small ? ['--small'] : []),
+    ...(options.only ? ['--only', options.only] : []),
+  ];
   const turns = Number(options.turns);
-  if (!Number.isInteger(turns) || turns < 1) throw new Error('--turns must be a whole number from 1 on');
+  if (!Number.isInteger(turns) || turns < 1)
+    throw new Error('--turns must be a whole number from 1 on');
   print(textTable(await runAgainst({ commit: options.against, benchArguments, turns, say })));
   process.exit();
 }

@@ -1,5 +1,6 @@
 /**
- * A signature through the queue, with BullMQ and nothing of Paraph: docs/queue-contract.md as a program.
+ * A signature through the queue, with BullMQ and nothing of Paraph: docs/queue-contract.md as a
+ * program.
  *
  * Prints one line of JSON for the signature and one line for the request that the person cancelled.
  */
@@ -25,7 +26,11 @@ const ask = async (MSISDN, text) => {
   const MSS_SignatureReq = {
     MajorVersion: '1',
     MinorVersion: '2',
-    AP_Info: { AP_ID: 'mid://shop.example.ch', AP_TransID: 'ORDER-1', Instant: new Date().toISOString() },
+    AP_Info: {
+      AP_ID: 'mid://shop.example.ch',
+      AP_TransID: 'ORDER-1',
+      Instant: new Date().toISOString(),
+    },
     MSSP_Info: { MSSP_ID: { URI: 'http://mid.vendor.ch/' } },
     MobileUser: { MSISDN },
     MessagingMode: 'asynch',
@@ -55,7 +60,9 @@ const certificatesOf = async (chainId) => {
 const signed = await ask('+41700092501', 'Example Shop: confirm order 1?');
 const { outcome } = await signed.waitUntilFinished(events);
 const certificates = await certificatesOf(outcome.certificates);
-console.log(JSON.stringify({ id: signed.id, profile: outcome.profile, cms: outcome.cms, certificates }));
+console.log(
+  JSON.stringify({ id: signed.id, profile: outcome.profile, cms: outcome.cms, certificates }),
+);
 
 const refused = await ask('+41000092401', 'Example Shop: confirm order 2?');
 await refused.waitUntilFinished(events).catch(({ message }) => console.log(message)); // _401 USER_CANCEL: …

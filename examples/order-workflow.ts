@@ -1,8 +1,9 @@
 /**
- * An order as a workflow of one's own: goods are reserved, a person signs on the phone, and then the goods are shipped or set free.
+ * An order as a workflow of one's own: goods are reserved, a person signs on the phone, and then
+ * the goods are shipped or set free.
  *
- * The chart is an ordinary XState chart. It lives in Redis between its steps: this program may be killed anywhere and started again, and
- * any number of processes may run it.
+ * The chart is an ordinary XState chart. It lives in Redis between its steps: this program may be
+ * killed anywhere and started again, and any number of processes may run it.
  */
 import { resolve } from 'node:path';
 import { createSignatureQueue, SignatureFailedError } from 'paraph/queue';
@@ -19,7 +20,11 @@ const signatures = createSignatureQueue({
   apId: 'mid://shop.example.ch',
 });
 
-const orderSchema = z.object({ number: z.string(), msisdn: z.string(), placedAt: z.iso.datetime() });
+const orderSchema = z.object({
+  number: z.string(),
+  msisdn: z.string(),
+  placedAt: z.iso.datetime(),
+});
 type Order = z.infer<typeof orderSchema>;
 
 const chart = setup({
@@ -45,7 +50,8 @@ const chart = setup({
           return { isSigned: true, said: `signed: ${profile}` };
         } catch (error) {
           // Expected, so it is a value: what is thrown is told to `onError`.
-          if (error instanceof SignatureFailedError) return { isSigned: false, said: error.message };
+          if (error instanceof SignatureFailedError)
+            return { isSigned: false, said: error.message };
           throw error;
         }
       },
@@ -87,7 +93,9 @@ const chart = setup({
       after: { 86400000: 'releasing' },
     },
     shipping: { invoke: { src: 'ship', input: ({ context }) => context.order, onDone: 'shipped' } },
-    releasing: { invoke: { src: 'release', input: ({ context }) => context.order, onDone: 'refused' } },
+    releasing: {
+      invoke: { src: 'release', input: ({ context }) => context.order, onDone: 'refused' },
+    },
     shipped: { type: 'final' },
     refused: { type: 'final' },
   },

@@ -1,5 +1,6 @@
 /**
- * Signatures over HTTP, from Paraph or another service of the interface: ask, verify, tell the person what became of it.
+ * Signatures over HTTP, from Paraph or another service of the interface: ask, verify, tell the
+ * person what became of it.
  */
 import { createClient, SignatureFaultError, verifySignature } from 'paraph/client';
 
@@ -12,7 +13,8 @@ const msisdn = '+41700092501';
 const { profiles } = await client.profile(msisdn);
 console.log(`profiles: ${profiles.length > 0 ? 'some' : 'none'}`);
 
-// Of a service that you do not run yourself, take the root from its operator, not from the connection.
+// Of a service that you do not run yourself, take the root from its operator, not from the
+// connection.
 const trust = await client.rootCertificates();
 
 const text = 'Example Shop: confirm order 1?';
@@ -20,7 +22,9 @@ const { signature, msspTransId } = await client.sign({ msisdn, text }, { timeout
 const verified = verifySignature(signature ?? new Uint8Array(), text, { trust });
 console.log(`signed: ${verified.ok ? 'verified' : verified.reason}`);
 
-console.log(`receipt: ${await client.receipt({ msspTransId, msisdn, text: 'Order 1 is on its way.' })}`);
+console.log(
+  `receipt: ${await client.receipt({ msspTransId, msisdn, text: 'Order 1 is on its way.' })}`,
+);
 
 try {
   await client.sign({ msisdn: '+41000092401', text: 'Example Shop: confirm order 2?' });

@@ -1,5 +1,6 @@
 /**
- * Signatures through the queue, typed: one now, one later, a hundred at once, and one that is taken back.
+ * Signatures through the queue, typed: one now, one later, a hundred at once, and one that is taken
+ * back.
  *
  * No HTTP and no password: whoever can write to the service's Redis speaks for every application.
  */
@@ -23,7 +24,10 @@ const verified = verifySignature(Buffer.from(signature ?? '', 'base64'), text, {
 });
 console.log(`signed: ${profile}, ${verified.ok ? 'verified' : verified.reason}`);
 
-const refused = await queue.enqueue({ msisdn: '+41000092401', text: 'Example Shop: confirm order 2?' });
+const refused = await queue.enqueue({
+  msisdn: '+41000092401',
+  text: 'Example Shop: confirm order 2?',
+});
 try {
   await refused.result();
 } catch (error) {
@@ -48,6 +52,8 @@ const outcomes = await queue.enqueueBulk(
 const results = await Promise.all(
   outcomes.map((outcome) => (outcome.kind === 'refused' ? undefined : outcome.handle.result())),
 );
-console.log(`bulk: ${results.filter((result) => result !== undefined).length} of ${outcomes.length} signed`);
+console.log(
+  `bulk: ${results.filter((result) => result !== undefined).length} of ${outcomes.length} signed`,
+);
 
 await queue.close();

@@ -63,7 +63,8 @@ export interface BulkContext {
   readonly end?: BulkEnd;
 }
 
-const given = ({ event }: { readonly event: { readonly output: BulkEnd } }): BulkEnd => event.output;
+const given = ({ event }: { readonly event: { readonly output: BulkEnd } }): BulkEnd =>
+  event.output;
 const note = { type: 'note', params: given } as const;
 const onDone = [
   { guard: { type: 'isComplete', params: given }, target: 'done', actions: note },

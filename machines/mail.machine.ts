@@ -41,8 +41,11 @@ export interface MailContext {
   readonly result?: SignerMailResult;
 }
 
-const given = ({ event }: { readonly event: { readonly output: SignerMailResult } }): SignerMailResult =>
-  event.output;
+const given = ({
+  event,
+}: {
+  readonly event: { readonly output: SignerMailResult };
+}): SignerMailResult => event.output;
 
 export const mailMachine = setup({
   types: {
@@ -92,7 +95,10 @@ export const mailMachine = setup({
         ],
         onError: {
           target: 'dead',
-          actions: { type: 'tellSigner', params: ({ context: { mail } }) => ({ signer: mail.signer }) },
+          actions: {
+            type: 'tellSigner',
+            params: ({ context: { mail } }) => ({ signer: mail.signer }),
+          },
         },
       },
     },

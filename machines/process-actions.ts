@@ -83,7 +83,9 @@ export const failureBy = (
 ): Failure => {
   const { by, reason: text } = event as { readonly by?: string; readonly reason?: string };
   return {
-    ...{ reason, at: timeOf(event), step: stepNow(context)?.name },
+    reason,
+    at: timeOf(event),
+    step: stepNow(context)?.name,
     ...(reason === 'CANCELLED' && { by, text }),
   };
 };
@@ -101,7 +103,10 @@ export const passOver = (
   event: unknown,
 ): Pick<ProcessContext, 'progress' | 'step'> => {
   const at = timeOf(event);
-  return { progress: [...context.progress, { state, since: at, at, branches: [] }], step: context.step + 1 };
+  return {
+    progress: [...context.progress, { state, since: at, at, branches: [] }],
+    step: context.step + 1,
+  };
 };
 
 /** The types of `setup` know neither its children nor its effects inside `enqueueActions`. */
@@ -125,7 +130,11 @@ const ask = ({ context, event, enqueue }: Given, branches: readonly Branch[]): v
 };
 
 /** Notes how a branch has ended, and asks the substitute where the rules say so. */
-const endBranch = (given: Given, child: string, change: (branch: Branch) => Partial<Branch>): void => {
+const endBranch = (
+  given: Given,
+  child: string,
+  change: (branch: Branch) => Partial<Branch>,
+): void => {
   const { context, enqueue } = given;
   const before = branchesOf(context).find((each) => each.child === child && each.isLive);
   if (before === undefined) return;
@@ -180,11 +189,14 @@ export const askAgain = (given: Given): void => {
 /** The people of the open step to whom this key belongs. */
 export const linkedBranches = (context: ProcessContext, event: unknown): readonly Branch[] => {
   const { step, key } = event as Extract<ProcessOrder, { readonly type: 'REVOKE_LINK' }>;
-  return stepNow(context)?.name === step ? liveBranches(context).filter((each) => each.key === key) : [];
+  return stepNow(context)?.name === step
+    ? liveBranches(context).filter((each) => each.key === key)
+    : [];
 };
 
 export const revokeLink = ({ context, event, enqueue }: Given): void => {
-  for (const { child } of linkedBranches(context, event)) enqueue.sendTo(child, { type: 'REVOKE_LINK' });
+  for (const { child } of linkedBranches(context, event))
+    enqueue.sendTo(child, { type: 'REVOKE_LINK' });
 };
 
 export const takeEnd = (given: Given): void => {
@@ -196,7 +208,10 @@ export const takeEnd = (given: Given): void => {
 export const takeError = (given: Given): void => {
   const at = timeOf(given.event);
   endBranch(given, (given.event as ChildError).actorId, ({ state }) => ({
-    ...{ state: state === 'open' ? 'unreached' : state, isLive: false, at, code: 900 },
+    state: state === 'open' ? 'unreached' : state,
+    isLive: false,
+    at,
+    code: 900,
   }));
 };
 

@@ -79,7 +79,10 @@ export interface StepFacts {
   readonly signed: readonly string[];
 }
 
-export const holds = (condition: Condition, factsOf: (step: string) => StepFacts | undefined): boolean => {
+export const holds = (
+  condition: Condition,
+  factsOf: (step: string) => StepFacts | undefined,
+): boolean => {
   if ('all' in condition) return condition.all.every((each) => holds(each, factsOf));
   if ('any' in condition) return condition.any.some((each) => holds(each, factsOf));
   if ('not' in condition) return !holds(condition.not, factsOf);

@@ -12,7 +12,13 @@ import {
   type ProcessPlan,
   type StepResult,
 } from './process-plan.ts';
-import type { Person, SignerContext, SignerEnd, SignerInput, SignerOutput } from './signer-contract.ts';
+import type {
+  Person,
+  SignerContext,
+  SignerEnd,
+  SignerInput,
+  SignerOutput,
+} from './signer-contract.ts';
 
 /** Key of the branch of the person to whom a step escalates. */
 export const escalatedKey = 'escalated';
@@ -82,7 +88,8 @@ export interface ProcessContext extends ProcessPlan {
 export const itemsOf = (context: ProcessContext): readonly PlanItem[] =>
   context.compensates ? [...context.steps, ...context.compensation] : context.steps;
 
-export const itemNow = (context: ProcessContext): PlanItem | undefined => itemsOf(context)[context.step];
+export const itemNow = (context: ProcessContext): PlanItem | undefined =>
+  itemsOf(context)[context.step];
 
 export const stepNow = (context: ProcessContext): PlanStep | undefined => {
   const item = itemNow(context);
@@ -95,7 +102,10 @@ export const branchesOf = ({ progress, step }: ProcessContext): readonly Branch[
 export const liveBranches = (context: ProcessContext): readonly Branch[] =>
   branchesOf(context).filter(({ isLive }) => isLive);
 
-export const beginCompensation = ({ steps, progress }: ProcessContext): Partial<ProcessContext> => ({
+export const beginCompensation = ({
+  steps,
+  progress,
+}: ProcessContext): Partial<ProcessContext> => ({
   compensates: true,
   step: steps.length,
   progress: steps.map((_, index) => progress[index] ?? { state: 'waiting', branches: [] }),
@@ -105,7 +115,10 @@ export const hasSignatures = ({ progress }: ProcessContext): boolean =>
   progress.some(({ branches }) => branches.some(({ state }) => state === 'signed'));
 
 /** All signatures so far. What was revoked before keeps its time. */
-export const withRevoked = ({ progress }: ProcessContext, at: number): Pick<ProcessContext, 'progress'> => ({
+export const withRevoked = (
+  { progress }: ProcessContext,
+  at: number,
+): Pick<ProcessContext, 'progress'> => ({
   progress: progress.map((each) => ({
     ...each,
     branches: each.branches.map((branch) =>
@@ -137,7 +150,9 @@ export const withBranch = (
   change: Partial<Branch>,
 ): Pick<ProcessContext, 'progress'> =>
   withStep(context, {
-    branches: branchesOf(context).map((each) => (each.child === child ? { ...each, ...change } : each)),
+    branches: branchesOf(context).map((each) =>
+      each.child === child ? { ...each, ...change } : each,
+    ),
   });
 
 /** A signer that rested asks once more. One that is withdrawn meanwhile stays as it is. */
@@ -167,17 +182,27 @@ const candidatesOf = (step: PlanStep, key: string): readonly Person[] => {
   return signer === undefined ? [] : [signer.person, ...signer.substitutes];
 };
 
-export const personOf = (step: PlanStep, { key, place }: Pick<Branch, 'key' | 'place'>): Person | undefined =>
-  candidatesOf(step, key)[place];
+export const personOf = (
+  step: PlanStep,
+  { key, place }: Pick<Branch, 'key' | 'place'>,
+): Person | undefined => candidatesOf(step, key)[place];
 
 /** A branch for a person who is to be asked now; undefined where there is no such person. */
-export const newBranch = (context: ProcessContext, key: string, place: number): Branch | undefined => {
+export const newBranch = (
+  context: ProcessContext,
+  key: string,
+  place: number,
+): Branch | undefined => {
   const step = stepNow(context);
   if (step === undefined || personOf(step, { key, place }) === undefined) return undefined;
   return { key, place, child: `${context.step}-${key}-${place}`, state: 'open', isLive: true };
 };
 
-export const signerInput = (context: ProcessContext, branch: Branch, at: number): SignerInput | undefined => {
+export const signerInput = (
+  context: ProcessContext,
+  branch: Branch,
+  at: number,
+): SignerInput | undefined => {
   const step = stepNow(context);
   const person = step && personOf(step, branch);
   if (step === undefined || person === undefined) return undefined;
@@ -186,8 +211,17 @@ export const signerInput = (context: ProcessContext, branch: Branch, at: number)
   const { key, child, place } = branch;
   const as = key === escalatedKey ? 'escalation' : place > 0 ? 'substitute' : undefined;
   return {
-    ...{ apId, process: { id, title }, step: name, key, child, person },
-    ...{ ask, askAgain, remindMs, as, at },
+    apId,
+    process: { id, title },
+    step: name,
+    key,
+    child,
+    person,
+    ask,
+    askAgain,
+    remindMs,
+    as,
+    at,
   };
 };
 
@@ -202,7 +236,8 @@ export const ending = (branch: Branch, { linkVersion, ...end }: SignerOutput): P
   if (end.kind === 'refused')
     return { ...over, state: 'refused', at, msspTransId: end.msspTransId, reason: end.reason };
   // It was given up before.
-  if (branch.state === 'leaving' || branch.state === 'unreached') return { ...over, state: 'unreached' };
+  if (branch.state === 'leaving' || branch.state === 'unreached')
+    return { ...over, state: 'unreached' };
   return { ...over, state: 'withdrawn', at };
 };
 
@@ -220,7 +255,14 @@ export const endedSigner = (context: ProcessContext, child: string): SignerConte
     if (input === undefined) continue;
     const kind = state === 'signed' || state === 'refused' ? state : 'withdrawn';
     return {
-      ...{ ...input, since: at, asks: [], asksLeft: 0, notBefore: 0, limited: 0, reminded: 0, linkVersion },
+      ...input,
+      since: at,
+      asks: [],
+      asksLeft: 0,
+      notBefore: 0,
+      limited: 0,
+      reminded: 0,
+      linkVersion,
       end: { kind, at } as SignerEnd,
     };
   }
@@ -271,13 +313,16 @@ export const isUnmet = (context: ProcessContext): boolean => {
   const step = stepNow(context);
   const branches = branchesOf(context);
   if (step === undefined || isWithinReach(step, branches)) return false;
-  return !branches.some((each) => each.isLive || (each.state !== 'signed' && isHopeful(step, each)));
+  return !branches.some(
+    (each) => each.isLive || (each.state !== 'signed' && isHopeful(step, each)),
+  );
 };
 
 /** The substitute of a branch that has ended without a signature, if it is to be asked now. */
 export const substituteFor = (context: ProcessContext, branch: Branch): Branch | undefined => {
   const step = stepNow(context);
-  if (step === undefined || branch.state === 'signed' || branch.state === 'withdrawn') return undefined;
+  if (step === undefined || branch.state === 'signed' || branch.state === 'withdrawn')
+    return undefined;
   if (branch.isReplaced || ruleOf(step, branch) !== 'substitute') return undefined;
   return newBranch(context, branch.key, branch.place + 1);
 };

@@ -1,4 +1,6 @@
-/** What others see of a process: its published view, its result, and what the evidence is made of. */
+/**
+ * What others see of a process: its published view, its result, and what the evidence is made of.
+ */
 import { isStep, type PlanStep } from './process-plan.ts';
 import {
   type Branch,
@@ -17,10 +19,18 @@ export interface SignerView {
   readonly key: string;
   readonly name: string;
   /**
-   * waiting: the step has not begun. rests: was not reached, and AGAIN would ask once more. revoked:
-   * has signed, and the process has failed since.
+   * waiting: the step has not begun. rests: was not reached, and AGAIN would ask once more.
+   * revoked: has signed, and the process has failed since.
    */
-  readonly state: 'waiting' | 'open' | 'rests' | 'signed' | 'revoked' | 'refused' | 'unreached' | 'withdrawn';
+  readonly state:
+    | 'waiting'
+    | 'open'
+    | 'rests'
+    | 'signed'
+    | 'revoked'
+    | 'refused'
+    | 'unreached'
+    | 'withdrawn';
   /** Milliseconds since the epoch. */
   readonly at?: number | undefined;
   readonly msspTransId?: string | undefined;
@@ -85,7 +95,9 @@ export const outcomeOf = ({ failure }: Pick<ProcessContext, 'failure'>): Process
 
 /** The reason of the failed job, one line: `REFUSED step board`. */
 export const reasonOfProcess = ({ failure }: ProcessContext): string =>
-  failure === undefined ? 'completed' : [failure.reason, failure.step].filter(Boolean).join(': step ');
+  failure === undefined
+    ? 'completed'
+    : [failure.reason, failure.step].filter(Boolean).join(': step ');
 
 const isBegun = (each: StepProgress | undefined): each is StepProgress =>
   each !== undefined && each.state !== 'waiting';
@@ -95,9 +107,15 @@ const viewOfBranch = (step: PlanStep, isNow: boolean, branch: Branch): SignerVie
   const state = revokedAt === undefined ? branch.state : 'revoked';
   const rests = isNow && state === 'unreached' && isHopeful(step, branch);
   return {
-    ...{ key, name: personOf(step, branch)?.name ?? '' },
+    key,
+    name: personOf(step, branch)?.name ?? '',
     state: rests ? 'rests' : state === 'leaving' ? 'open' : state,
-    ...{ at, msspTransId, code, reason, undelivered, revokedAt },
+    at,
+    msspTransId,
+    code,
+    reason,
+    undelivered,
+    revokedAt,
   };
 };
 
@@ -109,7 +127,11 @@ export const publishProcess = (context: ProcessContext): ProcessView => {
     const found = progress[index];
     const signers = isBegun(found)
       ? found.branches.map((branch) => viewOfBranch(item, found.state === 'open', branch))
-      : item.signers.map(({ key, person }) => ({ key, name: person.name, state: 'waiting' as const }));
+      : item.signers.map(({ key, person }) => ({
+          key,
+          name: person.name,
+          state: 'waiting' as const,
+        }));
     return [{ name, state: found?.state ?? 'waiting', need, signers }];
   });
   return { title, steps, failure };
@@ -121,14 +143,38 @@ export const reportOf = (context: ProcessContext): ProcessReport => {
     !isStep(item)
       ? []
       : (progress[index]?.branches ?? []).flatMap((branch) => {
-          const { key, state, at = 0, msspTransId, attempt, code, reason, proof, revokedAt } = branch;
+          const {
+            key,
+            state,
+            at = 0,
+            msspTransId,
+            attempt,
+            code,
+            reason,
+            proof,
+            revokedAt,
+          } = branch;
           const person = personOf(item, branch);
-          const entry = { step: item.name, key, at, msspTransId, attempt, code, reason, proof, revokedAt };
+          const entry = {
+            step: item.name,
+            key,
+            at,
+            msspTransId,
+            attempt,
+            code,
+            reason,
+            proof,
+            revokedAt,
+          };
           return person === undefined ? [] : [{ state, entry: { ...entry, person } }];
         }),
   );
   return {
-    ...{ apId, id, outcome: outcomeOf(context), failure, createdAt },
+    apId,
+    id,
+    outcome: outcomeOf(context),
+    failure,
+    createdAt,
     steps: publishProcess(context).steps.map(({ name, state }) => ({ name, state })),
     signatures: entries.flatMap(({ state, entry }) => (state === 'signed' ? [entry] : [])),
     refusals: entries.flatMap(({ state, entry }) =>

@@ -172,7 +172,9 @@ export const processMachine = setup({
     takeEnd: enqueueActions((given) => takeEnd(given as never)),
     takeError: enqueueActions((given) => takeError(given as never)),
     takeUnreached: enqueueActions((given) => takeUnreached(given as never)),
-    takeAsked: assign(({ context, event }) => (event.type === 'ASKED' ? reopened(context, event.child) : {})),
+    takeAsked: assign(({ context, event }) =>
+      event.type === 'ASKED' ? reopened(context, event.child) : {},
+    ),
     takeUndelivered: assign(({ context, event }) =>
       event.type === 'UNDELIVERED'
         ? withBranch(context, event.child, { undelivered: { at: timeOf(event), code: event.code } })
@@ -182,7 +184,9 @@ export const processMachine = setup({
     lose: assign(({ context, event }) =>
       failWith(context, failureBy(lossOf(context) ?? 'REFUSED', { context, event })),
     ),
-    expireStep: assign(({ context, event }) => failWith(context, failureBy('EXPIRED', { context, event }))),
+    expireStep: assign(({ context, event }) =>
+      failWith(context, failureBy('EXPIRED', { context, event })),
+    ),
     fail: assign(({ context }, failure: Failure) => failWith(context, failure)),
     withdrawAll: enqueueActions((given) => withdrawAll(given as never)),
     endStep: enqueueActions((given) => endStep(given as never)),
@@ -192,7 +196,10 @@ export const processMachine = setup({
     compensate: assign(({ context }) => beginCompensation(context)),
     notifyEnd: enqueueActions((given) => notifyEnd(given as never)),
     countAttest: assign({ attests: ({ context: { attests = 0 } }) => attests + 1 }),
-    noteEvidence: assign(({ context }, evidence: string) => ({ evidence, ...withoutProofs(context) })),
+    noteEvidence: assign(({ context }, evidence: string) => ({
+      evidence,
+      ...withoutProofs(context),
+    })),
   },
   guards: {
     isOver: ({ context }) =>
@@ -204,10 +211,12 @@ export const processMachine = setup({
     isLost: ({ context }) => lossOf(context) !== undefined,
     isUnmet: ({ context }) => isUnmet(context),
     isClosed: ({ context }) => liveBranches(context).length === 0,
-    isTooLate: ({ context }) => branchesOf(context).length === 0 && stepNow(context)?.onDeadline === 'fail',
+    isTooLate: ({ context }) =>
+      branchesOf(context).length === 0 && stepNow(context)?.onDeadline === 'fail',
     endsByDeadline: ({ context }) => stepNow(context)?.onDeadline === 'fail',
     escalates: ({ context }) => stepNow(context)?.escalate !== undefined,
-    mayAskAgain: ({ context, event }) => event.type === 'AGAIN' && againBranch(context, event) !== undefined,
+    mayAskAgain: ({ context, event }) =>
+      event.type === 'AGAIN' && againBranch(context, event) !== undefined,
     hasLink: ({ context, event }) => linkedBranches(context, event).length > 0,
     isUnfailed: ({ context }) => context.failure === undefined,
     isToCompensate: ({ context }) =>

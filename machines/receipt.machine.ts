@@ -80,7 +80,9 @@ export const receiptMachine = setup({
   id: 'receipt',
   initial: 'open',
   context: ({ input: { deadline, timeoutSeconds } }) => ({
-    ...{ deadline, timeoutSeconds, lapsesAs: 'unanswered' as const },
+    deadline,
+    timeoutSeconds,
+    lapsesAs: 'unanswered' as const,
   }),
   states: {
     open: {
@@ -106,7 +108,8 @@ export const receiptMachine = setup({
                 target: '#receipt.ended',
                 actions: {
                   type: 'end',
-                  params: ({ event: { output } }) => ('receipt' in output ? output.receipt : undefined),
+                  params: ({ event: { output } }) =>
+                    'receipt' in output ? output.receipt : undefined,
                 },
               },
               {
@@ -114,7 +117,8 @@ export const receiptMachine = setup({
                 target: 'shown',
                 actions: {
                   type: 'lapseAs',
-                  params: ({ event: { output } }) => ('lapsesAs' in output ? output.lapsesAs : undefined),
+                  params: ({ event: { output } }) =>
+                    'lapsesAs' in output ? output.lapsesAs : undefined,
                 },
               },
               {
@@ -122,7 +126,8 @@ export const receiptMachine = setup({
                 target: '#receipt.failed',
                 actions: {
                   type: 'fail',
-                  params: ({ event: { output } }) => ('fault' in output ? output.fault : fault(900)),
+                  params: ({ event: { output } }) =>
+                    'fault' in output ? output.fault : fault(900),
                 },
               },
               { target: 'pausing', actions: { type: 'lapseAs', params: 'unanswered' } },
@@ -139,7 +144,10 @@ export const receiptMachine = setup({
       entry: [
         {
           type: 'tellSignature',
-          params: ({ context: { receipt = 'unanswered' }, event }) => ({ receipt, at: timeOf(event) }),
+          params: ({ context: { receipt = 'unanswered' }, event }) => ({
+            receipt,
+            at: timeOf(event),
+          }),
         },
         'releaseScreen',
       ],

@@ -31,7 +31,10 @@ export const isOfLaterVersion = (version: unknown): boolean =>
   typeof version === 'number' && version > signatureVersion;
 
 /** The record has the top states of the chart. Their inner states stay private. */
-export const recordOf = (context: SignatureContext, version = signatureVersion): SignatureRecord => {
+export const recordOf = (
+  context: SignatureContext,
+  version = signatureVersion,
+): SignatureRecord => {
   const { attempt, deadline, outcome, fault, receipt, history } = context;
   return {
     version,
@@ -50,7 +53,11 @@ export const recordOf = (context: SignatureContext, version = signatureVersion):
  *
  * @param at Milliseconds since the epoch.
  */
-export const receipted = (record: SignatureRecord, receipt: ReceiptOutcome, at: number): SignatureRecord => {
+export const receipted = (
+  record: SignatureRecord,
+  receipt: ReceiptOutcome,
+  at: number,
+): SignatureRecord => {
   const { state, version, ...kept } = record;
   const snapshot = signatureMachine.resolveState({
     value: state === 'signed' ? 'signed' : 'receipted',

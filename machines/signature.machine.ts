@@ -85,7 +85,8 @@ const silenceFaults = { expired: 208, undelivered: 209, troubled: 900 } as const
 export const initial = { silence: 'expired', failures: 0, againAt: 0, isAsked: false } as const;
 
 /** When an event came: as it says itself, otherwise by the engine. */
-export const timeOf = (event: unknown): number => (event as { readonly at?: number }).at ?? stepTime();
+export const timeOf = (event: unknown): number =>
+  (event as { readonly at?: number }).at ?? stepTime();
 
 /**
  * Doubles from 250 ms, up to 4 s: what was put off by trouble, of Redis for one, runs within five
@@ -144,7 +145,8 @@ const expire = {
   target: '#signature.failed',
   actions: {
     type: 'fail',
-    params: ({ context }: { readonly context: SignatureContext }) => fault(silenceFaults[context.silence]),
+    params: ({ context }: { readonly context: SignatureContext }) =>
+      fault(silenceFaults[context.silence]),
   },
 } as const;
 
@@ -155,13 +157,20 @@ const cancel = {
   actions: { type: 'fail', params: ({ event }: { readonly event: Cancel }) => event.fault },
 } as const;
 
-const failByError = { target: '#signature.failed', actions: { type: 'fail', params: fault(900) } } as const;
+const failByError = {
+  target: '#signature.failed',
+  actions: { type: 'fail', params: fault(900) },
+} as const;
 
 const toAsk = ({ context }: { readonly context: SignatureContext }): Ask => {
   const { attempt, deadline, chosen, isAsked, failures, history } = context;
   const last = history.at(-1);
   return {
-    ...{ attempt, deadline, chosen, isAsked, failures },
+    attempt,
+    deadline,
+    chosen,
+    isAsked,
+    failures,
     ...(last?.state === 'pending' && { promptedAt: last.at }),
   };
 };
@@ -210,7 +219,11 @@ export const signatureMachine = setup({
       const asked = isIn('pending', context)
         ? context
         : { ...context, history: entered(context, 'pending', event) };
-      return { outcome: result.outcome, answer: undefined, history: entered(asked, 'signed', event) };
+      return {
+        outcome: result.outcome,
+        answer: undefined,
+        history: entered(asked, 'signed', event),
+      };
     }),
     fail: assign(({ context, event }, reason: Fault) => failed(context, event, reason)),
     takeAnswer: assign((_, answer: DeviceAnswer) => ({ answer })),
@@ -221,9 +234,13 @@ export const signatureMachine = setup({
       const attempt = context.attempt + 1;
       const at = timeOf(event);
       return {
-        ...{ attempt, deadline: at + context.timeoutSeconds * 1000 },
+        attempt,
+        deadline: at + context.timeoutSeconds * 1000,
         ...initial,
-        ...{ chosen: undefined, answer: undefined, outcome: undefined, fault: undefined },
+        chosen: undefined,
+        answer: undefined,
+        outcome: undefined,
+        fault: undefined,
         history: [...history, { state: 'submitted' as const, attempt, at }],
       };
     }),
@@ -263,7 +280,9 @@ export const signatureMachine = setup({
   id: 'signature',
   initial: 'submitted',
   context: ({ input: { addedAt, timeoutSeconds } }) => ({
-    ...{ timeoutSeconds, attempt: 1, deadline: addedAt + timeoutSeconds * 1000 },
+    timeoutSeconds,
+    attempt: 1,
+    deadline: addedAt + timeoutSeconds * 1000,
     ...initial,
     history: [{ state: 'submitted', attempt: 1, at: addedAt }],
   }),
@@ -316,7 +335,8 @@ export const signatureMachine = setup({
             target: 'failed',
             actions: {
               type: 'fail',
-              params: ({ event: { answer } }) => (answer.kind === 'fault' ? answer.fault : fault(900)),
+              params: ({ event: { answer } }) =>
+                answer.kind === 'fault' ? answer.fault : fault(900),
             },
           },
           {

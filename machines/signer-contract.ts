@@ -109,8 +109,8 @@ export interface SignerContext extends Omit<SignerInput, 'at'> {
   readonly limited: number;
   readonly reminded: number;
   /**
-   * Links to the page carry it. It begins with the time of the beginning, because the id may be used
-   * again after the retention; REVOKE_LINK raises it.
+   * Links to the page carry it. It begins with the time of the beginning, because the id may be
+   * used again after the retention; REVOKE_LINK raises it.
    */
   readonly linkVersion: number;
   readonly end?: SignerEnd | undefined;

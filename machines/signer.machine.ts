@@ -16,8 +16,8 @@
  * The parent ends when all its signers have ended. So nothing is left open, and no prompt stays on
  * a phone.
  *
- * All times are milliseconds since the epoch. Each event has the time `at` which it came. Its version
- * is that of the process: raise it there.
+ * All times are milliseconds since the epoch. Each event has the time `at` which it came. Its
+ * version is that of the process: raise it there.
  */
 import { assign, enqueueActions, fromPromise, sendParent, setup } from 'xstate';
 import { nextAllowed } from './allowed-hours.ts';
@@ -38,9 +38,13 @@ export const maxAsks = 20;
 /** How long a prompt stays on the phone. */
 export const promptSeconds = 180;
 
-const notice = (what: SignerNotice['what'], context: SignerContext, code?: number): SignerNotice => {
+const notice = (
+  what: SignerNotice['what'],
+  context: SignerContext,
+  code?: number,
+): SignerNotice => {
   const { apId, process, step, key, as, person, linkVersion } = context;
-  return { what, ...{ apId, process, step, key, as, person, linkVersion, code } };
+  return { what, apId, process, step, key, as, person, linkVersion, code };
 };
 
 const begun = ({ at, ...input }: SignerInput): SignerContext => ({
@@ -55,12 +59,18 @@ const begun = ({ at, ...input }: SignerInput): SignerContext => ({
   linkVersion: at,
 });
 
-/** Faults after which another prompt may reach the person: expired, not reached, busy, our error. */
+/**
+ * Faults after which another prompt may reach the person: expired, not reached, busy, our error.
+ */
 const passing = [208, 209, 406, 900];
 
 const given = <T>({ event }: { readonly event: { readonly output: T } }): T => event.output;
 
-const toSign = ({ context: { apId, person, limited } }: { readonly context: SignerContext }): SignAsk => {
+const toSign = ({
+  context: { apId, person, limited },
+}: {
+  readonly context: SignerContext;
+}): SignAsk => {
   const { msisdn, text, language, profile } = person;
   return { apId, msisdn, text, language, profile, timeoutSeconds: promptSeconds, limited };
 };
@@ -129,20 +139,32 @@ export const signerMachine = setup({
         reason,
       }),
     }),
-    beWithdrawn: assign({ end: ({ event }) => ({ kind: 'withdrawn' as const, at: timeOf(event) }) }),
+    beWithdrawn: assign({
+      end: ({ event }) => ({ kind: 'withdrawn' as const, at: timeOf(event) }),
+    }),
     countReminder: assign({ reminded: ({ context }) => context.reminded + 1 }),
     revokeLink: assign({ linkVersion: ({ context }) => context.linkVersion + 1 }),
     tellUnreached: sendParent(
       ({ context: { child, asks } }: { context: SignerContext }): SignerMessage => ({
-        ...{ type: 'UNREACHED', child, code: asks.at(-1)?.code ?? 900 },
+        type: 'UNREACHED',
+        child,
+        code: asks.at(-1)?.code ?? 900,
       }),
     ),
     tellAsked: sendParent(
-      ({ context: { child } }: { context: SignerContext }): SignerMessage => ({ type: 'ASKED', child }),
+      ({ context: { child } }: { context: SignerContext }): SignerMessage => ({
+        type: 'ASKED',
+        child,
+      }),
     ),
     tellUndelivered: sendParent(
-      ({ context: { child } }: { context: SignerContext }, code: number | undefined): SignerMessage => ({
-        ...{ type: 'UNDELIVERED', child, code },
+      (
+        { context: { child } }: { context: SignerContext },
+        code: number | undefined,
+      ): SignerMessage => ({
+        type: 'UNDELIVERED',
+        child,
+        code,
       }),
     ),
     /** An effect: the worker implements it. */
@@ -188,12 +210,18 @@ export const signerMachine = setup({
   }),
   on: {
     WITHDRAW: { target: '.ended', actions: 'beWithdrawn' },
-    DECLINE: { target: '.ended', actions: { type: 'decline', params: ({ event }) => event.reason } },
+    DECLINE: {
+      target: '.ended',
+      actions: { type: 'decline', params: ({ event }) => event.reason },
+    },
     REVOKE_LINK: { actions: 'revokeLink' },
     UNDELIVERED: {
       actions: [
         { type: 'tellUndelivered', params: ({ event }) => event.code },
-        { type: 'notify', params: ({ context, event }) => notice('undelivered', context, event.code) },
+        {
+          type: 'notify',
+          params: ({ context, event }) => notice('undelivered', context, event.code),
+        },
       ],
     },
   },

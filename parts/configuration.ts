@@ -3,4 +3,7 @@ import type { PartConfiguration } from '../src/part.ts';
 import { callbackConfiguration } from './callbacks/configuration.ts';
 import { gatewayConfiguration } from './gateway/configuration.ts';
 
-export const partConfigurations: readonly PartConfiguration[] = [callbackConfiguration, gatewayConfiguration];
+export const partConfigurations: readonly PartConfiguration[] = [
+  callbackConfiguration,
+  gatewayConfiguration,
+];

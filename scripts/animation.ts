@@ -31,10 +31,15 @@ const readPng = (png: Buffer): { head: Buffer; pixels: Buffer } => {
     if (type === 'IDAT') parts.push(png.subarray(at + 8, end));
     at = end + 4;
   }
-  return { head, pixels: deflateSync(inflateSync(Buffer.concat(parts)), { level: 9, memLevel: 9 }) };
+  return {
+    head,
+    pixels: deflateSync(inflateSync(Buffer.concat(parts)), { level: 9, memLevel: 9 }),
+  };
 };
 
-/** Puts PNGs of one size into one file; browsers without APNG show the first. Source: PNG 3, 11.3.6. */
+/**
+ * Puts PNGs of one size into one file; browsers without APNG show the first. Source: PNG 3, 11.3.6.
+ */
 export const animate = (frames: readonly Frame[]): Buffer => {
   const images = frames.map(({ png, seconds }) => ({ ...readPng(png), seconds }));
   const [first] = images;

@@ -1,4 +1,7 @@
-export type Apt = (program: 'apt-get' | 'apt-cache', ...options: readonly string[]) => Promise<string>;
+export type Apt = (
+  program: 'apt-get' | 'apt-cache',
+  ...options: readonly string[]
+) => Promise<string>;
 
 /**
  * Downloads a server and the libraries that the system lacks, and unpacks them into `<work>/root`.

@@ -27,12 +27,23 @@ class AptError extends Error {}
 export async function fetchPackages(work, findPackages, isWanted, say) {
   const debs = join(work, 'debs');
   const root = join(work, 'root');
-  for (const directory of [debs, root, join(work, 'lists/partial'), join(work, 'cache/archives/partial')])
+  for (const directory of [
+    debs,
+    root,
+    join(work, 'lists/partial'),
+    join(work, 'cache/archives/partial'),
+  ])
     mkdirSync(directory, { recursive: true });
 
   const download = async (/** @type {Apt} */ apt) => {
     const packages = await findPackages(apt);
-    const simulated = await apt('apt-get', '-s', 'install', '--no-install-recommends', packages[0] ?? '');
+    const simulated = await apt(
+      'apt-get',
+      '-s',
+      'install',
+      '--no-install-recommends',
+      packages[0] ?? '',
+    );
     const missing = [...simulated.matchAll(/^Inst (\S+)/gm)]
       .map((match) => match[1] ?? '')
       // Never the C library, which fits only its own loader.
@@ -50,7 +61,8 @@ export async function fetchPackages(work, findPackages, isWanted, say) {
       await apt('apt-get', 'update').catch(() => undefined);
       await download(apt);
     }
-    for (const file of readdirSync(debs)) await runOrThrow('dpkg-deb', ['-x', join(debs, file), root]);
+    for (const file of readdirSync(debs))
+      await runOrThrow('dpkg-deb', ['-x', join(debs, file), root]);
   } catch (error) {
     if (error instanceof AptError) return error.message;
     throw error;
@@ -93,10 +105,14 @@ async function aptWith(/** @type {string} */ work, /** @type {string} */ lists) 
   const file = join(work, 'apt.conf');
   writeFileSync(file, lines.join('\n'));
   const env = { ...process.env, APT_CONFIG: file, LC_ALL: 'C' };
-  return (program, ...options) => runOrThrow(program, ['-q', ...options], { cwd: join(work, 'debs'), env });
+  return (program, ...options) =>
+    runOrThrow(program, ['-q', ...options], { cwd: join(work, 'debs'), env });
 }
 
-/** @type {(command: string, options: string[], where?: { cwd?: string, env?: NodeJS.ProcessEnv }) => Promise<string>} */
+/**
+ * @type {(command: string, options: string[], where?: { cwd?: string, env?: NodeJS.ProcessEnv }) =>
+ * Promise<string>}
+ */
 async function runOrThrow(command, options, where = {}) {
   const { status, output } = await run(command, options, { ...where, output: 'kept' });
   if (status === 0) return output;

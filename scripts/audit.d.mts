@@ -18,7 +18,10 @@ export interface LockedPackage extends Manifest {
 /** What a manifest and its lock file say that they should not. */
 export function auditLock(
   manifest: Manifest,
-  lock: { readonly lockfileVersion?: number; readonly packages?: Readonly<Record<string, LockedPackage>> },
+  lock: {
+    readonly lockfileVersion?: number;
+    readonly packages?: Readonly<Record<string, LockedPackage>>;
+  },
 ): {
   readonly problems: readonly string[];
   readonly packages: number;

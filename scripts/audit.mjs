@@ -3,8 +3,8 @@
  *
  * Without a network: origin, checksums, install scripts, licences, pinned versions. Known
  * vulnerabilities are asked of the registry; where it does not answer, this says so and passes,
- * unless `--registry` demands an answer: `npm run check` has to work without a network, but an audit
- * without the registry is not clean.
+ * unless `--registry` demands an answer: `npm run check` has to work without a network, but an
+ * audit without the registry is not clean.
  */
 import './node-version.mjs';
 import { readFileSync } from 'node:fs';
@@ -82,7 +82,9 @@ function problemsOfPackage(/** @type {string} */ path, /** @type {Package} */ en
   if (entry.link) return [`${name} is a link and no package`];
   if (entry.resolved !== undefined && !entry.resolved.startsWith(registry))
     problems.push(`${name} does not come from ${registry}`);
-  if (entry.integrity === undefined ? !isForeignBinary(entry) : !entry.integrity.startsWith('sha512-'))
+  if (
+    entry.integrity === undefined ? !isForeignBinary(entry) : !entry.integrity.startsWith('sha512-')
+  )
     problems.push(`${name} has no SHA-512 checksum`);
   if (entry.hasInstallScript && !knownInstallScripts.includes(name))
     problems.push(`${name} runs a script when it is installed`);
@@ -110,11 +112,15 @@ export function auditLock(manifest, lock) {
   if (lock.lockfileVersion !== 3) problems.push('the lock file is not of version 3');
   for (const [name, range] of Object.entries(wanted)) {
     if (!isRange(range)) problems.push(`${name} is asked for as ${range}, which is no version`);
-    if (pinned.includes(name) && !isExact(range)) problems.push(`${name} is not pinned to one version`);
+    if (pinned.includes(name) && !isExact(range))
+      problems.push(`${name} is not pinned to one version`);
     if (locked[name] !== range) problems.push(`${name} is not locked as package.json asks for it`);
-    if (packages[`node_modules/${name}`] === undefined) problems.push(`${name} is not in the lock file`);
+    if (packages[`node_modules/${name}`] === undefined)
+      problems.push(`${name} is not in the lock file`);
   }
-  const withoutChecksum = entries.filter(([, entry]) => isForeignBinary(entry)).map(([path]) => nameOf(path));
+  const withoutChecksum = entries
+    .filter(([, entry]) => isForeignBinary(entry))
+    .map(([path]) => nameOf(path));
   return { problems, packages: entries.length, withoutChecksum };
 }
 
@@ -134,17 +140,22 @@ export function readAdvisories(output) {
     return { kind: 'silent', why: 'npm audit printed no report' };
   }
   const counts = report.metadata?.vulnerabilities;
-  if (counts === undefined) return { kind: 'silent', why: String(report.message ?? 'npm audit failed') };
+  if (counts === undefined)
+    return { kind: 'silent', why: String(report.message ?? 'npm audit failed') };
   const problems = Object.values(report.vulnerabilities ?? {})
     .filter((/** @type {any} */ { severity }) => severity === 'high' || severity === 'critical')
-    .map((/** @type {any} */ { name, severity }) => `${name} has a known vulnerability (${severity})`);
+    .map(
+      (/** @type {any} */ { name, severity }) => `${name} has a known vulnerability (${severity})`,
+    );
   return { kind: 'answered', problems };
 }
 
 /** Asks the registry about what is handed on with the product. */
 async function askRegistry(/** @type {string} */ folder) {
   const runner = process.env.npm_execpath;
-  const [command, ...leading] = runner?.endsWith('npm-cli.js') ? [process.execPath, runner] : ['npm'];
+  const [command, ...leading] = runner?.endsWith('npm-cli.js')
+    ? [process.execPath, runner]
+    : ['npm'];
   const question = ['audit', '--omit=dev', '--audit-level=high', '--json', '--package-lock-only'];
   const timeouts = ['--fetch-retries=0', '--fetch-timeout=20000', '--loglevel=silent'];
   const { output } = await run(command, [...leading, ...question, ...timeouts], {
@@ -161,9 +172,14 @@ async function main() {
   });
   const folder = positionals[0] ?? fileURLToPath(new URL('..', import.meta.url));
   const read = (/** @type {string} */ name) => JSON.parse(readFileSync(join(folder, name), 'utf8'));
-  const { problems, packages, withoutChecksum } = auditLock(read('package.json'), read('package-lock.json'));
+  const { problems, packages, withoutChecksum } = auditLock(
+    read('package.json'),
+    read('package-lock.json'),
+  );
   const say = (/** @type {string} */ line) => process.stderr.write(`audit: ${line}\n`);
-  say(`${packages} packages in the lock file, ${withoutChecksum.length} of them binaries without checksum`);
+  say(
+    `${packages} packages in the lock file, ${withoutChecksum.length} of them binaries without checksum`,
+  );
   const advisories = await askRegistry(folder);
   if (advisories.kind === 'answered') problems.push(...advisories.problems);
   else {

@@ -18,8 +18,14 @@ import('./setup.mjs').then((setup) =>
     const upToDate = (/** @type {string} */ generator) =>
       node(setup.tool('tsx/dist/cli.mjs'), `scripts/${generator}`, '--check');
     const steps = [
-      { name: 'format and lint (biome)', run: () => node(setup.tool('@biomejs/biome/bin/biome'), 'ci') },
-      { name: 'types (tsc)', run: () => node(setup.tool('typescript/bin/tsc'), '-p', 'tsconfig.json') },
+      {
+        name: 'format and lint (biome)',
+        run: () => node(setup.tool('@biomejs/biome/bin/biome'), 'ci'),
+      },
+      {
+        name: 'types (tsc)',
+        run: () => node(setup.tool('typescript/bin/tsc'), '-p', 'tsconfig.json'),
+      },
       { name: 'unused code (knip)', run: () => node(setup.tool('knip/bin/knip.js')) },
       { name: 'packages (audit)', run: () => node('scripts/audit.mjs') },
       { name: 'OpenAPI drift', run: () => upToDate('openapi.ts') },

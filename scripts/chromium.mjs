@@ -11,7 +11,8 @@ const usualPlaces = [
 ];
 
 /**
- * @param {Record<string, string | undefined>} [environment] CHROMIUM_PATH is the only place, if set.
+ * @param {Record<string, string | undefined>} [environment] CHROMIUM_PATH is the only place, if
+ * set.
  * @returns {string | undefined} An executable file.
  */
 export function findChromium(environment = process.env) {

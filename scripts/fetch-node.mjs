@@ -31,7 +31,9 @@ import('./setup.mjs').then((setup) =>
 
     const folder = join(cache, version);
     if (!(await isUsable(folder))) {
-      setup.say(`fetching ${name}@${version} from the npm registry into ${cache} (about 200 MB on disk)`);
+      setup.say(
+        `fetching ${name}@${version} from the npm registry into ${cache} (about 200 MB on disk)`,
+      );
       // Two runs may do this at once: each has a folder of its own, and a rename decides.
       const work = join(cache, `work-${randomUUID()}`);
       mkdirSync(work, { recursive: true });

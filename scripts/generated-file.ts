@@ -53,4 +53,5 @@ const inline = (text: string): string =>
   );
 
 /** JSON as a file to read and to compare. */
-export const readableJson = (value: object): string => `${inline(JSON.stringify(value, undefined, 2))}\n`;
+export const readableJson = (value: object): string =>
+  `${inline(JSON.stringify(value, undefined, 2))}\n`;

@@ -16,7 +16,8 @@ interface JsonSchema {
 
 const code = (value: unknown): string => `\`${JSON.stringify(value)}\``;
 
-const variantsOf = (schema: JsonSchema): readonly JsonSchema[] => schema.oneOf ?? schema.anyOf ?? [];
+const variantsOf = (schema: JsonSchema): readonly JsonSchema[] =>
+  schema.oneOf ?? schema.anyOf ?? [];
 
 /** Has one row: the text above the table says what a rate is. */
 const isRate = ({ properties = {} }: JsonSchema): boolean =>
@@ -51,7 +52,11 @@ const row = (path: string, schema: JsonSchema, required: boolean): string =>
   `| \`${path}\` | ${cell(typeOf(schema))} | ${cell(defaultOf(schema, required))} | ${cell(schema.description ?? '')} |`;
 
 /** @param seen Objects already printed, by their keys: a repeated shape is referred to. */
-const rowsOf = (prefix: string, schema: JsonSchema, seen: Map<string, string>): readonly string[] => {
+const rowsOf = (
+  prefix: string,
+  schema: JsonSchema,
+  seen: Map<string, string>,
+): readonly string[] => {
   if (schema.items !== undefined) return rowsOf(`${prefix}[]`, schema.items, seen);
   const variants = variantsOf(schema).flatMap((variant) => {
     const kind = variant.properties?.kind?.const;
@@ -74,9 +79,12 @@ const rowsOf = (prefix: string, schema: JsonSchema, seen: Map<string, string>): 
 /** The Markdown table of an object schema's keys. Ends with a line feed. */
 export const keyTable = (schema: z.ZodType): string => {
   const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
-  return ['| Key | Type | Default | Meaning |', '|---|---|---|---|', ...rowsOf('', json, new Map()), ''].join(
-    '\n',
-  );
+  return [
+    '| Key | Type | Default | Meaning |',
+    '|---|---|---|---|',
+    ...rowsOf('', json, new Map()),
+    '',
+  ].join('\n');
 };
 
 /**

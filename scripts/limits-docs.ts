@@ -50,7 +50,10 @@ const fill = (document: string, program: string): string =>
     (_, begin: string, end: string) => `${begin}${describe(program)}\n${end}`,
   );
 
-writeOrCheck([{ path: 'docs/limits.md', make: (document) => fill(fill(document, 'overload'), 'soak') }], {
-  check: process.argv.includes('--check'),
-  remedy: '`npm run docs`',
-});
+writeOrCheck(
+  [{ path: 'docs/limits.md', make: (document) => fill(fill(document, 'overload'), 'soak') }],
+  {
+    check: process.argv.includes('--check'),
+    remedy: '`npm run docs`',
+  },
+);

@@ -11,9 +11,15 @@ import { queueContractSchema } from './queue-contract-schema.ts';
 
 writeOrCheck(
   [
-    { path: 'docs/openapi.json', make: () => readableJson(buildOpenApiDocument(defaultProtocolRules)) },
+    {
+      path: 'docs/openapi.json',
+      make: () => readableJson(buildOpenApiDocument(defaultProtocolRules)),
+    },
     { path: 'docs/queue-contract.schema.json', make: () => readableJson(queueContractSchema()) },
-    { path: 'docs/process-definition.schema.json', make: () => readableJson(definitionJsonSchema()) },
+    {
+      path: 'docs/process-definition.schema.json',
+      make: () => readableJson(definitionJsonSchema()),
+    },
   ],
   { check: process.argv.includes('--check'), remedy: '`npm run openapi`' },
 );

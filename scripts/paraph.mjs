@@ -15,7 +15,10 @@ import('./setup.mjs').then((setup) =>
       await setup.ensureBuilt();
     }
     const [, , command, part] = process.argv;
-    if (['start', 'backup', 'restore'].includes(command) || (command === 'workflow' && part === 'test'))
+    if (
+      ['start', 'backup', 'restore'].includes(command) ||
+      (command === 'workflow' && part === 'test')
+    )
       await setup.ensureRedis(process.env.REDIS_URL);
     await import('../dist/src/cli/paraph.js');
   }),

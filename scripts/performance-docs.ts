@@ -10,10 +10,16 @@ import { type GeneratedFile, writeOrCheck } from './generated-file.ts';
 const results = readResults('bench/results/latest.json');
 
 const plots = (results?.plots ?? []).map(
-  (plot): GeneratedFile => ({ path: `docs/performance/${plot.file}.svg`, make: () => drawPlot(plot) }),
+  (plot): GeneratedFile => ({
+    path: `docs/performance/${plot.file}.svg`,
+    make: () => drawPlot(plot),
+  }),
 );
 
 writeOrCheck(
-  [{ path: 'docs/performance.md', make: (document) => fillBenchBlocks(document, results) }, ...plots],
+  [
+    { path: 'docs/performance.md', make: (document) => fillBenchBlocks(document, results) },
+    ...plots,
+  ],
   { check: process.argv.includes('--check'), remedy: '`npm run docs`' },
 );

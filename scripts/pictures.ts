@@ -39,7 +39,12 @@ writeFileSync(join(data, 'paraph.json'), JSON.stringify(configuration));
 const product = await startProcess({ PARAPH_DATA: data, PARAPH_CONFIG: join(data, 'paraph.json') });
 
 const openPage = (width: number, height: number): Promise<Page> =>
-  browser.newPage({ viewport: { width, height }, colorScheme: 'light', locale: 'en-GB', timezoneId: 'UTC' });
+  browser.newPage({
+    viewport: { width, height },
+    colorScheme: 'light',
+    locale: 'en-GB',
+    timezoneId: 'UTC',
+  });
 
 /** A signed transaction in the console: its facts, its statechart and its timeline. */
 const takeConsole = async (): Promise<Buffer> => {

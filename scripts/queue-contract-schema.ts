@@ -15,7 +15,9 @@ import {
 
 type JsonSchema = z.core.JSONSchema.BaseSchema;
 
-const record = signatureRecordSchema.describe('Where a transaction has ended; what a completed job returns.');
+const record = signatureRecordSchema.describe(
+  'Where a transaction has ended; what a completed job returns.',
+);
 
 const jobData = signatureJobDataSchema.extend({
   MSS_SignatureReq: signatureRequestSchema(defaultProtocolRules).shape.MSS_SignatureReq,

@@ -65,7 +65,9 @@ writeFileSync(
   JSON.stringify({ sandbox: true, publicUrl: url, trustedProxy: { addresses: ['127.0.0.1'] } }),
 );
 const product = await startProcess({
-  ...{ PARAPH_DATA: join(folder, 'data'), PARAPH_CONFIG: join(folder, 'paraph.json'), PORT: String(port) },
+  PARAPH_DATA: join(folder, 'data'),
+  PARAPH_CONFIG: join(folder, 'paraph.json'),
+  PORT: String(port),
   PARAPH_MASTER_KEY: masterKey.toString('base64url'),
 });
 const browser = await launchChromium();
@@ -85,7 +87,12 @@ const openFormKey = async (): Promise<Uint8Array> => {
 };
 
 const newBrowser = (): Promise<BrowserContext> =>
-  browser.newContext({ viewport: pane, colorScheme: 'light', locale: 'en-GB', reducedMotion: 'reduce' });
+  browser.newContext({
+    viewport: pane,
+    colorScheme: 'light',
+    locale: 'en-GB',
+    reducedMotion: 'reduce',
+  });
 const heading = (page: Page, name: string): Promise<void> =>
   page.getByRole('heading', { level: 1, name }).waitFor();
 const press = (page: Page, name: string): Promise<void> =>
@@ -99,18 +106,29 @@ const say = (line: string): void => void terminal.push(line.trimEnd());
 
 const openStage = async () => {
   const [phones, application] = [await newBrowser(), await newBrowser()];
-  const stage = await browser.newPage({ viewport: { width: 2 * pane.width, height: pane.height + 36 } });
+  const stage = await browser.newPage({
+    viewport: { width: 2 * pane.width, height: pane.height + 36 },
+  });
   const screen = await browser.newPage({ viewport: pane });
   const [phone, shop] = [await phones.newPage(), await application.newPage()];
   const frames: Frame[] = [];
   /** The application, or the terminal, beside the phone. */
-  const keep = async (caption: string, beside: 'shop' | 'terminal', seconds: number): Promise<void> => {
+  const keep = async (
+    caption: string,
+    beside: 'shop' | 'terminal',
+    seconds: number,
+  ): Promise<void> => {
     if (beside === 'terminal')
       await screen.setContent(
         `<body style="margin:0;background:#10161f;color:#dfe7f1"><pre style="font:12px/1.5 monospace;white-space:pre-wrap;overflow-wrap:anywhere;margin:0;padding:14px;position:absolute;${terminal.join('\n').length > 700 ? 'bottom:0' : ''}">${escaped(terminal.join('\n'))}</pre>`,
       );
-    const pictures = [await (beside === 'shop' ? shop : screen).screenshot(), await phone.screenshot()];
-    const images = pictures.map((png) => `<img src="data:image/png;base64,${png.toString('base64')}">`);
+    const pictures = [
+      await (beside === 'shop' ? shop : screen).screenshot(),
+      await phone.screenshot(),
+    ];
+    const images = pictures.map(
+      (png) => `<img src="data:image/png;base64,${png.toString('base64')}">`,
+    );
     await stage.setContent(
       `<body style="margin:0;background:#fff"><p style="font:600 15px/36px sans-serif;margin:0;padding-left:14px;background:#1f4f8f;color:#fff">${escaped(caption)}</p><div style="display:flex">${images.join('')}</div>`,
     );
@@ -150,7 +168,16 @@ const signByCommand = async (stage: RecordingStage): Promise<void> => {
   const { phone, keep } = stage;
   const cms = join(folder, 'signature.der');
   say(`\n$ paraph sign ${number} \\\n    "${text}" \\\n    --out signature.der`);
-  const command = [join(root, 'dist/src/cli/paraph.js'), 'sign', number, text, '--url', url, '--out', cms];
+  const command = [
+    join(root, 'dist/src/cli/paraph.js'),
+    'sign',
+    number,
+    text,
+    '--url',
+    url,
+    '--out',
+    cms,
+  ];
   const signing = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [signing.stdout, signing.stderr]) {
@@ -170,7 +197,18 @@ const signByCommand = async (stage: RecordingStage): Promise<void> => {
   await keep('… and signs', 'terminal', 2.5);
   const roots = join(folder, 'root.pem');
   writeFileSync(roots, await (await fetch(`${url}/pki/root.pem`)).text());
-  const options = ['cms', '-verify', '-inform', 'DER', '-in', cms, '-CAfile', roots, '-purpose', 'sslclient'];
+  const options = [
+    'cms',
+    '-verify',
+    '-inform',
+    'DER',
+    '-in',
+    cms,
+    '-CAfile',
+    roots,
+    '-purpose',
+    'sslclient',
+  ];
   // Throws when openssl refuses.
   const content = execFileSync('openssl', options, { stdio: 'pipe' }).toString();
   assert(content === text, 'openssl cms -verify accepts the signature, over exactly this text');
@@ -197,7 +235,10 @@ const loginOf = (page: Page) => ({
   uid: new URL(page.url()).pathname.split('/').at(-1) ?? '',
 });
 
-/** What a camera reads on the page. Nothing here reads images, so the image is compared with that of the code. */
+/**
+ * What a camera reads on the page. Nothing here reads images, so the image is compared with that of
+ * the code.
+ */
 const scan = async (page: Page, key: Uint8Array): Promise<string> => {
   const picture = page.locator('#qr');
   await picture.waitFor();
@@ -222,7 +263,10 @@ const logIn = async (stage: RecordingStage, key: Uint8Array): Promise<void> => {
   await keep('It is bound to this browser, and asks', 'shop', 2.5);
   await confirm(stage);
   await heading(shop, 'Logged in');
-  assert(await shop.getByText('mid_qr').first().isVisible(), 'the ID token says that the QR code was used');
+  assert(
+    await shop.getByText('mid_qr').first().isVisible(),
+    'the ID token says that the QR code was used',
+  );
   await keep('Logged in', 'shop', 2.5);
   await press(phone, 'Close');
 };
@@ -241,11 +285,16 @@ const relay = async ({ phone, keep }: RecordingStage, key: Uint8Array): Promise<
     const csrf = await form.locator('input[name=csrf]').inputValue();
     const action = (await form.getAttribute('action')) ?? '';
     const answer = await attacker.request.post(new URL(action, url).href, {
-      ...{ form: { csrf }, maxRedirects: 0, headers: { origin: url } },
+      form: { csrf },
+      maxRedirects: 0,
+      headers: { origin: url },
     });
     codes.push((answer.headers().location ?? '').split('#login=')[1] ?? '');
   }
-  assert(new Set(codes).size === attacks && !codes.includes(''), 'each relayed login has a code of its own');
+  assert(
+    new Set(codes).size === attacks && !codes.includes(''),
+    'each relayed login has a code of its own',
+  );
   // Copies of the QR code that come too late.
   for (let count = 0; count < attacks; count += 1)
     codes.push(createStartCodes(key, () => begun - count * 3000).forQr(login, 0));
@@ -266,7 +315,9 @@ const relay = async ({ phone, keep }: RecordingStage, key: Uint8Array): Promise<
   await phone.getByText('This code is not valid any more').waitFor();
   const asks = await phone.getByRole('heading', { level: 1, name: 'Do you want to sign?' }).count();
   assert(asks === 0, 'the phone asks nothing for a relayed login');
-  const page = await attacker.getByRole('heading', { name: 'With your phone in the browser' }).count();
+  const page = await attacker
+    .getByRole('heading', { name: 'With your phone in the browser' })
+    .count();
   assert(page === 1, 'the browser of the attacker is still at the login page');
   say(`\nrelayed logins refused: ${refused} of ${codes.length}`);
   await keep('A code that somebody else passes on is refused', 'terminal', 3);

@@ -1,7 +1,7 @@
 /**
- * Finds a redis-server on the PATH, or unpacks Debian's package (apt.mjs) into a cache, with a small
- * launcher beside it that sets the library path. Two runs may do this at once: each works in a
- * directory of its own, and a rename decides.
+ * Finds a redis-server on the PATH, or unpacks Debian's package (apt.mjs) into a cache, with a
+ * small launcher beside it that sets the library path. Two runs may do this at once: each works in
+ * a directory of its own, and a rename decides.
  */
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -45,7 +45,9 @@ export async function provideRedis(environment, say) {
   const onPath = findOnPath(environment.PATH ?? '', ['redis-server', 'valkey-server']);
   if (onPath && isUsable(onPath)) return { command: onPath };
 
-  const found = onPath ? `${onPath} is older than ${oldestRedis.join('.')}` : 'no redis-server on the PATH';
+  const found = onPath
+    ? `${onPath} is older than ${oldestRedis.join('.')}`
+    : 'no redis-server on the PATH';
   const byHand = `set REDIS_URL, or install Redis (${process.platform === 'darwin' ? 'brew install redis' : 'for example: apt-get install redis-server'})`;
   let cache;
   try {
@@ -59,8 +61,13 @@ export async function provideRedis(environment, say) {
   if (process.platform === 'win32')
     return { problem: 'The private Redis needs Linux or macOS: set REDIS_URL.' };
   if (!['', '0', 'false'].includes(environment.PARAPH_NO_DOWNLOAD ?? ''))
-    return { problem: `There is ${found}, and PARAPH_NO_DOWNLOAD forbids fetching one: ${byHand}.` };
-  if (!findOnPath(environment.PATH ?? '', ['apt-get']) || !findOnPath(environment.PATH ?? '', ['dpkg-deb'])) {
+    return {
+      problem: `There is ${found}, and PARAPH_NO_DOWNLOAD forbids fetching one: ${byHand}.`,
+    };
+  if (
+    !findOnPath(environment.PATH ?? '', ['apt-get']) ||
+    !findOnPath(environment.PATH ?? '', ['dpkg-deb'])
+  ) {
     return { problem: `There is ${found}: ${byHand}.` };
   }
 
@@ -69,7 +76,9 @@ export async function provideRedis(environment, say) {
   );
   const problem = await fetchRedis(cache, say);
   return problem
-    ? { problem: `There is ${found}, and its package could not be fetched (${problem}): ${byHand}.` }
+    ? {
+        problem: `There is ${found}, and its package could not be fetched (${problem}): ${byHand}.`,
+      }
     : { command: launcher };
 }
 
@@ -83,7 +92,12 @@ async function fetchRedis(/** @type {string} */ cache, /** @type {(line: string)
   sweepAbandoned(cache);
   const work = join(cache, `work-${randomUUID()}`);
   try {
-    const error = await fetchPackages(work, async () => ['redis-server', 'redis-tools'], /^(lib|lua)/, say);
+    const error = await fetchPackages(
+      work,
+      async () => ['redis-server', 'redis-tools'],
+      /^(lib|lua)/,
+      say,
+    );
     return error ?? publish(join(work, 'root'), cache);
   } finally {
     rmSync(work, { recursive: true, force: true });
@@ -103,7 +117,9 @@ function publish(/** @type {string} */ root, /** @type {string} */ cache) {
   // The tree gets a name of its own and only the launcher is replaced, so a Redis that is being
   // started never looks into a half-replaced tree.
   const tree = `tree-${randomUUID()}`;
-  const searched = [...new Set(libraries)].map((directory) => `$here/${tree}/${directory}`).join(':');
+  const searched = [...new Set(libraries)]
+    .map((directory) => `$here/${tree}/${directory}`)
+    .join(':');
   const script = [
     '#!/bin/sh',
     '# Written by scripts/redis-binary.mjs: starts the redis-server that was unpacked beside this file.',

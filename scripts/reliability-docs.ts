@@ -35,7 +35,9 @@ const describeProcesses = ({
 }: ProcessSummary): string =>
   `Processes: ${Object.entries(outcomes)
     .map(([name, times]) => `${times} ${name}`)
-    .join(', ')}; ${signatures} signatures by ${prompts} prompts; ${verified} evidence records verified. ` +
+    .join(
+      ', ',
+    )}; ${signatures} signatures by ${prompts} prompts; ${verified} evidence records verified. ` +
   `The latest ended ${latestEndMs} ms after its deadline and all faults.\n`;
 
 const describeRun = (run: RunResults): string =>
@@ -56,7 +58,14 @@ const describeRun = (run: RunResults): string =>
 
 const describeMeasured = ({ cores, rows }: Measured): string =>
   `On ${cores} cores:\n\n${table(
-    ['what happens to Redis', 'rounds', 'acknowledged/s', 'lost, median', 'lost, most', 'oldest lost'],
+    [
+      'what happens to Redis',
+      'rounds',
+      'acknowledged/s',
+      'lost, median',
+      'lost, most',
+      'oldest lost',
+    ],
     rows.map((row) => [
       row.name,
       row.rounds,
@@ -67,7 +76,13 @@ const describeMeasured = ({ cores, rows }: Measured): string =>
     ]),
   )}`;
 
-const describeCluster = ({ cores, acknowledged, refused, failovers, violations }: ClusterResults): string =>
+const describeCluster = ({
+  cores,
+  acknowledged,
+  refused,
+  failovers,
+  violations,
+}: ClusterResults): string =>
   `On ${cores} cores: ${acknowledged} acknowledged, ${refused} refused; **${violations} violations**.\n\n${table(
     ['the master was', 'replica promoted after', 'acknowledged again', 'signed again', 'lost'],
     failovers.map((one) => [

@@ -12,8 +12,8 @@ const handedOn = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 /**
  * @param {string} command
  * @param {readonly string[]} commandArguments
- * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, output?: 'shown' | 'errors' | 'kept' }} [options]
- *   Output: to the terminal (the default), all of it to stderr, or collected.
+ * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, output?: 'shown' | 'errors' | 'kept' }}
+ *   [options] Output: to the terminal (the default), all of it to stderr, or collected.
  * @returns {Promise<{ status: number, output: string }>} `status` 127 when it could not be started.
  */
 export async function run(command, commandArguments, options = {}) {

@@ -49,8 +49,8 @@ export async function runScript(main) {
 
 /**
  * Makes the end of the `npm start` or `npx paraph start` above this process count as SIGTERM: with
- * some shells a `sh` stands between, and dies of a signal without passing it on. Only there: a start
- * in the background may outlive its shell.
+ * some shells a `sh` stands between, and dies of a signal without passing it on. Only there: a
+ * start in the background may outlive its shell.
  */
 export function stopWithNpm() {
   if (!['start', 'npx'].includes(process.env.npm_lifecycle_event ?? '')) return;
@@ -75,7 +75,10 @@ export async function ensurePackages() {
     const [command, ...leading] = npmCommand();
     // NODE_ENV=production would leave out the compiler.
     const options = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
-    const { status } = await run(command, [...leading, ...options], { cwd: project, output: 'errors' });
+    const { status } = await run(command, [...leading, ...options], {
+      cwd: project,
+      output: 'errors',
+    });
     if (status !== 0)
       throw new SetupProblem(`npm ci failed with status ${status}; its messages stand above.`);
     writeFileSync(installedFile, fingerprintOfPackages());
@@ -92,7 +95,8 @@ function packagesAreInstalled() {
     const wanted = packagesOf('package-lock.json');
     const present = packagesOf('node_modules/.package-lock.json');
     return Object.entries(wanted).every(
-      ([path, entry]) => path === '' || entry.optional || present[path]?.integrity === entry.integrity,
+      ([path, entry]) =>
+        path === '' || entry.optional || present[path]?.integrity === entry.integrity,
     );
   } catch {
     // A file is missing or half written.
@@ -120,7 +124,9 @@ const fingerprintFile = join(project, 'dist', '.sources');
 
 /** Whether dist/ was made, by this script, from the sources as they are now. A package has none. */
 export function isBuilt() {
-  return !existsSync(join(project, 'src')) || readOr(fingerprintFile, '') === fingerprintOfSources();
+  return (
+    !existsSync(join(project, 'src')) || readOr(fingerprintFile, '') === fingerprintOfSources()
+  );
 }
 
 /** Compiles into dist/ when it is missing or its sources have changed. */
@@ -137,10 +143,14 @@ export async function ensureBuilt() {
 export async function build() {
   const fingerprint = fingerprintOfSources();
   rmSync(join(project, 'dist'), { recursive: true, force: true });
-  const { status } = await run(process.execPath, [tool('typescript/bin/tsc'), '-p', 'tsconfig.build.json'], {
-    cwd: project,
-    output: 'errors',
-  });
+  const { status } = await run(
+    process.execPath,
+    [tool('typescript/bin/tsc'), '-p', 'tsconfig.build.json'],
+    {
+      cwd: project,
+      output: 'errors',
+    },
+  );
   if (status !== 0) throw new SetupProblem('compiling failed; the messages stand above.');
   for (const room of ['console', 'phone']) {
     const assets = join('src', room, 'assets');
@@ -164,7 +174,8 @@ function fingerprintOfSources() {
 /** A hash of names and contents. */
 function hashOf(/** @type {string[]} */ files) {
   const hash = createHash('sha256');
-  for (const file of files) hash.update(`\0${file.slice(project.length)}\0`).update(readFileSync(file));
+  for (const file of files)
+    hash.update(`\0${file.slice(project.length)}\0`).update(readFileSync(file));
   return hash.digest('hex');
 }
 
@@ -208,7 +219,8 @@ async function exclusively(work) {
   for (let announced = false; !createLink(String(process.pid), lock); ) {
     const holder = readLink(lock);
     if (holder !== undefined && !isAlive(Number(holder))) rmSync(lock, { force: true });
-    else if (!announced) say(`waiting for the set-up that process ${holder} does in this folder (${lock})`);
+    else if (!announced)
+      say(`waiting for the set-up that process ${holder} does in this folder (${lock})`);
     announced = true;
     await delay(100);
   }

@@ -10,11 +10,15 @@ import('./setup.mjs').then((setup) =>
     await setup.ensurePackages();
     const { run } = await import('./run.mjs');
     const vitepress = (/** @type {string[]} */ ...words) =>
-      run(process.execPath, [setup.tool('vitepress/bin/vitepress.js'), ...words], { cwd: setup.project });
+      run(process.execPath, [setup.tool('vitepress/bin/vitepress.js'), ...words], {
+        cwd: setup.project,
+      });
     const { status } = await vitepress('build', 'docs');
     process.exitCode = status;
     if (status !== 0 || process.argv.includes('--build')) return;
     setup.say('the documentation is at http://127.0.0.1:4173');
-    process.exitCode = (await vitepress('preview', 'docs', '--host', '127.0.0.1', '--port', '4173')).status;
+    process.exitCode = (
+      await vitepress('preview', 'docs', '--host', '127.0.0.1', '--port', '4173')
+    ).status;
   }),
 );

@@ -1,4 +1,6 @@
-/** `npm start`: a fresh clone becomes a running Paraph, in this process, so that signals reach it. */
+/**
+ * `npm start`: a fresh clone becomes a running Paraph, in this process, so that signals reach it.
+ */
 import './node-version.mjs';
 
 import('./setup.mjs').then((setup) =>

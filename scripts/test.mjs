@@ -1,8 +1,9 @@
 /**
- * `npm test` and `npm run e2e`: set-up, then vitest with whatever arguments were given (`npm test -- test/http`).
+ * `npm test` and `npm run e2e`: set-up, then vitest with whatever arguments were given (`npm test
+ * -- test/http`).
  *
- * `npm test` runs the project `unit`. With `--e2e` as the first argument, as in `npm run e2e`, the projects are `e2e` and
- * `browser`. A `--project` among the arguments takes the place of these.
+ * `npm test` runs the project `unit`. With `--e2e` as the first argument, as in `npm run e2e`, the
+ * projects are `e2e` and `browser`. A `--project` among the arguments takes the place of these.
  *
  * The last line of the output is `N passed, N failed, N skipped`; the exit status is vitest's.
  */

@@ -15,7 +15,8 @@ const logFormats = ['json', 'pretty'] as const;
 
 /** One node, a socket on this machine, or the nodes of a cluster. */
 const isRedisAddress = (text: string): boolean =>
-  /^unix:\/\S+$/.test(text) || text.split(',').every((node) => /^rediss?:\/\/\S+$/.test(node.trim()));
+  /^unix:\/\S+$/.test(text) ||
+  text.split(',').every((node) => /^rediss?:\/\/\S+$/.test(node.trim()));
 
 const isMasterKey = (text: string): boolean => {
   const bytes = Buffer.from(text, 'base64url');
@@ -25,7 +26,9 @@ const isMasterKey = (text: string): boolean => {
 /** Of a service with the defaults of HOST and PORT: what commands ask unless told otherwise. */
 export const defaultUrl = 'http://127.0.0.1:8080';
 
-const flag = z.enum(['0', '1', 'false', 'true']).transform((text) => text === '1' || text === 'true');
+const flag = z
+  .enum(['0', '1', 'false', 'true'])
+  .transform((text) => text === '1' || text === 'true');
 
 export const environmentSchema = z.object({
   PORT: z
@@ -34,13 +37,17 @@ export const environmentSchema = z.object({
     .transform(Number)
     .refine((port) => port <= 65_535)
     .prefault('8080')
-    .meta({ description: 'TCP port to listen on; 0 takes any free one.', hint: 'a number from 0 to 65535' }),
+    .meta({
+      description: 'TCP port to listen on; 0 takes any free one.',
+      hint: 'a number from 0 to 65535',
+    }),
   HOST: z.string().default('127.0.0.1').meta({
     description: 'Address to listen on. The default is reachable from this machine only.',
     hint: 'an address or host name',
   }),
   PARAPH_CONFIG: z.string().optional().meta({
-    description: 'Path of the configuration file. Without it the embedded default (a sandbox) is served.',
+    description:
+      'Path of the configuration file. Without it the embedded default (a sandbox) is served.',
     hint: 'a path',
   }),
   PARAPH_DATA: z.string().default('.paraph').meta({
@@ -76,7 +83,10 @@ export const environmentSchema = z.object({
   PARAPH_LOG_LEVEL: z
     .enum(logLevels)
     .default('info')
-    .meta({ description: 'Least severe level that is logged.', hint: `one of ${logLevels.join(', ')}` }),
+    .meta({
+      description: 'Least severe level that is logged.',
+      hint: `one of ${logLevels.join(', ')}`,
+    }),
   PARAPH_LOG_FORMAT: z
     .enum(logFormats)
     .optional()
@@ -124,7 +134,9 @@ export const readEnvironment = (
   variables: Readonly<Record<string, string | undefined>> = process.env,
 ): Environment => {
   const given = Object.fromEntries(
-    Object.entries(variables).filter(([name, value]) => value !== '' || name === 'PARAPH_MASTER_KEY'),
+    Object.entries(variables).filter(
+      ([name, value]) => value !== '' || name === 'PARAPH_MASTER_KEY',
+    ),
   );
   const parsed = environmentSchema.safeParse(given);
   if (parsed.success) return named(parsed.data);

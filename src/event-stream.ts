@@ -67,7 +67,8 @@ export const createEventStreams = ({
   };
 
   /**
-   * Answers HEAD without a stream: Hono runs GET for it and drops the body, which nothing would end.
+   * Answers HEAD without a stream: Hono runs GET for it and drops the body, which nothing would
+   * end.
    *
    * @param run Tells what there is to tell, until its signal aborts.
    * @param options.within Further groups that the reader belongs to.
@@ -108,7 +109,8 @@ export const createEventStreams = ({
     stream.onAbort(end);
     void stream.write(`retry: ${retryMs}\n\n`);
     // A reader that does not read holds up what is sent, but not the end.
-    const send: OpenStream['send'] = (event, data) => Promise.race([stream.writeSSE({ event, data }), ended]);
+    const send: OpenStream['send'] = (event, data) =>
+      Promise.race([stream.writeSSE({ event, data }), ended]);
     const tell = async (): Promise<void> => {
       try {
         await run({ send, signal });

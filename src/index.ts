@@ -1,8 +1,9 @@
 /**
  * What other programs import from `paraph`.
  *
- * Relying parties verify signatures, and evidence records of processes. Services that share the queues add jobs and read results by the contract; what
- * they read is a signature without its certificates, which `attachCertificates` completes.
+ * Relying parties verify signatures, and evidence records of processes. Services that share the
+ * queues add jobs and read results by the contract; what they read is a signature without its
+ * certificates, which `attachCertificates` completes.
  */
 export { type Evidence, hashDefinition } from './evidence/evidence.ts';
 export type { EvidenceProblem } from './evidence/problem.ts';

@@ -157,7 +157,10 @@ interface Logged {
 /** Shared by all logs of a process, because one connection reports to several of them. */
 const loggedOf = new WeakMap<Logger, Map<string, Logged>>();
 
-const createTrouble = (logger: Logger, now: () => number): ((error: Error, place?: Place) => void) => {
+const createTrouble = (
+  logger: Logger,
+  now: () => number,
+): ((error: Error, place?: Place) => void) => {
   const latest = loggedOf.get(logger) ?? new Map<string, Logged>();
   loggedOf.set(logger, latest);
   return (error, place) => {
@@ -175,7 +178,8 @@ const createTrouble = (logger: Logger, now: () => number): ((error: Error, place
     if (latest.size > 1000) latest.clear();
     latest.set(key, logged);
     logged.places.add(at);
-    const alike = isNew && known !== undefined && known.unlogged > 0 ? { alike: known.unlogged } : {};
+    const alike =
+      isNew && known !== undefined && known.unlogged > 0 ? { alike: known.unlogged } : {};
     logger.error({ ...describe(error), ...place, ...alike }, 'trouble');
   };
 };

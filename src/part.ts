@@ -1,8 +1,8 @@
 /**
  * A part: a feature that stands in one folder under `parts/`, and one object that says what it
- * brings. The product loops over its list of parts (parts/parts.ts; parts/configuration.ts for those
- * that add to the configuration); no other file names one. A part that is taken from the lists
- * leaves nothing behind.
+ * brings. The product loops over its list of parts (parts/parts.ts; parts/configuration.ts for
+ * those that add to the configuration); no other file names one. A part that is taken from the
+ * lists leaves nothing behind.
  *
  * There is no container and no life cycle beyond start and close: what a process needs of a part is
  * opened or started once, with the rooms of the core that exist there anyway. What a process may
@@ -38,7 +38,9 @@ export interface PartShapes {
 type Added<Shape> = Shape extends z.ZodRawShape ? z.output<z.ZodObject<Shape>> : unknown;
 
 /** The configuration as a part sees it. */
-export type PartSettings<Shapes extends PartShapes = PartShapes> = Readonly<Added<Shapes['root']>> & {
+export type PartSettings<Shapes extends PartShapes = PartShapes> = Readonly<
+  Added<Shapes['root']>
+> & {
   readonly sandbox: boolean;
   readonly subscribers: readonly SubscriberTemplate[];
   readonly applicationProviders: readonly ({ readonly id: string } & Readonly<
@@ -115,7 +117,10 @@ export interface PartConfiguration<Shapes extends PartShapes = PartShapes> {
    *
    * @param refuse Path from the root of the file, and what is expected there.
    */
-  check?(settings: PartSettings<Shapes>, refuse: (path: PropertyKey[], expected: string) => void): void;
+  check?(
+    settings: PartSettings<Shapes>,
+    refuse: (path: PropertyKey[], expected: string) => void,
+  ): void;
 }
 
 export interface ApiPart {
@@ -139,7 +144,10 @@ export interface Part<Shapes extends PartShapes = PartShapes> {
   readonly slots?: readonly string[];
   /** What operators do through it, as the audit log names it. */
   readonly auditActions?: readonly string[];
-  /** Connects to other services at which devices of subscribers are. @throws For a file that is not usable. */
+  /**
+   * Connects to other services at which devices of subscribers are.
+   * @throws For a file that is not usable.
+   */
   openServices?(rooms: ServiceRooms<Shapes>): Promise<PartServices>;
   /** First segments of the paths of its routes, as metrics and traces name them. */
   readonly areas?: readonly string[];
@@ -149,7 +157,10 @@ export interface Part<Shapes extends PartShapes = PartShapes> {
   openApi?(rooms: ApiRooms<Shapes>): Promise<ApiPart | undefined>;
   /** Starts what workers do for it beside the core. */
   startWorkers?(rooms: WorkerRooms<Shapes>): Promise<Running>;
-  /** Tells applications what happens in workflows: of one part at most. Asked for before workers start. */
+  /**
+   * Tells applications what happens in workflows: of one part at most. Asked for before workers
+   * start.
+   */
   openTellers?(rooms: WorkerRooms<Shapes>): Promise<WorkflowTellers>;
   openConsole?(rooms: OperatorRooms<Shapes>): Promise<ConsolePart>;
   readonly commands?: PartCommands;
@@ -161,4 +172,5 @@ export const defineConfiguration = <const Shapes extends PartShapes>(
 ): PartConfiguration<Shapes> => configuration;
 
 /** Gives the members of a part their types. */
-export const definePart = <const Shapes extends PartShapes>(part: Part<Shapes>): Part<Shapes> => part;
+export const definePart = <const Shapes extends PartShapes>(part: Part<Shapes>): Part<Shapes> =>
+  part;

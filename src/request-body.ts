@@ -46,7 +46,9 @@ const readCounted = async (request: Request, maxBytes: number): Promise<Body> =>
   } catch {
     return failed('bodyIncomplete');
   }
-  return length > maxBytes ? failed('bodyTooLarge') : { ok: true, bytes: Buffer.concat(chunks, length) };
+  return length > maxBytes
+    ? failed('bodyTooLarge')
+    : { ok: true, bytes: Buffer.concat(chunks, length) };
 };
 
 /**
@@ -66,7 +68,10 @@ const readAnnounced = (incoming: IncomingMessage, timeoutMs: number): Promise<Bo
     incoming.on('data', (chunk: Uint8Array) => chunks.push(chunk));
     incoming.on('end', () => {
       const [first] = chunks;
-      end({ ok: true, bytes: chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks) });
+      end({
+        ok: true,
+        bytes: chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks),
+      });
     });
     // Also when it breaks off; after the end it changes nothing.
     incoming.on('close', () => end(failed('bodyIncomplete')));
@@ -99,7 +104,8 @@ export const readBody = (
   // From Node: `Request` would first copy all headers into a `Headers` object.
   const announced = incoming?.headers['content-length'] ?? request.headers.get('content-length');
   const length = announced === null ? undefined : Number(announced);
-  if (length !== undefined && length > Math.max(maxBytes, discardedBytes)) return failed('bodyTooLarge');
+  if (length !== undefined && length > Math.max(maxBytes, discardedBytes))
+    return failed('bodyTooLarge');
   if (length !== undefined && length > maxBytes) {
     const refused = failed('bodyTooLarge');
     const reading = readCounted(request, maxBytes).then(() => refused);
@@ -115,16 +121,27 @@ export const readBody = (
 const utf8Names: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii', 'ascii']);
 
 const compressions: ReadonlySet<string> = new Set([
-  ...['gzip', 'x-gzip', 'deflate', 'compress', 'x-compress', 'br', 'zstd'],
+  'gzip',
+  'x-gzip',
+  'deflate',
+  'compress',
+  'x-compress',
+  'br',
+  'zstd',
 ]);
 
 /**
  * Whether a body that cannot be read may be a compressed one, by its Content-Encoding or the first
  * bytes of gzip. The header alone says nothing: some clients fill it with anything.
  */
-export const mayBeCompressed = (contentEncoding: string | undefined, [first, second]: Uint8Array): boolean =>
+export const mayBeCompressed = (
+  contentEncoding: string | undefined,
+  [first, second]: Uint8Array,
+): boolean =>
   (first === 0x1f && second === 0x8b) ||
-  (contentEncoding ?? '').split(',').some((coding) => compressions.has(coding.trim().toLowerCase()));
+  (contentEncoding ?? '')
+    .split(',')
+    .some((coding) => compressions.has(coding.trim().toLowerCase()));
 
 /** Whether a Content-Type is the wanted one, in UTF-8. */
 export const isInUtf8 = (contentType: string | undefined, wanted: string): boolean => {

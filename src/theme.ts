@@ -68,7 +68,10 @@ main:focus{outline:none}
  * @param more Further colours of a room.
  * @param when Media query of the dark scheme.
  */
-export const themeCss = (more: readonly Schemes[], when = '(prefers-color-scheme:dark)'): string => {
+export const themeCss = (
+  more: readonly Schemes[],
+  when = '(prefers-color-scheme:dark)',
+): string => {
   const of = (scheme: keyof Schemes): string =>
     variables(Object.assign({}, common[scheme], ...more.map((each) => each[scheme])));
   return `

@@ -1,7 +1,8 @@
 /**
- * The dependency rule: which rooms of ours, and which packages, each room may use. What the table does not name is forbidden, so a new
- * room needs a line here and its place in the picture of ARCHITECTURE.md. A rule that never fires looks like one that is kept: each room
- * is tried with an import that it must not have.
+ * The dependency rule: which rooms of ours, and which packages, each room may use. What the table
+ * does not name is forbidden, so a new room needs a line here and its place in the picture of
+ * ARCHITECTURE.md. A rule that never fires looks like one that is kept: each room is tried with an
+ * import that it must not have.
  */
 import { readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
@@ -11,8 +12,8 @@ import { importsIn, readSources } from './support/imports.ts';
 const root = join(import.meta.dirname, '..');
 
 /**
- * Room: rooms that it may use, packages that it may use. A file at the top of src is a room of its own. `bullmq/dist` is what BullMQ does
- * not promise; `bullmq` alone does not include it.
+ * Room: rooms that it may use, packages that it may use. A file at the top of src is a room of its
+ * own. `bullmq/dist` is what BullMQ does not promise; `bullmq` alone does not include it.
  */
 const table: Readonly<Record<string, readonly [rooms: string, packages: string]>> = {
   'product-version': ['', ''],
@@ -56,10 +57,16 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     'engine event-stream languages pages pki protocol redis registry request-body sscd transactions',
     '@simplewebauthn/server hono jose zod',
   ],
-  tasks: ['engine languages logger machines mail pages pki registry request-body shown-text', 'hono zod'],
+  tasks: [
+    'engine languages logger machines mail pages pki registry request-body shown-text',
+    'hono zod',
+  ],
   queue: ['engine pki protocol redis transactions workflows', 'bullmq ioredis zod'],
   history: ['engine jobs machines protocol redis transactions', ''],
-  operators: ['engine history jobs logger machines pki protocol redis registry transactions', 'bullmq zod'],
+  operators: [
+    'engine history jobs logger machines pki protocol redis registry transactions',
+    'bullmq zod',
+  ],
   telemetry: ['engine redis', '@opentelemetry/api bullmq ioredis prom-client'],
   'console-login': ['oauth registry relying-party', 'jose zod'],
   console: [
@@ -76,7 +83,10 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     'command-line console engine history logger operators outgoing part pki protocol redis registry telemetry transactions workers workflows',
     'bullmq hono standardwebhooks xstate zod',
   ],
-  backup: ['command-line engine environment history operators part pki product-version redis', 'ioredis zod'],
+  backup: [
+    'command-line engine environment history operators part pki product-version redis',
+    'ioredis zod',
+  ],
   demo: ['languages pages part pki protocol registry relying-party theme', 'hono jose'],
   gateway: ['client logger part pki protocol registry sscd transactions workers', 'zod'],
   parts: ['backup callbacks demo gateway part', ''],
@@ -117,7 +127,9 @@ const check = (path: string, text: string): readonly string[] => {
     const allowed = isOurs ? rooms : packages;
     if ((isOurs && used === room) || allowed.split(' ').includes(used)) return [];
     const kind = isOurs ? 'rooms' : 'packages';
-    return [`${path} imports ${name}: of the ${kind}, ${room} may use ${allowed || 'none'}, not ${used}`];
+    return [
+      `${path} imports ${name}: of the ${kind}, ${room} may use ${allowed || 'none'}, not ${used}`,
+    ];
   });
 };
 
@@ -130,7 +142,11 @@ const cases = [
   ['packages/engine/src', '../../../src/transactions/ids.ts', './redis/clock.ts'],
   ['packages/engine/src', '../../../machines/record.ts', 'xstate'],
   ['packages/engine/src', 'zod', 'bullmq'],
-  ['packages/engine/src/redis', '../../../../src/protocol/fault.ts', 'bullmq/dist/cjs/scripts/promote-9.js'],
+  [
+    'packages/engine/src/redis',
+    '../../../../src/protocol/fault.ts',
+    'bullmq/dist/cjs/scripts/promote-9.js',
+  ],
   ['src/jobs', '../transactions/contract.ts', '../../packages/engine/src/engine.ts'],
   ['src/registry', '../transactions/ids.ts', '../protocol/fault.ts'],
   ['src/pki', '../protocol/fault.ts', './cms.ts'],
@@ -236,7 +252,11 @@ describe('the dependency rule', () => {
   });
 
   it('is broken by an import whose name is not written out', () => {
-    for (const text of ['await import(name);', `await import(\`../\${name}.ts\`);`, `require('../' + name);`])
+    for (const text of [
+      'await import(name);',
+      `await import(\`../\${name}.ts\`);`,
+      `require('../' + name);`,
+    ])
       expect(check('src/cli/planted.ts', text)).toHaveLength(1);
   });
 

@@ -1,8 +1,8 @@
 /**
  * The house rule: `packages ← machines ← core ← parts ← app`. A package imports packages alone, and
  * neither a package nor the core imports a part. The table says of each file what it is to be: most
- * parts still lie in several rooms. `waiting` names what only the move of a part into its own folder
- * can cut. A line goes when its import goes, and no line is added.
+ * parts still lie in several rooms. `waiting` names what only the move of a part into its own
+ * folder can cut. A line goes when its import goes, and no line is added.
  */
 import { posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -28,7 +28,11 @@ const places: readonly (readonly [floor: Floor, name: string, pattern: RegExp])[
   ['part', 'processes', /^workers\/(workflow|webhook|sign-|asked-run|receipt-activity)/],
   ['part', 'processes', /^src\/(http\/(documentation\/)?|console\/(pages\/)?|queue\/)workflow/],
   ['part', 'processes', /^src\/http\/proof\.route\.ts/],
-  ['part', 'phone', /^src\/(phone\/|sscd\/phone|operators\/phone-orders|oauth\/interaction\/phone-start)/],
+  [
+    'part',
+    'phone',
+    /^src\/(phone\/|sscd\/phone|operators\/phone-orders|oauth\/interaction\/phone-start)/,
+  ],
   ['part', 'ciba', /^(src\/oauth\/backchannel\/|machines\/ping)/],
   ['package', 'engine', /^packages\/engine\//],
   ['package', 'pki', /^src\/pki\//],

@@ -1,6 +1,7 @@
 /**
- * The name of a test file says which command runs it (vitest.config.ts): `npm test` stays quick only while nothing in it
- * starts whole processes. So a file that imports what starts them, itself or by a helper, is named `*.e2e.test.ts`.
+ * The name of a test file says which command runs it (vitest.config.ts): `npm test` stays quick
+ * only while nothing in it starts whole processes. So a file that imports what starts them, itself
+ * or by a helper, is named `*.e2e.test.ts`.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, posix, sep } from 'node:path';
@@ -10,13 +11,18 @@ import { importsIn } from './support/imports.ts';
 const root = join(import.meta.dirname, '..');
 
 /** Start the product, a program of a test, or another process that is killed. */
-const starters = ['test/support/process.ts', 'test/support/program.ts', 'test/embedded/processes.ts'];
+const starters = [
+  'test/support/process.ts',
+  'test/support/program.ts',
+  'test/embedded/processes.ts',
+];
 /** The same without such a module; a cluster's module also computes, which takes no cluster. */
 const start = /\bstartRedisCluster\(|spawn\(process\.execPath, \['(?:dist|scripts)\//;
 
 const sources = new Map(
-  ['test', ...readdirSync(join(root, 'parts')).map((part) => `parts/${part}/test`)].flatMap((folder) =>
-    filesIn(folder).map((path) => [path, readFileSync(join(root, path), 'utf8')] as const),
+  ['test', ...readdirSync(join(root, 'parts')).map((part) => `parts/${part}/test`)].flatMap(
+    (folder) =>
+      filesIn(folder).map((path) => [path, readFileSync(join(root, path), 'utf8')] as const),
   ),
 );
 

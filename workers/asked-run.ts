@@ -28,13 +28,20 @@ import { withoutTenant } from '../src/workflows/contract.ts';
 const maxApTransId = 64;
 
 /**
- * Tries of an activity that adds a job: Redis may be away, or full, for long. When it answers again,
- * what is due runs within five seconds.
+ * Tries of an activity that adds a job: Redis may be away, or full, for long. When it answers
+ * again, what is due runs within five seconds.
  */
-export const untilRedisAnswers = { attempts: Number.POSITIVE_INFINITY, backoffMs: 250, maxBackoffMs: 2000 };
+export const untilRedisAnswers = {
+  attempts: Number.POSITIVE_INFINITY,
+  backoffMs: 250,
+  maxBackoffMs: 2000,
+};
 
 /** The same within one try, which is not spent: nothing was asked of anybody. */
-export const onceRedisAnswers = async <T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> => {
+export const onceRedisAnswers = async <T>(
+  work: () => Promise<T>,
+  signal: AbortSignal,
+): Promise<T> => {
   const { backoffMs, maxBackoffMs } = untilRedisAnswers;
   for (let pauseMs = backoffMs; ; pauseMs = Math.min(pauseMs * 2, maxBackoffMs)) {
     try {
@@ -50,7 +57,8 @@ export const onceRedisAnswers = async <T>(work: () => Promise<T>, signal: AbortS
 export const lookAgainAfterMs = 30_000;
 
 /** What a chart has written may invoke `sign` or `receipt` without input. */
-export const isObject = (input: unknown): input is object => typeof input === 'object' && input !== null;
+export const isObject = (input: unknown): input is object =>
+  typeof input === 'object' && input !== null;
 export const noInput = fault(101, 'The activity has no input');
 
 /** The caller of what an instance orders. @param authority Host part of the URIs of the request. */
@@ -58,7 +66,9 @@ export const callerFor = (
   { instance, now }: { readonly instance: Pick<InstanceInHand, 'id'>; readonly now: number },
   { apId, authority }: { readonly apId: string; readonly authority: string },
 ) => ({
-  ...{ dialect: { authority }, apId, instant: new Date(now) },
+  dialect: { authority },
+  apId,
+  instant: new Date(now),
   apTransId: withoutTenant(instance.id).slice(0, maxApTransId),
 });
 
@@ -78,7 +88,11 @@ export interface AskedRun {
 }
 
 /** The name under which the service provides the activity at a path. */
-const providedAt = (chart: Chart, record: ChartRecord | undefined, path: string): string | undefined => {
+const providedAt = (
+  chart: Chart,
+  record: ChartRecord | undefined,
+  path: string,
+): string | undefined => {
   const [name = '', ...below] = namesIn(path);
   const child = record?.children?.[name];
   if (child === undefined) return undefined;

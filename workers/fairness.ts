@@ -13,9 +13,9 @@ const everyMs = 10;
 const pauseMs = 1000;
 
 /**
- * Keeps the order of a queue fair (src/jobs/fair-order.ts) while jobs are taken from it. A
- * job that is taken starts it where others wait, and it runs while there is an order to keep: an idle
- * queue costs nothing.
+ * Keeps the order of a queue fair (src/jobs/fair-order.ts) while jobs are taken from it. A job that
+ * is taken starts it where others wait, and it runs while there is an order to keep: an idle queue
+ * costs nothing.
  */
 export const keepFair = (options: {
   readonly workers: readonly TurnWorker[];
@@ -102,7 +102,10 @@ export const createTurns = (now: () => number = () => performance.now()) => {
     serving = false;
     for (const [apId, lane] of lanes) {
       const alone = isAlone(apId);
-      const begun = lane.waiting.splice(0, alone ? lane.waiting.length : lane.running < maxOfOne ? 1 : 0);
+      const begun = lane.waiting.splice(
+        0,
+        alone ? lane.waiting.length : lane.running < maxOfOne ? 1 : 0,
+      );
       lane.running += begun.length;
       for (const begin of begun) begin();
       if (begun.length === 0 || alone) continue;

@@ -57,7 +57,8 @@ export const createTransactionMetrics = (
       signed: (apId, record) => {
         count('signed', apId);
         const seconds = secondsToSign(record);
-        if (seconds !== undefined) timeToSign.observe({ profile: record.outcome?.profile ?? '' }, seconds);
+        if (seconds !== undefined)
+          timeToSign.observe({ profile: record.outcome?.profile ?? '' }, seconds);
       },
       failed: (apId, code) => transactions.inc({ state: 'failed', ap: apLabel(apId), fault: code }),
     },

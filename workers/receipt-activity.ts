@@ -3,8 +3,8 @@
  *
  * A second try finds the job of the first, by the token of the run. The job holds this token, and
  * the worker of the receipt answers with it. A job may also end without a turn. So the activity is
- * tried again after the deadline, and finds the end. Both believe only the job that the run has made
- * (asked-run.ts).
+ * tried again after the deadline, and finds the end. Both believe only the job that the run has
+ * made (asked-run.ts).
  */
 import type { PromiseActorLogic } from 'xstate';
 import type { ReceiptContext } from '../machines/receipt.machine.ts';
@@ -16,7 +16,13 @@ import {
 } from '../packages/engine/src/define.ts';
 import { BusyError, type Engine } from '../packages/engine/src/engine.ts';
 import type { InstanceEnd } from '../packages/engine/src/turn.ts';
-import { type Checked, type Fault, fault, faultTable, parseFaultLine } from '../src/protocol/fault.ts';
+import {
+  type Checked,
+  type Fault,
+  fault,
+  faultTable,
+  parseFaultLine,
+} from '../src/protocol/fault.ts';
 import type { Protocol } from '../src/protocol/parse.ts';
 import type { ReceiptRequest } from '../src/protocol/requests.ts';
 import { writeReceiptRequest } from '../src/protocol/write-request.ts';
@@ -53,7 +59,10 @@ import {
 } from './asked-run.ts';
 
 const failedBy = ({ code, detail }: Fault): ReceiptOutput => ({
-  ...{ kind: 'failed', code, reason: faultTable[code].reason, detail },
+  kind: 'failed',
+  code,
+  reason: faultTable[code].reason,
+  detail,
 });
 
 interface ReceiptRuns {
@@ -78,7 +87,9 @@ const requestOf = (
   const { msspTransId, text, language } = run.input as ReceiptInput;
   const caller = callerFor(run, { apId, authority });
   // The same checks as over HTTP.
-  return protocol.parseReceipt(writeReceiptRequest(caller, { msspTransId, msisdn, text, language }));
+  return protocol.parseReceipt(
+    writeReceiptRequest(caller, { msspTransId, msisdn, text, language }),
+  );
 };
 
 /**
@@ -138,7 +149,8 @@ export const createTellReceipted = (
         failedReason === undefined
           ? { kind: 'answered', receipt }
           : failedBy(parseFaultLine(failedReason) ?? fault(900));
-      if ((await engine.answer(answerTo, { output }, run.instance)) === 'busy') throw new BusyError();
+      if ((await engine.answer(answerTo, { output }, run.instance)) === 'busy')
+        throw new BusyError();
     };
   };
 };
@@ -151,16 +163,21 @@ export const createReceiptActivity = (
   const isOf = createIsOf(options);
 
   /** @returns Undefined while the receipt of this run has not ended. */
-  const look = async (given: ActivityArguments<ReceiptInput>): Promise<ReceiptOutput | undefined> => {
+  const look = async (
+    given: ActivityArguments<ReceiptInput>,
+  ): Promise<ReceiptOutput | undefined> => {
     const msspTransId = String(given.input.msspTransId);
     const job = await shardFor(shards, msspTransId)?.receipts.jobs.read(receiptJobId(msspTransId));
     const ending = job && endingOf(job);
     const { data } = receiptJobDataSchema.safeParse(job?.data);
     if (ending === undefined || data === undefined || !(await isOf(given, given.token, data)))
       return undefined;
-    if (ending.kind === 'failed') return failedBy(parseFaultLine(ending.failedReason) ?? fault(900));
+    if (ending.kind === 'failed')
+      return failedBy(parseFaultLine(ending.failedReason) ?? fault(900));
     const { data: result } = receiptJobResultSchema.safeParse(ending.returnValue);
-    return result === undefined ? failedBy(fault(900)) : { kind: 'answered', receipt: result.receipt };
+    return result === undefined
+      ? failedBy(fault(900))
+      : { kind: 'answered', receipt: result.receipt };
   };
 
   const send = async (given: ActivityArguments<ReceiptInput>) => {
@@ -173,7 +190,10 @@ export const createReceiptActivity = (
     if (view === undefined) return failedBy(fault(101, unknownTransaction));
     const asked = requestOf(options, given, { apId, msisdn: view.request.msisdn.number });
     if (!asked.ok) return failedBy(asked.fault);
-    const ordered = await order(asked.value, { fingerprint: fingerprintOf(token, 1).id, answerTo: token });
+    const ordered = await order(asked.value, {
+      fingerprint: fingerprintOf(token, 1).id,
+      answerTo: token,
+    });
     if (!ordered.ok) return failedBy(ordered.fault);
     return (ordered.value.hasEnded ? await look(given) : undefined) ?? later;
   };

@@ -69,8 +69,18 @@ export const createReceiptWorkflow = (options: {
   readonly readEnd: ReadEnd;
   readonly log: StepLog;
 }): Workflow => {
-  const { shard, place, protocol, providers, subscribers, devices, deviceLock, upstreams, readEnd, log } =
-    options;
+  const {
+    shard,
+    place,
+    protocol,
+    providers,
+    subscribers,
+    devices,
+    deviceLock,
+    upstreams,
+    readEnd,
+    log,
+  } = options;
   const { jobs } = shard.signatures;
 
   /**
@@ -111,7 +121,8 @@ export const createReceiptWorkflow = (options: {
   ): Promise<Shown | Later> => {
     const { msspTransId, msisdn, message, language, sscdId } = dataOf(instance);
     const signed = await readSigned(instance);
-    if (signed === undefined) return refused('A receipt follows a successful signature of the same number');
+    if (signed === undefined)
+      return refused('A receipt follows a successful signature of the same number');
     const allowed = providers.checkReceipt(signed.request.caller.apId, message);
     if (!allowed.ok) return { kind: 'refused', fault: allowed.fault };
     const subscriber = await subscribers.find(msisdn);
@@ -143,7 +154,10 @@ export const createReceiptWorkflow = (options: {
   /** The first receipt stands. After a crash it is written again. */
   const tellSignature = async (
     instance: InstanceInHand,
-    { receipt, at }: { readonly receipt: NonNullable<ReceiptContext['receipt']>; readonly at: number },
+    {
+      receipt,
+      at,
+    }: { readonly receipt: NonNullable<ReceiptContext['receipt']>; readonly at: number },
   ): Promise<void> => {
     const { msspTransId } = dataOf(instance);
     const signed = await readSigned(instance);
@@ -194,7 +208,8 @@ export const createReceiptWorkflow = (options: {
       parse: (given): StoredReceipt => {
         const data = receiptJobDataSchema.safeParse(given);
         const { answerTo } = Object(given) as { readonly answerTo?: unknown };
-        if (data.success) return { ...data.data, ...(typeof answerTo === 'string' && { answerTo }) };
+        if (data.success)
+          return { ...data.data, ...(typeof answerTo === 'string' && { answerTo }) };
         const path = data.error.issues[0]?.path.map(String).join('.') ?? '';
         const detail = `The job data is not usable: ${path || 'it must be an object'}`;
         throw new InputError(faultLine(fault(101, detail)));

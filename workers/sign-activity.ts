@@ -8,9 +8,9 @@
  * for what the run asks (asked-run.ts).
  *
  * When the chart leaves the state, the transaction is cancelled. A try in a process that was paused
- * may come later than that. So `withdraw` leaves a note first, and a transaction with such a note is
- * not added (src/jobs/fair-adding.ts). A try that answers without a transaction does the
- * same: the chart goes on, and another try of the run may still be about to add one.
+ * may come later than that. So `withdraw` leaves a note first, and a transaction with such a note
+ * is not added (src/jobs/fair-adding.ts). A try that answers without a transaction does the same:
+ * the chart goes on, and another try of the run may still be about to add one.
  */
 import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -87,7 +87,9 @@ export interface SignActivityOptions {
   /** Of workflows. */
   readonly engine: Pick<Engine, 'find'>;
   readonly now: () => number;
-  /** Gets {@link notBelieved} for a job under the id of the transaction that asks something else. */
+  /**
+   * Gets {@link notBelieved} for a job under the id of the transaction that asks something else.
+   */
   readonly onError: (error: Error) => void;
 }
 
@@ -103,10 +105,14 @@ export const createSignActivity = (
   const sends = new Map(
     shards.map(
       (shard) =>
-        [shard, createSendOrder(shard.signatures, { protocol, now, timeoutMs: turnBusyTimeoutMs })] as const,
+        [
+          shard,
+          createSendOrder(shard.signatures, { protocol, now, timeoutMs: turnBusyTimeoutMs }),
+        ] as const,
     ),
   );
-  const noteOf = (id: string): string => shardFor(shards, id)?.signatures.queue.toKey(takenBackKey(id)) ?? '';
+  const noteOf = (id: string): string =>
+    shardFor(shards, id)?.signatures.queue.toKey(takenBackKey(id)) ?? '';
 
   /** @returns Undefined when nothing was added under this id. */
   const look = async (
@@ -204,7 +210,8 @@ export const createSignActivity = (
     if (refused !== undefined) return unadded(id, instance.id, request, failedBy(refused));
     const key = `prompts:${hash('sha256', request.msisdn.number)}`;
     for (;;) {
-      for (let ms = room.take(apId); ms > 0; ms = room.take(apId)) await delay(ms, undefined, { signal });
+      for (let ms = room.take(apId); ms > 0; ms = room.take(apId))
+        await delay(ms, undefined, { signal });
       let isAdded = false;
       let seconds: number;
       try {
@@ -232,7 +239,8 @@ export const createSignActivity = (
     afterCommit: () => true,
     turnWaitsMs: () => 200,
     lookAgainMs: (input) =>
-      ((Object(input) as Partial<SignAsk>).timeoutSeconds ?? defaultTimeoutSeconds) * 1000 + lookAgainAfterMs,
+      ((Object(input) as Partial<SignAsk>).timeoutSeconds ?? defaultTimeoutSeconds) * 1000 +
+      lookAgainAfterMs,
     withdraw: async ({ token }) => {
       const id = transactionOfRun(token, shards.length);
       await redis.set(noteOf(id), '1', 'EX', withdrawnSeconds);

@@ -34,7 +34,10 @@ export const createSignRoom = (
   const underWay = new Map<string, number>();
   const isFull = (apId: string): boolean => {
     const inAll = [...underWay.values()].reduce((sum, each) => sum + each, 0);
-    return backlog.sizeOf(apId) + (underWay.get(apId) ?? 0) >= half || backlog.size() + inAll >= limits.inAll;
+    return (
+      backlog.sizeOf(apId) + (underWay.get(apId) ?? 0) >= half ||
+      backlog.size() + inAll >= limits.inAll
+    );
   };
   const half = Math.ceil(limits.ofOne / 2);
   /**

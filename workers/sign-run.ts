@@ -8,7 +8,13 @@ import type { SignAsk, Signed, SignResult } from '../machines/signer-contract.ts
 import type { InstanceInHand } from '../packages/engine/src/define.ts';
 import { BusyError, type Engine } from '../packages/engine/src/engine.ts';
 import type { InstanceEnd } from '../packages/engine/src/turn.ts';
-import { type Fault, fault, faultTable, isTakenBack, parseFaultLine } from '../src/protocol/fault.ts';
+import {
+  type Fault,
+  fault,
+  faultTable,
+  isTakenBack,
+  parseFaultLine,
+} from '../src/protocol/fault.ts';
 import type { Protocol } from '../src/protocol/parse.ts';
 import type { SignatureRequest } from '../src/protocol/requests.ts';
 import { writeSignRequest } from '../src/protocol/write-request.ts';
@@ -23,7 +29,10 @@ import { processActivities, processName } from '../src/workflows/stock-process.t
 import { type AskedRun, apIdOf, callerFor, type FindRun, isObject } from './asked-run.ts';
 
 export const failedBy = ({ code, detail }: Fault, msspTransId?: string): SignResult => ({
-  ...{ kind: 'failed', code, reason: faultTable[code].reason, detail },
+  kind: 'failed',
+  code,
+  reason: faultTable[code].reason,
+  detail,
   ...(isTakenBack({ code, detail }) && { takenBack: true }),
   ...(msspTransId !== undefined && { msspTransId }),
 });
@@ -38,7 +47,8 @@ export const signedWith = (
   instance: string,
   signed: Pick<Signed, 'msspTransId' | 'at' | 'attempt'>,
 ): SignResult => ({
-  ...{ kind: 'signed', ...signed },
+  kind: 'signed',
+  ...signed,
   ...(outcome?.kind === 'signature' &&
     isInstanceOf(instance, processName) && {
       proof: { cms: outcome.cms, certificates: outcome.certificates, upstream: outcome.upstream },
@@ -54,7 +64,9 @@ export const createAsk =
     apId: string,
   ) => {
     const asked = { msisdn, text, language, profile: profile as never, timeoutSeconds };
-    return protocol.parseSign(writeSignRequest(callerFor(given, { apId, authority }), 'asynch', asked));
+    return protocol.parseSign(
+      writeSignRequest(callerFor(given, { apId, authority }), 'asynch', asked),
+    );
   };
 
 /** Whether a transaction asks what a run asks: the same person, the same text, for the same AP. */
@@ -108,7 +120,8 @@ export const createTellSigned = (options: {
       const run = isNamed ? await findRun(answerTo) : undefined;
       // The state was left meanwhile.
       if (isNamed && run === undefined) return;
-      const isSealed = outcome?.kind === 'signature' && seals.fits({ id, attempt, request, outcome });
+      const isSealed =
+        outcome?.kind === 'signature' && seals.fits({ id, attempt, request, outcome });
       const isBelieved = run !== undefined && (await isOf(run, request));
       if (run === undefined || !isBelieved || (failedReason === undefined && !isSealed)) {
         onError(notBelieved(id));
@@ -116,9 +129,14 @@ export const createTellSigned = (options: {
       }
       const output: SignResult =
         failedReason === undefined
-          ? signedWith(outcome, run.instance.id, { msspTransId: id, at: history.at(-1)?.at ?? 0, attempt })
+          ? signedWith(outcome, run.instance.id, {
+              msspTransId: id,
+              at: history.at(-1)?.at ?? 0,
+              attempt,
+            })
           : failedBy(parseFaultLine(failedReason) ?? fault(900), id);
-      if ((await engine.answer(answerTo, { output }, run.instance)) === 'busy') throw new BusyError();
+      if ((await engine.answer(answerTo, { output }, run.instance)) === 'busy')
+        throw new BusyError();
     };
   };
 };

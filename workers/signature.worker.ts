@@ -5,7 +5,14 @@
  * Each may be cut off anywhere and run again by another worker. Devices show an attempt once.
  */
 import { type SignatureContext, signatureMachine } from '../machines/signature.machine.ts';
-import type { Ask, Asked, Choice, Chosen, Concluded, Verify } from '../machines/signature-activities.ts';
+import type {
+  Ask,
+  Asked,
+  Choice,
+  Chosen,
+  Concluded,
+  Verify,
+} from '../machines/signature-activities.ts';
 import {
   type ActivityArguments,
   activity,
@@ -65,8 +72,8 @@ export interface SignatureActivitiesOptions {
 }
 
 /**
- * A quarter of an hour: longer than a restart of the key custody. The person has signed, so the last
- * try comes soon after the end of the trouble.
+ * A quarter of an hour: longer than a restart of the key custody. The person has signed, so the
+ * last try comes soon after the end of the trouble.
  */
 const verifyPolicy = { attempts: 450, backoffMs: 250, maxBackoffMs: 2000 };
 
@@ -88,8 +95,18 @@ const failedUnasked = (reason: Fault): Asked => ({ kind: 'failed', fault: reason
 const requestOf = ({ data }: InstanceInHand): SignatureRequest => (data as SignatureData).request;
 
 export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Workflow => {
-  const { providers, subscribers, devices, deviceLock, upstreams, custody, seals, answer, now, log } =
-    options;
+  const {
+    providers,
+    subscribers,
+    devices,
+    deviceLock,
+    upstreams,
+    custody,
+    seals,
+    answer,
+    now,
+    log,
+  } = options;
   const verifyOutcome = createVerifyOutcome(custody, options.services?.trust);
 
   const screenFor = (request: SignatureRequest, sscdId: string): string =>
@@ -111,7 +128,14 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
     const { validate } = request.services;
     const time = now();
     if (given.kind === 'signature' && (!isOwn || validate !== undefined)) {
-      const claimed = { id, attempt, request, signature: given, gateway: told?.upstream.gateway, at: time };
+      const claimed = {
+        id,
+        attempt,
+        request,
+        signature: given,
+        gateway: told?.upstream.gateway,
+        at: time,
+      };
       const invalid = await verifyOutcome(claimed);
       if (invalid?.code === 900) log.trouble(notBelieved(id));
       if (invalid !== undefined) return failed(invalid);
@@ -119,14 +143,18 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
     const profile = told?.profile ?? chosen.answerProfile;
     const sscd = told === undefined ? chosen.sscd : (sscdFor(subscriber, profile) ?? chosen.sscd);
     const outcome: Outcome = {
-      ...{ ...given, profile },
+      ...given,
+      profile,
       ...(sscd !== undefined && { sscdId: sscd.id }),
       ...(validate !== undefined && given.kind === 'signature' && { validated: true as const }),
       ...(told === undefined
         ? servicesOf(request, { chosen, subscriber }, time)
         : { ...told.services, upstream: told.upstream }),
     };
-    return { kind: 'signed', outcome: { ...outcome, seal: seals.seal({ id, attempt, request, outcome }) } };
+    return {
+      kind: 'signed',
+      outcome: { ...outcome, seal: seals.seal({ id, attempt, request, outcome }) },
+    };
   };
 
   /**
@@ -154,10 +182,16 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
       if (sscd.kind === 'sim') return fault(406);
       if (isShown) return takenBackBy.newerRequest;
       // The old transaction ends first. After a crash here its screen is just unused.
-      await answer(held.transactionId, held.attempt, { kind: 'fault', fault: takenBackBy.newerRequest });
+      await answer(held.transactionId, held.attempt, {
+        kind: 'fault',
+        fault: takenBackBy.newerRequest,
+      });
       if (await deviceLock.takeOver(screen, held, me, deadline)) {
         // It may have been asked a moment ago, while it still had the screen: end it again.
-        await answer(held.transactionId, held.attempt, { kind: 'fault', fault: takenBackBy.newerRequest });
+        await answer(held.transactionId, held.attempt, {
+          kind: 'fault',
+          fault: takenBackBy.newerRequest,
+        });
         return undefined;
       }
     }
@@ -243,7 +277,10 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
     const result = await prompt(given, eligible, device);
     switch (result.kind) {
       case 'answered':
-        return conclude(instance, ask.attempt, eligible, result.answer, { isOwn, told: result.told });
+        return conclude(instance, ask.attempt, eligible, result.answer, {
+          isOwn,
+          told: result.told,
+        });
       case 'awaiting':
         if (result.unanswered !== undefined) {
           log.unreachable(instance.id, ask.attempt, ask.failures + 1, result.unanswered, request);
@@ -257,7 +294,10 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
     }
   };
 
-  const eligibleFor = async ({ instance, input }: ActivityArguments<Ask>): Promise<Checked<Eligible>> => {
+  const eligibleFor = async ({
+    instance,
+    input,
+  }: ActivityArguments<Ask>): Promise<Checked<Eligible>> => {
     const request = requestOf(instance);
     // What the former owner of the number was asked is not for the eyes of the next one.
     if (instance.createdAt < custody.ownerOf(request.msisdn.number).since)
@@ -284,7 +324,9 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
     if (!device.screen && device.upstream === undefined) {
       if (await isLeftBehind(instance)) return failed(takenBackBy.workflow);
       const asked = await askedBy(given, eligible.value, device, true);
-      return asked.kind === 'awaiting' || asked.kind === 'unreachable' ? { ...asked, chosen } : asked;
+      return asked.kind === 'awaiting' || asked.kind === 'unreachable'
+        ? { ...asked, chosen }
+        : asked;
     }
     const busy = await claimScreen(instance, ask, eligible.value, device, false);
     if (busy !== undefined) return failed(busy);
@@ -340,8 +382,8 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
             if (!eligible.ok) return failed(eligible.fault);
             const { data: answered } = answerSchema.safeParse(given);
             const { sscd } = eligible.value.chosen;
-            // Other programs may write anything, such as a delivery for a device that signs. What is
-            // at another service is heard from that alone: no nonce binds its signatures to us.
+            // Other programs may write anything, such as a delivery for a device that signs. What
+            // is at another service is heard from that alone: no nonce binds its signatures to us.
             const isDevices =
               answered?.kind === 'delivered'
                 ? sscd === undefined
@@ -354,7 +396,8 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
           {
             ...verifyPolicy,
             turnWaitsMs: ownMs,
-            // It only reads. Should the answer change because of a crash, the other one is verified, too.
+            // It only reads. Should the answer change because of a crash, the other one is
+            // verified, too.
             afterCommit: () => false,
           },
         ),

@@ -52,7 +52,8 @@ export const createTenantConcurrency = (
 
   /** Jobs may name any application, so those that are idle and not slow are forgotten. */
   const forgetIdle = (apId: string, tenant: Tenant): void => {
-    if (tenant.running === 0 && tenant.lastTurn <= now() && maxOf(tenant) === max) tenants.delete(apId);
+    if (tenant.running === 0 && tenant.lastTurn <= now() && maxOf(tenant) === max)
+      tenants.delete(apId);
   };
 
   /** Applications that have jobs waiting, this one included. */

@@ -18,7 +18,8 @@ import type { StepLog, TransactionLog } from './log.ts';
 export type SignatureWorker = Worker<SignatureJobData, SignatureRecord>;
 
 /** Other programs write jobs, too, so each member may be missing. */
-const member = (from: unknown, name: string): unknown => (Object(from) as Record<string, unknown>)[name];
+const member = (from: unknown, name: string): unknown =>
+  (Object(from) as Record<string, unknown>)[name];
 
 /** The caller that a job names. Its data has not been checked. */
 export const callerIn = ({ data }: Pick<Job, 'data'>) => {
@@ -47,7 +48,8 @@ export const tellOfTransactions = (
   worker.on('completed', (job, record) => {
     const { apId, apTransId } = callerIn(job);
     transactionLog.signed(apId, record);
-    if (apId !== undefined) log.signed(job.id ?? '', record.attempt, { caller: { apId, apTransId } }, record);
+    if (apId !== undefined)
+      log.signed(job.id ?? '', record.attempt, { caller: { apId, apTransId } }, record);
   });
   worker.on('failed', (job) => {
     // BullMQ also tells of a failed run after which the job is tried again.

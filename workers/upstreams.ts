@@ -2,10 +2,10 @@
  * The services that devices need over the network, such as the gateway for texts, and when a job
  * may call them.
  *
- * A call goes on while its job sleeps (packages/engine/src/activities.ts), so an upstream that hangs holds
- * no slot of the worker. It holds a slot here: each upstream has 200 in a process, or what the
- * configuration says of another service. One application gets a quarter of them. A job that finds no slot,
- * or an open circuit breaker, is put off.
+ * A call goes on while its job sleeps (packages/engine/src/activities.ts), so an upstream that
+ * hangs holds no slot of the worker. It holds a slot here: each upstream has 200 in a process, or
+ * what the configuration says of another service. One application gets a quarter of them. A job
+ * that finds no slot, or an open circuit breaker, is put off.
  */
 import type { GateTurn, GateVerdict } from '../packages/engine/src/define.ts';
 import type { UpstreamLog } from './log.ts';
@@ -114,7 +114,10 @@ export const createUpstreams = (
     const max = Math.floor(maxTotal / 4);
     const upstream = known.get(origin) ?? {
       tenants: createTenantConcurrency({ max, maxWhenSlow: max, maxTotal, minWaitMs }, now),
-      breaker: createBreaker({ opened: () => log.down(origin), closed: () => log.back(origin) }, now),
+      breaker: createBreaker(
+        { opened: () => log.down(origin), closed: () => log.back(origin) },
+        now,
+      ),
       begun: new Set(),
     };
     known.set(origin, upstream);
@@ -124,20 +127,23 @@ export const createUpstreams = (
   return {
     /**
      * So long a turn may wait for the answer to a call to another service of this interface, whose
-     * answers often come at once: then its job need not sleep and wake. No time while such calls are
-     * many, or one takes longer. Texts are never waited for.
+     * answers often come at once: then its job need not sleep and wake. No time while such calls
+     * are many, or one takes longer. Texts are never waited for.
      */
     turnWaitsMs: (origin: string): number => {
       if (!maxCalls.has(origin)) return 0;
       const { begun } = findUpstream(origin);
       const [oldest] = begun;
-      return begun.size <= maxInTurn && (oldest === undefined || now() - oldest.at < quickMs) ? quickMs : 0;
+      return begun.size <= maxInTurn && (oldest === undefined || now() - oldest.at < quickMs)
+        ? quickMs
+        : 0;
     },
     turn: (origin: string, apId: string): GateTurn => {
       const { tenants, breaker, begun } = findUpstream(origin);
       const waitMs = breaker.waitMs(apId);
       const release = waitMs === 0 ? tenants.acquire(apId) : undefined;
-      if (release === undefined) return { kind: 'wait', ms: Math.ceil(waitMs + tenants.waitMs(apId)) };
+      if (release === undefined)
+        return { kind: 'wait', ms: Math.ceil(waitMs + tenants.waitMs(apId)) };
       const settle = breaker.begin(apId);
       const call = { at: now() };
       begun.add(call);

@@ -40,7 +40,10 @@ const retrySchema = z.object({
   backoffMs: z.int().min(1).max(dayMs).default(1000),
   maxBackoffMs: z.int().min(1).max(dayMs).default(60_000),
 });
-const inputSchema = retrySchema.extend({ url: z.string().min(1).max(2000).optional(), body: z.json() });
+const inputSchema = retrySchema.extend({
+  url: z.string().min(1).max(2000).optional(),
+  body: z.json(),
+});
 
 const maxCalls = 100;
 const maxOfOne = 25;
@@ -91,7 +94,8 @@ export const createWebhookActivity = ({
         {
           apId: apIdOf(instance),
           id: `call-${hash('sha256', token).slice(0, 40)}`,
-          ...{ url, body: JSON.stringify(body) },
+          url,
+          body: JSON.stringify(body),
         },
         signal,
       );

@@ -110,7 +110,9 @@ export const abandonAfterRollOut =
   (now: () => number) =>
   (context: unknown, addedAt: number): string | undefined => {
     const { deadline } = Object(context) as { readonly deadline?: unknown };
-    const time = [deadline, addedAt].find((each) => typeof each === 'number' && each <= now() + maxAttemptMs);
+    const time = [deadline, addedAt].find(
+      (each) => typeof each === 'number' && each <= now() + maxAttemptMs,
+    );
     if (now() < (typeof time === 'number' ? time : 0) + laterWorkerTimeoutMs) return undefined;
     return faultLine(fault(900, 'The transaction is of a release that no worker has'));
   };
@@ -124,7 +126,9 @@ export const startWorkers = (options: WorkersOptions) => {
   const readEnd = createReadEnd({ ...options, onError: log.trouble });
   const deviceLock = createDeviceLock(blocking, prefix, now, createIsOver(shards, now));
   const find = createFind({ ...options, readEnd });
-  const more = (options.more ?? []).map((open) => open({ redis: blocking, find, onError: log.trouble }));
+  const more = (options.more ?? []).map((open) =>
+    open({ redis: blocking, find, onError: log.trouble }),
+  );
   /** The first that waits for this end. */
   const tellFirst =
     (tells: readonly TellEnd[]): TellEnd =>
@@ -173,7 +177,15 @@ export const startWorkers = (options: WorkersOptions) => {
       abandon,
       queue: shard.signatures.queue,
       workflows: [
-        createSignatureWorkflow({ ...options, place, deviceLock, upstreams, answer, read, isWithdrawn }),
+        createSignatureWorkflow({
+          ...options,
+          place,
+          deviceLock,
+          upstreams,
+          answer,
+          read,
+          isWithdrawn,
+        }),
       ],
       workflowOf: () => ({ name: signatureJobName }),
       tellEnd: tellFirst(more.map(({ tellSigned }) => tellSigned)),
@@ -191,7 +203,9 @@ export const startWorkers = (options: WorkersOptions) => {
       ...common,
       abandon,
       queue: shard.receipts.queue,
-      workflows: [createReceiptWorkflow({ ...options, shard, place, deviceLock, upstreams, readEnd })],
+      workflows: [
+        createReceiptWorkflow({ ...options, shard, place, deviceLock, upstreams, readEnd }),
+      ],
       workflowOf: () => ({ name: receiptJobName }),
       tellEnd: tellFirst(more.map(({ tellReceipted }) => tellReceipted)),
     });
@@ -228,7 +242,8 @@ export const startWorkers = (options: WorkersOptions) => {
     close: async (): Promise<void> => {
       for (const keeper of keepers) keeper.close();
       // A worker that cannot reach Redis never closes, so its connection is cut.
-      if (!(await Promise.all(started.map((each) => each.close()))).every(Boolean)) blocking.disconnect();
+      if (!(await Promise.all(started.map((each) => each.close()))).every(Boolean))
+        blocking.disconnect();
     },
   };
 };

@@ -17,7 +17,11 @@ import { createSignActivity, type SignActivityOptions } from './sign-activity.ts
 import { createTellSigned } from './sign-run.ts';
 import { type CallWebhook, createWebhookActivity } from './webhook-activity.ts';
 import type { OpenWork, WorkersOptions } from './workers.ts';
-import { createAttestActivity, type EndOfInstance, startWorkflowsWorker } from './workflow.worker.ts';
+import {
+  createAttestActivity,
+  type EndOfInstance,
+  startWorkflowsWorker,
+} from './workflow.worker.ts';
 
 /** Tell applications what happens in their workflows. Nobody does where no part brings it. */
 export interface WorkflowTellers {

@@ -40,8 +40,8 @@ const apIdIn = ({ id = '', data }: InstanceJob): string => {
 
 /**
  * Makes the evidence of a process that has ended. One try: the chart repeats it, for five minutes
- * every ten seconds and then each hour, and lets CANCEL count between. While Redis is away or takes no
- * writes, the try goes on and does not count.
+ * every ten seconds and then each hour, and lets CANCEL count between. While Redis is away or takes
+ * no writes, the try goes on and does not count.
  */
 export const createAttestActivity = (
   createEvidence: CreateEvidence,
@@ -49,8 +49,11 @@ export const createAttestActivity = (
   activity<ProcessReport, string>(
     ({ input: report, instance: { id, data }, now, signal }) => {
       const ended = {
-        ...{ report, id: ownIdOf(id, processName), name: processName },
-        ...{ definition: (data as ProcessData).input, endedAt: now },
+        report,
+        id: ownIdOf(id, processName),
+        name: processName,
+        definition: (data as ProcessData).input,
+        endedAt: now,
       };
       return onceRedisAnswers(() => createEvidence(ended), signal);
     },
@@ -91,7 +94,12 @@ export const startWorkflowsWorker = (options: {
   const { queue } = shard.workflows;
   const listing = createListing({ queue, redis: connection, retention, now });
   /** The API has asked before; other programs cannot. */
-  const failUnknownNumber = async ({ id = '', timestamp, opts, data }: InstanceJob): Promise<void> => {
+  const failUnknownNumber = async ({
+    id = '',
+    timestamp,
+    opts,
+    data,
+  }: InstanceJob): Promise<void> => {
     const { input } = Object(data) as { readonly input?: unknown };
     const { addedAt } = begunJob({ id, timestamp, opts }, now());
     const problem = await checkNumbers(input, { now: addedAt, find: subscribers.find });
@@ -102,7 +110,10 @@ export const startWorkflowsWorker = (options: {
   const failWrongId = ({ id = '', data }: InstanceJob, name: string): void => {
     const { apId } = Object(data) as { readonly apId?: unknown };
     const own = ownIdOf(id, name);
-    if (typeof apId === 'string' && !(ownIdPattern.test(own) && id === instanceIdOf(apId, name, own)))
+    if (
+      typeof apId === 'string' &&
+      !(ownIdPattern.test(own) && id === instanceIdOf(apId, name, own))
+    )
       throw jobFailure(
         'The id of the job is not that of an instance: tenant, dash, workflow, two dashes, own id',
       );
@@ -113,7 +124,15 @@ export const startWorkflowsWorker = (options: {
     queue,
     around: (job, run) => turns.run(apIdIn(job), run),
     beforeTurn: async (job) => {
-      const { id = '', name: jobName, timestamp: createdAt, data, progress, attemptsMade, token } = job;
+      const {
+        id = '',
+        name: jobName,
+        timestamp: createdAt,
+        data,
+        progress,
+        attemptsMade,
+        token,
+      } = job;
       const { name } = readJobName(jobName);
       if (!hasRecord(progress) && isListed(name)) failWrongId(job, name);
       // It may run again after its end.
@@ -127,13 +146,20 @@ export const startWorkflowsWorker = (options: {
           job: 'open',
           token,
         });
-      if (!hasRecord(progress) && name === processName && isListed(name)) await failUnknownNumber(job);
+      if (!hasRecord(progress) && name === processName && isListed(name))
+        await failUnknownNumber(job);
     },
     tellFailure: async (job) => {
       const { id = '', name: jobName, timestamp: createdAt, attemptsMade: runs, data } = job;
       const { name } = readJobName(jobName);
       if (!isListed(name)) return;
-      await listing.note({ id, createdAt, people: peopleOf(name, data), status: 'failed', job: 'failed' });
+      await listing.note({
+        id,
+        createdAt,
+        people: peopleOf(name, data),
+        status: 'failed',
+        job: 'failed',
+      });
       const end = { instance: id, createdAt, runs, name, apId: apIdIn(job) } as const;
       if (name !== processName) await notifyEnd({ ...end, state: 'failed', reason: undefined });
     },

@@ -65,7 +65,8 @@ const openService = async (redisUrl: string, masterKey: string) => {
   await whenReady(redis);
   const [shard] = openShards({ redis, prefix, shards: 1, onError: raise });
   const defaults = parseConfiguration('{}');
-  if (shard === undefined || !defaults.ok) throw new Error('A service of one shard and all defaults');
+  if (shard === undefined || !defaults.ok)
+    throw new Error('A service of one shard and all defaults');
   return {
     redis,
     shard,
@@ -106,7 +107,11 @@ const signFor = async ({ shard, protocol, custody }: Service, id: string): Promi
   const cms = await signCms({ content: bytesToSign(content), key, nonce: nonceOf(id, 1) });
   return {
     id,
-    answer: { kind: 'signature', cms: Buffer.from(cms).toString('base64'), certificates: key.chain.id },
+    answer: {
+      kind: 'signature',
+      cms: Buffer.from(cms).toString('base64'),
+      certificates: key.chain.id,
+    },
   };
 };
 
@@ -118,7 +123,8 @@ const prepare = async (stream: AnswerStream): Promise<AnswerStreamResult> => {
   const asleep = shard.signatures.queue.toKey('delayed');
   // Random members, each once.
   const ids = await redis.zrandmember(asleep, stream.count);
-  if (ids === null || ids.length < stream.count) throw new Error('Fewer are pending than are to be answered');
+  if (ids === null || ids.length < stream.count)
+    throw new Error('Fewer are pending than are to be answered');
   service.prepared = [];
   for (let first = 0; first < ids.length; first += atOnce) {
     const some = ids.slice(first, first + atOnce);
@@ -152,4 +158,6 @@ const answerAll = async (stream: AnswerStream): Promise<AnswerStreamResult> => {
   };
 };
 
-serveParent(({ kind, stream }: AnswerQuestion) => (kind === 'prepare' ? prepare(stream) : answerAll(stream)));
+serveParent(({ kind, stream }: AnswerQuestion) =>
+  kind === 'prepare' ? prepare(stream) : answerAll(stream),
+);

@@ -29,7 +29,10 @@ export interface CrowdService {
   rung(): Promise<number>;
 }
 
-export const startService = async (context: BenchContext, masterKey: string): Promise<CrowdService> => {
+export const startService = async (
+  context: BenchContext,
+  masterKey: string,
+): Promise<CrowdService> => {
   const redis = await context.redis();
   const start = (part: 'api' | 'worker'): Promise<ParaphProcess> =>
     own(context, startParaph({ part, redisUrl: redis.url, configuration, masterKey }));
@@ -58,17 +61,28 @@ export const ring = async (
 ): Promise<number> => {
   const before = await service.rung();
   const begin = performance.now();
-  await loader.run({ url: signUrl(service), template: templateFor(timeoutSeconds), inFlight: 64, count });
+  await loader.run({
+    url: signUrl(service),
+    template: templateFor(timeoutSeconds),
+    inFlight: 64,
+    count,
+  });
   while ((await service.rung()) < before + count) await delay(20);
   return (performance.now() - begin) / 1000;
 };
 
 /** How late transactions ended whose deadline passed; a sample of those that failed. */
-const lateness = async ({ redis: { client } }: CrowdService): Promise<{ p50Ms: number; p99Ms: number }> => {
+const lateness = async ({
+  redis: { client },
+}: CrowdService): Promise<{ p50Ms: number; p99Ms: number }> => {
   const ids = (await client.zrandmember(signaturesKey('failed'), 2000)) ?? [];
   const late = await Promise.all(
     ids.map(async (id) => {
-      const [progress, finishedOn] = await client.hmget(signaturesKey(id), 'progress', 'finishedOn');
+      const [progress, finishedOn] = await client.hmget(
+        signaturesKey(id),
+        'progress',
+        'finishedOn',
+      );
       const record = recordIn(JSON.parse(progress ?? '{}')) as SignatureRecord | undefined;
       return Number(finishedOn) - (record?.deadline ?? Number.NaN);
     }),

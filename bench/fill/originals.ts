@@ -19,7 +19,10 @@ export const makeOriginal = async (
   kind: EndedKind,
   prefix?: string,
 ): Promise<string> => {
-  const body = signTemplate({ mode: 'asynch', msisdn: numbers[kind] }).replace('{{n}}', `original-${kind}`);
+  const body = signTemplate({ mode: 'asynch', msisdn: numbers[kind] }).replace(
+    '{{n}}',
+    `original-${kind}`,
+  );
   const answer = await fetch(`${url}/rest/service/sign`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -27,7 +30,8 @@ export const makeOriginal = async (
   });
   const text = await answer.text();
   const id = /"MSSP_TransID":"([^"]+)"/.exec(text)?.[1];
-  if (answer.status !== 200 || id === undefined) throw new Error(`${answer.status} ${text.slice(0, 300)}`);
+  if (answer.status !== 200 || id === undefined)
+    throw new Error(`${answer.status} ${text.slice(0, 300)}`);
   const patience = AbortSignal.timeout(patienceMs);
   while ((await redis.hexists(signaturesKey(id, prefix), 'finishedOn')) === 0) {
     if (patience.aborted) throw new Error('The original did not end: do workers run?');

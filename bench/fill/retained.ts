@@ -13,7 +13,11 @@
 import { createProtocol } from '../../src/protocol/parse.ts';
 import { defaultProtocolRules } from '../../src/protocol/rules.ts';
 import type { RedisClient } from '../../src/redis/connect.ts';
-import { shardPrefix, signatureQueueName, signatureRecordSchema } from '../../src/transactions/contract.ts';
+import {
+  shardPrefix,
+  signatureQueueName,
+  signatureRecordSchema,
+} from '../../src/transactions/contract.ts';
 import { sealsOfThisRun } from '../harness/paraph.ts';
 
 export type EndedKind = 'signed' | 'failed';
@@ -36,7 +40,8 @@ const resealing = async (
   original: string,
 ): Promise<{ readonly seal: string; readonly sealOf: SealOf } | undefined> => {
   const [data, returnValue] = await redis.hmget(original, 'data', 'returnvalue');
-  const { outcome, attempt } = signatureRecordSchema.safeParse(JSON.parse(returnValue ?? 'null')).data ?? {};
+  const { outcome, attempt } =
+    signatureRecordSchema.safeParse(JSON.parse(returnValue ?? 'null')).data ?? {};
   const request = createProtocol(defaultProtocolRules).parseStoredSign(
     JSON.parse(data ?? '{}').MSS_SignatureReq,
   );
@@ -119,7 +124,10 @@ export const fillRetained = async (
       now - spanMs - 60_000 + first * step,
       step,
       sealing?.seal ?? '',
-      ...Array.from({ length: size }, (_, offset) => sealing?.sealOf(retainedId(kind, first + offset)) ?? ''),
+      ...Array.from(
+        { length: size },
+        (_, offset) => sealing?.sealOf(retainedId(kind, first + offset)) ?? '',
+      ),
     );
     if (made !== size) throw new Error('Copies with these numbers are there already');
   }

@@ -29,7 +29,9 @@ export const openShardQueues = async (
   await whenReady(redis);
   const opened = openShards({ redis, prefix, shards, onError: (error) => problems.push(error) });
   const queues = opened.map(({ signatures }) => signatures.queue);
-  const sum = async (count: (queue: (typeof queues)[number]) => Promise<number>): Promise<number> => {
+  const sum = async (
+    count: (queue: (typeof queues)[number]) => Promise<number>,
+  ): Promise<number> => {
     const [problem] = problems;
     if (problem !== undefined) throw problem;
     return (await Promise.all(queues.map(count))).reduce((total, some) => total + some, 0);

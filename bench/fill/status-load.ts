@@ -15,7 +15,11 @@ const bodyFor = (id: string): string =>
     MSS_StatusReq: {
       MajorVersion: '1',
       MinorVersion: '1',
-      AP_Info: { AP_ID: 'http://bench.example', AP_TransID: 'S1', Instant: '2025-01-01T00:00:00.000Z' },
+      AP_Info: {
+        AP_ID: 'http://bench.example',
+        AP_TransID: 'S1',
+        Instant: '2025-01-01T00:00:00.000Z',
+      },
       MSSP_Info: { MSSP_ID: { URI: 'http://mid.vendor.ch/' } },
       MSSP_TransID: id,
     },
@@ -29,7 +33,10 @@ const ask = (url: string, body: string | undefined): Promise<{ status: number; t
         ? { method: 'GET' }
         : {
             method: 'POST',
-            headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
+            headers: {
+              'content-type': 'application/json',
+              'content-length': Buffer.byteLength(body),
+            },
           };
     const sent = request(url, { ...options, agent }, (answer) => {
       let text = '';

@@ -16,9 +16,8 @@ import { Redis } from 'ioredis';
 import { project, serveParent } from '../harness/program.ts';
 
 // Compiled like the product's own, so that neither side has an advantage.
-const { signatureRequestSchema }: typeof import('../../src/protocol/schemas/sign.ts') = await import(
-  join(project, 'dist/src/protocol/schemas/sign.js')
-);
+const { signatureRequestSchema }: typeof import('../../src/protocol/schemas/sign.ts') =
+  await import(join(project, 'dist/src/protocol/schemas/sign.js'));
 const { defaultProtocolRules }: typeof import('../../src/protocol/rules.ts') = await import(
   join(project, 'dist/src/protocol/rules.js')
 );
@@ -56,10 +55,13 @@ app.get('/job/:id', async (c) => {
   return c.json({ data: job.data, failedReason: job.failedReason, outcome: job.returnvalue });
 });
 
-const server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port: 0 }, (address: AddressInfo) => {
-  const url = `http://127.0.0.1:${address.port}`;
-  serveParent(async () => url);
-});
+const server = serve(
+  { fetch: app.fetch, hostname: '127.0.0.1', port: 0 },
+  (address: AddressInfo) => {
+    const url = `http://127.0.0.1:${address.port}`;
+    serveParent(async () => url);
+  },
+);
 server.on('error', (error) => {
   throw error;
 });

@@ -65,10 +65,13 @@ app.post('/par', async (c) => {
   );
 });
 
-const server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port: 0 }, (address: AddressInfo) => {
-  const url = `http://127.0.0.1:${address.port}`;
-  serveParent(async () => url);
-});
+const server = serve(
+  { fetch: app.fetch, hostname: '127.0.0.1', port: 0 },
+  (address: AddressInfo) => {
+    const url = `http://127.0.0.1:${address.port}`;
+    serveParent(async () => url);
+  },
+);
 server.on('error', (error) => {
   throw error;
 });

@@ -30,7 +30,9 @@ const worker = new Worker<JobData, { signature: string }>(
     const { MobileUser, DataToBeSigned } = job.data.MSS_SignatureReq;
     const text = Buffer.from(DataToBeSigned.Data);
     const signature =
-      MobileUser.MSISDN === robots.RSA ? await signInPool('sha256', text, rsa) : sign('sha256', text, ec);
+      MobileUser.MSISDN === robots.RSA
+        ? await signInPool('sha256', text, rsa)
+        : sign('sha256', text, ec);
     return { signature: signature.toString('base64') };
   },
   { connection, prefix: '{floor}', concurrency: 50 },

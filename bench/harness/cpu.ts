@@ -36,5 +36,8 @@ export const watchCpu = async <Part extends string>(
   await delay(ms);
   const seconds = (performance.now() - begin) / 1000;
   const shares = used().map((now, index) => (now - (before[index] ?? 0)) / seconds);
-  return Object.fromEntries(names.map((name, index) => [name, shares[index]])) as Record<Part, number>;
+  return Object.fromEntries(names.map((name, index) => [name, shares[index]])) as Record<
+    Part,
+    number
+  >;
 };

@@ -34,7 +34,11 @@ export const countCommands = async (
   } finally {
     monitor.disconnect();
   }
-  const described = (await client.command('INFO', ...counts.keys())) as [string, number, string[]][];
+  const described = (await client.command('INFO', ...counts.keys())) as [
+    string,
+    number,
+    string[],
+  ][];
   const writing = described.filter(([, , flags]) => flags.includes('write')).map(([name]) => name);
   const writes = writing.reduce((sum, name) => sum + (counts.get(name) ?? 0), 0);
   return { sent, writes, fileBytes: (await fileBytes()) - before };

@@ -8,7 +8,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { closeSync, fstatSync, mkdtempSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  fstatSync,
+  mkdtempSync,
+  openSync,
+  readSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -76,10 +84,17 @@ const stopTimeoutMs = 15_000;
  * Benchmarks seal ends as the service does, so they give it its key: the master key is the service
  * key of a store that has none.
  */
-const giveServiceKey = async (redisUrl: string, prefix: string, masterKey: Uint8Array): Promise<void> => {
+const giveServiceKey = async (
+  redisUrl: string,
+  prefix: string,
+  masterKey: Uint8Array,
+): Promise<void> => {
   const redis = connectForCommands({ url: redisUrl }, Date.now);
   try {
-    await ensureServiceKey(createKeySlots(redis, prefix), masterKey, { first: masterKey, now: Date.now });
+    await ensureServiceKey(createKeySlots(redis, prefix), masterKey, {
+      first: masterKey,
+      now: Date.now,
+    });
   } finally {
     redis.disconnect();
   }
@@ -91,7 +106,13 @@ const giveServiceKey = async (redisUrl: string, prefix: string, masterKey: Uint8
  * @throws With the end of its output when it ends before that.
  */
 export const startParaph = async (options: ParaphOptions): Promise<ParaphProcess> => {
-  const { part, redisUrl, configuration = {}, masterKey = masterKeyOfThisRun, environment = {} } = options;
+  const {
+    part,
+    redisUrl,
+    configuration = {},
+    masterKey = masterKeyOfThisRun,
+    environment = {},
+  } = options;
   const { prefix = 'paraph' } = Object(configuration.queue) as { readonly prefix?: string };
   await giveServiceKey(redisUrl, prefix, Buffer.from(masterKey, 'base64url'));
   const folder = mkdtempSync(join(tmpdir(), 'paraph-bench-'));
@@ -130,7 +151,8 @@ export const startParaph = async (options: ParaphOptions): Promise<ParaphProcess
     if (!running.delete(child)) return;
     // A number measured while the product complains is not worth much: say what it complained of.
     const complaints = said().match(/^.*"level":(50|60).*$/gm) ?? [];
-    for (const line of complaints.slice(0, 3)) process.stderr.write(`  paraph ${part} said ${line}\n`);
+    for (const line of complaints.slice(0, 3))
+      process.stderr.write(`  paraph ${part} said ${line}\n`);
     rmSync(folder, { recursive: true, force: true });
   };
   const patience = AbortSignal.timeout(readyTimeoutMs);
@@ -143,6 +165,7 @@ export const startParaph = async (options: ParaphOptions): Promise<ParaphProcess
     }
     await delay(20);
   }
-  const url = /"url":"(http[^"]+)"/.exec(said())?.[1] ?? /ready at (http\S+)/.exec(said())?.[1] ?? '';
+  const url =
+    /"url":"(http[^"]+)"/.exec(said())?.[1] ?? /ready at (http\S+)/.exec(said())?.[1] ?? '';
   return { pid: child.pid ?? 0, url, stop };
 };

@@ -43,7 +43,11 @@ text { font: 13px system-ui, sans-serif; fill: #24292f }
 const colours = 6;
 
 const escaped = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+  text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
 
 const at = (value: number): string => value.toFixed(1);
 
@@ -55,7 +59,8 @@ export const ticksTo = (most: number): readonly number[] => {
   if (!(most > 0)) return [0, 1];
   const rough = most / 5;
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((size) => size >= rough) ?? rough;
+  const step =
+    [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((size) => size >= rough) ?? rough;
   const count = Math.ceil(most / step);
   return Array.from({ length: count + 1 }, (_, tick) => Number((tick * step).toPrecision(6)));
 };
@@ -78,7 +83,8 @@ const bars = ({ series }: Plot, scale: Scale): string => {
   const groups = [...new Set(series.flatMap(({ points }) => points.map(({ x }) => String(x))))];
   const groupWidth = plotWidth / groups.length;
   const barWidth = Math.min(90, (groupWidth * 0.8) / series.length);
-  const start = (group: number): number => left + groupWidth * (group + 0.5) - (barWidth * series.length) / 2;
+  const start = (group: number): number =>
+    left + groupWidth * (group + 0.5) - (barWidth * series.length) / 2;
   const drawn = series.flatMap(({ points }, index) =>
     points.map(({ x, y }) => {
       const from = start(groups.indexOf(String(x))) + barWidth * index;
@@ -94,13 +100,14 @@ const bars = ({ series }: Plot, scale: Scale): string => {
 const lines = ({ series, logarithmicX = false }: Plot, scale: Scale): string => {
   const place = (x: string | number): number =>
     logarithmicX ? Math.log10(Math.max(Number(x), 1e-9)) : Number(x);
-  const values = [...new Set(series.flatMap(({ points }) => points.map(({ x }) => Number(x))))].sort(
-    (a, b) => a - b,
-  );
+  const values = [
+    ...new Set(series.flatMap(({ points }) => points.map(({ x }) => Number(x)))),
+  ].sort((a, b) => a - b);
   const least = place(values[0] ?? 0);
   const span = place(values.at(-1) ?? 1) - least || 1;
   // A little air, so that the first and last points do not lie on the edge.
-  const xAt = (x: string | number): number => left + 20 + ((place(x) - least) / span) * (plotWidth - 50);
+  const xAt = (x: string | number): number =>
+    left + 20 + ((place(x) - least) / span) * (plotWidth - 50);
   // A course over time has hundreds of points: the line tells it, labels would hide it.
   const few = values.length <= 12;
   const drawn = series.flatMap(({ points }, index) => {

@@ -85,7 +85,9 @@ export const startProgram = async <Question, Answer>(
 };
 
 /** The child's side: answers until the parent lets go. Call it when the program is ready. */
-export const serveParent = <Question, Answer>(respond: (question: Question) => Promise<Answer>): void => {
+export const serveParent = <Question, Answer>(
+  respond: (question: Question) => Promise<Answer>,
+): void => {
   process.on('message', (question) => {
     respond(question as Question).then(
       (answer) => process.send?.({ answer } satisfies Reply<Answer>),

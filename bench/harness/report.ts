@@ -16,7 +16,8 @@ export const number = (value: number): string => {
 const fraction = (value: number): string =>
   Math.abs(value) < 100 && Math.abs(value) >= 0.1 ? value.toFixed(2) : number(value);
 
-const cell = (value: string | number): string => (typeof value === 'number' ? number(value) : value);
+const cell = (value: string | number): string =>
+  typeof value === 'number' ? number(value) : value;
 
 const goalText = (goal: NonNullable<Ratio['goal']>): string =>
   'atLeast' in goal ? `at least ${goal.atLeast}` : `at most ${goal.atMost}`;
@@ -24,7 +25,8 @@ const goalText = (goal: NonNullable<Ratio['goal']>): string =>
 /** `accept 0.87 (0.85 to 0.90; goal at least 0.85: met) …` */
 export const ratioLine = (ratio: Ratio): string => {
   const { name, value, least, most, divides, goal } = ratio;
-  const judged = goal === undefined ? '' : `; goal ${goalText(goal)}: ${isMet(ratio) ? 'met' : 'NOT MET'}`;
+  const judged =
+    goal === undefined ? '' : `; goal ${goalText(goal)}: ${isMet(ratio) ? 'met' : 'NOT MET'}`;
   return `${name} ${fraction(value)} (${fraction(least)} to ${fraction(most)}${judged})  ${divides}`;
 };
 
@@ -37,7 +39,9 @@ const numeric =
 /** Columns as wide as what is in them; numbers to the right. */
 export const textTable = ({ title, columns, rows }: Table): string => {
   const cells = [columns, ...rows.map((row) => row.map(cell))];
-  const widths = columns.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
+  const widths = columns.map((_, column) =>
+    Math.max(...cells.map((row) => row[column]?.length ?? 0)),
+  );
   const isNumber = numeric(rows);
   const line = (row: readonly string[]): string =>
     row
@@ -47,7 +51,12 @@ export const textTable = ({ title, columns, rows }: Table): string => {
       .join('  ')
       .trimEnd();
   const [head = [], ...body] = cells.map(line);
-  return [title, head, '-'.repeat(widths.reduce((sum, width) => sum + width + 2, -2)), ...body].join('\n');
+  return [
+    title,
+    head,
+    '-'.repeat(widths.reduce((sum, width) => sum + width + 2, -2)),
+    ...body,
+  ].join('\n');
 };
 
 const escaped = (text: string): string => text.replaceAll('|', '\\|');
@@ -58,7 +67,13 @@ const markdownRow = (cells: readonly (string | number)[]): string =>
 export const markdownTable = ({ title, columns, rows }: Table): string => {
   const isNumber = numeric(rows);
   const rule = columns.map((_, column) => (isNumber(column) ? '--:' : '---'));
-  return [`${title}:`, '', markdownRow(columns), `|${rule.join('|')}|`, ...rows.map(markdownRow)].join('\n');
+  return [
+    `${title}:`,
+    '',
+    markdownRow(columns),
+    `|${rule.join('|')}|`,
+    ...rows.map(markdownRow),
+  ].join('\n');
 };
 
 export const markdownRatios = (ratios: readonly Ratio[]): string =>
@@ -67,7 +82,8 @@ export const markdownRatios = (ratios: readonly Ratio[]): string =>
     '|---|--:|---|---|---|',
     ...ratios.map((ratio) => {
       const { name, value, least, most, goal, divides } = ratio;
-      const judged = goal === undefined ? '' : `${goalText(goal)}: ${isMet(ratio) ? 'met' : '**not met**'}`;
+      const judged =
+        goal === undefined ? '' : `${goalText(goal)}: ${isMet(ratio) ? 'met' : '**not met**'}`;
       return markdownRow([
         `\`${name}\``,
         `**${fraction(value)}**`,

@@ -60,7 +60,9 @@ const rounded = (value: number): number => Number(value.toPrecision(4));
 
 const roundedTable = (table: Table): Table => ({
   ...table,
-  rows: table.rows.map((row) => row.map((cell) => (typeof cell === 'number' ? rounded(cell) : cell))),
+  rows: table.rows.map((row) =>
+    row.map((cell) => (typeof cell === 'number' ? rounded(cell) : cell)),
+  ),
 });
 
 /** x is what was asked for, such as a million transactions: it stays as it is. */

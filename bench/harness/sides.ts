@@ -39,7 +39,10 @@ const sideOn = (redis: BenchRedis, prefix: string): Side => {
 const unrefused = { queue: { maxWaiting: 10_000_000 } };
 
 export interface ProductSide extends Side {
-  start(part: ParaphOptions['part'], configuration?: ParaphOptions['configuration']): Promise<ParaphProcess>;
+  start(
+    part: ParaphOptions['part'],
+    configuration?: ParaphOptions['configuration'],
+  ): Promise<ParaphProcess>;
 }
 
 export const productSide = async (
@@ -52,7 +55,11 @@ export const productSide = async (
     start: (part, configuration = {}) =>
       own(
         context,
-        startParaph({ part, redisUrl: redis.url, configuration: { ...unrefused, ...configuration } }),
+        startParaph({
+          part,
+          redisUrl: redis.url,
+          configuration: { ...unrefused, ...configuration },
+        }),
       ),
   };
 };
@@ -62,7 +69,10 @@ export interface FloorSide extends Side {
   startWorker(): Promise<Measured>;
 }
 
-export const floorSide = async (context: BenchContext, options?: BenchRedisOptions): Promise<FloorSide> => {
+export const floorSide = async (
+  context: BenchContext,
+  options?: BenchRedisOptions,
+): Promise<FloorSide> => {
   const redis = await context.redis(options);
   const start = async (file: string): Promise<Measured> => {
     const program = await own(

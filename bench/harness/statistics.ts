@@ -10,7 +10,10 @@ export const median = (values: readonly number[]): number => {
 };
 
 /** Rounds are divided in pairs, so that a drift of the machine cancels out. */
-export const roundRatios = (numerators: readonly number[], denominators: readonly number[]): number[] => {
+export const roundRatios = (
+  numerators: readonly number[],
+  denominators: readonly number[],
+): number[] => {
   if (numerators.length !== denominators.length) throw new RangeError('Rounds must come in pairs');
   return numerators.map((value, round) => value / (denominators[round] ?? Number.NaN));
 };
@@ -47,8 +50,10 @@ export const compare = <Key extends string>(
   );
 
 /** Medians of the rounds, for a row of a table. */
-export const medians = <Key extends string>(rounds: Rounds<Key>, ...keys: readonly Key[]): number[] =>
-  keys.map((key) => median(rounds.map((round) => round[key])));
+export const medians = <Key extends string>(
+  rounds: Rounds<Key>,
+  ...keys: readonly Key[]
+): number[] => keys.map((key) => median(rounds.map((round) => round[key])));
 
 /** @returns Undefined when there is no goal. */
 export const isMet = ({ value, goal }: Pick<Ratio, 'value' | 'goal'>): boolean | undefined => {

@@ -13,7 +13,10 @@ export const onlooker = { operations: { users: [{ name, role: 'operator' }] } } 
 const makeLink = async (redis: RedisClient, prefix: string): Promise<string> => {
   const perAddress = { requests: 20, perSeconds: 60 };
   const { issueLinkFor } = createOperators({
-    ...{ redis, prefix, serviceKey: serviceKeyOfThisRun, now: Date.now },
+    redis,
+    prefix,
+    serviceKey: serviceKeyOfThisRun,
+    now: Date.now,
     settings: {
       ...onlooker.operations,
       sessions: { idleSeconds: 1800, absoluteSeconds: 43_200 },
@@ -38,10 +41,12 @@ export const logInAt = async (
     redirect: 'manual',
   });
   const cookie = login.headers.getSetCookie()[0]?.split(';')[0];
-  if (login.status !== 303 || cookie === undefined) throw new Error(`The login was answered ${login.status}`);
+  if (login.status !== 303 || cookie === undefined)
+    throw new Error(`The login was answered ${login.status}`);
   return async (path) => {
     const answer = await fetch(`${origin}${path}`, { headers: { cookie } });
-    if (answer.status !== 200) throw new Error(`${path.split('?')[0]} was answered ${answer.status}`);
+    if (answer.status !== 200)
+      throw new Error(`${path.split('?')[0]} was answered ${answer.status}`);
     return answer.json();
   };
 };

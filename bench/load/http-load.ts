@@ -14,7 +14,9 @@ import { uniqueNumber } from './requests.ts';
 const inChunks = async <T>(count: number, size: number, make: () => Promise<T>): Promise<T[]> => {
   const made: T[] = [];
   while (made.length < count) {
-    made.push(...(await Promise.all(Array.from({ length: Math.min(size, count - made.length) }, make))));
+    made.push(
+      ...(await Promise.all(Array.from({ length: Math.min(size, count - made.length) }, make))),
+    );
   }
   return made;
 };
@@ -25,7 +27,8 @@ const connectAtOnce = 100;
 const run = async (load: HttpLoad): Promise<HttpLoadResult> => {
   const url = new URL(load.url);
   const [before = '', after = '', more] = load.template.split('{{n}}');
-  if (more !== undefined || !load.template.includes('{{n}}')) throw new Error('A template has {{n}} once');
+  if (more !== undefined || !load.template.includes('{{n}}'))
+    throw new Error('A template has {{n}} once');
   const length = Buffer.byteLength(before + after) + uniqueNumber().length;
   const head = [
     `POST ${url.pathname} HTTP/1.1`,

@@ -113,7 +113,9 @@ const flow = async (load: JobLoad): Promise<JobLoadResult> => {
       started += 1;
       const job = newJob(load);
       const sent = performance.now();
-      const ended = new Promise<string | undefined>((resolve) => waiting.set(job.opts.jobId, resolve));
+      const ended = new Promise<string | undefined>((resolve) =>
+        waiting.set(job.opts.jobId, resolve),
+      );
       await add(queue, job);
       const failedReason = await ended;
       if (failedReason !== undefined) throw new Error(`A job failed: ${failedReason}`);
@@ -126,7 +128,9 @@ const flow = async (load: JobLoad): Promise<JobLoadResult> => {
     watch = setInterval(() => {
       if (performance.now() - lastEnd < stuckMs) return;
       queue.getJobCounts().then((counts) => {
-        reject(new Error(`${waiting.size} jobs do not end; in the queue: ${JSON.stringify(counts)}`));
+        reject(
+          new Error(`${waiting.size} jobs do not end; in the queue: ${JSON.stringify(counts)}`),
+        );
       }, reject);
     }, 1000);
   });
@@ -166,7 +170,9 @@ const bulk = async (load: JobLoad): Promise<JobLoadResult> => {
   const until = begin + (durationMs ?? Number.POSITIVE_INFINITY);
   let added = 0;
   for (; added < count && performance.now() < until; added += inFlight) {
-    await queue.addBulk(Array.from({ length: Math.min(inFlight, count - added) }, () => newJob(load)));
+    await queue.addBulk(
+      Array.from({ length: Math.min(inFlight, count - added) }, () => newJob(load)),
+    );
   }
   return result(Math.min(added, count), begin, undefined);
 };

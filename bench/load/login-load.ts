@@ -52,7 +52,9 @@ const logIn = async (origin: string): Promise<void> => {
   const query = new URLSearchParams({ client_id: 'demo', request_uri: requestUri });
   const asked = await browser.open(`/oidc/auth?${query}`);
   if (formIn(asked.html, 'number') === undefined) throw new Error(`The page was ${asked.status}`);
-  const { left } = await browser.settle(await browser.submit(asked, 'number', { msisdn: '+41700092501' }));
+  const { left } = await browser.settle(
+    await browser.submit(asked, 'number', { msisdn: '+41700092501' }),
+  );
   const code = left?.searchParams.get('code');
   if (!code) throw new Error('The browser came back without a code');
   const tokens = await post(`${origin}/oidc/token`, {

@@ -29,12 +29,17 @@ export const signBody = ({
     MessagingMode: mode,
     SignatureProfile: 'http://mid.vendor.ch/Any-LoA4',
     TimeOut: String(timeoutSeconds),
-    DataToBeSigned: { MimeType: 'text/plain', Encoding: 'UTF-8', Data: 'Example Shop: confirm order?' },
+    DataToBeSigned: {
+      MimeType: 'text/plain',
+      Encoding: 'UTF-8',
+      Data: 'Example Shop: confirm order?',
+    },
     AdditionalServices: [],
   },
 });
 
-export const signTemplate = (options: SignTemplateOptions): string => JSON.stringify(signBody(options));
+export const signTemplate = (options: SignTemplateOptions): string =>
+  JSON.stringify(signBody(options));
 
 export interface ProcessShape {
   /** `order`: a step for each signer. `together`: one step with all of them. */
@@ -61,7 +66,11 @@ export const processData = (shape: ProcessShape, from: number) => {
   }));
   const groups = signers === 'order' ? people.map((person) => [person]) : [people];
   const steps = groups.map((each, index) => ({ name: `Step ${index + 1}`, ask, signers: each }));
-  const input = { text: 'Example Shop: confirm order?', ...(deadline !== undefined && { deadline }), steps };
+  const input = {
+    text: 'Example Shop: confirm order?',
+    ...(deadline !== undefined && { deadline }),
+    steps,
+  };
   return { apId: processApId, input };
 };
 

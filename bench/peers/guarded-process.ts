@@ -62,12 +62,16 @@ exit "$status"
 export const startGuarded = async (options: GuardedOptions): Promise<Guarded> => {
   const { name, command, args, environment, folder, signal = 'TERM', user } = options;
   const logFile = `${folder}/${name}.log`;
-  const guard = spawn('/bin/sh', ['-c', guardScript, `guard-of-${name}`, signal, logFile, command, ...args], {
-    detached: true,
-    cwd: folder,
-    env: { PATH: process.env.PATH ?? '', LC_ALL: 'C', ...environment },
-    ...user,
-  });
+  const guard = spawn(
+    '/bin/sh',
+    ['-c', guardScript, `guard-of-${name}`, signal, logFile, command, ...args],
+    {
+      detached: true,
+      cwd: folder,
+      env: { PATH: process.env.PATH ?? '', LC_ALL: 'C', ...environment },
+      ...user,
+    },
+  );
   guard.stderr.resume();
   guard.stdin.on('error', () => undefined);
   // Everything below asks for it; whoever waits hears of the end by `exitCode`.

@@ -32,13 +32,21 @@ const port = '5432';
 
 const nobody = (): User | undefined => {
   if (process.getuid?.() !== 0) return undefined;
-  const id = (flag: string): number => Number(spawnSync('id', [flag, 'nobody'], { encoding: 'utf8' }).stdout);
+  const id = (flag: string): number =>
+    Number(spawnSync('id', [flag, 'nobody'], { encoding: 'utf8' }).stdout);
   return { uid: id('-u'), gid: id('-g') };
 };
 
-const reachable = (program: PostgresProgram, folder: string, user: User | undefined): PostgresProgram => {
+const reachable = (
+  program: PostgresProgram,
+  folder: string,
+  user: User | undefined,
+): PostgresProgram => {
   const postgres = join(program.folder, program.programs, 'postgres');
-  if (user === undefined || spawnSync(postgres, ['--help'], { ...user, cwd: '/' }).error === undefined)
+  if (
+    user === undefined ||
+    spawnSync(postgres, ['--help'], { ...user, cwd: '/' }).error === undefined
+  )
     return program;
   const copy = join(folder, 'program');
   cpSync(program.folder, copy, { recursive: true, verbatimSymlinks: true });
@@ -74,7 +82,11 @@ export const startPostgres = async (
   const server = await startGuarded({
     name: 'postgres',
     command: bin('postgres'),
-    args: ['-D', data, ...Object.entries(own).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+    args: [
+      '-D',
+      data,
+      ...Object.entries(own).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+    ],
     environment,
     folder,
     // TERM would wait for its clients.

@@ -1,6 +1,6 @@
 /**
- * Unpacks Debian's PostgreSQL (scripts/apt.mjs) into `.cache/postgres`. A server that the system has
- * is not used: a new machine gets the same as this one.
+ * Unpacks Debian's PostgreSQL (scripts/apt.mjs) into `.cache/postgres`. A server that the system
+ * has is not used: a new machine gets the same as this one.
  *
  * PostgreSQL finds its files relative to its program, so an unpacked tree runs wherever it lies.
  * The library for compiling queries (LLVM, 100 MB) is left out; `jit` is off.
@@ -51,13 +51,15 @@ export const providePostgres = async (say: (line: string) => void): Promise<Post
   const work = mkdtempSync(join(cache, 'work-'));
   try {
     const error = await fetchPackages(work, findServer, /^lib(?!llvm)/, say);
-    if (error !== undefined) throw new Error(`PostgreSQL could not be fetched (${error}): ${byHand}`);
+    if (error !== undefined)
+      throw new Error(`PostgreSQL could not be fetched (${error}): ${byHand}`);
     // The first rename wins; a later one finds the folder not empty.
     if (look(tree) === undefined) renameSync(join(work, 'root'), tree);
   } finally {
     rmSync(work, { recursive: true, force: true });
   }
   const fetched = look(tree);
-  if (fetched === undefined) throw new Error(`the package of PostgreSQL has no server in it: ${byHand}`);
+  if (fetched === undefined)
+    throw new Error(`the package of PostgreSQL has no server in it: ${byHand}`);
   return fetched;
 };

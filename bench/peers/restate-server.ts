@@ -71,7 +71,10 @@ export const startRestateServer = async (
     (await fetch(address).catch(() => undefined))?.ok ?? false;
   try {
     while (
-      !((await healthy(`http://127.0.0.1:${admin}/health`)) && (await healthy(`${url}/restate/health`)))
+      !(
+        (await healthy(`http://127.0.0.1:${admin}/health`)) &&
+        (await healthy(`${url}/restate/health`))
+      )
     ) {
       if (patience.aborted) throw new Error('restate-server did not start in time');
       await delay(lookMs);

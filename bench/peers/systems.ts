@@ -48,14 +48,22 @@ const startService = async (
     startGuarded({
       name,
       command: process.execPath,
-      args: ['--import', import.meta.resolve('tsx'), join(project, `bench/peers/services/${name}.ts`)],
+      args: [
+        '--import',
+        import.meta.resolve('tsx'),
+        join(project, `bench/peers/services/${name}.ts`),
+      ],
       environment: { NODE_ENV: 'production', ...environment },
       folder: folderFor(context, name),
     }),
   );
   const [line] = await service.says(/^\{"ready":.*\}$/m);
   const { ready } = readySchema.parse(JSON.parse(line));
-  const key = createPublicKey({ key: Buffer.from(ready.publicKey, 'base64'), format: 'der', type: 'spki' });
+  const key = createPublicKey({
+    key: Buffer.from(ready.publicKey, 'base64'),
+    format: 'der',
+    type: 'spki',
+  });
   return {
     ...service,
     url: ready.url,
@@ -90,7 +98,8 @@ export const startParaphSystem = async (context: BenchContext): Promise<RunningS
         return;
       }
       const verified = verifySignature(Buffer.from(signature, 'base64'), text, { trust });
-      if (!verified.ok) throw new Error(`Paraph did not sign the text: ${JSON.stringify(verified)}`);
+      if (!verified.ok)
+        throw new Error(`Paraph did not sign the text: ${JSON.stringify(verified)}`);
     },
   };
 };

@@ -29,7 +29,9 @@ export interface TransactionLoadResult {
   readonly outcomeP99Ms: number;
   /** For each transaction, one at best. */
   readonly statusRequests: number;
-  /** Of the last one, to be verified: Base64; of a process three with spaces between, or evidence. */
+  /**
+   * Of the last one, to be verified: Base64; of a process three with spaces between, or evidence.
+   */
   readonly lastSignature: string;
 }
 

@@ -76,7 +76,10 @@ const awaitOutcome = async (
       continue;
     }
     const guess = likelyMs.get(kind) ?? passedMs();
-    likelyMs.set(kind, statusRequests === 1 ? guess * (1 - below) : guess + (passedMs() - guess) * towards);
+    likelyMs.set(
+      kind,
+      statusRequests === 1 ? guess * (1 - below) : guess + (passedMs() - guess) * towards,
+    );
     return { signature, statusRequests };
   }
 };

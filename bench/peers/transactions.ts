@@ -6,7 +6,13 @@
  * because it spares them requests. Paraph's interface knows only asking again.
  */
 
-import { type ProcessShape, processData, processSigners, robots, uniqueNumber } from '../load/requests.ts';
+import {
+  type ProcessShape,
+  processData,
+  processSigners,
+  robots,
+  uniqueNumber,
+} from '../load/requests.ts';
 import { type System, text, type Work } from './transaction-load-client.ts';
 
 export interface Request {
@@ -29,10 +35,15 @@ export interface Dialect {
 }
 
 /** All of these answers are JSON objects, but for Restate's outcome, a bare string. */
-const parse = (body: string): Record<string, unknown> => JSON.parse(body) as Record<string, unknown>;
+const parse = (body: string): Record<string, unknown> =>
+  JSON.parse(body) as Record<string, unknown>;
 
 const caller = (transId: string) => ({
-  AP_Info: { AP_ID: 'http://bench.example', AP_TransID: transId, Instant: '2025-01-01T00:00:00.000Z' },
+  AP_Info: {
+    AP_ID: 'http://bench.example',
+    AP_TransID: transId,
+    Instant: '2025-01-01T00:00:00.000Z',
+  },
   MSSP_Info: { MSSP_ID: { URI: 'http://mid.vendor.ch/' } },
 });
 
@@ -100,7 +111,12 @@ const restate: Dialect = {
 };
 
 /** A number is prompted six times a minute at most, so the robots are many. */
-export const processRobots = { signers: 'order', ask: 'now', first: 411_000_000_000, numbers: 8192 } as const;
+export const processRobots = {
+  signers: 'order',
+  ask: 'now',
+  first: 411_000_000_000,
+  numbers: 8192,
+} as const;
 
 let asked = 0;
 const nextProcess = (shape: ProcessShape) => {
@@ -138,6 +154,9 @@ export const dialects: Readonly<Record<Work, Readonly<Record<System, Dialect>>>>
   process: {
     paraph: paraphProcess,
     dbos: { ...dbos, accept: () => ({ ...dbos.accept(), path: '/processes' }) },
-    restate: { ...restate, accept: () => ({ ...restate.accept(), path: '/signatures/process/send' }) },
+    restate: {
+      ...restate,
+      accept: () => ({ ...restate.accept(), path: '/signatures/process/send' }),
+    },
   },
 };

@@ -29,7 +29,10 @@ export const checksOf = (results: Results): readonly Check[] => {
       const { rate, limit } = predict(costOf(base.rounds, operation), deployment);
       const measured = rateOf(rounds, operation);
       const factor = errorFactor(rate, measured);
-      return { row: [setup.label, operation, rate, limit, measured, rate / measured, cores], factor };
+      return {
+        row: [setup.label, operation, rate, limit, measured, rate / measured, cores],
+        factor,
+      };
     }),
   );
 };
@@ -46,13 +49,10 @@ export const configurationRow = ({ setup, rounds }: Results[number]): (string | 
   ];
 };
 
-export const costRow = (label: string, { api, worker, redis, client }: Cost): (string | number)[] => [
-  label,
-  api,
-  worker,
-  redis,
-  client,
-];
+export const costRow = (
+  label: string,
+  { api, worker, redis, client }: Cost,
+): (string | number)[] => [label, api, worker, redis, client];
 
 interface PricedWork {
   readonly name: string;
@@ -100,7 +100,8 @@ export const drainRatios = (
   [base, ...others]: Results,
   nameOf: (setup: Setup) => string,
 ): readonly Ratio[] => {
-  const drains = (rounds: readonly Round[] = []): number[] => rounds.map(({ drain }) => drain.perSecond);
+  const drains = (rounds: readonly Round[] = []): number[] =>
+    rounds.map(({ drain }) => drain.perSecond);
   return others.map(({ setup, rounds }) =>
     ratioOf(
       {

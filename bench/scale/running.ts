@@ -55,7 +55,9 @@ export const startRunning = async (
   const startPart = (part: 'api' | 'worker'): Promise<ParaphProcess> =>
     own(context, startParaph({ part, redisUrl: at.url, configuration }));
   const api = await startPart('api');
-  const workers = await Promise.all(Array.from({ length: setup.workers }, () => startPart('worker')));
+  const workers = await Promise.all(
+    Array.from({ length: setup.workers }, () => startPart('worker')),
+  );
   const queues = await openShardQueues(at.url, { shards, prefix: at.prefix });
   context.atEnd(queues.close);
   return {
@@ -76,8 +78,13 @@ const cpuSecondsOf = (pids: readonly number[]): number =>
 
 /** CPU of the whole machine since its start, in hundredths of a second. */
 const busySecondsOfMachine = (): number => {
-  const [, user, nice, system, , , irq, softirq, steal] = readFileSync('/proc/stat', 'utf8').split(/\s+/);
-  return [user, nice, system, irq, softirq, steal].reduce((sum, ticks) => sum + Number(ticks) / 100, 0);
+  const [, user, nice, system, , , irq, softirq, steal] = readFileSync('/proc/stat', 'utf8').split(
+    /\s+/,
+  );
+  return [user, nice, system, irq, softirq, steal].reduce(
+    (sum, ticks) => sum + Number(ticks) / 100,
+    0,
+  );
 };
 
 /** Runs `count` operations; divides by them what each kind of process used. */
@@ -109,7 +116,11 @@ export const measure = async (
   };
 };
 
-export const roundOf = async (running: Running, loader: HttpLoader, small: boolean): Promise<Round> => {
+export const roundOf = async (
+  running: Running,
+  loader: HttpLoader,
+  small: boolean,
+): Promise<Round> => {
   const { api, queues } = running;
   const url = `${api.url}/rest/service/sign`;
   const send = async (mode: 'synch' | 'asynch', end: { count: number } | { durationMs: number }) =>
@@ -123,7 +134,9 @@ export const roundOf = async (running: Running, loader: HttpLoader, small: boole
     await queues.untilCompleted(before + count);
     return count;
   });
-  const synch = await measure(running, loader.pid, () => send('synch', { durationMs: small ? 600 : 2500 }));
+  const synch = await measure(running, loader.pid, () =>
+    send('synch', { durationMs: small ? 600 : 2500 }),
+  );
   return { accept, drain, synch };
 };
 
@@ -131,6 +144,7 @@ export const rateOf = (rounds: readonly Round[], operation: Operation): number =
   median(rounds.map((round) => round[operation].perSecond));
 
 export const costOf = (rounds: readonly Round[], operation: Operation): Cost => {
-  const of = (kind: keyof Cost): number => median(rounds.map((round) => round[operation].cost[kind]));
+  const of = (kind: keyof Cost): number =>
+    median(rounds.map((round) => round[operation].cost[kind]));
   return { api: of('api'), worker: of('worker'), redis: of('redis'), client: of('client') };
 };

@@ -31,13 +31,15 @@ export const accept: Scenario = {
 
     const measure = async (side: Side, { pid }: Measured, url: string) => {
       await side.clear();
-      return withCpu({ cpuMicros: pid, redisCpuMicros: side.redis.pid, loaderCpuMicros: loader.pid }, () =>
-        loader.run({
-          url,
-          template: signTemplate({ mode: 'asynch' }),
-          inFlight,
-          durationMs: small ? 700 : 3000,
-        }),
+      return withCpu(
+        { cpuMicros: pid, redisCpuMicros: side.redis.pid, loaderCpuMicros: loader.pid },
+        () =>
+          loader.run({
+            url,
+            template: signTemplate({ mode: 'asynch' }),
+            inFlight,
+            durationMs: small ? 700 : 3000,
+          }),
       );
     };
     const sides = await interleave(small ? 5 : 11, {
@@ -53,7 +55,15 @@ export const accept: Scenario = {
     });
     const row = (label: string, rounds: typeof sides.product): (string | number)[] => [
       label,
-      ...medians(rounds, 'perSecond', 'p50Ms', 'p99Ms', 'cpuMicros', 'redisCpuMicros', 'loaderCpuMicros'),
+      ...medians(
+        rounds,
+        'perSecond',
+        'p50Ms',
+        'p99Ms',
+        'cpuMicros',
+        'redisCpuMicros',
+        'loaderCpuMicros',
+      ),
     ];
     const rows = [
       row('paraph api', sides.product),
@@ -76,7 +86,8 @@ export const accept: Scenario = {
         compare(
           {
             name: 'acceptIndexed',
-            divides: 'the same with the search index on, kept by a process of its own / the same route',
+            divides:
+              'the same with the search index on, kept by a process of its own / the same route',
             goal: { atLeast: 0.8 },
           },
           sides.indexed,
@@ -97,7 +108,15 @@ export const accept: Scenario = {
       tables: [
         {
           title: `Accepting with ${inFlight} requests in flight, one process (medians of the rounds)`,
-          columns: ['', 'requests/s', 'p50 ms', 'p99 ms', 'process CPU µs', 'Redis CPU µs', 'client CPU µs'],
+          columns: [
+            '',
+            'requests/s',
+            'p50 ms',
+            'p99 ms',
+            'process CPU µs',
+            'Redis CPU µs',
+            'client CPU µs',
+          ],
           rows,
         },
       ],
@@ -109,7 +128,10 @@ export const accept: Scenario = {
           xLabel: `${inFlight} requests in flight, append-only file every second`,
           yLabel: 'requests per second',
           series: [
-            { label: 'median of the rounds', points: rows.map(([x = '', y]) => ({ x, y: Number(y) })) },
+            {
+              label: 'median of the rounds',
+              points: rows.map(([x = '', y]) => ({ x, y: Number(y) })),
+            },
           ],
         },
       ],

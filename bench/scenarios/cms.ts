@@ -42,7 +42,12 @@ export const cms: Scenario = {
     const ratios: Ratio[] = [];
     const rows: (string | number)[][] = [];
     for (const { name, algorithm, calls, key: keyName, atMost } of kinds) {
-      const key = await custody.userKey({ msisdn: '41700092501', sscdId: 'sim', algorithm, expired: false });
+      const key = await custody.userKey({
+        msisdn: '41700092501',
+        sscdId: 'sim',
+        algorithm,
+        expired: false,
+      });
       const bare = async (): Promise<unknown> =>
         algorithm === 'EC'
           ? createSign('sha256').update(content).sign(bareKeys.EC)
@@ -55,7 +60,11 @@ export const cms: Scenario = {
       });
       ratios.push(
         ratioOf(
-          { name, divides: `time of a CMS with ${keyName} / of the bare signature`, goal: { atMost } },
+          {
+            name,
+            divides: `time of a CMS with ${keyName} / of the bare signature`,
+            goal: { atMost },
+          },
           roundRatios(micros.whole, micros.bare),
         ),
       );
@@ -64,7 +73,11 @@ export const cms: Scenario = {
     return {
       ratios,
       tables: [
-        { title: 'One after the other, one core', columns: ['key', 'CMS µs', 'bare signature µs'], rows },
+        {
+          title: 'One after the other, one core',
+          columns: ['key', 'CMS µs', 'bare signature µs'],
+          rows,
+        },
       ],
       plots: [],
     };

@@ -35,7 +35,10 @@ const openAll = async (context: BenchContext): Promise<All> => {
   const off = await productSide(context, { appendfsync: 'off' });
   const everysec = await productSide(context, { appendfsync: 'everysec' });
   const always = await productSide(context, { appendfsync: 'always' });
-  return { products: { off, everysec, always }, floor: await floorSide(context, { appendfsync: 'always' }) };
+  return {
+    products: { off, everysec, always },
+    floor: await floorSide(context, { appendfsync: 'always' }),
+  };
 };
 
 /** Requests accepted per second over HTTP; no worker runs. */

@@ -168,7 +168,8 @@ export const fairness: Scenario = {
         ...ratios,
         {
           name: 'fairnessRefused',
-          divides: 'requests of the other application that were not signed / all of them, in all floods',
+          divides:
+            'requests of the other application that were not signed / all of them, in all floods',
           goal: { atMost: 0 },
           value: sumOf(results, 'failures') / sumOf(results, 'count'),
           least: Math.min(...shares),

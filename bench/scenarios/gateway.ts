@@ -32,7 +32,9 @@ const startChain = async (context: BenchContext, mode: 'asynch' | 'synch') => {
     start({
       sandbox: false,
       applicationProviders: [{ id: apId }],
-      gateways: [{ name: 'upstream', url, apId, trustAnchorsFile, mode, repeats: 'joined', default: true }],
+      gateways: [
+        { name: 'upstream', url, apId, trustAnchorsFile, mode, repeats: 'joined', default: true },
+      ],
     });
   const middle = await before(far);
   return { one: far, two: middle, three: await before(middle) };
@@ -73,12 +75,18 @@ export const gateway: Scenario = {
           title:
             'Synchronous signs of one caller, by the number of services in a row (medians of the rounds)',
           columns: [
-            ...['gateway', 'services', 'p50 ms', 'p99 ms', 'added by each, p50 ms'],
-            ...['p50 ms, best round', 'added by each, best rounds'],
+            'gateway',
+            'services',
+            'p50 ms',
+            'p99 ms',
+            'added by each, p50 ms',
+            'p50 ms, best round',
+            'added by each, best rounds',
           ],
           rows: measured.flatMap(({ mode, sides: { one, two, three } }) => {
             const alone = medians(one, 'p50Ms')[0] ?? Number.NaN;
-            const best = (rounds: typeof one): number => Math.min(...rounds.map(({ p50Ms }) => p50Ms));
+            const best = (rounds: typeof one): number =>
+              Math.min(...rounds.map(({ p50Ms }) => p50Ms));
             return [one, two, three].map((rounds, index) => {
               const [p50 = Number.NaN, p99 = Number.NaN] = medians(rounds, 'p50Ms', 'p99Ms');
               const added = (ms: number, from: number) => (index === 0 ? '' : (ms - from) / index);

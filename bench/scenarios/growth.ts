@@ -9,12 +9,24 @@
  * random.
  */
 import { makeOriginal } from '../fill/originals.ts';
-import { dropEndedSince, type EndedKind, fillRetained, retainedId, signaturesKey } from '../fill/retained.ts';
+import {
+  dropEndedSince,
+  type EndedKind,
+  fillRetained,
+  retainedId,
+  signaturesKey,
+} from '../fill/retained.ts';
 import { openShardQueues } from '../fill/shard-queues.ts';
 import { startStatusLoader } from '../fill/status-load-client.ts';
 import type { BenchRedis } from '../harness/redis.ts';
 import { interleave } from '../harness/rounds.ts';
-import { type BenchContext, own, type Ratio, type Scenario, type Table } from '../harness/scenario.ts';
+import {
+  type BenchContext,
+  own,
+  type Ratio,
+  type Scenario,
+  type Table,
+} from '../harness/scenario.ts';
 import { productSide } from '../harness/sides.ts';
 import { compare, median } from '../harness/statistics.ts';
 import { startHttpLoader } from '../load/http-load-client.ts';
@@ -43,10 +55,16 @@ interface Filled {
   readonly redis: BenchRedis;
 }
 
-const usedMemory = async (redis: BenchRedis): Promise<number> => (await redis.info()).usedMemoryBytes;
+const usedMemory = async (redis: BenchRedis): Promise<number> =>
+  (await redis.info()).usedMemoryBytes;
 
 /** Copies a real transaction until so many are kept. @returns Bytes of Redis's memory for each. */
-const fillWith = async (redis: BenchRedis, url: string, kind: EndedKind, count: number): Promise<number> => {
+const fillWith = async (
+  redis: BenchRedis,
+  url: string,
+  kind: EndedKind,
+  count: number,
+): Promise<number> => {
   const original = await makeOriginal(url, redis.client, kind);
   const before = await usedMemory(redis);
   await fillRetained(redis.client, { original, kind, count, now: Date.now() });
@@ -58,7 +76,11 @@ type Loaders = {
   readonly status: Awaited<ReturnType<typeof startStatusLoader>>;
 };
 
-const prepare = async (context: BenchContext, loaders: Loaders, retained: number): Promise<Filled> => {
+const prepare = async (
+  context: BenchContext,
+  loaders: Loaders,
+  retained: number,
+): Promise<Filled> => {
   const { small, say, atEnd } = context;
   const side = await productSide(context);
   const { redis } = side;
@@ -124,7 +146,14 @@ const memoryTable = async ({ redis, bytes, retained }: Filled): Promise<Table> =
     const hash = Number(await client.call('MEMORY', 'USAGE', key, 'SAMPLES', '0'));
     const set = signaturesKey(kind === 'signed' ? 'completed' : 'failed');
     const place = Number(await client.call('MEMORY', 'USAGE', set, 'SAMPLES', '1000')) / count;
-    return [request, outcome, hash - request - outcome, place, bytes[kind] - hash - place, bytes[kind]];
+    return [
+      request,
+      outcome,
+      hash - request - outcome,
+      place,
+      bytes[kind] - hash - place,
+      bytes[kind],
+    ];
   };
   const failed = Math.round(retained * failedPart);
   const columns = {

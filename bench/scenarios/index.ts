@@ -15,7 +15,13 @@ import { makeOriginal } from '../fill/originals.ts';
 import { fillRetained, retainedId } from '../fill/retained.ts';
 import { withCpu } from '../harness/metered.ts';
 import { interleave } from '../harness/rounds.ts';
-import { type BenchContext, own, type Ratio, type Scenario, type Table } from '../harness/scenario.ts';
+import {
+  type BenchContext,
+  own,
+  type Ratio,
+  type Scenario,
+  type Table,
+} from '../harness/scenario.ts';
 import { productSide } from '../harness/sides.ts';
 import { compare, medians } from '../harness/statistics.ts';
 import { logInAt, onlooker } from '../load/console-client.ts';
@@ -40,7 +46,12 @@ const filters = (now: number): readonly (readonly [string, Query])[] => [
   ['fault 401 of an AP', { fault: '401', apId: 'http://bench.example' }],
   [
     'signed of a number, ten minutes',
-    { state: 'signed', msisdn: '+41700092501', from: `${now - 2_400_000}`, to: `${now - 1_800_000}` },
+    {
+      state: 'signed',
+      msisdn: '+41700092501',
+      from: `${now - 2_400_000}`,
+      to: `${now - 1_800_000}`,
+    },
   ],
   ['profile and AP', { profile: 'Any-LoA4', apId: 'http://bench.example' }],
   ['part of an MSSP_TransID that one has', { text: retainedId('signed', 7).slice(3) }],
@@ -64,14 +75,24 @@ const pages = async (
   for (const kind of ['signed', 'failed'] as const) {
     const original = await makeOriginal(api.url, redis.client, kind);
     const part = kind === 'failed' ? failedPart : 1 - failedPart;
-    await fillRetained(redis.client, { original, kind, count: Math.round(count * part), now: Date.now() });
+    await fillRetained(redis.client, {
+      original,
+      kind,
+      count: Math.round(count * part),
+      now: Date.now(),
+    });
   }
   await worker.stop();
   await api.stop();
   const client = connectForCommands({ url: redis.url });
   await whenReady(client);
   atEnd(() => disconnect(client));
-  const history = createHistory({ ...indexedService, redis: client, now: Date.now, onError: raise });
+  const history = createHistory({
+    ...indexedService,
+    redis: client,
+    now: Date.now,
+    onError: raise,
+  });
 
   const before = (await redis.info()).usedMemoryBytes;
   const begin = performance.now();
@@ -148,7 +169,9 @@ const pages = async (
 };
 
 /** CPU of the processes for each transaction. */
-type Pace = Readonly<Record<'perSecond' | 'indexerMicros' | 'redisMicros' | 'serviceMicros', number>>;
+type Pace = Readonly<
+  Record<'perSecond' | 'indexerMicros' | 'redisMicros' | 'serviceMicros', number>
+>;
 
 const costs = async (
   context: BenchContext,

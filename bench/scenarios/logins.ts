@@ -40,13 +40,18 @@ export const logins: Scenario = {
       },
     });
     await product.start('worker');
-    const browsers = await own(context, startProgram<LoginLoad, LoginLoadResult>('bench/load/login-load.ts'));
+    const browsers = await own(
+      context,
+      startProgram<LoginLoad, LoginLoadResult>('bench/load/login-load.ts'),
+    );
     const loader = await own(context, startHttpLoader());
 
     const durationMs = small ? 1500 : 5000;
     const sides = await interleave(small ? 3 : 7, {
       logins: () =>
-        withCpu({ cpuMicros: api.pid }, () => browsers.ask({ origin: api.url, inFlight, durationMs })),
+        withCpu({ cpuMicros: api.pid }, () =>
+          browsers.ask({ origin: api.url, inFlight, durationMs }),
+        ),
       signatures: () =>
         withCpu({ cpuMicros: api.pid }, () =>
           loader.run({

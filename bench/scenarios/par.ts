@@ -47,7 +47,10 @@ export const par: Scenario = {
     });
     const floor = async (file: string) => {
       const redis = await context.redis();
-      const program = await own(context, startProgram<string, string>(file, [redis.connection.path]));
+      const program = await own(
+        context,
+        startProgram<string, string>(file, [redis.connection.path]),
+      );
       return { pid: program.pid, url: await program.ask('url') };
     };
     const library = await floor('bench/floors/library-par.ts');
@@ -75,7 +78,8 @@ export const par: Scenario = {
         compare(
           {
             name: 'parLibrary',
-            divides: "pushed requests per second at `paraph api` / at the provider library's own endpoint",
+            divides:
+              "pushed requests per second at `paraph api` / at the provider library's own endpoint",
             goal: { atLeast: 1.7 },
           },
           sides.product,

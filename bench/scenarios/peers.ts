@@ -135,8 +135,14 @@ export const peers: Scenario = {
     const decisive = measured.get(loads[0]);
     const processes = measured.get(loads[2]);
     if (decisive === undefined || processes === undefined) throw new Error('nothing was measured');
-    const faster = median(rates(decisive.dbos)) > median(rates(decisive.restate)) ? 'dbos' : 'restate';
-    const against = (name: string, peer: 'dbos' | 'restate', what: string, goal?: { atLeast: number }) =>
+    const faster =
+      median(rates(decisive.dbos)) > median(rates(decisive.restate)) ? 'dbos' : 'restate';
+    const against = (
+      name: string,
+      peer: 'dbos' | 'restate',
+      what: string,
+      goal?: { atLeast: number },
+    ) =>
       compare(
         { name, divides: `${words} / ${what}`, ...(goal !== undefined && { goal }) },
         decisive.paraph,

@@ -32,10 +32,9 @@ import { signBody } from '../load/requests.ts';
 
 const parts = ['worker', 'api', 'redis'] as const;
 const usageOfParts = ({ worker, api, redis }: CrowdService) =>
-  Object.fromEntries(parts.map((part) => [part, usageOf({ worker, api, redis }[part].pid)])) as Record<
-    (typeof parts)[number],
-    ReturnType<typeof usageOf>
-  >;
+  Object.fromEntries(
+    parts.map((part) => [part, usageOf({ worker, api, redis }[part].pid)]),
+  ) as Record<(typeof parts)[number], ReturnType<typeof usageOf>>;
 
 const watch = ({ worker, api, redis }: CrowdService, ms: number) =>
   watchCpu({ worker: worker.pid, api: api.pid, redis: redis.pid }, ms);
@@ -85,16 +84,25 @@ export const people: Scenario = {
     }
     // Preparing an answer (two keys, two signatures) takes as long as a dozen rings.
     const turnSeconds = watchMs / 1000 + answers / perSecond + (12 * answers) / pace;
-    const waitSeconds = Math.ceil((size / pace) * 1.3 + (2 * (rounds + warmUps) + 1) * turnSeconds + 5);
-    if (waitSeconds > maxTimeoutSeconds) throw new Error(`This machine is too slow for a crowd of ${size}`);
+    const waitSeconds = Math.ceil(
+      (size / pace) * 1.3 + (2 * (rounds + warmUps) + 1) * turnSeconds + 5,
+    );
+    if (waitSeconds > maxTimeoutSeconds)
+      throw new Error(`This machine is too slow for a crowd of ${size}`);
 
     // What the warm-up left to do (lazy freeing, garbage) is none of the waiting.
     await delay(small ? 300 : 3000);
-    const before = { memory: (await crowded.redis.info()).usedMemoryBytes, usage: usageOfParts(crowded) };
+    const before = {
+      memory: (await crowded.redis.info()).usedMemoryBytes,
+      usage: usageOfParts(crowded),
+    };
     const idleBefore = await watch(crowded, watchMs);
     const arrivedIn = await ring(loader, crowded, size, waitSeconds);
     say(`${size} phones ring after ${arrivedIn.toFixed(1)} s, for ${waitSeconds} s each`);
-    const after = { memory: (await crowded.redis.info()).usedMemoryBytes, usage: usageOfParts(crowded) };
+    const after = {
+      memory: (await crowded.redis.info()).usedMemoryBytes,
+      usage: usageOfParts(crowded),
+    };
     const rssDelta = (part: 'worker' | 'api'): number =>
       (after.usage[part].rssBytes - before.usage[part].rssBytes) / size;
 
@@ -116,7 +124,8 @@ export const people: Scenario = {
       { warmUps },
     );
     const left = await crowded.pending();
-    if (left < size / 2) throw new Error('The crowd went before it was measured: its TimeOut was too short');
+    if (left < size / 2)
+      throw new Error('The crowd went before it was measured: its TimeOut was too short');
     const late = small ? undefined : await untilLapsed(crowded, say);
 
     const workerCpu = turns.crowded.map(({ idle }) => idle.worker);
@@ -128,7 +137,10 @@ export const people: Scenario = {
     const idleRow = (
       label: string,
       of: readonly Record<(typeof parts)[number], number>[],
-    ): (string | number)[] => [label, ...parts.map((part) => 1000 * mean(of.map((idle) => idle[part])))];
+    ): (string | number)[] => [
+      label,
+      ...parts.map((part) => 1000 * mean(of.map((idle) => idle[part]))),
+    ];
     return {
       ratios: [
         {

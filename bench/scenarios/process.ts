@@ -36,10 +36,17 @@ export const signatureProcess: Scenario = {
   run: async (context) => {
     const { small, say } = context;
     const numbers = small ? 1536 : 8192;
-    const robotRange = { msisdn: `+${firstRobot}`, through: `+${firstRobot + numbers - 1}`, sim: {} };
+    const robotRange = {
+      msisdn: `+${firstRobot}`,
+      through: `+${firstRobot + numbers - 1}`,
+      sim: {},
+    };
     const product = await productSide(context);
     const floor = await floorSide(context);
-    const worker = await product.start('worker', { workers: { concurrency }, subscribers: [robotRange] });
+    const worker = await product.start('worker', {
+      workers: { concurrency },
+      subscribers: [robotRange],
+    });
     const bare = await floor.startWorker();
     const loader = await own(context, startJobLoader());
     const among = { ask: 'now', first: firstRobot, numbers } as const;
@@ -59,12 +66,20 @@ export const signatureProcess: Scenario = {
       const place = { socketPath: redis.connection.path, prefix };
       return loader.ask({ ...place, kind: 'flow', body: bodies[what], inFlight, ...size });
     };
-    const measure = async (side: 'product' | 'floor', what: keyof typeof bodies): Promise<Round> => {
+    const measure = async (
+      side: 'product' | 'floor',
+      what: keyof typeof bodies,
+    ): Promise<Round> => {
       const { redis, clear } = side === 'product' ? product : floor;
       await clear();
       await product.redis.deleteKeys(`${product.prefix}:workflows:*-process--*`);
-      const pids = { cpuMicros: (side === 'product' ? worker : bare).pid, redisCpuMicros: redis.pid };
-      const result = await withCpu(pids, () => load(side, what, { durationMs: small ? 1000 : 3000 }));
+      const pids = {
+        cpuMicros: (side === 'product' ? worker : bare).pid,
+        redisCpuMicros: redis.pid,
+      };
+      const result = await withCpu(pids, () =>
+        load(side, what, { durationMs: small ? 1000 : 3000 }),
+      );
       const each = what === 'process' ? processSigners : 1;
       return { ...result, signaturesPerSecond: each * result.perSecond };
     };
@@ -82,7 +97,11 @@ export const signatureProcess: Scenario = {
 
     const counted = small ? 10 : 50;
     say(`${counted} processes one after the other`);
-    const count = async (what: keyof typeof bodies, times: number, of = counted): Promise<Commands> => {
+    const count = async (
+      what: keyof typeof bodies,
+      times: number,
+      of = counted,
+    ): Promise<Commands> => {
       const all = await countCommands(product.redis, () =>
         load('product', what, { count: times, inFlight: 1 }),
       );
@@ -102,12 +121,10 @@ export const signatureProcess: Scenario = {
       ...medians(of, 'p50Ms', 'p99Ms'),
       ...medians(of, 'cpuMicros', 'redisCpuMicros').map((micros) => micros * each),
     ];
-    const countRow = (label: string, { sent, writes, fileBytes }: Commands): (string | number)[] => [
-      label,
-      sent,
-      writes,
-      Math.round(fileBytes),
-    ];
+    const countRow = (
+      label: string,
+      { sent, writes, fileBytes }: Commands,
+    ): (string | number)[] => [label, sent, writes, Math.round(fileBytes)];
     const words = `processes per second of three robots in order with ${inFlight} in flight`;
     return {
       ratios: [
@@ -121,7 +138,10 @@ export const signatureProcess: Scenario = {
           'signaturesPerSecond',
         ),
         compare(
-          { name: 'processSign', divides: `${words} / three signatures of the same \`paraph worker\`` },
+          {
+            name: 'processSign',
+            divides: `${words} / three signatures of the same \`paraph worker\``,
+          },
           rounds.process,
           rounds.signature,
           'signaturesPerSecond',
@@ -137,7 +157,8 @@ export const signatureProcess: Scenario = {
       ],
       tables: [
         {
-          title: 'Processes of one worker process, and three signatures each (medians of the rounds)',
+          title:
+            'Processes of one worker process, and three signatures each (medians of the rounds)',
           columns: ['', 'each per second', 'p50 ms', 'p99 ms', 'worker CPU µs', 'Redis CPU µs'],
           rows: [
             row('process with three signers: paraph worker', rounds.process, 1),

@@ -47,12 +47,11 @@ const tableOf = (
   product: ReadonlyMap<string, number>,
   floor: ReadonlyMap<string, number>,
 ): Table => {
-  const sum = (times: ReadonlyMap<string, number>): number => [...times.values()].reduce((a, b) => a + b, 0);
-  const rows = [...new Set([...product.keys(), ...floor.keys()])].map((group): [string, number, number] => [
-    group,
-    product.get(group) ?? 0,
-    floor.get(group) ?? 0,
-  ]);
+  const sum = (times: ReadonlyMap<string, number>): number =>
+    [...times.values()].reduce((a, b) => a + b, 0);
+  const rows = [...new Set([...product.keys(), ...floor.keys()])].map(
+    (group): [string, number, number] => [group, product.get(group) ?? 0, floor.get(group) ?? 0],
+  );
   return {
     title,
     columns: ['microseconds of the main thread for', ...labels],

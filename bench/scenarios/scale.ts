@@ -49,7 +49,9 @@ const compare = async (
   loader: HttpLoader,
   group: readonly Running[],
 ): Promise<Results> => {
-  const sides = group.map((running) => [running.label, () => roundOf(running, loader, small)] as const);
+  const sides = group.map(
+    (running) => [running.label, () => roundOf(running, loader, small)] as const,
+  );
   const rounds: Readonly<Record<string, readonly Round[]>> = await interleave(
     small ? 2 : 4,
     Object.fromEntries(sides),
@@ -77,7 +79,9 @@ const onOneRedis = async (context: BenchContext, loader: HttpLoader) => {
     const redis = await context.redis();
     const label = `one Redis, ${workers} worker${workers === 1 ? '' : 's'}`;
     const setup = { label, workers, shards: 1, busiestRedisShare: 1 };
-    group.push(await startRunning(context, setup, { url: redis.url, pids: [redis.pid], prefix: 'paraph' }));
+    group.push(
+      await startRunning(context, setup, { url: redis.url, pids: [redis.pid], prefix: 'paraph' }),
+    );
   }
   return compare(context, loader, group);
 };
@@ -102,16 +106,24 @@ const onCluster = async (context: BenchContext, loader: HttpLoader) => {
       shards,
       busiestRedisShare: shareOfBusiestNode(shards, nodes, prefix),
     };
-    group.push(await startRunning(context, setup, { url: cluster.url, pids: cluster.pids, prefix }));
+    group.push(
+      await startRunning(context, setup, { url: cluster.url, pids: cluster.pids, prefix }),
+    );
   }
   return compare(context, loader, group);
 };
 
 /** What a status request costs, and a retained transaction weighs. */
-const measureStatus = async (context: BenchContext): Promise<{ cost: Cost; retainedBytes: number }> => {
+const measureStatus = async (
+  context: BenchContext,
+): Promise<{ cost: Cost; retainedBytes: number }> => {
   const redis = await context.redis();
   const at = { url: redis.url, pids: [redis.pid], prefix: 'paraph' };
-  const running = await startRunning(context, { label: '', workers: 1, shards: 1, busiestRedisShare: 1 }, at);
+  const running = await startRunning(
+    context,
+    { label: '', workers: 1, shards: 1, busiestRedisShare: 1 },
+    at,
+  );
   const loader = await own(context, startStatusLoader());
   const retained = context.small ? 2000 : 20_000;
   const original = await makeOriginal(running.api.url, redis.client, 'signed');
@@ -140,7 +152,8 @@ export const scale: Scenario = {
     const checks = [...checksOf(single), ...checksOf(cluster)];
     const factors = checks.map(({ factor }) => factor);
     const all = [...single, ...cluster];
-    const roundsOf = (results: Results, index: number): readonly Round[] => results.at(index)?.rounds ?? [];
+    const roundsOf = (results: Results, index: number): readonly Round[] =>
+      results.at(index)?.rounds ?? [];
     const one = roundsOf(single, 0);
     const many = roundsOf(cluster, -1);
     const asynchOf = (rounds: readonly Round[]): Cost =>
@@ -205,7 +218,9 @@ export const scale: Scenario = {
             points: checks
               .filter(({ row }) => row[1] === 'drain')
               .map(({ row }) => ({
-                x: String(row[0]).replace('cluster of 3, 2 workers, ', '').replace('one Redis, ', ''),
+                x: String(row[0])
+                  .replace('cluster of 3, 2 workers, ', '')
+                  .replace('one Redis, ', ''),
                 y: Number(row[label === 'measured' ? 4 : 2]),
               })),
           })),

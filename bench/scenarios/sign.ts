@@ -20,7 +20,8 @@ const inFlight = 64;
 const concurrency = 50;
 const warmUpJobs = 8000;
 
-type Round = JobLoadResult & Readonly<Record<'cpuMicros' | 'redisCpuMicros' | 'loaderCpuMicros', number>>;
+type Round = JobLoadResult &
+  Readonly<Record<'cpuMicros' | 'redisCpuMicros' | 'loaderCpuMicros', number>>;
 
 const kinds = [
   { title: 'P-256, 64 in flight', algorithm: 'EC', kind: 'flow' },
@@ -45,13 +46,15 @@ export const sign: Scenario = {
       load: Pick<JobLoad, 'kind' | 'body' | 'durationMs' | 'count'>,
     ): Promise<Round> => {
       await side.clear();
-      return withCpu({ cpuMicros: pid, redisCpuMicros: side.redis.pid, loaderCpuMicros: loader.pid }, () =>
-        loader.ask({
-          ...load,
-          socketPath: side.redis.connection.path,
-          prefix: side.prefix,
-          inFlight,
-        }),
+      return withCpu(
+        { cpuMicros: pid, redisCpuMicros: side.redis.pid, loaderCpuMicros: loader.pid },
+        () =>
+          loader.ask({
+            ...load,
+            socketPath: side.redis.connection.path,
+            prefix: side.prefix,
+            inFlight,
+          }),
       );
     };
     const compared = async ({ title, algorithm, kind }: (typeof kinds)[number]) => {

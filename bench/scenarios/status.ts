@@ -29,7 +29,12 @@ export const status: Scenario = {
     const worker = await start('worker');
     const original = await makeOriginal(api.url, redis.client, 'signed');
     await worker.stop();
-    await fillRetained(redis.client, { original, kind: 'signed', count: retained, now: Date.now() });
+    await fillRetained(redis.client, {
+      original,
+      kind: 'signed',
+      count: retained,
+      now: Date.now(),
+    });
     const bare = await own(
       context,
       startProgram<string, string>('bench/floors/bare-http.ts', [redis.connection.path, prefix]),
@@ -76,7 +81,10 @@ export const status: Scenario = {
         {
           title: `Status requests with ${inFlight} in flight, one process (medians of the rounds)`,
           columns: ['', 'requests/s', 'process CPU µs', 'Redis CPU µs', 'client CPU µs'],
-          rows: [row('paraph api', sides.product), row('bare route that gets the job', sides.floor)],
+          rows: [
+            row('paraph api', sides.product),
+            row('bare route that gets the job', sides.floor),
+          ],
         },
       ],
       plots: [],

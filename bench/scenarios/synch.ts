@@ -38,7 +38,11 @@ export const synch: Scenario = {
     const loader = await own(context, startHttpLoader());
     const template = signTemplate({ mode: 'synch' });
 
-    const measured: { readonly inFlight: number; readonly product: Rounds; readonly floor: Rounds }[] = [];
+    const measured: {
+      readonly inFlight: number;
+      readonly product: Rounds;
+      readonly floor: Rounds;
+    }[] = [];
     const ratios: Ratio[] = [];
     for (const { inFlight, ratio, smallMs, fullMs, ...limits } of crowds) {
       say(`${inFlight} in flight`);

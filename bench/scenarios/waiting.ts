@@ -9,8 +9,8 @@
  * begin and while they end, another application asks for synchronous signatures, as in
  * scenarios/fairness.ts: both rates are what that leaves of the machine.
  *
- * One process makes several turns when it begins and when it ends, so both are compared by turn, too.
- * BullMQ counts in each job how often it was taken.
+ * One process makes several turns when it begins and when it ends, so both are compared by turn,
+ * too. BullMQ counts in each job how often it was taken.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { usageOf, watchCpu } from '../harness/cpu.ts';
@@ -75,7 +75,14 @@ export const waiting: Scenario = {
       };
       const socketPath = product.redis.connection.path;
       const started = performance.now();
-      await loader.ask({ kind: 'bulk', socketPath, prefix: product.prefix, body, count, inFlight: bulkSize });
+      await loader.ask({
+        kind: 'bulk',
+        socketPath,
+        prefix: product.prefix,
+        body,
+        count,
+        inFlight: bulkSize,
+      });
       await untilZero(unsettled(before + count));
       return (performance.now() - started) / 1000;
     };
@@ -104,7 +111,8 @@ export const waiting: Scenario = {
 
     const parts = { worker: worker.pid, api: api.pid, redis: product.redis.pid };
     /** MB of each part. */
-    const resident = (): readonly number[] => Object.values(parts).map((pid) => usageOf(pid).rssBytes / 1e6);
+    const resident = (): readonly number[] =>
+      Object.values(parts).map((pid) => usageOf(pid).rssBytes / 1e6);
 
     await signOf(measureMs);
     const warm = small ? 50 : 500;
@@ -131,7 +139,9 @@ export const waiting: Scenario = {
     const turnsToBegin = await turnsEach('delayed');
     await delay(deadline - Date.now());
     const failed = async (): Promise<number> => client.zcard(key('failed'));
-    const [took, beside] = await besideSignatures(untilZero(async () => sharing - (await failed())));
+    const [took, beside] = await besideSignatures(
+      untilZero(async () => sharing - (await failed())),
+    );
     const one = await client.zrandmember(key('failed'));
     const reason = await client.hget(key(one ?? ''), 'failedReason');
     if (reason?.startsWith('EXPIRED') !== true) throw new Error(`A process failed: ${reason}`);
@@ -144,7 +154,9 @@ export const waiting: Scenario = {
     const besideRow = (label: string, windows: readonly Window[]): (string | number)[] => [
       `${label} (p50 and p99: the worst of ${windows.length} windows)`,
       mean(windows.map((each) => each.perSecond)),
-      ...(['p50Ms', 'p99Ms'] as const).map((each) => Math.max(...windows.map((window) => window[each]))),
+      ...(['p50Ms', 'p99Ms'] as const).map((each) =>
+        Math.max(...windows.map((window) => window[each])),
+      ),
       ...(['count', 'failures'] as const).map((each) =>
         windows.reduce((sum, window) => sum + window[each], 0),
       ),
@@ -188,7 +200,8 @@ export const waiting: Scenario = {
         ratioOf(
           {
             name: 'waitingRefused',
-            divides: 'requests of the other application that were not signed meanwhile / all of them',
+            divides:
+              'requests of the other application that were not signed meanwhile / all of them',
             goal: { atMost: 0 },
           },
           [failures / requests],
@@ -198,7 +211,9 @@ export const waiting: Scenario = {
         {
           title: `Redis's memory for each open process of three signers, ${open} open`,
           columns: ['', 'bytes each', 'together, MB'],
-          rows: [['the process and its three signers', Math.round(bytesEach), (bytesEach * open) / 1e6]],
+          rows: [
+            ['the process and its three signers', Math.round(bytesEach), (bytesEach * open) / 1e6],
+          ],
         },
         {
           title: 'CPU while they wait, milliseconds per second',
@@ -222,9 +237,18 @@ export const waiting: Scenario = {
           rows: [
             [
               'begin, from the producer to three invited signers',
-              ...[rates.begin, turnsToBegin, turnRates.begin, begun],
+              rates.begin,
+              turnsToBegin,
+              turnRates.begin,
+              begun,
             ],
-            ['end, from the deadline to the last evidence', rates.end, turnsToEnd, turnRates.end, took],
+            [
+              'end, from the deadline to the last evidence',
+              rates.end,
+              turnsToEnd,
+              turnRates.end,
+              took,
+            ],
           ],
         },
         {
@@ -233,7 +257,11 @@ export const waiting: Scenario = {
           rows: [
             [
               `${open} processes wait`,
-              ...[alone.perSecond, alone.p50Ms, alone.p99Ms, alone.count, alone.failures],
+              alone.perSecond,
+              alone.p50Ms,
+              alone.p99Ms,
+              alone.count,
+              alone.failures,
             ],
             besideRow(`${sharing} processes begin`, besideBegin),
             besideRow('their deadline is over', beside),

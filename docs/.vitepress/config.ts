@@ -1,10 +1,11 @@
 /**
- * The documentation site (`npm run site`): the Markdown of this repository as it stands, with search.
+ * The documentation site (`npm run site`): the Markdown of this repository as it stands, with
+ * search.
  *
- * Its source folder is the repository, so the links that GitHub follows lead to the same places here.
- * Nothing is fetched from elsewhere, and all addresses are relative: any path can serve the result.
- * Diagrams, which GitHub draws from mermaid, are drawn when the site is built; mermaid itself would be
- * 15 MB and needs a browser.
+ * Its source folder is the repository, so the links that GitHub follows lead to the same places
+ * here. Nothing is fetched from elsewhere, and all addresses are relative: any path can serve the
+ * result. Diagrams, which GitHub draws from mermaid, are drawn when the site is built; mermaid
+ * itself would be 15 MB and needs a browser.
  *
  * VitePress is pinned to an alpha of 2.0: the stable 1.6 brings a second Vite, with an esbuild of
  * known weaknesses. The site is served as it was built, because a development server at this folder
@@ -34,10 +35,12 @@ const entriesOf = (list: string): DefaultTheme.SidebarItem[] => {
 const sidebar = (): DefaultTheme.SidebarItem[] => {
   const readme = readFileSync(join(root, 'README.md'), 'utf8');
   const [, list = ''] = /\n## Documents\n(.*?)\n## /s.exec(readme) ?? [];
-  return [...list.matchAll(/^\*\*(.+)\*\*\n((?:(?!\*\*).*\n)*)/gm)].map(([, text = '', links = '']) => ({
-    text,
-    items: entriesOf(links),
-  }));
+  return [...list.matchAll(/^\*\*(.+)\*\*\n((?:(?!\*\*).*\n)*)/gm)].map(
+    ([, text = '', links = '']) => ({
+      text,
+      items: entriesOf(links),
+    }),
+  );
 };
 
 /** In the colours of the theme, light or dark, and without the font of a stranger's server. */
@@ -94,7 +97,8 @@ export default defineConfig({
           if (href === '' || /^([a-z]+:|#)/.test(href)) continue;
           const [path = ''] = href.split('#');
           const file = resolve(dirname(env.realPath ?? env.path), path);
-          if (file === join(root, 'README.md')) link.attrSet('href', href.replace('README.md', 'index.md'));
+          if (file === join(root, 'README.md'))
+            link.attrSet('href', href.replace('README.md', 'index.md'));
           if (path.endsWith('.md')) continue;
           if (!existsSync(file))
             throw new Error(`${env.relativePath} links to ${path}, which does not exist`);

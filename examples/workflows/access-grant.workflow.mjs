@@ -10,7 +10,8 @@ import { z } from 'zod';
 // These print what they do. Real ones call the system, with `token` as the idempotency key.
 const change = (words) =>
   activity(
-    async ({ input: { user, system }, token }) => console.log(`${words} ${user} ${system} [${token}]`),
+    async ({ input: { user, system }, token }) =>
+      console.log(`${words} ${user} ${system} [${token}]`),
     {
       attempts: 20,
       timeoutMs: 10_000,
@@ -79,7 +80,13 @@ const chart = setup({
               {
                 guard: 'isSigned',
                 target: 'quiet',
-                actions: ['stopExpiry', 'stopWarning', 'startExpiry', 'startWarning', 'countExtension'],
+                actions: [
+                  'stopExpiry',
+                  'stopWarning',
+                  'startExpiry',
+                  'startWarning',
+                  'countExtension',
+                ],
               },
               { target: 'quiet' },
             ],

@@ -105,7 +105,10 @@ const chart = setup({
           msisdn,
           text: `${applicant}: I take a loan of CHF ${francs}`,
         }),
-        onDone: [{ guard: 'isSigned', target: 'granted', actions: 'noteContract' }, { target: 'declined' }],
+        onDone: [
+          { guard: 'isSigned', target: 'granted', actions: 'noteContract' },
+          { target: 'declined' },
+        ],
       },
     },
     granted: { type: 'final' },

@@ -24,7 +24,8 @@ const chart = setup({
       console.log(`lot ${lot}: CHF ${bids[0].francs} ${words} [${effect.id}]`),
   },
   guards: {
-    isHigher: ({ context: { bids, least }, event }) => event.francs > (bids[0]?.francs ?? least - 1),
+    isHigher: ({ context: { bids, least }, event }) =>
+      event.francs > (bids[0]?.francs ?? least - 1),
     hasBid: ({ context }) => context.bids.length > 0,
     hasOther: ({ context: { bids } }) => bids.some(({ bidder }) => bidder !== bids[0].bidder),
     isSigned: ({ event }) => event.output.kind === 'signed',

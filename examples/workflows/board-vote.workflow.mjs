@@ -8,7 +8,9 @@ import { defineWorkflow, service } from 'paraph/workflow';
 import { assign, enqueueActions, setup } from 'xstate';
 import { z } from 'zod';
 
-/** Faults that pass: no answer, no connection, another request on the phone, a service in trouble. */
+/**
+ * Faults that pass: no answer, no connection, another request on the phone, a service in trouble.
+ */
 const passing = [208, 209, 406, 900];
 
 const ballot = setup({

@@ -27,7 +27,9 @@ const chart = setup({
     // An effect: carried out at least once; `effect.id` is the same each time.
     remind: ({ context, effect }) => console.log(`remind of ${context.document} [${effect.id}]`),
     countReminder: assign({ reminders: ({ context }) => context.reminders + 1 }),
-    noteReason: assign({ reason: ({ event }) => event.reason ?? event.output?.reason ?? 'TOO_LATE' }),
+    noteReason: assign({
+      reason: ({ event }) => event.reason ?? event.output?.reason ?? 'TOO_LATE',
+    }),
     noteSignature: assign({ msspTransId: ({ event }) => event.output.msspTransId }),
   },
   guards: { isSigned: ({ event }) => event.output.kind === 'signed' },
@@ -42,7 +44,9 @@ const chart = setup({
       on: { REJECT: { target: 'rejected', actions: 'noteReason' } },
       states: {
         waiting: {
-          after: { day: { target: 'waiting', reenter: true, actions: ['countReminder', 'remind'] } },
+          after: {
+            day: { target: 'waiting', reenter: true, actions: ['countReminder', 'remind'] },
+          },
           on: { APPROVE: 'signing' },
         },
         signing: {
@@ -62,7 +66,12 @@ const chart = setup({
     },
     filing: {
       id: 'filing',
-      invoke: { src: 'file', input: ({ context }) => context.document, onDone: 'filed', onError: 'unfiled' },
+      invoke: {
+        src: 'file',
+        input: ({ context }) => context.document,
+        onDone: 'filed',
+        onError: 'unfiled',
+      },
     },
     filed: { type: 'final' },
     rejected: { type: 'final' },

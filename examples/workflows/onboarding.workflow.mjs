@@ -44,7 +44,10 @@ const chart = setup({
   },
   actions: {
     noteSignature: assign({
-      signatures: ({ context, event }, who) => ({ ...context.signatures, [who]: event.output.msspTransId }),
+      signatures: ({ context, event }, who) => ({
+        ...context.signatures,
+        [who]: event.output.msspTransId,
+      }),
     }),
     noteAccount: assign({ account: ({ event }) => event.output }),
     noteMentor: assign({ mentor: ({ event }) => event.mentor }),
@@ -102,7 +105,12 @@ const chart = setup({
     ready: { type: 'final', entry: 'welcome' },
     declined: { id: 'declined', type: 'final' },
   },
-  output: ({ context: { name, account, mentor, signatures } }) => ({ name, account, mentor, signatures }),
+  output: ({ context: { name, account, mentor, signatures } }) => ({
+    name,
+    account,
+    mentor,
+    signatures,
+  }),
 });
 
 const number = z.string().regex(/^\+[1-9]\d{6,14}$/);

@@ -14,7 +14,8 @@ const step = (name) =>
     timeoutMs: 10_000,
   });
 const undo = activity(
-  async ({ input: { order, done }, token }) => console.log(`undo ${done.at(-1)} ${order} [${token}]`),
+  async ({ input: { order, done }, token }) =>
+    console.log(`undo ${done.at(-1)} ${order} [${token}]`),
   { attempts: 1000, maxBackoffMs: 600_000, timeoutMs: 10_000 },
 );
 
@@ -31,7 +32,13 @@ const doing = (name, next) => ({
 const cancel = { target: 'unwinding', actions: { type: 'fail', params: 'CANCELLED' } };
 
 const chart = setup({
-  actors: { sign: service.sign, reserve: step('reserve'), charge: step('charge'), ship: step('ship'), undo },
+  actors: {
+    sign: service.sign,
+    reserve: step('reserve'),
+    charge: step('charge'),
+    ship: step('ship'),
+    undo,
+  },
   actions: {
     note: assign({ done: ({ context }, name) => [...context.done, name] }),
     noteUndone: assign({ done: ({ context }) => context.done.slice(0, -1) }),
@@ -59,14 +66,19 @@ const chart = setup({
         }),
         onDone: [
           { guard: 'isSigned', target: 'charging', actions: 'noteSignature' },
-          { target: 'unwinding', actions: { type: 'fail', params: ({ event }) => event.output.reason } },
+          {
+            target: 'unwinding',
+            actions: { type: 'fail', params: ({ event }) => event.output.reason },
+          },
         ],
       },
     },
     charging: doing('charge', 'packing'),
     packing: {
       on: { PACKED: 'shipping', CANCEL: cancel },
-      after: { threeDays: { target: 'unwinding', actions: { type: 'fail', params: 'NOT_PACKED' } } },
+      after: {
+        threeDays: { target: 'unwinding', actions: { type: 'fail', params: 'NOT_PACKED' } },
+      },
     },
     shipping: doing('ship', 'shipped'),
     // While something is left to undo, the last of it is undone.

@@ -47,11 +47,13 @@ const chart = setup({
     countPoll: assign({ polls: ({ context }) => context.polls + 1 }),
     fail: assign({ why: (_, why) => why }),
     // An effect: carried out at least once; `effect.id` is the same each time.
-    alert: ({ context: { run }, effect }) => console.log(`run ${run} is not settled [${effect.id}]`),
+    alert: ({ context: { run }, effect }) =>
+      console.log(`run ${run} is not settled [${effect.id}]`),
   },
   guards: {
     isSigned: ({ event }) => event.output.kind === 'signed',
-    isLarge: ({ context, event }) => event.output.kind === 'signed' && context.francs > context.limit,
+    isLarge: ({ context, event }) =>
+      event.output.kind === 'signed' && context.francs > context.limit,
     isBooked: bankSays('booked'),
     isRejected: bankSays('rejected'),
     isTooLong: ({ context }) => context.polls >= 20,
@@ -77,7 +79,11 @@ const chart = setup({
         },
         polling: {
           entry: 'countPoll',
-          ...calling('status', [{ guard: 'isBooked', target: '#booked' }, rejected, { target: 'waiting' }]),
+          ...calling('status', [
+            { guard: 'isBooked', target: '#booked' },
+            rejected,
+            { target: 'waiting' },
+          ]),
         },
       },
     },

@@ -76,7 +76,12 @@ const chart = setup({
       },
     },
     ordering: {
-      invoke: { src: 'order', input: ({ context }) => context, onDone: 'ordered', onError: 'failed' },
+      invoke: {
+        src: 'order',
+        input: ({ context }) => context,
+        onDone: 'ordered',
+        onError: 'failed',
+      },
     },
     ordered: { type: 'final' },
     refused: { id: 'refused', type: 'final' },
@@ -108,6 +113,10 @@ export const purchase = defineWorkflow({
       .max(10),
   }),
   events: z.strictObject({ type: z.literal('WITHDRAW') }),
-  publish: ({ purchase, levels, level, covered }) => ({ purchase, level: levels[level]?.name, covered }),
+  publish: ({ purchase, levels, level, covered }) => ({
+    purchase,
+    level: levels[level]?.name,
+    covered,
+  }),
   reasonOf: () => 'The supplier could not be reached',
 });

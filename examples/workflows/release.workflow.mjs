@@ -19,7 +19,10 @@ const approving = (who) => ({
         }),
         onDone: [
           { guard: 'isSigned', target: 'approved', actions: 'noteSignature' },
-          { target: '#refused', actions: { type: 'fail', params: `NOT_APPROVED_BY_${who.toUpperCase()}` } },
+          {
+            target: '#refused',
+            actions: { type: 'fail', params: `NOT_APPROVED_BY_${who.toUpperCase()}` },
+          },
         ],
       },
     },

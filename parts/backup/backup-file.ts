@@ -40,10 +40,15 @@ const headerSchema = z.object({
 export type BackupHeader = z.infer<typeof headerSchema>;
 
 const endSchema = z.object({ at: z.iso.datetime(), records: z.int() });
-/** `at`: the moment whose content this is, by the clock of Redis; `records`: of keys, some twice. */
+/**
+ * `at`: the moment whose content this is, by the clock of Redis; `records`: of keys, some twice.
+ */
 export type BackupEnd = z.infer<typeof endSchema>;
 
-/** Key (latin1), milliseconds since the epoch at which it expires (0: never), value in Base64 (null: no such key). */
+/**
+ * Key (latin1), milliseconds since the epoch at which it expires (0: never), value in Base64 (null:
+ * no such key).
+ */
 const recordsSchema = z.array(z.tuple([z.string(), z.number(), z.base64().nullable()]));
 
 export interface BackupRecord {
@@ -97,7 +102,8 @@ export const createBackupFile = async (
     (file) => file.close().then(() => true),
     () => false,
   );
-  if (exists) throw new BackupFileError('There is a file at that path already; a backup replaces none.');
+  if (exists)
+    throw new BackupFileError('There is a file at that path already; a backup replaces none.');
   const draftPath = `${path}.${randomBytes(4).toString('hex')}.draft`;
   const file = await open(draftPath, 'w', 0o600).catch((error: NodeJS.ErrnoException) => {
     throw new BackupFileError(`The backup cannot be written at that path (${error.code}).`);
@@ -115,7 +121,9 @@ export const createBackupFile = async (
     await rm(draftPath, { force: true });
   };
   // Unlike `write`, this fails when the disk takes only a part.
-  await file.appendFile(lines).catch((error: unknown) => abandon().then(() => Promise.reject(error)));
+  await file
+    .appendFile(lines)
+    .catch((error: unknown) => abandon().then(() => Promise.reject(error)));
 
   const write = async (kind: 'records' | 'end', value: unknown): Promise<void> => {
     const sealed = await sealing.seal(number, kind, value);
@@ -157,7 +165,9 @@ export const createBackupFile = async (
 };
 
 const damaged = (): BackupFileError =>
-  new BackupFileError('The file is damaged: it was cut off, or altered. Nothing was restored from it.');
+  new BackupFileError(
+    'The file is damaged: it was cut off, or altered. Nothing was restored from it.',
+  );
 
 const createReader = (file: FileHandle) => {
   let position = 0;
@@ -207,7 +217,9 @@ const openFile = async (path: string): Promise<FileHandle> => {
   try {
     return await open(path, 'r');
   } catch (error) {
-    throw new BackupFileError(`The backup cannot be read (${(error as NodeJS.ErrnoException).code}).`);
+    throw new BackupFileError(
+      `The backup cannot be read (${(error as NodeJS.ErrnoException).code}).`,
+    );
   }
 };
 

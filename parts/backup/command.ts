@@ -97,7 +97,8 @@ const backup = (context: CliContext, path: string): Promise<Report> =>
         product: productVersion() ?? 'unknown',
         startedAt: new Date(context.now()).toISOString(),
         store: version,
-        ...{ prefix, shards },
+        prefix,
+        shards,
       });
       try {
         const { at, heldMs } = await takeSnapshot(redis, service, file.add);
@@ -165,7 +166,9 @@ const restore = async (
       const audit = createAudit({ redis, prefix, log: { audit: () => undefined } });
       const repeat = kept === undefined ? [] : await readUndone(audit, at);
       const document = {
-        ...{ file: path, at, keys },
+        file: path,
+        at,
+        keys,
         kept: kept ?? null,
         repeat: kept === undefined ? null : repeatDocument(repeat),
       };

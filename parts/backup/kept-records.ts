@@ -11,8 +11,9 @@
  * device would get a new key.
  *
  * It holds where the backup is of the same service, which the first root tells. A Redis that is
- * empty knows nothing, and a file beside it would not help: the data directory is lost together with
- * a private Redis, and processes at another Redis have none as a rule. There the command says so.
+ * empty knows nothing, and a file beside it would not help: the data directory is lost together
+ * with a private Redis, and processes at another Redis have none as a rule. There the command says
+ * so.
  */
 import { z } from 'zod';
 import type { RedisClient } from '../../src/redis/connect.ts';

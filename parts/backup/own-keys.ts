@@ -1,4 +1,6 @@
-/** Which keys of a Redis are those of one service. docs/storage.md lists them, and a test compares. */
+/**
+ * Which keys of a Redis are those of one service. docs/storage.md lists them, and a test compares.
+ */
 
 export interface Service {
   /** `queue.prefix`: letters, digits, `_`, `.` and `-`. */
@@ -7,9 +9,15 @@ export interface Service {
   readonly slots: readonly string[];
 }
 
-/** What stands behind `<prefix>-` between braces, beside the number of a shard and the slots of parts. */
+/**
+ * What stands behind `<prefix>-` between braces, beside the number of a shard and the slots of
+ * parts.
+ */
 const coreSlots = ['replays', 'processes', 'refused'];
-/** What stands behind `{<prefix>}:`. It is no name in a shard: the prefix of another service may end with a number. */
+/**
+ * What stands behind `{<prefix>}:`. It is no name in a shard: the prefix of another service may end
+ * with a number.
+ */
 const ownRooms = ['audit', 'operators'];
 
 /** Whether a key is one of the service. */

@@ -9,7 +9,14 @@ import type { Kept } from './kept-records.ts';
 
 /** Orders that take something back or end it, and that a restore undoes. */
 const undone: ReadonlySet<string> = new Set<AuditAction>([
-  ...(['user-remove', 'user-role', 'user-password', 'user-phone', 'token-revoke', 'link-end'] as const),
+  ...([
+    'user-remove',
+    'user-role',
+    'user-password',
+    'user-phone',
+    'token-revoke',
+    'link-end',
+  ] as const),
   ...(['phone-remove', 'client-change', 'key-rotate', 'master-key'] as const),
   ...(['cancel', 'bulk-cancel', 'workflow-cancel'] as const),
 ]);
@@ -17,7 +24,10 @@ const undone: ReadonlySet<string> = new Set<AuditAction>([
 const pageEntries = 1000;
 
 /** Orders of the audit log since the backup that have to be given again, the oldest first. */
-export const readUndone = async (audit: Pick<Audit, 'read'>, at: string): Promise<readonly AuditEntry[]> => {
+export const readUndone = async (
+  audit: Pick<Audit, 'read'>,
+  at: string,
+): Promise<readonly AuditEntry[]> => {
   const found: AuditEntry[] = [];
   let cursor: string | undefined;
   do {
@@ -35,9 +45,14 @@ const orderText = ({ at, who, action, target = '', details = {} }: AuditEntry): 
   return ` ${words.filter((word) => word !== '').join(' ')}`;
 };
 
-const counted = (number: number, one: string): string => `${number} ${one}${number === 1 ? '' : 's'}`;
+const counted = (number: number, one: string): string =>
+  `${number} ${one}${number === 1 ? '' : 's'}`;
 
-const sameService = (at: string, { revocations, newPersons }: Kept, repeat: readonly AuditEntry[]): string =>
+const sameService = (
+  at: string,
+  { revocations, newPersons }: Kept,
+  repeat: readonly AuditEntry[],
+): string =>
   [
     `Kept, because it is for ever: ${counted(revocations, 'revocation')} of certificates and ${counted(newPersons, 'number')} with a new person, all after ${at}; and the audit log.`,
     ...(repeat.length === 0

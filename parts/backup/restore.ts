@@ -35,7 +35,10 @@ export const isEmpty = async (redis: RedisClient, service: Service): Promise<boo
   return true;
 };
 
-const inParts = async <T>(all: readonly T[], work: (each: T) => Promise<unknown>): Promise<void> => {
+const inParts = async <T>(
+  all: readonly T[],
+  work: (each: T) => Promise<unknown>,
+): Promise<void> => {
   for (let from = 0; from < all.length; from += together) {
     await Promise.all(all.slice(from, from + together).map(work));
   }
@@ -48,7 +51,11 @@ const probeKeyOf = (prefix: string): string => `${prefix}:restore-probe`;
  * Whether this Redis takes such values, and its user may restore them: a record of each type of the
  * backup, under a key that is deleted again. The first byte of what DUMP gives is the type.
  */
-const tryValues = async (redis: RedisClient, prefix: string, values: Iterable<Buffer>): Promise<void> => {
+const tryValues = async (
+  redis: RedisClient,
+  prefix: string,
+  values: Iterable<Buffer>,
+): Promise<void> => {
   const key = probeKeyOf(prefix);
   try {
     for (const value of values) await redis.restore(key, probeMs, value, 'REPLACE');
@@ -60,7 +67,9 @@ const tryValues = async (redis: RedisClient, prefix: string, values: Iterable<Bu
 const refusal = (error: unknown): Error => {
   const { message } = toError(error);
   if (/payload version or checksum|Bad data format/i.test(message)) {
-    return new RestoreError('This Redis is older than that of the backup: restore into one that is not.');
+    return new RestoreError(
+      'This Redis is older than that of the backup: restore into one that is not.',
+    );
   }
   if (/NOPERM/.test(message)) {
     return new RestoreError(
@@ -72,18 +81,23 @@ const refusal = (error: unknown): Error => {
 
 /**
  * Empties what Redis holds of the service, and puts the backup in its place. Keys that have expired
- * since the backup stay away. Of the same service the key custody and the audit log stay (kept-records.ts).
+ * since the backup stay away. Of the same service the key custody and the audit log stay
+ * (kept-records.ts).
  *
  * @returns The moment of the backup (ISO 8601), how many keys there are now, and what was kept;
  *   undefined where Redis did not hold the same service.
- * @throws BackupFileError before anything is written; RestoreError, also before where this Redis does
- *   not take what is in the backup.
+ * @throws BackupFileError before anything is written; RestoreError, also before where this Redis
+ *   does not take what is in the backup.
  */
 export const restoreBackup = async (
   redis: RedisClient,
   service: Service,
   { path, masterKey }: { readonly path: string; readonly masterKey: Uint8Array },
-): Promise<{ readonly at: BackupEnd['at']; readonly keys: number; readonly kept: Kept | undefined }> => {
+): Promise<{
+  readonly at: BackupEnd['at'];
+  readonly keys: number;
+  readonly kept: Kept | undefined;
+}> => {
   const { prefix } = service;
   const keeper = createKeeper(redis, prefix, probeKeyOf(prefix));
   let root: BackupRecord | undefined;
@@ -132,7 +146,8 @@ export const restoreBackup = async (
     const kept = isSame ? await keeper.end() : undefined;
     let keys = 0;
     for await (const found of ownKeys(redis, service)) keys += found.length;
-    if (store === undefined) throw new RestoreError('The backup is of no service that has ever started.');
+    if (store === undefined)
+      throw new RestoreError('The backup is of no service that has ever started.');
     await put(store);
     return { at, keys, kept };
   } catch (error) {

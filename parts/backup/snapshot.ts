@@ -1,11 +1,11 @@
 /**
  * The content of a running service's Redis at one moment.
  *
- * Copying all keys takes seconds, and writes must not wait for so long. So all keys are copied while
- * the service runs, and Redis tells which ones are changed meanwhile (CLIENT TRACKING); these are
- * copied again, until few are left. Only then writes are held (CLIENT PAUSE WRITE), and the last
- * changes are copied. Whatever was acknowledged before is in the copy, and nothing of what comes
- * later. On a cluster the writes of all nodes are held at the same time.
+ * Copying all keys takes seconds, and writes must not wait for so long. So all keys are copied
+ * while the service runs, and Redis tells which ones are changed meanwhile (CLIENT TRACKING); these
+ * are copied again, until few are left. Only then writes are held (CLIENT PAUSE WRITE), and the
+ * last changes are copied. Whatever was acknowledged before is in the copy, and nothing of what
+ * comes later. On a cluster the writes of all nodes are held at the same time.
  *
  * Redis lets writes go again by itself after {@link holdMs}, should this process die.
  *
@@ -55,7 +55,10 @@ const ownConnection = async (node: Redis, more: { readonly protocol?: 2 } = {}):
   });
   connection.on('error', () => undefined);
   if (connection.status !== 'ready') {
-    await Promise.race([once(connection, 'ready'), once(connection, 'end').then(() => connection.ping())]);
+    await Promise.race([
+      once(connection, 'ready'),
+      once(connection, 'end').then(() => connection.ping()),
+    ]);
   }
   return connection;
 };
@@ -65,7 +68,10 @@ const invalidations = '__redis__:invalidate';
 const openNode = async (node: Redis, service: Service): Promise<Node> => {
   const keeps = createKeeps(service);
   // With protocol 3 the library drops what Redis tells about changed keys.
-  const [redis, ear] = await Promise.all([ownConnection(node), ownConnection(node, { protocol: 2 })]);
+  const [redis, ear] = await Promise.all([
+    ownConnection(node),
+    ownConnection(node, { protocol: 2 }),
+  ]);
   const changed = new Set<string>();
   const loss = new AbortController();
   const end = (why: string): void => loss.abort(new SnapshotError(why));
@@ -118,7 +124,9 @@ const scan = async (node: Node, keeps: (key: string) => boolean, take: Take): Pr
     const [next, found] = await node.redis.scanBuffer(cursor, 'COUNT', scanCount);
     cursor = next.toString();
     const names = found.map((key) => key.toString('latin1')).filter(keeps);
-    await copyAll(node, names, async (records) => take(records.filter(({ value }) => value !== undefined)));
+    await copyAll(node, names, async (records) =>
+      take(records.filter(({ value }) => value !== undefined)),
+    );
   } while (cursor !== '0');
 };
 
@@ -138,10 +146,14 @@ const copyHeld = async (nodes: readonly Node[]) => {
     const times = await Promise.all(nodes.map(({ redis }) => redis.time()));
     const records: BackupRecord[] = [];
     await Promise.all(
-      nodes.map((node) => copyAll(node, takeChanged(node), async (copied) => void records.push(...copied))),
+      nodes.map((node) =>
+        copyAll(node, takeChanged(node), async (copied) => void records.push(...copied)),
+      ),
     );
     const heldMs = performance.now() - began;
-    const at = Math.min(...times.map(([seconds, micros]) => Number(seconds) * 1000 + Number(micros) / 1000));
+    const at = Math.min(
+      ...times.map(([seconds, micros]) => Number(seconds) * 1000 + Number(micros) / 1000),
+    );
     return { records, heldMs, at: new Date(at), isWhole: heldMs < holdMs };
   } finally {
     await Promise.all(nodes.map(({ redis }) => redis.client('UNPAUSE').catch(() => undefined)));
@@ -169,7 +181,11 @@ const refusal = (error: unknown): Error => {
  * @param redis A connection for blocking, to one Redis or to a cluster.
  * @throws SnapshotError
  */
-export const takeSnapshot = async (redis: RedisClient, service: Service, take: Take): Promise<Snapshot> => {
+export const takeSnapshot = async (
+  redis: RedisClient,
+  service: Service,
+  take: Take,
+): Promise<Snapshot> => {
   const keeps = createKeeps(service);
   const nodes: Node[] = [];
   try {

@@ -123,13 +123,17 @@ const begun = (input: CallbackInput): CallbackContext => ({
   status: undefined,
 });
 
-const told = (what: CallbackTold['what'], { tries, problem, status }: CallbackContext): CallbackTold => ({
+const told = (
+  what: CallbackTold['what'],
+  { tries, problem, status }: CallbackContext,
+): CallbackTold => ({
   what,
   tries,
   result: problem ?? String(status),
 });
 
-const given = ({ event }: { readonly event: { readonly output: TryResult } }): TryResult => event.output;
+const given = ({ event }: { readonly event: { readonly output: TryResult } }): TryResult =>
+  event.output;
 const note = { type: 'note', params: given } as const;
 
 export const callbackMachine = setup({
@@ -175,7 +179,10 @@ export const callbackMachine = setup({
           {
             guard: { type: 'isWorthAnother', params: given },
             target: 'waiting',
-            actions: [note, { type: 'tell', params: ({ context }) => told('undelivered', context) }],
+            actions: [
+              note,
+              { type: 'tell', params: ({ context }) => told('undelivered', context) },
+            ],
           },
           { target: 'dead', actions: note },
         ],

@@ -85,8 +85,11 @@ const deliveredMs = 2 * 86_400_000;
  * The pause after so many tries; plus or minus a quarter, so that failures do not come back
  * together.
  */
-export const backoffMs = (tries: number, { firstMs, factor, maxMs }: Backoff, random: number): number =>
-  Math.round(Math.min(firstMs * factor ** (tries - 1), maxMs) * (0.75 + random / 2));
+export const backoffMs = (
+  tries: number,
+  { firstMs, factor, maxMs }: Backoff,
+  random: number,
+): number => Math.round(Math.min(firstMs * factor ** (tries - 1), maxMs) * (0.75 + random / 2));
 
 /** The id is sent in a header. */
 const sendableId = z.string().regex(/^[\w-]+$/);
@@ -100,11 +103,21 @@ const retryAfterStatuses: readonly number[] = [429, 503];
 
 export const startCallbackWorkers = (options: CallbackWorkersOptions) => {
   const { shards, blocking, deliver, retention, now, log, onError } = options;
-  const { random = Math.random, concurrency = 100, lockMs = 20_000, backoff = usualBackoff } = options;
+  const {
+    random = Math.random,
+    concurrency = 100,
+    lockMs = 20_000,
+    backoff = usualBackoff,
+  } = options;
   const max = Math.max(1, Math.floor((concurrency * shards.length) / 4));
   // A slow receiver gets a fifth: several may hang at once, or one may have many names.
   const maxWhenSlow = Math.max(1, Math.floor(max / 5));
-  const tenants = createTenantConcurrency({ max, maxWhenSlow, maxTotal: Infinity, minWaitMs: 2000 });
+  const tenants = createTenantConcurrency({
+    max,
+    maxWhenSlow,
+    maxTotal: Infinity,
+    minWaitMs: 2000,
+  });
 
   const resultOf = (tries: number, result: PostResult): TryResult => {
     const problem = problemOf(result);
@@ -114,7 +127,9 @@ export const startCallbackWorkers = (options: CallbackWorkersOptions) => {
     const { status, retryAfterMs = 0 } = result;
     if (status >= 200 && status < 300) return { kind: 'delivered', status };
     if (status === gone) return { kind: 'refused', problem };
-    const wantedMs = retryAfterStatuses.includes(status) ? Math.min(retryAfterMs, backoff.maxMs) : 0;
+    const wantedMs = retryAfterStatuses.includes(status)
+      ? Math.min(retryAfterMs, backoff.maxMs)
+      : 0;
     return { kind: 'failed', problem, pauseMs: Math.max(pauseMs, wantedMs) };
   };
 

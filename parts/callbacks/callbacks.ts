@@ -3,7 +3,14 @@ import type { Job } from 'bullmq';
 import type { RedisClient } from '../../src/redis/connect.ts';
 import type { Shard } from '../../src/transactions/shards.ts';
 import type { CallbackCounts, CallbackFilter, CallbackPage, CallbackRow } from './callback-row.ts';
-import { cursorText, diedBefore, type Place, readCursor, type WalkedSet, walkSet } from './places.ts';
+import {
+  cursorText,
+  diedBefore,
+  type Place,
+  readCursor,
+  type WalkedSet,
+  walkSet,
+} from './places.ts';
 import { callbacksOf } from './queue.ts';
 import { readCallbacks, shardsOfCallback, shownMessageSchema } from './rows.ts';
 import { callbackId, unrecordedId } from './transaction-events.ts';
@@ -32,7 +39,9 @@ export const createCallbacks = ({
   readonly redis: RedisClient;
   readonly shards: readonly Shard[];
 }) => {
-  /** Whether a row belongs to the list of that set: it may have been tried or replayed meanwhile. */
+  /**
+   * Whether a row belongs to the list of that set: it may have been tried or replayed meanwhile.
+   */
   const belongs: Readonly<Record<WalkedSet, (row: CallbackRow) => boolean>> = {
     failed: ({ state }) => state === 'dead',
     // Without a try, an operator's replay waits for its time.
@@ -78,14 +87,15 @@ export const createCallbacks = ({
   return {
     /** @param attempts Of the transaction so far. */
     of: async (msspTransId: string, attempts: number): Promise<readonly CallbackRow[]> => {
-      const ids = Array.from({ length: Math.min(attempts, maxAttempts) }, (_, index) => index + 1).flatMap(
-        (attempt) => [
-          callbackId(msspTransId, attempt, 'failed'),
-          unrecordedId(msspTransId, attempt),
-          callbackId(msspTransId, attempt, 'signed'),
-          callbackId(msspTransId, attempt, 'receipted'),
-        ],
-      );
+      const ids = Array.from(
+        { length: Math.min(attempts, maxAttempts) },
+        (_, index) => index + 1,
+      ).flatMap((attempt) => [
+        callbackId(msspTransId, attempt, 'failed'),
+        unrecordedId(msspTransId, attempt),
+        callbackId(msspTransId, attempt, 'signed'),
+        callbackId(msspTransId, attempt, 'receipted'),
+      ]);
       return (await readCallbacks(redis, shards, ids)).filter((row) => row !== undefined);
     },
 
@@ -99,7 +109,9 @@ export const createCallbacks = ({
     ): Promise<CallbackPage | undefined> => {
       const newest = to === undefined ? undefined : diedBefore(to);
       const from = cursor === undefined ? newest : readCursor(cursor);
-      return cursor !== undefined && from === undefined ? undefined : pageOf('failed', from, { limit, apId });
+      return cursor !== undefined && from === undefined
+        ? undefined
+        : pageOf('failed', from, { limit, apId });
     },
 
     /**
@@ -133,7 +145,9 @@ export const createCallbacks = ({
      * @param notBefore Earliest time, milliseconds since the epoch; default: at once.
      */
     replay: async (id: string, notBefore?: number): Promise<CallbackReplayResult> => {
-      const found = shardsOfCallback(shards, id).map((shard) => callbacksOf(shard).queue.getJob(id));
+      const found = shardsOfCallback(shards, id).map((shard) =>
+        callbacksOf(shard).queue.getJob(id),
+      );
       const job: Job | undefined = (await Promise.all(found)).find((each) => each !== undefined);
       const data = shownMessageSchema.safeParse(job?.data).data;
       if (job === undefined || data === undefined) return 'unknown';

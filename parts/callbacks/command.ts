@@ -15,12 +15,23 @@ import {
   UsageError,
 } from '../../src/command-line/context.ts';
 import type { PartCommands } from '../../src/command-line/part-commands.ts';
-import { type Column, countFields, fieldsText, type Screen, table } from '../../src/command-line/screen.ts';
+import {
+  type Column,
+  countFields,
+  fieldsText,
+  type Screen,
+  table,
+} from '../../src/command-line/screen.ts';
 import { confirm } from '../../src/command-line/terminal-input.ts';
 import { addPageOptions, parseCount } from '../../src/command-line/transactions-filter.ts';
 import { isoOrNull, timeCell } from '../../src/command-line/transactions-row.ts';
 import type { CallbackCounts, CallbackRow } from './callback-row.ts';
-import { type CallbackBulk, type CallbackPlan, callbacksPerSecond, maxCallbacks } from './replays.ts';
+import {
+  type CallbackBulk,
+  type CallbackPlan,
+  callbacksPerSecond,
+  maxCallbacks,
+} from './replays.ts';
 
 const callbackDocument = ({ host: _, ...row }: CallbackRow) => ({
   ...row,
@@ -80,7 +91,11 @@ const replayMany = async (
     context.stderr.write(planText(plan, { ...context, stdout: context.stderr }));
     await confirm(context, `Replay ${plan.found}, at ${rate} a second?`, { plan });
   }
-  const done = await admin.post<CallbackBulk>(['callbacks', 'replay'], { filter, perSecond: rate, reason });
+  const done = await admin.post<CallbackBulk>(['callbacks', 'replay'], {
+    filter,
+    perSecond: rate,
+    reason,
+  });
   const { found, replayed, left, truncated } = done;
   const others = left === 0 ? '' : ` ${left} of ${found} were replayed by others, or are gone.`;
   const more = truncated ? ' There are more: order again.' : '';
@@ -167,11 +182,14 @@ export const callbackCommands: PartCommands = {
   },
   ofTransaction: async (context, admin, id) => {
     const { callbacks } = await admin.get<{ readonly callbacks: readonly CallbackRow[] }>([
-      ...['transactions', id, 'callbacks'],
+      'transactions',
+      id,
+      'callbacks',
     ]);
     return {
       document: { callbacks: callbacks.map(callbackDocument) },
-      text: callbacks.length === 0 ? '' : `\n${table(callbackColumns(context), callbacks, context)}`,
+      text:
+        callbacks.length === 0 ? '' : `\n${table(callbackColumns(context), callbacks, context)}`,
     };
   },
 };

@@ -9,7 +9,8 @@ const callback = z.strictObject({
     .string()
     .max(2048)
     .refine(isSecureAddress, {
-      error: 'must be an https URL (http to this machine in a sandbox) without user, password or fragment',
+      error:
+        'must be an https URL (http to this machine in a sandbox) without user, password or fragment',
     })
     .describe('Where messages are posted to.'),
   secretVersion: whole(1, 1_000_000, 1).describe(
@@ -18,7 +19,9 @@ const callback = z.strictObject({
 });
 
 const hosts = z
-  .array(z.string().regex(/^[a-z0-9.:-]+$/, { error: 'must be a host name or address in lower case' }))
+  .array(
+    z.string().regex(/^[a-z0-9.:-]+$/, { error: 'must be a host name or address in lower case' }),
+  )
   .prefault([])
   .describe('Hosts in the own network that callbacks may reach.');
 

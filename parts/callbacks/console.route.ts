@@ -83,7 +83,8 @@ export const createCallbackRoutes = (
   routes.get('/admin/api/callbacks', query(listQuery), async (c) => {
     const { state, apId, to, limit, cursor } = c.req.valid('query');
     const isRetried = state === 'retried';
-    if (isRetried && to !== undefined) return refuse(400, 'bad-request', 'to is for dead callbacks');
+    if (isRetried && to !== undefined)
+      return refuse(400, 'bad-request', 'to is for dead callbacks');
     const page = isRetried
       ? await callbacks.retried(apId, { limit, cursor })
       : await callbacks.dead({ apId, to }, { limit, cursor });
@@ -91,22 +92,33 @@ export const createCallbackRoutes = (
     return answer({ ...page, rows: hosts.shown(page.rows) });
   });
 
-  routes.post('/admin/api/callbacks/plan', needs('operator'), json(z.strictObject({ filter })), async (c) =>
-    answer(await callbacks.plan(c.req.valid('json').filter)),
+  routes.post(
+    '/admin/api/callbacks/plan',
+    needs('operator'),
+    json(z.strictObject({ filter })),
+    async (c) => answer(await callbacks.plan(c.req.valid('json').filter)),
   );
 
   /** All of a filter. */
   routes.post('/admin/api/callbacks/replay', needs('operator'), json(replayBody), async (c) => {
     const { filter, ...order } = c.req.valid('json');
-    const done = await callbacks.replayAll(filter, { ...order, operator: c.get('session').operator });
+    const done = await callbacks.replayAll(filter, {
+      ...order,
+      operator: c.get('session').operator,
+    });
     return 'refused' in done ? refuse(...refusals[done.refused]) : answer(done);
   });
 
-  routes.post('/admin/api/callbacks/:id/replay', needs('operator'), json(optionalReasonBody), async (c) => {
-    const { reason } = c.req.valid('json');
-    const result = await callbacks.replay(c.req.param('id'), c.get('session').operator, reason);
-    return present(result, 'replayed', refusals);
-  });
+  routes.post(
+    '/admin/api/callbacks/:id/replay',
+    needs('operator'),
+    json(optionalReasonBody),
+    async (c) => {
+      const { reason } = c.req.valid('json');
+      const result = await callbacks.replay(c.req.param('id'), c.get('session').operator, reason);
+      return present(result, 'replayed', refusals);
+    },
+  );
 
   routes.get('/admin/callbacks', async (c) => {
     const apId = written(c.req.query('apId'));
@@ -155,7 +167,8 @@ export const createCallbackRoutes = (
     const order = { perSecond: Number(perSecond), operator: session.operator, reason };
     const done = await callbacks.replayAll(filter, order);
     if (!('refused' in done)) return c.html(callbackBulkPage(session, apId, done));
-    if (done.refused === 'role') return c.html(forbiddenPage('Your role does not allow this.'), 403);
+    if (done.refused === 'role')
+      return c.html(forbiddenPage('Your role does not allow this.'), 403);
     const problem = done.refused === 'nothing' ? undefined : done.refused;
     const plan = await callbacks.plan(filter);
     return c.html(callbackPlanPage({ session, apId, to, plan, problem, reason, perSecond }), 422);

@@ -1,4 +1,6 @@
-/** Callbacks in the console: their pages, the section of a transaction, a tile, and their secrets. */
+/**
+ * Callbacks in the console: their pages, the section of a transaction, a tile, and their secrets.
+ */
 import { Hono } from 'hono';
 import { html } from 'hono/html';
 import { z } from 'zod';
@@ -33,7 +35,11 @@ const createSecretRoutes = (
     // Processes and charts may tell other addresses, too.
     const { secretVersion } = application.callback ?? { secretVersion: 1 };
     // Recorded first: without a record nothing is shown.
-    await audit.record({ ...doneBy(c.get('session').operator), action: 'callback-secret', target: apId });
+    await audit.record({
+      ...doneBy(c.get('session').operator),
+      action: 'callback-secret',
+      target: apId,
+    });
     return answer({ secretVersion, secret: callbackSecret(serviceKey, apId, secretVersion) });
   });
   return routes;
@@ -44,7 +50,11 @@ export const openCallbackConsole = (
 ): ConsolePart => {
   const { redis, shards, audit, now, settings } = rooms;
   const { applicationProviders: providers } = settings;
-  const callbacks = createCallbackReplays({ callbacks: createCallbacks({ redis, shards }), audit, now });
+  const callbacks = createCallbackReplays({
+    callbacks: createCallbacks({ redis, shards }),
+    audit,
+    now,
+  });
   const hosts = createCallbackHosts(providers);
   return {
     routes: (deps) => createCallbackRoutes(callbacks, hosts, deps),
@@ -73,7 +83,11 @@ export const openCallbackConsole = (
     },
     ofTransaction: async (session, { msspTransId, apId, attempt }) => ({
       name: 'callbacks',
-      html: callbacksSection(session, hosts.shown(await callbacks.of(msspTransId, attempt)), hosts.of(apId)),
+      html: callbacksSection(
+        session,
+        hosts.shown(await callbacks.of(msspTransId, attempt)),
+        hosts.of(apId),
+      ),
     }),
     ofProvider: (apId) => ({ callbackHost: hosts.of(apId) }),
   };

@@ -13,7 +13,10 @@ import { callbackSecrets } from './secret.ts';
 /** @returns The address of a signer's page; undefined where this process does not know it. */
 export type LinkTo = (signer: string, linkVersion: number) => string | undefined;
 
-export const typeOfProcess = ({ what, workflow }: Pick<ProcessMessage, 'what' | 'workflow'>): string =>
+export const typeOfProcess = ({
+  what,
+  workflow,
+}: Pick<ProcessMessage, 'what' | 'workflow'>): string =>
   what === 'told' ? 'process.failed' : `${workflow === undefined ? 'process' : 'workflow'}.${what}`;
 
 const processMessageOf = (message: ProcessMessage, linkTo: LinkTo): string => {
@@ -95,7 +98,9 @@ const createTargets = ({ providers, serviceKey, post, postOutside }: DeliverOpti
   };
 };
 
-/** @param target Undefined while a receiver is being configured: not every process knows it then. */
+/**
+ * @param target Undefined while a receiver is being configured: not every process knows it then.
+ */
 const send = async (
   target: Target | undefined,
   { id, body, at }: { readonly id: string; readonly body: string; readonly at: number },
@@ -126,7 +131,9 @@ export const createDeliver = (
   return async (id, data, stop) => {
     const url = 'process' in data ? data.url : undefined;
     const target =
-      'process' in data && url !== undefined ? targets.at(data.apId, url) : targets.registered(data.apId);
+      'process' in data && url !== undefined
+        ? targets.at(data.apId, url)
+        : targets.registered(data.apId);
     return send(target, { id, body: messageOf(data, linkTo), at: now() }, stop);
   };
 };

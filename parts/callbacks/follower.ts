@@ -13,7 +13,13 @@
  * process with an older configuration may be the one that reads the events.
  */
 import { catchUp, sinceGap } from '../../src/history/catch-up.ts';
-import { eventsArguments, eventsScript, type Read, readAnswer, untilRead } from '../../src/history/events.ts';
+import {
+  eventsArguments,
+  eventsScript,
+  type Read,
+  readAnswer,
+  untilRead,
+} from '../../src/history/events.ts';
 import { readJobs } from '../../src/history/jobs.ts';
 import { type ShardKeys, shardKeys } from '../../src/history/keys.ts';
 import { createLeaderTask } from '../../src/history/leader-task.ts';
@@ -82,12 +88,25 @@ export const callbackJob = (id: string, data: CallbackMessage, tries: number) =>
 });
 
 export const createFollower = (options: FollowerOptions) => {
-  const { redis, prefix, shards, find, apIds, now, onError, tries = 10, pollMs = 200, leaseMs } = options;
+  const {
+    redis,
+    prefix,
+    shards,
+    find,
+    apIds,
+    now,
+    onError,
+    tries = 10,
+    pollMs = 200,
+    leaseMs,
+  } = options;
   const beganAt = now();
   const told = createCallbackSubscribers({ redis, prefix, apIds, now, onError });
 
   /** Anyone who can write to Redis can write that something was signed. */
-  const asAnswered = async (ends: readonly TransactionEvent[]): Promise<readonly TransactionEvent[]> => {
+  const asAnswered = async (
+    ends: readonly TransactionEvent[],
+  ): Promise<readonly TransactionEvent[]> => {
     const signed = ends.find(({ data }) => data.end.state !== 'failed');
     const view = signed && (await find(signed.data.msspTransId));
     return view?.state.kind === 'failed' ? ends.map(toInternalError) : ends;
@@ -117,11 +136,17 @@ export const createFollower = (options: FollowerOptions) => {
       );
       const ends = (await Promise.all(found.map(asAnswered))).flat();
       if (ends.length === 0) return;
-      await callbacksOf(shard).queue.addBulk(ends.map(({ id, data }) => callbackJob(id, data, tries)));
+      await callbacksOf(shard).queue.addBulk(
+        ends.map(({ id, data }) => callbackJob(id, data, tries)),
+      );
     };
 
     /** @returns Whether it was done to the end. */
-    const lookThrough = async (from: EventPosition, since: Since, earliest: number): Promise<boolean> => {
+    const lookThrough = async (
+      from: EventPosition,
+      since: Since,
+      earliest: number,
+    ): Promise<boolean> => {
       const read = await catchUp({
         redis,
         keys,

@@ -23,15 +23,18 @@ export const createCallbackCounter = (registry: Registry): CallbackLog => {
   for (const outcome of ['delivered', 'undelivered', 'failing', 'dead']) tries.inc({ outcome }, 0);
   return {
     delivered: () => tries.inc({ outcome: 'delivered' }),
-    undelivered: (_, made) => tries.inc({ outcome: made < failingTries ? 'undelivered' : 'failing' }),
+    undelivered: (_, made) =>
+      tries.inc({ outcome: made < failingTries ? 'undelivered' : 'failing' }),
     gaveUp: () => tries.inc({ outcome: 'dead' }),
   };
 };
 
 /** Names callbacks by id, because an address may hold a secret. */
 export const createCallbackLog = (log: EventLog): CallbackLog => ({
-  delivered: (callback, tries, status) => log.info({ callback, tries, status }, 'callback delivered'),
+  delivered: (callback, tries, status) =>
+    log.info({ callback, tries, status }, 'callback delivered'),
   undelivered: (callback, tries, problem) =>
     log.warn({ callback, tries, problem }, 'callback not delivered, trying again'),
-  gaveUp: (callback, tries, problem) => log.error({ callback, tries, problem }, 'callback given up'),
+  gaveUp: (callback, tries, problem) =>
+    log.error({ callback, tries, problem }, 'callback given up'),
 });

@@ -1,4 +1,6 @@
-/** Callbacks: the dead ones, those that are tried again, and those of one transaction on its page. */
+/**
+ * Callbacks: the dead ones, those that are tried again, and those of one transaction on its page.
+ */
 import { html } from 'hono/html';
 import type { ConsoleSession } from '../../src/console/deps.ts';
 import { createFields, filterForm, listOf } from '../../src/console/pages/filter-form.ts';
@@ -34,7 +36,9 @@ const ofTransaction = (session: ConsoleSession, callback: CallbackRow): Html => 
   const { event, attempt, state, tries, problem, triedAt, nextTryAt } = callback;
   const last = triedAt === undefined ? nothing : timeOf(triedAt, fullTime(triedAt).slice(0, 19));
   const next =
-    nextTryAt === undefined ? nothing : html`<span class="sub">next try ${timeOf(nextTryAt)}</span>`;
+    nextTryAt === undefined
+      ? nothing
+      : html`<span class="sub">next try ${timeOf(nextTryAt)}</span>`;
   return html`<tr role="row"><th scope="row" role="rowheader" class="first">${event}<span class="sub">attempt ${attempt}</span></th><td role="cell" class="second end"><span class="state ${state}">${state}</span></td><td role="cell" class="number" data-label="tries">${tries}</td><td role="cell">${last}${next}</td><td role="cell" class="wide">${problem ?? ''}</td><td role="cell" class="end">${replayForm(session, callback)}</td></tr>`;
 };
 
@@ -133,7 +137,8 @@ const switchOf = ({ state, apId, counts }: CallbacksModel): Html => {
 export const callbacksPage = (model: CallbacksModel): string => {
   const { session, state, apId, rows, next, isFirst, notice } = model;
   const { title, intro, what, caption, first, last } = lists[state];
-  const mayReplay = state === 'dead' && rows.length > 0 && includesRole(session.operator.role, 'operator');
+  const mayReplay =
+    state === 'dead' && rows.length > 0 && includesRole(session.operator.role, 'operator');
   const fields = { apId, state: state === 'dead' ? undefined : state };
   return layOut({
     title,

@@ -1,7 +1,7 @@
 /**
  * Callbacks of all shards by BullMQ's sets of jobs, merged, the highest score first: of the failed
- * ones (dead) the newest, of the delayed ones (tried again) the one whose next try is furthest away,
- * which has failed most often as a rule.
+ * ones (dead) the newest, of the delayed ones (tried again) the one whose next try is furthest
+ * away, which has failed most often as a rule.
  *
  * A page begins after a place, which is a score and an id. So replays and new deaths while someone
  * turns pages move no other row.
@@ -20,7 +20,8 @@ export interface Place {
 }
 
 /** Redis orders ids of the same millisecond descending. */
-const compare = (a: Place, b: Place): number => b.at - a.at || (a.id < b.id ? 1 : a.id > b.id ? -1 : 0);
+const compare = (a: Place, b: Place): number =>
+  b.at - a.at || (a.id < b.id ? 1 : a.id > b.id ? -1 : 0);
 
 export const cursorText = ({ at, id }: Place): string => `${at.toString(36)}.${id}`;
 
@@ -62,7 +63,9 @@ const nextOf = async (
       readAtOnce,
       'WITHSCORES',
     );
-    const all = found.flatMap((id, index) => (index % 2 === 0 ? [{ id, at: Number(found[index + 1]) }] : []));
+    const all = found.flatMap((id, index) =>
+      index % 2 === 0 ? [{ id, at: Number(found[index + 1]) }] : [],
+    );
     const places = from === undefined ? all : all.filter((place) => compare(place, from) > 0);
     const more = all.length === readAtOnce;
     if (places.length > 0 || !more) return { places, more };
@@ -82,7 +85,9 @@ export async function* walkSet(
     const found = await Promise.all(shards.map((shard) => nextOf(redis, shard, set, place)));
     const all = found.flatMap(({ places }) => places).toSorted(compare);
     // A shard with more rows may have some that come before the last ones of other shards.
-    const [end] = found.flatMap(({ places, more }) => (more ? places.slice(-1) : [])).toSorted(compare);
+    const [end] = found
+      .flatMap(({ places, more }) => (more ? places.slice(-1) : []))
+      .toSorted(compare);
     yield end === undefined ? all : all.filter((each) => compare(each, end) <= 0);
     if (end === undefined) return;
     behind = end;

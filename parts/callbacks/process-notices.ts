@@ -7,7 +7,11 @@ import type { Locate } from '../../packages/engine/src/engine.ts';
 import { readAddress } from '../../packages/engine/src/record.ts';
 import type { Shard } from '../../src/transactions/shards.ts';
 import { ownIdOf } from '../../src/workflows/contract.ts';
-import { type EffectOf, type ProcessEffects, processName } from '../../src/workflows/stock-process.ts';
+import {
+  type EffectOf,
+  type ProcessEffects,
+  processName,
+} from '../../src/workflows/stock-process.ts';
 import type { EndOfInstance } from '../../workers/workflow.worker.ts';
 import type { ProcessMessage } from './callback.machine.ts';
 import { callbackJob } from './follower.ts';
@@ -33,11 +37,14 @@ export const createProcessNotices = (options: {
   ): Promise<void> => {
     const root = readAddress(address).id;
     const { queue } = locate(root);
-    const shard = shards.find(({ workflows }) => workflows.queue.qualifiedName === queue.qualifiedName);
+    const shard = shards.find(
+      ({ workflows }) => workflows.queue.qualifiedName === queue.qualifiedName,
+    );
     const jobId = `process-${hash('sha256', id).slice(0, 40)}`;
     const { workflow = processName } = message;
     const data = { process: ownIdOf(root, workflow), at: now(), ...message };
-    if (shard !== undefined) await callbacksOf(shard).queue.addBulk([callbackJob(jobId, data, tries)]);
+    if (shard !== undefined)
+      await callbacksOf(shard).queue.addBulk([callbackJob(jobId, data, tries)]);
   };
 
   return {
@@ -53,12 +60,17 @@ export const createProcessNotices = (options: {
       await add(effect, { what, ...about, signer, code });
     },
     notifyProcess: async ({ what, apId, process, step, state, reason }, effect) => {
-      if (apIds.has(apId)) await add(effect, { what, apId, title: process.title, step, state, reason });
+      if (apIds.has(apId))
+        await add(effect, { what, apId, title: process.title, step, state, reason });
     },
     tell: ({ url, apId, process, failure }, effect) =>
       add(effect, {
-        ...{ what: 'told', apId, title: process.title, url },
-        ...{ step: failure?.step, reason: failure?.reason },
+        what: 'told',
+        apId,
+        title: process.title,
+        url,
+        step: failure?.step,
+        reason: failure?.reason,
       }),
   };
 };

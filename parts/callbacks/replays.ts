@@ -43,7 +43,10 @@ const isRate = (perSecond: number): boolean =>
 const pageRows = 500;
 const replayedAtOnce = 50;
 
-const findError = ({ role }: Operator, reason: string | undefined): 'role' | 'reason' | undefined => {
+const findError = (
+  { role }: Operator,
+  reason: string | undefined,
+): 'role' | 'reason' | undefined => {
   if (!includesRole(role, 'operator')) return 'role';
   return reason === undefined || isReason(reason) ? undefined : 'reason';
 };
@@ -95,7 +98,11 @@ export const createCallbackReplays = ({
     counts: callbacks.counts,
 
     /** @throws When Redis is unreachable, like the others; it may then be done or not. */
-    replay: async (id: string, operator: Operator, written?: string): Promise<OneCallbackReplay> => {
+    replay: async (
+      id: string,
+      operator: Operator,
+      written?: string,
+    ): Promise<OneCallbackReplay> => {
       const reason = written?.trim() || undefined;
       const error = findError(operator, reason);
       if (error !== undefined) return { refused: error };
@@ -146,7 +153,11 @@ export const createCallbackReplays = ({
         const some = oldestFirst.slice(first, first + replayedAtOnce);
         const results = await Promise.all(
           some.map((row, index) =>
-            recorded(row, { ...doneBy(operator), details: { order: orderId } }, timeOf(first + index)),
+            recorded(
+              row,
+              { ...doneBy(operator), details: { order: orderId } },
+              timeOf(first + index),
+            ),
           ),
         );
         replayed += results.filter((result) => result === 'replayed').length;

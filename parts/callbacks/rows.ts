@@ -16,7 +16,14 @@ import type { CallbackRow, CallbackState } from './callback-row.ts';
 import { typeOfProcess } from './deliver.ts';
 import { callbacksOf } from './queue.ts';
 
-const fields = ['data', 'progress', 'processedOn', 'finishedOn', 'failedReason', 'returnvalue'] as const;
+const fields = [
+  'data',
+  'progress',
+  'processedOn',
+  'finishedOn',
+  'failedReason',
+  'returnvalue',
+] as const;
 /** A delayed job's score is its time, times this, plus a counter. */
 const delayedScale = 0x1000;
 
@@ -42,7 +49,9 @@ const aboutOf = (message: CallbackData | ProcessMessage) => {
   }
   const { apId, process, workflow = processName, step, key, url } = message;
   return {
-    ...{ process, instanceId: instanceIdOf(apId, workflow, process), event: typeOfProcess(message) },
+    process,
+    instanceId: instanceIdOf(apId, workflow, process),
+    event: typeOfProcess(message),
     ...(step !== undefined && { step }),
     ...(key !== undefined && { key }),
     ...(url !== undefined && URL.canParse(url) && { host: new URL(url).host }),
@@ -62,7 +71,10 @@ const rowOf = (
   const { tries, problem = failedReason } = tried ?? { tries: 0 };
   const triedAt = Number(finishedOn ?? processedOn ?? 0);
   return {
-    ...{ id, apId: read.apId, endedAt: read.at, ...aboutOf(read) },
+    id,
+    apId: read.apId,
+    endedAt: read.at,
+    ...aboutOf(read),
     state,
     tries,
     ...(state !== 'delivered' && problem && { problem }),

@@ -1,4 +1,6 @@
-/** The callbacks of one worker process. Processes may tell any address, so the workers always run. */
+/**
+ * The callbacks of one worker process. Processes may tell any address, so the workers always run.
+ */
 import { createPosts, type PostOptions } from '../../src/outgoing/post.ts';
 import { type CallbackWorkersOptions, startCallbackWorkers } from './callback.worker.ts';
 import { type CallbackProvider, subscribersIn } from './configuration.ts';

@@ -46,7 +46,8 @@ export const createCallbackSubscribers = (options: {
       timer ??= setInterval(say, sayEveryMs);
     },
     /** Of all running processes. Read after the events: earlier subscribers are then included. */
-    all: async (): Promise<ReadonlySet<string>> => new Set([...apIds, ...(await redis.zrange(key, 0, '-1'))]),
+    all: async (): Promise<ReadonlySet<string>> =>
+      new Set([...apIds, ...(await redis.zrange(key, 0, '-1'))]),
     close: (): void => clearInterval(timer),
   };
 };

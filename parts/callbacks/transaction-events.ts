@@ -14,7 +14,11 @@ import {
   type TransactionRow,
 } from '../../src/history/row.ts';
 import { faultTable, parseFaultLine } from '../../src/protocol/fault.ts';
-import { endRecordSchema, recordIn, signatureRecordSchema } from '../../src/transactions/contract.ts';
+import {
+  endRecordSchema,
+  recordIn,
+  signatureRecordSchema,
+} from '../../src/transactions/contract.ts';
 import type { CallbackData } from './callback.machine.ts';
 
 /** An end, and the id of its callback. */
@@ -33,7 +37,8 @@ export const callbackId = (msspTransId: string, attempt: number, state: EndState
  * The id of a failure without an attempt, because no worker could read the job: BullMQ's count of
  * ended runs takes the place of the attempt.
  */
-export const unrecordedId = (msspTransId: string, run: number): string => `${msspTransId}-run${run}-failed`;
+export const unrecordedId = (msspTransId: string, run: number): string =>
+  `${msspTransId}-run${run}-failed`;
 
 /** Longer histories come only from programs that write anything. */
 const maxHistory = 1000;
@@ -98,7 +103,8 @@ export const readEvents = (
     if (state === 'failed') {
       const { code } = fault ?? record?.fault ?? { code: 900 as const };
       add(failedEnd(code, faultTable[code].reason));
-    } else if (state === 'signed' && completed) add({ state, statusCode: statusCodeOf(returnValue) });
+    } else if (state === 'signed' && completed)
+      add({ state, statusCode: statusCodeOf(returnValue) });
     else if (state === 'receipted' && completed) add({ state, receipt: record?.receipt ?? '' });
   }
 
@@ -113,7 +119,9 @@ export const readEvents = (
       record?.state === 'failed' &&
       parseFaultLine(fieldOf(fields, 'failedReason') ?? '')?.code !== record.fault?.code;
     const isOfAttempt = end.state !== 'failed' || (endsAttempt && !isOther);
-    const id = isOfAttempt ? callbackId(msspTransId, attempt, end.state) : unrecordedId(msspTransId, runs);
+    const id = isOfAttempt
+      ? callbackId(msspTransId, attempt, end.state)
+      : unrecordedId(msspTransId, runs);
     if (!ends.has(id)) ends.set(id, { ...about, attempt, at, end });
   }
   return [...ends].filter(([, told]) => told.at >= since).map(([id, told]) => ({ id, data: told }));

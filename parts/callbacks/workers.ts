@@ -33,7 +33,9 @@ export const openCallbackTellers = async (rooms: Rooms): Promise<WorkflowTellers
     effects,
     notifyEnd,
     callWebhook: createCallWebhook({
-      ...{ providers, serviceKey, now },
+      providers,
+      serviceKey,
+      now,
       ...createPosts({ allowedHosts: operations.callbackHosts, sandbox, now, readsAnswers: true }),
     }),
   };

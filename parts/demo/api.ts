@@ -3,7 +3,13 @@ import type { ApiPart, ApiRooms } from '../../src/part.ts';
 import { deriveKey } from '../../src/pki/sealed-json.ts';
 import { createDemoRoutes } from './demo.route.ts';
 
-export const openDemo = ({ publicUrl, selfUrl, serviceKey, hostNow, onError }: ApiRooms): ApiPart => ({
+export const openDemo = ({
+  publicUrl,
+  selfUrl,
+  serviceKey,
+  hostNow,
+  onError,
+}: ApiRooms): ApiPart => ({
   routes: createDemoRoutes({
     publicUrl,
     selfUrl,

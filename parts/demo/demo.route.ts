@@ -28,7 +28,13 @@ import {
   readChoices,
 } from './login.ts';
 import { demoHeaders, type Html } from './markup.ts';
-import { type Answered, createProviderCalls, presentable, shortened, textOf } from './provider-calls.ts';
+import {
+  type Answered,
+  createProviderCalls,
+  presentable,
+  shortened,
+  textOf,
+} from './provider-calls.ts';
 import { pushedPage, refusedPage } from './pushed-page.ts';
 import {
   type Begun,
@@ -59,13 +65,23 @@ const maxFormBytes = 8192;
 /** For display only, beside the result of the checks. */
 const readUnchecked = (token: string): Pick<ReadIdToken, 'header' | 'claims'> => {
   try {
-    return { header: presentable(decodeProtectedHeader(token)), claims: presentable(decodeJwt(token)) };
+    return {
+      header: presentable(decodeProtectedHeader(token)),
+      claims: presentable(decodeJwt(token)),
+    };
   } catch {
     return { header: {}, claims: {} };
   }
 };
 
-export const createDemoRoutes = ({ publicUrl, selfUrl, now, stateKey, fetch, log }: DemoOptions): Hono => {
+export const createDemoRoutes = ({
+  publicUrl,
+  selfUrl,
+  now,
+  stateKey,
+  fetch,
+  log,
+}: DemoOptions): Hono => {
   const issuer = (): string => `${publicUrl()}/oidc`;
   const redirectUri = (): string => `${publicUrl()}${demoCallbackPath}`;
   const states = createLoginStates(stateKey, now);
@@ -83,7 +99,12 @@ export const createDemoRoutes = ({ publicUrl, selfUrl, now, stateKey, fetch, log
   };
 
   const cookieOptions = () =>
-    ({ path: '/demo', httpOnly: true, sameSite: 'Lax', secure: publicUrl().startsWith('https:') }) as const;
+    ({
+      path: '/demo',
+      httpOnly: true,
+      sameSite: 'Lax',
+      secure: publicUrl().startsWith('https:'),
+    }) as const;
 
   const authorisationUrl = (clientId: string, requestUri: string): string =>
     `${issuer()}/auth?${new URLSearchParams({ client_id: clientId, request_uri: requestUri })}`;
@@ -102,7 +123,10 @@ export const createDemoRoutes = ({ publicUrl, selfUrl, now, stateKey, fetch, log
     authorisationUrl: authorisationUrl(login.choices.clientId, login.requestUri),
   });
 
-  const checkIdToken = async (login: LoginState, { body }: Answered): Promise<ReadIdToken | undefined> => {
+  const checkIdToken = async (
+    login: LoginState,
+    { body }: Answered,
+  ): Promise<ReadIdToken | undefined> => {
     const token = textOf(body.id_token);
     if (token === '') return undefined;
     const accessToken = textOf(body.access_token);
@@ -130,7 +154,9 @@ export const createDemoRoutes = ({ publicUrl, selfUrl, now, stateKey, fetch, log
     const accessToken = textOf(redeemed.body.access_token);
     const subject = idToken?.result.ok === true ? idToken.result.claims.sub : undefined;
     const asked =
-      subject === undefined || accessToken === '' ? undefined : await provider.userInfo(accessToken);
+      subject === undefined || accessToken === ''
+        ? undefined
+        : await provider.userInfo(accessToken);
     const userInfo = asked && { exchange: asked.exchange, sameSubject: asked.body.sub === subject };
     const scope = checkGrantedScope(redeemed.body, login.choices.scopes.join(' '));
     const loggedIn = { token: redeemed.exchange, scope, idToken, userInfo };
@@ -149,7 +175,8 @@ export const createDemoRoutes = ({ publicUrl, selfUrl, now, stateKey, fetch, log
     bodyLimit({ maxSize: maxFormBytes, onError: (c) => answer(c, startPage(publicUrl()), 413) }),
     async (c) => {
       const choices = readChoices(new URLSearchParams(await c.req.text()));
-      // Every browser says where a form comes from; one that does not is asked to send it once more.
+      // Every browser says where a form comes from; one that does not is asked to send it once
+      // more.
       if (readOrigin(c, publicUrl()) !== 'ours') {
         return answer(c, startPage(publicUrl(), choices, true), 403);
       }

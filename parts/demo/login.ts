@@ -2,7 +2,12 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { EncryptJWT, jwtDecrypt } from 'jose';
 import { type PageLanguage, pageLanguages } from '../../src/languages.ts';
-import { type AcrValue, acrValues, type OauthScope, oauthScopes } from '../../src/registry/oauth-client.ts';
+import {
+  type AcrValue,
+  acrValues,
+  type OauthScope,
+  oauthScopes,
+} from '../../src/registry/oauth-client.ts';
 
 export const demoClientIds = ['demo', 'demo-public', 'demo-201'] as const;
 export type DemoClientId = (typeof demoClientIds)[number];

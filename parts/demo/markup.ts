@@ -35,7 +35,9 @@ export const fieldsBlock = (fields: Exchange['fields']): Html =>
   html`<pre><code>${fieldLines(fields)}</code></pre>`;
 
 const requestText = ({ method, url, headers, fields }: Exchange): Html => {
-  const shownHeaders = headers.map(([name, text]) => html`<span class="name">${name}</span>: ${text}\n`);
+  const shownHeaders = headers.map(
+    ([name, text]) => html`<span class="name">${name}</span>: ${text}\n`,
+  );
   const shownFields = fieldLines(fields);
   return html`<pre><code>${method} ${url}
 ${shownHeaders}${shownFields.length === 0 ? '' : '\n'}${shownFields}</code></pre>`;
@@ -54,7 +56,11 @@ export const step = (number: number, id: string, title: string, content: unknown
 ${content}
 </section>`;
 
-export const banner = (kind: 'good' | 'bad' | 'plain', title: string, sentences: readonly unknown[]): Html =>
+export const banner = (
+  kind: 'good' | 'bad' | 'plain',
+  title: string,
+  sentences: readonly unknown[],
+): Html =>
   html`<div class="banner ${kind}"><p><strong>${title}</strong></p>${sentences.map((sentence) => html`<p>${sentence}</p>`)}</div>`;
 
 /** The frame of every page. */

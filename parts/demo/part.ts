@@ -6,5 +6,6 @@ export const demo = definePart({
   name: 'demo',
   areas: ['demo'],
   oauthClients: ({ sandbox }, publicUrl) => (sandbox ? demoClients(publicUrl) : []),
-  openApi: async (rooms) => (rooms.settings.sandbox ? (await import('./api.ts')).openDemo(rooms) : undefined),
+  openApi: async (rooms) =>
+    rooms.settings.sandbox ? (await import('./api.ts')).openDemo(rooms) : undefined,
 });

@@ -13,7 +13,12 @@ export const shortened = (secret: string): string =>
 
 const hidden = '••••••••';
 
-const secretMembers: ReadonlySet<string> = new Set(['access_token', 'id_token', 'refresh_token', 'code']);
+const secretMembers: ReadonlySet<string> = new Set([
+  'access_token',
+  'id_token',
+  'refresh_token',
+  'code',
+]);
 
 /** A signature with its certificates would fill pages. */
 const longestText = 160;
@@ -31,7 +36,9 @@ export const presentable = (value: unknown, name = ''): unknown => {
   }
   if (Array.isArray(value)) return value.map((element) => presentable(element));
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, presentable(member, key)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [key, presentable(member, key)]),
+  );
 };
 
 /** One call, as it is shown: without secrets. */

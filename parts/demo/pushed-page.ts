@@ -10,7 +10,10 @@ const meanings: ReadonlyMap<string, string> = new Map([
   ['req_1030', 'ui_locales names a language that does not exist.'],
   ['req_1040', 'ui_locales is no list of language tags.'],
   ['req_1050', 'login_hint has no number in it.'],
-  ['req_1070', 'The number in login_hint is not valid: 8 to 15 digits with the country code are expected.'],
+  [
+    'req_1070',
+    'The number in login_hint is not valid: 8 to 15 digits with the country code are expected.',
+  ],
   ['req_1080', 'login_hint has the same number twice.'],
   ['req_1100', 'login_hint is neither a number nor JSON of the expected form.'],
   ['req_1110', 'The scope is not usable: openid is missing, or one does not exist.'],
@@ -29,7 +32,9 @@ const meanings: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** @returns The code, such as `auth_3010`, where the description has one. */
-export const explainError = (description: string): { code: string | undefined; meaning: string } => {
+export const explainError = (
+  description: string,
+): { code: string | undefined; meaning: string } => {
   const code = /^mid_((?:req|sec|auth|sys)_\d{4})_/.exec(description)?.[1];
   const meaning = code === undefined ? undefined : meanings.get(code);
   return { code, meaning: meaning ?? 'The provider refused the request; its text says why.' };

@@ -2,7 +2,16 @@
 import { html } from 'hono/html';
 import type { GrantedScope, IdTokenFailure, IdTokenResult } from '../../src/relying-party/index.ts';
 import type { Fields } from './login.ts';
-import { banner, exchangeBlocks, fieldsBlock, type Html, jsonBlock, layout, step, words } from './markup.ts';
+import {
+  banner,
+  exchangeBlocks,
+  fieldsBlock,
+  type Html,
+  jsonBlock,
+  layout,
+  step,
+  words,
+} from './markup.ts';
 import type { Exchange } from './provider-calls.ts';
 import { errorSentences, failedPage } from './pushed-page.ts';
 
@@ -16,7 +25,10 @@ const checks: readonly (readonly [words: string, reasons: readonly IdTokenFailur
     'It has three parts of strict base64url, and its header is JSON.',
     ['malformed', 'too-long', 'encrypted', 'malformed-header'],
   ],
-  ['It is an ID token, and no other kind of token from the same key.', ['wrong-type', 'critical-extension']],
+  [
+    'It is an ID token, and no other kind of token from the same key.',
+    ['wrong-type', 'critical-extension'],
+  ],
   ['It is signed with RS256, as this client expects.', ['algorithm-not-allowed']],
   ['Its header names the key (`kid`).', ['key-id-missing']],
   [
@@ -26,9 +38,17 @@ const checks: readonly (readonly [words: string, reasons: readonly IdTokenFailur
   ['`iss` is this provider.', ['issuer-mismatch']],
   [
     '`aud` is this client.',
-    ['audience-mismatch', 'audience-untrusted', 'authorized-party-missing', 'authorized-party-mismatch'],
+    [
+      'audience-mismatch',
+      'audience-untrusted',
+      'authorized-party-missing',
+      'authorized-party-mismatch',
+    ],
   ],
-  ['It is valid now: `iat` has passed, `exp` has not.', ['issued-in-future', 'not-yet-valid', 'expired']],
+  [
+    'It is valid now: `iat` has passed, `exp` has not.',
+    ['issued-in-future', 'not-yet-valid', 'expired'],
+  ],
   [
     'The signature is that of the named key in the provider’s key set.',
     ['key-unknown', 'key-unsuitable', 'keys-unavailable', 'bad-signature'],
@@ -91,7 +111,12 @@ const begunDetails = ({ parUrl, fields, authorisationUrl }: Begun): Html =>
 </div></details>`;
 
 const returnStep = (parameters: Fields, sentence: string): Html =>
-  step(3, 'return', 'The browser comes back', html`<p>${words(sentence)}</p>${fieldsBlock(parameters)}`);
+  step(
+    3,
+    'return',
+    'The browser comes back',
+    html`<p>${words(sentence)}</p>${fieldsBlock(parameters)}`,
+  );
 
 const believed =
   '`state` is the one of this browser’s request, and `iss` is this provider: the answer belongs to this login.';
@@ -176,12 +201,19 @@ const outcome = (login: LoggedIn): Html => {
     ]);
   }
   const sentence =
-    login.idToken === undefined ? 'The provider gave no tokens.' : 'The tokens did not pass all checks.';
+    login.idToken === undefined
+      ? 'The provider gave no tokens.'
+      : 'The tokens did not pass all checks.';
   return banner('bad', 'Not logged in', [sentence]);
 };
 
 /** @param logOutUrl Ends the session that the browser has with the provider. */
-export const loggedInPage = (begun: Begun, parameters: Fields, login: LoggedIn, logOutUrl: string): Html => {
+export const loggedInPage = (
+  begun: Begun,
+  parameters: Fields,
+  login: LoggedIn,
+  logOutUrl: string,
+): Html => {
   const title = subjectOf(login) === undefined ? 'Not logged in' : 'Logged in';
   return layout(
     title,

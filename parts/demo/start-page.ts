@@ -63,7 +63,10 @@ export const numberGroups = (): readonly { title: string; choices: readonly Numb
   const healthy = testUsers.filter(({ alwaysFaults }) => alwaysFaults === undefined);
   return [
     { title: 'Sign', choices: choicesOf(healthy.filter((user) => kindOf(user) !== 'nobody')) },
-    { title: 'Never answer', choices: choicesOf(healthy.filter((user) => kindOf(user) === 'nobody')) },
+    {
+      title: 'Never answer',
+      choices: choicesOf(healthy.filter((user) => kindOf(user) === 'nobody')),
+    },
     {
       title: 'End with an error',
       choices: choicesOf(testUsers.filter(({ alwaysFaults }) => alwaysFaults !== undefined)),
@@ -104,7 +107,9 @@ ${groups.map(
 <span class="hint" id="other-hint">With country code. It is taken in place of the one above.</span></div>`;
 };
 
-const optionFields = (choices: Choices): Html => html`<details><summary>Options</summary><div class="inside">
+const optionFields = (
+  choices: Choices,
+): Html => html`<details><summary>Options</summary><div class="inside">
 <div class="field"><label for="client">Client</label>
 <select id="client" name="client">${demoClientIds.map((id) => option(id, `${id} · ${clientWords[id]}`, choices.clientId))}</select></div>
 <div class="field"><label for="acr">Level (acr_values)</label>
@@ -126,7 +131,11 @@ ${oauthScopes
  *   cookies belong to one host.
  * @param asksAgain The form was sent from another address, and so maybe by another page.
  */
-export const startPage = (publicUrl: string, choices: Choices = firstChoices, asksAgain = false): Html =>
+export const startPage = (
+  publicUrl: string,
+  choices: Choices = firstChoices,
+  asksAgain = false,
+): Html =>
   layout(
     'Log in by phone',
     html`${asksAgain ? banner('plain', 'Please send it once more', ['The form came from another address than this server’s own. Nothing has been done yet: look at what is chosen below, and go on from here.']) : ''}

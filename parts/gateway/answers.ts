@@ -34,7 +34,8 @@ export const showReceipt = async (
   { transactionId, msisdn, upstream, message, language, deadline }: ReceiptPrompt,
 ): Promise<ReceiptResult> => {
   // It was signed before the number was behind this gateway.
-  if (upstream?.gateway !== gateway.settings.name) return { kind: 'answered', receipt: 'unanswered' };
+  if (upstream?.gateway !== gateway.settings.name)
+    return { kind: 'answered', receipt: 'unanswered' };
   const { msspTransId } = upstream;
   const name = { apTransId: `${transactionId}-receipt`, instant: new Date(deadline) };
   const receipt = { msspTransId, msisdn: `+${msisdn}`, text: message, language };
@@ -59,7 +60,9 @@ export const askProfile = async (
   msisdn: string,
   params: ReadonlySet<ProfileParam>,
 ): Promise<Checked<UpstreamProfile> | undefined> => {
-  const reply = await gateway.asks(new AbortController().signal).rawProfile(`+${msisdn}`, [...params]);
+  const reply = await gateway
+    .asks(new AbortController().signal)
+    .rawProfile(`+${msisdn}`, [...params]);
   if (reply.kind === 'fault') return { ok: false, fault: faultOf(reply.fault) };
   if (reply.kind !== 'answered') return undefined;
   const known = profilesByUri([gateway.settings.authority]);

@@ -4,7 +4,13 @@
  */
 import { z } from 'zod';
 import { defineConfiguration } from '../../src/part.ts';
-import { type DeepReadonly, flag, refuseRepeats, section, whole } from '../../src/registry/entry.ts';
+import {
+  type DeepReadonly,
+  flag,
+  refuseRepeats,
+  section,
+  whole,
+} from '../../src/registry/entry.ts';
 import { type Subscriber, subscriberList } from '../../src/registry/subscriber.ts';
 import { isSecureAddress } from '../../src/registry/web-address.ts';
 
@@ -12,8 +18,12 @@ const url = z
   .string()
   .max(2048)
   .refine(
-    (text) => URL.canParse(text) && /^https?:\/\/[^@?#\s]+$/.test(text) && new URL(text).username === '',
-    { error: 'must be an http or https URL without user, password, query or fragment', abort: true },
+    (text) =>
+      URL.canParse(text) && /^https?:\/\/[^@?#\s]+$/.test(text) && new URL(text).username === '',
+    {
+      error: 'must be an http or https URL without user, password, query or fragment',
+      abort: true,
+    },
   )
   .transform((text) => text.replace(/\/+$/, ''));
 
@@ -27,7 +37,9 @@ const tls = z
       .string()
       .min(1)
       .optional()
-      .describe("CA certificates that may have issued the server's, PEM. Default: those of Node.js."),
+      .describe(
+        "CA certificates that may have issued the server's, PEM. Default: those of Node.js.",
+      ),
   })
   .refine(({ certFile, keyFile }) => (certFile === undefined) === (keyFile === undefined), {
     path: ['keyFile'],
@@ -39,10 +51,14 @@ const entry = z.strictObject({
     .string()
     .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, { error: 'must be 1 to 32 of a-z, 0-9 and -' })
     .describe('By which devices name it; also in the log, the console and evidence.'),
-  url: url.describe('Base address; the paths of the interface follow it. https, except to this machine.'),
+  url: url.describe(
+    'Base address; the paths of the interface follow it. https, except to this machine.',
+  ),
   apId: z.string().min(1).max(255).describe('Our AP_ID there.'),
   apPasswordFile: z.string().min(1).optional().describe('File that holds our AP_PWD there.'),
-  authority: host.default('mid.vendor.ch').describe('Host part of the URIs of profiles and services there.'),
+  authority: host
+    .default('mid.vendor.ch')
+    .describe('Host part of the URIs of profiles and services there.'),
   languageAuthority: host
     .optional()
     .describe('Host part of the URI of the service `userLang`, where it is another.'),
@@ -62,7 +78,9 @@ const entry = z.strictObject({
   trustAnchorsFile: z
     .string()
     .min(1)
-    .describe("Roots of its users' certificates, PEM. A signature that does not lead to one is refused."),
+    .describe(
+      "Roots of its users' certificates, PEM. A signature that does not lead to one is refused.",
+    ),
   default: flag(
     false,
     'Every number that is no subscriber here is behind it, with a SIM and an App. One gateway at most.',
@@ -74,7 +92,9 @@ const entry = z.strictObject({
     pollsPerSecond: whole(1, 10_000, 100).describe(
       'Status requests of one process. With more open transactions each is asked less often.',
     ),
-    maxPollSeconds: whole(1, 60, 3).describe('Longest pause between two status requests of a transaction.'),
+    maxPollSeconds: whole(1, 60, 3).describe(
+      'Longest pause between two status requests of a transaction.',
+    ),
   }).describe('What one process may ask of it.'),
 });
 
@@ -92,7 +112,10 @@ export const gatewayList = z.array(entry).superRefine((entries, context) => {
 
 const device = z.strictObject({
   kind: z.literal('gateway'),
-  upstream: z.string().min(1).describe('Name of the gateway (`gateways[].name`) behind which it is.'),
+  upstream: z
+    .string()
+    .min(1)
+    .describe('Name of the gateway (`gateways[].name`) behind which it is.'),
 });
 
 /** The gateways that its devices name. */
@@ -128,7 +151,9 @@ export const gatewayConfiguration = defineConfiguration({
 });
 
 /** For a number that only the gateway knows: it chooses among what the number may have there. */
-export const createBehind = (upstream: string | undefined): ((msisdn: string) => Subscriber | undefined) => {
+export const createBehind = (
+  upstream: string | undefined,
+): ((msisdn: string) => Subscriber | undefined) => {
   if (upstream === undefined) return () => undefined;
   const sscd = { device: { kind: 'gateway', upstream } };
   const [any] = subscriberList([device]).parse([{ msisdn: '1000000', sim: sscd, apps: [sscd] }]);

@@ -13,14 +13,14 @@
  *     (`repeats`), and only when it is the same to the byte. Otherwise the attempt ends with fault
  *     900: nobody knows whether the person was asked.
  *
- * Fault 900 may be trouble of the service at that moment, or the end of the transaction. Nothing that
- * the service may have accepted ends by trouble: it goes on until the deadline. The fault is
- * believed when the transaction has had it for five seconds in a row, and the service does meanwhile
- * for others what it does not for this one: it answers a status request about another transaction,
- * or, where the fault answers the request itself (in synch mode), it takes another request. A
- * service whose store refuses writes still answers questions. In asynch mode fault 900 to the request
- * itself is always trouble where equal requests are joined, because that answer only accepts the
- * request.
+ * Fault 900 may be trouble of the service at that moment, or the end of the transaction. Nothing
+ * that the service may have accepted ends by trouble: it goes on until the deadline. The fault is
+ * believed when the transaction has had it for five seconds in a row, and the service does
+ * meanwhile for others what it does not for this one: it answers a status request about another
+ * transaction, or, where the fault answers the request itself (in synch mode), it takes another
+ * request. A service whose store refuses writes still answers questions. In asynch mode fault 900
+ * to the request itself is always trouble where equal requests are joined, because that answer only
+ * accepts the request.
  *
  * The service gets a little less time than the attempt has, so that its end is known here before
  * the attempt expires. The interface cannot take a prompt back: it stays until that time is over.
@@ -59,7 +59,11 @@ export interface GatewayNotes {
    *
    * @returns The one that was there; `none` when there was none, `gone` without the transaction.
    */
-  claim(transactionId: string, attempt: number, note: GatewayNote): Promise<GatewayNote | 'none' | 'gone'>;
+  claim(
+    transactionId: string,
+    attempt: number,
+    note: GatewayNote,
+  ): Promise<GatewayNote | 'none' | 'gone'>;
   /** @param note Undefined removes it. */
   write(transactionId: string, attempt: number, note: GatewayNote | undefined): Promise<void>;
 }
@@ -72,7 +76,9 @@ const latePollMs = 250;
 /** At least so long after a lost answer. */
 const retryMs = 250;
 const believedAfterMs = 5000;
-/** No transaction of anybody. Of the form of our own ids, so that a Paraph looks for it in Redis. */
+/**
+ * No transaction of anybody. Of the form of our own ids, so that a Paraph looks for it in Redis.
+ */
 const otherTransId = 'H0000000000000000000';
 
 const lost = fault(
@@ -106,7 +112,8 @@ const servicesIn = ({ geofencing, subscriberNetwork }: ServiceAnswers): Told['se
 });
 
 /** Each call its own: what waits for a signal stays with it. */
-const signalOf = ({ signal }: Pick<Prompt, 'signal'>): AbortSignal => signal ?? new AbortController().signal;
+const signalOf = ({ signal }: Pick<Prompt, 'signal'>): AbortSignal =>
+  signal ?? new AbortController().signal;
 
 const boundsOf = (policy: GeofencingPolicy): GeofencingInput =>
   Object.fromEntries(Object.entries(policy).filter(([, bound]) => bound !== undefined));
@@ -134,7 +141,8 @@ const requestOf = (prompt: Prompt): HandedOn => {
     msisdn: `+${msisdn}`,
     profile: request.profile.name,
     timeoutSeconds: timeoutSecondsOf(prompt),
-    geofencing: geofencing?.policy === undefined ? geofencing !== undefined : boundsOf(geofencing.policy),
+    geofencing:
+      geofencing?.policy === undefined ? geofencing !== undefined : boundsOf(geofencing.policy),
     subscriberInfo: subscriberInfo !== undefined,
     validate: validate !== undefined,
     language,
@@ -167,14 +175,19 @@ export const createBehindGateway = (gateway: Gateway, notes: GatewayNotes): Sign
       services: servicesIn(standing.services),
       ...(chosen !== undefined && { profile: chosen }),
     };
-    return ended({ kind: 'signature', cms: Buffer.from(standing.signature).toString('base64') }, told);
+    return ended(
+      { kind: 'signature', cms: Buffer.from(standing.signature).toString('base64') },
+      told,
+    );
   };
 
   const awaiting = (prompt: Prompt, note: GatewayNote): PromptResult => {
     const { now, promptedAt, deadline } = prompt;
     const last = deadline - lastPollMs;
     const next =
-      now < last ? Math.min(gateway.pollAt(now + gateway.pauseMs(now - promptedAt)), last) : now + latePollMs;
+      now < last
+        ? Math.min(gateway.pollAt(now + gateway.pauseMs(now - promptedAt)), last)
+        : now + latePollMs;
     return { kind: 'awaiting', askAgainAt: Math.ceil(next), upstream: upstreamIn(note) };
   };
 
@@ -192,7 +205,9 @@ export const createBehindGateway = (gateway: Gateway, notes: GatewayNotes): Sign
   const troubled = (prompt: Prompt): PromptResult =>
     unanswered(prompt, { kind: 'unreachable', cause: 'it reports an internal error (fault 900)' });
 
-  /** Whether the service has taken another request since it began to answer this one with the fault. */
+  /**
+   * Whether the service has taken another request since it began to answer this one with the fault.
+   */
   const takesOthers = ({ troubledAt = Number.POSITIVE_INFINITY }: GatewayNote): boolean =>
     gateway.tookAt.latest > troubledAt;
 
@@ -204,7 +219,8 @@ export const createBehindGateway = (gateway: Gateway, notes: GatewayNotes): Sign
     note: GatewayNote,
     troubledAt: number,
   ): Promise<void> => {
-    if (note.troubledAt === undefined) await notes.write(transactionId, attempt, { ...note, troubledAt });
+    if (note.troubledAt === undefined)
+      await notes.write(transactionId, attempt, { ...note, troubledAt });
   };
 
   /** Whether the service answers questions about other transactions. */
@@ -238,7 +254,11 @@ export const createBehindGateway = (gateway: Gateway, notes: GatewayNotes): Sign
   };
 
   /** @param isRepeated Another try may have sent the same before. */
-  const submit = async (prompt: Prompt, note: GatewayNote, isRepeated: boolean): Promise<PromptResult> => {
+  const submit = async (
+    prompt: Prompt,
+    note: GatewayNote,
+    isRepeated: boolean,
+  ): Promise<PromptResult> => {
     const { transactionId, attempt, now, deadline } = prompt;
     const { troubledAt: _, ...calm } = note;
     const isBelieved = mode === 'synch' && isLasting(note, prompt) && takesOthers(note);
@@ -254,13 +274,19 @@ export const createBehindGateway = (gateway: Gateway, notes: GatewayNotes): Sign
         const accepted: GatewayNote = { ...calm, msspTransId, profile };
         gateway.tookAt.latest = answeredAt;
         await notes.write(transactionId, attempt, accepted);
-        return standing.state === 'outstanding' ? awaiting(prompt, accepted) : signedBy(standing, accepted);
+        return standing.state === 'outstanding'
+          ? awaiting(prompt, accepted)
+          : signedBy(standing, accepted);
       }
       case 'fault':
         if (reply.isFinal) return endedBy(faultOf(reply.fault));
         if (reply.retryLater) {
           if (!isRepeated) await notes.write(transactionId, attempt, undefined);
-          return { kind: 'unreachable', cause: 'it is busy and asks to try again later', refused: true };
+          return {
+            kind: 'unreachable',
+            cause: 'it is busy and asks to try again later',
+            refused: true,
+          };
         }
         if (reply.fault.code === 900 && repeats === 'joined' && !isBelieved) {
           // In synch mode the call may have lasted for as long as the person thinks.
@@ -292,19 +318,23 @@ export const createBehindGateway = (gateway: Gateway, notes: GatewayNotes): Sign
       // G1
       const mine: GatewayNote = { gateway: name, sent };
       const note = await notes.claim(transactionId, attempt, mine);
-      if (note === 'gone') return { kind: 'unreachable', cause: 'the transaction is gone', refused: true };
+      if (note === 'gone')
+        return { kind: 'unreachable', cause: 'the transaction is gone', refused: true };
       if (note === 'none') return submit(prompt, mine, false);
       // G2. In synch mode the status of an id is as good.
       if (note.msspTransId !== undefined && note.gateway === name) return look(prompt, note);
       // G3
-      if (note.gateway !== name || note.sent !== sent || repeats === 'unknown') return endedBy(lost);
+      if (note.gateway !== name || note.sent !== sent || repeats === 'unknown')
+        return endedBy(lost);
       return submit(prompt, note, true);
     },
     receipt: (prompt) => showReceipt(gateway, prompt),
   };
 };
 
-/** @throws When no gateway has the name that a device has; the configuration is checked for that. */
+/**
+ * @throws When no gateway has the name that a device has; the configuration is checked for that.
+ */
 export const gatewayDevices =
   (gateways: Pick<Gateways, 'find'>, notes: GatewayNotes): MakeDevice =>
   (spec) => {

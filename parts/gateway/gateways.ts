@@ -44,7 +44,9 @@ const readAt = (key: string, path: string): string => {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    throw new GatewayFileError(`${key}: the file cannot be read (${(error as NodeJS.ErrnoException).code})`);
+    throw new GatewayFileError(
+      `${key}: the file cannot be read (${(error as NodeJS.ErrnoException).code})`,
+    );
   }
 };
 
@@ -70,13 +72,23 @@ export const createPollPlaces = (perSecond: number) => {
     const before = taken.get(second) ?? 0;
     taken.set(second, before + 1);
     // No transaction is asked for this long ahead.
-    if (taken.size > 1000) for (const past of taken.keys()) if (past < wish - 100) taken.delete(past);
+    if (taken.size > 1000)
+      for (const past of taken.keys()) if (past < wish - 100) taken.delete(past);
     return second === wish ? wanted : second * 1000 + Math.floor((before * 1000) / perSecond);
   };
 };
 
 const openGateway = (settings: GatewaySettings, index: number, now: () => number) => {
-  const { name, url, apId, apPasswordFile, authority, languageAuthority, tls = {}, limits } = settings;
+  const {
+    name,
+    url,
+    apId,
+    apPasswordFile,
+    authority,
+    languageAuthority,
+    tls = {},
+    limits,
+  } = settings;
   const key = (member: string): string => `gateways[${index}].${member}`;
   const read = (member: string, path: string | undefined): string | undefined =>
     path === undefined ? undefined : readAt(key(member), path);
@@ -90,7 +102,10 @@ const openGateway = (settings: GatewaySettings, index: number, now: () => number
   const gateway: Gateway = {
     settings,
     upstream: { origin: serviceOrigin(name), timeoutMs },
-    trust: rootsIn(key('trustAnchorsFile'), readAt(key('trustAnchorsFile'), settings.trustAnchorsFile)),
+    trust: rootsIn(
+      key('trustAnchorsFile'),
+      readAt(key('trustAnchorsFile'), settings.trustAnchorsFile),
+    ),
     calls: (signal) => createCalls({ ...common, fetch: fetches.once, signal }),
     asks: (signal) => createCalls({ ...common, fetch: fetches.repeatable, signal }),
     pollAt: createPollPlaces(limits.pollsPerSecond),
@@ -102,7 +117,9 @@ const openGateway = (settings: GatewaySettings, index: number, now: () => number
 
 /** @throws GatewayFileError */
 export const openGateways = (settings: readonly GatewaySettings[], now: () => number) => {
-  const opened = new Map(settings.map((each, index) => [each.name, openGateway(each, index, now)] as const));
+  const opened = new Map(
+    settings.map((each, index) => [each.name, openGateway(each, index, now)] as const),
+  );
   return {
     find: (name: string): Gateway | undefined => opened.get(name)?.gateway,
     /** Roots of the signatures from behind it. */

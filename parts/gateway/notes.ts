@@ -29,7 +29,9 @@ const read = (text: string): Note => {
 export const createGatewayNotes = (shards: readonly Shard[]) => ({
   claim: async (id: string, attempt: number, note: Note): Promise<Note | 'none' | 'gone'> => {
     const jobs = shardFor(shards, id)?.signatures.jobs;
-    const before = await jobs?.note(id, upstreamField(attempt), JSON.stringify(note), { once: true });
+    const before = await jobs?.note(id, upstreamField(attempt), JSON.stringify(note), {
+      once: true,
+    });
     if (before === undefined) return 'gone';
     return before === '' ? 'none' : read(before);
   },

@@ -7,9 +7,15 @@ import { createUpstreams } from '../../workers/upstreams.ts';
 import { askProfile } from './answers.ts';
 import type { Gateway, Gateways } from './gateways.ts';
 
-const away = { ok: false, fault: fault(209, 'The service of this user does not answer now') } as const;
+const away = {
+  ok: false,
+  fault: fault(209, 'The service of this user does not answer now'),
+} as const;
 
-export const createAskProfile = (gateways: Gateways, log: EventLog): OtherServices['askProfile'] => {
+export const createAskProfile = (
+  gateways: Gateways,
+  log: EventLog,
+): OtherServices['askProfile'] => {
   const upstreams = createUpstreams(createUpstreamLog(log), undefined, gateways.maxCalls);
   type About = Parameters<OtherServices['askProfile']>[1];
   const ask = async (gateway: Gateway, { msisdn, params, apId }: About) => {

@@ -22,7 +22,8 @@ const columns: readonly Column<ShownProvider>[] = [
   { title: 'PASSWORD', cell: ({ password }) => (password ? 'yes' : 'no') },
   {
     title: 'CERTIFICATES',
-    cell: ({ clientCertificateFingerprints }) => String(clientCertificateFingerprints?.length ?? 'any'),
+    cell: ({ clientCertificateFingerprints }) =>
+      String(clientCertificateFingerprints?.length ?? 'any'),
     right: true,
   },
   { title: 'RATE', cell: rateOf },

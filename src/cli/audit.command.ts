@@ -20,7 +20,10 @@ const detailsText = ({ details = {} }: AuditEntry): string =>
 
 export const addAudit: AddCommand = (program, context, done) => {
   const { now } = context;
-  const actions = [...auditActions, ...context.parts.flatMap(({ auditActions = [] }) => auditActions)];
+  const actions = [
+    ...auditActions,
+    ...context.parts.flatMap(({ auditActions = [] }) => auditActions),
+  ];
   const kind = 'of this kind: replay, cancel, user-add …';
   const command = program
     .command('audit')
@@ -31,24 +34,28 @@ export const addAudit: AddCommand = (program, context, done) => {
     .option('--action <action>', kind, parseOneOf('--action', actions))
     .option('--target <id>', 'about this transaction, bulk replay or user');
   addPageOptions(command, 100);
-  addAdminAction(command, context, done, (admin, { from, to, who, action, target, ...page }: Flags) =>
-    reportList<AuditEntry>(context, admin, page, {
-      command: 'audit',
-      path: 'audit',
-      query: { from, to, who, action, target },
-      pageRows: 1000,
-      member: 'entries',
-      none: 'No such entries.\n',
-      columns: [
-        { title: 'TIME', cell: ({ at }) => timeCell(at, context) },
-        { title: 'WHO', cell: ({ who }) => who },
-        { title: 'VIA', cell: ({ via }) => via },
-        { title: 'ACTION', cell: ({ action }) => action },
-        { title: 'TARGET', cell: ({ target = '' }) => target },
-        { title: 'REASON', cell: ({ reason = '' }) => reason },
-        { title: 'DETAILS', cell: detailsText },
-      ],
-      document: (entry) => ({ ...entry, at: iso(entry.at) }),
-    }),
+  addAdminAction(
+    command,
+    context,
+    done,
+    (admin, { from, to, who, action, target, ...page }: Flags) =>
+      reportList<AuditEntry>(context, admin, page, {
+        command: 'audit',
+        path: 'audit',
+        query: { from, to, who, action, target },
+        pageRows: 1000,
+        member: 'entries',
+        none: 'No such entries.\n',
+        columns: [
+          { title: 'TIME', cell: ({ at }) => timeCell(at, context) },
+          { title: 'WHO', cell: ({ who }) => who },
+          { title: 'VIA', cell: ({ via }) => via },
+          { title: 'ACTION', cell: ({ action }) => action },
+          { title: 'TARGET', cell: ({ target = '' }) => target },
+          { title: 'REASON', cell: ({ reason = '' }) => reason },
+          { title: 'DETAILS', cell: detailsText },
+        ],
+        document: (entry) => ({ ...entry, at: iso(entry.at) }),
+      }),
   );
 };

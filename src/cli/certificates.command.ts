@@ -1,9 +1,16 @@
 /**
- * `paraph certificates`: the certificates of people, and the authorities above them. Without a token
- * it needs the master key of the service, because serial numbers of people are sealed with it.
+ * `paraph certificates`: the certificates of people, and the authorities above them. Without a
+ * token it needs the master key of the service, because serial numbers of people are sealed with
+ * it.
  */
 import { type Admin, secretActions } from '../command-line/admin.ts';
-import { type AddCommand, type CliContext, ok, type Report, UsageError } from '../command-line/context.ts';
+import {
+  type AddCommand,
+  type CliContext,
+  ok,
+  type Report,
+  UsageError,
+} from '../command-line/context.ts';
 import { table } from '../command-line/screen.ts';
 import { confirm } from '../command-line/terminal-input.ts';
 import { parseOneOf } from '../command-line/transactions-filter.ts';
@@ -45,21 +52,29 @@ const list = async (context: CliContext, admin: Admin, flags: Flags): Promise<Re
   );
   const columns = [
     { title: 'CERTIFICATE', cell: ({ serial }: ShownCertificate) => serial },
-    { title: 'DEVICE', cell: ({ sscdId, algorithm }: ShownCertificate) => `${sscdId} ${algorithm}` },
+    {
+      title: 'DEVICE',
+      cell: ({ sscdId, algorithm }: ShownCertificate) => `${sscdId} ${algorithm}`,
+    },
     { title: 'PERSON', cell: ({ serialNumber }: ShownCertificate) => serialNumber },
     { title: 'UNTIL', cell: ({ notAfter }: ShownCertificate) => dayOf(notAfter) },
     { title: 'STATE', cell: standing },
   ];
   const document = certificates.map(({ notBefore, notAfter, revokedAt, ...certificate }) => ({
     ...certificate,
-    ...{ notBefore: iso(notBefore), notAfter: iso(notAfter), revokedAt: isoOrNull(revokedAt) },
+    notBefore: iso(notBefore),
+    notAfter: iso(notAfter),
+    revokedAt: isoOrNull(revokedAt),
   }));
-  const text = certificates.length === 0 ? 'No certificates.\n' : table(columns, certificates, context);
+  const text =
+    certificates.length === 0 ? 'No certificates.\n' : table(columns, certificates, context);
   return ok({ certificates: document }, text);
 };
 
 const listAuthorities = async (context: CliContext, admin: Admin): Promise<Report> => {
-  const { authorities } = await admin.get<{ authorities: readonly ShownAuthority[] }>(['authorities']);
+  const { authorities } = await admin.get<{ authorities: readonly ShownAuthority[] }>([
+    'authorities',
+  ]);
   const columns = [
     { title: 'AUTHORITY', cell: ({ id }: ShownAuthority) => id },
     { title: 'FROM', cell: ({ notBefore }: ShownAuthority) => dayOf(notBefore) },
@@ -67,7 +82,9 @@ const listAuthorities = async (context: CliContext, admin: Admin): Promise<Repor
     { title: 'SHA-256', cell: ({ fingerprint }: ShownAuthority) => fingerprint },
   ];
   const document = authorities.map(({ notBefore, notAfter, ...authority }) => ({
-    ...{ ...authority, notBefore: iso(notBefore), notAfter: iso(notAfter) },
+    ...authority,
+    notBefore: iso(notBefore),
+    notAfter: iso(notAfter),
   }));
   return ok({ authorities: document }, table(columns, authorities, context));
 };
@@ -119,7 +136,10 @@ export const addCertificates: AddCommand = (program, context, done) => {
     .argument('<msisdn>', 'with its country code')
     .option(...why);
   action(renew, async (admin, msisdn: string, flags: Flags) => {
-    const answer = await admin.post<{ done: number }>(['certificates', 'renew'], { msisdn, why: flags.why });
+    const answer = await admin.post<{ done: number }>(['certificates', 'renew'], {
+      msisdn,
+      why: flags.why,
+    });
     return ok(answer, `Allowed: the next use makes a new key for ${counted(answer.done)}.\n`);
   });
 
@@ -136,7 +156,10 @@ export const addCertificates: AddCommand = (program, context, done) => {
     .option('--yes', 'do not ask');
   action(rollOver, async (admin, kind: RollOverKind, flags: Flags) => {
     if (!flags.yes) await confirm(context, `Make another ${kind} authority?`, {});
-    const answer = await admin.post<{ id: string }>(['authorities', 'roll-over'], { kind, why: flags.why });
+    const answer = await admin.post<{ id: string }>(['authorities', 'roll-over'], {
+      kind,
+      why: flags.why,
+    });
     return ok(answer, `Made: ${answer.id} is used from now on.\n`);
   });
 
@@ -150,6 +173,9 @@ export const addCertificates: AddCommand = (program, context, done) => {
     if (!flags.yes) await confirm(context, 'Give the number to a new person?', {});
     const order = { msisdn, why: flags.why };
     const answer = await admin.post<{ done: number }>(['certificates', 'reassign'], order);
-    return ok(answer, `Done: ${counted(answer.done)} revoked; the next one has a new serial number.\n`);
+    return ok(
+      answer,
+      `Done: ${counted(answer.done)} revoked; the next one has a new serial number.\n`,
+    );
   });
 };

@@ -10,7 +10,13 @@ import { Command, CommanderError } from 'commander';
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import { parts } from '../../parts/parts.ts';
 import { fetchWithoutTimeout } from '../client/fetch.ts';
-import { type AddCommand, type CliContext, type Done, Ended, type Report } from '../command-line/context.ts';
+import {
+  type AddCommand,
+  type CliContext,
+  type Done,
+  Ended,
+  type Report,
+} from '../command-line/context.ts';
 import { exitCodeHelp, exitCodes } from '../command-line/exit-codes.ts';
 import type { Heading } from '../command-line/part-commands.ts';
 import { paletteFor, printable, widthOf } from '../command-line/screen.ts';
@@ -94,8 +100,15 @@ const groups: Readonly<Record<Heading, readonly AddCommand[]>> = {
   'Workflows:': [addWorkflow],
   'Operate:': [addTransactions, addWatch, addReplay, addAudit, addStats, addRefusals],
   'Administer:': [
-    ...[addUsers, addSubscribers, addCertificates, addAps, addClients, addKeys, addMasterKeys],
-    ...[addIndex, addConfig],
+    addUsers,
+    addSubscribers,
+    addCertificates,
+    addAps,
+    addClients,
+    addKeys,
+    addMasterKeys,
+    addIndex,
+    addConfig,
   ],
   'More:': [addCompletion],
 };
@@ -119,7 +132,9 @@ export const createProgram = (context: CliContext, done: Done): Command => {
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     })
-    .addHelpCommand(new Command('help').argument('[command]').description('as --help').helpGroup('More:'))
+    .addHelpCommand(
+      new Command('help').argument('[command]').description('as --help').helpGroup('More:'),
+    )
     .addHelpText('after', exitCodeHelp());
   for (const [heading, own] of Object.entries(groups) as [Heading, readonly AddCommand[]][]) {
     program.commandsGroup(heading);
@@ -153,7 +168,11 @@ const reportError = (error: unknown): Report | undefined => {
   return { outcome: 'unexpected', document: {}, problem: `Unexpected: ${toError(error).message}` };
 };
 
-const print = (context: CliContext, { outcome, document, text, problem }: Report, json: boolean): number => {
+const print = (
+  context: CliContext,
+  { outcome, document, text, problem }: Report,
+  json: boolean,
+): number => {
   const { stdout, stderr } = context;
   if (json) stdout.write(`${JSON.stringify({ outcome, ...document, problem })}\n`);
   else if (text !== undefined) stdout.write(text);

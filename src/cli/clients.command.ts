@@ -93,7 +93,10 @@ const readScopes = ({ scope }: AddOptions): readonly string[] | undefined => {
 };
 
 /** Defaults are left out: the file stays readable, and follows when a default gets better. */
-const createEntry = async (options: AddOptions, secretHash: string | undefined): Promise<JsonObject> => {
+const createEntry = async (
+  options: AddOptions,
+  secretHash: string | undefined,
+): Promise<JsonObject> => {
   const all = {
     id: options.id,
     name: options.name,
@@ -121,28 +124,39 @@ const defaultTenants: readonly JsonObject[] = [{ id: 'default', name: 'Paraph' }
 
 const withClient = (configuration: JsonObject, wanted: string | undefined, entry: JsonObject) => {
   const oidc = asObject(configuration.oidc);
-  const tenants = (oidc.tenants === undefined ? defaultTenants : asList(oidc.tenants)).map(asObject);
+  const tenants = (oidc.tenants === undefined ? defaultTenants : asList(oidc.tenants)).map(
+    asObject,
+  );
   const index = wanted === undefined ? 0 : tenants.findIndex(({ id }) => id === wanted);
   const tenant = tenants[index];
-  if (tenant === undefined) throw new UsageError('The configuration has no tenant of the id in --tenant.');
+  if (tenant === undefined)
+    throw new UsageError('The configuration has no tenant of the id in --tenant.');
   const clients = asList(tenant.clients);
   if (clients.some((client) => asObject(client).id === entry.id)) {
     throw new UsageError('The tenant has a client of this id already.');
   }
   const changed = tenants.with(index, { ...tenant, clients: [...clients, entry] });
-  return { changed: { ...configuration, oidc: { ...oidc, tenants: changed } }, tenant: String(tenant.id) };
+  return {
+    changed: { ...configuration, oidc: { ...oidc, tenants: changed } },
+    tenant: String(tenant.id),
+  };
 };
 
 const add = async (context: CliContext, options: AddOptions): Promise<Report> => {
   const file = options.config ?? variable(context, 'PARAPH_CONFIG');
   if (file === undefined) {
-    throw new UsageError('Which file? Name it with --config or PARAPH_CONFIG; --create begins one.');
+    throw new UsageError(
+      'Which file? Name it with --config or PARAPH_CONFIG; --create begins one.',
+    );
   }
   const authentication = readAuthentication(options);
   const secret = authentication.startsWith('client_secret')
     ? randomBytes(secretBytes).toString('base64url')
     : undefined;
-  const entry = await createEntry(options, secret === undefined ? undefined : await hashPassword(secret));
+  const entry = await createEntry(
+    options,
+    secret === undefined ? undefined : await hashPassword(secret),
+  );
   let tenant = '';
   await changeConfigurationFile(file, { create: options.create === true }, (configuration) => {
     const added = withClient(configuration, options.tenant, entry);
@@ -178,11 +192,16 @@ const clientsIn = (configuration: Configuration) => {
   );
 };
 
-const list = async (context: CliContext, options: { readonly config?: string }): Promise<Report> => {
+const list = async (
+  context: CliContext,
+  options: { readonly config?: string },
+): Promise<Report> => {
   const file = options.config ?? variable(context, 'PARAPH_CONFIG');
   const clients = clientsIn(await readConfiguration(file));
   const columns = ['id', 'tenant', 'authentication'] as const;
-  const widths = columns.map((column) => Math.max(0, ...clients.map((client) => client[column].length)));
+  const widths = columns.map((column) =>
+    Math.max(0, ...clients.map((client) => client[column].length)),
+  );
   const lines = clients.map((client) => {
     const cells = columns.map((column, index) => client[column].padEnd(widths[index] ?? 0));
     return `  ${[...cells, printable(client.name)].join('  ')}${client.demo ? ' (sandbox)' : ''}\n`;
@@ -215,7 +234,9 @@ const change = async (
     ? admin.get<ShownClient>(path, { tenant })
     : admin.post<ShownClient>(path, { order, tenant }));
   const secrets = found.secrets.map(isoOrNull);
-  const shown = secrets.map((since) => (since === null ? 'of the configuration file' : `since ${since}`));
+  const shown = secrets.map((since) =>
+    since === null ? 'of the configuration file' : `since ${since}`,
+  );
   const endedBefore = isoOrNull(found.endedBefore);
   const fields: readonly Field[] = [
     ['client_id', id],
@@ -229,13 +250,19 @@ const change = async (
   return ok({ ...found, secrets, endedBefore }, fieldsText(fields, context));
 };
 
-const collect = (value: string, previous: readonly string[] = []): readonly string[] => [...previous, value];
+const collect = (value: string, previous: readonly string[] = []): readonly string[] => [
+  ...previous,
+  value,
+];
 
 export const addClients: AddCommand = (program, context, done) => {
-  const clients = program.command('clients').description('manage the applications that log people in');
+  const clients = program
+    .command('clients')
+    .description('manage the applications that log people in');
   const authMethods = `${clientAuthentications.slice(0, -1).join(', ')} or none`;
   const parStatus = 'of answers to pushed requests: 200 or 201';
-  const library = 'it uses an OAuth library: pushed requests are answered 201, unknown scopes are left out';
+  const library =
+    'it uses an OAuth library: pushed requests are answered 201, unknown scopes are left out';
   const ciba = 'logins without a browser: poll or ping';
   clients
     .command('add')
@@ -243,7 +270,11 @@ export const addClients: AddCommand = (program, context, done) => {
     .requiredOption('--id <id>', 'client_id')
     .requiredOption('--name <name>', 'its name on the login pages')
     .option('--redirect-uri <url>', 'where people are sent back to (may be repeated)', collect)
-    .option('--post-logout-redirect-uri <url>', 'the same after a logout (may be repeated)', collect)
+    .option(
+      '--post-logout-redirect-uri <url>',
+      'the same after a logout (may be repeated)',
+      collect,
+    )
     .option('--auth <method>', authMethods, parseOneOf('--auth', clientAuthentications))
     .option('--public', 'no secret, such as for an app; the same as --auth none')
     .option('--jwks <file>', 'its public keys, for private_key_jwt or signed requests')
@@ -265,7 +296,9 @@ export const addClients: AddCommand = (program, context, done) => {
       .command(`${order} <id>`)
       .description(description)
       .option('--tenant <id>', 'by default the first one');
-    action(command, (admin, id: string, flags: ChangeFlags) => change(context, admin, order, id, flags));
+    action(command, (admin, id: string, flags: ChangeFlags) =>
+      change(context, admin, order, id, flags),
+    );
   }
   clients
     .command('list')

@@ -119,7 +119,9 @@ export const addCompletion: AddCommand = (program, _, done) => {
     .command('completion')
     .description('print a script that completes commands and options')
     .addArgument(
-      new Argument('<shell>', 'for which shell').choices(shells).argParser(parseOneOf('The shell', shells)),
+      new Argument('<shell>', 'for which shell')
+        .choices(shells)
+        .argParser(parseOneOf('The shell', shells)),
     )
     .action((shell: Shell) => {
       const script = scripts[shell](placesBelow(program));

@@ -37,13 +37,16 @@ const check = async (context: CliContext, file: string | undefined): Promise<Rep
     return { outcome: 'usage', document, problem };
   }
   const text =
-    path === undefined ? 'No configuration file: the sandbox is served.' : `${printable(path)} is usable.`;
+    path === undefined
+      ? 'No configuration file: the sandbox is served.'
+      : `${printable(path)} is usable.`;
   return ok(document, [text, ...warnings.map((each) => `Warning: ${each}.`), ''].join('\n'));
 };
 
 const hash = async (context: CliContext): Promise<Report> => {
   const password = await readPassword(context);
-  if (!isPlausiblePassword(password)) throw new UsageError('The password must have 1 to 1024 bytes.');
+  if (!isPlausiblePassword(password))
+    throw new UsageError('The password must have 1 to 1024 bytes.');
   const passwordHash = await hashPassword(password);
   return ok({ passwordHash }, `${passwordHash}\n`);
 };

@@ -5,7 +5,17 @@
  * draft has one fixed name and is created before the file is read, so it is also the lock between
  * two commands.
  */
-import { chmod, chown, open, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  open,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type CliContext, environmentIn, UsageError } from '../command-line/context.ts';
 import { loadConfiguration, parseConfiguration } from '../configuration/load.ts';
@@ -29,7 +39,8 @@ export const isJsonObject = (value: unknown): value is JsonObject =>
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
 
-const listed = (problems: readonly string[]): string => problems.map((each) => `\n  ${each}`).join('');
+const listed = (problems: readonly string[]): string =>
+  problems.map((each) => `\n  ${each}`).join('');
 
 const readOriginal = async (path: string, create: boolean) => {
   try {
@@ -92,7 +103,8 @@ const beginDraft = async (draftPath: string): Promise<void> => {
 
 /**
  * @param change Gets the JSON of the file and returns the new JSON. It may throw UsageError.
- * @throws UsageError when the file cannot be read or written, or would not be usable. It is then unchanged.
+ * @throws UsageError when the file cannot be read or written, or would not be usable. It is then
+ * unchanged.
  */
 export const changeConfigurationFile = async (
   path: string,

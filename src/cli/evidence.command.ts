@@ -1,6 +1,12 @@
 /** `paraph evidence verify`: verifies the evidence record of a process, offline. */
 import { Option } from 'commander';
-import { type AddCommand, type CliContext, ok, type Report, UsageError } from '../command-line/context.ts';
+import {
+  type AddCommand,
+  type CliContext,
+  ok,
+  type Report,
+  UsageError,
+} from '../command-line/context.ts';
 import { type Field, fieldsText, listFields, paletteFor } from '../command-line/screen.ts';
 import type { Evidence } from '../evidence/evidence.ts';
 import { normaliseInstant } from '../protocol/instant.ts';
@@ -28,7 +34,9 @@ const recordIn = (text: string): string => {
 const addGateway = (text: string, before: Flags['gatewayRoot']): Flags['gatewayRoot'] => {
   const [, name, path] = /^([a-z0-9][a-z0-9-]*)=(.+)$/.exec(text) ?? [];
   if (name === undefined || path === undefined)
-    throw new UsageError('--gateway-root must be the name of a gateway and a file, such as live=roots.pem.');
+    throw new UsageError(
+      '--gateway-root must be the name of a gateway and a file, such as live=roots.pem.',
+    );
   if (Object.hasOwn(before, name)) throw new UsageError('--gateway-root names a gateway twice.');
   return { ...before, [name]: path };
 };
@@ -41,7 +49,8 @@ const oldOption = (): never => {
 
 const readAt = (text: string): Date => {
   const instant = normaliseInstant(text);
-  if (instant === undefined) throw new UsageError('--at must be a time such as 2026-12-24T12:00:00Z.');
+  if (instant === undefined)
+    throw new UsageError('--at must be a time such as 2026-12-24T12:00:00Z.');
   return new Date(instant);
 };
 
@@ -75,7 +84,10 @@ const recordText = (evidence: Evidence, context: CliContext): string => {
 };
 
 const gatewayFields = ([name, trust]: readonly [string, Trust]): readonly Field[] =>
-  trustFields(trust).map(([label, value]) => [label === 'trust' ? `gateway ${name}` : label, value]);
+  trustFields(trust).map(([label, value]) => [
+    label === 'trust' ? `gateway ${name}` : label,
+    value,
+  ]);
 
 const unverified = 'The record does not verify';
 
@@ -102,13 +114,22 @@ const verify = async (context: CliContext, file: string, flags: Flags): Promise<
     );
   const result = await verifyEvidence(record, {
     serviceRoots: trust.certificates,
-    gatewayRoots: Object.fromEntries(gateways.map(([name, { certificates }]) => [name, certificates])),
+    gatewayRoots: Object.fromEntries(
+      gateways.map(([name, { certificates }]) => [name, certificates]),
+    ),
     definition,
     ...(at !== undefined && { at }),
   });
-  const gatewayTrust = Object.fromEntries(gateways.map(([name, each]) => [name, trustDocument(each)]));
+  const gatewayTrust = Object.fromEntries(
+    gateways.map(([name, each]) => [name, trustDocument(each)]),
+  );
   const rules = definition === undefined ? 'not-given' : 'checked';
-  const document = { verified: result.ok, definition: rules, trust: trustDocument(trust), gatewayTrust };
+  const document = {
+    verified: result.ok,
+    definition: rules,
+    trust: trustDocument(trust),
+    gatewayTrust,
+  };
   if (!result.ok) {
     const { problems } = result;
     const problem = [`${unverified}:`, ...problems.map(({ message }) => `  ${message}`)].join('\n');

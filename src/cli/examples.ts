@@ -5,7 +5,10 @@ import type { Command } from 'commander';
 type Examples = Readonly<Record<string, readonly string[]>>;
 
 const examples: Examples = {
-  sign: ['+41700092501 "Sign in to Example?"', '+41700092501 "Pay 10 CHF?" --trust root.pem --json'],
+  sign: [
+    '+41700092501 "Sign in to Example?"',
+    '+41700092501 "Pay 10 CHF?" --trust root.pem --json',
+  ],
   status: ['H00iYL8VL0XkSrARJXEh --wait --text "Sign in to Example?"'],
   receipt: ['H00iYL8VL0XkSrARJXEh +41700092503 "Your order is on its way"'],
   'evidence verify': [

@@ -3,7 +3,13 @@
  * until then.
  */
 import { type Admin, addAdminAction, refused } from '../command-line/admin.ts';
-import { type AddCommand, type CliContext, interrupted, ok, type Report } from '../command-line/context.ts';
+import {
+  type AddCommand,
+  type CliContext,
+  interrupted,
+  ok,
+  type Report,
+} from '../command-line/context.ts';
 import { bar, whileShowing } from '../command-line/screen.ts';
 
 interface Said {

@@ -22,7 +22,9 @@ interface Answered {
 const shown = ({ tenant, keys }: ShownKeys) => ({
   tenant,
   keys: keys.map(({ kid, kty, state, signsFrom, withdrawnAt }) => ({
-    ...{ kid, kty, state },
+    kid,
+    kty,
+    state,
     // 0 for the first keys, which have always signed.
     signsFrom: isoOrNull(signsFrom),
     withdrawnAt: isoOrNull(withdrawnAt),

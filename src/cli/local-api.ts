@@ -12,7 +12,12 @@ import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import type { Workflow } from '../../packages/engine/src/define.ts';
 import { parts } from '../../parts/parts.ts';
-import { type CliContext, environmentIn, type LocalNeeds, UsageError } from '../command-line/context.ts';
+import {
+  type CliContext,
+  environmentIn,
+  type LocalNeeds,
+  UsageError,
+} from '../command-line/context.ts';
 import type { Configuration } from '../configuration/schema.ts';
 import { openAdminApi } from '../console/admin-api.ts';
 import type { AdminApiDeps, SecretDeps, UserDeps } from '../console/deps.ts';
@@ -54,19 +59,34 @@ const systemUser = (): string => {
 };
 
 /** Opens the service's rooms for one command. */
-export const openSession = async ({ now }: CliContext, configuration: Configuration, redis: RedisClient) => {
+export const openSession = async (
+  { now }: CliContext,
+  configuration: Configuration,
+  redis: RedisClient,
+) => {
   // The next command on the connection fails with the same error.
   const onError = (): void => undefined;
   const shards = openShards({ redis, ...configuration.queue, queues: queuesOf(parts), onError });
   const protocol = createProtocol(configuration.protocol);
   const rooms = await openOperatorsRooms({
-    ...{ configuration, parts, redis, shards, protocol, now, onError },
+    configuration,
+    parts,
+    redis,
+    shards,
+    protocol,
+    now,
+    onError,
     // The log belongs to the service. The audit log has what is done here.
     log: { audit: () => undefined },
   });
   const operator: Operator = { name: `os:${systemUser()}`, role: 'admin', via: 'cli' };
   return {
-    ...{ ...rooms, configuration, redis, shards, protocol, operator },
+    ...rooms,
+    configuration,
+    redis,
+    shards,
+    protocol,
+    operator,
     close: async (): Promise<void> => {
       await rooms.close();
       await closeShards(shards);
@@ -78,7 +98,8 @@ export type OperationsSession = Awaited<ReturnType<typeof openSession>>;
 
 const recordSchema = z.object({ key: z.string() });
 const rootName = 'ca:root';
-const otherKey = 'The master key does not open what the service has stored: it is not that of the service.';
+const otherKey =
+  'The master key does not open what the service has stored: it is not that of the service.';
 
 const opened = (opening: Promise<unknown>): Promise<unknown> =>
   opening.catch((error: unknown) => {
@@ -125,8 +146,8 @@ export const openCustody = async (
  * sealed now is opened later. In a store of before, the master key is the service key.
  *
  * The service cannot use users, tokens and clients that are sealed with another key, and would not
- * say so. Therefore the private key of its certificate authority is opened first. A service that was
- * never started has none. If the key was used before, Redis has lost its data.
+ * say so. Therefore the private key of its certificate authority is opened first. A service that
+ * was never started has none. If the key was used before, Redis has lost its data.
  *
  * @throws UsageError when it is another key, or Redis has lost what was stored under it.
  */
@@ -164,7 +185,10 @@ const openPhones = (
 ): PhoneAdmin => {
   const { configuration, redis, shards } = session;
   const { admin } = openPhoneAdmin({
-    ...{ redis, serviceKey, configuration, now },
+    redis,
+    serviceKey,
+    configuration,
+    now,
     configured: createSubscriberRegistry(configuration),
     answer: createAnswer(shards, { ...session, now }),
     publicUrl: async () => configuration.publicUrl ?? address(),
@@ -187,10 +211,15 @@ export const openSecrets = async (
   const store = createCustodyStore(session.redis, queue.prefix);
   const vault = vaultIn(context, session.configuration);
   const custody = createKeyCustody({
-    ...{ store, serviceKey, vault, now: context.now },
+    store,
+    serviceKey,
+    vault,
+    now: context.now,
     pointersOf: pointersUnder(pki.url ?? publicUrl),
   });
-  const admin = openPhones(context, session, serviceKey, custody, async () => secrets.operators.address());
+  const admin = openPhones(context, session, serviceKey, custody, async () =>
+    secrets.operators.address(),
+  );
   const secrets: SecretDeps = session.secretsWith({ serviceKey, custody, vault, phones: admin });
   // Without an authority, the keys that sign ID tokens show whether it is the right one.
   for (const { keys } of secrets.tenants) await opened(keys.list());
@@ -205,7 +234,9 @@ export const openSecrets = async (
   };
 };
 
-/** Charts that cannot be loaded here run in the service all the same; their contexts are not shown. */
+/**
+ * Charts that cannot be loaded here run in the service all the same; their contexts are not shown.
+ */
 const chartsIn = async (
   context: CliContext,
   { workflows: files }: Configuration,
@@ -213,7 +244,9 @@ const chartsIn = async (
   const { configurationPath = '.' } = environmentIn(context);
   const charts = await loadCharts(files, dirname(resolve(configurationPath)));
   if (charts.ok) return charts.value.map(asServiceWorkflow);
-  context.stderr.write(`paraph: The workflows of the configuration are not usable: ${charts.problems[0]}\n`);
+  context.stderr.write(
+    `paraph: The workflows of the configuration are not usable: ${charts.problems[0]}\n`,
+  );
   return [];
 };
 
@@ -233,7 +266,8 @@ export const openLocalApi = async (
     workflows: createWorkflows({
       workflows: [createProcessWorkflow(), ...charts],
       retention: { doneMs: retention.signedMs, failedMs: retention.failedMs },
-      ...{ shards: session.shards, now },
+      shards: session.shards,
+      now,
     }),
     transactions: {
       // Only the service can verify an end. Here it is shown as the job has it.

@@ -52,7 +52,9 @@ const openStage = async (
   const { newMasterKey } = environmentIn(context);
   const slots = createKeySlots(redis, prefix);
   if ((await createCustodyStore(redis, prefix).get('ca:root')) === undefined) {
-    throw new UsageError('The service has never been started: it has nothing under a master key yet.');
+    throw new UsageError(
+      'The service has never been started: it has nothing under a master key yet.',
+    );
   }
   return {
     slots,
@@ -77,14 +79,19 @@ const withStage = (context: CliContext, work: (stage: Stage) => Promise<Report>)
 const shown = async ({ slots, masterKey }: Pick<Stage, 'slots' | 'masterKey'>): Promise<Report> => {
   const own = masterKeyId(masterKey);
   const keys = (await listMasterKeys(slots)).map(({ id, since }) => ({
-    ...{ id, since: iso(since) },
+    id,
+    since: iso(since),
     isThis: id === own,
   }));
-  const lines = keys.map(({ id, since, isThis }) => `${id}  since ${since}${isThis ? '  this one' : ''}\n`);
+  const lines = keys.map(
+    ({ id, since, isThis }) => `${id}  since ${since}${isThis ? '  this one' : ''}\n`,
+  );
   return ok({ keys }, lines.join(''));
 };
 
-/** In a store that began before there were service keys, the first master key is the service key. */
+/**
+ * In a store that began before there were service keys, the first master key is the service key.
+ */
 const changed = async (stage: Stage, masterKey: Uint8Array): Promise<Report> => {
   const { document, text = '' } = await shown({ slots: stage.slots, masterKey });
   if (Buffer.compare(stage.serviceKey, stage.masterKey) !== 0) return ok(document, text);
@@ -96,7 +103,9 @@ const changed = async (stage: Stage, masterKey: Uint8Array): Promise<Report> => 
 const add = async (stage: Stage, context: CliContext): Promise<Report> => {
   const { slots, serviceKey, newKey, masterKey } = stage;
   if (newKey === undefined) {
-    throw new UsageError('The new master key is missing: set PARAPH_NEW_MASTER_KEY beside the present one.');
+    throw new UsageError(
+      'The new master key is missing: set PARAPH_NEW_MASTER_KEY beside the present one.',
+    );
   }
   await stage.record({ order: 'add', key: masterKeyId(newKey) });
   await addMasterKey(slots, serviceKey, newKey, context.now);
@@ -109,7 +118,9 @@ const removeOthers = async (stage: Stage): Promise<Report> => {
   return shown(stage);
 };
 
-/** Cut off anywhere, the key in the file opens the service, and the next one ends what was begun. */
+/**
+ * Cut off anywhere, the key in the file opens the service, and the next one ends what was begun.
+ */
 const rotate = async (stage: Stage, context: CliContext): Promise<Report> => {
   const { masterKey: given, dataDirectory } = environmentIn(context);
   const { masterKeyFileIn } = await import('../pki/master-key.ts');

@@ -4,7 +4,13 @@
  * There is no HTTP for this on purpose: the texts hold passwords. With access to Redis they can be
  * read anyway.
  */
-import { type AddCommand, type CliContext, ok, type Report, UsageError } from '../command-line/context.ts';
+import {
+  type AddCommand,
+  type CliContext,
+  ok,
+  type Report,
+  UsageError,
+} from '../command-line/context.ts';
 import { type Field, fieldsText, printable } from '../command-line/screen.ts';
 import { readOutbox } from '../sscd/text-gateway.ts';
 import { usableConfiguration } from './configuration-file.ts';
@@ -12,7 +18,8 @@ import { withServiceRedis } from './service-redis.ts';
 
 const messages = async (context: CliContext, msisdn: string): Promise<Report> => {
   const number = /^\+?(\d{7,15})$/.exec(msisdn)?.[1];
-  if (number === undefined) throw new UsageError('The number must be in E.164, such as +41700092501.');
+  if (number === undefined)
+    throw new UsageError('The number must be in E.164, such as +41700092501.');
   const { otp, queue } = await usableConfiguration(context);
   if (otp.gateway.kind !== 'outbox') {
     throw new UsageError('This configuration sends messages by a webhook: they are not kept here.');

@@ -1,4 +1,7 @@
-/** The rooms of the service in the process of a command. They are most of the program, and imported when they are used. */
+/**
+ * The rooms of the service in the process of a command. They are most of the program, and imported
+ * when they are used.
+ */
 import type { CliContext, Report, WithLocalApi } from '../command-line/context.ts';
 import { usableConfiguration } from './configuration-file.ts';
 import type { OperationsSession } from './local-api.ts';

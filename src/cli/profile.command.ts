@@ -2,9 +2,20 @@
 import { Buffer } from 'node:buffer';
 import { X509Certificate } from 'node:crypto';
 import type { ProfileAnswer, SscdAnswer } from '../client/reply.ts';
-import { addConnectionOptions, answerIn, type ConnectionFlags, connect } from '../command-line/connection.ts';
+import {
+  addConnectionOptions,
+  answerIn,
+  type ConnectionFlags,
+  connect,
+} from '../command-line/connection.ts';
 import { type AddCommand, type CliContext, ok, type Report } from '../command-line/context.ts';
-import { type Field, fieldsText, listFields, paletteFor, printable } from '../command-line/screen.ts';
+import {
+  type Field,
+  fieldsText,
+  listFields,
+  paletteFor,
+  printable,
+} from '../command-line/screen.ts';
 
 /** `2029-11-20`; undefined for bytes that are no certificate. */
 const readExpiry = (base64: string | undefined): string | undefined => {
@@ -16,7 +27,11 @@ const readExpiry = (base64: string | undefined): string | undefined => {
   }
 };
 
-const certificateText = ({ algorithm, state, chain }: SscdAnswer['certificates'][number]): string => {
+const certificateText = ({
+  algorithm,
+  state,
+  chain,
+}: SscdAnswer['certificates'][number]): string => {
   const until = readExpiry(chain[0]);
   return `${algorithm}, ${state}${until === undefined ? '' : `, until ${until}`}`;
 };
@@ -45,7 +60,11 @@ const profileFields = (answer: ProfileAnswer): readonly Field[] => [
   ['recovery code', choose(answer.recoveryCodeCreated, 'yes', 'no')],
 ];
 
-const profile = async (context: CliContext, msisdn: string, flags: ConnectionFlags): Promise<Report> => {
+const profile = async (
+  context: CliContext,
+  msisdn: string,
+  flags: ConnectionFlags,
+): Promise<Report> => {
   const connection = connect(context, flags);
   const reply = await connection.client.profile(msisdn);
   const answer = answerIn(connection, reply, 'Interrupted.', { msisdn });

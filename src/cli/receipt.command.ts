@@ -1,6 +1,11 @@
 /** `paraph receipt`: shows a receipt on the phone that signed. */
 import type { Reaction } from '../client/reply.ts';
-import { addConnectionOptions, answerIn, type ConnectionFlags, connect } from '../command-line/connection.ts';
+import {
+  addConnectionOptions,
+  answerIn,
+  type ConnectionFlags,
+  connect,
+} from '../command-line/connection.ts';
 import { type AddCommand, type CliContext, ok, type Report } from '../command-line/context.ts';
 import { paletteFor, whileWaiting } from '../command-line/screen.ts';
 

@@ -3,7 +3,13 @@
  * the service's policy, limits and audit log apply as in the console, and its workers do the work.
  */
 import { type Admin, addAdminAction, refused } from '../command-line/admin.ts';
-import { type AddCommand, type CliContext, ok, type Report, UsageError } from '../command-line/context.ts';
+import {
+  type AddCommand,
+  type CliContext,
+  ok,
+  type Report,
+  UsageError,
+} from '../command-line/context.ts';
 import { paletteFor } from '../command-line/screen.ts';
 import { confirm } from '../command-line/terminal-input.ts';
 import {
@@ -39,7 +45,9 @@ interface Flags extends FilterFlags {
 const parseRate = (text: string): number => {
   const value = /^\d{1,4}(\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
   if (!(value > 0 && value <= 1000)) {
-    throw new UsageError('--rate must be a number of replays in a second, more than 0 and at most 1000.');
+    throw new UsageError(
+      '--rate must be a number of replays in a second, more than 0 and at most 1000.',
+    );
   }
   return value;
 };
@@ -60,7 +68,10 @@ const replayOne = async (
   const { reason } = flags;
   const answer = await admin.post<object>(['transactions', msspTransId, 'replay'], { reason });
   const done = paletteFor(context.stdout, context).green('Replayed.');
-  return ok({ msspTransId, ...answer }, `${done} To see how it ends: paraph watch ${msspTransId}\n`);
+  return ok(
+    { msspTransId, ...answer },
+    `${done} To see how it ends: paraph watch ${msspTransId}\n`,
+  );
 };
 
 const replayMany = async (
@@ -137,7 +148,11 @@ export const addReplay: AddCommand = (program, context, done) => {
     .description('run failed transactions again: one, or all that a filter finds')
     .argument('[MSSP_TransID]', 'one of them');
   addFilterOptions(command, context)
-    .option('--max-attempts <n>', 'not those with so many attempts', parseCount('--max-attempts', 1, 1000))
+    .option(
+      '--max-attempts <n>',
+      'not those with so many attempts',
+      parseCount('--max-attempts', 1, 1000),
+    )
     .option('--all', 'all failed transactions, without a filter')
     .option('--dry-run', 'say how many and whom, and replay nothing')
     .option('--reason <text>', 'why; for the audit log')

@@ -34,7 +34,11 @@ const whenInterrupted = (signal: AbortSignal): Promise<never> =>
     else signal.addEventListener('abort', end, { once: true });
   });
 
-const runPart = async (context: CliContext, part: Part, environment: Environment): Promise<number> => {
+const runPart = async (
+  context: CliContext,
+  part: Part,
+  environment: Environment,
+): Promise<number> => {
   const { launch } = await import('../product/launch.ts');
   const starting = launch(environment, { api: part !== 'worker', workers: part !== 'api' });
   // From the end of the start on, the product handles signals itself.
@@ -62,7 +66,8 @@ const serve = async (context: CliContext, part: Part): Promise<number | Report> 
   } catch (error) {
     if (error instanceof Ended) return error.report;
     // The messages of a failed start are written for the operator.
-    const outcome = error instanceof Error && 'outcome' in error ? (error.outcome as Outcome) : 'unexpected';
+    const outcome =
+      error instanceof Error && 'outcome' in error ? (error.outcome as Outcome) : 'unexpected';
     return { outcome, document: {}, problem: toError(error).message };
   }
 };

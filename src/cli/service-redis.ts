@@ -3,14 +3,23 @@ import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
-import { type CliContext, environmentIn, type Report, UsageError } from '../command-line/context.ts';
+import {
+  type CliContext,
+  environmentIn,
+  type Report,
+  UsageError,
+} from '../command-line/context.ts';
 import { socketPathFor } from '../embedded/redis.ts';
 import { ask } from '../embedded/redis-socket.ts';
 import type { RedisClient } from '../redis/connect.ts';
 
 const connectTimeoutMs = 3000;
 
-const unreachable = (problem: string): Report => ({ outcome: 'unreachable', document: {}, problem });
+const unreachable = (problem: string): Report => ({
+  outcome: 'unreachable',
+  document: {},
+  problem,
+});
 
 /** The messages of a connection that has given up on a command. */
 export const isConnectionError = (error: unknown): boolean =>
@@ -34,7 +43,8 @@ export const withRedisAt = async (
 ): Promise<Report> => {
   // Loaded here because few commands need a Redis client.
   const { connectForBlocking, connectForCommands, whenReady } = await import('../redis/connect.ts');
-  const redis = connection === 'commands' ? connectForCommands({ url }) : connectForBlocking({ url });
+  const redis =
+    connection === 'commands' ? connectForCommands({ url }) : connectForBlocking({ url });
   // Without a listener ioredis prints. The report below says that Redis does not answer.
   redis.on('error', () => undefined);
   try {

@@ -5,8 +5,18 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { addConnectionOptions, answerIn, type ConnectionFlags, connect } from '../command-line/connection.ts';
-import { type AddCommand, type CliContext, type Report, UsageError } from '../command-line/context.ts';
+import {
+  addConnectionOptions,
+  answerIn,
+  type ConnectionFlags,
+  connect,
+} from '../command-line/connection.ts';
+import {
+  type AddCommand,
+  type CliContext,
+  type Report,
+  UsageError,
+} from '../command-line/context.ts';
 import { whileWaiting } from '../command-line/screen.ts';
 import { parseCount } from '../command-line/transactions-filter.ts';
 import { isOneTimePassword, type ProfileName, profileNames } from '../protocol/requests.ts';
@@ -45,7 +55,8 @@ const shortProfiles = {
   'otp-flash': 'MID/v1/OtpProfileFlash',
 } as const satisfies Record<string, (typeof profileNames)[number]>;
 
-const isShort = (text: string): text is keyof typeof shortProfiles => Object.hasOwn(shortProfiles, text);
+const isShort = (text: string): text is keyof typeof shortProfiles =>
+  Object.hasOwn(shortProfiles, text);
 
 /** A short name, a name of the interface, or a whole URI. */
 const parseProfile = (text: string): ProfileName | `http://${string}` => {
@@ -53,7 +64,9 @@ const parseProfile = (text: string): ProfileName | `http://${string}` => {
   const name = profileNames.find((known) => known === text);
   if (name !== undefined) return name;
   if (/^https?:\/\/\S+$/.test(text)) return text as `http://${string}`;
-  throw new UsageError(`--profile must be one of ${Object.keys(shortProfiles).join(', ')}, or a URI.`);
+  throw new UsageError(
+    `--profile must be one of ${Object.keys(shortProfiles).join(', ')}, or a URI.`,
+  );
 };
 
 /** The service has narrower bounds of its own. */
@@ -63,7 +76,9 @@ const parseSeconds = parseCount('--timeout', 1, 3600, 'of seconds ');
 const checkWritable = async (out: string | undefined): Promise<void> => {
   if (out === undefined) return;
   await access(dirname(out), constants.W_OK).catch(() => {
-    throw new UsageError('The directory of the file that --out names does not exist or is not writable.');
+    throw new UsageError(
+      'The directory of the file that --out names does not exist or is not writable.',
+    );
   });
 };
 
@@ -73,7 +88,12 @@ const graceMs = 15_000;
 const goesOn = (msspTransId: string, resume: string): string =>
   `Interrupted; transaction ${msspTransId} goes on: ${resume}`;
 
-const sign = async (context: CliContext, msisdn: string, text: string, flags: SignFlags): Promise<Report> => {
+const sign = async (
+  context: CliContext,
+  msisdn: string,
+  text: string,
+  flags: SignFlags,
+): Promise<Report> => {
   const connection = connect(context, flags);
   const { client } = connection;
   const profile = parseProfile(flags.profile);
@@ -81,7 +101,9 @@ const sign = async (context: CliContext, msisdn: string, text: string, flags: Si
   const nothingSent = 'Interrupted; nothing was sent to be signed.';
   // A one-time password is no signature: there is nothing to verify.
   const oneTimePassword = isOneTimePassword(profile);
-  const trust = oneTimePassword ? undefined : await obtainTrust(connection, flags.trust, nothingSent);
+  const trust = oneTimePassword
+    ? undefined
+    : await obtainTrust(connection, flags.trust, nothingSent);
 
   const seconds = flags.timeout;
   const waiting = `waiting for ${msisdn}`;
@@ -99,7 +121,11 @@ const sign = async (context: CliContext, msisdn: string, text: string, flags: Si
       validate: flags.validate === true,
     });
   const unknown = `Interrupted; the transaction goes on, and the phone may ask for up to ${seconds} s. Its end cannot be asked for: only --asynch tells the MSSP_TransID in time.`;
-  const submitted = answerIn(connection, await whileWaiting(context, waiting, seconds, submit), unknown);
+  const submitted = answerIn(
+    connection,
+    await whileWaiting(context, waiting, seconds, submit),
+    unknown,
+  );
 
   const { msspTransId } = submitted;
   const ended = { msspTransId, msisdn, profile: submitted.profile };
@@ -116,19 +142,27 @@ const sign = async (context: CliContext, msisdn: string, text: string, flags: Si
   return reportStanding(context, resume, ended, standing, check, flags.out);
 };
 
-const status = async (context: CliContext, msspTransId: string, flags: StatusFlags): Promise<Report> => {
+const status = async (
+  context: CliContext,
+  msspTransId: string,
+  flags: StatusFlags,
+): Promise<Report> => {
   const connection = connect(context, flags);
   const { client } = connection;
   const { text } = flags;
   if (flags.trust !== undefined && text === undefined) {
-    throw new UsageError('--trust needs --text: a signature is verified against the text that was signed.');
+    throw new UsageError(
+      '--trust needs --text: a signature is verified against the text that was signed.',
+    );
   }
   await checkWritable(flags.out);
   const oneTimePassword = flags.otp === true;
   const resume = connection.resume(msspTransId, oneTimePassword);
   const onInterrupt = goesOn(msspTransId, resume);
   const check =
-    text === undefined ? undefined : { text, trust: await obtainTrust(connection, flags.trust, onInterrupt) };
+    text === undefined
+      ? undefined
+      : { text, trust: await obtainTrust(connection, flags.trust, onInterrupt) };
 
   const until = context.now() + (flags.wait ? flags.timeout * 1000 : 0);
   const ask = () =>
@@ -153,7 +187,11 @@ export const addSign: AddCommand = (program, context, done) => {
     .description('ask a mobile user to sign a text, and verify the signature')
     .argument('<msisdn>', 'mobile number, such as +41700092501')
     .argument('<text>', 'what the user is to sign (put -- before a text that begins with a dash)')
-    .option('--profile <name>', `how to sign: ${Object.keys(shortProfiles).join(', ')}, or a URI`, 'any')
+    .option(
+      '--profile <name>',
+      `how to sign: ${Object.keys(shortProfiles).join(', ')}, or a URI`,
+      'any',
+    )
     .option('--timeout <seconds>', 'time that the user has', parseSeconds, 60)
     .option('--asynch', 'submit, then ask for the status until the end')
     .option('--lang <code>', 'language of the screens: en, de, fr, it …')

@@ -76,7 +76,10 @@ interface Ended {
   readonly profile?: string;
 }
 
-const createDocument = ({ msspTransId, msisdn, profile }: Ended, services: ServiceAnswers): object => ({
+const createDocument = (
+  { msspTransId, msisdn, profile }: Ended,
+  services: ServiceAnswers,
+): object => ({
   msspTransId,
   msisdn,
   profile,
@@ -92,13 +95,20 @@ const endedFields = ({ msspTransId, msisdn, profile }: Ended): readonly Field[] 
 /** A one-time password was sent, which is no signature. */
 const reportDelivery = (context: CliContext, ended: Ended, services: ServiceAnswers): Report => {
   const title = paletteFor(context.stdout, context).green('Delivered; this is not a signature.');
-  const fields = [...endedFields(ended), ['status', '100 REQUEST_OK'] as const, ...serviceFields(services)];
+  const fields = [
+    ...endedFields(ended),
+    ['status', '100 REQUEST_OK'] as const,
+    ...serviceFields(services),
+  ];
   const document = { ...createDocument(ended, services), delivered: true };
   return ok(document, `${title}\n\n${fieldsText(fields, context)}`);
 };
 
 /** @returns The error when the file cannot be written: the signature is still in the report. */
-const save = async (signature: Uint8Array, out: string | undefined): Promise<string | undefined> => {
+const save = async (
+  signature: Uint8Array,
+  out: string | undefined,
+): Promise<string | undefined> => {
   if (out === undefined) return undefined;
   try {
     await writeFile(out, signature);
@@ -135,7 +145,10 @@ const verify = (context: CliContext, signature: Uint8Array, check: Check | undef
     };
   }
   const at = new Date(context.now());
-  const verification = verifySignature(signature, check.text, { trust: check.trust.certificates, at });
+  const verification = verifySignature(signature, check.text, {
+    trust: check.trust.certificates,
+    at,
+  });
   const trust = trustDocument(check.trust);
   if (!verification.ok) {
     const { reason } = verification;
@@ -148,7 +161,11 @@ const verify = (context: CliContext, signature: Uint8Array, check: Check | undef
     };
   }
   const { serialNumber, commonName, certificate } = verification.signer;
-  const signer = { serialNumber, commonName, certificate: Buffer.from(certificate).toString('base64') };
+  const signer = {
+    serialNumber,
+    commonName,
+    certificate: Buffer.from(certificate).toString('base64'),
+  };
   return {
     title: green(`Signed by ${bold(serialNumber)}`),
     words: 'verified',
@@ -171,7 +188,10 @@ const reportSignature = async (
   const fields: readonly Field[] = [
     ['text', check?.text],
     ...endedFields(ended),
-    ['status', validated ? '502 VALID_SIGNATURE: the service has verified it, too' : '500 SIGNATURE'],
+    [
+      'status',
+      validated ? '502 VALID_SIGNATURE: the service has verified it, too' : '500 SIGNATURE',
+    ],
     ...serviceFields(services),
     ['signature', verdict.words],
     ...verdict.more,

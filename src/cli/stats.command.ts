@@ -16,7 +16,9 @@ const levels = '▁▂▃▄▅▆▇█';
 /** One character for each part of the time. */
 const sparkline = (counts: readonly number[]): string => {
   const max = Math.max(...counts, 1);
-  return counts.map((count) => levels.charAt(Math.ceil((count / max) * (levels.length - 1)))).join('');
+  return counts
+    .map((count) => levels.charAt(Math.ceil((count / max) * (levels.length - 1))))
+    .join('');
 };
 
 /** Of the transactions that have ended; null when none has. */
@@ -30,11 +32,17 @@ const reportStats = (context: CliContext, hours: number, overview: Overview): Re
   const { since, submitted, signed, failed, faults, timeToSignMs: took, queue, series } = overview;
   const ratio = computeSuccess(overview);
   const rate = computePerMinute(overview, context.now());
-  const times = took && `p50 ${duration(took.p50)}, p90 ${duration(took.p90)}, p99 ${duration(took.p99)}`;
+  const times =
+    took && `p50 ${duration(took.p50)}, p90 ${duration(took.p90)}, p99 ${duration(took.p99)}`;
   const fields: readonly Field[] = [
     ['since', iso(since)],
     ['submitted', `${submitted} (${rate} a minute)`],
-    ['', isCapable(context.stdout, context) ? sparkline(series.map((part) => part.submitted)) : undefined],
+    [
+      '',
+      isCapable(context.stdout, context)
+        ? sparkline(series.map((part) => part.submitted))
+        : undefined,
+    ],
     ['signed', String(signed)],
     ['failed', String(failed)],
     ['success', ratio === null ? 'nothing has ended' : `${(ratio * 100).toFixed(1)} %`],
@@ -74,7 +82,9 @@ export const addStats: AddCommand = (program, context, done) => {
 export const addRefusals: AddCommand = (program, context, done) => {
   const command = program
     .command('refusals')
-    .description('count requests that were refused and never became a transaction, by application and reason')
+    .description(
+      'count requests that were refused and never became a transaction, by application and reason',
+    )
     .option('--ap <id>', 'of this application');
   addAdminAction(command, context, done, async (admin, { ap }: { readonly ap?: string }) => {
     const { counts, latest } = await admin.get<Refusals>(['refusals'], { apId: ap });

@@ -1,5 +1,10 @@
 /** The Redis of the service in the process of a command, beside a service that runs or does not. */
-import { type CliContext, environmentIn, UsageError, type WithStore } from '../command-line/context.ts';
+import {
+  type CliContext,
+  environmentIn,
+  UsageError,
+  type WithStore,
+} from '../command-line/context.ts';
 import type { Environment } from '../environment.ts';
 import { usableConfiguration } from './configuration-file.ts';
 import { embeddedRedisUrl, existingMasterKey, withRedisAt } from './service-redis.ts';
@@ -30,12 +35,17 @@ export const withStore: WithStore = async (context: CliContext, check, work) => 
       const { storeVersion } = await import('../product/redis-at-start.ts');
       return await withRedisAt(server.url, 'blocking', (redis) =>
         work({
-          ...{ redis, masterKey },
+          redis,
+          masterKey,
           queue: configuration.queue,
           version: storeVersion,
           embeddedRuns: server.runs,
           openCustody: async () =>
-            (await import('./local-api.ts')).openCustody(context, { redis, configuration }, masterKey),
+            (await import('./local-api.ts')).openCustody(
+              context,
+              { redis, configuration },
+              masterKey,
+            ),
         }),
       );
     } finally {

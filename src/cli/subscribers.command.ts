@@ -1,4 +1,7 @@
-/** `paraph subscribers`: people with phones in browsers: invite a number, look at its phones, remove one. */
+/**
+ * `paraph subscribers`: people with phones in browsers: invite a number, look at its phones, remove
+ * one.
+ */
 import { secretActions } from '../command-line/admin.ts';
 import { type AddCommand, ok, UsageError } from '../command-line/context.ts';
 import { type Column, type Field, fieldsText, table } from '../command-line/screen.ts';
@@ -19,7 +22,8 @@ const columns: readonly Column<PhoneView>[] = [
 
 /** @throws UsageError that does not repeat what was written. */
 const checkNumber = (written: string): void => {
-  if (!e164.test(written)) throw new UsageError('The number must have its country code: +41791234567.');
+  if (!e164.test(written))
+    throw new UsageError('The number must have its country code: +41791234567.');
 };
 
 export const addSubscribers: AddCommand = (program, context, done) => {
@@ -28,7 +32,11 @@ export const addSubscribers: AddCommand = (program, context, done) => {
   const invite = subscribers
     .command('invite <number>')
     .description('print a link that makes one browser a phone of the number; ends earlier links')
-    .option('--language <code>', 'of the person: en, de, fr or it', parseOneOf('--language', pageLanguages));
+    .option(
+      '--language <code>',
+      'of the person: en, de, fr or it',
+      parseOneOf('--language', pageLanguages),
+    );
   addAction<[string, { readonly language?: string }]>(
     invite,
     async (admin, number, { language }) => {
@@ -53,7 +61,9 @@ export const addSubscribers: AddCommand = (program, context, done) => {
     async (admin, number) => {
       const view = await admin.get<NumberView>(['subscribers', number]);
       const invited =
-        view.invitedUntil === undefined ? '' : `An invitation is open until ${view.invitedUntil}.\n`;
+        view.invitedUntil === undefined
+          ? ''
+          : `An invitation is open until ${view.invitedUntil}.\n`;
       const text = view.phones.length === 0 ? 'No phones.\n' : table(columns, view.phones, context);
       return ok(view, `${text}${invited}`);
     },

@@ -11,7 +11,13 @@ import {
   table,
   whileShowing,
 } from '../command-line/screen.ts';
-import { iso, isoOrNull, rowColumns, rowDocument, timeCell } from '../command-line/transactions-row.ts';
+import {
+  iso,
+  isoOrNull,
+  rowColumns,
+  rowDocument,
+  timeCell,
+} from '../command-line/transactions-row.ts';
 import type { ShownPlan } from '../console/redaction.ts';
 import { type BulkProgress, type BulkReport, failedIn, isOver } from '../operators/bulk-report.ts';
 
@@ -42,14 +48,20 @@ export const planText = (plan: ShownPlan, context: Screen): string => {
       ['by fault', countsText(plan.byFault) || undefined],
       ...countFields('by AP', plan.byAp),
       ['refused', countsText(refused) || undefined],
-      ['', plan.truncated ? 'There are more than one bulk may hold: narrow the filter.' : undefined],
+      [
+        '',
+        plan.truncated ? 'There are more than one bulk may hold: narrow the filter.' : undefined,
+      ],
     ],
     context,
   );
 };
 
 /** Mobile numbers are shortened, as in every list. */
-export const planDocument = ({ first, ...plan }: ShownPlan) => ({ ...plan, first: first.map(rowDocument) });
+export const planDocument = ({ first, ...plan }: ShownPlan) => ({
+  ...plan,
+  first: first.map(rowDocument),
+});
 
 /** Also lists the transactions that it would replay. */
 export const reportDryRun = (plan: ShownPlan, context: CliContext): Report => {
@@ -72,7 +84,10 @@ const standingText = (bulk: BulkProgress, context: CliContext): string => {
       ['ended', bulk.endedAt === undefined ? undefined : iso(bulk.endedAt)],
       ['transactions', String(bulk.total)],
       ['signed', String(bulk.signed)],
-      ['failed again', `${failedIn(bulk)}${failedIn(bulk) > 0 ? ` (${countsText(bulk.failed)})` : ''}`],
+      [
+        'failed again',
+        `${failedIn(bulk)}${failedIn(bulk) > 0 ? ` (${countsText(bulk.failed)})` : ''}`,
+      ],
       ['cancelled', unlessNone(bulk.cancelled)],
       ['open', unlessNone(bulk.inFlight)],
       ['not replayed', unlessNone(bulk.waiting)],

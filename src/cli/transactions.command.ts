@@ -56,7 +56,11 @@ const findStarter = ({ attempt, by }: StateEntry): string =>
   by?.who ?? (attempt === 1 ? 'application' : 'service');
 
 /** Who ended a transaction as fault 401: an operator, the user or the application. */
-const findCanceller = (end: StateEntry, begunAt: number, actions: readonly ActionEntry[]): string => {
+const findCanceller = (
+  end: StateEntry,
+  begunAt: number,
+  actions: readonly ActionEntry[],
+): string => {
   const ordered = actions.find(
     ({ action, outcome, at }) =>
       action === 'cancel' &&
@@ -98,7 +102,9 @@ const createTimeline = (timeline: readonly TimelineEntry[]): readonly ShownEntry
 const listAttempts = (timeline: readonly TimelineEntry[]): readonly object[] => {
   const states = timeline.filter((entry) => entry.kind === 'state');
   return states
-    .filter(({ attempt }, index) => states.findIndex((other) => other.attempt === attempt) === index)
+    .filter(
+      ({ attempt }, index) => states.findIndex((other) => other.attempt === attempt) === index,
+    )
     .map((first) => {
       const own = states.filter(({ attempt }) => attempt === first.attempt);
       const of = (...wanted: readonly string[]) => own.find(({ state }) => wanted.includes(state));
@@ -144,7 +150,13 @@ const readRequest = ({ request, transaction }: TransactionDetail) => {
 
 const readResult = ({ outcome }: TransactionDetail) => {
   if (outcome === undefined) return null;
-  const { profile = null, sscdId: device = null, receipt = null, signatureBytes: _, ...rest } = outcome;
+  const {
+    profile = null,
+    sscdId: device = null,
+    receipt = null,
+    signatureBytes: _,
+    ...rest
+  } = outcome;
   return { ...rest, profile, device, receipt };
 };
 
@@ -185,7 +197,10 @@ const reportDetail = (
     ...Object.assign({}, ...more.map((each) => each.document)),
   };
   const past = table(timelineColumns(context), timeline, context);
-  return ok(document, `${fieldsText(fields, context)}\n${past}${more.map(({ text }) => text).join('')}`);
+  return ok(
+    document,
+    `${fieldsText(fields, context)}\n${past}${more.map(({ text }) => text).join('')}`,
+  );
 };
 
 export const addTransactions: AddCommand = (program, context, done) => {
@@ -208,20 +223,35 @@ export const addTransactions: AddCommand = (program, context, done) => {
     .command('show')
     .description('show one transaction and all that has happened to it')
     .argument('<MSSP_TransID>', 'the transaction')
-    .option('--reveal', 'with what is hidden: number, text, place, details; recorded in the audit log');
-  addAdminAction(show, context, done, async (admin, id: string, { reveal = false }: { reveal?: boolean }) => {
-    const detail = await admin.get<TransactionDetail>(['transactions', id], { reveal });
-    const more = context.parts.flatMap(({ commands }) => commands?.ofTransaction?.(context, admin, id) ?? []);
-    return reportDetail(context, detail, await Promise.all(more));
-  });
+    .option(
+      '--reveal',
+      'with what is hidden: number, text, place, details; recorded in the audit log',
+    );
+  addAdminAction(
+    show,
+    context,
+    done,
+    async (admin, id: string, { reveal = false }: { reveal?: boolean }) => {
+      const detail = await admin.get<TransactionDetail>(['transactions', id], { reveal });
+      const more = context.parts.flatMap(
+        ({ commands }) => commands?.ofTransaction?.(context, admin, id) ?? [],
+      );
+      return reportDetail(context, detail, await Promise.all(more));
+    },
+  );
   const cancel = program
     .command('cancel')
     .description('end an open transaction as fault 401')
     .argument('<MSSP_TransID>', 'the transaction')
     .requiredOption('--reason <text>', 'why; for the audit log');
-  addAdminAction(cancel, context, done, async (admin, id: string, { reason }: { reason: string }) => {
-    const answer = await admin.post<object>(['transactions', id, 'cancel'], { reason });
-    const text = `${paletteFor(context.stdout, context).green('Cancelled.')} It ends as fault 401.\n`;
-    return ok({ msspTransId: id, ...answer }, text);
-  });
+  addAdminAction(
+    cancel,
+    context,
+    done,
+    async (admin, id: string, { reason }: { reason: string }) => {
+      const answer = await admin.post<object>(['transactions', id, 'cancel'], { reason });
+      const text = `${paletteFor(context.stdout, context).green('Cancelled.')} It ends as fault 401.\n`;
+      return ok({ msspTransId: id, ...answer }, text);
+    },
+  );
 };

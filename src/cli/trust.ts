@@ -43,7 +43,9 @@ export const obtainTrust = async (
   const reply = await connection.client.rootCertificates();
   const certificates = usableRoots(answerIn(connection, reply, goesOn) ?? '');
   if (certificates === undefined) {
-    throw new UsageError('The service offers no root certificate: name the one you trust with --trust.');
+    throw new UsageError(
+      'The service offers no root certificate: name the one you trust with --trust.',
+    );
   }
   return { certificates, source: 'service', from: `${connection.url}/pki/root.pem` };
 };

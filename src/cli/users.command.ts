@@ -1,6 +1,12 @@
 /** `paraph users`: who may use the console and the API, their tokens, phones and login links. */
 import { type Admin, refused, secretActions } from '../command-line/admin.ts';
-import { type AddCommand, type CliContext, ok, type Report, UsageError } from '../command-line/context.ts';
+import {
+  type AddCommand,
+  type CliContext,
+  ok,
+  type Report,
+  UsageError,
+} from '../command-line/context.ts';
 import { type Column, type Field, fieldsText, table } from '../command-line/screen.ts';
 import { parseCount, parseOneOf } from '../command-line/transactions-filter.ts';
 import { iso } from '../command-line/transactions-row.ts';
@@ -29,7 +35,11 @@ const checkPhone = ({ msisdn, oidcSubject }: PhoneFlags): boolean => {
   return msisdn !== undefined || oidcSubject !== undefined;
 };
 
-const add = async (admin: Admin, name: string, { role, msisdn, oidcSubject }: AddFlags): Promise<Report> => {
+const add = async (
+  admin: Admin,
+  name: string,
+  { role, msisdn, oidcSubject }: AddFlags,
+): Promise<Report> => {
   await admin.post(['users'], { name, role, msisdn, oidcSubject });
   const hasPhone = msisdn !== undefined || oidcSubject !== undefined;
   const next = hasPhone ? 'Logs in with the phone.' : `To let them in: paraph users link ${name}`;
@@ -67,7 +77,8 @@ const issueLink = (context: CliContext, name: string): Promise<Report> =>
   withOperations(context, async (session, { openSecrets }) => {
     const { operators } = await openSecrets(context, session);
     const publicUrl = session.configuration.publicUrl ?? (await operators.address());
-    if (publicUrl === undefined) throw new UsageError('No API of the service has run yet: start one first.');
+    if (publicUrl === undefined)
+      throw new UsageError('No API of the service has run yet: start one first.');
     const issued = await operators.issueLinkFor(session.operator, name);
     if (issued === undefined) throw refused('unknown', 'unknown-user', 'There is no such user.');
     const link = linkAddress(publicUrl, issued.secret);
@@ -109,14 +120,18 @@ const ls = async (context: CliContext, admin: Admin): Promise<Report> => {
 
 export const addUsers: AddCommand = (program, context, done) => {
   const users = program.command('users').description('the people who run the service');
-  const command = (name: string, description: string) => users.command(name).description(description);
+  const command = (name: string, description: string) =>
+    users.command(name).description(description);
   const action = secretActions(context, done);
   const changed = async (name: string, text: string, change: Promise<object>): Promise<Report> =>
     ok({ name, ...(await change) }, `${text}. ${ended}`);
   const role = 'viewer, operator or admin';
   const parseRole = parseOneOf('The role', roles);
   const msisdn = ['--msisdn <number>', 'the phone to log in with; the number is not kept'] as const;
-  const oidcSubject = ['--oidc-subject <sub>', 'the same, as paraph users subject prints it'] as const;
+  const oidcSubject = [
+    '--oidc-subject <sub>',
+    'the same, as paraph users subject prints it',
+  ] as const;
 
   action(command('ls', 'list them and their tokens'), (admin) => ls(context, admin));
 
@@ -149,7 +164,11 @@ export const addUsers: AddCommand = (program, context, done) => {
     .option('--remove', 'without a phone from now on');
   action(
     changePhone,
-    (admin, name: string, { remove, msisdn, oidcSubject }: PhoneFlags & { readonly remove?: true }) => {
+    (
+      admin,
+      name: string,
+      { remove, msisdn, oidcSubject }: PhoneFlags & { readonly remove?: true },
+    ) => {
       const path = ['users', name, 'phone'];
       return remove
         ? changed(name, 'No phone any more', admin.delete(path))
@@ -174,7 +193,9 @@ export const addUsers: AddCommand = (program, context, done) => {
     .argument('<name>', 'who')
     .option('--label <text>', 'what it is for', 'command line')
     .option('--days <n>', 'how long it is good', parseCount('--days', 1, 366), 90);
-  action(token, (admin, name: string, flags: TokenFlags) => issueToken(context, admin, name, flags));
+  action(token, (admin, name: string, flags: TokenFlags) =>
+    issueToken(context, admin, name, flags),
+  );
 
   const revoke = command('revoke', 'end a token');
   // The report does not repeat the id: it may be the token itself.
@@ -190,6 +211,9 @@ export const addUsers: AddCommand = (program, context, done) => {
   const endLocal =
     'end all sessions and links without a user: of local, and of people of the OpenID provider';
   action(command('end-local', endLocal), async (admin) =>
-    ok(await admin.delete<object>(['links']), 'All sessions and links without a user have ended.\n'),
+    ok(
+      await admin.delete<object>(['links']),
+      'All sessions and links without a user have ended.\n',
+    ),
   );
 };

@@ -2,8 +2,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Admin, addAdminAction } from '../command-line/admin.ts';
 import { type AddCommand, type CliContext, Ended, type Report } from '../command-line/context.ts';
-import { bar, isCapable, paletteFor, printable, tableLines, widthOf } from '../command-line/screen.ts';
-import { duration, faultText, rowColumns, rowDocument, stateCell } from '../command-line/transactions-row.ts';
+import {
+  bar,
+  isCapable,
+  paletteFor,
+  printable,
+  tableLines,
+  widthOf,
+} from '../command-line/screen.ts';
+import {
+  duration,
+  faultText,
+  rowColumns,
+  rowDocument,
+  stateCell,
+} from '../command-line/transactions-row.ts';
 import type { ShownRow } from '../console/redaction.ts';
 import type { TransactionDetail } from '../console/transaction-detail.ts';
 import type { Overview } from '../history/overview.ts';
@@ -45,12 +58,21 @@ const changeLine = (row: ShownRow, context: CliContext, json: boolean): string =
   const at = new Date(row.endedAt ?? context.now()).toISOString();
   const { msspTransId, attempt, apId, apTransId } = row;
   const { text: state } = stateCell(row);
-  const parts = [at, msspTransId, state, `attempt ${attempt}`, duration(row.tookMs), apId, apTransId];
+  const parts = [
+    at,
+    msspTransId,
+    state,
+    `attempt ${attempt}`,
+    duration(row.tookMs),
+    apId,
+    apTransId,
+  ];
   return `${printable(parts.filter((part) => part !== '').join('  '))}\n`;
 };
 
 /** Rows of a transaction with equal stamps are equal. */
-const readStamp = ({ state, attempt, endedAt }: ShownRow): string => `${state} ${attempt} ${endedAt ?? 0}`;
+const readStamp = ({ state, attempt, endedAt }: ShownRow): string =>
+  `${state} ${attempt} ${endedAt ?? 0}`;
 
 /**
  * Follows the changes of transactions over a stream. Changes that the service did not list, and
@@ -58,7 +80,10 @@ const readStamp = ({ state, attempt, endedAt }: ShownRow): string => `${state} $
  *
  * @returns Reads the changes since the last call, oldest first.
  */
-const listenForChanges = (admin: Admin, context: CliContext): (() => Promise<readonly ShownRow[]>) => {
+const listenForChanges = (
+  admin: Admin,
+  context: CliContext,
+): (() => Promise<readonly ShownRow[]>) => {
   const { signal } = context;
   const seen = new Map<string, string>();
   const news: ShownRow[] = [];
@@ -107,7 +132,11 @@ const listenForChanges = (admin: Admin, context: CliContext): (() => Promise<rea
   };
 };
 
-const headline = (overview: Overview | undefined, away: string | undefined, context: CliContext): string => {
+const headline = (
+  overview: Overview | undefined,
+  away: string | undefined,
+  context: CliContext,
+): string => {
   const { bold, red, dim } = paletteFor(context.stdout, context);
   if (away !== undefined) return red(`${away} does not answer; trying again.`);
   if (overview === undefined) return dim('looking …');
@@ -190,7 +219,12 @@ const reportEnd = (row: ShownRow): Report => {
   };
 };
 
-const watchOne = async (context: CliContext, admin: Admin, id: string, json: boolean): Promise<Report> => {
+const watchOne = async (
+  context: CliContext,
+  admin: Admin,
+  id: string,
+  json: boolean,
+): Promise<Report> => {
   const { stdout, signal } = context;
   const isLive = !json && isCapable(stdout, context);
   const draw = createDraw(context);
@@ -220,7 +254,11 @@ export const addWatch: AddCommand = (program, context, done) => {
     .description('show what happens while it happens, until Ctrl-C')
     .argument('[MSSP_TransID]', 'one transaction, until it has ended')
     .option('--json', 'print one JSON document for each change, and one at the end');
-  addAdminAction(command, context, done, (admin, id: string | undefined, { json = false }: Flags) =>
-    id === undefined ? watchAll(context, admin, json) : watchOne(context, admin, id, json),
+  addAdminAction(
+    command,
+    context,
+    done,
+    (admin, id: string | undefined, { json = false }: Flags) =>
+      id === undefined ? watchAll(context, admin, json) : watchOne(context, admin, id, json),
   );
 };

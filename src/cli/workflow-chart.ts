@@ -2,7 +2,12 @@
 import type { AnyActorLogic, AnyStateMachine, StateNode } from 'xstate';
 import { activityFor } from '../../packages/engine/src/activities.ts';
 import type { Chart } from '../../packages/engine/src/chart.ts';
-import { delayOf, durationText, invokedAs, invokedBy } from '../../packages/engine/src/chart-words.ts';
+import {
+  delayOf,
+  durationText,
+  invokedAs,
+  invokedBy,
+} from '../../packages/engine/src/chart-words.ts';
 
 type Node = StateNode<never, never>;
 
@@ -18,7 +23,11 @@ interface Way {
 const nameOf = (part: unknown): string => {
   if (typeof part === 'string') return part;
   const { type, name } = Object(part) as { readonly type?: unknown; readonly name?: unknown };
-  return typeof type === 'string' ? type : typeof name === 'string' && name !== '' ? name : 'a function';
+  return typeof type === 'string'
+    ? type
+    : typeof name === 'string' && name !== ''
+      ? name
+      : 'a function';
 };
 
 /** XState names a child without an id by its place and its state. */
@@ -44,7 +53,9 @@ const waysOf = (node: Node): readonly Way[] => {
     readonly transitions: ReadonlyMap<string, readonly Transition[]>;
     readonly always?: readonly Transition[];
   };
-  const all = [...[...transitions].flatMap(([event, list]) => list.map((each) => [event, each] as const))];
+  const all = [
+    ...[...transitions].flatMap(([event, list]) => list.map((each) => [event, each] as const)),
+  ];
   return [...all, ...always.map((each) => ['', each] as const)].flatMap(([event, each]): Way[] => {
     const guard = each.guard === undefined ? undefined : nameOf(each.guard);
     const common = { on: readEvent(event, node), guard, actions: actionNames(each.actions) };
@@ -59,7 +70,8 @@ interface Transition {
 }
 
 const rootOf = ({ machine }: Chart): Node => (machine as AnyStateMachine).root as unknown as Node;
-const childrenOf = (node: Node): readonly Node[] => Object.values(node.states as Record<string, Node>);
+const childrenOf = (node: Node): readonly Node[] =>
+  Object.values(node.states as Record<string, Node>);
 const allOf = (node: Node): readonly Node[] => [node, ...childrenOf(node).flatMap(allOf)];
 
 const pathOf = (node: Node, from: Node): string =>
@@ -92,19 +104,28 @@ export interface WorkflowSummary {
 export const summaryOf = (chart: Chart): WorkflowSummary => {
   const { name, version, parts, machine, isObserved } = chart;
   const nodes = allOf(rootOf(chart));
-  const types = nodes.flatMap((node) => [...(node.transitions as ReadonlyMap<string, unknown>).keys()]);
-  const { actions } = machine.implementations as { readonly actions: Readonly<Record<string, unknown>> };
-  const own = Object.entries(actions).filter(([, action]) => !Object.hasOwn(Object(action), 'resolve'));
+  const types = nodes.flatMap((node) => [
+    ...(node.transitions as ReadonlyMap<string, unknown>).keys(),
+  ]);
+  const { actions } = machine.implementations as {
+    readonly actions: Readonly<Record<string, unknown>>;
+  };
+  const own = Object.entries(actions).filter(
+    ([, action]) => !Object.hasOwn(Object(action), 'resolve'),
+  );
   const unique = (list: readonly string[]): readonly string[] => [...new Set(list)];
   return {
-    ...{ name, version },
+    name,
+    version,
     states: nodes.slice(1).map(({ path }) => (path as readonly string[]).join('.')),
     events: unique(types.filter((type) => type !== '' && !type.startsWith('xstate.'))),
     activities: [...parts.values()].flatMap(({ kind, name: src, logic }) =>
       kind === 'activity' ? [policyText(src, logic)] : [],
     ),
     charts: [...parts.values()].flatMap(({ kind, name: src }) => (kind === 'chart' ? [src] : [])),
-    timers: unique(types.filter((type) => type.startsWith('xstate.after.')).map((type) => readEvent(type))),
+    timers: unique(
+      types.filter((type) => type.startsWith('xstate.after.')).map((type) => readEvent(type)),
+    ),
     effects: own.flatMap(([action]) => (isObserved(action) ? [] : [action])),
     observed: own.flatMap(([action]) => (isObserved(action) ? [action] : [])),
   };
@@ -165,7 +186,10 @@ const plain = (text: string): string => text.replaceAll(/[:;#]/g, ' ');
 export const mermaidOf = (chart: Chart): string => {
   const lines = ['stateDiagram-v2'];
   const draw = (node: Node, indent: string): void => {
-    const { type, initial } = node as unknown as { type: string; initial?: { target?: readonly Node[] } };
+    const { type, initial } = node as unknown as {
+      type: string;
+      initial?: { target?: readonly Node[] };
+    };
     const [first] = initial?.target ?? [];
     if (first !== undefined) lines.push(`${indent}[*] --> ${idOf(first)}`);
     for (const [index, child] of childrenOf(node).entries()) {
@@ -182,7 +206,9 @@ export const mermaidOf = (chart: Chart): string => {
   for (const node of allOf(rootOf(chart)).slice(1)) {
     for (const { on, guard, to } of waysOf(node)) {
       if (to === undefined) continue;
-      const label = plain([on, ...(guard === undefined ? [] : [`[${guard}]`])].filter(Boolean).join(' '));
+      const label = plain(
+        [on, ...(guard === undefined ? [] : [`[${guard}]`])].filter(Boolean).join(' '),
+      );
       lines.push(`  ${idOf(node)} --> ${idOf(to)}${label === '' ? '' : `: ${label}`}`);
     }
   }

@@ -10,7 +10,11 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { activitiesOf, type Chart, familyOf } from '../../packages/engine/src/chart.ts';
 import type { Workflow } from '../../packages/engine/src/define.ts';
-import type { Rehearsal, RehearsalNote, RehearsedEvent } from '../../packages/engine/src/rehearsal.ts';
+import type {
+  Rehearsal,
+  RehearsalNote,
+  RehearsedEvent,
+} from '../../packages/engine/src/rehearsal.ts';
 import {
   type CliContext,
   type Done,
@@ -19,7 +23,13 @@ import {
   type Report,
   UsageError,
 } from '../command-line/context.ts';
-import { type Field, fieldsText, listFields, paletteFor, printable } from '../command-line/screen.ts';
+import {
+  type Field,
+  fieldsText,
+  listFields,
+  paletteFor,
+  printable,
+} from '../command-line/screen.ts';
 import { readDuration } from '../workflows/duration.ts';
 import type {
   MailOutput,
@@ -35,7 +45,9 @@ const loadFile = async (path: string): Promise<readonly [Workflow, ...Workflow[]
   const { loadCharts } = await import('../workflows/load.ts');
   const loaded = await loadCharts([resolve(path)], process.cwd(), { isWhole: false });
   if (!loaded.ok) {
-    throw new UsageError(loaded.problems.map((each) => each.replace(/^workflows\[0\]: /, '')).join('\n'));
+    throw new UsageError(
+      loaded.problems.map((each) => each.replace(/^workflows\[0\]: /, '')).join('\n'),
+    );
   }
   const [first, ...more] = loaded.value;
   if (first === undefined) throw new UsageError('The file has no workflow.');
@@ -51,7 +63,8 @@ const checkText = (
   context: CliContext,
 ): string => {
   const { bold } = paletteFor(context.stdout, context);
-  const { name, version, states, events, activities, charts, timers, effects, observed } = summaryOf(chart);
+  const { name, version, states, events, activities, charts, timers, effects, observed } =
+    summaryOf(chart);
   const fields = [
     ...listOf('states', [String(states.length)]),
     ...listOf('events', events),
@@ -81,7 +94,10 @@ const check = async (
   return ok(document, workflows.map(draw).join('\n'));
 };
 
-const answer = z.union([z.strictObject({ output: z.unknown() }), z.strictObject({ error: z.string() })]);
+const answer = z.union([
+  z.strictObject({ output: z.unknown() }),
+  z.strictObject({ error: z.string() }),
+]);
 const afterText = z
   .string()
   .refine((text) => !Number.isNaN(readDuration(text)), { error: 'must be an ISO 8601 duration' });
@@ -91,7 +107,10 @@ const scriptSchema = z.strictObject({
   events: z
     .array(
       z.union([
-        z.strictObject({ after: afterText.optional(), send: z.looseObject({ type: z.string().min(1) }) }),
+        z.strictObject({
+          after: afterText.optional(),
+          send: z.looseObject({ type: z.string().min(1) }),
+        }),
         z.strictObject({ after: afterText.optional(), answer: z.string(), output: z.unknown() }),
       ]),
     )
@@ -188,7 +207,10 @@ const endText = ({ how, instance }: Rehearsal): string => {
   return `It has completed${record?.output === undefined ? '.' : `: ${short(record.output)}`}`;
 };
 
-const choose = (workflows: readonly [Workflow, ...Workflow[]], name: string | undefined): Workflow => {
+const choose = (
+  workflows: readonly [Workflow, ...Workflow[]],
+  name: string | undefined,
+): Workflow => {
   const [first, ...others] = workflows;
   if (name === undefined && others.length === 0) return first;
   const found = workflows.find(({ chart }) => chart.name === name);
@@ -251,19 +273,31 @@ const test = async (context: CliContext, file: string, flags: TestFlags): Promis
     connection.on('error', () => undefined);
     try {
       const rehearsal = await rehearse({
-        ...{ connection, workflow: served, data, provided },
+        connection,
+        workflow: served,
+        data,
+        provided,
         others: {
           workflowOf: asServiceWorkflow,
           inputOf: (_, given) => ({ apId: flags.apId, input: given }),
         },
-        ...{ events: eventsIn(script), answers: script.answers, signal: context.signal },
+        events: eventsIn(script),
+        answers: script.answers,
+        signal: context.signal,
       });
       const { notes, how, instance, tookMs } = rehearsal;
       const { record, ended, failedReason } = instance;
       const last = notes.at(-1)?.at ?? 0;
       const document = {
-        ...{ how, ended, state: record?.value, context: record?.context, output: record?.output },
-        ...{ failedReason, notes, lastedMs: last, tookMs },
+        how,
+        ended,
+        state: record?.value,
+        context: record?.context,
+        output: record?.output,
+        failedReason,
+        notes,
+        lastedMs: last,
+        tookMs,
       };
       const end = `${endText(rehearsal)}\n${momentText(last)} of the chart took ${tookMs} ms.`;
       const text = [...notes.map(noteText), '', end].map((line) => `${line}\n`).join('');

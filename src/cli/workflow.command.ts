@@ -1,6 +1,6 @@
 /**
- * `paraph workflow`: charts in files (workflow-file.ts), and the instances of a service: list, show,
- * send, cancel, replay. They are named by the id of the instance, which `ls` shows.
+ * `paraph workflow`: charts in files (workflow-file.ts), and the instances of a service: list,
+ * show, send, cancel, replay. They are named by the id of the instance, which `ls` shows.
  */
 import type { Command } from 'commander';
 import { entryText } from '../../packages/engine/src/journal-words.ts';
@@ -61,11 +61,19 @@ const columns: readonly Column<WorkflowRow>[] = [
 ];
 
 const documentOf = ({ createdAt, endedAt, instanceId, ...row }: WorkflowRow): object => ({
-  ...{ instance: instanceId, ...row },
-  ...{ createdAt: iso(createdAt), endedAt: isoOrNull(endedAt) },
+  instance: instanceId,
+  ...row,
+  createdAt: iso(createdAt),
+  endedAt: isoOrNull(endedAt),
 });
 
-const eventText = ({ at, what, who, msspTransId, reason }: WorkflowDetail['timeline'][number]): string =>
+const eventText = ({
+  at,
+  what,
+  who,
+  msspTransId,
+  reason,
+}: WorkflowDetail['timeline'][number]): string =>
   [iso(at), what, who, msspTransId, reason].filter(Boolean).join('  ');
 
 const show = async (context: CliContext, admin: Admin, id: string): Promise<Report> => {
@@ -87,7 +95,9 @@ const show = async (context: CliContext, admin: Admin, id: string): Promise<Repo
       ['next timer', next && `${iso(next.at)}  ${next.name}`],
       ...listFields(
         'people',
-        steps.flatMap((step) => step.signers.map((each) => `${step.name}: ${each.name} ${each.state}`)),
+        steps.flatMap((step) =>
+          step.signers.map((each) => `${step.name}: ${each.name} ${each.state}`),
+        ),
       ),
       ...listFields(
         'children',
@@ -98,7 +108,10 @@ const show = async (context: CliContext, admin: Admin, id: string): Promise<Repo
         ...(dropped === 0 ? [] : [`${dropped} older lines are gone`]),
         ...entries.map((entry) => `${iso(entry.at)}  ${entryText(entry)}`),
       ]),
-      ['context', published === undefined || steps.length > 0 ? undefined : JSON.stringify(published)],
+      [
+        'context',
+        published === undefined || steps.length > 0 ? undefined : JSON.stringify(published),
+      ],
     ],
     context,
   );
@@ -122,18 +135,30 @@ const addOrders = (workflow: Command, context: CliContext, done: Done): void => 
     .description('list instances, newest first')
     .option('--name <workflow>', 'of this workflow: process, or one of your own')
     .option('--status <status>', `one of ${statuses.join(', ')}`, parseOneOf('--status', statuses));
-  addCommonOptions(ls, context, { number: 'of a signer with this mobile number', text: 'a part of the id' });
+  addCommonOptions(ls, context, {
+    number: 'of a signer with this mobile number',
+    text: 'a part of the id',
+  });
   addPageOptions(ls, 50);
   addAdminAction(ls, context, done, (admin, flags: LsFlags) => {
     const { name, status, ap, msisdn, since, until, text, ...page } = flags;
     const query = { name, status, apId: ap, msisdn, from: since, to: until, text };
     return reportList<WorkflowRow>(context, admin, page, {
-      ...{ command: 'workflow ls', path: 'workflows', query, pageRows: 200 },
-      ...{ member: 'workflows', none: 'No instances.\n', columns, document: documentOf },
+      command: 'workflow ls',
+      path: 'workflows',
+      query,
+      pageRows: 200,
+      member: 'workflows',
+      none: 'No instances.\n',
+      columns,
+      document: documentOf,
     });
   });
   const one = (name: string, description: string): Command =>
-    workflow.command(name).description(description).argument('<instance>', 'as paraph workflow ls shows it');
+    workflow
+      .command(name)
+      .description(description)
+      .argument('<instance>', 'as paraph workflow ls shows it');
   addAdminAction(
     one('show', 'one instance: state, people, timers, timeline'),
     context,
@@ -151,7 +176,11 @@ const addOrders = (workflow: Command, context: CliContext, done: Done): void => 
     done,
     async (admin, instance: string, type: string, { data, key, reason }: SendFlags) => {
       const event = eventOf(type, data);
-      const answer = await admin.post<object>(['workflows', instance, 'events'], { event, key, reason });
+      const answer = await admin.post<object>(['workflows', instance, 'events'], {
+        event,
+        key,
+        reason,
+      });
       return ok({ instance, ...answer }, 'Taken.\n');
     },
     (_, type, { data }) => void eventOf(type, data),

@@ -83,7 +83,9 @@ const services = z
   .array(
     z.object({
       Geofencing: maybe(geofencing),
-      SubscriberInfo: maybe(z.object({ Details: z.array(z.object({ id: scalar, value: scalar })) })),
+      SubscriberInfo: maybe(
+        z.object({ Details: z.array(z.object({ id: scalar, value: scalar })) }),
+      ),
     }),
   )
   .transform((answers): ServiceAnswers => {
@@ -121,13 +123,19 @@ const refusalBy = (status: string, message: string): ServiceFault => {
       return faultBy(900, `${said} (status ${status} ${name})`);
     }
     case '501':
-      return faultBy(422, 'The certificate of the user is revoked (status 501 REVOKED_CERTIFICATE)');
+      return faultBy(
+        422,
+        'The certificate of the user is revoked (status 501 REVOKED_CERTIFICATE)',
+      );
     case '503':
       return faultBy(900, 'The signature is not valid (status 503 INVALID_SIGNATURE)');
     default: {
       if (isFaultCode(Number(status))) return faultBy(Number(status) as FaultCode);
       const [code, said] = [status, message].map((each) => each.slice(0, maxWords));
-      return faultBy(900, `The service answers with a status that is not known here: ${code} ${said}`.trim());
+      return faultBy(
+        900,
+        `The service answers with a status that is not known here: ${code} ${said}`.trim(),
+      );
     }
   }
 };
@@ -211,7 +219,11 @@ const sscd = z
     ({ CardDetails, MobileUserCertificate = [], PinStatus, State }): SscdAnswer => ({
       state: State,
       pinBlocked: PinStatus?.Blocked,
-      card: CardDetails && { mcc: CardDetails.Mcc, mnc: CardDetails.Mnc, network: CardDetails.Network },
+      card: CardDetails && {
+        mcc: CardDetails.Mcc,
+        mnc: CardDetails.Mnc,
+        network: CardDetails.Network,
+      },
       certificates: MobileUserCertificate.map((certificate) => ({
         algorithm: certificate.Algorithm,
         state: certificate.State,
@@ -234,7 +246,10 @@ export const profileAnswerSchema = z
             ProfileQueryExtension: maybe(
               z.object({
                 MobileUser: maybe(
-                  z.object({ AutoActivation: maybe(z.boolean()), RecoveryCodeCreated: maybe(z.boolean()) }),
+                  z.object({
+                    AutoActivation: maybe(z.boolean()),
+                    RecoveryCodeCreated: maybe(z.boolean()),
+                  }),
                 ),
                 Sscds: maybe(z.object({ App: maybe(z.array(sscd)), Sim: maybe(sscd) })),
               }),
@@ -261,7 +276,9 @@ export const rawProfileAnswerSchema = z
     MSS_ProfileResp: z.object({
       SignatureProfile: profileUris,
       Status: z.object({
-        StatusDetail: maybe(z.object({ ProfileQueryExtension: maybe(profileQueryExtensionSchema) })),
+        StatusDetail: maybe(
+          z.object({ ProfileQueryExtension: maybe(profileQueryExtensionSchema) }),
+        ),
       }),
     }),
   })

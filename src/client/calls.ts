@@ -110,7 +110,9 @@ const readAnswer = <Schema extends z.ZodType>(
   return answer?.success ? { kind: 'answered', value: answer.data } : notTheInterface(status);
 };
 
-/** What kind of transaction is asked about: 100 REQUEST_OK is the end of a one-time password alone. */
+/**
+ * What kind of transaction is asked about: 100 REQUEST_OK is the end of a one-time password alone.
+ */
 export interface StatusQuestion {
   readonly oneTimePassword?: boolean | undefined;
 }
@@ -120,7 +122,9 @@ const standingBy = (
   { oneTimePassword }: StatusQuestion,
 ): Standing => {
   if (word.state !== 'accepted') return word;
-  return oneTimePassword ? { state: 'delivered', services: word.services } : { state: 'outstanding' };
+  return oneTimePassword
+    ? { state: 'delivered', services: word.services }
+    : { state: 'outstanding' };
 };
 
 const submittedBy = (
@@ -137,7 +141,9 @@ export const createCalls = (options: CallsOptions) => {
   const { apId, apPassword, dialect = vendor, fetch, now, signal } = options;
   const base = options.url.replace(/\/+$/, '');
   const caller = (name?: RequestName) => ({
-    ...{ apId, apPassword, dialect },
+    apId,
+    apPassword,
+    dialect,
     ...(name ?? { apTransId: `P${randomBytes(10).toString('hex')}`, instant: new Date(now()) }),
   });
 
@@ -182,7 +188,10 @@ export const createCalls = (options: CallsOptions) => {
     return raw.kind === 'answered' ? readAnswer(raw.value, schema) : raw;
   };
 
-  const status = async (msspTransId: string, question: StatusQuestion = {}): Promise<Reply<Standing>> => {
+  const status = async (
+    msspTransId: string,
+    question: StatusQuestion = {},
+  ): Promise<Reply<Standing>> => {
     const reply = await call('status', statusAnswerSchema, promptMs, {
       MSS_StatusReq: {
         ...writeCaller(caller()),
@@ -241,7 +250,12 @@ export const createCalls = (options: CallsOptions) => {
         pause: (ms) => delay(ms, undefined, { signal }).catch(() => undefined),
       }),
     receipt: (request: ReceiptRequest, name?: RequestName) =>
-      call('receipt', receiptAnswerSchema, receiptMs + marginMs, writeReceiptRequest(caller(name), request)),
+      call(
+        'receipt',
+        receiptAnswerSchema,
+        receiptMs + marginMs,
+        writeReceiptRequest(caller(name), request),
+      ),
     /** Asks for everything there is. */
     profile: (msisdn: string) => profile(profileAnswerSchema, msisdn, profileParams),
     /** Asks for some, and gives it as it is written. */

@@ -11,7 +11,11 @@ import { bytesToSign, isOneTimePassword } from '../protocol/requests.ts';
 import type { Dialect } from '../protocol/uris.ts';
 import { type DataToSign, defaultTimeoutSeconds } from '../protocol/write-request.ts';
 import { type Calls, createCalls, type ReceiptRequest, type SignRequest } from './calls.ts';
-import { ServiceUnreachableError, SignatureFaultError, SignatureOutstandingError } from './errors.ts';
+import {
+  ServiceUnreachableError,
+  SignatureFaultError,
+  SignatureOutstandingError,
+} from './errors.ts';
 import { type Fetch, fetchWithoutTimeout } from './fetch.ts';
 import type { ProfileAnswer, Reaction, Reply, ServiceAnswers, Standing } from './reply.ts';
 
@@ -165,18 +169,25 @@ export const createClient = (options: ClientOptions): SignatureClient => {
       }),
 
     status: (msspTransId, callOptions = {}) =>
-      under(callOptions, (calls, answered) => answered(calls.status(msspTransId, callOptions), msspTransId)),
+      under(callOptions, (calls, answered) =>
+        answered(calls.status(msspTransId, callOptions), msspTransId),
+      ),
 
     result: (msspTransId, callOptions = {}) =>
       under(callOptions, async (calls, answered) =>
         signedOf(
           msspTransId,
-          await answered(calls.statusAtEnd(msspTransId, now() + maxWaitMs, callOptions), msspTransId),
+          await answered(
+            calls.statusAtEnd(msspTransId, now() + maxWaitMs, callOptions),
+            msspTransId,
+          ),
         ),
       ),
 
     receipt: (request, callOptions = {}) =>
-      under(callOptions, (calls, answered) => answered(calls.receipt(request), request.msspTransId)),
+      under(callOptions, (calls, answered) =>
+        answered(calls.receipt(request), request.msspTransId),
+      ),
 
     profile: (msisdn, callOptions = {}) =>
       under(callOptions, (calls, answered) => answered(calls.profile(msisdn))),

@@ -60,7 +60,9 @@ const sendOver =
       const request = url.startsWith('https:')
         ? requestHttps(url, { method, headers, signal, agent, cert, key, ca }, read)
         : requestHttp(url, { method, headers, signal, agent }, read);
-      request.on('error', (error) => reject(Object.assign(error, { reusedSocket: request.reusedSocket })));
+      request.on('error', (error) =>
+        reject(Object.assign(error, { reusedSocket: request.reusedSocket })),
+      );
       request.end(body);
     });
 
@@ -81,7 +83,9 @@ const wasClosed = (error: unknown): boolean =>
  */
 export const createFetches = (url: string, tls: TlsFiles) => {
   const send = sendOver(tls);
-  const kept = url.startsWith('https:') ? new TlsAgent({ keepAlive: true }) : new Agent({ keepAlive: true });
+  const kept = url.startsWith('https:')
+    ? new TlsAgent({ keepAlive: true })
+    : new Agent({ keepAlive: true });
   const once: Fetch = (to, init) => send(to, init, false);
   const repeatable: Fetch = (to, init) =>
     send(to, init, kept).catch((error: unknown) => {

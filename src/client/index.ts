@@ -14,7 +14,11 @@ export {
   type StatusOptions,
   signedBytes,
 } from './client.ts';
-export { ServiceUnreachableError, SignatureFaultError, SignatureOutstandingError } from './errors.ts';
+export {
+  ServiceUnreachableError,
+  SignatureFaultError,
+  SignatureOutstandingError,
+} from './errors.ts';
 export type { Fetch } from './fetch.ts';
 export type {
   LocationAnswer,

@@ -22,7 +22,12 @@ export interface Polling {
 }
 
 /** @returns The end; or at `until` the last answer, `outstanding` or `unreachable`. */
-export const pollUntilEnded = async ({ ask, until, now, pause }: Polling): Promise<Reply<Standing>> => {
+export const pollUntilEnded = async ({
+  ask,
+  until,
+  now,
+  pause,
+}: Polling): Promise<Reply<Standing>> => {
   let troubledSince: number | undefined;
   for (let asked = 0; ; asked += 1) {
     const reply = await ask();
@@ -36,7 +41,8 @@ export const pollUntilEnded = async ({ ask, until, now, pause }: Polling): Promi
       (reply.kind === 'answered' && reply.value.state === 'outstanding');
     const left = until - time;
     if (isOpen && left > 0) await pause(Math.min(pollPauseMs(asked), left));
-    else if (inDoubt) return { kind: 'unreachable', cause: 'it reports an internal error (fault 900)' };
+    else if (inDoubt)
+      return { kind: 'unreachable', cause: 'it reports an internal error (fault 900)' };
     else return reply;
   }
 };

@@ -38,7 +38,9 @@ export interface LocationAnswer {
 }
 
 export interface ServiceAnswers {
-  readonly geofencing?: LocationAnswer | { readonly errorCode: string; readonly errorMessage: string };
+  readonly geofencing?:
+    | LocationAnswer
+    | { readonly errorCode: string; readonly errorMessage: string };
   /** MCC then MNC. */
   readonly subscriberNetwork?: string;
 }
@@ -82,7 +84,9 @@ export type Reaction = ReceiptOutcome | 'unknown';
 export interface SscdAnswer {
   readonly state: string | undefined;
   readonly pinBlocked: boolean | undefined;
-  readonly card: { readonly mcc: string; readonly mnc: string; readonly network: string } | undefined;
+  readonly card:
+    | { readonly mcc: string; readonly mnc: string; readonly network: string }
+    | undefined;
   readonly certificates: readonly {
     readonly algorithm: string;
     readonly state: string;

@@ -29,7 +29,9 @@ interface AdminFlags {
 const tokenVariable = 'PARAPH_TOKEN';
 
 /** Lists are sent with commas; what is undefined is not sent. */
-export type Query = Readonly<Record<string, string | number | boolean | readonly unknown[] | undefined>>;
+export type Query = Readonly<
+  Record<string, string | number | boolean | readonly unknown[] | undefined>
+>;
 
 /** Paths are below `/admin/api`, in parts. Any answer but success throws {@link Ended}. */
 export interface Admin {
@@ -50,8 +52,12 @@ export interface Admin {
 }
 
 /** Nothing was done. @param refused Names the error in the JSON, for scripts. */
-export const refused = (outcome: Outcome, refused: string, problem: string, document: object = {}): Ended =>
-  new Ended({ outcome, document: { ...document, refused }, problem });
+export const refused = (
+  outcome: Outcome,
+  refused: string,
+  problem: string,
+  document: object = {},
+): Ended => new Ended({ outcome, document: { ...document, refused }, problem });
 
 const outcomes: Readonly<Record<number, Outcome>> = {
   400: 'usage',
@@ -72,7 +78,8 @@ const renamed: Readonly<Record<string, string>> = {
   'clients unknown': 'unknown-client',
 };
 
-const unreachable = (problem: string): Ended => new Ended({ outcome: 'unreachable', document: {}, problem });
+const unreachable = (problem: string): Ended =>
+  new Ended({ outcome: 'unreachable', document: {}, problem });
 
 const createAdmin = (
   { signal, parts }: CliContext,
@@ -107,7 +114,9 @@ const createAdmin = (
     if (error === 'unavailable') throw unreachable(`${message}.`);
     const outcome = outcomes[response.status] ?? 'refused';
     const name = `${path[0]} ${error}`;
-    const ofPart = parts.map(({ commands }) => commands?.errors?.[name]).find((each) => each !== undefined);
+    const ofPart = parts
+      .map(({ commands }) => commands?.errors?.[name])
+      .find((each) => each !== undefined);
     throw refused(outcome, renamed[name] ?? ofPart ?? error, `${message}.`);
   };
   const read = async <T>(response: Response): Promise<T> =>
@@ -125,7 +134,10 @@ const createAdmin = (
 };
 
 /** The data of each event. Source: HTML Living Standard, section 9.2. */
-async function* eventsIn<T>({ body }: Response, until: { signal?: AbortSignal } = {}): AsyncGenerator<T> {
+async function* eventsIn<T>(
+  { body }: Response,
+  until: { signal?: AbortSignal } = {},
+): AsyncGenerator<T> {
   if (body === null) return;
   let text = '';
   for await (const chunk of body.pipeThrough(new TextDecoderStream(), until)) {
@@ -151,7 +163,8 @@ const remoteAdmin = (context: CliContext, { url: given }: AdminFlags, token: str
   };
 };
 
-const withoutIndex = 'This configuration keeps no search index (operations.index), so nothing is listed.';
+const withoutIndex =
+  'This configuration keeps no search index (operations.index), so nothing is listed.';
 
 /** @throws UsageError */
 const withAdmin = async (
@@ -193,7 +206,10 @@ export const addAdminAction = <Args extends readonly unknown[]>(
 ): void => {
   command
     .option('--url <url>', 'base URL of a service, which needs a token (default: PARAPH_URL)')
-    .option('--token-env <name>', `environment variable that holds the token (default: ${tokenVariable})`)
+    .option(
+      '--token-env <name>',
+      `environment variable that holds the token (default: ${tokenVariable})`,
+    )
     .action(async (...args: Args) => {
       check(...args);
       const needs = { secrets, charts: command.parent?.name() === 'workflow' };
@@ -201,7 +217,10 @@ export const addAdminAction = <Args extends readonly unknown[]>(
     });
 };
 
-/** {@link addAdminAction} for users, tokens, secrets and keys: beside the service they need its master key. */
+/**
+ * {@link addAdminAction} for users, tokens, secrets and keys: beside the service they need its
+ * master key.
+ */
 export const secretActions =
   (context: CliContext, done: Done) =>
   <Args extends readonly unknown[]>(
@@ -245,10 +264,12 @@ export const reportList = async <Row>(
   let total: number | undefined;
   do {
     const limit = Math.min(max - rows.length, list.pageRows);
-    const page = await admin.get<Page<Row>>([list.path], { ...list.query, limit, cursor }).catch((error) => {
-      if (!String(error).includes('cursor is none')) throw error;
-      throw new UsageError(`--cursor must be one that paraph ${list.command} --json gave.`);
-    });
+    const page = await admin
+      .get<Page<Row>>([list.path], { ...list.query, limit, cursor })
+      .catch((error) => {
+        if (!String(error).includes('cursor is none')) throw error;
+        throw new UsageError(`--cursor must be one that paraph ${list.command} --json gave.`);
+      });
     rows.push(...(page.rows ?? page.entries ?? []));
     total ??= page.total;
     cursor = page.cursor;

@@ -62,14 +62,21 @@ const isLoopback = ({ hostname }: URL): boolean =>
   hostname === 'localhost' || hostname === '[::1]' || /^127\./.test(hostname);
 
 /**
- * @param secret Name of a secret that is sent there: a warning is printed when the URL is not https.
+ * @param secret Name of a secret that is sent there: a warning is printed when the URL is not
+ * https.
  * @returns Without a slash at the end.
  * @throws UsageError
  */
-export const serviceUrl = (context: CliContext, given: string | undefined, secret?: string): string => {
+export const serviceUrl = (
+  context: CliContext,
+  given: string | undefined,
+  secret?: string,
+): string => {
   const url = parseUrl(given ?? variable(context, 'PARAPH_URL') ?? defaultUrl);
   if (secret !== undefined && url.protocol === 'http:' && !isLoopback(url)) {
-    context.stderr.write(`paraph: ${secret} is sent without encryption, because the URL is not https.\n`);
+    context.stderr.write(
+      `paraph: ${secret} is sent without encryption, because the URL is not https.\n`,
+    );
   }
   return url.href.replace(/\/+$/, '');
 };
@@ -95,7 +102,13 @@ export const connect = (context: CliContext, flags: ConnectionFlags): Connection
     client,
     url,
     resume: (msspTransId, oneTimePassword) =>
-      ['paraph status', msspTransId, '--wait', ...(oneTimePassword ? ['--otp'] : []), ...repeated].join(' '),
+      [
+        'paraph status',
+        msspTransId,
+        '--wait',
+        ...(oneTimePassword ? ['--otp'] : []),
+        ...repeated,
+      ].join(' '),
   };
 };
 
@@ -104,7 +117,12 @@ export const connect = (context: CliContext, flags: ConnectionFlags): Connection
  * @param known  Members for the JSON that are known already.
  * @throws Ended when the call was not answered with 200.
  */
-export const answerIn = <T>({ url }: Connection, reply: Reply<T>, goesOn: string, known: object = {}): T => {
+export const answerIn = <T>(
+  { url }: Connection,
+  reply: Reply<T>,
+  goesOn: string,
+  known: object = {},
+): T => {
   switch (reply.kind) {
     case 'answered':
       return reply.value;

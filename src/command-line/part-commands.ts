@@ -3,7 +3,13 @@ import type { Admin } from './admin.ts';
 import type { AddCommand, CliContext } from './context.ts';
 import type { Field } from './screen.ts';
 
-export type Heading = 'Run the service:' | 'Sign:' | 'Workflows:' | 'Operate:' | 'Administer:' | 'More:';
+export type Heading =
+  | 'Run the service:'
+  | 'Sign:'
+  | 'Workflows:'
+  | 'Operate:'
+  | 'Administer:'
+  | 'More:';
 
 export interface PartCommands {
   /** By the heading of `--help` under which they stand. */

@@ -39,10 +39,15 @@ export type Field = readonly [label: string, value: string | undefined];
 export const fieldsText = (fields: readonly Field[], { stdout, env }: Screen): string => {
   const help = Object.assign(new Help(), { helpWidth: widthOf(stdout), minWidthToWrap: 1 });
   const { dim } = paletteFor(stdout, { env });
-  const present = fields.filter((field): field is readonly [string, string] => field[1] !== undefined);
+  const present = fields.filter(
+    (field): field is readonly [string, string] => field[1] !== undefined,
+  );
   const column = Math.max(0, ...present.map(([label]) => label.length));
   return present
-    .map(([label, value]) => `${help.formatItem(label && dim(label), column, printable(value), help)}\n`)
+    .map(
+      ([label, value]) =>
+        `${help.formatItem(label && dim(label), column, printable(value), help)}\n`,
+    )
     .join('');
 };
 
@@ -50,13 +55,18 @@ export const fieldsText = (fields: readonly Field[], { stdout, env }: Screen): s
 export const listFields = (label: string, values: readonly string[]): readonly Field[] =>
   values.map((value, index) => [index === 0 ? label : '', value]);
 
-export const countFields = (label: string, counts: Readonly<Record<string, number>>): readonly Field[] =>
+export const countFields = (
+  label: string,
+  counts: Readonly<Record<string, number>>,
+): readonly Field[] =>
   listFields(
     label,
     Object.entries(counts).map(([name, count]) => `${name}: ${count}`),
   );
 
-export type Cell = string | { readonly text: string; readonly paint: keyof ReturnType<typeof paletteFor> };
+export type Cell =
+  | string
+  | { readonly text: string; readonly paint: keyof ReturnType<typeof paletteFor> };
 
 export interface Column<Row> {
   readonly title: string;
@@ -107,8 +117,11 @@ export const tableLines = <Row>(
   });
 };
 
-export const table = <Row>(columns: readonly Column<Row>[], rows: readonly Row[], screen: Screen): string =>
-  `${tableLines(columns, rows, screen).join('\n')}\n`;
+export const table = <Row>(
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  screen: Screen,
+): string => `${tableLines(columns, rows, screen).join('\n')}\n`;
 
 const clearLine = '\r\x1b[K';
 const barWidth = 24;
@@ -131,7 +144,9 @@ export const whileShowing = async <T>(
 ): Promise<T> => {
   if (!isCapable(stderr, { env })) return work(() => undefined);
   try {
-    return await work((line) => stderr.write(`${clearLine}${printable(line).slice(0, widthOf(stderr) - 1)}`));
+    return await work((line) =>
+      stderr.write(`${clearLine}${printable(line).slice(0, widthOf(stderr) - 1)}`),
+    );
   } finally {
     stderr.write(clearLine);
   }

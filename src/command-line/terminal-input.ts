@@ -63,7 +63,8 @@ export const confirm = async (
   question: string,
   document: object,
 ): Promise<void> => {
-  if (!stdin.isTTY) throw new UsageError('Nobody can be asked here: look with --dry-run, then say --yes.');
+  if (!stdin.isTTY)
+    throw new UsageError('Nobody can be asked here: look with --dry-run, then say --yes.');
   stderr.write(`${printable(question)} [y/N] `);
   const reader = createInterface({ input: stdin, signal });
   const { value = '' } = await reader[Symbol.asyncIterator]().next();

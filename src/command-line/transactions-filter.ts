@@ -38,7 +38,8 @@ const parseList =
 
 const parseFault = (text: string): number => {
   const code = /^_?\d{3}$/.test(text) ? Number(text.replace('_', '')) : 0;
-  if (!isFaultCode(code)) throw new UsageError('--fault must be a code of the interface, such as 401.');
+  if (!isFaultCode(code))
+    throw new UsageError('--fault must be a code of the interface, such as 401.');
   return code;
 };
 
@@ -49,7 +50,8 @@ const parseMsisdn = (text: string): string => {
 
 /** The name, or a URI that ends in it. */
 const parseProfile = (text: string): ProfileName =>
-  profileNames.find((name) => text.endsWith(`/${name}`)) ?? parseOneOf('--profile', profileNames)(text);
+  profileNames.find((name) => text.endsWith(`/${name}`)) ??
+  parseOneOf('--profile', profileNames)(text);
 
 const unitsMs = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
@@ -61,7 +63,9 @@ export const parseTime =
     if (ago !== null) return now() - Number(ago[1]) * unitsMs[ago[2] as keyof typeof unitsMs];
     const found = time.safeParse(text);
     if (found.success) return found.data;
-    throw new UsageError(`${option} must be a time such as 2030-01-31T08:00:00Z, or how long ago: 2h, 7d.`);
+    throw new UsageError(
+      `${option} must be a time such as 2030-01-31T08:00:00Z, or how long ago: 2h, 7d.`,
+    );
   };
 
 /** @param unit `of seconds `, for the error. */
@@ -95,7 +99,11 @@ export const addCommonOptions = (
   command
     .option('--ap <id>', 'of this AP_ID')
     .option('--msisdn <number>', words.number, parseMsisdn)
-    .option('--since <time>', 'submitted then or later; ISO 8601, or 2h ago', parseTime('--since', now))
+    .option(
+      '--since <time>',
+      'submitted then or later; ISO 8601, or 2h ago',
+      parseTime('--since', now),
+    )
     .option('--until <time>', 'submitted before', parseTime('--until', now))
     .option('--text <text>', words.text);
 
@@ -113,7 +121,11 @@ const parseStates = (text: string, before: readonly State[] = []): readonly Stat
   );
 
 export const addStateOption = (command: Command): Command =>
-  command.option('--state <states>', 'in one of these: pending,failed; open for any not ended', parseStates);
+  command.option(
+    '--state <states>',
+    'in one of these: pending,failed; open for any not ended',
+    parseStates,
+  );
 
 /** In the names of the admin API. Without a member here its option would be ignored. */
 export const filterQuery = ({ ap, since, until, ...flags }: FilterFlags) => {

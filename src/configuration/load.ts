@@ -35,7 +35,11 @@ const check = (input: unknown): LoadedConfiguration => {
 };
 
 /** Usable, and yet probably a mistake. */
-export const warningsAbout = ({ publicUrl, tls, trustedProxy }: Configuration): readonly string[] =>
+export const warningsAbout = ({
+  publicUrl,
+  tls,
+  trustedProxy,
+}: Configuration): readonly string[] =>
   publicUrl?.startsWith('https:') && tls === undefined && trustedProxy === undefined
     ? [
         'publicUrl is https and there is no tls, so a proxy must be in front: name its addresses in trustedProxy.addresses, or what all its callers do is limited together, and how much one of them may do depends on the headers that it adds',

@@ -11,7 +11,8 @@ const readServer = (text: string): URL | undefined => {
 };
 
 /** Whether mails may go to this server without TLS: it is on this machine. */
-export const isLocalMailServer = (url: string): boolean => isSecureAddress(url.replace(/^smtps?:/, 'http:'));
+export const isLocalMailServer = (url: string): boolean =>
+  isSecureAddress(url.replace(/^smtps?:/, 'http:'));
 
 const sender = /^(?:[^<>@\r\n"]{1,100} <([^<>\s]+)>|([^<>\s]+))$/;
 
@@ -25,8 +26,16 @@ export const mailSettings = z
       .describe(
         'SMTP server. `smtps://` uses TLS from the start; `smtp://` requires STARTTLS, except on this machine and in a sandbox.',
       ),
-    user: z.string().min(1).optional().describe('User at that server. Without it there is no login.'),
-    passwordFile: z.string().min(1).optional().describe('File that holds the password of the user.'),
+    user: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('User at that server. Without it there is no login.'),
+    passwordFile: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('File that holds the password of the user.'),
     from: z
       .string()
       .refine(

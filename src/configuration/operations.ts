@@ -31,7 +31,9 @@ const links = section({
   log: linkTo('msspTransId').describe(
     'To the log lines of one transaction, such as `https://logs.example.com/?q={msspTransId}`.',
   ),
-  trace: linkTo('traceId').describe('To its trace, such as `https://traces.example.com/trace/{traceId}`.'),
+  trace: linkTo('traceId').describe(
+    'To its trace, such as `https://traces.example.com/trace/{traceId}`.',
+  ),
 });
 
 const tracing = section({
@@ -40,7 +42,10 @@ const tracing = section({
 });
 
 /** Operators must sign: a password by text message is not enough. */
-const signed = acrValues.filter((value) => value !== 'mid_al2_any') as Exclude<AcrValue, 'mid_al2_any'>[];
+const signed = acrValues.filter((value) => value !== 'mid_al2_any') as Exclude<
+  AcrValue,
+  'mid_al2_any'
+>[];
 
 const openid = section({
   enabled: flag(
@@ -117,7 +122,10 @@ export const checkOpenid = (
   for (const [at, { clients }] of tenants.entries()) {
     const index = clients.findIndex(({ id }) => id === consoleClientId);
     if (index !== -1) {
-      refuse(['oidc', 'tenants', at, 'clients', index, 'id'], 'is one that the service uses itself');
+      refuse(
+        ['oidc', 'tenants', at, 'clients', index, 'id'],
+        'is one that the service uses itself',
+      );
     }
   }
 };

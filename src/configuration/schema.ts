@@ -21,7 +21,9 @@ const protocol = z
       .array(z.string().regex(/^[a-z0-9.-]+$/, { error: 'must be a host name in lower case' }))
       .min(1)
       .default([...defaultProtocolRules.authorities])
-      .describe('Host parts that profile and service URIs may have. Answers repeat the one that was used.'),
+      .describe(
+        'Host parts that profile and service URIs may have. Answers repeat the one that was used.',
+      ),
     minTimeoutSeconds: whole(1, 3600, 1).describe('Least TimeOut of a request.'),
     maxTimeoutSeconds: whole(1, 3600, 300).describe('Greatest TimeOut of a request.'),
   })
@@ -32,15 +34,21 @@ const protocol = z
   .prefault({});
 
 const retention = section({
-  signedDays: positive(3650, 7).describe('How long the status of a signed transaction can be asked for.'),
-  failedDays: positive(3650, 30).describe('How long that of a failed one can be asked for, and replayed.'),
+  signedDays: positive(3650, 7).describe(
+    'How long the status of a signed transaction can be asked for.',
+  ),
+  failedDays: positive(3650, 30).describe(
+    'How long that of a failed one can be asked for, and replayed.',
+  ),
 });
 
 const workers = section({
   concurrency: whole(1, 10_000, 16).describe(
     'Turns at a time in one process; a waiting transaction holds none.',
   ),
-  lockSeconds: amount(1, 300, 2).describe('How long a worker keeps a step without renewing its lock.'),
+  lockSeconds: amount(1, 300, 2).describe(
+    'How long a worker keeps a step without renewing its lock.',
+  ),
   stalledCheckSeconds: amount(0.5, 300, 1).describe('How often lost steps are looked for.'),
 });
 
@@ -117,7 +125,9 @@ const trustedProxy = z.strictObject({
 });
 
 const receipt = section({
-  timeoutSeconds: whole(1, 300, 60).describe('How long a receipt stays on the phone before it lapses.'),
+  timeoutSeconds: whole(1, 300, 60).describe(
+    'How long a receipt stays on the phone before it lapses.',
+  ),
 });
 
 /** `fetch` refuses a URL with credentials. */
@@ -170,7 +180,9 @@ const phone = section({
     'Wrong PINs in a row that block a phone, until its recovery code is used.',
   ),
   invitationDays: positive(90, 7).describe('How long an invitation is good.'),
-  maxPhones: whole(1, 20, 5).describe('Phones of one number. All are asked, and the first answer counts.'),
+  maxPhones: whole(1, 20, 5).describe(
+    'Phones of one number. All are asked, and the first answer counts.',
+  ),
   push: vapid
     .optional()
     .describe(
@@ -183,7 +195,8 @@ const publicUrl = z
   .transform((written, context) => {
     const origin = readOrigin(written);
     if (origin !== undefined) return origin;
-    const message = 'must be an http or https address without path, query, fragment, user name or password';
+    const message =
+      'must be an http or https address without path, query, fragment, user name or password';
     context.addIssue({ code: 'custom', message });
     return z.NEVER;
   })
@@ -256,10 +269,14 @@ const configurationObject = z.strictObject({
   workers: workers.describe('The processes that advance transactions.'),
   queue: queue.describe('Where transactions live in Redis.'),
   http: http.describe('Limits of the HTTP server.'),
-  tls: tls.optional().describe('Serve HTTPS directly. Without it: plain HTTP, for a proxy in front.'),
+  tls: tls
+    .optional()
+    .describe('Serve HTTPS directly. Without it: plain HTTP, for a proxy in front.'),
   trustedProxy: trustedProxy
     .optional()
-    .describe('The proxies in front, for limits and client certificates (docs/operations/proxies.md).'),
+    .describe(
+      'The proxies in front, for limits and client certificates (docs/operations/proxies.md).',
+    ),
   appScheme: z
     .string()
     .regex(/^[a-z][a-z0-9+.-]*$/, { error: 'must be a URI scheme' })

@@ -1,8 +1,8 @@
 /**
  * A login to the console by the code flow of OpenID Connect: at our own provider, which asks the
- * phone (console-login.ts), and at that of the operator's organisation (provider-login.ts). Both are
- * called over their public interface, and their answers are validated with the code that we give to
- * others.
+ * phone (console-login.ts), and at that of the operator's organisation (provider-login.ts). Both
+ * are called over their public interface, and their answers are validated with the code that we
+ * give to others.
  *
  * State, nonce and verifier bind an answer to its browser; the caller keeps them until the browser
  * returns.
@@ -71,7 +71,10 @@ export interface CodeLoginOptions {
   readonly parameters: Readonly<Record<string, string>>;
   /** What an ID token must have beside what it always must. */
   readonly expected: (secrets: LoginSecrets) => Partial<ValidateIdTokenOptions>;
-  readonly problemOf: (answer: { readonly error: string; readonly description: string }) => LoginProblem;
+  readonly problemOf: (answer: {
+    readonly error: string;
+    readonly description: string;
+  }) => LoginProblem;
   readonly fetch: (address: string, init: RequestInit) => Promise<Response>;
   readonly now: () => number;
   readonly log: { trouble(error: Error): void };
@@ -116,7 +119,9 @@ export const createCodeLogin = (options: CodeLoginOptions) => {
       signal: AbortSignal.timeout(timeoutMs),
     });
     const read = await readJson(response);
-    const answer = Object(read === 'too-large' ? undefined : read.value) as Readonly<Record<string, unknown>>;
+    const answer = Object(read === 'too-large' ? undefined : read.value) as Readonly<
+      Record<string, unknown>
+    >;
     const texts = Object.fromEntries(members.map((member) => [member, answer[member]]));
     if (response.ok && Object.values(texts).every((text) => typeof text === 'string')) {
       return { ok: true as const, ...(texts as Record<Member, string>) };
@@ -135,7 +140,10 @@ export const createCodeLogin = (options: CodeLoginOptions) => {
       redirect_uri: redirectUri(),
       code_verifier: secrets.codeVerifier,
     };
-    const redeemed = await post(provider, provider.tokenEndpoint, redemption, ['id_token', 'access_token']);
+    const redeemed = await post(provider, provider.tokenEndpoint, redemption, [
+      'id_token',
+      'access_token',
+    ]);
     if (!redeemed.ok) {
       trouble('The provider gave no tokens for a login of the console', redeemed.error);
       return { ok: false, problem: 'failed' };
@@ -181,7 +189,9 @@ export const createCodeLogin = (options: CodeLoginOptions) => {
      * @returns The secrets to keep and where to send the browser; undefined when the provider does
      * not answer, or refuses.
      */
-    begin: async (): Promise<{ readonly secrets: LoginSecrets; readonly address: string } | undefined> => {
+    begin: async (): Promise<
+      { readonly secrets: LoginSecrets; readonly address: string } | undefined
+    > => {
       const failed = (error: unknown): undefined =>
         trouble('The provider did not take a login of the console', error) as undefined;
       try {
@@ -212,7 +222,11 @@ export const createCodeLogin = (options: CodeLoginOptions) => {
     /** @param query Of the callback. */
     readReturned: (query: URLSearchParams, secrets: LoginSecrets): Returned => {
       const { state, issuerOptional } = secrets;
-      const returned = readAuthorizationResponse(query, { state, issuer: options.issuer(), issuerOptional });
+      const returned = readAuthorizationResponse(query, {
+        state,
+        issuer: options.issuer(),
+        issuerOptional,
+      });
       switch (returned.kind) {
         case 'refused':
           return { kind: 'foreign' };

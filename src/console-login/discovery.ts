@@ -1,7 +1,7 @@
 /**
- * The discovery document of a provider, fetched when a login needs it and kept for ten minutes. When
- * the provider does not answer, the last document stays in use, and the provider is asked again
- * after five seconds at the earliest, so that many visitors do not wait one after the other.
+ * The discovery document of a provider, fetched when a login needs it and kept for ten minutes.
+ * When the provider does not answer, the last document stays in use, and the provider is asked
+ * again after five seconds at the earliest, so that many visitors do not wait one after the other.
  *
  * Source: OpenID Connect Discovery 1.0, 3 and 4; RFC 9207 3 (`iss` in answers).
  */
@@ -45,14 +45,17 @@ export const createDiscovery = ({
 
   const read = async (): Promise<Discovered | string> => {
     const fetched = await fetchJson(url, 'application/json', fetch, timeoutMs);
-    if (typeof fetched === 'string') return `its discovery document could not be fetched: ${fetched}`;
+    if (typeof fetched === 'string')
+      return `its discovery document could not be fetched: ${fetched}`;
     const parsed = documentSchema.safeParse(fetched.value);
     if (!parsed.success) {
       const member = z.core.toDotPath(parsed.error.issues[0]?.path ?? []);
       return `its discovery document is not usable${member === '' ? '' : `: ${member}`}`;
     }
     // Otherwise somebody else's document would speak for this issuer.
-    return parsed.data.issuer === issuer ? parsed.data : 'its discovery document is that of another issuer';
+    return parsed.data.issuer === issuer
+      ? parsed.data
+      : 'its discovery document is that of another issuer';
   };
 
   const load = async (): Promise<void> => {
@@ -70,7 +73,8 @@ export const createDiscovery = ({
       const time = now();
       const isFresh = typeof found !== 'string' && time - foundAt < maxAgeMs && time >= foundAt;
       const sinceMs = time - triedAt;
-      if (!isFresh && flight === undefined && (sinceMs >= cooldownMs || sinceMs < 0)) flight = load();
+      if (!isFresh && flight === undefined && (sinceMs >= cooldownMs || sinceMs < 0))
+        flight = load();
       if (!isFresh) await flight;
       return found;
     },

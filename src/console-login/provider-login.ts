@@ -1,7 +1,7 @@
 /**
  * The console as a relying party of the OpenID provider of the operator's organisation: Keycloak,
- * Entra ID, and others. The provider is found by its discovery document; the client proves itself by
- * its secret. Whom the claims of the ID token let in is decided in src/operators.
+ * Entra ID, and others. The provider is found by its discovery document; the client proves itself
+ * by its secret. Whom the claims of the ID token let in is decided in src/operators.
  *
  * Sources: OpenID Connect Core 3.1 and 9, RFC 6749 2.3.1 (how a secret is sent).
  */

@@ -17,7 +17,11 @@ const anyNumber = { hints: [], manualInput: true } as const;
  * @param tenant  Id of the tenant at which users of the console log in.
  * @param ownerOf Of the key custody.
  */
-export const createSubjects = (serviceKey: Uint8Array, tenant: string, ownerOf: OwnerOf): SubjectOf => {
+export const createSubjects = (
+  serviceKey: Uint8Array,
+  tenant: string,
+  ownerOf: OwnerOf,
+): SubjectOf => {
   const pairwise = createPairwise(serviceKey, tenant, ownerOf);
   return (msisdn) => {
     // Test numbers are allowed here.

@@ -60,7 +60,14 @@ export const openAdminApi = (
 ): ((request: Request) => Promise<Response>) => {
   const operators = { isStillIn: async () => true };
   const streams = createConsoleStreams({ operators, onError: (error) => deps.log.trouble(error) });
-  const session = { operator, csrf: '', id: randomUUID(), view: usualView, frame: deps.frame, at: 0 };
+  const session = {
+    operator,
+    csrf: '',
+    id: randomUUID(),
+    view: usualView,
+    frame: deps.frame,
+    at: 0,
+  };
   const routes = new Hono<ConsoleEnvironment>();
   routes.onError((error) => {
     throw error;

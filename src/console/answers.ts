@@ -11,7 +11,8 @@ export const answer = (body: object, status = 200): Response =>
   });
 
 /** @param message Names fields, never values. */
-export const refuse = (...[status, error, message]: Refusal): Response => answer({ error, message }, status);
+export const refuse = (...[status, error, message]: Refusal): Response =>
+  answer({ error, message }, status);
 
 /** The result of an order, as the rooms return it. */
 type Result = string | { readonly refused: string };

@@ -44,7 +44,9 @@ const placesIn = ({ invoked, parts }: Chart, above: Place, depth = 0): readonly 
     const part = parts.get(src);
     const place = { path: pathOf(above.path, child), state: `${above.state}${state}` };
     if (part?.kind === 'chart')
-      return depth < maxDepth ? placesIn(part.chart, { ...place, state: `${place.state}: ` }, depth + 1) : [];
+      return depth < maxDepth
+        ? placesIn(part.chart, { ...place, state: `${place.state}: ` }, depth + 1)
+        : [];
     const provided = part?.kind === 'activity' ? activityOf(part.logic)?.provided : undefined;
     return provided === serviceActivities.sign ? [place] : [];
   });
@@ -56,7 +58,8 @@ export const createFindAsked = ({ shards }: Pick<AdminApiDeps, 'shards'>) => {
     const { answerTo } = Object(job?.data) as { readonly answerTo?: unknown };
     if (job === undefined || answerTo !== token) return [];
     const ending = endingOf(job);
-    const code = ending?.kind === 'failed' ? (parseFaultLine(ending.failedReason)?.code ?? 900) : undefined;
+    const code =
+      ending?.kind === 'failed' ? (parseFaultLine(ending.failedReason)?.code ?? 900) : undefined;
     const what = code === undefined ? 'Signed' : `Not signed: ${code}`;
     const end = job.finishedOn === undefined ? undefined : { at: job.finishedOn, what };
     return [{ msspTransId, state, askedAt: job.timestamp, end }];
@@ -65,9 +68,13 @@ export const createFindAsked = ({ shards }: Pick<AdminApiDeps, 'shards'>) => {
   return async (instance: Instance, { chart }: Workflow): Promise<readonly AskedTransaction[]> => {
     // A chart file may use an earlier copy of the package, whose charts do not say it.
     const places =
-      (chart as Partial<Chart>).invoked === undefined ? [] : placesIn(chart, { path: '', state: '' });
+      (chart as Partial<Chart>).invoked === undefined
+        ? []
+        : placesIn(chart, { path: '', state: '' });
     const runs = Array.from({ length: instance.record?.next ?? 0 }, (_, run) => run).reverse();
-    const lookups = runs.flatMap((run) => places.map((place) => ({ ...place, run }))).slice(0, maxLookups);
+    const lookups = runs
+      .flatMap((run) => places.map((place) => ({ ...place, run })))
+      .slice(0, maxLookups);
     const found = lookups.map(({ path, state, run }) => read(tokenOf(instance, path, run), state));
     return (await Promise.all(found)).flat();
   };

@@ -26,7 +26,10 @@ const serial = z.string().regex(/^[0-9a-fA-F]{2,42}$/, { error: 'must be hexadec
 
 const numberOrSerial = z.strictObject({ msisdn: msisdn.optional(), serial: serial.optional() });
 const target = z.union([z.strictObject({ msisdn }), z.strictObject({ serial })]);
-const revokeBody = numberOrSerial.extend({ reason: z.enum(revocationReasons), why: reason.optional() });
+const revokeBody = numberOrSerial.extend({
+  reason: z.enum(revocationReasons),
+  why: reason.optional(),
+});
 const numberBody = z.strictObject({ msisdn, why: reason.optional() });
 
 const rollOverBody = z.strictObject({ kind: z.enum(rollOverKinds), why: reason.optional() });
@@ -82,10 +85,15 @@ export const createCertificateRoutes = ({
   });
 
   for (const order of ['renew', 'reassign'] as const) {
-    routes.post(`/admin/api/certificates/${order}`, needs('operator'), json(numberBody), async (c) => {
-      const { msisdn: number, why } = c.req.valid('json');
-      return present(await certificates[order](c.get('session').operator, number, why));
-    });
+    routes.post(
+      `/admin/api/certificates/${order}`,
+      needs('operator'),
+      json(numberBody),
+      async (c) => {
+        const { msisdn: number, why } = c.req.valid('json');
+        return present(await certificates[order](c.get('session').operator, number, why));
+      },
+    );
   }
 
   routes.get('/admin/api/authorities', needs('viewer'), async () =>
@@ -143,7 +151,14 @@ export const createCertificateRoutes = ({
       const good = await goodOf(about);
       if (good.length === 0) return backWith(c, number, 'certificate-nothing');
       const problem = isConfirmed(form) ? 'reason' : undefined;
-      const model = { session, msisdn: number, serial: one.data, certificates: good, why, problem } as const;
+      const model = {
+        session,
+        msisdn: number,
+        serial: one.data,
+        certificates: good,
+        why,
+        problem,
+      } as const;
       return c.html(revokePage(model), problem === undefined ? 200 : 422);
     }
     const { operator } = c.get('session');
@@ -160,7 +175,14 @@ export const createCertificateRoutes = ({
       const good = await goodOf({ msisdn: number });
       const theirs = (await phones?.find(number))?.phones.length ?? 0;
       const problem = isConfirmed(form) ? 'why' : undefined;
-      const model = { session, msisdn: number, serial: undefined, certificates: good, why, problem } as const;
+      const model = {
+        session,
+        msisdn: number,
+        serial: undefined,
+        certificates: good,
+        why,
+        problem,
+      } as const;
       return c.html(reassignPage(model, theirs), problem === undefined ? 200 : 422);
     }
     const result = await certificates.reassign(session.operator, number, why);
@@ -170,7 +192,11 @@ export const createCertificateRoutes = ({
   routes.post('/admin/certificates/renew', needs('operator'), async (c) => {
     const order = await readOrder(c);
     if (order === undefined) return backWith(c, '', 'certificate-unknown');
-    const result = await certificates.renew(c.get('session').operator, order.number, order.why || undefined);
+    const result = await certificates.renew(
+      c.get('session').operator,
+      order.number,
+      order.why || undefined,
+    );
     return backWith(c, order.number, noticeOf(result, 'certificate-renewed'));
   });
 

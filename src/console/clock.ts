@@ -12,7 +12,9 @@ const formatIn = (timeZone: string): Intl.DateTimeFormat | undefined => {
 
 export const isTimeZone = (name: string): boolean => formatIn(name) !== undefined;
 
-/** A date and perhaps a time, without a zone, as browsers send a field of the kind datetime-local. */
+/**
+ * A date and perhaps a time, without a zone, as browsers send a field of the kind datetime-local.
+ */
 const wallTime = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)?$/;
 
 export interface Clock {
@@ -20,7 +22,10 @@ export interface Clock {
   readonly zone: string;
   /** `2026-11-21 14:03:09.120`; empty where the value is no time. */
   write(at: number): string;
-  /** Of a text without a zone. @returns Milliseconds since the epoch; undefined for any other text. */
+  /**
+   * Of a text without a zone.
+   * @returns Milliseconds since the epoch; undefined for any other text.
+   */
   read(text: string): number | undefined;
 }
 
@@ -47,7 +52,8 @@ export const clockOf = (times: string): Clock => {
       const [date, time = '00:00'] = wallTime.test(text) ? text.split('T') : [];
       const asUtc = Date.parse(`${date}T${time}Z`);
       if (Number.isNaN(asUtc)) return undefined;
-      // The offset of the moment itself, which the first guess finds but near a change of the clocks.
+      // The offset of the moment itself, which the first guess finds but near a change of the
+      // clocks.
       const guess = asUtc - offsetAt(asUtc);
       return asUtc - offsetAt(guess);
     },

@@ -47,7 +47,8 @@ const refuseFailed = (path: string, error: Error): Response => {
   return refused;
 };
 
-const limitBody = (maxSize: number) => bodyLimit({ maxSize, onError: (c) => refuseAt(c.req.path, tooLarge) });
+const limitBody = (maxSize: number) =>
+  bodyLimit({ maxSize, onError: (c) => refuseAt(c.req.path, tooLarge) });
 
 export const createConsole = (deps: ConsoleDeps) => {
   const streams = createConsoleStreams({ ...deps, onError: deps.log.trouble });
@@ -79,7 +80,9 @@ export const createConsole = (deps: ConsoleDeps) => {
   routes.all(everywhere, (c) => refuseAt(c.req.path, unknown));
   return {
     routes,
-    /** Ends the event streams, which would delay a stop. Their readers reconnect to another process. */
+    /**
+     * Ends the event streams, which would delay a stop. Their readers reconnect to another process.
+     */
     endWaiting: streams.close,
   };
 };

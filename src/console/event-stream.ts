@@ -38,7 +38,9 @@ export const createConsoleStreams = ({
         { isStillIn: () => isStillIn(session) },
       );
       if (opened === 'stopping') return refuse(503, 'stopping', 'This process is stopping');
-      return opened === 'too-many' ? refuse(429, 'too-many', 'You have too many streams open') : opened;
+      return opened === 'too-many'
+        ? refuse(429, 'too-many', 'You have too many streams open')
+        : opened;
     },
     /** Ends all of them, and lets no new one begin. */
     close: (): void => stopping.abort(),

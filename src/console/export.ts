@@ -16,7 +16,8 @@ type Format = (typeof exportFormats)[number];
 export const maxExported = 10_000;
 const pageRows = 500;
 
-const isoOf = (at: number | undefined): string => (at === undefined ? '' : new Date(at).toISOString());
+const isoOf = (at: number | undefined): string =>
+  at === undefined ? '' : new Date(at).toISOString();
 
 const fields: Readonly<Record<string, (row: ShownRow) => string | number | undefined>> = {
   MSSP_TransID: ({ msspTransId }) => msspTransId,
@@ -40,13 +41,19 @@ const fields: Readonly<Record<string, (row: ShownRow) => string | number | undef
  * separates cells, so it goes behind those as well.
  */
 export const csvCell = (value: string | number | undefined): string => {
-  const harmless = String(value ?? '').replaceAll(/(?<=^|[;\t\r\n])(?=[=+\-@])|^(?=[\t\r\n])/g, "'");
+  const harmless = String(value ?? '').replaceAll(
+    /(?<=^|[;\t\r\n])(?=[=+\-@])|^(?=[\t\r\n])/g,
+    "'",
+  );
   return `"${harmless.replaceAll('"', '""')}"`;
 };
 const csvLine = (cells: readonly (string | number | undefined)[]): string =>
   `${cells.map(csvCell).join(',')}\r\n`;
 
-const types = { csv: 'text/csv; charset=utf-8; header=present', json: 'application/json;charset=UTF-8' };
+const types = {
+  csv: 'text/csv; charset=utf-8; header=present',
+  json: 'application/json;charset=UTF-8',
+};
 
 /** @param max Rows, for tests. */
 export const exportRows = (

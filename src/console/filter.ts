@@ -25,7 +25,8 @@ const list = <T extends z.ZodType>(entry: T) =>
   );
 
 /** Accepts the usual ways to write a number. */
-const normalizeNumber = (written: string): string => written.replaceAll(/[\s()./-]/g, '').replace(/^00/, '+');
+const normalizeNumber = (written: string): string =>
+  written.replaceAll(/[\s()./-]/g, '').replace(/^00/, '+');
 
 export const transactionFilter = z
   .strictObject({
@@ -105,7 +106,9 @@ const readFields = <Field extends FilterField | WorkflowField, Filter>(
   const { zone } = fields;
   const inUtc = (name: Field, text: string): string => {
     const at =
-      zone === undefined || (name !== 'from' && name !== 'to') ? undefined : clockOf(zone).read(text);
+      zone === undefined || (name !== 'from' && name !== 'to')
+        ? undefined
+        : clockOf(zone).read(text);
     return at === undefined ? text : fieldTime(at);
   };
   for (const name of fieldsOf(shape)) {
@@ -148,6 +151,8 @@ export const filterWords = (
     const value = form[name];
     if (value === undefined) return [];
     const isTime = name === 'from' || name === 'to';
-    return [[filterLabels[name][0], isTime ? `${clock.write(time.parse(value))} ${clock.zone}` : value]];
+    return [
+      [filterLabels[name][0], isTime ? `${clock.write(time.parse(value))} ${clock.zone}` : value],
+    ];
   });
 };

@@ -1,4 +1,7 @@
-/** Reads and checks the input of programs and forms. An error names each wrong field, never its value. */
+/**
+ * Reads and checks the input of programs and forms. An error names each wrong field, never its
+ * value.
+ */
 import type { Context, MiddlewareHandler } from 'hono';
 import { z } from 'zod';
 import { sayIssues } from '../../packages/engine/src/issues.ts';
@@ -68,7 +71,9 @@ const reader = <Target extends 'json' | 'query', T extends z.ZodType>(
 /** The route's `c.req.valid('query')`. Empty fields are left out. */
 export const query = <T extends z.ZodType>(schema: T): Reader<'query', T> =>
   reader('query', schema, async (c) => {
-    const values = Object.entries(c.req.queries()).map(([name, all]) => [name, all.join(',')] as const);
+    const values = Object.entries(c.req.queries()).map(
+      ([name, all]) => [name, all.join(',')] as const,
+    );
     return Object.fromEntries(values.filter(([, value]) => value !== ''));
   });
 

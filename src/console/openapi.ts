@@ -24,14 +24,18 @@ export const demanding = <H extends MiddlewareHandler>(demand: Demand, handler: 
 
 export const adminErrorSchema = z.object({ error: z.string(), message: z.string() });
 
-/** As they are after reading, but for what may be left out: lists and times have several spellings. */
+/**
+ * As they are after reading, but for what may be left out: lists and times have several spellings.
+ */
 const toSchema = (schema: z.ZodType) =>
   z.toJSONSchema(schema, {
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => {
       if (!(zodSchema instanceof z.ZodObject)) return;
       const shape: Readonly<Record<string, z.ZodType>> = zodSchema.shape;
-      jsonSchema.required = Object.keys(shape).filter((name) => !shape[name]?.safeParse(undefined).success);
+      jsonSchema.required = Object.keys(shape).filter(
+        (name) => !shape[name]?.safeParse(undefined).success,
+      );
     },
   });
 
@@ -39,11 +43,18 @@ const parametersOf = (path: string, query: z.ZodType | undefined): readonly obje
   const { properties = {}, required = [] } = query === undefined ? {} : toSchema(query);
   return [
     ...[...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
-      ...{ name, in: 'path', required: true, schema: { type: 'string' } },
+      name,
+      in: 'path',
+      required: true,
+      schema: { type: 'string' },
     })),
     ...Object.entries(properties).map(([name, schema]) => ({
       // Lists are written with commas.
-      ...{ name, in: 'query', required: required.includes(name), explode: false, schema },
+      name,
+      in: 'query',
+      required: required.includes(name),
+      explode: false,
+      schema,
     })),
   ];
 };
@@ -107,7 +118,10 @@ export const describeAdminApi = (routes: readonly RouterRoute[], more: readonly 
       Object.entries(paths).map(([path, methods]) => [
         path.replaceAll(/:(\w+)/g, '{$1}'),
         Object.fromEntries(
-          Object.entries(methods).map(([method, demand]) => [method, operation(path, method, demand, words)]),
+          Object.entries(methods).map(([method, demand]) => [
+            method,
+            operation(path, method, demand, words),
+          ]),
         ),
       ]),
     ),

@@ -16,7 +16,9 @@ export interface Frame {
   readonly sections: readonly Section[];
   /** By their name in the address. */
   readonly notices: Readonly<Record<string, NoticeText>>;
-  /** Actions of the audit log: their words in a timeline, and the kind of page about their target. */
+  /**
+   * Actions of the audit log: their words in a timeline, and the kind of page about their target.
+   */
   readonly actions: Readonly<Record<string, ActionWords>>;
 }
 

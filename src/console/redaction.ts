@@ -41,15 +41,27 @@ export interface ShownRow extends Omit<TransactionRow, 'fault'> {
 /** @param reveal False hides details that may quote a person. */
 export const shownFault = (
   role: Role,
-  { code, reason, detail }: { readonly code: number; readonly reason: string; readonly detail: string },
+  {
+    code,
+    reason,
+    detail,
+  }: { readonly code: number; readonly reason: string; readonly detail: string },
   reveal = true,
 ): ShownFault => {
   const isOurs = isFaultCode(code) && detail === faultTable[code].detail;
-  return { code, reason, ...(seesPeople(role) && { detail: reveal || isOurs ? detail : 'hidden' }) };
+  return {
+    code,
+    reason,
+    ...(seesPeople(role) && { detail: reveal || isOurs ? detail : 'hidden' }),
+  };
 };
 
 /** @param reveal False shortens the number for operators, too. */
-export const shownRow = (role: Role, { fault, msisdn, ...row }: TransactionRow, reveal = true): ShownRow => ({
+export const shownRow = (
+  role: Role,
+  { fault, msisdn, ...row }: TransactionRow,
+  reveal = true,
+): ShownRow => ({
   ...row,
   msisdn: reveal ? shownNumber(role, msisdn) : shortNumber(msisdn),
   ...(fault !== undefined && { fault: shownFault(role, fault, reveal) }),

@@ -70,7 +70,9 @@ export const createReplayRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment>
     const { operator } = c.get('session');
     const body = c.req.valid('json');
     await noteLookUp(c.get('session'), 'transactions', body.filter?.msisdn);
-    return answer(shownPlan(operator.role, await replays.plan(selectionOf(body), operator, body.reason)));
+    return answer(
+      shownPlan(operator.role, await replays.plan(selectionOf(body), operator, body.reason)),
+    );
   });
 
   routes.post('/admin/api/replays', needs('operator'), json(startBody), async (c) => {
@@ -101,17 +103,23 @@ export const createReplayRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment>
     return answer(shownBulk(c.get('session').operator.role, bulk));
   });
 
-  routes.post('/admin/api/replays/:id/stop', needs('operator'), json(optionalReasonBody), async (c) => {
-    const { reason } = c.req.valid('json');
-    const result = await replays.stop(c.req.param('id'), c.get('session').operator, reason);
-    return present(result, 'stopping', refusals);
-  });
+  routes.post(
+    '/admin/api/replays/:id/stop',
+    needs('operator'),
+    json(optionalReasonBody),
+    async (c) => {
+      const { reason } = c.req.valid('json');
+      const result = await replays.stop(c.req.param('id'), c.get('session').operator, reason);
+      return present(result, 'stopping', refusals);
+    },
+  );
 
   /** Planned with a reason, because the order will have one. */
   const planned = async (selected: ReplaySelection, operator: Operator) =>
     shownPlan(operator.role, await replays.plan(selected, operator, 'plan'));
 
-  const kindIn = (written: string | undefined): BulkKind => (written === 'cancel' ? 'cancel' : 'replay');
+  const kindIn = (written: string | undefined): BulkKind =>
+    written === 'cancel' ? 'cancel' : 'replay';
 
   routes.get('/admin/replays', async (c) =>
     c.html(replaysPage(c.get('session'), await replays.list(bulksOnPage))),
@@ -133,7 +141,10 @@ export const createReplayRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment>
     });
     if (Object.keys(problems).length > 0) return c.html(wrongFilter(), 422);
     if (ids.length === 0) await noteLookUp(session, 'transactions', filter.msisdn);
-    const plan = await planned({ kind, ...(ids.length > 0 ? { ids } : { filter }) }, session.operator);
+    const plan = await planned(
+      { kind, ...(ids.length > 0 ? { ids } : { filter }) },
+      session.operator,
+    );
     const common = { session, kind, form, ids, plan, problem: undefined };
     return c.html(planPage({ ...common, reason: '', perSecond: String(usualPerSecond) }));
   });
@@ -150,7 +161,8 @@ export const createReplayRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment>
     const selected = { kind, ...(ids.length > 0 ? { ids } : { filter }) };
     const plan = await planned(selected, operator);
     const common = { session, kind, form, ids, plan, reason, perSecond: perSecond.trim() };
-    const askAgain = (problem: PlanModel['problem']) => c.html(planPage({ ...common, problem }), 422);
+    const askAgain = (problem: PlanModel['problem']) =>
+      c.html(planPage({ ...common, problem }), 422);
     // More transactions than the page has shown: ask again.
     if (plan.replayable > Number(expected)) return askAgain('more');
     const order = { perSecond: Number(perSecond), operator, reason: reason.trim() };

@@ -33,12 +33,23 @@ export interface ShownKeys {
 const maxPublishSeconds = 30 * 86_400;
 const tenant = text(64).optional();
 const clientOrder = z.strictObject({ order: z.enum(clientOrders), tenant });
-const rotation = z.strictObject({ tenant, publishSeconds: z.int().min(0).max(maxPublishSeconds).optional() });
+const rotation = z.strictObject({
+  tenant,
+  publishSeconds: z.int().min(0).max(maxPublishSeconds).optional(),
+});
 
 const noTenant: Refusal = [404, 'unknown-tenant', 'There is no tenant of this id'];
 const noClient: Refusal = [404, 'unknown', 'The tenant has no client of this id'];
-const noSecret: Refusal = [409, 'no-secret', 'This client has no secret; its keys are in the configuration'];
-const notStarted: Refusal = [409, 'not-started', 'The service has to be started before clients are changed'];
+const noSecret: Refusal = [
+  409,
+  'no-secret',
+  'This client has no secret; its keys are in the configuration',
+];
+const notStarted: Refusal = [
+  409,
+  'not-started',
+  'The service has to be started before clients are changed',
+];
 
 export const createSecretRoutes = ({
   audit,
@@ -53,7 +64,12 @@ export const createSecretRoutes = ({
     target: string,
     details?: Readonly<Record<string, string>>,
   ): Promise<string> =>
-    audit.record({ ...doneBy(c.get('session').operator), action, target, ...(details && { details }) });
+    audit.record({
+      ...doneBy(c.get('session').operator),
+      action,
+      target,
+      ...(details && { details }),
+    });
 
   const showClient = async ({ id: tenant, clients, changes }: TenantSecrets, client: string) => {
     const known = clients.find((each) => each.id === client);
@@ -69,10 +85,17 @@ export const createSecretRoutes = ({
     return found === undefined ? refuse(...noClient) : { tenant, client: found };
   };
 
-  routes.get('/admin/api/clients/:id', needs('admin'), query(z.strictObject({ tenant })), async (c) => {
-    const found = find(c.req.valid('query').tenant, c.req.param('id'));
-    return found instanceof Response ? found : answer(await showClient(found.tenant, found.client.id));
-  });
+  routes.get(
+    '/admin/api/clients/:id',
+    needs('admin'),
+    query(z.strictObject({ tenant })),
+    async (c) => {
+      const found = find(c.req.valid('query').tenant, c.req.param('id'));
+      return found instanceof Response
+        ? found
+        : answer(await showClient(found.tenant, found.client.id));
+    },
+  );
 
   routes.post('/admin/api/clients/:id', needs('admin'), json(clientOrder), async (c) => {
     const { order, tenant: wanted } = c.req.valid('json');

@@ -24,13 +24,26 @@ const hourMs = 3_600_000;
 const keptMs = 10_000;
 const entriesOnPage = 100;
 const maxText = 256;
-const countedStates = ['waiting', 'prioritized', 'active', 'delayed', 'failed', 'completed'] as const;
+const countedStates = [
+  'waiting',
+  'prioritized',
+  'active',
+  'delayed',
+  'failed',
+  'completed',
+] as const;
 
 const overviewQuery = z.strictObject({ hours: z.coerce.number().min(0.1).max(720).default(1) });
 /** @param actions Those that may be searched for. */
 const auditQuery = (actions: readonly string[]) =>
   z
-    .strictObject({ from: time, to: time, who: text(64), action: z.enum(actions), target: text(maxText) })
+    .strictObject({
+      from: time,
+      to: time,
+      who: text(64),
+      action: z.enum(actions),
+      target: text(maxText),
+    })
     .partial()
     .extend(paged(100, 1000));
 
@@ -49,7 +62,9 @@ export const createServiceRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment
   });
 
   const overviews = async () =>
-    (await Promise.all(parts.map((part) => part.overview?.()))).filter((told) => told !== undefined);
+    (await Promise.all(parts.map((part) => part.overview?.()))).filter(
+      (told) => told !== undefined,
+    );
 
   routes.get('/admin/api/overview', query(overviewQuery), async (c) =>
     answer({
@@ -101,8 +116,10 @@ export const createServiceRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment
     return c.html(overviewPage(model));
   });
 
-  routes.get('/admin/api/refusals', query(z.strictObject({ apId: text(maxText) }).partial()), async (c) =>
-    answer(await history.refusals(c.req.valid('query').apId)),
+  routes.get(
+    '/admin/api/refusals',
+    query(z.strictObject({ apId: text(maxText) }).partial()),
+    async (c) => answer(await history.refusals(c.req.valid('query').apId)),
   );
 
   routes.get('/admin/refusals', async (c) => {
@@ -138,7 +155,10 @@ export const createServiceRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment
       const send = (event: string, data: object): Promise<void> =>
         stream.writeSSE({ event, data: JSON.stringify(data) });
       try {
-        const { indexed } = await history.rebuild((progress) => void send('progress', progress), signal);
+        const { indexed } = await history.rebuild(
+          (progress) => void send('progress', progress),
+          signal,
+        );
         await send('done', { indexed, done: true });
       } catch (error) {
         const { message } = toError(error);
@@ -155,10 +175,15 @@ export const createServiceRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment
     return response;
   });
 
-  routes.get('/admin/api/audit', needs('operator'), query(auditQuery(deps.auditActions)), async (c) => {
-    const page = await audit.read(c.req.valid('query'));
-    return page === undefined ? refuse(...badCursor) : answer(page);
-  });
+  routes.get(
+    '/admin/api/audit',
+    needs('operator'),
+    query(auditQuery(deps.auditActions)),
+    async (c) => {
+      const page = await audit.read(c.req.valid('query'));
+      return page === undefined ? refuse(...badCursor) : answer(page);
+    },
+  );
 
   routes.get('/admin/audit', needs('operator'), async (c) => {
     const field = (name: string): string | undefined =>

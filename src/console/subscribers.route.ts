@@ -7,7 +7,11 @@ import type { AdminApiDeps, ConsoleEnvironment } from './deps.ts';
 import { json, msisdnIn, readForm } from './input.ts';
 import { createLookUps } from './look-ups.ts';
 import { isConfirmed } from './pages/confirm-page.ts';
-import { removePhonePage, type SubscribersModel, subscribersPage } from './pages/subscribers-page.ts';
+import {
+  removePhonePage,
+  type SubscribersModel,
+  subscribersPage,
+} from './pages/subscribers-page.ts';
 import { needs } from './session/session.ts';
 
 const invitation = z.strictObject({ language: z.enum(pageLanguages).optional() });
@@ -17,7 +21,11 @@ const unknownNumber: Refusal = [404, 'unknown', 'The number was never invited'];
 const noPhones: Refusal = [409, 'no-key', 'Phones need the master key of the service'];
 
 const refusals: Readonly<Record<'configured' | 'no-address', Refusal>> = {
-  configured: [409, 'configured', 'The configuration has this number without an App of the kind phone'],
+  configured: [
+    409,
+    'configured',
+    'The configuration has this number without an App of the kind phone',
+  ],
   'no-address': [409, 'no-address', 'The service does not know its public address'],
 };
 
@@ -28,7 +36,8 @@ export const createSubscriberRoutes = ({
   const noteLookUp = createLookUps({ audit, phones });
   const routes = new Hono<ConsoleEnvironment>();
   const path = '/admin/api/subscribers/:msisdn';
-  const numberIn = (c: Context<ConsoleEnvironment>): string | undefined => msisdnIn(c.req.param('msisdn'));
+  const numberIn = (c: Context<ConsoleEnvironment>): string | undefined =>
+    msisdnIn(c.req.param('msisdn'));
 
   routes.get(path, needs('admin'), async (c) => {
     if (phones === undefined) return refuse(...noPhones);
@@ -43,9 +52,16 @@ export const createSubscriberRoutes = ({
     if (phones === undefined) return refuse(...noPhones);
     const msisdn = numberIn(c);
     if (msisdn === undefined) return refuse(...noNumber);
-    const invited = await phones.invite(c.get('session').operator, msisdn, c.req.valid('json').language);
+    const invited = await phones.invite(
+      c.get('session').operator,
+      msisdn,
+      c.req.valid('json').language,
+    );
     if (invited.kind !== 'invited') return refuse(...refusals[invited.kind]);
-    return answer({ link: invited.link, expiresAt: new Date(invited.expiresAt).toISOString() }, 201);
+    return answer(
+      { link: invited.link, expiresAt: new Date(invited.expiresAt).toISOString() },
+      201,
+    );
   });
 
   routes.delete(`${path}/phones/:id`, needs('admin'), async (c) => {
@@ -53,7 +69,9 @@ export const createSubscriberRoutes = ({
     const msisdn = numberIn(c);
     if (msisdn === undefined) return refuse(...noNumber);
     const isDone = await phones.remove(c.get('session').operator, msisdn, c.req.param('id'));
-    return isDone ? answer({ result: 'removed' }) : refuse(404, 'unknown', 'There is no such phone');
+    return isDone
+      ? answer({ result: 'removed' })
+      : refuse(404, 'unknown', 'There is no such phone');
   });
 
   const show = async (
@@ -73,7 +91,8 @@ export const createSubscriberRoutes = ({
     const form = await readForm(c);
     const { msisdn: written, act = 'find', phone = '' } = form;
     const msisdn = msisdnIn(written);
-    if (msisdn === undefined || phones === undefined) return show(c, { problem: 'number' }, undefined, 422);
+    if (msisdn === undefined || phones === undefined)
+      return show(c, { problem: 'number' }, undefined, 422);
     const session = c.get('session');
     const { operator } = session;
     if (act === 'remove') {

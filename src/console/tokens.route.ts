@@ -51,7 +51,9 @@ export const createTokenRoutes = ({
 
   routes.delete('/admin/api/tokens/:id', async (c) => {
     const result = await tokens.revoke(c.get('session').operator, c.req.param('id'));
-    return result === 'revoked' ? answer({ result }) : refuse(404, 'unknown', 'There is no such token');
+    return result === 'revoked'
+      ? answer({ result })
+      : refuse(404, 'unknown', 'There is no such token');
   });
 
   /** An admin who is logged in by a link is no user, so no token can act for them. */
@@ -80,7 +82,8 @@ export const createTokenRoutes = ({
     const days = Number(form.days);
     if (!(await listOwners(c)).includes(name)) return show(c, { problem: 'unknown' }, 422);
     if (label === '' || label.length > maxTokenLabel) return show(c, { problem: 'label' }, 422);
-    if (!Number.isInteger(days) || days < 1 || days > maxTokenDays) return show(c, { problem: 'days' }, 422);
+    if (!Number.isInteger(days) || days < 1 || days > maxTokenDays)
+      return show(c, { problem: 'days' }, 422);
     const issued = await tokens.issue(c.get('session').operator, { name, label, days });
     return 'refused' in issued
       ? show(c, { problem: issued.refused }, 422)

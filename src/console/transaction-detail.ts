@@ -108,7 +108,9 @@ const shownOutcome = ({ role, reveal }: Sight, record: StoredRecord | undefined)
     outcome && {
       /** `delivered`: a one-time password, which is no signature. */
       kind: outcome.kind,
-      ...(outcome.kind === 'signature' && { signatureBytes: Buffer.byteLength(outcome.cms, 'base64') }),
+      ...(outcome.kind === 'signature' && {
+        signatureBytes: Buffer.byteLength(outcome.cms, 'base64'),
+      }),
       profile: outcome.profile,
       sscdId: outcome.sscdId,
       validated: outcome.validated ?? false,
@@ -145,7 +147,10 @@ const shownStates = (
   });
 };
 
-const shownAction = (role: Role, { at, action, who, via, reason, details }: AuditEntry): TimelineEntry => ({
+const shownAction = (
+  role: Role,
+  { at, action, who, via, reason, details }: AuditEntry,
+): TimelineEntry => ({
   kind: 'action',
   at,
   action,
@@ -156,13 +161,22 @@ const shownAction = (role: Role, { at, action, who, via, reason, details }: Audi
   ...(details?.outcome !== undefined && { outcome: String(details.outcome) }),
 });
 
-/** Of the request that submitted it, where that was traced. BullMQ keeps it in the job's options. */
+/**
+ * Of the request that submitted it, where that was traced. BullMQ keeps it in the job's options.
+ */
 const traceIdIn = (job: JobFields): string | undefined => {
   const { traceparent } = parsed(String(parsed(job.opts).tm));
   return /^[0-9a-f]{2}-([0-9a-f]{32})-/.exec(String(traceparent))?.[1];
 };
 
-export const createDetails = ({ history, transactions, shards, redis, audit, links }: AdminApiDeps) => ({
+export const createDetails = ({
+  history,
+  transactions,
+  shards,
+  redis,
+  audit,
+  links,
+}: AdminApiDeps) => ({
   /**
    * @param reveal False hides the person from operators, too. The access is then not recorded.
    * @returns Undefined when there is no such transaction, or no longer.
@@ -198,7 +212,9 @@ export const createDetails = ({ history, transactions, shards, redis, audit, lin
       outcome: row.state === 'failed' ? undefined : shownOutcome(sight, record),
       /** Transactions at other services that it has led to, by attempt. */
       upstreams: upstreamsIn(job),
-      /** To its log lines and its trace in the operator's own systems, where these are configured. */
+      /**
+       * To its log lines and its trace in the operator's own systems, where these are configured.
+       */
       links: {
         log: links?.log?.replaceAll('{msspTransId}', encodeURIComponent(id)),
         trace: traceId && links?.trace?.replaceAll('{traceId}', traceId),

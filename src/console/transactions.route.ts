@@ -6,7 +6,15 @@ import type { TransactionRow } from '../history/row.ts';
 import type { Change } from '../history/watch.ts';
 import { doneBy } from '../operators/audit.ts';
 import { includesRole, type Role } from '../operators/operator.ts';
-import { answer, badCursor, nameOf, present, type Refusal, refuse, refusedRole } from './answers.ts';
+import {
+  answer,
+  badCursor,
+  nameOf,
+  present,
+  type Refusal,
+  refuse,
+  refusedRole,
+} from './answers.ts';
 import type { AdminApiDeps, ConsoleEnvironment, ConsoleSession } from './deps.ts';
 import type { EventStreams } from './event-stream.ts';
 import { exportFormats, exportRows } from './export.ts';
@@ -74,7 +82,9 @@ const createSuggest = ({ history, providers, now }: AdminApiDeps) => {
     const found = await rows;
     return {
       apIds: distinct([...providers().map(({ id }) => id), ...found.map(({ apId }) => apId)]),
-      numbers: seesPeople(role) ? distinct(found.map(({ msisdn }) => shownNumber(role, msisdn))) : [],
+      numbers: seesPeople(role)
+        ? distinct(found.map(({ msisdn }) => shownNumber(role, msisdn)))
+        : [],
     };
   };
 };
@@ -114,7 +124,10 @@ export const createTransactionRoutes = (
   const withRows = async (change: Change, role: Role): Promise<object> => {
     if (change.kind === 'many') return change;
     const rows = await Promise.all(change.ids.map(history.find));
-    return { ...change, rows: rows.flatMap((row) => (row === undefined ? [] : [shownRow(role, row)])) };
+    return {
+      ...change,
+      rows: rows.flatMap((row) => (row === undefined ? [] : [shownRow(role, row)])),
+    };
   };
 
   /** The transactions that have changed, with `rows` their rows; `many` when there are too many. */
@@ -175,11 +188,16 @@ export const createTransactionRoutes = (
     },
   );
 
-  routes.post('/admin/api/transactions/:id/cancel', needs('operator'), json(reasonBody), async (c) => {
-    const { reason } = c.req.valid('json');
-    const result = await replays.cancel(c.req.param('id'), c.get('session').operator, reason);
-    return present(result, 'cancelled', cancelRefusals);
-  });
+  routes.post(
+    '/admin/api/transactions/:id/cancel',
+    needs('operator'),
+    json(reasonBody),
+    async (c) => {
+      const { reason } = c.req.valid('json');
+      const result = await replays.cancel(c.req.param('id'), c.get('session').operator, reason);
+      return present(result, 'cancelled', cancelRefusals);
+    },
+  );
 
   /** Asks for a plan, because only the replay room knows the policy. */
   const findOffer = async (id: string, { operator }: ConsoleSession): Promise<ReplayOffer> => {
@@ -199,7 +217,9 @@ export const createTransactionRoutes = (
     const cursor = c.req.query('cursor') || undefined;
     const isWrong = Object.keys(read.problems).length > 0;
     if (!isWrong) await noteLookUp(session, 'transactions', read.filter.msisdn);
-    const found = isWrong ? undefined : await history.search(read.filter, { limit: rowsOnPage, cursor });
+    const found = isWrong
+      ? undefined
+      : await history.search(read.filter, { limit: rowsOnPage, cursor });
     if (!isWrong && found === undefined) return c.html(unknownPage('page of the list'), 404);
     const page = transactionsPage({
       session,
@@ -256,7 +276,9 @@ export const createTransactionRoutes = (
     routes.post(`/admin/transactions/:id/${order}`, needs('operator'), async (c) => {
       const id = c.req.param('id');
       const { reason = '' } = await readForm(c);
-      const notice: Notice | 'unknown' = nameOf(await replays[order](id, c.get('session').operator, reason));
+      const notice: Notice | 'unknown' = nameOf(
+        await replays[order](id, c.get('session').operator, reason),
+      );
       return notice === 'unknown'
         ? c.html(unknownPage('transaction'), 404)
         : c.redirect(`/admin/transactions/${encodeURIComponent(id)}?notice=${notice}`, 303);

@@ -69,7 +69,10 @@ export const createUserRoutes = ({
   };
 
   /** The number itself is not stored. */
-  const readSubject = ({ msisdn, oidcSubject }: z.output<typeof phone>): string | undefined | Response => {
+  const readSubject = ({
+    msisdn,
+    oidcSubject,
+  }: z.output<typeof phone>): string | undefined | Response => {
     if (msisdn === undefined) return oidcSubject;
     if (oidcSubject !== undefined) {
       return refuse(400, 'bad-request', 'msisdn and oidcSubject exclude each other');
@@ -114,15 +117,22 @@ export const createUserRoutes = ({
   });
 
   const removePhone: Make = (by, name) => users.setSubject(by, name, undefined);
-  routes.delete('/admin/api/users/:name/phone', needs('admin'), (c) => answerChange(c, removePhone));
+  routes.delete('/admin/api/users/:name/phone', needs('admin'), (c) =>
+    answerChange(c, removePhone),
+  );
 
   routes.delete('/admin/api/users/:name', needs('admin'), (c) => answerChange(c, users.remove));
 
   /** The number is in the body: addresses are logged. */
-  routes.post('/admin/api/subject', needs('admin'), json(z.strictObject({ msisdn: text(40) })), (c) => {
-    const oidcSubject = readSubject(c.req.valid('json'));
-    return oidcSubject instanceof Response ? oidcSubject : answer({ oidcSubject });
-  });
+  routes.post(
+    '/admin/api/subject',
+    needs('admin'),
+    json(z.strictObject({ msisdn: text(40) })),
+    (c) => {
+      const oidcSubject = readSubject(c.req.valid('json'));
+      return oidcSubject instanceof Response ? oidcSubject : answer({ oidcSubject });
+    },
+  );
 
   routes.delete('/admin/api/links', needs('admin'), async (c) => {
     await endLocal(c.get('session').operator);
@@ -134,7 +144,11 @@ export const createUserRoutes = ({
     more: Omit<UsersModel, 'session' | 'users' | 'phones'>,
     status: 200 | 422 = 200,
   ) => {
-    const model = { session: c.get('session'), users: await list(), phones: phoneLogin !== undefined };
+    const model = {
+      session: c.get('session'),
+      users: await list(),
+      phones: phoneLogin !== undefined,
+    };
     return c.html(usersPage({ ...model, ...more }), status);
   };
 
@@ -144,10 +158,14 @@ export const createUserRoutes = ({
   /** A number, or the code of 43 characters that the login shows to a person who is no user. */
   const subjectOf = (written = ''): string | undefined => {
     const phone = written.trim();
-    return phoneLogin?.subjectOf(phone) ?? (phoneLogin && /^[\w-]{43}$/.test(phone) ? phone : undefined);
+    return (
+      phoneLogin?.subjectOf(phone) ?? (phoneLogin && /^[\w-]{43}$/.test(phone) ? phone : undefined)
+    );
   };
 
-  routes.get('/admin/users', needs('admin'), (c) => show(c, { notice: readNotice(c.req.query('notice')) }));
+  routes.get('/admin/users', needs('admin'), (c) =>
+    show(c, { notice: readNotice(c.req.query('notice')) }),
+  );
 
   routes.post('/admin/users', needs('admin'), async (c) => {
     const form = await readForm(c);
@@ -204,7 +222,10 @@ export const createUserRoutes = ({
     const { role: written } = await readForm(c);
     const role = roles.find((each) => each === written);
     if (role === undefined) return backWith(c, 'user-unknown');
-    return backChanged(c, await showChange(c, 'role', (by, name) => users.setRole(by, name, role), { role }));
+    return backChanged(
+      c,
+      await showChange(c, 'role', (by, name) => users.setRole(by, name, role), { role }),
+    );
   });
 
   routes.post('/admin/users/:name/remove', needs('admin'), async (c) =>

@@ -12,7 +12,9 @@ import { nextPath } from './session/login.route.ts';
 const maxFilters = 20;
 const maxName = 40;
 
-export const createViewRoutes = ({ operators: { views } }: ConsoleDeps): Hono<ConsoleEnvironment> => {
+export const createViewRoutes = ({
+  operators: { views },
+}: ConsoleDeps): Hono<ConsoleEnvironment> => {
   const routes = new Hono<ConsoleEnvironment>();
 
   /** Back to where the form was; without a header, to the overview. */
@@ -34,7 +36,8 @@ export const createViewRoutes = ({ operators: { views } }: ConsoleDeps): Hono<Co
       return c.redirect(pathBefore(c.req.header('referer')), 303);
     }
     const { form, problems } = readFilter(fields);
-    const back = (notice?: string) => c.redirect(`/admin/transactions${queryOf({ ...form, notice })}`, 303);
+    const back = (notice?: string) =>
+      c.redirect(`/admin/transactions${queryOf({ ...form, notice })}`, 303);
     if (columns !== undefined) {
       await views.change(name, {
         columns: columnNames.filter((each) => fields[`column-${each}`] !== undefined),
@@ -49,7 +52,8 @@ export const createViewRoutes = ({ operators: { views } }: ConsoleDeps): Hono<Co
       return back();
     }
     const query = queryOf(form).slice(1);
-    if (called === '' || query === '' || Object.keys(problems).length > 0) return back('filter-unnamed');
+    if (called === '' || query === '' || Object.keys(problems).length > 0)
+      return back('filter-unnamed');
     if (others.length >= maxFilters) return back('filter-many');
     await views.change(name, { filters: [...others, { name: called, query }] });
     return back('filter-saved');

@@ -56,7 +56,9 @@ export interface WorkflowEvent {
 }
 
 export interface WorkflowDetail {
-  /** False when the service has no definition of this workflow (any more). Its jobs wait for one. */
+  /**
+   * False when the service has no definition of this workflow (any more). Its jobs wait for one.
+   */
   readonly isDefined: boolean;
   /** It has failed, and its chart would take up another run. */
   readonly mayReplay: boolean;
@@ -85,7 +87,8 @@ interface Child {
 }
 
 /** `deadline`, from the event of an `after`. */
-const timerName = ({ event: { type } }: Timer): string => /^xstate\.after\.([^.]+)/.exec(type)?.[1] ?? type;
+const timerName = ({ event: { type } }: Timer): string =>
+  /^xstate\.after\.([^.]+)/.exec(type)?.[1] ?? type;
 
 const firstTimer = ({ timers = [] }: Pick<InstanceRecord, 'timers'>): Timer | undefined =>
   timers.toSorted((one, other) => one.at - other.at)[0];
@@ -116,7 +119,10 @@ const noMail = 'Mail not delivered';
 const withCode = (what: string, code: number | undefined): string =>
   code === undefined ? what : `${what}: ${code}`;
 
-const processEvents = (context: ProcessContext, steps: readonly StepView[]): readonly WorkflowEvent[] => [
+const processEvents = (
+  context: ProcessContext,
+  steps: readonly StepView[],
+): readonly WorkflowEvent[] => [
   ...itemsOf(context).flatMap((item, index) => {
     const { since, at, state } = context.progress[index] ?? {};
     if (since === undefined) return [];
@@ -127,7 +133,11 @@ const processEvents = (context: ProcessContext, steps: readonly StepView[]): rea
   }),
   ...steps.flatMap(({ signers }) =>
     signers.flatMap(({ name, state, at, msspTransId, reason, code, undelivered }) => {
-      const mail = undelivered && { at: undelivered.at, what: withCode(noMail, undelivered.code), who: name };
+      const mail = undelivered && {
+        at: undelivered.at,
+        what: withCode(noMail, undelivered.code),
+        who: name,
+      };
       const events: readonly WorkflowEvent[] = mail === undefined ? [] : [mail];
       const what = said[state as keyof typeof said];
       if (at === undefined || what === undefined) return events;
@@ -152,12 +162,17 @@ const hideMessage = (entry: JournalEntry): JournalEntry => {
   return { ...entry, error };
 };
 
-export const createWorkflowDetails = (deps: Pick<AdminApiDeps, 'workflows' | 'audit' | 'shards'>) => {
+export const createWorkflowDetails = (
+  deps: Pick<AdminApiDeps, 'workflows' | 'audit' | 'shards'>,
+) => {
   const { workflows, audit } = deps;
   const findAsked = createFindAsked(deps);
 
   /** Of a chart of one's own. */
-  const signaturesOf = async (instance: Instance, workflow: Workflow): Promise<readonly WorkflowEvent[]> => {
+  const signaturesOf = async (
+    instance: Instance,
+    workflow: Workflow,
+  ): Promise<readonly WorkflowEvent[]> => {
     const asked = await findAsked(instance, workflow);
     return asked.flatMap(({ msspTransId, state: who, askedAt, end }) => [
       { at: askedAt, what: 'Asked to sign', who, msspTransId },
@@ -168,7 +183,9 @@ export const createWorkflowDetails = (deps: Pick<AdminApiDeps, 'workflows' | 'au
   const rowOf = (instance: Instance, role: Role): WorkflowRow => {
     const { context: _, output: __, reason, ...view } = viewOf(instance);
     return {
-      ...{ ...view, instanceId: instance.id, apId: apIdOf(instance) },
+      ...view,
+      instanceId: instance.id,
+      apId: apIdOf(instance),
       // Whoever has cancelled it has written this.
       reason: seesPeople(role) ? reason : undefined,
     };
@@ -177,7 +194,10 @@ export const createWorkflowDetails = (deps: Pick<AdminApiDeps, 'workflows' | 'au
     const view = attempt(() => workflows.view(instance));
     return view ?? workflows.view({ ...instance, record: undefined });
   };
-  const workflowOf = ({ name, version }: Pick<WorkflowView, 'name' | 'version'>): Workflow | undefined => {
+  const workflowOf = ({
+    name,
+    version,
+  }: Pick<WorkflowView, 'name' | 'version'>): Workflow | undefined => {
     const versions = workflows.versions(name);
     return versions.find(({ chart }) => chart.version === version) ?? versions[0];
   };
@@ -197,13 +217,20 @@ export const createWorkflowDetails = (deps: Pick<AdminApiDeps, 'workflows' | 'au
       return [{ id: addressOf(id, pathOf('', name)), name, src, chart, timers }];
     });
   const shownChild = ({ id, name, src, chart, timers }: Child): ShownChild => ({
-    ...{ id, name, src, state: chart.value, status: 'open' },
+    id,
+    name,
+    src,
+    state: chart.value,
+    status: 'open',
     nextAt: firstTimer({ timers })?.at,
   });
 
   return {
     /** Of a page of the list. Instances that are gone are left out. */
-    rows: async (listed: readonly ListedInstance[], role: Role): Promise<readonly WorkflowRow[]> => {
+    rows: async (
+      listed: readonly ListedInstance[],
+      role: Role,
+    ): Promise<readonly WorkflowRow[]> => {
       const found = await Promise.all(listed.map(({ id }) => workflows.findInstance(id)));
       return found.flatMap((instance) => (instance === undefined ? [] : [rowOf(instance, role)]));
     },
@@ -225,7 +252,11 @@ export const createWorkflowDetails = (deps: Pick<AdminApiDeps, 'workflows' | 'au
       if (instance === undefined) return undefined;
       const { role } = session.operator;
       if (seesPeople(role)) {
-        const entry = { ...doneBy(session.operator), action: 'view-sensitive', target: id } as const;
+        const entry = {
+          ...doneBy(session.operator),
+          action: 'view-sensitive',
+          target: id,
+        } as const;
         await audit.record(entry, `view:${session.id}:${id}`);
       }
       const view = viewOf(instance);
@@ -238,7 +269,9 @@ export const createWorkflowDetails = (deps: Pick<AdminApiDeps, 'workflows' | 'au
       const signatures = isProcess || !workflow ? [] : await signaturesOf(instance, workflow);
       const events = steps && context ? (attempt(() => processEvents(context, steps)) ?? []) : [];
       const prompts = isProcess
-        ? children.flatMap(({ chart }) => attempt(() => promptsOf(chart.context as SignerContext)) ?? [])
+        ? children.flatMap(
+            ({ chart }) => attempt(() => promptsOf(chart.context as SignerContext)) ?? [],
+          )
         : [];
       const next = record && firstTimer(record);
       const { createdAt, endedAt, status } = view;
@@ -254,7 +287,8 @@ export const createWorkflowDetails = (deps: Pick<AdminApiDeps, 'workflows' | 'au
       return {
         instance: rowOf(instance, role),
         isDefined: workflow !== undefined,
-        mayReplay: workflow !== undefined && instance.ended === 'failed' && workflows.mayReplay(instance),
+        mayReplay:
+          workflow !== undefined && instance.ended === 'failed' && workflows.mayReplay(instance),
         steps: isSeen ? steps : steps?.map(hideStep),
         ...(isSeen && { context: view.context }),
         children: children.map(shownChild),

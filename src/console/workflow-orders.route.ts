@@ -1,4 +1,6 @@
-/** Orders to an instance of any workflow: an event, and another run after a failure. Pages and API. */
+/**
+ * Orders to an instance of any workflow: an event, and another run after a failure. Pages and API.
+ */
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import type { Instance } from '../../packages/engine/src/engine.ts';
@@ -50,7 +52,8 @@ const replayNotices = {
 } as const satisfies Record<string, Notice>;
 
 const about = (operator: Operator, target: string, why: string | undefined) => ({
-  ...{ ...doneBy(operator), target },
+  ...doneBy(operator),
+  target,
   ...(why !== undefined && { reason: why }),
 });
 
@@ -66,7 +69,10 @@ const eventIn = (type: string, data: string): { readonly type: string } | undefi
   }
 };
 
-export const createWorkflowOrderRoutes = ({ workflows, audit }: AdminApiDeps): Hono<ConsoleEnvironment> => {
+export const createWorkflowOrderRoutes = ({
+  workflows,
+  audit,
+}: AdminApiDeps): Hono<ConsoleEnvironment> => {
   const routes = new Hono<ConsoleEnvironment>();
 
   /** Children belong to the instance that has started them. */
@@ -95,7 +101,8 @@ export const createWorkflowOrderRoutes = ({ workflows, audit }: AdminApiDeps): H
   const replay = (found: Instance, operator: Operator, why: string | undefined) => {
     const entry: NewAuditEntry = {
       ...about(operator, found.id, why),
-      ...{ action: 'workflow-replay', details: { name: workflows.view(found).name } },
+      action: 'workflow-replay',
+      details: { name: workflows.view(found).name },
     };
     return noted(
       audit,
@@ -115,7 +122,8 @@ export const createWorkflowOrderRoutes = ({ workflows, audit }: AdminApiDeps): H
     const { name, id } = workflows.view(found);
     const entry: NewAuditEntry = {
       ...about(operator, found.id, why),
-      ...{ action: 'workflow-event', details: { name, event: event.type } },
+      action: 'workflow-event',
+      details: { name, event: event.type },
     };
     const order = async () =>
       isDefined(found)
@@ -135,16 +143,24 @@ export const createWorkflowOrderRoutes = ({ workflows, audit }: AdminApiDeps): H
     return refuse(...refusal);
   });
 
-  routes.post('/admin/api/workflows/:id/replay', needs('operator'), json(optionalReasonBody), async (c) => {
-    const found = await find(c.req.param('id'));
-    if (found === undefined) return refuse(...refusals.unknown);
-    const result = await replay(found, c.get('session').operator, c.req.valid('json').reason);
-    if (result === 'replayed') return answer({ result });
-    const refusal: Refusal = refusals[result];
-    return refuse(...refusal);
-  });
+  routes.post(
+    '/admin/api/workflows/:id/replay',
+    needs('operator'),
+    json(optionalReasonBody),
+    async (c) => {
+      const found = await find(c.req.param('id'));
+      if (found === undefined) return refuse(...refusals.unknown);
+      const result = await replay(found, c.get('session').operator, c.req.valid('json').reason);
+      if (result === 'replayed') return answer({ result });
+      const refusal: Refusal = refusals[result];
+      return refuse(...refusal);
+    },
+  );
 
-  /** A form of the page of an instance. @param order Gets the reason; undefined where none is given. */
+  /**
+   * A form of the page of an instance.
+   * @param order Gets the reason; undefined where none is given.
+   */
   const serveForm = async (
     c: Context<ConsoleEnvironment>,
     order: (
@@ -171,7 +187,10 @@ export const createWorkflowOrderRoutes = ({ workflows, audit }: AdminApiDeps): H
   );
 
   routes.post('/admin/workflows/:id/replay', needs('operator'), (c) =>
-    serveForm(c, async (found, _, why) => replayNotices[await replay(found, c.get('session').operator, why)]),
+    serveForm(
+      c,
+      async (found, _, why) => replayNotices[await replay(found, c.get('session').operator, why)],
+    ),
   );
 
   return routes;

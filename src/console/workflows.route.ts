@@ -33,7 +33,11 @@ const refusals: Readonly<Record<Exclude<Done, 'done'>, Refusal>> = {
   undefined: undefinedWorkflow,
   ended: [409, 'ended', 'The workflow has ended'],
   busy: [503, 'busy', 'A worker is at it; ask again'],
-  refused: [409, 'refused', 'The signer cannot be asked again: a prompt is open, or the step is over'],
+  refused: [
+    409,
+    'refused',
+    'The signer cannot be asked again: a prompt is open, or the step is over',
+  ],
   'too-late': [409, 'too-late', 'The workflow takes no cancel in its state'],
   reason: [422, 'reason', `reason is needed, of at most ${maxReason} characters`],
 };
@@ -81,7 +85,9 @@ export const createWorkflowRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironmen
     } as const;
     return recorded(entry, async () => {
       const done = await workflows.cancel(apId, name, ownId, { by: operator.name, reason });
-      return ({ cancelled: 'done', refused: 'too-late', unknown: 'ended', busy: 'busy' } as const)[done];
+      return ({ cancelled: 'done', refused: 'too-late', unknown: 'ended', busy: 'busy' } as const)[
+        done
+      ];
     });
   };
 
@@ -124,7 +130,11 @@ export const createWorkflowRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironmen
 
   routes.post('/admin/api/workflows/:id/cancel', needs('operator'), json(reasonBody), async (c) => {
     const { reason } = c.req.valid('json');
-    return present(await cancel(c.req.param('id'), c.get('session').operator, reason), 'done', refusals);
+    return present(
+      await cancel(c.req.param('id'), c.get('session').operator, reason),
+      'done',
+      refusals,
+    );
   });
 
   routes.post('/admin/api/workflows/:id/again', needs('operator'), json(againBody), async (c) => {
@@ -138,7 +148,9 @@ export const createWorkflowRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironmen
     const cursor = c.req.query('cursor') || undefined;
     const isRead = Object.keys(read.problems).length === 0;
     if (isRead) await noteLookUp(session, 'workflows', read.filter.msisdn);
-    const page = isRead ? await workflows.list(read.filter, { limit: rowsOnPage, cursor }) : undefined;
+    const page = isRead
+      ? await workflows.list(read.filter, { limit: rowsOnPage, cursor })
+      : undefined;
     if (isRead && page === undefined) return c.html(unknownPage('page of the list'), 404);
     const html = workflowsPage({
       session,
@@ -170,13 +182,23 @@ export const createWorkflowRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironmen
   routes.post('/admin/workflows/:id/cancel', needs('operator'), async (c) => {
     const id = c.req.param('id');
     const { reason = '' } = await readForm(c);
-    return showDone(c, id, await cancel(id, c.get('session').operator, reason), 'workflow-cancelled');
+    return showDone(
+      c,
+      id,
+      await cancel(id, c.get('session').operator, reason),
+      'workflow-cancelled',
+    );
   });
 
   routes.post('/admin/workflows/:id/again', needs('operator'), async (c) => {
     const id = c.req.param('id');
     const { reason = '', step = '', key = '' } = await readForm(c);
-    return showDone(c, id, await askAgain(id, c.get('session').operator, { step, key, reason }), 'asked');
+    return showDone(
+      c,
+      id,
+      await askAgain(id, c.get('session').operator, { step, key, reason }),
+      'asked',
+    );
   });
 
   return routes;

@@ -71,8 +71,8 @@ export function acquireInstanceLock(dataDir: string): InstanceLock {
 }
 
 /**
- * Creates a directory (mode 0700) and what is missing above it. Node's own `recursive` never returns
- * where a file system has the parent and answers ENOENT, as /proc does.
+ * Creates a directory (mode 0700) and what is missing above it. Node's own `recursive` never
+ * returns where a file system has the parent and answers ENOENT, as /proc does.
  */
 export function createDirectory(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
@@ -159,7 +159,9 @@ function startOf(processId: number): string | undefined {
   try {
     if (process.platform !== 'linux') {
       const environment = { PATH: '/bin:/usr/bin', LC_ALL: 'C', TZ: 'UTC' };
-      const started = execFileSync('ps', ['-o', 'lstart=', '-p', String(processId)], { env: environment });
+      const started = execFileSync('ps', ['-o', 'lstart=', '-p', String(processId)], {
+        env: environment,
+      });
       return started.toString().trim().replaceAll(/\s+/g, '-');
     }
     // The second field is the program's name, which may hold spaces and parentheses.

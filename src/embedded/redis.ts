@@ -88,7 +88,9 @@ export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise
   const endOfGuard = once(guard, 'exit').then(
     ([code, signal]: unknown[]) =>
       // What a shell answers for a program that it cannot run.
-      code === 126 || code === 127 ? cannotRun : `redis-server ended with ${signal ?? `status ${code}`}`,
+      code === 126 || code === 127
+        ? cannotRun
+        : `redis-server ended with ${signal ?? `status ${code}`}`,
     (error: unknown) => `redis-server could not be started: ${String(error)}`,
   );
   endOfGuard.then((error) => {
@@ -137,12 +139,16 @@ function hasAppendOnlyFile(directory: string): boolean {
 }
 
 /** @returns The error; undefined once all data is in it. Source: Redis persistence. */
-async function beginAppendOnlyFile(socketPath: string, hasEnded: () => boolean): Promise<string | undefined> {
+async function beginAppendOnlyFile(
+  socketPath: string,
+  hasEnded: () => boolean,
+): Promise<string | undefined> {
   const answer = await ask(socketPath, 'CONFIG SET appendonly yes');
   if (answer !== '+OK') return 'redis-server did not begin an append-only file';
   while (!hasEnded()) {
     const state = await askAll(socketPath, 'INFO persistence');
-    if (state.includes('aof_last_bgrewrite_status:err')) return 'redis-server could not write its file';
+    if (state.includes('aof_last_bgrewrite_status:err'))
+      return 'redis-server could not write its file';
     const isWriting = ['aof_rewrite_in_progress', 'aof_rewrite_scheduled'].some(
       (name) => !state.includes(`${name}:0`),
     );
@@ -197,7 +203,10 @@ function spawnGuard(
     daemonize: 'no',
     loglevel: 'warning',
   };
-  const settingArguments = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
+  const settingArguments = Object.entries(settings).flatMap(([name, value]) => [
+    `--${name}`,
+    value,
+  ]);
   const guard = spawn(
     '/bin/sh',
     ['-c', guardScript, 'paraph-redis-guard', options.command, ...settingArguments],

@@ -59,7 +59,10 @@ export const createEvidenceMaker = (options: {
     apId: string,
     msspTransId: string,
     proof: unknown,
-  ): Promise<{ readonly cms: string | undefined; readonly upstream?: UpstreamTransaction | undefined }> => {
+  ): Promise<{
+    readonly cms: string | undefined;
+    readonly upstream?: UpstreamTransaction | undefined;
+  }> => {
     const kept = proofSchema.safeParse(proof).data;
     if (kept !== undefined) {
       const cms = await completeSignature({ kind: 'signature', ...kept }, custody);
@@ -71,31 +74,45 @@ export const createEvidenceMaker = (options: {
   };
 
   const personIn = ({ step, key, person }: ReportEntry) => ({
-    ...{ step, key, name: person.name },
+    step,
+    key,
+    name: person.name,
     msisdn: `+${digitsOf(person.msisdn)}`,
   });
 
-  const signatureIn = async (apId: string, entry: ReportEntry, place: string): Promise<SignatureEntry> => {
+  const signatureIn = async (
+    apId: string,
+    entry: ReportEntry,
+    place: string,
+  ): Promise<SignatureEntry> => {
     const { person, at, msspTransId = '', attempt = 1, proof, revokedAt } = entry;
     const { cms, upstream } = await findSigned(apId, msspTransId, proof);
     if (cms === undefined) throw new Error(`${place}: the transaction has no signature`);
-    const trust = upstream === undefined ? await custody.trust() : upstreamTrust?.(upstream.gateway);
+    const trust =
+      upstream === undefined ? await custody.trust() : upstreamTrust?.(upstream.gateway);
     const verified = verifySignature(Buffer.from(cms, 'base64'), person.text, {
       trust: trust ?? [],
       at: new Date(at),
     });
-    if (!verified.ok) throw new Error(`${place}: the signature does not verify: ${verified.reason}`);
+    if (!verified.ok)
+      throw new Error(`${place}: the signature does not verify: ${verified.reason}`);
     const { signer, nonce = new Uint8Array() } = verified;
     const entryWith = (serialNumber: string): SignatureEntry => ({
       ...personIn(entry),
-      ...{ text: person.text, at: instantOf(at), msspTransId, attempt, serialNumber, cms },
+      text: person.text,
+      at: instantOf(at),
+      msspTransId,
+      attempt,
+      serialNumber,
+      cms,
       ...(upstream !== undefined && { upstream }),
       ...(revokedAt !== undefined && { revokedAt: instantOf(revokedAt) }),
     });
     // Whose certificate it is and for which request, only the other service knows.
     if (upstream !== undefined) return entryWith(signer.serialNumber);
     const serialNumber = await custody.serialNumberOf(digitsOf(person.msisdn), at);
-    if (signer.serialNumber !== serialNumber) throw new Error(`${place}: another person has signed`);
+    if (signer.serialNumber !== serialNumber)
+      throw new Error(`${place}: another person has signed`);
     if (Buffer.compare(nonce, nonceOf(msspTransId, attempt)) !== 0)
       throw new Error(`${place}: the signature is of another transaction or attempt`);
     return entryWith(serialNumber);
@@ -116,16 +133,23 @@ export const createEvidenceMaker = (options: {
       iss: issuer,
       iat: Math.floor(endedAt / 1000),
       process: { id, name, apId, definitionHash: hashDefinition(definition) },
-      ...{ outcome, steps, signatures },
+      outcome,
+      steps,
+      signatures,
       refusals: refusals.map((entry) => ({
         ...personIn(entry),
-        ...{ kind: entry.kind, at: instantOf(entry.at), code: entry.code, reason: entry.reason },
+        kind: entry.kind,
+        at: instantOf(entry.at),
+        code: entry.code,
+        reason: entry.reason,
       })),
     });
     const { privateKey, certificates } = await custody.evidenceKey();
     const x5c = certificates.map((der) => Buffer.from(der).toString('base64'));
     const header = { alg: 'ES256', typ: evidenceType, x5c };
-    const signed = [header, evidence].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'));
+    const signed = [header, evidence].map((part) =>
+      Buffer.from(JSON.stringify(part)).toString('base64url'),
+    );
     const signature = await privateKey.sign(Buffer.from(signed.join('.')), 'ES256');
     return [...signed, Buffer.from(signature).toString('base64url')].join('.');
   };

@@ -13,13 +13,20 @@ import { type EvidenceProblem, problem } from './problem.ts';
 // As the service reads it (src/workflows/definition.ts).
 const nameSchema = z.string().trim();
 
-const personSchema = z.object({ name: nameSchema, msisdn: z.string(), text: z.string().optional() });
+const personSchema = z.object({
+  name: nameSchema,
+  msisdn: z.string(),
+  text: z.string().optional(),
+});
 
 const stepSchema = z.object({
   name: nameSchema,
   text: z.string().optional(),
   signers: z.array(
-    personSchema.extend({ key: z.string().optional(), substitutes: z.array(personSchema).optional() }),
+    personSchema.extend({
+      key: z.string().optional(),
+      substitutes: z.array(personSchema).optional(),
+    }),
   ),
   need: z.union([z.enum(['all', 'first']), z.number().int()]).optional(),
   if: z.unknown().optional(),
@@ -52,11 +59,16 @@ const textsFor = (
     const key = signer.key ?? String(index + 1);
     return [
       { ...signer, key, text: signer.text ?? own },
-      ...(signer.substitutes ?? []).map((each) => ({ ...each, key, text: each.text ?? signer.text ?? own })),
+      ...(signer.substitutes ?? []).map((each) => ({
+        ...each,
+        key,
+        text: each.text ?? signer.text ?? own,
+      })),
     ];
   });
   const { to } = step.escalate ?? {};
-  const all = to === undefined ? people : [...people, { ...to, key: escalatedKey, text: to.text ?? own }];
+  const all =
+    to === undefined ? people : [...people, { ...to, key: escalatedKey, text: to.text ?? own }];
   return all
     .filter(
       ({ key, name, msisdn }) =>
@@ -96,38 +108,48 @@ export function* checkDefinition(evidence: Evidence, given: unknown): Generator<
   const { text, steps, compensation = [] } = parsed.data;
   const more = compensation.flatMap((each) => stepSchema.safeParse(each).data ?? []);
   const names = evidence.steps.map(({ name }) => name);
-  const expected = [...steps, ...more].map(({ name }) => name).slice(0, Math.max(names.length, steps.length));
-  if (JSON.stringify(names) !== JSON.stringify(expected)) return yield problem('steps', 'OTHER_STEPS');
+  const expected = [...steps, ...more]
+    .map(({ name }) => name)
+    .slice(0, Math.max(names.length, steps.length));
+  if (JSON.stringify(names) !== JSON.stringify(expected))
+    return yield problem('steps', 'OTHER_STEPS');
 
   const known = new Map([...steps, ...more].map((step) => [step.name, step]));
   for (const [index, entry] of evidence.signatures.entries()) {
     const step = known.get(entry.step);
     const texts = step === undefined ? [] : textsFor(step, text, entry);
     if (texts.length === 0) yield problem(`signatures[${index}].msisdn`, 'NO_SIGNER');
-    else if (!texts.includes(entry.text)) yield problem(`signatures[${index}].text`, 'ANOTHER_TEXT');
+    else if (!texts.includes(entry.text))
+      yield problem(`signatures[${index}].text`, 'ANOTHER_TEXT');
   }
 
   // The compensation runs as a whole when somebody has signed.
   const last = compensation.findLastIndex((each) => revokeSchema.safeParse(each).success);
   const revoked = new Set([
     ...steps.map(({ name }) => name),
-    ...compensation.slice(0, last + 1).flatMap((each) => stepSchema.safeParse(each).data?.name ?? []),
+    ...compensation
+      .slice(0, last + 1)
+      .flatMap((each) => stepSchema.safeParse(each).data?.name ?? []),
   ]);
   for (const [index, { step, revokedAt }] of evidence.signatures.entries()) {
     const isToBe = evidence.outcome !== 'completed' && last !== -1 && revoked.has(step);
-    if (isToBe !== (revokedAt !== undefined)) yield problem(`signatures[${index}].revokedAt`, 'NOT_REVOKED');
+    if (isToBe !== (revokedAt !== undefined))
+      yield problem(`signatures[${index}].revokedAt`, 'NOT_REVOKED');
   }
 
   /** Before it no later step may have begun. */
   let free = '';
   for (const [index, step] of steps.entries()) {
     for (const [at, entry] of evidence.signatures.entries())
-      if (entry.step === step.name && entry.at < free) yield problem(`signatures[${at}].at`, 'OUT_OF_ORDER');
+      if (entry.step === step.name && entry.at < free)
+        yield problem(`signatures[${at}].at`, 'OUT_OF_ORDER');
     const state = evidence.steps[index]?.state;
     const place = `steps[${index}]`;
     const reached = reachedAt(step, evidence);
-    if (evidence.outcome === 'completed' && !isOver(state)) yield problem(`${place}.state`, 'NOT_ENDED');
-    if (state === 'skipped' && step.if === undefined) yield problem(`${place}.state`, 'NOT_SKIPPABLE');
+    if (evidence.outcome === 'completed' && !isOver(state))
+      yield problem(`${place}.state`, 'NOT_ENDED');
+    if (state === 'skipped' && step.if === undefined)
+      yield problem(`${place}.state`, 'NOT_SKIPPABLE');
     if (state === 'unmet' && !mayBeUnmet(step)) yield problem(`${place}.state`, 'NOT_PASSABLE');
     if (state === 'done' && reached === undefined) yield problem(place, 'NOT_ENOUGH');
     const over = isOver(state) ? (reached ?? '') : endless;

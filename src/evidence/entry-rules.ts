@@ -3,7 +3,10 @@ import type { Evidence } from './evidence.ts';
 import { type EvidenceProblem, problem } from './problem.ts';
 
 /** Places whose value stands at an earlier place as well. */
-function* repeated(values: readonly string[], place: (index: number) => string): Generator<EvidenceProblem> {
+function* repeated(
+  values: readonly string[],
+  place: (index: number) => string,
+): Generator<EvidenceProblem> {
   const seen = new Set<string>();
   for (const [index, value] of values.entries()) {
     if (seen.has(value)) yield problem(place(index), 'TWICE');

@@ -35,10 +35,14 @@ const signatureEntry = person.extend({
   cms: z.base64().describe('CMS SignedData (RFC 5652) with text and certificates'),
   upstream: upstreamSchema
     .optional()
-    .describe('The transaction of another service, whose user has signed: its nonce is of that service'),
+    .describe(
+      'The transaction of another service, whose user has signed: its nonce is of that service',
+    ),
   revokedAt: instant
     .optional()
-    .describe('Since when the signature counts no more, by the compensation of a process that has failed'),
+    .describe(
+      'Since when the signature counts no more, by the compensation of a process that has failed',
+    ),
 });
 
 const refusalEntry = person.extend({
@@ -60,7 +64,10 @@ export const evidenceSchema = z.object({
   outcome: z.enum(['completed', 'failed', 'cancelled']),
   steps: z
     .array(
-      z.object({ name: z.string(), state: z.string().describe('done, unmet, skipped, failed, waiting') }),
+      z.object({
+        name: z.string(),
+        state: z.string().describe('done, unmet, skipped, failed, waiting'),
+      }),
     )
     .describe('In their order'),
   signatures: z.array(signatureEntry),

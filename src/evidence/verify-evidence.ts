@@ -9,10 +9,10 @@
  * 4. With the definition: it is the one that the record names, each signer is in it with the text,
  *    and each step has as many signatures as it needs.
  *
- * Roots count for the service that they belong to. Our record, and each entry of a person whose phone
- * is here, must lead to our roots; the entry of a person behind a gateway must lead to the roots of
- * that gateway. Otherwise the operator of the other service could make records in our name: it has
- * keys under a root that the reader of the record trusts, too.
+ * Roots count for the service that they belong to. Our record, and each entry of a person whose
+ * phone is here, must lead to our roots; the entry of a person behind a gateway must lead to the
+ * roots of that gateway. Otherwise the operator of the other service could make records in our
+ * name: it has keys under a root that the reader of the record trusts, too.
  *
  * Certificates are short-lived and records are not, so each certificate must have been valid when
  * the record says that it was used. `at` asks for another time.
@@ -62,7 +62,9 @@ const openRecord = async (
   trust: readonly Uint8Array[],
   at: Date | undefined,
 ): Promise<Opened> => {
-  const refuse = (place: string, reason: ProblemReason): Opened => ({ problem: problem(place, reason) });
+  const refuse = (place: string, reason: ProblemReason): Opened => ({
+    problem: problem(place, reason),
+  });
   const segments = typeof record === 'string' ? record.split('.') : [];
   const [header, payload, signature] = segments.map(decode);
   if (segments.length !== 3 || !header || !payload || !signature) return refuse('jws', 'NO_JWS');
@@ -71,9 +73,12 @@ const openRecord = async (
   if (alg !== 'ES256') return refuse('header.alg', 'UNSUPPORTED_ALGORITHM');
   if (crit !== undefined) return refuse('header.crit', 'UNKNOWN_MEMBER');
   const written = Array.isArray(x5c) && x5c.length <= maxCertificates ? x5c.map(base64) : [];
-  const chain = written.map((der) => der && openCertificate(der)).filter((each) => each !== undefined);
+  const chain = written
+    .map((der) => der && openCertificate(der))
+    .filter((each) => each !== undefined);
   const [signer, ...others] = chain;
-  if (signer === undefined || chain.length !== written.length) return refuse('header.x5c', 'MALFORMED');
+  if (signer === undefined || chain.length !== written.length)
+    return refuse('header.x5c', 'MALFORMED');
 
   const content = readJsonObject(payload);
   if (content === undefined) return refuse('payload', 'MALFORMED');
@@ -131,7 +136,9 @@ type Roots = string | readonly Uint8Array[];
 const rootsIn = (member: string, given: Roots): readonly Uint8Array[] => {
   const roots = usableRoots(given);
   if (roots !== undefined) return roots;
-  throw new TypeError(`${member}: at least one certificate, as PEM text or a list of DER, is needed`);
+  throw new TypeError(
+    `${member}: at least one certificate, as PEM text or a list of DER, is needed`,
+  );
 };
 
 /**
@@ -141,7 +148,8 @@ const rootsIn = (member: string, given: Roots): readonly Uint8Array[] => {
 export const haveCommonRoot = (
   service: readonly Uint8Array[],
   gateways: Iterable<readonly Uint8Array[]>,
-): boolean => [...gateways].flat().some((root) => service.some((each) => Buffer.compare(each, root) === 0));
+): boolean =>
+  [...gateways].flat().some((root) => service.some((each) => Buffer.compare(each, root) === 0));
 
 /** @throws TypeError */
 const readTrust = ({ serviceRoots, gatewayRoots = {}, ...others }: EvidenceOptions): Trust => {
@@ -151,7 +159,9 @@ const readTrust = ({ serviceRoots, gatewayRoots = {}, ...others }: EvidenceOptio
     );
   const service = rootsIn('serviceRoots', serviceRoots);
   const named = Object.entries(gatewayRoots);
-  const gateways = new Map(named.map(([name, roots]) => [name, rootsIn(`gatewayRoots.${name}`, roots)]));
+  const gateways = new Map(
+    named.map(([name, roots]) => [name, rootsIn(`gatewayRoots.${name}`, roots)]),
+  );
   if (haveCommonRoot(service, gateways.values()))
     throw new TypeError('gatewayRoots: has a certificate that is in serviceRoots, too');
   return { service, gateways };
@@ -183,7 +193,8 @@ export const verifyEvidence = async (
   options: EvidenceOptions,
 ): Promise<EvidenceVerification> => {
   const { at, definition } = options;
-  if (at !== undefined && Number.isNaN(at.getTime())) throw new TypeError('at: a valid date is needed');
+  if (at !== undefined && Number.isNaN(at.getTime()))
+    throw new TypeError('at: a valid date is needed');
   const trust = readTrust(options);
   const opened = await openRecord(evidence, trust.service, at);
   if ('problem' in opened) return { ok: false, problems: [opened.problem] };

@@ -18,7 +18,9 @@ const readsInBetween = 50;
 
 /** From when on to scan, for a gap behind what was read last. @param oldest Not further back. */
 export const sinceGap = (from: EventPosition, gaps: Read['gaps'], oldest = 0): Since =>
-  Object.fromEntries(gaps.map((queue) => [queue, Math.max(oldest, timeIn(from[queue]) - maxClockSkewMs)]));
+  Object.fromEntries(
+    gaps.map((queue) => [queue, Math.max(oldest, timeIn(from[queue]) - maxClockSkewMs)]),
+  );
 
 /** @returns How far the events were followed; undefined when `see` or `follow` gave up. */
 export const catchUp = async (options: {

@@ -22,8 +22,8 @@ export interface Read {
 }
 
 /**
- * Redis is busy with so many for one to two milliseconds. With fewer at once the reader falls behind
- * a flood, events are trimmed unread, and a repair costs Redis more.
+ * Redis is busy with so many for one to two milliseconds. With fewer at once the reader falls
+ * behind a flood, events are trimmed unread, and a repair costs Redis more.
  */
 const eventsAtOnce = 250;
 

@@ -68,7 +68,8 @@ export const createFollower = (options: {
       },
       follow: async (since) => {
         const changes = at && (await indexSubmitted(redis, keys, at, since, now()));
-        if (at && changes && changes.changed.length > 0) at = await writeJobs(at, at, changes.changed);
+        if (at && changes && changes.changed.length > 0)
+          at = await writeJobs(at, at, changes.changed);
         return changes;
       },
     });
@@ -81,7 +82,9 @@ export const createFollower = (options: {
    *
    * @returns What else has changed; undefined when the index stands elsewhere.
    */
-  const gather = async (from: Position): Promise<(Changes & { readonly reads: number }) | undefined> => {
+  const gather = async (
+    from: Position,
+  ): Promise<(Changes & { readonly reads: number }) | undefined> => {
     const changed = new Set<string>();
     let position: EventPosition = from;
     for (let reads = 1; ; reads += 1) {
@@ -100,7 +103,11 @@ export const createFollower = (options: {
 
   const writeAll = async (from: Position, to: Position, ids: readonly string[]) => {
     let at: Position | undefined = from;
-    for (let first = 0; at !== undefined && (first === 0 || first < ids.length); first += writesAtOnce) {
+    for (
+      let first = 0;
+      at !== undefined && (first === 0 || first < ids.length);
+      first += writesAtOnce
+    ) {
       const end = first + writesAtOnce;
       at = await writeJobs(at, end < ids.length ? at : to, ids.slice(first, end));
     }

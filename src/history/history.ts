@@ -54,7 +54,11 @@ export const createHistory = (options: {
       { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
     ): Promise<Page | undefined> => {
       const { text } = filter;
-      if (text !== undefined && cursor === undefined && shardOf(text, shards.length) !== undefined) {
+      if (
+        text !== undefined &&
+        cursor === undefined &&
+        shardOf(text, shards.length) !== undefined
+      ) {
         // A whole MSSP_TransID is read directly, and found before the index knows it.
         const row = await find(text);
         if (row !== undefined) {
@@ -95,7 +99,10 @@ export const createHistory = (options: {
           store: createIndexStore(redis, keys, now),
           signal,
           onProgress: (progress) =>
-            onProgress?.({ indexed: before + progress.indexed, expected: before + progress.expected }),
+            onProgress?.({
+              indexed: before + progress.indexed,
+              expected: before + progress.expected,
+            }),
         });
         if (built === undefined) throw new Error('Another process rebuilds the index');
         indexed += built.indexed;

@@ -137,13 +137,25 @@ export const createIndexStore = (redis: RedisClient, keys: ShardKeys, now: () =>
      * @returns Where the index stands now; undefined when another process has written meanwhile:
      *   then `to` is not reached, and the events still tell what is missing.
      */
-    write: async (from: Position, to: Position, entries: readonly Entry[]): Promise<Position | undefined> => {
+    write: async (
+      from: Position,
+      to: Position,
+      entries: readonly Entry[],
+    ): Promise<Position | undefined> => {
       let at = from;
       const parts = entries.length === 0 ? [[]] : split(entries, maxWrites);
       for (const some of parts) {
         // The position moves with the last part: after an interruption all are written again.
         const next = { ...(some === parts.at(-1) ? to : from), writes: at.writes + 1 };
-        if (!(await writeSome(from.generation, 'position', positionText(at), positionText(next), some)))
+        if (
+          !(await writeSome(
+            from.generation,
+            'position',
+            positionText(at),
+            positionText(next),
+            some,
+          ))
+        )
           return undefined;
         at = next;
       }
@@ -177,7 +189,9 @@ export const createIndexStore = (redis: RedisClient, keys: ShardKeys, now: () =>
     /** Frees a chunk that has no rows left. @returns Whether it had none. */
     dropIfEmpty: async (generation: number, chunk: number): Promise<boolean> => {
       const { facts, names, spans, meta } = keys.generation(generation);
-      return (await redis.eval(dropScript, 4, facts(chunk), names(chunk), spans, meta, chunk)) === 1;
+      return (
+        (await redis.eval(dropScript, 4, facts(chunk), names(chunk), spans, meta, chunk)) === 1
+      );
     },
 
     /** @returns A new generation, not in use yet. What earlier rebuilds left is removed. */

@@ -117,7 +117,14 @@ export const indexSubmitted = async (
   const [streams, from] = eventsArguments(keys, since);
   const { base } = keys.generation(stands.generation);
   const claim = [positionText(stands), base, keys.changes, now, keys.signatures('')];
-  const found = await redis.eval(indexSubmittedScript, 3, ...streams, keys.state, ...from, ...claim);
+  const found = await redis.eval(
+    indexSubmittedScript,
+    3,
+    ...streams,
+    keys.state,
+    ...from,
+    ...claim,
+  );
   if (found === null) return undefined;
   const { rest, ...read } = readAnswer(found);
   return { ...read, changed: rest.map(String) };

@@ -52,7 +52,12 @@ export const createIndexer = (options: IndexerOptions) => {
       });
     };
 
-    return { start, sweep, close: leader.close, idle: () => untilRead(redis, keys, store.position, pollMs) };
+    return {
+      start,
+      sweep,
+      close: leader.close,
+      idle: () => untilRead(redis, keys, store.position, pollMs),
+    };
   });
 
   return {

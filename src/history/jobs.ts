@@ -14,8 +14,8 @@ import { jobFields, rowOf, type StoredFields, type TransactionRow } from './row.
 const place = (name: (typeof jobFields)[number]): number => jobFields.indexOf(name) + 1;
 
 /**
- * Lua: the fields of a job; none where there is no job, or the id names one of BullMQ's own keys. An
- * open job has no end, a signed one no record; the signature, half of a job, is left out.
+ * Lua: the fields of a job; none where there is no job, or the id names one of BullMQ's own keys.
+ * An open job has no end, a signed one no record; the signature, half of a job, is left out.
  */
 export const jobScript = `
 local function job(prefix, id)

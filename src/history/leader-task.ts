@@ -16,7 +16,8 @@ export const createLease = (redis: RedisClient, key: string, ttlMs: number) => {
   const holder = randomBytes(12).toString('base64url');
   return {
     /** Gets or renews it. @returns Whether this process holds it now. */
-    hold: async (): Promise<boolean> => (await takeKey(redis, key, holder, { ms: ttlMs })) === undefined,
+    hold: async (): Promise<boolean> =>
+      (await takeKey(redis, key, holder, { ms: ttlMs })) === undefined,
     release: (): Promise<void> => letGoOfKey(redis, key, holder),
   };
 };

@@ -37,7 +37,11 @@ const readParts = async (
   redis: RedisClient,
   keys: ShardKeys,
   unit: CountedUnit,
-  { first, last, inPart }: { readonly first: number; readonly last: number; readonly inPart: number },
+  {
+    first,
+    last,
+    inPart,
+  }: { readonly first: number; readonly last: number; readonly inPart: number },
 ): Promise<readonly Counts[]> => {
   const position = readPosition(await redis.hget(keys.state, 'position'));
   if (position === undefined) return [];
@@ -67,12 +71,16 @@ const merge = (into: Counts, from: Counts): Counts => {
   return into;
 };
 
-const numbered = (counts: Counts, letter: 'f' | 't'): readonly (readonly [number: number, count: number])[] =>
+const numbered = (
+  counts: Counts,
+  letter: 'f' | 't',
+): readonly (readonly [number: number, count: number])[] =>
   Object.entries(counts)
     .filter(([name]) => name.startsWith(letter) && /^\d+$/.test(name.slice(1)))
     .map(([name, count]) => [Number(name.slice(1)), count] as const);
 
-const failedIn = (counts: Counts): number => numbered(counts, 'f').reduce((sum, [, count]) => sum + count, 0);
+const failedIn = (counts: Counts): number =>
+  numbered(counts, 'f').reduce((sum, [, count]) => sum + count, 0);
 
 const percentilesIn = (counts: Counts) => {
   const buckets = numbered(counts, 't').toSorted(([a], [b]) => a - b);

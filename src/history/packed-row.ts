@@ -51,10 +51,12 @@ export const profileCodes: Readonly<Record<ProfileName, number>> = {
 };
 
 /** SHA-1, because scripts in Redis have it as well. */
-export const hashApId = (apId: string): number => Number.parseInt(hash('sha1', apId).slice(0, 8), 16);
+export const hashApId = (apId: string): number =>
+  Number.parseInt(hash('sha1', apId).slice(0, 8), 16);
 
 /** A double holds fifteen digits exactly, which is all that E.164 allows. Anything else is 0. */
-export const msisdnNumber = (msisdn: string): number => (/^\d{1,15}$/.test(msisdn) ? Number(msisdn) : 0);
+export const msisdnNumber = (msisdn: string): number =>
+  /^\d{1,15}$/.test(msisdn) ? Number(msisdn) : 0;
 
 const at = {
   state: 0,
@@ -81,11 +83,13 @@ export const packFacts = (row: TransactionRow, bytes: Buffer, from = 0): void =>
   bytes.writeDoubleLE(row.endedAt ?? 0, from + at.endedAt);
   bytes.writeDoubleLE(msisdnNumber(row.msisdn), from + at.msisdn);
   bytes.writeUInt32LE(hashApId(row.apId), from + at.ap);
-  if (tookMs !== undefined) bytes.writeUInt32LE(Math.min(Math.max(tookMs, 1), max32), from + at.tookMs);
+  if (tookMs !== undefined)
+    bytes.writeUInt32LE(Math.min(Math.max(tookMs, 1), max32), from + at.tookMs);
 };
 
 /** Other ids are not kept: they are too long, or hold the byte that ends a shorter one. */
-export const isKeptId = (id: string): boolean => Buffer.byteLength(id) <= idWidth && !id.includes('\0');
+export const isKeptId = (id: string): boolean =>
+  Buffer.byteLength(id) <= idWidth && !id.includes('\0');
 
 /**
  * @param id See {@link isKeptId}.

@@ -86,4 +86,6 @@ export const readProcesses = async (
   (await readAll(redis, prefix))
     .map(([, report]) => report)
     .filter(({ at }) => at >= now - silentMs)
-    .toSorted((a, b) => a.host.localeCompare(b.host) || a.pid - b.pid || a.part.localeCompare(b.part));
+    .toSorted(
+      (a, b) => a.host.localeCompare(b.host) || a.pid - b.pid || a.part.localeCompare(b.part),
+    );

@@ -15,7 +15,10 @@ export interface Span {
 
 const nothing = Buffer.alloc(0);
 
-export const readSpans = async (redis: RedisClient, generation: GenerationKeys): Promise<readonly Span[]> =>
+export const readSpans = async (
+  redis: RedisClient,
+  generation: GenerationKeys,
+): Promise<readonly Span[]> =>
   Object.entries(await redis.hgetall(generation.spans)).map(([chunk, span]) => {
     const [least = '0', greatest = '0'] = span.split(' ');
     return { chunk: Number(chunk), least: Number(least), greatest: Number(greatest) };
@@ -57,7 +60,12 @@ export const lookInNames = async (
   needle: Buffer,
 ): Promise<readonly ('held' | 'not held' | 'gone')[]> => {
   const keys = chunks.map((chunk) => generation.names(chunk));
-  const found = (await redis.eval(holdingScript, keys.length, ...keys, needle)) as readonly number[];
+  const found = (await redis.eval(
+    holdingScript,
+    keys.length,
+    ...keys,
+    needle,
+  )) as readonly number[];
   return found.map((each) => (each === 2 ? 'gone' : each === 1 ? 'held' : 'not held'));
 };
 

@@ -8,8 +8,8 @@
  *
  * Anyone can write any AP_ID. So registered names and others are kept apart, and both are bounded:
  * what finds no room is counted by its fault and detail without the name, and what finds no room
- * there either by its fault alone. A sandbox has no registered applications, so all have the room of
- * these: twenty groups were used up by one developer who tried out what is refused.
+ * there either by its fault alone. A sandbox has no registered applications, so all have the room
+ * of these: twenty groups were used up by one developer who tried out what is refused.
  */
 
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
@@ -85,7 +85,10 @@ export const createRefusals = (options: {
   const { redis, prefix, isRegistered, sandbox, now, onError } = options;
   const namedOf = (kind: Kind): number => maxNamed[sandbox ? 'registered' : kind];
   type Group = RefusedRequest & { count: number };
-  const pending: Readonly<Record<Kind, Map<string, Group>>> = { registered: new Map(), others: new Map() };
+  const pending: Readonly<Record<Kind, Map<string, Group>>> = {
+    registered: new Map(),
+    others: new Map(),
+  };
   let timer: NodeJS.Timeout | undefined;
 
   const write = async (kind: Kind): Promise<void> => {
@@ -108,7 +111,16 @@ export const createRefusals = (options: {
       ];
     });
     const named = namedOf(kind);
-    await redis.eval(writeScript, 2, ...keys, named, named + maxUnnamed, maxLatest, keptMs, ...told);
+    await redis.eval(
+      writeScript,
+      2,
+      ...keys,
+      named,
+      named + maxUnnamed,
+      maxLatest,
+      keptMs,
+      ...told,
+    );
   };
 
   const writeAll = async (): Promise<void> => {
@@ -120,7 +132,8 @@ export const createRefusals = (options: {
   return {
     note: ({ operation, fault, ...told }: RefusedRequest, count = 1): void => {
       timer ??= setTimeout(writeAll, writeEveryMs).unref();
-      const kind: Kind = told.apId !== undefined && isRegistered(told.apId) ? 'registered' : 'others';
+      const kind: Kind =
+        told.apId !== undefined && isRegistered(told.apId) ? 'registered' : 'others';
       const apId = kind === 'registered' ? told.apId : told.apId?.slice(0, maxApId);
       const groups = pending[kind];
       // An index would make as many groups as a list can have elements.
@@ -163,7 +176,11 @@ const bucketsOf = (now: number) => {
 };
 
 /** How many in all. Much cheaper than {@link readRefusals}. */
-export const countRefusals = async (redis: RedisClient, prefix: string, now: number): Promise<Sums> => {
+export const countRefusals = async (
+  redis: RedisClient,
+  prefix: string,
+  now: number,
+): Promise<Sums> => {
   const buckets = bucketsOf(now).flatMap((each) => kinds.map((kind) => ({ ...each, kind })));
   const pipeline = redis.pipeline();
   for (const { bucket, kind } of buckets) pipeline.hget(keyOf(prefix, kind, bucket), total);
@@ -206,10 +223,20 @@ export const readRefusals = async (
     }
     const counted = [...sums].map(([field, sum]) => {
       const [named, fault, detail] = JSON.parse(field) as Field;
-      return { apId: named || undefined, isRegistered, fault, reason: reasonOf(fault), detail, ...sum };
+      return {
+        apId: named || undefined,
+        isRegistered,
+        fault,
+        reason: reasonOf(fault),
+        detail,
+        ...sum,
+      };
     });
     const latest = (entries as string[]).map((entry) => {
-      const told = JSON.parse(entry) as RefusedRequest & { readonly at: number; readonly count: number };
+      const told = JSON.parse(entry) as RefusedRequest & {
+        readonly at: number;
+        readonly count: number;
+      };
       return { ...told, isRegistered, reason: reasonOf(told.fault) };
     });
     return {
@@ -221,7 +248,9 @@ export const readRefusals = async (
   const read = await Promise.all(kinds.map(readKind));
   return {
     /** Of at most an hour and a day, the most frequent of the last hour first. */
-    counts: read.flatMap(({ counts }) => counts.toSorted(byCount).slice(0, maxShown)).toSorted(byCount),
+    counts: read
+      .flatMap(({ counts }) => counts.toSorted(byCount).slice(0, maxShown))
+      .toSorted(byCount),
     /** Newest first. `count`: so many equal ones in one second. */
     latest: read.flatMap(({ latest }) => latest).toSorted((a, b) => b.at - a.at),
   };

@@ -44,8 +44,10 @@ export const jobFields = [
 /** As HMGET gives them. */
 export type StoredFields = readonly (string | null | undefined)[];
 
-export const fieldOf = (fields: StoredFields, name: (typeof jobFields)[number]): string | null | undefined =>
-  fields[jobFields.indexOf(name)];
+export const fieldOf = (
+  fields: StoredFields,
+  name: (typeof jobFields)[number],
+): string | null | undefined => fields[jobFields.indexOf(name)];
 
 /** An object from any JSON; without members where it cannot be read. */
 export const parsed = (text: string | null | undefined): Record<string, unknown> => {
@@ -114,7 +116,11 @@ export const rowOf = (msspTransId: string, fields: StoredFields): TransactionRow
     // Its recorded attempt has ended: it waits for the next one.
     const again = count(endedRuns, 0) >= attempt;
     const pending = !again && member(record, 'state') === 'pending';
-    return { ...about, state: pending ? 'pending' : 'submitted', attempt: again ? attempt + 1 : attempt };
+    return {
+      ...about,
+      state: pending ? 'pending' : 'submitted',
+      attempt: again ? attempt + 1 : attempt,
+    };
   }
   if (typeof failedReason === 'string') {
     const { code, detail } = parseFaultLine(failedReason) ?? fault(900);

@@ -99,7 +99,8 @@ export async function* scanQueues(
   }
   if (signatures === undefined) return;
   for (const set of endedSets) {
-    for await (const ended of endedSince(redis, keys.signatures(set), signatures)) yield idsOf(ended);
+    for await (const ended of endedSince(redis, keys.signatures(set), signatures))
+      yield idsOf(ended);
   }
   let lastWaiting: readonly string[] = [];
   for (const list of lists) {

@@ -63,7 +63,9 @@ const writeCursor = ({ submittedAt, shard, number }: Place): string =>
 
 const readCursor = (text: string): Place | undefined => {
   if (!/^[0-9a-z]{1,11}(\.[0-9a-z]{1,11}){2}$/.test(text)) return undefined;
-  const [submittedAt = 0, shard = 0, number = 0] = text.split('.').map((part) => Number.parseInt(part, 36));
+  const [submittedAt = 0, shard = 0, number = 0] = text
+    .split('.')
+    .map((part) => Number.parseInt(part, 36));
   return { submittedAt, shard, number };
 };
 
@@ -96,7 +98,9 @@ const findChunks = async (
   );
   return spans
     .flatMap((ofShard, shard) => ofShard.map((span) => ({ ...span, shard })))
-    .filter(({ least }) => (to === undefined || least < to) && (!start || least <= start.submittedAt))
+    .filter(
+      ({ least }) => (to === undefined || least < to) && (!start || least <= start.submittedAt),
+    )
     .filter(({ greatest }) => from === undefined || greatest >= from)
     .sort((a, b) => b.greatest - a.greatest);
 };
@@ -154,7 +158,11 @@ const searchOnce = async (
         if (bytes.length === 0) missing = true;
         const facts = readFacts(bytes);
         for (const row of findRows(facts, names, needle, mayMatch)) {
-          const place = { submittedAt: facts.submittedAt(row), shard, number: chunk * rowsInChunk + row };
+          const place = {
+            submittedAt: facts.submittedAt(row),
+            shard,
+            number: chunk * rowsInChunk + row,
+          };
           if (start === undefined || compare(place, start) > 0) waiting.push(place);
         }
       }
@@ -203,7 +211,9 @@ const searchOnce = async (
     if (isFull || seenAll || isEnough(chunks, scanned, unseen)) {
       const more = candidates > passed || !seenAll;
       // Otherwise the next page begins with all that were submitted at the time of the next chunk.
-      const goOn = isFull ? last : { submittedAt: unseen, shard: Number.MAX_SAFE_INTEGER, number: 0 };
+      const goOn = isFull
+        ? last
+        : { submittedAt: unseen, shard: Number.MAX_SAFE_INTEGER, number: 0 };
       return {
         rows,
         missing,
@@ -228,7 +238,8 @@ export const search = async (
     if (missing && round < maxRounds) {
       // Perhaps a rebuild has just replaced what was being read.
       const since = await open(options);
-      if (opened.some((shard, index) => shard?.generation.base !== since[index]?.generation.base)) continue;
+      if (opened.some((shard, index) => shard?.generation.base !== since[index]?.generation.base))
+        continue;
     }
     const isFiltered = Object.values(filter).some((value) => value !== undefined && value !== '');
     if (isFiltered || start !== undefined) return found;

@@ -57,7 +57,9 @@ export const sweepShard = async (options: {
       (row) => facts.stateCode(row) !== 0,
     );
     const over = rows.filter((row) => isOver(facts, row, retention, now));
-    const old = rows.filter((row) => facts.endedAt(row) === 0 && now - facts.submittedAt(row) > openMs);
+    const old = rows.filter(
+      (row) => facts.endedAt(row) === 0 && now - facts.submittedAt(row) > openMs,
+    );
     const pipeline = redis.pipeline();
     for (const row of old) pipeline.exists(keys.signatures(readId(read.names, row)));
     const there = (await pipeline.exec()) ?? [];

@@ -12,7 +12,9 @@ import { lastEntryId } from '../redis/streams.ts';
 import type { ShardKeys } from './keys.ts';
 
 /** The ids that changed; `many` for too many, or when the index was built anew. */
-export type Change = { readonly kind: 'ids'; readonly ids: readonly string[] } | { readonly kind: 'many' };
+export type Change =
+  | { readonly kind: 'ids'; readonly ids: readonly string[] }
+  | { readonly kind: 'many' };
 type ChangeListener = (change: Change) => void;
 
 const lookEveryMs = 500;

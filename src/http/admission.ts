@@ -194,7 +194,8 @@ export const createAdmission = (options: AdmissionOptions): Admission => {
   };
 
   const shortageFor = (lane: Lane): Shortage | undefined => {
-    if (lane === 'other') return inHand.sign + inHand.other >= 2 * maxInHand ? 'requests in hand' : undefined;
+    if (lane === 'other')
+      return inHand.sign + inHand.other >= 2 * maxInHand ? 'requests in hand' : undefined;
     if (isAuthorityLost()) return 'the certificate authority is lost';
     if (inHand.sign >= maxInHand) return 'requests in hand';
     if (waitingCallers >= maxWaitingCallers) return 'callers waiting';
@@ -205,7 +206,8 @@ export const createAdmission = (options: AdmissionOptions): Admission => {
   const shortageOf = (lane: Lane, apId: string | undefined): Shortage | undefined => {
     const share = shares.get(ownerOf(apId));
     const own = share?.inHand[lane] ?? 0;
-    const left = lane === 'sign' ? maxInHand - inHand.sign : 2 * maxInHand - inHand.sign - inHand.other;
+    const left =
+      lane === 'sign' ? maxInHand - inHand.sign : 2 * maxInHand - inHand.sign - inHand.other;
     if (own >= partOfFree * left) return 'requests of one application in hand';
     if (lane === 'other') return undefined;
     const [oldest] = share?.turns.sign ?? [];
@@ -214,7 +216,9 @@ export const createAdmission = (options: AdmissionOptions): Admission => {
     if ((share?.waitingCallers ?? 0) >= partOfFree * (maxWaitingCallers - waitingCallers))
       return 'callers of one application waiting';
     if (apId === undefined) return undefined;
-    return backlog.sizeOf(apId) + own >= maxBacklog ? 'transactions of one application waiting' : undefined;
+    return backlog.sizeOf(apId) + own >= maxBacklog
+      ? 'transactions of one application waiting'
+      : undefined;
   };
 
   const noteRefusal = (shortage: Shortage, apId: string | undefined): void => {
@@ -348,7 +352,8 @@ export const createAdmission = (options: AdmissionOptions): Admission => {
 
   return {
     refuses,
-    refusalOf: (operation) => (laneOf(operation) === 'sign' && isAuthorityLost() ? unableFault : busyFault),
+    refusalOf: (operation) =>
+      laneOf(operation) === 'sign' && isAuthorityLost() ? unableFault : busyFault,
     enter: (operation, apId) => {
       if (refuses(operation, apId)) return undefined;
       const lane = laneOf(operation);

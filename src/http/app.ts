@@ -3,8 +3,8 @@
  *
  * An unknown address and an error in a page are answered with a Fault too, in place of the
  * library's texts; a browser gets a page for an unknown address. An address that has other methods
- * names them. The signature interface is an application of its own: its few fixed paths are found by
- * one look into a table, and its requests skip the routes of the pages.
+ * names them. The signature interface is an application of its own: its few fixed paths are found
+ * by one look into a table, and its requests skip the routes of the pages.
  */
 import { Hono, type HonoRequest } from 'hono';
 import { fault } from '../protocol/fault.ts';
@@ -56,9 +56,13 @@ export const createApp = (options: AppOptions) => {
       if (refused !== undefined) return refused;
       const allow = methodsAt(pages, c.req);
       if (allow === undefined)
-        return unknownAddressPage(c, 404) ?? faultResponse(404, fault(101, 'There is no such address'));
+        return (
+          unknownAddressPage(c, 404) ?? faultResponse(404, fault(101, 'There is no such address'))
+        );
       c.header('allow', allow);
-      return unknownAddressPage(c, 405) ?? faultResponse(405, fault(101, `Use ${allow}`), { allow });
+      return (
+        unknownAddressPage(c, 405) ?? faultResponse(405, fault(101, `Use ${allow}`), { allow })
+      );
     });
     app.onError((error) => {
       options.log.trouble(error);

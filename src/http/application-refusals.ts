@@ -1,4 +1,6 @@
-/** How requests of applications beside the signature interface are refused (application-route.ts). */
+/**
+ * How requests of applications beside the signature interface are refused (application-route.ts).
+ */
 import type { FaultCode } from '../protocol/fault.ts';
 import { busyFault, unableFault } from './admission.ts';
 import { jsonResponse } from './present.ts';
@@ -20,7 +22,12 @@ export const away: Refusal = [
 ];
 export const stopping: Refusal = [503, 'stopping', 'This process is stopping', 900];
 export const unexpected: Refusal = [500, 'internal', 'The service had an error', 900];
-export const unauthorized: Refusal = [401, 'unauthorized', 'AP_ID and AP_PWD are wrong, or missing', 104];
+export const unauthorized: Refusal = [
+  401,
+  'unauthorized',
+  'AP_ID and AP_PWD are wrong, or missing',
+  104,
+];
 export const unencoded: Refusal = [
   401,
   'unauthorized',
@@ -30,8 +37,11 @@ export const unencoded: Refusal = [
 export const tooOften: Refusal = [429, 'too-many', 'Too many requests: try again later', 104];
 export const invalid = (message: string): Refusal => [400, 'bad-request', message, 101];
 
-export const json = (body: object, status = 200, headers: Readonly<Record<string, string>> = {}): Response =>
-  jsonResponse(status, body, { 'cache-control': 'no-store', ...headers });
+export const json = (
+  body: object,
+  status = 200,
+  headers: Readonly<Record<string, string>> = {},
+): Response => jsonResponse(status, body, { 'cache-control': 'no-store', ...headers });
 
 const headersOf: Readonly<Record<number, Readonly<Record<string, string>>>> = {
   401: { 'www-authenticate': 'Basic realm="AP_ID and AP_PWD", charset="UTF-8"' },

@@ -9,7 +9,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'hono';
 import type { Operation } from '../protocol/parse.ts';
-import { type ApplicationProviders, type Evidence, rateExceeded } from '../registry/application-providers.ts';
+import {
+  type ApplicationProviders,
+  type Evidence,
+  rateExceeded,
+} from '../registry/application-providers.ts';
 import { isLogin } from '../registry/login-ap-id.ts';
 import type { BodyLimits } from '../request-body.ts';
 import { isNotTakenIn, isRedisAway } from '../transactions/transactions.ts';
@@ -54,7 +58,9 @@ const readBasic = (
   const mayBeScheme = password[0]?.startsWith('//') || (password.length > 1 && !isRegistered(apId));
   if (scheme.test(apId) && mayBeScheme) return 'unencoded';
   try {
-    return apId === '' ? undefined : { apId: decoded(apId), apPassword: decoded(password.join(':')) };
+    return apId === ''
+      ? undefined
+      : { apId: decoded(apId), apPassword: decoded(password.join(':')) };
   } catch {
     return undefined;
   }
@@ -169,13 +175,18 @@ export const createApplicationRoute = (options: ApplicationRouteOptions) => {
       if (isNotTakenIn(error)) return noRoom;
       return isRedisAway(error) ? away : unexpected;
     });
-    const about = { path, durationMs: now() - started, ...(apId !== undefined && { apId: printable(apId) }) };
+    const about = {
+      path,
+      durationMs: now() - started,
+      ...(apId !== undefined && { apId: printable(apId) }),
+    };
     if (answered instanceof Response) {
       log.answered({ ...about, status: answered.status });
       return answered;
     }
     const [status, , message, fault] = answered;
-    if (answered !== busy && answered !== unable) log.answered({ ...about, status, fault, refused: message });
+    if (answered !== busy && answered !== unable)
+      log.answered({ ...about, status, fault, refused: message });
     return presentRefusal(answered);
   };
 

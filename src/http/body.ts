@@ -17,7 +17,10 @@ export interface Environment {
   readonly Bindings: { readonly incoming?: IncomingMessage };
 }
 
-const notJson: Checked<never> = { ok: false, fault: fault(101, 'Content-Type must be application/json') };
+const notJson: Checked<never> = {
+  ok: false,
+  fault: fault(101, 'Content-Type must be application/json'),
+};
 
 const compressed: Checked<never> = {
   ok: false,
@@ -43,7 +46,9 @@ export const createJsonReader = (limits: BodyLimits) => {
     const type = incoming?.headers['content-type'] ?? c.req.header('content-type');
     if (!isInUtf8(type, 'application/json')) return notJson;
     const coding =
-      incoming === undefined ? c.req.header('content-encoding') : incoming.headers['content-encoding'];
+      incoming === undefined
+        ? c.req.header('content-encoding')
+        : incoming.headers['content-encoding'];
     const body = readBody(c.req.raw, incoming, limits);
     return body instanceof Promise ? body.then((read) => parse(read, coding)) : parse(body, coding);
   };

@@ -6,9 +6,9 @@
  * client has the key. Who issued the certificate, and until when, is not looked at: many are
  * self-signed, and two of one customer may have the same subject, of which a chain finds only one.
  *
- * The header is believed only from the proxy's address, and counts there also where the proxy shows a
- * certificate of its own to us. It may hold a SHA-256 fingerprint in hex, a
- * URL-encoded PEM certificate (nginx), or an Envoy X-Forwarded-Client-Cert with `Hash=`.
+ * The header is believed only from the proxy's address, and counts there also where the proxy shows
+ * a certificate of its own to us. It may hold a SHA-256 fingerprint in hex, a URL-encoded PEM
+ * certificate (nginx), or an Envoy X-Forwarded-Client-Cert with `Hash=`.
  */
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
@@ -59,6 +59,8 @@ export const createEvidence = (
     // Undefined without a certificate, and on a closed connection.
     const certificate = socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined;
     const isUsable = certificate !== undefined && namesItsCurve(certificate.publicKey);
-    return { clientCertificateFingerprint: isUsable ? normalised(certificate.fingerprint256) : undefined };
+    return {
+      clientCertificateFingerprint: isUsable ? normalised(certificate.fingerprint256) : undefined,
+    };
   };
 };

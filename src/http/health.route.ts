@@ -37,7 +37,11 @@ const runCheck = async ({ name, look, trouble }: HealthCheck) => {
 };
 
 /** A check that passes unless it throws. */
-export const passes = (name: string, trouble: string, look: () => Promise<unknown>): HealthCheck => ({
+export const passes = (
+  name: string,
+  trouble: string,
+  look: () => Promise<unknown>,
+): HealthCheck => ({
   name,
   trouble,
   look: async () => {

@@ -29,6 +29,9 @@ export interface HttpLog {
 
 export const createHttpLog = (log: EventLog): HttpLog => ({
   answered: ({ path, status, durationMs, apId, apTransId, msspTransId, fault, refused }) =>
-    log.info({ path, status, durationMs, apId, apTransId, msspTransId, fault, refused }, 'answered'),
+    log.info(
+      { path, status, durationMs, apId, apTransId, msspTransId, fault, refused },
+      'answered',
+    ),
   trouble: log.trouble,
 });

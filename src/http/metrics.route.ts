@@ -41,7 +41,9 @@ const refusalOf = (
     return isSame(shown, token) ? undefined : 'token';
   }
   if (open) return undefined;
-  return !isForwarded(incoming) && loopback(incoming?.socket?.remoteAddress) ? undefined : 'elsewhere';
+  return !isForwarded(incoming) && loopback(incoming?.socket?.remoteAddress)
+    ? undefined
+    : 'elsewhere';
 };
 
 const refusals = {
@@ -69,7 +71,10 @@ export const createMetricsRoutes = (
       return c.text(text, status, { ...headers, 'cache-control': 'no-store' });
     }
     const metrics = await registry.metrics();
-    return c.body(metrics, 200, { 'content-type': registry.contentType, 'cache-control': 'no-store' });
+    return c.body(metrics, 200, {
+      'content-type': registry.contentType,
+      'cache-control': 'no-store',
+    });
   });
   return routes;
 };

@@ -20,8 +20,8 @@ export interface Bindings {
 export type Fetch = (request: Request, bindings?: Bindings) => Response | Promise<Response>;
 
 /**
- * The status that was sent: the OpenID library writes to the socket itself. A mark in the headers of
- * the response says so too, but to look at them makes a `Headers` of each answer.
+ * The status that was sent: the OpenID library writes to the socket itself. A mark in the headers
+ * of the response says so too, but to look at them makes a `Headers` of each answer.
  */
 export const statusOf = (response: Response, bindings: Bindings | undefined): number =>
   bindings?.outgoing?.headersSent ? bindings.outgoing.statusCode : response.status;

@@ -11,7 +11,13 @@ import type { ProtocolRules } from '../protocol/rules.ts';
 import { faultResponseSchema } from '../protocol/schemas/fault.ts';
 import { createExamples, type Examples, type OperationExamples } from './documentation/examples.ts';
 import { machinePaths, machineSchemas } from './documentation/machine-paths.ts';
-import { body, type OperationNode, ref, type SchemaNode, schemaPath } from './documentation/nodes.ts';
+import {
+  body,
+  type OperationNode,
+  ref,
+  type SchemaNode,
+  schemaPath,
+} from './documentation/nodes.ts';
 import { type DescribedOperation, describeOperations } from './documentation/operations.ts';
 import { pkiPaths, pkiSchemas } from './documentation/pki-paths.ts';
 import { workflowPaths, workflowSchemas } from './documentation/workflow-paths.ts';
@@ -63,7 +69,8 @@ const securitySchemes = {
   openIdClient: {
     type: 'http',
     scheme: 'basic',
-    description: 'Id and secret of an OpenID client, each form-urlencoded (RFC 6749 section 2.3.1).',
+    description:
+      'Id and secret of an OpenID client, each form-urlencoded (RFC 6749 section 2.3.1).',
   },
 } as const;
 
@@ -107,7 +114,9 @@ export const buildOpenApiDocument = (rules: ProtocolRules, productVersion?: stri
     },
   });
   const firstOfEach = (side: keyof OperationExamples): Examples =>
-    Object.fromEntries(Object.entries(examples).map(([name, given]) => [name, firstOf(given[side])]));
+    Object.fromEntries(
+      Object.entries(examples).map(([name, given]) => [name, firstOf(given[side])]),
+    );
   const names = Object.values(wrappers).map((name) => `\`${name}\``);
   return {
     openapi: '3.1.0',
@@ -141,7 +150,10 @@ export const buildOpenApiDocument = (rules: ProtocolRules, productVersion?: stri
       ...Object.fromEntries(
         (Object.keys(wrappers) as Operation[]).map((name) => {
           const { request, response, ...words } = operations[name];
-          return [`/rest/service/${name}`, post(name, words, ref(request), ref(response), examples[name])];
+          return [
+            `/rest/service/${name}`,
+            post(name, words, ref(request), ref(response), examples[name]),
+          ];
         }),
       ),
       '/rest/service': post(

@@ -89,7 +89,8 @@ export const printable = (apId: string): string => {
 const traceOf = ({ apId, apTransId }: Caller, msspTransId?: string): Trace => ({
   apId: printable(apId),
   apTransId,
-  ...(msspTransId !== undefined && shardOf(msspTransId, maxShards) !== undefined && { msspTransId }),
+  ...(msspTransId !== undefined &&
+    shardOf(msspTransId, maxShards) !== undefined && { msspTransId }),
 });
 
 /**
@@ -106,11 +107,18 @@ export const createOperation =
     serve,
   }: {
     readonly parse: (body: unknown) => Checked<Request>;
-    readonly callerOf: (request: Request) => { readonly caller: Caller; readonly msspTransId?: string };
+    readonly callerOf: (request: Request) => {
+      readonly caller: Caller;
+      readonly msspTransId?: string;
+    };
     readonly providers: ApplicationProviders;
     readonly serve: (
       request: Request,
-      context: { readonly provider: ApplicationProvider; readonly trace: Trace; readonly turn: Turn },
+      context: {
+        readonly provider: ApplicationProvider;
+        readonly trace: Trace;
+        readonly turn: Turn;
+      },
     ) => Answer | Promise<Answer>;
   }): OperationHandler =>
   (body, evidence, turn) => {

@@ -9,8 +9,8 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import { duplexPair } from 'node:stream';
 import { arrayBuffer } from 'node:stream/consumers';
 import { getRequestListener } from '@hono/node-server';
-// A listener replaces the global Response. Made after that, this sign of the adapter would be written
-// as an answer.
+// A listener replaces the global Response. Made after that, this sign of the adapter would be
+// written as an answer.
 import '@hono/node-server/utils/response';
 import type { ServerOptions } from './server.ts';
 

@@ -37,7 +37,11 @@ const cacheControl = 'public, max-age=300';
 
 const maxRequest = { maxBytes: 8192, timeoutMs: 5000 } as const;
 
-const signed = (bytes: Uint8Array, type: string, more: Readonly<Record<string, string>> = {}): Response =>
+const signed = (
+  bytes: Uint8Array,
+  type: string,
+  more: Readonly<Record<string, string>> = {},
+): Response =>
   new Response(Uint8Array.from(bytes), {
     headers: { 'content-type': type, 'cache-control': cacheControl, ...more },
   });
@@ -64,7 +68,9 @@ export const createPkiRoutes = ({
     orUnreachable(c, async () => {
       const seconds = await pkiWait(c.env?.incoming);
       if (seconds === 0) return work();
-      return c.text('Too many requests: try again later\n', 429, { 'retry-after': String(seconds) });
+      return c.text('Too many requests: try again later\n', 429, {
+        'retry-after': String(seconds),
+      });
     });
 
   const answerOcsp = async (request: Uint8Array): Promise<Response> =>
@@ -72,7 +78,9 @@ export const createPkiRoutes = ({
 
   routes.get('/pki/root.pem', (c) =>
     orUnreachable(c, async () =>
-      c.body((await trust()).map(toPem).join(''), 200, { 'content-type': 'application/x-pem-file' }),
+      c.body((await trust()).map(toPem).join(''), 200, {
+        'content-type': 'application/x-pem-file',
+      }),
     ),
   );
 
@@ -86,7 +94,10 @@ export const createPkiRoutes = ({
     }),
   );
 
-  const withBody = (c: PkiContext, work: (body: Uint8Array) => Promise<Response>): Promise<Response> =>
+  const withBody = (
+    c: PkiContext,
+    work: (body: Uint8Array) => Promise<Response>,
+  ): Promise<Response> =>
     limited(c, async () => {
       const body = await readBody(c.req.raw, c.env?.incoming, maxRequest);
       return body.ok ? work(body.bytes) : c.text('The request is too large or incomplete\n', 413);
@@ -96,7 +107,9 @@ export const createPkiRoutes = ({
 
   routes.post('/pki/tsa', (c) =>
     withBody(c, async (body) =>
-      signed(await timeStamps(body), 'application/timestamp-reply', { 'cache-control': 'no-store' }),
+      signed(await timeStamps(body), 'application/timestamp-reply', {
+        'cache-control': 'no-store',
+      }),
     ),
   );
 

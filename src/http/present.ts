@@ -38,7 +38,10 @@ export const presentFault = ({ code, detail }: Fault) => ({
 type Headers = Readonly<Record<string, string>>;
 
 export const jsonResponse = (status: number, body: object, headers?: Headers): Response =>
-  new Response(JSON.stringify(body), { status, headers: { 'content-type': answerType, ...headers } });
+  new Response(JSON.stringify(body), {
+    status,
+    headers: { 'content-type': answerType, ...headers },
+  });
 
 /** A Fault as a whole answer. */
 export const faultResponse = (status: number, why: Fault, headers?: Headers): Response =>
@@ -188,7 +191,11 @@ const receiptExtensions: Readonly<Record<ReceiptOutcome, object>> = {
 };
 
 /** @param outcome Undefined when the request did not ask for the extension. */
-export const presentReceipt = (caller: Caller, outcome: ReceiptOutcome | undefined, now: number) => ({
+export const presentReceipt = (
+  caller: Caller,
+  outcome: ReceiptOutcome | undefined,
+  now: number,
+) => ({
   MSS_ReceiptResp: {
     AP_Info: apInfo(caller),
     MSSP_Info: msspInfo(caller, now),
@@ -227,7 +234,9 @@ const presentSscd = ({ subscriber, params, chains }: ProfileView, sscd: Sscd) =>
   const { mcc, mnc, network } = subscriber.carrier ?? unknownCarrier;
   return {
     CardDetails:
-      params.has('carddetails') && sscd.kind === 'sim' ? { Mcc: mcc, Mnc: mnc, Network: network } : undefined,
+      params.has('carddetails') && sscd.kind === 'sim'
+        ? { Mcc: mcc, Mnc: mnc, Network: network }
+        : undefined,
     MobileUserCertificate: chains.get(sscd.id)?.map((chain) => ({
       Algorithm: sscd.algorithm,
       State: sscd.certificateState,

@@ -75,7 +75,8 @@ export const createProfile = ({
       }
       const profiles = profilesOf(subscriber);
       const refused =
-        testFault(subscriber) ?? (profiles.length === 0 ? faultFor(subscriber, 'Any-LoA4') : undefined);
+        testFault(subscriber) ??
+        (profiles.length === 0 ? faultFor(subscriber, 'Any-LoA4') : undefined);
       if (refused !== undefined) return faultAnswer(refused, trace);
       const { sim, apps } = subscriber;
       const certified = params.has('certs') ? [...(sim === undefined ? [] : [sim]), ...apps] : [];

@@ -8,14 +8,28 @@ import type { LongTermSignature } from '../pki/long-term.ts';
 import { bytesToSign } from '../protocol/requests.ts';
 import type { TransactionView } from '../transactions/outcomes.ts';
 import { json, type Refusal } from './application-refusals.ts';
-import { type ApplicationRouteOptions, createApplicationRoute, readNothing } from './application-route.ts';
+import {
+  type ApplicationRouteOptions,
+  createApplicationRoute,
+  readNothing,
+} from './application-route.ts';
 import type { Environment } from './body.ts';
 
 const unknown: Refusal = [404, 'not-found', 'There is no such transaction', 101];
-const noStamp: Refusal = [503, 'no-time-stamp', 'No time stamp could be made: try again later', 900];
+const noStamp: Refusal = [
+  503,
+  'no-time-stamp',
+  'No time stamp could be made: try again later',
+  900,
+];
 const tooLate: Readonly<Record<NonNullable<LongTermSignature['tooLate']>, Refusal>> = {
   CERTIFICATE_EXPIRED: [409, 'too-late', 'The certificate of the signature was over before', 422],
-  CERTIFICATE_REVOKED: [409, 'too-late', 'The certificate of the signature was revoked before', 422],
+  CERTIFICATE_REVOKED: [
+    409,
+    'too-late',
+    'The certificate of the signature was revoked before',
+    422,
+  ],
 };
 const unsigned: Refusal = [409, 'no-signature', 'The transaction has no signature', 101];
 

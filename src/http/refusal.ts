@@ -33,7 +33,11 @@ const answerOf = (why: Fault): RefusalAnswer => {
   const body = JSON.stringify(presentFault(why));
   return {
     body,
-    headers: { 'content-type': answerType, 'content-length': Buffer.byteLength(body), ...retryHeader },
+    headers: {
+      'content-type': answerType,
+      'content-length': Buffer.byteLength(body),
+      ...retryHeader,
+    },
   };
 };
 
@@ -43,7 +47,9 @@ const unableAnswer = answerOf(unableFault);
 
 const operations: ReadonlyMap<string | undefined, Operation> = new Map(
   (['sign', 'status', 'receipt', 'profile'] as const).flatMap((operation) =>
-    [`/rest/service/${operation}`, `/rest/service/${operation}/`].map((url) => [url, operation] as const),
+    [`/rest/service/${operation}`, `/rest/service/${operation}/`].map(
+      (url) => [url, operation] as const,
+    ),
   ),
 );
 

@@ -17,8 +17,8 @@ import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener, RequestError } from '@hono/node-server';
-// A listener replaces the global Response. Made after that, this sign of the adapter would be written
-// as an answer.
+// A listener replaces the global Response. Made after that, this sign of the adapter would be
+// written as an answer.
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { certificateIn, privateKeyIn, UnnamedCurveError } from '../pki/pem.ts';
 import { fault } from '../protocol/fault.ts';
@@ -43,7 +43,11 @@ export interface ServerOptions {
   /** Default: as many as the system allows. */
   readonly maxConnections?: number;
   readonly tls:
-    | { readonly certFile: string; readonly keyFile: string; readonly clientCaFile?: string | undefined }
+    | {
+        readonly certFile: string;
+        readonly keyFile: string;
+        readonly clientCaFile?: string | undefined;
+      }
     | undefined;
 }
 
@@ -64,12 +68,19 @@ type Tls = NonNullable<ServerOptions['tls']>;
 export class TlsFileError extends Error {}
 
 /** @param check Throws when the content is not what it must be. */
-const readTlsFile = <T>(key: keyof Tls, path: string, what: string, check: (content: Buffer) => T) => {
+const readTlsFile = <T>(
+  key: keyof Tls,
+  path: string,
+  what: string,
+  check: (content: Buffer) => T,
+) => {
   let content: Buffer;
   try {
     content = readFileSync(path);
   } catch (error) {
-    throw new TlsFileError(`tls.${key}: the file cannot be read (${(error as NodeJS.ErrnoException).code})`);
+    throw new TlsFileError(
+      `tls.${key}: the file cannot be read (${(error as NodeJS.ErrnoException).code})`,
+    );
   }
   try {
     return { content, value: check(content) };
@@ -84,7 +95,12 @@ const tlsOptions = ({ certFile, keyFile, clientCaFile }: Tls) => {
   const read = (key: 'certFile' | 'clientCaFile', path: string) =>
     readTlsFile(key, path, 'certificate (PEM)', certificateIn);
   const cert = read('certFile', certFile);
-  const key = readTlsFile('keyFile', keyFile, 'private key (PEM, without a passphrase)', privateKeyIn);
+  const key = readTlsFile(
+    'keyFile',
+    keyFile,
+    'private key (PEM, without a passphrase)',
+    privateKeyIn,
+  );
   if (!cert.value.checkPrivateKey(key.value)) {
     throw new TlsFileError('tls.keyFile: this is not the key of the certificate in tls.certFile');
   }
@@ -110,7 +126,9 @@ const refuseConnection = (error: Error, socket: Duplex): void => {
   if (!socket.writable) return;
   const late = 'code' in error && error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
   const body = JSON.stringify(
-    presentFault(fault(101, late ? 'The request did not arrive in time' : 'The request is not valid HTTP')),
+    presentFault(
+      fault(101, late ? 'The request did not arrive in time' : 'The request is not valid HTTP'),
+    ),
   );
   socket.end(
     [
@@ -189,7 +207,9 @@ export const listen = async (options: ServerOptions): Promise<RunningServer> => 
     }, refusalPauseMs);
   };
   const server: Server =
-    tls === undefined ? createHttpServer(serverOptions, serve) : createHttpsServer(serverOptions, serve);
+    tls === undefined
+      ? createHttpServer(serverOptions, serve)
+      : createHttpsServer(serverOptions, serve);
   server.on('clientError', refuseConnection);
   // RFC 9110 section 10.1.1 lets a server ignore what it is expected to do and does not know.
   server.on('checkExpectation', serve);

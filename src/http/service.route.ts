@@ -16,7 +16,13 @@ import { isNotTakenIn } from '../transactions/transactions.ts';
 import { type Admission, busyFault, type Place } from './admission.ts';
 import { createJsonReader, type Environment } from './body.ts';
 import type { AnsweredEntry, HttpLog } from './log.ts';
-import { type Answer, endAnswer, faultAnswer, type OperationHandler, printable } from './operation.ts';
+import {
+  type Answer,
+  endAnswer,
+  faultAnswer,
+  type OperationHandler,
+  printable,
+} from './operation.ts';
 import { faultResponse, jsonResponse } from './present.ts';
 import { refusalPauseMs, retryHeader } from './refusal.ts';
 
@@ -25,7 +31,8 @@ import { refusalPauseMs, retryHeader } from './refusal.ts';
  * and counting others in their name would refuse them.
  */
 const claimedApId = (body: unknown, operation: Operation): string | undefined => {
-  const member = (of: unknown, name: string): unknown => (Object(of) as Record<string, unknown>)[name];
+  const member = (of: unknown, name: string): unknown =>
+    (Object(of) as Record<string, unknown>)[name];
   const apId = member(member(member(body, wrappers[operation]), 'AP_Info'), 'AP_ID');
   return typeof apId === 'string' && !isLogin(apId) ? apId : undefined;
 };
@@ -113,7 +120,8 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
           status: answer.status,
           durationMs: now() - started,
           operation: claimed.operation,
-          ...(answer.trace.refused !== undefined && claimed.apId && { apId: printable(claimed.apId) }),
+          ...(answer.trace.refused !== undefined &&
+            claimed.apId && { apId: printable(claimed.apId) }),
           ...answer.trace,
         });
       return jsonResponse(answer.status, answer.body, answer.retryLater ? retryHeader : undefined);
@@ -144,7 +152,13 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
       const isKnown = paths.has(path);
       if (!isKnown && !path.startsWith('/rest/')) return undefined;
       const [status, refused] = isKnown ? [405, 'Use POST'] : [404, 'There is no such operation'];
-      log.answered({ path: isKnown ? path : '/rest/*', status, durationMs: 0, fault: 101, refused });
+      log.answered({
+        path: isKnown ? path : '/rest/*',
+        status,
+        durationMs: 0,
+        fault: 101,
+        refused,
+      });
       return faultResponse(status, fault(101, refused), isKnown ? { allow: 'POST' } : undefined);
     },
   };

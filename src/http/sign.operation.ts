@@ -46,15 +46,23 @@ export const createSign = ({
       if (request.messagingMode === 'asynch') {
         const { msspTransId } = await transactions.submit(wire);
         const { app2app: wanted } = request.services;
-        const authUri = wanted && app2app.authUri(wanted.redirectUri, msspTransId, request.msisdn.number);
+        const authUri =
+          wanted && app2app.authUri(wanted.redirectUri, msspTransId, request.msisdn.number);
         const accepted = presentSignature({ request, msspTransId, profile, now: now(), authUri });
         return answer(accepted, { ...trace, msspTransId });
       }
-      const { msspTransId, state } = await transactions.submitAndWait(request, wire, turn.onAccepted);
+      const { msspTransId, state } = await transactions.submitAndWait(
+        request,
+        wire,
+        turn.onAccepted,
+      );
       const ended = { ...trace, msspTransId };
       switch (state.kind) {
         case 'signed':
-          return answer(presentSignature({ request, msspTransId, profile, now: now() }, state.signed), ended);
+          return answer(
+            presentSignature({ request, msspTransId, profile, now: now() }, state.signed),
+            ended,
+          );
         case 'failed':
           return endAnswer(state.fault, ended);
         case 'open':

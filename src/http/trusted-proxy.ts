@@ -47,7 +47,8 @@ const callerOf = (address: string): string | undefined => {
 
 /** Proxies write `192.0.2.1`, `192.0.2.1:443`, `2001:db8::1`, `[2001:db8::1]:443`. */
 const withoutPort = (entry: string): string => {
-  const [, bracketed, dotted] = /^(?:\[([^\]]*)\]|(\d+\.\d+\.\d+\.\d+))(?::\d{1,5})?$/.exec(entry) ?? [];
+  const [, bracketed, dotted] =
+    /^(?:\[([^\]]*)\]|(\d+\.\d+\.\d+\.\d+))(?::\d{1,5})?$/.exec(entry) ?? [];
   return bracketed ?? dotted ?? entry;
 };
 
@@ -90,7 +91,9 @@ export const createClientAddress = (
     const entries = String(incoming.headers['x-forwarded-for'] ?? '')
       .split(',')
       .map((entry) => withoutPort(entry.trim()));
-    const said = callerOf((trusted ? entries.findLast((entry) => !isTrusted(entry)) : entries.at(-1)) ?? '');
+    const said = callerOf(
+      (trusted ? entries.findLast((entry) => !isTrusted(entry)) : entries.at(-1)) ?? '',
+    );
     if (trusted && said !== undefined) return { caller: said };
     return { caller: said === undefined ? undefined : `${address} for ${said}`, sharedBy: address };
   };

@@ -16,5 +16,15 @@ export const undecided: Refusal = [
 export const tooManyStreams: Refusal = [429, 'too-many', 'There are too many streams open', 104];
 export const unknown: Refusal = [404, 'not-found', 'There is no such instance', 101];
 export const unknownWorkflow: Refusal = [404, 'not-found', 'There is no such workflow', 101];
-export const conflict: Refusal = [409, 'conflict', 'Another instance was started under this id', 101];
-export const refusedEvent: Refusal = [409, 'refused', 'The instance takes no such event in its state', 101];
+export const conflict: Refusal = [
+  409,
+  'conflict',
+  'Another instance was started under this id',
+  101,
+];
+export const refusedEvent: Refusal = [
+  409,
+  'refused',
+  'The instance takes no such event in its state',
+  101,
+];

@@ -27,7 +27,9 @@ const withTimes = (value: unknown): unknown => {
   if (typeof value !== 'object' || value === null) return value;
   const members = Object.entries(value).map(([name, member]) => [
     name,
-    (name === 'at' || name === 'revokedAt') && typeof member === 'number' ? isoOf(member) : withTimes(member),
+    (name === 'at' || name === 'revokedAt') && typeof member === 'number'
+      ? isoOf(member)
+      : withTimes(member),
   ]);
   return Object.fromEntries(members);
 };
@@ -71,13 +73,17 @@ type Journal = NonNullable<Awaited<ReturnType<Workflows['journal']>>>;
 /** The path only where it is of a child. */
 export const presentJournal = ({ entries, dropped }: Journal) => ({
   entries: entries.map(({ at, path, ...entry }) => ({
-    ...{ at: isoOf(at), ...(path !== '' && { path }) },
+    at: isoOf(at),
+    ...(path !== '' && { path }),
     ...entry,
   })),
   dropped,
 });
 
-export const createWorkflowStreams = ({ find }: Pick<Workflows, 'find'>, log: Pick<HttpLog, 'trouble'>) => {
+export const createWorkflowStreams = (
+  { find }: Pick<Workflows, 'find'>,
+  log: Pick<HttpLog, 'trouble'>,
+) => {
   const stopped = new AbortController();
   const limits = { stopping: stopped.signal, maxOfOne, maxInAll };
   const openStream = createEventStreams({ ...limits, onError: log.trouble });

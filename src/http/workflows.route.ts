@@ -35,7 +35,10 @@ const startBody = z.strictObject({ id: z.string().optional(), input: z.unknown()
 const eventBody = z.looseObject({ type: z.string().min(1).max(200) });
 
 export interface WorkflowRoutesOptions extends ApplicationRouteOptions {
-  readonly workflows: Pick<Workflows, 'start' | 'find' | 'journal' | 'openSigners' | 'send' | 'cancel'>;
+  readonly workflows: Pick<
+    Workflows,
+    'start' | 'find' | 'journal' | 'openSigners' | 'send' | 'cancel'
+  >;
   /** @returns The address of a signer's page. */
   readonly signerLink: (instance: string, linkVersion: number) => string | undefined;
 }
@@ -66,14 +69,18 @@ export const createWorkflowRoutes = (options: WorkflowRoutesOptions) => {
     if (name !== processName || status !== 'open') return [];
     const signers = await workflows.openSigners(apId, id);
     return signers.map(({ step, key, instance, linkVersion }) => ({
-      ...{ step, key, link: signerLink(instance, linkVersion) },
+      step,
+      key,
+      link: signerLink(instance, linkVersion),
     }));
   };
 
   const follow = async (c: RouteContext, apId: string): Promise<Answered> => {
     const { name = '', id = '' } = c.req.param() as { name?: string; id?: string };
     const { origin } = options.evidenceOf(c.env?.incoming);
-    const stranger = options.providers.isRegistered(apId) ? undefined : { origin: origin?.() ?? '' };
+    const stranger = options.providers.isRegistered(apId)
+      ? undefined
+      : { origin: origin?.() ?? '' };
     const stream = await streams.open(c, apId, name, id, stranger);
     return stream instanceof Response ? stream : unopened[stream];
   };

@@ -38,11 +38,16 @@ if redis.call('HEXISTS', KEYS[12], '${awaitedField}') == 1 then
 end
 return answer`;
 
-/** Workers on this client add the ends of marked jobs to the stream, by this script for BullMQ's. */
+/**
+ * Workers on this client add the ends of marked jobs to the stream, by this script for BullMQ's.
+ */
 export const tellEnds = (redis: RedisClient): void => {
   // First, because what is defined last stays.
   promoteInSteps(redis);
-  redis.defineCommand(moveToFinished.commandName, { numberOfKeys: moveToFinished.keys, lua: script });
+  redis.defineCommand(moveToFinished.commandName, {
+    numberOfKeys: moveToFinished.keys,
+    lua: script,
+  });
 };
 
 /** Reading goes on for so long after the last caller, because the next one often comes soon. */
@@ -79,13 +84,17 @@ export const createEndStream = (options: {
 
   const tell = (time: string, [, id = '', kind, value = '']: readonly string[]): void => {
     const finishedOn = Number.parseInt(time, 10);
-    if (kind === 'completed') onEnd(id, { finishedOn, returnValue: parse(value), failedReason: undefined });
+    if (kind === 'completed')
+      onEnd(id, { finishedOn, returnValue: parse(value), failedReason: undefined });
     if (kind === 'failed') onEnd(id, { finishedOn, returnValue: undefined, failedReason: value });
   };
 
   const read = (): Promise<void> =>
     followStream({
-      ...{ connection, key: stream, onError, onEntry: tell },
+      connection,
+      key: stream,
+      onError,
+      onEntry: tell,
       from: () => lastEntryId(redis, stream),
       // In the same step: a caller that comes right after the end starts the next reader.
       goesOn: () => {

@@ -180,9 +180,21 @@ export interface Sorted {
   readonly left: number;
 }
 
-const evaluate = (redis: RedisClient, script: string, order: FairOrder, few: number): Promise<unknown> => {
+const evaluate = (
+  redis: RedisClient,
+  script: string,
+  order: FairOrder,
+  few: number,
+): Promise<unknown> => {
   const keys = keysOf(order);
-  return redis.eval(script, keys.length, ...keys, order.queue.toKey(''), patternOf(order.member), few);
+  return redis.eval(
+    script,
+    keys.length,
+    ...keys,
+    order.queue.toKey(''),
+    patternOf(order.member),
+    few,
+  );
 };
 
 /** So few jobs are not sorted: they are taken within milliseconds. */

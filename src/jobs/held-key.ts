@@ -34,6 +34,10 @@ export const takeKey = async (
 };
 
 /** Does nothing where somebody else holds it. */
-export const letGoOfKey = async (redis: RedisClient, key: string, holder: string): Promise<void> => {
+export const letGoOfKey = async (
+  redis: RedisClient,
+  key: string,
+  holder: string,
+): Promise<void> => {
   await redis.eval(letGoScript, 1, key, holder);
 };

@@ -58,7 +58,10 @@ for i = 2, #ARGV do
 end
 return found`;
 
-const storedEnd = ([finishedOn, returnValue, failedReason]: readonly (string | null)[]): StoredEnd => ({
+const storedEnd = ([finishedOn, returnValue, failedReason]: readonly (
+  | string
+  | null
+)[]): StoredEnd => ({
   finishedOn: finishedOn == null ? undefined : Number(finishedOn),
   returnValue: parse(returnValue),
   failedReason: failedReason ?? undefined,
@@ -91,7 +94,12 @@ export const createJobStore = (queue: Queue, redis: RedisClient) => {
     },
 
     read: async (id: string): Promise<StoredJob | undefined> => {
-      const [data, timestamp, ...end] = await redis.hmget(keyOf(id), 'data', 'timestamp', ...endFields);
+      const [data, timestamp, ...end] = await redis.hmget(
+        keyOf(id),
+        'data',
+        'timestamp',
+        ...endFields,
+      );
       if (typeof data !== 'string') return undefined;
       return { data: JSON.parse(data), timestamp: Number(timestamp), ...storedEnd(end) };
     },

@@ -27,7 +27,11 @@ export interface ReplayNote {
  */
 export type ReplayOnceResult = 'replayed' | 'changed' | 'unknown';
 
-export type ReplayOnce = (id: string, endedRuns: number, note: ReplayNote) => Promise<ReplayOnceResult>;
+export type ReplayOnce = (
+  id: string,
+  endedRuns: number,
+  note: ReplayNote,
+) => Promise<ReplayOnceResult>;
 
 const guardedScript = `
 local field = 'replay:' .. ARGV[7]

@@ -4,8 +4,8 @@
  *
  * BullMQ can neither run nor fail it: the worker drops it, its lock expires, and it is taken again,
  * for ever. So stalled jobs are examined. What cannot be read is replaced, and the job is marked to
- * fail when it is taken next (`defa`, as in src/transactions/cancellation.ts). Then it ends like every
- * other failed job.
+ * fail when it is taken next (`defa`, as in src/transactions/cancellation.ts). Then it ends like
+ * every other failed job.
  */
 import type { Worker } from 'bullmq';
 import { toError } from '../../packages/engine/src/redis/to-error.ts';

@@ -25,7 +25,12 @@ export const claimsOfScopes = {
     'mid_geo_error_code',
     'mid_geo_error_message',
   ],
-  mid_profile: ['mid_serial_number', 'mid_methods', 'mid_recovery_code_created', 'mid_auto_activation'],
+  mid_profile: [
+    'mid_serial_number',
+    'mid_methods',
+    'mid_recovery_code_created',
+    'mid_auto_activation',
+  ],
   mid_cms: ['mid_cms'],
 } as const;
 
@@ -91,6 +96,9 @@ export const createPairwise = (
   return (account, { sector }) => {
     const { version } = ownerOf(account);
     const person = version === 1 ? account : `${account}:${version}`;
-    return createHmac('sha256', key).update(`${sector.length}:${sector}`).update(person).digest('base64url');
+    return createHmac('sha256', key)
+      .update(`${sector.length}:${sector}`)
+      .update(person)
+      .digest('base64url');
   };
 };

@@ -1,6 +1,6 @@
 /**
- * Authenticates a tenant's clients, each by the one method that it is registered with. All endpoints
- * ask here, those of the library too.
+ * Authenticates a tenant's clients, each by the one method that it is registered with. All
+ * endpoints ask here, those of the library too.
  *
  * Every wrong identity gets the same refusal, after the same work: an unknown client's secret is
  * compared with a decoy, and its assertion is verified under one. Otherwise the time would tell
@@ -45,7 +45,12 @@ export type ClientVerdict =
     }
   | {
       readonly ok: false;
-      readonly reason: 'severalMethods' | 'assertionType' | 'clientUnnamed' | 'clientRefused' | 'tooMany';
+      readonly reason:
+        | 'severalMethods'
+        | 'assertionType'
+        | 'clientUnnamed'
+        | 'clientRefused'
+        | 'tooMany';
       /** The client that was claimed, for the log; undefined when it is unknown. */
       readonly claimed: OauthClient | undefined;
     };
@@ -108,7 +113,11 @@ const assertionTypes: readonly unknown[] = [undefined, 'jwt', 'client-authentica
  */
 const requestClaims = ['client_id', 'response_type', 'redirect_uri', 'scope', 'login_hint'];
 
-const isAssertion = ({ exp = 0, jti, sub, ...claims }: JWTPayload, typ: unknown, nowMs: number): boolean =>
+const isAssertion = (
+  { exp = 0, jti, sub, ...claims }: JWTPayload,
+  typ: unknown,
+  nowMs: number,
+): boolean =>
   assertionTypes.includes(typ) &&
   !requestClaims.some((name) => name in claims) &&
   exp <= nowMs / 1000 + maxAssertionSeconds + clockToleranceSeconds &&
@@ -187,7 +196,10 @@ export const createSecretCheck = (
 };
 
 export const createClientAuthentication = (checkSecret: SecretCheck, now: () => number) => {
-  const bySecret = async (tenant: Tenant, offered: Parameters<SecretCheck>[1]): Promise<ClientVerdict> => {
+  const bySecret = async (
+    tenant: Tenant,
+    offered: Parameters<SecretCheck>[1],
+  ): Promise<ClientVerdict> => {
     const client = tenant.clients.get(offered.clientId);
     const verdict = await checkSecret(tenant, offered);
     if (verdict === 'busy') return refused('tooMany', client);
@@ -208,8 +220,11 @@ export const createClientAuthentication = (checkSecret: SecretCheck, now: () => 
   };
 
   return async (tenant: Tenant, shown: ShownCredentials): Promise<ClientVerdict> => {
-    const { authorization, clientId, clientSecret, clientAssertion, clientAssertionType, address } = shown;
-    const proofs = [authorization, clientSecret, clientAssertion].filter((proof) => proof !== undefined);
+    const { authorization, clientId, clientSecret, clientAssertion, clientAssertionType, address } =
+      shown;
+    const proofs = [authorization, clientSecret, clientAssertion].filter(
+      (proof) => proof !== undefined,
+    );
     if (proofs.length > 1) return refused('severalMethods');
     if (authorization !== undefined) {
       const basic = parseBasic(authorization);
@@ -229,7 +244,12 @@ export const createClientAuthentication = (checkSecret: SecretCheck, now: () => 
     }
     if (clientId === undefined) return refused('clientUnnamed');
     if (clientSecret !== undefined) {
-      return bySecret(tenant, { method: 'client_secret_post', address, clientId, secret: clientSecret });
+      return bySecret(tenant, {
+        method: 'client_secret_post',
+        address,
+        clientId,
+        secret: clientSecret,
+      });
     }
     const client = tenant.clients.get(clientId);
     return client?.authentication === 'none'

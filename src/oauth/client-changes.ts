@@ -2,9 +2,9 @@
  * What operators have changed about a tenant's clients while the service runs: new secrets, ended
  * ones, and until when logins no longer count. All processes follow within two seconds.
  *
- * Stored in one hash, `<prefix>:oidc:<tenant>:clients`, with a field for each changed client, sealed
- * under the service key. A new secret has 256 random bits, so its SHA-256 is enough; scrypt is for
- * secrets that people choose.
+ * Stored in one hash, `<prefix>:oidc:<tenant>:clients`, with a field for each changed client,
+ * sealed under the service key. A new secret has 256 random bits, so its SHA-256 is enough; scrypt
+ * is for secrets that people choose.
  */
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -23,12 +23,18 @@ interface Secret {
 export interface ClientChange {
   /**
    * By `secretHash` of the file: the secrets that count beside it, newest last. Another one in the
-   * file counts by itself; processes that still have an earlier one keep to what was decided for it.
+   * file counts by itself; processes that still have an earlier one keep to what was decided for
+   * it.
    */
   readonly files?: Readonly<Record<string, readonly Secret[]>>;
-  /** Logins that ended earlier give no tokens any more; milliseconds since the epoch, a full second. */
+  /**
+   * Logins that ended earlier give no tokens any more; milliseconds since the epoch, a full second.
+   */
   readonly endedBefore?: number | undefined;
-  /** Why the record cannot be opened; never stored. No secret counts, and no login before it was found. */
+  /**
+   * Why the record cannot be opened; never stored. No secret counts, and no login before it was
+   * found.
+   */
   readonly unreadable?: string;
 }
 
@@ -52,7 +58,10 @@ export const isDigestOf = (digest: string, secret: string): boolean =>
   timingSafeEqual(Buffer.from(digest), Buffer.from(digestOf(secret)));
 
 /** Newest last. */
-export const listSecrets = ({ secretHash }: Changed, change: ClientChange = {}): readonly Secret[] => {
+export const listSecrets = (
+  { secretHash }: Changed,
+  change: ClientChange = {},
+): readonly Secret[] => {
   if (change.unreadable !== undefined) return [];
   const inFile = secretHash === undefined ? [] : [{ since: 0 }];
   return change.files?.[secretHash ?? ''] ?? inFile;
@@ -68,7 +77,9 @@ const withSecrets = (
   const earlier = Object.entries(files)
     .filter(([fileHash]) => fileHash !== secretHash)
     .map(([fileHash, list]) => [fileHash, others(list)] as const);
-  return { files: Object.fromEntries([...earlier, [secretHash, secrets] as const].slice(-maxFiles)) };
+  return {
+    files: Object.fromEntries([...earlier, [secretHash, secrets] as const].slice(-maxFiles)),
+  };
 };
 
 export const secretsOf = (client: Changed, change: ClientChange | undefined): ClientSecrets => {

@@ -89,7 +89,9 @@ export interface ExpectedJwt {
   readonly requiredClaims?: readonly string[];
 }
 
-/** A token without `kid`, of a client with several keys of its kind: any of them may have signed. */
+/**
+ * A token without `kid`, of a client with several keys of its kind: any of them may have signed.
+ */
 const verifyUnderEach = async (
   jwt: string,
   keys: AsyncIterable<CryptoKey>,
@@ -119,13 +121,21 @@ export const verifyClientJwt = async (
     currentDate: new Date(nowMs),
     clockTolerance: clockToleranceSeconds,
   };
-  const verified = await jwtVerify(jwt, keysOf(client ?? nobody), options).catch((error: unknown) => {
-    if (error instanceof errors.JWKSMultipleMatchingKeys) return verifyUnderEach(jwt, error, options);
-    throw error;
-  });
+  const verified = await jwtVerify(jwt, keysOf(client ?? nobody), options).catch(
+    (error: unknown) => {
+      if (error instanceof errors.JWKSMultipleMatchingKeys)
+        return verifyUnderEach(jwt, error, options);
+      throw error;
+    },
+  );
   const { payload } = verified;
   if (payload.iat !== undefined && payload.iat > nowMs / 1000 + clockToleranceSeconds) {
-    throw new errors.JWTClaimValidationFailed('iat is in the future', payload, 'iat', 'check_failed');
+    throw new errors.JWTClaimValidationFailed(
+      'iat is in the future',
+      payload,
+      'iat',
+      'check_failed',
+    );
   }
   return verified;
 };

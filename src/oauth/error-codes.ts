@@ -46,9 +46,17 @@ export const newTrace = (): string => randomBytesOf(6).toString('base64url');
 /**
  * @param text Printable ASCII without `"` and `\` (RFC 6749 5.2); names a parameter, never a value.
  */
-export const describeError = (cause: ErrorCause, text: string, trace = newTrace()): CodedDescription => {
+export const describeError = (
+  cause: ErrorCause,
+  text: string,
+  trace = newTrace(),
+): CodedDescription => {
   const [group, number] = errorCodes[cause];
-  return { description: `mid_${group}_${number}_${trace} - ${text}`, code: `${group}_${number}`, trace };
+  return {
+    description: `mid_${group}_${number}_${trace} - ${text}`,
+    code: `${group}_${number}`,
+    trace,
+  };
 };
 
 /**
@@ -71,7 +79,11 @@ interface Answered {
 const traces = new WeakMap<object, string>();
 
 /** The code of this request's error, for the answer and the log; the same at each call. */
-export const findErrorCode = (ctx: object, error: string | undefined, words = ''): CodedDescription => {
+export const findErrorCode = (
+  ctx: object,
+  error: string | undefined,
+  words = '',
+): CodedDescription => {
   const cause = error === 'server_error' ? 'internal' : 'otherRequest';
   const coded = describeError(cause, words.replace(forbiddenCharacters, "'"), traces.get(ctx));
   traces.set(ctx, coded.trace);
@@ -93,7 +105,11 @@ const codeBody = (ctx: Answered): void => {
 };
 
 const codeParameters = (ctx: Answered, parameters: URLSearchParams): string | undefined => {
-  const words = codedWords(ctx, parameters.get('error') ?? undefined, parameters.get('error_description'));
+  const words = codedWords(
+    ctx,
+    parameters.get('error') ?? undefined,
+    parameters.get('error_description'),
+  );
   if (words === undefined) return undefined;
   parameters.set('error_description', words);
   return parameters.toString();
@@ -110,7 +126,9 @@ const codeRedirect = (ctx: Answered): void => {
   ctx.set('location', to.href);
 };
 
-/** The library answers what it does not know by 500. A page has its words by `createProviderPages`. */
+/**
+ * The library answers what it does not know by 500. A page has its words by `createProviderPages`.
+ */
 const tellAway = (ctx: Answered & { status: number }): void => {
   const { body } = ctx;
   if (typeof body === 'object' && body !== null && 'error' in body) {

@@ -23,13 +23,21 @@ const pageHeadersLeadingTo = (address: string): Readonly<Record<string, string>>
 
 export interface FrontRefusal {
   readonly status: 400 | 413 | 429 | 500 | 503;
-  readonly error: 'invalid_request' | 'invalid_request_uri' | 'temporarily_unavailable' | 'server_error';
+  readonly error:
+    | 'invalid_request'
+    | 'invalid_request_uri'
+    | 'temporarily_unavailable'
+    | 'server_error';
   readonly text: string;
   /** Seconds. */
   readonly retryAfter?: number;
 }
 
-export const jsonError = (body: object, status: number, headers: Readonly<Record<string, string>>) =>
+export const jsonError = (
+  body: object,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+) =>
   new Response(JSON.stringify(body), {
     status,
     headers: {
@@ -71,7 +79,10 @@ export const refuseAtFront = (
   const language = chooseLanguage(c.req.query('ui_locales'), c.req.header('accept-language'));
   const page = noticePage(frameFor(tenant.settings, tenant.path, language), {
     kind: 'error',
-    cause: causeOf(internal ? 'server_error' : error, c.req.path.startsWith(`${tenant.path}/session/end`)),
+    cause: causeOf(
+      internal ? 'server_error' : error,
+      c.req.path.startsWith(`${tenant.path}/session/end`),
+    ),
     reference: `${code}_${trace}`,
     detail: `${error}: ${text}`,
   });
@@ -87,7 +98,10 @@ export const createProviderPages = (
   onError: (code: string, trace: string) => void,
 ) => {
   const frameOf = (ctx: KoaContextWithOIDC): PageFrame => {
-    const language = chooseLanguage(readText(ctx.query.ui_locales), readText(ctx.headers['accept-language']));
+    const language = chooseLanguage(
+      readText(ctx.query.ui_locales),
+      readText(ctx.headers['accept-language']),
+    );
     return frameFor(settings, path, language, clients.get(ctx.oidc?.client?.clientId ?? ''));
   };
   const render = (ctx: KoaContextWithOIDC, notice: Notice, headers = pageHeaders): void => {

@@ -30,7 +30,10 @@ export const profileFor = (requested: readonly AcrValue[]): ProfileName => {
 };
 
 /** @returns The first requested value that the method satisfies. */
-export const findAcr = (requested: readonly AcrValue[], method: LoginMethod): AcrValue | undefined => {
+export const findAcr = (
+  requested: readonly AcrValue[],
+  method: LoginMethod,
+): AcrValue | undefined => {
   const values = satisfied[method];
   return requested.length === 0 ? values[0] : requested.find((value) => values.includes(value));
 };
@@ -91,11 +94,20 @@ export const listAmr = (
 /** The known values of a space-separated list, in its order. */
 export const parseAcrValues = (text: unknown): readonly AcrValue[] =>
   typeof text === 'string'
-    ? text.split(' ').filter((value): value is AcrValue => (acrValues as readonly string[]).includes(value))
+    ? text
+        .split(' ')
+        .filter((value): value is AcrValue => (acrValues as readonly string[]).includes(value))
     : [];
 
 /** RFC 8176 has no values for mobile signatures; these are the field's own. */
-export const amrValues = ['mid_sim', 'mid_app', 'mid_otp', 'mid_geo', 'mid_qr', 'mid_same_device'] as const;
+export const amrValues = [
+  'mid_sim',
+  'mid_app',
+  'mid_otp',
+  'mid_geo',
+  'mid_qr',
+  'mid_same_device',
+] as const;
 export type AmrValue = (typeof amrValues)[number];
 
 export interface LoginEvidence {

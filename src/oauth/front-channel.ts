@@ -31,7 +31,10 @@ const refuse = (
   status: FrontRefusal['status'] = 400,
 ): FrontRefusal => ({ status, error, text });
 
-const unusable = refuse('request_uri is invalid, expired, or was already used', 'invalid_request_uri');
+const unusable = refuse(
+  'request_uri is invalid, expired, or was already used',
+  'invalid_request_uri',
+);
 
 /** Longer addresses are cut or refused by servers and proxies. */
 export const maxQueryLength = 8192;
@@ -69,7 +72,10 @@ const claimsOf = (jwt: string): Readonly<Record<string, unknown>> => {
   }
 };
 
-const checkPushed = async (tenant: Tenant, parameters: URLSearchParams): Promise<FrontChannelVerdict> => {
+const checkPushed = async (
+  tenant: Tenant,
+  parameters: URLSearchParams,
+): Promise<FrontChannelVerdict> => {
   const requestUris = parameters.getAll('request_uri');
   const clientIds = parameters.getAll('client_id');
   if (requestUris.length > 1 || clientIds.length > 1) {
@@ -84,7 +90,9 @@ const checkPushed = async (tenant: Tenant, parameters: URLSearchParams): Promise
     ignoreExpiration: true,
   });
   if (!pushed?.isValid || claimsOf(pushed.request ?? '').client_id !== clientId) return unusable;
-  return { query: new URLSearchParams({ client_id: clientId, request_uri: requestUri }).toString() };
+  return {
+    query: new URLSearchParams({ client_id: clientId, request_uri: requestUri }).toString(),
+  };
 };
 
 const namesTestNumber = (hint: unknown, isTestNumber: (msisdn: string) => boolean): boolean => {
@@ -129,7 +137,9 @@ export const checkLink = (
 ): void => {
   const { params = {}, client, entities } = oidc;
   if (client === undefined || entities.PushedAuthorizationRequest !== undefined) return;
-  const given = Object.entries(params).filter((entry): entry is [string, string] => Boolean(entry[1]));
+  const given = Object.entries(params).filter((entry): entry is [string, string] =>
+    Boolean(entry[1]),
+  );
   const checked = checkParameters(new Map(given), {
     client: rules.clientOf(client.clientId),
     isTestNumber: rules.isTestNumber,
@@ -146,7 +156,8 @@ export const checkSignedLink = async (
   nowMs: number,
 ): Promise<void> => {
   const jwt = readText(oidc.params?.request);
-  const isLink = oidc.route === 'authorization' && oidc.entities.PushedAuthorizationRequest === undefined;
+  const isLink =
+    oidc.route === 'authorization' && oidc.entities.PushedAuthorizationRequest === undefined;
   if (!isLink || jwt === undefined) return;
   const read = await readRequestObject(jwt, client, issuer, nowMs);
   if ('refusal' in read) throw errorForLibrary(read.refusal);

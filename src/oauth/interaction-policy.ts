@@ -25,7 +25,11 @@ export const isHinted = (idTokenHint: unknown, subject: string): boolean => {
  * Whether a session can answer a request with this `login_hint`: not when the hint names only other
  * numbers.
  */
-const isAmongHinted = (loginHint: unknown, account: string, { loginHintAllowed }: OauthClient): boolean => {
+const isAmongHinted = (
+  loginHint: unknown,
+  account: string,
+  { loginHintAllowed }: OauthClient,
+): boolean => {
   const text = readText(loginHint);
   const hint = text === undefined || !loginHintAllowed ? undefined : parseLoginHint(text);
   return !hint?.ok || hint.enableManualInput || hint.hints.some(({ msisdn }) => msisdn === account);
@@ -57,17 +61,22 @@ export const policyWith = (
     checks?.add(new Check(name, why, 'login_required', isNeeded));
   };
   const isNew = (ctx: KoaContextWithOIDC): boolean => Boolean(ctx.oidc.result?.login);
-  const clientIn = (ctx: KoaContextWithOIDC): OauthClient => clientOf(ctx.oidc.client?.clientId ?? '');
+  const clientIn = (ctx: KoaContextWithOIDC): OauthClient =>
+    clientOf(ctx.oidc.client?.clientId ?? '');
   askIf('phone', 'End-User authentication is required', (ctx) => {
     const { session } = ctx.oidc;
-    return !isNew(ctx) && (singleSignOnSeconds === 0 || session?.past(singleSignOnSeconds) !== false);
+    return (
+      !isNew(ctx) && (singleSignOnSeconds === 0 || session?.past(singleSignOnSeconds) !== false)
+    );
   });
   askIf('ended', 'End-User authentication is required', ({ oidc: { session, client } }) => {
     return (session?.loginTs ?? 0) * 1000 < endedBefore(client?.clientId ?? '', session?.accountId);
   });
   askIf('acr', 'none of the requested ACRs could be obtained', (ctx) => {
     const wanted = parseAcrValues(ctx.oidc.params?.acr_values);
-    return !isNew(ctx) && findEarlierAcr(wanted, ctx.oidc.session?.amr, clientIn(ctx)) === undefined;
+    return (
+      !isNew(ctx) && findEarlierAcr(wanted, ctx.oidc.session?.amr, clientIn(ctx)) === undefined
+    );
   });
   askIf('phone_start', 'the phone must begin the login', (ctx) => {
     const amr = ctx.oidc.session?.amr ?? [];

@@ -1,4 +1,11 @@
-import { compactVerify, decodeJwt, decodeProtectedHeader, importJWK, type JWK, type JWTPayload } from 'jose';
+import {
+  compactVerify,
+  decodeJwt,
+  decodeProtectedHeader,
+  importJWK,
+  type JWK,
+  type JWTPayload,
+} from 'jose';
 import type { KoaContextWithOIDC, Provider as OidcProvider } from 'oidc-provider';
 import { isRegistered } from '../registry/web-address.ts';
 import { findAcr, findMethodIn, parseAcrValues } from './evidence.ts';
@@ -68,7 +75,10 @@ const bindToAccessToken = ({ IdToken }: OidcProvider): void => {
  * The library runs our checks after its own, which word errors differently. `responseModeAllowed`
  * is its first question about a complete request, after signed and pushed ones are opened.
  */
-const checkLinksFirst = ({ Client }: OidcProvider, check: (ctx: KoaContextWithOIDC) => void): void => {
+const checkLinksFirst = (
+  { Client }: OidcProvider,
+  check: (ctx: KoaContextWithOIDC) => void,
+): void => {
   const { responseModeAllowed } = Client.prototype;
   Object.assign(Client.prototype, {
     responseModeAllowed(

@@ -74,25 +74,42 @@ export const createLimits = ({
   };
 
   /**
-   * Those that end with `Wait` answer the seconds until another try can succeed, 0 when this one may
-   * go on. They stop at the first empty bucket: a caller over its own limit uses up no shared one.
+   * Those that end with `Wait` answer the seconds until another try can succeed, 0 when this one
+   * may go on. They stop at the first empty bucket: a caller over its own limit uses up no shared
+   * one.
    */
   return {
     /** @param address Of a client that has proven nothing; undefined for one that has. */
-    pushWait: async (tenant: Tenant, clientId: string, address: Source | undefined): Promise<number> =>
+    pushWait: async (
+      tenant: Tenant,
+      clientId: string,
+      address: Source | undefined,
+    ): Promise<number> =>
       (await waitFrom('push-address', address, limits.pushedPerAddress)) ||
       take('push-client', `${tenant.id} ${clientId}`, limits.pushedPerClient),
 
-    /** Asked before each prompt. The number counts across all tenants; nobody is behind a test number. */
+    /**
+     * Asked before each prompt. The number counts across all tenants; nobody is behind a test
+     * number.
+     */
     promptWait: async (
       tenant: Tenant,
       {
         clientId,
         msisdn,
         address,
-      }: { readonly clientId: string; readonly msisdn: string; readonly address: Source | undefined },
+      }: {
+        readonly clientId: string;
+        readonly msisdn: string;
+        readonly address: Source | undefined;
+      },
     ): Promise<number> =>
-      (await waitFrom('prompt-address', address, limits.promptsPerAddress, nameOfClient(tenant, clientId))) ||
+      (await waitFrom(
+        'prompt-address',
+        address,
+        limits.promptsPerAddress,
+        nameOfClient(tenant, clientId),
+      )) ||
       (isTestNumber(msisdn)
         ? 0
         : (await take('prompt-number', msisdn, limits.promptsPerNumber)) ||
@@ -100,7 +117,8 @@ export const createLimits = ({
       take('prompt-client', `${tenant.id} ${clientId}`, limits.promptsPerClient),
 
     /** Asked before each one-time password that is typed. */
-    guessWait: (msisdn: string): Promise<number> => take('guess-number', msisdn, limits.guessesPerNumber),
+    guessWait: (msisdn: string): Promise<number> =>
+      take('guess-number', msisdn, limits.guessesPerNumber),
 
     /** Asked before a browser begins a login. */
     loginWait: (tenant: Tenant, clientId: string, address: Source): Promise<number> =>
@@ -117,7 +135,11 @@ export const createLimits = ({
      * @param clientId The client that the caller claimed to be.
      */
     noteFailure: (address: Source, tenant: TenantName, clientId: string | undefined): void => {
-      const from = limitsFrom(address, limits.refusedTokensPerAddress, nameOfClient(tenant, clientId));
+      const from = limitsFrom(
+        address,
+        limits.refusedTokensPerAddress,
+        nameOfClient(tenant, clientId),
+      );
       takeFrom('token-address', from).then(
         (empty) => {
           if (empty === undefined) return;
@@ -132,7 +154,8 @@ export const createLimits = ({
     shutOutWait: ({ caller }: Source): number => outSeconds(caller),
     /** Until secrets of this client are compared again for this address. */
     barredWait: (address: Source, tenant: TenantName, clientId: string): number =>
-      outSeconds(everybodyKeyOf(address)) || outSeconds(sharedKeyOf(address, nameOfClient(tenant, clientId))),
+      outSeconds(everybodyKeyOf(address)) ||
+      outSeconds(sharedKeyOf(address, nameOfClient(tenant, clientId))),
   };
 };
 

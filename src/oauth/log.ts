@@ -42,9 +42,31 @@ export interface OauthLog {
 }
 
 export const createOauthLog = (log: EventLog): OauthLog => ({
-  audit: ({ event, tenant, clientId, msspTransId, error, code, description, trace, fault, grantType }) =>
+  audit: ({
+    event,
+    tenant,
+    clientId,
+    msspTransId,
+    error,
+    code,
+    description,
+    trace,
+    fault,
+    grantType,
+  }) =>
     log.info(
-      { audit: true, tenant, clientId, msspTransId, error, code, description, trace, fault, grantType },
+      {
+        audit: true,
+        tenant,
+        clientId,
+        msspTransId,
+        error,
+        code,
+        description,
+        trace,
+        fault,
+        grantType,
+      },
       event,
     ),
   trouble: log.trouble,

@@ -21,7 +21,11 @@ const other = (page: FailureCause): Row => [
 ];
 /** Our own mistake, or one that the person cannot correct. */
 const ours = other('internal');
-const noMethod: Row = ['no-method', 'noMethod', 'the user has no method that can authenticate as requested'];
+const noMethod: Row = [
+  'no-method',
+  'noMethod',
+  'the user has no method that can authenticate as requested',
+];
 
 const table: Readonly<Record<FaultCode, Row>> = {
   101: ours,
@@ -63,5 +67,9 @@ export const otherLoginError = (trace?: string): LoginError => described(ours, t
  */
 export const otherPersonError = (trace?: string): LoginError => ({
   error: 'login_required',
-  ...describeError('otherAuthentication', 'somebody else than id_token_hint names has logged in', trace),
+  ...describeError(
+    'otherAuthentication',
+    'somebody else than id_token_hint names has logged in',
+    trace,
+  ),
 });

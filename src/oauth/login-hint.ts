@@ -16,7 +16,10 @@ export interface Hint {
 /** Each reason is a cause in `error-codes.ts`. */
 export type LoginHint =
   | { readonly ok: true; readonly hints: readonly Hint[]; readonly enableManualInput: boolean }
-  | { readonly ok: false; readonly reason: 'noHints' | 'badMsisdn' | 'duplicateMsisdn' | 'badLoginHint' };
+  | {
+      readonly ok: false;
+      readonly reason: 'noHints' | 'badMsisdn' | 'duplicateMsisdn' | 'badLoginHint';
+    };
 
 /** All of them are on one page. */
 const maxHints = 32;
@@ -25,9 +28,13 @@ const numberPattern = /^(?:\+|00)?([1-9]\d{7,14})$/;
 /** Only a number can be meant. */
 const numberLike = /^[\d\s+-]+$/;
 
-const digitsOf = (text: string): string | undefined => numberPattern.exec(text.replaceAll(/[\s-]/g, ''))?.[1];
+const digitsOf = (text: string): string | undefined =>
+  numberPattern.exec(text.replaceAll(/[\s-]/g, ''))?.[1];
 
-const refused = (reason: Extract<LoginHint, { ok: false }>['reason']): LoginHint => ({ ok: false, reason });
+const refused = (reason: Extract<LoginHint, { ok: false }>['reason']): LoginHint => ({
+  ok: false,
+  reason,
+});
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -73,7 +80,9 @@ export const parseLoginHint = (text: string): LoginHint => {
   const value = parseJsonObject(text);
   if (value === undefined || !isFlag(value.enableManualInput)) return refused('badLoginHint');
   const { hints = [] } = value;
-  return Array.isArray(hints) ? readHints(hints, value.enableManualInput === true) : refused('badLoginHint');
+  return Array.isArray(hints)
+    ? readHints(hints, value.enableManualInput === true)
+    : refused('badLoginHint');
 };
 
 /**
@@ -119,5 +128,7 @@ export const chooseNumber = (
   const msisdn = parsed.ok ? parsed.hints[0]?.msisdn : undefined;
   if (msisdn === undefined) return { ok: false, problem: 'malformed' };
   if (hints.some((hint) => hint.msisdn === msisdn)) return { ok: true, msisdn };
-  return manualInput && !isTestNumber(msisdn) ? { ok: true, msisdn } : { ok: false, problem: 'not-listed' };
+  return manualInput && !isTestNumber(msisdn)
+    ? { ok: true, msisdn }
+    : { ok: false, problem: 'not-listed' };
 };

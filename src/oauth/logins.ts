@@ -84,7 +84,8 @@ export type LoginState =
 export type Logins = ReturnType<typeof createLogins>;
 
 /** The name of a login on the page, in the log and in the client's error. */
-export const traceOf = ({ reference }: { readonly reference: string }): string => reference.slice(-8);
+export const traceOf = ({ reference }: { readonly reference: string }): string =>
+  reference.slice(-8);
 
 export interface LoginsOptions {
   readonly protocol: Protocol;
@@ -107,7 +108,11 @@ const textOf = (request: LoginRequest): string => {
   const { client, tenant, language, dtbd, sessionCode, matchNumber, code } = request;
   if (code !== undefined) return codeText(language, { client: client.name, code });
   const template = dtbd ?? loginTextFor(language, client.loginText, tenant.settings.loginText);
-  return fillLoginText(template, { client: client.name, session: sessionCode, number: matchNumber });
+  return fillLoginText(template, {
+    client: client.name,
+    session: sessionCode,
+    number: matchNumber,
+  });
 };
 
 /**
@@ -132,7 +137,9 @@ export const createLogins = (options: LoginsOptions) => {
   const { trust, upstreamTrust, serialNumberOf } = options;
   const verifications = createBoundedCache<Verification>(maxVerifications);
 
-  /** What was found good is not verified again with the same roots, for a minute: certificates end. */
+  /**
+   * What was found good is not verified again with the same roots, for a minute: certificates end.
+   */
   const verify = async (
     cms: string,
     data: Uint8Array,
@@ -140,7 +147,9 @@ export const createLogins = (options: LoginsOptions) => {
   ): Promise<Verification> => {
     const roots = gateway === undefined ? await trust() : (upstreamTrust?.(gateway) ?? []);
     const at = new Date(now());
-    const parts = [Buffer.from(cms, 'base64'), data, ...roots].map((part) => hash('sha256', part, 'base64'));
+    const parts = [Buffer.from(cms, 'base64'), data, ...roots].map((part) =>
+      hash('sha256', part, 'base64'),
+    );
     const name = [Math.floor(now() / 60_000), ...parts].join(' ');
     const verification = verifications.get(name, () =>
       verifySignature(Buffer.from(cms, 'base64'), data, { trust: roots, at }),
@@ -183,16 +192,22 @@ export const createLogins = (options: LoginsOptions) => {
       amr: listAmr(method, located, phone?.start),
       location: signed.geofencing,
     };
-    if (signed.signature === undefined) return { ...common, serialNumber: undefined, cms: undefined };
+    if (signed.signature === undefined)
+      return { ...common, serialNumber: undefined, cms: undefined };
     const { upstream } = signed;
-    const verification = await verify(signed.signature, bytesToSign(request.data), upstream?.gateway);
+    const verification = await verify(
+      signed.signature,
+      bytesToSign(request.data),
+      upstream?.gateway,
+    );
     if (!verification.ok) return undefined;
     const { serialNumber, certificate } = verification.signer;
     if (phone !== undefined && hash('sha256', certificate, 'base64url') !== phone.certificateHash)
       return undefined;
     // A good signature of another person does not count. Which number has which serial number
     // at another service is known there alone.
-    const isTheirs = upstream !== undefined || serialNumber === (await serialNumberOf(request.msisdn.number));
+    const isTheirs =
+      upstream !== undefined || serialNumber === (await serialNumberOf(request.msisdn.number));
     if (!isTheirs) return undefined;
     return { ...common, serialNumber, cms: signed.signature };
   };
@@ -208,7 +223,12 @@ export const createLogins = (options: LoginsOptions) => {
       const eligible = await eligibility(parsed.value.request, subscribers);
       if (!eligible.ok) return { kind: 'refused', fault: eligible.fault };
       const { msspTransId } = await transactions.submitOnce(parsed.value.wire);
-      return { kind: 'started', msspTransId, text, deadline: request.begunAt + timeoutSeconds * 1000 };
+      return {
+        kind: 'started',
+        msspTransId,
+        text,
+        deadline: request.begunAt + timeoutSeconds * 1000,
+      };
     },
 
     /** A transaction that is gone, or is about something else, has failed with 900. */
@@ -231,7 +251,9 @@ export const createLogins = (options: LoginsOptions) => {
       }
     },
 
-    /** Resolves at the end, at a time in milliseconds since the epoch, or when the signal aborts. */
+    /**
+     * Resolves at the end, at a time in milliseconds since the epoch, or when the signal aborts.
+     */
     ended: transactions.waitForEnd,
 
     /** Cancels the prompt, if it is still there: the transaction fails with 401. */

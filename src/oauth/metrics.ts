@@ -28,7 +28,9 @@ export const createOidcCounter = (registry: Registry): Pick<OauthLog, 'audit'> =
   const tokens = counter(registry, 'oidc_tokens_total', 'Answers with tokens, by grant type.', [
     'grant_type',
   ]);
-  const refusals = counter(registry, 'oidc_refusals_total', 'Refused clients and token requests.', ['what']);
+  const refusals = counter(registry, 'oidc_refusals_total', 'Refused clients and token requests.', [
+    'what',
+  ]);
   const ended = ({ error, code, fault }: OauthEntry): void => {
     if (fault !== undefined) logins.inc({ result: 'failed', fault });
     else logins.inc({ result: error === undefined && code === undefined ? 'signed' : 'failed' });

@@ -24,7 +24,10 @@ export const pathAndQuery = (target: string): string => {
 };
 
 /** Replaces all that a request says about its own address. */
-export const pinToIssuer = (incoming: Mounted, { issuer, path }: Pick<Tenant, 'issuer' | 'path'>): void => {
+export const pinToIssuer = (
+  incoming: Mounted,
+  { issuer, path }: Pick<Tenant, 'issuer' | 'path'>,
+): void => {
   const { host, protocol } = new URL(issuer);
   for (const name of misleading) delete incoming.headers[name];
   incoming.headers.host = host;

@@ -63,7 +63,8 @@ const libraryRoutes: readonly (readonly [path: RegExp, methods: readonly string[
 ];
 
 /** Documents rarely change; a new key is published long before it signs. */
-const isDocument = (path: string): boolean => path === '/jwks.json' || path.startsWith('/.well-known/');
+const isDocument = (path: string): boolean =>
+  path === '/jwks.json' || path.startsWith('/.well-known/');
 const documentSeconds = 300;
 const metadataPath = '/.well-known/oauth-authorization-server';
 
@@ -87,7 +88,11 @@ const answerError = (
   text: string,
   headers: Record<string, string> = {},
 ): Response =>
-  jsonError({ error, error_description: describeError('otherRequest', text).description }, status, headers);
+  jsonError(
+    { error, error_description: describeError('otherRequest', text).description },
+    status,
+    headers,
+  );
 
 export const createOauth = (options: OauthOptions) => {
   const { settings, serviceKey, limiter, isTestNumber, addressOf, now, log } = options;
@@ -115,7 +120,8 @@ export const createOauth = (options: OauthOptions) => {
   const settling = new Set<string>();
   const settle = async (tenant: Tenant, id: string, payload: object): Promise<boolean> => {
     const route = Provider.ctx?.oidc?.route;
-    if (route !== 'token' || 'grantId' in payload || 'error' in payload || settling.has(id)) return false;
+    if (route !== 'token' || 'grantId' in payload || 'error' in payload || settling.has(id))
+      return false;
     settling.add(id);
     try {
       await backchannel?.settle(tenant, id);
@@ -127,7 +133,8 @@ export const createOauth = (options: OauthOptions) => {
 
   const serve = async (c: Context<Environment>, tenant: Tenant): Promise<Response> => {
     const { incoming, outgoing } = c.env;
-    if (incoming === undefined || outgoing === undefined) throw new Error('The library needs a socket');
+    if (incoming === undefined || outgoing === undefined)
+      throw new Error('The library needs a socket');
     const [path = '', query = ''] = pathAndQuery(incoming.url ?? '/')
       .slice(tenant.path.length)
       .split('?', 2);
@@ -154,7 +161,12 @@ export const createOauth = (options: OauthOptions) => {
       const clientId = new URLSearchParams(query).get('client_id') ?? '';
       const retryAfter = await limits.loginWait(tenant, clientId, address);
       if (retryAfter > 0) {
-        return refuse({ status: 429, error: 'temporarily_unavailable', text: 'too many logins', retryAfter });
+        return refuse({
+          status: 429,
+          error: 'temporarily_unavailable',
+          text: 'too many logins',
+          retryAfter,
+        });
       }
       const verdict = await checkFrontChannel(tenant, query, isTestNumber);
       if ('status' in verdict) return refuse(verdict);
@@ -177,7 +189,10 @@ export const createOauth = (options: OauthOptions) => {
   const interaction = createInteractionRoutes({ ...deps, csrfKey, stopping: stopping.signal });
   routes.route('/', interaction.routes);
 
-  const serveTenant = async (c: Context<Environment>, id: string | undefined): Promise<Response> => {
+  const serveTenant = async (
+    c: Context<Environment>,
+    id: string | undefined,
+  ): Promise<Response> => {
     const tenant = tenants.at(id);
     if (tenant === undefined) return answerError(404, 'not_found', 'there is no such tenant');
     try {
@@ -193,7 +208,8 @@ export const createOauth = (options: OauthOptions) => {
     // RFC 8414 3.1 puts the path of the issuer last; OpenID Connect Discovery puts it first.
     routes.all(`${metadataPath}${issuerPath}`, (c) => {
       const { incoming } = c.env;
-      if (incoming !== undefined) incoming.url = `${c.req.path.slice(metadataPath.length)}${metadataPath}`;
+      if (incoming !== undefined)
+        incoming.url = `${c.req.path.slice(metadataPath.length)}${metadataPath}`;
       return serveTenant(c, c.req.param('tenant'));
     });
     routes.all(`${issuerPath}/*`, (c) => serveTenant(c, c.req.param('tenant')));

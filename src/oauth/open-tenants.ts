@@ -24,7 +24,8 @@ import type { Tenant, Tenants } from './tenant.ts';
 /** A new key is published much longer than this before it signs. */
 const keysKnownMs = 2000;
 
-export interface TenantsOptions extends Pick<OauthDeps, 'settings' | 'subscribers' | 'now' | 'log'> {
+export interface TenantsOptions
+  extends Pick<OauthDeps, 'settings' | 'subscribers' | 'now' | 'log'> {
   readonly templates: readonly OauthTenant[];
   /** `https://sign.example.com`, without a slash at its end. */
   readonly publicUrl: string;
@@ -48,7 +49,9 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
   const store = createSealedStore(sealed);
   const keys = createSigningKeys({ ...sealed, vault: options.vault, settings, now });
   const clientChanges = createClientChanges({ ...sealed, now });
-  const cookieKey = deriveKey(serviceKey, `paraph oidc cookies ${template.id}`).toString('base64url');
+  const cookieKey = deriveKey(serviceKey, `paraph oidc cookies ${template.id}`).toString(
+    'base64url',
+  );
 
   /** By an order for the client, or because the number has another owner since. */
   const endedBefore = (clientId: string, account?: string): number =>

@@ -29,7 +29,8 @@ export const createProgramEndpoints = (options: Options) => {
   const { addressOf, body: bodyLimits, now } = options;
   const identify = createIdentify(options);
   const answerRefusal = createRefusalAnswers(options);
-  const refuse = (refusal: Refusal, asker: Asker): Response => present(answerRefusal(refusal, asker));
+  const refuse = (refusal: Refusal, asker: Asker): Response =>
+    present(answerRefusal(refusal, asker));
 
   const findProofError = async (
     proof: string | undefined,
@@ -67,7 +68,8 @@ export const createProgramEndpoints = (options: Options) => {
     const read = await readBody(c.req.raw, incoming, bodyLimits);
     if (!read.ok) return refuse({ reason: read.reason }, asker);
     const identified = await identify(tenant, { header, address, body: read.bytes });
-    if ('refusal' in identified) return refuse(identified.refusal, { ...asker, ...identified.about });
+    if ('refusal' in identified)
+      return refuse(identified.refusal, { ...asker, ...identified.about });
     const { form, client } = identified;
     if (path === '/token') {
       const refusal = await findProofError(header('dpop'), asker, path, method);

@@ -9,7 +9,9 @@ interface LibraryError {
 }
 
 /** Our own errors hold their code. */
-const codeIn = (words: string | undefined): { readonly code: string; readonly trace: string } | undefined => {
+const codeIn = (
+  words: string | undefined,
+): { readonly code: string; readonly trace: string } | undefined => {
   const [, code, trace] = /^mid_([a-z]+_\d+)_([\w-]{8}) - /.exec(words ?? '') ?? [];
   return code === undefined || trace === undefined ? undefined : { code, trace };
 };
@@ -34,7 +36,11 @@ export const listenTo = (
     readonly onSuspicious: (ctx: KoaContextWithOIDC) => void;
   },
 ): void => {
-  const entryOf = (ctx: KoaContextWithOIDC, event: OauthEvent, error?: LibraryError): OauthEntry => {
+  const entryOf = (
+    ctx: KoaContextWithOIDC,
+    event: OauthEvent,
+    error?: LibraryError,
+  ): OauthEntry => {
     const found = error && (codeIn(error.error_description) ?? findErrorCode(ctx, error.error));
     const { clientId } = ctx.oidc.client ?? {};
     return { event, tenant, clientId, error: error?.error, code: found?.code, trace: found?.trace };
@@ -44,7 +50,9 @@ export const listenTo = (
     return typeof grantType === 'string' ? grantType.slice(0, 64) : undefined;
   };
   provider.on('authorization.success', (ctx) => log.audit(entryOf(ctx, 'code issued')));
-  provider.on('authorization.error', (ctx, error) => log.audit(entryOf(ctx, 'request refused', error)));
+  provider.on('authorization.error', (ctx, error) =>
+    log.audit(entryOf(ctx, 'request refused', error)),
+  );
   provider.on('grant.success', (ctx) =>
     log.audit({ ...entryOf(ctx, 'tokens issued'), grantType: grantTypeOf(ctx) }),
   );

@@ -61,7 +61,8 @@ export const createProvider = (
   const { settings, pages, subscribers } = options;
   const clientOf = (clientId: string): OauthClient => {
     const client = clients.get(clientId);
-    if (client === undefined) throw new errors.InvalidClient('client is invalid', 'client not found');
+    if (client === undefined)
+      throw new errors.InvalidClient('client is invalid', 'client not found');
     return client;
   };
 
@@ -73,7 +74,8 @@ export const createProvider = (
     accountId,
     claims: async () => {
       const subscriber = await subscribers.find(accountId);
-      const evidence = token?.grantId === undefined ? undefined : await store.get('evidence', token.grantId);
+      const evidence =
+        token?.grantId === undefined ? undefined : await store.get('evidence', token.grantId);
       return { ...claimsAbout(accountId, subscriber, evidence as LoginEvidence | undefined) };
     },
   });
@@ -168,14 +170,20 @@ export const createProvider = (
     },
     findAccount,
     interactions: {
-      policy: policyWith({ store, subjectOf }, settings.singleSignOnSeconds, clientOf, options.endedBefore),
+      policy: policyWith(
+        { store, subjectOf },
+        settings.singleSignOnSeconds,
+        clientOf,
+        options.endedBefore,
+      ),
       url: (_ctx, interaction) => `${path}/interaction/${interaction.uid}`,
     },
     issueRefreshToken: async (_ctx, client, source) =>
       client.grantTypeAllowed('refresh_token') && source.scopes.has('offline_access'),
     jwks: { keys: options.jwks as NonNullable<Configuration['jwks']>['keys'] },
     loadExistingGrant: existingGrantWith(store, settings),
-    pairwiseIdentifier: async (_ctx, accountId, client) => subjectOf(accountId, clientOf(client.clientId)),
+    pairwiseIdentifier: async (_ctx, accountId, client) =>
+      subjectOf(accountId, clientOf(client.clientId)),
     pkce: { required: (_ctx, client) => client.clientAuthMethod === 'none' },
     renderError: (ctx, out, error) => {
       if (ctx.accepts('json', 'html') === 'html') return pages.error(ctx, out, error);

@@ -61,19 +61,31 @@ export const createSealedStore = ({ redis, prefix, tenant, serviceKey }: TenantS
 
   /** The hash under which a handle is stored; also for names of other keys, such as rate limits. */
   const hashOf = (handle: string): string =>
-    handle.length > maxHandleLength ? computeHash(handle) : hashes.get(handle, () => computeHash(handle));
+    handle.length > maxHandleLength
+      ? computeHash(handle)
+      : hashes.get(handle, () => computeHash(handle));
   const keyOf = (kind: string, handle: string): string =>
     `${prefix}:oidc:${tenant}:${kind}:{${hashOf(handle)}}`;
 
   return {
     hashOf,
     /** Overwrites. */
-    put: async (kind: string, handle: string, value: unknown, ttlSeconds: number): Promise<void> => {
+    put: async (
+      kind: string,
+      handle: string,
+      value: unknown,
+      ttlSeconds: number,
+    ): Promise<void> => {
       const key = keyOf(kind, handle);
       await redis.set(key, seal(key, value), 'EX', toTtl(ttlSeconds));
     },
     /** @returns False, without writing, when there is a record already. */
-    putOnce: async (kind: string, handle: string, value: unknown, ttlSeconds: number): Promise<boolean> => {
+    putOnce: async (
+      kind: string,
+      handle: string,
+      value: unknown,
+      ttlSeconds: number,
+    ): Promise<boolean> => {
       const key = keyOf(kind, handle);
       return (await redis.set(key, seal(key, value), 'EX', toTtl(ttlSeconds), 'NX')) === 'OK';
     },
@@ -81,7 +93,10 @@ export const createSealedStore = ({ redis, prefix, tenant, serviceKey }: TenantS
       const key = keyOf(kind, handle);
       return open(key, await redis.getBuffer(key));
     },
-    /** Adds to a list. @returns False, without writing, when it has not exactly `length` elements. */
+    /**
+     * Adds to a list.
+     * @returns False, without writing, when it has not exactly `length` elements.
+     */
     append: async (
       kind: string,
       handle: string,
@@ -105,15 +120,28 @@ export const createSealedStore = ({ redis, prefix, tenant, serviceKey }: TenantS
     remove: async (kind: string, handle: string): Promise<void> => {
       await redis.del(keyOf(kind, handle));
     },
-    /** Marks a record that is there as used; one caller gets true. @param at Seconds since the epoch. */
+    /**
+     * Marks a record that is there as used; one caller gets true.
+     * @param at Seconds since the epoch.
+     */
     useOnce: async (kind: string, handle: string, at: number): Promise<boolean> => {
       const key = keyOf(kind, handle);
       return (await redis.eval(useScript, 2, key, `${key}:used`, at)) === 1;
     },
-    /** Removes a record and marks it as used; one caller gets true, also when it was written anew since. */
-    removeOnce: async (kind: string, handle: string, at: number, ttlSeconds: number): Promise<boolean> => {
+    /**
+     * Removes a record and marks it as used; one caller gets true, also when it was written anew
+     * since.
+     */
+    removeOnce: async (
+      kind: string,
+      handle: string,
+      at: number,
+      ttlSeconds: number,
+    ): Promise<boolean> => {
       const key = keyOf(kind, handle);
-      return (await redis.eval(removeOnceScript, 2, key, `${key}:used`, at, toTtl(ttlSeconds))) === 1;
+      return (
+        (await redis.eval(removeOnceScript, 2, key, `${key}:used`, at, toTtl(ttlSeconds))) === 1
+      );
     },
     /** Marks a handle as used, whether or not it has a record; one caller gets true. */
     use: async (kind: string, handle: string, at: number, ttlSeconds: number): Promise<boolean> =>
@@ -124,8 +152,19 @@ export const createSealedStore = ({ redis, prefix, tenant, serviceKey }: TenantS
       return { value: open(key, sealed), usedAt: used ? Number(used.toString()) : undefined };
     },
     /** Remembers that a record belongs to a group, for `ttlSeconds` or longer. */
-    join: async (group: string, kind: string, handle: string, ttlSeconds: number): Promise<void> => {
-      await redis.eval(joinScript, 1, keyOf('group', group), keyOf(kind, handle), toTtl(ttlSeconds));
+    join: async (
+      group: string,
+      kind: string,
+      handle: string,
+      ttlSeconds: number,
+    ): Promise<void> => {
+      await redis.eval(
+        joinScript,
+        1,
+        keyOf('group', group),
+        keyOf(kind, handle),
+        toTtl(ttlSeconds),
+      );
     },
     /** Removes all records of a group. */
     removeGroup: async (group: string): Promise<void> => {

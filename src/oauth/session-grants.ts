@@ -3,8 +3,8 @@
  * its evidence, for other clients.
  *
  * Each login has a grant of its own, because tokens tell what their own login has proven. The
- * library knows one grant for each client and takes tokens of earlier ones for ended. So the session
- * remembers these too: a second login, in another tab or for a higher level, ends nothing.
+ * library knows one grant for each client and takes tokens of earlier ones for ended. So the
+ * session remembers these too: a second login, in another tab or for a higher level, ends nothing.
  *
  * Stored: kind `session-login`, by the uid of the session, while the login counts for others.
  */
@@ -70,13 +70,21 @@ export const bindToSessions = (provider: Library): void => {
       const authorization = this.authorizationFor(clientId, true);
       const { grantId, earlier = [] } = authorization;
       if (grantId !== undefined && grantId !== value) {
-        authorization.earlier = [grantId, ...earlier.filter((id) => id !== grantId)].slice(0, maxEarlier);
+        authorization.earlier = [grantId, ...earlier.filter((id) => id !== grantId)].slice(
+          0,
+          maxEarlier,
+        );
       }
       return grantIdFor.call(this, clientId, value);
     },
   });
 
-  const isOfSession = async ({ sessionUid = '', accountId, clientId, grantId }: Bound): Promise<boolean> => {
+  const isOfSession = async ({
+    sessionUid = '',
+    accountId,
+    clientId,
+    grantId,
+  }: Bound): Promise<boolean> => {
     const session = (await Session.findByUid(sessionUid)) as SessionOfLibrary | undefined;
     if (session === undefined || session.accountId !== accountId) return false;
     const { grantId: last, earlier = [] } = session.authorizationFor(clientId);
@@ -137,7 +145,8 @@ export const existingGrantWith =
     if (singleSignOnSeconds === 0 || session.past(singleSignOnSeconds)) return undefined;
     const login = await readSessionLogin(store, session.uid);
     const lastId = session.grantIdFor(clientId);
-    const isOfLogin = lastId !== undefined && known.authorizationFor(clientId).login === login?.grantId;
+    const isOfLogin =
+      lastId !== undefined && known.authorizationFor(clientId).login === login?.grantId;
     const last = isOfLogin ? await provider.Grant.find(lastId) : undefined;
     if (last !== undefined) return widen(last);
     const grant = new provider.Grant({ clientId, accountId: session.accountId });

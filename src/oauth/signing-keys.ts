@@ -9,9 +9,9 @@
  * key is known for longer than it is in the key set, for as long as people may stay logged in.
  *
  * Stored in one hash, `<prefix>:oidc:<tenant>:keys`, with a field for each key: `RSA:0`, `EC:0`,
- * `OKP:0`, `RSA:1` … It holds the time from which the key signs, and the private key, or its name in
- * a token, sealed under the service key. The first rotation after the key was withdrawn leaves the
- * public key alone, and one after its last hint removes the field.
+ * `OKP:0`, `RSA:1` … It holds the time from which the key signs, and the private key, or its name
+ * in a token, sealed under the service key. The first rotation after the key was withdrawn leaves
+ * the public key alone, and one after its last hint removes the field.
  */
 import { createPublicKey } from 'node:crypto';
 import { calculateJwkThumbprint, exportJWK, type JWK } from 'jose';
@@ -60,11 +60,17 @@ interface Field {
 
 type Settings = Pick<
   OauthSettings,
-  'keys' | 'singleSignOnSeconds' | 'accessTokenSeconds' | 'interactionSeconds' | 'refreshTokenSeconds'
+  | 'keys'
+  | 'singleSignOnSeconds'
+  | 'accessTokenSeconds'
+  | 'interactionSeconds'
+  | 'refreshTokenSeconds'
 >;
 
 /** The session outlives the tokens that end with it. */
-export const sessionSecondsOf = (settings: Omit<Settings, 'keys' | 'refreshTokenSeconds'>): number =>
+export const sessionSecondsOf = (
+  settings: Omit<Settings, 'keys' | 'refreshTokenSeconds'>,
+): number =>
   Math.max(settings.singleSignOnSeconds, settings.accessTokenSeconds, settings.interactionSeconds);
 
 const order: Record<SigningKey['state'], number> = { signing: 0, published: 1, retiring: 2 };
@@ -85,7 +91,11 @@ export const createSigningKeys = ({
 }) => {
   const { publishSeconds: usualPublishSeconds, keepSeconds } = settings.keys;
   /** From the last signature on. */
-  const hintSeconds = Math.max(keepSeconds, sessionSecondsOf(settings), settings.refreshTokenSeconds);
+  const hintSeconds = Math.max(
+    keepSeconds,
+    sessionSecondsOf(settings),
+    settings.refreshTokenSeconds,
+  );
   const sealer = createSealer(serviceKey);
   const hash = `${prefix}:oidc:${tenant}:keys`;
   const recordName = (field: string): string => `oidc:${tenant}:${field}`;
@@ -106,7 +116,11 @@ export const createSigningKeys = ({
     const { privateKey, kept } = key;
     const kid = await calculateJwkThumbprint(await exportJWK(privateKey.publicKey));
     const sealed = await sealer.seal({ name, payload: { ...Object(kept), kid, use: 'sig' } });
-    const isFirst = await redis.hsetnx(hash, field, JSON.stringify({ signsFrom, sealed } satisfies Field));
+    const isFirst = await redis.hsetnx(
+      hash,
+      field,
+      JSON.stringify({ signsFrom, sealed } satisfies Field),
+    );
     if (isFirst === 0) vault.discard(kept);
   };
 
@@ -162,23 +176,27 @@ export const createSigningKeys = ({
   ): Promise<readonly StoredKey[]> => {
     const generations = readGenerations(kty, fields);
     const signing = generations.findLastIndex(({ signsFrom }) => signsFrom <= now());
-    const keys = generations.map(async ({ field, signsFrom, sealed }, index): Promise<StoredKey> => {
-      const successors = generations.slice(index + 1).map((key) => key.signsFrom);
-      const key = await open(field, sealed);
-      const older = index < signing ? 'retiring' : 'published';
-      return {
-        ...key,
-        kty,
-        field,
-        state: index === signing ? 'signing' : older,
-        signsFrom,
-        withdrawnAt: successors.length === 0 ? undefined : Math.min(...successors) + keepSeconds * 1000,
-      };
-    });
+    const keys = generations.map(
+      async ({ field, signsFrom, sealed }, index): Promise<StoredKey> => {
+        const successors = generations.slice(index + 1).map((key) => key.signsFrom);
+        const key = await open(field, sealed);
+        const older = index < signing ? 'retiring' : 'published';
+        return {
+          ...key,
+          kty,
+          field,
+          state: index === signing ? 'signing' : older,
+          signsFrom,
+          withdrawnAt:
+            successors.length === 0 ? undefined : Math.min(...successors) + keepSeconds * 1000,
+        };
+      },
+    );
     return Promise.all(keys);
   };
 
-  const isPublic = ({ withdrawnAt }: StoredKey): boolean => withdrawnAt === undefined || withdrawnAt > now();
+  const isPublic = ({ withdrawnAt }: StoredKey): boolean =>
+    withdrawnAt === undefined || withdrawnAt > now();
 
   const mayVerifyHints = ({ withdrawnAt = 0 }: StoredKey): boolean =>
     withdrawnAt + (hintSeconds - keepSeconds) * 1000 > now();
@@ -190,7 +208,13 @@ export const createSigningKeys = ({
   };
 
   /** Leaves the private key out. */
-  const toPublic = ({ jwks: _, publicJwk: __, kept: ___, field: ____, ...key }: StoredKey): SigningKey => key;
+  const toPublic = ({
+    jwks: _,
+    publicJwk: __,
+    kept: ___,
+    field: ____,
+    ...key
+  }: StoredKey): SigningKey => key;
 
   /**
    * Makes the first generation where there is none.
@@ -224,7 +248,8 @@ export const createSigningKeys = ({
 
   return {
     current,
-    list: async (): Promise<readonly SigningKey[]> => (await readAll()).filter(isPublic).map(toPublic),
+    list: async (): Promise<readonly SigningKey[]> =>
+      (await readAll()).filter(isPublic).map(toPublic),
     /**
      * Stores the next generation. @param publishSeconds How long it is published before it signs.
      */

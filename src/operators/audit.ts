@@ -209,9 +209,13 @@ export const createAudit = ({
   };
 
   /** Newest first, as Redis has them. */
-  async function* logged({ from, to }: AuditFilter, cursor: string | undefined): AsyncGenerator<RawEntries> {
+  async function* logged(
+    { from, to }: AuditFilter,
+    cursor: string | undefined,
+  ): AsyncGenerator<RawEntries> {
     const since = from === undefined ? '-' : String(Math.max(0, Math.trunc(from)));
-    let below = cursor !== undefined ? `(${cursor}` : to === undefined ? '+' : `(${Math.trunc(to)}-0`;
+    let below =
+      cursor !== undefined ? `(${cursor}` : to === undefined ? '+' : `(${Math.trunc(to)}-0`;
     for (;;) {
       const found = await redis.xrevrange(key, below, since, 'COUNT', readAtOnce);
       yield found;
@@ -240,8 +244,8 @@ export const createAudit = ({
 
   return {
     /**
-     * @param once Names an action that may be repeated after a crash: it is recorded once a month at
-     *   most.
+     * @param once Names an action that may be repeated after a crash: it is recorded once a month
+     *   at most.
      * @returns The id of the entry, which is durable as far as Redis is.
      * @throws When Redis is unreachable: do not act.
      */
@@ -269,7 +273,11 @@ export const createAudit = ({
      *
      * @returns Undefined for an invalid cursor.
      */
-    read: async ({ limit = 100, cursor, ...filter }: AuditFilter = {}): Promise<AuditPage | undefined> => {
+    read: async ({
+      limit = 100,
+      cursor,
+      ...filter
+    }: AuditFilter = {}): Promise<AuditPage | undefined> => {
       if (cursor !== undefined && !/^\d{1,15}-\d{1,10}$/.test(cursor)) return undefined;
       const maxEntries = Math.min(Math.max(Math.trunc(limit), 1), 1000);
       const pages = filter.target === undefined ? logged(filter, cursor) : about(filter, cursor);

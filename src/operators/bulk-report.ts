@@ -7,13 +7,22 @@ export type BulkReport = BulkProgress & {
   /** In the order of the list. */
   readonly transactions: readonly {
     readonly msspTransId: string;
-    readonly result: 'waiting' | 'open' | 'signed' | 'failed' | 'cancelled' | 'changed' | 'gone' | 'refused';
+    readonly result:
+      | 'waiting'
+      | 'open'
+      | 'signed'
+      | 'failed'
+      | 'cancelled'
+      | 'changed'
+      | 'gone'
+      | 'refused';
     /** Of a failed one. */
     readonly fault?: number;
   }[];
 };
 
-export const isOver = ({ state }: Pick<Bulk, 'state'>): boolean => state === 'done' || state === 'stopped';
+export const isOver = ({ state }: Pick<Bulk, 'state'>): boolean =>
+  state === 'done' || state === 'stopped';
 
 /** How many failed again. */
 export const failedIn = ({ failed }: Pick<BulkCounts, 'failed'>): number =>
@@ -40,7 +49,16 @@ const kindOf = (result: BulkResult | undefined): Kind => {
 };
 
 export const countsOf = (total: number, results: ReadonlyMap<string, BulkResult>): BulkCounts => {
-  const counts = { waiting: 0, open: 0, signed: 0, failed: 0, cancelled: 0, changed: 0, gone: 0, refused: 0 };
+  const counts = {
+    waiting: 0,
+    open: 0,
+    signed: 0,
+    failed: 0,
+    cancelled: 0,
+    changed: 0,
+    gone: 0,
+    refused: 0,
+  };
   const failed: Record<string, number> = {};
   for (const result of results.values()) {
     const kind = kindOf(result);

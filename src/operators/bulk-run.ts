@@ -123,7 +123,10 @@ export const takeUpBulk = async (order: BulkOrder, options: BulkRunOptions) => {
   const tried = new Set(results.keys());
 
   /** Undefined while a worker is busy with it. */
-  const cancelOnce = async ({ msspTransId, endedRuns }: BulkItem): Promise<BulkResult | undefined> => {
+  const cancelOnce = async ({
+    msspTransId,
+    endedRuns,
+  }: BulkItem): Promise<BulkResult | undefined> => {
     const at = shardFor(shards, msspTransId)?.signatures;
     const [run] = await readRuns(redis, shards, [msspTransId]);
     if (at === undefined || run === undefined) return 'gone';
@@ -226,7 +229,9 @@ export const takeUpBulk = async (order: BulkOrder, options: BulkRunOptions) => {
       if (await (kind === 'cancel' ? cancel : replay)(item)) continue;
       // Stopped: items that were begun are still completed.
       const begun = new Set([...(await store.results(id)).keys()]);
-      const rest = [...waiting, ...later.map((one) => one.item)].filter((one) => begun.has(one.msspTransId));
+      const rest = [...waiting, ...later.map((one) => one.item)].filter((one) =>
+        begun.has(one.msspTransId),
+      );
       waiting.splice(0, waiting.length, ...rest);
       later = [];
       return;
@@ -237,7 +242,10 @@ export const takeUpBulk = async (order: BulkOrder, options: BulkRunOptions) => {
     const counts = countsOf(total, await store.results(id));
     const { waiting: left, signed } = counts;
     const details = { state: left > 0 ? 'stopped' : 'done', total, begun: total - left, signed };
-    await audit.record({ who: by, via: 'service', action: 'bulk-end', target: id, details }, `${id}:end`);
+    await audit.record(
+      { who: by, via: 'service', action: 'bulk-end', target: id, details },
+      `${id}:end`,
+    );
     await store.finish(id);
     return { counts, endedAt: now() };
   };

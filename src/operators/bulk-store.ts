@@ -168,10 +168,15 @@ export const createBulkStore = (options: {
     newId: () => `B${randomBytes(8).toString('hex')}`,
 
     /** The bulk exists, and is worked on, from the last write on. */
-    create: async ({ id, ...order }: Omit<BulkOrder, 'total'>, items: readonly BulkItem[]): Promise<void> => {
+    create: async (
+      { id, ...order }: Omit<BulkOrder, 'total'>,
+      items: readonly BulkItem[],
+    ): Promise<void> => {
       for (let from = 0; from < items.length; from += itemsAtOnce) {
         const some = items.slice(from, from + itemsAtOnce);
-        const texts = some.map(({ msspTransId, endedRuns }) => JSON.stringify([msspTransId, endedRuns]));
+        const texts = some.map(({ msspTransId, endedRuns }) =>
+          JSON.stringify([msspTransId, endedRuns]),
+        );
         await redis.rpush(itemsKey(id), ...texts);
         await redis.expire(itemsKey(id), draftSeconds);
       }
@@ -238,7 +243,16 @@ export const createBulkStore = (options: {
     /** @param msisdn Its number, to free it. */
     settle: async (id: string, item: string, result: BulkResult, msisdn = ''): Promise<void> => {
       const holder = `${id} ${item}`;
-      await redis.eval(settleScript, 2, resultsKey(id), key('numbers'), item, result, msisdn, holder);
+      await redis.eval(
+        settleScript,
+        2,
+        resultsKey(id),
+        key('numbers'),
+        item,
+        result,
+        msisdn,
+        holder,
+      );
     },
 
     /** Frees its numbers, and keeps list and results as long as the report can be read. */

@@ -5,7 +5,11 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Queue } from 'bullmq';
-import { type BulkEnd, type BulkWork, bulkReplayMachine } from '../../machines/bulk-replay.machine.ts';
+import {
+  type BulkEnd,
+  type BulkWork,
+  bulkReplayMachine,
+} from '../../machines/bulk-replay.machine.ts';
 import { activity } from '../../packages/engine/src/define.ts';
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
@@ -68,7 +72,11 @@ export const startBulkWorker = (options: BulkWorkerOptions) => {
             inHand.add(settled);
             return working;
           },
-          { attempts: Number.POSITIVE_INFINITY, backoffMs: afterErrorMs, maxBackoffMs: afterErrorMs },
+          {
+            attempts: Number.POSITIVE_INFINITY,
+            backoffMs: afterErrorMs,
+            maxBackoffMs: afterErrorMs,
+          },
         ),
       },
     }),

@@ -13,7 +13,12 @@ import type {
 import { type Audit, doneBy } from './audit.ts';
 import type { Operator } from './operator.ts';
 
-export type { CertificateTarget, IssuedCertificate, RevocationReason, RollOverKind } from '../pki/ports.ts';
+export type {
+  CertificateTarget,
+  IssuedCertificate,
+  RevocationReason,
+  RollOverKind,
+} from '../pki/ports.ts';
 export { revocationReasons, rollOverKinds } from '../pki/ports.ts';
 
 /** `nothing`: no certificate of that target can be revoked or renewed. */
@@ -73,8 +78,17 @@ export const createCertificates = ({
      *
      * @param why In the operator's own words, here and below.
      */
-    rollOver: async (by: Operator, kind: RollOverKind, why?: string): Promise<{ readonly id: string }> => {
-      await audit.record({ ...doneBy(by), action: 'authority-roll-over', target: kind, reason: why });
+    rollOver: async (
+      by: Operator,
+      kind: RollOverKind,
+      why?: string,
+    ): Promise<{ readonly id: string }> => {
+      await audit.record({
+        ...doneBy(by),
+        action: 'authority-roll-over',
+        target: kind,
+        reason: why,
+      });
       return { id: await custody.rollOver(kind) };
     },
 
@@ -88,7 +102,11 @@ export const createCertificates = ({
       if (found.length === 0) return { refused: 'unknown' };
       let done = 0;
       // A renewal may bring another one meanwhile.
-      for (let good = found.filter(isGood); good.length > 0; good = (await list(target)).filter(isGood)) {
+      for (
+        let good = found.filter(isGood);
+        good.length > 0;
+        good = (await list(target)).filter(isGood)
+      ) {
         for (const { serial } of good) {
           const entry = { ...doneBy(by), target: serial, reason: why, details: { reason } };
           await audit.record({ ...entry, action: 'certificate-revoke' });
@@ -102,10 +120,17 @@ export const createCertificates = ({
     renew: async (by: Operator, msisdn: string, why?: string): Promise<CertificateResult> => {
       const found = await list({ msisdn });
       if (found.length === 0) return { refused: 'unknown' };
-      const blocked = found.filter((each) => each.revocation !== undefined && custody.isRevoked(each));
+      const blocked = found.filter(
+        (each) => each.revocation !== undefined && custody.isRevoked(each),
+      );
       if (blocked.length === 0) return { refused: 'nothing' };
       for (const { serial } of blocked) {
-        await audit.record({ ...doneBy(by), action: 'certificate-renew', target: serial, reason: why });
+        await audit.record({
+          ...doneBy(by),
+          action: 'certificate-renew',
+          target: serial,
+          reason: why,
+        });
       }
       return { done: await custody.renewCertificates(msisdn) };
     },
@@ -114,7 +139,11 @@ export const createCertificates = ({
      * The number has a new owner. Phones of the former one are removed. `done` counts the
      * certificates that were revoked.
      */
-    reassign: async (by: Operator, msisdn: string, why?: string): Promise<{ readonly done: number }> => {
+    reassign: async (
+      by: Operator,
+      msisdn: string,
+      why?: string,
+    ): Promise<{ readonly done: number }> => {
       // A person is named by the serialNumber, which is a pseudonym.
       const target = await custody.serialNumberOf(msisdn);
       await audit.record({ ...doneBy(by), action: 'number-reassign', target, reason: why });

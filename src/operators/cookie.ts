@@ -33,7 +33,8 @@ const readCookie = (header: string | undefined, wanted: string): string | undefi
 export const readSessionCookie = (header: string | undefined): string | undefined =>
   readCookie(header, sessionCookieName);
 
-const loginCookieName = (secure: boolean): string => (secure ? '__Host-paraph_login' : 'paraph_login');
+const loginCookieName = (secure: boolean): string =>
+  secure ? '__Host-paraph_login' : 'paraph_login';
 
 const loginAttributes = (secure: boolean): string =>
   `Path=/${secure ? '' : 'admin/login'}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;

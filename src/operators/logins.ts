@@ -111,7 +111,8 @@ export const createLogins = ({
     logInByOidc: async (subject: string): Promise<LoginResult> => {
       const user = await users.findBySubject(subject);
       // The subject reveals nothing to others, and an admin can compare it with the expected one.
-      if (user === undefined) return refused('oidc', undefined, isGoodSubject(subject) ? { subject } : {});
+      if (user === undefined)
+        return refused('oidc', undefined, isGoodSubject(subject) ? { subject } : {});
       return logIn({ name: user.name, role: user.role, via: 'oidc' }, user.version);
     },
   };

@@ -102,7 +102,10 @@ export const createOperators = (options: OperatorsOptions) => {
     /** Where an API listened last. */
     address: links.address,
 
-    /** Ends all sessions of those who are no users: `local`, with its links, and people of the provider. */
+    /**
+     * Ends all sessions of those who are no users: `local`, with its links, and people of the
+     * provider.
+     */
     endLocal: async (by: Operator) => {
       await audit.record({ ...doneBy(by), action: 'link-end', target: localName });
       await links.endLocal();

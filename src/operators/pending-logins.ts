@@ -1,5 +1,6 @@
 /**
- * Logins at an OpenID provider that a browser has started, kept until the provider sends the browser back.
+ * Logins at an OpenID provider that a browser has started, kept until the provider sends the
+ * browser back.
  *
  * A login belongs to the browser that has its cookie. It can be taken once: when the same answer
  * comes several times, one of them goes on. Redis knows only the HMAC of the cookie, and the record

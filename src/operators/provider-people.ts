@@ -80,7 +80,12 @@ const textsIn = (value: unknown): readonly string[] =>
  * no-name  The name claim is missing, or is no name.
  */
 export type ProviderPerson =
-  | { readonly kind: 'person'; readonly name: string; readonly role: Role; readonly subject: string }
+  | {
+      readonly kind: 'person';
+      readonly name: string;
+      readonly role: Role;
+      readonly subject: string;
+    }
   | { readonly kind: 'no-role'; readonly name: string; readonly subject: string }
   | { readonly kind: 'no-name'; readonly subject: string };
 
@@ -95,9 +100,13 @@ export const readProviderPerson = (
   if (!goodName.test(given)) return { kind: 'no-name', subject };
   const name = `${namePrefix}${given}`;
   const values = textsIn(claimAt(claims, roleClaim));
-  const theirs = values.flatMap((value) => (Object.hasOwn(mapped, value) ? (mapped[value] ?? []) : []));
+  const theirs = values.flatMap((value) =>
+    Object.hasOwn(mapped, value) ? (mapped[value] ?? []) : [],
+  );
   const role = theirs.find((each) => theirs.every((other) => includesRole(each, other)));
-  return role === undefined ? { kind: 'no-role', name, subject } : { kind: 'person', name, role, subject };
+  return role === undefined
+    ? { kind: 'no-role', name, subject }
+    : { kind: 'person', name, role, subject };
 };
 
 /** Changes when people could have another name or role than when their session began. */

@@ -39,7 +39,9 @@ export const defaultReplayPolicy: ReplayPolicy = {
 };
 
 /** @param changes Of the configuration: `operations.replay.policy`. */
-export const replayPolicy = (changes: Readonly<Partial<Record<string, ReplayRule>>> = {}): ReplayPolicy => ({
+export const replayPolicy = (
+  changes: Readonly<Partial<Record<string, ReplayRule>>> = {},
+): ReplayPolicy => ({
   ...defaultReplayPolicy,
   ...changes,
 });

@@ -6,9 +6,9 @@
  * once. A bulk is stored, and worked on in the background at its rate (bulk-worker.ts). A bulk of
  * cancels is planned, ordered, stopped and reported in the same way.
  *
- * Every order is in the audit log before it is done. A single one that is refused is there too, with
- * the refusal as its outcome; not one of an unknown id or without a reason that is needed, and no
- * cancel without the role.
+ * Every order is in the audit log before it is done. A single one that is refused is there too,
+ * with the refusal as its outcome; not one of an unknown id or without a reason that is needed, and
+ * no cancel without the role.
  */
 import type { Queue } from 'bullmq';
 import type { BulkOrder } from '../../machines/bulk-replay.machine.ts';
@@ -29,7 +29,11 @@ import { isReason, type ReplayPolicy, type ReplayRefusal, refusalOf } from './re
 import { readRuns, type TransactionRun } from './transaction-runs.ts';
 
 /** `too-many`: this person has been prompted too often just now. */
-type OneReplay = 'replayed' | 'not-failed' | 'unknown' | { readonly refused: ReplayRefusal | 'too-many' };
+type OneReplay =
+  | 'replayed'
+  | 'not-failed'
+  | 'unknown'
+  | { readonly refused: ReplayRefusal | 'too-many' };
 
 export type BulkKind = NonNullable<BulkOrder['kind']>;
 
@@ -39,7 +43,10 @@ export type ReplayFilter = Omit<HistoryFilter, 'states'> & {
   readonly maxAttempts?: number | undefined;
 };
 
-export type ReplaySelection = ({ readonly filter: ReplayFilter } | { readonly ids: readonly string[] }) & {
+export type ReplaySelection = (
+  | { readonly filter: ReplayFilter }
+  | { readonly ids: readonly string[] }
+) & {
   /** Default: replay. */
   readonly kind?: BulkKind | undefined;
 };
@@ -86,7 +93,8 @@ const statesOf = { replay: ['failed'], cancel: ['submitted', 'pending'] } as con
 /** A plan lists so many; the others it counts. */
 const maxNamed = 100;
 
-const increment = (counts: Map<string, number>, key: string) => counts.set(key, (counts.get(key) ?? 0) + 1);
+const increment = (counts: Map<string, number>, key: string) =>
+  counts.set(key, (counts.get(key) ?? 0) + 1);
 
 export const createReplays = (options: ReplaysOptions) => {
   const { history, shards, protocol, audit, redis, now, limiter, policy } = options;
@@ -115,8 +123,13 @@ export const createReplays = (options: ReplaysOptions) => {
     } while (cursor !== undefined);
   }
 
-  const select = async (selection: ReplaySelection, { role }: Operator, reason: string | undefined) => {
-    const maxAttempts = 'filter' in selection ? (selection.filter.maxAttempts ?? Infinity) : Infinity;
+  const select = async (
+    selection: ReplaySelection,
+    { role }: Operator,
+    reason: string | undefined,
+  ) => {
+    const maxAttempts =
+      'filter' in selection ? (selection.filter.maxAttempts ?? Infinity) : Infinity;
     const policies = { login: 0, workflow: 0, never: 0, role: 0, reason: 0 };
     const refused = { ...policies, attempts: 0, 'not-failed': 0, 'not-open': 0, unknown: 0 };
     // Maps, because other people choose the names: `__proto__` is possible.
@@ -193,7 +206,11 @@ export const createReplays = (options: ReplaysOptions) => {
     queue: options.queue,
 
     /** @throws When Redis is unreachable, like the others; it may then be done or not. */
-    replay: async (msspTransId: string, operator: Operator, written?: string): Promise<OneReplay> => {
+    replay: async (
+      msspTransId: string,
+      operator: Operator,
+      written?: string,
+    ): Promise<OneReplay> => {
       const reason = written?.trim() || undefined;
       if (reason !== undefined && !isReason(reason)) return { refused: 'reason' };
       if ((await history.find(msspTransId)) === undefined) return 'unknown';
@@ -202,7 +219,13 @@ export const createReplays = (options: ReplaysOptions) => {
       const { row, endedRuns, ofWorkflow } = run;
       const { fault, attempt, apId, msisdn } = row;
       const details = { ...(fault && { fault: fault.code }), attempt: attempt + 1 };
-      const entry = { ...doneBy(operator), action: 'replay', target: msspTransId, reason, details } as const;
+      const entry = {
+        ...doneBy(operator),
+        action: 'replay',
+        target: msspTransId,
+        reason,
+        details,
+      } as const;
       if (fault === undefined) {
         await notDone(entry, 'not-failed');
         return 'not-failed';
@@ -239,8 +262,11 @@ export const createReplays = (options: ReplaysOptions) => {
     },
 
     /** What a bulk would do. @param reason As it would be given. */
-    plan: async (selection: ReplaySelection, operator: Operator, reason?: string): Promise<ReplayPlan> =>
-      (await select(selection, operator, reason)).plan,
+    plan: async (
+      selection: ReplaySelection,
+      operator: Operator,
+      reason?: string,
+    ): Promise<ReplayPlan> => (await select(selection, operator, reason)).plan,
 
     start: async (
       selection: ReplaySelection,
@@ -255,8 +281,17 @@ export const createReplays = (options: ReplaysOptions) => {
       if (items.length === 0) return { refused: 'nothing', plan };
       const id = store.newId();
       const details = { count: items.length, numbers: plan.numbers, perSecond };
-      await audit.record({ ...doneBy(operator), action: `bulk-${kind}`, target: id, reason, details });
-      await store.create({ id, kind, by: operator.name, reason, perSecond, createdAt: now() }, items);
+      await audit.record({
+        ...doneBy(operator),
+        action: `bulk-${kind}`,
+        target: id,
+        reason,
+        details,
+      });
+      await store.create(
+        { id, kind, by: operator.name, reason, perSecond, createdAt: now() },
+        items,
+      );
       return { bulkId: id, plan };
     },
 

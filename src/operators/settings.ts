@@ -13,9 +13,12 @@ const reservedNames: readonly string[] = [localName, nobodyName];
 const operatorName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9._@-]{0,63}$/, {
-    error: 'must be 1 to 64 lower-case letters, digits, ., _, @ or -, beginning with a letter or digit',
+    error:
+      'must be 1 to 64 lower-case letters, digits, ., _, @ or -, beginning with a letter or digit',
   })
-  .refine((name) => !reservedNames.includes(name), { error: 'is a name that the service uses itself' });
+  .refine((name) => !reservedNames.includes(name), {
+    error: 'is a name that the service uses itself',
+  });
 
 const operatorEntry = z.strictObject({
   name: operatorName.describe('Name of the user, also in the audit log.'),

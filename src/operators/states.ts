@@ -53,7 +53,8 @@ export const statesOf = (row: TransactionRow, job: JobFields): readonly ToldStat
     }),
   );
   // The record lacks an unreadable job, a replay before its first turn, an end without a turn.
-  if (told.length === 0) told.push({ state: 'submitted', attempt: 1, at: row.submittedAt || undefined });
+  if (told.length === 0)
+    told.push({ state: 'submitted', attempt: 1, at: row.submittedAt || undefined });
   const last = told.at(-1);
   const { state, attempt, endedAt: at, fault } = row;
   if (last?.state !== state || last.attempt !== attempt) {

@@ -204,14 +204,22 @@ export const createTokens = (options: {
         () => issue(drawn.id, token),
         (result) => typeof result !== 'string',
       );
-      return typeof issued === 'string' ? { refused: issued } : { token: drawn.token, view: issued };
+      return typeof issued === 'string'
+        ? { refused: issued }
+        : { token: drawn.token, view: issued };
     },
 
     /** Valid ones, oldest first: the operator's own; for an admin those of all users. */
     list: async (by: Operator): Promise<readonly TokenView[]> => {
       const user = await users.find(by.name);
-      const owners = includesRole(by.role, 'admin') ? await users.list() : user === undefined ? [] : [user];
-      return (await Promise.all(owners.map(listOf))).flat().sort((a, b) => a.createdAt - b.createdAt);
+      const owners = includesRole(by.role, 'admin')
+        ? await users.list()
+        : user === undefined
+          ? []
+          : [user];
+      return (await Promise.all(owners.map(listOf)))
+        .flat()
+        .sort((a, b) => a.createdAt - b.createdAt);
     },
 
     /** `unknown` also for a token that the operator may not see. */

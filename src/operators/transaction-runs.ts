@@ -84,7 +84,8 @@ const recordedResult = async (
   const queue = shardFor(shards, row.msspTransId)?.signatures.queue;
   const job = queue === undefined ? {} : await redis.hgetall(queue.toKey(row.msspTransId));
   const end = statesOf(row, job).find(
-    ({ state, attempt, fault }) => attempt === endedRuns + 1 && state === 'failed' && fault !== undefined,
+    ({ state, attempt, fault }) =>
+      attempt === endedRuns + 1 && state === 'failed' && fault !== undefined,
   );
   return end?.fault === undefined ? 'changed' : `${end.fault.code}`;
 };

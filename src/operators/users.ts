@@ -74,7 +74,9 @@ export const createUsers = (options: {
 }) => {
   const { redis, sealed, audit, views, keepsProviderNames } = options;
   const key = `${options.prefix}:operators:users`;
-  const configured = new Map(options.configured.map((entry) => [entry.name, configuredUser(entry)]));
+  const configured = new Map(
+    options.configured.map((entry) => [entry.name, configuredUser(entry)]),
+  );
   const placeOf = (name: string): string => `user ${name}`;
 
   const read = (name: string, text: string | null | undefined): Stored | undefined =>
@@ -82,7 +84,11 @@ export const createUsers = (options: {
 
   const userOf = (name: string, stored: Stored): User => ({ ...stored, name, origin: 'stored' });
 
-  const swap = async (name: string, before: string, after: Stored | undefined): Promise<boolean> => {
+  const swap = async (
+    name: string,
+    before: string,
+    after: Stored | undefined,
+  ): Promise<boolean> => {
     const text = after === undefined ? '' : sealed.seal(placeOf(name), after);
     return (await redis.eval(swapScript, 1, key, name, before, text)) === 1;
   };
@@ -90,7 +96,9 @@ export const createUsers = (options: {
   /** @param next The following state, or why there is none. */
   const change = async <Refusal extends string>(
     name: string,
-    next: (stored: Stored | undefined) => { readonly after: Stored | undefined } | Refusal | 'unknown',
+    next: (
+      stored: Stored | undefined,
+    ) => { readonly after: Stored | undefined } | Refusal | 'unknown',
   ): Promise<ChangeResult | Refusal> => {
     if (configured.has(name)) return 'configured';
     for (let round = 0; round < maxRounds; round += 1) {
@@ -104,7 +112,9 @@ export const createUsers = (options: {
 
   const update = (name: string, changes: Partial<Stored>): Promise<ChangeResult> =>
     change<never>(name, (stored) =>
-      stored === undefined ? 'unknown' : { after: { ...stored, ...changes, version: newVersion() } },
+      stored === undefined
+        ? 'unknown'
+        : { after: { ...stored, ...changes, version: newVersion() } },
     );
 
   const list = async (): Promise<readonly User[]> => {
@@ -135,7 +145,12 @@ export const createUsers = (options: {
     act: () => Promise<T>,
   ): Promise<T | 'unknown'> =>
     isOperatorName(name)
-      ? noted(audit, { ...doneBy(by), action, target: name, details }, act, (result) => result === 'changed')
+      ? noted(
+          audit,
+          { ...doneBy(by), action, target: name, details },
+          act,
+          (result) => result === 'changed',
+        )
       : 'unknown';
 
   const add = async ({ name, role, oidcSubject }: NewUser): Promise<'added' | 'exists'> => {
@@ -149,14 +164,21 @@ export const createUsers = (options: {
     return (await swap(name, '', stored)) ? 'added' : 'exists';
   };
 
-  const setSubject = async (name: string, oidcSubject: string | undefined): Promise<SubjectResult> => {
+  const setSubject = async (
+    name: string,
+    oidcSubject: string | undefined,
+  ): Promise<SubjectResult> => {
     const owner = oidcSubject === undefined ? undefined : await findBySubject(oidcSubject);
     if (owner !== undefined && owner.name !== name) return 'exists';
     return change<never>(name, (stored) => {
       if (stored === undefined) return 'unknown';
       const { oidcSubject: _, ...rest } = stored;
       return {
-        after: { ...rest, ...(oidcSubject !== undefined && { oidcSubject }), version: newVersion() },
+        after: {
+          ...rest,
+          ...(oidcSubject !== undefined && { oidcSubject }),
+          version: newVersion(),
+        },
       };
     });
   };
@@ -212,7 +234,11 @@ export const createUsers = (options: {
       onUser(by, 'user-role', name, { role }, () => update(name, { role })),
 
     /** @param subject Undefined: no login with the phone any more. */
-    setSubject: async (by: Operator, name: string, subject: string | undefined): Promise<SubjectResult> => {
+    setSubject: async (
+      by: Operator,
+      name: string,
+      subject: string | undefined,
+    ): Promise<SubjectResult> => {
       if (subject !== undefined && !isGoodSubject(subject)) return 'bad-subject';
       const details = subject === undefined ? { phone: 'removed' } : { subject };
       return onUser(by, 'user-phone', name, details, () => setSubject(name, subject));

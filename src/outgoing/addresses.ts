@@ -88,5 +88,7 @@ export const kindOfAddress = (address: string): AddressKind => {
 
 export const isLoopbackAddress = (address: string): boolean => {
   if (kindOfAddress(address) !== 'internal') return false;
-  return isIPv4(address) ? loopbackIpv4.check(address, 'ipv4') : loopbackIpv6.check(address, 'ipv6');
+  return isIPv4(address)
+    ? loopbackIpv4.check(address, 'ipv4')
+    : loopbackIpv6.check(address, 'ipv6');
 };

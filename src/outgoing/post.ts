@@ -108,10 +108,17 @@ const bodyOf = (
 });
 
 /** Without the brackets of an IPv6 address and the dot of an absolute name. */
-const plainHost = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+const plainHost = (hostname: string): string =>
+  hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
 
 export const createPost = (options: PostOptions): Post => {
-  const { sandbox, now, timeoutMs = usualTimeoutMs, resolve = systemLookup as Resolve, ca } = options;
+  const {
+    sandbox,
+    now,
+    timeoutMs = usualTimeoutMs,
+    resolve = systemLookup as Resolve,
+    ca,
+  } = options;
   const { readsAnswers = false } = options;
   const allowedHosts = new Set(options.allowedHosts.map((host) => plainHost(host.toLowerCase())));
 
@@ -170,7 +177,9 @@ export const createPost = (options: PostOptions): Post => {
         const chunks: Buffer[] = [];
         let bytes = 0;
         const result = (): PostResult => ({
-          ...{ kind: 'answered', status, retryAfterMs: after },
+          kind: 'answered',
+          status,
+          retryAfterMs: after,
           ...(readsAnswers && { body: bodyOf(response, chunks, bytes > maxAnswerBytes) }),
         });
         answered = result;
@@ -198,7 +207,8 @@ export const createPost = (options: PostOptions): Post => {
     });
 
   return async (text, headers, body, stop) => {
-    if (!URL.canParse(text)) return { kind: 'refused', why: 'the address of the receiver is no URL' };
+    if (!URL.canParse(text))
+      return { kind: 'refused', why: 'the address of the receiver is no URL' };
     const url = new URL(text);
     if (url.username !== '' || url.password !== '') {
       return { kind: 'refused', why: 'the address of the receiver holds a user name or password' };
@@ -215,7 +225,9 @@ export const createPost = (options: PostOptions): Post => {
 };
 
 /** To addresses of the configuration, and to those that applications write. */
-export const createPosts = (options: PostOptions): { readonly post: Post; readonly postOutside: Post } => ({
+export const createPosts = (
+  options: PostOptions,
+): { readonly post: Post; readonly postOutside: Post } => ({
   post: createPost(options),
   postOutside: createPost({ ...options, allowedHosts: [] }),
 });

@@ -39,7 +39,9 @@ export const askedIn = ({ req }: Context): Asked => ({
   ifNoneMatch: req.header('if-none-match'),
 });
 
-export const createAssets = (files: Readonly<Record<string, readonly [type: string, content: string]>>) => {
+export const createAssets = (
+  files: Readonly<Record<string, readonly [type: string, content: string]>>,
+) => {
   const assets = new Map(
     Object.entries(files).map(([name, [type, content]]) => {
       return [name, { type, content, version: hash('sha256', content, 'base64url').slice(0, 12) }];
@@ -55,7 +57,8 @@ export const createAssets = (files: Readonly<Record<string, readonly [type: stri
       const etag = `"${version}"`;
       const headers = {
         etag,
-        'cache-control': query === `v=${version}` ? `public, max-age=${yearSeconds}, immutable` : 'no-cache',
+        'cache-control':
+          query === `v=${version}` ? `public, max-age=${yearSeconds}, immutable` : 'no-cache',
         'content-security-policy':
           "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox",
         'cross-origin-resource-policy': 'same-origin',

@@ -52,12 +52,17 @@ export const pressed = (background: string): string =>
   hexOf(mix(channelsOf(background), inkOn(background) === '#ffffff' ? black : white, 0.18));
 
 /** The colour, made darker or lighter until it can be read on all backgrounds. */
-export const readableOn = (colour: string, backgrounds: readonly string[], least = minContrast): string => {
+export const readableOn = (
+  colour: string,
+  backgrounds: readonly string[],
+  least = minContrast,
+): string => {
   const from = channelsOf(colour);
   const to = backgrounds.every((background) => inkOn(background) === '#000000') ? black : white;
   for (let percent = 0; percent < 100; percent += 2) {
     const candidate = hexOf(mix(from, to, percent / 100));
-    if (backgrounds.every((background) => contrast(candidate, background) >= least)) return candidate;
+    if (backgrounds.every((background) => contrast(candidate, background) >= least))
+      return candidate;
   }
   return hexOf(to);
 };

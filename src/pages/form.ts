@@ -40,7 +40,8 @@ export const parseForm = (body: Uint8Array): ParsedForm => {
       const equals = pair.indexOf('=');
       const name = decoded(equals < 0 ? pair : pair.slice(0, equals));
       if (name === '') continue;
-      if (form.has(name) && name !== repeatable) return { ok: false, reason: 'parameterRepeated', name };
+      if (form.has(name) && name !== repeatable)
+        return { ok: false, reason: 'parameterRepeated', name };
       const value = equals < 0 ? '' : decoded(pair.slice(equals + 1));
       form.set(name, value);
       if (value === '') valueless.push(name);

@@ -1,7 +1,7 @@
 /**
- * Headers of every page, and answers that have them. `form-action` also bounds where the answer to a
- * form may redirect to. So the way to a client's address is a link or a reload, never the answer to
- * a form.
+ * Headers of every page, and answers that have them. `form-action` also bounds where the answer to
+ * a form may redirect to. So the way to a client's address is a link or a reload, never the answer
+ * to a form.
  */
 export const policyWith = (formTargets: readonly string[]): string =>
   `default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action ${["'self'", ...formTargets].join(' ')}; frame-ancestors 'none'; base-uri 'none'`;
@@ -22,7 +22,10 @@ type Headers = Readonly<Record<string, string>>;
 const answerAs =
   (type: string) =>
   (content: string, status = 200, headers: Headers = {}): Response =>
-    new Response(content, { status, headers: { ...pageHeaders, 'content-type': type, ...headers } });
+    new Response(content, {
+      status,
+      headers: { ...pageHeaders, 'content-type': type, ...headers },
+    });
 
 export const answerPage = answerAs('text/html;charset=UTF-8');
 

@@ -13,7 +13,9 @@ const known = (tag: string): PageLanguage | undefined => {
 
 /** Weight of `de;q=0.8` (RFC 9110 12.4.2); a malformed one is 0. */
 const weightOf = (parameters: readonly string[]): number => {
-  const weight = parameters.map((text) => /^\s*q=(.*)$/i.exec(text)?.[1]).find((text) => text !== undefined);
+  const weight = parameters
+    .map((text) => /^\s*q=(.*)$/i.exec(text)?.[1])
+    .find((text) => text !== undefined);
   if (weight === undefined) return 1;
   return /^\s*(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)\s*$/.test(weight) ? Number(weight) : 0;
 };

@@ -56,7 +56,12 @@ ${main}
 };
 
 /** @param message Three lines: title, what happened, what to do. The last may be missing. */
-export const layOutWarning = (frame: PageFrame, message: string, rest: Html, safety?: string): string => {
+export const layOutWarning = (
+  frame: PageFrame,
+  message: string,
+  rest: Html,
+  safety?: string,
+): string => {
   const [title = '', what = '', next = ''] = message.split('\n');
   return layOut(frame, {
     title,

@@ -26,8 +26,14 @@ export const icons = {
   ),
   warning: icon('bad', html`<path d="M24 7 4.5 41h39z"/><path d="M24 20v10M24 35.5h.02"/>`),
   done: icon('good', html`<circle cx="24" cy="24" r="18"/><path d="m15.5 24.5 6 6 11.5-12.5"/>`),
-  stopped: icon('calm', html`<circle cx="24" cy="24" r="18"/><path d="m17.5 17.5 13 13M30.5 17.5l-13 13"/>`),
-  leaving: icon('calm', html`<path d="M20 8H10a2 2 0 0 0-2 2v28a2 2 0 0 0 2 2h10M32 15l9 9-9 9M41 24H19"/>`),
+  stopped: icon(
+    'calm',
+    html`<circle cx="24" cy="24" r="18"/><path d="m17.5 17.5 13 13M30.5 17.5l-13 13"/>`,
+  ),
+  leaving: icon(
+    'calm',
+    html`<path d="M20 8H10a2 2 0 0 0-2 2v28a2 2 0 0 0 2 2h10M32 15l9 9-9 9M41 24H19"/>`,
+  ),
 } as const;
 
 export const hiddenToken = ({ csrf }: FormTarget): Html =>

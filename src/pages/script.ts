@@ -1,11 +1,12 @@
 /**
  * The script of pages that wait for the phone, for browsers of the last ten years. News come as a
- * server-sent event. A browser without them, or that lost the stream twice, polls every two seconds.
- * Nothing runs while the page is hidden; it asks at once when it is shown again. A QR code on the
- * page is a new one every three seconds.
+ * server-sent event. A browser without them, or that lost the stream twice, polls every two
+ * seconds. Nothing runs while the page is hidden; it asks at once when it is shown again. A QR code
+ * on the page is a new one every three seconds.
  *
- * A page that has loaded itself again holds its buttons until nothing has moved for a second: a finger
- * may be on its way to what was there before. The phone does the same (src/phone/assets/hold.js).
+ * A page that has loaded itself again holds its buttons until nothing has moved for a second: a
+ * finger may be on its way to what was there before. The phone does the same
+ * (src/phone/assets/hold.js).
  */
 export const script = `(function () {
   'use strict';

@@ -50,7 +50,11 @@ const minPresence = 2;
 export const tenantColours = (scheme: Scheme, color: string) => {
   const isDark = inkOn(scheme.card) === '#ffffff';
   /** Of links and of the edges of buttons, on every background. */
-  const accent = readableOn(color, [scheme.paper, scheme.card, scheme.tint], isDark ? 6.5 : minContrast);
+  const accent = readableOn(
+    color,
+    [scheme.paper, scheme.card, scheme.tint],
+    isDark ? 6.5 : minContrast,
+  );
   const button = isDark && contrast(color, scheme.card) < minPresence ? accent : plainColour(color);
   return { accent, button, 'button-ink': inkOn(button), 'button-pressed': pressed(button) };
 };

@@ -1,7 +1,7 @@
 /**
- * The part of a page that waits for the phone. With script the page learns of news at once; without,
- * it reloads every few seconds. The clock is no live region: a screen reader says once that time is
- * nearly over.
+ * The part of a page that waits for the phone. With script the page learns of news at once;
+ * without, it reloads every few seconds. The clock is no live region: a screen reader says once
+ * that time is nearly over.
  */
 import { html } from 'hono/html';
 import { assetAddress, type PageFrame } from './assets.ts';
@@ -25,7 +25,11 @@ export const waitingHead = (frame: PageFrame): Html =>
 ${scriptHead(frame)}`;
 
 /** @param pagePath `/events` and `/state` below it say when there is news. */
-export const waitingBlock = ({ language }: PageFrame, pagePath: string, secondsLeft: number): Html => {
+export const waitingBlock = (
+  { language }: PageFrame,
+  pagePath: string,
+  secondsLeft: number,
+): Html => {
   const { status, timeLeft, nearlyOver } = sharedWords[language];
   return html`<div class="waiting" id="waiting" data-events="${pagePath}/events" data-state="${pagePath}/state" data-seconds="${secondsLeft}" data-nearly-seconds="${nearlyOverSeconds}" data-nearly-over="${nearlyOver(nearlyOverSeconds)}">
 <p class="status" role="status" id="status">${status}<span class="dots" aria-hidden="true"><span>.</span><span>.</span><span>.</span></span></p>

@@ -70,7 +70,9 @@ export const createActivations = ({
   const read = async (id: string): Promise<Found | undefined> => {
     if (!/^[\w-]{11}$/.test(id)) return undefined;
     const [sealed, used] = await redis.hmget(keyOf(id), 'sealed', 'used');
-    const { data } = contentSchema.safeParse(sealer.open(placeOf(id), Buffer.from(sealed ?? '', 'base64')));
+    const { data } = contentSchema.safeParse(
+      sealer.open(placeOf(id), Buffer.from(sealed ?? '', 'base64')),
+    );
     const number = data && (await phones.read(data.msisdn));
     if (data === undefined || number?.invitation?.id !== id) return undefined;
     const { at = now() } = readUse(used) ?? {};
@@ -102,8 +104,8 @@ export const createActivations = ({
     },
 
     /**
-     * @returns Undefined for a code that is unknown, expired, used two minutes ago or earlier, or not
-     *   the newest of its number.
+     * @returns Undefined for a code that is unknown, expired, used two minutes ago or earlier, or
+     *   not the newest of its number.
      */
     find: async (id: string): Promise<Activation | undefined> => {
       const found = await read(id);

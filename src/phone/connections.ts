@@ -2,8 +2,8 @@
  * The phones that are connected to this process, by server-sent events.
  *
  * All of them share one reader of the stream of changes and one timer, because there are thousands.
- * A connection that Redis was away from misses nothing: the reader goes on where it stopped. A phone
- * that connects asks for its state itself, and so hears of what was before.
+ * A connection that Redis was away from misses nothing: the reader goes on where it stopped. A
+ * phone that connects asks for its state itself, and so hears of what was before.
  *
  * Source: HTML Living Standard, section 9.2.
  */
@@ -67,7 +67,9 @@ export const createConnections = (options: {
       client.on('error', onError);
       reader = client;
       void followStream({
-        ...{ connection: client, key, onError },
+        connection: client,
+        key,
+        onError,
         from: async () => from,
         goesOn: () => !closed,
         onEntry: (_id, fields) => tell(fields),
@@ -112,7 +114,9 @@ export const createConnections = (options: {
         }
       };
       const connection = {
-        ...{ msisdn, phone, beat: () => write(heartbeat) },
+        msisdn,
+        phone,
+        beat: () => write(heartbeat),
         send: (event: string, data: object) =>
           write(encoder.encode(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)),
         close: () => {
@@ -132,7 +136,8 @@ export const createConnections = (options: {
     close: async (): Promise<void> => {
       closed = true;
       clearInterval(timer);
-      for (const connected of [...byNumber.values()]) for (const each of [...connected]) each.close();
+      for (const connected of [...byNumber.values()])
+        for (const each of [...connected]) each.close();
       // A blocked read would delay the quit.
       reader?.disconnect();
       await settlesWithin(starting ?? Promise.resolve(), closeTimeoutMs);

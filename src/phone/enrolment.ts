@@ -2,9 +2,9 @@
  * Enrolment: binds a number to a browser that has made a key pair, and gives it a certificate.
  *
  * The code proves who was invited, by a MAC over the certification request and the gate (PIN or
- * passkey): what is seen on the way fits neither another key nor another gate. The same request sent
- * again gets the same phone, share, recovery code and cookie, in whatever order copies of it arrive,
- * until the phone is removed.
+ * passkey): what is seen on the way fits neither another key nor another gate. The same request
+ * sent again gets the same phone, share, recovery code and cookie, in whatever order copies of it
+ * arrive, until the phone is removed.
  */
 
 import { hash, X509Certificate } from 'node:crypto';
@@ -41,7 +41,9 @@ export type EnrolmentError = 'code' | 'request' | 'gate' | 'too-many';
 export type EnrolmentResult = Enrolled | { readonly kind: 'refused'; readonly why: EnrolmentError };
 
 /** What a phone's record has of its certificate. */
-export const certificateFacts = (certificate: Uint8Array): Pick<Phone, 'certificateEndsAt' | 'serial'> => ({
+export const certificateFacts = (
+  certificate: Uint8Array,
+): Pick<Phone, 'certificateEndsAt' | 'serial'> => ({
   certificateEndsAt: readCertificate(certificate)?.notAfter.getTime() ?? 0,
   serial: new X509Certificate(certificate).serialNumber.toLowerCase(),
 });
@@ -62,7 +64,9 @@ export interface EnrolmentOptions {
   readonly maxPhones: number;
   /** Removes a phone, and revokes its certificates. */
   readonly remove: (phone: Pick<Phone, 'msisdn' | 'id'>) => Promise<void>;
-  /** Wakes the other phones of the number: if it was not their owner, that is how they learn of it. */
+  /**
+   * Wakes the other phones of the number: if it was not their owner, that is how they learn of it.
+   */
   readonly tellOthers: (msisdn: string, phone: string) => void;
   readonly now: () => number;
 }
@@ -75,8 +79,18 @@ const gateParts = ({ gate }: EnrolmentRequest): readonly string[] => {
 };
 
 export const createEnrolment = (options: EnrolmentOptions) => {
-  const { phones, activations, passkeys, prompts, custody, serviceKey, maxPhones, remove, tellOthers, now } =
-    options;
+  const {
+    phones,
+    activations,
+    passkeys,
+    prompts,
+    custody,
+    serviceKey,
+    maxPhones,
+    remove,
+    tellOthers,
+    now,
+  } = options;
   const key = deriveKey(serviceKey, 'paraph phone enrolment');
 
   const gateOf = async (
@@ -135,8 +149,14 @@ export const createEnrolment = (options: EnrolmentOptions) => {
     const isAdded =
       isCopy ||
       (await phones.add(msisdn, id, {
-        ...{ label, language, enrolledAt: now(), chain: chain.id, secretHash },
-        ...{ gate: gated.gate, invitation: activation.id, ...certificateFacts(certificate) },
+        label,
+        language,
+        enrolledAt: now(),
+        chain: chain.id,
+        secretHash,
+        gate: gated.gate,
+        invitation: activation.id,
+        ...certificateFacts(certificate),
       }));
     if (!isAdded) {
       const number = await phones.read(msisdn);

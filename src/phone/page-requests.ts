@@ -47,11 +47,17 @@ const hasSeveral = ({ req }: PageContext): boolean => {
 /** The longest that browsers allow. It begins anew each time that the phone asks for its state. */
 const cookieSeconds = 400 * 86_400;
 
-/** Wrong codes and requests for new ones, from one address. Enrolments that succeed do not count. */
+/**
+ * Wrong codes and requests for new ones, from one address. Enrolments that succeed do not count.
+ */
 const maxTries = { requests: 30, perSeconds: 60 };
 
-export const refuse = (status: number, error: string, message: string, more: object = {}): Response =>
-  answerJson({ error, message, ...more }, status);
+export const refuse = (
+  status: number,
+  error: string,
+  message: string,
+  more: object = {},
+): Response => answerJson({ error, message, ...more }, status);
 
 export const createPageRequests = (options: PageRequestsOptions) => {
   const { phones, cookies, publicUrl, limiter, onError } = options;
@@ -71,7 +77,11 @@ export const createPageRequests = (options: PageRequestsOptions) => {
     const empty = await takeAll(limiter, limits);
     if (empty === undefined) return undefined;
     const headers = { 'retry-after': String(empty.seconds) };
-    return answerJson({ error: 'too-often', message: 'Too many tries; wait a minute' }, 429, headers);
+    return answerJson(
+      { error: 'too-often', message: 'Too many tries; wait a minute' },
+      429,
+      headers,
+    );
   };
 
   /** @returns The checked body, or the refusal. */
@@ -104,7 +114,9 @@ export const createPageRequests = (options: PageRequestsOptions) => {
     const cookie = cookies.read(getCookie(c, cookieName));
     const number = cookie && (await phones.read(cookie.msisdn));
     const phone = number?.phones.find(({ id }) => id === cookie?.phone);
-    return phone !== undefined && isEqual(phone.secretHash, hashOf(cookie?.secret ?? '')) ? phone : undefined;
+    return phone !== undefined && isEqual(phone.secretHash, hashOf(cookie?.secret ?? ''))
+      ? phone
+      : undefined;
   };
 
   const guarded =
@@ -112,7 +124,8 @@ export const createPageRequests = (options: PageRequestsOptions) => {
     async (c) => {
       try {
         const isSafe = c.req.method === 'GET' || c.req.method === 'HEAD';
-        if (!isSafe && !isOurs(c)) return refuse(403, 'forbidden', 'The request must come from our page');
+        if (!isSafe && !isOurs(c))
+          return refuse(403, 'forbidden', 'The request must come from our page');
         if (hasSeveral(c)) return refuse(400, 'cookies', `There must be one cookie ${cookieName}`);
         return await handle(c);
       } catch (error) {

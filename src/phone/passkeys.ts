@@ -7,7 +7,10 @@
  *
  * Source: WebAuthn Level 3, sections 7.1 and 7.2.
  */
-import type { verifyAuthenticationResponse, verifyRegistrationResponse } from '@simplewebauthn/server';
+import type {
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+} from '@simplewebauthn/server';
 import type { Gate, Phone } from './phones.ts';
 import type { Credential } from './requests.ts';
 import type { PhoneCookies } from './secrets.ts';
@@ -51,8 +54,12 @@ export const createPasskeys = ({
     creationOptions: async (code: string, userName: string) => {
       const { generateRegistrationOptions } = await loadLibrary();
       return generateRegistrationOptions({
-        ...{ rpName, rpID: new URL(publicUrl()).hostname, userName, userDisplayName: userName },
-        ...{ challenge: challengeBytes(enrolment(code)), timeout: timeoutMs },
+        rpName,
+        rpID: new URL(publicUrl()).hostname,
+        userName,
+        userDisplayName: userName,
+        challenge: challengeBytes(enrolment(code)),
+        timeout: timeoutMs,
         attestationType: 'none',
         authenticatorSelection: {
           authenticatorAttachment: 'platform',
@@ -74,7 +81,8 @@ export const createPasskeys = ({
       const { id, publicKey, counter, transports } = found.registrationInfo.credential;
       return {
         kind: 'passkey',
-        ...{ credentialId: id, counter },
+        credentialId: id,
+        counter,
         publicKey: Buffer.from(publicKey).toString('base64url'),
         ...(transports !== undefined && { transports: [...transports] }),
       };
@@ -85,16 +93,25 @@ export const createPasskeys = ({
       const { gate } = phone;
       if (gate.kind !== 'passkey') return undefined;
       const { generateAuthenticationOptions } = await loadLibrary();
-      const allowed = { id: gate.credentialId, ...(gate.transports && { transports: gate.transports }) };
+      const allowed = {
+        id: gate.credentialId,
+        ...(gate.transports && { transports: gate.transports }),
+      };
       return generateAuthenticationOptions({
-        ...{ rpID: new URL(publicUrl()).hostname, challenge: challengeBytes(use(phone, prompt)) },
-        ...{ allowCredentials: [allowed as never], timeout: timeoutMs },
+        rpID: new URL(publicUrl()).hostname,
+        challenge: challengeBytes(use(phone, prompt)),
+        allowCredentials: [allowed as never],
+        timeout: timeoutMs,
         userVerification: 'required',
       });
     },
 
     /** @returns The gate with its new counter; undefined for a response that proves nothing. */
-    verify: async (phone: Phone, prompt: string, response: Credential): Promise<Passkey | undefined> => {
+    verify: async (
+      phone: Phone,
+      prompt: string,
+      response: Credential,
+    ): Promise<Passkey | undefined> => {
       const { gate } = phone;
       if (gate.kind !== 'passkey') return undefined;
       const { verifyAuthenticationResponse } = await loadLibrary();
@@ -104,7 +121,9 @@ export const createPasskeys = ({
         credential: { id: gate.credentialId, publicKey, counter: gate.counter },
         ...expectation(use(phone, prompt)),
       }).catch(() => undefined);
-      return found?.verified ? { ...gate, counter: found.authenticationInfo.newCounter } : undefined;
+      return found?.verified
+        ? { ...gate, counter: found.authenticationInfo.newCounter }
+        : undefined;
     },
   };
 };

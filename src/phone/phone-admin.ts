@@ -35,7 +35,10 @@ export type PhoneAdmin = ReturnType<typeof createPhoneAdmin>;
 export const createPhoneAdmin = (options: PhoneAdminOptions) => {
   const { phones, activations, prompts, failOpen, configured, invitationMs } = options;
 
-  const linkWith = async (msisdn: string, issue: Parameters<Activations['issue']>[1]): Promise<Invited> => {
+  const linkWith = async (
+    msisdn: string,
+    issue: Parameters<Activations['issue']>[1],
+  ): Promise<Invited> => {
     const publicUrl = await options.publicUrl();
     if (publicUrl === undefined) return { kind: 'no-address' };
     const code = await activations.issue(msisdn, issue);
@@ -64,7 +67,10 @@ export const createPhoneAdmin = (options: PhoneAdminOptions) => {
 
     /** A link for the sandbox's own number, for whoever asks. */
     selfService: async (): Promise<string> => {
-      const invited = await linkWith(sandboxPhoneNumber, { lifeMs: selfServiceMs, makesRoom: true });
+      const invited = await linkWith(sandboxPhoneNumber, {
+        lifeMs: selfServiceMs,
+        makesRoom: true,
+      });
       if (invited.kind !== 'invited') throw new Error('The sandbox does not know its address');
       return invited.link;
     },

@@ -4,7 +4,12 @@
  * once. All other numbers of the configuration are found without Redis. Where another
  * service takes all other numbers, a number that is neither is there.
  */
-import type { ConfiguredSubscribers, Sscd, Subscriber, SubscriberRegistry } from '../registry/subscriber.ts';
+import type {
+  ConfiguredSubscribers,
+  Sscd,
+  Subscriber,
+  SubscriberRegistry,
+} from '../registry/subscriber.ts';
 import type { PhoneNumber, Phones } from './phones.ts';
 
 /** Of the sandbox: everybody may enrol a phone for it. Without a plus. */
@@ -30,7 +35,12 @@ const plainApp: Sscd = {
  *
  * @param good Those of the phones whose certificate is not revoked.
  */
-const appOf = (app: Sscd, phones: PhoneNumber['phones'], good: PhoneNumber['phones'], now: number): Sscd => {
+const appOf = (
+  app: Sscd,
+  phones: PhoneNumber['phones'],
+  good: PhoneNumber['phones'],
+  now: number,
+): Sscd => {
   if (phones.length === 0)
     return { ...app, state: app.state === 'ACTIVE' ? 'REGISTERED' : app.state, certificates: [] };
   return {
@@ -44,12 +54,21 @@ const appOf = (app: Sscd, phones: PhoneNumber['phones'], good: PhoneNumber['phon
 };
 
 const plainSubscriber = (msisdn: string, language: string | undefined): Subscriber => ({
-  ...{ msisdn, language, sim: undefined, apps: [plainApp], carrier: undefined, location: {} },
-  ...{ autoActivation: false, recoveryCodeCreated: false },
+  msisdn,
+  language,
+  sim: undefined,
+  apps: [plainApp],
+  carrier: undefined,
+  location: {},
+  autoActivation: false,
+  recoveryCodeCreated: false,
 });
 
 /** Whether a phone can be enrolled for the number. */
-export const mayHavePhone = (configured: Pick<ConfiguredSubscribers, 'find'>, msisdn: string): boolean => {
+export const mayHavePhone = (
+  configured: Pick<ConfiguredSubscribers, 'find'>,
+  msisdn: string,
+): boolean => {
   const known = configured.find(msisdn);
   return known === undefined || known.apps.some(isPhone);
 };

@@ -71,7 +71,9 @@ export interface PhoneRoutesOptions extends PageRequestsOptions {
   readonly selfService: (() => Promise<string>) | undefined;
 }
 
-const enrolmentErrors: Readonly<Record<EnrolmentError, readonly [status: number, message: string]>> = {
+const enrolmentErrors: Readonly<
+  Record<EnrolmentError, readonly [status: number, message: string]>
+> = {
   code: [404, 'This code is unknown, used or expired'],
   request: [400, 'request must be a PKCS #10 of a P-256 key that has signed it'],
   gate: [403, 'gate.response does not prove that the user was verified'],
@@ -80,7 +82,8 @@ const enrolmentErrors: Readonly<Record<EnrolmentError, readonly [status: number,
 
 export const createPhoneRoutes = (options: PhoneRoutesOptions): Hono<PageEnvironment> => {
   const { phones, activations, cookies, passkeys, pins, signing, views, connections } = options;
-  const { cookieHeader, limited, read, guarded, withPhone, renewedCookie } = createPageRequests(options);
+  const { cookieHeader, limited, read, guarded, withPhone, renewedCookie } =
+    createPageRequests(options);
   const routes = new Hono<PageEnvironment>();
 
   /** For everybody on our page. */
@@ -106,7 +109,8 @@ export const createPhoneRoutes = (options: PhoneRoutesOptions): Hono<PageEnviron
     const asked = await read(c, optionsRequest);
     if (asked instanceof Response) return asked;
     return (
-      (await limited(c)) ?? answerJson({ publicKey: await passkeys.creationOptions(asked.code.id, 'Paraph') })
+      (await limited(c)) ??
+      answerJson({ publicKey: await passkeys.creationOptions(asked.code.id, 'Paraph') })
     );
   });
 
@@ -130,7 +134,8 @@ export const createPhoneRoutes = (options: PhoneRoutesOptions): Hono<PageEnviron
     const { phone, secret, certificate, pin } = result;
     const { id, msisdn } = phone;
     const body = {
-      ...{ phone: id, number: maskedNumber(msisdn) },
+      phone: id,
+      number: maskedNumber(msisdn),
       certificate: Buffer.from(certificate).toString('base64'),
       ...(pin && { pin: { share: pin.share }, recoveryCode: pin.recoveryCode }),
     };
@@ -143,12 +148,16 @@ export const createPhoneRoutes = (options: PhoneRoutesOptions): Hono<PageEnviron
     return (await limited(c)) ?? answerJson({ link: await options.selfService() }, 201);
   });
 
-  onPhone('GET', 'state', async (c, phone) => answerJson(await views.stateOf(phone), 200, renewedCookie(c)));
+  onPhone('GET', 'state', async (c, phone) =>
+    answerJson(await views.stateOf(phone), 200, renewedCookie(c)),
+  );
 
   onPhone('GET', 'events', async (c, { msisdn, id }) => {
     // Hono runs GET for HEAD and drops the body, which nothing would end.
     if (c.req.method === 'HEAD') return new Response(null, { headers: streamHeaders });
-    return (await connections.open(msisdn, id)) ?? refuse(503, 'stopping', 'This process is stopping');
+    return (
+      (await connections.open(msisdn, id)) ?? refuse(503, 'stopping', 'This process is stopping')
+    );
   });
 
   onSent('POST', 'pin', pinRequest, async (_, phone, { verifier }) => {
@@ -162,7 +171,9 @@ export const createPhoneRoutes = (options: PhoneRoutesOptions): Hono<PageEnviron
         // Also when an earlier try has blocked it: its answer may have been lost before this.
         await options.failOpen(phone.msisdn);
         await options.tellState(phone.msisdn);
-        return refuse(403, 'blocked', 'The PIN is blocked; use the recovery code', { triesLeft: 0 });
+        return refuse(403, 'blocked', 'The PIN is blocked; use the recovery code', {
+          triesLeft: 0,
+        });
       }
       case 'none':
         return refuse(409, 'no-pin', 'This phone has no PIN');

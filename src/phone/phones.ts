@@ -25,7 +25,9 @@ const gateSchema = z.discriminatedUnion('kind', [
     share: z.string(),
     /** SHA-256 of the recovery code. */
     recoveryHash: z.string(),
-    /** Of the code that has set this PIN, until the PIN is entered: the answer may have been lost. */
+    /**
+     * Of the code that has set this PIN, until the PIN is entered: the answer may have been lost.
+     */
     formerRecoveryHash: z.string().optional(),
   }),
   z.object({
@@ -105,7 +107,8 @@ const maxRounds = 20;
 
 /**
  * Judges a PIN and counts it, in one step: no race gives more tries, and a right one never counts.
- * KEYS: the number. ARGV: phone, tries that block it, when a right PIN came (empty for a wrong one).
+ * KEYS: the number. ARGV: phone, tries that block it, when a right PIN came (empty for a wrong
+ * one).
  * @returns -1: no such phone; 0: right; 1 and more: wrong ones in a row.
  */
 const judgeScript = `
@@ -117,7 +120,10 @@ if ARGV[3] == '' then return redis.call('HINCRBY', KEYS[1], triesField, 1) end
 redis.call('HSET', KEYS[1], triesField, '0', 'entered:' .. ARGV[1], ARGV[3])
 return 0`;
 
-/** Most numbers at another service have no record. For these the parser would make an error each time. */
+/**
+ * Most numbers at another service have no record. For these the parser would make an error each
+ * time.
+ */
 const numberIn = (text: string | null | undefined): NumberRecord | undefined => {
   if (text === null || text === undefined) return undefined;
   try {
@@ -171,7 +177,10 @@ export const createPhones = ({
     const pushField = `push:${id}`;
     return {
       ...data,
-      ...{ id, msisdn, triesLeft, isBlocked: data.gate.kind === 'pin' && triesLeft === 0 },
+      id,
+      msisdn,
+      triesLeft,
+      isBlocked: data.gate.kind === 'pin' && triesLeft === 0,
       enteredAt: Number(fields[`entered:${id}`] ?? 0),
       subscription: subscriptionSchema.safeParse(open(msisdn, pushField, fields[pushField])).data,
     };
@@ -194,16 +203,22 @@ export const createPhones = ({
   const setWhere = async (
     { msisdn, id }: Pick<Phone, 'msisdn' | 'id'>,
     ...fields: readonly string[]
-  ): Promise<boolean> => (await redis.eval(setWhereScript, 1, keyOf(msisdn), `phone:${id}`, ...fields)) === 1;
+  ): Promise<boolean> =>
+    (await redis.eval(setWhereScript, 1, keyOf(msisdn), `phone:${id}`, ...fields)) === 1;
 
   /** @returns False when the field has another value by now. */
   const setUnchanged = async (
     msisdn: string,
     before: readonly [field: string, value: string],
     fields: readonly string[],
-  ): Promise<boolean> => (await redis.eval(setUnchangedScript, 1, keyOf(msisdn), ...before, ...fields)) === 1;
+  ): Promise<boolean> =>
+    (await redis.eval(setUnchangedScript, 1, keyOf(msisdn), ...before, ...fields)) === 1;
 
-  const sealedPhone = (msisdn: string, id: string, record: PhoneRecord): [field: string, sealed: string] => [
+  const sealedPhone = (
+    msisdn: string,
+    id: string,
+    record: PhoneRecord,
+  ): [field: string, sealed: string] => [
     `phone:${id}`,
     seal(msisdn, `phone:${id}`, phoneSchema.parse(record)),
   ];
@@ -249,7 +264,10 @@ export const createPhones = ({
       throw new Error('Too many changes of one phone at the same time');
     },
 
-    /** Ends its invitation first: no copy of its enrolment brings it back. @returns Whether it was there. */
+    /**
+     * Ends its invitation first: no copy of its enrolment brings it back.
+     * @returns Whether it was there.
+     */
     remove: async ({ msisdn, id }: Pick<Phone, 'msisdn' | 'id'>): Promise<boolean> => {
       const key = keyOf(msisdn);
       const [text, sealed] = await redis.hmget(key, 'number', `phone:${id}`);
@@ -273,7 +291,9 @@ export const createPhones = ({
       const tries = Number(await redis.eval(judgeScript, 1, keyOf(msisdn), id, pinTries, at));
       if (tries < 0) return { kind: 'unknown' };
       if (tries === 0) return { kind: 'right' };
-      return tries >= pinTries ? { kind: 'blocked' } : { kind: 'wrong', triesLeft: pinTries - tries };
+      return tries >= pinTries
+        ? { kind: 'blocked' }
+        : { kind: 'wrong', triesLeft: pinTries - tries };
     },
 
     /** There is a new PIN. */

@@ -19,7 +19,9 @@ export type PinResult =
 
 const isGoodFor = (gate: Gate, used: string): boolean =>
   gate.kind === 'pin' &&
-  [gate.recoveryHash, gate.formerRecoveryHash].some((known) => known !== undefined && isEqual(used, known));
+  [gate.recoveryHash, gate.formerRecoveryHash].some(
+    (known) => known !== undefined && isEqual(used, known),
+  );
 
 export const createPins = ({
   phones,
@@ -42,16 +44,18 @@ export const createPins = ({
     // Unless a recovery has set the next PIN since this one was read.
     if (formerRecoveryHash !== undefined) {
       await phones.change(phone, ({ gate: present }) =>
-        present.kind === 'pin' && present.verifierHash === gate.verifierHash ? { gate: known } : undefined,
+        present.kind === 'pin' && present.verifierHash === gate.verifierHash
+          ? { gate: known }
+          : undefined,
       );
     }
     return { kind: 'right', share: gate.share };
   },
 
   /**
-   * Sets a new PIN, and unblocks. The browser opens its key with the recovery code, which is used up
-   * when the new PIN is entered: without the answer the browser has nothing but this code. The same
-   * request has the same answer, in whatever order copies of it arrive.
+   * Sets a new PIN, and unblocks. The browser opens its key with the recovery code, which is used
+   * up when the new PIN is entered: without the answer the browser has nothing but this code. The
+   * same request has the same answer, in whatever order copies of it arrive.
    *
    * @returns The new share and recovery code; undefined for a wrong code.
    */

@@ -37,8 +37,12 @@ export interface PushOptions {
 }
 
 const bytesOf = (text: string): Buffer => Buffer.from(text, 'base64url');
-const derive = (secret: Uint8Array, salt: Uint8Array, info: Uint8Array | string, length: number): Buffer =>
-  Buffer.from(hkdfSync('sha256', secret, salt, info, length));
+const derive = (
+  secret: Uint8Array,
+  salt: Uint8Array,
+  info: Uint8Array | string,
+  length: number,
+): Buffer => Buffer.from(hkdfSync('sha256', secret, salt, info, length));
 
 const recordBytes = 4096;
 /** The last record, and here the only one, ends with this octet. */
@@ -59,7 +63,11 @@ const encrypt = ({ keys }: Subscription, payload: object): Buffer => {
   const key = derive(secret, salt, 'Content-Encoding: aes128gcm\0', 16);
   const nonce = derive(secret, salt, 'Content-Encoding: nonce\0', 12);
   const cipher = createCipheriv('aes-128-gcm', key, nonce);
-  const content = [cipher.update(JSON.stringify(payload), 'utf8'), cipher.update(lastRecord), cipher.final()];
+  const content = [
+    cipher.update(JSON.stringify(payload), 'utf8'),
+    cipher.update(lastRecord),
+    cipher.final(),
+  ];
   const size = Buffer.alloc(4);
   size.writeUInt32BE(recordBytes);
   return Buffer.concat([salt, size, Buffer.of(ours.length), ours, ...content, cipher.getAuthTag()]);
@@ -72,7 +80,9 @@ const authorization = async (
   at: number,
 ): Promise<string> => {
   const point = bytesOf(publicKey);
-  const [x, y] = [point.subarray(1, 33), point.subarray(33)].map((part) => part.toString('base64url'));
+  const [x, y] = [point.subarray(1, 33), point.subarray(33)].map((part) =>
+    part.toString('base64url'),
+  );
   const jwk = { kty: 'EC', crv: 'P-256', x, y, d: privateKey } as const;
   const token = await new SignJWT()
     .setProtectedHeader({ typ: 'JWT', alg: 'ES256' })
@@ -109,7 +119,9 @@ export const createPush = ({ vapid, phones, post, now, onError }: PushOptions) =
   const sendAll = (msisdn: string, message: object, until: number, without?: string): void => {
     const sendEach = async (): Promise<void> => {
       const all = (await phones.read(msisdn))?.phones ?? [];
-      await Promise.all(all.filter(({ id }) => id !== without).map((phone) => send(phone, message, until)));
+      await Promise.all(
+        all.filter(({ id }) => id !== without).map((phone) => send(phone, message, until)),
+      );
     };
     const sent: Promise<void> = sendEach()
       .catch((error: unknown) => onError(toError(error)))

@@ -30,7 +30,10 @@ const codeId = z.string().min(1).max(32);
 export const optionsRequest = z.strictObject({ code: z.strictObject({ id: codeId }) });
 
 export const enrolmentRequest = z.strictObject({
-  code: z.strictObject({ id: codeId, mac: bytes(32).describe('HMAC-SHA-256 over the request, DER') }),
+  code: z.strictObject({
+    id: codeId,
+    mac: bytes(32).describe('HMAC-SHA-256 over the request, DER'),
+  }),
   request: z.base64().max(2048).describe('PKCS #10, DER, in base64'),
   gate: z.discriminatedUnion('kind', [
     pinGate,

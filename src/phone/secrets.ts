@@ -5,10 +5,16 @@ import { createJsonSealer, deriveKey } from '../pki/sealed-json.ts';
 
 export const hashOf = (secret: string | Uint8Array): string => hash('sha256', secret, 'base64url');
 
-/** The key under which a browser authenticates its enrolment. @param secret Of the code, 16 bytes. */
-export const activationKey = (secret: Uint8Array): Buffer => deriveKey(secret, 'paraph phone activation');
+/**
+ * The key under which a browser authenticates its enrolment.
+ * @param secret Of the code, 16 bytes.
+ */
+export const activationKey = (secret: Uint8Array): Buffer =>
+  deriveKey(secret, 'paraph phone activation');
 
-/** Secrets that are the same each time, for one request: its copies have one answer, in any order. */
+/**
+ * Secrets that are the same each time, for one request: its copies have one answer, in any order.
+ */
 export const deriverOf =
   (key: Uint8Array, request: readonly string[]) =>
   (purpose: string): Buffer =>
@@ -24,17 +30,25 @@ export const deriverOf =
  * @param gate What it is made of; see `gateParts` in enrolment.ts. Without spaces.
  * @returns Base64url.
  */
-export const activationMac = (key: Uint8Array, request: Uint8Array, gate: readonly string[]): string =>
-  createHmac('sha256', key).update(request).update(gate.join(' ')).digest('base64url');
+export const activationMac = (
+  key: Uint8Array,
+  request: Uint8Array,
+  gate: readonly string[],
+): string => createHmac('sha256', key).update(request).update(gate.join(' ')).digest('base64url');
 
 /** Without I, L, O and U, which are read as something else. */
 const recoveryAlphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const recoveryGroups = 6;
 
-/** 120 bits, as people write them: `K7QF-…`, six groups of four. @param bytes Secret, at least 24. */
+/**
+ * 120 bits, as people write them: `K7QF-…`, six groups of four.
+ * @param bytes Secret, at least 24.
+ */
 export const newRecoveryCode = (bytes: Uint8Array): string =>
   Array.from({ length: recoveryGroups }, (_, group) =>
-    [...bytes.subarray(group * 4, group * 4 + 4)].map((byte) => recoveryAlphabet[byte & 31]).join(''),
+    [...bytes.subarray(group * 4, group * 4 + 4)]
+      .map((byte) => recoveryAlphabet[byte & 31])
+      .join(''),
   ).join('-');
 
 /** The same for all ways to type it. */
@@ -60,7 +74,8 @@ export const createPhoneCookies = (serviceKey: Uint8Array) => {
       sealer.seal(place, [msisdn, phone, secret]).toString('base64url'),
     /** @returns Undefined for what this service has not made. */
     read: (value: string | undefined): PhoneCookie | undefined => {
-      if (value === undefined || value.length > maxLength || !/^[\w-]+$/.test(value)) return undefined;
+      if (value === undefined || value.length > maxLength || !/^[\w-]+$/.test(value))
+        return undefined;
       const { data } = contentSchema.safeParse(sealer.open(place, Buffer.from(value, 'base64url')));
       return data && { msisdn: data[0], phone: data[1], secret: data[2] };
     },
@@ -68,7 +83,8 @@ export const createPhoneCookies = (serviceKey: Uint8Array) => {
     challengeFor: (purpose: string): string =>
       createHmac('sha256', key).update(`challenge ${purpose}`).digest('base64url'),
     /** For names of limits, which must not show addresses. */
-    nameOf: (text: string): string => createHmac('sha256', key).update(`limit ${text}`).digest('base64url'),
+    nameOf: (text: string): string =>
+      createHmac('sha256', key).update(`limit ${text}`).digest('base64url'),
   };
 };
 export type PhoneCookies = ReturnType<typeof createPhoneCookies>;

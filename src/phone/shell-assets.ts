@@ -1,8 +1,8 @@
 /**
  * Files of the phone: scripts that are modules, a style sheet, and the service worker.
  *
- * Their addresses have a hash of all of them, because modules name each other relatively and must be
- * of one release. Another release that is asked for them, while both run, answers with its own.
+ * Their addresses have a hash of all of them, because modules name each other relatively and must
+ * be of one release. Another release that is asked for them, while both run, answers with its own.
  */
 import { hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -25,10 +25,12 @@ const contents: ReadonlyMap<string, string> = new Map(
 
 const version = hash('sha256', JSON.stringify([...contents]), 'base64url').slice(0, 12);
 
-export const addressOf = (name: 'phone.css' | 'phone.js'): string => `/phone/assets/${version}/${name}`;
+export const addressOf = (name: 'phone.css' | 'phone.js'): string =>
+  `/phone/assets/${version}/${name}`;
 
 /** With the language, so that a browser that changes its own gets another worker. */
-export const workerAddress = (language: PageLanguage): string => `/phone/${worker}?language=${language}`;
+export const workerAddress = (language: PageLanguage): string =>
+  `/phone/${worker}?language=${language}`;
 
 /** @param facts What the worker cannot know by itself; constants in front of its script. */
 export const workerScript = (facts: Readonly<Record<string, unknown>>): string =>

@@ -72,7 +72,10 @@ const documentOf = (title: string): Html =>
   html`<section class="document" aria-labelledby="text-title"><h2 id="text-title" data-part="text-title">${title}</h2><p data-part="text" dir="auto"></p></section>`;
 
 /** What is to be read, which scrolls where the screen is small: the buttons below stay in sight. */
-const reading = (title: string, { prompt: { details, language, more, timeLeft } }: PhoneWords): Html =>
+const reading = (
+  title: string,
+  { prompt: { details, language, more, timeLeft } }: PhoneWords,
+): Html =>
   html`<div class="reading" data-part="reading" data-more="${more}">${documentOf(title)}
 <section data-part="details" hidden><h2 class="rows-title">${details}</h2><dl class="facts rows" data-part="rows"></dl></section></div>
 <div class="waiting"><p data-part="language-row">${language}: <span data-part="language"></span></p>
@@ -81,7 +84,8 @@ const reading = (title: string, { prompt: { details, language, more, timeLeft } 
 /** In the order of a phone's keys. */
 const pad = ({ digits, erase }: PhoneWords['prompt']): Html =>
   html`<div class="pad" data-part="pad" role="group" aria-label="${digits}">${[...'1234567890'].map(
-    (digit) => html`<button class="secondary" type="button" data-digit="${digit}">${digit}</button>`,
+    (digit) =>
+      html`<button class="secondary" type="button" data-digit="${digit}">${digit}</button>`,
   )}<button class="secondary" type="button" data-digit="" aria-label="${erase}"><span aria-hidden="true">⌫</span></button></div>`;
 
 const prompt = (all: PhoneWords): Html => {

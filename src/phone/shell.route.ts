@@ -1,7 +1,7 @@
 /**
- * The page of the phone and its files. It is the same for everybody: who the browser belongs to says
- * the cookie, to the API alone. No address of it has anything secret, because the activation code is
- * in the fragment, which browsers do not send.
+ * The page of the phone and its files. It is the same for everybody: who the browser belongs to
+ * says the cookie, to the API alone. No address of it has anything secret, because the activation
+ * code is in the fragment, which browsers do not send.
  *
  * The policy is stricter than that of other pages: scripts can only be files of this origin, and no
  * text can become a script or HTML (Trusted Types), because a script on this origin could sign.
@@ -25,7 +25,9 @@ export interface ShellOptions {
 
 const policy = [
   "default-src 'none'",
-  ...['script', 'style', 'img', 'connect', 'manifest', 'worker'].map((kind) => `${kind}-src 'self'`),
+  ...['script', 'style', 'img', 'connect', 'manifest', 'worker'].map(
+    (kind) => `${kind}-src 'self'`,
+  ),
   "form-action 'none'",
   "frame-ancestors 'none'",
   "base-uri 'none'",
@@ -35,8 +37,11 @@ const policy = [
 
 const headers = { ...pageHeaders, 'content-security-policy': policy };
 
-const answer = (text: string, type: string, more: Readonly<Record<string, string>> = {}): Response =>
-  new Response(text, { headers: { ...headers, 'content-type': type, ...more } });
+const answer = (
+  text: string,
+  type: string,
+  more: Readonly<Record<string, string>> = {},
+): Response => new Response(text, { headers: { ...headers, 'content-type': type, ...more } });
 
 export const createShellRoutes = ({ frame, ownNumber, publicUrl }: ShellOptions): Hono => {
   const frameIn = (language: PageLanguage): PageFrame => ({ ...frame(), language });
@@ -46,8 +51,15 @@ export const createShellRoutes = ({ frame, ownNumber, publicUrl }: ShellOptions)
 
   routes.get('/phone', (c) => {
     // Scripts cannot set this header. A camera, a bookmark or a message is `none`.
-    const isFromElsewhere = ['cross-site', 'same-site'].includes(c.req.header('sec-fetch-site') ?? '');
-    const page = shellPage(frameIn(languageOf(c)), ownNumber, isFromElsewhere, new URL(publicUrl()).host);
+    const isFromElsewhere = ['cross-site', 'same-site'].includes(
+      c.req.header('sec-fetch-site') ?? '',
+    );
+    const page = shellPage(
+      frameIn(languageOf(c)),
+      ownNumber,
+      isFromElsewhere,
+      new URL(publicUrl()).host,
+    );
     return answer(page, 'text/html;charset=UTF-8');
   });
 
@@ -72,7 +84,9 @@ export const createShellRoutes = ({ frame, ownNumber, publicUrl }: ShellOptions)
       display: 'standalone',
       background_color: schemes.light.paper,
       theme_color: schemes.light.paper,
-      icons: [{ src: assetAddress({ path, branding }, 'icon.svg'), sizes: 'any', type: 'image/svg+xml' }],
+      icons: [
+        { src: assetAddress({ path, branding }, 'icon.svg'), sizes: 'any', type: 'image/svg+xml' },
+      ],
     };
     return answer(JSON.stringify(manifest), 'application/manifest+json');
   });

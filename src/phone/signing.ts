@@ -93,7 +93,8 @@ export const createSigning = (options: SigningOptions) => {
     const gate = assertion && (await passkeys.verify(phone, prompt.id, assertion));
     if (gate === undefined) return false;
     // The proof of another request may have been noted meanwhile.
-    const isNext = (present: Gate): boolean => present.kind === 'passkey' && gate.counter > present.counter;
+    const isNext = (present: Gate): boolean =>
+      present.kind === 'passkey' && gate.counter > present.counter;
     return phones.change(phone, (present) => (isNext(present.gate) ? { gate } : {}));
   };
 
@@ -146,7 +147,9 @@ export const createSigning = (options: SigningOptions) => {
       const why = receipt === 'accepted' ? 'signed' : 'cancelled';
       const prompt = await openPrompt(phone, id, 'receipt', why);
       if (!('id' in prompt)) return prompt;
-      const result = await answerReceipt(prompt.answerTo ?? '', { output: { kind: 'answered', receipt } });
+      const result = await answerReceipt(prompt.answerTo ?? '', {
+        output: { kind: 'answered', receipt },
+      });
       if (result === 'busy') return { kind: 'busy' };
       const isFirst = result === 'taken';
       await prompts.end(phone.msisdn, id, isFirst ? { why, by: phone.id } : { why: 'elsewhere' });

@@ -22,20 +22,34 @@ export interface ViewOptions {
   readonly now: () => number;
 }
 
-export const createViews = ({ prompts, phones, passkeys, applicationName, pushKey, now }: ViewOptions) => {
+export const createViews = ({
+  prompts,
+  phones,
+  passkeys,
+  applicationName,
+  pushKey,
+  now,
+}: ViewOptions) => {
   /** A prompt as one phone sees it. */
   const promptFor = async (phone: Phone, prompt: PhonePrompt) => {
     const { id, kind, apId, data, nonce, language, promptedAt, deadline } = prompt;
     const isReceipt = kind === 'receipt';
     const assertion = isReceipt ? undefined : await passkeys.requestOptions(phone, id);
     return {
-      ...{ id, kind, from: applicationName(apId), text: data.text },
+      id,
+      kind,
+      from: applicationName(apId),
+      text: data.text,
       // What is signed of an approval; its text is the title.
       ...(data.kind === 'transaction-approval' && { dtbd: data.dtbd }),
-      ...{ language: language ?? phone.language, promptedAt: iso(promptedAt) },
-      ...{ deadline: iso(deadline), now: iso(now()) },
+      language: language ?? phone.language,
+      promptedAt: iso(promptedAt),
+      deadline: iso(deadline),
+      now: iso(now()),
       ...(!isReceipt && {
-        toBeSigned: attributesToSign(bytesToSign(data), Buffer.from(nonce, 'base64')).toString('base64'),
+        toBeSigned: attributesToSign(bytesToSign(data), Buffer.from(nonce, 'base64')).toString(
+          'base64',
+        ),
       }),
       ...(assertion !== undefined && { assertion }),
     };
@@ -54,7 +68,11 @@ export const createViews = ({ prompts, phones, passkeys, applicationName, pushKe
         number: maskedNumber(msisdn),
         label: phone.label,
         /** Phones of the number that were set up after this one. */
-        others: later.map(({ id, label, enrolledAt }) => ({ id, label, enrolledAt: iso(enrolledAt) })),
+        others: later.map(({ id, label, enrolledAt }) => ({
+          id,
+          label,
+          enrolledAt: iso(enrolledAt),
+        })),
         gate:
           gate.kind === 'pin'
             ? { kind: gate.kind, salt: gate.salt, triesLeft, blocked: isBlocked }
@@ -71,11 +89,21 @@ export const createViews = ({ prompts, phones, passkeys, applicationName, pushKe
 export type Views = ReturnType<typeof createViews>;
 
 /** A number for operators. */
-export const numberView = ({ msisdn, language, since, invitation, phones }: PhoneNumber, now: number) => ({
-  ...{ msisdn: `+${msisdn}`, language, since: iso(since) },
-  ...(invitation !== undefined && invitation.expiresAt > now && { invitedUntil: iso(invitation.expiresAt) }),
+export const numberView = (
+  { msisdn, language, since, invitation, phones }: PhoneNumber,
+  now: number,
+) => ({
+  msisdn: `+${msisdn}`,
+  language,
+  since: iso(since),
+  ...(invitation !== undefined &&
+    invitation.expiresAt > now && { invitedUntil: iso(invitation.expiresAt) }),
   phones: phones.map(({ id, label, enrolledAt, certificateEndsAt, gate, isBlocked }) => ({
-    ...{ id, label, enrolledAt: iso(enrolledAt), certificateEndsAt: iso(certificateEndsAt) },
-    ...{ gate: gate.kind, blocked: isBlocked },
+    id,
+    label,
+    enrolledAt: iso(enrolledAt),
+    certificateEndsAt: iso(certificateEndsAt),
+    gate: gate.kind,
+    blocked: isBlocked,
   })),
 });

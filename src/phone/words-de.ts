@@ -2,7 +2,8 @@ import type { PhoneWords } from './words-en.ts';
 
 export const de: PhoneWords = {
   appName: 'Telefon',
-  safety: 'Geben Sie Ihre PIN nur in dieser App ein. Unterschreiben Sie nur, was Sie selbst ausgelöst haben.',
+  safety:
+    'Geben Sie Ihre PIN nur in dieser App ein. Unterschreiben Sie nur, was Sie selbst ausgelöst haben.',
   loading: 'Einen Moment …',
   noScript: 'Diese Seite braucht JavaScript.',
   pin: 'PIN',
@@ -20,7 +21,8 @@ export const de: PhoneWords = {
     title: 'Telefon einrichten',
     lead: 'Dieser Browser wird Ihr Telefon. Er erzeugt einen Schlüssel, den nur Sie benutzen können.',
     passkey: 'Sperre dieses Geräts benutzen',
-    passkeyHint: 'Sie bestätigen jede Unterschrift mit Fingerabdruck, Gesicht oder dem Code dieses Geräts.',
+    passkeyHint:
+      'Sie bestätigen jede Unterschrift mit Fingerabdruck, Gesicht oder dem Code dieses Geräts.',
     orPin: 'Oder eine PIN wählen',
     pinLead: 'Sie bestätigen jede Unterschrift mit einer PIN, die diesen Browser nie verlässt.',
     send: 'Mit PIN einrichten',
@@ -109,7 +111,8 @@ export const de: PhoneWords = {
     alreadyPhone:
       'Dieser Browser ist schon ein Telefon. Entfernen Sie es zuerst, um einen anderen Aktivierungslink zu benutzen.',
     codeUsed: 'Der Aktivierungslink ist nicht mehr gültig. Verlangen Sie einen neuen.',
-    tooMany: 'Die Nummer hat schon so viele Telefone, wie sie haben darf. Entfernen Sie zuerst eines.',
+    tooMany:
+      'Die Nummer hat schon so viele Telefone, wie sie haben darf. Entfernen Sie zuerst eines.',
     loginOver:
       'Dieser Code ist nicht mehr gültig. Beginnen Sie die Anmeldung neu und benutzen Sie deren neuen Code.',
     loginElsewhere:
@@ -119,7 +122,8 @@ export const de: PhoneWords = {
       'Dieser Browser ist kein Telefon. Richten Sie ihn zuerst ein, oder scannen Sie den Code mit Ihrem Telefon.',
     loginJoined: 'Ihr Telefon ist mit der Anmeldung verbunden. Die Anfrage kommt gleich.',
     noConnection: 'Es gibt keine Verbindung. Versuchen Sie es gleich noch einmal.',
-    passkeyRefused: 'Das Gerät hat nicht bestätigt, dass Sie es sind. Versuchen Sie es noch einmal.',
+    passkeyRefused:
+      'Das Gerät hat nicht bestätigt, dass Sie es sind. Versuchen Sie es noch einmal.',
     replaced: 'Die vorige Anfrage ist nicht mehr offen. Dies ist eine andere.',
     mismatch:
       'Was unterschrieben würde, ist nicht das, was angezeigt wird. Diese App unterschreibt es nicht. Melden Sie es dem Support der Anwendung.',

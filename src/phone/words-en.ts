@@ -23,7 +23,8 @@ export const en = {
     title: 'Set up your phone',
     lead: 'This browser becomes your phone. It makes a key that only you can use.',
     passkey: 'Use the lock of this device',
-    passkeyHint: 'You confirm each signature with your fingerprint, your face or the code of this device.',
+    passkeyHint:
+      'You confirm each signature with your fingerprint, your face or the code of this device.',
     orPin: 'Or choose a PIN',
     pinLead: 'You confirm each signature with a PIN that never leaves this browser.',
     send: 'Set up with PIN',
@@ -40,7 +41,8 @@ export const en = {
     notify: 'Notify me when the app is closed',
     notified: 'You are notified of requests also when the app is closed.',
     more: 'Remove this phone',
-    removeHint: 'This browser can then not sign any more. To use it again you need a new activation link.',
+    removeHint:
+      'This browser can then not sign any more. To use it again you need a new activation link.',
     remove: 'Remove it now',
     other:
       'Another phone was set up for your number and can sign for you. If it is not yours, tell whoever has invited you at once.',
@@ -74,7 +76,8 @@ export const en = {
     cancelled: 'Cancelled\nNothing was signed.',
     expired: 'Time is over\nThe request was not answered in time. Nothing was signed.',
     elsewhere: 'No longer open\nThe request was answered elsewhere, or was withdrawn.',
-    meanwhile: 'No longer open\nThe last request ended while this app was closed. Nothing was signed here.',
+    meanwhile:
+      'No longer open\nThe last request ended while this app was closed. Nothing was signed here.',
   },
   close: 'Close',
   blocked: {
@@ -107,7 +110,8 @@ export const en = {
     pinsDiffer: 'The two PINs are not the same.',
     pinWrong: 'This PIN is not correct. Tries left: {n}.',
     codeWrong: 'This recovery code is not correct.',
-    alreadyPhone: 'This browser is a phone already. Remove it first to use another activation link.',
+    alreadyPhone:
+      'This browser is a phone already. Remove it first to use another activation link.',
     codeUsed: 'The activation link is not valid any more. Ask for a new one.',
     tooMany: 'The number has as many phones as it may have. Remove one of them first.',
     loginOver: 'This code is not valid any more. Begin the login again and use its new code.',

@@ -94,10 +94,12 @@ export const fr: PhoneWords = {
     'Ce lien d’activation n’est pas valable\nIl est trop ancien, ou un lien plus récent l’a remplacé. Demandez-en un nouveau.',
   unsupported:
     'Ce navigateur ne peut pas servir de téléphone\nOuvrez la page en https, dans un navigateur des trois dernières années qui peut conserver des données.',
-  offline: 'Pas de connexion\nVotre appareil n’est pas connecté, ou le service n’est pas joignable.',
+  offline:
+    'Pas de connexion\nVotre appareil n’est pas connecté, ou le service n’est pas joignable.',
   retry: 'Réessayer',
   notice: 'Votre signature est demandée. Ouvrez l’application pour lire la demande.',
-  otherNotice: 'Un autre téléphone a été configuré pour votre numéro. Ouvrez l’application pour voir lequel.',
+  otherNotice:
+    'Un autre téléphone a été configuré pour votre numéro. Ouvrez l’application pour voir lequel.',
   messages: {
     working: 'Un instant …',
     connected: 'Connecté',

@@ -69,7 +69,8 @@ export const it: PhoneWords = {
     signed: 'Firmato\nLa sua firma è stata trasmessa.',
     accepted: 'Confermato\nLa sua risposta è stata trasmessa.',
     cancelled: 'Annullato\nNon è stato firmato nulla.',
-    expired: 'Il tempo è scaduto\nLa richiesta non ha avuto risposta in tempo. Non è stato firmato nulla.',
+    expired:
+      'Il tempo è scaduto\nLa richiesta non ha avuto risposta in tempo. Non è stato firmato nulla.',
     elsewhere: 'La richiesta non è più aperta\nHa avuto risposta altrove, o è stata ritirata.',
     meanwhile:
       'La richiesta non è più aperta\nL’ultima richiesta è terminata mentre questa app era chiusa. Qui non è stato firmato nulla.',
@@ -91,10 +92,12 @@ export const it: PhoneWords = {
     'Questo link di attivazione non è valido\nÈ troppo vecchio, o uno più recente l’ha sostituito. Ne chieda uno nuovo.',
   unsupported:
     'Questo browser non può essere un telefono\nApra la pagina con https, in un browser degli ultimi tre anni che possa conservare dati.',
-  offline: 'Nessuna connessione\nIl suo dispositivo non è connesso, o il servizio non è raggiungibile.',
+  offline:
+    'Nessuna connessione\nIl suo dispositivo non è connesso, o il servizio non è raggiungibile.',
   retry: 'Riprova',
   notice: 'Le viene chiesta una firma. Apra l’app per leggere la richiesta.',
-  otherNotice: 'Per il suo numero è stato configurato un altro telefono. Apra l’app per vedere quale.',
+  otherNotice:
+    'Per il suo numero è stato configurato un altro telefono. Apra l’app per vedere quale.',
   messages: {
     working: 'Un istante …',
     connected: 'Connesso',

@@ -81,7 +81,9 @@ const endOf = (certificate: Uint8Array, name: string): number => {
   return fields.notAfter.getTime();
 };
 
-/** The store was emptied or exchanged while this process ran. Nothing may be signed or made then. */
+/**
+ * The store was emptied or exchanged while this process ran. Nothing may be signed or made then.
+ */
 export class LostAuthorityError extends Error {
   override readonly name = 'LostAuthorityError';
 
@@ -166,7 +168,11 @@ export const createAuthorities = ({
     const present = known.get(kind);
     const versions = await present?.catch(() => undefined);
     const last = versions?.at(-1);
-    if (versions !== undefined && last !== undefined && !isOver(kind, last.record.version, last.notAfter))
+    if (
+      versions !== undefined &&
+      last !== undefined &&
+      !isOver(kind, last.record.version, last.notAfter)
+    )
       return versions;
     // Another caller may have begun meanwhile.
     const begun = known.get(kind);
@@ -186,7 +192,10 @@ export const createAuthorities = ({
   const issuedBy = ({ record }: StoredAuthority): { issuer?: string } =>
     record.version === 1 ? {} : { issuer: record.name };
 
-  const find = async (kind: AuthorityKind, name: string = baseOf(kind)): Promise<StoredAuthority> => {
+  const find = async (
+    kind: AuthorityKind,
+    name: string = baseOf(kind),
+  ): Promise<StoredAuthority> => {
     const found = (await versionsOf(kind)).find(({ record }) => record.name === name);
     if (found !== undefined) return found;
     // Another process has made it.
@@ -209,7 +218,9 @@ export const createAuthorities = ({
   };
 
   /** From a root's name on: its cross-certificate, if there is one, and the root itself. */
-  const aboveRoot = async (name: string | undefined): Promise<readonly [KeyRecord, ...KeyRecord[]]> => {
+  const aboveRoot = async (
+    name: string | undefined,
+  ): Promise<readonly [KeyRecord, ...KeyRecord[]]> => {
     const root = await find('root', name);
     const cross = await crossOf(root);
     return cross === undefined ? [root.record] : [cross, root.record];
@@ -219,11 +230,16 @@ export const createAuthorities = ({
     assertPresent,
     versionsOf,
     currentOf,
-    /** What roots have issued, as far as it is there: all authorities, and the service's own keys. */
+    /**
+     * What roots have issued, as far as it is there: all authorities, and the service's own keys.
+     */
     present: async (): Promise<readonly KeyRecord[]> => {
       const found = await Promise.all(kinds.map((kind) => records.present(baseOf(kind))));
       const crosses = found[0]?.map(({ name }) => records.read(crossName(name), 1)) ?? [];
-      return [...found.flat(), ...(await Promise.all(crosses)).filter((each) => each !== undefined)];
+      return [
+        ...found.flat(),
+        ...(await Promise.all(crosses)).filter((each) => each !== undefined),
+      ];
     },
     issuedBy,
     issueBy,

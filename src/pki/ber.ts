@@ -38,18 +38,26 @@ interface Header {
 }
 
 /** @returns Undefined when it is cut off, goes beyond `end`, or has a tag number above 30. */
-export const readHeader = (bytes: Uint8Array, offset: number, end = bytes.length): Header | undefined => {
+export const readHeader = (
+  bytes: Uint8Array,
+  offset: number,
+  end = bytes.length,
+): Header | undefined => {
   const tag = bytes[offset];
   const first = bytes[offset + 1];
-  if (offset + 2 > end || tag === undefined || first === undefined || (tag & 0x1f) === 0x1f) return undefined;
+  if (offset + 2 > end || tag === undefined || first === undefined || (tag & 0x1f) === 0x1f)
+    return undefined;
   if (first === 0x80) return { tag, contentStart: offset + 2, contentEnd: undefined };
   const octets = first < 0x80 ? 0 : first & 0x7f;
   if (octets > 4) return undefined;
   const contentStart = offset + 2 + octets;
   if (contentStart > end) return undefined;
   let length = first < 0x80 ? first : 0;
-  for (let index = offset + 2; index < contentStart; index += 1) length = length * 256 + (bytes[index] ?? 0);
-  return contentStart + length > end ? undefined : { tag, contentStart, contentEnd: contentStart + length };
+  for (let index = offset + 2; index < contentStart; index += 1)
+    length = length * 256 + (bytes[index] ?? 0);
+  return contentStart + length > end
+    ? undefined
+    : { tag, contentStart, contentEnd: contentStart + length };
 };
 
 const readAt = (
@@ -104,7 +112,11 @@ export const readElement = (bytes: Uint8Array): Element | undefined => {
 };
 
 /** The member at `index`, if it has that tag; undefined for an undefined parent. */
-export const member = (parent: Element | undefined, index: number, tag: number): Element | undefined => {
+export const member = (
+  parent: Element | undefined,
+  index: number,
+  tag: number,
+): Element | undefined => {
   const child = parent?.children[index];
   return child?.tag === tag ? child : undefined;
 };
@@ -143,7 +155,10 @@ export const dotted = (element: Element | undefined): string | undefined => {
 /** An INTEGER from 0 to 127 in its only form. */
 export const smallNumber = (element: Element | undefined): number | undefined => {
   const value = element?.content[0];
-  return element?.tag === tags.integer && element.content.length === 1 && value !== undefined && value < 0x80
+  return element?.tag === tags.integer &&
+    element.content.length === 1 &&
+    value !== undefined &&
+    value < 0x80
     ? value
     : undefined;
 };

@@ -46,7 +46,8 @@ const readPathLength = (constraints: Element | undefined): number | undefined | 
 /** RSASSA-PSS-params [0] hashAlgorithm; absent means SHA-1 (RFC 8017 A.2.3), never accepted. */
 const pssHash = (algorithm: Element | undefined): string =>
   dotted(
-    member(member(member(algorithm, 1, tags.sequence), 0, tags.context(0)), 0, tags.sequence)?.children[0],
+    member(member(member(algorithm, 1, tags.sequence), 0, tags.context(0)), 0, tags.sequence)
+      ?.children[0],
   ) ?? 'sha1';
 
 /** @returns Undefined when the bytes are not one certificate of version 3. */
@@ -57,8 +58,17 @@ export const readCertificate = (der: Uint8Array) => {
     return undefined;
   // Version 3 has its [0] in front and its [3] at the end; the two unique identifiers of version 2
   // are refused.
-  const [version, serialNumber, algorithm, issuer, validity, subject, keyInfo, extensionsField, ...more] =
-    body.children;
+  const [
+    version,
+    serialNumber,
+    algorithm,
+    issuer,
+    validity,
+    subject,
+    keyInfo,
+    extensionsField,
+    ...more
+  ] = body.children;
   if (version?.tag !== tags.context(0) || smallNumber(version.children[0]) !== 2 || more.length > 0)
     return undefined;
   if (extensionsField !== undefined && extensionsField.tag !== tags.context(3)) return undefined;
@@ -84,18 +94,23 @@ export const readCertificate = (der: Uint8Array) => {
   const pathLength = readPathLength(constraints);
   const usage = extensions.get(objectIdentifiers.keyUsage)?.value;
   const purposes = extensions.get(objectIdentifiers.extendedKeyUsage)?.value.children.map(dotted);
-  if (pathLength === 'malformed' || (usage !== undefined && usage.tag !== tags.bitString)) return undefined;
+  if (pathLength === 'malformed' || (usage !== undefined && usage.tag !== tags.bitString))
+    return undefined;
   return {
     serialNumber,
     /** E.g. ecdsa-with-SHA256; for RSASSA-PSS see `signatureHash`. */
     signatureAlgorithm,
     /** The hash of an RSASSA-PSS signature; undefined for all others, whose number names it. */
-    signatureHash: signatureAlgorithm === objectIdentifiers.rsassaPss ? pssHash(algorithm) : undefined,
+    signatureHash:
+      signatureAlgorithm === objectIdentifiers.rsassaPss ? pssHash(algorithm) : undefined,
     issuer,
     subject,
     /** The BIT STRING of the key without its count of unused bits: what OCSP hashes. */
     publicKey: key.subarray(1),
-    /** The parameters of the key's algorithm are a name; they may also be a curve that is written out. */
+    /**
+     * The parameters of the key's algorithm are a name; they may also be a curve that is written
+     * out.
+     */
     namesItsCurve: member(keyInfo, 0, tags.sequence)?.children[1]?.tag === tags.objectIdentifier,
     notBefore,
     notAfter,
@@ -107,7 +122,9 @@ export const readCertificate = (der: Uint8Array) => {
     extendedKeyUsage: purposes?.filter((purpose) => purpose !== undefined),
     subjectKeyIdentifier: octets(extensions.get(objectIdentifiers.subjectKeyIdentifier)?.value),
     /** Has a critical extension that is not read here, so it must not be relied on. */
-    hasUnknownCritical: [...extensions].some(([type, { critical }]) => critical && !known.has(type)),
+    hasUnknownCritical: [...extensions].some(
+      ([type, { critical }]) => critical && !known.has(type),
+    ),
   };
 };
 

@@ -38,9 +38,9 @@ export type PathFailure =
 const curves: ReadonlySet<string | undefined> = new Set(['prime256v1', 'secp384r1', 'secp521r1']);
 
 /**
- * NIST curves, by their names, and RSA of 2048 to 8192 bits; a larger key could cost seconds. That the
- * name of the curve is there is read from the certificate: see `namesItsCurve` (pem.ts), which asks
- * OpenSSL to write the key, for as long as a signature takes.
+ * NIST curves, by their names, and RSA of 2048 to 8192 bits; a larger key could cost seconds. That
+ * the name of the curve is there is read from the certificate: see `namesItsCurve` (pem.ts), which
+ * asks OpenSSL to write the key, for as long as a signature takes.
  */
 const isSoundKey = (key: KeyObject, fields: CertificateFields): boolean => {
   const { namedCurve, modulusLength = 0 } = key.asymmetricKeyDetails ?? {};
@@ -94,7 +94,11 @@ const isSoundSignature = ({ signatureAlgorithm, signatureHash }: CertificateFiel
 
 type Budget = { verifications: number };
 
-export const hasIssued = (issuer: Certificate, certificate: Certificate, budget: Budget): boolean => {
+export const hasIssued = (
+  issuer: Certificate,
+  certificate: Certificate,
+  budget: Budget,
+): boolean => {
   const { fields, x509, issuedBy } = certificate;
   if (issuedBy.has(issuer)) return true;
   if (Buffer.compare(issuer.fields.subject.bytes, fields.issuer.bytes) !== 0) return false;
@@ -109,7 +113,8 @@ export const hasIssued = (issuer: Certificate, certificate: Certificate, budget:
   }
 };
 
-const sameBytes = (one: Certificate, other: Certificate): boolean => Buffer.compare(one.der, other.der) === 0;
+const sameBytes = (one: Certificate, other: Certificate): boolean =>
+  Buffer.compare(one.der, other.der) === 0;
 
 /** Signer, authorities, anchor. More than two levels of authorities do not occur. */
 const maxPathLength = 5;
@@ -159,15 +164,19 @@ const checkStep = (
       ? undefined
       : { reason: 'WRONG_PURPOSE' };
   if (!fields.isAuthority || !allows(fields, 'keyCertSign')) return { reason: 'UNTRUSTED_CHAIN' };
-  if (fields.pathLength !== undefined && fields.pathLength < place - 1) return { reason: 'UNTRUSTED_CHAIN' };
+  if (fields.pathLength !== undefined && fields.pathLength < place - 1)
+    return { reason: 'UNTRUSTED_CHAIN' };
   if (extendedKeyUsage !== undefined && !extendedKeyUsage.includes(id[purpose]))
     return { reason: 'WRONG_PURPOSE' };
   return undefined;
 };
 
 /** Whether a certificate may sign for a purpose at that time. Says nothing about its issuer. */
-export const checkSigner = (signer: Certificate, at: Date, purpose: Purpose): PathFailure | undefined =>
-  checkStep(signer, 0, at, purpose);
+export const checkSigner = (
+  signer: Certificate,
+  at: Date,
+  purpose: Purpose,
+): PathFailure | undefined => checkStep(signer, 0, at, purpose);
 
 /**
  * Looks for a valid path.

@@ -68,7 +68,8 @@ const randomSerial = (): Buffer => {
   return integer(bytes);
 };
 
-const attribute = (type: string, value: Uint8Array): Buffer => setOf(sequence(objectIdentifier(type), value));
+const attribute = (type: string, value: Uint8Array): Buffer =>
+  setOf(sequence(objectIdentifier(type), value));
 
 /** `CN=<commonName>` alone: our authorities, and the service. */
 const ownName = (commonName: string): Buffer =>
@@ -102,10 +103,10 @@ interface Request extends Issue {
 export const ecdsaWithSha256 = sequence(objectIdentifier(objectIdentifiers.ecdsaWithSha256));
 
 /** Signs the body of a certificate, a list of revoked certificates or an OCSP answer. */
-export const signBody = async (body: Uint8Array, privateKey: PrivateKey): Promise<readonly Buffer[]> => [
-  ecdsaWithSha256,
-  bitString(await privateKey.sign(body, 'ECDSA')),
-];
+export const signBody = async (
+  body: Uint8Array,
+  privateKey: PrivateKey,
+): Promise<readonly Buffer[]> => [ecdsaWithSha256, bitString(await privateKey.sign(body, 'ECDSA'))];
 
 const write = async ({
   subject,
@@ -203,7 +204,11 @@ export const createIssuingCertificate = (
     publicKey,
     issuer: issuerOf(root),
     years: lifetimes.issuing,
-    extensions: [authorityConstraints(0), keyUsage('keyCertSign', 'crlSign'), extendedKeyUsage('clientAuth')],
+    extensions: [
+      authorityConstraints(0),
+      keyUsage('keyCertSign', 'crlSign'),
+      extendedKeyUsage('clientAuth'),
+    ],
   });
 
 const services = {

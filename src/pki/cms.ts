@@ -51,7 +51,11 @@ const signatureAlgorithms: Readonly<Record<KeyAlgorithm, Uint8Array>> = {
 const signerHeadOf = (certificate: Uint8Array): Uint8Array => {
   const fields = readCertificate(certificate);
   if (fields === undefined) throw new Error("the user's certificate is unreadable");
-  return Buffer.concat([version1, sequence(fields.issuer.bytes, fields.serialNumber.bytes), sha256]);
+  return Buffer.concat([
+    version1,
+    sequence(fields.issuer.bytes, fields.serialNumber.bytes),
+    sha256,
+  ]);
 };
 
 // Keys are held by the custody's cache; an entry here goes when the key goes there.
@@ -90,7 +94,12 @@ const assemble = (
 ): Uint8Array => {
   // What is signed has the tag of a SET OF, what is written the tag [0].
   attributes[0] = tags.context(0);
-  const signerInfo = sequence(head, attributes, signatureAlgorithms[algorithm], octetString(signature));
+  const signerInfo = sequence(
+    head,
+    attributes,
+    signatureAlgorithms[algorithm],
+    octetString(signature),
+  );
   const embedded = sequence(dataType, context(0, octetString(content)));
   return sequence(
     signedDataType,
@@ -118,7 +127,10 @@ export const signCms = async ({
 }): Promise<Uint8Array> => {
   if (key.revocation !== undefined) throw new Error('the certificate of the key is revoked');
   const attributes = attributesToSign(content, nonce);
-  const signature = await key.privateKey.sign(attributes, key.algorithm === 'EC' ? 'ECDSA' : 'RS256');
+  const signature = await key.privateKey.sign(
+    attributes,
+    key.algorithm === 'EC' ? 'ECDSA' : 'RS256',
+  );
   return assemble(content, signerHead(key), attributes, key.algorithm, signature);
 };
 
@@ -131,7 +143,8 @@ const rawSignatureBytes = 64;
  *
  * @param signature   r and s, 32 bytes each (IEEE P1363), as WebCrypto gives them.
  * @param certificate DER.
- * @returns As {@link signCms}. Undefined when the key of the certificate has not made the signature.
+ * @returns As {@link signCms}. Undefined when the key of the certificate has not made the
+ * signature.
  */
 export const completeCms = ({
   content,
@@ -152,7 +165,8 @@ export const completeCms = ({
   return assemble(content, signerHeadOf(certificate), attributes, 'EC', ecdsaValue(signature));
 };
 
-const unfit = (): Error => new Error('certificates fit only into a DER CMS SignedData that has none');
+const unfit = (): Error =>
+  new Error('certificates fit only into a DER CMS SignedData that has none');
 
 /**
  * Puts certificates into a signature that has none, in the order given.
@@ -166,7 +180,10 @@ const unfit = (): Error => new Error('certificates fit only into a DER CMS Signe
  * @throws When there are certificates already or the bytes are something else: they come from our
  *   own storage.
  */
-export const attachCertificates = (cms: Uint8Array, certificates: readonly Uint8Array[]): Uint8Array => {
+export const attachCertificates = (
+  cms: Uint8Array,
+  certificates: readonly Uint8Array[],
+): Uint8Array => {
   /** Start and end of a value's content; six of them are all that is read. */
   const open = (offset: number, tag: number, end = cms.length): { start: number; end: number } => {
     const header = readHeader(cms, offset, end);
@@ -180,9 +197,14 @@ export const attachCertificates = (cms: Uint8Array, certificates: readonly Uint8
   const version = open(signedData.start, tags.integer, signedData.end);
   const digestAlgorithms = open(version.end, tags.set, signedData.end);
   const encapsulated = open(digestAlgorithms.end, tags.sequence, signedData.end);
-  if (contentInfo.end !== cms.length || explicit.end !== contentInfo.end || signedData.end !== explicit.end)
+  if (
+    contentInfo.end !== cms.length ||
+    explicit.end !== contentInfo.end ||
+    signedData.end !== explicit.end
+  )
     throw unfit();
-  if (Buffer.compare(cms.subarray(contentInfo.start, type.end), signedDataType) !== 0) throw unfit();
+  if (Buffer.compare(cms.subarray(contentInfo.start, type.end), signedDataType) !== 0)
+    throw unfit();
   if (cms[encapsulated.end] === tags.context(0)) throw unfit();
   return sequence(
     signedDataType,
@@ -218,12 +240,16 @@ export const attachProof = (
   const [signer, ...others] = readSignedData(cms)?.signers ?? [];
   if (signedData === undefined || signer === undefined || others.length > 0)
     throw new Error('time stamps fit only into a CMS SignedData of one signer');
-  const bytesOf = (elements: readonly Element[]): readonly Uint8Array[] => elements.map(({ bytes }) => bytes);
+  const bytesOf = (elements: readonly Element[]): readonly Uint8Array[] =>
+    elements.map(({ bytes }) => bytes);
   const isUnsigned = ({ tag }: Element): boolean => tag === tags.context(1);
   const attribute = sequence(objectIdentifier(id.timeStampToken), setOf(timeStamp));
   const present = bytesOf(signer.children.find(isUnsigned)?.children ?? []);
   const unsigned = encode(tags.context(1), ...[...present, attribute].toSorted(Buffer.compare));
-  const signerInfo = sequence(...bytesOf(signer.children.filter((each) => !isUnsigned(each))), unsigned);
+  const signerInfo = sequence(
+    ...bytesOf(signer.children.filter((each) => !isUnsigned(each))),
+    unsigned,
+  );
   const fields = signedData.children.slice(0, -1).filter((each) => !isUnsigned(each));
   return sequence(
     signedDataType,

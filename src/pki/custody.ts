@@ -152,7 +152,8 @@ export const createKeyCustody = ({
     const { serialNumber, former } = await identities.presentOf(owner.msisdn);
     const isOver = ({ version, certificate }: KeyRecord): boolean => {
       const present = fieldsOf(certificate);
-      if (former.includes(present.serialNumber) || revocations.isAllowed(base, version + 1)) return true;
+      if (former.includes(present.serialNumber) || revocations.isAllowed(base, version + 1))
+        return true;
       const isEnding = !owner.expired && present.notAfter - renewedBeforeMs <= now();
       return isEnding && revocations.of(present.serial) === undefined;
     };
@@ -246,14 +247,18 @@ export const createKeyCustody = ({
       const findRevocation = async () => {
         const all = await issued.certificatesOf({ ...owner, algorithm: 'EC' });
         const from = all.findIndex((each) => each.serial === serial);
-        return all.slice(Math.max(from, 0)).find(({ revocation }) => revocation !== undefined)?.revocation;
+        return all.slice(Math.max(from, 0)).find(({ revocation }) => revocation !== undefined)
+          ?.revocation;
       };
       if ((await findRevocation()) !== undefined) return undefined;
       const next = await certify(owner, new X509Certificate(certificate).publicKey);
       const revocation = await findRevocation();
       if (revocation === undefined) return next;
       // Whoever revoked it may have read the list before there was the next one.
-      await issued.revokeCertificate({ serial: fieldsOf(next.certificates[0]).serial }, revocation.reason);
+      await issued.revokeCertificate(
+        { serial: fieldsOf(next.certificates[0]).serial },
+        revocation.reason,
+      );
       return undefined;
     },
     evidenceKey: () => serviceKeyOf('evidence'),
@@ -274,13 +279,18 @@ export const createKeyCustody = ({
           return [{ name, why: error instanceof Error ? error.message : String(error) }];
         }
       });
-      return (await Promise.all(tried)).flat().toSorted((one, other) => (one.name < other.name ? -1 : 1));
+      return (await Promise.all(tried))
+        .flat()
+        .toSorted((one, other) => (one.name < other.name ? -1 : 1));
     },
     trust: async () => (await authorities.versionsOf('root')).map(({ certificate }) => certificate),
 
     authorities: async () => {
       await revocations.refresh();
-      return [...(await authorities.versionsOf('root')), ...(await authorities.versionsOf('issuing'))];
+      return [
+        ...(await authorities.versionsOf('root')),
+        ...(await authorities.versionsOf('issuing')),
+      ];
     },
     revocationOf: async (serial) => {
       await revocations.refresh();
@@ -290,8 +300,12 @@ export const createKeyCustody = ({
       await revocations.refresh();
       const revocation = revocations.of(serial, authority.id);
       if (revocation !== undefined) return revocation;
-      const found = authority.id.startsWith('root-') ? await authorities.present() : await userAs(serial);
-      return found.some(({ certificate }) => isIssuedAs(certificate, authority, serial)) ? 'good' : 'unknown';
+      const found = authority.id.startsWith('root-')
+        ? await authorities.present()
+        : await userAs(serial);
+      return found.some(({ certificate }) => isIssuedAs(certificate, authority, serial))
+        ? 'good'
+        : 'unknown';
     },
     revokedSerials: async () => {
       await revocations.refresh();

@@ -53,16 +53,19 @@ export const encode = (tag: number, ...parts: readonly Uint8Array[]): Buffer => 
   return bytes;
 };
 
-export const sequence = (...parts: readonly Uint8Array[]): Buffer => encode(tags.sequence, ...parts);
+export const sequence = (...parts: readonly Uint8Array[]): Buffer =>
+  encode(tags.sequence, ...parts);
 
 /** SET OF, its members in ascending order of their encodings (X.690 11.6). */
 export const setOf = (...members: readonly Uint8Array[]): Buffer =>
   encode(tags.set, ...members.toSorted(Buffer.compare));
 
-export const boolean = (value: boolean): Buffer => encode(tags.boolean, Buffer.of(value ? 0xff : 0));
+export const boolean = (value: boolean): Buffer =>
+  encode(tags.boolean, Buffer.of(value ? 0xff : 0));
 
 /** @param value 0 to 127; larger numbers go through {@link integer}. */
-export const smallInteger = (value: number): Buffer => encode(tags.integer, Buffer.of(value & 0x7f));
+export const smallInteger = (value: number): Buffer =>
+  encode(tags.integer, Buffer.of(value & 0x7f));
 
 /** @param bytes Two's complement, big-endian, in its shortest form. */
 export const integer = (bytes: Uint8Array): Buffer => encode(tags.integer, bytes);
@@ -92,7 +95,8 @@ export const objectIdentifier = (dotted: string): Buffer => {
 };
 
 export const nullValue = (): Buffer => encode(tags.null);
-export const utf8String = (text: string): Buffer => encode(tags.utf8String, Buffer.from(text, 'utf8'));
+export const utf8String = (text: string): Buffer =>
+  encode(tags.utf8String, Buffer.from(text, 'utf8'));
 
 /** @param text Only letters, digits, space and `'()+,-./:=?`. */
 export const printableString = (text: string): Buffer =>
@@ -108,7 +112,10 @@ export const time = (instant: Date): Buffer => {
 
 /** GeneralizedTime, also before 2050: outside of certificates (RFC 6960, RFC 3161). */
 export const generalizedTime = (instant: Date): Buffer =>
-  encode(tags.generalizedTime, Buffer.from(`${instant.toISOString().replace(/\.\d+Z$|[-:T]/g, '')}Z`));
+  encode(
+    tags.generalizedTime,
+    Buffer.from(`${instant.toISOString().replace(/\.\d+Z$|[-:T]/g, '')}Z`),
+  );
 
 /** A whole number that is not negative. */
 export const wholeNumber = (value: number | bigint): Buffer => {
@@ -129,7 +136,8 @@ export const ecdsaValue = (signature: Uint8Array): Buffer =>
   sequence(unsigned(signature.subarray(0, 32)), unsigned(signature.subarray(32)));
 
 /** @param value 0 to 127. */
-export const enumerated = (value: number): Buffer => encode(tags.enumerated, Buffer.of(value & 0x7f));
+export const enumerated = (value: number): Buffer =>
+  encode(tags.enumerated, Buffer.of(value & 0x7f));
 
 /** `[number] EXPLICIT`, also `[number] IMPLICIT` over members that are encoded already. */
 export const context = (number: number, ...parts: readonly Uint8Array[]): Buffer =>

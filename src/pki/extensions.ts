@@ -29,7 +29,11 @@ export const extension = (
   value: Uint8Array,
   critical: 'critical' | 'optional' = 'optional',
 ): Buffer =>
-  sequence(objectIdentifier(type), ...(critical === 'critical' ? [boolean(true)] : []), octetString(value));
+  sequence(
+    objectIdentifier(type),
+    ...(critical === 'critical' ? [boolean(true)] : []),
+    octetString(value),
+  );
 
 const keyUsageBits = { digitalSignature: 0, keyCertSign: 5, crlSign: 6 } as const;
 
@@ -44,7 +48,9 @@ export const authorityConstraints = (pathLength?: number): Buffer =>
   );
 
 /** RFC 3161 2.3: that of time stamps is critical. */
-export const extendedKeyUsage = (purpose: 'clientAuth' | 'documentSigning' | 'timeStamping'): Buffer =>
+export const extendedKeyUsage = (
+  purpose: 'clientAuth' | 'documentSigning' | 'timeStamping',
+): Buffer =>
   extension(
     id.extendedKeyUsage,
     sequence(objectIdentifier(id[purpose])),
@@ -83,7 +89,8 @@ export const pointersUnder =
         };
 
 /** GeneralName `uniformResourceIdentifier`. */
-const address = (url: string): Buffer => encode(tags.contextPrimitive(6), Buffer.from(url, 'ascii'));
+const address = (url: string): Buffer =>
+  encode(tags.contextPrimitive(6), Buffer.from(url, 'ascii'));
 
 /** None without pointers. */
 export const pointerExtensions = (pointers: Pointers | undefined): readonly Buffer[] =>

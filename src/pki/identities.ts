@@ -43,11 +43,13 @@ export const createIdentities = ({
   const claimSerialNumber = async (msisdn: string): Promise<string> => {
     for (;;) {
       const serialNumber = randomSerialNumber();
-      if ((await store.setIfAbsent(`holder:${serialNumber}`, msisdn)) === msisdn) return serialNumber;
+      if ((await store.setIfAbsent(`holder:${serialNumber}`, msisdn)) === msisdn)
+        return serialNumber;
     }
   };
 
-  const nameOf = (msisdn: string, version: number): string => versionName(`identity:${msisdn}`, version);
+  const nameOf = (msisdn: string, version: number): string =>
+    versionName(`identity:${msisdn}`, version);
 
   const open = async (name: string, stored: string): Promise<Identity> => {
     const record = identitySchema.safeParse((await sealer.open(name, stored)).payload);
@@ -79,7 +81,9 @@ export const createIdentities = ({
 
   return {
     /** As the store has them now: the present one, and the serialNumbers of those before. */
-    presentOf: async (msisdn: string): Promise<Identity & { readonly former: readonly string[] }> => {
+    presentOf: async (
+      msisdn: string,
+    ): Promise<Identity & { readonly former: readonly string[] }> => {
       const owners = await load(msisdn);
       const present = owners.at(-1) ?? owners[0];
       return { ...present, former: owners.slice(0, -1).map(({ serialNumber }) => serialNumber) };

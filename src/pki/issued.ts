@@ -67,7 +67,9 @@ export const createIssued = ({
     const names =
       'msisdn' in target
         ? await store.namesOf(`user:${target.msisdn}:`)
-        : [await store.get(`serial:${target.serial.toLowerCase()}`)].filter((name) => name !== undefined);
+        : [await store.get(`serial:${target.serial.toLowerCase()}`)].filter(
+            (name) => name !== undefined,
+          );
     const found = await Promise.all(names.map(read));
     return found.filter((each) => each !== undefined);
   };
@@ -78,8 +80,12 @@ export const createIssued = ({
     if (algorithm === undefined) throw damaged('user');
     const fields = fieldsOf(certificate);
     return {
-      ...{ msisdn, sscdId, algorithm: algorithm as KeyOwner['algorithm'], version },
-      ...{ ...fields, revocation: revocations.of(fields.serial) },
+      msisdn,
+      sscdId,
+      algorithm: algorithm as KeyOwner['algorithm'],
+      version,
+      ...fields,
+      revocation: revocations.of(fields.serial),
     };
   };
 
@@ -116,7 +122,9 @@ export const createIssued = ({
       const named = await recordsOf(target);
       const isOfKey = 'serial' in target && reason === 'keyCompromise';
       const more = isOfKey ? (await Promise.all(named.map(laterOfKey))).flat() : [];
-      const revoked = await Promise.all([...named, ...more].map((record) => revoke(record, reason)));
+      const revoked = await Promise.all(
+        [...named, ...more].map((record) => revoke(record, reason)),
+      );
       if (revoked.every((each) => each === undefined)) return done;
       done.push(...revoked.filter((each) => each !== undefined));
     }
@@ -136,7 +144,8 @@ export const createIssued = ({
       const last = new Map<string, number>();
       for (const { base, version } of names) last.set(base, Math.max(version, last.get(base) ?? 0));
       const blocked = [...last].filter(([base]) => revocations.isBlocked(base));
-      for (const [base, version] of blocked) await revocations.allow(versionName(base, version + 1));
+      for (const [base, version] of blocked)
+        await revocations.allow(versionName(base, version + 1));
       return blocked.length;
     },
     reassignNumber: async (msisdn) => {
@@ -153,7 +162,10 @@ export const createIssued = ({
     },
     ownerOf: (msisdn) => {
       revocations.refresh().catch(() => undefined);
-      const { version, at } = revocations.lastAllowed(`identity:${msisdn}`) ?? { version: 1, at: 0 };
+      const { version, at } = revocations.lastAllowed(`identity:${msisdn}`) ?? {
+        version: 1,
+        at: 0,
+      };
       return { version, since: at };
     },
     refresh: () => revocations.refresh(),

@@ -34,7 +34,8 @@ const recordSchema = z.object({
   issuer: z.string().optional(),
 });
 
-export const damaged = (name: string): Error => new Error(`the stored ${recordKind(name)} record is damaged`);
+export const damaged = (name: string): Error =>
+  new Error(`the stored ${recordKind(name)} record is damaged`);
 
 const thumbprint = (certificate: Uint8Array): string => hash('sha256', certificate, 'base64url');
 
@@ -68,7 +69,11 @@ export const createKeyRecords = ({
     { certificate, issuer }: Certified,
     key?: string,
   ): Promise<KeyRecord> => {
-    const text = JSON.stringify({ certificate: Buffer.from(certificate).toString('base64'), key, issuer });
+    const text = JSON.stringify({
+      certificate: Buffer.from(certificate).toString('base64'),
+      key,
+      issuer,
+    });
     return parse(name, version, await store.setIfAbsent(name, text));
   };
 
@@ -111,7 +116,8 @@ export const createKeyRecords = ({
 
     /** @throws When the master key does not open it, or its key lives elsewhere. */
     open: async ({ name, certificate, key }: KeyRecord): Promise<Authority> => {
-      if (key === undefined) throw new Error(`the key of a ${recordKind(name)} record is not kept here`);
+      if (key === undefined)
+        throw new Error(`the key of a ${recordKind(name)} record is not kept here`);
       const sealed = await sealer.open(name, key);
       if (sealed.certificateThumbprint !== thumbprint(certificate)) throw damaged(name);
       return {

@@ -27,7 +27,10 @@ const generators: Readonly<Record<KeyType, () => Promise<{ readonly privateKey: 
 /** On the thread pool: an RSA-2048 signature holds a core for a third of a millisecond. */
 const signInPool = promisify(sign);
 
-const pss = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST };
+const pss = {
+  padding: constants.RSA_PKCS1_PSS_PADDING,
+  saltLength: constants.RSA_PSS_SALTLEN_DIGEST,
+};
 
 type Sign = (data: Uint8Array, key: KeyObject) => Uint8Array | Promise<Uint8Array>;
 

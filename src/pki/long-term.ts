@@ -8,7 +8,11 @@ import type { KeyCustody } from './ports.ts';
 import type { Publisher } from './publisher.ts';
 import { randomBytesOf } from './random.ts';
 import { readSignedData } from './signed-data.ts';
-import { answerTimeStampRequest, createTimeStampRequest, readTimeStampResponse } from './time-stamp.ts';
+import {
+  answerTimeStampRequest,
+  createTimeStampRequest,
+  readTimeStampResponse,
+} from './time-stamp.ts';
 import { checkTimeStamp } from './time-stamp-check.ts';
 import { verifySignature } from './verify.ts';
 
@@ -62,7 +66,9 @@ export const createLongTerm =
     const timeStamp = token && checkTimeStamp(token, value, { anchors, at });
     if (token === undefined || timeStamp === undefined)
       throw new Error('the authority for time stamps gave none that verifies');
-    const inside = openCertificates((readSignedData(cms)?.certificates ?? []).map(({ bytes }) => bytes));
+    const inside = openCertificates(
+      (readSignedData(cms)?.certificates ?? []).map(({ bytes }) => bytes),
+    );
     // Also the former root, which is not inside: it has issued the cross-certificate.
     const issuers = (await custody.authorities()).filter(({ certificate }) => {
       const issuer = openCertificate(certificate);

@@ -22,7 +22,9 @@ const parse = (text: string, origin: string): Uint8Array => {
   const bytes = Buffer.from(text, 'base64url');
   // Buffer.from ignores foreign characters, padding and stray bits; comparing the result does not.
   if (bytes.length !== 32 || bytes.toString('base64url') !== text)
-    throw new Error(`the master key in ${origin} is not base64url text of 32 bytes (43 characters)`);
+    throw new Error(
+      `the master key in ${origin} is not base64url text of 32 bytes (43 characters)`,
+    );
   return bytes;
 };
 
@@ -39,7 +41,9 @@ const readKeyFile = async (filePath: string): Promise<Uint8Array | undefined> =>
     // The mode of the open file, which is the one that is read.
     const { mode } = await file.stat();
     if ((mode & 0o077) !== 0)
-      throw new Error(`the master key file ${filePath} is open to other users: chmod 600 it, or replace it`);
+      throw new Error(
+        `the master key file ${filePath} is open to other users: chmod 600 it, or replace it`,
+      );
     return parse((await file.readFile('utf8')).trim(), `the file ${filePath}`);
   } finally {
     await file.close();
@@ -81,7 +85,8 @@ const createKeyFile = (filePath: string): Promise<void> =>
 /**
  * Replaces the key in the file by a new one. The replaced one is kept beside it, because Redis may
  * tell that it has written something before that is on its disk: after a power cut in this second,
- * the replaced key is the one that opens the service. The next start that opens it removes the copy.
+ * the replaced key is the one that opens the service. The next start that opens it removes the
+ * copy.
  *
  * @param before Runs before the file changes: from then on the new key opens the service, too.
  */
@@ -121,6 +126,7 @@ export const masterKeyFrom = async ({
   if (present !== undefined) return present;
   await createKeyFile(filePath);
   const created = await readKeyFile(filePath);
-  if (created === undefined) throw new Error(`the master key file ${filePath} vanished while it was created`);
+  if (created === undefined)
+    throw new Error(`the master key file ${filePath} vanished while it was created`);
   return created;
 };

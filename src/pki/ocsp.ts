@@ -38,7 +38,10 @@ export interface CertificateId {
 /** More than any client asks for at once. */
 const maxIds = 20;
 
-const hashes: Readonly<Record<string, CertificateId['hash']>> = { [id.sha1]: 'sha1', [id.sha256]: 'sha256' };
+const hashes: Readonly<Record<string, CertificateId['hash']>> = {
+  [id.sha1]: 'sha1',
+  [id.sha256]: 'sha256',
+};
 
 /** @returns Undefined for an unknown hash. */
 export const readCertificateId = (element: Element | undefined): CertificateId | undefined => {
@@ -50,7 +53,10 @@ export const readCertificateId = (element: Element | undefined): CertificateId |
     return undefined;
   if (more.length > 0 || serial.content.length > 21) return undefined;
   return {
-    ...{ bytes: element.bytes, hash: hashName, issuerNameHash, issuerKeyHash },
+    bytes: element.bytes,
+    hash: hashName,
+    issuerNameHash,
+    issuerKeyHash,
     serial: Buffer.from(serial.content).toString('hex'),
   };
 };
@@ -71,7 +77,10 @@ export const isIssuer = (certificate: Uint8Array, asked: CertificateId): boolean
   if (fields === undefined) return false;
   const equals = (bytes: Uint8Array, expected: Uint8Array): boolean =>
     Buffer.compare(hash(asked.hash, bytes, 'buffer'), expected) === 0;
-  return equals(fields.subject.bytes, asked.issuerNameHash) && equals(fields.publicKey, asked.issuerKeyHash);
+  return (
+    equals(fields.subject.bytes, asked.issuerNameHash) &&
+    equals(fields.publicKey, asked.issuerKeyHash)
+  );
 };
 
 /** OCSPResponseStatus; see RFC 6960 2.3. */
@@ -96,7 +105,12 @@ export const createOcspAnswer = async (
   { thisUpdate, nextUpdate }: { readonly thisUpdate: Date; readonly nextUpdate: Date },
 ): Promise<Uint8Array> => {
   const singles = asked.map(({ id: { bytes }, status }) =>
-    sequence(bytes, statusOf(status), generalizedTime(thisUpdate), context(0, generalizedTime(nextUpdate))),
+    sequence(
+      bytes,
+      statusOf(status),
+      generalizedTime(thisUpdate),
+      context(0, generalizedTime(nextUpdate)),
+    ),
   );
   const body = sequence(
     context(1, issuerOf(authority).name),

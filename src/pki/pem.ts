@@ -1,4 +1,6 @@
-/** Reads the certificates and private keys of files, and refuses what no key of anybody should be. */
+/**
+ * Reads the certificates and private keys of files, and refuses what no key of anybody should be.
+ */
 import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
 
 /** The message goes on where another one has named the file. */
@@ -21,7 +23,10 @@ const objectIdentifier = 0x06;
  */
 export const namesItsCurve = (key: KeyObject): boolean => {
   if (key.asymmetricKeyType !== 'ec') return true;
-  const spki = (key.type === 'private' ? createPublicKey(key) : key).export({ format: 'der', type: 'spki' });
+  const spki = (key.type === 'private' ? createPublicKey(key) : key).export({
+    format: 'der',
+    type: 'spki',
+  });
   return spki[spki.indexOf(ecPublicKey) + ecPublicKey.length] === objectIdentifier;
 };
 
@@ -41,8 +46,8 @@ export const certificatesIn = (pem: string): readonly X509Certificate[] =>
 /**
  * The first certificate of a PEM text.
  *
- * @throws UnnamedCurveError for any of them, or unless it is PEM: X509Certificate reads DER as well,
- *   which TLS refuses or passes over.
+ * @throws UnnamedCurveError for any of them, or unless it is PEM: X509Certificate reads DER as
+ *   well, which TLS refuses or passes over.
  */
 export const certificateIn = (content: Buffer | string): X509Certificate => {
   if (!content.includes('-----BEGIN ')) throw new TypeError('not PEM');

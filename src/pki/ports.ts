@@ -39,7 +39,9 @@ export interface KeyVault {
    * @throws When it is nothing that a vault has made.
    */
   open(kept: unknown): PrivateKey;
-  /** Nobody uses the key any more. Does not wait, and never throws: a key that stays does no harm. */
+  /**
+   * Nobody uses the key any more. Does not wait, and never throws: a key that stays does no harm.
+   */
   discard(kept: unknown): void;
 }
 
@@ -264,8 +266,8 @@ export interface KeyCustody {
   /** Of a certificate, by its serial number in lower-case hex. */
   revocationOf(serial: string): Promise<Revocation | undefined>;
   /**
-   * Whether the certificate of an authority with this serial number, in lower-case hex, is good. One
-   * of release 0.1 is unknown until its key is used again.
+   * Whether the certificate of an authority with this serial number, in lower-case hex, is good.
+   * One of release 0.1 is unknown until its key is used again.
    */
   statusOf(authority: NamedAuthority, serial: string): Promise<CertificateStatus>;
   /** What the authorities have ever revoked. The same array until there is more. */

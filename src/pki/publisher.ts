@@ -49,7 +49,8 @@ export const createPublisher = ({
 
   return {
     /** The certificate of an authority, DER. @param id `issuing-1`. */
-    certificate: async (id: string): Promise<Uint8Array | undefined> => (await find(id))?.certificate,
+    certificate: async (id: string): Promise<Uint8Array | undefined> =>
+      (await find(id))?.certificate,
 
     /** Its list of revoked certificates, DER, good for a day. */
     revocationList: async (id: string): Promise<Uint8Array | undefined> => {
@@ -58,7 +59,9 @@ export const createPublisher = ({
       const revoked = await custody.revokedSerials();
       const present = lists.get(id);
       if (present?.revoked === revoked && present.until > now()) return present.bytes;
-      const named = revoked.filter((each) => each.authority === id && each.notAfter + listLastsMs > now());
+      const named = revoked.filter(
+        (each) => each.authority === id && each.notAfter + listLastsMs > now(),
+      );
       const signed = signFor(listLastsMs, (times) => createRevocationList(authority, named, times));
       lists.set(id, { ...signed, revoked });
       signed.bytes.catch(() => lists.delete(id));
@@ -70,13 +73,17 @@ export const createPublisher = ({
       const ids = readOcspRequest(request);
       const [first] = ids ?? [];
       if (ids === undefined || first === undefined) return createOcspFailure('malformedRequest');
-      const authority = (await custody.authorities()).find(({ certificate }) => isIssuer(certificate, first));
+      const authority = (await custody.authorities()).find(({ certificate }) =>
+        isIssuer(certificate, first),
+      );
       if (authority === undefined || !ids.every((each) => isIssuer(authority.certificate, each)))
         return createOcspFailure('unauthorized');
       const asked = await Promise.all(
         ids.map(async (id) => ({ id, status: await custody.statusOf(authority, id.serial) })),
       );
-      const states = asked.map(({ status }) => (typeof status === 'string' ? status : status.at)).join(' ');
+      const states = asked
+        .map(({ status }) => (typeof status === 'string' ? status : status.at))
+        .join(' ');
       const digest = hash('sha256', Buffer.concat(ids.map(({ bytes }) => bytes)), 'base64');
       const key = `${digest} ${states}`;
       const sign = (): Signed => {

@@ -1,11 +1,11 @@
 /**
  * Reads lists of revoked certificates and OCSP answers, and what they say about a certificate.
  *
- * Material counts when the issuer of the certificate has signed it, or for OCSP a responder that the
- * issuer has certified for that. It must still be good at the time in question, or be later, but
- * not dated into the future. The certificate of a responder must be good at that time, or when the
- * answer was made if that is later: whoever has the key of one that has ended can date answers back.
- * What does not count is passed over.
+ * Material counts when the issuer of the certificate has signed it, or for OCSP a responder that
+ * the issuer has certified for that. It must still be good at the time in question, or be later,
+ * but not dated into the future. The certificate of a responder must be good at that time, or when
+ * the answer was made if that is later: whoever has the key of one that has ended can date answers
+ * back. What does not count is passed over.
  *
  * Not here: lists in parts, lists of other issuers, and delta lists; they have critical extensions.
  *
@@ -85,7 +85,8 @@ const inList = (
   moments: Moments,
 ): Standing | undefined => {
   const list = readElement(der);
-  const [version, , name, thisUpdate, nextUpdate, ...rest] = member(list, 0, tags.sequence)?.children ?? [];
+  const [version, , name, thisUpdate, nextUpdate, ...rest] =
+    member(list, 0, tags.sequence)?.children ?? [];
   if (list === undefined || smallNumber(version) !== 1) return undefined;
   if (countsFrom(thisUpdate, nextUpdate, moments) === undefined) return undefined;
   if (!same(name, issuer.fields.subject) || !isSignedBy(list, issuer.publicKey)) return undefined;
@@ -130,7 +131,8 @@ const inAnswer = (
   moments: Moments,
 ): Standing | undefined => {
   const response = readElement(der);
-  const [type, wrapped] = onlyMember(member(response, 1, tags.context(0)), tags.sequence)?.children ?? [];
+  const [type, wrapped] =
+    onlyMember(member(response, 1, tags.context(0)), tags.sequence)?.children ?? [];
   if (dotted(type) !== id.basicOcspResponse) return undefined;
   const basic = readElement(octets(wrapped) ?? new Uint8Array());
   const body = member(basic, 0, tags.sequence);

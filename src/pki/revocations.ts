@@ -16,7 +16,9 @@ import { revocationReasons } from './ports.ts';
 export const versionName = (base: string, version: number): string =>
   version === 1 ? base : `${base}:v${version}`;
 
-export const readVersionName = (name: string): { readonly base: string; readonly version: number } => {
+export const readVersionName = (
+  name: string,
+): { readonly base: string; readonly version: number } => {
   const [, base = name, version = '1'] = /^(.*):v(\d+)$/.exec(name) ?? [];
   return { base, version: Number(version) };
 };
@@ -100,7 +102,9 @@ export const createRevocations = ({
     readAt = startedAt;
   };
 
-  /** @throws When the store is unreachable, or is no longer the one that this process began with. */
+  /**
+   * @throws When the store is unreachable, or is no longer the one that this process began with.
+   */
   const refresh = async (ageMs = maxAgeMs): Promise<void> => {
     // A clock that was set back must not stop the reading.
     if (Math.abs(now() - readAt) < ageMs) return;
@@ -124,7 +128,8 @@ export const createRevocations = ({
     /** @param authority Only when the certificate is of this one. */
     of: (serial: string, authority?: string): Revocation | undefined => {
       const entry = entries.get(serial);
-      if (entry === undefined || (authority ?? entry.authority) !== entry.authority) return undefined;
+      if (entry === undefined || (authority ?? entry.authority) !== entry.authority)
+        return undefined;
       return { reason: entry.reason, at: entry.at };
     },
     /** @returns Whether it was not revoked before. The first order stands. */

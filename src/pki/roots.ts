@@ -2,7 +2,10 @@
 import { certificatesIn as openCertificatesIn } from './pem.ts';
 import { verifySignature } from './verify.ts';
 
-/** All certificates (DER) in a text. @throws For one that is no certificate, or not a usable one. */
+/**
+ * All certificates (DER) in a text.
+ * @throws For one that is no certificate, or not a usable one.
+ */
 export const certificatesIn = (pem: string): readonly Uint8Array[] =>
   openCertificatesIn(pem).map(({ raw }) => Uint8Array.from(raw));
 
@@ -10,7 +13,9 @@ export const certificatesIn = (pem: string): readonly Uint8Array[] =>
  * @param given PEM text, or a list of DER.
  * @returns DER. Undefined when there is none, or one that the verifier cannot use.
  */
-export const usableRoots = (given: string | readonly Uint8Array[]): readonly Uint8Array[] | undefined => {
+export const usableRoots = (
+  given: string | readonly Uint8Array[],
+): readonly Uint8Array[] | undefined => {
   try {
     const roots = typeof given === 'string' ? certificatesIn(given) : given;
     verifySignature(new Uint8Array(), '', { trust: roots });

@@ -15,12 +15,16 @@ export const createByteSealer = (key: Uint8Array) => ({
   seal: (place: string, value: string | Uint8Array): Buffer => {
     const iv = randomBytesOf(ivBytes);
     const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(place));
-    const content = [typeof value === 'string' ? cipher.update(value, 'utf8') : cipher.update(value)];
+    const content = [
+      typeof value === 'string' ? cipher.update(value, 'utf8') : cipher.update(value),
+    ];
     content.push(cipher.final());
     return Buffer.concat([iv, ...content, cipher.getAuthTag()]);
   },
 
-  /** @returns Undefined for none, and for what was sealed under another key or for another place. */
+  /**
+   * @returns Undefined for none, and for what was sealed under another key or for another place.
+   */
   open: (place: string, sealed: Buffer | null | undefined): Buffer | undefined => {
     if (sealed == null || sealed.length < ivBytes + tagBytes) return undefined;
     const iv = sealed.subarray(0, ivBytes);
@@ -28,7 +32,10 @@ export const createByteSealer = (key: Uint8Array) => ({
       .setAAD(Buffer.from(place))
       .setAuthTag(sealed.subarray(-tagBytes));
     try {
-      return Buffer.concat([decipher.update(sealed.subarray(ivBytes, -tagBytes)), decipher.final()]);
+      return Buffer.concat([
+        decipher.update(sealed.subarray(ivBytes, -tagBytes)),
+        decipher.final(),
+      ]);
     } catch {
       return undefined;
     }

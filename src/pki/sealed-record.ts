@@ -46,7 +46,8 @@ export const createSealer = (key: Uint8Array) => {
         );
       });
       const { kid, 'x5t#S256': thumbprint } = opened.protectedHeader;
-      if (kid !== name) throw new Error(`a stored ${recordKind(name)} record belongs to another owner`);
+      if (kid !== name)
+        throw new Error(`a stored ${recordKind(name)} record belongs to another owner`);
       return {
         name,
         payload: JSON.parse(Buffer.from(opened.plaintext).toString('utf8')),

@@ -32,7 +32,11 @@ const payloadSchema = z.base64url().transform((text) => Buffer.from(text, 'base6
 export const masterKeyId = (masterKey: Uint8Array): string =>
   deriveKey(masterKey, 'paraph master key id').toString('base64url').slice(0, 16);
 
-const toSlot = async (masterKey: Uint8Array, serviceKey: Uint8Array, since: number): Promise<string> => {
+const toSlot = async (
+  masterKey: Uint8Array,
+  serviceKey: Uint8Array,
+  since: number,
+): Promise<string> => {
   const payload = Buffer.from(serviceKey).toString('base64url');
   const sealed = await createSealer(masterKey).seal({ name: recordName, payload });
   return JSON.stringify({ since, sealed });
@@ -74,7 +78,10 @@ export const ensureServiceKey = async (
 ): Promise<Uint8Array> => {
   const present = await openServiceKey(slots, masterKey);
   if (present !== undefined) return present;
-  await slots.begin(masterKeyId(masterKey), await toSlot(masterKey, first ?? randomBytes(32), now()));
+  await slots.begin(
+    masterKeyId(masterKey),
+    await toSlot(masterKey, first ?? randomBytes(32), now()),
+  );
   // Another process may have been first.
   return ensureServiceKey(slots, masterKey, { first, now });
 };
@@ -85,7 +92,9 @@ export interface ListedKey {
   readonly since: number;
 }
 
-export const listMasterKeys = async (slots: Pick<KeySlots, 'read'>): Promise<readonly ListedKey[]> =>
+export const listMasterKeys = async (
+  slots: Pick<KeySlots, 'read'>,
+): Promise<readonly ListedKey[]> =>
   Object.entries(await slots.read())
     .map(([id, slot]) => ({ id, since: slotSchema.parse(JSON.parse(slot)).since }))
     .toSorted((one, other) => one.since - other.since);
@@ -101,8 +110,15 @@ export const addMasterKey = async (
   await slots.write(masterKeyId(added), await toSlot(added, serviceKey, now()));
 };
 
-/** No other master key opens the service any more. @returns How many did. @throws OtherMasterKeyError */
-export const removeOtherMasterKeys = async (slots: KeySlots, masterKey: Uint8Array): Promise<number> => {
+/**
+ * No other master key opens the service any more.
+ * @returns How many did.
+ * @throws OtherMasterKeyError
+ */
+export const removeOtherMasterKeys = async (
+  slots: KeySlots,
+  masterKey: Uint8Array,
+): Promise<number> => {
   // Never the last one that somebody has.
   if ((await openServiceKey(slots, masterKey)) === undefined) return 0;
   const others = (await listMasterKeys(slots))

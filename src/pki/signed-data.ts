@@ -1,14 +1,22 @@
 /**
  * Reads a CMS signature, without judging it.
  *
- * Only the form of mobile signatures is read, and that of time stamps: SignedData version 1 (for time
- * stamps 3), signers named by issuer and serial number, signed attributes present. Version 1 follows
- * from `id-data` content and from that way of naming (RFC 5652 5.1, 5.3).
+ * Only the form of mobile signatures is read, and that of time stamps: SignedData version 1 (for
+ * time stamps 3), signers named by issuer and serial number, signed attributes present. Version 1
+ * follows from `id-data` content and from that way of naming (RFC 5652 5.1, 5.3).
  *
  * Source: RFC 5652 section 5.
  */
 import { verify } from 'node:crypto';
-import { dotted, type Element, member, octets, onlyMember, readElement, smallNumber } from './ber.ts';
+import {
+  dotted,
+  type Element,
+  member,
+  octets,
+  onlyMember,
+  readElement,
+  smallNumber,
+} from './ber.ts';
 import type { Certificate } from './certificate-path.ts';
 import { tags } from './der.ts';
 import { objectIdentifiers } from './object-identifiers.ts';
@@ -27,7 +35,8 @@ export const readSignedData = (cms: Uint8Array, version: 1 | 3 = 1) => {
   const signers = member(signedData, place, tags.set);
   if (smallNumber(signedData?.children[0]) !== version || signedData?.children.length !== place + 1)
     return undefined;
-  if (digestAlgorithms === undefined || encapsulated === undefined || signers === undefined) return undefined;
+  if (digestAlgorithms === undefined || encapsulated === undefined || signers === undefined)
+    return undefined;
   return {
     digestAlgorithms: digestAlgorithms.children,
     encapsulated,
@@ -40,8 +49,16 @@ export const readSignedData = (cms: Uint8Array, version: 1 | 3 = 1) => {
 
 /** @returns Undefined for another form of SignerInfo. */
 export const readSignerInfo = (element: Element) => {
-  const [version, identifier, digestAlgorithm, attributes, signatureAlgorithm, value, unsigned, ...more] =
-    element.children;
+  const [
+    version,
+    identifier,
+    digestAlgorithm,
+    attributes,
+    signatureAlgorithm,
+    value,
+    unsigned,
+    ...more
+  ] = element.children;
   const issuer = member(identifier, 0, tags.sequence);
   const serialNumber = member(identifier, 1, tags.integer);
   const signature = octets(value);
@@ -65,7 +82,10 @@ export const readSignerInfo = (element: Element) => {
 export type SignerInfo = NonNullable<ReturnType<typeof readSignerInfo>>;
 
 /** Whether the certificate is the one that a signer names. */
-export const isOfSigner = ({ issuer, serialNumber }: SignerInfo, { fields }: Certificate): boolean =>
+export const isOfSigner = (
+  { issuer, serialNumber }: SignerInfo,
+  { fields }: Certificate,
+): boolean =>
   Buffer.compare(fields.issuer.bytes, issuer.bytes) === 0 &&
   Buffer.compare(fields.serialNumber.bytes, serialNumber.bytes) === 0;
 

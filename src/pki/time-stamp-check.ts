@@ -39,7 +39,9 @@ const isNamed = (attributes: Element, { der }: Certificate): boolean => {
 
 const isOver = (imprint: Element | undefined, content: Uint8Array): boolean => {
   const hashName = digestHashes[dotted(imprint?.children[0]?.children[0]) ?? ''];
-  return hashName !== undefined && equal(octets(imprint?.children[1]), hash(hashName, content, 'buffer'));
+  return (
+    hashName !== undefined && equal(octets(imprint?.children[1]), hash(hashName, content, 'buffer'))
+  );
 };
 
 /** GeneralizedTime; fractions of a second, which RFC 3161 allows, are cut off. */
@@ -70,7 +72,8 @@ export const checkTimeStamp = (
   const signedData = readSignedData(token, 3);
   const [signerElement] = signedData?.signers ?? [];
   const signer = signerElement && readSignerInfo(signerElement);
-  if (signedData === undefined || signer === undefined || signedData.signers.length !== 1) return undefined;
+  if (signedData === undefined || signer === undefined || signedData.signers.length !== 1)
+    return undefined;
   if (signedData.certificates.length > maxCertificates) return undefined;
 
   const { encapsulated, certificates } = signedData;
@@ -78,12 +81,16 @@ export const checkTimeStamp = (
   if (dotted(encapsulated.children[0]) !== id.timeStampInfo || info === undefined) return undefined;
   const [version, , imprint, , genTime] = readElement(info)?.children ?? [];
   const time = timeIn(genTime);
-  if (smallNumber(version) !== 1 || time === undefined || !isOver(imprint, content)) return undefined;
+  if (smallNumber(version) !== 1 || time === undefined || !isOver(imprint, content))
+    return undefined;
 
   const opened = openCertificates(certificates.map(({ bytes }) => bytes));
   const all = [...opened, ...(options.others ?? []), ...options.anchors];
   const authority = all.find((each) => isOfSigner(signer, each));
-  if (authority === undefined || checkPath(authority, all, options.anchors, options.at, 'timeStamping'))
+  if (
+    authority === undefined ||
+    checkPath(authority, all, options.anchors, options.at, 'timeStamping')
+  )
     return undefined;
 
   const { attributes } = signer;

@@ -52,7 +52,8 @@ interface Imprint {
 }
 
 const sha256 = sequence(objectIdentifier(id.sha256), nullValue());
-const attribute = (type: string, value: Uint8Array): Buffer => sequence(objectIdentifier(type), setOf(value));
+const attribute = (type: string, value: Uint8Array): Buffer =>
+  sequence(objectIdentifier(type), setOf(value));
 
 /** A TimeStampToken: CMS SignedData of version 3 over a TSTInfo. */
 const createToken = async (

@@ -95,7 +95,11 @@ const verified = (
   const commonName = onlyAttribute(fields.subject, id.commonName);
   if (serialNumber === undefined) return refused({ reason: 'NO_SERIAL_NUMBER' });
   if (commonName === undefined) return refused({ reason: 'NO_COMMON_NAME' });
-  return { ok: true, signer: { serialNumber, commonName, certificate: Uint8Array.from(der) }, ...proof };
+  return {
+    ok: true,
+    signer: { serialNumber, commonName, certificate: Uint8Array.from(der) },
+    ...proof,
+  };
 };
 
 /** @throws TypeError */
@@ -109,7 +113,11 @@ const openAnchors = (trust: readonly Uint8Array[]): readonly Certificate[] =>
 /** The earliest time that a good time stamp in the signature proves. */
 const findTimeStamp = (
   { unsigned, signature }: SignerInfo,
-  check: { readonly anchors: readonly Certificate[]; readonly others: readonly Certificate[]; at: Date },
+  check: {
+    readonly anchors: readonly Certificate[];
+    readonly others: readonly Certificate[];
+    at: Date;
+  },
 ): Date | undefined => {
   const tokens = (unsigned?.children ?? [])
     .filter((attribute) => dotted(attribute.children[0]) === id.timeStampToken)
@@ -170,7 +178,11 @@ export const verifySignature = (
     return refused({ reason: 'NOT_ONE_SIGNER', signers: signers.length });
   const signerInfo = readSignerInfo(signerElement);
   if (signerInfo === undefined) return malformed('SignerInfo');
-  if (![...digestAlgorithms, signerInfo.digestAlgorithm].every((each) => readAlgorithm(each) === id.sha256))
+  if (
+    ![...digestAlgorithms, signerInfo.digestAlgorithm].every(
+      (each) => readAlgorithm(each) === id.sha256,
+    )
+  )
     return refused({ reason: 'UNSUPPORTED_ALGORITHM' });
 
   if (dotted(encapsulated.children[0]) !== id.data || encapsulated.children.length > 2)
@@ -195,12 +207,15 @@ export const verifySignature = (
   const contentType = onlyValue(signerInfo.attributes, id.contentType);
   const digest = octets(onlyValue(signerInfo.attributes, id.messageDigest));
   if (dotted(contentType) !== id.data || digest === undefined) return malformed('signedAttrs');
-  if (!equal(digest, hash('sha256', content, 'buffer'))) return refused({ reason: 'DIGEST_MISMATCH' });
+  if (!equal(digest, hash('sha256', content, 'buffer')))
+    return refused({ reason: 'DIGEST_MISMATCH' });
   if (!isSignedBy(signerInfo, 'sha256', signer)) return refused({ reason: 'BAD_SIGNATURE' });
   const inside = lists.map(({ bytes }) => bytes);
   const material = revocation && { ...revocation, lists: [...(revocation.lists ?? []), ...inside] };
-  const standing = material && findStanding(signer, [...anchors, ...opened], material, { at: validAt, now });
-  if (revocation !== undefined && standing === undefined) return refused({ reason: 'REVOCATION_UNKNOWN' });
+  const standing =
+    material && findStanding(signer, [...anchors, ...opened], material, { at: validAt, now });
+  if (revocation !== undefined && standing === undefined)
+    return refused({ reason: 'REVOCATION_UNKNOWN' });
   const { revokedAt } = standing ?? {};
   if (revokedAt !== undefined && revokedAt <= validAt)
     return refused({ reason: 'CERTIFICATE_REVOKED', revokedAt });

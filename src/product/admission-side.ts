@@ -32,7 +32,10 @@ export const openAdmission = (
         telemetry.refused(count, shortage);
         const apId = named === undefined ? undefined : printable(named);
         refusals.note({ apId, fault: 900, detail: `No room: ${shortage}` }, count);
-        core.logger.warn({ count, shortage, ...(apId !== undefined && { apId }) }, 'requests refused');
+        core.logger.warn(
+          { count, shortage, ...(apId !== undefined && { apId }) },
+          'requests refused',
+        );
       }
     },
   });

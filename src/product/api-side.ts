@@ -73,7 +73,9 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
   const shards = core.shardsOver(commands, telemetry.queue);
   telemetry.watchQueues({ redis: commands, queues: queuesIn(shards), now });
   const endingsOf = (pick: (shard: Shard) => QueueAt): readonly Endings[] =>
-    shards.map((shard) => createEndings({ redis: commands, blocking, at: pick(shard), now, onError }));
+    shards.map((shard) =>
+      createEndings({ redis: commands, blocking, at: pick(shard), now, onError }),
+    );
   const signatureEndings = endingsOf(({ signatures }) => signatures);
   const receiptEndings = endingsOf(({ receipts }) => receipts);
   const endings = [...signatureEndings, ...receiptEndings];
@@ -124,7 +126,13 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     now,
     onError,
   });
-  const admission = openAdmission(core, { providers, refusals, backlog, maxBacklog, maxBacklogInAll });
+  const admission = openAdmission(core, {
+    providers,
+    refusals,
+    backlog,
+    maxBacklog,
+    maxBacklogInAll,
+  });
   const operationDeps = {
     protocol,
     providers,
@@ -152,7 +160,12 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
   const publicUrl = (): string => configuration.publicUrl ?? listensAt();
   const oauthLog = telemetry.oauthLog(createOauthLog(core.eventLog));
   const oauth = openOauth(core, {
-    ...{ transactions, custody, publicUrl, addressOf, limits, log: oauthLog },
+    transactions,
+    custody,
+    publicUrl,
+    addressOf,
+    limits,
+    log: oauthLog,
     busy: (apId) => admission.refuses('sign', apId),
   });
   let stopping = false;
@@ -166,24 +179,31 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     },
   });
   const workflowRoutes = openWorkflowRoutes(core, shards, publicUrl, {
-    ...{ providers, admission, evidenceOf, limits, log: httpLog },
+    providers,
+    admission,
+    evidenceOf,
+    limits,
+    log: httpLog,
   });
   const pki = openPki(core, { custody, addressOf });
   const proofRoutes = createProofRoutes({
-    ...{ providers, admission, evidenceOf, limits, log: httpLog, now },
+    providers,
+    admission,
+    evidenceOf,
+    limits,
+    log: httpLog,
+    now,
     findOwn: transactions.findOwn,
     longTerm: pki.longTerm,
   });
   const phone = openPhoneRoutes(core, {
-    ...{
-      shards,
-      custody,
-      answer: transactions.answer,
-      publicUrl,
-      addressOf,
-      body: limits,
-      oauth,
-    },
+    shards,
+    custody,
+    answer: transactions.answer,
+    publicUrl,
+    addressOf,
+    body: limits,
+    oauth,
   });
   const console = await openConsole(core, {
     transactions,
@@ -197,7 +217,11 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
   const [workflow] = workflowRoutes.workflows.versions(processName);
   if (workflow === undefined) throw new Error('There is no process');
   const signerPages = openSignerPages(core, {
-    ...{ engine: workflowRoutes.workflows.engine, workflow, tenants: oauth.tenants, publicUrl, addressOf },
+    engine: workflowRoutes.workflows.engine,
+    workflow,
+    tenants: oauth.tenants,
+    publicUrl,
+    addressOf,
   });
   const rooms = apiRooms(core, shards, { publicUrl, selfUrl: listensAt });
   const opened = await Promise.all(core.parts.map((part) => part.openApi?.(rooms)));
@@ -231,7 +255,11 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     readiness: [
       stoppingCheck(() => stopping),
       redisCheck(
-        createRedisProbe({ redis: commands, prefix: queue.prefix, shardPrefixes: shardPrefixes(queue) }),
+        createRedisProbe({
+          redis: commands,
+          prefix: queue.prefix,
+          shardPrefixes: shardPrefixes(queue),
+        }),
       ),
       authorityCheck(core.isAuthorityLost),
       memoryCheck(core.memory),
@@ -245,7 +273,9 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
       rules: configuration.protocol,
       sandbox: configuration.sandbox,
       maxBodyBytes: http.maxBodyBytes,
-      ...{ publicUrl, retention, entrances },
+      publicUrl,
+      retention,
+      entrances,
     },
     now,
     log: httpLog,

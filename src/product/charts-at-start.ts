@@ -1,11 +1,11 @@
 /**
- * Each version of a chart of one's own has one chart: Redis keeps its hash. A start with another one
- * under the same version is refused while instances need the former: they would fail at their next
- * event. Once none does, the new chart takes its place.
+ * Each version of a chart of one's own has one chart: Redis keeps its hash. A start with another
+ * one under the same version is refused while instances need the former: they would fail at their
+ * next event. Once none does, the new chart takes its place.
  *
- * Processes with the same charts may come and go in any order, so a roll-out that raises the version
- * needs nothing else. One that changes a chart under its version is refused as soon as there are
- * instances; before that, stop the processes with the former chart first.
+ * Processes with the same charts may come and go in any order, so a roll-out that raises the
+ * version needs nothing else. One that changes a chart under its version is refused as soon as
+ * there are instances; before that, stop the processes with the former chart first.
  */
 import type { Workflow } from '../../packages/engine/src/define.ts';
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
@@ -20,9 +20,18 @@ const rowsAtOnce = 200;
 /** Whether an instance of this version may get an event, or a replay. */
 const isNeeded = async (workflows: Workflows, { chart }: Workflow): Promise<boolean> => {
   for (const status of ['open', 'failed'] as const) {
-    for (let cursor: string | undefined, isFirst = true; isFirst || cursor !== undefined; isFirst = false) {
-      const page = await workflows.list({ name: chart.name, status }, { limit: rowsAtOnce, cursor });
-      const found = await Promise.all((page?.rows ?? []).map(({ id }) => workflows.findInstance(id)));
+    for (
+      let cursor: string | undefined, isFirst = true;
+      isFirst || cursor !== undefined;
+      isFirst = false
+    ) {
+      const page = await workflows.list(
+        { name: chart.name, status },
+        { limit: rowsAtOnce, cursor },
+      );
+      const found = await Promise.all(
+        (page?.rows ?? []).map(({ id }) => workflows.findInstance(id)),
+      );
       const isOne = found.some(
         (each) =>
           each?.record?.version === chart.version &&
@@ -46,7 +55,8 @@ export const claimCharts = async (
   if (own.length === 0) return;
   const key = `${configuration.queue.prefix}:charts`;
   const fieldOf = ({ chart: { name, version } }: Workflow): string => `${name}@${version}`;
-  const read = async (): Promise<readonly (string | null)[]> => redis.hmget(key, ...own.map(fieldOf));
+  const read = async (): Promise<readonly (string | null)[]> =>
+    redis.hmget(key, ...own.map(fieldOf));
   const changedIn = (known: readonly (string | null)[]): readonly Workflow[] =>
     own.filter((workflow, index) =>
       isAnotherChart(known[index] ?? hashOfChart(workflow), hashOfChart(workflow)),
@@ -67,7 +77,9 @@ export const claimCharts = async (
   const shards = core.shardsOver(redis);
   try {
     const workflows = createWorkflows({
-      ...{ shards, workflows: own, now },
+      shards,
+      workflows: own,
+      now,
       retention: { doneMs: retention.signedMs, failedMs: retention.failedMs },
     });
     for (const workflow of changed) {

@@ -9,7 +9,10 @@ import { settingsOf } from './part-rooms.ts';
  * @param publicUrl Any will do where addresses of clients are of no matter.
  */
 export const configuredTenants = (
-  { configuration, parts }: { readonly configuration: Configuration; readonly parts: readonly Part[] },
+  {
+    configuration,
+    parts,
+  }: { readonly configuration: Configuration; readonly parts: readonly Part[] },
   publicUrl = 'http://localhost',
 ): readonly OauthTenant[] => {
   const settings = settingsOf(configuration);
@@ -17,6 +20,9 @@ export const configuredTenants = (
     if (index > 0) return tenant;
     const taken = new Set(tenant.clients.map(({ id }) => id));
     const ofParts = parts.flatMap((part) => part.oauthClients?.(settings, publicUrl) ?? []);
-    return { ...tenant, clients: [...tenant.clients, ...ofParts.filter(({ id }) => !taken.has(id))] };
+    return {
+      ...tenant,
+      clients: [...tenant.clients, ...ofParts.filter(({ id }) => !taken.has(id))],
+    };
   });
 };

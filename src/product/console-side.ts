@@ -2,7 +2,11 @@ import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import { createConsole } from '../console/console.ts';
 import type { ConsoleDeps } from '../console/deps.ts';
 import { createClientKey } from '../console-login/client-key.ts';
-import { type ConsoleLogin, createConsoleLogin, type OwnFetch } from '../console-login/console-login.ts';
+import {
+  type ConsoleLogin,
+  createConsoleLogin,
+  type OwnFetch,
+} from '../console-login/console-login.ts';
 import { createProviderLogin, readClientSecret } from '../console-login/provider-login.ts';
 import { createSubjects } from '../console-login/subjects.ts';
 import type { Tenants } from '../oauth/tenant.ts';
@@ -141,7 +145,8 @@ export const openConsole = async (core: Core, surroundings: ConsoleSurroundings)
   return {
     ...console,
     /** The address of a page of the console that logs its first visitor in. */
-    issueLink: async (): Promise<string> => linkAddress(publicUrl(), (await operators.issueLink()).secret),
+    issueLink: async (): Promise<string> =>
+      linkAddress(publicUrl(), (await operators.issueLink()).secret),
     noteAddress,
     close: async (): Promise<void> => {
       console.endWaiting();

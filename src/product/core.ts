@@ -136,7 +136,8 @@ export const openCore = async (options: CoreOptions) => {
     },
     threadFile: options.tokenThread,
   });
-  const vaultOver = (redis: RedisClient): KeyVault => vault(redis === blocking ? jobWaitsMs : undefined);
+  const vaultOver = (redis: RedisClient): KeyVault =>
+    vault(redis === blocking ? jobWaitsMs : undefined);
   const pkiUrl = configuration.pki.url ?? configuration.publicUrl;
   let serviceKey = masterKey;
   const custodies = new Map<RedisClient, KeyCustody>();
@@ -147,7 +148,11 @@ export const openCore = async (options: CoreOptions) => {
     if (present !== undefined) return present;
     const store = createCustodyStore(redis, prefix);
     const made = createKeyCustody({
-      ...{ store, serviceKey, now, vault: vaultOver(redis), firstRoot },
+      store,
+      serviceKey,
+      now,
+      vault: vaultOver(redis),
+      firstRoot,
       pointersOf: pointersUnder(pkiUrl),
     });
     custodies.set(redis, made);
@@ -172,7 +177,9 @@ export const openCore = async (options: CoreOptions) => {
   const subscribersOver = (redis: RedisClient): SubscriberRegistry =>
     withCertificateStates(
       createPhoneSubscribers({
-        ...{ configured, sandbox, now },
+        configured,
+        sandbox,
+        now,
         findElsewhere: services.findSubscriber,
         phones: createPhones({ redis, prefix, serviceKey, pinTries }),
         revocationOf: (serial) => custodyOver(redis).revocationOf(serial),
@@ -240,7 +247,11 @@ export const openCore = async (options: CoreOptions) => {
      */
     unlock: async (first?: Uint8Array): Promise<void> => {
       serviceKey = await unlockStore({
-        ...{ redis: blocking, prefix, masterKey, first, now },
+        redis: blocking,
+        prefix,
+        masterKey,
+        first,
+        now,
         vault: vault(),
       });
       custodies.clear();

@@ -13,7 +13,8 @@ const fieldsAtOnce = 500;
 export const createCustodyStore = (redis: RedisClient, prefix: string): CustodyStore => {
   const beginning = custodyBeginning(prefix);
   const keyOf = (key: string): string => `${beginning}${key}`;
-  const get = async (key: string): Promise<string | undefined> => (await redis.get(keyOf(key))) ?? undefined;
+  const get = async (key: string): Promise<string | undefined> =>
+    (await redis.get(keyOf(key))) ?? undefined;
   return {
     get,
     setIfAbsent: async (key, value) => {

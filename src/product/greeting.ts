@@ -25,7 +25,9 @@ const numbers = [
   ['+41000092401', 'cancels (fault 401); likewise 41000092 and any other fault code'],
 ] as const;
 
-/** A phone of one's own. Bright squares are drawn, so that a camera can read it on a dark screen. */
+/**
+ * A phone of one's own. Bright squares are drawn, so that a camera can read it on a dark screen.
+ */
 const ownPhone = (link: string, url: string): readonly string[] => [
   '',
   'Open this link or scan it, once, within fifteen minutes: the browser becomes your phone.',
@@ -65,7 +67,10 @@ export const greet = ({
     }
     if (phoneLink !== undefined) lines.push(...ownPhone(phoneLink, url));
   }
-  lines.push('', `State is kept in ${dataDirectory}${embeddedRedis ? ' (with a private Redis)' : ''}.`);
+  lines.push(
+    '',
+    `State is kept in ${dataDirectory}${embeddedRedis ? ' (with a private Redis)' : ''}.`,
+  );
   if (configuration.sandbox) {
     lines.push(
       '',

@@ -50,7 +50,10 @@ export const unlockStore = async ({
 }): Promise<Uint8Array> => {
   const slots = createKeySlots(redis, prefix);
   const custody = createKeyCustody({
-    ...{ store: createCustodyStore(redis, prefix), serviceKey: masterKey, vault, now },
+    store: createCustodyStore(redis, prefix),
+    serviceKey: masterKey,
+    vault,
+    now,
   });
   // In this order: a process that starts at the same time makes the slot, then the authority.
   const isOld = await custody.hasAuthority();

@@ -152,7 +152,9 @@ export const startProduct = async (
     await parts.authority?.noted();
     let address = '';
     const listensAt = (): string | undefined => address || undefined;
-    const workers = parts.workers ? await startWorkerSide(core, { operations: true, listensAt }) : undefined;
+    const workers = parts.workers
+      ? await startWorkerSide(core, { operations: true, listensAt })
+      : undefined;
     if (workers !== undefined) ends.push(workers.close);
     const { workerMetricsPort } = options.configuration.operations;
     if (parts.api === undefined && workerMetricsPort !== undefined) {
@@ -202,7 +204,12 @@ export const startProduct = async (
 };
 
 /** @param setting Where the port comes from. */
-const listenError = (error: Error, setting: string, port: number | undefined, host: string): string =>
+const listenError = (
+  error: Error,
+  setting: string,
+  port: number | undefined,
+  host: string,
+): string =>
   'code' in error && error.code === 'EADDRINUSE'
     ? `Port ${port} on ${host} is taken: stop what listens there, or set ${setting} to another.`
     : `${setting}, HOST: this machine cannot listen on port ${port} of ${host} (${reasonOf(error)}).`;
@@ -223,19 +230,27 @@ export const launch = async (
   setFlagsFromString('--no-parallel-scavenge');
   const loaded = await loadConfiguration(environment.configurationPath);
   if (!loaded.ok) {
-    throw new StartError('usage', `The configuration is not usable:\n  ${loaded.problems.join('\n  ')}`);
+    throw new StartError(
+      'usage',
+      `The configuration is not usable:\n  ${loaded.problems.join('\n  ')}`,
+    );
   }
   const configuration = loaded.value;
   const directory = dirname(resolve(environment.configurationPath ?? '.'));
   const charts = await loadCharts(configuration.workflows, directory);
   if (!charts.ok) {
-    throw new StartError('usage', `The workflows are not usable:\n  ${charts.problems.join('\n  ')}`);
+    throw new StartError(
+      'usage',
+      `The workflows are not usable:\n  ${charts.problems.join('\n  ')}`,
+    );
   }
   const now = Date.now;
   const logger = createLogger(environment.logLevel, undefined, environment.logFormat);
   const { trouble } = createEventLog(logger, now);
   if (parts.api && configuration.sandbox && !isLoopback(environment.host)) {
-    logger.warn('this is a sandbox: it accepts any AP_ID, from whoever reaches the address it listens on');
+    logger.warn(
+      'this is a sandbox: it accepts any AP_ID, from whoever reaches the address it listens on',
+    );
   }
   if (parts.api) for (const warning of warningsAbout(configuration)) logger.warn(warning);
   if (environment.newAuthority === true) {

@@ -17,7 +17,8 @@ export const openOauth = (
     busy(apId: string): boolean;
   },
 ): Oauth => {
-  const { configuration, commands, blocking, protocol, subscribers, serviceKey, now, hostNow } = core;
+  const { configuration, commands, blocking, protocol, subscribers, serviceKey, now, hostNow } =
+    core;
   const { transactions, custody, limits, busy, ...given } = options;
   const { oidc, queue } = configuration;
   return createOauth({

@@ -108,7 +108,8 @@ export const openOperatorsRooms = async (options: {
       tenants: configuredTenants({ configuration, parts }).map(({ id, clients }) => {
         const sealed = { redis, prefix, tenant: id, serviceKey, now };
         return {
-          ...{ id, clients },
+          id,
+          clients,
           changes: createClientChanges(sealed),
           keys: createSigningKeys({ ...sealed, vault, settings: configuration.oidc }),
         };

@@ -19,7 +19,9 @@ const firstOf = <Value, Found>(
 export const openOtherServices = async (
   parts: readonly Part[],
   rooms: ServiceRooms,
-): Promise<OtherServices & { devices(shards: readonly Shard[]): readonly MakeDevice[]; close(): void }> => {
+): Promise<
+  OtherServices & { devices(shards: readonly Shard[]): readonly MakeDevice[]; close(): void }
+> => {
   const opened: PartServices[] = [];
   const close = (): void => {
     for (const each of opened) each.close();

@@ -12,7 +12,8 @@ export const queuesOf = (parts: readonly Part[]): readonly string[] =>
   parts.flatMap(({ queues = [] }) => queues);
 
 /** Each part has read its own members of it. */
-export const settingsOf = (configuration: Configuration): PartSettings => configuration as PartSettings;
+export const settingsOf = (configuration: Configuration): PartSettings =>
+  configuration as PartSettings;
 
 export const apiRooms = (
   core: Core,
@@ -24,12 +25,30 @@ export const apiRooms = (
     settings: settingsOf(configuration),
     prefix: configuration.queue.prefix,
     ...urls,
-    ...{ redis, shards, serviceKey, now, hostNow, onError },
+    redis,
+    shards,
+    serviceKey,
+    now,
+    hostNow,
+    onError,
   };
 };
 
-export const workerRooms = (core: Core, shards: readonly Shard[], publicUrl: PublicUrl): WorkerRooms => {
-  const { configuration, blocking: redis, protocol, retention, seals, serviceKey, now, onError } = core;
+export const workerRooms = (
+  core: Core,
+  shards: readonly Shard[],
+  publicUrl: PublicUrl,
+): WorkerRooms => {
+  const {
+    configuration,
+    blocking: redis,
+    protocol,
+    retention,
+    seals,
+    serviceKey,
+    now,
+    onError,
+  } = core;
   const readEnd = createReadEnd({ custody: core.custodyOver(redis), seals, now, onError });
   return {
     settings: settingsOf(configuration),
@@ -44,6 +63,11 @@ export const workerRooms = (core: Core, shards: readonly Shard[], publicUrl: Pub
     log: core.eventLog,
     registry: core.telemetry.registry,
     telemetry: core.telemetry.queue,
-    ...{ redis, shards, serviceKey, retention, now, onError },
+    redis,
+    shards,
+    serviceKey,
+    retention,
+    now,
+    onError,
   };
 };

@@ -1,4 +1,6 @@
-/** Phones in browsers: what the workers need to prompt them, and what the API needs to serve them. */
+/**
+ * Phones in browsers: what the workers need to prompt them, and what the API needs to serve them.
+ */
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { createEngine } from '../../packages/engine/src/engine.ts';
@@ -137,25 +139,44 @@ export const openPhoneRoutes = (
   const revoke = revokeWith(custody);
   const room = openPhoneAdmin({
     ...options,
-    ...{ redis: commands, serviceKey, configuration, configured, now, revoke },
+    redis: commands,
+    serviceKey,
+    configuration,
+    configured,
+    now,
+    revoke,
   });
   const { phones, prompts, activations, failOpen, admin } = room;
   const cookies = createPhoneCookies(serviceKey);
   const passkeys = createPasskeys({ cookies, publicUrl });
   const signing = createSigning({
-    ...{ prompts, phones, passkeys, custody, revoke, now, answer: options.answer },
+    prompts,
+    phones,
+    passkeys,
+    custody,
+    revoke,
+    now,
+    answer: options.answer,
     answerReceipt: receiptAnswers(options.shards, commands, now),
   });
   const { maxPhones, push } = phone;
   const views = createViews({
-    ...{ prompts, phones, passkeys, now, pushKey: push?.publicKey, applicationName: namesOf(core) },
+    prompts,
+    phones,
+    passkeys,
+    now,
+    pushKey: push?.publicKey,
+    applicationName: namesOf(core),
   });
   const remove = async (each: Parameters<typeof admin.removePhone>[0]): Promise<void> => {
     await admin.removePhone(each);
   };
   const pushes = openPush(core, phones);
   const connections = createConnections({
-    ...{ redis: commands, blocking, prefix: queue.prefix, onError },
+    redis: commands,
+    blocking,
+    prefix: queue.prefix,
+    onError,
     onTold: async (told, connected) => {
       if (told.kind === 'gone') {
         const { id } = told;
@@ -176,28 +197,39 @@ export const openPhoneRoutes = (
     },
   });
   const routes = createPhoneRoutes({
-    ...{
-      phones,
-      activations,
-      cookies,
-      passkeys,
-      signing,
-      failOpen,
-      views,
-      connections,
-      remove,
-      publicUrl,
-      addressOf,
-    },
-    ...{ body, onError },
+    phones,
+    activations,
+    cookies,
+    passkeys,
+    signing,
+    failOpen,
+    views,
+    connections,
+    remove,
+    publicUrl,
+    addressOf,
+    body,
+    onError,
     pins: createPins({ phones, serviceKey, now }),
     join: async ({ phone: { msisdn, chain }, ...joining }) => {
       const [certificate] = (await custody.chain(chain))?.certificates ?? [];
       if (certificate === undefined) throw new Error('The certificates of a phone are missing');
-      return oauth.join({ ...joining, msisdn, certificateHash: hash('sha256', certificate, 'base64url') });
+      return oauth.join({
+        ...joining,
+        msisdn,
+        certificateHash: hash('sha256', certificate, 'base64url'),
+      });
     },
     enrol: createEnrolment({
-      ...{ phones, activations, passkeys, prompts, custody, serviceKey, maxPhones, remove, now },
+      phones,
+      activations,
+      passkeys,
+      prompts,
+      custody,
+      serviceKey,
+      maxPhones,
+      remove,
+      now,
       tellOthers: (msisdn, id) => pushes?.tellOthers(msisdn, id),
     }),
     tellState: (msisdn) => prompts.tell({ kind: 'state', msisdn }),

@@ -20,7 +20,8 @@ const readReply = async (body: AsyncIterable<Uint8Array>): Promise<Uint8Array> =
   for await (const chunk of body) {
     length += chunk.byteLength;
     // Leaving the loop closes the connection.
-    if (length > maxReplyBytes) throw new Error('the reply of the authority for time stamps is too long');
+    if (length > maxReplyBytes)
+      throw new Error('the reply of the authority for time stamps is too long');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, length);
@@ -49,7 +50,10 @@ const readRoots = (file: string): readonly Uint8Array[] => {
     if (found !== undefined) return found;
   } catch {}
   const setting = 'pki.timeStampAuthority.rootsFile';
-  throw new StartError('usage', `${setting}: the file cannot be read, or has no usable certificate (PEM).`);
+  throw new StartError(
+    'usage',
+    `${setting}: the file cannot be read, or has no usable certificate (PEM).`,
+  );
 };
 
 export const openPki = (
@@ -65,13 +69,20 @@ export const openPki = (
     publisher,
     timeStamps,
     wait: async (incoming: IncomingMessage | undefined): Promise<number> => {
-      const limits = limitsFrom(addressOf(incoming), rateLimit, undefined, (bucket) => `pki:${bucket}`);
+      const limits = limitsFrom(
+        addressOf(incoming),
+        rateLimit,
+        undefined,
+        (bucket) => `pki:${bucket}`,
+      );
       return (await takeAll(limiter, limits))?.seconds ?? 0;
     },
     longTerm: createLongTerm({
       ask: timeStampAuthority === undefined ? timeStamps : askAt(timeStampAuthority.url),
       trust: roots === undefined ? () => custody.trust() : async () => roots,
-      ...{ publisher, custody, now },
+      publisher,
+      custody,
+      now,
     }),
   };
 };

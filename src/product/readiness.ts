@@ -9,7 +9,11 @@ const lostAuthority =
 const mayRemove = 'Redis may remove what was accepted: its maxmemory-policy must be noeviction';
 
 /** @param trouble The reason when `look` throws. */
-const check = (name: string, trouble: string, look: () => Finding | Promise<Finding>): HealthCheck => ({
+const check = (
+  name: string,
+  trouble: string,
+  look: () => Finding | Promise<Finding>,
+): HealthCheck => ({
   name,
   trouble,
   look: async () => look(),
@@ -40,7 +44,8 @@ export const authorityCheck = (isLost: () => boolean): HealthCheck =>
 export const memoryCheck = ({ read }: RedisMemoryProbe): HealthCheck =>
   check('memory', 'It is not known whether Redis removes keys', async () => {
     const memory = await read();
-    if (memory === undefined) return { ok: true, reason: 'It is not known whether Redis removes keys' };
+    if (memory === undefined)
+      return { ok: true, reason: 'It is not known whether Redis removes keys' };
     const { mayEvict, evictedKeys } = memory;
     if (mayEvict) return { ok: false, reason: mayRemove };
     if (evictedKeys === 0) return { ok: true };
@@ -90,14 +95,18 @@ export const keysCheck = (load: () => Promise<unknown>): HealthCheck =>
   passes('keys', 'The keys of the OpenID provider cannot be read', load);
 
 /**
- * All processes have the same token, and what needs no signature goes on. The reason of the token is
- * for the log, because it may name what is not for everybody.
+ * All processes have the same token, and what needs no signature goes on. The reason of the token
+ * is for the log, because it may name what is not for everybody.
  */
-export const tokenChecks = (token: { trouble(): string | undefined } | undefined): readonly HealthCheck[] =>
+export const tokenChecks = (
+  token: { trouble(): string | undefined } | undefined,
+): readonly HealthCheck[] =>
   token === undefined
     ? []
     : [
         remark('token', 'It is not known whether the token answers', () =>
-          token.trouble() === undefined ? undefined : 'The token is away: what needs its keys waits',
+          token.trouble() === undefined
+            ? undefined
+            : 'The token is away: what needs its keys waits',
         ),
       ];

@@ -14,7 +14,10 @@ import { shardPrefix, signatureQueueName } from '../transactions/contract.ts';
 import type { Core } from './core.ts';
 import { reasonOf, StartError } from './start-error.ts';
 
-/** @throws StartError where the file system refuses, or the program of Redis; any other error as it is. */
+/**
+ * @throws StartError where the file system refuses, or the program of Redis; any other error as it
+ * is.
+ */
 export const inDataDirectory = async <T>(path: string, work: () => T | Promise<T>): Promise<T> => {
   try {
     return await work();
@@ -81,7 +84,12 @@ export const waitForRedis = async (
   while (!isReady) {
     isReady = await settlesWithin(whenReady, lookEveryMs);
     const now = performance.now();
-    if (isReady || latest === undefined || now - began < patienceMs || now - latest.at > longestPauseMs) {
+    if (
+      isReady ||
+      latest === undefined ||
+      now - began < patienceMs ||
+      now - latest.at > longestPauseMs
+    ) {
       continue;
     }
     const problem = `REDIS_URL: no Redis can be used at that address (${latest.message}).`;

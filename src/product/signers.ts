@@ -1,4 +1,6 @@
-/** What people who sign get to see: their pages for the API, their links and mails for the workers. */
+/**
+ * What people who sign get to see: their pages for the API, their links and mails for the workers.
+ */
 import type { IncomingMessage } from 'node:http';
 import type { Gate, Workflow } from '../../packages/engine/src/define.ts';
 import type { Engine } from '../../packages/engine/src/engine.ts';
@@ -18,7 +20,9 @@ import type { Core } from './core.ts';
 export type PublicUrl = () => string | undefined;
 
 /** How people know an application; of a login, the tenant. */
-export const namesOf = ({ configuration: { applicationProviders, oidc } }: Pick<Core, 'configuration'>) => {
+export const namesOf = ({
+  configuration: { applicationProviders, oidc },
+}: Pick<Core, 'configuration'>) => {
   const names = new Map([
     ...applicationProviders.map(({ id, name }) => [id, name ?? id] as const),
     ...oidc.tenants.map(({ id, name }) => [loginApId(id), name] as const),
@@ -53,7 +57,10 @@ export const openSignerPages = (
     frame: frameOf(tenants),
     limiter: core.limiterOver(commands),
     body: { maxBytes: http.maxBodyBytes, timeoutMs: http.requestTimeoutSeconds * 1000 },
-    ...{ publicUrl, addressOf, now, onError },
+    publicUrl,
+    addressOf,
+    now,
+    onError,
   });
 };
 
@@ -80,7 +87,10 @@ export const openSignerMails = (
 ) =>
   mailer &&
   createSignerMails({
-    ...{ ...options, mailer, links: createTaskLinks(core.serviceKey), now: core.now },
+    ...options,
+    mailer,
+    links: createTaskLinks(core.serviceKey),
+    now: core.now,
     applicationName: namesOf(core),
     fillTemplate: templatesOf(core),
     log: createMailLog(core.eventLog),

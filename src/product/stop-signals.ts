@@ -5,7 +5,11 @@ const sameSignalMs = 1000;
  * Makes SIGINT and SIGTERM stop the product. A second signal aborts `hurry`; after that, or after
  * the lame-duck time, a further one ends the process at once.
  */
-export const stopOnSignals = (lameDuckMs: number, hurry: AbortController, stop: () => void): void => {
+export const stopOnSignals = (
+  lameDuckMs: number,
+  hurry: AbortController,
+  stop: () => void,
+): void => {
   let first: number | undefined;
   let latest = 0;
   const onSignal = (): void => {

@@ -16,7 +16,11 @@ import { aroundDevices, createDeviceTimer } from '../sscd/metrics.ts';
 import { createLabel } from '../telemetry/labels.ts';
 import { observed } from '../telemetry/observed.ts';
 import { createQueueMetrics, createStandstillMetric } from '../telemetry/queue-metrics.ts';
-import { createClockMetrics, createMemoryMetrics, createRedisMetrics } from '../telemetry/redis-metrics.ts';
+import {
+  createClockMetrics,
+  createMemoryMetrics,
+  createRedisMetrics,
+} from '../telemetry/redis-metrics.ts';
 import { createRegistry } from '../telemetry/registry.ts';
 import { createTroubleCounter, type Source } from '../telemetry/troubles.ts';
 import { createTracing, noTracing } from './tracing.ts';

@@ -12,12 +12,17 @@ const readPinFile = (path: string): string => {
   try {
     return readFileSync(path, 'utf8').replace(/\r?\n$/, '');
   } catch (error) {
-    throw new Error(`custody.pinFile: the file cannot be read (${(error as NodeJS.ErrnoException).code})`);
+    throw new Error(
+      `custody.pinFile: the file cannot be read (${(error as NodeJS.ErrnoException).code})`,
+    );
   }
 };
 
 /** @throws TokenSetupError */
-export const assertPin = ({ custody }: Pick<Configuration, 'custody'>, pin: string | undefined): void => {
+export const assertPin = (
+  { custody }: Pick<Configuration, 'custody'>,
+  pin: string | undefined,
+): void => {
   if (custody.kind === 'pkcs11' && custody.pinFile === undefined && pin === undefined)
     throw new TokenSetupError(noPin);
 };

@@ -34,7 +34,13 @@ import { createQueueTracing } from '../telemetry/queue-tracing.ts';
 
 const same = <T>(inner: T): T => inner;
 
-export const noTracing = { fetch: same, httpLog: same, stepLog: same, devices: same, queue: undefined };
+export const noTracing = {
+  fetch: same,
+  httpLog: same,
+  stepLog: same,
+  devices: same,
+  queue: undefined,
+};
 
 /** Too frequent to be of interest. */
 const untraced = new Set(['/livez', '/readyz', '/metrics']);
@@ -110,7 +116,8 @@ const tellOf = (attempt: number | undefined, about: About | undefined, more = {}
 
 const stepObserver: Partial<StepLog> = {
   asked: (_id, attempt, about) => tellOf(attempt, about),
-  signed: (_id, attempt, about, record) => tellOf(attempt, about, { profile: record.outcome?.profile }),
+  signed: (_id, attempt, about, record) =>
+    tellOf(attempt, about, { profile: record.outcome?.profile }),
   failed: (_id, attempt, code, about) => tellOf(attempt, about, { fault: code }),
   unreachable: (_id, attempt, _failures, _cause, about) => tellOf(attempt, about),
   receipted: (_id, _receipt, about) => tellOf(undefined, about),
@@ -123,7 +130,8 @@ export const createTracing = (name: string, version: string, routeOf: RouteOf) =
     fetch: (inner: Fetch): Fetch => tracedFetch(tracer, routeOf, inner),
     httpLog: (inner: HttpLog): HttpLog =>
       observed(inner, {
-        answered: ({ msspTransId, apId, fault }) => tell({ mssp_trans_id: msspTransId, ap_id: apId, fault }),
+        answered: ({ msspTransId, apId, fault }) =>
+          tell({ mssp_trans_id: msspTransId, ap_id: apId, fault }),
       }),
     stepLog: (inner: StepLog): StepLog => observed(inner, stepObserver),
     devices: (inner: Devices): Devices => aroundDevices(inner, tracedCalls(tracer)),

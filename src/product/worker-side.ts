@@ -26,7 +26,10 @@ const startOperations = async (core: Core, rooms: WorkerRooms) => {
   const { prefix, shards } = rooms;
   const keepIndex = core.compiled ? keepIndexInThread : keepIndexHere;
   const indexKeeper = operations.index
-    ? keepIndex({ redisUrl: core.redisUrl, prefix, shards: queue.shards, retention }, { now, onError })
+    ? keepIndex(
+        { redisUrl: core.redisUrl, prefix, shards: queue.shards, retention },
+        { now, onError },
+      )
     : undefined;
   const audit = createAudit({ redis, prefix, log: createAuditLog(core.eventLog) });
   const common = {
@@ -81,7 +84,11 @@ export const startWorkerSide = async (core: Core, parts: WorkerParts = { operati
       : createWebhookGateway(otp.gateway.url, parts.textTimeoutMs);
   const maxBacklog = queue.maxWaiting * queue.shards;
   const backlog = await createBacklog({
-    ...{ shards, redis: blocking, limit: maxBacklog, onDemand: true, onError: core.onError },
+    shards,
+    redis: blocking,
+    limit: maxBacklog,
+    onDemand: true,
+    onError: core.onError,
   });
   const phone = openPhoneDevice(core);
   const rooms = workerRooms(core, shards, publicUrl);

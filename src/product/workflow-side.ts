@@ -1,4 +1,6 @@
-/** Workflows in a process: what the workers need to run them, and what the API needs to serve them. */
+/**
+ * Workflows in a process: what the workers need to run them, and what the API needs to serve them.
+ */
 import type { Workflow } from '../../packages/engine/src/define.ts';
 import { createEngine, turnBusyTimeoutMs } from '../../packages/engine/src/engine.ts';
 import type { WorkflowTellers } from '../../workers/workflow-work.ts';
@@ -8,7 +10,11 @@ import type { Part, WorkerRooms } from '../part.ts';
 import { createMailGate, createSendMail } from '../tasks/signer-mail.ts';
 import type { Shard } from '../transactions/shards.ts';
 import { checkNumbers } from '../workflows/check-definition.ts';
-import { createProcessWorkflow, type ProcessEffects, processName } from '../workflows/stock-process.ts';
+import {
+  createProcessWorkflow,
+  type ProcessEffects,
+  processName,
+} from '../workflows/stock-process.ts';
 import { createWorkflows } from '../workflows/workflows.ts';
 import type { Core } from './core.ts';
 import { createSignerLinks, openMail, openSignerMails, type PublicUrl } from './signers.ts';
@@ -21,7 +27,10 @@ const silence: WorkflowTellers = {
   callWebhook: async () => ({ kind: 'refused', why: 'this service calls nobody' }),
 };
 
-const openTellers = async (parts: readonly Part[], rooms: WorkerRooms): Promise<WorkflowTellers> => {
+const openTellers = async (
+  parts: readonly Part[],
+  rooms: WorkerRooms,
+): Promise<WorkflowTellers> => {
   const telling = parts.filter((part) => part.openTellers !== undefined);
   if (telling.length > 1) throw new Error('More than one part tells applications about workflows');
   return (await telling[0]?.openTellers?.(rooms)) ?? silence;
@@ -72,7 +81,9 @@ export const openWorkflowRoutes = (
 ) => {
   const { configuration, retention, subscribers, now } = core;
   const workflows = createWorkflows({
-    ...{ shards, maxOpen: configuration.queue.maxOpen, now },
+    shards,
+    maxOpen: configuration.queue.maxOpen,
+    now,
     check: async (name, input, at) =>
       name === processName ? checkNumbers(input, { now: at, find: subscribers.find }) : undefined,
     workflows: [createProcessWorkflow(), ...core.workflows],

@@ -66,7 +66,10 @@ export const readApproval = (
   const { success, data: content } = approvalSchema.safeParse(read.object);
   if (!success) {
     return {
-      error: { code: 101, words: 'must be JSON text with type and dtbd, an array of key and value' },
+      error: {
+        code: 101,
+        words: 'must be JSON text with type and dtbd, an array of key and value',
+      },
     };
   }
   const error = findSizeError(content);

@@ -5,8 +5,16 @@
  * Source: interface sections 2.5 and 7; the published table of test numbers.
  */
 export const faultTable = {
-  101: { reason: 'WRONG_PARAM', blame: 'Sender', detail: 'Error among the arguments of the request' },
-  102: { reason: 'MISSING_PARAM', blame: 'Sender', detail: 'An argument in the request is missing' },
+  101: {
+    reason: 'WRONG_PARAM',
+    blame: 'Sender',
+    detail: 'Error among the arguments of the request',
+  },
+  102: {
+    reason: 'MISSING_PARAM',
+    blame: 'Sender',
+    detail: 'An argument in the request is missing',
+  },
   103: {
     reason: 'WRONG_DATA_LENGTH',
     blame: 'Sender',
@@ -41,7 +49,8 @@ export const faultTable = {
     reason: 'OTA_ERROR',
     blame: 'Receiver',
     // The live service has lost the opening parenthesis, too.
-    detail: "The MSSP has not succeeded to contact the end-user's mobile equipment Bad connection...)",
+    detail:
+      "The MSSP has not succeeded to contact the end-user's mobile equipment Bad connection...)",
   },
   401: { reason: 'USER_CANCEL', blame: 'Receiver', detail: 'User cancelled the request' },
   402: { reason: 'PIN_BLOCKED', blame: 'Receiver', detail: 'PIN of the mobile user is blocked' },
@@ -50,7 +59,11 @@ export const faultTable = {
     blame: 'Receiver',
     detail: 'Mobile user account has state INACTIVE or no SIM assigned',
   },
-  404: { reason: 'NO_KEY_FOUND', blame: 'Receiver', detail: 'Mobile user account needs to be activated' },
+  404: {
+    reason: 'NO_KEY_FOUND',
+    blame: 'Receiver',
+    detail: 'Mobile user account needs to be activated',
+  },
   406: {
     reason: 'PB_SIGNATURE_PROCESS',
     blame: 'Receiver',
@@ -63,7 +76,10 @@ export const faultTable = {
     detail: 'The location of the device violates the policy of the request',
   },
   900: { reason: 'INTERNAL_ERROR', blame: 'Receiver', detail: 'Unknown Error' },
-} as const satisfies Record<number, { reason: string; blame: 'Sender' | 'Receiver'; detail: string }>;
+} as const satisfies Record<
+  number,
+  { reason: string; blame: 'Sender' | 'Receiver'; detail: string }
+>;
 
 /** Detail of fault 208 in the answer to a status request. */
 export const statusExpiredDetail = 'Original request timed out.';
@@ -78,7 +94,10 @@ export interface Fault {
 }
 
 /** Default: the table's detail. */
-export const fault = (code: FaultCode, detail: string = faultTable[code].detail): Fault => ({ code, detail });
+export const fault = (code: FaultCode, detail: string = faultTable[code].detail): Fault => ({
+  code,
+  detail,
+});
 
 /** USER_CANCEL without an answer of the person: somebody else has taken the prompt back. */
 export const takenBackBy = {

@@ -24,7 +24,8 @@ export const normaliseInstant = (text: string): string | undefined => {
   if (isNormal(text)) return text;
   const match = pattern.exec(text);
   if (match === null) return undefined;
-  const [, minutes = '', seconds = '00', fraction = '', sign, zoneHours = '0', zoneMinutes = '0'] = match;
+  const [, minutes = '', seconds = '00', fraction = '', sign, zoneHours = '0', zoneMinutes = '0'] =
+    match;
   const local = `${minutes}:${seconds}.${fraction.slice(0, 3).padEnd(3, '0')}Z`;
   const date = new Date(local);
   // Engines read 30 February as 1 March and 24:00 as the next day.

@@ -45,7 +45,8 @@ const survey = (value: unknown, depth: number, seen: Survey): string | undefined
     seen.members += 1;
     if (dangerousNames.has(name)) return 'has a forbidden member name';
     const member = (value as Record<string, unknown>)[name];
-    const error = (seen.strings ? findStringError(name) : undefined) ?? survey(member, depth + 1, seen);
+    const error =
+      (seen.strings ? findStringError(name) : undefined) ?? survey(member, depth + 1, seen);
     if (error !== undefined) return error;
   }
   return undefined;
@@ -101,7 +102,9 @@ const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Reads one JSON object. The error's words can follow a name. */
-export const readJsonObject = (text: string): { readonly object: object } | { readonly error: string } => {
+export const readJsonObject = (
+  text: string,
+): { readonly object: object } | { readonly error: string } => {
   const parsed = parse(text);
   if (parsed === undefined) return { error: 'is not JSON' };
   if (!isObject(parsed.value)) return { error: 'is not a JSON object' };

@@ -38,7 +38,9 @@ export const outcomeSchema = z.intersection(
       kind: z.literal('signature'),
       cms: z
         .string()
-        .describe('CMS SignedData (RFC 5652), Base64, without certificates unless it brings its own'),
+        .describe(
+          'CMS SignedData (RFC 5652), Base64, without certificates unless it brings its own',
+        ),
       certificates: z.string().optional().describe('Id of the certificate chain to attach'),
     }),
     delivered.describe('A one-time password reached the phone; not a signature'),
@@ -52,7 +54,9 @@ export const outcomeSchema = z.intersection(
     subscriberNetwork: z.string().optional().describe('MCC then MNC'),
     upstream: upstreamSchema
       .optional()
-      .describe('Where a device at another service has signed: the CMS has the certificates of that service'),
+      .describe(
+        'Where a device at another service has signed: the CMS has the certificates of that service',
+      ),
     /** src/transactions/seal.ts */
     seal: z
       .string()

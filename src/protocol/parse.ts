@@ -6,14 +6,24 @@
 import type { z } from 'zod';
 import { type Checked, ok, refuse } from './fault.ts';
 import { findJsonError } from './json.ts';
-import type { ProfileRequest, ReceiptRequest, SignatureRequest, StatusRequest } from './requests.ts';
+import type {
+  ProfileRequest,
+  ReceiptRequest,
+  SignatureRequest,
+  StatusRequest,
+} from './requests.ts';
 import type { ProtocolRules } from './rules.ts';
 import { check } from './schema-errors.ts';
 import { profileRequestSchema, readParams } from './schemas/profile.ts';
 import { receiptRequestSchema } from './schemas/receipt.ts';
 import { signatureRequestSchema } from './schemas/sign.ts';
 import { statusRequestSchema } from './schemas/status.ts';
-import { callerOf, createSignRequestReader, type MssSignatureReq, msisdnOf } from './sign-request.ts';
+import {
+  callerOf,
+  createSignRequestReader,
+  type MssSignatureReq,
+  msisdnOf,
+} from './sign-request.ts';
 
 /** The one member of a request's body, by operation. */
 export const wrappers = {

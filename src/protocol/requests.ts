@@ -119,5 +119,7 @@ export interface ProfileRequest {
 /** The bytes that the user's key signs: the text itself, or the canonical form of an approval. */
 export const bytesToSign = (data: DataToBeSigned): Uint8Array =>
   new TextEncoder().encode(
-    data.kind === 'text' ? data.text : JSON.stringify({ format_version: 1, content_string: data.dtbd }),
+    data.kind === 'text'
+      ? data.text
+      : JSON.stringify({ format_version: 1, content_string: data.dtbd }),
   );

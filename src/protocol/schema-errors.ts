@@ -58,7 +58,8 @@ const valueAt = (body: unknown, path: Path): unknown =>
 const isAbsent = (value: unknown): boolean => value === undefined || value === null || value === '';
 
 const codeOf = (issue: z.core.$ZodIssue, value: unknown): FaultCode => {
-  if (issue.code === 'custom') return (issue.params as Partial<SchemaError> | undefined)?.code ?? 101;
+  if (issue.code === 'custom')
+    return (issue.params as Partial<SchemaError> | undefined)?.code ?? 101;
   const member = issue.path.at(-1);
   return issue.code === 'invalid_value' && typeof value === 'string' && typeof member === 'string'
     ? (codeOffTheList[member] ?? 101)
@@ -66,7 +67,8 @@ const codeOf = (issue: z.core.$ZodIssue, value: unknown): FaultCode => {
 };
 
 const wordsOf = (issue: z.core.$ZodIssue, value: unknown): string => {
-  // Of a list of values the schema's words say which texts are right, and not that it must be a text.
+  // Of a list of values the schema's words say which texts are right, and not that it must be a
+  // text.
   if (issue.code === 'invalid_value' && typeof value !== 'string') return 'must be of type string';
   return issue.message === '' && issue.code === 'invalid_type'
     ? `must be of type ${issue.expected}`
@@ -79,7 +81,9 @@ const refusal = (issue: z.core.$ZodIssue, body: unknown): Checked<never> => {
   if (isAbsent(value)) return refuse(102, path);
   const words = wordsOf(issue, value);
   const detail =
-    issue.code === 'custom' ? (issue.params as Partial<SchemaError> | undefined)?.detail : undefined;
+    issue.code === 'custom'
+      ? (issue.params as Partial<SchemaError> | undefined)?.detail
+      : undefined;
   return refuse(codeOf(issue, value), detail ?? (words ? `${path} ${words}` : path));
 };
 
@@ -91,7 +95,10 @@ const wireWordsOnly = { error: () => '' };
  *
  * @returns The output of the schema, or the fault for the first error. Never throws.
  */
-export const check = <Schema extends z.ZodType>(schema: Schema, body: unknown): Checked<z.output<Schema>> => {
+export const check = <Schema extends z.ZodType>(
+  schema: Schema,
+  body: unknown,
+): Checked<z.output<Schema>> => {
   // Without the words, which only a refusal needs, this is twice as fast.
   const { success, data } = schema.safeParse(body);
   if (success) return { ok: true, value: data };

@@ -40,7 +40,9 @@ export const msisdnOf = ({ MSISDN }: { readonly MSISDN: string }): Msisdn => ({
 
 /** A null bound is none. */
 const withoutNulls = (policy: CheckedPolicy): CheckedPolicy =>
-  Object.fromEntries(Object.entries(policy).filter(([, bound]) => bound !== null && bound !== undefined));
+  Object.fromEntries(
+    Object.entries(policy).filter(([, bound]) => bound !== null && bound !== undefined),
+  );
 
 /** Clients in use send zero for no bound. */
 const bound = (value: string | number | null | undefined): number | undefined =>
@@ -84,7 +86,9 @@ export const createSignRequestReader = ({ authorities }: ProtocolRules) => {
       case 'userLang':
         return UserLang ? { userLang: { uri, language: UserLang.Value.toLowerCase() } } : {};
       case 'geofencing':
-        return { geofencing: { uri, policy: GeoFencingRequest ? policyOf(GeoFencingRequest) : undefined } };
+        return {
+          geofencing: { uri, policy: GeoFencingRequest ? policyOf(GeoFencingRequest) : undefined },
+        };
       case 'app2app':
         return App2App ? { app2app: { uri, redirectUri: App2App.RedirectUri } } : {};
       case 'subscriberInfo':
@@ -124,11 +128,16 @@ export const createSignRequestReader = ({ authorities }: ProtocolRules) => {
         profile,
         timeoutSeconds: Number(checked.TimeOut),
         data: dataOf(checked.DataToBeSigned),
-        services: Object.assign({}, ...checked.AdditionalServices.map(serviceOf)) as AdditionalServices,
+        services: Object.assign(
+          {},
+          ...checked.AdditionalServices.map(serviceOf),
+        ) as AdditionalServices,
       };
     },
   };
 };
 
 /** The stored form of a sign request: plain JSON. */
-export type MssSignatureReq = Readonly<ReturnType<ReturnType<typeof createSignRequestReader>['stored']>>;
+export type MssSignatureReq = Readonly<
+  ReturnType<ReturnType<typeof createSignRequestReader>['stored']>
+>;

@@ -27,7 +27,8 @@ const servicePaths = {
 const serviceNames = Object.keys(servicePaths) as (keyof typeof servicePaths)[];
 
 /** The URI of a profile, in the dialect that it carries. */
-export const profileUriText = ({ authority, name }: ProfileUri): string => `http://${authority}/${name}`;
+export const profileUriText = ({ authority, name }: ProfileUri): string =>
+  `http://${authority}/${name}`;
 
 /** The URI of a service, in one dialect. */
 export const serviceUriText = (
@@ -42,7 +43,9 @@ export const serviceUriText = (
 export const profilesByUri = (authorities: readonly string[]): ReadonlyMap<string, ProfileUri> =>
   new Map(
     authorities.flatMap((authority) =>
-      profileNames.map((name) => [profileUriText({ authority, name }), { authority, name }] as const),
+      profileNames.map(
+        (name) => [profileUriText({ authority, name }), { authority, name }] as const,
+      ),
     ),
   );
 

@@ -5,7 +5,12 @@
  * Source: interface sections 2.1, 2.2 and 4.1.
  */
 import { type Approval, approvalMimeType, writeApproval } from './approval.ts';
-import { type GeofencingPolicy, type MessagingMode, type ProfileName, profileNames } from './requests.ts';
+import {
+  type GeofencingPolicy,
+  type MessagingMode,
+  type ProfileName,
+  profileNames,
+} from './requests.ts';
 import { type Dialect, profileUriText, serviceUriText } from './uris.ts';
 
 export type DataToSign =

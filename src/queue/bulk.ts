@@ -56,7 +56,10 @@ export const createBulk = (deps: {
     return outcomeOf(shard, placed, status === 'unknown' ? undefined : placed.jobId);
   };
 
-  const addOnce = async (shard: Shard, chunk: readonly Placed[]): Promise<readonly EnqueueOutcome[]> => {
+  const addOnce = async (
+    shard: Shard,
+    chunk: readonly Placed[],
+  ): Promise<readonly EnqueueOutcome[]> => {
     let jobs: readonly Job[];
     try {
       jobs = await shard.signatures.queue.addBulk(
@@ -84,7 +87,10 @@ export const createBulk = (deps: {
     }
   };
 
-  const add = async (shard: Shard, chunk: readonly Placed[]): Promise<readonly EnqueueOutcome[]> => {
+  const add = async (
+    shard: Shard,
+    chunk: readonly Placed[],
+  ): Promise<readonly EnqueueOutcome[]> => {
     const outcomes = await addOnce(shard, chunk);
     const isToAdd = await Promise.all(
       chunk.map((placed, index) => joinedNone(shard, placed, outcomes[index])),
@@ -92,7 +98,9 @@ export const createBulk = (deps: {
     const left = chunk.filter((_, index) => isToAdd[index]);
     if (left.length === 0) return outcomes;
     const added = (await addOnce(shard, left)).values();
-    return outcomes.map((outcome, index) => (isToAdd[index] ? (added.next().value ?? outcome) : outcome));
+    return outcomes.map((outcome, index) =>
+      isToAdd[index] ? (added.next().value ?? outcome) : outcome,
+    );
   };
 
   return async (

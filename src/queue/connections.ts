@@ -36,7 +36,9 @@ export const openConnections = (
 ) => {
   const commands: RedisClient = connection ?? connectForCommands({ url: redisUrl });
   const blocking: RedisClient =
-    connection === undefined ? connectForBlocking({ url: redisUrl }) : likenessForEvents(connection);
+    connection === undefined
+      ? connectForBlocking({ url: redisUrl })
+      : likenessForEvents(connection);
   const own = connection === undefined ? [commands, blocking] : [blocking];
   for (const client of own) client.on('error', onError);
   let connecting: Promise<unknown> | undefined;

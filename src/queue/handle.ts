@@ -88,7 +88,10 @@ export const createHandle = (
   };
 
   /** Signal, timeout and closing count from the call on, also while Redis is waited for. */
-  const stateInTime = async ({ signal, timeoutMs = maxTimerMs }: WaitOptions): Promise<TransactionState> => {
+  const stateInTime = async ({
+    signal,
+    timeoutMs = maxTimerMs,
+  }: WaitOptions): Promise<TransactionState> => {
     signal?.throwIfAborted();
     if (isClosed()) throw new NoResultError(id, 'closed');
     const over = new AbortController();

@@ -8,7 +8,11 @@ import { type Fault, type FaultCode, faultTable } from '../protocol/fault.ts';
 import { findJsonError } from '../protocol/json.ts';
 import type { Protocol } from '../protocol/parse.ts';
 import type { MssSignatureReq } from '../protocol/sign-request.ts';
-import { type GeofencingInput, type RequestInput, writeSignRequest } from '../protocol/write-request.ts';
+import {
+  type GeofencingInput,
+  type RequestInput,
+  writeSignRequest,
+} from '../protocol/write-request.ts';
 import type { RequestObjection } from './errors.ts';
 
 export type SignatureInput = RequestInput & {
@@ -54,8 +58,12 @@ const wrapper = 'MSS_SignatureReq.';
 const bound = /^(AdditionalServices\[\d+\]\.GeoFencingRequest\.)(\w+)/;
 
 /** In the caller's terms: most details begin with a path of the stored form. */
-const inOwnWords = ({ code, detail }: Fault, { approval, geofencing }: SignatureInput): RequestObjection => {
-  if (detail === 'Illegal msisdn') return objection(code, 'msisdn', 'msisdn is not an E.164 number');
+const inOwnWords = (
+  { code, detail }: Fault,
+  { approval, geofencing }: SignatureInput,
+): RequestObjection => {
+  if (detail === 'Illegal msisdn')
+    return objection(code, 'msisdn', 'msisdn is not an E.164 number');
   const [wirePath = '', ...words] = detail.replace(wrapper, '').split(' ');
   const data = [/^DataToBeSigned(\.Data)?/, approval === undefined ? 'text' : 'approval'] as const;
   const [from, to] = [...names, data].find(([wire]) => wire.test(wirePath)) ?? [wirePath, wirePath];

@@ -100,7 +100,10 @@ export const createSignatureQueue = (options: SignatureQueueOptions): SignatureQ
   const readInput = createReadInput({ protocol, authority, apId: options.apId, now });
   const certificates = createCertificateStore(commands, prefix);
   const readEnd = createReadEnd({
-    ...{ custody: certificates, seals: undefined, now, onError },
+    custody: certificates,
+    seals: undefined,
+    now,
+    onError,
     upstreamTrust: (gateway) => options.gatewayRoots?.[gateway],
   });
   const subscriptions = new Map<number, Endings>();

@@ -58,7 +58,8 @@ export const createWorkflowQueue = (options: WorkflowQueueOptions): WorkflowQueu
   const { prefix = 'paraph', shards: count = 1, apId, onError = () => undefined } = options;
   if (!Number.isInteger(count) || count < 1 || count > maxShards)
     throw new TypeError(`shards must be a whole number from 1 to ${maxShards}`);
-  if (apId.length === 0 || apId.length > 256) throw new TypeError('apId must have 1 to 256 characters');
+  if (apId.length === 0 || apId.length > 256)
+    throw new TypeError('apId must have 1 to 256 characters');
   const connections = openConnections(options, onError);
   const { commands, now } = connections;
   const shards = openShards({ redis: commands, prefix, shards: count, onError });
@@ -69,7 +70,8 @@ export const createWorkflowQueue = (options: WorkflowQueueOptions): WorkflowQueu
   );
 
   const problemIn = (name: string, { id, input }: WorkflowStart): string | undefined => {
-    if (id !== undefined && !ownIdPattern.test(id)) return 'id must be 1 to 64 letters, digits, - or _';
+    if (id !== undefined && !ownIdPattern.test(id))
+      return 'id must be 1 to 64 letters, digits, - or _';
     if (name !== processName) return undefined;
     const checked = checkDefinition(input, { now: now(), isKnown: () => true });
     return checked.ok ? undefined : checked.problem;
@@ -82,7 +84,10 @@ export const createWorkflowQueue = (options: WorkflowQueueOptions): WorkflowQueu
       await connections.connected();
       const outcomes: WorkflowOutcome[] = [];
       for (let from = 0; from < all.length; from += chunkSize) {
-        const byQueue = new Map<ReturnType<typeof locate>['queue'], { index: number; id: string }[]>();
+        const byQueue = new Map<
+          ReturnType<typeof locate>['queue'],
+          { index: number; id: string }[]
+        >();
         for (const [offset, given] of all.slice(from, from + chunkSize).entries()) {
           const index = from + offset;
           const problem = problemIn(name, given);

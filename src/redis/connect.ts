@@ -120,7 +120,8 @@ const open = (
   prepare: (node: Redis) => Redis,
   clusterOptions: Pick<ClusterOptions, 'enableOfflineQueue' | 'slotsRefreshInterval'>,
 ): RedisClient => {
-  if (url.startsWith('unix:')) return prepare(new Redis({ ...options, path: url.slice('unix:'.length) }));
+  if (url.startsWith('unix:'))
+    return prepare(new Redis({ ...options, path: url.slice('unix:'.length) }));
   const urls = url.split(',').map((text) => new URL(text.trim()));
   const [first] = urls;
   if (first === undefined) throw new Error('REDIS_URL names no Redis');
@@ -164,7 +165,8 @@ const evalByHash = (client: RedisClient): RedisClient => {
     try {
       return await client.evalsha(sha, ...given);
     } catch (error) {
-      if (error instanceof Error && error.message.startsWith('NOSCRIPT ')) return evalText(script, ...given);
+      if (error instanceof Error && error.message.startsWith('NOSCRIPT '))
+        return evalText(script, ...given);
       throw error;
     }
   };
@@ -188,7 +190,10 @@ export const clockOf = (client: RedisClient): RedisClock => {
  *
  * @param wall The process's own clock, milliseconds since the epoch.
  */
-export const connectForCommands = (target: RedisTarget, wall: () => number = Date.now): RedisClient => {
+export const connectForCommands = (
+  target: RedisTarget,
+  wall: () => number = Date.now,
+): RedisClient => {
   const prepare = (node: Redis): Redis =>
     prepareStream(
       limitCommands(node, commandTimeoutMs, (command) => translateNotAfter(command, node, clock)),
@@ -211,11 +216,14 @@ export const connectForBlocking = (target: RedisTarget): RedisClient =>
 
 /** A blocking connection for events, with the options of a connection that a program has made. */
 export const likenessForEvents = (connection: Redis): Redis =>
-  prepareForBlocking(connection.duplicate({ maxRetriesPerRequest: null, enableOfflineQueue: true }));
+  prepareForBlocking(
+    connection.duplicate({ maxRetriesPerRequest: null, enableOfflineQueue: true }),
+  );
 
 /** Resolves when the connection can be used. Only needed before the first command. */
 export const whenReady = async (client: RedisClient): Promise<void> => {
-  if (client.status !== 'ready') await new Promise<void>((resolve) => client.once('ready', resolve));
+  if (client.status !== 'ready')
+    await new Promise<void>((resolve) => client.once('ready', resolve));
 };
 
 const quitTimeoutMs = 1000;

@@ -2,8 +2,8 @@
  * Work that is done once at the end of a turn of the event loop: after all sockets that were ready
  * have been read, and before the process waits again.
  *
- * What such work puts off to the end of the turn is done in the same pass. So what is gathered, sent
- * and timed in a turn goes out in that turn.
+ * What such work puts off to the end of the turn is done in the same pass. So what is gathered,
+ * sent and timed in a turn goes out in that turn.
  */
 let due: (() => void)[] = [];
 

@@ -16,7 +16,12 @@ import { isRefusedNow } from '../../packages/engine/src/redis/to-error.ts';
 import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 
 /** BullMQ's names, without versions. Scripts of ours that extend one begin with its name. */
-export const timedScripts = ['addStandardJob', 'addDelayedJob', 'addPrioritizedJob', 'reprocessJob'];
+export const timedScripts = [
+  'addStandardJob',
+  'addDelayedJob',
+  'addPrioritizedJob',
+  'reprocessJob',
+];
 
 /** BullMQ's scripts read their arguments by number, so they ignore one more at the end. */
 const check = `do
@@ -34,7 +39,8 @@ const isLate = ({ message }: Error): boolean => message.startsWith('LATE ');
 const refusals = new WeakSet<Error>();
 
 /** Whether an error proves that Redis has not accepted what was to be added. */
-export const isNotTakenIn = (error: unknown): boolean => error instanceof Error && refusals.has(error);
+export const isNotTakenIn = (error: unknown): boolean =>
+  error instanceof Error && refusals.has(error);
 
 /** No other argument begins like this. */
 const mark = `not after ${randomUUID()} `;
@@ -43,7 +49,11 @@ const mark = `not after ${randomUUID()} `;
  * Adds the check to the scripts that are defined on the client from now on, and gives each call
  * `lifetimeMs`. Calls wait until Redis has told its time once.
  */
-export const limitScripts = (client: Redis | Cluster, clock: RedisClock, lifetimeMs: number): void => {
+export const limitScripts = (
+  client: Redis | Cluster,
+  clock: RedisClock,
+  lifetimeMs: number,
+): void => {
   let asked = false;
   void clock.asked.then(() => {
     asked = true;
@@ -69,8 +79,8 @@ export const limitScripts = (client: Redis | Cluster, clock: RedisClock, lifetim
 };
 
 /**
- * What is known of a timed command, as a property of the command itself: a WeakMap of commands costs
- * more than all else here, most of it in the garbage collector.
+ * What is known of a timed command, as a property of the command itself: a WeakMap of commands
+ * costs more than all else here, most of it in the garbage collector.
  */
 const timing = Symbol('not after');
 
@@ -83,7 +93,10 @@ interface TimedCommand extends Command {
   };
 }
 
-/** Reads the time that a call was given. @returns Undefined for a command that counts at any time. */
+/**
+ * Reads the time that a call was given.
+ * @returns Undefined for a command that counts at any time.
+ */
 const readTiming = (command: TimedCommand, clock: RedisClock): TimedCommand[typeof timing] => {
   if (command.name !== 'evalsha' && command.name !== 'eval') return undefined;
   const last = command.args.at(-1);
@@ -111,5 +124,6 @@ export const translateNotAfter = (command: TimedCommand, node: Redis, clock: Red
   command[timing] = timed;
   const now = clock.nowAt(node);
   const { args } = command;
-  args[args.length - 1] = now === undefined ? '' : String(Math.floor(now - performance.now() + timed.until));
+  args[args.length - 1] =
+    now === undefined ? '' : String(Math.floor(now - performance.now() + timed.until));
 };

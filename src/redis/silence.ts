@@ -23,7 +23,9 @@ const silence = (): Error | undefined => {
   const time = performance.now();
   if (time - reportedAt < reportEveryMs) return undefined;
   reportedAt = time;
-  const error = new Error('Redis has been silent for seconds: connections to it are given up and made anew');
+  const error = new Error(
+    'Redis has been silent for seconds: connections to it are given up and made anew',
+  );
   error.name = 'SilentRedis';
   return error;
 };

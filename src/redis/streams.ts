@@ -17,8 +17,8 @@ export const lastEntryId = async (redis: RedisClient, key: string): Promise<stri
 };
 
 /**
- * Gives the entries of a stream as they come, each at most once, also after Redis was away. What was
- * trimmed meanwhile is lost.
+ * Gives the entries of a stream as they come, each at most once, also after Redis was away. What
+ * was trimmed meanwhile is lost.
  *
  * @param options.connection For this alone, because a read blocks it for up to ten seconds.
  * @param options.from The id of the entry before the first. Asked until it is known.
@@ -37,7 +37,15 @@ export const followStream = async (options: {
   while (goesOn()) {
     try {
       position ??= await from();
-      const reply = connection.xread('COUNT', maxAtOnce, 'BLOCK', blockMs, 'STREAMS', key, position);
+      const reply = connection.xread(
+        'COUNT',
+        maxAtOnce,
+        'BLOCK',
+        blockMs,
+        'STREAMS',
+        key,
+        position,
+      );
       // A command that was lost with an earlier connection would block for ever.
       let isLost = false;
       while (!isLost && !(await settlesWithin(reply, blockMs + lateMs)))

@@ -24,8 +24,8 @@ import type { RateLimiter } from './rate-limiter.ts';
  * The rate is counted after the identity is proven, so nobody can use up another's allowance.
  *
  * A prefix (`dtbsPrefix`) protects users: no other application can write "Bank Ltd: …" on a phone.
- * It is looked for in what is signed, of a transaction approval in the value of the first pair, and in
- * the message of a receipt.
+ * It is looked for in what is signed, of a transaction approval in the value of the first pair, and
+ * in the message of a receipt.
  *
  * Source: interface sections 2.1, 2.2 and 5.1.
  */
@@ -52,7 +52,9 @@ const entry = z.strictObject({
     .min(1)
     .max(80)
     .optional()
-    .describe('How people know it, on the pages and in the mails that ask them to sign. Without it: AP_ID.'),
+    .describe(
+      'How people know it, on the pages and in the mails that ask them to sign. Without it: AP_ID.',
+    ),
   passwordHash: storedPassword
     .optional()
     .describe('Stored form of its AP_PWD. Without it AP_PWD is ignored.'),
@@ -74,7 +76,11 @@ const entry = z.strictObject({
   rateLimit: z
     .strictObject({
       requests: z.int().min(1).max(1_000_000).describe('How many requests it may make at once.'),
-      perSeconds: z.int().min(1).max(86_400).describe('Seconds in which that allowance refills, evenly.'),
+      perSeconds: z
+        .int()
+        .min(1)
+        .max(86_400)
+        .describe('Seconds in which that allowance refills, evenly.'),
     })
     .optional()
     .describe('Without it the rate is not limited.'),
@@ -82,7 +88,9 @@ const entry = z.strictObject({
     .array(fingerprint)
     .min(1)
     .optional()
-    .describe('SHA-256 of the TLS client certificates it may use (hex). Without it none is asked for.'),
+    .describe(
+      'SHA-256 of the TLS client certificates it may use (hex). Without it none is asked for.',
+    ),
 });
 
 /** @param more Members of parts. */
@@ -95,7 +103,10 @@ export const applicationProviderList = (more: z.ZodRawShape) =>
 
 export type RegisteredProvider = DeepReadonly<z.output<typeof entry>>;
 /** What it may ask for, once its identity is proven. */
-export type ApplicationProvider = Pick<RegisteredProvider, 'id' | 'dtbsPrefix' | 'profiles' | 'services'>;
+export type ApplicationProvider = Pick<
+  RegisteredProvider,
+  'id' | 'dtbsPrefix' | 'profiles' | 'services'
+>;
 
 const pairs = z.tuple([z.object({ value: z.string() })], z.unknown());
 
@@ -185,7 +196,8 @@ export const createApplicationProviders = ({
   const decoy = decoyPassword(anyHash);
 
   /** In a sandbox an unregistered name may ask for everything. */
-  const unregistered = (id: string): Checked<ApplicationProvider> => (sandbox ? ok({ id }) : refuse(104));
+  const unregistered = (id: string): Checked<ApplicationProvider> =>
+    sandbox ? ok({ id }) : refuse(104);
 
   const prove = async (
     provider: RegisteredProvider | undefined,
@@ -196,7 +208,9 @@ export const createApplicationProviders = ({
     const known = provider !== undefined && certificateFits(provider, clientCertificateFingerprint);
     const hash = provider?.passwordHash ?? (known ? undefined : decoy);
     const asked =
-      hash === undefined ? 'right' : passwords.verify(hash, apPassword ?? '', undefined, origin?.());
+      hash === undefined
+        ? 'right'
+        : passwords.verify(hash, apPassword ?? '', undefined, origin?.());
     if (asked instanceof Promise) place?.stepAside();
     const verdict = await asked;
     const refused = (why: Checked<never>): Checked<never> => {
@@ -218,8 +232,8 @@ export const createApplicationProviders = ({
      * Proves who calls and counts the call.
      *
      * @param place Given up while a password is computed, and when the caller is refused.
-     * @returns No promise when there is nothing to prove and nothing to count. Fault 104 for a wrong
-     * identity; fault 104 `Request rate exceeded` for too many requests or passwords.
+     * @returns No promise when there is nothing to prove and nothing to count. Fault 104 for a
+     * wrong identity; fault 104 `Request rate exceeded` for too many requests or passwords.
      * @throws When the rate limiter's store is unreachable.
      */
     authorize: (

@@ -15,10 +15,12 @@ export const amount = (min: number, max: number, initial: number) =>
   z.number().min(min).max(max).default(initial);
 
 /** A number above zero, with its default. */
-export const positive = (max: number, initial: number) => z.number().positive().max(max).default(initial);
+export const positive = (max: number, initial: number) =>
+  z.number().positive().max(max).default(initial);
 
 /** Yes or no, with its default and its meaning. */
-export const flag = (initial: boolean, meaning: string) => z.boolean().default(initial).describe(meaning);
+export const flag = (initial: boolean, meaning: string) =>
+  z.boolean().default(initial).describe(meaning);
 
 /** An object whose keys all have defaults, so it may be left out itself. */
 export const section = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
@@ -28,7 +30,9 @@ export const section = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
 export const allowance = (requests: number, perSeconds: number) =>
   section({
     requests: whole(1, 1_000_000, requests).describe('How many at once.'),
-    perSeconds: whole(1, 86_400, perSeconds).describe('Seconds in which that allowance refills, evenly.'),
+    perSeconds: whole(1, 86_400, perSeconds).describe(
+      'Seconds in which that allowance refills, evenly.',
+    ),
   });
 
 /**

@@ -51,7 +51,8 @@ export const createFairSemaphore = ({
   /** Lanes in which something runs. */
   const running = new Set<string>();
 
-  const inLane = (lane: string): readonly Piece[] => [...waiting].filter((piece) => piece.lane === lane);
+  const inLane = (lane: string): readonly Piece[] =>
+    [...waiting].filter((piece) => piece.lane === lane);
 
   const add = (piece: Piece): void => {
     waiting.add(piece);
@@ -118,7 +119,11 @@ export const createFairSemaphore = ({
      * @returns Undefined when it is refused: at once, or later in favour of another. Then it never
      * runs.
      */
-    run: <T>(lane: string, origin: string, work: () => Promise<T>): Promise<T | undefined> | undefined => {
+    run: <T>(
+      lane: string,
+      origin: string,
+      work: () => Promise<T>,
+    ): Promise<T | undefined> | undefined => {
       let isIn = true;
       const result = new Promise<T | undefined>((resolve, reject) => {
         add({

@@ -20,8 +20,12 @@ const withOffset = (time: Date): string => time.toISOString().replace('Z', '+00:
  * @param location Undefined when unknown: error 120, an unspecified failure.
  * @param now When the location was asked for; the fix is older.
  */
-export const locationReport = (location: Location | undefined, now: Date): LocationReport | LocationError => {
-  if (location === undefined) return { errorCode: '120', errorMessage: 'Location is not available' };
+export const locationReport = (
+  location: Location | undefined,
+  now: Date,
+): LocationReport | LocationError => {
+  if (location === undefined)
+    return { errorCode: '120', errorMessage: 'Location is not available' };
   if ('errorCode' in location) {
     return { errorCode: location.errorCode, errorMessage: location.errorMessage };
   }
@@ -37,12 +41,16 @@ export const locationReport = (location: Location | undefined, now: Date): Locat
 const lists = (countries: readonly string[], country: string): boolean =>
   countries.some((listed) => listed.toUpperCase() === country.toUpperCase());
 
-const isBelow = (value: number, bound: number | undefined): boolean => bound !== undefined && value < bound;
-const isAbove = (value: number, bound: number | undefined): boolean => bound !== undefined && value > bound;
+const isBelow = (value: number, bound: number | undefined): boolean =>
+  bound !== undefined && value < bound;
+const isAbove = (value: number, bound: number | undefined): boolean =>
+  bound !== undefined && value > bound;
 
 /** A policy of empty lists and no bounds asks for nothing. */
 const asksForSomething = (policy: GeofencingPolicy): boolean =>
-  Object.values(policy).some((bound) => (Array.isArray(bound) ? bound.length > 0 : bound !== undefined));
+  Object.values(policy).some((bound) =>
+    Array.isArray(bound) ? bound.length > 0 : bound !== undefined,
+  );
 
 /**
  * Whether a request with this policy must end in fault 450. Bounds are inclusive. Without a

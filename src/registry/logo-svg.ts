@@ -24,7 +24,10 @@ const forbidden: readonly (readonly [RegExp, string])[] = [
     /\bsrc\s*=|attributeName\s*=\s*["']?\s*(?:[\w-]+:)?(?:href|on)/i,
     'must not refer to anything outside of it',
   ],
-  [/url\s*\(\s*(?!["']?\s*#)|@import|image-set|javascript:/i, 'must not refer to anything outside of it'],
+  [
+    /url\s*\(\s*(?!["']?\s*#)|@import|image-set|javascript:/i,
+    'must not refer to anything outside of it',
+  ],
 ];
 
 const isSvg = (text: string): boolean =>
@@ -35,7 +38,9 @@ export const logoSvg = z.string().superRefine((text, context) => {
   const refuse = (message: string) => context.addIssue({ code: 'custom', message });
   if (Buffer.byteLength(text) > maxBytes) return refuse('must not be longer than 32 KiB');
   if (!isSvg(text)) return refuse('must be the text of an SVG file, from <svg to </svg>');
-  for (const message of new Set(forbidden.flatMap(([pattern, told]) => (pattern.test(text) ? [told] : [])))) {
+  for (const message of new Set(
+    forbidden.flatMap(([pattern, told]) => (pattern.test(text) ? [told] : [])),
+  )) {
     refuse(message);
   }
 });

@@ -8,7 +8,15 @@
  */
 import { z } from 'zod';
 import type { ProtocolRules } from '../protocol/rules.ts';
-import { allowance, type DeepReadonly, flag, positive, refuseRepeats, section, whole } from './entry.ts';
+import {
+  allowance,
+  type DeepReadonly,
+  flag,
+  positive,
+  refuseRepeats,
+  section,
+  whole,
+} from './entry.ts';
 import { languagesTooLong, loginText, tooLong } from './login-text.ts';
 import { logoSvg } from './logo-svg.ts';
 import { storedPassword } from './passwords.ts';
@@ -103,7 +111,9 @@ const clientObject = z.strictObject({
   secretHash: storedPassword
     .optional()
     .describe('Stored form of its secret, from `paraph clients add` or `paraph hash-password`.'),
-  keys: publicJwks.prefault([]).describe('Its public keys (JWK: RSA of 2048 bits or more, P-256, Ed25519).'),
+  keys: publicJwks
+    .prefault([])
+    .describe('Its public keys (JWK: RSA of 2048 bits or more, P-256, Ed25519).'),
   redirectUris: z
     .array(redirectUri)
     .max(50)
@@ -164,7 +174,9 @@ type Entry = z.output<typeof clientObject>;
 
 /** An app's address has no host. */
 const hostsOf = ({ redirectUris }: Entry): readonly string[] => [
-  ...new Set(redirectUris.filter((uri) => /^https?:/.test(uri)).map((uri) => new URL(uri).hostname)),
+  ...new Set(
+    redirectUris.filter((uri) => /^https?:/.test(uri)).map((uri) => new URL(uri).hostname),
+  ),
 ];
 
 const sectorOf = (entry: Entry): string => entry.sector ?? hostsOf(entry)[0] ?? entry.id;
@@ -186,15 +198,24 @@ const contradictions = (entry: Entry): readonly (readonly [keyof Entry, string])
   const usesKeys = authentication === 'private_key_jwt' || entry.signedRequestRequired;
   const checks: readonly (readonly [boolean, keyof Entry, string])[] = [
     [hasSecret && secretHash === undefined, 'secretHash', `must be there for ${authentication}`],
-    [!hasSecret && secretHash !== undefined, 'secretHash', `must not be there for ${authentication}`],
+    [
+      !hasSecret && secretHash !== undefined,
+      'secretHash',
+      `must not be there for ${authentication}`,
+    ],
     [
       usesKeys && keys.length === 0,
       'keys',
       'must not be empty for private_key_jwt and signedRequestRequired',
     ],
-    [isPublic && redirectUris.length === 0, 'redirectUris', 'must not be empty for a public client'],
     [
-      !isPublic && [...redirectUris, ...postLogoutRedirectUris].some((uri) => !isSecureAddress(uri)),
+      isPublic && redirectUris.length === 0,
+      'redirectUris',
+      'must not be empty for a public client',
+    ],
+    [
+      !isPublic &&
+        [...redirectUris, ...postLogoutRedirectUris].some((uri) => !isSecureAddress(uri)),
       redirectUris.every(isSecureAddress) ? 'postLogoutRedirectUris' : 'redirectUris',
       'may be those of an app only when authentication is none: an app cannot keep a secret',
     ],
@@ -204,7 +225,8 @@ const contradictions = (entry: Entry): readonly (readonly [keyof Entry, string])
       'may be those of an app only when redirectUris have one, too',
     ],
     [
-      redirectUris.some(isAppAddress) && ![...redirectUris, ...postLogoutRedirectUris].every(fitsNativeApp),
+      redirectUris.some(isAppAddress) &&
+        ![...redirectUris, ...postLogoutRedirectUris].every(fitsNativeApp),
       'redirectUris',
       'beside the address of an app: http only to localhost, 127.0.0.1 or [::1], and https to none of these',
     ],
@@ -229,14 +251,20 @@ const contradictions = (entry: Entry): readonly (readonly [keyof Entry, string])
       'sector',
       'must be there when redirectUris have several hosts',
     ],
-    [!URL.canParse(`https://${sectorOf(entry)}/`), 'sector', 'must be there when id is no host name'],
+    [
+      !URL.canParse(`https://${sectorOf(entry)}/`),
+      'sector',
+      'must be there when id is no host name',
+    ],
   ];
   return checks.flatMap(([wrong, key, message]) => (wrong ? [[key, message] as const] : []));
 };
 
 /** In the order of `oauthScopes`. */
 const scopesOf = ({ scopes, refreshTokens }: Entry): OauthScope[] =>
-  oauthScopes.filter((name) => scopes.includes(name) || (name === 'offline_access' && refreshTokens));
+  oauthScopes.filter(
+    (name) => scopes.includes(name) || (name === 'offline_access' && refreshTokens),
+  );
 
 const clientEntry = clientObject
   .superRefine((entry, context) => {
@@ -260,12 +288,16 @@ const daySeconds = 86_400;
 
 const limits = section({
   pushedPerClient: allowance(600, 60).describe('Pushed and backchannel requests of one client.'),
-  pushedPerAddress: allowance(1200, 60).describe('Pushed requests of public clients from one address.'),
+  pushedPerAddress: allowance(1200, 60).describe(
+    'Pushed requests of public clients from one address.',
+  ),
   promptsPerNumber: allowance(6, 60).describe(
     'Prompts on one phone, whoever asks for them; not for test numbers.',
   ),
   promptsPerNumberLong: allowance(40, 86_400).describe('The same over a long time.'),
-  guessesPerNumber: allowance(15, 86_400).describe('One-time passwords that are typed for one number.'),
+  guessesPerNumber: allowance(15, 86_400).describe(
+    'One-time passwords that are typed for one number.',
+  ),
   promptsPerClient: allowance(600, 60).describe('Prompts that one client causes.'),
   promptsPerAddress: allowance(30, 60).describe('Prompts that are asked for from one address.'),
   loginsPerAddress: allowance(120, 60).describe('Logins that browsers at one address begin.'),
@@ -328,7 +360,9 @@ const oidcObject = z.strictObject({
   codeSeconds: whole(1, 600, 60).describe('How long a code can be redeemed.'),
   accessTokenSeconds: whole(1, daySeconds, 3600).describe('How long an access token is valid.'),
   idTokenSeconds: whole(1, daySeconds, 3600).describe('How long an ID token is valid.'),
-  refreshTokenDays: positive(3650, 14).describe('How long a client with refresh tokens stays logged in.'),
+  refreshTokenDays: positive(3650, 14).describe(
+    'How long a client with refresh tokens stays logged in.',
+  ),
   interactionSeconds: whole(1, 3600, 900).describe(
     'How long a login in the browser may take. At least `promptSeconds`.',
   ),
@@ -381,16 +415,25 @@ export const promptSecondsOf = (
   { minTimeoutSeconds, maxTimeoutSeconds }: Bounds,
 ): number =>
   settings.promptSeconds ??
-  Math.max(minTimeoutSeconds, Math.min(maxTimeoutSeconds, usualPromptSeconds, settings.interactionSeconds));
+  Math.max(
+    minTimeoutSeconds,
+    Math.min(maxTimeoutSeconds, usualPromptSeconds, settings.interactionSeconds),
+  );
 
 /** Key within `oidc` and what is wrong, where the time of the prompt does not fit. */
-export const promptProblem = (settings: Settings, bounds: Bounds): readonly [string, string] | undefined => {
+export const promptProblem = (
+  settings: Settings,
+  bounds: Bounds,
+): readonly [string, string] | undefined => {
   const { minTimeoutSeconds, maxTimeoutSeconds } = bounds;
   // Wrong bounds are reported at their own key.
   if (minTimeoutSeconds > maxTimeoutSeconds) return undefined;
   const promptSeconds = promptSecondsOf(settings, bounds);
   if (promptSeconds < minTimeoutSeconds || promptSeconds > maxTimeoutSeconds) {
-    return ['promptSeconds', 'must be within protocol.minTimeoutSeconds and protocol.maxTimeoutSeconds'];
+    return [
+      'promptSeconds',
+      'must be within protocol.minTimeoutSeconds and protocol.maxTimeoutSeconds',
+    ];
   }
   return settings.interactionSeconds < promptSeconds
     ? ['interactionSeconds', 'must not be less than promptSeconds']

@@ -27,6 +27,10 @@ export interface OtherServices {
    */
   askProfile(
     name: string,
-    about: { readonly msisdn: string; readonly params: ReadonlySet<ProfileParam>; readonly apId: string },
+    about: {
+      readonly msisdn: string;
+      readonly params: ReadonlySet<ProfileParam>;
+      readonly apId: string;
+    },
   ): Promise<Checked<UpstreamProfile>> | undefined;
 }

@@ -62,7 +62,10 @@ export const createPasswordVerifier = ({
     if (remembered.size > maxRemembered && oldest !== undefined) remembered.delete(oldest);
   };
 
-  const verdictOf = async (turn: Promise<boolean | undefined>, pair: string): Promise<PasswordVerdict> => {
+  const verdictOf = async (
+    turn: Promise<boolean | undefined>,
+    pair: string,
+  ): Promise<PasswordVerdict> => {
     try {
       const isRight = await turn;
       if (isRight === undefined) return 'busy';

@@ -77,7 +77,10 @@ export const storedPassword = z.string().refine((hash) => parseStoredPassword(ha
  *
  * @throws RangeError for an empty password, one over 1024 bytes, or a cost out of bounds.
  */
-export const hashPassword = async (password: string, cost: ScryptCost = defaultCost): Promise<string> => {
+export const hashPassword = async (
+  password: string,
+  cost: ScryptCost = defaultCost,
+): Promise<string> => {
   if (!isPlausiblePassword(password)) throw new RangeError('a password has 1 to 1024 bytes');
   if (!withinBounds(cost)) throw new RangeError('scrypt cost out of bounds');
   const salt = randomBytes(saltBytes);
@@ -104,7 +107,10 @@ export const verifyPassword = async (stored: string, password: string): Promise<
  *
  * @param seed 32 random bytes. One seed for each name gives each unknown name its own form.
  */
-export const decoyPassword = (like: string | undefined, seed: Buffer = randomBytes(hashBytes)): string => {
+export const decoyPassword = (
+  like: string | undefined,
+  seed: Buffer = randomBytes(hashBytes),
+): string => {
   const cost = (like === undefined ? undefined : parseStoredPassword(like)?.cost) ?? defaultCost;
   const [salt, hash] = [seed.subarray(0, saltBytes), seed];
   return `$scrypt$ln=${cost.ln},r=${cost.r},p=${cost.p}$${unpadded(salt)}$${unpadded(hash)}`;

@@ -6,9 +6,9 @@ import { type Location, type Sscd, type Subscriber, upstreamOf } from './subscri
  * Which device signs: from the requested profile and the subscriber's devices.
  *
  * A device that is not active, or whose certificate is not active or has expired, counts only when
- * there is no other: then the answer is 404 or 422 (this user must activate) rather than 105 (no such
- * user). Other states do not matter: a blocked PIN on the preferred SIM is an error for the user, not
- * a reason to ask the App.
+ * there is no other: then the answer is 404 or 422 (this user must activate) rather than 105 (no
+ * such user). Other states do not matter: a blocked PIN on the preferred SIM is an error for the
+ * user, not a reason to ask the App.
  *
  * Source: interface section 2.1, SignatureProfile.
  */
@@ -41,7 +41,8 @@ const devicesOf = ({ sim, apps, location }: Subscriber): Devices => {
 };
 
 /** Only its service knows the key of a device and where it is, and refuses what does not fit. */
-const isElsewhere = (sscd: Sscd | undefined): boolean => sscd !== undefined && upstreamOf(sscd) !== undefined;
+const isElsewhere = (sscd: Sscd | undefined): boolean =>
+  sscd !== undefined && upstreamOf(sscd) !== undefined;
 
 const simWithKey = ({ sim }: Devices, algorithm: Sscd['algorithm']): Sscd | undefined =>
   sim?.algorithm === algorithm || isElsewhere(sim) ? sim : undefined;
@@ -89,7 +90,11 @@ export const chooseMethod = (
   const sscd = by(withApp ? { ...devices, sim: undefined } : devices);
   // The address at which its App is opened would have to be known before it is asked.
   if (sscd === undefined || (withApp && isElsewhere(sscd))) return refuse(109);
-  return ok({ method: sscd.kind, sscd, answerProfile: sscd.kind === 'sim' ? 'STK-LoA4' : 'Device-LoA4' });
+  return ok({
+    method: sscd.kind,
+    sscd,
+    answerProfile: sscd.kind === 'sim' ? 'STK-LoA4' : 'Device-LoA4',
+  });
 };
 
 /**

@@ -41,12 +41,17 @@ const isOneOf = (value: unknown, allowed: readonly string[]): boolean =>
 const isKid = (value: unknown): boolean =>
   value === undefined || (typeof value === 'string' && /^[\x21-\x7e]{1,128}$/.test(value));
 
-const problemsOf = (jwk: Readonly<Record<string, unknown>>): readonly (readonly [string, string])[] => {
+const problemsOf = (
+  jwk: Readonly<Record<string, unknown>>,
+): readonly (readonly [string, string])[] => {
   const secrets = secretMembers.filter((member) => Object.hasOwn(jwk, member));
   if (secrets.length > 0 || jwk.kty === 'oct') {
     const member = secrets[0] ?? 'kty';
     return [
-      [member, 'must not be here: only public keys belong into this file, and this one has to be replaced'],
+      [
+        member,
+        'must not be here: only public keys belong into this file, and this one has to be replaced',
+      ],
     ];
   }
   const algorithms = algorithmsOf.get(jwk.kty);
@@ -55,7 +60,10 @@ const problemsOf = (jwk: Readonly<Record<string, unknown>>): readonly (readonly 
   if (!isOneOf(jwk.use, ['sig'])) return [['use', 'must be "sig"']];
   if (!isOneOf(jwk.alg, algorithms)) {
     return [
-      ['alg', `must be one of ${[...algorithmsOf.values()].flat().join(', ')} and fit the type of the key`],
+      [
+        'alg',
+        `must be one of ${[...algorithmsOf.values()].flat().join(', ')} and fit the type of the key`,
+      ],
     ];
   }
   const key = keyOf(jwk);
@@ -73,9 +81,9 @@ const publicJwk = z
   })
   .transform(
     (jwk) =>
-      Object.fromEntries(members.flatMap((name) => (name in jwk ? [[name, jwk[name]]] : []))) as Readonly<
-        Record<string, unknown>
-      > & { readonly kty: string },
+      Object.fromEntries(
+        members.flatMap((name) => (name in jwk ? [[name, jwk[name]]] : [])),
+      ) as Readonly<Record<string, unknown>> & { readonly kty: string },
   );
 
 /** Several keys must have different names, by which tokens say which one has signed. */

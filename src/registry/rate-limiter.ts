@@ -106,7 +106,11 @@ export const takeAll = async (
 
 /** The part of an ioredis client that is used. */
 export interface ScriptRunner {
-  eval(script: string, numberOfKeys: number, ...keysAndArguments: (string | number)[]): Promise<unknown>;
+  eval(
+    script: string,
+    numberOfKeys: number,
+    ...keysAndArguments: (string | number)[]
+  ): Promise<unknown>;
 }
 
 /**
@@ -144,9 +148,20 @@ export const createRateLimiter = ({
   readonly redis: ScriptRunner;
   readonly prefix: string;
 }): RateLimiter => {
-  const move = async (key: string, { requests, perSeconds }: RateLimit, tokens: 1 | -1): Promise<number> =>
+  const move = async (
+    key: string,
+    { requests, perSeconds }: RateLimit,
+    tokens: 1 | -1,
+  ): Promise<number> =>
     Number(
-      await redis.eval(moveTokens, 1, `${prefix}:rate:${key}`, requests, perSeconds * 1_000_000, tokens),
+      await redis.eval(
+        moveTokens,
+        1,
+        `${prefix}:rate:${key}`,
+        requests,
+        perSeconds * 1_000_000,
+        tokens,
+      ),
     );
   return {
     take: async (key, limit) => (await move(key, limit, 1)) === 0,

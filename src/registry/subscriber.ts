@@ -23,11 +23,16 @@ const number = z
 
 const faultCode = z.int().refine(isFaultCode, { error: 'must be a code of the fault table' });
 
-const simulatedSign = z.union([z.enum(['signs', 'never-answers']), z.strictObject({ fault: faultCode })], {
-  error: 'must be "signs", "never-answers" or {"fault": code}',
-});
+const simulatedSign = z.union(
+  [z.enum(['signs', 'never-answers']), z.strictObject({ fault: faultCode })],
+  {
+    error: 'must be "signs", "never-answers" or {"fault": code}',
+  },
+);
 
-/** A device at another service. Parts say which kinds there are, each with the name of the service. */
+/**
+ * A device at another service. Parts say which kinds there are, each with the name of the service.
+ */
 export type UpstreamDeviceSchema = z.ZodObject<
   { readonly kind: z.ZodLiteral<string>; readonly upstream: z.ZodString },
   z.core.$strict
@@ -36,7 +41,9 @@ export type UpstreamDeviceSchema = z.ZodObject<
 const devicesHere = [
   z.strictObject({
     kind: z.literal('robot'),
-    thinkSeconds: amount(0, 300, 0).describe('How long it takes to sign; any number of requests at a time.'),
+    thinkSeconds: amount(0, 300, 0).describe(
+      'How long it takes to sign; any number of requests at a time.',
+    ),
   }),
   z.strictObject({
     kind: z.literal('simulated'),
@@ -53,7 +60,10 @@ const devicesHere = [
 const sscdOf = (elsewhere: readonly UpstreamDeviceSchema[]) =>
   z
     .strictObject({
-      state: z.enum(['ACTIVE', 'INACTIVE', 'REGISTERED']).default('ACTIVE').describe('Of the device.'),
+      state: z
+        .enum(['ACTIVE', 'INACTIVE', 'REGISTERED'])
+        .default('ACTIVE')
+        .describe('Of the device.'),
       suspended: flag(false, 'Whether the operator has suspended it (fault 403).'),
       pin: section({
         blocked: flag(false, 'Whether the PIN is blocked (fault 402).'),
@@ -100,7 +110,9 @@ const named = (kind: Sscd['kind'], id: string, rest: ReadSscd): Sscd => ({ ...re
 export type DeviceSpec = Sscd['device'];
 export type SimulatedPerson = Extract<DeviceSpec, { kind: 'simulated' }>;
 
-const geofencingErrorCodes = [100, 101, 102, 103, 104, 105, 106, 120, 121, 122, 123, 200, 201].map(String);
+const geofencingErrorCodes = [100, 101, 102, 103, 104, 105, 106, 120, 121, 122, 123, 200, 201].map(
+  String,
+);
 
 const confidence = (what: string) => amount(0, 1, 0.9).describe(`Trust in ${what}, 0 to 1.`);
 
@@ -156,12 +168,15 @@ const entryOf = (sscd: ReturnType<typeof sscdOf>) =>
       location: section({
         sim: location.optional().describe('Where the network sees the SIM.'),
         app: location.optional().describe('Where the App says it is.'),
-      }).describe('What geofencing reports. A SIM without a fix cannot serve the geofencing profile.'),
+      }).describe(
+        'What geofencing reports. A SIM without a fix cannot serve the geofencing profile.',
+      ),
       autoActivation: flag(false, 'Shown by the profile operation.'),
       recoveryCodeCreated: flag(false, 'Shown by the profile operation.'),
     })
     .refine(
-      ({ msisdn, through = msisdn }) => through.length === msisdn.length && Number(through) >= Number(msisdn),
+      ({ msisdn, through = msisdn }) =>
+        through.length === msisdn.length && Number(through) >= Number(msisdn),
       { path: ['through'], error: 'must have as many digits as msisdn and not be less' },
     )
     .refine(({ sim }) => sim?.device.kind !== 'phone', {
@@ -173,14 +188,16 @@ const entryOf = (sscd: ReturnType<typeof sscdOf>) =>
       error: 'may have one App of the kind phone: it stands for all phones of the number',
     })
     .refine(
-      ({ apps }) => apps.every(({ device: { kind }, algorithm }) => kind !== 'phone' || algorithm === 'EC'),
+      ({ apps }) =>
+        apps.every(({ device: { kind }, algorithm }) => kind !== 'phone' || algorithm === 'EC'),
       {
         path: ['apps'],
         error: 'must have EC keys where they are phones',
       },
     )
     .refine(
-      ({ sim, apps }) => new Set([...(sim === undefined ? [] : [sim]), ...apps].map(upstreamOf)).size <= 1,
+      ({ sim, apps }) =>
+        new Set([...(sim === undefined ? [] : [sim]), ...apps].map(upstreamOf)).size <= 1,
       {
         path: ['apps'],
         error: 'must all be behind the service of the SIM, or the SIM and they behind none',
@@ -208,7 +225,10 @@ export type Subscriber = SubscriberTemplate['subscriber'] & {
 };
 
 /** The service at which all devices of a subscriber are; undefined when they are here. */
-export const commonUpstreamOf = ({ sim, apps }: Pick<Subscriber, 'sim' | 'apps'>): string | undefined => {
+export const commonUpstreamOf = ({
+  sim,
+  apps,
+}: Pick<Subscriber, 'sim' | 'apps'>): string | undefined => {
   const [any = sim] = apps;
   return any && upstreamOf(any);
 };

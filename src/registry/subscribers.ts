@@ -15,14 +15,18 @@ import { healthCheck, testUsers } from './test-users.ts';
  */
 export const withCertificateStates = (
   registry: SubscriberRegistry,
-  isRevoked: (owner: Pick<Subscriber, 'msisdn'> & Pick<Sscd, 'algorithm'> & { sscdId: string }) => boolean,
+  isRevoked: (
+    owner: Pick<Subscriber, 'msisdn'> & Pick<Sscd, 'algorithm'> & { sscdId: string },
+  ) => boolean,
 ): SubscriberRegistry => {
   const withStates = (subscriber: Subscriber | undefined): Subscriber | undefined => {
     if (subscriber === undefined) return undefined;
     const { msisdn, sim, apps } = subscriber;
-    const isGone = ({ id, algorithm }: Sscd): boolean => isRevoked({ msisdn, sscdId: id, algorithm });
+    const isGone = ({ id, algorithm }: Sscd): boolean =>
+      isRevoked({ msisdn, sscdId: id, algorithm });
     if (!(sim !== undefined && isGone(sim)) && !apps.some(isGone)) return subscriber;
-    const seen = (sscd: Sscd): Sscd => (isGone(sscd) ? { ...sscd, certificateState: 'INACTIVE' } : sscd);
+    const seen = (sscd: Sscd): Sscd =>
+      isGone(sscd) ? { ...sscd, certificateState: 'INACTIVE' } : sscd;
     return { ...subscriber, sim: sim && seen(sim), apps: apps.map(seen) };
   };
   return {

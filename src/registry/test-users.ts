@@ -20,8 +20,11 @@ const user = (msisdn: string, own: Partial<Entry> = {}): Entry => ({
 });
 
 /** A person with a SIM, by what becomes of signature requests and of receipts. */
-const person = (msisdn: string, sign: SimulatedPerson['sign'], receipt: SimulatedPerson['receipt']): Entry =>
-  user(msisdn, { sim: { device: { kind: 'simulated', sign, receipt } } });
+const person = (
+  msisdn: string,
+  sign: SimulatedPerson['sign'],
+  receipt: SimulatedPerson['receipt'],
+): Entry => user(msisdn, { sim: { device: { kind: 'simulated', sign, receipt } } });
 
 const signers: readonly Subscriber[] = subscriberList()
   .parse([
@@ -41,8 +44,10 @@ const signers: readonly Subscriber[] = subscriberList()
   .map(({ first, subscriber }) => ({ ...subscriber, msisdn: first }));
 
 /** Like the first robot: the fault must come from `alwaysFaults`, when the workflow asks for it. */
-const faulty = (msisdn: string, alwaysFaults: NonNullable<Subscriber['alwaysFaults']>): Subscriber[] =>
-  signers.slice(0, 1).map((robot) => ({ ...robot, msisdn, alwaysFaults }));
+const faulty = (
+  msisdn: string,
+  alwaysFaults: NonNullable<Subscriber['alwaysFaults']>,
+): Subscriber[] => signers.slice(0, 1).map((robot) => ({ ...robot, msisdn, alwaysFaults }));
 
 /** For monitoring, also outside of a sandbox: it gets through the API and asks no device. */
 export const healthCheck = faulty('41000000000', { code: 101, detail: 'Illegal msisdn' });
@@ -56,7 +61,10 @@ export const testUsers: readonly Subscriber[] = [
   ...signers,
   ...Object.keys(faultTable).flatMap((code) => {
     const detail = details[code];
-    return faulty(`41000092${code}`, { code: Number(code), ...(detail !== undefined && { detail }) });
+    return faulty(`41000092${code}`, {
+      code: Number(code),
+      ...(detail !== undefined && { detail }),
+    });
   }),
   ...healthCheck,
 ];

@@ -22,7 +22,8 @@ export const isSecureAddress = (text: string): boolean => {
 export const mustBeHttps = 'must be https, unless this is a sandbox';
 
 /** The rule for addresses that the service itself calls. */
-export const isHttps = (text: string, sandbox: boolean): boolean => sandbox || /^https:/i.test(text);
+export const isHttps = (text: string, sandbox: boolean): boolean =>
+  sandbox || /^https:/i.test(text);
 
 /** The origin of a URL without path and query: `https://sign.example.com`. */
 export const readOrigin = (text: string): string | undefined => {
@@ -36,7 +37,9 @@ export const readOrigin = (text: string): string | undefined => {
  * name with a dot, so no other app has it by accident (RFC 8252 7.1).
  */
 export const isAppAddress = (text: string): boolean =>
-  /^[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+:/.test(text) && readUrl(text) !== undefined && !text.includes('#');
+  /^[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+:/.test(text) &&
+  readUrl(text) !== undefined &&
+  !text.includes('#');
 
 const loopback = /^(http:\/\/(?:127\.0\.0\.1|localhost|\[::1\]))(?::\d{1,5})?([/?][^#]*)?$/;
 

@@ -21,9 +21,13 @@ const refuseFirst = (checks: readonly Check[]): Refusal | undefined => {
  * Source: interface section 5.3; OpenID Connect Core 3.1.3.7, steps 2 to 5, 9 and 10; RFC 7519
  * 4.1.4 to 4.1.6.
  */
-export const refuseUnproven = (claims: IdTokenClaims, expected: Expectations): Refusal | undefined => {
+export const refuseUnproven = (
+  claims: IdTokenClaims,
+  expected: Expectations,
+): Refusal | undefined => {
   const { iss, aud, azp, iat, nbf, exp } = claims;
-  const { issuer, clientId, trustedAudiences, authorizedParties, nowSeconds, toleranceSeconds } = expected;
+  const { issuer, clientId, trustedAudiences, authorizedParties, nowSeconds, toleranceSeconds } =
+    expected;
   const audiences = typeof aud === 'string' ? [aud] : aud;
   const others = audiences.filter((each) => each !== clientId);
   const isUntrusted =
@@ -80,7 +84,8 @@ export const refuseProven = (
   expected: Expectations,
 ): Refusal | undefined => {
   const { subject, accessToken, maxAgeSeconds, nowSeconds, toleranceSeconds, acrValues } = expected;
-  const isNonceMissing = expected.nonce !== undefined && nonce === undefined && !expected.nonceOptional;
+  const isNonceMissing =
+    expected.nonce !== undefined && nonce === undefined && !expected.nonceOptional;
   const needsHash = accessToken !== undefined && !expected.accessTokenHashOptional;
   const isOtherToken =
     accessToken !== undefined && hash !== undefined && !isHashOf(hash, accessToken, algorithm);
@@ -99,7 +104,11 @@ export const refuseProven = (
     ],
     [isNonceMissing, 'nonce-missing', 'the token has no nonce'],
     [isOtherNonce, 'nonce-mismatch', 'nonce is not that of the request'],
-    [subject !== undefined && subject !== sub, 'subject-mismatch', 'sub is not the expected subject'],
+    [
+      subject !== undefined && subject !== sub,
+      'subject-mismatch',
+      'sub is not the expected subject',
+    ],
     [needsHash && hash === undefined, 'access-token-hash-missing', 'the token has no at_hash'],
     [isOtherToken, 'access-token-hash-mismatch', 'at_hash is not that of the access token'],
     [

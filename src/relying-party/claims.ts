@@ -23,7 +23,8 @@ export interface IdTokenClaims {
 type Check = (value: unknown) => boolean;
 
 const isText: Check = (value) => typeof value === 'string' && value !== '';
-const isTexts: Check = (value) => Array.isArray(value) && value.every((each) => typeof each === 'string');
+const isTexts: Check = (value) =>
+  Array.isArray(value) && value.every((each) => typeof each === 'string');
 const isTime: Check = (value) => typeof value === 'number' && Number.isFinite(value) && value >= 0;
 
 /** The type of each claim: what callers compare must be what the type says. */

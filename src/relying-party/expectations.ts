@@ -43,7 +43,8 @@ const maxToleranceSeconds = 300;
 
 /** An empty text would equal a value that the caller forgot to fill in. */
 export const requireText = (name: string, value: unknown): void => {
-  if (typeof value !== 'string' || value === '') throw new TypeError(`${name} must be a string with content`);
+  if (typeof value !== 'string' || value === '')
+    throw new TypeError(`${name} must be a string with content`);
 };
 
 const requireTexts = (name: string, value: readonly string[]): void => {
@@ -79,11 +80,13 @@ export const readParameters = (options: ValidateIdTokenOptions) => {
   }
   if (acrValues?.length === 0) throw new TypeError('acrValues must not be empty');
   requireSeconds('clockToleranceSeconds', clockToleranceSeconds, maxToleranceSeconds);
-  if (maxAgeSeconds !== undefined) requireSeconds('maxAgeSeconds', maxAgeSeconds, Number.MAX_SAFE_INTEGER);
+  if (maxAgeSeconds !== undefined)
+    requireSeconds('maxAgeSeconds', maxAgeSeconds, Number.MAX_SAFE_INTEGER);
   if (typeof options.jwks?.find !== 'function')
     throw new TypeError('jwks must be a cache of createJwksCache');
   const nowSeconds = now() / 1000;
-  if (!Number.isFinite(nowSeconds)) throw new TypeError('now must return milliseconds since the epoch');
+  if (!Number.isFinite(nowSeconds))
+    throw new TypeError('now must return milliseconds since the epoch');
   return {
     ...options,
     algorithms,

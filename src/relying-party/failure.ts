@@ -41,7 +41,10 @@ export const idTokenFailures = [
 
 export type IdTokenFailure = (typeof idTokenFailures)[number];
 
-export type KeyFailure = Extract<IdTokenFailure, 'key-unknown' | 'key-unsuitable' | 'keys-unavailable'>;
+export type KeyFailure = Extract<
+  IdTokenFailure,
+  'key-unknown' | 'key-unsuitable' | 'keys-unavailable'
+>;
 
 /** `detail` is a sentence for a log. It names fields and never holds a value. */
 export interface Refusal<Reason extends IdTokenFailure = IdTokenFailure> {
@@ -50,7 +53,10 @@ export interface Refusal<Reason extends IdTokenFailure = IdTokenFailure> {
   readonly detail: string;
 }
 
-export const refuse = <Reason extends IdTokenFailure>(reason: Reason, detail: string): Refusal<Reason> => ({
+export const refuse = <Reason extends IdTokenFailure>(
+  reason: Reason,
+  detail: string,
+): Refusal<Reason> => ({
   ok: false,
   reason,
   detail,

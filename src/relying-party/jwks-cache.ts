@@ -103,10 +103,14 @@ export const createJwksCache = (options: JwksCacheOptions): JwksCache => {
       if (usable && ageMs >= maxAgeMs) void refresh();
       if (!usable) await refresh();
       if (failure !== undefined && keys?.has(kid) !== true) {
-        return refuse('keys-unavailable', `the keys of the provider could not be fetched: ${failure}`);
+        return refuse(
+          'keys-unavailable',
+          `the keys of the provider could not be fetched: ${failure}`,
+        );
       }
       return (
-        keys?.find(kid, algorithm) ?? refuse('keys-unavailable', 'the keys of the provider are not there yet')
+        keys?.find(kid, algorithm) ??
+        refuse('keys-unavailable', 'the keys of the provider are not there yet')
       );
     },
   };

@@ -27,7 +27,8 @@ const isUsable = (key: Readonly<Record<string, unknown>>): key is JWK & { readon
 
 /** @returns Undefined when it is no key set. Unusable keys are left out. */
 const readKeySet = (value: unknown): VerificationKeys | undefined => {
-  if (!isJsonObject(value) || !Array.isArray(value.keys) || !value.keys.every(isJsonObject)) return undefined;
+  if (!isJsonObject(value) || !Array.isArray(value.keys) || !value.keys.every(isJsonObject))
+    return undefined;
   const keys = value.keys.filter(isUsable);
   const kids = new Set(keys.map(({ kid }) => kid));
   const select = createLocalJWKSet({ keys } satisfies JSONWebKeySet);
@@ -60,7 +61,12 @@ export const fetchKeySet = async (
   fetch: Fetch,
   timeoutMs: number,
 ): Promise<VerificationKeys | string> => {
-  const fetched = await fetchJson(url, 'application/jwk-set+json, application/json', fetch, timeoutMs);
+  const fetched = await fetchJson(
+    url,
+    'application/jwk-set+json, application/json',
+    fetch,
+    timeoutMs,
+  );
   if (typeof fetched === 'string') return fetched;
   return readKeySet(fetched.value) ?? 'what came is no key set';
 };

@@ -17,7 +17,9 @@ const readBounded = async (body: ReadableStream<Uint8Array>): Promise<Uint8Array
 };
 
 /** `value` is undefined for what is no JSON. `too-large`: it was not read to its end. */
-export const readJson = async (response: Response): Promise<{ readonly value: unknown } | 'too-large'> => {
+export const readJson = async (
+  response: Response,
+): Promise<{ readonly value: unknown } | 'too-large'> => {
   const bytes = response.body === null ? new Uint8Array() : await readBounded(response.body);
   if (bytes === undefined) return 'too-large';
   try {

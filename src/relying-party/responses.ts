@@ -39,7 +39,8 @@ export const readAuthorizationResponse = (
   if (new Set(names).size !== names.length) return { kind: 'refused', why: 'malformed' };
   if (!isSameText(query.get('state') ?? '', state)) return { kind: 'refused', why: 'state' };
   const iss = query.get('iss');
-  if (iss !== issuer && !(iss === null && issuerOptional)) return { kind: 'refused', why: 'issuer' };
+  if (iss !== issuer && !(iss === null && issuerOptional))
+    return { kind: 'refused', why: 'issuer' };
   const error = query.get('error');
   if (error !== null) {
     return { kind: 'error', error, description: query.get('error_description') ?? '' };
@@ -67,7 +68,9 @@ export const checkGrantedScope = (
   response: { readonly scope?: unknown },
   requested: string,
 ): GrantedScope => {
-  const wordsOf = (text: string): readonly string[] => [...new Set(text.split(' ').filter(Boolean))];
+  const wordsOf = (text: string): readonly string[] => [
+    ...new Set(text.split(' ').filter(Boolean)),
+  ];
   const asked = wordsOf(requested);
   const { scope = requested } = response;
   const granted = typeof scope === 'string' ? wordsOf(scope) : [];

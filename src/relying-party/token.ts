@@ -89,9 +89,11 @@ export const readCompact = (
   token: unknown,
 ): { readonly ok: true; readonly header: JsonObject; readonly payload: Uint8Array } | Refusal => {
   if (typeof token !== 'string') return refuse('malformed', 'the token is no string');
-  if (token.length > maxLength) return refuse('too-long', `the token has more than ${maxLength} characters`);
+  if (token.length > maxLength)
+    return refuse('too-long', `the token has more than ${maxLength} characters`);
   const segments = token.split('.');
-  if (segments.length === 5) return refuse('encrypted', 'the token is encrypted, which is not supported');
+  if (segments.length === 5)
+    return refuse('encrypted', 'the token is encrypted, which is not supported');
   if (segments.length !== 3) return refuse('malformed', 'the token has not three segments');
   const [headerBytes, payload, signature] = segments.map(decode);
   if (headerBytes === undefined || payload === undefined || signature === undefined) {
@@ -121,7 +123,8 @@ export const checkHeader = (
   algorithms: readonly string[],
 ): { readonly ok: true; readonly algorithm: string; readonly kid: string } | Refusal => {
   const { typ, alg, kid } = header;
-  if (!isTypeOfIdToken(typ)) return refuse('wrong-type', 'typ in the header is not that of an ID token');
+  if (!isTypeOfIdToken(typ))
+    return refuse('wrong-type', 'typ in the header is not that of an ID token');
   // No extension is supported; `b64` would change the meaning of the payload.
   if ('crit' in header) return refuse('critical-extension', 'the header has crit');
   if (typeof alg !== 'string') return refuse('malformed-header', 'alg in the header is no string');

@@ -16,7 +16,8 @@ const refuseSignature = async (
     await compactVerify(token, key, { algorithms: [algorithm] });
     return undefined;
   } catch (error) {
-    if (error instanceof errors.JOSEError) return refuse('bad-signature', 'the signature does not verify');
+    if (error instanceof errors.JOSEError)
+      return refuse('bad-signature', 'the signature does not verify');
     // Other errors are about the key: an RSA key of 1024 bits, for example.
     return refuse('key-unsuitable', 'the key cannot be used for this algorithm');
   }

@@ -5,15 +5,15 @@
  * The text that is signed must be the text that is seen. Therefore:
  *
  * 1. What nobody sees is shown by its name, `[U+00AD]`: control and format characters but the
- *    newline, all that Unicode lets programs leave out (tags, variation selectors, fillers), private
- *    and unassigned characters, and the few symbols that are blank.
- * 2. Accents and vowel signs belong to letters, so a combining mark on anything else is named, above
- *    all on digits. So are marks that strike a letter out or enclose it. A letter has at most five
- *    marks, three of them of no script of their own; more would cover the lines around it.
+ *    newline, all that Unicode lets programs leave out (tags, variation selectors, fillers),
+ *    private and unassigned characters, and the few symbols that are blank.
+ * 2. Accents and vowel signs belong to letters, so a combining mark on anything else is named,
+ *    above all on digits. So are marks that strike a letter out or enclose it. A letter has at most
+ *    five marks, three of them of no script of their own; more would cover the lines around it.
  *    Vietnamese and Thai need two, Devanagari and Greek three, Burmese and Hebrew with its points
  *    and accents five.
- * 3. Letters that are written from right to left turn round what stands between them, so that
- *    `א 1 ב 2` is seen as `2 ב 1 א`. Here they stay in their places: each run of them is isolated, and
+ * 3. Letters that are written from right to left turn round what stands between them, so that `א 1
+ *    ב 2` is seen as `2 ב 1 א`. Here they stay in their places: each run of them is isolated, and
  *    numbers are seen from left to right in the order in which they are signed. A text with one
  *    number at most, and with more letters from right to left than others, runs from right to left
  *    as a whole, because nothing can be taken for something else.
@@ -36,9 +36,13 @@ const maxMarks = 5;
 const maxMarksOfNoScript = 3;
 
 /** The blocks whose characters run from right to left. Source: DerivedBidiClass.txt. */
-const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+const rightToLeft =
+  /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 const number = /\p{N}/u;
-/** Digits of these blocks. Two numbers of them would change places, even among letters from left to right. */
+/**
+ * Digits of these blocks. Two numbers of them would change places, even among letters from left to
+ * right.
+ */
 const turningNumber = new RegExp(`(?:(?=\\p{N})${rightToLeft.source})+`, 'gu');
 
 /** @param {string} text */
@@ -60,7 +64,11 @@ const kindOf = (character) => {
   return letter.test(character) ? 'left' : 'neutral';
 };
 
-/** What is seen of each character of one line, with its marks. @param {string} line @returns {Run[]} */
+/**
+ * What is seen of each character of one line, with its marks.
+ * @param {string} line
+ * @returns {Run[]}
+ */
 const seenIn = (line) => {
   /** @type {Run[]} */
   const seen = [];
@@ -87,7 +95,10 @@ const seenIn = (line) => {
   return seen;
 };
 
-/** Runs of one kind. What is neutral between two of one kind belongs to them. @param {readonly Run[]} seen */
+/**
+ * Runs of one kind. What is neutral between two of one kind belongs to them.
+ * @param {readonly Run[]} seen
+ */
 const runsOf = (seen) => {
   /** @type {Run[]} */
   const runs = [];
@@ -120,7 +131,8 @@ export const shownText = (text) => {
     return lines.map((line) => line.map((each) => each.text).join('')).join('\n');
   }
   const runs = lines.map(runsOf);
-  const isTurned = countOf(seen, 'right') > countOf(seen, 'left') && countOf(runs.flat(), 'number') <= 1;
+  const isTurned =
+    countOf(seen, 'right') > countOf(seen, 'left') && countOf(runs.flat(), 'number') <= 1;
   /** @param {Run} run */
   const isolate = ({ kind, text: run }) => {
     if (kind === 'number') return fromLeft(run.replaceAll(turningNumber, fromLeft));

@@ -3,8 +3,8 @@
  *
  * A device answers at once or says that the answer will come later, by another process through
  * `transactions.answer`. The caller is a job that may run again after a crash, so a device may be
- * asked for the same attempt again: it shows it once, and then gives the same answer. So it must not
- * use up what it waits for.
+ * asked for the same attempt again: it shows it once, and then gives the same answer. So it must
+ * not use up what it waits for.
  */
 import type { Fault } from '../protocol/fault.ts';
 import type {
@@ -70,7 +70,9 @@ export type PromptResult =
       readonly askAgainAt?: number;
       /** Where another service asks the person. */
       readonly upstream?: UpstreamTransaction;
-      /** That service did not answer, and the person may have been asked. The cause, for the log. */
+      /**
+       * That service did not answer, and the person may have been asked. The cause, for the log.
+       */
       readonly unanswered?: string;
     }
   | {
@@ -122,8 +124,8 @@ export interface SigningDevice {
    */
   readonly screen: boolean;
   /**
-   * Undefined for a device that answers from this process, its disk and Redis alone. Because an upstream may
-   * hang, its device is prompted while the job sleeps (workers/upstreams.ts).
+   * Undefined for a device that answers from this process, its disk and Redis alone. Because an
+   * upstream may hang, its device is prompted while the job sleeps (workers/upstreams.ts).
    */
   readonly upstream: Upstream | undefined;
   /** @throws When something it depends on is broken; the job is then run again later. */

@@ -21,7 +21,12 @@ const createOtp = (gateway: TextGateway, flash: boolean): SigningDevice => ({
   screen: false,
   upstream: gateway.upstream,
   prompt: async ({ transactionId, attempt, msisdn, data }) => {
-    const sent = await gateway.send({ id: `${transactionId}-${attempt}`, msisdn, text: data.text, flash });
+    const sent = await gateway.send({
+      id: `${transactionId}-${attempt}`,
+      msisdn,
+      text: data.text,
+      flash,
+    });
     return sent.kind === 'sent'
       ? { kind: 'answered', answer: { kind: 'delivered' } }
       : { kind: 'unreachable', cause: sent.cause, refused: sent.refused };

@@ -25,8 +25,10 @@ export const aroundDevices = (inner: Devices, around: AroundCall): Devices => {
     const { kind } = device;
     return {
       ...device,
-      prompt: (prompt) => around(kind, 'signature', prompt.transactionId, () => device.prompt(prompt)),
-      receipt: (prompt) => around(kind, 'receipt', prompt.transactionId, () => device.receipt(prompt)),
+      prompt: (prompt) =>
+        around(kind, 'signature', prompt.transactionId, () => device.prompt(prompt)),
+      receipt: (prompt) =>
+        around(kind, 'receipt', prompt.transactionId, () => device.receipt(prompt)),
     };
   };
   return { deviceFor: (target) => wrapped(inner.deviceFor(target)) };

@@ -83,7 +83,9 @@ export const readTold = ([, text = '']: readonly string[]): Told | undefined => 
 };
 
 /** @throws When one of the commands has failed. */
-const carryOut = async (commands: ReturnType<RedisClient['multi']>): Promise<readonly unknown[]> => {
+const carryOut = async (
+  commands: ReturnType<RedisClient['multi']>,
+): Promise<readonly unknown[]> => {
   const replies = (await commands.exec()) ?? [];
   for (const [error] of replies) if (error !== null) throw error;
   return replies.map(([, reply]) => reply);
@@ -99,7 +101,8 @@ const readEnd = (text: string): PromptEnd => {
 };
 
 /** Marks before the time was written into them end with the hash. */
-const isOldEnd = (mark: string, at: number): boolean => Number(mark.split(' ')[2] ?? at) + keptMs < at;
+const isOldEnd = (mark: string, at: number): boolean =>
+  Number(mark.split(' ')[2] ?? at) + keptMs < at;
 
 export type PhonePrompts = ReturnType<typeof createPhonePrompts>;
 
@@ -123,7 +126,11 @@ export const createPhonePrompts = ({
     await redis.xadd(toldKey(prefix), 'MAXLEN', '~', maxTold, '*', toldField, JSON.stringify(told));
   };
 
-  const open = (msisdn: string, id: string, sealed: string | undefined): PhonePrompt | undefined => {
+  const open = (
+    msisdn: string,
+    id: string,
+    sealed: string | undefined,
+  ): PhonePrompt | undefined => {
     if (sealed === undefined) return undefined;
     const content = sealer.open(placeOf(msisdn, id), Buffer.from(sealed, 'base64'));
     const { data } = promptSchema.safeParse(content);
@@ -177,14 +184,15 @@ export const createPhonePrompts = ({
     },
 
     /**
-     * Takes a prompt from the phones. The first end stands, but for that of a phone: when its answer
-     * counted, the worker that ended the attempt may have been faster.
+     * Takes a prompt from the phones. The first end stands, but for that of a phone: when its
+     * answer counted, the worker that ended the attempt may have been faster.
      */
     end: async (msisdn: string, id: string, end: PromptEnd): Promise<void> => {
       const key = keyOf(msisdn);
       const [field, mark] = [endField(id), writeEnd(end, now())];
       const all = redis.multi();
-      const marked = end.by === undefined ? all.hsetnx(key, field, mark) : all.hset(key, field, mark);
+      const marked =
+        end.by === undefined ? all.hsetnx(key, field, mark) : all.hset(key, field, mark);
       const [isFirst] = await carryOut(marked.hdel(key, id).pexpire(key, keptMs));
       if (isFirst === 1 || end.by !== undefined) await tell({ kind: 'gone', msisdn, id, ...end });
     },

@@ -16,7 +16,8 @@ export interface PhoneOptions {
   readonly now: () => number;
 }
 
-export const promptIdOf = (transactionId: string, attempt: number): string => `${transactionId}.${attempt}`;
+export const promptIdOf = (transactionId: string, attempt: number): string =>
+  `${transactionId}.${attempt}`;
 const receiptIdOf = ({ transactionId }: ReceiptPrompt): string => `${transactionId}.receipt`;
 
 const createPhone = ({ prompts, wake, now }: PhoneOptions): SigningDevice => {
@@ -28,12 +29,28 @@ const createPhone = ({ prompts, wake, now }: PhoneOptions): SigningDevice => {
     kind: 'phone',
     screen: true,
     upstream: undefined,
-    prompt: async ({ transactionId, attempt, msisdn, apId, data, nonce, language, promptedAt, deadline }) => {
+    prompt: async ({
+      transactionId,
+      attempt,
+      msisdn,
+      apId,
+      data,
+      nonce,
+      language,
+      promptedAt,
+      deadline,
+    }) => {
       await show(msisdn, {
         id: promptIdOf(transactionId, attempt),
         kind: 'sign',
-        ...{ transactionId, attempt, apId, data },
-        ...{ language, promptedAt, deadline, nonce: Buffer.from(nonce).toString('base64') },
+        transactionId,
+        attempt,
+        apId,
+        data,
+        language,
+        promptedAt,
+        deadline,
+        nonce: Buffer.from(nonce).toString('base64'),
       });
       return { kind: 'awaiting' };
     },
@@ -49,7 +66,14 @@ const createPhone = ({ prompts, wake, now }: PhoneOptions): SigningDevice => {
         id: receiptIdOf(prompt),
         kind: 'receipt',
         data: { kind: 'text', text: message },
-        ...{ transactionId, attempt: 1, apId, nonce: '', language, promptedAt: now(), deadline, answerTo },
+        transactionId,
+        attempt: 1,
+        apId,
+        nonce: '',
+        language,
+        promptedAt: now(),
+        deadline,
+        answerTo,
       });
       return { kind: 'later' };
     },

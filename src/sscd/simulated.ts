@@ -22,16 +22,22 @@ import type { Prompt, ReceiptResult, SigningDevice } from './device.ts';
  */
 export const signPrompt = async (custody: KeyCustody, prompt: Prompt): Promise<DeviceAnswer> => {
   const { subscriber, sscd, msisdn, data, nonce } = prompt;
-  if (subscriber === undefined || sscd === undefined) throw new Error('A prompt without an SSCD has no key');
+  if (subscriber === undefined || sscd === undefined)
+    throw new Error('A prompt without an SSCD has no key');
   const key = await custody.userKey({
     msisdn,
     sscdId: sscd.id,
     algorithm: sscd.algorithm,
     expired: sscd.certificateExpired,
   });
-  if (key.revocation !== undefined) return { kind: 'fault', fault: fault(422, 'Certificate is revoked') };
+  if (key.revocation !== undefined)
+    return { kind: 'fault', fault: fault(422, 'Certificate is revoked') };
   const cms = await signCms({ content: bytesToSign(data), key, nonce });
-  return { kind: 'signature', cms: Buffer.from(cms).toString('base64'), certificates: key.chain.id };
+  return {
+    kind: 'signature',
+    cms: Buffer.from(cms).toString('base64'),
+    certificates: key.chain.id,
+  };
 };
 
 export const createRobot = (custody: KeyCustody, thinkSeconds: number): SigningDevice => ({
@@ -53,7 +59,10 @@ const receiptBehaviour: Record<SimulatedPerson['receipt'], ReceiptResult> = {
   'never-answers': { kind: 'awaiting', lapsesAs: 'unanswered' },
 };
 
-export const createPerson = (custody: KeyCustody, { sign, receipt }: SimulatedPerson): SigningDevice => ({
+export const createPerson = (
+  custody: KeyCustody,
+  { sign, receipt }: SimulatedPerson,
+): SigningDevice => ({
   kind: 'simulated',
   screen: true,
   upstream: undefined,

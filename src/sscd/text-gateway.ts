@@ -29,7 +29,11 @@ const outboxMs = 600_000;
 const outboxKey = (prefix: string, msisdn: string): string => `${prefix}:outbox:${msisdn}`;
 
 /** Texts by the time they were first sent; the same text sent again is the same member. */
-export const createOutbox = (redis: RedisClient, prefix: string, now: () => number): TextGateway => ({
+export const createOutbox = (
+  redis: RedisClient,
+  prefix: string,
+  now: () => number,
+): TextGateway => ({
   upstream: undefined,
   send: async (message) => {
     const key = outboxKey(prefix, message.msisdn);

@@ -61,7 +61,8 @@ const words: Readonly<Record<PageLanguage, InvitationWords>> = {
 };
 
 /** A name is one line of a mail, whatever it holds, and nothing in it is unseen. */
-const oneLine = (text: string): string => shownText(text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim());
+const oneLine = (text: string): string =>
+  shownText(text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim());
 
 /** @param fillTemplate Of the operator; goes before the words above. */
 export const invitationMail = (

@@ -39,19 +39,29 @@ const subjectLine = /^Subject: (.+)\n\n/;
 
 const escapeHtml = (text: string): string => `${html`${text}`}`;
 
-const fill = (template: string, values: MailValues, write = (text: string): string => text): string =>
-  template.replaceAll(placeholder, (_, name: string) => write(values[name.trim() as keyof MailValues]));
+const fill = (
+  template: string,
+  values: MailValues,
+  write = (text: string): string => text,
+): string =>
+  template.replaceAll(placeholder, (_, name: string) =>
+    write(values[name.trim() as keyof MailValues]),
+  );
 
 const problemIn = (name: string, text: string): string | undefined => {
   const used = [...text.matchAll(placeholder)].map(([, each = '']) => each.trim());
   const wrong = used.find((each) => !placeholders.some((known) => known === each));
-  if (wrong !== undefined) return `has the placeholder {{${wrong.slice(0, 40)}}}, which is not known`;
-  if (/\{\{|\}\}/.test(text.replaceAll(placeholder, ''))) return 'has braces {{ or }} that do not match';
+  if (wrong !== undefined)
+    return `has the placeholder {{${wrong.slice(0, 40)}}}, which is not known`;
+  if (/\{\{|\}\}/.test(text.replaceAll(placeholder, '')))
+    return 'has braces {{ or }} that do not match';
   if (!used.includes('link')) return 'must have the placeholder {{link}}';
   if (name.endsWith('.html')) return undefined;
   const [, subject] = subjectLine.exec(text) ?? [];
   if (subject === undefined) return 'must begin with a line "Subject: …" and an empty line';
-  return /\{\{\s*link/.test(subject) ? 'must not have the placeholder {{link}} in its subject' : undefined;
+  return /\{\{\s*link/.test(subject)
+    ? 'must not have the placeholder {{link}} in its subject'
+    : undefined;
 };
 
 const refuse = (about: string): never => {
@@ -90,7 +100,9 @@ export const readMailTemplates = (folder: string): FillTemplate => {
   const files = new Map<string, string>();
   for (const name of namesIn(folder)) {
     if (!nameOfFile.test(name))
-      refuse(`${name} is none of invited.<language>.txt, reminded.<language>.txt and the same with .html`);
+      refuse(
+        `${name} is none of invited.<language>.txt, reminded.<language>.txt and the same with .html`,
+      );
     files.set(name, read(folder, name));
   }
   for (const name of files.keys()) {

@@ -99,13 +99,16 @@ export const createSignerMails = ({
       const link = { instance: signer, version: linkVersion };
       const found = await findSigner(engine, link);
       const { email, name, language } = found?.context.person ?? {};
-      if (found === undefined || email === undefined || name === undefined) return { kind: 'stale' };
+      if (found === undefined || email === undefined || name === undefined)
+        return { kind: 'stale' };
       if (stateOf(found, now()).kind === 'ended') return { kind: 'stale' };
       const url = publicUrl();
       if (url === undefined) throw new MailError('the public address is not known');
       const { apId, process } = found.context;
       const invitation = {
-        ...{ what, name, title: process.title },
+        what,
+        name,
+        title: process.title,
         application: applicationName(apId),
         language: languageOf(language) ?? 'en',
         link: linkTo(url, links.tokenFor(link)),

@@ -1,4 +1,6 @@
-/** The page of one signer, and the page of a link that leads to nothing. Pure: from a model to text. */
+/**
+ * The page of one signer, and the page of a link that leads to nothing. Pure: from a model to text.
+ */
 import { html } from 'hono/html';
 import type { PageLanguage } from '../languages.ts';
 import type { PageFrame } from '../pages/assets.ts';
@@ -32,7 +34,9 @@ export interface TaskView extends FormTarget {
   /** Milliseconds since the epoch. */
   readonly now: number;
   /** For what the person has just sent; `reason` is what was typed. */
-  readonly formError?: { readonly problem: 'service' | 'tooLong'; readonly reason?: string } | undefined;
+  readonly formError?:
+    | { readonly problem: 'service' | 'tooLong'; readonly reason?: string }
+    | undefined;
 }
 
 /** Dates as the language writes them in Switzerland; the reader's time zone is not known. */
@@ -95,7 +99,11 @@ ${isWrong ? html`<p class="error" id="reason-error"><span class="unseen">${error
 
 const problemBlock = (text: string): Html => html`<p class="problem" role="status">${text}</p>`;
 
-const openPage = (frame: PageFrame, view: TaskView, state: Extract<Task['state'], { kind: 'open' }>) => {
+const openPage = (
+  frame: PageFrame,
+  view: TaskView,
+  state: Extract<Task['state'], { kind: 'open' }>,
+) => {
   const words = taskWords(frame.language);
   const { task, formError } = view;
   const { title, lead, how, exhausted, sign } = words.open;
@@ -109,7 +117,11 @@ const openPage = (frame: PageFrame, view: TaskView, state: Extract<Task['state']
     main: html`${
       error === undefined
         ? ''
-        : errorSummary(words.problemTitle, error, formError?.problem === 'tooLong' ? 'reason' : undefined)
+        : errorSummary(
+            words.problemTitle,
+            error,
+            formError?.problem === 'tooLong' ? 'reason' : undefined,
+          )
     }
 ${icons.phone}
 <h1>${title}</h1>
@@ -142,7 +154,11 @@ ${facts(task, words, frame.language)}
   });
 };
 
-const endedIcons = { signed: icons.done, refused: icons.stopped, withdrawn: icons.stopped } as const;
+const endedIcons = {
+  signed: icons.done,
+  refused: icons.stopped,
+  withdrawn: icons.stopped,
+} as const;
 
 /** Without text and names: a link that is found later tells no more than it must. */
 const endedPage = (

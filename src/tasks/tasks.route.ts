@@ -72,7 +72,10 @@ export const createTaskRoutes = (options: TaskRoutesOptions) => {
   /** Wrong links are counted, right ones are not. */
   const refuseLink = async (c: RouteContext): Promise<Response> => {
     const keyOf = (bucket: string): string => `tasks:wrong:${links.hashOf(bucket)}`;
-    const empty = await takeAll(limiter, limitsFrom(addressOf(c.env?.incoming), maxWrong, undefined, keyOf));
+    const empty = await takeAll(
+      limiter,
+      limitsFrom(addressOf(c.env?.incoming), maxWrong, undefined, keyOf),
+    );
     return empty === undefined ? notice(c, 'gone', 404) : refuseForNow(c, empty.seconds);
   };
 
@@ -83,14 +86,26 @@ export const createTaskRoutes = (options: TaskRoutesOptions) => {
     status = 200,
   ): Response =>
     answerPage(
-      taskPage(frameFor(c, task), { task, pagePath, csrf: links.formToken(link), now: now(), formError }),
+      taskPage(frameFor(c, task), {
+        task,
+        pagePath,
+        csrf: links.formToken(link),
+        now: now(),
+        formError,
+      }),
       status,
     );
 
   /** @returns The fields, or the status of the refusal. */
-  const readForm = async (c: RouteContext, link: Link): Promise<ReadonlyMap<string, string> | number> => {
+  const readForm = async (
+    c: RouteContext,
+    link: Link,
+  ): Promise<ReadonlyMap<string, string> | number> => {
     const { origin } = new URL(options.publicUrl());
-    const form = await readPageForm(c, origin, { maxBytes: maxFormBytes, timeoutMs: body.timeoutMs });
+    const form = await readPageForm(c, origin, {
+      maxBytes: maxFormBytes,
+      timeoutMs: body.timeoutMs,
+    });
     return typeof form === 'number' || links.isFormToken(link, form.get('csrf') ?? '') ? form : 403;
   };
 
@@ -111,7 +126,10 @@ export const createTaskRoutes = (options: TaskRoutesOptions) => {
     const form = await readForm(visit.c, visit.link);
     if (typeof form === 'number') return notice(visit.c, 'unusable', form);
     if (task.state.kind === 'ended') return goTo(visit.pagePath);
-    const seconds = await limiter.takeOrWait(`tasks:orders:${links.hashOf(visit.link.instance)}`, maxOrders);
+    const seconds = await limiter.takeOrWait(
+      `tasks:orders:${links.hashOf(visit.link.instance)}`,
+      maxOrders,
+    );
     if (seconds > 0) return refuseForNow(visit.c, seconds);
     const formError = await actions[name](visit.link, form);
     if (formError === undefined) return goTo(visit.pagePath);

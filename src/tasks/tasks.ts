@@ -8,7 +8,12 @@ import { maxAsks, promptSeconds } from '../../machines/signer.machine.ts';
 import type { SignerContext, SignerOrder } from '../../machines/signer-contract.ts';
 import type { Workflow } from '../../packages/engine/src/define.ts';
 import type { Engine, Instance } from '../../packages/engine/src/engine.ts';
-import { type ChildActor, childAt, namesIn, readAddress } from '../../packages/engine/src/record.ts';
+import {
+  type ChildActor,
+  childAt,
+  namesIn,
+  readAddress,
+} from '../../packages/engine/src/record.ts';
 import { type PageLanguage, pageLanguages } from '../languages.ts';
 import type { Link } from './links.ts';
 
@@ -23,7 +28,11 @@ export type AskProblem = 'expired' | 'unreachable' | 'busy' | 'limited' | 'faile
 export type TaskState =
   | { readonly kind: 'open'; readonly mayAsk: boolean; readonly problem?: AskProblem | undefined }
   | { readonly kind: 'asking'; readonly deadline: number }
-  | { readonly kind: 'ended'; readonly how: 'signed' | 'refused' | 'withdrawn'; readonly at: number };
+  | {
+      readonly kind: 'ended';
+      readonly how: 'signed' | 'refused' | 'withdrawn';
+      readonly at: number;
+    };
 
 export interface Task {
   /** Who asks, as people know them. */
@@ -123,7 +132,9 @@ export const createTasks = ({
     if (context === undefined) return [];
     return publishProcess(context)
       .steps.flatMap(({ signers }) => signers)
-      .flatMap(({ name, state, at }) => (state === 'signed' && at !== undefined ? [{ name, at }] : []))
+      .flatMap(({ name, state, at }) =>
+        state === 'signed' && at !== undefined ? [{ name, at }] : [],
+      )
       .sort((one, other) => one.at - other.at);
   };
 
@@ -144,7 +155,8 @@ export const createTasks = ({
     const until = performance.now() + maxTurnMs;
     for (let pauseMs = 5; performance.now() < until; pauseMs = Math.min(pauseMs * 1.5, 100)) {
       const found = await findSigner(engine, link);
-      if (found === undefined || isDone(stateOf(found, now()), found.context, before.context)) break;
+      if (found === undefined || isDone(stateOf(found, now()), found.context, before.context))
+        break;
       await delay(pauseMs);
     }
     return 'done';
@@ -159,7 +171,13 @@ export const createTasks = ({
       const { name, msisdn, text, language } = person;
       const state = stateOf(found, now());
       return {
-        ...{ application: applicationName(apId), title: process.title, step, name, msisdn, text, state },
+        application: applicationName(apId),
+        title: process.title,
+        step,
+        name,
+        msisdn,
+        text,
+        state,
         language: languageOf(language),
         signed: state.kind === 'ended' ? [] : signedIn(found.process),
       };
@@ -176,7 +194,9 @@ export const createTasks = ({
         { type: 'SIGN' },
         (state) => state.kind === 'open' && state.mayAsk && state.problem !== 'limited',
         ({ kind }, { asks, limitedUntil }, before) =>
-          kind !== 'open' || asks.length !== before.asks.length || limitedUntil !== before.limitedUntil,
+          kind !== 'open' ||
+          asks.length !== before.asks.length ||
+          limitedUntil !== before.limitedUntil,
       ),
     /** @param reason For the application; up to {@link maxReasonLength} characters. */
     decline: (link: Link, reason: string | undefined) =>

@@ -36,7 +36,8 @@ export const de: TaskWords = {
     tooLong: 'Der Grund ist zu lang. Möglich sind bis zu 500 Zeichen.',
   },
   problems: {
-    expired: 'Die Anfrage wurde auf dem Telefon nicht rechtzeitig bestätigt. Sie können es erneut versuchen.',
+    expired:
+      'Die Anfrage wurde auf dem Telefon nicht rechtzeitig bestätigt. Sie können es erneut versuchen.',
     unreachable:
       'Ihr Telefon war nicht erreichbar. Prüfen Sie, ob es eingeschaltet ist, und versuchen Sie es dann erneut.',
     busy: 'Auf Ihrem Telefon ist eine andere Anfrage offen. Beantworten Sie zuerst diese und versuchen Sie es dann erneut.',
@@ -44,7 +45,8 @@ export const de: TaskWords = {
       'Ihr Telefon wurde in kurzer Zeit zu oft angefragt. Warten Sie einige Minuten und versuchen Sie es dann erneut.',
     failed:
       'Ihr Telefon konnte nicht unterschreiben. Versuchen Sie es erneut. Wenn es wieder geschieht, hilft Ihnen Ihr Mobilfunkanbieter.',
-    service: 'Der Dienst ist gerade stark ausgelastet. Warten Sie kurz und versuchen Sie es dann erneut.',
+    service:
+      'Der Dienst ist gerade stark ausgelastet. Warten Sie kurz und versuchen Sie es dann erneut.',
   },
   ended: {
     signed: {

@@ -18,7 +18,8 @@ export const en = {
   },
   asking: {
     title: 'Check your phone',
-    lead: (phone: string) => `We have sent the text to your phone ${phone}. Confirm it there to sign it.`,
+    lead: (phone: string) =>
+      `We have sent the text to your phone ${phone}. Confirm it there to sign it.`,
     differs:
       'Does your phone show another text, or do you not want to sign? Then reject the request on the phone.',
   },
@@ -40,8 +41,10 @@ export const en = {
     expired: 'The request was not confirmed on your phone in time. You can try it again.',
     unreachable: 'Your phone could not be reached. Check that it is switched on, then try again.',
     busy: 'Another request is open on your phone. Answer it first, then try again.',
-    limited: 'Your phone has been asked too often in a short time. Wait a few minutes, then try again.',
-    failed: 'Your phone could not sign. Try again. If it happens again, your mobile provider can help you.',
+    limited:
+      'Your phone has been asked too often in a short time. Wait a few minutes, then try again.',
+    failed:
+      'Your phone could not sign. Try again. If it happens again, your mobile provider can help you.',
     service: 'The service is very busy. Wait a moment, then try again.',
   },
   ended: {

@@ -37,7 +37,8 @@ export const fr: TaskWords = {
   },
   problems: {
     expired: 'La demande n’a pas été confirmée à temps sur votre téléphone. Vous pouvez réessayer.',
-    unreachable: 'Votre téléphone n’a pas pu être atteint. Vérifiez qu’il est allumé, puis réessayez.',
+    unreachable:
+      'Votre téléphone n’a pas pu être atteint. Vérifiez qu’il est allumé, puis réessayez.',
     busy: 'Une autre demande est ouverte sur votre téléphone. Répondez-y d’abord, puis réessayez.',
     limited:
       'Votre téléphone a reçu trop de demandes en peu de temps. Patientez quelques minutes, puis réessayez.',
@@ -53,11 +54,13 @@ export const fr: TaskWords = {
     },
     refused: {
       title: 'Vous avez refusé',
-      what: (application, when) => `Vous avez refusé de signer le ${when}. Demandeur\u00a0: ${application}.`,
+      what: (application, when) =>
+        `Vous avez refusé de signer le ${when}. Demandeur\u00a0: ${application}.`,
     },
     withdrawn: {
       title: 'Votre signature n’est plus nécessaire',
-      what: (application, when) => `La demande a été retirée le ${when}. Demandeur\u00a0: ${application}.`,
+      what: (application, when) =>
+        `La demande a été retirée le ${when}. Demandeur\u00a0: ${application}.`,
     },
     close: 'Vous pouvez fermer cette page.',
   },

@@ -52,11 +52,13 @@ export const it: TaskWords = {
     },
     refused: {
       title: 'Ha rifiutato',
-      what: (application, when) => `Ha rifiutato di firmare il ${when}. Richiedente: ${application}.`,
+      what: (application, when) =>
+        `Ha rifiutato di firmare il ${when}. Richiedente: ${application}.`,
     },
     withdrawn: {
       title: 'La sua firma non serve più',
-      what: (application, when) => `La richiesta è stata ritirata il ${when}. Richiedente: ${application}.`,
+      what: (application, when) =>
+        `La richiesta è stata ritirata il ${when}. Richiedente: ${application}.`,
     },
     close: 'Ora può chiudere questa pagina.',
   },

@@ -91,7 +91,15 @@ const createLookAt = (redis: RedisClient, { queue, shard }: WatchedQueue, now: (
       number,
       ...(string | null)[],
     ];
-    const [id = null, timestamp = null, delay = null, started = null, processedOn, due, finishedOn] = more;
+    const [
+      id = null,
+      timestamp = null,
+      delay = null,
+      started = null,
+      processedOn,
+      due,
+      finishedOn,
+    ] = more;
     const dueAt = Number(timestamp ?? now()) + Number(delay ?? 0);
     const since = (time: string | null | undefined, scale = 1): number =>
       time == null ? 0 : Math.max(now() - Number(time) / scale, 0);
@@ -110,7 +118,9 @@ const createLookAt = (redis: RedisClient, { queue, shard }: WatchedQueue, now: (
 };
 
 /** @returns Takes a function that gives the seconds of standstill by shard. */
-export const createStandstillMetric = (registry: Registry): ((seconds: () => readonly number[]) => void) => {
+export const createStandstillMetric = (
+  registry: Registry,
+): ((seconds: () => readonly number[]) => void) => {
   let secondsOf: () => readonly number[] = () => [];
   const standstill = gauge(
     registry,
@@ -127,11 +137,16 @@ export const createStandstillMetric = (registry: Registry): ((seconds: () => rea
   };
 };
 
-export const createQueueMetrics = (registry: Registry): ((options: QueueMetricsOptions) => void) => {
+export const createQueueMetrics = (
+  registry: Registry,
+): ((options: QueueMetricsOptions) => void) => {
   const labelNames = ['queue', 'shard', 'state'] as const;
   let lookAtAll: () => Promise<readonly Look[]> = async () => [];
   type QueueGauge = Gauge<(typeof labelNames)[number]>;
-  const collected = async (into: QueueGauge, of: (look: Look, state: State) => number): Promise<void> => {
+  const collected = async (
+    into: QueueGauge,
+    of: (look: Look, state: State) => number,
+  ): Promise<void> => {
     const looks = await lookAtAll();
     into.reset();
     for (const look of looks) {

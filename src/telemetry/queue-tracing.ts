@@ -85,7 +85,8 @@ export const createQueueTracing = (tracer: Tracer): Telemetry<Context> => ({
       return JSON.stringify(carrier);
     },
     // The active context belongs to the job that ran before.
-    fromMetadata: (_active: Context, metadata) => propagation.extract(ROOT_CONTEXT, carrierFrom(metadata)),
+    fromMetadata: (_active: Context, metadata) =>
+      propagation.extract(ROOT_CONTEXT, carrierFrom(metadata)),
   },
 });
 
@@ -94,7 +95,9 @@ const carrierFrom = (metadata: unknown): Record<string, string> => {
   try {
     const carrier: unknown = JSON.parse(String(metadata));
     return Object.fromEntries(
-      Object.entries(Object(carrier)).filter((entry): entry is [string, string] => isText(entry[1])),
+      Object.entries(Object(carrier)).filter((entry): entry is [string, string] =>
+        isText(entry[1]),
+      ),
     );
   } catch {
     return {};

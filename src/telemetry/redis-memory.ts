@@ -44,7 +44,8 @@ export const createRedisMemoryProbe = (redis: RedisClient) => {
     /** @returns Undefined when Redis does not answer within a second. Never rejects. */
     read: async (): Promise<RedisMemory | undefined> => {
       const at = performance.now();
-      if (last === undefined || at - last.at >= freshMs) last = { at, asking: ask().catch(() => undefined) };
+      if (last === undefined || at - last.at >= freshMs)
+        last = { at, asking: ask().catch(() => undefined) };
       const { asking } = last;
       return (await settlesWithin(asking, timeoutMs)) ? asking : undefined;
     },

@@ -13,7 +13,9 @@ import { counter, gauge, histogram } from './registry.ts';
 /** A power of two. */
 const every = 64;
 
-const buckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
+const buckets = [
+  0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1,
+];
 
 /** The watched part of a connection: one node or a cluster. */
 export interface Watched {
@@ -28,9 +30,16 @@ export const createRedisMetrics = (
   registry: Registry,
 ): ((connection: ConnectionName, client: Watched) => void) => {
   const watched = new Map<ConnectionName, Watched>();
-  const up = gauge(registry, 'redis_up', '1 while the connection can be used.', ['connection'], () => {
-    for (const [connection, { status }] of watched) up.set({ connection }, status === 'ready' ? 1 : 0);
-  });
+  const up = gauge(
+    registry,
+    'redis_up',
+    '1 while the connection can be used.',
+    ['connection'],
+    () => {
+      for (const [connection, { status }] of watched)
+        up.set({ connection }, status === 'ready' ? 1 : 0);
+    },
+  );
   const reconnects = counter(registry, 'redis_reconnects_total', 'Attempts to connect again.', [
     'connection',
   ]);
@@ -52,7 +61,8 @@ export const createRedisMetrics = (
       // The first of each round, so that a quiet process has values too.
       if (sent !== 1) return send(command, ...more);
       const since = performance.now();
-      const answered = (): void => seconds.observe({ connection }, (performance.now() - since) / 1000);
+      const answered = (): void =>
+        seconds.observe({ connection }, (performance.now() - since) / 1000);
       command.promise.then(answered, answered);
       return send(command, ...more);
     };
@@ -90,7 +100,9 @@ export const createMemoryMetrics = (registry: Registry): ((probe: RedisMemoryPro
 };
 
 /** Difference to the clock of Redis. Absent until it has been measured. */
-export const createClockMetrics = (registry: Registry): ((clock: Pick<RedisClock, 'offsetMs'>) => void) => {
+export const createClockMetrics = (
+  registry: Registry,
+): ((clock: Pick<RedisClock, 'offsetMs'>) => void) => {
   let watched: Pick<RedisClock, 'offsetMs'> | undefined;
   const offset: Gauge = gauge(
     registry,

@@ -75,7 +75,8 @@ const findingOf = (message: string, command: string): Finding => {
   return cause === undefined ? silence : { cause };
 };
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
 
 /**
  * A question that is not asked again before it is answered, because a waiting connection keeps its
@@ -99,7 +100,12 @@ const writesAt = (redis: RedisClient, key: string) =>
     try {
       // `eval` sends a hash; the right to send a text is needed after a restart of Redis.
       await redis.call('EVAL', writeScript, 1, key, markerLifeMs);
-      const [refused, why] = (await redis.eval(writeScript, 1, key, markerLifeMs)) as readonly string[];
+      const [refused, why] = (await redis.eval(
+        writeScript,
+        1,
+        key,
+        markerLifeMs,
+      )) as readonly string[];
       return refused === undefined ? undefined : findingOf(why ?? '', refused);
     } catch (error) {
       return findingOf(messageOf(error), 'eval');
@@ -137,7 +143,8 @@ const findError = (findings: readonly Finding[], shards: number): RedisError | u
   if (first === undefined) return undefined;
   const { cause } = first;
   const inShards = failed.map(({ place }) => place).filter((place) => place < shards);
-  const where = inShards.length === 0 || inShards.length === shards ? '' : ` for ${namesOf(inShards)}`;
+  const where =
+    inShards.length === 0 || inShards.length === shards ? '' : ` for ${namesOf(inShards)}`;
   return { kind: 'writes', says: `Redis takes no writes${where}: ${cause}` };
 };
 

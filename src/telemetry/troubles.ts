@@ -14,7 +14,9 @@ const kindOf = (error: Error): string => {
 export type Source = 'http' | 'worker' | 'oidc' | 'product';
 
 /** @returns Counts every error; the log writes the same one only every few seconds. */
-export const createTroubleCounter = (registry: Registry): ((source: Source, error: Error) => void) => {
+export const createTroubleCounter = (
+  registry: Registry,
+): ((source: Source, error: Error) => void) => {
   const troubles = counter(
     registry,
     'troubles_total',

@@ -34,7 +34,11 @@ export const queueIn =
  */
 export type AnswerResult = 'accepted' | 'refused' | 'finished' | 'unknown' | 'busy' | 'malformed';
 
-export type Answer = (msspTransId: string, attempt: number, answer: DeviceAnswer) => Promise<AnswerResult>;
+export type Answer = (
+  msspTransId: string,
+  attempt: number,
+  answer: DeviceAnswer,
+) => Promise<AnswerResult>;
 
 export interface OrdersOptions {
   readonly protocol: Protocol;
@@ -72,7 +76,8 @@ export const createSendOrder = (
   const workflow = workflowFor(protocol);
   const location = { queue, store: createInstanceStore(queue, redis, now) };
   const engine = createEngine(() => location, now, timeoutMs);
-  return (id, key, order, options = { judged: true }) => engine.send(workflow, id, key, order, options);
+  return (id, key, order, options = { judged: true }) =>
+    engine.send(workflow, id, key, order, options);
 };
 
 /** For the transactions of one queue. */

@@ -58,7 +58,9 @@ export const createBacklog = async ({
   readonly onError: (error: Error) => void;
 }) => {
   const countAfterAdded = Math.ceil(limit / 8);
-  const orders = shards.map(({ signatures }): FairOrder => ({ queue: signatures.queue, member: 'AP_ID' }));
+  const orders = shards.map(
+    ({ signatures }): FairOrder => ({ queue: signatures.queue, member: 'AP_ID' }),
+  );
   /** A shard that does not answer keeps its last count. */
   let found: readonly Found[] = shards.map(() => ({ waiting: 0, lanes: undefined }));
   /** By application: added before the count that runs now, and since. */
@@ -87,7 +89,8 @@ export const createBacklog = async ({
 
   /** The answers contain what was added until now. What is added meanwhile may be counted twice. */
   const askAll = <T>(ask: (order: FairOrder) => Promise<T>): Promise<(T | undefined)[]> => {
-    for (const [apId, count] of addedSince) addedBefore.set(apId, (addedBefore.get(apId) ?? 0) + count);
+    for (const [apId, count] of addedSince)
+      addedBefore.set(apId, (addedBefore.get(apId) ?? 0) + count);
     countBefore += countSince;
     addedSince = new Map();
     countSince = 0;

@@ -41,7 +41,10 @@ export const isCancelledBy = async (
 };
 
 /** @throws When Redis is unreachable; the request may then be cancelled or not. */
-export const cancelTransaction = async (id: string, cancellation: Cancellation): Promise<CancelResult> => {
+export const cancelTransaction = async (
+  id: string,
+  cancellation: Cancellation,
+): Promise<CancelResult> => {
   const { at, by = 'application', now } = cancellation;
   const { queue, redis } = at;
   const state = await readJobState(redis, queue.toKey(id));

@@ -14,7 +14,12 @@
  * Cluster.
  */
 import { z } from 'zod';
-import { answerSchema, faultSchema, outcomeSchema, receiptOutcomeSchema } from '../protocol/outcome.ts';
+import {
+  answerSchema,
+  faultSchema,
+  outcomeSchema,
+  receiptOutcomeSchema,
+} from '../protocol/outcome.ts';
 
 export const signatureQueueName = 'signatures';
 export const receiptQueueName = 'receipts';
@@ -27,13 +32,17 @@ export const shardPrefix = (prefix: string, shard: number): string => `{${prefix
 export const shardPrefixes = (queue: {
   readonly prefix: string;
   readonly shards: number;
-}): readonly string[] => Array.from({ length: queue.shards }, (_, shard) => shardPrefix(queue.prefix, shard));
+}): readonly string[] =>
+  Array.from({ length: queue.shards }, (_, shard) => shardPrefix(queue.prefix, shard));
 
 /**
  * The part of a return value that readers need. Later releases may add states and members to the
  * record, but keep this part, so that this release can answer for what a newer worker has signed.
  */
-export const endRecordSchema = z.object({ attempt: z.number().int().min(1), outcome: outcomeSchema });
+export const endRecordSchema = z.object({
+  attempt: z.number().int().min(1),
+  outcome: outcomeSchema,
+});
 
 /** Where a transaction stands; also the return value of a completed job. */
 export const signatureRecordSchema = z.object({
@@ -55,7 +64,9 @@ export const signatureRecordSchema = z.object({
 });
 
 /** The request is checked against the protocol's own schema when the worker takes the job. */
-export const signatureJobDataSchema = z.object({ MSS_SignatureReq: z.record(z.string(), z.unknown()) });
+export const signatureJobDataSchema = z.object({
+  MSS_SignatureReq: z.record(z.string(), z.unknown()),
+});
 
 export interface SignatureJobData {
   readonly MSS_SignatureReq: Readonly<Record<string, unknown>>;
@@ -110,9 +121,14 @@ export const signatureContextSchema = signatureRecordSchema
  *   turn.
  */
 export const recordIn = (progress: unknown): unknown => {
-  const { version, context } = Object(progress) as { readonly version?: unknown; readonly context?: unknown };
+  const { version, context } = Object(progress) as {
+    readonly version?: unknown;
+    readonly context?: unknown;
+  };
   if (context === undefined) return undefined;
-  const { attempt, deadline, fault, history } = Object(context) as Readonly<Record<string, unknown>>;
+  const { attempt, deadline, fault, history } = Object(context) as Readonly<
+    Record<string, unknown>
+  >;
   const last: unknown = Array.isArray(history) ? history.at(-1) : undefined;
   return {
     version,

@@ -34,8 +34,8 @@ const parseHolder = (name: string): Holder => {
 };
 
 /**
- * Reads whether an attempt is over, and its effects are carried out. One of a transaction that is not
- * known, such as that of a receipt, is not.
+ * Reads whether an attempt is over, and its effects are carried out. One of a transaction that is
+ * not known, such as that of a receipt, is not.
  */
 export const createIsOver =
   (shards: readonly Shard[], now: () => number) =>
@@ -43,7 +43,9 @@ export const createIsOver =
     const at = shardFor(shards, transactionId)?.signatures;
     const stored = at && (await createInstanceStore(at.queue, at.redis, now).read(transactionId));
     if (stored === undefined) return false;
-    const { context } = Object(stored.record) as { readonly context?: { readonly attempt?: unknown } };
+    const { context } = Object(stored.record) as {
+      readonly context?: { readonly attempt?: unknown };
+    };
     const isEarlier = typeof context?.attempt === 'number' && attempt < context.attempt;
     return stored.finishedOn !== undefined || stored.isReplayed || isEarlier;
   };
@@ -80,8 +82,12 @@ export const createDeviceLock = (
       return next === undefined ? undefined : parseHolder(next);
     },
     /** Takes the screen if it is free or `from` still holds it. */
-    takeOver: async (screen: string, from: Holder, holder: Holder, untilMs: number): Promise<boolean> =>
-      (await take(screen, holder, untilMs, from)) === undefined,
+    takeOver: async (
+      screen: string,
+      from: Holder,
+      holder: Holder,
+      untilMs: number,
+    ): Promise<boolean> => (await take(screen, holder, untilMs, from)) === undefined,
     release: (screen: string, holder: Holder): Promise<void> =>
       letGoOfKey(redis, keyOf(screen), nameOf(holder)),
   };

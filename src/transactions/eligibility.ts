@@ -59,7 +59,11 @@ export const eligibilityOf = (
   if (made !== undefined && sscd !== undefined) {
     return ok({ subscriber, chosen: { method: sscd.kind, sscd, answerProfile: made.profile } });
   }
-  const chosen = chooseMethod(subscriber, request.profile.name, request.services.app2app !== undefined);
+  const chosen = chooseMethod(
+    subscriber,
+    request.profile.name,
+    request.services.app2app !== undefined,
+  );
   return chosen.ok ? ok({ subscriber, chosen: chosen.value }) : chosen;
 };
 
@@ -68,14 +72,22 @@ export const eligibility = async (
   request: SignatureRequest,
   subscribers: SubscriberRegistry,
   made?: Made,
-): Promise<Checked<Eligible>> => eligibilityOf(request, await subscribers.find(request.msisdn.number), made);
+): Promise<Checked<Eligible>> =>
+  eligibilityOf(request, await subscribers.find(request.msisdn.number), made);
 
-export const sscdOf = (subscriber: Subscriber | undefined, sscdId: string | undefined): Sscd | undefined =>
-  [subscriber?.sim, ...(subscriber?.apps ?? [])].find((sscd) => sscd !== undefined && sscd.id === sscdId);
+export const sscdOf = (
+  subscriber: Subscriber | undefined,
+  sscdId: string | undefined,
+): Sscd | undefined =>
+  [subscriber?.sim, ...(subscriber?.apps ?? [])].find(
+    (sscd) => sscd !== undefined && sscd.id === sscdId,
+  );
 
 /** The device at another service that has signed by this method. */
-export const sscdFor = (subscriber: Subscriber | undefined, profile: ProfileName): Sscd | undefined =>
-  profile === 'Device-LoA4' ? subscriber?.apps[0] : subscriber?.sim;
+export const sscdFor = (
+  subscriber: Subscriber | undefined,
+  profile: ProfileName,
+): Sscd | undefined => (profile === 'Device-LoA4' ? subscriber?.apps[0] : subscriber?.sim);
 
 /** @returns Why the user cannot be asked now, although the request is in order. */
 export const obstacleTo = (
@@ -92,7 +104,10 @@ export const obstacleTo = (
   return violatesPolicy(locationOf(subscriber, chosen), policy) ? fault(450) : undefined;
 };
 
-const locationOf = (subscriber: Subscriber | undefined, { method }: Method): Location | undefined => {
+const locationOf = (
+  subscriber: Subscriber | undefined,
+  { method }: Method,
+): Location | undefined => {
   if (method === 'sim') return subscriber?.location.sim;
   return method === 'app' ? subscriber?.location.app : undefined;
 };

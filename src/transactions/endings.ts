@@ -18,9 +18,15 @@ export type Ending =
   | { readonly kind: 'failed'; readonly failedReason: string };
 
 /** @returns Undefined while the job is open. */
-export const endingOf = ({ finishedOn, failedReason, returnValue }: StoredEnd): Ending | undefined => {
+export const endingOf = ({
+  finishedOn,
+  failedReason,
+  returnValue,
+}: StoredEnd): Ending | undefined => {
   if (finishedOn === undefined) return undefined;
-  return failedReason === undefined ? { kind: 'completed', returnValue } : { kind: 'failed', failedReason };
+  return failedReason === undefined
+    ? { kind: 'completed', returnValue }
+    : { kind: 'failed', failedReason };
 };
 
 /**
@@ -162,7 +168,10 @@ export const createEndings = (options: {
      * (milliseconds since the epoch). When the job is removed it resolves with undefined, after one
      * to two seconds, or a tenth of the wait where that is longer.
      */
-    wait: (id: string, until: number): { ended: Promise<Ending | undefined>; cancel: () => void } => {
+    wait: (
+      id: string,
+      until: number,
+    ): { ended: Promise<Ending | undefined>; cancel: () => void } => {
       let waiter: Waiter | undefined;
       const ended = new Promise<Ending | undefined>((resolve) => {
         if (closed) return resolve(undefined);

@@ -37,7 +37,8 @@ const charactersFrom = (bytes: () => Uint8Array, length: number): string => {
 const idOf = (shard: number, bytes: () => Uint8Array): string =>
   `H${characters[Math.floor(shard / alphabet.length)]}${characters[shard % alphabet.length]}${charactersFrom(bytes, randomLength)}`;
 
-export const newMsspTransId = (shard: number): string => idOf(shard, () => randomBytesOf(randomLength + 3));
+export const newMsspTransId = (shard: number): string =>
+  idOf(shard, () => randomBytesOf(randomLength + 3));
 
 /** An id that is a function of the request, for requests that contain something random. */
 export const msspTransIdOf = (wire: unknown, shard: number): string => {
@@ -49,7 +50,8 @@ export const msspTransIdOf = (wire: unknown, shard: number): string => {
 export const shardOf = (msspTransId: string, shards: number): number | undefined => {
   if (!pattern.test(msspTransId)) return undefined;
   const shard =
-    alphabet.indexOf(msspTransId.charAt(1)) * alphabet.length + alphabet.indexOf(msspTransId.charAt(2));
+    alphabet.indexOf(msspTransId.charAt(1)) * alphabet.length +
+    alphabet.indexOf(msspTransId.charAt(2));
   return shard < shards ? shard : undefined;
 };
 

@@ -101,7 +101,11 @@ export const createReadEnd = (options: {
       outcome.kind === 'delivered'
         ? isOfPassword(request)
         : (await verifyOutcome({
-            ...{ id, attempt, request, signature: outcome, gateway: outcome.upstream?.gateway },
+            id,
+            attempt,
+            request,
+            signature: outcome,
+            gateway: outcome.upstream?.gateway,
             at: Math.min(endedAt, now()),
           })) === undefined;
     if (!isBelieved) return undefined;
@@ -118,7 +122,8 @@ export const createReadEnd = (options: {
     const { id, request, endedAt } = of;
     const end = request !== undefined && record !== undefined && { id, request, ...record };
     const believed = end ? await believedOf(end, endedAt) : undefined;
-    if (believed !== undefined) return { kind: 'signed', signed: await signedView(believed, custody) };
+    if (believed !== undefined)
+      return { kind: 'signed', signed: await signedView(believed, custody) };
     onError(notBelieved(id));
     return { kind: 'failed', fault: fault(900) };
   };

@@ -26,7 +26,10 @@ import type { FindTransaction } from './transactions.ts';
 const endingMarginMs = 5000;
 
 /** A receipt that failed was never shown, so it is removed and may be sent again. */
-const knownReceipt = async ({ queue, jobs }: QueueAt, id: string): Promise<StoredJob | undefined> => {
+const knownReceipt = async (
+  { queue, jobs }: QueueAt,
+  id: string,
+): Promise<StoredJob | undefined> => {
   const known = await jobs.read(id);
   if (known?.failedReason === undefined) return known;
   await queue.remove(id);
@@ -63,8 +66,8 @@ interface OrderedReceipt {
  *
  * @param order.fingerprint Equal orders have equal ones.
  * @param order.answerTo Token of an activity that is told the end.
- * @returns Fault 107 for a message without the prefix of the AP; fault 101 when the transaction is not
- *   the AP's, was not signed, is another number's, or has another receipt.
+ * @returns Fault 107 for a message without the prefix of the AP; fault 101 when the transaction is
+ *   not the AP's, was not signed, is another number's, or has another receipt.
  */
 export const createOrderReceipt =
   ({ providers, find, shards, timeoutSeconds, now }: ReceiptsOptions) =>
@@ -87,7 +90,12 @@ export const createOrderReceipt =
     }
     const { sscdId, upstream } = view.state.signed;
     const data: StoredReceipt = {
-      ...{ msspTransId, apId: caller.apId, ...order, msisdn: msisdn.number, message, timeoutSeconds },
+      msspTransId,
+      apId: caller.apId,
+      ...order,
+      msisdn: msisdn.number,
+      message,
+      timeoutSeconds,
       ...(sscdId !== undefined && { sscdId }),
       ...(upstream !== undefined && { gateway: upstream.gateway }),
       ...(extension !== undefined && { language: extension.language }),
@@ -95,14 +103,17 @@ export const createOrderReceipt =
     const at = shard.receipts;
     const id = receiptJobId(msspTransId);
     const known = await knownReceipt(at, id);
-    if (known === undefined) await at.queue.add(receiptJobName, data, { jobId: id, timestamp: now() });
+    if (known === undefined)
+      await at.queue.add(receiptJobName, data, { jobId: id, timestamp: now() });
     const stored = known ?? (await at.jobs.read(id));
     const { data: there } = receiptJobDataSchema.safeParse(stored?.data);
     // Other programs add jobs, too, and a fingerprint can be computed.
     const isThis = (['fingerprint', 'apId', 'msisdn', 'message'] as const).every(
       (member) => there?.[member] === data[member],
     );
-    return isThis ? ok({ id, shard, hasEnded: known?.finishedOn !== undefined }) : refuse(101, receiptSent);
+    return isThis
+      ? ok({ id, shard, hasEnded: known?.finishedOn !== undefined })
+      : refuse(101, receiptSent);
   };
 
 export type Receipts = ReturnType<typeof createReceipts>;
@@ -119,10 +130,14 @@ export const createReceipts = (
     /**
      * Sends a receipt and waits for what the user does with it.
      *
-     * @returns The faults of {@link createOrderReceipt}, and 101 when the transaction has its receipt.
+     * @returns The faults of {@link createOrderReceipt}, and 101 when the transaction has its
+     * receipt.
      * @throws When Redis is unreachable.
      */
-    send: async (request: ReceiptRequest, onAccepted?: OnAccepted): Promise<Checked<ReceiptOutcome>> => {
+    send: async (
+      request: ReceiptRequest,
+      onAccepted?: OnAccepted,
+    ): Promise<Checked<ReceiptOutcome>> => {
       // Not even a hash of the password may be stored in the job.
       const caller = { ...request.caller, apPassword: undefined };
       const { id: fingerprint } = fingerprintOf({ ...request, caller }, 1);

@@ -31,7 +31,9 @@ const textOf = ({ id, attempt, request: { caller, msisdn, data }, outcome }: Sea
     [outcome.profile, outcome.sscdId, outcome.validated, outcome.subscriberNetwork],
     Object.entries(outcome.geofencing ?? {}).sort(([one], [other]) => (one < other ? -1 : 1)),
     // Seals of earlier releases have nothing here.
-    ...(outcome.upstream === undefined ? [] : [[outcome.upstream.gateway, outcome.upstream.msspTransId]]),
+    ...(outcome.upstream === undefined
+      ? []
+      : [[outcome.upstream.gateway, outcome.upstream.msspTransId]]),
   ]);
 
 export const createSeals = (serviceKey: Uint8Array) => {
@@ -41,6 +43,7 @@ export const createSeals = (serviceKey: Uint8Array) => {
     /** @returns Base64url, 32 bytes. */
     seal: (end: SealedEnd): string => macOf(end).toString('base64url'),
     /** Whether the outcome has the right seal. */
-    fits: (end: SealedEnd): boolean => isEqual(Buffer.from(end.outcome.seal ?? '', 'base64url'), macOf(end)),
+    fits: (end: SealedEnd): boolean =>
+      isEqual(Buffer.from(end.outcome.seal ?? '', 'base64url'), macOf(end)),
   };
 };

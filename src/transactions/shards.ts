@@ -1,14 +1,19 @@
 /**
- * The queues. Each shard has three, signatures, receipts and workflows, and those of the parts. Bulk
- * replays are few and have one queue. A BullMQ queue lies in one slot, so it uses one core of one Redis; more shards
- * spread the work over the nodes of a cluster.
+ * The queues. Each shard has three, signatures, receipts and workflows, and those of the parts.
+ * Bulk replays are few and have one queue. A BullMQ queue lies in one slot, so it uses one core of
+ * one Redis; more shards spread the work over the nodes of a cluster.
  */
 import { type Job, type JobsOptions, Queue, type QueueOptions, type Telemetry } from 'bullmq';
 import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 import { addFairly } from '../jobs/fair-adding.ts';
 import { createJobStore, type JobStore } from '../jobs/job-store.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { receiptQueueName, shardPrefix, signatureQueueName, workflowQueueName } from './contract.ts';
+import {
+  receiptQueueName,
+  shardPrefix,
+  signatureQueueName,
+  workflowQueueName,
+} from './contract.ts';
 
 export const bulkQueueName = 'bulk-replays';
 
@@ -93,7 +98,10 @@ export const addOrJoin = async (
   at: QueueAt,
   name: string,
   data: unknown,
-  options: JobsOptions & { readonly jobId: string; readonly deduplication: { readonly id: string } },
+  options: JobsOptions & {
+    readonly jobId: string;
+    readonly deduplication: { readonly id: string };
+  },
 ): Promise<string> => {
   const idOf = ({ id }: Job): string => {
     if (id === undefined) throw new Error('The queue gave no job id');
@@ -107,7 +115,12 @@ export const addOrJoin = async (
 const closeTimeoutMs = 1000;
 
 /** {@link closeShards} does not end the connection. */
-export const openShards = ({ prefix, shards, queues = [], ...common }: ShardsOptions): readonly Shard[] => {
+export const openShards = ({
+  prefix,
+  shards,
+  queues = [],
+  ...common
+}: ShardsOptions): readonly Shard[] => {
   addFairly(common.redis);
   return Array.from({ length: shards }, (_, index) => {
     const at = shardPrefix(prefix, index);

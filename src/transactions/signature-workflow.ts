@@ -41,9 +41,13 @@ const beginWith = (
 ): SignatureInput => {
   // Only here: what an earlier release has begun goes on.
   if (hasPassword)
-    throw refused(fault(101, 'MSS_SignatureReq.AP_Info.AP_PWD must not be in a job, because Redis keeps it'));
+    throw refused(
+      fault(101, 'MSS_SignatureReq.AP_Info.AP_PWD must not be in a job, because Redis keeps it'),
+    );
   if (others.length > 0)
-    throw refused(fault(101, 'The job data may hold MSS_SignatureReq only; the rest is the workers’ own'));
+    throw refused(
+      fault(101, 'The job data may hold MSS_SignatureReq only; the rest is the workers’ own'),
+    );
   return { at, addedAt, timeoutSeconds };
 };
 
@@ -62,7 +66,14 @@ export interface SignatureWorkflowOptions {
 }
 
 export const defineSignature = (options: SignatureWorkflowOptions): Workflow => {
-  const { protocol, place, seals, onPlanted, chart = signatureMachine, version = signatureVersion } = options;
+  const {
+    protocol,
+    place,
+    seals,
+    onPlanted,
+    chart = signatureMachine,
+    version = signatureVersion,
+  } = options;
   return defineWorkflow({
     name: signatureJobName,
     version,
@@ -96,7 +107,10 @@ export const defineSignature = (options: SignatureWorkflowOptions): Workflow => 
       const read = signatureContextSchema.safeParse(context).data;
       const { attempt = 1, outcome } = read ?? {};
       const { request } = data as SignatureData;
-      if (read !== undefined && (outcome === undefined || seals?.fits({ id, attempt, request, outcome })))
+      if (
+        read !== undefined &&
+        (outcome === undefined || seals?.fits({ id, attempt, request, outcome }))
+      )
         return;
       onPlanted?.(id);
       throw refused(fault(900));

@@ -70,15 +70,32 @@ const isCancelled = async (
   if (names.length === 0) return false;
   return (await redis.hmget(key, ...names.slice(0, maxCancels))).includes('accepted');
 };
-/** Of the application, an operator, and orders with many transactions. Other programs write there too. */
+/**
+ * Of the application, an operator, and orders with many transactions. Other programs write there
+ * too.
+ */
 const maxCancels = 10;
 
 const told = z.object({ attempt: z.number().int().min(1), state: z.string() });
 
 /** @returns Undefined for an unknown job. */
-export const readJobState = async (redis: RedisClient, key: string): Promise<JobState | undefined> => {
-  const [text, progress, inbox, finishedOn, returnValue, failedReason, defa, ats, delay, trace, atm] =
-    await redis.hmget(key, ...fields);
+export const readJobState = async (
+  redis: RedisClient,
+  key: string,
+): Promise<JobState | undefined> => {
+  const [
+    text,
+    progress,
+    inbox,
+    finishedOn,
+    returnValue,
+    failedReason,
+    defa,
+    ats,
+    delay,
+    trace,
+    atm,
+  ] = await redis.hmget(key, ...fields);
   if (text == null) return undefined;
   const data = parse(text);
   const stored = parse(progress);

@@ -36,13 +36,18 @@ export const watchStandstill = (options: {
   const fronts = new Map<number, Front>();
   let looking: Promise<void> | undefined;
 
-  const lookAt = async ({ index, signatures: { queue } }: (typeof shards)[number]): Promise<void> => {
+  const lookAt = async ({
+    index,
+    signatures: { queue },
+  }: (typeof shards)[number]): Promise<void> => {
     const first = await redis.lindex(queue.toKey('wait'), -1);
-    const [id = first] = first === null ? await redis.zrange(queue.toKey('prioritized'), '0', '0') : [];
+    const [id = first] =
+      first === null ? await redis.zrange(queue.toKey('prioritized'), '0', '0') : [];
     const time = now();
     const last = fronts.get(index);
     if (id === null || id === undefined) fronts.delete(index);
-    else if (last?.id !== id) fronts.set(index, { id, since: time, saidAt: Number.NEGATIVE_INFINITY });
+    else if (last?.id !== id)
+      fronts.set(index, { id, since: time, saidAt: Number.NEGATIVE_INFINITY });
     else if (time - last.since >= standsAfterMs && time - last.saidAt >= sayEveryMs) {
       fronts.set(index, { ...last, saidAt: time });
       onStandstill(index, Math.round((time - last.since) / 1000));

@@ -58,7 +58,8 @@ export const createFind = ({
     const job = await shardFor(shards, msspTransId)?.signatures.jobs.read(msspTransId);
     if (job === undefined) return undefined;
     const ending = endingOf(job);
-    if (ending !== undefined && !isRetained(job.finishedOn ?? 0, ending.kind === 'failed')) return undefined;
+    if (ending !== undefined && !isRetained(job.finishedOn ?? 0, ending.kind === 'failed'))
+      return undefined;
     const written = job.data as Partial<SignatureJobData> | null;
     const request = protocol.parseStoredSign(written?.MSS_SignatureReq);
     if (!request.ok) return undefined;
@@ -127,8 +128,9 @@ export const createTransactions = (options: TransactionsOptions) => {
      * minute after its TimeOut: it gets the same id, and the person is asked once.
      *
      * @param wire The request as it is stored: normalised, without AP_PWD.
-     * @throws When Redis is unreachable, refuses, or was reached too late. The request may have been
-     *   accepted before that, unless {@link isNotTakenIn} is true; it is not accepted afterwards.
+     * @throws When Redis is unreachable, refuses, or was reached too late. The request may have
+     *   been accepted before that, unless {@link isNotTakenIn} is true; it is not accepted
+     *   afterwards.
      */
     submit: async (wire: MssSignatureReq): Promise<{ readonly msspTransId: string }> => {
       const fingerprint = requestFingerprint(wire, shards.length);
@@ -166,7 +168,10 @@ export const createTransactions = (options: TransactionsOptions) => {
       const state = await readEnd(ending, { id: msspTransId, request });
       // Another program may have written to the stream. The job itself is read then.
       const isToldFalse = ending.kind === 'completed' && state.kind === 'failed';
-      return { msspTransId, state: isToldFalse ? await joinOpen(ends, msspTransId, until, gone) : state };
+      return {
+        msspTransId,
+        state: isToldFalse ? await joinOpen(ends, msspTransId, until, gone) : state,
+      };
     },
 
     /**

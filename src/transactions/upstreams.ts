@@ -1,6 +1,7 @@
 /**
  * Transactions at other services: each attempt that was handed on has a field of the job, so that
- * what is known of it lives and dies with the transaction. The device that hands it on writes there.
+ * what is known of it lives and dies with the transaction. The device that hands it on writes
+ * there.
  */
 import { type UpstreamTransaction, upstreamSchema } from '../protocol/outcome.ts';
 

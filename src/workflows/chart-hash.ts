@@ -50,7 +50,10 @@ const contentOf = ({ machine, parts }: Chart, above: readonly Chart[]): unknown 
       part.kind !== 'chart'
         ? [part.name, part.kind]
         : // A chart may hold itself.
-          [part.name, above.includes(part.chart) ? 'circle' : contentOf(part.chart, [...above, part.chart])],
+          [
+            part.name,
+            above.includes(part.chart) ? 'circle' : contentOf(part.chart, [...above, part.chart]),
+          ],
     ),
 ];
 

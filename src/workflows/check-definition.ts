@@ -42,8 +42,8 @@ const isThere = (input: unknown, path: readonly PropertyKey[]): boolean => {
 
 /**
  * Of a union, the alternative that the input fits best: the one whose error lies deepest. A member
- * that is missing tells only when it is the only one that lies so deep: otherwise another alternative
- * may be meant.
+ * that is missing tells only when it is the only one that lies so deep: otherwise another
+ * alternative may be meant.
  */
 const deepest = (input: unknown, issue: Issue, above: readonly PropertyKey[] = []): Issue => {
   const path = [...above, ...issue.path];
@@ -123,7 +123,10 @@ export const checkDefinition = (
   | { readonly ok: false; readonly problem: string } => {
   const size = measure(input);
   if (typeof size === 'string') return { ok: false, problem: `${whole} ${size}` };
-  const parsed = definitionSchema.safeParse(input, size > maxPartsForAll ? firstProblem : undefined);
+  const parsed = definitionSchema.safeParse(
+    input,
+    size > maxPartsForAll ? firstProblem : undefined,
+  );
   if (!parsed.success) {
     const issues = parsed.error.issues.flatMap((issue) => saidIssues(input, issue));
     return { ok: false, problem: sayIssues(issues, { whole, values: [input] }) };
@@ -138,8 +141,8 @@ export const checkDefinition = (
  * Whether the service knows the people of a definition. Numbers with phones are asked for in Redis,
  * all at once.
  *
- * @param find Of the subscribers. @returns What is wrong; undefined also for a definition that is not
- *   usable for another reason.
+ * @param find Of the subscribers. @returns What is wrong; undefined also for a definition that is
+ *   not usable for another reason.
  * @throws When Redis is unreachable.
  */
 export const checkNumbers = async (

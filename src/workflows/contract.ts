@@ -10,7 +10,11 @@ import { z } from 'zod';
 
 /** Data of the job of every workflow that the service runs. */
 export const workflowDataSchema = z.strictObject({
-  apId: z.string().min(1).max(256).describe('AP_ID of the application that the instance belongs to'),
+  apId: z
+    .string()
+    .min(1)
+    .max(256)
+    .describe('AP_ID of the application that the instance belongs to'),
   input: z.unknown().optional().describe('What the workflow itself takes'),
 });
 
@@ -26,7 +30,8 @@ export const ownIdPattern = /^[A-Za-z0-9_-]{1,64}$/;
 export const tenantLength = 12;
 
 /** Stands for an application in ids: twelve characters of the base64url of SHA-256(AP_ID). */
-export const tenantOf = (apId: string): string => hash('sha256', apId, 'base64url').slice(0, tenantLength);
+export const tenantOf = (apId: string): string =>
+  hash('sha256', apId, 'base64url').slice(0, tenantLength);
 
 export const statuses = ['open', 'completed', 'failed', 'cancelled'] as const;
 export type WorkflowStatus = (typeof statuses)[number];

@@ -13,7 +13,9 @@ import { readDuration, readInstant } from './duration.ts';
 
 type Signer = StepDefinition['signers'][number];
 
-/** A step of the compensation ends, too, although the deadline of the process has no effect on it. */
+/**
+ * A step of the compensation ends, too, although the deadline of the process has no effect on it.
+ */
 export const compensationDeadlineMs = 7 * 86_400_000;
 
 export const keyOf = ({ key }: Signer, index: number): string => key ?? String(index + 1);
@@ -28,8 +30,10 @@ const hasSubstitutes = ({ signers }: StepDefinition): boolean =>
 /** The rules of a step, with their defaults. */
 export const rulesOf = (step: StepDefinition) => {
   const replaces = hasSubstitutes(step);
-  const { onRefusal = replaces ? 'substitute' : 'fail', onUnreached = replaces ? 'substitute' : 'wait' } =
-    step;
+  const {
+    onRefusal = replaces ? 'substitute' : 'fail',
+    onUnreached = replaces ? 'substitute' : 'wait',
+  } = step;
   return { onRefusal, onUnreached, onDeadline: step.onDeadline };
 };
 
@@ -125,7 +129,9 @@ interface Budget {
   comparisons: number;
 }
 
-/** The conditions, by the names of their steps, on which it depends through the steps that it names. */
+/**
+ * The conditions, by the names of their steps, on which it depends through the steps that it names.
+ */
 const conditionsBehind = (
   condition: Condition,
   earlier: readonly StepDefinition[],
@@ -233,8 +239,10 @@ function* stepProblems(
   if (earlier.some(({ name }) => name === step.name)) yield problem(`${at}.name`, 'must be unique');
   const keys = signers.map(keyOf);
   for (const [index, key] of keys.entries())
-    if (keys.indexOf(key) < index) yield problem(`${at}.signers[${index}].key`, 'must be unique in the step');
-  if (needOf(step) > signers.length) yield problem(`${at}.need`, 'must not be more than the signers');
+    if (keys.indexOf(key) < index)
+      yield problem(`${at}.signers[${index}].key`, 'must be unique in the step');
+  if (needOf(step) > signers.length)
+    yield problem(`${at}.need`, 'must not be more than the signers');
   yield* personProblems(step, at, context.usual, context.isKnown);
   if (condition !== undefined) {
     if (comparisonsOf(condition).length > longestList)
@@ -253,7 +261,8 @@ function* stepProblems(
     yield problem(`${at}.${member}`, 'must not be substitute: no signer has one');
   }
   const until = deadline === undefined ? undefined : readInstant(deadline);
-  if (until !== undefined && until <= context.now) yield problem(`${at}.deadline`, 'must not be in the past');
+  if (until !== undefined && until <= context.now)
+    yield problem(`${at}.deadline`, 'must not be in the past');
   if (escalate === undefined) return;
   const afterMs = readDuration(escalate.after);
   const usualMs = inCompensation ? compensationDeadlineMs : Number.POSITIVE_INFINITY;
@@ -271,7 +280,9 @@ interface PlacedStep {
 
 const stepsOf = ({ steps, compensation }: ProcessDefinition): readonly PlacedStep[] => [
   ...steps.map((step, index) => ({ step, at: `steps[${index}]` })),
-  ...compensation.flatMap((step, index) => ('name' in step ? [{ step, at: `compensation[${index}]` }] : [])),
+  ...compensation.flatMap((step, index) =>
+    'name' in step ? [{ step, at: `compensation[${index}]` }] : [],
+  ),
 ];
 
 function* ruleProblems(
@@ -293,7 +304,9 @@ function* ruleProblems(
   }
 }
 
-/** @param definition Without any other problem: a condition names steps and signers that are there. */
+/**
+ * @param definition Without any other problem: a condition names steps and signers that are there.
+ */
 function* hopelessConditions(definition: ProcessDefinition): Generator<string> {
   const all = stepsOf(definition);
   const budget = { comparisons: maxCompared };

@@ -36,7 +36,8 @@ const words = (max: number) =>
 const duration = z
   .string()
   .refine((text) => readDuration(text) >= minDurationMs && readDuration(text) <= maxDurationMs, {
-    error: 'must be an ISO 8601 duration of weeks, days, hours, minutes and seconds, from a second to a year',
+    error:
+      'must be an ISO 8601 duration of weeks, days, hours, minutes and seconds, from a second to a year',
   })
   .meta({ format: 'duration', examples: ['P7D', 'PT4H'] });
 
@@ -56,7 +57,9 @@ const signedText = z
   .max(239, { error: 'may have 239 characters at most' })
   .refine(isWithoutTags, { error: tagWords });
 
-const language = z.string().regex(/^[A-Za-z]{2}$/, { error: 'must be a language code of two letters' });
+const language = z
+  .string()
+  .regex(/^[A-Za-z]{2}$/, { error: 'must be a language code of two letters' });
 
 // The others bring a one-time password: no signature.
 const profile = z.enum(
@@ -83,7 +86,9 @@ export type PersonDefinition = Readonly<z.infer<typeof person>>;
 
 const key = z
   .string()
-  .regex(/^(?!escalated$)[A-Za-z0-9_-]{1,32}$/, { error: 'must have 1 to 32 letters, digits, - and _' });
+  .regex(/^(?!escalated$)[A-Za-z0-9_-]{1,32}$/, {
+    error: 'must have 1 to 32 letters, digits, - and _',
+  });
 
 const signer = person.extend({
   key: key.optional().describe('Names the signer in its step. Default: its place, from 1'),
@@ -96,7 +101,9 @@ const signer = person.extend({
 
 const stepName = words(64);
 
-const stateOfStep = z.enum(['done', 'unmet', 'skipped'], { error: 'must be done, unmet or skipped' });
+const stateOfStep = z.enum(['done', 'unmet', 'skipped'], {
+  error: 'must be done, unmet or skipped',
+});
 
 const condition: z.ZodType<Condition> = z
   .union(
@@ -123,7 +130,8 @@ const condition: z.ZodType<Condition> = z
   )
   .meta({ id: 'ProcessCondition', description: 'Over what earlier steps gave' });
 
-const clock = (pattern: RegExp) => z.string().regex(pattern, { error: 'must be a time like 08:00' });
+const clock = (pattern: RegExp) =>
+  z.string().regex(pattern, { error: 'must be a time like 08:00' });
 const isTimeZone = (name: string): boolean => {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined;
@@ -147,7 +155,10 @@ const hours = z
 
 const step = z.strictObject({
   name: stepName.describe('Unique in the definition'),
-  signers: z.array(signer).min(1, { error: 'must name a signer' }).max(maxPeople, { error: tooManyPeople }),
+  signers: z
+    .array(signer)
+    .min(1, { error: 'must name a signer' })
+    .max(maxPeople, { error: tooManyPeople }),
   need: z
     .union([z.enum(['all', 'first']), z.int().min(1, someSigners)], someSigners)
     .default('all')
@@ -174,7 +185,9 @@ const step = z.strictObject({
   escalate: z
     .strictObject({ after: duration, to: person })
     .optional()
-    .describe('Asked as well, after this time. The signature of this person alone makes the step done'),
+    .describe(
+      'Asked as well, after this time. The signature of this person alone makes the step done',
+    ),
   onRefusal: z
     .enum(['fail', 'continue', 'substitute'])
     .optional()
@@ -192,7 +205,9 @@ const tell = z.strictObject({
 });
 
 const revoke = z.strictObject({
-  revoke: z.literal('signatures').describe('All signatures so far count no more, as the evidence says'),
+  revoke: z
+    .literal('signatures')
+    .describe('All signatures so far count no more, as the evidence says'),
 });
 
 export const definitionSchema = z
@@ -218,6 +233,7 @@ export type ProcessDefinition = Readonly<z.infer<typeof definitionSchema>>;
 
 /** For editors and other programs. What only code can check is not in it. */
 export const definitionJsonSchema = () => ({
-  ...{ $id: 'urn:paraph:process-definition:1', title: 'Definition of a signature process' },
+  $id: 'urn:paraph:process-definition:1',
+  title: 'Definition of a signature process',
   ...z.toJSONSchema(definitionSchema, { io: 'input' }),
 });

@@ -18,7 +18,8 @@ export const statusOf = ({ ended, record }: Pick<Instance, 'ended' | 'record'>):
 export const statusOfEnd = (
   record: NonNullable<Instance['record']>,
   failedReason: string | undefined,
-): WorkflowStatus => statusOf({ ended: failedReason === undefined ? 'completed' : 'failed', record });
+): WorkflowStatus =>
+  statusOf({ ended: failedReason === undefined ? 'completed' : 'failed', record });
 
 /** Why an instance has failed or was cancelled; undefined for any other. */
 export const reasonOfEnd = (
@@ -26,7 +27,9 @@ export const reasonOfEnd = (
 ): string | undefined => {
   const { record, failedReason } = instance;
   return (
-    failedReason ?? record?.reason ?? (statusOf(instance) === 'failed' ? record?.failure?.message : undefined)
+    failedReason ??
+    record?.reason ??
+    (statusOf(instance) === 'failed' ? record?.failure?.message : undefined)
   );
 };
 
@@ -45,9 +48,15 @@ export const outputOf = ({ ended, record }: Pick<Instance, 'ended' | 'record'>):
  */
 export const asEnded = (instance: Instance, workflow: Workflow | undefined): Instance => {
   const { id, ended, isClosed, record } = instance;
-  if (ended !== 'no' || !isClosed || record === undefined || workflow === undefined) return instance;
-  if (record.status === 'error') return { ...instance, ended: 'failed', failedReason: String(record.error) };
+  if (ended !== 'no' || !isClosed || record === undefined || workflow === undefined)
+    return instance;
+  if (record.status === 'error')
+    return { ...instance, ended: 'failed', failedReason: String(record.error) };
   return resume(workflow.chart, id, record).rests() === 'failed'
-    ? { ...instance, ended: 'failed', failedReason: workflow.reasonOf(record.context, record.failure) }
+    ? {
+        ...instance,
+        ended: 'failed',
+        failedReason: workflow.reasonOf(record.context, record.failure),
+      }
     : { ...instance, ended: 'completed' };
 };

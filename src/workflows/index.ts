@@ -1,6 +1,6 @@
 /**
- * The package `paraph/workflow`: the engine for charts of one's own (packages/engine/src/index.ts), and the
- * activities that the service provides to charts that it runs.
+ * The package `paraph/workflow`: the engine for charts of one's own (packages/engine/src/index.ts),
+ * and the activities that the service provides to charts that it runs.
  */
 export * from '../../packages/engine/src/index.ts';
 export { openWorkflows } from './open.ts';

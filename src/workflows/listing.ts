@@ -302,7 +302,9 @@ export const listInstances = async (
       ? wanted.map((status) => walkStatus(walk, status))
       : [walkNumber(walk, number)];
   });
-  const heads = await Promise.all(sources.map(async (source) => ({ source, next: await source.next() })));
+  const heads = await Promise.all(
+    sources.map(async (source) => ({ source, next: await source.next() })),
+  );
   const rows: ListedInstance[] = [];
   for (let looked = 0; ; looked += 1) {
     let first: (typeof heads)[number] | undefined;

@@ -20,7 +20,9 @@ const ownNames: readonly string[] = [processName, mailWorkflowName];
 const isWorkflow = (value: unknown): value is Workflow => {
   const { chart, parseInput, parseEvent } = Object(value) as Partial<Workflow>;
   return (
-    typeof chart?.name === 'string' && typeof parseInput === 'function' && typeof parseEvent === 'function'
+    typeof chart?.name === 'string' &&
+    typeof parseInput === 'function' &&
+    typeof parseEvent === 'function'
   );
 };
 
@@ -70,8 +72,8 @@ const lineOfSyntaxError = (path: string): string | undefined => {
 
 /**
  * @param directory What relative paths begin at.
- * @param options.isWhole Whether these are all files of the service: what their charts start must be
- *   among them. Default: true.
+ * @param options.isWhole Whether these are all files of the service: what their charts start must
+ *   be among them. Default: true.
  * @returns `problems` name the place in the configuration and in the chart.
  */
 export const loadCharts = async (
@@ -93,7 +95,8 @@ export const loadCharts = async (
       else problems.push(`workflows[${index}]: ${problem}`);
     } catch (error) {
       const [message = ''] = toError(error).message.split('\n', 1);
-      const line = error instanceof SyntaxError ? lineOfSyntaxError(resolve(directory, file)) : undefined;
+      const line =
+        error instanceof SyntaxError ? lineOfSyntaxError(resolve(directory, file)) : undefined;
       problems.push(`workflows[${index}]: ${line === undefined ? '' : `line ${line}: `}${message}`);
     }
   }

@@ -28,7 +28,8 @@ export const openWorkflows = (
   },
 ): Workflows => {
   const { redisUrl, connection, ...others } = options;
-  if (connection !== undefined && redisUrl === undefined) return openEngine({ ...others, connection });
+  if (connection !== undefined && redisUrl === undefined)
+    return openEngine({ ...others, connection });
   if (redisUrl === undefined || connection !== undefined)
     throw new TypeError('redisUrl or connection: one of them');
   // Commands fail when Redis does not answer. Workers wait until it comes back.

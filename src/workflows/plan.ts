@@ -1,4 +1,6 @@
-/** From a definition that was checked to the input of the chart: defaults filled in, milliseconds. */
+/**
+ * From a definition that was checked to the input of the chart: defaults filled in, milliseconds.
+ */
 import type { ProcessInput } from '../../machines/process.machine.ts';
 import type { PlanStep } from '../../machines/process-plan.ts';
 import type { Person } from '../../machines/signer-contract.ts';
@@ -17,7 +19,10 @@ const planStep = (
   usualDeadline?: PlanStep['deadline'],
 ): PlanStep => {
   const { name, ask, askAgain, remind, deadline, escalate } = step;
-  const personOf = (person: PersonDefinition, text = step.text ?? definition.text ?? ''): Person => ({
+  const personOf = (
+    person: PersonDefinition,
+    text = step.text ?? definition.text ?? '',
+  ): Person => ({
     name: person.name,
     msisdn: `+${digitsOf(person.msisdn)}`,
     text: person.text ?? text,
@@ -26,7 +31,11 @@ const planStep = (
     email: person.email,
   });
   return {
-    ...{ name, need: needOf(step), if: step.if, ask, ...rulesOf(step) },
+    name,
+    need: needOf(step),
+    if: step.if,
+    ask,
+    ...rulesOf(step),
     signers: step.signers.map((signer, index) => ({
       key: keyOf(signer, index),
       person: personOf(signer),
@@ -51,7 +60,10 @@ export const planOf = (
   const { title, steps, compensation } = definition;
   const deadline = deadlineOf(definition.deadline);
   return {
-    ...{ apId, id, title, at },
+    apId,
+    id,
+    title,
+    at,
     deadline: 'at' in deadline ? deadline.at : at + deadline.afterMs,
     steps: steps.map((step) => planStep(definition, step)),
     compensation: compensation.map((item) =>

@@ -1,6 +1,7 @@
 /**
  * Activities that the service provides to charts of its operators, by name: the worker has the
- * implementations (workers/workflow-work.ts). A chart file may use a copy of this package of its own.
+ * implementations (workers/workflow-work.ts). A chart file may use a copy of this package of its
+ * own.
  *
  * ```ts
  * import { service } from 'paraph/workflow';

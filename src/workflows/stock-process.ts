@@ -4,8 +4,16 @@
  */
 
 import { processMachine, processVersion } from '../../machines/process.machine.ts';
-import { type ProcessNotice, processEventSchema, type Tell } from '../../machines/process-actions.ts';
-import { type ProcessReport, publishProcess, reasonOfProcess } from '../../machines/process-report.ts';
+import {
+  type ProcessNotice,
+  processEventSchema,
+  type Tell,
+} from '../../machines/process-actions.ts';
+import {
+  type ProcessReport,
+  publishProcess,
+  reasonOfProcess,
+} from '../../machines/process-report.ts';
 import { signerMachine } from '../../machines/signer.machine.ts';
 import {
   type SignAsk,
@@ -78,7 +86,9 @@ export const createProcessWorkflow = ({
 } = {}): Workflow => {
   const signer = signerMachine.provide({
     actors: { sign: providedActivity<SignAsk, SignResult>(processActivities.sign) },
-    actions: { notify: effect((notice: SignerNotice, given) => effects?.notify(notice, effectFrom(given))) },
+    actions: {
+      notify: effect((notice: SignerNotice, given) => effects?.notify(notice, effectFrom(given))),
+    },
   });
   return defineWorkflow({
     name: processName,

@@ -7,8 +7,18 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { begunJob, jobNameOf, readJobName, type Workflow } from '../../packages/engine/src/define.ts';
-import { createEngine, type Engine, type Instance, spreadOver } from '../../packages/engine/src/engine.ts';
+import {
+  begunJob,
+  jobNameOf,
+  readJobName,
+  type Workflow,
+} from '../../packages/engine/src/define.ts';
+import {
+  createEngine,
+  type Engine,
+  type Instance,
+  spreadOver,
+} from '../../packages/engine/src/engine.ts';
 import { problemIn } from '../../packages/engine/src/input-problem.ts';
 import type { ReadJournal } from '../../packages/engine/src/journal.ts';
 import { encode } from '../../packages/engine/src/values.ts';
@@ -70,7 +80,10 @@ export type SendOutcome =
 
 export type Workflows = ReturnType<typeof createWorkflows>;
 
-/** @param whole What the error is about as a whole. @throws The error, where it is about no value. */
+/**
+ * @param whole What the error is about as a whole.
+ * @throws The error, where it is about no value.
+ */
 const problemOf = (error: unknown, whole: string, value: unknown): string => {
   const problem = problemIn(error, { whole, values: [value] });
   if (problem === undefined) throw error;
@@ -97,7 +110,9 @@ export const createWorkflows = (options: {
   /** As the service runs them; each with the earlier versions that may still be open. */
   readonly workflows: readonly Workflow[];
   readonly retention: { readonly doneMs: number; readonly failedMs: number };
-  /** Of the open instances of an application in each shard ({@link peopleOf}). Default: no limit. */
+  /**
+   * Of the open instances of an application in each shard ({@link peopleOf}). Default: no limit.
+   */
   readonly maxOpen?: number;
   /** What is wrong with the input of a new instance, by what lies in Redis. Default: nothing. */
   readonly check?: (name: string, input: unknown, now: number) => Promise<string | undefined>;
@@ -128,11 +143,14 @@ export const createWorkflows = (options: {
   };
 
   const isRetained = ({ endedAt, ended }: Instance): boolean =>
-    endedAt === undefined || now() - endedAt < (ended === 'failed' ? retention.failedMs : retention.doneMs);
+    endedAt === undefined ||
+    now() - endedAt < (ended === 'failed' ? retention.failedMs : retention.doneMs);
 
   const findInstance = async (instanceId: string, name: string): Promise<Instance | undefined> => {
     const instance = await engine.find(instanceId);
-    return instance !== undefined && readJobName(instance.jobName).name === name && isRetained(instance)
+    return instance !== undefined &&
+      readJobName(instance.jobName).name === name &&
+      isRetained(instance)
       ? instance
       : undefined;
   };
@@ -148,11 +166,16 @@ export const createWorkflows = (options: {
     const { id, record, jobName, createdAt, endedAt } = instance;
     const { name, version = workflow?.chart.version ?? 1 } = readJobName(jobName);
     return {
-      ...{ id: ownIdOf(id, name), name, version: record?.version ?? version },
-      ...{ status: statusOf(instance), state: record?.value },
+      id: ownIdOf(id, name),
+      name,
+      version: record?.version ?? version,
+      status: statusOf(instance),
+      state: record?.value,
       context: record === undefined ? undefined : workflow?.publish(record.context),
       output: outputOf(instance),
-      ...{ createdAt, endedAt, reason: reasonOfEnd(instance) },
+      createdAt,
+      endedAt,
+      reason: reasonOfEnd(instance),
     };
   };
 
@@ -203,7 +226,8 @@ export const createWorkflows = (options: {
         const instance = id && (await engine.find(instanceIdOf(apId, name, id)));
         if (!instance) return undefined;
         const isSame =
-          readJobName(instance.jobName).name === name && isDeepStrictEqual(instance.data, asStored(data));
+          readJobName(instance.jobName).name === name &&
+          isDeepStrictEqual(instance.data, asStored(data));
         return isSame ? { kind: 'known', view: viewOf(instance) } : { kind: 'conflict' };
       };
       const before = await known();
@@ -227,7 +251,13 @@ export const createWorkflows = (options: {
       if (own + people.size > maxOpen) return { kind: 'too-many' };
       if (inAll + people.size > maxOpenInAll * maxOpen) return { kind: 'full' };
       await queue.add(jobNameOf(workflow), data, { jobId: instanceId, timestamp });
-      await listing.note({ id: instanceId, createdAt: timestamp, people, status: 'open', job: 'added' });
+      await listing.note({
+        id: instanceId,
+        createdAt: timestamp,
+        people,
+        status: 'open',
+        job: 'added',
+      });
       // Another one may have come first.
       const added = await known();
       if (added?.kind === 'conflict') return added;
@@ -305,7 +335,10 @@ export const createWorkflows = (options: {
 
     /** Newest first. @returns Undefined for an invalid cursor. */
     list: (
-      { apId, ...filter }: Omit<ListFilter, 'tenantPrefix'> & { readonly apId?: string | undefined },
+      {
+        apId,
+        ...filter
+      }: Omit<ListFilter, 'tenantPrefix'> & { readonly apId?: string | undefined },
       page: { readonly limit: number; readonly cursor?: string | undefined },
     ): ReturnType<typeof listInstances> =>
       listInstances(
@@ -321,7 +354,9 @@ export const createWorkflows = (options: {
     mayReplay: (instance: Instance): boolean => {
       const { machine } = workflowFor(instance)?.chart ?? {};
       return (
-        !instance.isClosed || machine === undefined || machine.events.some((each) => takesReplay.test(each))
+        !instance.isClosed ||
+        machine === undefined ||
+        machine.events.some((each) => takesReplay.test(each))
       );
     },
 

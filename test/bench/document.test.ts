@@ -8,7 +8,16 @@ const machine = { cores: 2, processor: 'Some CPU', memoryGib: 8, node: '20.20.2'
 const order = ['accept', 'sign'];
 
 const resultOf = (name: string, value: number): ScenarioResult => ({
-  ratios: [{ name, value, least: value - 0.1, most: value + 0.1, divides: 'a / b', goal: { atLeast: 0.85 } }],
+  ratios: [
+    {
+      name,
+      value,
+      least: value - 0.1,
+      most: value + 0.1,
+      divides: 'a / b',
+      goal: { atLeast: 0.85 },
+    },
+  ],
   tables: [{ title: `Rates of ${name}`, columns: ['', 'per s'], rows: [['paraph', 1234.5678]] }],
   plots: [
     {
@@ -22,7 +31,12 @@ const resultOf = (name: string, value: number): ScenarioResult => ({
   ],
 });
 
-const measured = (present: Results | undefined, name: string, value: number, small = false): Results =>
+const measured = (
+  present: Results | undefined,
+  name: string,
+  value: number,
+  small = false,
+): Results =>
   mergeResults(present, [{ scenario: name, title: name, result: resultOf(name, value) }], {
     when: '2026-01-02T03:04:05.000Z',
     small,
@@ -55,7 +69,10 @@ describe('the results', () => {
 
 describe('docs/performance.md', () => {
   it('gets ratios, tables and plots of each scenario between its markers, and nothing else changes', () => {
-    const filled = fillBenchBlocks(document, measured(measured(undefined, 'accept', 0.9), 'sign', 0.8));
+    const filled = fillBenchBlocks(
+      document,
+      measured(measured(undefined, 'accept', 0.9), 'sign', 0.8),
+    );
     expect(filled).toMatch(/^Before\n<!-- bench:accept -->\n\| Ratio/);
     expect(filled).toContain('<!-- /bench -->\nBetween\n<!-- bench:sign -->\n');
     expect(filled).toContain('| `accept` | **0.90** | 0.80 … 1.00 | at least 0.85: met | a / b |');
@@ -83,7 +100,9 @@ describe('docs/performance.md', () => {
 
   it('must close its blocks', () => {
     expect(() => fillBenchBlocks('<!-- bench:accept -->\n', undefined)).toThrow('not closed');
-    expect(() => fillBenchBlocks(`<!-- bench:accept -->\n${document}`, undefined)).toThrow('not closed');
+    expect(() => fillBenchBlocks(`<!-- bench:accept -->\n${document}`, undefined)).toThrow(
+      'not closed',
+    );
   });
 });
 

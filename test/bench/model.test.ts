@@ -13,7 +13,10 @@ describe('predict', () => {
   });
 
   it('gives Redis one core, or one for each node that carries its part', () => {
-    expect(predict(cost, { ...roomy, apis: 100, workers: 100 })).toEqual({ rate: 10_000, limit: 'redis' });
+    expect(predict(cost, { ...roomy, apis: 100, workers: 100 })).toEqual({
+      rate: 10_000,
+      limit: 'redis',
+    });
     const spread = { ...roomy, apis: 100, workers: 100, busiestRedisShare: 0.5 };
     expect(predict(cost, spread)).toEqual({ rate: 20_000, limit: 'redis' });
   });
@@ -29,7 +32,12 @@ describe('predict', () => {
 
 describe('costs', () => {
   it('add up over the operations of one transaction', () => {
-    expect(sumOf(cost, times(2, cost))).toEqual({ api: 600, worker: 1200, redis: 300, client: 150 });
+    expect(sumOf(cost, times(2, cost))).toEqual({
+      api: 600,
+      worker: 1200,
+      redis: 300,
+      client: 150,
+    });
   });
 
   it('err by the same factor in both directions', () => {

@@ -79,8 +79,8 @@ describe('a plot', () => {
   });
 
   it('draws a bar for each point, as high as its value', () => {
-    const heights = [...drawPlot(bars).matchAll(/class="bar\d"[^>]* height="([\d.]+)"/g)].map(([, height]) =>
-      Number(height),
+    const heights = [...drawPlot(bars).matchAll(/class="bar\d"[^>]* height="([\d.]+)"/g)].map(
+      ([, height]) => Number(height),
     );
     expect(heights).toHaveLength(4);
     expect(heights[2]).toBe(0);
@@ -97,7 +97,11 @@ describe('a plot', () => {
     const points = [10, 100, 1000].map((x) => ({ x, y: 1 }));
     const [a = 0, b = 0, c = 0] = xOf({ ...lines, series: [{ label: 's', points }] });
     expect(b - a).toBeCloseTo(c - b, 0);
-    const [d = 0, e = 0, f = 0] = xOf({ ...lines, logarithmicX: false, series: [{ label: 's', points }] });
+    const [d = 0, e = 0, f = 0] = xOf({
+      ...lines,
+      logarithmicX: false,
+      series: [{ label: 's', points }],
+    });
     expect(f - e).toBeGreaterThan((e - d) * 9);
   });
 });

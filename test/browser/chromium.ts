@@ -24,8 +24,8 @@ export const chromiumOptions = (): LaunchOptions => ({
 export const launchChromium = (): Promise<Browser> => chromium.launch(chromiumOptions());
 
 /**
- * A page that is closed at the moment when a reload arrives may never report that it is closed (microsoft/playwright#42068), and
- * ours load themselves again: they are left first.
+ * A page that is closed at the moment when a reload arrives may never report that it is closed
+ * (microsoft/playwright#42068), and ours load themselves again: they are left first.
  */
 export const leave = async (context: BrowserContext): Promise<void> => {
   for (const page of context.pages()) {

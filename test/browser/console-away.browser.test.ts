@@ -16,7 +16,10 @@ let product: TestProduct;
 
 beforeAll(async () => {
   server = await startRedisServer();
-  product = await startTestProduct(names, { redisUrl: `redis://127.0.0.1:${server.port}`, listen: true });
+  product = await startTestProduct(names, {
+    redisUrl: `redis://127.0.0.1:${server.port}`,
+    listen: true,
+  });
   browser = await launchChromium();
 });
 afterAll(async () => {
@@ -44,7 +47,9 @@ describe('a live page of the console', () => {
       process.kill(pid, 'SIGSTOP');
       try {
         await top.waitFor({ timeout: soonMs });
-        expect(await top.textContent()).toMatch(/Redis is not available.*What is shown is \d+ s old/);
+        expect(await top.textContent()).toMatch(
+          /Redis is not available.*What is shown is \d+ s old/,
+        );
         expect(await page.getByText('Live.').count()).toBe(0);
         const box = await top.boundingBox();
         const heading = await page.getByRole('heading', { level: 1 }).boundingBox();

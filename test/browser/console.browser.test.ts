@@ -9,7 +9,14 @@ import { admin } from '../operators/stage.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
 import { launchChromium, leave, withContext } from './chromium.ts';
-import { background, brokenLinks, openAll, poorContrasts, repeatedIds, widths } from './in-page.mjs';
+import {
+  background,
+  brokenLinks,
+  openAll,
+  poorContrasts,
+  repeatedIds,
+  widths,
+} from './in-page.mjs';
 
 const redis = testRedis();
 let stage: ConsoleStage;
@@ -21,7 +28,10 @@ beforeAll(async () => {
   stage = await startConsoleStage(redis);
   // The last one has the longest of all reasons.
   for (const msisdn of [
-    ...['+41700092501', '+41700092502', '+41000092402', '+41000092209'],
+    '+41700092501',
+    '+41700092502',
+    '+41000092402',
+    '+41000092209',
     '+41000092450',
   ]) {
     await stage.product.post('/rest/service/sign', signRequest({ msisdn }));
@@ -48,7 +58,9 @@ afterAll(async () => {
 const listed = (ids: readonly string[], filter: HistoryFilter = {}): Promise<void> =>
   soon(async () => {
     const page = await stage.history.search(filter, { limit: 100 });
-    expect(page?.rows.map(({ msspTransId }) => msspTransId)).toEqual(expect.arrayContaining([...ids]));
+    expect(page?.rows.map(({ msspTransId }) => msspTransId)).toEqual(
+      expect.arrayContaining([...ids]),
+    );
   });
 
 interface Person {
@@ -77,7 +89,10 @@ const logIn = async (context: BrowserContext): Promise<Person> => {
 /** Of the usual browser. A new one, with a login, costs more than most of these tests. */
 let usual: Person | undefined;
 
-/** The browser must have nothing to complain about in the end. Without options, one browser serves one test after the other. */
+/**
+ * The browser must have nothing to complain about in the end. Without options, one browser serves
+ * one test after the other.
+ */
 const withPerson = async (
   options: BrowserContextOptions | undefined,
   use: (page: Page) => Promise<void>,
@@ -119,7 +134,8 @@ describe('the console in a browser', () => {
       const id = await stage.failed(401);
       const apId = `http://${how.replace(' ', '-')}.example`;
       const ids: string[] = [];
-      for (let count = 0; count < 3; count += 1) ids.push(await stage.failed(208, stage.somebody(), apId));
+      for (let count = 0; count < 3; count += 1)
+        ids.push(await stage.failed(208, stage.somebody(), apId));
       await listed([...ids, id], { states: ['failed'] });
       await withPerson(scripts ? undefined : { javaScriptEnabled: false }, async (page) => {
         const filter = page.getByRole('search');
@@ -155,7 +171,8 @@ describe('the console in a browser', () => {
             expect(await page.locator('.state.done').count()).toBe(1);
           });
         }
-        for (const each of ids) expect(await page.getByRole('link', { name: each }).count()).toBe(1);
+        for (const each of ids)
+          expect(await page.getByRole('link', { name: each }).count()).toBe(1);
 
         await go(page, 'Audit');
         await page.getByLabel('Action', { exact: true }).selectOption('bulk-replay');
@@ -163,7 +180,8 @@ describe('the console in a browser', () => {
         const order = page.getByRole('row').filter({ hasText: `The phones were away, ${how}` });
         expect(await order.count()).toBe(1);
       });
-      for (const each of ids) expect(stage.asked().filter((asked) => asked === `${each} 2`)).toHaveLength(1);
+      for (const each of ids)
+        expect(stage.asked().filter((asked) => asked === `${each} 2`)).toHaveLength(1);
     },
   );
 
@@ -258,7 +276,8 @@ describe('the console in a browser', () => {
       await page.goto(list);
       const row = page.locator(`tr[data-id="${cancelled}"]`);
       await row.getByRole('checkbox').click();
-      const { x = 0, y = 0 } = (await row.getByRole('cell', { name: 'USER_CANCEL' }).boundingBox()) ?? {};
+      const { x = 0, y = 0 } =
+        (await row.getByRole('cell', { name: 'USER_CANCEL' }).boundingBox()) ?? {};
       await page.mouse.move(x + 2, y + 8);
       await page.mouse.down();
       await page.mouse.move(x + 60, y + 8);
@@ -291,7 +310,10 @@ describe('the console in a browser', () => {
   });
 
   it('keeps what is selected while the list changes, and selects all', async () => {
-    const [first, other] = [await stage.submit(stage.somebody()), await stage.submit(stage.somebody())];
+    const [first, other] = [
+      await stage.submit(stage.somebody()),
+      await stage.submit(stage.somebody()),
+    ];
     await listed([first, other]);
     await withPerson(undefined, async (page) => {
       await page.goto(`${stage.url}/admin/transactions`);

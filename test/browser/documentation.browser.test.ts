@@ -1,10 +1,21 @@
-/** The reference in a real browser: it stands alone, fits a phone, can be read in the dark and without a mouse. */
+/**
+ * The reference in a real browser: it stands alone, fits a phone, can be read in the dark and
+ * without a mouse.
+ */
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { launchChromium, withContext } from './chromium.ts';
-import { background, brokenLinks, focused, openAll, poorContrasts, repeatedIds, widths } from './in-page.mjs';
+import {
+  background,
+  brokenLinks,
+  focused,
+  openAll,
+  poorContrasts,
+  repeatedIds,
+  widths,
+} from './in-page.mjs';
 
 const redis = testRedis();
 let product: TestProduct;
@@ -20,7 +31,9 @@ afterAll(async () => {
   await product?.stop();
 });
 
-/** Opens the page in a browser that knows nothing yet; it is closed when the test is done with it. */
+/**
+ * Opens the page in a browser that knows nothing yet; it is closed when the test is done with it.
+ */
 const withPage = async (
   options: BrowserContextOptions,
   use: (page: Page) => Promise<void>,
@@ -120,7 +133,9 @@ describe('the reference in a browser', () => {
       await open(page);
       await page.getByRole('navigation').getByRole('link', { name: 'Faults' }).click();
       expect(page.url()).toBe(`${product.url}/docs#faults`);
-      const example = page.locator('details', { hasText: 'Approve a transaction in the App' }).first();
+      const example = page
+        .locator('details', { hasText: 'Approve a transaction in the App' })
+        .first();
       await example.locator('summary').click();
       expect(await example.locator('pre').isVisible()).toBe(true);
     });
@@ -129,7 +144,9 @@ describe('the reference in a browser', () => {
   it('shows a first signature that can be pasted into a shell', async () => {
     await withPage({}, async (page) => {
       await open(page);
-      const command = await page.locator('section[aria-labelledby="first-signature"] pre').textContent();
+      const command = await page
+        .locator('section[aria-labelledby="first-signature"] pre')
+        .textContent();
       const body = /<<'END'\n(.*)\nEND/s.exec(command ?? '')?.[1] ?? '';
       expect(Object.keys(JSON.parse(body))).toEqual(['MSS_SignatureReq']);
     });

@@ -1,6 +1,7 @@
 /**
- * Functions that are sent into the browser and run in the page: each stands alone, since nothing else goes with it. They
- * are not TypeScript, because the browser's types would then be everybody's.
+ * Functions that are sent into the browser and run in the page: each stands alone, since nothing
+ * else goes with it. They are not TypeScript, because the browser's types would then be
+ * everybody's.
  */
 
 /** Opens every example, as a reader might. */
@@ -38,8 +39,8 @@ export function repeatedIds() {
 }
 
 /**
- * Texts whose contrast with the nearest opaque background below them is less than WCAG 2.2 level AA wants (1.4.3): 4.5 to 1,
- * or 3 to 1 for large type.
+ * Texts whose contrast with the nearest opaque background below them is less than WCAG 2.2 level AA
+ * wants (1.4.3): 4.5 to 1, or 3 to 1 for large type.
  */
 export function poorContrasts() {
   const channels = (colour) => (colour.match(/[\d.]+/g) ?? []).map(Number);
@@ -62,7 +63,9 @@ export function poorContrasts() {
     );
   const contrastOf = (element) => {
     const { color, fontSize, fontWeight } = getComputedStyle(element);
-    const [bright, dim] = [luminance(color), luminance(backgroundOf(element))].sort((a, b) => b - a);
+    const [bright, dim] = [luminance(color), luminance(backgroundOf(element))].sort(
+      (a, b) => b - a,
+    );
     const size = Number.parseFloat(fontSize);
     const large = size >= 24 || (size >= 18.66 && Number(fontWeight) >= 700);
     return {

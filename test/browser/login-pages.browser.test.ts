@@ -14,14 +14,18 @@ import { background, focused, poorContrasts, repeatedIds, widths } from './in-pa
 
 const branding = {
   color: '#ffd400',
-  logoSvg: '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 90 30"><rect width="90" height="30"/></svg>',
+  logoSvg:
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 90 30"><rect width="90" height="30"/></svg>',
 };
 
 let server: Server;
 let origin: string;
 let browser: Browser;
 
-/** What the server does when the waiting page asks; each test begins with a stream that stays silent. */
+/**
+ * What the server does when the waiting page asks; each test begins with a stream that stays
+ * silent.
+ */
 let streams: ServerResponse[] = [];
 let refuseStreams = false;
 let state: 'open' | 'ended' = 'open';
@@ -37,7 +41,10 @@ const pageOf = (query: URLSearchParams): string => {
   const language = (query.get('language') ?? 'en') as PageLanguage;
   const shown = everyPage.get(query.get('name') ?? '');
   return (
-    shown?.(frameOf(language, { branding })).replace(/<meta http-equiv="refresh" content="0[^>]*>/, '') ?? ''
+    shown?.(frameOf(language, { branding })).replace(
+      /<meta http-equiv="refresh" content="0[^>]*>/,
+      '',
+    ) ?? ''
   );
 };
 
@@ -160,7 +167,9 @@ describe('the pages of a login in a browser', () => {
       for (const role of ['banner', 'main', 'contentinfo', 'status', 'timer'] as const) {
         expect(await page.getByRole(role).count(), role).toBe(1);
       }
-      expect(await page.getByRole('heading', { level: 1, name: 'Check your phone' }).count()).toBe(1);
+      expect(await page.getByRole('heading', { level: 1, name: 'Check your phone' }).count()).toBe(
+        1,
+      );
     });
   });
 
@@ -223,7 +232,9 @@ describe('the page that waits, in a browser', () => {
       expect(await page.getByRole('status').textContent()).not.toContain('20 seconds');
       await page.clock.runFor(55_000);
       expect(await page.locator('#clock').textContent()).toBe('0:15');
-      expect((await page.getByRole('status').textContent())?.match(/20 seconds left/g)).toHaveLength(1);
+      expect(
+        (await page.getByRole('status').textContent())?.match(/20 seconds left/g),
+      ).toHaveLength(1);
       await page.clock.runFor(60_000);
       expect(await page.locator('#clock').textContent()).toBe('0:00');
     });

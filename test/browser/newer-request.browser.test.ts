@@ -1,6 +1,7 @@
 /**
- * A view that changes under the finger: a press that was meant for what was there before must not sign, decline or delete
- * what is there now. The clock of the page stands still, so that no test depends on how fast this machine is.
+ * A view that changes under the finger: a press that was meant for what was there before must not
+ * sign, decline or delete what is there now. The clock of the page stands still, so that no test
+ * depends on how fast this machine is.
  */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -88,41 +89,51 @@ describe('a newer request in the place of another one', () => {
   });
 
   it('is not signed by a press that was meant for the one before: with a passkey', async () => {
-    await withContext(stage.browser, { locale: 'en-GB', reducedMotion: 'reduce' }, async (context) => {
-      const page = await context.newPage();
-      const session = await context.newCDPSession(page);
-      await session.send('WebAuthn.enable');
-      await session.send('WebAuthn.addVirtualAuthenticator', {
-        options: {
-          ...{ protocol: 'ctap2', transport: 'internal', hasResidentKey: true },
-          ...{ hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true },
-        },
-      });
-      const { msisdn, link } = await stage.invite();
-      await page.goto(link);
-      await button(page, 'Use the lock of this device').click();
-      await heading(page, 'Your phone is ready');
-      const sent: string[] = [];
-      page.on('request', (request) => sent.push(new URL(request.url()).pathname));
-      await stopClock(page);
-      const second = await replace(page, msisdn);
-      const { x, y } = await placeOf(page, 'Sign');
-      await page.mouse.click(x, y);
-      await pass(page, 900);
-      await page.mouse.click(x, y);
-      await pass(page, 400);
-      expect(sent.filter((path) => path.endsWith('/signature'))).toEqual([]);
-      await page.mouse.click(x, y);
-      await heading(page, 'Signed');
-      await stage.ended(second, '500');
-    });
+    await withContext(
+      stage.browser,
+      { locale: 'en-GB', reducedMotion: 'reduce' },
+      async (context) => {
+        const page = await context.newPage();
+        const session = await context.newCDPSession(page);
+        await session.send('WebAuthn.enable');
+        await session.send('WebAuthn.addVirtualAuthenticator', {
+          options: {
+            protocol: 'ctap2',
+            transport: 'internal',
+            hasResidentKey: true,
+            hasUserVerification: true,
+            isUserVerified: true,
+            automaticPresenceSimulation: true,
+          },
+        });
+        const { msisdn, link } = await stage.invite();
+        await page.goto(link);
+        await button(page, 'Use the lock of this device').click();
+        await heading(page, 'Your phone is ready');
+        const sent: string[] = [];
+        page.on('request', (request) => sent.push(new URL(request.url()).pathname));
+        await stopClock(page);
+        const second = await replace(page, msisdn);
+        const { x, y } = await placeOf(page, 'Sign');
+        await page.mouse.click(x, y);
+        await pass(page, 900);
+        await page.mouse.click(x, y);
+        await pass(page, 400);
+        expect(sent.filter((path) => path.endsWith('/signature'))).toEqual([]);
+        await page.mouse.click(x, y);
+        await heading(page, 'Signed');
+        await stage.ended(second, '500');
+      },
+    );
   });
 
   it('says that it is another one', async () => {
     await stage.withPhone({}, async (page, { msisdn }) => {
       await replace(page, msisdn);
       const alert = page.getByRole('alert');
-      expect(await alert.textContent()).toBe('The request before is no longer open. This is another one.');
+      expect(await alert.textContent()).toBe(
+        'The request before is no longer open. This is another one.',
+      );
       await button(page, 'Cancel').click();
       await heading(page, 'Cancelled');
     });

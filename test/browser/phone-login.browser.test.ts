@@ -1,4 +1,7 @@
-/** Logins that a phone begins, in real browsers: the QR code with two of them, and the button with one. */
+/**
+ * Logins that a phone begins, in real browsers: the QR code with two of them, and the button with
+ * one.
+ */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
@@ -8,7 +11,13 @@ import { deriveKey } from '../../src/pki/sealed-json.ts';
 import { claimsIn, relyingParty } from '../oauth/interoperability/stage.ts';
 import { testRedis } from '../support/redis.ts';
 import { withContext } from './chromium.ts';
-import { type BrowserStage, button, heading, signWithPin, startBrowserStage } from './phone-stage.ts';
+import {
+  type BrowserStage,
+  button,
+  heading,
+  signWithPin,
+  startBrowserStage,
+} from './phone-stage.ts';
 
 const redis = testRedis();
 let stage: BrowserStage;
@@ -24,7 +33,13 @@ const openLogin = async (page: Page) => {
   const { url, product } = stage;
   const redirectUri = `${url}/demo/callback`;
   const [id, secret] = ['demo', 'demo-secret'] as const;
-  const party = relyingParty(product, { id, secret, origin: url, issuerPath: '/oidc', redirectUri });
+  const party = relyingParty(product, {
+    id,
+    secret,
+    origin: url,
+    issuerPath: '/oidc',
+    redirectUri,
+  });
   const asked = await party.request({ login_hint: undefined });
   const query = new URLSearchParams({ client_id: id, request_uri: asked.requestUri });
   await page.goto(`${url}/oidc/auth?${query}`);
@@ -99,7 +114,9 @@ describe('a login that a phone begins', () => {
           await phone.getByText('Another website has sent you here').waitFor();
           expect(phone.url()).toBe(`${stage.url}/phone`);
           await heading(phone, 'Your phone is ready');
-          expect(stage.product.logged.filter((line) => line.includes('login begun'))).toHaveLength(before);
+          expect(stage.product.logged.filter((line) => line.includes('login begun'))).toHaveLength(
+            before,
+          );
         } finally {
           website.closeAllConnections();
           website.close();

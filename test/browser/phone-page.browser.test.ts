@@ -1,4 +1,7 @@
-/** The page of the phone in a real browser: what attackers try, how it is used and looks, its worker, its passkeys. */
+/**
+ * The page of the phone in a real browser: what attackers try, how it is used and looks, its
+ * worker, its passkeys.
+ */
 import { createECDH } from 'node:crypto';
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
@@ -6,7 +9,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testRedis } from '../support/redis.ts';
 import { withContext } from './chromium.ts';
 import { background, poorContrasts, repeatedIds, widths } from './in-page.mjs';
-import { type BrowserStage, button, heading, pin, signWithPin, startBrowserStage } from './phone-stage.ts';
+import {
+  type BrowserStage,
+  button,
+  heading,
+  pin,
+  signWithPin,
+  startBrowserStage,
+} from './phone-stage.ts';
 
 const redis = testRedis();
 let stage: BrowserStage;
@@ -73,7 +83,14 @@ describe('the page of the phone, attacked,', () => {
         };
       })`);
       const phone = JSON.parse(String(kept));
-      expect(Object.keys(phone).toSorted()).toEqual(['gate', 'id', 'key', 'number', 'recovery', 'salt']);
+      expect(Object.keys(phone).toSorted()).toEqual([
+        'gate',
+        'id',
+        'key',
+        'number',
+        'recovery',
+        'salt',
+      ]);
       // Not even the beginning that every PKCS #8 has.
       for (const { bytes } of [phone.key, phone.recovery]) {
         expect(Object.values(bytes).slice(0, 3)).not.toEqual([0x30, 0x81, 0x87]);
@@ -97,7 +114,12 @@ describe('the page of the phone, attacked,', () => {
       await button(page, 'Continue').click();
       await heading(page, 'Your phone is ready');
       // A cookie of another host, of the path that browsers send first.
-      const planted = { name: 'paraph-phone', value: 'AAAA', domain: 'localhost', path: '/phone/api' };
+      const planted = {
+        name: 'paraph-phone',
+        value: 'AAAA',
+        domain: 'localhost',
+        path: '/phone/api',
+      };
       await context.addCookies([planted]);
       await page.reload();
       await page.getByText('No connection. Trying again …').waitFor();
@@ -229,40 +251,52 @@ describe('the page of the phone', () => {
   });
 
   it('is brought by a push message that says nothing about the request', async () => {
-    await withContext(stage.browser, { locale: 'de-CH', permissions: ['notifications'] }, async (context) => {
-      const page = await context.newPage();
-      await page.goto(`${stage.url}/phone`);
-      await page.evaluate('navigator.serviceWorker.ready.then(() => undefined)');
-      const session = await context.newCDPSession(page);
-      const registered = new Promise<string>((resolve) => {
-        session.on('ServiceWorker.workerRegistrationUpdated', ({ registrations: [first] }) => {
-          if (first !== undefined) resolve(first.registrationId);
+    await withContext(
+      stage.browser,
+      { locale: 'de-CH', permissions: ['notifications'] },
+      async (context) => {
+        const page = await context.newPage();
+        await page.goto(`${stage.url}/phone`);
+        await page.evaluate('navigator.serviceWorker.ready.then(() => undefined)');
+        const session = await context.newCDPSession(page);
+        const registered = new Promise<string>((resolve) => {
+          session.on('ServiceWorker.workerRegistrationUpdated', ({ registrations: [first] }) => {
+            if (first !== undefined) resolve(first.registrationId);
+          });
         });
-      });
-      await session.send('ServiceWorker.enable');
-      const registrationId = await registered;
-      const data = JSON.stringify({ kind: 'prompt', id: 'x' });
-      await session.send('ServiceWorker.deliverPushMessage', { origin: stage.url, registrationId, data });
-      const shown = () =>
-        page.evaluate(`navigator.serviceWorker.ready.then((registration) => registration.getNotifications())
-          .then((all) => all.map(({ title, body }) => title + ': ' + body))`);
-      await expect
-        .poll(shown)
-        .toEqual(['Paraph: Ihre Unterschrift wird gewünscht. Öffnen Sie die App, um die Anfrage zu lesen.']);
-      const other = JSON.stringify({ kind: 'enrolled' });
-      const shownNext = async () => {
-        // A browser that is busy may drop a message; a push service sends it again.
+        await session.send('ServiceWorker.enable');
+        const registrationId = await registered;
+        const data = JSON.stringify({ kind: 'prompt', id: 'x' });
         await session.send('ServiceWorker.deliverPushMessage', {
-          ...{ origin: stage.url, registrationId, data: other },
+          origin: stage.url,
+          registrationId,
+          data,
         });
-        return shown();
-      };
-      await expect
-        .poll(shownNext, { interval: 1000 })
-        .toContain(
-          'Paraph: Für Ihre Nummer wurde ein weiteres Telefon eingerichtet. Öffnen Sie die App, um zu sehen, welches.',
-        );
-    });
+        const shown = () =>
+          page.evaluate(`navigator.serviceWorker.ready.then((registration) => registration.getNotifications())
+          .then((all) => all.map(({ title, body }) => title + ': ' + body))`);
+        await expect
+          .poll(shown)
+          .toEqual([
+            'Paraph: Ihre Unterschrift wird gewünscht. Öffnen Sie die App, um die Anfrage zu lesen.',
+          ]);
+        const other = JSON.stringify({ kind: 'enrolled' });
+        const shownNext = async () => {
+          // A browser that is busy may drop a message; a push service sends it again.
+          await session.send('ServiceWorker.deliverPushMessage', {
+            origin: stage.url,
+            registrationId,
+            data: other,
+          });
+          return shown();
+        };
+        await expect
+          .poll(shownNext, { interval: 1000 })
+          .toContain(
+            'Paraph: Für Ihre Nummer wurde ein weiteres Telefon eingerichtet. Öffnen Sie die App, um zu sehen, welches.',
+          );
+      },
+    );
   });
 
   it('is notified after it was set up anew in the same browser, too', async () => {
@@ -296,8 +330,8 @@ describe('the page of the phone', () => {
       await button(page, 'Notify me when the app is closed').click();
       await page.getByText('You are notified of requests').waitFor();
       const isSubscribed = async (number: string) =>
-        (await withPush.product.api.phoneAdmin.find(number.slice(1)))?.phones.at(-1)?.subscription !==
-        undefined;
+        (await withPush.product.api.phoneAdmin.find(number.slice(1)))?.phones.at(-1)
+          ?.subscription !== undefined;
       expect(await isSubscribed(msisdn)).toBe(true);
       await page.reload();
       await page.getByText('You are notified of requests').waitFor();
@@ -319,8 +353,12 @@ describe('the page of the phone', () => {
       await session.send('WebAuthn.enable');
       const { authenticatorId } = await session.send('WebAuthn.addVirtualAuthenticator', {
         options: {
-          ...{ protocol: 'ctap2', transport: 'internal', hasResidentKey: true },
-          ...{ hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true },
+          protocol: 'ctap2',
+          transport: 'internal',
+          hasResidentKey: true,
+          hasUserVerification: true,
+          isUserVerified: true,
+          automaticPresenceSimulation: true,
         },
       });
       const { msisdn, link } = await stage.invite();
@@ -353,7 +391,8 @@ describe('the page of the phone', () => {
         await page.getByLabel(label, { exact: true }).fill('123456');
       await button(page, 'Set up with PIN').click();
       await page.getByText('This PIN is too easy to guess').waitFor();
-      for (const label of ['PIN', 'PIN once more']) await page.getByLabel(label, { exact: true }).fill(pin);
+      for (const label of ['PIN', 'PIN once more'])
+        await page.getByLabel(label, { exact: true }).fill(pin);
       await button(page, 'Set up with PIN').click();
       await button(page, 'I have written it down').click();
       const id = await stage.ask('+41700092600');

@@ -1,4 +1,7 @@
-/** The phone's page on screens of phones: what must be pressed is seen without scrolling, and there is one keypad. */
+/**
+ * The phone's page on screens of phones: what must be pressed is seen without scrolling, and there
+ * is one keypad.
+ */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testRedis } from '../support/redis.ts';
@@ -26,7 +29,8 @@ const isOnScreen = (page: Page, name: string): Promise<unknown> =>
 
 const isReady = (page: Page): Promise<void> => page.locator('#view:not(.held)').waitFor();
 
-const longest = 'Pay CHF 1250.00 to Wine and Cheese Ltd, Station Road 17, for invoice 2026-4711. '.repeat(3);
+const longest =
+  'Pay CHF 1250.00 to Wine and Cheese Ltd, Station Road 17, for invoice 2026-4711. '.repeat(3);
 const texts = [
   ['a short text', 'Pay CHF 12.50?'],
   ['the longest text', longest.slice(0, 239)],
@@ -71,7 +75,9 @@ describe('the button that signs', () => {
         expect(await isOnScreen(page, '0')).toBe(true);
         expect(await shown.isVisible()).toBe(true);
         // The system's keypad would cover ours, and both would be there.
-        expect(await page.getByLabel('Enter your PIN to sign').getAttribute('inputmode')).toBe('none');
+        expect(await page.getByLabel('Enter your PIN to sign').getAttribute('inputmode')).toBe(
+          'none',
+        );
         for (const digit of pin.slice(0, 3)) await button(page, digit).tap();
         // A keyboard types as well.
         await page.getByLabel('Enter your PIN to sign').focus();
@@ -86,8 +92,15 @@ describe('the button that signs', () => {
   it('is seen without scrolling below an approval of twenty rows', async () => {
     const look = { viewport: { width: 390, height: 667 }, hasTouch: true, isMobile: true };
     await stage.withPhone(look, async (page, { msisdn }) => {
-      const request = signRequest({ msisdn, mode: 'asynch', profile: 'http://mid.vendor.ch/Device-LoA4' });
-      const dtbd = Array.from({ length: 20 }, (_, index) => ({ key: `Row ${index}`, value: 'CHF 1250.00' }));
+      const request = signRequest({
+        msisdn,
+        mode: 'asynch',
+        profile: 'http://mid.vendor.ch/Device-LoA4',
+      });
+      const dtbd = Array.from({ length: 20 }, (_, index) => ({
+        key: `Row ${index}`,
+        value: 'CHF 1250.00',
+      }));
       const Data = JSON.stringify({ format_version: 1, type: 'Payment', dtbd });
       const MimeType = 'application/vnd.mobileid.txn-approval';
       request.MSS_SignatureReq.DataToBeSigned = { MimeType, Encoding: 'UTF-8', Data };
@@ -111,7 +124,8 @@ it('a used activation link says that it is used, and asks for no PIN', async () 
   await withContext(stage.browser, { locale: 'en-GB' }, async (context) => {
     const page = await context.newPage();
     await open(page);
-    for (const label of ['PIN', 'PIN once more']) await page.getByLabel(label, { exact: true }).fill(pin);
+    for (const label of ['PIN', 'PIN once more'])
+      await page.getByLabel(label, { exact: true }).fill(pin);
     await button(page, 'Set up with PIN').click();
     await heading(page, 'Write down your recovery code');
   });

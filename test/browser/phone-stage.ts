@@ -25,8 +25,8 @@ interface Enrolled {
 }
 
 /**
- * Answers that the page asks for and understands; the browser reports them all the same. The demo knows nothing of logins
- * that a test has begun.
+ * Answers that the page asks for and understands; the browser reports them all the same. The demo
+ * knows nothing of logins that a test has begun.
  */
 const expected =
   /status of (?:401|403|409)|ERR_INTERNET_DISCONNECTED|ERR_FAILED|ERR_INCOMPLETE_CHUNKED_ENCODING|^\[DOM\] Password forms|status of 400 \(Bad Request\) \S*\/demo\/callback/;
@@ -51,8 +51,9 @@ export interface BrowserStage {
     use: (page: Page, phone: Enrolled) => Promise<void>,
   ): Promise<void>;
   /**
-   * The same with a phone that tests use one after the other, because to set one up costs more than most of them. It is ready,
-   * and so each of them leaves it: without an open prompt, with its PIN, online.
+   * The same with a phone that tests use one after the other, because to set one up costs more than
+   * most of them. It is ready, and so each of them leaves it: without an open prompt, with its PIN,
+   * online.
    */
   withUsualPhone(use: (page: Page, phone: Enrolled) => Promise<void>): Promise<void>;
   /** @returns The id of a request of an application. */
@@ -61,11 +62,15 @@ export interface BrowserStage {
   stop(): Promise<void>;
 }
 
-export const startBrowserStage = async (redis: TestRedis, configuration = {}): Promise<BrowserStage> => {
+export const startBrowserStage = async (
+  redis: TestRedis,
+  configuration = {},
+): Promise<BrowserStage> => {
   const port = await freePort();
   const url = `http://localhost:${port}`;
   const product = await startTestProduct(redis, {
-    ...{ listen: true, port },
+    listen: true,
+    port,
     configuration: { ...configuration, publicUrl: url },
   });
   const browser = await launchChromium();
@@ -114,7 +119,9 @@ export const startBrowserStage = async (redis: TestRedis, configuration = {}): P
       // What a person would have seen says more than what was waited for.
       const shown = await page.locator('#view').textContent({ timeout: 1000 }).catch(String);
       const logged = product.logged.slice(-10).join('\n');
-      throw new Error([`The page says: ${shown}`, ...complaints, logged].join('\n\n'), { cause: error });
+      throw new Error([`The page says: ${shown}`, ...complaints, logged].join('\n\n'), {
+        cause: error,
+      });
     }
     expect(complaints).toEqual([]);
   };
@@ -143,7 +150,12 @@ export const startBrowserStage = async (redis: TestRedis, configuration = {}): P
   };
 
   return {
-    ...{ url, product, browser, invite, enrol, withUsualPhone },
+    url,
+    product,
+    browser,
+    invite,
+    enrol,
+    withUsualPhone,
     withPhone: (options, use) =>
       withContext(browser, { ...looks, ...options }, async (context) => {
         const phone = await setUp(context);

@@ -1,4 +1,7 @@
-/** The phone in a real browser: the application asks over HTTP, the person reads, types a PIN and signs. */
+/**
+ * The phone in a real browser: the application asks over HTTP, the person reads, types a PIN and
+ * signs.
+ */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +13,14 @@ import { enrolPhone } from '../support/phone.ts';
 import { testRedis } from '../support/redis.ts';
 import { receiptRequest, signRequest, statusRequest } from '../support/requests.ts';
 import { chromiumOptions, withContext } from './chromium.ts';
-import { type BrowserStage, button, heading, pin, signWithPin, startBrowserStage } from './phone-stage.ts';
+import {
+  type BrowserStage,
+  button,
+  heading,
+  pin,
+  signWithPin,
+  startBrowserStage,
+} from './phone-stage.ts';
 
 const redis = testRedis();
 let stage: BrowserStage;
@@ -37,14 +47,22 @@ describe('the phone in a browser', () => {
       await heading(page, 'Signed');
       await expect.poll(() => product.statusOf(id, 'http://shop.example')).toBe('500');
 
-      const { body } = await product.post('/rest/service/status', statusRequest(id, 'http://shop.example'));
+      const { body } = await product.post(
+        '/rest/service/status',
+        statusRequest(id, 'http://shop.example'),
+      );
       const folder = mkdtempSync(join(tmpdir(), 'paraph-phone-'));
       try {
         const [cms, root] = [join(folder, 'cms.der'), join(folder, 'root.pem')];
-        writeFileSync(cms, Buffer.from(body.MSS_StatusResp.MSS_Signature.Base64Signature, 'base64'));
+        writeFileSync(
+          cms,
+          Buffer.from(body.MSS_StatusResp.MSS_Signature.Base64Signature, 'base64'),
+        );
         writeFileSync(root, await (await fetch(`${url}/pki/root.pem`)).text());
         const verify = ['cms', '-verify', '-inform', 'DER', '-in', cms, '-CAfile', root];
-        const content = execFileSync('openssl', [...verify, '-purpose', 'sslclient'], { stdio: 'pipe' });
+        const content = execFileSync('openssl', [...verify, '-purpose', 'sslclient'], {
+          stdio: 'pipe',
+        });
         expect(content.toString()).toBe(text);
       } finally {
         rmSync(folder, { recursive: true });
@@ -66,7 +84,8 @@ describe('the phone in a browser', () => {
       const { msisdn, link } = await stage.invite();
       await page.goto(link);
       const setUp = async (): Promise<void> => {
-        for (const label of ['PIN', 'PIN once more']) await page.getByLabel(label, { exact: true }).fill(pin);
+        for (const label of ['PIN', 'PIN once more'])
+          await page.getByLabel(label, { exact: true }).fill(pin);
         await button(page, 'Set up with PIN').click();
       };
       await setUp();
@@ -88,8 +107,12 @@ describe('the phone in a browser', () => {
       const invited = await stage.product.api.phoneAdmin.invite(msisdn.slice(1));
       if (invited.kind !== 'invited') throw new Error(invited.kind);
       const label = 'Chrome\u00ad on Linux';
-      await enrolPhone({ base: stage.url, send: (request) => fetch(request) }, invited.link, { label });
-      const alert = page.getByRole('alert').filter({ hasText: 'Another phone was set up for your number' });
+      await enrolPhone({ base: stage.url, send: (request) => fetch(request) }, invited.link, {
+        label,
+      });
+      const alert = page
+        .getByRole('alert')
+        .filter({ hasText: 'Another phone was set up for your number' });
       await alert.getByText('Chrome[U+00AD] on Linux, ').waitFor();
       await page.reload();
       await alert.waitFor();
@@ -103,8 +126,16 @@ describe('the phone in a browser', () => {
 
   it('shows the pairs of an approval, and signs them', async () => {
     await stage.withUsualPhone(async (page, { msisdn }) => {
-      const request = signRequest({ msisdn, mode: 'asynch', profile: 'http://mid.vendor.ch/Device-LoA4' });
-      const approval = { format_version: 1, type: 'Payment', dtbd: [{ key: 'Amount', value: 'CHF 12.50' }] };
+      const request = signRequest({
+        msisdn,
+        mode: 'asynch',
+        profile: 'http://mid.vendor.ch/Device-LoA4',
+      });
+      const approval = {
+        format_version: 1,
+        type: 'Payment',
+        dtbd: [{ key: 'Amount', value: 'CHF 12.50' }],
+      };
       request.MSS_SignatureReq.DataToBeSigned = {
         MimeType: 'application/vnd.mobileid.txn-approval',
         Encoding: 'UTF-8',
@@ -145,7 +176,9 @@ describe('the phone in a browser', () => {
       expect(await page.locator('[data-part="text"]').textContent()).toBe('Signed in to Example.');
       await button(page, 'OK').click();
       await heading(page, 'Confirmed');
-      expect(JSON.stringify((await receipt).body)).toContain('"UserResponse":"{\\"status\\":\\"OK\\"}');
+      expect(JSON.stringify((await receipt).body)).toContain(
+        '"UserResponse":"{\\"status\\":\\"OK\\"}',
+      );
     });
   });
 
@@ -163,7 +196,9 @@ describe('the phone in a browser', () => {
       const waited = Math.floor((Date.now() - asked) / 1000);
       await button(page, 'OK').click();
       await heading(page, 'Do you want to sign?');
-      const [, seconds] = ((await page.locator('[data-part="clock"]').textContent()) ?? '').split(':');
+      const [, seconds] = ((await page.locator('[data-part="clock"]').textContent()) ?? '').split(
+        ':',
+      );
       expect(Number(seconds)).toBeLessThanOrEqual(50 - waited + 1);
       await button(page, 'Cancel').click();
       await stage.ended(next, '_401');
@@ -271,7 +306,8 @@ describe('the phone in a browser', () => {
       await heading(page, 'Your PIN is blocked');
       await stage.ended(id, '_402');
       await page.getByLabel('Recovery code').fill('0000-0000-0000-0000-0000-0000');
-      for (const label of ['PIN', 'PIN once more']) await page.getByLabel(label, { exact: true }).fill(pin);
+      for (const label of ['PIN', 'PIN once more'])
+        await page.getByLabel(label, { exact: true }).fill(pin);
       await button(page, 'Set the new PIN').click();
       await page.getByText('This recovery code is not correct.').waitFor();
       // The service has a new PIN, and the browser does not hear of it.
@@ -288,7 +324,8 @@ describe('the phone in a browser', () => {
       await page.reload();
       await heading(page, 'Your PIN is blocked');
       await page.getByLabel('Recovery code').fill(recoveryCode.toLowerCase());
-      for (const label of ['PIN', 'PIN once more']) await page.getByLabel(label, { exact: true }).fill(pin);
+      for (const label of ['PIN', 'PIN once more'])
+        await page.getByLabel(label, { exact: true }).fill(pin);
       await button(page, 'Set the new PIN').click();
       await heading(page, 'Write down your recovery code');
       expect(await page.locator('code').textContent()).not.toBe(recoveryCode);

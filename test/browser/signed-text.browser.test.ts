@@ -1,4 +1,7 @@
-/** What a person sees of the text that is signed, on the phone in a real browser: every character, in its order. */
+/**
+ * What a person sees of the text that is signed, on the phone in a real browser: every character,
+ * in its order.
+ */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testRedis } from '../support/redis.ts';
@@ -15,7 +18,9 @@ afterAll(() => stage?.stop());
 
 const text = '[data-part="text"]';
 
-/** The digits of the text, and signs of Hebrew, as they are seen: line by line, from left to right. */
+/**
+ * The digits of the text, and signs of Hebrew, as they are seen: line by line, from left to right.
+ */
 const digitsSeen = (page: Page): Promise<string> =>
   page.evaluate(`(() => {
     const found = [];
@@ -31,7 +36,8 @@ const digitsSeen = (page: Page): Promise<string> =>
     return found.map(({ digit }) => digit).join('');
   })()`);
 
-const digitsIn = (signed: string): string => signed.match(/[\p{Nd}\u05be\u05c0\u05f3]/gu)?.join('') ?? '';
+const digitsIn = (signed: string): string =>
+  signed.match(/[\p{Nd}\u05be\u05c0\u05f3]/gu)?.join('') ?? '';
 
 describe('the text that is signed', () => {
   it('has every character that nobody would see by its name, and none that is struck out', async () => {

@@ -1,4 +1,7 @@
-/** The pages of a signer in a real browser, over a real engine, behind the policy that they are served with. */
+/**
+ * The pages of a signer in a real browser, over a real engine, behind the policy that they are
+ * served with.
+ */
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import axe from 'axe-core';
@@ -12,7 +15,14 @@ import { createStage } from '../engine/stage.ts';
 import { frameOf } from '../pages/page-contract.ts';
 import { testRedis } from '../support/redis.ts';
 import { everyTaskPage } from '../tasks/every-task-page.ts';
-import { anna, failedWith, signedNow, startTaskStage, stepOf, type TaskStage } from '../tasks/stage.ts';
+import {
+  anna,
+  failedWith,
+  signedNow,
+  startTaskStage,
+  stepOf,
+  type TaskStage,
+} from '../tasks/stage.ts';
 import { launchChromium, withContext } from './chromium.ts';
 import { focused, poorContrasts, repeatedIds, widths } from './in-page.mjs';
 
@@ -30,7 +40,8 @@ const serve = (request: Request, bindings: object): Response | Promise<Response>
   if (pathname.startsWith('/oidc/assets/')) {
     const name = pathname.slice('/oidc/assets/'.length);
     return (
-      serveAsset(name, branding, { query: '', ifNoneMatch: undefined }) ?? new Response('', { status: 404 })
+      serveAsset(name, branding, { query: '', ifNoneMatch: undefined }) ??
+      new Response('', { status: 404 })
     );
   }
   // Of the page that waits, when it is only looked at.
@@ -38,7 +49,9 @@ const serve = (request: Request, bindings: object): Response | Promise<Response>
   if (pathname !== '/page') return s.routes.fetch(request, bindings);
   const language = (searchParams.get('language') ?? 'en') as PageLanguage;
   const page = everyTaskPage.get(searchParams.get('name') ?? '')?.(frameOf(language));
-  return new Response(page, { headers: { ...pageHeaders, 'content-type': 'text/html;charset=UTF-8' } });
+  return new Response(page, {
+    headers: { ...pageHeaders, 'content-type': 'text/html;charset=UTF-8' },
+  });
 };
 
 beforeAll(async () => {
@@ -57,7 +70,10 @@ afterAll(async () => {
   server?.close();
 });
 
-const withPage = (options: BrowserContextOptions, use: (page: Page) => Promise<void>): Promise<void> =>
+const withPage = (
+  options: BrowserContextOptions,
+  use: (page: Page) => Promise<void>,
+): Promise<void> =>
   withContext(browser, { reducedMotion: 'reduce', ...options }, async (context) => {
     await use(await context.newPage());
   });
@@ -69,7 +85,14 @@ const openAnna = async (page: Page) => {
 };
 
 /** One page of each layout; the others differ in words. */
-const layouts = ['open', 'open expired', 'open reason too long', 'asking', 'ended signed', 'notice gone'];
+const layouts = [
+  'open',
+  'open expired',
+  'open reason too long',
+  'asking',
+  'ended signed',
+  'notice gone',
+];
 
 /** Rules of WCAG 2.2 A and AA that the page breaks, each with what breaks it. */
 const complaintsOfAxe = async (page: Page): Promise<readonly string[]> => {
@@ -89,7 +112,9 @@ describe('the pages of a signer in a browser', () => {
         page.on('pageerror', (error) => complaints.push(error.message));
         for (const name of layouts) {
           await page.goto(`${origin}/page?${new URLSearchParams({ name, language: 'de' })}`);
-          await page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true })");
+          await page.evaluate(
+            "document.querySelectorAll('details').forEach((each) => { each.open = true })",
+          );
           expect(await complaintsOfAxe(page), name).toEqual([]);
           expect(await page.evaluate(poorContrasts), name).toEqual([]);
           expect(await page.evaluate(repeatedIds), name).toEqual([]);
@@ -108,7 +133,9 @@ describe('the pages of a signer in a browser', () => {
       expect((await page.evaluate(focused)).text).toBe('Sign');
       await page.keyboard.press('Enter');
       await page.getByRole('heading', { name: 'Check your phone' }).waitFor();
-      expect(await page.getByRole('status').textContent()).toContain('Waiting for your confirmation');
+      expect(await page.getByRole('status').textContent()).toContain(
+        'Waiting for your confirmation',
+      );
       await (await s.promptOf(anna.msisdn)).answer(signedNow());
       await page.getByRole('heading', { name: 'You have signed' }).waitFor();
       expect(await page.getByRole('button').count()).toBe(0);
@@ -168,18 +195,21 @@ describe('the pages of a signer in a browser', () => {
   });
 
   it('does the same without JavaScript', async () => {
-    await withPage({ javaScriptEnabled: false, viewport: { width: 390, height: 844 } }, async (page) => {
-      const instance = await openAnna(page);
-      await page.getByRole('button', { name: 'Sign', exact: true }).click();
-      await page.getByRole('heading', { name: 'Check your phone' }).waitFor();
-      await (await s.promptOf(anna.msisdn)).answer(failedWith(208));
-      await s.until(readAddress(instance).id, ({ record }) =>
-        JSON.stringify(record?.children).includes('unreached'),
-      );
-      await page.getByText('was not confirmed on your phone in time').waitFor();
-      await page.getByText('Decline', { exact: true }).click();
-      await page.getByRole('button', { name: 'Do not sign' }).click();
-      await page.getByRole('heading', { name: 'You have declined' }).waitFor();
-    });
+    await withPage(
+      { javaScriptEnabled: false, viewport: { width: 390, height: 844 } },
+      async (page) => {
+        const instance = await openAnna(page);
+        await page.getByRole('button', { name: 'Sign', exact: true }).click();
+        await page.getByRole('heading', { name: 'Check your phone' }).waitFor();
+        await (await s.promptOf(anna.msisdn)).answer(failedWith(208));
+        await s.until(readAddress(instance).id, ({ record }) =>
+          JSON.stringify(record?.children).includes('unreached'),
+        );
+        await page.getByText('was not confirmed on your phone in time').waitFor();
+        await page.getByText('Decline', { exact: true }).click();
+        await page.getByRole('button', { name: 'Do not sign' }).click();
+        await page.getByRole('heading', { name: 'You have declined' }).waitFor();
+      },
+    );
   });
 });

@@ -5,7 +5,11 @@ import { testRedis } from '../support/redis.ts';
 import { me, useOperations } from './operations-stage.ts';
 
 const redis = testRedis();
-const { paraph, json, product } = useOperations(redis, { pki: { url: 'http://pki.test' } }, { listen: true });
+const { paraph, json, product } = useOperations(
+  redis,
+  { pki: { url: 'http://pki.test' } },
+  { listen: true },
+);
 
 /** How a request to a robot of the sandbox ends. */
 const endFor = async (msisdn: string): Promise<string> => {
@@ -14,8 +18,10 @@ const endFor = async (msisdn: string): Promise<string> => {
   return product().statusOf(id);
 };
 /** When all parts of the service know of the order before. */
-const signed = (msisdn: string) => expect.poll(() => endFor(msisdn), { timeout: 10_000 }).toBe('500');
-const one = async (msisdn: string) => (await json(['certificates', 'ls', '--msisdn', msisdn])).certificates;
+const signed = (msisdn: string) =>
+  expect.poll(() => endFor(msisdn), { timeout: 10_000 }).toBe('500');
+const one = async (msisdn: string) =>
+  (await json(['certificates', 'ls', '--msisdn', msisdn])).certificates;
 
 describe('paraph certificates', () => {
   it('lists, revokes, renews and gives a number to a new person', async () => {
@@ -31,7 +37,9 @@ describe('paraph certificates', () => {
     expect(stdout).toContain('CERTIFICATE');
     expect(stdout).toContain(certificate.serial);
     const order = ['--reason', 'keyCompromise', '--why', 'Lost', '--yes'];
-    expect(await json(['certificates', 'revoke', '--serial', certificate.serial, ...order])).toMatchObject({
+    expect(
+      await json(['certificates', 'revoke', '--serial', certificate.serial, ...order]),
+    ).toMatchObject({
       done: 1,
     });
     const again = await paraph(['certificates', 'revoke', '--msisdn', number, ...order, '--json']);
@@ -42,7 +50,10 @@ describe('paraph certificates', () => {
     const renewed = await paraph(['certificates', 'renew', number]);
     expect(renewed.stdout).toBe('Allowed: the next use makes a new key for 1 certificate.\n');
     await signed(number);
-    expect((await one(number)).map(({ state }: { state: string }) => state)).toEqual(['revoked', 'good']);
+    expect((await one(number)).map(({ state }: { state: string }) => state)).toEqual([
+      'revoked',
+      'good',
+    ]);
     expect(await json(['certificates', 'reassign', number, '--yes'])).toMatchObject({ done: 1 });
     const next = async (): Promise<number> => {
       await endFor(number);
@@ -61,7 +72,15 @@ describe('paraph certificates', () => {
     const env = { PARAPH_TOKEN: token, PARAPH_URL: product().url };
     const ls = await paraph(['certificates', 'ls', '--msisdn', number, '--json'], { env });
     expect(ls.json().certificates).toEqual(await one(number));
-    const revoke = ['certificates', 'revoke', '--msisdn', number, '--reason', 'superseded', '--yes'];
+    const revoke = [
+      'certificates',
+      'revoke',
+      '--msisdn',
+      number,
+      '--reason',
+      'superseded',
+      '--yes',
+    ];
     expect((await paraph(revoke, { env })).stdout).toBe('1 certificate revoked.\n');
     const refused = await paraph(['certificates', 'roll-over', 'root', '--yes', '--json'], { env });
     expect(refused.json()).toMatchObject({ refused: 'forbidden' });
@@ -70,10 +89,16 @@ describe('paraph certificates', () => {
   it('rolls authorities over, with the addresses of the service in their certificates', async () => {
     const { authorities } = await json(['certificates', 'authorities']);
     expect(authorities.map(({ id }: { id: string }) => id)).toEqual(['root-1', 'issuing-1']);
-    expect(await json(['certificates', 'roll-over', 'root', '--yes'])).toMatchObject({ id: 'root-2' });
-    expect(await json(['certificates', 'roll-over', 'issuing', '--yes'])).toMatchObject({ id: 'issuing-2' });
+    expect(await json(['certificates', 'roll-over', 'root', '--yes'])).toMatchObject({
+      id: 'root-2',
+    });
+    expect(await json(['certificates', 'roll-over', 'issuing', '--yes'])).toMatchObject({
+      id: 'issuing-2',
+    });
     const { core } = product();
-    const made = (await core.custodyOver(core.commands).authorities()).find(({ id }) => id === 'issuing-2');
+    const made = (await core.custodyOver(core.commands).authorities()).find(
+      ({ id }) => id === 'issuing-2',
+    );
     const { issuer, infoAccess } = new X509Certificate(made?.certificate ?? '');
     expect(issuer).toBe('CN=Paraph Root CA 2');
     expect(infoAccess).toContain('http://pki.test/pki/root-2.cer');

@@ -26,7 +26,10 @@ const temporaryFolder = (): string => {
 
 const fileWith = (configuration: unknown): string => {
   const path = join(temporaryFolder(), 'configuration.json');
-  writeFileSync(path, typeof configuration === 'string' ? configuration : JSON.stringify(configuration));
+  writeFileSync(
+    path,
+    typeof configuration === 'string' ? configuration : JSON.stringify(configuration),
+  );
   return path;
 };
 
@@ -84,7 +87,14 @@ describe('paraph clients add', () => {
       ...['--post-logout-redirect-uri', 'https://shop.example/'],
       ...['--auth', 'private_key_jwt', '--jwks', keyFile({ keys: [publicJwk] })],
       ...['--scope', 'phone profile', '--scope', 'mid_cms', '--refresh-tokens', '--login-hint'],
-      ...['--par-status', '201', '--ciba', 'ping', '--notification-endpoint', 'https://shop.example/ping'],
+      ...[
+        '--par-status',
+        '201',
+        '--ciba',
+        'ping',
+        '--notification-endpoint',
+        'https://shop.example/ping',
+      ],
     );
     expect(ran).toMatchObject({ exitCode: 0, stderr: '' });
     expect(ran.stdout).not.toContain('client_secret');
@@ -130,7 +140,9 @@ describe('paraph clients add', () => {
           {
             id: 'b',
             name: 'B',
-            clients: [{ id: 'app', name: 'App', authentication: 'private_key_jwt', keys: [publicJwk] }],
+            clients: [
+              { id: 'app', name: 'App', authentication: 'private_key_jwt', keys: [publicJwk] },
+            ],
           },
         ],
       },
@@ -186,7 +198,16 @@ describe('paraph clients add', () => {
     const file = fileWith({});
     const ran = await Promise.all(
       Array.from({ length: 6 }, (_, index) =>
-        run(['clients', 'add', '--public', '--id', `c${index}`, ...shop.slice(2), '--config', file]),
+        run([
+          'clients',
+          'add',
+          '--public',
+          '--id',
+          `c${index}`,
+          ...shop.slice(2),
+          '--config',
+          file,
+        ]),
       ),
     );
     const added = ran.filter(({ exitCode }) => exitCode === 0);
@@ -205,18 +226,27 @@ describe('paraph clients add', () => {
       ['--redirect-uri', 'http://hunter2.example/'],
       `${unusable}  oidc.tenants[0].clients[0].redirectUris[1]: `,
     ],
-    [['--auth', 'private_key_jwt'], `${unusable}  oidc.tenants[0].clients[0].keys: must not be empty`],
+    [
+      ['--auth', 'private_key_jwt'],
+      `${unusable}  oidc.tenants[0].clients[0].keys: must not be empty`,
+    ],
     [
       ['--auth', 'private_key_jwt', '--jwks', () => keyFile({ keys: [privateJwk] })],
       `${unusable}  oidc.tenants[0].clients[0].keys[0].d: must not be here`,
     ],
     [['--scope', 'hunter2'], `${unusable}  oidc.tenants[0].clients[0].scopes[1]: `],
-    [['--ciba', 'poll'], `${unusable}  oidc.tenants[0].clients[0].backchannel: may be there only for`],
+    [
+      ['--ciba', 'poll'],
+      `${unusable}  oidc.tenants[0].clients[0].backchannel: may be there only for`,
+    ],
     [
       ['--auth', 'hunter2'],
       'paraph: --auth must be one of client_secret, client_secret_basic, client_secret_post',
     ],
-    [['--auth', 'client_secret_post', '--public'], 'paraph: --public and --auth exclude each other.'],
+    [
+      ['--auth', 'client_secret_post', '--public'],
+      'paraph: --public and --auth exclude each other.',
+    ],
     [['--par-status', 'hunter2'], 'paraph: --par-status must be 200 or 201.'],
     [['--ciba', 'hunter2'], 'paraph: --ciba must be poll or ping.'],
     [['--ciba', 'ping'], 'paraph: --ciba ping and --notification-endpoint need each other.'],
@@ -272,7 +302,9 @@ describe('paraph clients list', () => {
     const { exitCode, stdout } = await run(['clients', 'list', '--config', file]);
     expect(exitCode).toBe(0);
     expect(stdout).toBe(
-      ['  shop  default  client_secret  Shop', '  app   default  none           Shop', ''].join('\n'),
+      ['  shop  default  client_secret  Shop', '  app   default  none           Shop', ''].join(
+        '\n',
+      ),
     );
     const { json } = await run(['clients', 'list', '--json'], { env: { PARAPH_CONFIG: file } });
     expect(json().clients[0]).toEqual({
@@ -286,7 +318,11 @@ describe('paraph clients list', () => {
 
   it('has the demo clients of a sandbox', async () => {
     const { stdout } = await run(['clients', 'list']);
-    expect(stdout).toMatch(/^ {2}demo +default {2}client_secret {2}Demo \(sandbox\)\n {2}demo-public /);
-    expect((await run(['clients', 'list', '--config', fileWith({})])).stdout).toBe('There are no clients.\n');
+    expect(stdout).toMatch(
+      /^ {2}demo +default {2}client_secret {2}Demo \(sandbox\)\n {2}demo-public /,
+    );
+    expect((await run(['clients', 'list', '--config', fileWith({})])).stdout).toBe(
+      'There are no clients.\n',
+    );
   });
 });

@@ -1,4 +1,7 @@
-/** The scripts of `paraph completion` in the shells themselves. A shell that is not installed is left out, and the output says so. */
+/**
+ * The scripts of `paraph completion` in the shells themselves. A shell that is not installed is
+ * left out, and the output says so.
+ */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -42,7 +45,10 @@ const inFish = (line: string): readonly string[] =>
     .split('\n')
     .map((offer) => offer.split('\t')[0] ?? '');
 
-/** Zsh completes only for somebody who types: Tab, and then Return, which writes the line into a file. */
+/**
+ * Zsh completes only for somebody who types: Tab, and then Return, which writes the line into a
+ * file.
+ */
 const zshrc = `
 PS1='ready> '
 [[ $WAY == fpath ]] && fpath=($ZDOTDIR/functions $fpath)
@@ -101,10 +107,9 @@ describe('paraph completion', () => {
   );
 
   it.each(
-    where('zsh', [...lines, ['paraph config check oth', 'other.json']] as const).flatMap(([line, word]) => [
-      [line, word, 'source'] as const,
-      [line, word, 'fpath'] as const,
-    ]),
+    where('zsh', [...lines, ['paraph config check oth', 'other.json']] as const).flatMap(
+      ([line, word]) => [[line, word, 'source'] as const, [line, word, 'fpath'] as const],
+    ),
   )('in zsh makes of %s: %s (by %s)', (line, word, way) => {
     expect(inZsh(way, line)).toBe(`${line.slice(0, line.lastIndexOf(' '))} ${word}`);
   });

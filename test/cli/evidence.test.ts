@@ -40,7 +40,10 @@ describe('paraph evidence verify', () => {
   });
 
   it('reads the answer of the service as well', async () => {
-    const answer = file('process.json', JSON.stringify({ id: 'a', output: { evidence: stage.evidence } }));
+    const answer = file(
+      'process.json',
+      JSON.stringify({ id: 'a', output: { evidence: stage.evidence } }),
+    );
     const { exitCode, json } = await verify(answer, '--definition', contract, '--json');
     expect(exitCode).toBe(0);
     expect(json()).toMatchObject({
@@ -54,7 +57,10 @@ describe('paraph evidence verify', () => {
 
   it('ends with 4 and says what is wrong', async () => {
     const content = contentOf(stage.evidence);
-    const lie = await resign(stage.custody, { ...content, signatures: content.signatures.slice(1) });
+    const lie = await resign(stage.custody, {
+      ...content,
+      signatures: content.signatures.slice(1),
+    });
     const path = file('lie.jws', lie);
     const { exitCode, stdout, stderr } = await verify(path, '--definition', contract);
     expect(exitCode).toBe(4);
@@ -122,7 +128,10 @@ describe('paraph evidence verify', () => {
 
   it.each([
     ['The file cannot be read.', () => [join(folder, 'absent')]],
-    ['The file is JSON without output.evidence: has the process ended?', () => [file('open.json', '{}')]],
+    [
+      'The file is JSON without output.evidence: has the process ended?',
+      () => [file('open.json', '{}')],
+    ],
     ['The file is no JSON.', () => [file('half.json', '{"output"')]],
     ['The file that --definition names is no JSON.', () => [record, '--definition', record]],
     ['--at must be a time such as 2026-12-24T12:00:00Z.', () => [record, '--at', 'tomorrow']],

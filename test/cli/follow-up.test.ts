@@ -43,7 +43,12 @@ describe('paraph status', () => {
 
   /** By hand: the command itself would wait for the end. */
   const submitted = async (msisdn: string, timeoutSeconds: number): Promise<string> => {
-    const request = signRequest({ msisdn, mode: 'asynch', timeoutSeconds, apId: 'mid://paraph.example' });
+    const request = signRequest({
+      msisdn,
+      mode: 'asynch',
+      timeoutSeconds,
+      apId: 'mid://paraph.example',
+    });
     const { body } = await service().product.post('/rest/service/sign', request);
     return body.MSS_SignatureResp.MSSP_TransID;
   };
@@ -69,7 +74,13 @@ describe('paraph status', () => {
 
   it('ends with 3 for a transaction of another AP', async () => {
     const id = await signed('+41700092501', 'Mine?');
-    const { exitCode, json } = await paraph('status', id, '--ap-id', 'mid://stranger.example', '--json');
+    const { exitCode, json } = await paraph(
+      'status',
+      id,
+      '--ap-id',
+      'mid://stranger.example',
+      '--json',
+    );
     expect(exitCode).toBe(3);
     expect(json()).toMatchObject({ fault: { code: 101 } });
   });

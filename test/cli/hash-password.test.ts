@@ -10,7 +10,9 @@ describe('paraph hash-password', () => {
     ['\n', 'with a line end'],
     ['\r\n', 'with a line end of Windows'],
   ])('hashes what is piped in (%j)', async (end) => {
-    const { exitCode, stdout, stderr } = await run(['hash-password'], { stdin: piped(password + end) });
+    const { exitCode, stdout, stderr } = await run(['hash-password'], {
+      stdin: piped(password + end),
+    });
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     expect(await verifyPassword(stdout.trim(), password)).toBe(true);
     expect(stdout).not.toContain(password);

@@ -33,7 +33,10 @@ const startService = async () => {
   );
   const client = redis.client();
   onTestFinished(async () => {
-    await client.del(`${prefix}:master-keys`, ...tenants.map(({ id }) => `${prefix}:oidc:${id}:keys`));
+    await client.del(
+      `${prefix}:master-keys`,
+      ...tenants.map(({ id }) => `${prefix}:oidc:${id}:keys`),
+    );
   });
   const options = { first: masterKey, now: () => begun };
   await ensureServiceKey(createKeySlots(client, prefix), masterKey, options);
@@ -113,7 +116,10 @@ describe('paraph keys list', () => {
 describe('paraph keys rotate', () => {
   it('publishes new keys that sign later, and says when the old ones go', async () => {
     const { env, keysOf } = await withKeys();
-    const { exitCode, json } = await run(['keys', 'rotate', '--tenant', 'main', '--json'], { env, now });
+    const { exitCode, json } = await run(['keys', 'rotate', '--tenant', 'main', '--json'], {
+      env,
+      now,
+    });
     expect(exitCode).toBe(0);
     const { keys } = json().tenants[0];
     expect(of('published', keys)).toHaveLength(3);
@@ -135,7 +141,8 @@ describe('paraph keys rotate', () => {
   it('rotates every tenant unless one is named', async () => {
     const { env, keysOf } = await withKeys();
     expect(await run(['keys', 'rotate', '--tenant', 'absent'], { env, now })).toMatchObject({
-      ...{ exitCode: 8, stderr: 'paraph: There is no tenant of this id.\n' },
+      exitCode: 8,
+      stderr: 'paraph: There is no tenant of this id.\n',
     });
     const { stdout } = await run(['keys', 'rotate'], { env, now });
     expect(stdout).toContain('       signs from 2030-01-01T00:10:00.000Z on\n');
@@ -148,7 +155,8 @@ describe('paraph keys rotate', () => {
     const [main] = (await run(args, { env, now })).json().tenants;
     expect(of('published', main.keys)).toEqual([]);
     expect(of('signing', main.keys)).toHaveLength(3);
-    for (const key of of('retiring', main.keys)) expect(key.withdrawnAt).toBe('2030-01-01T02:00:00.000Z');
+    for (const key of of('retiring', main.keys))
+      expect(key.withdrawnAt).toBe('2030-01-01T02:00:00.000Z');
   });
 
   it('writes nothing under a master key that is not the one of the service', async () => {
@@ -172,8 +180,14 @@ describe('paraph keys rotate', () => {
   });
 
   it.each([
-    [['--publish-seconds', 'soon'], '--publish-seconds must be a number of seconds from 0 to 2592000.'],
-    [['--publish-seconds', '2592001'], '--publish-seconds must be a number of seconds from 0 to 2592000.'],
+    [
+      ['--publish-seconds', 'soon'],
+      '--publish-seconds must be a number of seconds from 0 to 2592000.',
+    ],
+    [
+      ['--publish-seconds', '2592001'],
+      '--publish-seconds must be a number of seconds from 0 to 2592000.',
+    ],
     [['--publish-seconds=-1'], '--publish-seconds must be a number of seconds from 0 to 2592000.'],
   ])('with %j ends with 2', async (more, sentence) => {
     const { env } = await startService();

@@ -43,7 +43,9 @@ describe('paraph messages', () => {
     expect(json()).toEqual({
       outcome: 'ok',
       msisdn: '41700092501',
-      messages: [{ id: expect.any(String), msisdn: '41700092501', text: 'Code 4711', flash: false }],
+      messages: [
+        { id: expect.any(String), msisdn: '41700092501', text: 'Code 4711', flash: false },
+      ],
     });
   });
 

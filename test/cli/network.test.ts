@@ -91,7 +91,9 @@ describe('what a service sends', () => {
   });
 
   it('is a Fault whatever the status of the answer', async () => {
-    const url = await serve((_request, response) => response.writeHead(405).end(faultWith('Use POST')));
+    const url = await serve((_request, response) =>
+      response.writeHead(405).end(faultWith('Use POST')),
+    );
     expect((await run([...profile, url, '--json'])).json()).toMatchObject({
       outcome: 'fault',
       fault: { code: 777, reason: 'STRANGE', detail: 'Use POST' },
@@ -110,9 +112,9 @@ describe('fetchWithoutTimeout', () => {
       };
       more();
     });
-    await expect(fetchWithoutTimeout(url, { ...get, signal: new AbortController().signal })).rejects.toThrow(
-      'the answer is too long',
-    );
+    await expect(
+      fetchWithoutTimeout(url, { ...get, signal: new AbortController().signal }),
+    ).rejects.toThrow('the answer is too long');
   });
 
   it('ends with its signal, before and while the answer comes', async () => {
@@ -122,11 +124,15 @@ describe('fetchWithoutTimeout', () => {
       controller.abort();
     });
     await expect(fetchWithoutTimeout(url, { ...get, signal: controller.signal })).rejects.toThrow();
-    await expect(fetchWithoutTimeout(url, { ...get, signal: AbortSignal.abort() })).rejects.toThrow();
+    await expect(
+      fetchWithoutTimeout(url, { ...get, signal: AbortSignal.abort() }),
+    ).rejects.toThrow();
   });
 
   it('is of the same kind as the built-in fetch', async () => {
-    const url = await serve((request, response) => response.end(`${request.method} ${request.url}`));
+    const url = await serve((request, response) =>
+      response.end(`${request.method} ${request.url}`),
+    );
     const fetches: readonly Fetch[] = [fetchWithoutTimeout, fetch];
     for (const each of fetches) {
       const response = await each(`${url}/a`, { ...get, signal: new AbortController().signal });
@@ -139,7 +145,10 @@ describe('fetchWithoutTimeout', () => {
 describe('polling', () => {
   const outstanding: Reply<Standing> = { kind: 'answered', value: { state: 'outstanding' } };
   const away: Reply<Standing> = { kind: 'unreachable', cause: 'no service listens there' };
-  const fault: Reply<Standing> = { kind: 'fault', fault: { code: 401, reason: 'USER_CANCEL', detail: '' } };
+  const fault: Reply<Standing> = {
+    kind: 'fault',
+    fault: { code: 401, reason: 'USER_CANCEL', detail: '' },
+  };
 
   const poll = async (replies: readonly Reply<Standing>[], forMs: number) => {
     let time = 0;
@@ -166,7 +175,10 @@ describe('polling', () => {
   });
 
   it('ends with the first answer that is an end', async () => {
-    expect(await poll([outstanding, outstanding, fault], 60_000)).toMatchObject({ reply: fault, asked: 3 });
+    expect(await poll([outstanding, outstanding, fault], 60_000)).toMatchObject({
+      reply: fault,
+      asked: 3,
+    });
   });
 
   it('asks again when the service is away for a moment', async () => {

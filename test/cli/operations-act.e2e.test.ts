@@ -41,7 +41,9 @@ const unknownAs = (args: readonly string[], refused: string) => endsAs('unknown'
 describe('paraph cancel', () => {
   it('ends an open transaction, and is recorded with its reason', async () => {
     const id = await submit();
-    expect((await paraph(['cancel', id, '--reason', 'Wrong customer'])).stdout).toContain('Cancelled.');
+    expect((await paraph(['cancel', id, '--reason', 'Wrong customer'])).stdout).toContain(
+      'Cancelled.',
+    );
     await soon(async () => expect(await status(id)).toBe('401'));
     expect((await json(['audit', '--target', id])).entries).toMatchObject([
       { who: me, via: 'cli', action: 'cancel', reason: 'Wrong customer' },
@@ -61,7 +63,9 @@ describe('paraph replay of one', () => {
     const id = await failed(401);
     await refusedAs(['replay', id], 'reason');
     expect(await status(id)).toBe('401');
-    expect((await paraph(['replay', id, '--reason', 'Has called us'])).stdout).toContain('Replayed.');
+    expect((await paraph(['replay', id, '--reason', 'Has called us'])).stdout).toContain(
+      'Replayed.',
+    );
     await soon(() => expect(asked()).toContain(`${id} 2`));
     expect(await status(id)).toBe('504');
     await refusedAs(['replay', id, '--reason', 'Again'], 'not-failed');
@@ -82,7 +86,11 @@ describe('paraph replay of one', () => {
 describe('paraph replay of many', () => {
   it('plans, asks, replays each once, and reports', async () => {
     const apId = 'http://many.example';
-    const ids = [await failed(208, { apId }), await failed(209, { apId }), await failed(401, { apId })];
+    const ids = [
+      await failed(208, { apId }),
+      await failed(209, { apId }),
+      await failed(401, { apId }),
+    ];
     const never = await failed(107, { apId });
     const order = ['replay', '--ap', apId, '--reason', 'Was down', '--rate', '100'];
 
@@ -91,7 +99,11 @@ describe('paraph replay of many', () => {
     expect(plan.first.map(({ msspTransId }: { msspTransId: string }) => msspTransId)).toEqual(
       ids.toReversed(),
     );
-    expect(plan.first[0]).toMatchObject({ apId, attempt: 1, fault: { code: 401, reason: 'USER_CANCEL' } });
+    expect(plan.first[0]).toMatchObject({
+      apId,
+      attempt: 1,
+      fault: { code: 401, reason: 'USER_CANCEL' },
+    });
     expect(plan.first[0].msisdn).toMatch(/^…\d{3}$/);
     const { stdout } = await paraph([...order, '--dry-run']);
     expect(stdout).toMatch(/people prompted {2}3/);
@@ -117,8 +129,13 @@ describe('paraph replay of many', () => {
     expect((await json(['show', never])).transaction.attempt).toBe(1);
 
     const { entries } = await json(['audit', '--target', bulk.id]);
-    expect(entries.map(({ action }: { action: string }) => action)).toEqual(['bulk-end', 'bulk-replay']);
-    expect((await json(['replay', '--list'])).bulks).toContainEqual(expect.objectContaining({ id: bulk.id }));
+    expect(entries.map(({ action }: { action: string }) => action)).toEqual([
+      'bulk-end',
+      'bulk-replay',
+    ]);
+    expect((await json(['replay', '--list'])).bulks).toContainEqual(
+      expect.objectContaining({ id: bulk.id }),
+    );
     expect((await paraph(['replay', '--follow', bulk.id])).stdout).toContain('402: 2');
   });
 
@@ -135,12 +152,28 @@ describe('paraph replay of many', () => {
 
   it('goes on without whoever ordered it, and is stopped by its name', async () => {
     const apId = 'http://slow.example';
-    const ids = [await failed(208, { apId }), await failed(208, { apId }), await failed(208, { apId })];
-    const order = ['replay', '--ap', apId, '--reason', 'Was down', '--rate', '0.05', '--yes', '--detach'];
+    const ids = [
+      await failed(208, { apId }),
+      await failed(208, { apId }),
+      await failed(208, { apId }),
+    ];
+    const order = [
+      'replay',
+      '--ap',
+      apId,
+      '--reason',
+      'Was down',
+      '--rate',
+      '0.05',
+      '--yes',
+      '--detach',
+    ];
     const { bulkId } = await json(order);
     const interrupt = new AbortController();
     const following = paraph(['replay', '--follow', bulkId], { signal: interrupt.signal });
-    await soon(() => expect(asked().filter((entry) => ids.includes(entry.slice(0, 20)))).toHaveLength(4));
+    await soon(() =>
+      expect(asked().filter((entry) => ids.includes(entry.slice(0, 20)))).toHaveLength(4),
+    );
     interrupt.abort();
     const { exitCode, stderr } = await following;
     expect(exitCode).toBe(130);
@@ -150,24 +183,30 @@ describe('paraph replay of many', () => {
       result: 'stopping',
     });
     await refusedAs(['replay', '--stop', bulkId], 'not-running');
-    const again = asked().find((entry) => ids.includes(entry.slice(0, 20)) && entry.endsWith(' 2')) ?? '';
+    const again =
+      asked().find((entry) => ids.includes(entry.slice(0, 20)) && entry.endsWith(' 2')) ?? '';
     await answer(again.slice(0, 20), 2, 208);
     const { bulk } = await json(['replay', '--follow', bulkId]);
     expect(bulk).toMatchObject({ state: 'stopped', waiting: 2, failed: { 208: 1 } });
   });
 
-  it.each([[[]], [[nowhere, '--fault', '208']], [['--all', '--list']], [['--follow', 'B0', '--stop', 'B0']]])(
-    'with %j ends with 2, since it is not clear what is meant',
-    async (args) => {
-      const { exitCode, stderr } = await paraph(['replay', ...args]);
-      expect(exitCode).toBe(2);
-      expect(stderr).toContain('Replay what?');
-    },
-  );
+  it.each([
+    [[]],
+    [[nowhere, '--fault', '208']],
+    [['--all', '--list']],
+    [['--follow', 'B0', '--stop', 'B0']],
+  ])('with %j ends with 2, since it is not clear what is meant', async (args) => {
+    const { exitCode, stderr } = await paraph(['replay', ...args]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('Replay what?');
+  });
 
   it('needs a reason, something to replay, and a bulk that there is', async () => {
     expect((await paraph(['replay', '--all'])).stderr).toContain('needs --reason');
-    await refusedAs(['replay', '--ap', 'http://nobody.example', '--reason', 'x', '--yes'], 'nothing');
+    await refusedAs(
+      ['replay', '--ap', 'http://nobody.example', '--reason', 'x', '--yes'],
+      'nothing',
+    );
     await unknownAs(['replay', '--follow', 'B0000000000000000'], 'unknown-bulk');
     await unknownAs(['replay', '--stop', 'B0000000000000000'], 'unknown-bulk');
     expect((await paraph(['replay', '--all', '--rate', '0'])).exitCode).toBe(2);
@@ -189,7 +228,9 @@ describe('paraph audit', () => {
       '--from',
       '1h',
     ]);
-    expect(entries).toMatchObject([{ action: 'replay', who: me, details: { fault: 208, attempt: 2 } }]);
+    expect(entries).toMatchObject([
+      { action: 'replay', who: me, details: { fault: 208, attempt: 2 } },
+    ]);
     expect((await json(['audit', '--target', id, '--to', '1h'])).entries).toEqual([]);
     const { stdout } = await paraph(['audit', '--target', id]);
     expect(stdout).toContain('Red \u{fffd}[31malert');
@@ -211,7 +252,15 @@ describe('paraph users', () => {
     await refusedAs(['users', 'add', 'vera', '--role', 'admin', '--oidc-subject', 's'], 'exists');
     expect((await json(['users', 'role', 'vera', 'operator'])).result).toBe('changed');
 
-    const { token, id } = await json(['users', 'token', 'vera', '--label', 'nightly', '--days', '7']);
+    const { token, id } = await json([
+      'users',
+      'token',
+      'vera',
+      '--label',
+      'nightly',
+      '--days',
+      '7',
+    ]);
     expect(token).toMatch(/^paraph_[\w-]{43}$/);
     const listed = await json(['users', 'ls']);
     expect(listed.users).toEqual([
@@ -269,7 +318,10 @@ describe('paraph users', () => {
     const { link } = await json(['users', 'link', 'olga']);
     expect(link).toMatch(/^http:\/\/test\/admin\/login\/link\?token=[\w-]{43}$/);
     const entered = await enter(link);
-    expect(await who(entered.headers.get('set-cookie'))).toMatchObject({ name: 'olga', via: 'link' });
+    expect(await who(entered.headers.get('set-cookie'))).toMatchObject({
+      name: 'olga',
+      via: 'link',
+    });
     expect((await enter(link)).status).toBe(401);
     await unknownAs(['users', 'link', 'nora'], 'unknown-user');
     expect((await json(['audit', '--action', 'link-issue'])).entries).toMatchObject([
@@ -279,14 +331,21 @@ describe('paraph users', () => {
     const local = (await enter(await stage.product().api.consoleLink())).headers.get('set-cookie');
     expect(await who(local)).toMatchObject({ name: 'local' });
     const again = await enter((await json(['users', 'link', 'local'])).link);
-    expect(await who(again.headers.get('set-cookie'))).toMatchObject({ name: 'local', role: 'admin' });
+    expect(await who(again.headers.get('set-cookie'))).toMatchObject({
+      name: 'local',
+      role: 'admin',
+    });
     expect((await json(['users', 'end-local'])).result).toBe('ended');
     expect(await who(local)).toMatchObject({ error: 'unauthorized' });
     expect(await who(entered.headers.get('set-cookie'))).toMatchObject({ name: 'olga' });
   });
 
   it('refuses what cannot be a user', async () => {
-    await endsAs('usage', ['users', 'add', 'Vera', '--role', 'viewer', '--oidc-subject', 's'], 'bad-name');
+    await endsAs(
+      'usage',
+      ['users', 'add', 'Vera', '--role', 'viewer', '--oidc-subject', 's'],
+      'bad-name',
+    );
     await refusedAs(['users', 'role', 'olga', 'admin'], 'configured');
     expect((await paraph(['users', 'add', 'nina', '--role', 'king'])).exitCode).toBe(2);
     const long = ['users', 'add', 'n'.repeat(65), '--role', 'viewer', '--oidc-subject', 's'];
@@ -308,8 +367,15 @@ describe('paraph users', () => {
   });
 
   it('writes nothing into a Redis that has lost what was stored under the master key', async () => {
-    const { PARAPH_MASTER_KEY: masterKey = '', PARAPH_DATA: dataDirectory = '', PARAPH_CONFIG = '' } = env();
-    const keyUse = await readKeyUse(Buffer.from(masterKey, 'base64url'), { masterKey, dataDirectory });
+    const {
+      PARAPH_MASTER_KEY: masterKey = '',
+      PARAPH_DATA: dataDirectory = '',
+      PARAPH_CONFIG = '',
+    } = env();
+    const keyUse = await readKeyUse(Buffer.from(masterKey, 'base64url'), {
+      masterKey,
+      dataDirectory,
+    });
     await keyUse.note();
     const { queue, ...configuration } = JSON.parse(readFileSync(PARAPH_CONFIG, 'utf8'));
     const empty = join(dataDirectory, 'empty.json');

@@ -57,7 +57,11 @@ describe('paraph ls', () => {
 
   it('goes on behind a cursor', async () => {
     const apId = 'http://pages.example';
-    const ids = [await failed(208, { apId }), await failed(208, { apId }), await failed(208, { apId })];
+    const ids = [
+      await failed(208, { apId }),
+      await failed(208, { apId }),
+      await failed(208, { apId }),
+    ];
     const first = await json(['ls', '--ap', apId, '--limit', '2']);
     expect(idsIn(first)).toEqual([ids[2], ids[1]]);
     const second = await json(['ls', '--ap', apId, '--limit', '2', '--cursor', first.cursor]);
@@ -87,7 +91,10 @@ describe('paraph ls', () => {
   });
 
   it.each([
-    [['--state', 'lost'], '--state must be one of open, submitted, pending, signed, failed, receipted.'],
+    [
+      ['--state', 'lost'],
+      '--state must be one of open, submitted, pending, signed, failed, receipted.',
+    ],
     [['--fault', '999'], '--fault must be a code of the interface, such as 401.'],
     [
       ['--since', 'yesterday'],
@@ -96,7 +103,10 @@ describe('paraph ls', () => {
     [['--limit', '0'], '--limit must be a number from 1 to 100000.'],
     [['--cursor', 'nonsense'], '--cursor must be one that paraph ls --json gave.'],
   ])('with %j ends with 2', async (more, sentence) => {
-    expect(await paraph(['ls', ...more])).toMatchObject({ exitCode: 2, stderr: `paraph: ${sentence}\n` });
+    expect(await paraph(['ls', ...more])).toMatchObject({
+      exitCode: 2,
+      stderr: `paraph: ${sentence}\n`,
+    });
   });
 
   it('says why nothing is listed where no index is kept', async () => {
@@ -113,7 +123,9 @@ describe('paraph ls', () => {
     const { REDIS_URL: _, ...embedded } = stage.env();
     const absent = await run(['ls'], { env: embedded });
     expect(absent.exitCode).toBe(5);
-    const silent = await paraph(['ls', '--json'], { env: { REDIS_URL: 'unix:/nowhere/at/all.sock' } });
+    const silent = await paraph(['ls', '--json'], {
+      env: { REDIS_URL: 'unix:/nowhere/at/all.sock' },
+    });
     expect(silent.exitCode).toBe(5);
     expect(silent.json()).toMatchObject({ outcome: 'unreachable' });
   });
@@ -131,7 +143,9 @@ describe('paraph show', () => {
       { attempt: 1, startedBy: 'application', state: 'failed', fault: { code: 401 } },
       { attempt: 2, startedBy: me, state: 'failed', fault: { code: 209 } },
     ]);
-    const events = timeline.map(({ event, who }: { event: string; who: string }) => `${event} ${who}`);
+    const events = timeline.map(
+      ({ event, who }: { event: string; who: string }) => `${event} ${who}`,
+    );
     expect(events).toEqual([
       'submitted application',
       'pending service',
@@ -152,7 +166,12 @@ describe('paraph show', () => {
     await stage.product().stopWorkers();
     await json(['replay', id]);
     const { attempts } = await json(['show', id]);
-    expect(attempts[1]).toMatchObject({ attempt: 2, startedBy: me, state: 'submitted', endedAt: null });
+    expect(attempts[1]).toMatchObject({
+      attempt: 2,
+      startedBy: me,
+      state: 'submitted',
+      endedAt: null,
+    });
     await stage.product().startWorkers();
     await soon(async () => expect((await json(['show', id])).transaction.state).toBe('pending'));
     await json(['cancel', id, '--reason', 'Wrong customer']);
@@ -178,7 +197,8 @@ describe('paraph show', () => {
     expect((await json(['audit', '--target', id])).entries).toMatchObject([
       { action: 'view-sensitive', who: me, via: 'cli' },
     ]);
-    for (const text of secret) expect((await paraph(['show', id, '--reveal'])).stdout).toContain(text);
+    for (const text of secret)
+      expect((await paraph(['show', id, '--reveal'])).stdout).toContain(text);
   });
 
   it('hides what others say of a failure, as watch does', async () => {
@@ -196,7 +216,10 @@ describe('paraph show', () => {
       expect(said).toContain('EXPIRED_TRANSACTION');
       expect(said).not.toContain(detail);
     }
-    expect((await json(['show', id, '--reveal'])).transaction.fault).toMatchObject({ code: 208, detail });
+    expect((await json(['show', id, '--reveal'])).transaction.fault).toMatchObject({
+      code: 208,
+      detail,
+    });
   });
 
   it('shows what was signed without the signature', async () => {
@@ -347,7 +370,11 @@ describe('paraph stats', () => {
     await soon(async () => {
       const stats = await json(['stats', '--hours', '2']);
       expect(stats).toMatchObject({ hours: 2, queue: { waiting: expect.any(Number) } });
-      expect(stats.faults).toContainEqual({ code: 450, reason: 'GEOFENCING_POLICY_VIOLATION', count: 1 });
+      expect(stats.faults).toContainEqual({
+        code: 450,
+        reason: 'GEOFENCING_POLICY_VIOLATION',
+        count: 1,
+      });
       expect(stats.signed).toBeGreaterThan(0);
       expect(stats.successRatio).toBeGreaterThan(0);
       expect(stats.timeToSignMs.p50).toBeGreaterThan(0);
@@ -361,10 +388,14 @@ describe('paraph stats', () => {
 describe('paraph refusals', () => {
   it('counts requests that never became a transaction, and lists the latest', async () => {
     const apId = 'http://refused.example';
-    await stage.product().post('/rest/service/sign', signRequest({ apId, timeoutSeconds: 100_000 }));
+    await stage
+      .product()
+      .post('/rest/service/sign', signRequest({ apId, timeoutSeconds: 100_000 }));
     await soon(async () => {
       const { counts, latest } = await json(['refusals', '--ap', apId]);
-      expect(counts).toMatchObject([{ apId, fault: 101, reason: 'WRONG_PARAM', lastHour: 1, lastDay: 1 }]);
+      expect(counts).toMatchObject([
+        { apId, fault: 101, reason: 'WRONG_PARAM', lastHour: 1, lastDay: 1 },
+      ]);
       expect(latest).toMatchObject([{ operation: 'sign', at: expect.stringMatching(/Z$/) }]);
     });
     const { stdout } = await paraph(['refusals']);
@@ -403,6 +434,8 @@ describe('paraph index rebuild', () => {
     const { indexed } = await json(['index', 'rebuild']);
     expect(indexed).toBeGreaterThan(0);
     await listed(['--text', id], [id]);
-    expect((await json(['audit', '--action', 'history-rebuild'])).entries).toMatchObject([{ who: me }]);
+    expect((await json(['audit', '--action', 'history-rebuild'])).entries).toMatchObject([
+      { who: me },
+    ]);
   });
 });

@@ -74,7 +74,11 @@ export const useOperations = (
     const charts = await loadCharts(workflows, folder);
     if (!charts.ok) throw new Error(charts.problems.join('\n'));
     started = await startTestProduct(redis, {
-      ...{ masterKey, configuration, operations: true, listen, charts: charts.value },
+      masterKey,
+      configuration,
+      operations: true,
+      listen,
+      charts: charts.value,
     });
   });
   afterAll(async () => {
@@ -95,7 +99,8 @@ export const useOperations = (
     run(args, { ...options, env: { ...env(), ...options.env } });
   const json: OperationsStage['json'] = async (args) => {
     const ran = await paraph([...args, '--json']);
-    if (ran.exitCode !== 0) throw new Error(`${args.join(' ')} ended with ${ran.exitCode}: ${ran.stderr}`);
+    if (ran.exitCode !== 0)
+      throw new Error(`${args.join(' ')} ended with ${ran.exitCode}: ${ran.stderr}`);
     return ran.json();
   };
   const somebody = (): string => `+${nextPerson++}`;
@@ -142,7 +147,9 @@ export const useOperations = (
     failedLogin: async (code) => {
       const { api, core } = product();
       const apId = loginApId(api.oauth.tenants.main.id);
-      const request = core.protocol.parseSign(signRequest({ msisdn: somebody(), mode: 'asynch', apId }));
+      const request = core.protocol.parseSign(
+        signRequest({ msisdn: somebody(), mode: 'asynch', apId }),
+      );
       if (!request.ok) throw new Error(request.fault.detail);
       return fail((await api.transactions.submit(request.value.wire)).msspTransId, code);
     },

@@ -57,29 +57,47 @@ describe('paraph start, api and worker', () => {
     );
   });
 
-  it.each(['start', 'api', 'worker'])('paraph %s says what is wrong with the environment', async (part) => {
-    const env = { REDIS_URL: redis.url, PORT: 'many' };
-    const ran = await run([part], { env });
-    expect(ran).toMatchObject({ exitCode: 2, stderr: 'paraph: PORT must be a number from 0 to 65535.\n' });
-  });
+  it.each(['start', 'api', 'worker'])(
+    'paraph %s says what is wrong with the environment',
+    async (part) => {
+      const env = { REDIS_URL: redis.url, PORT: 'many' };
+      const ran = await run([part], { env });
+      expect(ran).toMatchObject({
+        exitCode: 2,
+        stderr: 'paraph: PORT must be a number from 0 to 65535.\n',
+      });
+    },
+  );
 
   it('paraph start says what is wrong with the configuration', async () => {
     const env = { PARAPH_CONFIG: fileWith('broken.json', '{') };
     const { exitCode, stderr } = await run(['start'], { env });
     expect(exitCode).toBe(2);
-    expect(stderr).toMatch(/^paraph: The configuration is not usable:\n {2}configuration: not valid JSON/);
+    expect(stderr).toMatch(
+      /^paraph: The configuration is not usable:\n {2}configuration: not valid JSON/,
+    );
   });
 
   const certificate = (name: string, ...more: string[]): void => {
     const subject = ['-subj', `/CN=${name}`, '-keyout', `${name}.key`, '-out', `${name}.crt`];
-    const words = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
+    const words = [
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:P-256',
+      '-nodes',
+    ];
     execFileSync('openssl', [...words, ...more, ...subject], { stdio: 'ignore', cwd: folder });
   };
   beforeAll(() => {
     for (const name of ['one', 'two']) certificate(name);
     certificate('explicit', '-pkeyopt', 'ec_param_enc:explicit');
     fileWith('no.pem', 'nothing');
-    const bundle = ['one.crt', 'explicit.crt'].map((name) => readFileSync(join(folder, name), 'utf8'));
+    const bundle = ['one.crt', 'explicit.crt'].map((name) =>
+      readFileSync(join(folder, name), 'utf8'),
+    );
     fileWith('bundle.crt', bundle.join(''));
     const der = ['-in', 'one.crt', '-outform', 'der', '-out', 'one.der'];
     execFileSync('openssl', ['x509', ...der], { cwd: folder });
@@ -91,7 +109,10 @@ describe('paraph start, api and worker', () => {
     [{ certFile: 'absent.pem' }, 'tls.certFile: the file cannot be read (ENOENT)'],
     [{ certFile: 'no.pem' }, 'tls.certFile: the file holds no certificate (PEM)'],
     [{ certFile: 'one.der' }, 'tls.certFile: the file holds no certificate (PEM)'],
-    [{ keyFile: 'no.pem' }, 'tls.keyFile: the file holds no private key (PEM, without a passphrase)'],
+    [
+      { keyFile: 'no.pem' },
+      'tls.keyFile: the file holds no private key (PEM, without a passphrase)',
+    ],
     [{ keyFile: 'two.key' }, 'tls.keyFile: this is not the key of the certificate in tls.certFile'],
     [{ clientCaFile: 'no.pem' }, 'tls.clientCaFile: the file holds no certificate (PEM)'],
     [{ clientCaFile: 'one.der' }, 'tls.clientCaFile: the file holds no certificate (PEM)'],
@@ -108,7 +129,10 @@ describe('paraph start, api and worker', () => {
     const queue = { prefix: redis.prefix.slice(-32) };
     const PARAPH_CONFIG = fileWith('tls.json', JSON.stringify({ sandbox: true, tls, queue }));
     const env = { REDIS_URL: redis.url, PORT: '0', PARAPH_DATA: folder, PARAPH_CONFIG };
-    expect(await run(['start'], { env })).toMatchObject({ exitCode: 2, stderr: `paraph: ${sentence}.\n` });
+    expect(await run(['start'], { env })).toMatchObject({
+      exitCode: 2,
+      stderr: `paraph: ${sentence}.\n`,
+    });
   });
 
   it.each([
@@ -149,7 +173,13 @@ describe('paraph start, api and worker', () => {
   it('paraph start says that HOST is no address of this machine', async () => {
     const queue = { prefix: redis.prefix.slice(-32) };
     const PARAPH_CONFIG = fileWith('host.json', JSON.stringify({ queue }));
-    const env = { REDIS_URL: redis.url, PARAPH_DATA: folder, PARAPH_CONFIG, PORT: '0', HOST: '192.0.2.1' };
+    const env = {
+      REDIS_URL: redis.url,
+      PARAPH_DATA: folder,
+      PARAPH_CONFIG,
+      PORT: '0',
+      HOST: '192.0.2.1',
+    };
     expect(await run(['start'], { env })).toMatchObject({
       exitCode: 2,
       stderr:
@@ -160,7 +190,10 @@ describe('paraph start, api and worker', () => {
   it('paraph start says that nobody answers in REDIS_URL, and ends; while it waits Ctrl-C ends it', async () => {
     const env = { REDIS_URL: 'redis://:topsecret@127.0.0.1:9', PORT: '0', PARAPH_DATA: folder };
     const interrupt = new AbortController();
-    const starts = [run(['start'], { env, signal: interrupt.signal }), run(['start'], { env })] as const;
+    const starts = [
+      run(['start'], { env, signal: interrupt.signal }),
+      run(['start'], { env }),
+    ] as const;
     interrupt.abort();
     expect(await starts[0]).toMatchObject({
       exitCode: 130,
@@ -168,7 +201,8 @@ describe('paraph start, api and worker', () => {
     });
     expect(await starts[1]).toMatchObject({
       exitCode: 5,
-      stderr: 'paraph: REDIS_URL: no Redis can be used at that address (connect ECONNREFUSED 127.0.0.1:9).\n',
+      stderr:
+        'paraph: REDIS_URL: no Redis can be used at that address (connect ECONNREFUSED 127.0.0.1:9).\n',
     });
   });
 
@@ -194,16 +228,21 @@ describe('paraph start, api and worker', () => {
   });
 
   // A worker waits until an API has made the certificate authority.
-  it.each(['api', 'worker'])('paraph %s logs that it is ready, and stops in order', async (part) => {
-    const { exitCode, stdout, stderr } = await runUntilReady([part], { env: environment('parts') });
-    expect(stderr).toBe('');
-    expect(exitCode).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({
-      msg: 'ready',
-      part,
-      ...(part === 'api' && { url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) }),
-    });
-  });
+  it.each(['api', 'worker'])(
+    'paraph %s logs that it is ready, and stops in order',
+    async (part) => {
+      const { exitCode, stdout, stderr } = await runUntilReady([part], {
+        env: environment('parts'),
+      });
+      expect(stderr).toBe('');
+      expect(exitCode).toBe(0);
+      expect(JSON.parse(stdout)).toMatchObject({
+        msg: 'ready',
+        part,
+        ...(part === 'api' && { url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) }),
+      });
+    },
+  );
 
   it('paraph start greets', async () => {
     const { exitCode, stdout } = await runUntilReady(['start'], { env: environment('start') });

@@ -50,8 +50,13 @@ describe('with a token, from elsewhere', () => {
 
     const shown = await from('operator', ['show', id, '--json']);
     expect(shown.stdout).not.toContain(msisdn.slice(1));
-    expect(shown.json().attempts).toMatchObject([{ startedBy: 'application' }, { startedBy: 'operator' }]);
-    expect((await from('operator', ['show', id, '--reveal', '--json'])).json().request).toMatchObject({
+    expect(shown.json().attempts).toMatchObject([
+      { startedBy: 'application' },
+      { startedBy: 'operator' },
+    ]);
+    expect(
+      (await from('operator', ['show', id, '--reveal', '--json'])).json().request,
+    ).toMatchObject({
       msisdn,
     });
     const { entries } = (await from('operator', ['audit', '--target', id, '--json'])).json();
@@ -101,22 +106,31 @@ describe('with a token, from elsewhere', () => {
   it('an admin has users, secrets, keys and the index', async () => {
     await stage.product().api.prepare();
     const asAdmin = async (...args: readonly string[]) => {
-      const ran = await from('admin', [...args, '--json'], { stdin: piped('a password of some length\n') });
+      const ran = await from('admin', [...args, '--json'], {
+        stdin: piped('a password of some length\n'),
+      });
       expect(ran, args.join(' ')).toMatchObject({ exitCode: 0, stderr: '' });
       return ran.json();
     };
-    expect(await asAdmin('users', 'add', 'remi', '--role', 'viewer')).toMatchObject({ result: 'added' });
+    expect(await asAdmin('users', 'add', 'remi', '--role', 'viewer')).toMatchObject({
+      result: 'added',
+    });
     expect(await asAdmin('users', 'role', 'remi', 'operator')).toMatchObject({ result: 'changed' });
     const { oidcSubject } = await asAdmin('users', 'subject', '--msisdn', '+41790004711');
     await asAdmin('users', 'phone', 'remi', '--msisdn', '+41790004711');
     const { users } = await asAdmin('users', 'ls');
     expect(users).toContainEqual({
-      ...{ name: 'remi', role: 'operator', oidcSubject, origin: 'stored' },
+      name: 'remi',
+      role: 'operator',
+      oidcSubject,
+      origin: 'stored',
     });
     await asAdmin('users', 'remove', 'remi');
     await asAdmin('users', 'end-local');
     const { entries } = await asAdmin('audit', '--target', 'remi');
-    expect(entries.map(({ action, who }: { action: string; who: string }) => `${action} by ${who}`)).toEqual([
+    expect(
+      entries.map(({ action, who }: { action: string; who: string }) => `${action} by ${who}`),
+    ).toEqual([
       ...['user-remove', 'user-phone', 'user-role', 'user-add'].map((each) => `${each} by admin`),
     ]);
 
@@ -128,7 +142,9 @@ describe('with a token, from elsewhere', () => {
     const { tenants } = await asAdmin('keys', 'rotate');
     expect(tenants[0].keys).toHaveLength(6);
     expect((await asAdmin('keys', 'list')).tenants).toEqual(tenants);
-    expect(await asAdmin('audit', '--action', 'key-rotate')).toMatchObject({ entries: [{ via: 'token' }] });
+    expect(await asAdmin('audit', '--action', 'key-rotate')).toMatchObject({
+      entries: [{ via: 'token' }],
+    });
     await failed(208);
     expect((await asAdmin('index', 'rebuild')).indexed).toBeGreaterThan(0);
   });
@@ -145,7 +161,9 @@ describe('with a token, from elsewhere', () => {
     const { stdout, ...ran } = await from('operator', [...args, '--json']);
     expect(ran).toMatchObject({ exitCode: 7 });
     expect(JSON.parse(stdout)).toEqual({
-      ...{ outcome: 'refused', refused: 'forbidden', problem: 'This needs the role admin.' },
+      outcome: 'refused',
+      refused: 'forbidden',
+      problem: 'This needs the role admin.',
     });
   });
 
@@ -159,7 +177,11 @@ describe('with a token, from elsewhere', () => {
   });
 
   it('the index is rebuilt by one process at a time', async () => {
-    const lease = createLease(redis.client(), shardKeys(redis.prefix.slice(-32), 0).rebuilding, 30_000);
+    const lease = createLease(
+      redis.client(),
+      shardKeys(redis.prefix.slice(-32), 0).rebuilding,
+      30_000,
+    );
     expect(await lease.hold()).toBe(true);
     for (const run of [stage.paraph, (args: readonly string[]) => from('admin', args)]) {
       const { exitCode, stderr } = await run(['index', 'rebuild']);

@@ -22,7 +22,9 @@ it('GET /pki/root.pem answers 503, and nothing of the reason, when the keys are 
     throw new Error('redis://secret@host is away');
   };
   const routes = createPkiRoutes({
-    ...{ trust: away, timeStamps: away, pkiWait: async () => 0 },
+    trust: away,
+    timeStamps: away,
+    pkiWait: async () => 0,
     publisher: { certificate: away, revocationList: away, ocspAnswer: away },
     log: { answered: () => undefined, trouble: (error) => void logged.push(error.message) },
   });

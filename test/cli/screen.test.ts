@@ -7,7 +7,11 @@ import { run } from './terminal.ts';
 const service = useService(testRedis());
 const sign = (env: Record<string, string> = {}, tty = true) =>
   run(
-    ['sign', '+41700092501', 'Would you like to sign this text, which is rather long for one line of 80?'],
+    [
+      'sign',
+      '+41700092501',
+      'Would you like to sign this text, which is rather long for one line of 80?',
+    ],
     {
       tty,
       env: { PARAPH_URL: service().url, ...env },

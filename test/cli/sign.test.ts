@@ -15,7 +15,10 @@ import { type RunOptions, run } from './terminal.ts';
 const password = 'correct horse battery staple';
 const service = useService(testRedis(), async () => ({
   applicationProviders: [
-    { id: 'mid://guarded.example', passwordHash: await hashPassword(password, { ln: 10, r: 8, p: 1 }) },
+    {
+      id: 'mid://guarded.example',
+      passwordHash: await hashPassword(password, { ln: 10, r: 8, p: 1 }),
+    },
   ],
 }));
 
@@ -77,16 +80,18 @@ describe('paraph sign', () => {
       verified: true,
     });
     expect(signer.serialNumber).toMatch(/^MIDCHE/);
-    expect(new X509Certificate(Buffer.from(signer.certificate, 'base64')).publicKey.asymmetricKeyType).toBe(
-      'rsa',
-    );
+    expect(
+      new X509Certificate(Buffer.from(signer.certificate, 'base64')).publicKey.asymmetricKeyType,
+    ).toBe('rsa');
     expect(trust).toEqual({
       source: 'service',
       from: `${service().url}/pki/root.pem`,
       fingerprints: [expect.stringMatching(/^([0-9A-F]{2}:){31}[0-9A-F]{2}$/)],
     });
     const roots = await service().product.core.custodyOver(service().product.core.commands).trust();
-    expect(verifySignature(Buffer.from(signature, 'base64'), 'Zürich: 5 €?', { trust: roots }).ok).toBe(true);
+    expect(
+      verifySignature(Buffer.from(signature, 'base64'), 'Zürich: 5 €?', { trust: roots }).ok,
+    ).toBe(true);
   });
 
   it('polls the status in asynch mode and ends as in synch mode', async () => {
@@ -100,7 +105,10 @@ describe('paraph sign', () => {
     const { json } = await paraph(['sign', robot, 'Where?', ...asked, '--json']);
     expect(json()).toMatchObject({
       status: 502,
-      services: { geofencing: { country: 'CH', accuracyMeters: '105' }, subscriberNetwork: '22801' },
+      services: {
+        geofencing: { country: 'CH', accuracyMeters: '105' },
+        subscriberNetwork: '22801',
+      },
     });
     const { stdout } = await paraph(['sign', robot, 'Where?', ...asked]);
     expect(stdout).toMatch(/^ {2}location +CH, within 105 m, /m);
@@ -130,19 +138,33 @@ describe('paraph sign', () => {
   });
 
   it('ends with 1 when the file cannot be written, and still prints the signature', async () => {
-    const { exitCode, json, stderr } = await paraph(['sign', robot, 'Keep?', '--out', folder, '--json']);
+    const { exitCode, json, stderr } = await paraph([
+      'sign',
+      robot,
+      'Keep?',
+      '--out',
+      folder,
+      '--json',
+    ]);
     expect(exitCode).toBe(1);
     expect(stderr).toBe(
       'paraph: The signature could not be written to the file that --out names (EISDIR).\n',
     );
-    expect(json()).toMatchObject({ outcome: 'unexpected', verified: true, signature: expect.any(String) });
+    expect(json()).toMatchObject({
+      outcome: 'unexpected',
+      verified: true,
+      signature: expect.any(String),
+    });
   });
 
   it.each(['any', 'sim', 'ec', 'geofencing', 'STK-LoA4', 'http://mid.swisscom.ch/Any-LoA4'])(
     'takes %s for a profile',
     async (profile) => {
       const { json } = await paraph(['sign', robot, 'How?', '--profile', profile, '--json']);
-      expect(json()).toMatchObject({ outcome: 'ok', profile: expect.stringMatching(/\/STK-LoA4$/) });
+      expect(json()).toMatchObject({
+        outcome: 'ok',
+        profile: expect.stringMatching(/\/STK-LoA4$/),
+      });
     },
   );
 
@@ -150,7 +172,15 @@ describe('paraph sign', () => {
     const { exitCode, stdout } = await paraph(['sign', robot, 'Code 123', '--profile', 'otp-text']);
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/^Delivered; this is not a signature\.\n/);
-    const { json } = await paraph(['sign', robot, 'Code', '--profile', 'otp-flash', '--asynch', '--json']);
+    const { json } = await paraph([
+      'sign',
+      robot,
+      'Code',
+      '--profile',
+      'otp-flash',
+      '--asynch',
+      '--json',
+    ]);
     expect(json()).toMatchObject({ outcome: 'ok', delivered: true });
     expect(json()).not.toHaveProperty('verified');
   });
@@ -189,7 +219,11 @@ describe('paraph sign, when there is no good signature', () => {
       'paraph: The signature did not verify: its certificates do not end in a trusted root.\n',
     );
     const { json } = await paraph([...args, '--json']);
-    expect(json()).toMatchObject({ outcome: 'unverified', verified: false, reason: 'UNTRUSTED_CHAIN' });
+    expect(json()).toMatchObject({
+      outcome: 'unverified',
+      verified: false,
+      reason: 'UNTRUSTED_CHAIN',
+    });
     expect(json()).not.toHaveProperty('signer');
   });
 
@@ -199,7 +233,9 @@ describe('paraph sign, when there is no good signature', () => {
         ...init,
         ...(init.body && { body: init.body.replace('Pay 1?', 'Pay 9?') }),
       });
-    const { exitCode, json } = await paraph(['sign', robot, 'Pay 1?', '--json'], { fetch: dishonest });
+    const { exitCode, json } = await paraph(['sign', robot, 'Pay 1?', '--json'], {
+      fetch: dishonest,
+    });
     expect(exitCode).toBe(4);
     expect(json()).toMatchObject({ outcome: 'unverified', reason: 'CONTENT_MISMATCH' });
   });
@@ -232,14 +268,20 @@ describe('paraph sign, interrupted', () => {
   };
 
   it('says that nothing was sent before the request is sent', async () => {
-    const { exitCode, stderr } = await paraph(['sign', silent, 'Stop?'], interruptedAt('/pki/root.pem'));
+    const { exitCode, stderr } = await paraph(
+      ['sign', silent, 'Stop?'],
+      interruptedAt('/pki/root.pem'),
+    );
     expect(exitCode).toBe(130);
     expect(stderr).toBe('paraph: Interrupted; nothing was sent to be signed.\n');
   });
 
   it('says that the transaction goes on', async () => {
     const at = interruptedAt('/rest/service/sign');
-    const { exitCode, json } = await paraph(['sign', silent, 'Stop?', '--timeout', '1', '--json'], at);
+    const { exitCode, json } = await paraph(
+      ['sign', silent, 'Stop?', '--timeout', '1', '--json'],
+      at,
+    );
     expect(exitCode).toBe(130);
     expect(json()).toMatchObject({
       outcome: 'interrupted',
@@ -270,7 +312,9 @@ describe("the application's password", () => {
       [[], { PARAPH_AP_PWD: password }],
       [['--ap-password-env', 'BANK_PWD'], { BANK_PWD: password }],
     ] as const) {
-      const { exitCode, stdout, stderr } = await paraph([...asGuarded, ...flags, '--json'], { env });
+      const { exitCode, stdout, stderr } = await paraph([...asGuarded, ...flags, '--json'], {
+        env,
+      });
       expect(exitCode).toBe(0);
       // No warning either: this connection does not leave the machine.
       expect(stderr).toBe('');

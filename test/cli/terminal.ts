@@ -1,4 +1,7 @@
-/** Runs the real command with streams of the test's own, as a terminal or as a script would give them. */
+/**
+ * Runs the real command with streams of the test's own, as a terminal or as a script would give
+ * them.
+ */
 import { Readable } from 'node:stream';
 import { type CliOptions, runCli } from '../../src/cli/cli.ts';
 import type { Input } from '../../src/command-line/context.ts';
@@ -22,7 +25,10 @@ export interface RunOptions extends Partial<Pick<CliOptions, 'env' | 'fetch' | '
 
 export const piped = (text: string): Input => Readable.from([Buffer.from(text)]);
 
-/** A keyboard: each element is one chunk as a terminal in raw mode sends it. Echoing is recorded as its absence. */
+/**
+ * A keyboard: each element is one chunk as a terminal in raw mode sends it. Echoing is recorded as
+ * its absence.
+ */
 export const keyboard = (...chunks: readonly string[]): Input & { readonly modes: boolean[] } => {
   const modes: boolean[] = [];
   return Object.assign(Readable.from(chunks.map((chunk) => Buffer.from(chunk))), {
@@ -56,7 +62,8 @@ export const run = async (
 };
 
 /**
- * Runs a part until its first output, then sends it what Ctrl-C sends, and to nobody else in this process.
+ * Runs a part until its first output, then sends it what Ctrl-C sends, and to nobody else in this
+ * process.
  *
  * @param whileReady Gets that output. Ctrl-C comes when it has resolved; it does not reject.
  */

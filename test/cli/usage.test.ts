@@ -36,7 +36,10 @@ describe('a command line that is not usable', () => {
       [...sign, '--ap-password-env', secret],
       'The environment variable that --ap-password-env names is not set.',
     ],
-    [['hash-password', secret], "Too many arguments for 'hash-password'. Expected 0 arguments but got 1."],
+    [
+      ['hash-password', secret],
+      "Too many arguments for 'hash-password'. Expected 0 arguments but got 1.",
+    ],
     [[...sign, '--timeout', 'soon'], '--timeout must be a number of seconds from 1 to 3600.'],
     [[...sign, '--timeout', '0'], '--timeout must be a number of seconds from 1 to 3600.'],
     [
@@ -48,7 +51,10 @@ describe('a command line that is not usable', () => {
       [...sign, '--url', `http://me:${secret}@example`],
       '--url (or PARAPH_URL) must have no user, query or fragment.',
     ],
-    [[...sign, '--trust', join(folder, 'absent.pem')], 'The file that --trust names cannot be read.'],
+    [
+      [...sign, '--trust', join(folder, 'absent.pem')],
+      'The file that --trust names cannot be read.',
+    ],
     [
       [...sign, '--trust', fileWith('empty.pem', 'nothing')],
       'The file that --trust names has no usable certificate (PEM).',
@@ -117,7 +123,10 @@ describe('the help', () => {
     ['help help', '--help'],
   ])('is the same by its command: %s', async (command, option) => {
     const { exitCode, stdout } = await run(command.split(' '));
-    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: (await run(option.split(' '))).stdout });
+    expect({ exitCode, stdout }).toEqual({
+      exitCode: 0,
+      stdout: (await run(option.split(' '))).stdout,
+    });
   });
 
   it.each([['--help'], ...all.map(({ name }) => [`${name} --help`])])(
@@ -138,16 +147,14 @@ describe('the help', () => {
     const { stdout } = await run(['--help']);
     const groups = stdout.split('\n').filter((line) => /^[A-Z].*:$/.test(line));
     expect(groups).toEqual([
-      ...[
-        'Options:',
-        'Run the service:',
-        'Sign:',
-        'Workflows:',
-        'Operate:',
-        'Administer:',
-        'More:',
-        'Exit codes:',
-      ],
+      'Options:',
+      'Run the service:',
+      'Sign:',
+      'Workflows:',
+      'Operate:',
+      'Administer:',
+      'More:',
+      'Exit codes:',
     ]);
     let examples = 0;
     for (const { name, command } of all) {
@@ -163,20 +170,25 @@ describe('the help', () => {
   });
 
   it('has the version of the package', async () => {
-    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+    const { version } = JSON.parse(
+      readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+    );
     expect(await run(['--version'])).toMatchObject({ exitCode: 0, stdout: `${version}\n` });
   });
 });
 
 describe('paraph completion', () => {
-  it.each(['bash', 'zsh', 'fish'])('knows each command and option in the script for %s', async (shell) => {
-    const { stdout, exitCode } = await run(['completion', shell]);
-    expect(exitCode).toBe(0);
-    for (const { name, command } of all) {
-      expect(stdout).toContain(name);
-      for (const { long = '' } of command.options) expect(stdout).toContain(long.slice(2));
-    }
-  });
+  it.each(['bash', 'zsh', 'fish'])(
+    'knows each command and option in the script for %s',
+    async (shell) => {
+      const { stdout, exitCode } = await run(['completion', shell]);
+      expect(exitCode).toBe(0);
+      for (const { name, command } of all) {
+        expect(stdout).toContain(name);
+        for (const { long = '' } of command.options) expect(stdout).toContain(long.slice(2));
+      }
+    },
+  );
 
   it('names the shells that it knows, and not what was given', async () => {
     const ran = await run(['completion', secret]);

@@ -16,7 +16,8 @@ const subjectOf = (msisdn: string): string =>
   }))(msisdn) ?? '';
 
 const phoneOf = async (name: string): Promise<string | null> =>
-  (await json(['users', 'ls'])).users.find((user: { name: string }) => user.name === name)?.oidcSubject;
+  (await json(['users', 'ls'])).users.find((user: { name: string }) => user.name === name)
+    ?.oidcSubject;
 
 describe('paraph users, with a phone', () => {
   it('adds one by number, in any writing, and keeps the number nowhere', async () => {
@@ -26,7 +27,9 @@ describe('paraph users, with a phone', () => {
     const { stdout } = await paraph(['users', 'subject', '--msisdn', number]);
     expect(stdout).toBe(`${subjectOf(number)}\n`);
     const { entries } = await json(['audit', '--target', 'anna']);
-    expect(entries).toMatchObject([{ action: 'user-add', details: { subject: subjectOf(number) } }]);
+    expect(entries).toMatchObject([
+      { action: 'user-add', details: { subject: subjectOf(number) } },
+    ]);
     for (const [key, value] of await contentsOf(redis.client(), redis.prefix.slice(-32))) {
       expect(`${key} ${value}`).not.toContain('790004711');
     }
@@ -36,7 +39,9 @@ describe('paraph users, with a phone', () => {
     await paraph(['users', 'add', 'bert', '--role', 'viewer', '--oidc-subject', 'first']);
     const taken = await paraph(['users', 'phone', 'bert', '--msisdn', number, '--json']);
     expect(taken.json()).toMatchObject({ refused: 'exists' });
-    expect((await json(['users', 'phone', 'bert', '--oidc-subject', 'second'])).result).toBe('changed');
+    expect((await json(['users', 'phone', 'bert', '--oidc-subject', 'second'])).result).toBe(
+      'changed',
+    );
     expect(await phoneOf('bert')).toBe('second');
     expect((await json(['users', 'phone', 'bert', '--remove'])).result).toBe('changed');
     expect(await phoneOf('bert')).toBeNull();
@@ -52,8 +57,14 @@ describe('paraph users, with a phone', () => {
 
   it.each([
     [['phone', 'anna'], 'Give one of --msisdn, --oidc-subject and --remove.'],
-    [['phone', 'anna', '--msisdn', number, '--remove'], 'Give one of --msisdn, --oidc-subject and --remove.'],
-    [['phone', 'anna', '--msisdn', number, '--oidc-subject', 's'], 'Give either --msisdn or --oidc-subject.'],
+    [
+      ['phone', 'anna', '--msisdn', number, '--remove'],
+      'Give one of --msisdn, --oidc-subject and --remove.',
+    ],
+    [
+      ['phone', 'anna', '--msisdn', number, '--oidc-subject', 's'],
+      'Give either --msisdn or --oidc-subject.',
+    ],
     [['subject', '--msisdn', 'topsecret'], 'msisdn must be a number with its country code.'],
   ])('refuses %j', async (args, problem) => {
     const { exitCode, stderr } = await paraph(['users', ...args]);

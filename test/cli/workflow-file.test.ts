@@ -30,13 +30,17 @@ const chart = setup(${setup}).createMachine(${config});
 export default defineWorkflow({ name: '${name}', version: 1, chart });`,
   );
 
-const check = (path: string, ...more: readonly string[]) => run(['workflow', 'check', path, ...more]);
+const check = (path: string, ...more: readonly string[]) =>
+  run(['workflow', 'check', path, ...more]);
 const test = (path: string, ...more: readonly string[]) =>
   run(['workflow', 'test', path, ...more], { env: { REDIS_URL: redis.url } });
 
 describe('paraph workflow check', () => {
   it('names the line of a syntax error', () => {
-    const path = file('comma.mjs', "const chart = {\n  initial: 'open',,\n};\nexport default chart;");
+    const path = file(
+      'comma.mjs',
+      "const chart = {\n  initial: 'open',,\n};\nexport default chart;",
+    );
     // Node itself reads the file here; under vitest another program does, with other words.
     const { status, stderr } = spawnSync(
       process.execPath,
@@ -125,7 +129,11 @@ describe('paraph workflow check', () => {
       () => chartFile('closure', '{ context: { call: () => 1 } }'),
       'closure: context.call: a function cannot be stored',
     ],
-    ['a name of the service', () => chartFile('mail', '{}'), 'mail: the service has a workflow of this name'],
+    [
+      'a name of the service',
+      () => chartFile('mail', '{}'),
+      'mail: the service has a workflow of this name',
+    ],
     [
       'no workflow',
       () => file('empty.mjs', 'export default 1;'),
@@ -175,14 +183,21 @@ describe('paraph workflow test', () => {
       '',
       'It has completed: {"document":"A-17","reminders":2,"msspTransId":…}',
     ]);
-    const [first = 0, second = 0] = [...stdout.matchAll(/:(\d\d):(\d\d)\.(\d{3}) +begins +file/g)].map(
+    const [first = 0, second = 0] = [
+      ...stdout.matchAll(/:(\d\d):(\d\d)\.(\d{3}) +begins +file/g),
+    ].map(
       ([, minutes, seconds, ms]) => Number(minutes) * 60_000 + Number(seconds) * 1000 + Number(ms),
     );
     expect(second - first).toBeGreaterThanOrEqual(1000);
   });
 
   it('lets the deadline pass when nothing comes', async () => {
-    const { exitCode, json: read } = await test(approval, '--input', json('input.json', input), '--json');
+    const { exitCode, json: read } = await test(
+      approval,
+      '--input',
+      json('input.json', input),
+      '--json',
+    );
     expect(exitCode).toBe(0);
     const { how, output, lastedMs } = read();
     expect({ how, output }).toEqual({
@@ -243,7 +258,11 @@ describe('paraph workflow test', () => {
       'answers.archive: the chart has no activity of this name.',
     ],
   ])('ends with 2 and names the place in wrong %s', async (name, value, sentence) => {
-    const { exitCode, stderr } = await test(approval, '--events', json(`${name}-wrong.json`, value));
+    const { exitCode, stderr } = await test(
+      approval,
+      '--events',
+      json(`${name}-wrong.json`, value),
+    );
     expect(stderr).toBe(`paraph: ${sentence}\n`);
     expect(exitCode).toBe(2);
   });

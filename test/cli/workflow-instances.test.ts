@@ -59,26 +59,43 @@ const start = async (id: string, approver = '+41700092501'): Promise<string> => 
   const input = { document: `D-${id}`, approver };
   expect((await call('POST', 'document-approval', { apId, body: { id, input } })).status).toBe(201);
   return soon(async () => {
-    const { workflows } = await json(['workflow', 'ls', '--ap', apId, '--name', 'document-approval']);
+    const { workflows } = await json([
+      'workflow',
+      'ls',
+      '--ap',
+      apId,
+      '--name',
+      'document-approval',
+    ]);
     const found = workflows.find((each: { id: string }) => each.id === id);
     expect(found?.state).toBeDefined();
     return found.instance;
   });
 };
-const endOf = (id: string) => until(`document-approval/${id}`, ({ status }) => status !== 'open', apId);
+const endOf = (id: string) =>
+  until(`document-approval/${id}`, ({ status }) => status !== 'open', apId);
 
 describe('the instances of workflows', () => {
   it('are listed by workflow, status and application, and shown with what their chart publishes', async () => {
     const instance = await start('looked-at');
     const row = {
-      ...{ instance, id: 'looked-at', name: 'document-approval', version: 1, apId },
-      ...{ status: 'open', state: { open: 'waiting' }, endedAt: null },
+      instance,
+      id: 'looked-at',
+      name: 'document-approval',
+      version: 1,
+      apId,
+      status: 'open',
+      state: { open: 'waiting' },
+      endedAt: null,
     };
     const { workflows } = await json(['workflow', 'ls', '--status', 'open', '--ap', apId]);
     expect(workflows).toContainEqual({ ...row, createdAt: expect.stringMatching(/^20.*Z$/) });
     expect((await json(['workflow', 'ls', '--ap', 'mid://other.example'])).workflows).toEqual([]);
     const shown = await json(['workflow', 'show', instance]);
-    expect(shown).toMatchObject({ instance: row, context: { document: 'D-looked-at', reminders: 0 } });
+    expect(shown).toMatchObject({
+      instance: row,
+      context: { document: 'D-looked-at', reminders: 0 },
+    });
     const text = await paraph(['workflow', 'show', instance]);
     expect(text.stdout).toMatch(/state +open\.waiting\n/);
     expect(text.stdout).toMatch(/journal +20\S+Z {2}.*\n/);
@@ -110,7 +127,15 @@ describe('the instances of workflows', () => {
 
   it('take events once for each key, and refuse others', async () => {
     const instance = await start('sent-to');
-    const bad = await paraph(['workflow', 'send', instance, 'REJECT', '--data', '{"reason":7}', '--json']);
+    const bad = await paraph([
+      'workflow',
+      'send',
+      instance,
+      'REJECT',
+      '--data',
+      '{"reason":7}',
+      '--json',
+    ]);
     expect([bad.exitCode, bad.json().problem]).toEqual([
       2,
       'reason: Invalid input: expected string, received number.',
@@ -132,7 +157,9 @@ describe('the instances of workflows', () => {
     const late = await paraph([...event.slice(0, -1), 'mail-2', '--json']);
     expect([late.exitCode, late.json().refused]).toEqual([8, 'unknown-instance']);
     const { entries } = await json(['audit', '--target', instance]);
-    expect(entries.filter(({ action }: { action: string }) => action === 'workflow-event')).toContainEqual(
+    expect(
+      entries.filter(({ action }: { action: string }) => action === 'workflow-event'),
+    ).toContainEqual(
       expect.objectContaining({ who: me, details: { name: 'document-approval', event: 'REJECT' } }),
     );
   });
@@ -145,7 +172,8 @@ describe('the instances of workflows', () => {
     expect(shown.exitCode).toBe(0);
     expect(shown.json()).toMatchObject({
       instance: { instance, name: 'document-approval', status: 'open', state: { open: 'waiting' } },
-      ...{ isDefined: false, mayReplay: false },
+      isDefined: false,
+      mayReplay: false,
     });
     const text = await paraph(['workflow', 'show', instance], without);
     expect(text.stdout).toMatch(/definition +the service has none: name its file in workflows\n/);
@@ -166,7 +194,10 @@ describe('the instances of workflows', () => {
     const instance = await start('cancelled');
     const cancelled = await as('operator', 'cancel', instance, '--reason', 'Wrong document');
     expect(cancelled.json()).toMatchObject({ outcome: 'ok', result: 'done' });
-    expect(await endOf('cancelled')).toMatchObject({ status: 'cancelled', reason: 'Wrong document' });
+    expect(await endOf('cancelled')).toMatchObject({
+      status: 'cancelled',
+      reason: 'Wrong document',
+    });
     const again = await as('operator', 'replay', instance);
     expect([again.exitCode, again.json().refused]).toEqual([7, 'not-failed']);
     const { entries } = await json(['audit', '--target', instance, '--action', 'workflow-cancel']);
@@ -178,7 +209,8 @@ describe('the instances of workflows', () => {
     const ended = () => until('fetching/later', ({ status }) => status !== 'open', apId);
     const first = await ended();
     expect(first).toMatchObject({ status: 'failed', reason: 'not there', state: 'missing' });
-    const [{ instance }] = (await json(['workflow', 'ls', '--status', 'failed', '--ap', apId])).workflows;
+    const [{ instance }] = (await json(['workflow', 'ls', '--status', 'failed', '--ap', apId]))
+      .workflows;
     file('done', '');
     const replayed = await json(['workflow', 'replay', instance, '--reason', 'It is there now']);
     expect(replayed).toMatchObject({ instance, result: 'replayed' });
@@ -193,17 +225,20 @@ describe('the instances of workflows', () => {
     ]);
   });
 
-  it.each([['no-such-instance'], ['a:b'], ['12']])('that do not exist end with 8: %s', async (id) => {
-    for (const args of [
-      ['show', id],
-      ['cancel', id, '--reason', 'x'],
-      ['replay', id],
-      ['send', id, 'GO'],
-    ]) {
-      const { exitCode, json: read } = await paraph(['workflow', ...args, '--json']);
-      expect([exitCode, read().refused]).toEqual([8, 'unknown-instance']);
-    }
-  });
+  it.each([['no-such-instance'], ['a:b'], ['12']])(
+    'that do not exist end with 8: %s',
+    async (id) => {
+      for (const args of [
+        ['show', id],
+        ['cancel', id, '--reason', 'x'],
+        ['replay', id],
+        ['send', id, 'GO'],
+      ]) {
+        const { exitCode, json: read } = await paraph(['workflow', ...args, '--json']);
+        expect([exitCode, read().refused]).toEqual([8, 'unknown-instance']);
+      }
+    },
+  );
 
   it('of a process are shown with their people, and leave evidence that verifies with the definition', async () => {
     const definition = {
@@ -236,13 +271,25 @@ describe('the instances of workflows', () => {
       expect([filter, rows.length]).toEqual([filter, found]);
     }
     const { stdout } = await paraph(['workflow', 'show', workflows[0].instance]);
-    expect(stdout).toMatch(/people +sales: Anna signed\n +board: Beat signed\n +board: Chiara withdrawn\n/);
+    expect(stdout).toMatch(
+      /people +sales: Anna signed\n +board: Beat signed\n +board: Chiara withdrawn\n/,
+    );
     expect(stdout).not.toContain(view.output.evidence.slice(0, 40));
-    const trusted = file('root.pem', await (await fetch(`${stage.product().url}/pki/root.pem`)).text());
+    const trusted = file(
+      'root.pem',
+      await (await fetch(`${stage.product().url}/pki/root.pem`)).text(),
+    );
     const record = file('process.json', JSON.stringify(view));
     const contract = file('contract.json', JSON.stringify(definition));
     const verified = await run([
-      ...['evidence', 'verify', record, '--service-root', trusted, '--definition', contract, '--json'],
+      'evidence',
+      'verify',
+      record,
+      '--service-root',
+      trusted,
+      '--definition',
+      contract,
+      '--json',
     ]);
     expect(verified.stderr).toBe('');
     expect(verified.json()).toMatchObject({
@@ -263,7 +310,9 @@ describe('the instances of workflows', () => {
     await call('POST', 'reopening', { apId, body: { id: 'wild', input: {} } });
     await until('reopening/wild', ({ status }) => status === 'failed', apId);
     const { workflows } = await json(['workflow', 'ls', '--name', 'reopening', '--ap', apId]);
-    expect(await json(['workflow', 'replay', workflows[0].instance])).toMatchObject({ result: 'replayed' });
+    expect(await json(['workflow', 'replay', workflows[0].instance])).toMatchObject({
+      result: 'replayed',
+    });
     await until('reopening/wild', ({ status }) => status === 'completed', apId);
   });
 
@@ -274,7 +323,16 @@ describe('the instances of workflows', () => {
     };
     await call('POST', 'process', { apId, body: { id: 'over', input } });
     const ended = await until('process/over', ({ status }) => status === 'failed', apId);
-    const { workflows } = await json(['workflow', 'ls', '--name', 'process', '--text', 'over', '--ap', apId]);
+    const { workflows } = await json([
+      'workflow',
+      'ls',
+      '--name',
+      'process',
+      '--text',
+      'over',
+      '--ap',
+      apId,
+    ]);
     const again = await paraph(['workflow', 'replay', workflows[0].instance, '--json']);
     expect([again.exitCode, again.json().refused]).toEqual([7, 'refused']);
     expect((await call('GET', 'process/over', { apId })).body).toEqual(ended);

@@ -1,4 +1,7 @@
-/** What our own service writes is something that our own client reads, whatever else the client lets pass. */
+/**
+ * What our own service writes is something that our own client reads, whatever else the client lets
+ * pass.
+ */
 import { expect, it } from 'vitest';
 import type { z } from 'zod';
 import {
@@ -35,13 +38,18 @@ it.each([
   ['nothing', {}],
   ['no status', { MSS_StatusResp: {} }],
   ['a status without a code', { MSS_StatusResp: { Status: { StatusCode: {} } } }],
-  ['an empty signature', { MSS_StatusResp: { Status: { StatusCode: { Value: '500' } }, MSS_Signature: {} } }],
+  [
+    'an empty signature',
+    { MSS_StatusResp: { Status: { StatusCode: { Value: '500' } }, MSS_Signature: {} } },
+  ],
 ])('does not take %s', (_what, body) => {
   expect(statusAnswerSchema.safeParse(body).success).toBe(false);
 });
 
 it('takes codes and faults however they are spelled', () => {
-  const status = statusAnswerSchema.parse({ MSS_StatusResp: { Status: { StatusCode: { Value: 504 } } } });
+  const status = statusAnswerSchema.parse({
+    MSS_StatusResp: { Status: { StatusCode: { Value: 504 } } },
+  });
   expect(status).toEqual({ state: 'outstanding' });
   const fault = (Value: string | number, more: object = {}) => ({
     Fault: { Code: { SubCode: { Value } }, ...more },
@@ -52,7 +60,11 @@ it('takes codes and faults however they are spelled', () => {
     detail: 'User cancelled the request',
   });
   expect(faultAnswerSchema.parse(fault(401)).code).toBe(401);
-  expect(faultAnswerSchema.parse(fault('_777'))).toEqual({ code: 777, reason: 'UNKNOWN', detail: '' });
+  expect(faultAnswerSchema.parse(fault('_777'))).toEqual({
+    code: 777,
+    reason: 'UNKNOWN',
+    detail: '',
+  });
 });
 
 it('takes no id, profile or location that is too long to be kept', () => {

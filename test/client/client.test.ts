@@ -1,4 +1,7 @@
-/** The client that other programs import, against the product and against answers that other services have given. */
+/**
+ * The client that other programs import, against the product and against answers that other
+ * services have given.
+ */
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -65,7 +68,9 @@ describe('a signature', () => {
       services: { geofencing: { country: 'CH' } },
     });
     const trust = await client.rootCertificates();
-    expect(verifySignature(signature ?? new Uint8Array(), text, { trust })).toMatchObject({ ok: true });
+    expect(verifySignature(signature ?? new Uint8Array(), text, { trust })).toMatchObject({
+      ok: true,
+    });
     expect(await client.receipt({ msspTransId: signed.msspTransId, msisdn, text: 'Thanks' })).toBe(
       'accepted',
     );
@@ -87,7 +92,10 @@ describe('a signature', () => {
     await vi.waitFor(
       async () =>
         expect(
-          await product.api.transactions.answer(msspTransId, 1, { kind: 'fault', fault: fault(401) }),
+          await product.api.transactions.answer(msspTransId, 1, {
+            kind: 'fault',
+            fault: fault(401),
+          }),
         ).toBe('accepted'),
       20_000,
     );
@@ -113,7 +121,11 @@ describe('a call that does not succeed', () => {
   it('rejects with the fault that the service answers', async () => {
     const failure = await failureOf(ours().sign({ msisdn: '+41791234567', text }));
     expect(failure).toBeInstanceOf(SignatureFaultError);
-    expect(failure).toMatchObject({ code: 105, reason: 'UNKNOWN_CLIENT', detail: 'MSISDN is unknown' });
+    expect(failure).toMatchObject({
+      code: 105,
+      reason: 'UNKNOWN_CLIENT',
+      detail: 'MSISDN is unknown',
+    });
   });
 
   it('rejects with the reason of the signal, and the transaction goes on', async () => {
@@ -146,7 +158,10 @@ describe('a call that does not succeed', () => {
   });
 
   it('rejects when what answers is no signature service', async () => {
-    const server = createServer((_request, response) => response.end('<html></html>')).listen(0, '127.0.0.1');
+    const server = createServer((_request, response) => response.end('<html></html>')).listen(
+      0,
+      '127.0.0.1',
+    );
     await once(server, 'listening');
     onTestFinished(() => void server.close());
     const client = createClient({
@@ -224,13 +239,17 @@ describe('another service of the interface', () => {
       Object.entries(value)
         .filter(
           ([name]) =>
-            !dispensable.includes(name) || (name === 'MobileUser' && !('MSISDN' in Object(value.MobileUser))),
+            !dispensable.includes(name) ||
+            (name === 'MobileUser' && !('MSISDN' in Object(value.MobileUser))),
         )
         .map(([name, member]) => [name, bare(member)]),
     );
   };
 
-  const ask = ({ operation, request }: Json, client: ReturnType<typeof createClient>): Promise<unknown> => {
+  const ask = (
+    { operation, request }: Json,
+    client: ReturnType<typeof createClient>,
+  ): Promise<unknown> => {
     switch (operation) {
       case 'sign':
         return request.MSS_SignatureReq.MessagingMode === 'synch'
@@ -246,9 +265,10 @@ describe('another service of the interface', () => {
   };
 
   it.each(recordings)('is understood: %s', async (_name, recording) => {
-    const said = await ask(recording, talkingTo(answering(recording.response, recording.http).fetch)).catch(
-      (error: unknown) => error,
-    );
+    const said = await ask(
+      recording,
+      talkingTo(answering(recording.response, recording.http).fetch),
+    ).catch((error: unknown) => error);
     if (recording.http === 200) {
       expect(said).not.toBeInstanceOf(Error);
       return;
@@ -262,7 +282,10 @@ describe('another service of the interface', () => {
     'is understood when it leaves out what may be missing: %s',
     async (_name, recording) => {
       const full = ask(recording, talkingTo(answering(recording.response, recording.http).fetch));
-      const less = ask(recording, talkingTo(answering(bare(recording.response), recording.http).fetch));
+      const less = ask(
+        recording,
+        talkingTo(answering(bare(recording.response), recording.http).fetch),
+      );
       const [one, other] = await Promise.all(
         [full, less].map((call) => call.catch((error: unknown) => error)),
       );
@@ -287,14 +310,21 @@ describe('another service of the interface', () => {
       client.profile(msisdn),
     ])
       await failureOf(call);
-    expect(accepts).toEqual(['application/json', 'application/json', 'application/json', 'application/json']);
+    expect(accepts).toEqual([
+      'application/json',
+      'application/json',
+      'application/json',
+      'application/json',
+    ]);
   });
 
   it('is asked in its own dialect', async () => {
     const { asked, fetch } = answering({ Fault: { Code: { SubCode: { Value: '_105' } } } }, 500);
     const dialect = { authority: 'mid.swisscom.ch', languageAuthority: 'mss.ficom.fi' };
     const client = talkingTo(fetch, { dialect, apPassword: 'secret' });
-    await failureOf(client.sign({ msisdn, text, language: 'de', geofencing: true, profile: 'STK-LoA4' }));
+    await failureOf(
+      client.sign({ msisdn, text, language: 'de', geofencing: true, profile: 'STK-LoA4' }),
+    );
     const [{ MSS_SignatureReq: request } = {} as Json] = asked;
     expect(request.SignatureProfile).toBe('http://mid.swisscom.ch/STK-LoA4');
     expect(request.MSSP_Info.MSSP_ID.URI).toBe('http://mid.swisscom.ch/');

@@ -1,4 +1,7 @@
-/** The TypeScript of the pages about libraries compiles as it stands; that of docs/client.md and docs/queue-contract.md does what is said of it. */
+/**
+ * The TypeScript of the pages about libraries compiles as it stands; that of docs/client.md and
+ * docs/queue-contract.md does what is said of it.
+ */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -35,7 +38,10 @@ afterAll(async () => {
 });
 
 /** The sample as a module that runs against the product of this test. */
-const load = async <T>(name: keyof typeof samples, replacements: Record<string, string>): Promise<T> => {
+const load = async <T>(
+  name: keyof typeof samples,
+  replacements: Record<string, string>,
+): Promise<T> => {
   let code = samples[name].replace(`paraph/${name}`, pathToFileURL(library(name)).href);
   for (const [from, to] of Object.entries(replacements)) {
     expect(code).toContain(from);

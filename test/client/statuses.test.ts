@@ -14,14 +14,21 @@ const text = 'Sign in to Example?';
 const oneTime = 'MID/v1/OtpProfileText';
 const id = 'HEhm82c1';
 const outstanding = { code: '504', message: 'OUTSTANDING_TRANSACTION', meaning: 'open' } as const;
-const cancelled = faultBody({ code: 401, reason: 'USER_CANCEL', detail: 'User cancelled the request' });
+const cancelled = faultBody({
+  code: 401,
+  reason: 'USER_CANCEL',
+  detail: 'User cancelled the request',
+});
 
 type Answer = readonly [status: number, body: object];
 const accepted: Answer = [
   200,
   { MSS_SignatureResp: { MSSP_TransID: id, Status: { StatusCode: { Value: '100' } } } },
 ];
-const signed = (members: object): Answer => [200, { MSS_SignatureResp: { MSSP_TransID: id, ...members } }];
+const signed = (members: object): Answer => [
+  200,
+  { MSS_SignatureResp: { MSSP_TransID: id, ...members } },
+];
 const standing = (members: object): Answer => [200, { MSS_StatusResp: members }];
 
 /** Gives one answer after the other; the last one also to every later request. */
@@ -48,7 +55,8 @@ const paraph = async (fetch: Fetch, args: readonly string[]) =>
   run([...args, '--json'], { fetch, env: { PARAPH_URL: 'http://elsewhere.example' } });
 
 const names = statusRows.map(
-  (row) => [`${row.code} ${row.message} ${row.signature ? 'with' : 'without'} a signature`, row] as const,
+  (row) =>
+    [`${row.code} ${row.message} ${row.signature ? 'with' : 'without'} a signature`, row] as const,
 );
 
 describe('the status of a 200', () => {
@@ -58,12 +66,21 @@ describe('the status of a 200', () => {
     const ends = {
       status: await endOf(talkingTo(answering(standing(members)).fetch).status(id)),
       polled: await endOf(
-        talkingTo(answering(accepted, standing(members), [500, cancelled]).fetch).sign({ msisdn, text }),
+        talkingTo(answering(accepted, standing(members), [500, cancelled]).fetch).sign({
+          msisdn,
+          text,
+        }),
       ),
       synch: await endOf(
-        talkingTo(answering(signed(members), [500, cancelled]).fetch).sign({ msisdn, text, mode: 'synch' }),
+        talkingTo(answering(signed(members), [500, cancelled]).fetch).sign({
+          msisdn,
+          text,
+          mode: 'synch',
+        }),
       ),
-      result: await endOf(talkingTo(answering(standing(members), [500, cancelled]).fetch).result(id)),
+      result: await endOf(
+        talkingTo(answering(standing(members), [500, cancelled]).fetch).result(id),
+      ),
     };
     if (meaning === 'signed') {
       for (const end of Object.values(ends))
@@ -81,14 +98,21 @@ describe('the status of a 200', () => {
     }
     for (const [call, end] of Object.entries(ends))
       expect([call, end.name, end.code, end.detail]).toEqual([
-        ...[call, 'SignatureFaultError', meaning.code, meaning.detail],
+        call,
+        'SignatureFaultError',
+        meaning.code,
+        meaning.detail,
       ]);
   });
 
   it.each(names)('means the same on the command line: %s', async (_name, row) => {
-    const { exitCode, json } = await paraph(answering(standing(statusMembers(row))).fetch, ['status', id]);
+    const { exitCode, json } = await paraph(answering(standing(statusMembers(row))).fetch, [
+      'status',
+      id,
+    ]);
     const { meaning } = row;
-    if (typeof meaning === 'object') expect(json()).toMatchObject({ outcome: 'fault', fault: meaning });
+    if (typeof meaning === 'object')
+      expect(json()).toMatchObject({ outcome: 'fault', fault: meaning });
     else expect(json().outcome).toBe(meaning === 'open' ? 'outstanding' : 'ok');
     expect(exitCode).toBe({ signed: 0, open: 6 }[String(meaning)] ?? 3);
   });
@@ -109,7 +133,9 @@ describe('the status of a 200', () => {
 });
 
 describe('100 REQUEST_OK', () => {
-  const delivered = standing({ Status: { StatusCode: { Value: '100' }, StatusMessage: 'REQUEST_OK' } });
+  const delivered = standing({
+    Status: { StatusCode: { Value: '100' }, StatusMessage: 'REQUEST_OK' },
+  });
 
   it('is the end of a one-time password, however it is asked for', async () => {
     const password = { msisdn, text, profile: oneTime } as const;
@@ -118,17 +144,29 @@ describe('100 REQUEST_OK', () => {
         await endOf(talkingTo(answering(accepted, delivered).fetch).sign({ ...password, mode })),
       ).toMatchObject({ signature: undefined, msspTransId: id });
     const client = talkingTo(answering(delivered).fetch);
-    expect(await client.status(id, { oneTimePassword: true })).toEqual({ state: 'delivered', services: {} });
-    expect(await client.result(id, { oneTimePassword: true })).toMatchObject({ signature: undefined });
+    expect(await client.status(id, { oneTimePassword: true })).toEqual({
+      state: 'delivered',
+      services: {},
+    });
+    expect(await client.result(id, { oneTimePassword: true })).toMatchObject({
+      signature: undefined,
+    });
     for (const mode of [[], ['--asynch']])
       expect(
         (
           await paraph(answering(accepted, delivered).fetch, [
-            ...['sign', msisdn, text, '--profile', 'otp-text', ...mode],
+            'sign',
+            msisdn,
+            text,
+            '--profile',
+            'otp-text',
+            ...mode,
           ])
         ).json(),
       ).toMatchObject({ delivered: true });
-    expect((await paraph(answering(delivered).fetch, ['status', id, '--otp'])).json()).toMatchObject({
+    expect(
+      (await paraph(answering(delivered).fetch, ['status', id, '--otp'])).json(),
+    ).toMatchObject({
       delivered: true,
     });
   });

@@ -32,7 +32,8 @@ describe('the table of keys', () => {
   });
 
   it('is put between its marks and nowhere else', () => {
-    const before = 'a\n<!-- table: one -->\nold\n<!-- end -->\nb\n<!-- table: two -->\n<!-- end -->\n';
+    const before =
+      'a\n<!-- table: one -->\nold\n<!-- end -->\nb\n<!-- table: two -->\n<!-- end -->\n';
     expect(fillTable(before, 'one', 'new\n')).toBe(before.replace('old', 'new'));
     expect(fillTable(before, 'three', 'new\n')).toBe(before);
   });

@@ -46,8 +46,13 @@ describe('the environment', () => {
   });
 
   it('takes an empty variable for an unset one, but for the master key', () => {
-    expect(readEnvironment({ PORT: '', REDIS_URL: '' })).toMatchObject({ port: 8080, redisUrl: undefined });
-    expect(() => readEnvironment({ PARAPH_MASTER_KEY: '' })).toThrow(/^PARAPH_MASTER_KEY must be base64url/);
+    expect(readEnvironment({ PORT: '', REDIS_URL: '' })).toMatchObject({
+      port: 8080,
+      redisUrl: undefined,
+    });
+    expect(() => readEnvironment({ PARAPH_MASTER_KEY: '' })).toThrow(
+      /^PARAPH_MASTER_KEY must be base64url/,
+    );
   });
 
   it.each([
@@ -77,12 +82,17 @@ describe('the environment', () => {
   });
 
   it('names every bad variable at once', () => {
-    expect(() => readEnvironment({ PORT: 'x', PARAPH_LOG_LEVEL: 'y' })).toThrow(/PORT .*; PARAPH_LOG_LEVEL /);
+    expect(() => readEnvironment({ PORT: 'x', PARAPH_LOG_LEVEL: 'y' })).toThrow(
+      /PORT .*; PARAPH_LOG_LEVEL /,
+    );
   });
 
   it('says of every variable what it is for and what it must be', () => {
     for (const schema of Object.values(environmentSchema.shape)) {
-      expect(schema.meta()).toMatchObject({ description: expect.any(String), hint: expect.any(String) });
+      expect(schema.meta()).toMatchObject({
+        description: expect.any(String),
+        hint: expect.any(String),
+      });
     }
   });
 });

@@ -108,7 +108,8 @@ const full = {
     maxPhones: 4,
     push: {
       subject: 'mailto:ops@example.com',
-      publicKey: 'BHoTft5Q4-Vuq2pUyxe6oibj2ow-21l_bZMK_PiOMqB_Amhdur_hysbqNTdNwZLHSTee35epJ1l_dHjR8wqe02Y',
+      publicKey:
+        'BHoTft5Q4-Vuq2pUyxe6oibj2ow-21l_bZMK_PiOMqB_Amhdur_hysbqNTdNwZLHSTee35epJ1l_dHjR8wqe02Y',
       privateKey: 'UIDVdDXVTt7LzP3-XsjpfaAHdB_yVKsPpIQXkVe677s',
     },
   },
@@ -167,8 +168,19 @@ describe('a configuration', () => {
   });
 
   it('keeps every value that is given', () => {
-    const { applicationProviders, subscribers, oidc: _oidc, operations: _operations, ...plain } = value(full);
-    const { applicationProviders: _providers, subscribers: _subscribers, oidc: _given, ...given } = full;
+    const {
+      applicationProviders,
+      subscribers,
+      oidc: _oidc,
+      operations: _operations,
+      ...plain
+    } = value(full);
+    const {
+      applicationProviders: _providers,
+      subscribers: _subscribers,
+      oidc: _given,
+      ...given
+    } = full;
     expect(plain).toEqual(given);
     expect(applicationProviders).toEqual([
       { ...full.applicationProviders[0], clientCertificateFingerprints: ['ab'.repeat(32)] },
@@ -228,7 +240,11 @@ describe('a configuration', () => {
 
   it('writes an unknown carrier as the interface does', () => {
     const [template] = value({ subscribers: [{ msisdn: '41790000001', carrier: {} }] }).subscribers;
-    expect(template?.subscriber.carrier).toEqual({ mcc: '000', mnc: '00', network: 'Unknown network' });
+    expect(template?.subscriber.carrier).toEqual({
+      mcc: '000',
+      mnc: '00',
+      network: 'Unknown network',
+    });
   });
 
   it('is a sandbox without a file, and with one only if that says so', async () => {
@@ -236,7 +252,10 @@ describe('a configuration', () => {
     try {
       const path = join(directory, 'configuration.json');
       await writeFile(path, '{}');
-      expect(await loadConfiguration(undefined)).toMatchObject({ ok: true, value: { sandbox: true } });
+      expect(await loadConfiguration(undefined)).toMatchObject({
+        ok: true,
+        value: { sandbox: true },
+      });
       expect(await loadConfiguration(path)).toMatchObject({ ok: true, value: { sandbox: false } });
     } finally {
       await rm(directory, { recursive: true });
@@ -305,7 +324,11 @@ describe('a problem', () => {
           'must be smtp://host:port or smtps://host:port, without user and password',
         ],
         [{ user: 'paraph' }, 'passwordFile', 'must be set together with mail.user'],
-        [{ passwordFile: '/run/secrets/mail' }, 'passwordFile', 'must be set together with mail.user'],
+        [
+          { passwordFile: '/run/secrets/mail' },
+          'passwordFile',
+          'must be set together with mail.user',
+        ],
         [
           { from: 'Example' },
           'from',
@@ -372,13 +395,19 @@ describe('a problem', () => {
     expect(problems(input)).toEqual(expected);
   });
 
-  it.each(['http', 'HTTP'])('is refused where time stamps come over %s outside of a sandbox', (scheme) => {
-    const timeStampAuthority = { url: `${scheme}://tsa.example.com`, rootsFile: '/etc/paraph/tsa.pem' };
-    const parsed = parseConfiguration(JSON.stringify({ pki: { timeStampAuthority } }));
-    expect(parsed.ok ? [] : parsed.problems).toEqual([
-      'pki.timeStampAuthority.url: must be https, unless this is a sandbox',
-    ]);
-  });
+  it.each(['http', 'HTTP'])(
+    'is refused where time stamps come over %s outside of a sandbox',
+    (scheme) => {
+      const timeStampAuthority = {
+        url: `${scheme}://tsa.example.com`,
+        rootsFile: '/etc/paraph/tsa.pem',
+      };
+      const parsed = parseConfiguration(JSON.stringify({ pki: { timeStampAuthority } }));
+      expect(parsed.ok ? [] : parsed.problems).toEqual([
+        'pki.timeStampAuthority.url: must be https, unless this is a sandbox',
+      ]);
+    },
+  );
 
   it('is reported for every bad key at once', () => {
     expect(problems({ appScheme: '', queue: { shards: 0 }, http: { x: 1 } })).toHaveLength(3);

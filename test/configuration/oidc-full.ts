@@ -6,11 +6,15 @@ export const secretHash = `$scrypt$ln=15,r=8,p=3$${'A'.repeat(22)}$${'B'.repeat(
 export const publicJwkOf = (kty: 'RSA' | 'EC' | 'OKP', bitsOrCurve?: number | string) => {
   switch (kty) {
     case 'RSA':
-      return generateKeyPairSync('rsa', { modulusLength: Number(bitsOrCurve ?? 2048) }).publicKey.export({
+      return generateKeyPairSync('rsa', {
+        modulusLength: Number(bitsOrCurve ?? 2048),
+      }).publicKey.export({
         format: 'jwk',
       });
     case 'EC':
-      return generateKeyPairSync('ec', { namedCurve: String(bitsOrCurve ?? 'P-256') }).publicKey.export({
+      return generateKeyPairSync('ec', {
+        namedCurve: String(bitsOrCurve ?? 'P-256'),
+      }).publicKey.export({
         format: 'jwk',
       });
     case 'OKP':
@@ -21,7 +25,8 @@ export const publicJwkOf = (kty: 'RSA' | 'EC' | 'OKP', bitsOrCurve?: number | st
 const key = publicJwkOf('EC');
 const limit = { requests: 7, perSeconds: 9 };
 
-export const logo = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><path d="M0 0h1"/></svg>';
+export const logo =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><path d="M0 0h1"/></svg>';
 
 export const fullOidc = {
   requestUriSeconds: 61,

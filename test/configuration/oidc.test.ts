@@ -18,10 +18,17 @@ const problems = (input: unknown): readonly string[] => {
 };
 
 const site = { id: 'site', name: 'Site', secretHash, redirectUris: ['https://site.example/cb'] };
-const app = { id: 'app', name: 'App', authentication: 'none', redirectUris: ['com.example.app:/cb'] };
+const app = {
+  id: 'app',
+  name: 'App',
+  authentication: 'none',
+  redirectUris: ['com.example.app:/cb'],
+};
 const ec = publicJwkOf('EC');
 
-const tenantWith = (tenant: object) => ({ oidc: { tenants: [{ id: 'main', name: 'Main', ...tenant }] } });
+const tenantWith = (tenant: object) => ({
+  oidc: { tenants: [{ id: 'main', name: 'Main', ...tenant }] },
+});
 const clientWith = (client: object) => tenantWith({ clients: [{ ...site, ...client }] });
 const appWith = (client: object) => tenantWith({ clients: [{ ...app, ...client }] });
 const first = (input: unknown): OauthClient => {
@@ -58,7 +65,13 @@ describe('the configuration of logins', () => {
         refusedTokensPerAddress: allowance(60),
       },
       tenants: [
-        { id: 'default', name: 'Paraph', branding: { color: '#1f5fbf' }, loginText: {}, clients: [] },
+        {
+          id: 'default',
+          name: 'Paraph',
+          branding: { color: '#1f5fbf' },
+          loginText: {},
+          clients: [],
+        },
       ],
     });
   });
@@ -159,7 +172,11 @@ describe('the public address', () => {
   });
 
   it('is http from afar in a sandbox only', () => {
-    for (const publicUrl of ['http://sign.example.com', 'http://localhost.example', 'http://128.0.0.1']) {
+    for (const publicUrl of [
+      'http://sign.example.com',
+      'http://localhost.example',
+      'http://128.0.0.1',
+    ]) {
       expect(problems({ publicUrl })).toEqual([
         'publicUrl: must be https, unless it is this machine or a sandbox',
       ]);
@@ -171,7 +188,8 @@ describe('the public address', () => {
 const notAnAddress =
   'must be an absolute https address without fragment, an http one to this machine, or one of an app whose scheme has a dot';
 const unsuitableKey = 'must be an RSA key of 2048 bits or more, a P-256 key or an Ed25519 key';
-const misplaced = 'must not be here: only public keys belong into this file, and this one has to be replaced';
+const misplaced =
+  'must not be here: only public keys belong into this file, and this one has to be replaced';
 
 describe('a client is refused', () => {
   it.each([
@@ -191,7 +209,9 @@ describe('a client is refused', () => {
     ['https://[hunter2/'],
     [''],
   ])('with the redirect address %j', (uri) => {
-    expect(problems(clientWith({ redirectUris: [uri] }))).toEqual(of('redirectUris[0]', notAnAddress));
+    expect(problems(clientWith({ redirectUris: [uri] }))).toEqual(
+      of('redirectUris[0]', notAnAddress),
+    );
     expect(problems(clientWith({ postLogoutRedirectUris: [uri] }))).toEqual(
       of('postLogoutRedirectUris[0]', notAnAddress),
     );
@@ -203,13 +223,21 @@ describe('a client is refused', () => {
       clientWith({ parSuccessStatus: '201' }),
       of('parSuccessStatus', 'must be 200 or 201'),
     ],
-    ['no secret', clientWith({ secretHash: undefined }), of('secretHash', 'must be there for client_secret')],
+    [
+      'no secret',
+      clientWith({ secretHash: undefined }),
+      of('secretHash', 'must be there for client_secret'),
+    ],
     [
       'no secret in the body either',
       clientWith({ authentication: 'client_secret_post', secretHash: undefined }),
       of('secretHash', 'must be there for client_secret_post'),
     ],
-    ['a secret it does not use', appWith({ secretHash }), of('secretHash', 'must not be there for none')],
+    [
+      'a secret it does not use',
+      appWith({ secretHash }),
+      of('secretHash', 'must not be there for none'),
+    ],
     [
       'a secret in place of its hash',
       clientWith({ secretHash: 'hunter2' }),
@@ -248,7 +276,10 @@ describe('a client is refused', () => {
     ],
     [
       'an app behind the logout only',
-      appWith({ redirectUris: ['https://a.example/'], postLogoutRedirectUris: ['com.example.app:/out'] }),
+      appWith({
+        redirectUris: ['https://a.example/'],
+        postLogoutRedirectUris: ['com.example.app:/out'],
+      }),
       of('postLogoutRedirectUris', 'may be those of an app only when redirectUris have one, too'),
     ],
     ['no openid', clientWith({ scopes: ['profile'] }), of('scopes', 'must contain openid')],
@@ -265,15 +296,24 @@ describe('a client is refused', () => {
     [
       'a ping over plain HTTP',
       clientWith({ backchannel: { kind: 'ping', notificationEndpoint: 'http://a.example/' } }),
-      of('backchannel.notificationEndpoint', 'must be an https address, or an http one to this machine'),
+      of(
+        'backchannel.notificationEndpoint',
+        'must be an https address, or an http one to this machine',
+      ),
     ],
     [
       'logins by number and phoneStart required',
       clientWith({
-        ...{ authentication: 'private_key_jwt', secretHash: undefined, keys: [ec] },
-        ...{ backchannel: { kind: 'poll' }, phoneStart: 'required' },
+        authentication: 'private_key_jwt',
+        secretHash: undefined,
+        keys: [ec],
+        backchannel: { kind: 'poll' },
+        phoneStart: 'required',
       }),
-      of('backchannel', 'must not be there when phoneStart is required: it begins logins by number'),
+      of(
+        'backchannel',
+        'must not be there when phoneStart is required: it begins logins by number',
+      ),
     ],
     [
       'several hosts and no sector',
@@ -305,7 +345,11 @@ describe('a client is refused', () => {
       clientWith({ name: 'Shop \u202eknaB' }),
       of('name', 'must be one line of text, without spaces at its ends'),
     ],
-    ['an unknown key', clientWith({ secret: 'hunter2' }), ['oidc.tenants[0].clients[0].secret: unknown key']],
+    [
+      'an unknown key',
+      clientWith({ secret: 'hunter2' }),
+      ['oidc.tenants[0].clients[0].secret: unknown key'],
+    ],
   ])('with %s', (_, input, expected) => {
     expect(problems(input)).toEqual(expected);
   });
@@ -374,7 +418,9 @@ describe('a tenant', () => {
 
   it('has an id of its own', () => {
     const tenants = ['a', 'b', 'a'].map((id) => ({ id, name: 'T' }));
-    expect(problems({ oidc: { tenants } })).toEqual(['oidc.tenants[2].id: must not occur twice in the list']);
+    expect(problems({ oidc: { tenants } })).toEqual([
+      'oidc.tenants[2].id: must not occur twice in the list',
+    ]);
     expect(problems({ oidc: { tenants: [] } })).toHaveLength(1);
     expect(problems(tenantWith({ id: 'A/b' }))).toEqual([
       'oidc.tenants[0].id: must be 1 to 32 lower-case letters, digits or -',
@@ -394,7 +440,11 @@ describe('the text on the phone', () => {
   const session = '#SESSION#';
 
   it.each([
-    ['lacks the code of the session', 'Log in?', 'must contain #SESSION#, the code that the page shows, too'],
+    [
+      'lacks the code of the session',
+      'Log in?',
+      'must contain #SESSION#, the code that the page shows, too',
+    ],
     [
       'has a placeholder that nobody fills in',
       `#CLEINT#? ${session}`,
@@ -413,7 +463,9 @@ describe('the text on the phone', () => {
 
   it('may be as long as the phone can show it', () => {
     expect(problems(tenantWith({ loginText: { de: 'x'.repeat(227) + session } }))).toEqual([]);
-    expect(problems(tenantWith({ loginText: { de: `ж${'x'.repeat(106)}${session}` } }))).toEqual([]);
+    expect(problems(tenantWith({ loginText: { de: `ж${'x'.repeat(106)}${session}` } }))).toEqual(
+      [],
+    );
   });
 
   it('is measured with the name of each client', () => {

@@ -17,7 +17,9 @@ describe('operations.openid', () => {
       [{}, 'customers'],
       [{ tenant: 'staff' }, 'staff'],
     ] as const) {
-      const loaded = parseConfiguration(JSON.stringify({ oidc: { tenants }, operations: { openid } }));
+      const loaded = parseConfiguration(
+        JSON.stringify({ oidc: { tenants }, operations: { openid } }),
+      );
       expect(loaded.ok && loaded.value.operations.openid).toEqual({
         enabled: true,
         tenant,
@@ -31,7 +33,10 @@ describe('operations.openid', () => {
       { oidc: { tenants }, operations: { openid: { tenant: 'topsecret' } } },
       'operations.openid.tenant: must be the id of one of oidc.tenants',
     ],
-    [{ operations: { openid: { acrValues: ['mid_al2_any'] } } }, 'operations.openid.acrValues[0]: '],
+    [
+      { operations: { openid: { acrValues: ['mid_al2_any'] } } },
+      'operations.openid.acrValues[0]: ',
+    ],
     [{ operations: { openid: { acrValues: [] } } }, 'operations.openid.acrValues: '],
     [
       {

@@ -22,7 +22,10 @@ afterAll(() => product.stop());
 
 /** The operation, a request that is served, and the wrappers of request and response. */
 const operations = [
-  ['sign', async () => signRequest({ services: [{ Description: 'http://mid.vendor.ch/as#geofencing' }] })],
+  [
+    'sign',
+    async () => signRequest({ services: [{ Description: 'http://mid.vendor.ch/as#geofencing' }] }),
+  ],
   ['status', async () => statusRequest(await signed())],
   ['receipt', async () => receiptRequest(await signed())],
   ['profile', async () => profileRequest()],

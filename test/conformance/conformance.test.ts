@@ -1,4 +1,7 @@
-/** The conformance table is whole, and says of each rule where it comes from. That its tests exist: docs/named-tests.test.ts. */
+/**
+ * The conformance table is whole, and says of each rule where it comes from. That its tests exist:
+ * docs/named-tests.test.ts.
+ */
 import { describe, expect, it } from 'vitest';
 import { interfaceSections, wireFactThemes } from './row.ts';
 import { conformanceTable } from './table.ts';
@@ -15,7 +18,9 @@ describe('each row of the conformance table', () => {
     const ids = conformanceTable.map(({ id }) => id);
     expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
     const origin = (source: string) => source.replace('wire facts: ', 'wire-').replaceAll(' ', '-');
-    const strays = idsWhere(({ id, source }) => !id.startsWith(`${origin(source)}-`) || !/-\d+$/.test(id));
+    const strays = idsWhere(
+      ({ id, source }) => !id.startsWith(`${origin(source)}-`) || !/-\d+$/.test(id),
+    );
     expect(strays).toEqual([]);
   });
 

@@ -1,4 +1,7 @@
-/** The host part of a URI is a dialect: which ones are accepted is configured, and an answer repeats the one that was used. */
+/**
+ * The host part of a URI is a dialect: which ones are accepted is configured, and an answer repeats
+ * the one that was used.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accepted, ended, expectFault, send, sign } from '../http/wire.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';

@@ -1,4 +1,7 @@
-/** States of SSCDs and certificates in a profile answer: all that the interface names, each told as it is. */
+/**
+ * States of SSCDs and certificates in a profile answer: all that the interface names, each told as
+ * it is.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { send } from '../http/wire.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
@@ -15,7 +18,11 @@ beforeAll(async () => {
   product = await startTestProduct(redis, {
     configuration: {
       subscribers: [
-        { msisdn: oldSim, sim: { state: 'INACTIVE', certificate: { state: 'INACTIVE' } }, apps: [{}] },
+        {
+          msisdn: oldSim,
+          sim: { state: 'INACTIVE', certificate: { state: 'INACTIVE' } },
+          apps: [{}],
+        },
         { msisdn: manyApps, sim: {}, apps: [{ state: 'REGISTERED' }, { pin: { blocked: true } }] },
       ],
     },
@@ -57,7 +64,8 @@ describe('the states of a user who can sign with another device', () => {
   it('come with certificates as Base64 and with one subject for each, as text that is no Base64', async () => {
     const [{ MobileUserCertificate }] = (await sscdsOf(oldSim, 'sscds certs')).App;
     const [{ X509Certificate, X509SubjectName }] = MobileUserCertificate;
-    for (const text of X509Certificate) expect(Buffer.from(text, 'base64').toString('base64')).toBe(text);
+    for (const text of X509Certificate)
+      expect(Buffer.from(text, 'base64').toString('base64')).toBe(text);
     expect(X509SubjectName).toHaveLength(X509Certificate.length);
     for (const text of X509SubjectName) expect(text).toMatch(/^cn=./);
   });

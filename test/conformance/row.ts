@@ -1,8 +1,10 @@
 /**
- * One line of the conformance table: a rule of the interface, in our own words, and the tests that fail when it is broken.
+ * One line of the conformance table: a rule of the interface, in our own words, and the tests that
+ * fail when it is broken.
  *
- * `interface` is the interface document, by section: all that hold rules, also those that leave something open, for
- * which a row says what was chosen. The wire facts are what the live service and its clients have settled, by theme.
+ * `interface` is the interface document, by section: all that hold rules, also those that leave
+ * something open, for which a row says what was chosen. The wire facts are what the live service
+ * and its clients have settled, by theme.
  */
 export const interfaceSections = [
   '1',
@@ -61,8 +63,8 @@ export interface Row {
   /** One sentence. */
   readonly rule: string;
   /**
-   * `test/http/sign.test.ts › in synch mode > a failed signature is HTTP 500 with the Fault`: file and full title, as
-   * written in the source, so a title of `it.each` has its `%s`.
+   * `test/http/sign.test.ts › in synch mode > a failed signature is HTTP 500 with the Fault`: file
+   * and full title, as written in the source, so a title of `it.each` has its `%s`.
    */
   readonly tests: readonly [string, ...string[]];
 }

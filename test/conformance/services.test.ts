@@ -7,8 +7,19 @@ import { testRedis } from '../support/redis.ts';
 
 /** A widely used client knows these and fails on any other. */
 const errorCodes = [
-  ...['100', '101', '102', '103', '104', '105', '106'],
-  ...['120', '121', '122', '123', '200', '201'],
+  '100',
+  '101',
+  '102',
+  '103',
+  '104',
+  '105',
+  '106',
+  '120',
+  '121',
+  '122',
+  '123',
+  '200',
+  '201',
 ];
 const numberOf = (code: string): string => `41790000${code}`;
 const withoutReport = '41790000001';
@@ -49,9 +60,15 @@ const report = async (msisdn: string) => {
 };
 
 describe('the error of a geofencing answer', () => {
-  it.each(errorCodes)('may have the code %s, and has a message and nothing else beside it', async (code) => {
-    expect(await report(numberOf(code))).toEqual({ ErrorCode: code, ErrorMessage: expect.any(String) });
-  });
+  it.each(errorCodes)(
+    'may have the code %s, and has a message and nothing else beside it',
+    async (code) => {
+      expect(await report(numberOf(code))).toEqual({
+        ErrorCode: code,
+        ErrorMessage: expect.any(String),
+      });
+    },
+  );
 
   it('has one of these codes when nobody knows where the device is', async () => {
     expect(errorCodes).toContain((await report(withoutReport)).ErrorCode);
@@ -68,7 +85,10 @@ describe('the error of a geofencing answer', () => {
 
 describe('the confidences of a geofencing answer', () => {
   it('are texts from 0 to 1.0', async () => {
-    expect(await report(somewhere)).toMatchObject({ DeviceConfidence: '0', LocationConfidence: '0.46' });
+    expect(await report(somewhere)).toMatchObject({
+      DeviceConfidence: '0',
+      LocationConfidence: '0.46',
+    });
   });
 
   it('are held against the bounds of the request: one that is too low is fault 450', async () => {
@@ -83,7 +103,11 @@ describe('AuthUri', () => {
   it('has the scheme mobileid unless another is configured, the path auth, and the RedirectUri percent-encoded', async () => {
     const RedirectUri = 'myapp://back.here/?a=b&c=d%20e#t=1';
     const app2app = { Description: 'http://mid.vendor.ch/as#app2app', App2App: { RedirectUri } };
-    const { body } = await sign(product, { msisdn: '41700092508', mode: 'asynch', services: [app2app] });
+    const { body } = await sign(product, {
+      msisdn: '41700092508',
+      mode: 'asynch',
+      services: [app2app],
+    });
     const { AuthUri } = body.MSS_SignatureResp.ServiceResponses[0].App2App;
     const encoded = 'myapp%3A%2F%2Fback.here%2F%3Fa%3Db%26c%3Dd%2520e%23t%3D1';
     const [beforeToken, token] = AuthUri.split('&session_token=');

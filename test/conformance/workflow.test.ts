@@ -1,4 +1,7 @@
-/** What a user or a phone does to a transaction, where the tests of the operations look at one side of it only. */
+/**
+ * What a user or a phone does to a transaction, where the tests of the operations look at one side
+ * of it only.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newMsspTransId } from '../../src/transactions/ids.ts';
 import { accepted, ended, expectFault, send, sign } from '../http/wire.ts';
@@ -14,7 +17,9 @@ const obstacles = [
   ['41790000014', { certificate: { expired: true } }, 422],
 ] as const;
 const rsaSimAndEcApp = '41790000020';
-/** The first App is not activated, so the second one signs; their users treat receipts differently. */
+/**
+ * The first App is not activated, so the second one signs; their users treat receipts differently.
+ */
 const secondApp = '41790000021';
 
 const redis = testRedis();

@@ -27,7 +27,9 @@ let pushAnswer: (() => Promise<Response>) | undefined;
 
 beforeAll(async () => {
   signer = await generateKeyPair('RS256');
-  jwks = { keys: [{ ...(await exportJWK(signer.publicKey)), kid: 'one', alg: 'RS256', use: 'sig' }] };
+  jwks = {
+    keys: [{ ...(await exportJWK(signer.publicKey)), kid: 'one', alg: 'RS256', use: 'sig' }],
+  };
 });
 
 const tokens = async (): Promise<Response> =>
@@ -82,7 +84,11 @@ const finishWith = async (changes: JWTPayload, console = login()) => {
     auth_time: seconds - 5,
     acr: 'mid_al4_any',
     nonce,
-    at_hash: createHash('sha256').update(accessToken).digest().subarray(0, 16).toString('base64url'),
+    at_hash: createHash('sha256')
+      .update(accessToken)
+      .digest()
+      .subarray(0, 16)
+      .toString('base64url'),
     ...changes,
   };
   const query = new URLSearchParams({ state, iss: issuer, code: 'a-code' });
@@ -157,12 +163,16 @@ describe('a login of the console', () => {
     const key = createClientKey(serviceKey, () => now).publicKey;
     const jtis: unknown[] = [];
     for (const form of Object.values(sent)) {
-      const { payload } = await jwtVerify(form.get('client_assertion') ?? '', await importJWK({ ...key }), {
-        issuer: 'paraph-console',
-        subject: 'paraph-console',
-        audience: issuer,
-        currentDate: new Date(now),
-      });
+      const { payload } = await jwtVerify(
+        form.get('client_assertion') ?? '',
+        await importJWK({ ...key }),
+        {
+          issuer: 'paraph-console',
+          subject: 'paraph-console',
+          audience: issuer,
+          currentDate: new Date(now),
+        },
+      );
       expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBe(60);
       jtis.push(payload.jti);
     }

@@ -18,7 +18,10 @@ afterAll(() => stage.close());
 
 describe('the OpenAPI document of the admin API', () => {
   it('has the addresses and methods of the manual, and no other', () => {
-    const manual = readFileSync(new URL('../../docs/operations/console.md', import.meta.url), 'utf8');
+    const manual = readFileSync(
+      new URL('../../docs/operations/console.md', import.meta.url),
+      'utf8',
+    );
     const written = [...manual.matchAll(/`(GET|POST|PUT|DELETE) (\/[\w/:.-]+)`/g)].map(
       ([, method, path = '']) => `${method} /admin/api${path.replaceAll(/:(\w+)/g, '{$1}')}`,
     );
@@ -36,7 +39,9 @@ describe('the OpenAPI document of the admin API', () => {
       parameters: [{ name: 'id', in: 'path', required: true }],
       requestBody: {
         content: {
-          'application/json': { schema: { properties: { reason: { maxLength: 500 } }, required: [] } },
+          'application/json': {
+            schema: { properties: { reason: { maxLength: 500 } }, required: [] },
+          },
         },
       },
     });
@@ -51,7 +56,9 @@ describe('the OpenAPI document of the admin API', () => {
   });
 
   it('gives each operation an id of its own and a summary', () => {
-    const operations = Object.values<Json>(document.paths).flatMap((methods) => Object.values<Json>(methods));
+    const operations = Object.values<Json>(document.paths).flatMap((methods) =>
+      Object.values<Json>(methods),
+    );
     expect(operations.filter(({ summary = '' }) => !/\S/.test(summary))).toEqual([]);
     for (const { operationId } of operations) expect(operationId).toMatch(/^[a-zA-Z]+$/);
     expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
@@ -60,7 +67,10 @@ describe('the OpenAPI document of the admin API', () => {
   it('has words for the operations that there are, and for no other', () => {
     const described = Object.entries<Json>(document.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) =>
-        `${method.toUpperCase()} ${path.slice('/admin/api'.length)}`.replaceAll(/\{(\w+)\}/g, ':$1'),
+        `${method.toUpperCase()} ${path.slice('/admin/api'.length)}`.replaceAll(
+          /\{(\w+)\}/g,
+          ':$1',
+        ),
       ),
     );
     const ofParts = stage.parts.flatMap(({ words }) => Object.keys(words));

@@ -1,4 +1,7 @@
-/** The console over a running product, with somebody of each role logged in. Nothing listens: requests are made by `fetch`. */
+/**
+ * The console over a running product, with somebody of each role logged in. Nothing listens:
+ * requests are made by `fetch`.
+ */
 import { createConsole } from '../../src/console/console.ts';
 import type { ConsoleDeps } from '../../src/console/deps.ts';
 import { createPhoneOrders } from '../../src/operators/phone-orders.ts';
@@ -19,7 +22,10 @@ export interface Answered {
 
 export type ApiStage = Awaited<ReturnType<typeof startApiStage>>;
 
-export const startApiStage = async (redis: TestRedis, charts: TestProductOptions['charts'] = []) => {
+export const startApiStage = async (
+  redis: TestRedis,
+  charts: TestProductOptions['charts'] = [],
+) => {
   const stage = await startReplayStage(redis, charts);
   const { operators } = startStage(redis.client(), stage.prefix);
   const by = { name: 'test', role: 'admin', via: 'cli' } as const;
@@ -60,7 +66,10 @@ export const startApiStage = async (redis: TestRedis, charts: TestProductOptions
         more: {},
       },
     ],
-    links: { log: 'https://logs.example/?q={msspTransId}', trace: 'https://traces.example/{traceId}' },
+    links: {
+      log: 'https://logs.example/?q={msspTransId}',
+      trace: 'https://traces.example/{traceId}',
+    },
     publicUrl: () => 'http://test',
     sandbox: true,
     addressOf: () => ({ caller: '192.0.2.1' }),

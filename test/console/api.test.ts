@@ -1,4 +1,7 @@
-/** The admin API over HTTP: who may what, what each role sees, and that a bulk ordered here prompts nobody twice. */
+/**
+ * The admin API over HTTP: who may what, what each role sees, and that a bulk ordered here prompts
+ * nobody twice.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readProcesses } from '../../src/history/processes.ts';
 import { shardFor } from '../../src/transactions/answers.ts';
@@ -29,7 +32,8 @@ const signed = async (text: string): Promise<string> => {
   return body.MSS_SignatureResp.MSSP_TransID;
 };
 
-const seenBy = async (who: Somebody, path: string) => (await stage.ask(who, 'GET', `/admin/api${path}`)).text;
+const seenBy = async (who: Somebody, path: string) =>
+  (await stage.ask(who, 'GET', `/admin/api${path}`)).text;
 
 describe('who may what', () => {
   const all = { viewer: true, operator: true, admin: true };
@@ -119,14 +123,22 @@ describe('a list', () => {
     ['secret-1=1', 'The request'],
     ['cursor=!!', 'cursor'],
   ])('names the field of %s that is wrong, and not its value', async (query, field) => {
-    const { status, text, body } = await stage.ask('operator', 'GET', `/admin/api/transactions?${query}`);
+    const { status, text, body } = await stage.ask(
+      'operator',
+      'GET',
+      `/admin/api/transactions?${query}`,
+    );
     expect(status).toBe(400);
     expect(body.message).toMatch(new RegExp(`^${field}`));
     expect(text).not.toContain('secret-1');
   });
 
   it('names each field that is wrong, with what is expected there', async () => {
-    const { body } = await stage.ask('operator', 'GET', '/admin/api/transactions?limit=501&from=secret-1');
+    const { body } = await stage.ask(
+      'operator',
+      'GET',
+      '/admin/api/transactions?limit=501&from=secret-1',
+    );
     expect(body.message.split('; ').toSorted()).toEqual([
       'from must be milliseconds since the epoch or an ISO 8601 date',
       'limit: Too big: expected number to be <=500',
@@ -145,14 +157,18 @@ describe('a list', () => {
     [{ apId: 5 }, 'apId must have 1 to 256 characters'],
     [{ apId: '' }, 'apId must have 1 to 256 characters'],
     [{}, 'apId must have 1 to 256 characters'],
-    [{ apId: 'http://list.example', alert: 'rate' }, 'The request has members that are not known here'],
+    [
+      { apId: 'http://list.example', alert: 'rate' },
+      'The request has members that are not known here',
+    ],
   ])('names the field of %j whose callback secret is asked for', async (body, message) => {
     const answered = await stage.ask('admin', 'POST', '/admin/api/callback-secret', body);
     expect(answered).toMatchObject({ status: 400, body: { message } });
   });
 
   it('searches the audit log for actions that there are, those of parts among them', async () => {
-    const ask = (action: string) => stage.ask('operator', 'GET', `/admin/api/audit?action=${action}`);
+    const ask = (action: string) =>
+      stage.ask('operator', 'GET', `/admin/api/audit?action=${action}`);
     expect((await ask('callback-replay')).status).toBe(200);
     const { status, text, body } = await ask('secret-1');
     expect([status, body.message]).toEqual([400, expect.stringMatching(/^action/)]);
@@ -160,7 +176,11 @@ describe('a list', () => {
   });
 
   it('does not let a viewer try out numbers', async () => {
-    const { status } = await stage.ask('viewer', 'GET', '/admin/api/transactions?msisdn=%2B41700092501');
+    const { status } = await stage.ask(
+      'viewer',
+      'GET',
+      '/admin/api/transactions?msisdn=%2B41700092501',
+    );
     expect(status).toBe(403);
   });
 });
@@ -183,7 +203,9 @@ describe('one transaction', () => {
       trace: `https://traces.example/${traceId}`,
     });
     const page = (await stage.ask('viewer', 'GET', `/admin/transactions/${traced}`)).text;
-    expect(page).toContain(`<a href="https://traces.example/${traceId}" rel="noreferrer">Trace</a>`);
+    expect(page).toContain(
+      `<a href="https://traces.example/${traceId}" rel="noreferrer">Trace</a>`,
+    );
     for (const each of [id, traced]) {
       const order = { reason: 'the test is over' };
       await stage.ask('operator', 'POST', `/admin/api/transactions/${each}/cancel`, order);
@@ -199,9 +221,12 @@ describe('one transaction', () => {
       request: { msisdn: '+41700092501', data: { kind: 'text', text: 'Pay 77 to Alma?' } },
       outcome: { kind: 'signature', signatureBytes: expect.any(Number) },
     });
-    expect(JSON.parse(forViewer)).toMatchObject({ transaction: { msisdn: '…501', state: 'signed' } });
+    expect(JSON.parse(forViewer)).toMatchObject({
+      transaction: { msisdn: '…501', state: 'signed' },
+    });
     expect(forViewer).not.toMatch(/41700092501|Alma/);
-    for (const seen of [forViewer, forOperator]) expect(seen).not.toMatch(/"cms"|MII[A-Za-z0-9+/]{20}/);
+    for (const seen of [forViewer, forOperator])
+      expect(seen).not.toMatch(/"cms"|MII[A-Za-z0-9+/]{20}/);
   });
 
   it('shows an end that is not believed as it is answered: an internal error', async () => {
@@ -218,7 +243,9 @@ describe('one transaction', () => {
     } = JSON.parse(await seenBy('operator', `/transactions/${id}`));
     expect(transaction).toMatchObject({ state: 'failed', fault: { code: 900 } });
     expect(shown).toBeUndefined();
-    expect(timeline.findLast(({ kind }: Json) => kind === 'state')).toMatchObject({ state: 'failed' });
+    expect(timeline.findLast(({ kind }: Json) => kind === 'state')).toMatchObject({
+      state: 'failed',
+    });
   });
 
   it('shows nobody a one-time password', async () => {
@@ -250,7 +277,9 @@ describe('one transaction', () => {
     const id = await stage.failed(401);
     const replay = `/admin/api/transactions/${id}/replay`;
     expect((await stage.ask('operator', 'POST', replay, {})).status).toBe(422);
-    expect((await stage.ask('operator', 'POST', replay, { reason: 'She asked for it' })).status).toBe(200);
+    expect(
+      (await stage.ask('operator', 'POST', replay, { reason: 'She asked for it' })).status,
+    ).toBe(200);
     await soon(async () => expect((await stage.history.find(id))?.state).toBe('pending'));
     expect((await stage.ask('operator', 'POST', replay, { reason: 'Again' })).status).toBe(409);
     const cancel = `/admin/api/transactions/${id}/cancel`;
@@ -324,9 +353,15 @@ describe('a bulk', () => {
     await stage.indexer.idle();
     const filter = { apId, fault: [208] };
     const plan = await stage.ask('operator', 'POST', '/admin/api/replays/plan', { filter });
-    expect(plan.body).toMatchObject({ found: 20, replayable: 20, numbers: 20, byFault: { 208: 20 } });
-    const { rows } = (await stage.ask('operator', 'GET', `/admin/api/transactions?apId=${apId}&fault=208`))
-      .body;
+    expect(plan.body).toMatchObject({
+      found: 20,
+      replayable: 20,
+      numbers: 20,
+      byFault: { 208: 20 },
+    });
+    const { rows } = (
+      await stage.ask('operator', 'GET', `/admin/api/transactions?apId=${apId}&fault=208`)
+    ).body;
     expect(plan.body.first).toEqual(rows);
     const reason = 'The transport was down';
     const order = { filter, reason, perSecond: 500 };
@@ -339,9 +374,9 @@ describe('a bulk', () => {
     });
     const report = (await stage.ask('operator', 'GET', at)).body;
     expect(report).toMatchObject({ reason, total: 20, failed: { 401: 20 } });
-    expect(report.transactions.map(({ msspTransId }: { msspTransId: string }) => msspTransId).sort()).toEqual(
-      [...ids].sort(),
-    );
+    expect(
+      report.transactions.map(({ msspTransId }: { msspTransId: string }) => msspTransId).sort(),
+    ).toEqual([...ids].sort());
     const second = stage
       .asked()
       .filter((line) => ids.some((id) => line.startsWith(id)) && line.endsWith(' 2'));
@@ -354,20 +389,24 @@ describe('a bulk', () => {
 
 describe('users', () => {
   it('are added, changed and removed by an admin, not by themselves', async () => {
-    const added = await stage.ask('admin', 'POST', '/admin/api/users', { name: 'nina', role: 'viewer' });
+    const added = await stage.ask('admin', 'POST', '/admin/api/users', {
+      name: 'nina',
+      role: 'viewer',
+    });
     expect(added.status).toBe(201);
     expect(added.body).toEqual({ name: 'nina', role: 'viewer' });
     expect((await logInAs(stage.operators, 'nina')).session.operator.role).toBe('viewer');
     const list = await seenBy('admin', '/users');
     expect(list).toContain('nina');
     expect(list).not.toMatch(/password|version/);
-    expect((await stage.ask('admin', 'PUT', '/admin/api/users/nina/role', { role: 'operator' })).status).toBe(
-      200,
-    );
+    expect(
+      (await stage.ask('admin', 'PUT', '/admin/api/users/nina/role', { role: 'operator' })).status,
+    ).toBe(200);
     expect((await stage.ask('admin', 'DELETE', '/admin/api/users/nina')).status).toBe(200);
     expect((await stage.ask('admin', 'DELETE', '/admin/api/users/the-admin')).status).toBe(409);
     expect(
-      (await stage.ask('admin', 'POST', '/admin/api/users', { name: 'Nina', role: 'viewer' })).status,
+      (await stage.ask('admin', 'POST', '/admin/api/users', { name: 'Nina', role: 'viewer' }))
+        .status,
     ).toBe(400);
   });
 
@@ -388,7 +427,9 @@ describe('users', () => {
     // One's own: nobody else's are to be seen, or ended, but by an admin.
     expect(await seenBy('operator', '/tokens')).toContain(issued.body.id);
     expect(await seenBy('viewer', '/tokens')).not.toContain(issued.body.id);
-    expect((await stage.ask('viewer', 'DELETE', `/admin/api/tokens/${issued.body.id}`)).status).toBe(404);
+    expect(
+      (await stage.ask('viewer', 'DELETE', `/admin/api/tokens/${issued.body.id}`)).status,
+    ).toBe(404);
     await stage.ask('admin', 'DELETE', `/admin/api/tokens/${issued.body.id}`);
     const after = await stage.fetch('/admin/api/transactions', {
       headers: { ...headers, cookie: stage.cookies.admin },
@@ -416,7 +457,10 @@ describe('the service', () => {
     expect(text).toContain(`process ${process.pid}`);
     expect(text).not.toContain('No workers are heard of');
     const { serviceKey: masterKey } = stage.product.core;
-    const other = await startTestProduct(redis, { masterKey, configuration: { queue: { shards: 2 } } });
+    const other = await startTestProduct(redis, {
+      masterKey,
+      configuration: { queue: { shards: 2 } },
+    });
     await soon(async () => expect(await partsOf()).toEqual(['api', 'api', 'workers', 'workers']));
     await other.stop();
     expect(await partsOf()).toEqual(['api', 'workers']);
@@ -435,7 +479,9 @@ describe('the service', () => {
   });
 
   it('answers a body that is too large, and an address that there is not, in JSON', async () => {
-    const large = await stage.ask('admin', 'POST', '/admin/api/users', { name: 'x'.repeat(1_100_000) });
+    const large = await stage.ask('admin', 'POST', '/admin/api/users', {
+      name: 'x'.repeat(1_100_000),
+    });
     expect([large.status, large.body.error]).toEqual([413, 'too-large']);
     const none = await stage.ask('admin', 'GET', '/admin/api/nothing');
     expect([none.status, none.body.error]).toEqual([404, 'unknown']);
@@ -446,7 +492,9 @@ describe('a stop', () => {
   it('ends the streams that are open, and opens no more', async () => {
     const headers = { cookie: stage.cookies.admin };
     for (let head = 0; head < 20; head += 1) {
-      expect((await stage.fetch('/admin/api/events', { method: 'HEAD', headers })).status).toBe(200);
+      expect((await stage.fetch('/admin/api/events', { method: 'HEAD', headers })).status).toBe(
+        200,
+      );
     }
     const open = await stage.fetch('/admin/api/events', { headers });
     stage.console.endWaiting();

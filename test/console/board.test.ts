@@ -1,4 +1,7 @@
-/** The queue board: what it shows to whom, that nothing of it changes a job, and that it loads nothing from outside. */
+/**
+ * The queue board: what it shows to whom, that nothing of it changes a job, and that it loads
+ * nothing from outside.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -20,11 +23,17 @@ afterAll(async () => {
 });
 
 const asks = (who: (typeof roles)[number], method: string, path: string, headers: object = {}) =>
-  stage.fetch(`/admin/queues${path}`, { method, headers: { cookie: stage.cookies[who], ...headers } });
+  stage.fetch(`/admin/queues${path}`, {
+    method,
+    headers: { cookie: stage.cookies[who], ...headers },
+  });
 
 it('is found with a slash at the end of its address, too', async () => {
   const answer = await asks('viewer', 'GET', '/?jobsPerPage=20');
-  expect([answer.status, answer.headers.get('location')]).toEqual([302, '/admin/queues?jobsPerPage=20']);
+  expect([answer.status, answer.headers.get('location')]).toEqual([
+    302,
+    '/admin/queues?jobsPerPage=20',
+  ]);
 });
 
 const secretText = 'Pay 4711 to Zacharias?';
@@ -58,7 +67,10 @@ const lists = async (who: (typeof roles)[number]): Promise<string> => {
 };
 
 /** Every other answer that it gives, of every queue and of each of these jobs. */
-const answersAbout = async (who: (typeof roles)[number], ids: readonly string[]): Promise<string> => {
+const answersAbout = async (
+  who: (typeof roles)[number],
+  ids: readonly string[],
+): Promise<string> => {
   const texts: string[] = [];
   for (const name of await queuesOf(who)) {
     for (const { method, route } of appRoutes.api) {
@@ -77,7 +89,10 @@ describe('what the board shows', () => {
   let looks: () => Promise<readonly string[]>;
 
   beforeAll(async () => {
-    const signed = await stage.product.post('/rest/service/sign', signRequest({ text: secretText }));
+    const signed = await stage.product.post(
+      '/rest/service/sign',
+      signRequest({ text: secretText }),
+    );
     const { MSSP_TransID: id } = signed.body.MSS_SignatureResp;
     await stage.product.post('/rest/service/receipt', receiptRequest(id));
     const failed = await stage.failed(401);
@@ -94,7 +109,9 @@ describe('what the board shows', () => {
     const seen = `${await lists('viewer')}${await answersAbout('viewer', ids)}`;
     expect(seen).toContain('http://test.example · …501');
     expect(seen).toContain('_401 USER_CANCEL');
-    expect(seen).not.toMatch(/Pay 4711|Zacharias|Signed in to Example|Sign in to Example|User cancelled/);
+    expect(seen).not.toMatch(
+      /Pay 4711|Zacharias|Signed in to Example|Sign in to Example|User cancelled/,
+    );
     expect(seen).not.toMatch(/41700092501|4176\d{7}/);
     expect(seen).not.toMatch(bytes);
     expect(await looks()).toEqual([]);
@@ -161,7 +178,10 @@ describe('what the board shows', () => {
 
   it('is for those who are logged in', async () => {
     const page = await stage.fetch('/admin/queues');
-    expect([page.status, page.headers.get('location')]).toEqual([303, '/admin/login?next=%2Fadmin%2Fqueues']);
+    expect([page.status, page.headers.get('location')]).toEqual([
+      303,
+      '/admin/login?next=%2Fadmin%2Fqueues',
+    ]);
     expect((await stage.fetch('/admin/queues/api/queues')).status).toBe(401);
   });
 
@@ -170,10 +190,15 @@ describe('what the board shows', () => {
     expect(page.status).toBe(200);
     const html = await page.text();
     expect(html).not.toMatch(/(?:src|href)="(?:https?:)?\/\//);
-    expect(page.headers.get('content-security-policy')).toMatch(/default-src 'none'.*script-src 'self';/);
-    const files = [...html.matchAll(/(?:src|href)="(static\/[^"]+)"/g)].map(([, path]) => path ?? '');
+    expect(page.headers.get('content-security-policy')).toMatch(
+      /default-src 'none'.*script-src 'self';/,
+    );
+    const files = [...html.matchAll(/(?:src|href)="(static\/[^"]+)"/g)].map(
+      ([, path]) => path ?? '',
+    );
     expect(files.length).toBeGreaterThan(4);
-    for (const path of files) expect((await asks('viewer', 'GET', `/${path}`)).status, path).toBe(200);
+    for (const path of files)
+      expect((await asks('viewer', 'GET', `/${path}`)).status, path).toBe(200);
     const folder = join(require.resolve('@bull-board/ui/package.json'), '../dist/static/css');
     for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
       if (!file.endsWith('.css')) continue;
@@ -184,7 +209,11 @@ describe('what the board shows', () => {
   });
 
   it('has no files but its own', async () => {
-    for (const path of ['/static/..%2f..%2fpackage.json', '/static/../../../package.json', '/package.json']) {
+    for (const path of [
+      '/static/..%2f..%2fpackage.json',
+      '/static/../../../package.json',
+      '/package.json',
+    ]) {
       const answered = await asks('admin', 'GET', path);
       expect(await answered.text(), path).not.toContain('"dependencies"');
     }
@@ -192,7 +221,9 @@ describe('what the board shows', () => {
 });
 
 describe('what the board does', () => {
-  const unsafe = appRoutes.api.flatMap(({ method, route }) => (method === 'get' ? [] : [[method, route]]));
+  const unsafe = appRoutes.api.flatMap(({ method, route }) =>
+    method === 'get' ? [] : [[method, route]],
+  );
 
   it('changes nothing, whatever the route and the role', async () => {
     expect(unsafe.length).toBeGreaterThan(20);
@@ -203,7 +234,9 @@ describe('what the board does', () => {
     expect(before).toHaveProperty('data');
     for (const who of roles) {
       for (const [method = '', route = ''] of unsafe) {
-        const path = route.replace(':queueName', `${shard?.index}-signatures`).replace(':jobId', id);
+        const path = route
+          .replace(':queueName', `${shard?.index}-signatures`)
+          .replace(':jobId', id);
         const headers = { 'x-csrf-token': stage.csrf[who] };
         const answered = await asks(
           who,
@@ -224,7 +257,8 @@ describe('what the board does', () => {
       const query = `activeQueue=${Number(id.slice(1, 3))}-signatures&status=failed&page=1&jobsPerPage=50`;
       const { queues } = JSON.parse(await read(who, `/api/queues?${query}`));
       expect(queues.length).toBeGreaterThan(3);
-      for (const queue of queues) expect(queue).toMatchObject({ readOnlyMode: true, allowRetries: false });
+      for (const queue of queues)
+        expect(queue).toMatchObject({ readOnlyMode: true, allowRetries: false });
       const jobs = queues.flatMap((queue: { jobs: object[] }) => queue.jobs);
       expect(jobs.find((job: { id?: string }) => job.id === id)).toMatchObject({
         externalUrl: { href: `/admin/transactions/${id}` },
@@ -232,7 +266,9 @@ describe('what the board does', () => {
       const [, config = ''] = /type="application\/json">([^<]+)</.exec(await read(who, '')) ?? [];
       const { dateFormats } = JSON.parse(config);
       for (const format of ['short', 'common', 'full']) {
-        expect(new Intl.DateTimeFormat('en', dateFormats[format]).format(0)).toMatch(/00:00:00 UTC/);
+        expect(new Intl.DateTimeFormat('en', dateFormats[format]).format(0)).toMatch(
+          /00:00:00 UTC/,
+        );
       }
     }
   });

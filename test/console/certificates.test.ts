@@ -18,7 +18,9 @@ let nextPerson = 41_700_000_001;
 const somebody = async (): Promise<string> => {
   const msisdn = String(nextPerson++);
   const { core } = stage.product;
-  await core.custodyOver(core.commands).userKey({ msisdn, sscdId: 'sim', algorithm: 'EC', expired: false });
+  await core
+    .custodyOver(core.commands)
+    .userKey({ msisdn, sscdId: 'sim', algorithm: 'EC', expired: false });
   return msisdn;
 };
 
@@ -40,19 +42,31 @@ describe('the certificates of a number', () => {
     const msisdn = await somebody();
     const [certificate] = await list({ msisdn: `+${msisdn}` });
     expect(certificate).toEqual({
-      ...{ sscdId: 'sim', algorithm: 'EC', version: 1, state: 'good' },
+      sscdId: 'sim',
+      algorithm: 'EC',
+      version: 1,
+      state: 'good',
       serial: expect.stringMatching(/^[0-9a-f]{32}$/),
       serialNumber: expect.stringMatching(/^MIDCHE/),
-      ...{ notBefore: expect.any(Number), notAfter: expect.any(Number) },
+      notBefore: expect.any(Number),
+      notAfter: expect.any(Number),
     });
     expect(await list({ serial: certificate.serial.toUpperCase() })).toEqual([certificate]);
-    expect((await stage.ask('viewer', 'GET', `/admin/api/certificates?msisdn=${msisdn}`)).status).toBe(403);
-    expect((await stage.ask('nobody', 'GET', `/admin/api/certificates?msisdn=${msisdn}`)).status).toBe(401);
+    expect(
+      (await stage.ask('viewer', 'GET', `/admin/api/certificates?msisdn=${msisdn}`)).status,
+    ).toBe(403);
+    expect(
+      (await stage.ask('nobody', 'GET', `/admin/api/certificates?msisdn=${msisdn}`)).status,
+    ).toBe(401);
   });
 
   it('are revoked for ever with a reason, which is in the audit log', async () => {
     const msisdn = await somebody();
-    const revoked = await order('revoke', { msisdn, reason: 'keyCompromise', why: 'Phone was stolen' });
+    const revoked = await order('revoke', {
+      msisdn,
+      reason: 'keyCompromise',
+      why: 'Phone was stolen',
+    });
     expect(revoked.body).toEqual({ done: 1 });
     const [certificate] = await list({ msisdn });
     expect(certificate).toMatchObject({ state: 'revoked', reason: 'keyCompromise' });
@@ -74,7 +88,9 @@ describe('the certificates of a number', () => {
     const msisdn = await somebody();
     const [former] = await list({ msisdn });
     expect((await order('reassign', { msisdn, why: 'New contract' })).body).toEqual({ done: 1 });
-    expect(await list({ msisdn })).toMatchObject([{ state: 'revoked', reason: 'affiliationChanged' }]);
+    expect(await list({ msisdn })).toMatchObject([
+      { state: 'revoked', reason: 'affiliationChanged' },
+    ]);
     const { core } = stage.product;
     const next = await core.custodyOver(core.blocking).serialNumberOf(msisdn);
     expect(next).not.toBe(former.serialNumber);
@@ -97,14 +113,20 @@ describe('the certificates of a number', () => {
     const id = await stage.product.submit({ msisdn: `+${msisdn}` });
     const prompt = await phone.prompted();
     expect((await order('reassign', { msisdn })).body).toEqual({ done: 1 });
-    expect(await phoneAdmin.find(msisdn)).toEqual({ msisdn, since: expect.any(Number), phones: [] });
+    expect(await phoneAdmin.find(msisdn)).toEqual({
+      msisdn,
+      since: expect.any(Number),
+      phones: [],
+    });
     expect((await phone.state()).status).toBe(401);
     expect((await phone.cancel(prompt)).status).toBe(401);
     await vi.waitFor(async () => expect(await stage.product.statusOf(id)).toBe('_404'), 20_000);
     await expect(enrolPhone({ base, send: (request) => send(request) }, stillOpen)).rejects.toThrow(
       'enrolment',
     );
-    expect(await list({ msisdn })).toMatchObject([{ state: 'revoked', reason: 'affiliationChanged' }]);
+    expect(await list({ msisdn })).toMatchObject([
+      { state: 'revoked', reason: 'affiliationChanged' },
+    ]);
     const next = await enrolPhone({ base, send: (request) => send(request) }, await invite());
     expect((await phoneAdmin.find(msisdn))?.phones).toMatchObject([{ id: next.id }]);
     const [former, present] = await list({ msisdn });
@@ -119,12 +141,15 @@ describe('the certificates of a number', () => {
     ['revoke', { msisdn: '41700000001', reason: 'secret' }, 'reason'],
     ['renew', { msisdn: 'secret' }, 'msisdn'],
     ['reassign', {}, 'msisdn'],
-  ])('are not changed by %s with %j, and the error names the member', async (what, body, member) => {
-    const { status, body: answered } = await order(what, body);
-    expect([status, answered.error]).toEqual([400, 'bad-request']);
-    expect(answered.message).toContain(member);
-    expect(answered.message).not.toContain('secret');
-  });
+  ])(
+    'are not changed by %s with %j, and the error names the member',
+    async (what, body, member) => {
+      const { status, body: answered } = await order(what, body);
+      expect([status, answered.error]).toEqual([400, 'bad-request']);
+      expect(answered.message).toContain(member);
+      expect(answered.message).not.toContain('secret');
+    },
+  );
 
   it('that do not exist are unknown, and orders are for operators', async () => {
     for (const body of [{ msisdn: '41799999999' }, { serial: 'abcdef' }]) {
@@ -133,7 +158,9 @@ describe('the certificates of a number', () => {
     }
     for (const what of ['revoke', 'renew', 'reassign']) {
       const body = { msisdn: '41700000001', ...(what === 'revoke' && { reason: 'superseded' }) };
-      expect((await stage.ask('viewer', 'POST', `/admin/api/certificates/${what}`, body)).status).toBe(403);
+      expect(
+        (await stage.ask('viewer', 'POST', `/admin/api/certificates/${what}`, body)).status,
+      ).toBe(403);
     }
   });
 });
@@ -157,10 +184,14 @@ describe('a look-up by number', () => {
       ]) {
         expect([path, (await stage.ask('operator', 'GET', path)).status]).toEqual([path, 200]);
       }
-      expect((await stage.ask('admin', 'GET', `/admin/api/subscribers/${msisdn}`)).status).toBe(200);
+      expect((await stage.ask('admin', 'GET', `/admin/api/subscribers/${msisdn}`)).status).toBe(
+        200,
+      );
       expect((await stage.post('admin', '/admin/subscribers', asked)).status).toBe(200);
       const plan = { filter: { msisdn } };
-      expect((await stage.ask('operator', 'POST', '/admin/api/replays/plan', plan)).status).toBe(200);
+      expect((await stage.ask('operator', 'POST', '/admin/api/replays/plan', plan)).status).toBe(
+        200,
+      );
     }
     const all = (await stage.audit.read({ action: 'view-sensitive', limit: 1000 }))?.entries ?? [];
     const [{ target } = { target: '' }] = all;
@@ -168,12 +199,17 @@ describe('a look-up by number', () => {
     const looked = all.filter((each) => each.target === target);
     expect(looked.map(({ who, details }) => [who, details?.what, details?.by]).toSorted()).toEqual([
       ['the-admin', 'phones', 'number'],
-      ...['certificates', 'transactions', 'workflows'].map((what) => ['the-operator', what, 'number']),
+      ...['certificates', 'transactions', 'workflows'].map((what) => [
+        'the-operator',
+        what,
+        'number',
+      ]),
     ]);
     expect(JSON.stringify(all)).not.toContain(msisdn);
     // By the serial number of a certificate nobody is looked for.
     await list({ serial });
-    const after = (await stage.audit.read({ action: 'view-sensitive', limit: 1000 }))?.entries ?? [];
+    const after =
+      (await stage.audit.read({ action: 'view-sensitive', limit: 1000 }))?.entries ?? [];
     expect(after).toHaveLength(all.length);
   });
 });
@@ -206,10 +242,10 @@ describe('the page of certificates', () => {
       expect(await list({ msisdn })).toMatchObject([{ state: 'good' }]);
 
       const unexplained = await post(what, { ...about, confirmed: 'yes' });
-      expect([unexplained.status, (await unexplained.text()).includes('aria-invalid="true"')]).toEqual([
-        422,
-        true,
-      ]);
+      expect([
+        unexplained.status,
+        (await unexplained.text()).includes('aria-invalid="true"'),
+      ]).toEqual([422, true]);
       expect(await list({ msisdn })).toMatchObject([{ state: 'good' }]);
 
       const fields = { reason: 'cessationOfOperation', why: 'New contract', confirmed: 'yes' };
@@ -227,14 +263,23 @@ describe('the page of certificates', () => {
     expect(before).toContain(`Revoke the certificate ${certificate.serial}`);
     expect(before).toMatch(/class="plain small danger" aria-label="Revoke the certificate/);
     expect(before).not.toContain('<select');
-    const fields = { msisdn, serial: certificate.serial, reason: 'cessationOfOperation', confirmed: 'yes' };
+    const fields = {
+      msisdn,
+      serial: certificate.serial,
+      reason: 'cessationOfOperation',
+      confirmed: 'yes',
+    };
     const answer = await post('revoke', fields);
     expect(answer.status).toBe(303);
-    const shown = await page(answer.headers.get('location')?.replace('/admin/certificates', '') ?? '');
+    const shown = await page(
+      answer.headers.get('location')?.replace('/admin/certificates', '') ?? '',
+    );
     expect(shown).toContain('No longer used');
     expect(shown).not.toContain(`Revoke the certificate ${certificate.serial}`);
     expect((await post('revoke', fields)).headers.get('location')).toContain('certificate-nothing');
-    expect((await post('renew', { msisdn })).headers.get('location')).toContain('certificate-renewed');
+    expect((await post('renew', { msisdn })).headers.get('location')).toContain(
+      'certificate-renewed',
+    );
   });
 
   it('lets a number without certificates here be given to a new person', async () => {
@@ -249,7 +294,9 @@ describe('the page of certificates', () => {
   it('says when a number is none, and takes no order that is damaged or without the token of the form', async () => {
     expect(await page('?msisdn=secret')).toContain('Give a number with its country code');
     const msisdn = await somebody();
-    expect((await post('revoke', { msisdn, csrf: 'wrong', reason: 'superseded' })).status).toBe(403);
+    expect((await post('revoke', { msisdn, csrf: 'wrong', reason: 'superseded' })).status).toBe(
+      403,
+    );
     // Without a serial number the order is about all of the number.
     const damaged = await post('revoke', { msisdn, serial: 'x', reason: 'superseded' });
     expect(damaged.headers.get('location')).toContain('certificate-unknown');
@@ -264,13 +311,21 @@ describe('the authorities', () => {
     const authorities = async () =>
       (await stage.ask('viewer', 'GET', '/admin/api/authorities')).body.authorities as Json[];
     const [first] = await authorities();
-    expect(first).toMatchObject({ id: 'root-1', fingerprint: new X509Certificate(root).fingerprint256 });
+    expect(first).toMatchObject({
+      id: 'root-1',
+      fingerprint: new X509Certificate(root).fingerprint256,
+    });
     const rollOver = (who: 'operator' | 'admin') =>
-      stage.ask(who, 'POST', '/admin/api/authorities/roll-over', { kind: 'issuing', why: 'Rehearsal' });
+      stage.ask(who, 'POST', '/admin/api/authorities/roll-over', {
+        kind: 'issuing',
+        why: 'Rehearsal',
+      });
     expect((await rollOver('operator')).status).toBe(403);
     expect((await rollOver('admin')).body).toEqual({ id: 'issuing-2' });
     expect((await authorities()).map(({ id }) => id)).toEqual(['root-1', 'issuing-1', 'issuing-2']);
-    expect(await audited('issuing')).toMatchObject([{ action: 'authority-roll-over', reason: 'Rehearsal' }]);
+    expect(await audited('issuing')).toMatchObject([
+      { action: 'authority-roll-over', reason: 'Rehearsal' },
+    ]);
     const msisdn = await somebody();
     const key = await core
       .custodyOver(core.commands)

@@ -58,7 +58,9 @@ describe('the filter of the list', () => {
   });
 
   it('is told in words, times in UTC', () => {
-    expect(filterWords({ apId: 'Test', from: '2026-11-21T14:03', to: '2026-11-21T14:03:09+01:00' })).toEqual([
+    expect(
+      filterWords({ apId: 'Test', from: '2026-11-21T14:03', to: '2026-11-21T14:03:09+01:00' }),
+    ).toEqual([
       ['Application', 'Test'],
       ['From', '2026-11-21 14:03:00.000 UTC'],
       ['Until', '2026-11-21 13:03:09.000 UTC'],

@@ -1,4 +1,6 @@
-/** What other programs may put into the queue, or ask of its board, takes the console from nobody. */
+/**
+ * What other programs may put into the queue, or ask of its board, takes the console from nobody.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { soon } from '../operators/replay-stage.ts';
 import { testRedis } from '../support/redis.ts';
@@ -9,7 +11,9 @@ const redis = testRedis();
 let stage: ConsoleStage;
 
 const look = async (path: string) => {
-  const response = await fetch(`${stage.url}${path}`, { headers: { cookie: stage.cookies.viewer } });
+  const response = await fetch(`${stage.url}${path}`, {
+    headers: { cookie: stage.cookies.viewer },
+  });
   return { status: response.status, text: await response.text() };
 };
 
@@ -37,7 +41,9 @@ describe('a job whose time no clock has written', () => {
       ]) {
         expect(await look(path), path).toMatchObject({ status: 200 });
       }
-      expect(JSON.parse((await look(`/admin/api/transactions?text=${id}`)).text).rows[0].submittedAt).toBe(0);
+      expect(
+        JSON.parse((await look(`/admin/api/transactions?text=${id}`)).text).rows[0].submittedAt,
+      ).toBe(0);
     },
   );
 });
@@ -56,12 +62,18 @@ describe('the queue board', () => {
 
   it('gives one of a hundred', async () => {
     expect(
-      (await look('/admin/queues/api/queues?activeQueue=signatures&status=completed&jobsPerPage=100')).status,
+      (
+        await look(
+          '/admin/queues/api/queues?activeQueue=signatures&status=completed&jobsPerPage=100',
+        )
+      ).status,
     ).toBe(200);
   });
 
   it('does not pass on the words of what went wrong inside', async () => {
-    const { status, text } = await look('/admin/queues/api/queues?activeQueue=%25E0%25A4%25A&jobsPerPage=10');
+    const { status, text } = await look(
+      '/admin/queues/api/queues?activeQueue=%25E0%25A4%25A&jobsPerPage=10',
+    );
     expect(status).toBeGreaterThanOrEqual(400);
     expect(text).not.toContain('malformed');
   });

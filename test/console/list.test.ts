@@ -52,7 +52,11 @@ describe('the view of the list', () => {
 
   it('keeps filters by name until they are removed, sealed, and no more than twenty', async () => {
     const msisdn = number.slice(1);
-    const saved = await send('operator', '/admin/view', { save: ' My <b>phone ', msisdn, state: 'failed' });
+    const saved = await send('operator', '/admin/view', {
+      save: ' My <b>phone ',
+      msisdn,
+      state: 'failed',
+    });
     expect(saved.to).toBe(`/admin/transactions?state=failed&msisdn=${msisdn}&notice=filter-saved`);
     const link = `<a href="/admin/transactions?state=failed&amp;msisdn=${msisdn}">My &lt;b&gt;phone</a>`;
     expect(await get('operator', '/admin/transactions')).toContain(link);
@@ -61,11 +65,17 @@ describe('the view of the list', () => {
     expect(Object.keys(stored)).toContain('the-operator');
     expect(JSON.stringify(stored)).not.toContain(msisdn);
     expect((await send('operator', '/admin/view', { save: 'all' })).to).toContain('filter-unnamed');
-    expect((await send('operator', '/admin/view', { save: 'x', fault: '9' })).to).toContain('filter-unnamed');
+    expect((await send('operator', '/admin/view', { save: 'x', fault: '9' })).to).toContain(
+      'filter-unnamed',
+    );
     for (let each = 2; each <= 20; each += 1)
       await send('operator', '/admin/view', { save: `${each}`, text: 'x' });
-    expect((await send('operator', '/admin/view', { save: '21', text: 'x' })).to).toContain('filter-many');
-    expect((await send('operator', '/admin/view', { save: '20', text: 'y' })).to).toContain('filter-saved');
+    expect((await send('operator', '/admin/view', { save: '21', text: 'x' })).to).toContain(
+      'filter-many',
+    );
+    expect((await send('operator', '/admin/view', { save: '20', text: 'y' })).to).toContain(
+      'filter-saved',
+    );
     await send('operator', '/admin/view', { forget: 'My <b>phone' });
     expect(await get('operator', '/admin/transactions')).not.toContain(link);
   });
@@ -98,17 +108,26 @@ describe('the view of the list', () => {
     expect(fieldIn(page, 'from')).toBe('2026-11-21T14:03:00.000');
     expect(page).toContain('Submitted from (Asia/Tehran)');
     expect(page).toContain('<input type="hidden" name="zone" value="Asia/Tehran">');
-    const sent = await get('operator', '/admin/transactions?from=2026-11-21T14%3A03&zone=Asia%2FTehran');
+    const sent = await get(
+      'operator',
+      '/admin/transactions?from=2026-11-21T14%3A03&zone=Asia%2FTehran',
+    );
     expect(fieldIn(sent, 'from')).toBe('2026-11-21T14:03:00.000');
     expect(sent).toContain('export?format=csv&amp;from=2026-11-21T10%3A33%3A00.000"');
-    const workflows = await get('operator', '/admin/workflows?to=2026-11-21T14%3A03&zone=Asia%2FTehran');
+    const workflows = await get(
+      'operator',
+      '/admin/workflows?to=2026-11-21T14%3A03&zone=Asia%2FTehran',
+    );
     expect(fieldIn(workflows, 'to')).toBe('2026-11-21T14:03:00.000');
     // The hour that a zone has twice, or not at all, is read as one of them.
-    const gap = await get('operator', '/admin/transactions?from=2026-03-29T02%3A30&zone=Europe%2FZurich');
-    expect(gap).toMatch(/export\?format=csv&amp;from=2026-03-29T0[01]%3A30/);
-    expect(await get('operator', '/admin/transactions?from=2026-11-21T14%3A03&zone=No%2FWhere')).toContain(
-      'from=2026-11-21T14%3A03',
+    const gap = await get(
+      'operator',
+      '/admin/transactions?from=2026-03-29T02%3A30&zone=Europe%2FZurich',
     );
+    expect(gap).toMatch(/export\?format=csv&amp;from=2026-03-29T0[01]%3A30/);
+    expect(
+      await get('operator', '/admin/transactions?from=2026-11-21T14%3A03&zone=No%2FWhere'),
+    ).toContain('from=2026-11-21T14%3A03');
     const overview = await get('operator', '/admin?range=1h');
     expect(overview).toMatch(/text-anchor="end">\d\d:\d\d Asia\/Tehran<\/text><\/svg>/);
     expect(overview).not.toContain('From (UTC)');
@@ -123,7 +142,8 @@ describe('the view of the list', () => {
 
   it('has times in UTC, in a time zone, or by their distance, on every page', async () => {
     const path = `/admin/transactions/${ids[0]}`;
-    const timeIn = (page: string) => /<dt>Submitted<\/dt>.*?<time[^>]*>([^<]*)</s.exec(page)?.[1] ?? '';
+    const timeIn = (page: string) =>
+      /<dt>Submitted<\/dt>.*?<time[^>]*>([^<]*)</s.exec(page)?.[1] ?? '';
     const utc = timeIn(await get('admin', path));
     const back = await send(
       'admin',
@@ -159,7 +179,8 @@ describe('the view of the list', () => {
       await get('viewer', '/admin/transactions'),
       await get('operator', '/admin/transactions'),
     ];
-    for (const page of [viewer, operator]) expect(page).toContain('<option value="=HYPERLINK(&quot;');
+    for (const page of [viewer, operator])
+      expect(page).toContain('<option value="=HYPERLINK(&quot;');
     expect(operator).toContain(`<option value="${number}">`);
     expect(viewer).not.toContain('id="numbers"');
   });
@@ -167,7 +188,9 @@ describe('the view of the list', () => {
 
 it('reads a range of days once in ten seconds', async () => {
   const read = vi.spyOn(stage.history, 'overview');
-  await Promise.all(['30d', '30d', '15m', '15m'].map((range) => get('viewer', `/admin?range=${range}`)));
+  await Promise.all(
+    ['30d', '30d', '15m', '15m'].map((range) => get('viewer', `/admin?range=${range}`)),
+  );
   expect(read).toHaveBeenCalledTimes(3);
   read.mockRestore();
 });
@@ -176,24 +199,38 @@ describe('an export', () => {
   it('has what the list shows to the role, and no formula', async () => {
     const path = '/admin/transactions/export?format=csv&state=failed';
     const [head, ...lines] = (await get('viewer', path)).trimEnd().split('\r\n');
-    expect(head).toMatch(/^"MSSP_TransID","AP_ID","AP_TransID","MSISDN","profile","state","fault",/);
+    expect(head).toMatch(
+      /^"MSSP_TransID","AP_ID","AP_TransID","MSISDN","profile","state","fault",/,
+    );
     expect(lines).toHaveLength(2);
-    for (const line of lines) expect(line).toContain(`,"'=HYPERLINK(""http://evil.example"",""x"")",`);
+    for (const line of lines)
+      expect(line).toContain(`,"'=HYPERLINK(""http://evil.example"",""x"")",`);
     expect(lines.join()).not.toContain(number.slice(1));
     expect(await get('operator', path)).toContain(`,"'${number}",`);
     const answer = await stage.fetch(path, { headers: { cookie: stage.cookies.viewer } });
-    expect(answer.headers.get('content-disposition')).toBe('attachment; filename="transactions.csv"');
+    expect(answer.headers.get('content-disposition')).toBe(
+      'attachment; filename="transactions.csv"',
+    );
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
     const { entries = [] } = (await stage.audit.read({ action: 'export' })) ?? {};
-    expect(entries[0]).toMatchObject({ who: 'the-viewer', details: { format: 'csv', fields: 'state' } });
-    await get('operator', `/admin/transactions/export?format=csv&msisdn=${number.slice(1)}&fault=401`);
+    expect(entries[0]).toMatchObject({
+      who: 'the-viewer',
+      details: { format: 'csv', fields: 'state' },
+    });
+    await get(
+      'operator',
+      `/admin/transactions/export?format=csv&msisdn=${number.slice(1)}&fault=401`,
+    );
     const [entry] = (await stage.audit.read({ action: 'export' }))?.entries ?? [];
     expect(entry?.details).toEqual({ format: 'csv', fields: 'fault msisdn' });
   });
 
   it('as JSON has the rows of the API', async () => {
-    const { rows } = (await stage.ask('viewer', 'GET', '/admin/api/transactions?state=failed')).body;
-    const document = JSON.parse(await get('viewer', '/admin/transactions/export?format=json&state=failed'));
+    const { rows } = (await stage.ask('viewer', 'GET', '/admin/api/transactions?state=failed'))
+      .body;
+    const document = JSON.parse(
+      await get('viewer', '/admin/transactions/export?format=json&state=failed'),
+    );
     expect(document).toEqual({ rows, truncated: false });
     const none = await get('viewer', '/admin/transactions/export?format=json&text=none');
     expect(JSON.parse(none)).toEqual({ rows: [], truncated: false });
@@ -225,7 +262,9 @@ describe('an export', () => {
     'is refused for %s',
     async (query) => {
       const headers = { cookie: stage.cookies.viewer };
-      expect((await stage.fetch(`/admin/transactions/export?${query}`, { headers })).status).toBe(422);
+      expect((await stage.fetch(`/admin/transactions/export?${query}`, { headers })).status).toBe(
+        422,
+      );
     },
   );
 
@@ -250,12 +289,21 @@ describe('an order for selected rows', () => {
     const plan = await get('operator', `/admin/replays/plan?picked=1&id=${id}&kind=replay`);
     expect(plan).toContain('Replay 1 transaction<');
     expect(plan).toContain('1 selected transaction would do.');
-    const fields = { ids: id, kind: 'replay', expected: '1', perSecond: '50', reason: 'They called' };
+    const fields = {
+      ids: id,
+      kind: 'replay',
+      expected: '1',
+      perSecond: '50',
+      reason: 'They called',
+    };
     expect((await send('viewer', '/admin/replays', fields)).status).toBe(403);
     const refused = await send('operator', '/admin/replays', { ...fields, reason: '' });
     expect(refused.status).toBe(422);
     // After the switch of the times a browser would ask for this address by GET.
-    expect([plan, refused.text].map((page) => page.includes('action="/admin/view"'))).toEqual([true, false]);
+    expect([plan, refused.text].map((page) => page.includes('action="/admin/view"'))).toEqual([
+      true,
+      false,
+    ]);
     const started = await send('operator', '/admin/replays', fields);
     expect(started.to).toMatch(/^\/admin\/replays\/B/);
     await soon(() => expect(stage.asked()).toContain(`${id} 2`));
@@ -266,20 +314,28 @@ describe('an order for selected rows', () => {
     );
   });
 
-  it.each(['', 'state=failed&text=x&'])('of nothing leads back to the list (%s)', async (filter) => {
-    const headers = { cookie: stage.cookies.operator };
-    const path = `/admin/replays/plan?${filter}picked=1&kind=cancel`;
-    const { status, headers: answered } = await stage.fetch(path, { headers });
-    const to = `/admin/transactions?${filter}notice=none-selected`;
-    expect([status, answered.get('location')]).toEqual([303, to]);
-  });
+  it.each(['', 'state=failed&text=x&'])(
+    'of nothing leads back to the list (%s)',
+    async (filter) => {
+      const headers = { cookie: stage.cookies.operator };
+      const path = `/admin/replays/plan?${filter}picked=1&kind=cancel`;
+      const { status, headers: answered } = await stage.fetch(path, { headers });
+      const to = `/admin/transactions?${filter}notice=none-selected`;
+      expect([status, answered.get('location')]).toEqual([303, to]);
+    },
+  );
 
   it('keeps the filter of the list, which does not narrow the order', async () => {
     const list = await get('operator', '/admin/transactions?state=failed&text=bank');
     expect(list).toMatch(/id="picked"(?:(?!<\/form>).)*name="text" value="bank"/s);
-    const plan = await get('operator', `/admin/replays/plan?picked=1&kind=replay&text=none&id=${ids[1]}`);
+    const plan = await get(
+      'operator',
+      `/admin/replays/plan?picked=1&kind=replay&text=none&id=${ids[1]}`,
+    );
     expect(plan).toContain('Replay 1 transaction<');
-    expect(plan).toContain('<a href="/admin/transactions?text=none&amp;state=failed">Back to the list</a>');
+    expect(plan).toContain(
+      '<a href="/admin/transactions?text=none&amp;state=failed">Back to the list</a>',
+    );
   });
 
   it('cancels open ones, after a dry run and with a reason', async () => {
@@ -293,14 +349,25 @@ describe('an order for selected rows', () => {
     expect(plan).toContain('Cancel 2 transactions');
     expect(plan).toContain('Not open any more');
     for (const id of open) expect(await stage.status(id)).toBe('504');
-    const ordered = { ids: [...open, ended].join(' '), kind: 'cancel', expected: '2', perSecond: '50' };
-    const started = await send('operator', '/admin/replays', { ...ordered, reason: 'A wrong campaign' });
+    const ordered = {
+      ids: [...open, ended].join(' '),
+      kind: 'cancel',
+      expected: '2',
+      perSecond: '50',
+    };
+    const started = await send('operator', '/admin/replays', {
+      ...ordered,
+      reason: 'A wrong campaign',
+    });
     for (const id of open) await soon(async () => expect(await stage.status(id)).toBe('401'));
-    await soon(async () => expect(await get('operator', started.to ?? '')).toContain('class="state done"'));
+    await soon(async () =>
+      expect(await get('operator', started.to ?? '')).toContain('class="state done"'),
+    );
     const report = await get('operator', started.to ?? '');
     expect(report).toContain('<h1>Cancel of 2 transactions</h1>');
     expect(report.match(/<td>cancelled<\/td>/g)).toHaveLength(2);
-    const { entries = [] } = (await stage.audit.read({ target: open[0] ?? '', action: 'cancel' })) ?? {};
+    const { entries = [] } =
+      (await stage.audit.read({ target: open[0] ?? '', action: 'cancel' })) ?? {};
     expect(entries).toMatchObject([
       { who: 'the-operator', details: { bulk: started.to?.split('/').at(-1) } },
     ]);

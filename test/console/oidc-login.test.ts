@@ -1,4 +1,7 @@
-/** Logging in to the console with the phone, over HTTP: a real product, its own provider, people and a robot. */
+/**
+ * Logging in to the console with the phone, over HTTP: a real product, its own provider, people and
+ * a robot.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { formIn } from '../oauth/browser-client.ts';
 import { admin } from '../operators/stage.ts';
@@ -53,7 +56,11 @@ describe('a login with the phone', () => {
     const [ended, session] = back.headers.getSetCookie();
     expect(ended).toMatch(/^paraph_login=; Max-Age=0/);
     expect(session).toMatch(/^paraph_admin=[\w-]{43}; Path=\/admin; HttpOnly; SameSite=Strict$/);
-    expect(await stage.whoIs(browser)).toMatchObject({ name: 'anna', role: 'operator', via: 'oidc' });
+    expect(await stage.whoIs(browser)).toMatchObject({
+      name: 'anna',
+      role: 'operator',
+      via: 'oidc',
+    });
     expect(await stage.entries()).toContainEqual({
       who: 'anna',
       via: 'oidc',
@@ -83,7 +90,9 @@ describe('a login with the phone', () => {
   // What else leads home is tried with the login by password.
   it('leads home in place of an address of others', async () => {
     const msisdn = await newUser('next');
-    expect((await stage.logIn(stage.newBrowser(), msisdn, 'https://evil.example/')).to).toBe('/admin');
+    expect((await stage.logIn(stage.newBrowser(), msisdn, 'https://evil.example/')).to).toBe(
+      '/admin',
+    );
   });
 
   it('ends with its user, and with the phone of its user', async () => {
@@ -123,7 +132,10 @@ describe('an answer of the provider', () => {
   it.each([
     ['with another state', (query: URLSearchParams) => query.set('state', 'x'.repeat(43))],
     ['without a state', (query: URLSearchParams) => query.delete('state')],
-    ['of another issuer', (query: URLSearchParams) => query.set('iss', 'https://evil.example/oidc')],
+    [
+      'of another issuer',
+      (query: URLSearchParams) => query.set('iss', 'https://evil.example/oidc'),
+    ],
     ['without an issuer', (query: URLSearchParams) => query.delete('iss')],
     ['with two codes', (query: URLSearchParams) => query.append('code', 'x')],
   ])('%s is not taken, and does not end the login', async (_, change) => {
@@ -177,8 +189,12 @@ describe('an answer of the provider', () => {
 
     const unable = await stage.logIn(stage.newBrowser(), phoneless);
     expect(unable.to).toBe('/admin/login?phone=no-method');
-    expect((await stage.open(browser, unable.to)).html).toContain('no method that this console accepts');
-    expect((await stage.open(browser, '/admin/login?phone=You+won')).html).not.toContain('role="alert"');
+    expect((await stage.open(browser, unable.to)).html).toContain(
+      'no method that this console accepts',
+    );
+    expect((await stage.open(browser, '/admin/login?phone=You+won')).html).not.toContain(
+      'role="alert"',
+    );
   });
 });
 
@@ -207,7 +223,9 @@ describe('what a login with the phone leaves behind', () => {
 });
 
 describe('the offer of the login with the phone', () => {
-  const offered = async (configuration: Record<string, unknown>): Promise<readonly [boolean, number]> => {
+  const offered = async (
+    configuration: Record<string, unknown>,
+  ): Promise<readonly [boolean, number]> => {
     const product = await startTestProduct(redis, {
       workers: false,
       configuration: { ...configuration, queue: { prefix: `${redis.prefix.slice(-24)}offer` } },
@@ -238,7 +256,9 @@ describe('the offer of the login with the phone', () => {
       configuration: { operations: limited, queue: { prefix: `${redis.prefix.slice(-24)}few` } },
     });
     const ask = async () =>
-      (await product.api.fetch(new Request('http://test/admin/login/oidc'))).headers.get('location');
+      (await product.api.fetch(new Request('http://test/admin/login/oidc'))).headers.get(
+        'location',
+      );
     const answers = [await ask(), await ask(), await ask()];
     await product.stop();
     expect(answers.map((to) => to?.split('?')[0])).toEqual([
@@ -266,7 +286,9 @@ describe('the offer of the login with the phone', () => {
     });
     const begun = await product.api.fetch(new Request('http://test/admin/login/oidc'));
     await product.stop();
-    expect(begun.headers.get('location')).toMatch(/^https:\/\/sign\.example\/oidc\/t\/staff\/auth\?/);
+    expect(begun.headers.get('location')).toMatch(
+      /^https:\/\/sign\.example\/oidc\/t\/staff\/auth\?/,
+    );
     expect(begun.headers.get('set-cookie')).toMatch(
       /^__Host-paraph_login=[\w-]{43}; Max-Age=1800; Path=\/; HttpOnly; SameSite=Lax; Secure$/,
     );

@@ -1,4 +1,7 @@
-/** Charts of an operator in the console: their transactions, their failures, and the orders as buttons. */
+/**
+ * Charts of an operator in the console: their transactions, their failures, and the orders as
+ * buttons.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fromPromise, setup } from 'xstate';
 import { z } from 'zod';
@@ -14,7 +17,10 @@ const robot = { msisdn: '+41700092501', text: 'Bank: I agree' };
 const clerk = setup({ actors: { sign: service.sign } }).createMachine({
   id: 'clerk',
   initial: 'asking',
-  states: { asking: { invoke: { src: 'sign', input: robot, onDone: 'done' } }, done: { type: 'final' } },
+  states: {
+    asking: { invoke: { src: 'sign', input: robot, onDone: 'done' } },
+    done: { type: 'final' },
+  },
 });
 
 let isBroken = true;
@@ -121,7 +127,10 @@ describe('an instance of a chart of one’s own', () => {
       [{ type: '' }, 'event-data'],
       [{ type: 'OK', data: '{"amount":"x"}' }, 'event-invalid'],
       [{ type: 'OK', reason: 'x'.repeat(501) }, 'reason'],
-      [{ type: 'OK', data: '{"amount":5,"type":"OTHER"}', reason: 'The clerk has called' }, 'event-taken'],
+      [
+        { type: 'OK', data: '{"amount":5,"type":"OTHER"}', reason: 'The clerk has called' },
+        'event-taken',
+      ],
     ] as const)
       expect(noticeOf(await send(page, fields)), JSON.stringify(fields).slice(0, 60)).toBe(notice);
     await until(page, ({ instance }) => instance.status === 'completed');
@@ -137,7 +146,9 @@ describe('an instance of a chart of one’s own', () => {
       [undefined, 'not-done'],
       [undefined, undefined],
     ]);
-    expect((await stage.post('operator', '/admin/workflows/none/events', { type: 'OK' })).status).toBe(404);
+    expect(
+      (await stage.post('operator', '/admin/workflows/none/events', { type: 'OK' })).status,
+    ).toBe(404);
   });
 
   it('says why it has failed, and runs again by a button of its page', async () => {
@@ -145,7 +156,9 @@ describe('an instance of a chart of one’s own', () => {
     const page = await begin('again-1');
     const action = `action="${page}/replay"`;
     expect((await stage.ask('operator', 'GET', page)).text).not.toContain(action);
-    expect(noticeOf(await stage.post('operator', `${page}/replay`, {}))).toBe('workflow-not-failed');
+    expect(noticeOf(await stage.post('operator', `${page}/replay`, {}))).toBe(
+      'workflow-not-failed',
+    );
     await send(page, { type: 'OK' });
     const failed = await until(page, ({ instance }) => instance.status === 'failed');
     expect(failed.instance.reason).toBe('The archive is full');

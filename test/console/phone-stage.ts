@@ -46,10 +46,14 @@ export const startPhoneStage = async (
     },
   });
   const { prefix } = product.configuration.queue;
-  const subjects = createSubjects(masterKey, product.configuration.operations.openid.tenant, () => ({
-    version: 1,
-    since: 0,
-  }));
+  const subjects = createSubjects(
+    masterKey,
+    product.configuration.operations.openid.tenant,
+    () => ({
+      version: 1,
+      since: 0,
+    }),
+  );
   let next = firstSigner;
 
   /** Opens an address of the console. */

@@ -43,7 +43,12 @@ const configurationOf = (changes: object = {}, prefix = 'in'): Record<string, un
 beforeAll(async () => {
   provider = await startOpenidProvider();
   const configuration = configurationOf();
-  product = await startTestProduct(redis, { masterKey, listen: true, workers: false, configuration });
+  product = await startTestProduct(redis, {
+    masterKey,
+    listen: true,
+    workers: false,
+    configuration,
+  });
   stage = startStage(
     redis.client(),
     product.configuration.queue.prefix,
@@ -229,7 +234,9 @@ describe('a login at the provider of the organisation', () => {
     for (const openidProvider of [settings && { ...settings, roles }, undefined]) {
       // Finding a session that is over removes it, so each looks at one of its own.
       const login = await stage.operators.logInByProvider({
-        ...{ sub: 'x', preferred_username: 'olga', groups: 'sign-admins' },
+        sub: 'x',
+        preferred_username: 'olga',
+        groups: 'sign-admins',
       });
       const other = login.kind === 'in' ? login.cookie : '';
       expect(await stage.operators.sessionOf(other)).toBeDefined();
@@ -272,7 +279,9 @@ describe('an answer of the provider of the organisation', () => {
     const { callback } = await begin(browser);
     expect((await open(newBrowser(), callback)).to).toBe('/admin/login?provider=over');
     const { search } = new URL(callback);
-    expect((await open(browser, `/admin/login/oidc/callback${search}`)).to).toBe('/admin/login?phone=over');
+    expect((await open(browser, `/admin/login/oidc/callback${search}`)).to).toBe(
+      '/admin/login?phone=over',
+    );
     expect((await open(browser, callback)).html).toContain('You are in');
   });
 
@@ -287,7 +296,9 @@ describe('an answer of the provider of the organisation', () => {
     const browser = newBrowser();
     const back = await logIn(browser);
     expect(back.to).toBe('/admin/login?provider=failed');
-    expect((await open(browser, back.to)).html).toContain('gave no answer that this console accepts');
+    expect((await open(browser, back.to)).html).toContain(
+      'gave no answer that this console accepts',
+    );
     expect(await whoIs(browser)).toBeUndefined();
   });
 
@@ -322,7 +333,10 @@ describe('a provider of the organisation that is away', () => {
     act: (at: TestProduct) => Promise<void>,
   ): Promise<void> => {
     Object.assign(provider.behaviour, behaviour);
-    const configuration = { ...configurationOf(), queue: { prefix: `${redis.prefix.slice(-24)}${prefix}` } };
+    const configuration = {
+      ...configurationOf(),
+      queue: { prefix: `${redis.prefix.slice(-24)}${prefix}` },
+    };
     const at = await startTestProduct(redis, { listen: true, workers: false, configuration });
     try {
       await act(at);
@@ -352,7 +366,9 @@ describe('a provider of the organisation that is away', () => {
         headers: { origin: at.url },
       });
       expect(entered.headers.get('set-cookie')).toMatch(/paraph/i);
-      expect(at.logged.some((line) => line.includes('did not take a login of the console'))).toBe(true);
+      expect(at.logged.some((line) => line.includes('did not take a login of the console'))).toBe(
+        true,
+      );
     });
   });
 
@@ -367,7 +383,9 @@ describe('a provider of the organisation that is away', () => {
     await newBrowserRound();
     const before = provider.asked.filter((path) => path.endsWith('openid-configuration')).length;
     await newBrowserRound();
-    expect(provider.asked.filter((path) => path.endsWith('openid-configuration'))).toHaveLength(before);
+    expect(provider.asked.filter((path) => path.endsWith('openid-configuration'))).toHaveLength(
+      before,
+    );
   });
 
   const newBrowserRound = async (): Promise<void> => {
@@ -393,7 +411,11 @@ it('has its secret in no log, page or key of Redis', async () => {
   const all = texts.join('\n');
   expect(all).toContain('provider:olga');
   const { secret } = organisationClient;
-  for (const written of [secret, encodeURIComponent(secret), Buffer.from(secret).toString('base64')])
+  for (const written of [
+    secret,
+    encodeURIComponent(secret),
+    Buffer.from(secret).toString('base64'),
+  ])
     expect(all).not.toContain(written);
 });
 

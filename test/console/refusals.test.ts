@@ -1,6 +1,11 @@
 /** Refused requests: what operators see of requests that never became a transaction. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { countRefusals, createRefusals, type Refusals, readRefusals } from '../../src/history/refusals.ts';
+import {
+  countRefusals,
+  createRefusals,
+  type Refusals,
+  readRefusals,
+} from '../../src/history/refusals.ts';
 import { soon } from '../operators/replay-stage.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
@@ -16,7 +21,8 @@ beforeAll(async () => {
   stage = await startApiStage(redis);
   // Another process of the same service.
   other = await startTestProduct(redis, {
-    ...{ masterKey: stage.product.core.serviceKey, workers: false },
+    masterKey: stage.product.core.serviceKey,
+    workers: false,
     configuration: { sandbox: false, applicationProviders: [{ id: bank, rateLimit: undefined }] },
   });
 });
@@ -51,7 +57,9 @@ describe('refused requests', () => {
       expect(count(counts, undefined, /^Body/)).toBe(1);
       expect(count(counts, bank, /TransID is unknown/)).toBe(1);
       expect(count(counts, undefined, /no such operation/)).toBe(1);
-      expect(counts.find(({ apId, isRegistered }) => apId === bank && isRegistered)?.lastDay).toBe(2);
+      expect(counts.find(({ apId, isRegistered }) => apId === bank && isRegistered)?.lastDay).toBe(
+        2,
+      );
       expect(latest.find(({ apId }) => apId === 'http://nobody.example')).toMatchObject({
         operation: 'sign',
         fault: 104,
@@ -85,45 +93,53 @@ describe('refused requests', () => {
   it.each([
     ['outside of a sandbox, where the name has room for twenty', false, 20],
     ['in a sandbox, where nobody is registered, with the name', true, 60],
-  ])('keep their detail when one application makes many kinds of mistakes, %s', async (_, sandbox, named) => {
-    const prefix = `${stage.prefix.slice(-30)}-${sandbox ? 'y' : 'z'}`;
-    const redisClient = stage.product.core.commands;
-    const errors: Error[] = [];
-    const time = Date.now();
-    const refusals = createRefusals({
-      redis: redisClient,
-      prefix,
-      sandbox,
-      isRegistered: () => false,
-      now: () => time,
-      onError: (error) => void errors.push(error),
-    });
-    const details = Array.from({ length: 60 }, (_, index) => `Member${index} must be a string`);
-    const note = (detail: string) => refusals.note({ apId: 'mid://new.example', fault: 101, detail });
-    // All at once, as a test suite sends them, and one after the other.
-    for (const detail of details) note(detail);
-    await refusals.close();
-    for (const detail of details) {
-      note(detail);
+  ])(
+    'keep their detail when one application makes many kinds of mistakes, %s',
+    async (_, sandbox, named) => {
+      const prefix = `${stage.prefix.slice(-30)}-${sandbox ? 'y' : 'z'}`;
+      const redisClient = stage.product.core.commands;
+      const errors: Error[] = [];
+      const time = Date.now();
+      const refusals = createRefusals({
+        redis: redisClient,
+        prefix,
+        sandbox,
+        isRegistered: () => false,
+        now: () => time,
+        onError: (error) => void errors.push(error),
+      });
+      const details = Array.from({ length: 60 }, (_, index) => `Member${index} must be a string`);
+      const note = (detail: string) =>
+        refusals.note({ apId: 'mid://new.example', fault: 101, detail });
+      // All at once, as a test suite sends them, and one after the other.
+      for (const detail of details) note(detail);
       await refusals.close();
-    }
-    expect(errors).toEqual([]);
-    const { counts, latest } = await readRefusals(redisClient, prefix, time);
-    const sumOf = (detail: string): number =>
-      counts.filter((each) => each.detail === detail).reduce((sum, { lastHour }) => sum + lastHour, 0);
-    expect(details.map((detail) => [detail, sumOf(detail)])).toEqual(details.map((detail) => [detail, 2]));
-    expect(new Set(latest.map(({ detail }) => detail))).toEqual(new Set(details));
-    expect(counts.filter(({ apId }) => apId !== undefined)).toHaveLength(named);
-    // Whoever varies details without end makes no more groups.
-    for (let index = 0; index < 5000; index += 1) {
-      note(`Other${index}`);
-      if (index % 100 === 0) await refusals.close();
-    }
-    await refusals.close();
-    const kept = await readRefusals(redisClient, prefix, time);
-    expect(kept.counts.length).toBeLessThanOrEqual(sandbox ? 200 : 121);
-    expect(await countRefusals(redisClient, prefix, time)).toMatchObject({ lastHour: 5120 });
-  });
+      for (const detail of details) {
+        note(detail);
+        await refusals.close();
+      }
+      expect(errors).toEqual([]);
+      const { counts, latest } = await readRefusals(redisClient, prefix, time);
+      const sumOf = (detail: string): number =>
+        counts
+          .filter((each) => each.detail === detail)
+          .reduce((sum, { lastHour }) => sum + lastHour, 0);
+      expect(details.map((detail) => [detail, sumOf(detail)])).toEqual(
+        details.map((detail) => [detail, 2]),
+      );
+      expect(new Set(latest.map(({ detail }) => detail))).toEqual(new Set(details));
+      expect(counts.filter(({ apId }) => apId !== undefined)).toHaveLength(named);
+      // Whoever varies details without end makes no more groups.
+      for (let index = 0; index < 5000; index += 1) {
+        note(`Other${index}`);
+        if (index % 100 === 0) await refusals.close();
+      }
+      await refusals.close();
+      const kept = await readRefusals(redisClient, prefix, time);
+      expect(kept.counts.length).toBeLessThanOrEqual(sandbox ? 200 : 121);
+      expect(await countRefusals(redisClient, prefix, time)).toMatchObject({ lastHour: 5120 });
+    },
+  );
 
   it('are bounded, whoever invents names, and leave registered ones their room', async () => {
     const prefix = `${stage.prefix.slice(-30)}-x`;
@@ -152,8 +168,14 @@ describe('refused requests', () => {
     }
     expect(errors).toEqual([]);
     const { counts, latest } = await readRefusals(redisClient, prefix, time);
-    expect(await countRefusals(redisClient, prefix, time)).toEqual({ lastHour: 3003, lastDay: 3003 });
-    expect(counts.find(({ apId }) => apId === bank)).toMatchObject({ lastHour: 3, detail: 'Access denied' });
+    expect(await countRefusals(redisClient, prefix, time)).toEqual({
+      lastHour: 3003,
+      lastDay: 3003,
+    });
+    expect(counts.find(({ apId }) => apId === bank)).toMatchObject({
+      lastHour: 3,
+      detail: 'Access denied',
+    });
     expect(latest.filter(({ apId }) => apId === bank)).toHaveLength(3);
     // Twenty names and what found no room, which keeps its detail; the bank.
     expect(counts).toHaveLength(22);

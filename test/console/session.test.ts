@@ -37,7 +37,11 @@ describe('a login by link', () => {
     const session = await stage.fetch('/admin/api/session', {
       headers: { cookie: cookie.split(';')[0] ?? '' },
     });
-    expect(await session.json()).toMatchObject({ name: 'the-operator', role: 'operator', via: 'link' });
+    expect(await session.json()).toMatchObject({
+      name: 'the-operator',
+      role: 'operator',
+      via: 'link',
+    });
   });
 
   it.each([
@@ -157,7 +161,8 @@ describe('a session', () => {
     expect((await send('/admin/login/link', { token: 'wrong' }, { cookie })).status).toBe(401);
     expect(await statusWith({ cookie })).toBe(200);
     const second =
-      (await send('/admin/login/link', await linkFor(), { cookie })).headers.get('set-cookie') ?? '';
+      (await send('/admin/login/link', await linkFor(), { cookie })).headers.get('set-cookie') ??
+      '';
     expect(await statusWith({ cookie })).toBe(401);
     expect(await statusWith({ cookie: second.split(';')[0] ?? '' })).toBe(200);
     const { secret } = await stage.operators.issueLink();
@@ -178,14 +183,19 @@ describe('a session', () => {
     expect(await statusWith({ cookie })).toBe(200);
     expect((await stage.post('operator', '/admin/links/end', {})).status).toBe(403);
     const ended = await stage.post('admin', '/admin/links/end', { confirmed: 'yes' });
-    expect([ended.status, ended.headers.get('location')]).toEqual([303, '/admin/users?notice=links-ended']);
+    expect([ended.status, ended.headers.get('location')]).toEqual([
+      303,
+      '/admin/users?notice=links-ended',
+    ]);
     expect(await statusWith({ cookie })).toBe(401);
   });
 
   it('is asked for by every page, which is where the login leads back', async () => {
     const page = await stage.fetch('/admin/transactions?state=failed');
     expect(page.status).toBe(303);
-    expect(page.headers.get('location')).toBe('/admin/login?next=%2Fadmin%2Ftransactions%3Fstate%3Dfailed');
+    expect(page.headers.get('location')).toBe(
+      '/admin/login?next=%2Fadmin%2Ftransactions%3Fstate%3Dfailed',
+    );
     expect((await stage.fetch('/admin')).headers.get('location')).toBe('/admin/login');
   });
 
@@ -205,7 +215,9 @@ describe('a session', () => {
     'has strict headers on %s',
     async (path) => {
       const { headers } = await stage.fetch(path, { headers: { cookie: stage.cookies.admin } });
-      expect(headers.get('content-security-policy')).toMatch(/default-src 'none'.*frame-ancestors 'none'/);
+      expect(headers.get('content-security-policy')).toMatch(
+        /default-src 'none'.*frame-ancestors 'none'/,
+      );
       expect(headers.get('cache-control')).toBe('no-store');
       expect(headers.get('x-content-type-options')).toBe('nosniff');
       expect(headers.get('x-frame-options')).toBe('DENY');

@@ -10,7 +10,9 @@ const redis = testRedis();
 const apId = 'http://bank.example';
 
 const waiting = setup({}).createMachine({ initial: 'waiting', states: { waiting: {} } });
-const charts = ['note', 'note-b'].map((name) => defineWorkflow({ name, version: 1, chart: waiting }));
+const charts = ['note', 'note-b'].map((name) =>
+  defineWorkflow({ name, version: 1, chart: waiting }),
+);
 
 let stage: ApiStage;
 beforeAll(async () => {
@@ -39,7 +41,10 @@ const until = async (id: string, wanted: (detail: Json) => boolean): Promise<Jso
   return last;
 };
 
-/** A process with a prompt on each phone. @returns MSSP_TransIDs of the prompts, in the order of the signers. */
+/**
+ * A process with a prompt on each phone.
+ * @returns MSSP_TransIDs of the prompts, in the order of the signers.
+ */
 const begin = async (
   id: string,
   names: readonly string[],
@@ -76,7 +81,9 @@ describe('workflows in the console', () => {
     await begin('list-1', ['Anna']);
     await begin('list-2', ['Anna']);
     const list = async (query: string) =>
-      (await stage.ask('viewer', 'GET', `/admin/api/workflows${query}`)).body.rows.map(({ id }: Json) => id);
+      (await stage.ask('viewer', 'GET', `/admin/api/workflows${query}`)).body.rows.map(
+        ({ id }: Json) => id,
+      );
     expect(await list('?limit=2')).toEqual(['list-2', 'list-1']);
     expect(await list('?status=open&name=process&apId=http%3A%2F%2Fbank.example&limit=1')).toEqual([
       'list-2',
@@ -96,11 +103,14 @@ describe('workflows in the console', () => {
     const person = { name: 'Anna', msisdn, text: 'Bank: I sign' };
     for (const id of ['search-1', 'search-2']) {
       const input = { steps: [{ name: 'Board', ask: 'page', signers: [person] }] };
-      expect((await stage.product.api.workflows.start(apId, 'process', input, id)).kind).toBe('started');
+      expect((await stage.product.api.workflows.start(apId, 'process', input, id)).kind).toBe(
+        'started',
+      );
     }
     const ask = (who: 'viewer' | 'operator', query: string, page = '/admin/api/workflows') =>
       stage.ask(who, 'GET', `${page}?${query}`);
-    const list = async (query: string) => (await ask('operator', query)).body.rows.map(({ id }: Json) => id);
+    const list = async (query: string) =>
+      (await ask('operator', query)).body.rows.map(({ id }: Json) => id);
     const number = encodeURIComponent(msisdn);
     expect(await list(`msisdn=${number}`)).toEqual(['search-2', 'search-1']);
     // By the clock of the service, which is not quite that of this process.
@@ -155,7 +165,9 @@ describe('workflows in the console', () => {
     const list = async (name: string) =>
       (await stage.ask('viewer', 'GET', `/admin/api/workflows?name=${name}`)).body.rows;
     expect((await list('note')).map(({ id }: Json) => id).toSorted()).toEqual(['-b-1', 'b-1']);
-    expect((await list('note-b')).map(({ name, id }: Json) => [name, id])).toEqual([['note-b', '1']]);
+    expect((await list('note-b')).map(({ name, id }: Json) => [name, id])).toEqual([
+      ['note-b', '1'],
+    ]);
   });
 
   it('show names and words of people to operators only', async () => {
@@ -164,7 +176,13 @@ describe('workflows in the console', () => {
     const seen = await stage.ask('operator', 'GET', path);
     expect(seen.body).toMatchObject({
       instance: { id: 'roles-1', apId, status: 'open', state: { steps: 'open' } },
-      steps: [{ name: 'Board', state: 'open', signers: [{ key: '1', name: 'Anna Muster', state: 'open' }] }],
+      steps: [
+        {
+          name: 'Board',
+          state: 'open',
+          signers: [{ key: '1', name: 'Anna Muster', state: 'open' }],
+        },
+      ],
       children: [{ id: child, name: '0-1-0', status: 'open' }],
       next: { name: 'deadline' },
     });
@@ -201,8 +219,13 @@ describe('workflows in the console', () => {
     if (process === undefined) throw new Error('there is a process');
     // As the workflow of the mail does.
     const event = { type: 'UNDELIVERED', code: 550 };
-    expect(await engine.send(process, `${path.split('/').at(-1)}/0-1-0`, 'mail/1', event)).toBe('taken');
-    const detail = await until('mail-1', ({ steps }) => steps[0].signers[0].undelivered !== undefined);
+    expect(await engine.send(process, `${path.split('/').at(-1)}/0-1-0`, 'mail/1', event)).toBe(
+      'taken',
+    );
+    const detail = await until(
+      'mail-1',
+      ({ steps }) => steps[0].signers[0].undelivered !== undefined,
+    );
     expect(detail.steps[0].signers[0]).toMatchObject({ state: 'open', undelivered: { code: 550 } });
     expect(detail.timeline.at(-1)).toMatchObject({ what: 'Mail not delivered: 550', who: 'Anna' });
     for (const who of ['viewer', 'operator'] as const) {
@@ -216,8 +239,12 @@ describe('workflows in the console', () => {
     const { path } = await begin('chart-1', ['Anna']);
     const { text } = await stage.ask('operator', 'GET', path.replace('/api', ''));
     expect(text).toContain('aria-label="Statechart. Now steps.open."');
-    expect(text.match(/class="node visited here"><rect[^>]*\/><text[^>]*>([^<]+)/)?.[1]).toBe('open');
-    expect(text.match(/class="node visited here outer"><rect[^>]*\/><text[^>]*>([^<]+)/)?.[1]).toBe('steps');
+    expect(text.match(/class="node visited here"><rect[^>]*\/><text[^>]*>([^<]+)/)?.[1]).toBe(
+      'open',
+    );
+    expect(text.match(/class="node visited here outer"><rect[^>]*\/><text[^>]*>([^<]+)/)?.[1]).toBe(
+      'steps',
+    );
     expect(text).toContain('>attest</tspan>');
     // In the chart of the signer, below the table of the children.
     expect(text).toMatch(/<\/table><details id="child-0-1-0"><summary>Statechart of 0-1-0</);
@@ -236,7 +263,11 @@ describe('workflows in the console', () => {
     expect(begun).toMatchObject({ kind: 'started' });
     const ended = await until('skip-1', ({ instance }) => instance.status === 'completed');
     expect(ended.steps.map(({ state }: Json) => state)).toEqual(['done', 'skipped']);
-    const { text } = await stage.ask('operator', 'GET', `/admin/workflows/${await instanceOf('skip-1')}`);
+    const { text } = await stage.ask(
+      'operator',
+      'GET',
+      `/admin/workflows/${await instanceOf('skip-1')}`,
+    );
     expect(text).toContain('Signers of Board');
     expect(text).not.toContain('Signers of Meeting');
   });
@@ -252,14 +283,21 @@ describe('workflows in the console', () => {
     const order = { step: 'Board', key: '1', reason: 'The PIN is unblocked' };
     expect((await stage.ask('viewer', 'POST', `${path}/again`, order)).status).toBe(403);
     for (const wrong of [{ key: '2' }, { key: 'other' }, { step: 'other' }])
-      expect((await stage.ask('operator', 'POST', `${path}/again`, { ...order, ...wrong })).status).toBe(409);
+      expect(
+        (await stage.ask('operator', 'POST', `${path}/again`, { ...order, ...wrong })).status,
+      ).toBe(409);
     const audited = `/admin/api/audit?target=${path.split('/').at(-1)}`;
     expect((await stage.ask('operator', 'GET', audited)).body.entries[0]).toMatchObject({
-      ...{ action: 'workflow-again', details: { key: '1', outcome: 'refused' } },
+      action: 'workflow-again',
+      details: { key: '1', outcome: 'refused' },
     });
     const before = stage.asked().length;
-    expect((await stage.ask('operator', 'POST', `${path}/again`, order)).body).toEqual({ result: 'done' });
-    await expect.poll(() => stage.asked().length, { timeout: 20_000, interval: 20 }).toBe(before + 1);
+    expect((await stage.ask('operator', 'POST', `${path}/again`, order)).body).toEqual({
+      result: 'done',
+    });
+    await expect
+      .poll(() => stage.asked().length, { timeout: 20_000, interval: 20 })
+      .toBe(before + 1);
     await stage.answer(stage.asked().at(-1)?.split(' ')[0] ?? '', 1, 401);
     const ended = await until('again-1', ({ instance }) => instance.endedAt !== undefined);
     expect(states(ended)).toEqual(['refused', 'signed']);
@@ -271,9 +309,14 @@ describe('workflows in the console', () => {
     const { path } = await begin('cancel-1', ['Anna']);
     const page = path.replace('/api', '');
     expect((await stage.ask('operator', 'POST', `${path}/cancel`, {})).status).toBe(400);
-    expect((await stage.ask('viewer', 'POST', `${path}/cancel`, { reason: 'Wrong' })).status).toBe(403);
+    expect((await stage.ask('viewer', 'POST', `${path}/cancel`, { reason: 'Wrong' })).status).toBe(
+      403,
+    );
     const form = await stage.post('operator', `${page}/cancel`, { reason: 'The wrong contract' });
-    expect([form.status, form.headers.get('location')]).toEqual([303, `${page}?notice=workflow-cancelled`]);
+    expect([form.status, form.headers.get('location')]).toEqual([
+      303,
+      `${page}?notice=workflow-cancelled`,
+    ]);
     const ended = await until('cancel-1', ({ instance }) => instance.status === 'cancelled');
     expect([ended.instance.state, states(ended)]).toEqual(['cancelled', ['withdrawn']]);
     const late = await stage.ask('operator', 'POST', `${path}/cancel`, { reason: 'Again' });
@@ -298,13 +341,22 @@ describe('workflows in the console', () => {
     await stage.ask('operator', 'POST', `${path}/cancel`, { reason: 'Anna has moved' });
     const { instance } = await until('stop-1', (detail) => detail.instance.status === 'cancelled');
     expect(instance.reason).toBe('Anna has moved');
-    for (const where of [path, path.replace('/api', ''), '/admin/api/workflows', '/admin/workflows'])
+    for (const where of [
+      path,
+      path.replace('/api', ''),
+      '/admin/api/workflows',
+      '/admin/workflows',
+    ])
       expect((await stage.ask('viewer', 'GET', where)).text).not.toContain('Anna has moved');
   });
 
   it('is not cancelled while it compensates; the timeline has the steps of its compensation', async () => {
     const robot = { name: 'Anna', msisdn: '+41700092501', text: 'Bank: Anna signs' };
-    const person = (name: string) => ({ name, msisdn: stage.somebody(), text: `Bank: ${name} signs` });
+    const person = (name: string) => ({
+      name,
+      msisdn: stage.somebody(),
+      text: `Bank: ${name} signs`,
+    });
     const before = stage.asked().length;
     const definition = {
       steps: [
@@ -319,7 +371,9 @@ describe('workflows in the console', () => {
     };
     await stage.product.api.workflows.start(apId, 'process', definition, 'undo-1');
     const asked = (count: number) =>
-      expect.poll(() => stage.asked().length, { timeout: 20_000, interval: 20 }).toBe(before + count);
+      expect
+        .poll(() => stage.asked().length, { timeout: 20_000, interval: 20 })
+        .toBe(before + count);
     // Robots are none of the phones of the stage.
     await asked(1);
     const page = `/admin/workflows/${await instanceOf('undo-1')}`;
@@ -327,13 +381,19 @@ describe('workflows in the console', () => {
     await stage.answer(stage.asked().at(-1)?.split(' ')[0] ?? '', 1, 401);
     await asked(2);
     const { timeline } = await until('undo-1', ({ steps }) => steps.at(-1)?.state === 'open');
-    const told = timeline.flatMap(({ what, who }: Json) => (what.startsWith('Step') ? [[what, who]] : []));
+    const told = timeline.flatMap(({ what, who }: Json) =>
+      what.startsWith('Step') ? [[what, who]] : [],
+    );
     expect(told.slice(-3)).toEqual([
       ['Step begun', 'Revoke'],
       ['Step done', 'Revoke'],
       ['Step begun', 'Confirm'],
     ]);
-    const order = ['POST', page.replace('/admin', '/admin/api').concat('/cancel'), { reason: 'x' }] as const;
+    const order = [
+      'POST',
+      page.replace('/admin', '/admin/api').concat('/cancel'),
+      { reason: 'x' },
+    ] as const;
     const late = await stage.ask('operator', ...order);
     expect([late.status, late.body.error]).toEqual([409, 'too-late']);
     const form = await stage.post('operator', `${page}/cancel`, { reason: 'x' });
@@ -368,7 +428,8 @@ describe('the queue board', () => {
   const shardOf = (id: string): number =>
     stage.shards.findIndex(
       ({ workflows }) =>
-        workflows.queue.qualifiedName === stage.product.api.workflows.locate(id).queue.qualifiedName,
+        workflows.queue.qualifiedName ===
+        stage.product.api.workflows.locate(id).queue.qualifiedName,
     );
   const names = ({ id, state, children }: Json): Json => [id, state, children.map(names)];
 
@@ -395,7 +456,9 @@ describe('the queue board', () => {
           [signed, 'completed', []],
         ].toSorted(([one], [other]) => String(one).localeCompare(String(other)));
         expect(names(flow.flowRoot)).toEqual([id, 'delayed', transactions]);
-        const queues = [flow.flowRoot, ...flow.flowRoot.children].map(({ queueName }: Json) => queueName);
+        const queues = [flow.flowRoot, ...flow.flowRoot.children].map(
+          ({ queueName }: Json) => queueName,
+        );
         expect(queues).toEqual([at(id), ...transactions.map(([each]) => queueOf(String(each)))]);
         expect(JSON.stringify(flow)).not.toMatch(/Muster|Beat|I sign|\+?4170|http/);
       }
@@ -424,7 +487,14 @@ describe('the queue board', () => {
 
   it('shows no flow for a transaction that no workflow has asked for, nor for what is none', async () => {
     const alone = await stage.submit(stage.somebody());
-    for (const path of [`/${Number(alone.slice(1, 3))}-signatures/${alone}`, '/0-workflows/meta', '/none/1'])
-      expect(await board('viewer', `${path}/flow`)).toMatchObject({ isFlowNode: false, flowRoot: null });
+    for (const path of [
+      `/${Number(alone.slice(1, 3))}-signatures/${alone}`,
+      '/0-workflows/meta',
+      '/none/1',
+    ])
+      expect(await board('viewer', `${path}/flow`)).toMatchObject({
+        isFlowNode: false,
+        flowRoot: null,
+      });
   });
 });

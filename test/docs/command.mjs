@@ -1,4 +1,7 @@
-/** `paraph` on the PATH of the pages: lets command-server.mjs run the command, with the streams of this process. */
+/**
+ * `paraph` on the PATH of the pages: lets command-server.mjs run the command, with the streams of
+ * this process.
+ */
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 

@@ -1,9 +1,11 @@
 /**
- * The shell commands of README and docs, page by page as a person pastes them, at one compiled product with a Redis of its own.
- * What is changed is the address, and where `paraph` and `redis-cli` lie. The README starts the program for each `paraph`; the
- * other pages have one process run all of theirs (command-server.mjs).
+ * The shell commands of README and docs, page by page as a person pastes them, at one compiled
+ * product with a Redis of its own. What is changed is the address, and where `paraph` and
+ * `redis-cli` lie. The README starts the program for each `paraph`; the other pages have one
+ * process run all of theirs (command-server.mjs).
  *
- * What cannot run here is listed line by line: a list of whole blocks would leave out half of the runbooks.
+ * What cannot run here is listed line by line: a list of whole blocks would leave out half of the
+ * runbooks.
  */
 import { type ChildProcess, execFile, execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -37,7 +39,10 @@ const notRun: readonly (readonly [RegExp, string])[] = [
     'runs a whole machine, often for long: .ci/run does it',
   ],
   [/^bash \.ci\/run/, 'runs these tests'],
-  [/^npm (ci|install|pack)\b|npm (publish|version) /, 'the tests of the packages pack and install them'],
+  [
+    /^npm (ci|install|pack)\b|npm (publish|version) /,
+    'the tests of the packages pack and install them',
+  ],
   [/^paraph completion /, 'writes where a shell looks, which need not be there'],
   [/paraph sign \+41700092600/, 'needs a person: test/browser/phone.browser.test.ts is one'],
   [/^docker /, 'needs docker'],
@@ -63,7 +68,8 @@ const findProgram = (name: string): string | undefined => {
   }
 };
 
-const linesOf = (block: string): readonly string[] => block.replaceAll('\\\n', ' ').trimEnd().split('\n');
+const linesOf = (block: string): readonly string[] =>
+  block.replaceAll('\\\n', ' ').trimEnd().split('\n');
 
 /** A block without what is not run; undefined when nothing is left. */
 const scriptOf = (block: string): string | undefined => {
@@ -94,16 +100,28 @@ beforeAll(async () => {
   installPackages(join(directory, 'node_modules'));
   const examples = folderOf('examples/workflows/README.md');
   cpSync(join(root, 'examples/workflows'), examples, { recursive: true });
-  const { workflows: named, ...others } = JSON.parse(readFileSync(join(examples, 'paraph.json'), 'utf8')) as {
+  const { workflows: named, ...others } = JSON.parse(
+    readFileSync(join(examples, 'paraph.json'), 'utf8'),
+  ) as {
     readonly workflows: readonly string[];
   };
   const workflows = named.map((file) => join(examples, file));
   writeFileSync(configuration, JSON.stringify({ ...others, workflows }));
-  const shop = ['--id', 'shop', '--name', 'Shop', '--redirect-uri', 'https://shop.example/callback'];
+  const shop = [
+    '--id',
+    'shop',
+    '--name',
+    'Shop',
+    '--redirect-uri',
+    'https://shop.example/callback',
+  ];
   expect(await runCommand(['clients', 'add', '--config', configuration, ...shop])).toMatchObject({
     exitCode: 0,
   });
-  product = await startProcess({ PARAPH_DATA: join(directory, 'data'), PARAPH_CONFIG: configuration });
+  product = await startProcess({
+    PARAPH_DATA: join(directory, 'data'),
+    PARAPH_CONFIG: configuration,
+  });
   await product.submit({ msisdn: '+41000092209' });
   const programs = join(directory, 'bin');
   mkdirSync(join(programs, 'started'), { recursive: true });
@@ -117,7 +135,9 @@ beforeAll(async () => {
   await once(commands, 'message');
   const client = join(import.meta.dirname, 'command.mjs');
   install('paraph', [`exec "${process.execPath}" "${client}" "${commandSocket}" "$@"`]);
-  install('started/paraph', [`exec "${process.execPath}" "${join(root, 'dist/src/cli/paraph.js')}" "$@"`]);
+  install('started/paraph', [
+    `exec "${process.execPath}" "${join(root, 'dist/src/cli/paraph.js')}" "$@"`,
+  ]);
   install('npx', ['exec "$@"']);
   const socket = socketPathFor(realpathSync(join(directory, 'data/redis')));
   const cli = findProgram('redis-cli');
@@ -130,10 +150,14 @@ beforeAll(async () => {
       .replace('redis-server" "$@"', `redis-cli" -s "${socket}" "$@"`);
     install('redis-cli', [launcher]);
   } else missing.push('redis-cli');
-  missing.push(...optional.filter((name) => name !== 'redis-cli' && findProgram(name) === undefined));
+  missing.push(
+    ...optional.filter((name) => name !== 'redis-cli' && findProgram(name) === undefined),
+  );
   // What pages list and replay; the index is a moment behind.
   const env = { PARAPH_DATA: join(directory, 'data'), PARAPH_CONFIG: configuration };
-  while (!(await runCommand(['ls', '--fault', '209', '--json'], { env })).stdout.includes('"code":209'))
+  while (
+    !(await runCommand(['ls', '--fault', '209', '--json'], { env })).stdout.includes('"code":209')
+  )
     await sleep(50);
 });
 
@@ -151,7 +175,8 @@ const installPackages = (folder: string): void => {
   writeFileSync(join(dirname(folder), 'package.json'), '{ "private": true }');
   mkdirSync(folder);
   symlinkSync(root, join(folder, 'paraph'));
-  for (const name of ['xstate', 'zod']) symlinkSync(join(root, 'node_modules', name), join(folder, name));
+  for (const name of ['xstate', 'zod'])
+    symlinkSync(join(root, 'node_modules', name), join(folder, name));
 };
 
 /** Runs a script of a page where the ones before it have left their files. */
@@ -159,20 +184,24 @@ const paste = async (path: string, script: string): Promise<{ stdout: string; st
   const cwd = folderOf(path);
   mkdirSync(cwd, { recursive: true });
   const { REDIS_URL: _, ...environment } = process.env;
-  return run('bash', ['-euo', 'pipefail', '-c', script.replaceAll('http://127.0.0.1:8080', product.url)], {
-    cwd,
-    timeout: 60_000,
-    env: {
-      ...environment,
-      PATH: `${path === 'README.md' ? join(directory, 'bin/started:') : ''}${join(directory, 'bin')}:${process.env.PATH}`,
-      HOME: directory,
-      PARAPH_DATA: join(directory, 'data'),
-      PARAPH_CONFIG: join(directory, 'paraph.json'),
-      PARAPH_URL: product.url,
-      // What pages call "$number".
-      number: '+41700092501',
+  return run(
+    'bash',
+    ['-euo', 'pipefail', '-c', script.replaceAll('http://127.0.0.1:8080', product.url)],
+    {
+      cwd,
+      timeout: 60_000,
+      env: {
+        ...environment,
+        PATH: `${path === 'README.md' ? join(directory, 'bin/started:') : ''}${join(directory, 'bin')}:${process.env.PATH}`,
+        HOME: directory,
+        PARAPH_DATA: join(directory, 'data'),
+        PARAPH_CONFIG: join(directory, 'paraph.json'),
+        PARAPH_URL: product.url,
+        // What pages call "$number".
+        number: '+41700092501',
+      },
     },
-  });
+  );
 };
 
 describe('the commands', () => {
@@ -217,7 +246,8 @@ describe('the pages', () => {
       const target = file === '' ? path : join(dirname(path), file);
       // A static site has no page for a folder.
       expect(statSync(join(root, target), { throwIfNoEntry: false })?.isFile(), target).toBe(true);
-      if (anchor !== undefined) expect(anchorsIn(readPage(target)), `${file}#${anchor}`).toContain(anchor);
+      if (anchor !== undefined)
+        expect(anchorsIn(readPage(target)), `${file}#${anchor}`).toContain(anchor);
     }
   });
 });
@@ -231,7 +261,9 @@ describe('the README', () => {
   it('has badges that say what package.json says', () => {
     const { license, engines } = JSON.parse(readPage('package.json'));
     expect(readPage('docs/pictures/licence.svg')).toContain(`licence: ${license}"`);
-    expect(readPage('docs/pictures/node.svg')).toContain(`node: ${engines.node.replace('>=', '≥ ')}"`);
+    expect(readPage('docs/pictures/node.svg')).toContain(
+      `node: ${engines.node.replace('>=', '≥ ')}"`,
+    );
   });
 
   it('has pictures that are small, and one of them moves', () => {

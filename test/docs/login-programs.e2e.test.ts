@@ -15,7 +15,10 @@ beforeAll(async () => {
   await workshop.prepare();
   const configuration = workshop.configuration();
   const oidc = { ...(configuration.oidc as object), limits: manyPrompts };
-  product = await startTestProduct(redis, { configuration: { ...configuration, oidc }, listen: true });
+  product = await startTestProduct(redis, {
+    configuration: { ...configuration, oidc },
+    listen: true,
+  });
 });
 
 afterAll(async () => {
@@ -95,11 +98,17 @@ describe('the programs of docs/login', () => {
   });
 
   it('log in for an app (public.md)', async () => {
-    expect(await use('public.md', 'shop-app.mjs')).toMatchObject({ aud: 'shop-app', acr: 'mid_al3_any' });
+    expect(await use('public.md', 'shop-app.mjs')).toMatchObject({
+      aud: 'shop-app',
+      acr: 'mid_al3_any',
+    });
   });
 
   it('get tokens that nobody else can use (dpop.md)', async () => {
-    expect(await use('dpop.md', 'shop-dpop.mjs')).toMatchObject({ phone_number: robot, withoutKey: 401 });
+    expect(await use('dpop.md', 'shop-dpop.mjs')).toMatchObject({
+      phone_number: robot,
+      withoutKey: 401,
+    });
   });
 
   it('log in without a browser (ciba.md)', async () => {

@@ -1,6 +1,7 @@
 /**
- * The programs of docs/login/*.md, taken out of their pages and run as a reader runs them: written to files, their clients added by
- * the commands of the pages, started by Node. What is changed is the addresses, and where `paraph/relying-party` lies.
+ * The programs of docs/login/*.md, taken out of their pages and run as a reader runs them: written
+ * to files, their clients added by the commands of the pages, started by Node. What is changed is
+ * the addresses, and where `paraph/relying-party` lies.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -74,7 +75,8 @@ const running = (directory: string, file: string, secret: string): Running => {
           .slice(0, -1)
           .find((text) => pattern.test(text));
         if (found !== undefined) return found;
-        if (child.exitCode !== null) throw new Error(`${file} ended with ${child.exitCode}: ${errors}`);
+        if (child.exitCode !== null)
+          throw new Error(`${file} ended with ${child.exitCode}: ${errors}`);
         await Promise.race([once(child.stdout, 'data'), once(child, 'close')]);
       }
     },
@@ -105,7 +107,9 @@ export const openWorkshop = async (): Promise<Workshop> => {
     const path = join(directoryOf(page), program);
     writeFileSync(
       path,
-      block.replaceAll("'paraph/relying-party'", `'${library}'`).replaceAll('http://127.0.0.1:8080', url),
+      block
+        .replaceAll("'paraph/relying-party'", `'${library}'`)
+        .replaceAll('http://127.0.0.1:8080', url),
     );
     return path;
   };
@@ -121,7 +125,9 @@ export const openWorkshop = async (): Promise<Workshop> => {
           const maker = running(directoryOf(page), write(page, 'make-key.mjs', ''), '');
           await once(maker.process, 'close');
         }
-        for (const block of blocksOf(textOf(page), 'sh').filter((text) => text.startsWith('paraph '))) {
+        for (const block of blocksOf(textOf(page), 'sh').filter((text) =>
+          text.startsWith('paraph '),
+        )) {
           const [, ...words] = wordsOf(block);
           const located = words.map((word) => {
             if (word === 'paraph.json') return file;

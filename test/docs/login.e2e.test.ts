@@ -23,7 +23,8 @@ const cellsOf = (line: string): readonly string[] =>
 
 /** The rows of a table, without its head. */
 const rowsOf = (name: string): readonly (readonly string[])[] => {
-  const [, table = ''] = new RegExp(`<!-- table: ${name} -->\n(.*?)<!-- end -->`, 's').exec(page) ?? [];
+  const [, table = ''] =
+    new RegExp(`<!-- table: ${name} -->\n(.*?)<!-- end -->`, 's').exec(page) ?? [];
   return table.trim().split('\n').slice(2).map(cellsOf);
 };
 
@@ -77,7 +78,9 @@ describe('the tables of docs/login.md', () => {
     const numbers = testUsers.map(({ msisdn }) => `+${msisdn}`);
     for (const number of named) expect(numbers).toContain(number);
     const [first = '', last = ''] = rowsOf('test-users').map(([cell]) => codesIn(cell))[2] ?? [];
-    const covered = numbers.filter((number) => named.includes(number) || (number > first && number < last));
+    const covered = numbers.filter(
+      (number) => named.includes(number) || (number > first && number < last),
+    );
     const healthy = testUsers.filter(({ alwaysFaults }) => alwaysFaults === undefined);
     for (const { msisdn } of healthy) expect(covered).toContain(`+${msisdn}`);
   });
@@ -85,7 +88,9 @@ describe('the tables of docs/login.md', () => {
   it('name the parameters that are kept, but for two that change nothing here', () => {
     const named = new Set(codesIn(page.replaceAll(/```.*?```/gs, '')));
     const silent = ['claims_locales', 'display'];
-    for (const name of keptParameters.filter((each) => each !== 'client_id' && !silent.includes(each))) {
+    for (const name of keptParameters.filter(
+      (each) => each !== 'client_id' && !silent.includes(each),
+    )) {
       expect(named).toContain(name);
     }
   });

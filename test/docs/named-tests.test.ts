@@ -1,6 +1,7 @@
 /**
- * The conformance table and the threat model name tests that exist. What is kept by hand ages silently: a test is renamed or
- * skipped, and its row proves nothing any more. Both are here because vitest takes seconds to list its tests.
+ * The conformance table and the threat model name tests that exist. What is kept by hand ages
+ * silently: a test is renamed or skipped, and its row proves nothing any more. Both are here
+ * because vitest takes seconds to list its tests.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { conformanceTable } from '../conformance/table.ts';
@@ -8,9 +9,13 @@ import { listTests } from '../support/test-titles.ts';
 import { readPage } from './pages.ts';
 
 describe('the tests that are named', () => {
-  const byTable = conformanceTable.flatMap(({ id, tests }) => tests.map((test) => [id, test] as const));
+  const byTable = conformanceTable.flatMap(({ id, tests }) =>
+    tests.map((test) => [id, test] as const),
+  );
   const byThreatModel = [
-    ...readPage('docs/threat-model.md').matchAll(/^- `((?:parts\/[a-z]+\/)?test\/[^`]+ › [^`]+)`\s*$/gm),
+    ...readPage('docs/threat-model.md').matchAll(
+      /^- `((?:parts\/[a-z]+\/)?test\/[^`]+ › [^`]+)`\s*$/gm,
+    ),
   ].map(([, test = '']) => test);
   let existing: ReadonlySet<string>;
   // The machine may be busy with all the other tests.

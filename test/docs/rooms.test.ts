@@ -1,6 +1,7 @@
 /**
- * Every room has a README of half a page: what it is for, its public face, its keys in Redis, how to change it, and the choices that
- * concern it. DECISIONS.md has only those that concern the whole.
+ * Every room has a README of half a page: what it is for, its public face, its keys in Redis, how
+ * to change it, and the choices that concern it. DECISIONS.md has only those that concern the
+ * whole.
  */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, posix } from 'node:path';
@@ -15,7 +16,10 @@ const foldersIn = (folder: string): readonly string[] =>
 
 const rooms = [...['src', 'packages', 'parts'].flatMap(foldersIn), 'machines', 'workers'];
 
-/** They become parts, and get their README there; until then DECISIONS.md has their choices. No line is added. */
+/**
+ * They become parts, and get their README there; until then DECISIONS.md has their choices. No line
+ * is added.
+ */
 const waiting: readonly string[] = ['src/phone', 'src/sscd'];
 
 const hasReadme = (room: string): boolean => existsSync(join(root, room, 'README.md'));
@@ -23,16 +27,22 @@ const readmes = rooms.filter(hasReadme);
 
 /** What the README of a room of the service says, in this order. */
 const leads = ['**Public face.**', '**Keys in Redis.**', '**To change it.**'];
-const isOfService = (room: string): boolean => !room.startsWith('packages/') && !room.startsWith('parts/');
+const isOfService = (room: string): boolean =>
+  !room.startsWith('packages/') && !room.startsWith('parts/');
 
 const linksIn = (page: string): readonly string[] =>
   [...page.matchAll(/\]\(([^)#]+)[^)]*\)/g)]
     .map(([, link = '']) => link)
     .filter((link) => !/^[a-z]+:/.test(link));
 
-/** Files and folders of ours that a page names: `seal.ts`, `src/operators/settings.ts`, `par/`. Patterns are left out. */
+/**
+ * Files and folders of ours that a page names: `seal.ts`, `src/operators/settings.ts`, `par/`.
+ * Patterns are left out.
+ */
 const pathsIn = (page: string): readonly string[] =>
-  [...page.matchAll(/`([\w./-]+\/|[\w./-]+\.(?:[cm]?[jt]s|json|md))`/g)].map(([, path = '']) => path);
+  [...page.matchAll(/`([\w./-]+\/|[\w./-]+\.(?:[cm]?[jt]s|json|md))`/g)].map(
+    ([, path = '']) => path,
+  );
 
 const fileNames = new Set(
   readmes.flatMap((room) =>
@@ -42,7 +52,9 @@ const fileNames = new Set(
   ),
 );
 
-/** As readers look for it: in the room, in a folder of the room, or from the root of the project. */
+/**
+ * As readers look for it: in the room, in a folder of the room, or from the root of the project.
+ */
 const isFound = (room: string, path: string): boolean => {
   const bare = path.replace(/\/$/, '');
   return (
@@ -118,8 +130,8 @@ describe('DECISIONS.md', () => {
 
   it('is cited by no number, because its entries have none', () => {
     expect(page).not.toMatch(/^\*\*\d+\./m);
-    const cited = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'docs/performance.md'].filter((path) =>
-      /DECISIONS(\.md\))?[ ,(]*\d/.test(readFileSync(join(root, path), 'utf8')),
+    const cited = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'docs/performance.md'].filter(
+      (path) => /DECISIONS(\.md\))?[ ,(]*\d/.test(readFileSync(join(root, path), 'utf8')),
     );
     expect(cited).toEqual([]);
   });

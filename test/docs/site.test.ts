@@ -13,8 +13,12 @@ it('has pages with diagrams', () => {
 
 it.each(pages)('draws the diagrams of %s, with nothing from elsewhere', async (path) => {
   const page = readPage(path);
-  // Without the colours of code, whose WebAssembly takes no Response but Node's own: other files replace it.
-  const renderer = await createMarkdownRenderer(root, { ...site.markdown, highlight: (code) => code });
+  // Without the colours of code, whose WebAssembly takes no Response but Node's own: other files
+  // replace it.
+  const renderer = await createMarkdownRenderer(root, {
+    ...site.markdown,
+    highlight: (code) => code,
+  });
   const html = await renderer.renderAsync(page, { path: join(root, path), relativePath: path });
   const drawn = [...html.matchAll(/<figure class="diagram" v-html="([^"]*)"><\/figure>/g)].map(
     ([, svg]) => svg,

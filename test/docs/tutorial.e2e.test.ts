@@ -1,6 +1,6 @@
 /**
- * The tutorial, word by word as somebody pastes it in a clone: in one folder, with the real npx, and with the service that
- * the page itself starts. Only the address is another one.
+ * The tutorial, word by word as somebody pastes it in a clone: in one folder, with the real npx,
+ * and with the service that the page itself starts. Only the address is another one.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,6 +1,6 @@
 /**
- * What can be held about the container image and the compose file without a Docker engine: that they parse and that every
- * file, command and variable they name exists.
+ * What can be held about the container image and the compose file without a Docker engine: that
+ * they parse and that every file, command and variable they name exists.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -66,10 +66,14 @@ it('keeps what it knows of the master key where the image looks for it', () => {
 });
 
 it('gives processes the time to leave that the configuration which comes along says', async () => {
-  const [mounted] = api.volumes?.filter((volume) => volume.endsWith(':/etc/paraph/paraph.json:ro')) ?? [];
+  const [mounted] =
+    api.volumes?.filter((volume) => volume.endsWith(':/etc/paraph/paraph.json:ro')) ?? [];
   expect(api.environment?.PARAPH_CONFIG).toMatch(/:-\/etc\/paraph\/paraph\.json\}$/);
   const [file = ''] = mounted?.split(':') ?? [];
-  const [own, usual] = [await loadConfiguration(`${project}/${file}`), await loadConfiguration(undefined)];
+  const [own, usual] = [
+    await loadConfiguration(`${project}/${file}`),
+    await loadConfiguration(undefined),
+  ];
   if (!own.ok || !usual.ok) throw new Error('The configuration is not usable');
   const { lameDuckSeconds, drainSeconds } = own.value.http;
   expect(lameDuckSeconds).toBeGreaterThan(0);

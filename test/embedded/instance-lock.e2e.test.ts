@@ -93,5 +93,7 @@ it('has one winner when many want the place of a dead holder at once', async () 
   for (const holder of rest) holder.say('go');
   const answers = await Promise.all(rest.map((holder) => holder.line()));
   expect(answers.filter((answer) => answer === 'held')).toHaveLength(1);
-  expect(answers.filter((answer) => answer?.includes('already uses the data directory'))).toHaveLength(4);
+  expect(
+    answers.filter((answer) => answer?.includes('already uses the data directory')),
+  ).toHaveLength(4);
 });

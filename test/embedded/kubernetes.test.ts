@@ -1,6 +1,7 @@
 /**
- * What can be held about the manifests without a cluster: that everything they name exists, and that the configuration
- * which comes along is usable. test/packages holds them against the schemas of Kubernetes, test/telemetry their query.
+ * What can be held about the manifests without a cluster: that everything they name exists, and
+ * that the configuration which comes along is usable. test/packages holds them against the schemas
+ * of Kubernetes, test/telemetry their query.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -47,7 +48,9 @@ it('comes with a configuration that starts nothing before it has a token of its 
     ok: false,
     problems: [expect.stringMatching(/^operations\.metricsToken/)],
   });
-  expect(await load(configuration.replace('METRICS_TOKEN', '0'.repeat(64)))).toMatchObject({ ok: true });
+  expect(await load(configuration.replace('METRICS_TOKEN', '0'.repeat(64)))).toMatchObject({
+    ok: true,
+  });
 });
 
 describe.each(['api', 'worker'])('the deployment of %s', (part) => {
@@ -69,7 +72,8 @@ describe.each(['api', 'worker'])('the deployment of %s', (part) => {
     const loaded = await load(configuration.replace('METRICS_TOKEN', '0'.repeat(64)));
     if (!loaded.ok) throw new Error('The configuration is not usable');
     const { http, operations } = loaded.value;
-    const port = part === 'api' ? Number(environmentSchema.parse({}).PORT) : operations.workerMetricsPort;
+    const port =
+      part === 'api' ? Number(environmentSchema.parse({}).PORT) : operations.workerMetricsPort;
     expect(container.ports).toEqual([expect.objectContaining({ containerPort: port })]);
     const { startupProbe, readinessProbe, livenessProbe } = container;
     for (const { httpGet } of [startupProbe, readinessProbe, livenessProbe]) {
@@ -94,9 +98,16 @@ it('has the Redis of docker-compose.yml, with a password and a bound', () => {
   const { args } = find('StatefulSet', 'paraph-redis').spec.template.spec.containers[0];
   const { command } = parse(read(join(root, 'docker-compose.yml')), { merge: true }).services.redis;
   expect(args.slice(0, command.length)).toEqual(command);
-  expect(args.slice(command.length)).toEqual(['--maxmemory', '1300mb', '--requirepass', '$(REDIS_PASSWORD)']);
+  expect(args.slice(command.length)).toEqual([
+    '--maxmemory',
+    '1300mb',
+    '--requirepass',
+    '$(REDIS_PASSWORD)',
+  ]);
   const [, host] =
-    /@([^:]+):/.exec(find('Deployment', 'paraph-api').spec.template.spec.containers[0].env[1].value) ?? [];
+    /@([^:]+):/.exec(
+      find('Deployment', 'paraph-api').spec.template.spec.containers[0].env[1].value,
+    ) ?? [];
   expect(find('Service', host ?? '').spec).toMatchObject({
     selector: find('StatefulSet', 'paraph-redis').spec.template.metadata.labels,
     // Or the name does not resolve while Redis loads its file, and nothing waits for it.

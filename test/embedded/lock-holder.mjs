@@ -1,6 +1,6 @@
 /**
- * Wants a data directory's lock: `lock-holder.mjs <data directory>`. Tries at the first line of input, so that a test can let
- * many try at once; prints `held` or the error, and then stays.
+ * Wants a data directory's lock: `lock-holder.mjs <data directory>`. Tries at the first line of
+ * input, so that a test can let many try at once; prints `held` or the error, and then stays.
  */
 import { once } from 'node:events';
 import { acquireInstanceLock } from '../../dist/src/embedded/instance-lock.js';

@@ -16,7 +16,10 @@ export interface OtherProcess {
   readonly ended: Promise<void>;
 }
 
-/** Runs a file with Node, as the head of a process group of its own: one that imports what is compiled, which starts soonest. */
+/**
+ * Runs a file with Node, as the head of a process group of its own: one that imports what is
+ * compiled, which starts soonest.
+ */
 export function startProcess(file: URL, ...processArguments: readonly string[]): OtherProcess {
   const path = fileURLToPath(file);
   const child: ChildProcessByStdio<Writable, Readable, null> = spawn(
@@ -47,7 +50,10 @@ export function isRunning(pid: number): boolean {
   } catch (error) {
     // No /proc on this system: the signal went through.
     return (
-      error instanceof Error && 'code' in error && error.code === 'ENOENT' && process.platform !== 'linux'
+      error instanceof Error &&
+      'code' in error &&
+      error.code === 'ENOENT' &&
+      process.platform !== 'linux'
     );
   }
 }

@@ -1,8 +1,9 @@
 /**
  * Owns a Redis, as a process that tests can kill: `redis-owner.mjs <command> <data directory>`.
  *
- * Prints `<pid of Redis> <socket>` when Redis is up. SIGINT makes it say `stopping` and then wait for a line of input, as
- * a Paraph whose workers still have jobs in hand does, before it stops Redis.
+ * Prints `<pid of Redis> <socket>` when Redis is up. SIGINT makes it say `stopping` and then wait
+ * for a line of input, as a Paraph whose workers still have jobs in hand does, before it stops
+ * Redis.
  */
 import { once } from 'node:events';
 import { startEmbeddedRedis } from '../../dist/src/embedded/redis.js';

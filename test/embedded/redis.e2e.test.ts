@@ -13,7 +13,8 @@ const command = process.env.PARAPH_REDIS_SERVER ?? 'redis-server';
 const directories: string[] = [];
 
 afterEach(() => {
-  for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true });
+  for (const directory of directories.splice(0))
+    rmSync(directory, { recursive: true, force: true });
 });
 
 function newDataDir(name = 'data'): string {
@@ -57,7 +58,10 @@ it('answers PING on a socket that only this user can open, and on no port', asyn
   expect(redis.url).toBe(`unix:${redis.socketPath}`);
   expect(await client.info('server')).toContain(`process_id:${redis.pid}`);
   expect(await client.config('GET', 'port')).toEqual(['port', '0']);
-  expect(await client.config('GET', 'maxmemory-policy')).toEqual(['maxmemory-policy', 'noeviction']);
+  expect(await client.config('GET', 'maxmemory-policy')).toEqual([
+    'maxmemory-policy',
+    'noeviction',
+  ]);
 });
 
 it('keeps what was written for the next start', async () => {
@@ -155,7 +159,9 @@ it('does not hand its environment on', async () => {
     delete process.env.PARAPH_MASTER_KEY;
   });
   const redis = await start({ dataDir: newDataDir() });
-  const shown = spawn('cat', [`/proc/${redis.pid}/environ`], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const shown = spawn('cat', [`/proc/${redis.pid}/environ`], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
   let environment = '';
   shown.stdout.on('data', (chunk) => {
     environment += chunk;
@@ -180,7 +186,10 @@ it('reports a Redis that ends by itself, and only that', async () => {
   await stopped.stop();
   expect(onExit).not.toHaveBeenCalled();
   process.kill(redis.pid, 'SIGKILL');
-  await vi.waitFor(() => expect(onExit).toHaveBeenCalledWith('redis-server ended with status 137'), 20_000);
+  await vi.waitFor(
+    () => expect(onExit).toHaveBeenCalledWith('redis-server ended with status 137'),
+    20_000,
+  );
   await redis.stop();
   expect(onExit).toHaveBeenCalledTimes(1);
 });
@@ -229,5 +238,8 @@ it('ends Redis when only the guard is killed', async () => {
   const gone = waitUntilClosed(redis.socketPath, 10_000);
   process.kill(Number(String(printed)), 'SIGKILL');
   expect(await gone).toBe(true);
-  await vi.waitFor(() => expect(onExit).toHaveBeenCalledWith('redis-server ended with SIGKILL'), 20_000);
+  await vi.waitFor(
+    () => expect(onExit).toHaveBeenCalledWith('redis-server ended with SIGKILL'),
+    20_000,
+  );
 });

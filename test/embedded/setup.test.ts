@@ -1,6 +1,14 @@
 /** What a fresh clone is promised, as far as it can be held without a network. */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,7 +26,8 @@ const manifestSchema = z.object({
   engines: z.object({ node: z.string() }),
   dependencies: z.record(z.string(), z.string()),
 });
-const manifestOf = (folder: string) => manifestSchema.parse(JSON.parse(read(join(folder, 'package.json'))));
+const manifestOf = (folder: string) =>
+  manifestSchema.parse(JSON.parse(read(join(folder, 'package.json'))));
 
 it('has one version, of all packages and of the newest entry of the changelog', () => {
   const { version, engines, dependencies } = manifestOf('.');
@@ -56,9 +65,13 @@ const lockSchema = z.object({
 it('locks the packages of every platform, without which npm ci refuses to install on any', () => {
   const { packages } = lockSchema.parse(JSON.parse(read('package-lock.json')));
   const paths = Object.keys(packages);
-  const wanted = Object.values(packages).flatMap((entry) => Object.keys(entry.optionalDependencies ?? {}));
+  const wanted = Object.values(packages).flatMap((entry) =>
+    Object.keys(entry.optionalDependencies ?? {}),
+  );
   expect(wanted.length).toBeGreaterThan(0);
-  expect(wanted.filter((name) => !paths.some((path) => path.endsWith(`node_modules/${name}`)))).toEqual([]);
+  expect(
+    wanted.filter((name) => !paths.some((path) => path.endsWith(`node_modules/${name}`))),
+  ).toEqual([]);
 });
 
 it('ends the tests with one line of their sum, and adds nothing where another reporter was asked for', () => {
@@ -97,7 +110,9 @@ it('takes the redis-server that the environment names, then the one on the PATH'
   expect(await provideRedis({ ...onPath, PARAPH_REDIS_SERVER: '/named' }, neverSays)).toEqual({
     command: '/named',
   });
-  expect(await provideRedis(onPath, neverSays)).toEqual({ command: join(directory, 'redis-server') });
+  expect(await provideRedis(onPath, neverSays)).toEqual({
+    command: join(directory, 'redis-server'),
+  });
 });
 
 it('takes a valkey-server too', async () => {
@@ -128,7 +143,11 @@ it('loads, and says what is missing, where the user of an installed package has 
 });
 
 it('says in one sentence that another Node cannot be had where the npm registry is away', () => {
-  const env = { ...process.env, npm_config_registry: 'http://127.0.0.1:9', npm_config_fetch_retries: '0' };
+  const env = {
+    ...process.env,
+    npm_config_registry: 'http://127.0.0.1:9',
+    npm_config_fetch_retries: '0',
+  };
   const script = join(project, 'scripts/fetch-node.mjs');
   const { status, stdout, stderr } = spawnSync(process.execPath, [script, '24.0.999'], {
     env,
@@ -144,8 +163,14 @@ it('says in one sentence that another Node cannot be had where the npm registry 
 
 it('names in the README every Node that it is tested with, among them that of CI', () => {
   const [, ofCi = ''] = /^lts=(\d+)\./m.exec(read('.ci/run')) ?? [];
-  const [, tested = ''] = /Tested with Node ([^.]+\.\d+ or newer[^.]+)\./.exec(read('README.md')) ?? [];
-  expect(tested.match(/\d+(\.\d+)?/g)).toEqual([manifestOf('.').engines.node.slice(2), '22', ofCi, '26']);
+  const [, tested = ''] =
+    /Tested with Node ([^.]+\.\d+ or newer[^.]+)\./.exec(read('README.md')) ?? [];
+  expect(tested.match(/\d+(\.\d+)?/g)).toEqual([
+    manifestOf('.').engines.node.slice(2),
+    '22',
+    ofCi,
+    '26',
+  ]);
 });
 
 it('says in one sentence what is wrong with the Node that runs it', () => {

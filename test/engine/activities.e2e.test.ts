@@ -1,4 +1,7 @@
-/** Activities in the hands of several processes: who holds a try, who makes the next one, and who gives one up. */
+/**
+ * Activities in the hands of several processes: who holds a try, who makes the next one, and who
+ * gives one up.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, describe, expect, it, vi } from 'vitest';
@@ -81,7 +84,11 @@ describe('an activity that looks at its own instance', () => {
 
 describe('an activity that follows another', () => {
   it.each([
-    ['begins when the answer of the other one is stored', {}, { value: 'second', context: { answer: 1 } }],
+    [
+      'begins when the answer of the other one is stored',
+      {},
+      { value: 'second', context: { answer: 1 } },
+    ],
     ['may begin before, where its policy says so', { afterCommit: () => false }, undefined],
   ])('%s', async (_, policy, found) => {
     const { engine, work, ended } = begin();
@@ -91,7 +98,9 @@ describe('an activity that follows another', () => {
         first: activity(async () => 1),
         second: activity(async ({ instance: { id } }) => (await engine.find(id))?.record, policy),
       },
-      actions: { note: assign({ answer: ({ event }) => (event as unknown as { output: unknown }).output }) },
+      actions: {
+        note: assign({ answer: ({ event }) => (event as unknown as { output: unknown }).output }),
+      },
     }).createMachine({
       context: { answer: undefined },
       initial: 'first',
@@ -136,13 +145,17 @@ describe('activities that run side by side', () => {
       actors: { step: kind === 'plain' ? fromPromise(step) : activity(step) },
     }).createMachine({
       type: 'parallel',
-      states: Object.fromEntries(Array.from({ length: n }, (_, index) => [`s${index}`, one(index)])),
+      states: Object.fromEntries(
+        Array.from({ length: n }, (_, index) => [`s${index}`, one(index)]),
+      ),
     });
     const workflow = defineWorkflow({ name: 'beside', version: 1, chart });
     await work([workflow]);
     await engine.start(workflow, 'I-1');
     expect(await ended('I-1')).toMatchObject({ ended: 'completed' });
-    expect(runs.toSorted((a, b) => Number(a) - Number(b))).toEqual(Array.from({ length: n }, (_, i) => i));
+    expect(runs.toSorted((a, b) => Number(a) - Number(b))).toEqual(
+      Array.from({ length: n }, (_, i) => i),
+    );
   });
 
   it('run once, also when one ends while the next turn has its job and does not run yet', async () => {
@@ -200,7 +213,8 @@ describe('an activity that takes long', () => {
     });
     await work([workflow], { concurrency: 1 });
     await Promise.all(['I-1', 'I-2'].map((id) => engine.start(workflow, id)));
-    for (const id of ['I-1', 'I-2']) expect(await ended(id)).toMatchObject({ record: { output: 'met' } });
+    for (const id of ['I-1', 'I-2'])
+      expect(await ended(id)).toMatchObject({ record: { output: 'met' } });
     expect(under).toBe(2);
     expect(await queue.getActiveCount()).toBe(0);
   });
@@ -225,7 +239,11 @@ describe('an activity that takes long', () => {
     const address = 'path' in redis.connection ? redis.connection.path : redis.url;
     const child = spawn(
       process.execPath,
-      [await compileProgram(new URL('hold-worker.ts', import.meta.url)), address, String(queue.opts.prefix)],
+      [
+        await compileProgram(new URL('hold-worker.ts', import.meta.url)),
+        address,
+        String(queue.opts.prefix),
+      ],
       { stdio: ['ignore', 'pipe', 'inherit'] },
     );
     processes.add(child);
@@ -296,7 +314,8 @@ describe('an activity that takes long', () => {
     await closed;
     expect(signals.map((signal) => signal.aborted)).toEqual(signals.map(() => true));
     await work([asking(async () => 'second')]);
-    for (const id of ['I-1', 'I-2']) expect(await ended(id)).toMatchObject({ record: { output: 'second' } });
+    for (const id of ['I-1', 'I-2'])
+      expect(await ended(id)).toMatchObject({ record: { output: 'second' } });
   });
 });
 
@@ -441,7 +460,9 @@ describe('an answer that comes later', () => {
     await stage.work([workflow]);
     await stage.engine.start(workflow, 'I-1');
     const token = await given.opened;
-    await stage.until('I-1', ({ record }) => activitiesIn(record).some(([, { waits }]) => waits === true));
+    await stage.until('I-1', ({ record }) =>
+      activitiesIn(record).some(([, { waits }]) => waits === true),
+    );
     await expect.poll(() => stage.queue.getDelayedCount()).toBe(1);
     return { ...stage, token, workflow };
   };
@@ -528,7 +549,9 @@ describe('an activity that fails', () => {
     );
     const worker = await work([workflow]);
     await engine.start(workflow, 'I-1');
-    await until('I-1', ({ record }) => activitiesIn(record).some(([, { failures }]) => failures === 1));
+    await until('I-1', ({ record }) =>
+      activitiesIn(record).some(([, { failures }]) => failures === 1),
+    );
     await worker.close();
     await work([workflow]);
     expect(await ended('I-1')).toMatchObject({ ended: 'failed', failedReason: 'try 3' });

@@ -59,7 +59,12 @@ export const chartsIn = (world: World) => {
         },
       },
       shipping: {
-        invoke: { src: 'ship', input: ({ context }) => context, onDone: 'shipped', onError: 'refunding' },
+        invoke: {
+          src: 'ship',
+          input: ({ context }) => context,
+          onDone: 'shipped',
+          onError: 'refunding',
+        },
       },
       refunding: {
         invoke: {
@@ -115,7 +120,10 @@ export const chartsIn = (world: World) => {
                 invoke: {
                   src: 'score',
                   input: ({ context }) => context,
-                  onDone: { target: 'asked', actions: assign({ score: ({ event }) => event.output }) },
+                  onDone: {
+                    target: 'asked',
+                    actions: assign({ score: ({ event }) => event.output }),
+                  },
                 },
               },
               asked: { type: 'final' },
@@ -128,7 +136,10 @@ export const chartsIn = (world: World) => {
                 invoke: {
                   src: 'know',
                   input: ({ context }) => context,
-                  onDone: { target: 'asked', actions: assign({ known: ({ event }) => event.output }) },
+                  onDone: {
+                    target: 'asked',
+                    actions: assign({ known: ({ event }) => event.output }),
+                  },
                 },
               },
               asked: { type: 'final' },
@@ -140,7 +151,11 @@ export const chartsIn = (world: World) => {
       deciding: {
         on: {
           DECIDE: [
-            { guard: ({ event }) => event.yes, target: 'granted', actions: assign({ decision: 'person' }) },
+            {
+              guard: ({ event }) => event.yes,
+              target: 'granted',
+              actions: assign({ decision: 'person' }),
+            },
             { target: 'refused', actions: assign({ decision: 'person' }) },
           ],
         },
@@ -233,7 +248,8 @@ export const chartsIn = (world: World) => {
         approved: ({ context, event }) =>
           [...context.approved, (event as unknown as { output: string }).output].toSorted(),
       }),
-      answer: ({ context }, { who }: { who: string }) => world.did(`${context.order}:mail ${who}`) as never,
+      answer: ({ context }, { who }: { who: string }) =>
+        world.did(`${context.order}:mail ${who}`) as never,
     },
   }).createMachine({
     id: 'document',
@@ -245,7 +261,9 @@ export const chartsIn = (world: World) => {
         on: {
           INVITED: {
             actions: [
-              assign({ invited: ({ context, event }) => [...context.invited, event.who].toSorted() }),
+              assign({
+                invited: ({ context, event }) => [...context.invited, event.who].toSorted(),
+              }),
               { type: 'answer', params: ({ event }) => ({ who: event.who }) },
             ],
           },

@@ -1,4 +1,7 @@
-/** Child charts on Redis: they lie in the record of their instance. What they compute: trees.test.ts. */
+/**
+ * Child charts on Redis: they lie in the record of their instance. What they compute:
+ * trees.test.ts.
+ */
 import { describe, expect, it } from 'vitest';
 import { assign, forwardTo, sendParent, sendTo, setup, stopChild } from 'xstate';
 import { z } from 'zod';
@@ -91,14 +94,18 @@ describe('a child chart', () => {
         expect(await engine.send(workflow, to, `k${n}`, event('SAY', { n }))).toBe('taken');
     }
     await engine.send(workflow, address, 'end', event('END'));
-    expect((await ended('I-1')).record?.output).toEqual(Array.from({ length: 29 }, (_, n) => n + 1));
+    expect((await ended('I-1')).record?.output).toEqual(
+      Array.from({ length: 29 }, (_, n) => n + 1),
+    );
     expect(await engine.send(workflow, address, 'late', event('SAY', { n: 0 }))).toBe('finished');
   });
 
   it('refuses what it does not take, and what no child is there to take', async () => {
     const schema = z.object({ type: z.literal('SAY'), n: z.number() });
     const workflow = defineWorkflow({
-      ...{ name: 'telling', version: 1, chart: listening },
+      name: 'telling',
+      version: 1,
+      chart: listening,
       childEvents: { listener: schema },
     });
     const { engine, work, until } = begin();
@@ -183,7 +190,9 @@ describe('a child chart', () => {
     const first = await work([workflow]);
     await engine.start(workflow, 'I-1');
     const { record } = await until('I-1', ({ record }) =>
-      activitiesIn(record).some(([path, { waits }]) => path === 'w/the%20slow%20one' && waits === true),
+      activitiesIn(record).some(
+        ([path, { waits }]) => path === 'w/the%20slow%20one' && waits === true,
+      ),
     );
     expect(childAt(record, 'w')).toMatchObject({ src: 'worker', chart: { value: 'waiting' } });
     // Another process has it from the record.
@@ -210,11 +219,17 @@ describe('a child chart', () => {
         ),
       },
     }).createMachine({ invoke: { src: 'hang', input: { of: 'the leaf' } } });
-    const branch = setup({ actors: { leaf } }).createMachine({ invoke: { id: 'leaf', src: 'leaf' } });
+    const branch = setup({ actors: { leaf } }).createMachine({
+      invoke: { id: 'leaf', src: 'leaf' },
+    });
     const chart = setup({ actors: { branch } }).createMachine({
       initial: 'a',
       states: {
-        a: { invoke: { id: 'branch', src: 'branch' }, on: { LEAVE: 'b' }, after: { 3600000: 'late' } },
+        a: {
+          invoke: { id: 'branch', src: 'branch' },
+          on: { LEAVE: 'b' },
+          after: { 3600000: 'late' },
+        },
         b: {},
         late: {},
       },
@@ -341,7 +356,13 @@ describe('a child chart', () => {
               spawn(made === 0 ? first : second, { id: 'made' } as never);
               return { made: made + 1 };
             }),
-            on: { 'xstate.done.actor.made': { target: 'one', reenter: true, actions: stopChild('made') } },
+            on: {
+              'xstate.done.actor.made': {
+                target: 'one',
+                reenter: true,
+                actions: stopChild('made'),
+              },
+            },
           },
         },
       }),
@@ -398,7 +419,10 @@ describe('a child chart', () => {
         }),
       },
     }).createMachine({ invoke: { src: 'fail' } });
-    const chart = setup({ types: { context: {} as { why: unknown } }, actors: { failing } }).createMachine({
+    const chart = setup({
+      types: { context: {} as { why: unknown } },
+      actors: { failing },
+    }).createMachine({
       context: { why: '' },
       initial: 'a',
       states: {
@@ -414,7 +438,14 @@ describe('a child chart', () => {
                     code: string;
                     status: number;
                   };
-                  return { name, message, code, status, cause, isError: event.error instanceof Error };
+                  return {
+                    name,
+                    message,
+                    code,
+                    status,
+                    cause,
+                    isError: event.error instanceof Error,
+                  };
                 },
               }),
             },
@@ -429,8 +460,12 @@ describe('a child chart', () => {
     await work([printing]);
     await engine.start(printing, 'I-1');
     expect((await ended('I-1')).record?.output).toEqual({
-      ...{ name: 'TypeError', message: 'no paper', code: 'E_PAPER', status: 503 },
-      ...{ cause: { tray: 2 }, isError: true },
+      name: 'TypeError',
+      message: 'no paper',
+      code: 'E_PAPER',
+      status: 503,
+      cause: { tray: 2 },
+      isError: true,
     });
   });
 
@@ -440,7 +475,9 @@ describe('a child chart', () => {
       on: {
         PING: [
           { guard: ({ context }) => context.n === 100, target: '.done' },
-          { actions: [assign({ n: ({ context }) => context.n + 1 }), sendParent({ type: 'PONG' })] },
+          {
+            actions: [assign({ n: ({ context }) => context.n + 1 }), sendParent({ type: 'PONG' })],
+          },
         ],
       },
       initial: 'open',

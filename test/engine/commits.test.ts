@@ -127,7 +127,10 @@ describe('a tree beyond its bound', () => {
     await engine.start(workflow, 'big');
     await until('big', ({ record }) => record !== undefined);
     await engine.send(workflow, 'big', 'small', event('FILL', { size: 3 }));
-    await until('big', ({ record }) => (record?.context as { filling?: string })?.filling === 'yyy');
+    await until(
+      'big',
+      ({ record }) => (record?.context as { filling?: string })?.filling === 'yyy',
+    );
     await engine.send(workflow, 'big', 'large', large);
     const { failedReason, record } = await ended('big');
     expect(failedReason).toMatch(sentence);

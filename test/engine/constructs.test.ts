@@ -11,9 +11,15 @@ const begin = createStage(testRedis());
 describe('an invoked activity', () => {
   it('gives its result to the chart, and the instance ends with the output of the chart', async () => {
     const chart = setup({
-      types: { context: {} as { sum: number }, input: {} as { a: number; b: number }, output: {} as number },
+      types: {
+        context: {} as { sum: number },
+        input: {} as { a: number; b: number },
+        output: {} as number,
+      },
       actors: {
-        add: fromPromise(async ({ input }: { input: { a: number; b: number } }) => input.a + input.b),
+        add: fromPromise(
+          async ({ input }: { input: { a: number; b: number } }) => input.a + input.b,
+        ),
       },
     }).createMachine({
       context: { sum: 0 },
@@ -34,7 +40,10 @@ describe('an invoked activity', () => {
     const adding = defineWorkflow({ name: 'adding', version: 1, chart });
     await work([adding]);
     await engine.start(adding, 'I-1', { a: 2, b: 3 });
-    expect(await ended('I-1')).toMatchObject({ ended: 'completed', record: { status: 'done', output: 5 } });
+    expect(await ended('I-1')).toMatchObject({
+      ended: 'completed',
+      record: { status: 'done', output: 5 },
+    });
     expect(troubles).toEqual([]);
   });
 
@@ -103,7 +112,9 @@ describe('an invoked activity', () => {
     const asking = defineWorkflow({ name: 'asking', version: 1, chart });
     await work([asking]);
     await engine.start(asking, 'I-1');
-    await until('I-1', ({ record }) => activitiesIn(record).some(([, { waits }]) => waits === true));
+    await until('I-1', ({ record }) =>
+      activitiesIn(record).some(([, { waits }]) => waits === true),
+    );
     await expect.poll(() => queue.getDelayedCount()).toBe(1);
     const [token = ''] = tokens;
     expect(await engine.answer(token, { output: 'yes' })).toBe('taken');
@@ -169,7 +180,10 @@ describe('time', () => {
 
 describe('events from outside', () => {
   const chart = setup({
-    types: { context: {} as { seen: number[] }, events: {} as { type: 'SEE'; n: number } | { type: 'END' } },
+    types: {
+      context: {} as { seen: number[] },
+      events: {} as { type: 'SEE'; n: number } | { type: 'END' },
+    },
   }).createMachine({
     context: { seen: [] },
     initial: 'open',
@@ -194,17 +208,21 @@ describe('events from outside', () => {
   it('are applied in order, each once, whether they come before the first turn or during it', async () => {
     const { engine, work, ended, until } = begin();
     await engine.start(seeing, 'I-1');
-    for (let n = 0; n < 5; n += 1) await engine.send(seeing, 'I-1', `k${n}`, { type: 'SEE', n } as never);
+    for (let n = 0; n < 5; n += 1)
+      await engine.send(seeing, 'I-1', `k${n}`, { type: 'SEE', n } as never);
     await engine.send(seeing, 'I-1', 'k1', { type: 'SEE', n: 1 } as never);
     await work([seeing]);
-    for (let n = 5; n < 40; n += 1) await engine.send(seeing, 'I-1', `k${n}`, { type: 'SEE', n } as never);
+    for (let n = 5; n < 40; n += 1)
+      await engine.send(seeing, 'I-1', `k${n}`, { type: 'SEE', n } as never);
     await until(
       'I-1',
       ({ record }) => (record?.context as { seen: number[] } | undefined)?.seen.length === 40,
     );
     expect(await engine.send(seeing, 'I-1', 'end', { type: 'END' })).toBe('taken');
     expect((await ended('I-1')).record?.output).toEqual(Array.from({ length: 40 }, (_, n) => n));
-    expect(await engine.send(seeing, 'I-1', 'k41', { type: 'SEE', n: 41 } as never)).toBe('finished');
+    expect(await engine.send(seeing, 'I-1', 'k41', { type: 'SEE', n: 41 } as never)).toBe(
+      'finished',
+    );
   });
 
   it('are refused to their sender when the chart does not take them, and checked by the schema before', async () => {
@@ -247,7 +265,10 @@ describe('an invoked chart', () => {
             id: 'w',
             src: 'worker',
             input: { n: 21 },
-            onDone: { target: 'done', actions: assign({ result: ({ event }) => event.output as number }) },
+            onDone: {
+              target: 'done',
+              actions: assign({ result: ({ event }) => event.output as number }),
+            },
           },
           on: { HELLO: { actions: sendTo('w', { type: 'WORK' }) } },
         },

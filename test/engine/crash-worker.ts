@@ -1,9 +1,12 @@
 /**
- * A worker process that is killed with -9 at a command of its choice: before or after the nth that it sends to Redis.
+ * A worker process that is killed with -9 at a command of its choice: before or after the nth that
+ * it sends to Redis.
  *
- * `node crash-worker.ts <redis socket or url> <prefix> <commands until the end, 0 for never> [<module>]`
+ * `node crash-worker.ts <redis socket or url> <prefix> <commands until the end, 0 for never>
+ * [<module>]`
  *
- * The module has the charts to run instead of those of charts.ts: it exports `bring` ({@link Bring}).
+ * The module has the charts to run instead of those of charts.ts: it exports `bring` ({@link
+ * Bring}).
  */
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
@@ -38,7 +41,8 @@ const bringOwn: Bring = async (tell) => {
   };
 };
 
-const bring = brought === undefined ? bringOwn : ((await import(brought)) as { readonly bring: Bring }).bring;
+const bring =
+  brought === undefined ? bringOwn : ((await import(brought)) as { readonly bring: Bring }).bring;
 const { workflows, watch } = await bring(async (list, line) => {
   await ledger.rpush(`${prefix}:${list}`, line);
 });

@@ -1,7 +1,8 @@
 /**
- * Ordinary charts under kill -9 and stalls: one worker process is killed again and again, before or after a command to Redis that the
- * seed chooses, and another is stopped for longer than its locks last, while many instances are under way. Whatever they were doing, each of them ends as XState itself ends the same chart, and
- * everything that was to be done in the world was done.
+ * Ordinary charts under kill -9 and stalls: one worker process is killed again and again, before or
+ * after a command to Redis that the seed chooses, and another is stopped for longer than its locks
+ * last, while many instances are under way. Whatever they were doing, each of them ends as XState
+ * itself ends the same chart, and everything that was to be done in the world was done.
  */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -36,7 +37,10 @@ const scripts: Readonly<
   document: [],
 };
 
-/** @param taken Which of the events came in time: with so many deaths an auction may close before its last bid. */
+/**
+ * @param taken Which of the events came in time: with so many deaths an auction may close before
+ * its last bid.
+ */
 const runLive = async (
   name: Name,
   order: string,
@@ -61,13 +65,18 @@ const runLive = async (
     actor.send(event as never);
   }
   if (name === 'document') {
-    await waitFor(actor, ({ context }) => (context as unknown as { invited: string[] }).invited.length === 2);
+    await waitFor(
+      actor,
+      ({ context }) => (context as unknown as { invited: string[] }).invited.length === 2,
+    );
     for (const child of ['first', 'second'])
       (actor.getSnapshot().children as Record<string, { send(event: object): void }>)[child]?.send({
         type: 'APPROVE',
       });
   }
-  const { output, value } = await waitFor(actor, ({ status }) => status === 'done', { timeout: 5000 });
+  const { output, value } = await waitFor(actor, ({ status }) => status === 'done', {
+    timeout: 5000,
+  });
   return { output, value, world };
 };
 
@@ -85,7 +94,9 @@ afterAll(async () => {
 const startWorker = async (prefix: string, commands: number): Promise<ChildProcess> => {
   const address = 'path' in redis.connection ? redis.connection.path : redis.url;
   const isHeard = process.env.PARAPH_SEED !== undefined;
-  const child = await startCrashWorker(workerFile, [address, prefix, String(commands)], { isHeard });
+  const child = await startCrashWorker(workerFile, [address, prefix, String(commands)], {
+    isHeard,
+  });
   processes.add(child);
   return child;
 };
@@ -136,7 +147,10 @@ describe('ordinary charts under kill -9 and stalls', () => {
       const engine = createEngine(spreadOver([queue], connection, Date.now), Date.now);
       const charts = chartsIn({ quietMs: 0, did: async () => undefined });
       const workflows = Object.fromEntries(
-        Object.entries(charts).map(([name, chart]) => [name, defineWorkflow({ name, version: 1, chart })]),
+        Object.entries(charts).map(([name, chart]) => [
+          name,
+          defineWorkflow({ name, version: 1, chart }),
+        ]),
       ) as Readonly<Record<Name, ReturnType<typeof defineWorkflow>>>;
       const names = Object.keys(charts) as Name[];
       const instances = names.flatMap((name) =>

@@ -71,24 +71,27 @@ const othersEnd = async ({ engine, ended }: Stage): Promise<void> => {
 };
 
 describe('a circle after one event', () => {
-  it.each(cases)('ends its instance with an error, by $kind, and no other one', async ({ kind, chart }) => {
-    const stage = begin();
-    const { engine, work, until, ended, troubles } = stage;
-    const workflow = named('circle', chart);
-    await work([workflow, quick], { concurrency: 1 });
-    await engine.start(workflow, 'I-1');
-    await until('I-1', ({ record }) => record !== undefined);
-    expect(await engine.send(workflow, 'I-1', 'k', go, { judged: true }), kind).toBe('taken');
-    expect(await ended('I-1')).toMatchObject({
-      ended: 'failed',
-      failedReason: expect.stringMatching(overSteps) as string,
-      // Nothing of the circle is stored.
-      record: { status: 'error', context: { n: 0 } },
-    });
-    expect(steps).toBeLessThanOrEqual(10_200);
-    expect(troubles.map(({ name }) => name)).toEqual(['EndlessError']);
-    await othersEnd(stage);
-  });
+  it.each(cases)(
+    'ends its instance with an error, by $kind, and no other one',
+    async ({ kind, chart }) => {
+      const stage = begin();
+      const { engine, work, until, ended, troubles } = stage;
+      const workflow = named('circle', chart);
+      await work([workflow, quick], { concurrency: 1 });
+      await engine.start(workflow, 'I-1');
+      await until('I-1', ({ record }) => record !== undefined);
+      expect(await engine.send(workflow, 'I-1', 'k', go, { judged: true }), kind).toBe('taken');
+      expect(await ended('I-1')).toMatchObject({
+        ended: 'failed',
+        failedReason: expect.stringMatching(overSteps) as string,
+        // Nothing of the circle is stored.
+        record: { status: 'error', context: { n: 0 } },
+      });
+      expect(steps).toBeLessThanOrEqual(10_200);
+      expect(troubles.map(({ name }) => name)).toEqual(['EndlessError']);
+      await othersEnd(stage);
+    },
+  );
 
   it.each(cases)('is not followed by whoever sends the event: $kind', async ({ chart }) => {
     const { engine, work, until } = begin();
@@ -175,7 +178,9 @@ describe('a circle after one event', () => {
   });
 
   it('ends parent and child, when each answers the other', async () => {
-    const child = setup({}).createMachine({ on: { PONG: { actions: sendParent({ type: 'PING' }) } } });
+    const child = setup({}).createMachine({
+      on: { PONG: { actions: sendParent({ type: 'PING' }) } },
+    });
     const chart = setup({ actors: { child } }).createMachine({
       invoke: { id: 'c', src: 'child' },
       on: {
@@ -225,7 +230,9 @@ describe('an instance that always has more to do', () => {
   );
   const asking = named(
     'asking',
-    setup({ actors: { ask: activity(async () => 'yes', { afterCommit: () => false }) } }).createMachine({
+    setup({
+      actors: { ask: activity(async () => 'yes', { afterCommit: () => false }) },
+    }).createMachine({
       initial: 'a',
       on: { END: '.over' },
       states: {
@@ -255,16 +262,19 @@ describe('an instance that always has more to do', () => {
     }),
   );
 
-  it.each([timer, asking, failing])('gives way to others and hears events: $chart.name', async (workflow) => {
-    const stage = begin();
-    const { engine, work, until, ended } = stage;
-    await work([workflow, quick], { concurrency: 1 });
-    await engine.start(workflow, 'I-1');
-    await until('I-1', ({ record }) => record !== undefined);
-    await othersEnd(stage);
-    expect(await engine.send(workflow, 'I-1', 'k', { type: 'END' })).toBe('taken');
-    expect(await ended('I-1')).toMatchObject({ ended: 'completed' });
-  });
+  it.each([timer, asking, failing])(
+    'gives way to others and hears events: $chart.name',
+    async (workflow) => {
+      const stage = begin();
+      const { engine, work, until, ended } = stage;
+      await work([workflow, quick], { concurrency: 1 });
+      await engine.start(workflow, 'I-1');
+      await until('I-1', ({ record }) => record !== undefined);
+      await othersEnd(stage);
+      expect(await engine.send(workflow, 'I-1', 'k', { type: 'END' })).toBe('taken');
+      expect(await ended('I-1')).toMatchObject({ ended: 'completed' });
+    },
+  );
 
   it('hears events after more failed tries than a doubled pause can be computed for', async () => {
     tries = 0;
@@ -294,7 +304,9 @@ describe('an instance that always has more to do', () => {
       initial: 'open',
       states: {
         open: { on: { SAY: { actions: 'hear', target: 'busy' }, END: 'over' } },
-        busy: { always: [{ guard: 'hasMore', target: 'busy', reenter: true, actions: 'less' }, 'open'] },
+        busy: {
+          always: [{ guard: 'hasMore', target: 'busy', reenter: true, actions: 'less' }, 'open'],
+        },
         over: { type: 'final' },
       },
       output: ({ context }) => context.heard,
@@ -308,9 +320,9 @@ describe('an instance that always has more to do', () => {
     const numbers = Array.from({ length: 20 }, (_, n) => n);
     // Bytes and characters differ.
     for (const n of numbers)
-      expect(await engine.send(workflow, 'I-1', `é${n}`, { type: 'SAY', n, text: 'Zürich €' } as never)).toBe(
-        'taken',
-      );
+      expect(
+        await engine.send(workflow, 'I-1', `é${n}`, { type: 'SAY', n, text: 'Zürich €' } as never),
+      ).toBe('taken');
     await engine.send(workflow, 'I-1', 'end', { type: 'END' });
     let turns = 0;
     await work([workflow], {

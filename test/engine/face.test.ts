@@ -133,7 +133,9 @@ describe('an instance', () => {
     const settled = orders.waitFor(id, (snapshot) => snapshot.hasTag('settled'));
     expect(await orders.can(id, { type: 'PAID', cents: 4 })).toBe('refused');
     expect(await orders.can(id, { type: 'PAID', cents: 3 })).toBe('taken');
-    expect(await orders.send(id, { type: 'CLOSE' }, { key: 'early', judged: true })).toBe('refused');
+    expect(await orders.send(id, { type: 'CLOSE' }, { key: 'early', judged: true })).toBe(
+      'refused',
+    );
     const pay = () => orders.send(id, { type: 'PAID', cents: 3 }, { key: 'pay', judged: true });
     expect([await pay(), await pay()]).toEqual(['taken', 'taken']);
     expect((await settled).context.paid).toBe(3);
@@ -155,7 +157,9 @@ describe('an instance', () => {
     const id = newId();
     await orders.start(id, { cents: 3 });
     const stop = new AbortController();
-    const waiting = orders.waitFor(id, (snapshot) => snapshot.matches('paid'), { signal: stop.signal });
+    const waiting = orders.waitFor(id, (snapshot) => snapshot.matches('paid'), {
+      signal: stop.signal,
+    });
     stop.abort();
     await expect(waiting).rejects.toThrow('aborted');
     expect(await orders.stop(id, 'nobody pays')).toBe('taken');
@@ -170,7 +174,9 @@ describe('an instance', () => {
     await orders.start(id, { cents: 3 });
     await orders.waitFor(id, (snapshot) => snapshot.matches('open'));
     const path = 'a%20line';
-    expect(await orders.send(id, { type: 'COUNT' }, { path, key: 'one', judged: true })).toBe('taken');
+    expect(await orders.send(id, { type: 'COUNT' }, { path, key: 'one', judged: true })).toBe(
+      'taken',
+    );
     await worker.close();
     const before = await redis.hgetall(queue.toKey(id));
     expect(await orders.can(id, { type: 'COUNT' }, { path })).toBe('taken');
@@ -242,7 +248,10 @@ describe('what cannot be stored', () => {
   const refused = 'list[1]: a function cannot be stored';
   const asked: { token: string } = { token: '' };
   const chart = setup({
-    types: { input: {} as { how: string; more?: unknown }, context: {} as { how: string; said?: string } },
+    types: {
+      input: {} as { how: string; more?: unknown },
+      context: {} as { how: string; said?: string },
+    },
     actors: {
       ask: activity<string, unknown>(async ({ input, token }) => {
         asked.token = token;
@@ -278,7 +287,9 @@ describe('what cannot be stored', () => {
     await work([asking]);
     const all = engine.of(asking);
     const id = newId();
-    await expect(all.start(id, { how: 'later', more: bad })).rejects.toThrow(`input.more.${refused}`);
+    await expect(all.start(id, { how: 'later', more: bad })).rejects.toThrow(
+      `input.more.${refused}`,
+    );
     expect(await all.find(id)).toBeUndefined();
     await all.start(id, { how: 'later' });
     await expect.poll(() => asked.token).not.toBe('');
@@ -305,7 +316,10 @@ describe('what cannot be stored', () => {
   it('is not what JSON alone could not keep: an input, too, comes as it was given', async () => {
     const { engine, work } = stage();
     const since = setup({
-      types: { input: {} as { since: Date; some: bigint }, context: {} as { since: Date; some: bigint } },
+      types: {
+        input: {} as { since: Date; some: bigint },
+        context: {} as { since: Date; some: bigint },
+      },
     }).createMachine({ context: ({ input }) => input });
     const dated = defineWorkflow({
       name: 'dated',

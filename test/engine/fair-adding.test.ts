@@ -122,18 +122,27 @@ it('sends all of them again when the node takes no writes, as one alone', async 
 it.each([
   ['has no room', 'maxmemory', '1'],
   ['has too few replicas', 'min-replicas-to-write', '1'],
-])('says of each that Redis has not taken it in when it %s, as of one alone', async (_, setting, value) => {
-  server = await startRedisServer();
-  const client = connectForCommands({ url: `redis://127.0.0.1:${server.port}` }) as Redis;
-  client.on('error', () => undefined);
-  addFairly(client);
-  const queue = open(client);
-  await add(queue, 'before');
-  await client.config('SET', setting, value);
-  const added = await Promise.allSettled([add(queue, 'one'), add(queue, 'two'), add(queue, 'three')]);
-  const reasons = added.map((result) => (result.status === 'rejected' ? result.reason : undefined));
-  await client.config('SET', setting, '0');
-  expect(reasons.map(isNotTakenIn)).toEqual([true, true, true]);
-  expect(await client.exists(...['one', 'two', 'three'].map((id) => queue.toKey(id)))).toBe(0);
-  await disconnect(client);
-});
+])(
+  'says of each that Redis has not taken it in when it %s, as of one alone',
+  async (_, setting, value) => {
+    server = await startRedisServer();
+    const client = connectForCommands({ url: `redis://127.0.0.1:${server.port}` }) as Redis;
+    client.on('error', () => undefined);
+    addFairly(client);
+    const queue = open(client);
+    await add(queue, 'before');
+    await client.config('SET', setting, value);
+    const added = await Promise.allSettled([
+      add(queue, 'one'),
+      add(queue, 'two'),
+      add(queue, 'three'),
+    ]);
+    const reasons = added.map((result) =>
+      result.status === 'rejected' ? result.reason : undefined,
+    );
+    await client.config('SET', setting, '0');
+    expect(reasons.map(isNotTakenIn)).toEqual([true, true, true]);
+    expect(await client.exists(...['one', 'two', 'three'].map((id) => queue.toKey(id)))).toBe(0);
+    await disconnect(client);
+  },
+);

@@ -41,7 +41,9 @@ describe('the input of an instance', () => {
     });
     const refused = stage.engine.start(workflow, 'two', { amount: 5.25, note: 'Hello' });
     await expect(refused).rejects.toThrow(SchemaError);
-    await expect(refused).rejects.toThrow(/^amount: Invalid input: expected string, received number$/);
+    await expect(refused).rejects.toThrow(
+      /^amount: Invalid input: expected string, received number$/,
+    );
     expect(await stage.engine.find('two')).toBeUndefined();
   });
 
@@ -83,7 +85,11 @@ describe('what is wrong with a value', () => {
 
   it.each([
     [z.email(), 'anna@', 'input: Invalid email address'],
-    [z.object({ a: z.object({ b: z.literal('x') }) }), { a: { b: 'y' } }, 'a.b: Invalid input: expected "x"'],
+    [
+      z.object({ a: z.object({ b: z.literal('x') }) }),
+      { a: { b: 'y' } },
+      'a.b: Invalid input: expected "x"',
+    ],
     [z.enum(['one', 'two']), 'three', 'input: Invalid option: expected one of "one"|"two"'],
     [
       z.object({
@@ -112,7 +118,10 @@ describe('what is wrong with a value', () => {
   it('is said ten times at most', () => {
     const value = Array.from({ length: 12 }, () => 'x');
     expect(problem(z.array(z.number()), value)?.split('; ')).toEqual([
-      ...Array.from({ length: 10 }, (_, at) => `[${at}]: Invalid input: expected number, received string`),
+      ...Array.from(
+        { length: 10 },
+        (_, at) => `[${at}]: Invalid input: expected number, received string`,
+      ),
       'and 2 more',
     ]);
   });
@@ -120,7 +129,10 @@ describe('what is wrong with a value', () => {
   it('is understood of other libraries that give issues, and of nothing else', () => {
     const issues = [{ path: ['a', { key: 0 }], message: 'Expected a number' }];
     expect(
-      problemIn(Object.assign(new Error('[]'), { issues }), { whole: 'input', values: [{ a: ['x'] }] }),
+      problemIn(Object.assign(new Error('[]'), { issues }), {
+        whole: 'input',
+        values: [{ a: ['x'] }],
+      }),
     ).toBe('a[0]: Expected a number');
     expect(problemIn(new TypeError('a bug'), { whole: 'input', values: [1] })).toBeUndefined();
   });

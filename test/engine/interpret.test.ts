@@ -1,6 +1,7 @@
 /**
- * What the engine computes is what XState's own interpreter does: the same charts, the same events at the same times, compared after
- * each of them. The engine's instance is stored as JSON and taken up again between any two.
+ * What the engine computes is what XState's own interpreter does: the same charts, the same events
+ * at the same times, compared after each of them. The engine's instance is stored as JSON and taken
+ * up again between any two.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -54,7 +55,10 @@ const counting = setup({
           initial: 'a',
           states: {
             a: { on: { STEP: 'b' }, after: { 90: 'b' } },
-            b: { always: { guard: 'many', target: 'c' }, on: { STEP: { target: 'a', actions: 'count' } } },
+            b: {
+              always: { guard: 'many', target: 'c' },
+              on: { STEP: { target: 'a', actions: 'count' } },
+            },
             c: { type: 'final', entry: { type: 'trail', params: { at: 'c' } } },
           },
         },
@@ -68,7 +72,11 @@ const counting = setup({
             },
             deep: {
               initial: 'p',
-              states: { p: { on: { STEP: 'q' } }, q: {}, memory: { type: 'history', history: 'shallow' } },
+              states: {
+                p: { on: { STEP: 'q' } },
+                q: {},
+                memory: { type: 'history', history: 'shallow' },
+              },
               on: { TICK: 'y' },
             },
             y: { on: { BACK: 'deep.memory' } },
@@ -178,7 +186,11 @@ const busy = setup({
   states: {
     asking: {
       entry: ['count', sendTo('work', { type: 'HELLO' } as never)],
-      invoke: { id: 'work', src: 'ask', input: ({ context }: { context: { n: number } }) => context.n },
+      invoke: {
+        id: 'work',
+        src: 'ask',
+        input: ({ context }: { context: { n: number } }) => context.n,
+      },
       on: {
         AGAIN: { target: 'asking', reenter: true },
         STOP: { actions: stopChild('work') },
@@ -226,7 +238,8 @@ const busy = setup({
   },
 });
 
-const runOf = (life: Life, child: string): number | undefined => life.record().children?.[child]?.run;
+const runOf = (life: Life, child: string): number | undefined =>
+  life.record().children?.[child]?.run;
 
 describe('the children of an instance', () => {
   it('are those that XState has, activities and charts alike, over any events and restarts', () => {
@@ -245,7 +258,10 @@ describe('the children of an instance', () => {
           life.apply({ type: event }, 0);
           const { value, children } = actor.getSnapshot();
           expect(life.record().value).toEqual(value);
-          const srcs = Object.entries(children).map(([id, ref]) => [id, (ref as { src?: unknown }).src]);
+          const srcs = Object.entries(children).map(([id, ref]) => [
+            id,
+            (ref as { src?: unknown }).src,
+          ]);
           const ours = Object.entries(life.record().children ?? {});
           expect(Object.fromEntries(ours.map(([id, { src }]) => [id, src]))).toEqual(
             Object.fromEntries(srcs),
@@ -253,7 +269,8 @@ describe('the children of an instance', () => {
           // What goes on has its number, what has begun anew another.
           for (const [id, ref] of before) {
             const now = (children as Record<string, unknown>)[id];
-            if (now !== undefined) expect([id, runOf(life, id) === runs[id]]).toEqual([id, now === ref]);
+            if (now !== undefined)
+              expect([id, runOf(life, id) === runs[id]]).toEqual([id, now === ref]);
           }
         }
         actor.stop();
@@ -274,13 +291,19 @@ describe('a chart that cannot be made durable', () => {
     );
     expect(
       refused(
-        setup({ actions: { tell: () => undefined } }).createMachine({ id: 'm', entry: 'tel' as never }),
+        setup({ actions: { tell: () => undefined } }).createMachine({
+          id: 'm',
+          entry: 'tel' as never,
+        }),
       ),
     ).toThrow('state m: the action tel is not implemented');
     const set = setup({ guards: { isLate: () => true }, delays: { week: 604_800_000 } });
     for (const [part, problem] of [
       [{ after: { wek: '#m.b' } }, 'state m.a: the delay wek is not implemented'],
-      [{ on: { GO: { guard: 'isLat', target: 'b' } } }, 'state m.a: the guard isLat is not implemented'],
+      [
+        { on: { GO: { guard: 'isLat', target: 'b' } } },
+        'state m.a: the guard isLat is not implemented',
+      ],
       [
         { always: { guard: { type: 'isLat' }, target: 'b' } },
         'state m.a: the guard isLat is not implemented',
@@ -295,14 +318,20 @@ describe('a chart that cannot be made durable', () => {
       ],
     ] as const) {
       const states = { a: part, b: {} } as never;
-      expect(refused(set.createMachine({ id: 'm', initial: 'a', states }) as never)).toThrow(problem);
+      expect(refused(set.createMachine({ id: 'm', initial: 'a', states }) as never)).toThrow(
+        problem,
+      );
     }
-    const holding = setup({ guards: { isLate: () => true, both: and(['isLate', 'toString' as never]) } });
+    const holding = setup({
+      guards: { isLate: () => true, both: and(['isLate', 'toString' as never]) },
+    });
     const guarded = { a: { always: { guard: 'both', target: 'b' } }, b: {} } as const;
     expect(refused(holding.createMachine({ id: 'm', initial: 'a', states: guarded }))).toThrow(
       'state m.a: the guard toString is not implemented',
     );
-    const named = setup({ actions: { later: raise({ type: 'GO' } as never, { delay: 'wek' as never }) } });
+    const named = setup({
+      actions: { later: raise({ type: 'GO' } as never, { delay: 'wek' as never }) },
+    });
     expect(refused(named.createMachine({ id: 'm', entry: 'later' }))).toThrow(
       'the delay wek is not implemented',
     );
@@ -312,7 +341,12 @@ describe('a chart that cannot be made durable', () => {
     } as never;
     expect(refused(set.createMachine({ id: 'm', initial: 'a', states }) as never)).not.toThrow();
     expect(() =>
-      createChart({ name: 'c', version: 1, machine: setup({}).createMachine({}), observed: ['tell'] }),
+      createChart({
+        name: 'c',
+        version: 1,
+        machine: setup({}).createMachine({}),
+        observed: ['tell'],
+      }),
     ).toThrow(ChartError);
   });
 });
@@ -340,7 +374,9 @@ describe('an activity', () => {
           on: {
             AGAIN: { target: 'asking', reenter: true },
             TELL: { actions: sendTo('q', { type: 'HELLO' } as never) },
-            FIND: { actions: sendTo(({ system }) => system.get('asker'), { type: 'HELLO' } as never) },
+            FIND: {
+              actions: sendTo(({ system }) => system.get('asker'), { type: 'HELLO' } as never),
+            },
             STOP: { actions: stopChild('q') },
             LEAVE: 'idle',
           },
@@ -351,7 +387,8 @@ describe('an activity', () => {
   });
   const again = (life: Life): Life =>
     resume(chart, 'I-1', JSON.parse(JSON.stringify(life.record())) as InstanceRecord);
-  const inputs = (life: Life) => life.activities().map(({ path, run, input }) => [path, run, input]);
+  const inputs = (life: Life) =>
+    life.activities().map(({ path, run, input }) => [path, run, input]);
 
   it('begins with the entry of its state, with what that has assigned, and ends with its exit', () => {
     let life = begin(chart, 'I-1', undefined, 0);
@@ -386,7 +423,11 @@ describe('the result of an activity', () => {
         initial: 'asking',
         states: {
           asking: {
-            invoke: { id: 'q', src: 'ask', ...(guard && { onDone: { guard: () => false, target: 'done' } }) },
+            invoke: {
+              id: 'q',
+              src: 'ask',
+              ...(guard && { onDone: { guard: () => false, target: 'done' } }),
+            },
           },
           done: {},
         },
@@ -408,7 +449,9 @@ describe('the result of an activity', () => {
 it('a circle of transitions ends its instance with an error, and is not followed for ever', () => {
   const circle = (initial: 'idle' | 'a') =>
     createChart({
-      ...{ name: 'circle', version: 1, observed: [] },
+      name: 'circle',
+      version: 1,
+      observed: [],
       machine: setup({}).createMachine({
         initial,
         states: { idle: { on: { GO: 'a' } }, a: { always: 'b' }, b: { always: 'a' } },

@@ -27,7 +27,10 @@ const redis = testRedis();
 const newStage = createStage(redis);
 
 /** As people read it, without times. */
-const textsOf = async (stage: ReturnType<typeof newStage>, id: string): Promise<readonly string[]> => {
+const textsOf = async (
+  stage: ReturnType<typeof newStage>,
+  id: string,
+): Promise<readonly string[]> => {
   const { entries } = await stage.engine.journal(id);
   return entries.map((entry) =>
     entryText(entry)
@@ -66,12 +69,27 @@ describe('a line of the journal', () => {
     const lines = entries.map(lineOf);
     expect(lines.join('')).not.toContain('\n');
     expect(readLines(lines)).toEqual(entries);
-    expect(readLines([lineOf(entries[9])], new Set([4]))).toEqual([{ ...entries[9], isPending: true }]);
+    expect(readLines([lineOf(entries[9])], new Set([4]))).toEqual([
+      { ...entries[9], isPending: true },
+    ]);
   });
 
   it('is left out where another program has written it', () => {
-    const strange = ['', 'hello', '{}', 'null', '[]', '[1]', '[1,"state","",[1]]', '["1","timer","","x"]'];
-    strange.push('[1,"event","","A","maybe",""]', '[1,"activity","","a","1","done"]', '[1,"other","","x"]');
+    const strange = [
+      '',
+      'hello',
+      '{}',
+      'null',
+      '[]',
+      '[1]',
+      '[1,"state","",[1]]',
+      '["1","timer","","x"]',
+    ];
+    strange.push(
+      '[1,"event","","A","maybe",""]',
+      '[1,"activity","","a","1","done"]',
+      '[1,"other","","x"]',
+    );
     strange.push(
       '[1,"effect","","x"]',
       '[1,"child","","x","y"]',
@@ -83,7 +101,9 @@ describe('a line of the journal', () => {
 
   it('is bounded, and has an error in one line', () => {
     const long = 'x'.repeat(10_000);
-    const error = toldError(Object.assign(new Error(`first\nsecond ${long}`), { name: long, code: long }));
+    const error = toldError(
+      Object.assign(new Error(`first\nsecond ${long}`), { name: long, code: long }),
+    );
     expect(error.message).toBe('first');
     const line = lineOf({ kind: 'child', at: 1, path: long, name: long, stage: 'failed', error });
     expect(line.length).toBeLessThan(1600);
@@ -99,7 +119,9 @@ describe('the journal of a turn', () => {
     journal.state(1, '', undefined, { a: 'one', b: 'two' });
     journal.state(2, '', { a: 'one', b: 'two' }, { a: 'one', b: 'three' });
     journal.state(3, '', { a: 'one', b: 'three' }, { a: 'one', b: 'three' });
-    const entered = readLines(journal.lines().lines).map((entry) => 'entered' in entry && entry.entered);
+    const entered = readLines(journal.lines().lines).map(
+      (entry) => 'entered' in entry && entry.entered,
+    );
     expect(entered).toEqual([['a/one', 'b/two'], ['b/three']]);
   });
 
@@ -158,7 +180,8 @@ describe('the journal of an instance', () => {
           charge: activity<{ card: string }, string>(
             async () => {
               tries += 1;
-              if (tries === 1) throw Object.assign(new Error('The bank is away\nsecret'), { code: 'EAWAY' });
+              if (tries === 1)
+                throw Object.assign(new Error('The bank is away\nsecret'), { code: 'EAWAY' });
               return secret;
             },
             { attempts: 2, backoffMs: 1 },
@@ -305,7 +328,9 @@ describe('the journal of an instance', () => {
       'event GO taken (asking)',
       'child broken begun',
     ]);
-    expect(texts.filter((each) => each === 'activity sign given up: its state was left')).toHaveLength(2);
+    expect(
+      texts.filter((each) => each === 'activity sign given up: its state was left'),
+    ).toHaveLength(2);
     expect(texts).toContain('child broken failed: TypeError – no such guard');
     expect(texts.filter((each) => each.startsWith('error'))).toEqual([
       expect.stringMatching(/the chart has failed: Error – .* too far$/),
@@ -339,7 +364,9 @@ describe('the journal of an instance', () => {
     await stage.work([asking]);
     await stage.engine.start(asking, 'a-1');
     await stage.until('a-1', ({ record }) => record?.value === 'first' && tokens.length === 1);
-    expect(await stage.engine.answer(tokens[0] ?? '', { error: new Error('refused') })).toBe('taken');
+    expect(await stage.engine.answer(tokens[0] ?? '', { error: new Error('refused') })).toBe(
+      'taken',
+    );
     await stage.until('a-1', ({ record }) => record?.value === 'third' && tokens.length === 2);
     expect(await stage.engine.answer(tokens[1] ?? '', { output: 'yes' })).toBe('taken');
     await stage.ended('a-1');
@@ -372,7 +399,9 @@ describe('the journal of an instance', () => {
     const sent = 180;
     for (let count = 0; count < sent; count += 1) {
       const each = { type: 'GO' };
-      expect(await stage.engine.send(turning, 't-1', `k-${count}`, each, { judged: true })).toBe('taken');
+      expect(await stage.engine.send(turning, 't-1', `k-${count}`, each, { judged: true })).toBe(
+        'taken',
+      );
     }
     await stage.until('t-1', ({ record }) => record?.value === 'a');
     await expect
@@ -437,7 +466,9 @@ describe('a commit', () => {
         then: 'goesOn' as const,
       };
       const sent: unknown[][] = [];
-      const evaluate = connection.eval.bind(connection) as (...given: unknown[]) => Promise<unknown>;
+      const evaluate = connection.eval.bind(connection) as (
+        ...given: unknown[]
+      ) => Promise<unknown>;
       const repeating = Object.assign(Object.create(connection), {
         eval: async (...given: unknown[]) => {
           sent.push(given);
@@ -466,7 +497,13 @@ describe('a commit', () => {
       expect(await connection.llen(`${job}:logs`)).toBe(3);
       expect(sent.length).toBe(3);
       // Without the lock nothing is told.
-      await store.commit('twice', 'other', { ...common, id: 'last', record: recordOf(3), length: 0, told });
+      await store.commit('twice', 'other', {
+        ...common,
+        id: 'last',
+        record: recordOf(3),
+        length: 0,
+        told,
+      });
       expect(await connection.llen(`${job}:logs`)).toBe(3);
     } finally {
       connection.disconnect();
@@ -498,7 +535,9 @@ describe('a worker that dies between a commit and its effects', () => {
     await stage.work([telling], { worker: { lockDuration: 400, stalledInterval: 100 } });
     await stage.until('c-1', ({ record }) => record !== undefined && record.effects === undefined);
     expect(times).toBe(2);
-    expect(await stage.engine.send(telling, 'c-1', 'app/ok', { type: 'OK' }, { judged: true })).toBe('taken');
+    expect(
+      await stage.engine.send(telling, 'c-1', 'app/ok', { type: 'OK' }, { judged: true }),
+    ).toBe('taken');
     await stage.ended('c-1');
     expect(await textsOf(stage, 'c-1')).toEqual([
       ...before.map((each) => each.replace(' (not carried out yet)', '')),
@@ -515,7 +554,9 @@ describe('a plain promise', () => {
       name: 'rejecting',
       version: 1,
       chart: setup({
-        actors: { archive: fromPromise(async () => Promise.reject(new Error('The archive is full'))) },
+        actors: {
+          archive: fromPromise(async () => Promise.reject(new Error('The archive is full'))),
+        },
       }).createMachine({ initial: 'a', states: { a: { invoke: { src: 'archive' } } } }),
     });
     await stage.work([failing]);

@@ -34,12 +34,17 @@ const scripted = () => {
     backend.waitForJob = async () => (await wakes.shift()) ?? null;
     return backend;
   });
-  const backend = known.factory('known', { connection: redis.connection, skipVersionCheck: true }, {});
+  const backend = known.factory(
+    'known',
+    { connection: redis.connection, skipVersionCheck: true },
+    {},
+  );
   const ask = (): Promise<unknown> => backend.execCommand(undefined as never, 'moveToActive', []);
   return { backend, known, answers, wakes, asked, ask, close: () => backend.close(true) };
 };
 
-const job = (alone: 0 | 1) => Promise.resolve([['name', 'x', 'inbox', 'lines'], 'J-1', 0, 0, alone]);
+const job = (alone: 0 | 1) =>
+  Promise.resolve([['name', 'x', 'inbox', 'lines'], 'J-1', 0, 0, alone]);
 
 describe('a worker that knows that no job waits', () => {
   it('takes jobs that come alone with hardly more than a command for each', async () => {
@@ -61,7 +66,8 @@ describe('a worker that knows that no job waits', () => {
       expect(await engine.send(waiting, id, 'k', { type: 'END' })).toBe('taken');
       expect(await ended(id)).toMatchObject({ ended: 'completed' });
     }
-    // Ten are taken. A marker of a job that was taken already costs one more; BullMQ asks thrice for each.
+    // Ten are taken. A marker of a job that was taken already costs one more; BullMQ asks thrice
+    // for each.
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(asked).toBeGreaterThanOrEqual(10);
     expect(asked).toBeLessThan(20);
@@ -162,7 +168,10 @@ describe('an effect by its parameters', () => {
     const telling = defineWorkflow({
       name: 'telling',
       version: 1,
-      chart: setup({ types: { context: {} as { large: string } }, actions: { notify } }).createMachine({
+      chart: setup({
+        types: { context: {} as { large: string } },
+        actions: { notify },
+      }).createMachine({
         context: { large: 'x'.repeat(1000) },
         initial: 'open',
         states: {
@@ -177,7 +186,9 @@ describe('an effect by its parameters', () => {
     await until('I-1', ({ record }) => record !== undefined);
     await engine.send(telling, 'I-1', 'k', { type: 'GO', secret: 1 } as never);
     const { record } = await until('I-1', (instance) => instance.record?.effects !== undefined);
-    expect(record?.effects).toEqual([{ number: 1, kind: 'action', type: 'notify', params: 'hello' }]);
+    expect(record?.effects).toEqual([
+      { number: 1, kind: 'action', type: 'notify', params: 'hello' },
+    ]);
     await until('I-1', (instance) => instance.record?.effects === undefined);
     expect(told).toEqual([
       ['hello', 'I-1/1'],

@@ -21,7 +21,12 @@ dieAtCommand(connection, Number(commands));
 const queue = new Queue('workflows', { connection, prefix });
 const locate = spreadOver([queue], connection, Date.now);
 startWorkflowWorker({
-  ...{ queue, connection, workflows: [leg, trip, till], concurrency: 20, now: Date.now, holdMs: 600 },
+  queue,
+  connection,
+  workflows: [leg, trip, till],
+  concurrency: 20,
+  now: Date.now,
+  holdMs: 600,
   others: createOthers({ engine: createEngine(locate, Date.now, turnBusyTimeoutMs) }),
   onError: (error) => process.stderr.write(`${error.stack}\n`),
   worker: { lockDuration: 400, stalledInterval: 200 },

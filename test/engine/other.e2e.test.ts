@@ -26,7 +26,10 @@ const begin = () => {
 };
 
 /** Ids of the instances that the open runs of an instance have started. */
-const legsOf = async ({ engine }: Pick<Stage, 'engine'>, id: string): Promise<readonly string[]> => {
+const legsOf = async (
+  { engine }: Pick<Stage, 'engine'>,
+  id: string,
+): Promise<readonly string[]> => {
   const found = await engine.find(id);
   if (found === undefined) return [];
   return activitiesIn(found.record).map(([path, { run }]) => idOfRun(tokenOf(found, path, run)));
@@ -43,7 +46,10 @@ describe('a chart that starts another workflow', () => {
       ended: 'completed',
       output: ['Bern', 'Error: there is no way to nowhere'],
     });
-    expect(world.filter((each) => each.startsWith('ride')).toSorted()).toEqual(['ride Bern', 'ride nowhere']);
+    expect(world.filter((each) => each.startsWith('ride')).toSorted()).toEqual([
+      'ride Bern',
+      'ride nowhere',
+    ]);
     expectTypeOf(ended.output).toEqualTypeOf<readonly string[] | undefined>();
   });
 
@@ -98,7 +104,8 @@ describe('a chart that starts another workflow', () => {
     await engine.of(trip).start('t-5', { name: 'five', to: ['Bern', 'far'] });
     await engine.of(trip).waitFor('t-5', (snapshot) => snapshot.matches('away'));
     const found = await engine.find('t-5');
-    const [[path, { run }] = ['', { run: 0 }]] = found === undefined ? [] : activitiesIn(found.record);
+    const [[path, { run }] = ['', { run: 0 }]] =
+      found === undefined ? [] : activitiesIn(found.record);
     const token = tokenOf({ id: 't-5', createdAt: found?.createdAt ?? 0 }, path, run);
     const late = idOfRun(token);
     // Its try is in a process that was paused, and goes on only when the state has been left.
@@ -121,7 +128,8 @@ describe('a chart that starts another workflow', () => {
     await engine.of(trip).start('t-6', { name: 'six', to: ['far', 'far'] });
     await engine.of(trip).waitFor('t-6', (snapshot) => snapshot.matches('away'));
     const found = await engine.find('t-6');
-    const [[path, { run }] = ['', { run: 0 }]] = found === undefined ? [] : activitiesIn(found.record);
+    const [[path, { run }] = ['', { run: 0 }]] =
+      found === undefined ? [] : activitiesIn(found.record);
     const token = tokenOf({ id: 't-6', createdAt: found?.createdAt ?? 0 }, path, run);
     await engine.start(leg, 'forged', { to: 'Bern' }, { answerTo: token });
     await work([leg, trip, till]);
@@ -137,7 +145,11 @@ describe('a chart that starts another workflow', () => {
     const { startWorkflowWorker } = await import('../../packages/engine/src/worker.ts');
     expect(() =>
       startWorkflowWorker({
-        ...{ queue, connection, workflows: [trip], concurrency: 1, now: Date.now },
+        queue,
+        connection,
+        workflows: [trip],
+        concurrency: 1,
+        now: Date.now,
         onError: () => undefined,
       }),
     ).toThrow('trip: the actor leg starts another workflow, which this worker cannot');
@@ -244,18 +256,27 @@ describe('an effect', () => {
       context: { count: 0 },
       on: { COUNT: { actions: assign({ count: ({ context }) => context.count + 1 }) } },
     });
-    const outer = setup({ actors: { inner } }).createMachine({ invoke: { id: 'in', src: 'inner' } });
+    const outer = setup({ actors: { inner } }).createMachine({
+      invoke: { id: 'in', src: 'inner' },
+    });
     const counter = defineWorkflow({ name: 'counter', version: 1, chart: outer });
     const asking = setup({
-      actions: { ask: (given) => effectOf(given).send(counter, 'c-1', { type: 'COUNT' }, { path: 'in' }) },
-    }).createMachine({ initial: 'a', states: { a: { entry: 'ask', always: 'b' }, b: { type: 'final' } } });
+      actions: {
+        ask: (given) => effectOf(given).send(counter, 'c-1', { type: 'COUNT' }, { path: 'in' }),
+      },
+    }).createMachine({
+      initial: 'a',
+      states: { a: { entry: 'ask', always: 'b' }, b: { type: 'final' } },
+    });
     const asker = defineWorkflow({ name: 'asker', version: 1, chart: asking });
     await work([counter, asker]);
     await engine.of(counter).start('c-1');
     await engine.of(counter).waitFor('c-1', () => true);
     await engine.of(asker).start('a-1');
     await engine.of(asker).ended('a-1');
-    await engine.of(counter).waitFor('c-1', ({ children }) => children.in?.getSnapshot().context.count === 1);
+    await engine
+      .of(counter)
+      .waitFor('c-1', ({ children }) => children.in?.getSnapshot().context.count === 1);
   });
 });
 

@@ -1,4 +1,7 @@
-/** Events from outside: whenever they come and under whatever key, each is applied once, or refused to its sender and written down. */
+/**
+ * Events from outside: whenever they come and under whatever key, each is applied once, or refused
+ * to its sender and written down.
+ */
 import type { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import { assign, setup } from 'xstate';
@@ -13,7 +16,9 @@ const begin = createStage(testRedis());
 
 const chart = setup({
   types: { context: {} as { seen: unknown[] } },
-  actions: { see: assign({ seen: ({ context, event: { at: _, ...event } }) => [...context.seen, event] }) },
+  actions: {
+    see: assign({ seen: ({ context, event: { at: _, ...event } }) => [...context.seen, event] }),
+  },
 }).createMachine({
   context: { seen: [] },
   initial: 'open',
@@ -68,7 +73,10 @@ describe('an event from outside', () => {
       }).createMachine({
         initial: 'asking',
         on: { NUDGE: {} },
-        states: { asking: { invoke: { id: 'q', src: 'ask', onDone: 'done' } }, done: { type: 'final' } },
+        states: {
+          asking: { invoke: { id: 'q', src: 'ask', onDone: 'done' } },
+          done: { type: 'final' },
+        },
       }),
     });
     await work([asking]);
@@ -246,14 +254,18 @@ describe('one sender of very many events', () => {
     const { engine, worker, work, queue, redis, until } = await asleep();
     await worker.close();
     const impatient = createEngine(spreadOver([queue], redis, Date.now), Date.now, 0);
-    const see = (index: number) => impatient.send(door, 'I-1', `k${index}`, event('SEE', { index }));
-    for (let index = 0; index < maxWaitingEvents; index += 1) expect(await see(index)).toBe('taken');
+    const see = (index: number) =>
+      impatient.send(door, 'I-1', `k${index}`, event('SEE', { index }));
+    for (let index = 0; index < maxWaitingEvents; index += 1)
+      expect(await see(index)).toBe('taken');
     expect(await see(maxWaitingEvents)).toBe('busy');
     expect(await impatient.verdict('I-1', `k${maxWaitingEvents}`)).toBeUndefined();
     expect(await see(0)).toBe('taken');
     const store = createInstanceStore(queue, redis, Date.now);
     const answer = { about: { child: 'c', run: 1 } };
-    expect(await store.deliver('I-1', 'end/c/1', event('DONE'), answer)).toMatchObject({ given: 'waiting' });
+    expect(await store.deliver('I-1', 'end/c/1', event('DONE'), answer)).toMatchObject({
+      given: 'waiting',
+    });
     await work([door]);
     await until('I-1', ({ record }) => Object(record?.context).seen.length === maxWaitingEvents);
     expect(await engine.send(door, 'I-1', `k${maxWaitingEvents}`, event('SEE'))).toBe('taken');
@@ -265,7 +277,9 @@ describe('one sender of very many events', () => {
     const impatient = createEngine(spreadOver([queue], redis, Date.now), Date.now, 0);
     const sent: string[] = [];
     for (let index = 0; index < 6; index += 1)
-      sent.push(await impatient.send(door, 'I-1', `k${index}`, event('SEE', { text: 'x'.repeat(60_000) })));
+      sent.push(
+        await impatient.send(door, 'I-1', `k${index}`, event('SEE', { text: 'x'.repeat(60_000) })),
+      );
     expect(sent).toEqual(['taken', 'taken', 'taken', 'taken', 'taken', 'busy']);
   });
 });
@@ -308,8 +322,8 @@ describe('a commit that Redis gets twice, because its answer was lost', () => {
     expect(record?.output).toMatchObject([{ number: 1 }, { number: 2 }, { number: 3 }]);
     const verdicts = ['k1', 'k2', 'k3', 'k4', 'end'].map((key) => engine.verdict('I-1', key));
     expect(await Promise.all(verdicts)).toEqual(['taken', 'taken', 'refused', 'taken', 'taken']);
-    // Of one that slept the second finds its own id, or that of the turn after it. Events that have come
-    // in between are of that turn.
+    // Of one that slept the second finds its own id, or that of the turn after it. Events that have
+    // come in between are of that turn.
     const same = [
       [1, 1],
       [1, 0],

@@ -1,4 +1,6 @@
-/** The process of the service as a workflow whose people are robots: what they do is in their text. */
+/**
+ * The process of the service as a workflow whose people are robots: what they do is in their text.
+ */
 import { fromPromise } from 'xstate';
 import { processMachine } from '../../machines/process.machine.ts';
 import { processEventSchema } from '../../machines/process-actions.ts';
@@ -37,7 +39,9 @@ export const processWorkflow = (note: (line: string) => Promise<void>, now: () =
   const chart = processMachine.provide({
     actors: {
       signer: signerMachine.provide({ actors: { sign }, actions: { notify: tell('notice') } }),
-      attest: fromPromise(async ({ input }) => JSON.stringify(input.signatures.map(({ key }) => key))),
+      attest: fromPromise(async ({ input }) =>
+        JSON.stringify(input.signatures.map(({ key }) => key)),
+      ),
     },
     actions: { notifyProcess: tell('notice'), tell: tell('compensation') },
   });

@@ -1,6 +1,6 @@
 /**
- * Signature processes on the engine, while their worker is killed with -9 again and again, before or after a command to Redis that the
- * seed chooses.
+ * Signature processes on the engine, while their worker is killed with -9 again and again, before
+ * or after a command to Redis that the seed chooses.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -41,7 +41,11 @@ const step = (name: string, texts: readonly string[], more: Partial<PlanStep> = 
     substitutes: [],
   })),
   need: texts.length,
-  ...{ ask: 'now', remindMs: [], onRefusal: 'fail', onUnreached: 'wait', onDeadline: 'fail' },
+  ask: 'now',
+  remindMs: [],
+  onRefusal: 'fail',
+  onUnreached: 'wait',
+  onDeadline: 'fail',
   ...more,
 });
 
@@ -59,28 +63,35 @@ interface Case {
 const cases: Readonly<Record<string, Case>> = {
   order: {
     steps: [step('a', ['signs']), step('b', ['signs', 'signs too']), step('c', ['signs'])],
-    ...{ signed: ['signs in a', 'signs in b', 'signs too in b', 'signs in c'], ends: 'completed' },
+    signed: ['signs in a', 'signs in b', 'signs too in b', 'signs in c'],
+    ends: 'completed',
   },
   some: {
     steps: [step('a', ['sleeps', 'signs', 'signs too'], { need: 2 }), step('b', ['signs'])],
-    ...{ signed: ['signs in a', 'signs too in a', 'signs in b'], ends: 'completed' },
+    signed: ['signs in a', 'signs too in a', 'signs in b'],
+    ends: 'completed',
   },
   again: {
     steps: [step('a', ['is late'], { askAgain: { times: 3, everyMs: 30 } }), step('b', ['signs'])],
-    ...{ signed: ['is late in a', 'signs in b'], ends: 'completed' },
+    signed: ['is late in a', 'signs in b'],
+    ends: 'completed',
   },
   refused: {
     steps: [step('a', ['signs']), step('b', ['refuses', 'sleeps'])],
     compensation: [{ tell: 'https://app/' }, step('c', ['signs'])],
-    ...{ signed: ['signs in a', 'signs in c'], ends: 'REFUSED: step b' },
+    signed: ['signs in a', 'signs in c'],
+    ends: 'REFUSED: step b',
   },
   late: {
     steps: [step('a', ['signs']), step('b', ['sleeps'], { deadline: { afterMs: 300 } })],
-    ...{ signed: ['signs in a'], ends: 'EXPIRED: step b' },
+    signed: ['signs in a'],
+    ends: 'EXPIRED: step b',
   },
   cancelled: {
     steps: [step('a', ['signs']), step('b', ['sleeps', 'sleeps too'])],
-    ...{ cancelAfter: 'asks sleeps in b', signed: ['signs in a'], ends: 'CANCELLED: step b' },
+    cancelAfter: 'asks sleeps in b',
+    signed: ['signs in a'],
+    ends: 'CANCELLED: step b',
   },
 };
 
@@ -126,9 +137,13 @@ it('end as their definitions say, in order, and leave nobody open: under kill -9
         compensation,
         at,
       });
-      while (cancelAfter !== undefined && !(await lines()).includes(`${id} ${cancelAfter}`)) await pause();
+      while (cancelAfter !== undefined && !(await lines()).includes(`${id} ${cancelAfter}`))
+        await pause();
       const cancel = { type: 'CANCEL', by: 'application' } as const;
-      while (cancelAfter !== undefined && (await engine.send(workflow, id, 'cancel', cancel)) === 'busy')
+      while (
+        cancelAfter !== undefined &&
+        (await engine.send(workflow, id, 'cancel', cancel)) === 'busy'
+      )
         await pause();
       while ((await engine.find(id))?.ended === 'no') await pause();
     }),
@@ -142,25 +157,31 @@ it('end as their definitions say, in order, and leave nobody open: under kill -9
     return open;
   };
   // A signer is told to its process before its own job ends.
-  for (const { id } of instances) await expect.poll(() => openOf(id), { timeout: 30_000 }).toEqual([]);
+  for (const { id } of instances)
+    await expect.poll(() => openOf(id), { timeout: 30_000 }).toEqual([]);
   stopped.abort();
   const killed = await working;
 
   const log = await lines();
   for (const { id, steps, signed, ends } of instances) {
     const instance = await engine.find(id);
-    const own = log.filter((line) => line.startsWith(`${id} `)).map((line) => line.slice(id.length + 1));
+    const own = log
+      .filter((line) => line.startsWith(`${id} `))
+      .map((line) => line.slice(id.length + 1));
     const end = instance?.ended === 'failed' ? instance.failedReason : instance?.record?.value;
     expect([id, end]).toEqual([id, ends]);
     const given = own.flatMap((line) => (line.startsWith('signed ') ? [line.slice(7)] : []));
     expect(new Set(given), id).toEqual(new Set(signed));
     // Nobody is asked before those of the steps before have signed.
     steps.forEach(({ name }, index) => {
-      const first = own.findIndex((line) => line.startsWith('asks ') && line.endsWith(` in ${name}`));
+      const first = own.findIndex(
+        (line) => line.startsWith('asks ') && line.endsWith(` in ${name}`),
+      );
       const before = steps.slice(0, index).map((each) => ` in ${each.name}`);
       const needed = signed.filter((text) => before.some((each) => text.endsWith(each)));
       if (first !== -1)
-        for (const text of needed) expect(own.slice(0, first), `${id}: ${name}`).toContain(`signed ${text}`);
+        for (const text of needed)
+          expect(own.slice(0, first), `${id}: ${name}`).toContain(`signed ${text}`);
     });
     expect(own.filter((line) => line.startsWith('tells end')).length, id).toBeGreaterThanOrEqual(1);
   }

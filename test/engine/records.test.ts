@@ -1,4 +1,7 @@
-/** What lies in a job: who may have written it, which version of a chart it belongs to, and what failed and is run again. */
+/**
+ * What lies in a job: who may have written it, which version of a chart it belongs to, and what
+ * failed and is run again.
+ */
 import { describe, expect, it } from 'vitest';
 import {
   type AnyStateMachine,
@@ -75,26 +78,32 @@ describe('a record that the engine has not written', () => {
       { ...record, status: 'active', value: 'open', children: { c: { src: 'no', run: 1 } } },
     ],
     ['charts in each other without end', chartsIn(1000)],
-  ])('%s, planted before the first turn, fails in one line and runs nothing', async (_, planted) => {
-    let signed = 0;
-    const workflow = signing(() => {
-      signed += 1;
-    });
-    const other = defineWorkflow({
-      name: 'other',
-      version: 2,
-      chart: setup({}).createMachine({ initial: 'signed', states: { signed: { type: 'final' } } }),
-    });
-    const { engine, queue, work, ended } = begin();
-    await engine.start(workflow, 'I-1');
-    await (await queue.getJob('I-1'))?.updateProgress(planted as object);
-    await work([workflow, other]);
-    const instance = await ended('I-1');
-    expect(instance).toMatchObject({ ended: 'failed' });
-    expect(instance.failedReason).toMatch(/^The record of the instance [^\n]*$/);
-    expect((await queue.getJob('I-1'))?.stacktrace?.join('')).not.toContain('at ');
-    expect(signed).toBe(0);
-  });
+  ])(
+    '%s, planted before the first turn, fails in one line and runs nothing',
+    async (_, planted) => {
+      let signed = 0;
+      const workflow = signing(() => {
+        signed += 1;
+      });
+      const other = defineWorkflow({
+        name: 'other',
+        version: 2,
+        chart: setup({}).createMachine({
+          initial: 'signed',
+          states: { signed: { type: 'final' } },
+        }),
+      });
+      const { engine, queue, work, ended } = begin();
+      await engine.start(workflow, 'I-1');
+      await (await queue.getJob('I-1'))?.updateProgress(planted as object);
+      await work([workflow, other]);
+      const instance = await ended('I-1');
+      expect(instance).toMatchObject({ ended: 'failed' });
+      expect(instance.failedReason).toMatch(/^The record of the instance [^\n]*$/);
+      expect((await queue.getJob('I-1'))?.stacktrace?.join('')).not.toContain('at ');
+      expect(signed).toBe(0);
+    },
+  );
 
   it('in the input is only an input', async () => {
     const { engine, queue, work, until, ended } = begin();
@@ -104,7 +113,8 @@ describe('a record that the engine has not written', () => {
     await work([workflow]);
     expect(await ended('I-1')).toMatchObject({
       ended: 'failed',
-      failedReason: 'The input is not usable: text: Invalid input: expected string, received undefined',
+      failedReason:
+        'The input is not usable: text: Invalid input: expected string, received undefined',
     });
     expect((await until('I-2', ({ record: own }) => own !== undefined)).record?.value).toBe('open');
   });
@@ -116,26 +126,31 @@ describe('a record that the engine has not written', () => {
     await redis.hset(queue.toKey('I-1'), 'data', data);
     await queue.getJob('I-1').then((job) => job?.promote());
     await work([signing()]);
-    expect((await ended('I-1')).failedReason).toBe('The input is not usable: text is not what it must be');
+    expect((await ended('I-1')).failedReason).toBe(
+      'The input is not usable: text is not what it must be',
+    );
   });
 
   it.each([
     ['a state', { value: 'nowhere' }],
     ['a child', { children: { c: { src: 'no', run: 1 } } }],
-  ])('between two turns, with %s that its chart does not have, fails in one line', async (_, planted) => {
-    const { engine, queue, work, until, ended } = begin();
-    const workflow = signing();
-    await work([workflow]);
-    await engine.start(workflow, 'I-1', { text: 'x' });
-    const { record: own } = await until('I-1', ({ record: stored }) => stored !== undefined);
-    await expect.poll(() => queue.getDelayedCount()).toBe(1);
-    await (await queue.getJob('I-1'))?.updateProgress({ ...own, ...planted });
-    expect(await engine.send(workflow, 'I-1', 'k', event('SIGN'))).toBe('taken');
-    expect(await ended('I-1')).toMatchObject({
-      ended: 'failed',
-      failedReason: 'The record of the instance does not fit its chart',
-    });
-  });
+  ])(
+    'between two turns, with %s that its chart does not have, fails in one line',
+    async (_, planted) => {
+      const { engine, queue, work, until, ended } = begin();
+      const workflow = signing();
+      await work([workflow]);
+      await engine.start(workflow, 'I-1', { text: 'x' });
+      const { record: own } = await until('I-1', ({ record: stored }) => stored !== undefined);
+      await expect.poll(() => queue.getDelayedCount()).toBe(1);
+      await (await queue.getJob('I-1'))?.updateProgress({ ...own, ...planted });
+      expect(await engine.send(workflow, 'I-1', 'k', event('SIGN'))).toBe('taken');
+      expect(await ended('I-1')).toMatchObject({
+        ended: 'failed',
+        failedReason: 'The record of the instance does not fit its chart',
+      });
+    },
+  );
 
   it('as the return value of an open job is no end', async () => {
     const { engine, queue, redis, work, until } = begin();
@@ -174,12 +189,18 @@ describe('versions', () => {
     // The next one has had its turn after the first was put off.
     await engine.start(young, 'I-3');
     await until('I-3', ({ record: own }) => own !== undefined);
-    expect(await engine.find('I-1')).toMatchObject({ ended: 'no', record: { version: 1, value: 'open' } });
+    expect(await engine.find('I-1')).toMatchObject({
+      ended: 'no',
+      record: { version: 1, value: 'open' },
+    });
     await youngWorker.close();
     const oldAgain = await work([old]);
     await engine.send(young, 'I-2', 'k', event('END'));
     expect(await ended('I-1')).toMatchObject({ record: { value: 'oldEnd', version: 1 } });
-    expect(await engine.find('I-2')).toMatchObject({ ended: 'no', record: { version: 2, value: 'open' } });
+    expect(await engine.find('I-2')).toMatchObject({
+      ended: 'no',
+      record: { version: 2, value: 'open' },
+    });
     await oldAgain.close();
     await work([young, old]);
     expect(await ended('I-2')).toMatchObject({ record: { value: 'youngEnd', version: 2 } });
@@ -225,7 +246,9 @@ describe('a state tagged failed', () => {
             on: {
               REPLAY: {
                 target: 'trying',
-                actions: assign({ replays: ({ context, event }) => [...context.replays, event.input] }),
+                actions: assign({
+                  replays: ({ context, event }) => [...context.replays, event.input],
+                }),
               },
             },
           },
@@ -251,7 +274,10 @@ describe('a state tagged failed', () => {
     });
     broken = false;
     await retry({});
-    expect(await ended('I-1')).toMatchObject({ ended: 'completed', record: { output: ['input', 'input'] } });
+    expect(await ended('I-1')).toMatchObject({
+      ended: 'completed',
+      record: { output: ['input', 'input'] },
+    });
   });
 
   it('fails the job once when its worker was cut off between the commit and the failure', async () => {
@@ -364,7 +390,10 @@ describe('effects', () => {
       }).createMachine({
         context: { text, n: 0 },
         initial: 'a',
-        states: { a: { entry: ['tell', 'count', 'tell'], always: 'done' }, done: { type: 'final' } },
+        states: {
+          a: { entry: ['tell', 'count', 'tell'], always: 'done' },
+          done: { type: 'final' },
+        },
       }),
     });
     await work([told]);
@@ -385,11 +414,13 @@ it('names of workflows leave two dashes to the ids of instances', () => {
   const named = (name: string) => () =>
     defineWorkflow({ name, version: 1, chart: setup({}).createMachine({}) });
   for (const name of ['a', 'order-2', 'a-b_c-d']) expect(named(name), name).not.toThrow();
-  for (const name of ['', '2a', 'a-', 'a--b', 'a b', 'é']) expect(named(name), name).toThrow('name');
+  for (const name of ['', '2a', 'a-', 'a--b', 'a b', 'é'])
+    expect(named(name), name).toThrow('name');
 });
 
 describe('what cannot be made durable', () => {
-  const refused = (chart: AnyStateMachine) => () => defineWorkflow({ name: 'c', version: 1, chart });
+  const refused = (chart: AnyStateMachine) => () =>
+    defineWorkflow({ name: 'c', version: 1, chart });
 
   it('is refused when it is defined, with its place', () => {
     const memory = {

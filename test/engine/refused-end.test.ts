@@ -72,22 +72,28 @@ describe('a job whose end Redis refuses', () => {
     ...refusals.map((message) => ({ message, times: 1 })),
     // Longer than a worker tries.
     { message: refusals[0] ?? '', times: 9 },
-  ])('ends as its turn has decided, refused $times times by: $message', async ({ message, times }) => {
-    const { engine, work, ended } = begin();
-    const workflow = signing(async () => 'cms');
-    const options = { worker: { lockDuration: 2000, stalledInterval: 300, runRetryDelay: 50 } };
-    const worker = await work([workflow, failing], options);
-    refuse(worker, message, times);
-    await engine.start(workflow, 'I-1');
-    expect(await ended('I-1')).toMatchObject({
-      ended: 'completed',
-      failedReason: undefined,
-      record: { value: 'signed' },
-    });
-    refuse(worker, message, times);
-    await engine.start(failing, 'I-2');
-    expect(await ended('I-2')).toMatchObject({ ended: 'failed', failedReason: '_401 USER_CANCEL' });
-  });
+  ])(
+    'ends as its turn has decided, refused $times times by: $message',
+    async ({ message, times }) => {
+      const { engine, work, ended } = begin();
+      const workflow = signing(async () => 'cms');
+      const options = { worker: { lockDuration: 2000, stalledInterval: 300, runRetryDelay: 50 } };
+      const worker = await work([workflow, failing], options);
+      refuse(worker, message, times);
+      await engine.start(workflow, 'I-1');
+      expect(await ended('I-1')).toMatchObject({
+        ended: 'completed',
+        failedReason: undefined,
+        record: { value: 'signed' },
+      });
+      refuse(worker, message, times);
+      await engine.start(failing, 'I-2');
+      expect(await ended('I-2')).toMatchObject({
+        ended: 'failed',
+        failedReason: '_401 USER_CANCEL',
+      });
+    },
+  );
 });
 
 describe('a processor that throws what no turn throws', () => {
@@ -128,7 +134,11 @@ describe('a Redis that refuses writes for a moment', () => {
     const engine = createEngine(spreadOver([queue], connection, Date.now), Date.now);
     const troubles: string[] = [];
     const worker = startWorkflowWorker({
-      ...{ queue, connection, workflows: [workflow], concurrency: 1, now: Date.now },
+      queue,
+      connection,
+      workflows: [workflow],
+      concurrency: 1,
+      now: Date.now,
       onError: ({ message }) => troubles.push(message),
       worker: { lockDuration: 2000, stalledInterval: 300 },
     });
@@ -157,7 +167,9 @@ describe('a Redis that refuses writes for a moment', () => {
           ended: 'completed',
           record: { value: 'signed' },
         });
-      expect(troubles.filter((message) => message.startsWith('NOREPLICAS')).length).toBeGreaterThan(5);
+      expect(troubles.filter((message) => message.startsWith('NOREPLICAS')).length).toBeGreaterThan(
+        5,
+      );
     } finally {
       await worker.close();
     }

@@ -36,20 +36,26 @@ export const plain = (value: unknown): unknown =>
       refSchema(part) ? `ref ${part.id}` : typeof part === 'bigint' ? `${part}n` : part,
     ) ?? 'null',
   );
-const message = (error: unknown): string => String((Object(error) as { message?: unknown }).message ?? error);
+const message = (error: unknown): string =>
+  String((Object(error) as { message?: unknown }).message ?? error);
 
 export const seenBy = (ref: AnyActorRef): Seen | 'activity' => {
   const snapshot = ref.getSnapshot() as Record<string, unknown> & { status: string };
   const { status, value, context, output, error, children = {} } = snapshot;
   if (!('context' in snapshot)) return 'activity';
   return {
-    ...{ status, value, context: plain(context) },
+    status,
+    value,
+    context: plain(context),
     ...(output !== undefined && { output: plain(output) }),
     ...(error !== undefined && { error: message(error) }),
     children:
       status === 'active'
         ? Object.fromEntries(
-            Object.entries(children as Record<string, AnyActorRef>).map(([id, child]) => [id, seenBy(child)]),
+            Object.entries(children as Record<string, AnyActorRef>).map(([id, child]) => [
+              id,
+              seenBy(child),
+            ]),
           )
         : {},
   };
@@ -61,7 +67,9 @@ export const seenIn = (record: ChartRecord, names: ReadonlyMap<number, string>):
     plain(decode(value, ({ session, id }) => ref(names.get(session) ?? id)));
   const { status, value, context, output, error, children = {} } = record;
   return {
-    ...{ status, value, context: decoded(context) },
+    status,
+    value,
+    context: decoded(context),
     ...(output !== undefined && { output: decoded(output) }),
     ...(error !== undefined && { error: message(decode(error, () => undefined)) }),
     children: Object.fromEntries(
@@ -76,10 +84,14 @@ export const seenIn = (record: ChartRecord, names: ReadonlyMap<number, string>):
   };
 };
 
-export const namesOf = (record: ChartRecord, names = new Map([[0, 'root']])): ReadonlyMap<number, string> => {
+export const namesOf = (
+  record: ChartRecord,
+  names = new Map([[0, 'root']]),
+): ReadonlyMap<number, string> => {
   for (const [id, child] of Object.entries(record.children ?? {})) {
     names.set(child.run, id);
-    if (!isActivity(child)) namesOf((child as ChildActor).chart ?? { status: 'done', value: '' }, names);
+    if (!isActivity(child))
+      namesOf((child as ChildActor).chart ?? { status: 'done', value: '' }, names);
   }
   return names;
 };
@@ -116,7 +128,12 @@ export const runBoth = (
 
   const done: unknown[] = [];
   const makeChart = () =>
-    createChart({ name: 'c', version: 1, machine: make((what) => done.push(plain(what))), observed: [] });
+    createChart({
+      name: 'c',
+      version: 1,
+      machine: make((what) => done.push(plain(what))),
+      observed: [],
+    });
   let life = begin(makeChart(), 'root', input, 0);
   const noteEngine = (): void => {
     const record = JSON.parse(JSON.stringify(life.record())) as InstanceRecord;
@@ -130,7 +147,11 @@ export const runBoth = (
     engine.push([seenIn(record, namesOf(record)), done.splice(0)]);
   };
   const fireDue = (instance: Life): void => {
-    for (let due = instance.takeDue(time, time); due !== undefined; due = instance.takeDue(time, time))
+    for (
+      let due = instance.takeDue(time, time);
+      due !== undefined;
+      due = instance.takeDue(time, time)
+    )
       instance.fire(due, time);
   };
   noteEngine();

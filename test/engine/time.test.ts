@@ -1,4 +1,7 @@
-/** Time and the shapes of charts, through restarts: each step is made by a worker that has never seen the instance before. */
+/**
+ * Time and the shapes of charts, through restarts: each step is made by a worker that has never
+ * seen the instance before.
+ */
 import { describe, expect, it } from 'vitest';
 import { assign, cancel, raise, sendTo, setup } from 'xstate';
 import { activity, defineWorkflow, jobNameOf, later } from '../../packages/engine/src/define.ts';
@@ -14,7 +17,9 @@ describe('what became due while nobody was there', () => {
   it('fires in order and once; what was taken back does not', async () => {
     const listener = setup({
       types: { context: {} as { heard: string[] } },
-      actions: { hear: assign({ heard: ({ context, event: { type } }) => [...context.heard, type] }) },
+      actions: {
+        hear: assign({ heard: ({ context, event: { type } }) => [...context.heard, type] }),
+      },
     }).createMachine({
       context: { heard: [] },
       initial: 'open',
@@ -29,7 +34,10 @@ describe('what became due while nobody was there', () => {
       actions: {
         note: assign({ trail: ({ context }, what: string) => [...context.trail, what] }),
         end: assign({
-          trail: ({ context, event: ended }) => [...context.trail, (ended as { output?: unknown }).output],
+          trail: ({ context, event: ended }) => [
+            ...context.trail,
+            (ended as { output?: unknown }).output,
+          ],
         }),
       },
     }).createMachine({
@@ -189,7 +197,10 @@ describe('a pause that is no time', () => {
   const open = (pause: object): object => ({ ...pause, on: { END: 'over' } });
   const cases: readonly (readonly [string, object])[] = [
     ['of a timer', { after: { never: 'over' } }],
-    ['of an event to itself', { entry: raise({ type: 'LATE' }, { delay: Number.POSITIVE_INFINITY }) }],
+    [
+      'of an event to itself',
+      { entry: raise({ type: 'LATE' }, { delay: Number.POSITIVE_INFINITY }) },
+    ],
     ['after a failed try', { invoke: { src: 'failing' } }],
     ['before it is looked for an answer', { invoke: { src: 'answered' } }],
     ['of a gate', { invoke: { src: 'busy' } }],
@@ -218,7 +229,8 @@ describe('many instances that become due at once', () => {
     const stage = begin();
     await stage.queue.addBulk(
       Array.from({ length: 350 }, (_, index) => ({
-        ...{ name: jobNameOf(one), data: {} },
+        name: jobNameOf(one),
+        data: {},
         opts: { jobId: `D-${index}`, delay: 1 },
       })),
     );

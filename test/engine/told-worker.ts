@@ -1,7 +1,8 @@
 /**
  * A worker process that tells ends, and is killed with -9 at a moment of its choice.
  *
- * `node told-worker.ts <redis socket or url> <prefix> <before the store|after the store|after the telling|never>`
+ * `node told-worker.ts <redis socket or url> <prefix> <before the store|after the store|after the
+ * telling|never>`
  */
 import { fileURLToPath } from 'node:url';
 import { Queue } from 'bullmq';
@@ -42,7 +43,9 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   startWorkflowWorker({
     queue: new Queue('workflows', { connection, prefix }),
     connection,
-    workflows: [defineWorkflow({ name: 'ends', version: 1, chart: toldChart, reasonOf: () => 'it was no' })],
+    workflows: [
+      defineWorkflow({ name: 'ends', version: 1, chart: toldChart, reasonOf: () => 'it was no' }),
+    ],
     concurrency: 1,
     now: Date.now,
     onError: (error) => process.stderr.write(`${error.stack}\n`),
@@ -50,7 +53,10 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
       ({ id }) =>
       async ({ record }) => {
         if (dies === 'after the store') die();
-        await ledger.rpush(`${prefix}:told`, `${id} ${JSON.stringify(record.value).replaceAll('"', '')}`);
+        await ledger.rpush(
+          `${prefix}:told`,
+          `${id} ${JSON.stringify(record.value).replaceAll('"', '')}`,
+        );
         if (dies === 'after the telling') die();
       },
     worker: { lockDuration: 300, stalledInterval: 150 },

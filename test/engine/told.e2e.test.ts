@@ -1,9 +1,17 @@
-/** Ends that somebody is told, activities that the worker provides, and those that are withdrawn when their state is left. */
+/**
+ * Ends that somebody is told, activities that the worker provides, and those that are withdrawn
+ * when their state is left.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { assign, setup } from 'xstate';
-import { activity, defineWorkflow, later, providedActivity } from '../../packages/engine/src/define.ts';
+import {
+  activity,
+  defineWorkflow,
+  later,
+  providedActivity,
+} from '../../packages/engine/src/define.ts';
 import { activitiesIn } from '../../packages/engine/src/record.ts';
 import type { InstanceEnd } from '../../packages/engine/src/turn.ts';
 import { compileProgram } from '../support/program.ts';
@@ -14,27 +22,41 @@ import { toldChart } from './told-worker.ts';
 const redis = testRedis();
 const begin = createStage(redis);
 
-const ends = defineWorkflow({ name: 'ends', version: 1, chart: toldChart, reasonOf: () => 'it was no' });
+const ends = defineWorkflow({
+  name: 'ends',
+  version: 1,
+  chart: toldChart,
+  reasonOf: () => 'it was no',
+});
 
 describe('an end that somebody is told', () => {
   it.each([
     ['yes', { ended: 'completed' }, undefined],
     ['no', { ended: 'failed', failedReason: 'it was no' }, 'it was no'],
-  ])('is stored before it is told, and told before the job ends: %s', async (say, ended, failedReason) => {
-    const { engine, redis: client, queue, work, ended: until } = begin();
-    const told: unknown[] = [];
-    await work([ends], {
-      tellEnd:
-        ({ id }) =>
-        async (end: InstanceEnd) => {
-          const [open, finishedOn] = await client.hmget(queue.toKey(id), 'open', 'finishedOn');
-          told.push({ id, value: end.record.value, failedReason: end.failedReason, open, finishedOn });
-        },
-    });
-    await engine.start(ends, 'I-1', { say });
-    expect(await until('I-1')).toMatchObject(ended);
-    expect(told).toEqual([{ id: 'I-1', value: say, failedReason, open: '0', finishedOn: null }]);
-  });
+  ])(
+    'is stored before it is told, and told before the job ends: %s',
+    async (say, ended, failedReason) => {
+      const { engine, redis: client, queue, work, ended: until } = begin();
+      const told: unknown[] = [];
+      await work([ends], {
+        tellEnd:
+          ({ id }) =>
+          async (end: InstanceEnd) => {
+            const [open, finishedOn] = await client.hmget(queue.toKey(id), 'open', 'finishedOn');
+            told.push({
+              id,
+              value: end.record.value,
+              failedReason: end.failedReason,
+              open,
+              finishedOn,
+            });
+          },
+      });
+      await engine.start(ends, 'I-1', { say });
+      expect(await until('I-1')).toMatchObject(ended);
+      expect(told).toEqual([{ id: 'I-1', value: say, failedReason, open: '0', finishedOn: null }]);
+    },
+  );
 
   it('costs nothing where nobody is told: the end is the only write', async () => {
     const { engine, redis: client, queue, work, ended } = begin();
@@ -110,7 +132,10 @@ describe('an activity that the worker provides', () => {
       name: 'asks',
       version: 1,
       publish: ({ answer }: { answer: string }) => ({ answer }),
-      chart: setup({ types: { context: {} as { answer: string } }, actors: { ask: logic } }).createMachine({
+      chart: setup({
+        types: { context: {} as { answer: string } },
+        actors: { ask: logic },
+      }).createMachine({
         context: { answer: '' },
         initial: 'asking',
         states: {
@@ -119,7 +144,10 @@ describe('an activity that the worker provides', () => {
             invoke: {
               src: 'ask',
               input: { of: 'us' },
-              onDone: { target: 'answered', actions: assign({ answer: ({ event }) => event.output }) },
+              onDone: {
+                target: 'answered',
+                actions: assign({ answer: ({ event }) => event.output }),
+              },
             },
           },
           answered: { type: 'final' },
@@ -134,7 +162,9 @@ describe('an activity that the worker provides', () => {
     expect(other.providedActivity).not.toBe(providedActivity);
     const workflow = asks(other.providedActivity('test.ask'));
     const { engine, work, ended } = begin();
-    await work([workflow], { activities: { 'test.ask': activity(async ({ input }) => ({ input })) } });
+    await work([workflow], {
+      activities: { 'test.ask': activity(async ({ input }) => ({ input })) },
+    });
     await engine.start(workflow, 'I-1');
     const { record } = await ended('I-1');
     expect(workflow.publish(record?.context)).toEqual({ answer: { input: { of: 'us' } } });
@@ -162,7 +192,10 @@ describe('an activity that the worker provides', () => {
     const { queue, work, ended } = begin();
     await work([workflow]);
     await queue.add('picky@1', {}, { jobId: 'I-1' });
-    expect(await ended('I-1')).toMatchObject({ ended: 'failed', failedReason: 'say: is not for us' });
+    expect(await ended('I-1')).toMatchObject({
+      ended: 'failed',
+      failedReason: 'say: is not for us',
+    });
   });
 
   it('is withdrawn when its state is left without its answer, and only then', async () => {

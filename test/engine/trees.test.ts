@@ -90,7 +90,10 @@ const charts: Readonly<Record<string, readonly [Make, readonly Step[]]>> = {
                   }) as never,
                   {
                     id: 'second',
-                    input: { sibling: (context as { first: unknown }).first, parent: self } as never,
+                    input: {
+                      sibling: (context as { first: unknown }).first,
+                      parent: self,
+                    } as never,
                   },
                 ),
             }),
@@ -194,7 +197,9 @@ const charts: Readonly<Record<string, readonly [Make, readonly Step[]]>> = {
   ],
   'a delayed message does not reach a later child of the same name': [
     (did) => {
-      const child = createMachine({ on: { TICK: { actions: ({ self }) => did(['ticked', self.id]) } } });
+      const child = createMachine({
+        on: { TICK: { actions: ({ self }) => did(['ticked', self.id]) } },
+      });
       return createMachine({
         initial: 'a',
         states: {
@@ -262,7 +267,9 @@ const charts: Readonly<Record<string, readonly [Make, readonly Step[]]>> = {
   ],
   'a chart spawns itself': [
     (did) => {
-      const tree: AnyStateMachine = setup({ types: { context: {} as { depth: number } } }).createMachine({
+      const tree: AnyStateMachine = setup({
+        types: { context: {} as { depth: number } },
+      }).createMachine({
         context: ({ input }: { input: unknown }) => ({
           depth: (input as { depth?: number } | undefined)?.depth ?? 0,
         }),
@@ -283,7 +290,10 @@ const charts: Readonly<Record<string, readonly [Make, readonly Step[]]>> = {
             entry: enqueueActions(({ enqueue, context }) => {
               enqueue.spawnChild(
                 tree as never,
-                { id: 'child', input: { depth: (context as { depth: number }).depth + 1 } } as never,
+                {
+                  id: 'child',
+                  input: { depth: (context as { depth: number }).depth + 1 },
+                } as never,
               );
               enqueue(({ context: { depth } }) => did(['grown at', depth]));
             }),
@@ -314,13 +324,21 @@ const charts: Readonly<Record<string, readonly [Make, readonly Step[]]>> = {
               src: child,
               onDone: {
                 target: 'b',
-                actions: assign({ outputs: ({ context, event }) => [...context.outputs, event.output] }),
+                actions: assign({
+                  outputs: ({ context, event }) => [...context.outputs, event.output],
+                }),
               },
             },
-            on: { STOP: { actions: [sendTo('0.(machine).a', { type: 'STOP' }), () => did('stopping')] } },
+            on: {
+              STOP: { actions: [sendTo('0.(machine).a', { type: 'STOP' }), () => did('stopping')] },
+            },
           },
           b: { entry: stopChild('spawned one'), always: { guard: () => true, target: 'c' } },
-          c: { after: { 10: { target: 'd', actions: [emit({ type: 'late' }), ({ event }) => did(event)] } } },
+          c: {
+            after: {
+              10: { target: 'd', actions: [emit({ type: 'late' }), ({ event }) => did(event)] },
+            },
+          },
           d: {},
         },
         on: { HELLO: { actions: ({ event }) => did(event) } },
@@ -382,7 +400,10 @@ const charts: Readonly<Record<string, readonly [Make, readonly Step[]]>> = {
       });
       const branch = createMachine({
         initial: 'on',
-        states: { on: { invoke: { id: 'leaf', src: leaf, onDone: 'off' } }, off: { type: 'final' } },
+        states: {
+          on: { invoke: { id: 'leaf', src: leaf, onDone: 'off' } },
+          off: { type: 'final' },
+        },
         on: { STOP: { actions: sendTo('leaf', { type: 'STOP' }) } },
         output: 'branch',
       });

@@ -1,4 +1,7 @@
-/** What goes wrong beside the chart: effects that throw, children that cannot begin, workers of another version, a Redis that is late. */
+/**
+ * What goes wrong beside the chart: effects that throw, children that cannot begin, workers of
+ * another version, a Redis that is late.
+ */
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DelayedError } from 'bullmq';
@@ -32,7 +35,11 @@ describe('an effect that throws', () => {
           if (calls < 4) throw new Error('not now');
         },
       },
-    }).createMachine({ entry: ['mail', 'call'], initial: 'over', states: { over: { type: 'final' } } });
+    }).createMachine({
+      entry: ['mail', 'call'],
+      initial: 'over',
+      states: { over: { type: 'final' } },
+    });
     const { engine, work, ended } = begin();
     const order = defineWorkflow({ name: 'order', version: 1, chart });
     await work([order]);
@@ -121,8 +128,18 @@ describe('a child that cannot begin', () => {
 describe('an instance that a newer program has started', () => {
   it('is left alone by a worker that has the earlier version only', async () => {
     const chart = setup({}).createMachine({ initial: 'over', states: { over: { type: 'final' } } });
-    const old = defineWorkflow({ name: 'order', version: 1, chart, input: z.object({ msisdn: z.string() }) });
-    const fresh = defineWorkflow({ name: 'order', version: 2, chart, input: z.object({ to: z.string() }) });
+    const old = defineWorkflow({
+      name: 'order',
+      version: 1,
+      chart,
+      input: z.object({ msisdn: z.string() }),
+    });
+    const fresh = defineWorkflow({
+      name: 'order',
+      version: 2,
+      chart,
+      input: z.object({ to: z.string() }),
+    });
     const { engine, work, ended } = begin();
     await work([old]);
     await engine.start(fresh, 'I-1', { to: 'x' });
@@ -137,7 +154,9 @@ describe('an instance whose workflow no worker has', () => {
     let time = Date.parse('2025-03-01T12:00:00Z');
     const pauses: number[] = [];
     const options = {
-      store: { sleep: async (_: string, __: string, until: number) => void pauses.push(until - time) },
+      store: {
+        sleep: async (_: string, __: string, until: number) => void pauses.push(until - time),
+      },
       find: () => undefined,
       now: () => time,
       onError: (error: Error) => {
@@ -166,7 +185,9 @@ describe('a turn that fails again and again', () => {
       onError: () => undefined,
     } as never);
     for (let look = 0; look < 20; look += 1)
-      await expect(turn({ id: 'I-1', name: 'order@1' } as never, 'token')).rejects.toThrow(DelayedError);
+      await expect(turn({ id: 'I-1', name: 'order@1' } as never, 'token')).rejects.toThrow(
+        DelayedError,
+      );
     return pauses;
   };
 
@@ -256,7 +277,10 @@ describe('the time of a step', () => {
     await work([timed]);
     await engine.start(timed, 'I-1');
     const { record } = await ended('I-1');
-    const { times = [], fields = [] } = Object(record?.output) as { times?: number[]; fields?: string[] };
+    const { times = [], fields = [] } = Object(record?.output) as {
+      times?: number[];
+      fields?: string[];
+    };
     expect(fields).toEqual(['type']);
     expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(20);
   });
@@ -265,7 +289,9 @@ describe('the time of a step', () => {
 describe('an instance that lives long', () => {
   it('does not grow with each activity that it has run', async () => {
     const chart = setup({
-      actors: { ask: activity<void, void>(() => new Promise((resolve) => setTimeout(resolve, 25))) },
+      actors: {
+        ask: activity<void, void>(() => new Promise((resolve) => setTimeout(resolve, 25))),
+      },
     }).createMachine({
       initial: 'a',
       states: {
@@ -328,7 +354,9 @@ describe('the lock of a job', () => {
 describe('a program that begins while Redis is away', () => {
   it('starts instances when Redis has come', async () => {
     const server = createServer((socket) => {
-      const path = redis.url.startsWith('unix:') ? { path: redis.url.slice('unix:'.length) } : undefined;
+      const path = redis.url.startsWith('unix:')
+        ? { path: redis.url.slice('unix:'.length) }
+        : undefined;
       const there = connect(
         path ?? { host: new URL(redis.url).hostname, port: Number(new URL(redis.url).port) },
       );

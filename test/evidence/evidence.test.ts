@@ -8,10 +8,24 @@ import { compactVerify, importX509 } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { ProcessReport, ReportEntry } from '../../machines/process-report.ts';
 import { evidenceType } from '../../src/evidence/evidence.ts';
-import { attachCertificates, type Evidence, hashDefinition, verifyEvidence } from '../../src/index.ts';
+import {
+  attachCertificates,
+  type Evidence,
+  hashDefinition,
+  verifyEvidence,
+} from '../../src/index.ts';
 import { newCustody, now, owner } from '../pki/fixtures.ts';
 import { opensslVerify } from '../pki/openssl.ts';
-import { contentOf, createStage, definition, headerOf, minute, resign, signed, signJws } from './stage.ts';
+import {
+  contentOf,
+  createStage,
+  definition,
+  headerOf,
+  minute,
+  resign,
+  signed,
+  signJws,
+} from './stage.ts';
 
 const execute = promisify(execFile);
 let stage: Awaited<ReturnType<typeof createStage>>;
@@ -22,7 +36,10 @@ beforeAll(async () => {
 });
 
 const pemOf = (der: Uint8Array): string => new X509Certificate(der).toString();
-const problemsIn = async (evidence: string, more: object = { definition }): Promise<readonly string[]> => {
+const problemsIn = async (
+  evidence: string,
+  more: object = { definition },
+): Promise<readonly string[]> => {
   const result = await verifyEvidence(evidence, { serviceRoots: stage.roots, ...more });
   return result.ok ? [] : result.problems.map(({ place, reason }) => `${place} ${reason}`);
 };
@@ -49,14 +66,22 @@ describe('an evidence record', () => {
         },
         outcome: 'completed',
         signatures: [
-          { step: 'board', name: 'Anna', msisdn: '+41700092501', text: 'Contract 4711: I agree', attempt: 1 },
+          {
+            step: 'board',
+            name: 'Anna',
+            msisdn: '+41700092501',
+            text: 'Contract 4711: I agree',
+            attempt: 1,
+          },
           { step: 'board', name: 'Beat', text: 'Contract 4711: I agree, for the board' },
           { step: 'witness', name: 'Dora', at: '2026-03-01T12:03:00.000Z' },
         ],
         refusals: [],
       },
     });
-    expect(await problemsIn(stage.evidence, { serviceRoots: stage.roots.map(pemOf).join('\n') })).toEqual([]);
+    expect(
+      await problemsIn(stage.evidence, { serviceRoots: stage.roots.map(pemOf).join('\n') }),
+    ).toEqual([]);
   });
 
   it('has the same content when it is made again', async () => {
@@ -67,8 +92,12 @@ describe('an evidence record', () => {
 
   it('names a definition whatever the order of its members', () => {
     const { text, steps } = definition;
-    expect(hashDefinition({ steps, text })).toBe(hashDefinition(JSON.parse(JSON.stringify({ text, steps }))));
-    expect(hashDefinition({ steps: steps.toReversed(), text })).not.toBe(hashDefinition(definition));
+    expect(hashDefinition({ steps, text })).toBe(
+      hashDefinition(JSON.parse(JSON.stringify({ text, steps }))),
+    );
+    expect(hashDefinition({ steps: steps.toReversed(), text })).not.toBe(
+      hashDefinition(definition),
+    );
   });
 
   it('is verified by other programs: the chain and each CMS by openssl, the JWS by jose', async () => {
@@ -102,13 +131,15 @@ describe('an evidence record', () => {
     }
     const [trusted = Buffer.of()] = stage.roots;
     for (const { cms, text, at: time } of content.signatures)
-      expect((await opensslVerify(Buffer.from(cms, 'base64'), trusted, new Date(time))).toString()).toBe(
-        text,
-      );
+      expect(
+        (await opensslVerify(Buffer.from(cms, 'base64'), trusted, new Date(time))).toString(),
+      ).toBe(text);
   });
 
   it('counts each certificate at the time of its use, or at a time that is asked for', async () => {
-    expect(await problemsIn(stage.evidence, { at: new Date(now + minute), definition })).toEqual([]);
+    expect(await problemsIn(stage.evidence, { at: new Date(now + minute), definition })).toEqual(
+      [],
+    );
     expect(await problemsIn(stage.evidence, { at: new Date('2031-01-01') })).toEqual([
       'signatures[0].cms CERTIFICATE_EXPIRED',
       'signatures[1].cms CERTIFICATE_EXPIRED',
@@ -133,9 +164,10 @@ describe('an evidence record that somebody has changed', () => {
       const value = alphabet.indexOf(evidence.charAt(place));
       const other = value < 0 ? 'A' : alphabet.charAt(value ^ (1 << (place % 6)));
       const flipped = `${evidence.slice(0, place)}${other}${evidence.slice(place + 1)}`;
-      expect((await verifyEvidence(flipped, { serviceRoots: stage.roots })).ok, `character ${place}`).toBe(
-        false,
-      );
+      expect(
+        (await verifyEvidence(flipped, { serviceRoots: stage.roots })).ok,
+        `character ${place}`,
+      ).toBe(false);
     }
   });
 
@@ -168,18 +200,25 @@ describe('an evidence record that somebody has changed', () => {
     expect(await problemsIn(await resign(stage.custody, content, header))).toEqual([problem]);
   });
 
-  it.each(['', 'a.b', 'a.b.c.d', 'e30.e30.e30', 'no record'])('is refused when it is %j', async (text) => {
-    const result = await verifyEvidence(text, { serviceRoots: stage.roots });
-    expect(result.ok).toBe(false);
-    expect(await verifyEvidence(undefined as never, { serviceRoots: stage.roots })).toMatchObject({
-      problems: [{ place: 'jws', reason: 'NO_JWS' }],
-    });
-  });
+  it.each(['', 'a.b', 'a.b.c.d', 'e30.e30.e30', 'no record'])(
+    'is refused when it is %j',
+    async (text) => {
+      const result = await verifyEvidence(text, { serviceRoots: stage.roots });
+      expect(result.ok).toBe(false);
+      expect(await verifyEvidence(undefined as never, { serviceRoots: stage.roots })).toMatchObject(
+        {
+          problems: [{ place: 'jws', reason: 'NO_JWS' }],
+        },
+      );
+    },
+  );
 
   it('is refused for algorithms that need no key of ours', async () => {
     const [, payload = '', signature = ''] = stage.evidence.split('.');
     for (const alg of ['none', 'HS256', 'RS256']) {
-      const header = Buffer.from(JSON.stringify({ ...headerOf(stage.evidence), alg })).toString('base64url');
+      const header = Buffer.from(JSON.stringify({ ...headerOf(stage.evidence), alg })).toString(
+        'base64url',
+      );
       expect(await problemsIn(`${header}.${payload}.${signature}`)).toEqual([
         'header.alg UNSUPPORTED_ALGORITHM',
       ]);
@@ -314,8 +353,9 @@ describe('an evidence record in which the service lies', () => {
     const { custody } = stage;
     const { person, ...rest } = first;
     const expired = await signed(custody, { ...rest, ...person }, { expired: true });
-    const { certificates } = (await custody.userKey(owner({ msisdn: person.msisdn.slice(1), expired: true })))
-      .chain;
+    const { certificates } = (
+      await custody.userKey(owner({ msisdn: person.msisdn.slice(1), expired: true }))
+    ).chain;
     const { cms: bare } = expired.proof as { readonly cms: string };
     const cms = attachCertificates(Buffer.from(bare, 'base64'), certificates);
     const forged = await changed((c) => ({
@@ -325,12 +365,17 @@ describe('an evidence record in which the service lies', () => {
     expect(await problemsIn(forged)).toEqual(['signatures[0].cms CERTIFICATE_EXPIRED']);
     // And nothing like it is made.
     const made = make({ signatures: [expired, ...others] });
-    await expect(made).rejects.toThrow('signatures[0]: the signature does not verify: CERTIFICATE_EXPIRED');
+    await expect(made).rejects.toThrow(
+      'signatures[0]: the signature does not verify: CERTIFICATE_EXPIRED',
+    );
   });
 
   it('never repeats a value in what it says', async () => {
     for (const [, , change] of cases) {
-      const result = await verifyEvidence(await changed(change), { serviceRoots: stage.roots, definition });
+      const result = await verifyEvidence(await changed(change), {
+        serviceRoots: stage.roots,
+        definition,
+      });
       const said = result.ok ? '' : result.problems.map(({ message }) => message).join('\n');
       expect(said).not.toMatch(/\+41|Anna|Beat|Dora|Eve|4711|MIDCHE|H00|mid:|bored/);
     }
@@ -380,8 +425,13 @@ describe('making an evidence record', () => {
     expect(await problemsIn(record, { definition: passing })).toEqual([]);
     expect(contentOf(record).refusals).toEqual([
       {
-        ...{ step: 'board', key: 'board2', name: 'Beat', msisdn: '+41700092502', kind: 'refused' },
-        ...{ at: '2026-03-01T12:02:00.000Z', reason: 'Page 3 is wrong' },
+        step: 'board',
+        key: 'board2',
+        name: 'Beat',
+        msisdn: '+41700092502',
+        kind: 'refused',
+        at: '2026-03-01T12:02:00.000Z',
+        reason: 'Page 3 is wrong',
       },
     ]);
     expect(await problemsIn(await make({ ...change, steps: steps('unmet') }))).toEqual([
@@ -395,7 +445,8 @@ describe('making an evidence record', () => {
     const eva = { name: 'Eva', msisdn: '+41700092505', text: 'Contract 4711: I agree' };
     const { name, msisdn } = eva;
     const [first, second, third] = stage.ended.report.signatures;
-    if (first === undefined || second === undefined || third === undefined) throw new Error('no entry');
+    if (first === undefined || second === undefined || third === undefined)
+      throw new Error('no entry');
     const by = (key: string, text = eva.text) =>
       signed(stage.custody, { ...eva, text, step: 'board', key, at: now + 2 * minute });
 
@@ -403,9 +454,15 @@ describe('making an evidence record', () => {
     const [anna1, beat1] = board?.signers ?? [];
     const replaced = {
       ...definition,
-      steps: [{ ...board, signers: [anna1, { ...beat1, substitutes: [{ name, msisdn }] }] }, witness],
+      steps: [
+        { ...board, signers: [anna1, { ...beat1, substitutes: [{ name, msisdn }] }] },
+        witness,
+      ],
     };
-    const substituted = await make({ signatures: [first, await by('board2', text), third] }, replaced);
+    const substituted = await make(
+      { signatures: [first, await by('board2', text), third] },
+      replaced,
+    );
     expect(await problemsIn(substituted, { definition: replaced })).toEqual([]);
     // In the place of Anna, who has signed herself.
     const wrong = await make({ signatures: [first, await by('board1', text), third] }, replaced);
@@ -427,16 +484,26 @@ describe('making an evidence record', () => {
     };
     const given = { ...definition, compensation: [{ tell: 'https://shop.example/' }, undo] };
     const void1 = await signed(stage.custody, {
-      ...{ step: 'undo', key: 'undo1', name: 'Anna', msisdn: '+41700092501' },
-      ...{ text: undo.text, at: now + 3 * minute },
+      step: 'undo',
+      key: 'undo1',
+      name: 'Anna',
+      msisdn: '+41700092501',
+      text: undo.text,
+      at: now + 3 * minute,
     });
     const states = [...steps('failed').slice(0, 1), { name: 'witness', state: 'waiting' as const }];
     const [first, , third] = stage.ended.report.signatures;
     if (first === undefined || third === undefined) throw new Error('no entry');
-    const failed = { outcome: 'failed', steps: [...states, { name: 'undo', state: 'done' }] } as const;
+    const failed = {
+      outcome: 'failed',
+      steps: [...states, { name: 'undo', state: 'done' }],
+    } as const;
     const good = await make({ ...failed, signatures: [first, void1], refusals: [beat] }, given);
     expect(await problemsIn(good, { definition: given })).toEqual([]);
-    const bad = await make({ ...failed, signatures: [first, third, void1], refusals: [beat] }, given);
+    const bad = await make(
+      { ...failed, signatures: [first, third, void1], refusals: [beat] },
+      given,
+    );
     expect(await problemsIn(bad, { definition: given })).toEqual(['signatures[1].at OUT_OF_ORDER']);
   });
 
@@ -445,20 +512,28 @@ describe('making an evidence record', () => {
     const [first] = stage.ended.report.signatures;
     if (first === undefined) throw new Error('no entry');
     const states = [...steps('failed').slice(0, 1), { name: 'witness', state: 'waiting' as const }];
-    const make1 = (revokedAt: number | undefined, of: object = given, outcome = 'failed' as const) =>
+    const make1 = (
+      revokedAt: number | undefined,
+      of: object = given,
+      outcome = 'failed' as const,
+    ) =>
       make({ outcome, steps: states, signatures: [{ ...first, revokedAt }], refusals: [beat] }, of);
     const good = await make1(now + 3 * minute);
     expect(await problemsIn(good, { definition: given })).toEqual([]);
-    expect(await verifyEvidence(good, { serviceRoots: await stage.custody.trust() })).toMatchObject({
-      evidence: { signatures: [{ revokedAt: new Date(now + 3 * minute).toISOString() }] },
-    });
+    expect(await verifyEvidence(good, { serviceRoots: await stage.custody.trust() })).toMatchObject(
+      {
+        evidence: { signatures: [{ revokedAt: new Date(now + 3 * minute).toISOString() }] },
+      },
+    );
     expect(await problemsIn(await make1(undefined), { definition: given })).toEqual([
       'signatures[0].revokedAt NOT_REVOKED',
     ]);
     expect(await problemsIn(await make1(now + 3 * minute, definition), { definition })).toEqual([
       'signatures[0].revokedAt NOT_REVOKED',
     ]);
-    expect(await problemsIn(await make1(first.at - 1), {})).toEqual(['signatures[0].revokedAt OUT_OF_ORDER']);
+    expect(await problemsIn(await make1(first.at - 1), {})).toEqual([
+      'signatures[0].revokedAt OUT_OF_ORDER',
+    ]);
     const completed = await make({ signatures: [{ ...first, revokedAt: first.at }] });
     expect(await problemsIn(completed, {})).toContain('signatures[0].revokedAt NOT_FAILED');
   });
@@ -472,11 +547,16 @@ describe('making an evidence record', () => {
 });
 
 describe('verifyEvidence', () => {
-  it.each([[[]], [''], ['no PEM'], [[Buffer.of(1)]]])('throws for roots that are %j', async (roots) => {
-    await expect(verifyEvidence(stage.evidence, { serviceRoots: roots })).rejects.toThrow(
-      new TypeError('serviceRoots: at least one certificate, as PEM text or a list of DER, is needed'),
-    );
-  });
+  it.each([[[]], [''], ['no PEM'], [[Buffer.of(1)]]])(
+    'throws for roots that are %j',
+    async (roots) => {
+      await expect(verifyEvidence(stage.evidence, { serviceRoots: roots })).rejects.toThrow(
+        new TypeError(
+          'serviceRoots: at least one certificate, as PEM text or a list of DER, is needed',
+        ),
+      );
+    },
+  );
 
   it('throws for a time that is none', async () => {
     const at = new Date(Number.NaN);

@@ -36,7 +36,10 @@ const problemsIn = async (record: string, given: object = roots()): Promise<read
 };
 const changedFirst = (change: object): Evidence => {
   const [first, ...others] = mixed.signatures;
-  return { ...mixed, signatures: [{ ...first, ...change } as Evidence['signatures'][number], ...others] };
+  return {
+    ...mixed,
+    signatures: [{ ...first, ...change } as Evidence['signatures'][number], ...others],
+  };
 };
 
 describe('an evidence record with the signature of another service', () => {
@@ -51,7 +54,10 @@ describe('an evidence record with the signature of another service', () => {
         'signatures[0].upstream.gateway NO_GATEWAY_ROOTS',
       ]);
     for (const gateway of ['constructor', '__proto__', 'toString', '']) {
-      const named = await resign(ours.custody, changedFirst({ upstream: { ...upstream, gateway } }));
+      const named = await resign(
+        ours.custody,
+        changedFirst({ upstream: { ...upstream, gateway } }),
+      );
       expect(await problemsIn(named)).toEqual(['signatures[0].upstream.gateway NO_GATEWAY_ROOTS']);
     }
   });
@@ -60,20 +66,24 @@ describe('an evidence record with the signature of another service', () => {
     const record = await resign(ours.custody, mixed);
     const third = await createStage(newCustody());
     const gatewayRoots = { far: third.roots, other: theirs.roots };
-    expect(await problemsIn(record, { gatewayRoots })).toEqual(['signatures[0].cms UNTRUSTED_CHAIN']);
+    expect(await problemsIn(record, { gatewayRoots })).toEqual([
+      'signatures[0].cms UNTRUSTED_CHAIN',
+    ]);
     // Our own people, named as if they were of the gateway.
     const [first] = content.signatures;
     const own = changedFirst({ cms: first?.cms, serialNumber: first?.serialNumber });
-    expect(await problemsIn(await resign(ours.custody, own))).toEqual(['signatures[0].cms UNTRUSTED_CHAIN']);
+    expect(await problemsIn(await resign(ours.custody, own))).toEqual([
+      'signatures[0].cms UNTRUSTED_CHAIN',
+    ]);
   });
 });
 
 describe('the operator of the other service', () => {
   it('cannot make a record in our name', async () => {
     for (const forged of [content, mixed, contentOf(theirs.evidence)])
-      expect(await problemsIn(await resign(theirs.custody, { ...forged, iss: content.iss }))).toEqual([
-        'header.x5c UNTRUSTED_CHAIN',
-      ]);
+      expect(
+        await problemsIn(await resign(theirs.custody, { ...forged, iss: content.iss })),
+      ).toEqual(['header.x5c UNTRUSTED_CHAIN']);
   });
 
   it('cannot sign as a person whose phone is here', async () => {
@@ -83,14 +93,20 @@ describe('the operator of the other service', () => {
   });
 
   it('gets nothing from a call as it was, nor from its root among ours', async () => {
-    const forged = await resign(theirs.custody, { ...contentOf(theirs.evidence), iss: content.iss });
+    const forged = await resign(theirs.custody, {
+      ...contentOf(theirs.evidence),
+      iss: content.iss,
+    });
     const both = [...ours.roots, ...theirs.roots];
     await expect(verifyEvidence(forged, { roots: both } as never)).rejects.toThrow(
       new TypeError(
         'roots: is not taken any more, because it does not say whose they are. Give those of the service in serviceRoots, and those of each gateway by its name in gatewayRoots',
       ),
     );
-    const call = verifyEvidence(forged, { serviceRoots: both, gatewayRoots: { far: theirs.roots } });
+    const call = verifyEvidence(forged, {
+      serviceRoots: both,
+      gatewayRoots: { far: theirs.roots },
+    });
     await expect(call).rejects.toThrow(
       new TypeError('gatewayRoots: has a certificate that is in serviceRoots, too'),
     );
@@ -103,7 +119,9 @@ describe('the operator of the other service', () => {
       [{ gatewayRoots: { far: [] } }, 'gatewayRoots.far'],
     ] as const)
       await expect(verifyEvidence(ours.evidence, { ...roots(), ...given })).rejects.toThrow(
-        new TypeError(`${member}: at least one certificate, as PEM text or a list of DER, is needed`),
+        new TypeError(
+          `${member}: at least one certificate, as PEM text or a list of DER, is needed`,
+        ),
       );
   });
 });

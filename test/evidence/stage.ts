@@ -1,4 +1,7 @@
-/** A process of two steps that two people and then one of two have signed, by the real keys of a custody. */
+/**
+ * A process of two steps that two people and then one of two have signed, by the real keys of a
+ * custody.
+ */
 import type { ReportEntry } from '../../machines/process-report.ts';
 import { createEvidenceMaker, type EndedProcess } from '../../src/evidence/create-evidence.ts';
 import { type Evidence, evidenceType } from '../../src/evidence/evidence.ts';
@@ -56,7 +59,10 @@ export const signed = async (
     readonly text: string;
     readonly at: number;
   },
-  { signer = entry.msisdn, expired = false }: { readonly signer?: string; readonly expired?: boolean } = {},
+  {
+    signer = entry.msisdn,
+    expired = false,
+  }: { readonly signer?: string; readonly expired?: boolean } = {},
 ): Promise<ReportEntry> => {
   const msspTransId = `H00${entry.key.padEnd(17, '0')}`;
   const key = await custody.userKey(owner({ msisdn: signer.slice(1), expired }));
@@ -112,8 +118,14 @@ export const contentOf = (evidence: string): Evidence =>
 export const headerOf = (evidence: string): { alg: string; typ: string; x5c: readonly string[] } =>
   JSON.parse(Buffer.from(evidence.split('.')[0] ?? '', 'base64url').toString());
 
-export const signJws = async (privateKey: PrivateKey, header: unknown, content: unknown): Promise<string> => {
-  const signed = [header, content].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'));
+export const signJws = async (
+  privateKey: PrivateKey,
+  header: unknown,
+  content: unknown,
+): Promise<string> => {
+  const signed = [header, content].map((part) =>
+    Buffer.from(JSON.stringify(part)).toString('base64url'),
+  );
   const signature = await privateKey.sign(Buffer.from(signed.join('.')), 'ES256');
   return [...signed, Buffer.from(signature).toString('base64url')].join('.');
 };

@@ -1,4 +1,7 @@
-/** The programs of examples/, run as they stand against a real service, and compiled under strict settings. */
+/**
+ * The programs of examples/, run as they stand against a real service, and compiled under strict
+ * settings.
+ */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,7 +33,8 @@ const linesOf = async (file: string): Promise<readonly string[]> => {
       timeout: 60_000,
       env: {
         ...process.env,
-        // Without the paths of examples/tsconfig.json, which lead a compiler to the sources: `paraph/queue` is what was compiled.
+        // Without the paths of examples/tsconfig.json, which lead a compiler to the sources:
+        // `paraph/queue` is what was compiled.
         TSX_TSCONFIG_PATH: join(root, 'tsconfig.json'),
         REDIS_URL: redis.url.replace(/^unix:/, ''),
         PARAPH_QUEUE_PREFIX: product.configuration.queue.prefix,
@@ -45,13 +49,19 @@ const linesOf = async (file: string): Promise<readonly string[]> => {
 describe('the example', () => {
   it('with bare BullMQ prints a signature and why the other request failed', async () => {
     const [signed = '', ...others] = await linesOf('bare-bullmq.mjs');
-    expect(JSON.parse(signed)).toMatchObject({ profile: 'STK-LoA4', cms: expect.stringMatching(/^MI/) });
+    expect(JSON.parse(signed)).toMatchObject({
+      profile: 'STK-LoA4',
+      cms: expect.stringMatching(/^MI/),
+    });
     expect(others).toEqual(['_401 USER_CANCEL: User cancelled the request']);
 
     const folder = mkdtempSync(join(tmpdir(), 'paraph-examples-'));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     writeFileSync(join(folder, 'answer.json'), signed);
-    writeFileSync(join(folder, 'root.pem'), await (await fetch(`${product.url}/pki/root.pem`)).text());
+    writeFileSync(
+      join(folder, 'root.pem'),
+      await (await fetch(`${product.url}/pki/root.pem`)).text(),
+    );
     const document = readFileSync(join(root, 'docs/queue-contract.md'), 'utf8');
     const verify = /```sh\n(node -e .*?)```/s.exec(document)?.[1] ?? '';
     const { stdout } = await run('/bin/sh', ['-c', verify], { cwd: folder });

@@ -1,8 +1,10 @@
 /**
- * Loaded into a worker process before the product (`node --import`). It kills its process with SIGKILL at a write to a
- * socket, a command to Redis: the one that KILL_AT_WRITE says, of those that name the instance KILL_ABOUT.
+ * Loaded into a worker process before the product (`node --import`). It kills its process with
+ * SIGKILL at a write to a socket, a command to Redis: the one that KILL_AT_WRITE says, of those
+ * that name the instance KILL_ABOUT.
  *
- * At an even one the write is not made any more, nor those of the same moment; at an odd one they are.
+ * At an even one the write is not made any more, nor those of the same moment; at an odd one they
+ * are.
  */
 import { Socket } from 'node:net';
 
@@ -18,7 +20,10 @@ let writes = 0;
 // At once: connections keep the function that they find when they are made.
 Socket.prototype.write = function (/** @type {[]} */ ...given) {
   const [chunk] = given;
-  if (about === '' || !named.test(Buffer.isBuffer(chunk) ? chunk.toString('latin1') : String(chunk)))
+  if (
+    about === '' ||
+    !named.test(Buffer.isBuffer(chunk) ? chunk.toString('latin1') : String(chunk))
+  )
     return write.apply(this, given);
   writes += 1;
   if (writes === last && last % 2 === 0) kill();

@@ -20,7 +20,11 @@ const applicants = (): readonly Story[] => {
     {
       title: 'a loan is granted when the officer and the applicant have signed',
       ...loan('Ann', one, officer, 20_000, 4000),
-      ends: { status: 'completed', state: 'granted', output: { score: 1000, msspTransId: signature } },
+      ends: {
+        status: 'completed',
+        state: 'granted',
+        output: { score: 1000, msspTransId: signature },
+      },
       signed: [
         [officer, 'Loan to Ann, CHF 20000: I approve'],
         [one, 'Ann: I take a loan of CHF 20000'],
@@ -29,7 +33,11 @@ const applicants = (): readonly Story[] => {
     {
       title: 'a small loan needs no officer',
       ...loan('Ben', other, officer, 5000, 900),
-      ends: { status: 'completed', state: 'granted', output: { score: 900, msspTransId: signature } },
+      ends: {
+        status: 'completed',
+        state: 'granted',
+        output: { score: 900, msspTransId: signature },
+      },
       signed: [[other, 'Ben: I take a loan of CHF 5000']],
     },
     {
@@ -90,7 +98,8 @@ const joiners = (): readonly Story[] => {
 
 const purchases = (): readonly Story[] => {
   const [low, away, high, refusing] = [signer(), absentee(), signer(), refuser()];
-  const text = (purchase: string, francs: number) => `Purchase ${purchase}, CHF ${francs}: I approve`;
+  const text = (purchase: string, francs: number) =>
+    `Purchase ${purchase}, CHF ${francs}: I approve`;
   return [
     {
       title: 'a purchase climbs past somebody who does not answer, until a limit covers it',
@@ -121,7 +130,11 @@ const purchases = (): readonly Story[] => {
     {
       title: 'a purchase is refused',
       of: 'purchase',
-      input: { purchase: 'Q-2', francs: 50, levels: [{ name: 'No', msisdn: refusing, limit: 100 }] },
+      input: {
+        purchase: 'Q-2',
+        francs: 50,
+        levels: [{ name: 'No', msisdn: refusing, limit: 100 }],
+      },
       ends: { status: 'completed', state: 'refused', output: { signed: [] } },
       unsigned: [[refusing, text('Q-2', 50)]],
     },
@@ -171,14 +184,22 @@ const releases = (url: string): readonly Story[] => {
   const approvals = (release: string, ...who: readonly string[]) =>
     who.map((msisdn) => [msisdn, `Release ${release}: I approve`] as const);
   const input = (release: string, watchMinutes: number) => ({
-    ...{ release, author, reviewer, pipeline: url, watchMinutes },
+    release,
+    author,
+    reviewer,
+    pipeline: url,
+    watchMinutes,
   });
   return [
     {
       title: 'a release is deployed and watched',
       of: 'release',
       input: input('R-1', 30 * aHundredth),
-      ends: { status: 'completed', state: 'released', output: { signatures: [signature, signature] } },
+      ends: {
+        status: 'completed',
+        state: 'released',
+        output: { signatures: [signature, signature] },
+      },
       called: [{ action: 'deploy', release: 'R-1' }],
       signed: approvals('R-1', author, reviewer),
     },

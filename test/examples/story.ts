@@ -1,9 +1,9 @@
 /**
- * A story: what becomes of one instance of a chart of examples/workflows. It says what people it asks, what an
- * application sends it, and everything that it does in the world.
+ * A story: what becomes of one instance of a chart of examples/workflows. It says what people it
+ * asks, what an application sends it, and everything that it does in the world.
  *
- * Events come where an instance waits, and times are so short or so long that only one thing can happen. So a story has
- * one end, whenever its workers die.
+ * Events come where an instance waits, and times are so short or so long that only one thing can
+ * happen. So a story has one end, whenever its workers die.
  */
 import { expect } from 'vitest';
 import type { Json } from '../support/product.ts';

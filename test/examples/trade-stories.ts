@@ -4,14 +4,21 @@ import { absentee, isIn, refuser, type Story, signature, signer } from './story.
 
 const documents = (): readonly Story[] => {
   const [approver, other] = [signer(), refuser()];
-  const signing = { when: (view: Json) => view.state?.open === 'waiting', send: { type: 'APPROVE' } };
+  const signing = {
+    when: (view: Json) => view.state?.open === 'waiting',
+    send: { type: 'APPROVE' },
+  };
   return [
     {
       title: 'a document is approved and filed',
       of: 'document-approval',
       input: { document: 'D-1', approver },
       events: [signing],
-      ends: { status: 'completed', state: 'filed', output: { document: 'D-1', msspTransId: signature } },
+      ends: {
+        status: 'completed',
+        state: 'filed',
+        output: { document: 'D-1', msspTransId: signature },
+      },
       did: ['file D-1'],
       signed: [[approver, 'Document D-1: I approve']],
     },
@@ -26,7 +33,11 @@ const documents = (): readonly Story[] => {
           send: { type: 'REJECT', reason: 'Too long' },
         },
       ],
-      ends: { status: 'completed', state: 'rejected', output: { document: 'D-2', reason: 'Too long' } },
+      ends: {
+        status: 'completed',
+        state: 'rejected',
+        output: { document: 'D-2', reason: 'Too long' },
+      },
       unsigned: [[other, 'Document D-2: I approve']],
     },
   ];
@@ -40,7 +51,11 @@ const orders = (): readonly Story[] => {
       of: 'order',
       input: { order: 'O-1', francs: 120, buyer },
       events: [{ when: isIn('packing'), send: { type: 'PACKED' } }],
-      ends: { status: 'completed', state: 'shipped', output: { order: 'O-1', msspTransId: signature } },
+      ends: {
+        status: 'completed',
+        state: 'shipped',
+        output: { order: 'O-1', msspTransId: signature },
+      },
       did: ['reserve O-1', 'charge O-1', 'ship O-1'],
       signed: [[buyer, 'Order O-1, CHF 120: I buy']],
     },
@@ -65,7 +80,14 @@ const orders = (): readonly Story[] => {
 };
 
 const votes = (): readonly Story[] => {
-  const vote = (motion: string, yes: number, no: number, absent: number, need: number, hours = 72) => {
+  const vote = (
+    motion: string,
+    yes: number,
+    no: number,
+    absent: number,
+    need: number,
+    hours = 72,
+  ) => {
     const of = (count: number, next: () => string) => Array.from({ length: count }, next);
     const [signing, refusing, missing] = [of(yes, signer), of(no, refuser), of(absent, absentee)];
     const text = `Motion ${motion}: I agree`;
@@ -111,7 +133,8 @@ const auctions = (): readonly Story[] => {
   const isWaiting = (view: Json): boolean => view.state?.bidding === 'waiting';
   return [
     {
-      title: 'an auction goes on after a pause, and the next best bidder buys where the best one refuses',
+      title:
+        'an auction goes on after a pause, and the next best bidder buys where the best one refuses',
       of: 'auction',
       input: { lot: 'L-1', least: 10, quietSeconds: 3600 },
       events: [
@@ -124,7 +147,11 @@ const auctions = (): readonly Story[] => {
         { when: isIn('paused'), send: { type: 'RESUME' } },
         { when: isLed(12), send: { type: 'HAMMER' } },
       ],
-      ends: { status: 'completed', state: 'sold', output: { lot: 'L-1', bidder: buyer, francs: 10 } },
+      ends: {
+        status: 'completed',
+        state: 'sold',
+        output: { lot: 'L-1', bidder: buyer, francs: 10 },
+      },
       did: ['lot L-1: CHF 10 is bid', 'lot L-1: CHF 12 is bid', 'lot L-1: CHF 10 sold'],
       signed: [[buyer, 'Lot L-1, CHF 10: I buy']],
       unsigned: [[leaver, 'Lot L-1, CHF 12: I buy']],
@@ -135,7 +162,9 @@ const auctions = (): readonly Story[] => {
       input: { lot: 'L-2', quietSeconds: 0.3 },
       events: [{ when: isWaiting, send: bid(lone, 7) }],
       ends: { status: 'completed', state: 'sold', output: { lot: 'L-2', bidder: lone, francs: 7 } },
-      did: ['is bid', 'going once', 'going twice', 'sold'].map((words) => `lot L-2: CHF 7 ${words}`),
+      did: ['is bid', 'going once', 'going twice', 'sold'].map(
+        (words) => `lot L-2: CHF 7 ${words}`,
+      ),
       signed: [[lone, 'Lot L-2, CHF 7: I buy']],
     },
     {
@@ -166,7 +195,11 @@ const payments = (url: string): readonly Story[] => {
     {
       title: 'a large payment run needs two signatures',
       ...run('S-2', 90_000),
-      ends: { status: 'completed', state: 'booked', output: { signatures: [signature, signature] } },
+      ends: {
+        status: 'completed',
+        state: 'booked',
+        output: { signatures: [signature, signature] },
+      },
     },
   ];
 };

@@ -1,7 +1,7 @@
 /**
- * The charts of examples/workflows as an operator runs them: in worker processes that are killed with SIGKILL in the
- * middle of everything and started again. Each chart has a death of its own, at a command about an instance of it; the
- * seed says at which.
+ * The charts of examples/workflows as an operator runs them: in worker processes that are killed
+ * with SIGKILL in the middle of everything and started again. Each chart has a death of its own, at
+ * a command about an instance of it; the seed says at which.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -113,7 +113,9 @@ interface Call {
   readonly body: Json;
 }
 
-/** The programs that charts call. The bank has booked a run when it is asked for the second time. */
+/**
+ * The programs that charts call. The bank has booked a run when it is asked for the second time.
+ */
 const startReceiver = async (calls: Call[]): Promise<Server> => {
   const server = createServer(async (request, response) => {
     let text = '';
@@ -135,7 +137,9 @@ const startReceiver = async (calls: Call[]): Promise<Server> => {
 };
 
 /** By what was done, the ids under which it was done. */
-const idsOf = <T>(all: Iterable<readonly [what: T, id: string]>): ReadonlyMap<T, ReadonlySet<string>> => {
+const idsOf = <T>(
+  all: Iterable<readonly [what: T, id: string]>,
+): ReadonlyMap<T, ReadonlySet<string>> => {
   const found = new Map<T, Set<string>>();
   for (const [what, id] of all) found.set(what, (found.get(what) ?? new Set()).add(id));
   return found;
@@ -146,7 +150,11 @@ describe('under kill -9', () => {
   const outputs: string[] = [];
   const verdicts = new Map<string, readonly number[]>();
   const views = new Map<string, Json>();
-  const transactions: { readonly what: string; readonly signed: boolean; readonly ended: boolean }[] = [];
+  const transactions: {
+    readonly what: string;
+    readonly signed: boolean;
+    readonly ended: boolean;
+  }[] = [];
   /** By the title of the story that it was in: the signal that ended the worker. */
   const deaths = new Map<string, string | null>();
   let receiver: Server;
@@ -201,8 +209,9 @@ describe('under kill -9', () => {
     startProcess(environment, 'worker', { node: ['--import', killer] });
 
   /**
-   * Begins the first story of a chart in a worker that dies at a command about it. The worker of the next death brings it
-   * to its end before that, at once, so that no prompt expires while nobody works.
+   * Begins the first story of a chart in a worker that dies at a command about it. The worker of
+   * the next death brings it to its end before that, at once, so that no prompt expires while
+   * nobody works.
    */
   const dieIn = async (name: string, environment: Record<string, string>): Promise<void> => {
     const first = stories.find(({ of }) => of === name);
@@ -246,13 +255,18 @@ describe('under kill -9', () => {
     data = mkdtempSync(join(tmpdir(), 'paraph-examples-'));
     const masterKey = randomBytes(32);
     const configuration = {
-      ...{ sandbox: true, subscribers, workflows: names.map(fileOf) },
+      sandbox: true,
+      subscribers,
+      workflows: names.map(fileOf),
       workers: { lockSeconds: 1, stalledCheckSeconds: 0.5 },
     };
     const charts = await loadCharts(configuration.workflows, '');
     if (!charts.ok) throw new Error(charts.problems.join());
     product = await startTestProduct(redis, {
-      ...{ masterKey, workers: false, configuration, charts: charts.value },
+      masterKey,
+      workers: false,
+      configuration,
+      charts: charts.value,
     });
     const { queue } = product.configuration;
     writeFileSync(join(data, 'paraph.json'), JSON.stringify({ ...configuration, queue }));
@@ -305,7 +319,9 @@ describe('under kill -9', () => {
 
   it('everything is done in the world, and nothing else, each under one id whenever it is done again', () => {
     const lines = outputs.flatMap((output) =>
-      [...output.matchAll(/^(.+) \[(\S+)\]$/gm)].map(([, what = '', id = '']) => [what, id] as const),
+      [...output.matchAll(/^(.+) \[(\S+)\]$/gm)].map(
+        ([, what = '', id = '']) => [what, id] as const,
+      ),
     );
     const done = idsOf(lines);
     expect([...done.keys()].toSorted()).toEqual(stories.flatMap(({ did = [] }) => did).toSorted());

@@ -1,6 +1,6 @@
 /**
- * Phones in browsers, scripted: people who look at their phone again and again, at either API, and sign, cancel, sign twice
- * at once or do nothing. Each notes what it was shown and told.
+ * Phones in browsers, scripted: people who look at their phone again and again, at either API, and
+ * sign, cancel, sign twice at once or do nothing. Each notes what it was shown and told.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseConfiguration } from '../../src/configuration/load.ts';
@@ -70,7 +70,11 @@ export const enrolPhones = async (options: {
     const serviceKey = await openServiceKey(slots, options.masterKey);
     if (serviceKey === undefined) throw new Error('The service has no key yet');
     const { admin } = openPhoneAdmin({
-      ...{ redis, serviceKey, configuration, now: Date.now, publicUrl: () => base },
+      redis,
+      serviceKey,
+      configuration,
+      now: Date.now,
+      publicUrl: () => base,
       configured: createSubscriberRegistry(configuration),
       answer: async () => 'unknown',
     });
@@ -79,7 +83,9 @@ export const enrolPhones = async (options: {
       const invited = await admin.invite(msisdn);
       if (invited.kind !== 'invited') throw new Error(`invitation: ${invited.kind}`);
       phones.push(
-        await enrolPhone({ base, send: anyOf(urls, base, random) }, invited.link, { label: msisdn }),
+        await enrolPhone({ base, send: anyOf(urls, base, random) }, invited.link, {
+          label: msisdn,
+        }),
       );
     }
     return phones;
@@ -97,7 +103,12 @@ export const usePhones = async (
   const notes: PhoneNote[] = [];
 
   const use = async (phone: ScriptedPhone): Promise<void> => {
-    const note = ({ id, text }: PhonePrompt, from: number, kind: PhoneNote['kind'], times = 1): void =>
+    const note = (
+      { id, text }: PhonePrompt,
+      from: number,
+      kind: PhoneNote['kind'],
+      times = 1,
+    ): void =>
       void notes.push({ phone: phone.id, prompt: id, text, from, to: Date.now(), kind, times });
 
     const send = async (prompt: PhonePrompt, kind: 'signed' | 'cancelled'): Promise<void> => {

@@ -39,7 +39,9 @@ const read = (body: any): Told => {
   return { kind: 'delivered', id };
 };
 
-/** @param asynch A sign request whose 100 means that it was accepted, not that a text was delivered. */
+/**
+ * @param asynch A sign request whose 100 means that it was accepted, not that a text was delivered.
+ */
 export const call = async (
   url: string,
   operation: 'sign' | 'status' | 'receipt',
@@ -66,7 +68,9 @@ export const call = async (
 /** Of the certificates that the service names for a number; none when it does not answer. */
 export const serialNumbersOf = async (url: string, msisdn: string): Promise<readonly string[]> => {
   const { MSS_ProfileReq: request } = profileRequest(msisdn, 'sscds certs');
-  const body = { MSS_ProfileReq: { ...request, AP_Info: { ...request.AP_Info, AP_ID: applicationId } } };
+  const body = {
+    MSS_ProfileReq: { ...request, AP_Info: { ...request.AP_Info, AP_ID: applicationId } },
+  };
   const response = await fetchWithoutTimeout(`${url}/rest/service/profile`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

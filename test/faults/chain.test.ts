@@ -1,7 +1,12 @@
 /** The judge of `npm run faults -- --chain`, with evidence made by hand. */
 import { describe, expect, it } from 'vitest';
 import type { PhoneNote } from './browser-phones.ts';
-import { type ChainEvidence, chainViolations, type FarTransaction, type Sent } from './checks/chain.ts';
+import {
+  type ChainEvidence,
+  chainViolations,
+  type FarTransaction,
+  type Sent,
+} from './checks/chain.ts';
 import { createRandom } from './random.ts';
 import { planStrikes } from './strikes.ts';
 
@@ -10,7 +15,13 @@ const expired = { kind: 'fault', code: 208, detail: 'Expired' } as const;
 const sent: Sent = { text: 'one', isRobot: true, id: 'H01', final: signed };
 const there: FarTransaction = { id: 'H02', text: 'one', final: signed };
 const shown: PhoneNote = {
-  ...{ phone: 'p', prompt: 'H02.1', text: 'one', from: 1, to: 2, kind: 'shown', times: 1 },
+  phone: 'p',
+  prompt: 'H02.1',
+  text: 'one',
+  from: 1,
+  to: 2,
+  kind: 'shown',
+  times: 1,
 };
 const rulesOf = (change: Partial<ChainEvidence>) =>
   chainViolations({ sent: [sent], far: [there], phones: [], crashes: [], ...change }).map(
@@ -48,7 +59,8 @@ describe('a chain of services', () => {
     [
       'what a phone has signed is signed',
       {
-        ...{ sent: [{ ...sent, isRobot: false, final: expired }], far: [{ ...there, final: expired }] },
+        sent: [{ ...sent, isRobot: false, final: expired }],
+        far: [{ ...there, final: expired }],
         phones: [{ ...shown, kind: 'signed' } as const],
       },
     ],
@@ -62,8 +74,15 @@ describe('a chain of services', () => {
     expect(plan()).toEqual(plan());
     const kinds = new Set(plan().map(({ what, kind }) => `${what} ${kind}`));
     expect([...kinds].toSorted()).toEqual([
-      ...['far kill', 'far stop', 'middle kill', 'middle stop', 'near kill', 'near stop'],
-      ...['redis kill', 'redis refuse', 'redis stop'],
+      'far kill',
+      'far stop',
+      'middle kill',
+      'middle stop',
+      'near kill',
+      'near stop',
+      'redis kill',
+      'redis refuse',
+      'redis stop',
     ]);
     expect(planStrikes(createRandom('8'), 30_000)).not.toEqual(plan());
   });

@@ -1,11 +1,12 @@
 /**
- * `npm run faults -- --chain`: Paraph behind Paraph behind Paraph. Each of the three is killed (kill -9) and stopped
- * (SIGSTOP) at moments that the seed chooses, also two at once. So is the Redis of the far one, which refuses writes at
- * times as well: to the others that is a service that answers with trouble. Their own Redis is left alone.
+ * `npm run faults -- --chain`: Paraph behind Paraph behind Paraph. Each of the three is killed
+ * (kill -9) and stopped (SIGSTOP) at moments that the seed chooses, also two at once. So is the
+ * Redis of the far one, which refuses writes at times as well: to the others that is a service that
+ * answers with trouble. Their own Redis is left alone.
  *
- * The near one is what callers know. The far one has the people: robots that sign at once or after a while, one that
- * refuses, and phones in browsers, scripted. A caller who got no answer sends the same request again, as the interface
- * wants it, so a request is known as acknowledged or as not.
+ * The near one is what callers know. The far one has the people: robots that sign at once or after
+ * a while, one that refuses, and phones in browsers, scripted. A caller who got no answer sends the
+ * same request again, as the interface wants it, so a request is known as acknowledged or as not.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -18,12 +19,23 @@ import { jobsIn } from '../support/gateway.ts';
 import { signRequest, statusRequest } from '../support/requests.ts';
 import { enrolPhones, usePhones } from './browser-phones.ts';
 import { call } from './caller.ts';
-import { type ChainEvidence, chainViolations, type FarTransaction, type Sent } from './checks/chain.ts';
+import {
+  type ChainEvidence,
+  chainViolations,
+  type FarTransaction,
+  type Sent,
+} from './checks/chain.ts';
 import { isOutcome } from './checks/told.ts';
 import { manage, startAgain } from './processes.ts';
 import { createRandom } from './random.ts';
 import { createRedisNode, type RedisNode, refuseWrites } from './redis-node.ts';
-import { planStrikes, type ServiceName, type Strike, serviceNames, struckNames } from './strikes.ts';
+import {
+  planStrikes,
+  type ServiceName,
+  type Strike,
+  serviceNames,
+  struckNames,
+} from './strikes.ts';
 
 const apId = 'http://chain.test';
 
@@ -33,7 +45,9 @@ const robots = { first: 41_790_000_000, thinkSeconds: [undefined, 0.4, 1.5] } as
 const refuser = 41_790_000_003;
 const phones = { first: 41_790_100_000, count: 4 };
 
-const phoneNumbers = Array.from({ length: phones.count }, (_, index) => String(phones.first + index));
+const phoneNumbers = Array.from({ length: phones.count }, (_, index) =>
+  String(phones.first + index),
+);
 
 const farConfiguration = (prefix: string) => ({
   sandbox: true,
@@ -45,15 +59,25 @@ const farConfiguration = (prefix: string) => ({
       sim: { device: { kind: 'robot', ...(thinkSeconds !== undefined && { thinkSeconds }) } },
     })),
     { msisdn: `+${refuser}`, sim: { device: { kind: 'simulated', sign: { fault: 401 } } } },
-    ...phoneNumbers.map((msisdn) => ({ msisdn: `+${msisdn}`, apps: [{ device: { kind: 'phone' } }] })),
+    ...phoneNumbers.map((msisdn) => ({
+      msisdn: `+${msisdn}`,
+      apps: [{ device: { kind: 'phone' } }],
+    })),
   ],
 });
 
-const gatewayConfiguration = (prefix: string, url: string, mode: UpstreamMode, trustAnchorsFile: string) => ({
+const gatewayConfiguration = (
+  prefix: string,
+  url: string,
+  mode: UpstreamMode,
+  trustAnchorsFile: string,
+) => ({
   sandbox: false,
   queue: { prefix },
   applicationProviders: [{ id: apId }],
-  gateways: [{ name: 'upstream', url, apId, trustAnchorsFile, mode, repeats: 'joined', default: true }],
+  gateways: [
+    { name: 'upstream', url, apId, trustAnchorsFile, mode, repeats: 'joined', default: true },
+  ],
 });
 
 export interface ChainOptions {
@@ -100,9 +124,12 @@ const startServices = async (
       name,
       command: () => [process.execPath, join(dist, 'src', 'cli', 'paraph.js'), 'start'],
       env: {
-        ...{ PATH: process.env.PATH ?? '', PORT: String(port) },
+        PATH: process.env.PATH ?? '',
+        PORT: String(port),
         REDIS_URL: name === 'far' ? farUrl : redisUrl,
-        ...{ PARAPH_CONFIG: file('json'), PARAPH_DATA: file('data'), PARAPH_LOG_LEVEL: 'info' },
+        PARAPH_CONFIG: file('json'),
+        PARAPH_DATA: file('data'),
+        PARAPH_LOG_LEVEL: 'info',
         PARAPH_MASTER_KEY: masterKey.toString('base64url'),
       },
       logFile: file('log'),
@@ -120,8 +147,14 @@ const startServices = async (
   const far = await start('far', farConfiguration(prefixOf('far')));
   const roots = join(directory, 'far.pem');
   writeFileSync(roots, await (await fetch(`${far.url}/pki/root.pem`)).text());
-  const middle = await start('middle', gatewayConfiguration(prefixOf('middle'), far.url, modes[1], roots));
-  const near = await start('near', gatewayConfiguration(prefixOf('near'), middle.url, modes[0], roots));
+  const middle = await start(
+    'middle',
+    gatewayConfiguration(prefixOf('middle'), far.url, modes[1], roots),
+  );
+  const near = await start(
+    'near',
+    gatewayConfiguration(prefixOf('near'), middle.url, modes[0], roots),
+  );
   const services = { near, middle, far };
   return {
     services,
@@ -184,7 +217,11 @@ const runCallers = async (
       await delay(random.below(2 * pauseMs));
       if (open >= maxOpen) continue;
       open += 1;
-      const asked = ask(url, `+${robots.first + random.below(refuser - robots.first + 1)}`, newText());
+      const asked = ask(
+        url,
+        `+${robots.first + random.below(refuser - robots.first + 1)}`,
+        newText(),
+      );
       sent.push(asked.finally(() => (open -= 1)));
     }
     return Promise.all(sent);
@@ -213,14 +250,13 @@ export const runChain = async (options: ChainOptions): Promise<ChainRun> => {
     const { near, far } = chain.services;
     const inHands = createRandom(seed).branch('phones');
     const enrolled = await enrolPhones({
-      ...{
-        urls: [far.url],
-        publicUrl: far.url,
-        redisUrl: urlOf(farRedis),
-        masterKey: chain.masterKey,
-        random: inHands,
-      },
-      ...{ configuration: farConfiguration(chain.farPrefix), msisdns: phoneNumbers },
+      urls: [far.url],
+      publicUrl: far.url,
+      redisUrl: urlOf(farRedis),
+      masterKey: chain.masterKey,
+      random: inHands,
+      configuration: farConfiguration(chain.farPrefix),
+      msisdns: phoneNumbers,
     });
     const away = new AbortController();
     const used = usePhones(enrolled, inHands, away.signal);
@@ -299,18 +335,31 @@ export const runChains = async (options: {
       const name = modes.join('-');
       const one = `${seed}-${name}`;
       const { evidence, violations, strikes } = await runChain({
-        ...{ dist, durationMs, modes, seed: one, directory: join(root, name), pauseMs: 60 },
-        ...{ redisUrl: `redis://127.0.0.1:${redis.port}`, prefix: `chain-${name}` },
+        dist,
+        durationMs,
+        modes,
+        seed: one,
+        directory: join(root, name),
+        pauseMs: 60,
+        redisUrl: `redis://127.0.0.1:${redis.port}`,
+        prefix: `chain-${name}`,
         strikes: planStrikes(createRandom(one).branch('strikes'), durationMs),
       });
-      const doubled = violations.filter((text) => /^(nobody is asked twice|a phone shows)/.test(text)).length;
+      const doubled = violations.filter((text) =>
+        /^(nobody is asked twice|a phone shows)/.test(text),
+      ).length;
       const lost = violations.filter((text) => text.startsWith('what was acknowledged')).length;
       const acknowledged = evidence.sent.filter(({ id }) => id !== undefined);
       const signed = acknowledged.filter(({ final }) => final?.kind === 'signed').length;
       const otherViolations = violations.length - doubled - lost;
       rows.push({
-        ...{ modes: modes.join(', '), strikes, acknowledged: acknowledged.length, signed },
-        ...{ lost, doubled, otherViolations },
+        modes: modes.join(', '),
+        strikes,
+        acknowledged: acknowledged.length,
+        signed,
+        lost,
+        doubled,
+        otherViolations,
       });
       broken += violations.length;
       say(

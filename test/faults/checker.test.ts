@@ -43,7 +43,9 @@ const record = failedWith(cancelled);
 /** The same with another entry in its place. */
 const changed = (index: number, changes: Partial<HistoryEntry>): SignatureRecord => ({
   ...record,
-  history: record.history.map((entry, place) => (place === index ? { ...entry, ...changes } : entry)),
+  history: record.history.map((entry, place) =>
+    place === index ? { ...entry, ...changes } : entry,
+  ),
 });
 
 const job = (changes: Partial<FinalJob> = {}): FinalJob => ({
@@ -91,7 +93,13 @@ const status = (at: number, told: Entry['told']): Entry => ({
 const told401 = { kind: 'fault', ...cancelled } as const;
 
 const onPhone = (changes: Partial<PhoneNote> = {}): PhoneNote => ({
-  ...{ phone: 'a', prompt: `${id}.1`, text: 'Order?', from: 2900, to: 3000, kind: 'shown', times: 1 },
+  phone: 'a',
+  prompt: `${id}.1`,
+  text: 'Order?',
+  from: 2900,
+  to: 3000,
+  kind: 'shown',
+  times: 1,
   ...changes,
 });
 
@@ -130,7 +138,13 @@ const rulesOf = (evidence: Evidence): readonly string[] => [
 ];
 
 const ending = (at: number) => new Map([[id, [{ id, event: 'failed', at }]]]);
-const pause: InjectedFault = { kind: 'pause-redis', target: 'redis-1', amount: 0, from: 10_000, to: 30_000 };
+const pause: InjectedFault = {
+  kind: 'pause-redis',
+  target: 'redis-1',
+  amount: 0,
+  from: 10_000,
+  to: 30_000,
+};
 const deadPeer: InjectedFault = {
   kind: 'dead-peer-api',
   target: 'api-1',
@@ -156,7 +170,8 @@ describe('the checker', () => {
   });
 
   it('finds nothing where so many events were refused that the verdict on the answer is gone', () => {
-    const refusals = (count: number) => new Map([[id, job({ answers: Array(count).fill('refused') })]]);
+    const refusals = (count: number) =>
+      new Map([[id, job({ answers: Array(count).fill('refused') })]]);
     expect(judge(run({ jobs: refusals(maxKeys) }))).toEqual([]);
     expect(rulesOf(run({ jobs: refusals(maxKeys - 1) }))).toEqual(['one answer ends an attempt']);
   });
@@ -166,7 +181,12 @@ describe('the checker', () => {
     ['what was acknowledged is never lost', { finals: new Map([[id, { kind: 'open' }]]) }],
     [
       'what was acknowledged is never lost',
-      { journal: [sign, status(2000, { kind: 'fault', code: 101, detail: 'MSSP_TransID is unknown' })] },
+      {
+        journal: [
+          sign,
+          status(2000, { kind: 'fault', code: 101, detail: 'MSSP_TransID is unknown' }),
+        ],
+      },
     ],
     ['every transaction ends', { stuck: [{ id, state: 'active' }] }],
     ['no process ends by itself', { crashes: ['worker-1'] }],
@@ -185,7 +205,10 @@ describe('the checker', () => {
     ],
     [
       'the first outcome of an attempt stands',
-      { journal: [sign, status(4000, { kind: 'fault', ...fault(406) })], finals: new Map([[id, told401]]) },
+      {
+        journal: [sign, status(4000, { kind: 'fault', ...fault(406) })],
+        finals: new Map([[id, told401]]),
+      },
     ],
     [
       'history is a path of the machine',
@@ -193,7 +216,9 @@ describe('the checker', () => {
     ],
     [
       'history is a path of the machine',
-      { jobs: new Map([[id, job({ record: { ...record, history: record.history.toReversed() } })]]) },
+      {
+        jobs: new Map([[id, job({ record: { ...record, history: record.history.toReversed() } })]]),
+      },
     ],
     ...[
       changed(0, { state: 'pending' }),
@@ -211,7 +236,10 @@ describe('the checker', () => {
       { jobs: new Map([[id, job({ record: wrong })]]) },
     ]),
     ['history is a path of the machine', { jobs: new Map([[id, job({ end: 'completed' })]]) }],
-    ['an accepted answer decides', { journal: [sign, { ...cancel, detail: 'Cancelled by somebody else' }] }],
+    [
+      'an accepted answer decides',
+      { journal: [sign, { ...cancel, detail: 'Cancelled by somebody else' }] },
+    ],
     ['an accepted answer ends the attempt at once', { timeline: ending(9000) }],
     ...[['taken', 'taken'], [], ['taken', 'waiting'], ['taken', 'accepted']].map(
       (answers): [string, Partial<Evidence>] => [
@@ -271,27 +299,47 @@ describe('the checker', () => {
       {
         journal: [
           sign,
-          { ...sign, api: 'api-1', apTransId: 'client-1-2', from: 17_000, to: 17_800, told: refused },
+          {
+            ...sign,
+            api: 'api-1',
+            apTransId: 'client-1-2',
+            from: 17_000,
+            to: 17_800,
+            told: refused,
+          },
         ],
         faults: [deadPeer],
       },
     ],
     [
       'nobody is given up while they could sign',
-      { finals: new Map([[id, refused]]), jobs: new Map([[id, job({ record: failedWith(fault(900)) })]]) },
+      {
+        finals: new Map([[id, refused]]),
+        jobs: new Map([[id, job({ record: failedWith(fault(900)) })]]),
+      },
     ],
     [
       'nobody is given up while they could sign',
-      { finals: new Map([[id, refused]]), timeline: ending(11_500), faults: [{ ...pause, from: 3100 }] },
+      {
+        finals: new Map([[id, refused]]),
+        timeline: ending(11_500),
+        faults: [{ ...pause, from: 3100 }],
+      },
     ],
-    ['nobody is given up while they could sign', { finals: new Map([[id, refused]]), jobs: new Map() }],
+    [
+      'nobody is given up while they could sign',
+      { finals: new Map([[id, refused]]), jobs: new Map() },
+    ],
     [
       'what has ended is not answered as open',
       { journal: [sign, cancel, status(3200, { kind: 'open' }), status(4000, told401)] },
     ],
     [
       'what has ended is not answered as open',
-      { journal: [sign, status(4000, told401), status(4100, { kind: 'open' })], timeline: new Map() },
+      {
+        journal: [sign, status(4000, told401), status(4100, { kind: 'open' })],
+        timeline: new Map(),
+      },
     ],
     ['every end is told', { notices: new Set([`${other}-1-failed`]) }],
     ['signatures verify', { finals: new Map([[id, { kind: 'signed', signature: 'AAAA' }]]) }],
@@ -300,7 +348,10 @@ describe('the checker', () => {
       'a phone in a browser never shows a prompt as two',
       { phones: [onPhone(), onPhone({ prompt: `${other}.1` })] },
     ],
-    ['one thing ends a prompt', { phones: [onPhone({ kind: 'cancelled' }), onPhone({ kind: 'signed' })] }],
+    [
+      'one thing ends a prompt',
+      { phones: [onPhone({ kind: 'cancelled' }), onPhone({ kind: 'signed' })] },
+    ],
     [
       'a prompt that has ended does not come back',
       { phones: [onPhone({ kind: 'cancelled' }), onPhone({ from: 3100, to: 3110 })] },
@@ -323,12 +374,14 @@ describe('the checker', () => {
     const rule = 'what has ended is not answered as open';
     const replay = { client: 'c', name: 'replay', id, told: { kind: 'replayed' } } as const;
     const again: Entry = { ...replay, from: 3100, to: 3150 };
-    expect(rulesOf(run({ journal: [sign, again, status(3200, { kind: 'open' })] }))).not.toContain(rule);
-    expect(rulesOf(run({ journal: [sign, status(3050, { kind: 'open' })] }))).not.toContain(rule);
-    const slow = { ...status(3080, told401), to: 3400 };
-    expect(rulesOf(run({ journal: [sign, again, slow, status(3500, { kind: 'open' })] }))).not.toContain(
+    expect(rulesOf(run({ journal: [sign, again, status(3200, { kind: 'open' })] }))).not.toContain(
       rule,
     );
+    expect(rulesOf(run({ journal: [sign, status(3050, { kind: 'open' })] }))).not.toContain(rule);
+    const slow = { ...status(3080, told401), to: 3400 };
+    expect(
+      rulesOf(run({ journal: [sign, again, slow, status(3500, { kind: 'open' })] })),
+    ).not.toContain(rule);
   });
 
   it('knows who has signed', async () => {
@@ -362,9 +415,9 @@ describe('the checker', () => {
     const rule = 'an API gives up silent connections within 5 s';
     expect(rulesOf(run({ journal: [sign, soon], faults: [deadPeer] }))).not.toContain(rule);
     expect(rulesOf(run({ journal: [sign, later], faults: [deadPeer, pause] }))).not.toContain(rule);
-    expect(rulesOf(run({ journal: [sign, { ...later, api: 'api-2' }], faults: [deadPeer] }))).not.toContain(
-      rule,
-    );
+    expect(
+      rulesOf(run({ journal: [sign, { ...later, api: 'api-2' }], faults: [deadPeer] })),
+    ).not.toContain(rule);
   });
 
   it('excuses the time that a fault took, and what it held up, but no more', () => {
@@ -412,7 +465,9 @@ describe('what a history may have after what', () => {
   const states = Object.keys(follows) as SignatureState[];
   /** Where the chart goes in one step, out of each of its states and those within. */
   const steps = states.flatMap((from) => {
-    const nodes: AnyStateNode[] = Object.values(signatureMachine.states).filter(({ key }) => key === from);
+    const nodes: AnyStateNode[] = Object.values(signatureMachine.states).filter(
+      ({ key }) => key === from,
+    );
     for (const node of nodes) nodes.push(...Object.values(node.states));
     const targets = nodes
       .flatMap(({ transitions }) => [...transitions.values()].flat())
@@ -421,7 +476,8 @@ describe('what a history may have after what', () => {
   });
 
   it('is what the chart does', () => {
-    for (const from of states) for (const to of follows[from]) expect(steps).toContainEqual({ from, to });
+    for (const from of states)
+      for (const to of follows[from]) expect(steps).toContainEqual({ from, to });
   });
 
   it('is kept in any order of events, though some came before the turn that takes them', () => {
@@ -472,7 +528,13 @@ describe('what a history may have after what', () => {
 
 describe('a schedule', () => {
   const plan = (seed: string) =>
-    planFaults({ random: createRandom(seed), durationMs: 168_000, kinds: faultKinds, workers: 3, apis: 2 });
+    planFaults({
+      random: createRandom(seed),
+      durationMs: 168_000,
+      kinds: faultKinds,
+      workers: 3,
+      apis: 2,
+    });
 
   it('is the same for the same seed, another for another', () => {
     expect(plan('1')).toEqual(plan('1'));

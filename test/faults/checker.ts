@@ -1,7 +1,9 @@
 /**
- * The judge: goes through the promises of the service one by one and says where the evidence contradicts them.
+ * The judge: goes through the promises of the service one by one and says where the evidence
+ * contradicts them.
  *
- * It is pure, and it trusts the clients' journal more than anything that the service says about itself.
+ * It is pure, and it trusts the clients' journal more than anything that the service says about
+ * itself.
  */
 import { acknowledgedChecks } from './checks/acknowledged.ts';
 import { browserPhoneChecks } from './checks/browser-phones.ts';

@@ -1,6 +1,6 @@
 /**
- * The load: clients that go on whatever happens, each with choices of its own seed, and each noting in the journal what
- * it did and what it was told.
+ * The load: clients that go on whatever happens, each with choices of its own seed, and each noting
+ * in the journal what it did and what it was told.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { receiptRequest, signRequest, statusRequest } from '../support/requests.ts';
@@ -60,7 +60,9 @@ export const runClients = async (options: {
 }): Promise<void> => {
   const { urls, operator, journal, mix, until, pauseMs } = options;
   const known: Known = { ids: [], failed: [] };
-  const bag = (Object.keys(mix) as Habit[]).flatMap((habit) => Array<Habit>(mix[habit] ?? 0).fill(habit));
+  const bag = (Object.keys(mix) as Habit[]).flatMap((habit) =>
+    Array<Habit>(mix[habit] ?? 0).fill(habit),
+  );
 
   const learn = (id: string | undefined, told: Told): void => {
     if (id === undefined) return;
@@ -102,8 +104,11 @@ export const runClients = async (options: {
       return { operation, told, msisdn };
     };
 
-    const sign = (person: Person, mode: 'synch' | 'asynch', timeoutSeconds: number): Promise<Submitted> =>
-      send(writeSign(person, mode, timeoutSeconds));
+    const sign = (
+      person: Person,
+      mode: 'synch' | 'asynch',
+      timeoutSeconds: number,
+    ): Promise<Submitted> => send(writeSign(person, mode, timeoutSeconds));
 
     const status = async (id: string): Promise<Told> => {
       const told = await journal.record({ client: name, name: 'status', id }, () =>
@@ -124,7 +129,10 @@ export const runClients = async (options: {
       return told;
     };
 
-    /** @param eager Tries until the transaction takes it, which is while its job is about to fall asleep. */
+    /**
+     * @param eager Tries until the transaction takes it, which is while its job is about to fall
+     * asleep.
+     */
     const cancel = async (id: string, attempt: number, eager: boolean): Promise<void> => {
       const detail = `Cancelled by ${name}-${++count}`;
       await journal.record({ client: name, name: 'cancel', id, attempt, detail }, async () => {
@@ -180,11 +188,18 @@ export const runClients = async (options: {
       if (told.kind !== 'accepted') return;
       if (how !== 'at once') await delay(random.between(0, 3000));
       const eager = how === 'at once';
-      await Promise.all([cancel(told.id, 1, eager), ...(how === 'twice' ? [cancel(told.id, 1, false)] : [])]);
+      await Promise.all([
+        cancel(told.id, 1, eager),
+        ...(how === 'twice' ? [cancel(told.id, 1, false)] : []),
+      ]);
       await follow(told.id, 2);
     };
 
-    const submitAndFollow = async (person: Person, timeoutSeconds: number, times: number): Promise<void> => {
+    const submitAndFollow = async (
+      person: Person,
+      timeoutSeconds: number,
+      times: number,
+    ): Promise<void> => {
       const { told } = await sign(person, 'asynch', timeoutSeconds);
       if (told.kind === 'accepted') await follow(told.id, times);
     };

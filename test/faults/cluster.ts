@@ -1,12 +1,15 @@
 /**
- * `npm run faults -- --cluster`: masters of a Redis Cluster die, one after the other, and their replicas take over.
+ * `npm run faults -- --cluster`: masters of a Redis Cluster die, one after the other, and their
+ * replicas take over.
  *
- * Three masters with a replica each, a shard on each master, two APIs and two workers. There are no lanes here: the nodes
- * tell clients their own addresses. A master is killed, or stopped with its connections open, as a host that is gone; when
- * the service has recovered it comes back, as a replica.
+ * Three masters with a replica each, a shard on each master, two APIs and two workers. There are no
+ * lanes here: the nodes tell clients their own addresses. A master is killed, or stopped with its
+ * connections open, as a host that is gone; when the service has recovered it comes back, as a
+ * replica.
  *
- * Replication is asynchronous, so what was acknowledged and had not reached the replica is gone. That is counted and no
- * violation, as long as it was acknowledged just before the master died. What is acknowledged at any other time must be there.
+ * Replication is asynchronous, so what was acknowledged and had not reached the replica is gone.
+ * That is counted and no violation, as long as it was acknowledged just before the master died.
+ * What is acknowledged at any other time must be there.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,7 +18,12 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { shardOf } from '../../src/transactions/ids.ts';
 import { freePort } from '../support/free-ports.ts';
-import { nodeOfShard, type RedisCluster, spreadPrefix, startRedisCluster } from '../support/redis-cluster.ts';
+import {
+  nodeOfShard,
+  type RedisCluster,
+  spreadPrefix,
+  startRedisCluster,
+} from '../support/redis-cluster.ts';
 import { signRequest, statusRequest } from '../support/requests.ts';
 import { call } from './caller.ts';
 import {
@@ -38,13 +46,20 @@ const pauseMs = 40;
 const warmUpMs = 2000;
 const timeoutSeconds = 10;
 
-/** After the promotion: longer than the service may take, so that a late recovery is measured and not only missed. */
+/**
+ * After the promotion: longer than the service may take, so that a late recovery is measured and
+ * not only missed.
+ */
 const patienceMs = 60_000;
-const deaths: Readonly<Record<Death, Readonly<Record<'strike' | 'revive', (node: Node) => Promise<void>>>>> =
-  {
-    killed: { strike: (node: Node) => node.kill(), revive: (node: Node) => node.start() },
-    silent: { strike: async (node: Node) => node.pause(), revive: async (node: Node) => node.resume() },
-  };
+const deaths: Readonly<
+  Record<Death, Readonly<Record<'strike' | 'revive', (node: Node) => Promise<void>>>>
+> = {
+  killed: { strike: (node: Node) => node.kill(), revive: (node: Node) => node.start() },
+  silent: {
+    strike: async (node: Node) => node.pause(),
+    revive: async (node: Node) => node.resume(),
+  },
+};
 type Node = RedisCluster['nodes'][number];
 
 /** What a run leaves in test/faults/results. */
@@ -93,7 +108,9 @@ const startService = async (dist: string, directory: string, redisUrl: string, p
     return { process: process_, url: `http://127.0.0.1:${port}` };
   };
   const apis = await Promise.all(['api-1', 'api-2'].map((name) => prepare('api', name)));
-  const workers = await Promise.all(['worker-1', 'worker-2'].map((name) => prepare('worker', name)));
+  const workers = await Promise.all(
+    ['worker-1', 'worker-2'].map((name) => prepare('worker', name)),
+  );
   const all = [...apis, ...workers];
   await Promise.all(all.map(({ process }) => process.start()));
   return {
@@ -114,7 +131,9 @@ const startLoad = (urls: readonly string[], random: Random) => {
     const url = random.pick(urls);
     const until = Date.now() + timeoutSeconds * 1000 + patienceMs;
     while (Date.now() < until) {
-      const told = await call(url, 'status', statusRequest(one.id, applicationId), { withinMs: 5000 });
+      const told = await call(url, 'status', statusRequest(one.id, applicationId), {
+        withinMs: 5000,
+      });
       one.final = told;
       if (told.kind === 'signed') one.signedAt = Date.now();
       if (isOutcome(told) || isUnknown(told)) return;
@@ -150,7 +169,9 @@ const startLoad = (urls: readonly string[], random: Random) => {
   };
 };
 
-const until = async <T>(look: () => T | undefined | Promise<T | undefined>): Promise<T | undefined> => {
+const until = async <T>(
+  look: () => T | undefined | Promise<T | undefined>,
+): Promise<T | undefined> => {
   for (const from = Date.now(); Date.now() - from < patienceMs; await delay(20)) {
     const found = await look();
     if (found !== undefined) return found;
@@ -159,8 +180,8 @@ const until = async <T>(look: () => T | undefined | Promise<T | undefined>): Pro
 };
 
 const isReady = async (url: string): Promise<boolean> =>
-  (await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(3000) }).catch(() => undefined))?.status ===
-  200;
+  (await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(3000) }).catch(() => undefined))
+    ?.status === 200;
 
 const failOver = async (
   death: Death,
@@ -204,7 +225,16 @@ const failOver = async (
   const signedMs = await first(({ signedAt }) => signedAt);
   await deaths[death].revive(master);
   const promotedMs = heldAt - struckAt;
-  return { death, shard, struckAt, promotedAt: heldAt, promotedMs, acknowledgedMs, signedMs, readinessSaid };
+  return {
+    death,
+    shard,
+    struckAt,
+    promotedAt: heldAt,
+    promotedMs,
+    acknowledgedMs,
+    signedMs,
+    readinessSaid,
+  };
 };
 
 /** @returns How many promises were broken. */
@@ -239,7 +269,12 @@ export const runCluster = async (options: {
       for (let round = 0; round < rounds; round += 1) {
         for (const death of Object.keys(deaths) as Death[]) {
           const shard = struck.length % shards;
-          const one = await failOver(death, shard, { cluster, prefix, url, accepted: load.accepted });
+          const one = await failOver(death, shard, {
+            cluster,
+            prefix,
+            url,
+            accepted: load.accepted,
+          });
           struck.push(one);
           say(
             `shard ${shard}, master ${death}: replica promoted after ${one.promotedMs} ms; acknowledged again ${one.acknowledgedMs} ms and signed again ${one.signedMs} ms later`,
@@ -272,7 +307,10 @@ export const runCluster = async (options: {
       );
       for (const violation of violations.slice(0, 20)) say(`VIOLATION: ${violation}`);
       say(`${violations.length} violations`);
-      writeFileSync(join(directory, 'accepted.json'), `${JSON.stringify(load.accepted, undefined, 1)}\n`);
+      writeFileSync(
+        join(directory, 'accepted.json'),
+        `${JSON.stringify(load.accepted, undefined, 1)}\n`,
+      );
       if (keeps) {
         const file = join(project, 'test/faults/results/cluster.json');
         writeFileSync(file, `${JSON.stringify(results, undefined, 2)}\n`);

@@ -1,7 +1,7 @@
 /**
  * When the machine gave a process no time. Linux counts for how long a thread was ready to run and
- * had to wait for a core (`/proc/<pid>/schedstat`), so a process that is busy itself, or stopped, is
- * not mistaken for one that has to wait. Elsewhere nothing is noted.
+ * had to wait for a core (`/proc/<pid>/schedstat`), so a process that is busy itself, or stopped,
+ * is not mistaken for one that has to wait. Elsewhere nothing is noted.
  */
 import { readFileSync } from 'node:fs';
 

@@ -102,7 +102,10 @@ const parse = (text: string | undefined) => (text === undefined ? undefined : JS
 export const recordOf = ({ progress }: StoredFields): SignatureRecord | undefined =>
   recordIn(parse(progress)) as SignatureRecord | undefined;
 
-/** Begins the fields that keep what became of events from elsewhere (packages/engine/src/redis/instance-store.ts). */
+/**
+ * Begins the fields that keep what became of events from elsewhere
+ * (packages/engine/src/redis/instance-store.ts).
+ */
 const answerField = 'key:out/';
 
 export const finalJob = (id: string, fields: StoredFields): FinalJob => {

@@ -11,15 +11,23 @@ const fault = (
   to: number,
   more: Partial<InjectedFault> = {},
 ): InjectedFault => ({
-  ...{ kind, target: 'x', amount: 0, from, to },
+  kind,
+  target: 'x',
+  amount: 0,
+  from,
+  to,
   ...more,
 });
 
 /** As if each fault took exactly as long as it was planned. */
 const injected = (seed: string, durationMs: number): readonly InjectedFault[] =>
-  planFaults({ random: createRandom(seed), durationMs, kinds: faultKinds, workers: 3, apis: 2 }).map(
-    ({ kind, atMs, forMs, amount }) => fault(kind, atMs, atMs + forMs, { amount }),
-  );
+  planFaults({
+    random: createRandom(seed),
+    durationMs,
+    kinds: faultKinds,
+    workers: 3,
+    apis: 2,
+  }).map(({ kind, atMs, forMs, amount }) => fault(kind, atMs, atMs + forMs, { amount }));
 
 const seeds = Array.from({ length: 20 }, (_, seed) => String(seed));
 
@@ -34,16 +42,17 @@ describe.each([180_000, 300_000])('a schedule of %d ms', (durationMs) => {
   it.each(seeds)('shows a turn that waits for half a minute after a fault: seed %s', (seed) => {
     const faults = injected(seed, durationMs);
     for (const { from, to } of faults)
-      for (const due of [from, to]) expect(excused(faults, due) + marginMs).toBeLessThan(to + 30_000);
+      for (const due of [from, to])
+        expect(excused(faults, due) + marginMs).toBeLessThan(to + 30_000);
   });
 });
 
 describe('a fault', () => {
   it('excuses what was due while it went on until its end, and nothing after it', () => {
     const faults = [fault('pause-redis', 10_000, 14_000)];
-    expect([9000, 12_000, 14_000, 15_000, 30_000].map((due) => excused(faults, due) - due)).toEqual([
-      5000, 2000, 0, 0, 0,
-    ]);
+    expect([9000, 12_000, 14_000, 15_000, 30_000].map((due) => excused(faults, due) - due)).toEqual(
+      [5000, 2000, 0, 0, 0],
+    );
     expect(excused(faults, 7000)).toBe(7000);
   });
 

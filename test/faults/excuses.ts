@@ -14,7 +14,9 @@ import type { InjectedFault } from './nemesis.ts';
  */
 const recoveryMs = 6000;
 
-/** How late something may be after the last fault that was in its way: recovery, on a slow machine. */
+/**
+ * How late something may be after the last fault that was in its way: recovery, on a slow machine.
+ */
 export const marginMs = 8000;
 
 /** What is due is done in this time when nothing is in its way. */
@@ -81,7 +83,11 @@ export const excused = (faults: readonly InjectedFault[], due: number): number =
 };
 
 /** The longest time between two moments in which nothing was in the way; milliseconds. */
-export const longestQuietMs = (faults: readonly InjectedFault[], from: number, to: number): number => {
+export const longestQuietMs = (
+  faults: readonly InjectedFault[],
+  from: number,
+  to: number,
+): number => {
   let quietFrom = from;
   let longest = 0;
   const excuses = faults.filter((fault) => !delaysNobody(fault)).map(excuseOf);
@@ -95,7 +101,11 @@ export const longestQuietMs = (faults: readonly InjectedFault[], from: number, t
 const lookEveryMs = 250;
 
 /** The part of a run, from 0 to 1, in which something that is due is excused. */
-export const excusedShare = (faults: readonly InjectedFault[], from: number, to: number): number => {
+export const excusedShare = (
+  faults: readonly InjectedFault[],
+  from: number,
+  to: number,
+): number => {
   let looks = 0;
   let excuses = 0;
   for (let moment = from; moment < to; moment += lookEveryMs) {

@@ -22,8 +22,11 @@ const accepted = (change: Partial<Accepted>): Accepted => ({
   final: signed,
   ...change,
 });
-const rulesOf = (struck: readonly Struck[], all: readonly Accepted[] = [], crashes: readonly string[] = []) =>
-  violationsOf(struck, all, crashes).violations.map((text) => text.split(':')[0]);
+const rulesOf = (
+  struck: readonly Struck[],
+  all: readonly Accepted[] = [],
+  crashes: readonly string[] = [],
+) => violationsOf(struck, all, crashes).violations.map((text) => text.split(':')[0]);
 
 describe('a failover', () => {
   it('is fine when everything goes on and ends', () => {
@@ -31,7 +34,11 @@ describe('a failover', () => {
   });
 
   it('may lose what was acknowledged just before, which is counted', () => {
-    const { violations, lost } = violationsOf([good], [accepted({ final: unknown }), accepted({})], []);
+    const { violations, lost } = violationsOf(
+      [good],
+      [accepted({ final: unknown }), accepted({})],
+      [],
+    );
     expect(violations).toEqual([]);
     expect(lost.get(good)).toBe(1);
   });
@@ -47,7 +54,11 @@ describe('a failover', () => {
 
   it.each([
     ['no replica takes over', { promotedMs: never }, 'a replica takes over'],
-    ['requests are refused for too long', { acknowledgedMs: 10_001 }, 'requests are acknowledged again'],
+    [
+      'requests are refused for too long',
+      { acknowledgedMs: 10_001 },
+      'requests are acknowledged again',
+    ],
     ['workers stand still', { signedMs: never }, 'workers sign again'],
     ['readyz says nothing', { readinessSaid: false }, 'readyz says that a shard takes no writes'],
   ])('is a violation when %s', (_, change, rule) => {

@@ -1,9 +1,10 @@
 /**
- * Runs that aim at one weakness, and builds in which that weakness was made on purpose: a fault test that cannot fail
- * proves nothing, so it is tried on a product that is known to be broken. Mutants are patches of the compiled product.
+ * Runs that aim at one weakness, and builds in which that weakness was made on purpose: a fault
+ * test that cannot fail proves nothing, so it is tried on a product that is known to be broken.
+ * Mutants are patches of the compiled product.
  *
- * The worker whose late write is held back is killed before its bytes go on: alive, it wrote the end itself over its mistake,
- * and two runs of three passed without the fence.
+ * The worker whose late write is held back is killed before its bytes go on: alive, it wrote the
+ * end itself over its mistake, and two runs of three passed without the fence.
  */
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +22,11 @@ export interface Focus {
   readonly loads: readonly LoadName[];
 }
 
-const again = (times: number, everyMs: number, fault: Omit<PlannedFault, 'atMs'>): readonly PlannedFault[] =>
+const again = (
+  times: number,
+  everyMs: number,
+  fault: Omit<PlannedFault, 'atMs'>,
+): readonly PlannedFault[] =>
   Array.from({ length: times }, (_, index) => ({ ...fault, atMs: 500 + index * everyMs }));
 
 /** A job of the callbacks is added: its name as BullMQ packs it, and its data. */
@@ -38,7 +43,13 @@ const deaths = [0, 1, 2].flatMap((target, index) =>
 );
 
 const onlyLoad = (name: LoadName, durationMs: number, plan: readonly PlannedFault[]): Focus => ({
-  ...{ durationMs, plan, mix: {}, clients: 0, pauseMs: 0, processEveryMs: 0, loads: [name] },
+  durationMs,
+  plan,
+  mix: {},
+  clients: 0,
+  pauseMs: 0,
+  processEveryMs: 0,
+  loads: [name],
 });
 
 export const focuses = {
@@ -55,7 +66,9 @@ export const focuses = {
     processEveryMs: 0,
     loads: [],
   },
-  /** Answers come while a job is on its way to sleep, which takes long because the network is slow. */
+  /**
+   * Answers come while a job is on its way to sleep, which takes long because the network is slow.
+   */
   recheck: {
     durationMs: 5000,
     plan: again(1, 0, { kind: 'slow-everybody', target: 0, forMs: 5000, amount: 30 }),
@@ -66,8 +79,8 @@ export const focuses = {
     loads: [],
   },
   /**
-   * Nobody hears Redis for so long that requests are refused, and then all bytes arrive, also those of connections that
-   * were given up. Later the APIs' connections fall silent for good.
+   * Nobody hears Redis for so long that requests are refused, and then all bytes arrive, also those
+   * of connections that were given up. Later the APIs' connections fall silent for good.
    */
   silence: {
     durationMs: 11_500,
@@ -105,7 +118,13 @@ export const focuses = {
   /** Workers die with the callbacks in hand that they are about to add. */
   callbacks: {
     durationMs: 8000,
-    plan: again(3, 2500, { kind: 'kill-in-step', target: 0, forMs: 300, amount: 0, step: addingCallbacks }),
+    plan: again(3, 2500, {
+      kind: 'kill-in-step',
+      target: 0,
+      forMs: 300,
+      amount: 0,
+      step: addingCallbacks,
+    }),
     mix: { 'a robot signs, asynch': 1 },
     clients: 6,
     pauseMs: 200,
@@ -116,7 +135,11 @@ export const focuses = {
   processes: {
     durationMs: 15_000,
     plan: [0, 1, 2].map((target, index) => ({
-      ...{ kind: 'kill-worker', atMs: 3000 + index * 4000, target, forMs: 500, amount: 0 },
+      kind: 'kill-worker',
+      atMs: 3000 + index * 4000,
+      target,
+      forMs: 500,
+      amount: 0,
     })),
     mix: {},
     clients: 0,
@@ -249,7 +272,8 @@ export type MutantName = keyof typeof mutants;
 
 /**
  * @returns The text of the mutant's file, broken.
- * @throws When the place to break is not found: the product has changed and the mutant has to follow.
+ * @throws When the place to break is not found: the product has changed and the mutant has to
+ * follow.
  */
 export const breakFile = (name: MutantName, dist: string): string => {
   const { file, find, put } = mutants[name];

@@ -1,6 +1,7 @@
 /**
- * Paraph behind Paraph behind Paraph, and each of the three is killed and stopped once, and the Redis of the far one
- * too: nothing is lost, and no phone is asked twice. `npm run faults -- --chain` does the same for longer, at moments that a seed chooses.
+ * Paraph behind Paraph behind Paraph, and each of the three is killed and stopped once, and the
+ * Redis of the far one too: nothing is lost, and no phone is asked twice. `npm run faults --
+ * --chain` does the same for longer, at moments that a seed chooses.
  */
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -10,7 +11,10 @@ import type { Strike } from './strikes.ts';
 
 const redis = testRedis();
 
-/** The far one is away while the middle one asks it, then two at once, then the near one, for longer than a lock lasts. */
+/**
+ * The far one is away while the middle one asks it, then two at once, then the near one, for longer
+ * than a lock lasts.
+ */
 const strikes: readonly Strike[] = [
   { what: 'far', kind: 'kill', afterMs: 300, forMs: 200 },
   { what: 'middle', kind: 'stop', afterMs: 500, forMs: 400 },
@@ -26,14 +30,15 @@ const strikes: readonly Strike[] = [
 
 it('loses nothing and asks nobody twice while the near, the middle and the far one are killed and stopped', async () => {
   const { evidence, violations } = await runChain({
-    ...{
-      dist: 'dist',
-      directory: join('.cache', 'faults', 'chain-test'),
-      redisUrl: redis.url,
-      strikes,
-      seed: 'chain',
-    },
-    ...{ prefix: redis.prefix.slice(-20), durationMs: 3000, pauseMs: 60, modes: ['asynch', 'synch'] },
+    dist: 'dist',
+    directory: join('.cache', 'faults', 'chain-test'),
+    redisUrl: redis.url,
+    strikes,
+    seed: 'chain',
+    prefix: redis.prefix.slice(-20),
+    durationMs: 3000,
+    pauseMs: 60,
+    modes: ['asynch', 'synch'],
   });
   expect(violations).toEqual([]);
   const acknowledged = evidence.sent.filter(({ id }) => id !== undefined);

@@ -1,10 +1,12 @@
 /**
- * The text gateway: a device outside the product, which keeps its own account of what reached whose phone.
+ * The text gateway: a device outside the product, which keeps its own account of what reached whose
+ * phone.
  *
- * It does what a gateway does on bad days: answers late, refuses, or delivers and loses the answer. As the product's
- * webhook contract asks of it, it shows the same Idempotency-Key once; everything that arrived is recorded all the same.
- * It takes the callbacks about transactions, processes and other workflows as well, and the marks that charts of an
- * application's own leave (loads/own-charts.workflow.mjs).
+ * It does what a gateway does on bad days: answers late, refuses, or delivers and loses the answer.
+ * As the product's webhook contract asks of it, it shows the same Idempotency-Key once; everything
+ * that arrived is recorded all the same. It takes the callbacks about transactions, processes and
+ * other workflows as well, and the marks that charts of an application's own leave
+ * (loads/own-charts.workflow.mjs).
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -96,8 +98,11 @@ export const openGateway = async (seed: string): Promise<Gateway> => {
       const id = String(request.headers['webhook-id']);
       const isFirst = !messages.has(id);
       const { type, timestamp, data } = body;
-      if (isFirst) messages.set(id, { at: Date.parse(timestamp), arrivedAt: Date.now(), id, type, data });
-      response.writeHead(isFirst && createRandom(`${seed}/callback/${id}`).chance(0.1) ? 503 : 204).end();
+      if (isFirst)
+        messages.set(id, { at: Date.parse(timestamp), arrivedAt: Date.now(), id, type, data });
+      response
+        .writeHead(isFirst && createRandom(`${seed}/callback/${id}`).chance(0.1) ? 503 : 204)
+        .end();
       return;
     }
     if (request.url === marksPath) {

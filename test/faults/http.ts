@@ -23,7 +23,12 @@ export const ask = async (url: string, init: RequestInit = {}): Promise<Heard> =
     });
     const text = await response.text();
     const isJson = (response.headers.get('content-type') ?? '').includes('json');
-    return { from, to: Date.now(), status: response.status, body: isJson ? JSON.parse(text) : text };
+    return {
+      from,
+      to: Date.now(),
+      status: response.status,
+      body: isJson ? JSON.parse(text) : text,
+    };
   } catch {
     return { from, to: Date.now(), status: 0, body: undefined };
   }

@@ -1,6 +1,6 @@
 /**
- * What the clients themselves know: what they asked, when, and what they were told. It is kept apart from the service
- * and is the only word on what was acknowledged.
+ * What the clients themselves know: what they asked, when, and what they were told. It is kept
+ * apart from the service and is the only word on what was acknowledged.
  */
 import { appendFileSync } from 'node:fs';
 import type { AnswerResult } from '../../src/transactions/answers.ts';

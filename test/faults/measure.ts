@@ -1,13 +1,14 @@
 /**
  * `npm run faults -- --measure`: what is not promised, in numbers.
  *
- * Clients get requests acknowledged as fast as they can, then something happens to Redis that the service cannot make
- * good, and what was acknowledged is looked for. The first row is the promise itself, as a control.
+ * Clients get requests acknowledged as fast as they can, then something happens to Redis that the
+ * service cannot make good, and what was acknowledged is looked for. The first row is the promise
+ * itself, as a control.
  *
- * Power cannot be cut here. What it takes is emulated: Redis is killed, and the append-only file is cut back to what it
- * was one second before, since with `everysec` nothing younger is sure to have reached the disk. On one machine a replica
- * that takes over has also what the dead primary's kernel still sends; a distant one is emulated by a slow link that is
- * cut at the same moment.
+ * Power cannot be cut here. What it takes is emulated: Redis is killed, and the append-only file is
+ * cut back to what it was one second before, since with `everysec` nothing younger is sure to have
+ * reached the disk. On one machine a replica that takes over has also what the dead primary's
+ * kernel still sends; a distant one is emulated by a slow link that is cut at the same moment.
  */
 import { mkdirSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -72,7 +73,11 @@ const failOver: Disaster = (stage) => stage.failOver();
 const scenarios: readonly Scenario[] = [
   { name: 'always, Redis killed', stage: { appendfsync: 'always' }, strike: killAndRestart },
   { name: 'everysec, Redis killed', stage: { appendfsync: 'everysec' }, strike: killAndRestart },
-  { name: 'everysec, power lost (emulated)', stage: { appendfsync: 'everysec' }, strike: losePower },
+  {
+    name: 'everysec, power lost (emulated)',
+    stage: { appendfsync: 'everysec' },
+    strike: losePower,
+  },
   { name: 'replica takes over, same machine', stage: { appendfsync: 'always' }, strike: failOver },
   ...[100, 1000].map((replicationDelayMs) => ({
     name: `replica takes over, ${replicationDelayMs} ms behind`,
@@ -116,7 +121,11 @@ const playRound = async (
     const caller = async (index: number): Promise<void> => {
       const url = stage.apis[index % stage.apis.length]?.url ?? '';
       while (going) {
-        const body = signRequest({ mode: 'asynch', msisdn: numberOf('robot', random), apId: applicationId });
+        const body = signRequest({
+          mode: 'asynch',
+          msisdn: numberOf('robot', random),
+          apId: applicationId,
+        });
         const told = await call(url, 'sign', body, { withinMs: 5000, asynch: true });
         if (going && told.kind === 'accepted') acknowledged.set(told.id, Date.now());
       }

@@ -1,7 +1,9 @@
 /**
- * The test of the test: a fault run finds what was broken on purpose, and passes the same schedule when nothing was.
+ * The test of the test: a fault run finds what was broken on purpose, and passes the same schedule
+ * when nothing was.
  *
- * These are real runs of real processes, twenty seconds to two minutes each, started as a person would start them.
+ * These are real runs of real processes, twenty seconds to two minutes each, started as a person
+ * would start them.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -56,7 +58,9 @@ describe.sequential('the fault test', () => {
     'passes with the %s in place and catches a build without it',
     async (focus, mutants) => {
       const broken = (): readonly ReturnType<typeof faults>[] =>
-        Object.keys(mutants).map((mutant) => faults('--mutant', mutant, '--seed', `${mutant}-broken`));
+        Object.keys(mutants).map((mutant) =>
+          faults('--mutant', mutant, '--seed', `${mutant}-broken`),
+        );
       const sound = faults('--focus', focus, '--seed', `${focus}-sound`);
       // Most of a run is waiting. Three at a time would leave too little of the machine.
       if (Object.keys(mutants).length > 1) await sound;

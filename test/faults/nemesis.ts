@@ -1,7 +1,8 @@
 /**
  * Does what was planned, and notes when each fault really began and ended.
  *
- * A fault that fails (a Redis that is just then away cannot be filled) is noted as not injected; it never ends the run.
+ * A fault that fails (a Redis that is just then away cannot be filled) is noted as not injected; it
+ * never ends the run.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { addCrowd } from './operator.ts';
@@ -29,8 +30,9 @@ const stepPatienceMs = 4000;
 const rareStepPatienceMs = 30_000;
 
 /**
- * What a worker sends to note under the job's lock that the device is asked (packages/engine/src/redis/commit-script.ts): the keys of the
- * job, its lock and three more, those of BullMQ where the job is to sleep, the token, and the record. Finds the key of the job.
+ * What a worker sends to note under the job's lock that the device is asked
+ * (packages/engine/src/redis/commit-script.ts): the keys of the job, its lock and three more, those
+ * of BullMQ where the job is to sleep, the token, and the record. Finds the key of the job.
  */
 const markingAsked =
   /(\S+:signatures:H[0-9A-Za-z]{19}):lock(?:\r\n\$\d+\r\n[^\r]*){4,14}\r\n\$\d+\r\n\{[^\r]*"state":"pending"/;
@@ -148,10 +150,14 @@ export const createNemesis = (stage: Stage) => {
         return everybody(({ lane }) => lane.hold());
       case 'hold-in-step': {
         const [, job] =
-          (await Promise.race([worker.lane.holdAt(markingAsked), delay(stepPatienceMs, undefined)])) ?? [];
+          (await Promise.race([
+            worker.lane.holdAt(markingAsked),
+            delay(stepPatienceMs, undefined),
+          ])) ?? [];
         if (job === undefined) return { target: 'nobody', end: () => worker.lane.heal() };
         await whenEnded(job, fault.forMs);
-        // One that lived would hear that its write succeeded, end the job as well, and so cover up what it had written.
+        // One that lived would hear that its write succeeded, end the job as well, and so cover up
+        // what it had written.
         await worker.process.kill();
         worker.lane.heal();
         return { target: worker.process.name, end: () => startAgain(worker.process) };
@@ -246,7 +252,10 @@ export const createNemesis = (stage: Stage) => {
     }
   };
 
-  /** One after the other on the same thing: what was killed is started again before anything else befalls it. */
+  /**
+   * One after the other on the same thing: what was killed is started again before anything else
+   * befalls it.
+   */
   const turns = new Map<string, Promise<void>>();
   const inTurn = (fault: PlannedFault): Promise<void> => {
     const resource = resourceOf(fault);

@@ -1,6 +1,6 @@
 /**
- * Whoever has access to the queues: brings answers from elsewhere, replays what failed, and reads what is stored. It uses
- * the queues as docs/queue-contract.md offers them.
+ * Whoever has access to the queues: brings answers from elsewhere, replays what failed, and reads
+ * what is stored. It uses the queues as docs/queue-contract.md offers them.
  */
 import { randomUUID } from 'node:crypto';
 import { createEngine, type SendResult, spreadOver } from '../../packages/engine/src/engine.ts';
@@ -9,7 +9,11 @@ import { createProtocol } from '../../src/protocol/parse.ts';
 import { defaultProtocolRules } from '../../src/protocol/rules.ts';
 import { connectForBlocking, connectForCommands, disconnect } from '../../src/redis/connect.ts';
 import { type AnswerResult, createAnswer, shardFor } from '../../src/transactions/answers.ts';
-import { recordIn, signatureJobName, signatureRecordSchema } from '../../src/transactions/contract.ts';
+import {
+  recordIn,
+  signatureJobName,
+  signatureRecordSchema,
+} from '../../src/transactions/contract.ts';
 import { newMsspTransId } from '../../src/transactions/ids.ts';
 import { closeShards, openShards } from '../../src/transactions/shards.ts';
 import { instanceIdOf } from '../../src/workflows/contract.ts';
@@ -24,7 +28,11 @@ export interface StoredFields {
 }
 
 export interface Operator {
-  cancel(id: string, attempt: number, detail: string): Promise<AnswerResult | { readonly problem: string }>;
+  cancel(
+    id: string,
+    attempt: number,
+    detail: string,
+  ): Promise<AnswerResult | { readonly problem: string }>;
   /** @returns What became of it, and the attempt that begins if it worked. */
   replay(id: string): Promise<{ readonly told: Told; readonly attempt: number }>;
   /** The job's hash; empty for a job that is not there. @throws When Redis is not. */
@@ -59,7 +67,8 @@ export interface News {
   readonly at: number;
 }
 
-const problemOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const problemOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
 
 const openStates = ['wait', 'active', 'delayed', 'prioritized'] as const;
 
@@ -103,7 +112,10 @@ export const openOperator = (url: string): Operator => {
   const redis = connectForCommands({ url });
   redis.on('error', () => undefined);
   const shards = openShards({ redis, prefix: 'faults', shards: 2, onError: () => undefined });
-  const answer = createAnswer(shards, { protocol: createProtocol(defaultProtocolRules), now: Date.now });
+  const answer = createAnswer(shards, {
+    protocol: createProtocol(defaultProtocolRules),
+    now: Date.now,
+  });
   const queues = shards.flatMap(({ signatures, receipts }) => [signatures.queue, receipts.queue]);
   const locate = spreadOver(
     shards.map(({ workflows }) => workflows.queue),
@@ -155,7 +167,9 @@ export const openOperator = (url: string): Operator => {
     },
     read: (id) => redis.hgetall(signaturesOf(id).toKey(id)),
     everyId: async () => {
-      const ids = await Promise.all(shards.map(({ signatures }) => idsIn(signatures.queue.toKey(''))));
+      const ids = await Promise.all(
+        shards.map(({ signatures }) => idsIn(signatures.queue.toKey(''))),
+      );
       return ids.flat().filter((id) => /^H[0-9A-Za-z]{19}$/.test(id));
     },
     tellSigner: async (process, { step, key }, event) => {
@@ -174,7 +188,11 @@ export const openOperator = (url: string): Operator => {
       const found: StoredInstance[] = [];
       for (const { workflows } of shards) {
         for (const id of await idsIn(workflows.queue.toKey(''))) {
-          const [name, finishedOn] = await redis.hmget(workflows.queue.toKey(id), 'name', 'finishedOn');
+          const [name, finishedOn] = await redis.hmget(
+            workflows.queue.toKey(id),
+            'name',
+            'finishedOn',
+          );
           if (typeof name === 'string') found.push({ id, isOver: typeof finishedOn === 'string' });
         }
       }
@@ -199,12 +217,19 @@ export const openOperator = (url: string): Operator => {
         const stream = queue.toKey('events');
         for (;;) {
           const from = read.get(stream) ?? '-';
-          const entries = await redis.xrange(stream, from === '-' ? '-' : `(${from}`, '+', 'COUNT', 2000);
+          const entries = await redis.xrange(
+            stream,
+            from === '-' ? '-' : `(${from}`,
+            '+',
+            'COUNT',
+            2000,
+          );
           for (const [entryId, fields] of entries) {
             read.set(stream, entryId);
             const field = (name: string): string => fields[fields.indexOf(name) + 1] ?? '';
             const id = fields.includes('jobId') ? field('jobId') : '';
-            if (id !== '') news.push({ id, event: field('event'), at: Number(entryId.split('-')[0]) });
+            if (id !== '')
+              news.push({ id, event: field('event'), at: Number(entryId.split('-')[0]) });
           }
           if (entries.length < 2000) break;
         }

@@ -1,8 +1,9 @@
 /**
- * Who is asked: ranges of numbers with one behaviour each, and the configuration that makes them so.
+ * Who is asked: ranges of numbers with one behaviour each, and the configuration that makes them
+ * so.
  *
- * Few numbers share much load on purpose. Phones must meet: a SIM that is busy and an App whose screen is taken over are
- * where prompts could go wrong.
+ * Few numbers share much load on purpose. Phones must meet: a SIM that is busy and an App whose
+ * screen is taken over are where prompts could go wrong.
  */
 import type { Random } from './random.ts';
 
@@ -91,7 +92,8 @@ export const loginClient = {
   redirectUri: 'https://client.example/callback',
 } as const;
 /** Of `loginClient.secret`, cheap to verify. */
-const secretHash = '$scrypt$ln=10,r=8,p=1$WSq+PUMkKR8xwxMo3TeowA$/xMA3cPAsGts2vYIayb/XRuvl5oi0yXJLkniKNRf6mU';
+const secretHash =
+  '$scrypt$ln=10,r=8,p=1$WSq+PUMkKR8xwxMo3TeowA$/xMA3cPAsGts2vYIayb/XRuvl5oi0yXJLkniKNRf6mU';
 
 const subscriber = (person: Person, devices: object) => ({
   msisdn: `+${people[person].first}`,
@@ -116,8 +118,14 @@ export interface Surroundings {
 /** All browsers and phones of a run are behind one address. */
 const noLimit = { requests: 1_000_000, perSeconds: 1 };
 const limitNames = [
-  ...['pushedPerClient', 'pushedPerAddress', 'promptsPerNumber', 'promptsPerNumberLong'],
-  ...['promptsPerClient', 'promptsPerAddress', 'loginsPerAddress', 'refusedTokensPerAddress'],
+  'pushedPerClient',
+  'pushedPerAddress',
+  'promptsPerNumber',
+  'promptsPerNumberLong',
+  'promptsPerClient',
+  'promptsPerAddress',
+  'loginsPerAddress',
+  'refusedTokensPerAddress',
 ];
 
 export const configurationFor = ({
@@ -136,11 +144,17 @@ export const configurationFor = ({
     limits: Object.fromEntries(limitNames.map((name) => [name, noLimit])),
     tenants: [
       {
-        ...{ id: 'main', name: 'Main' },
+        id: 'main',
+        name: 'Main',
         clients: [
           {
-            ...{ id: loginClient.id, name: 'Shop', secretHash, redirectUris: [loginClient.redirectUri] },
-            ...{ scopes: ['openid', 'phone', 'profile'], loginHintAllowed: true, parSuccessStatus: 201 },
+            id: loginClient.id,
+            name: 'Shop',
+            secretHash,
+            redirectUris: [loginClient.redirectUri],
+            scopes: ['openid', 'phone', 'profile'],
+            loginHintAllowed: true,
+            parSuccessStatus: 201,
           },
         ],
       },

@@ -63,7 +63,10 @@ const ended = (changes: Partial<Answer> = {}, steps: readonly StepSeen[] = [s0, 
   ...changes,
 });
 const seen = (at: number, answer?: Answer, status = 200) => ({
-  ...{ from: start + at - 10, to: start + at, status, answer },
+  from: start + at - 10,
+  to: start + at,
+  status,
+  answer,
 });
 const openAt = (at: number, changes: Partial<StepSeen> = {}) => {
   const signers = s0.signers.map(({ key, name }) => ({ key, name, state: 'open' as const }));
@@ -80,9 +83,15 @@ const openAt = (at: number, changes: Partial<StepSeen> = {}) => {
 
 const job = (id: string, text: string, added: number, endedAt: number, isSigned = true) => ({
   job: {
-    ...{ id, apTransId: 'process--p-1', text, timeoutSeconds: 180, timestamp: start + added },
+    id,
+    apTransId: 'process--p-1',
+    text,
+    timeoutSeconds: 180,
+    timestamp: start + added,
     msisdn: text.includes('escalated') ? '+41797000003' : `+4179700000${text.at(-3)}`,
-    ...{ failedReason: undefined, answers: [], end: isSigned ? 'completed' : 'failed' },
+    failedReason: undefined,
+    answers: [],
+    end: isSigned ? 'completed' : 'failed',
     record: { history: [{ state: 'pending', attempt: 1, at: start + added + 5 }] },
   } as unknown as FinalJob,
   events: [
@@ -105,19 +114,28 @@ const evidence = (
   }) as never;
 
 const run = (changes: Partial<ProcessRun> = {}): ProcessRun => ({
-  ...{ id: 'p-1', shape, startedAt: start - 20, acknowledgedAt: start + 10 },
+  id: 'p-1',
+  shape,
+  startedAt: start - 20,
+  acknowledgedAt: start + 10,
   seen: [openAt(500)],
   orders: [{ what: 'press', step: 1, key: '1', from: start + 1900, result: 'taken' }],
-  ...{ final: seen(70_000, ended()), evidence: evidence() },
+  final: seen(70_000, ended()),
+  evidence: evidence(),
   ...changes,
 });
 const root = 'tenant-process--p-1';
 const end = {
-  ...{ at: start + 3000, arrivedAt: start + 3100, id: 'end', type: 'process.end' },
+  at: start + 3000,
+  arrivedAt: start + 3100,
+  id: 'end',
+  type: 'process.end',
   data: { process: 'p-1', state: 'completed' },
 };
 const reminder = {
-  ...{ at: start + 1500, arrivedAt: start + 1600, type: 'process.reminded' },
+  at: start + 1500,
+  arrivedAt: start + 1600,
+  type: 'process.reminded',
   data: { process: 'p-1', step: 's0', key: '1' },
 };
 
@@ -127,13 +145,26 @@ const known = (
   faults: Evidence['faults'] = [],
 ): Evidence =>
   ({
-    ...{ journal: [], faults, healedAt: start + 60_000, finals: new Map(), stuck: [], asked: [] },
-    ...{ clashes: [], deliveries: [], phones: [], crashes: [], roots: [] },
-    ...{ notices: new Set(), people: new Map(), loads: noLoads },
+    journal: [],
+    faults,
+    healedAt: start + 60_000,
+    finals: new Map(),
+    stuck: [],
+    asked: [],
+    clashes: [],
+    deliveries: [],
+    phones: [],
+    crashes: [],
+    roots: [],
+    notices: new Set(),
+    people: new Map(),
+    loads: noLoads,
     jobs: new Map(jobs.map((each) => [each.job.id, each.job])),
     timeline: new Map(jobs.map((each) => [each.job.id, each.events])),
     processes: {
-      ...{ runs: [run()], messages: [end], starved: [] },
+      runs: [run()],
+      messages: [end],
+      starved: [],
       instances: [
         { id: root, isOver: true },
         { id: `${root}.0-1-0.1`, isOver: true },
@@ -143,11 +174,17 @@ const known = (
   }) as Evidence;
 
 const judge = (given: Evidence) => processChecks.flatMap((check) => [...check(given)]);
-const rulesOf = (given: Evidence): readonly string[] => [...new Set(judge(given).map(({ rule }) => rule))];
+const rulesOf = (given: Evidence): readonly string[] => [
+  ...new Set(judge(given).map(({ rule }) => rule)),
+];
 const runs = (changes: Partial<ProcessRun>) => known({ runs: [run(changes)] });
 const endedAs = (answer: Answer) => runs({ final: seen(70_000, answer) });
 const reminded = (looks: ProcessRun['seen'], jobs = all) => {
-  const messages = ['1', '2'].map((key) => ({ ...reminder, id: key, data: { ...reminder.data, key } }));
+  const messages = ['1', '2'].map((key) => ({
+    ...reminder,
+    id: key,
+    data: { ...reminder.data, key },
+  }));
   return known({ runs: [run({ seen: looks })], messages: [end, ...messages] }, jobs);
 };
 const missed = { ...withdrawn, job: { ...withdrawn.job, failedReason: '_209 UNREACHABLE: Away' } };
@@ -207,17 +244,30 @@ describe('the checker of processes', () => {
     ],
     [
       'nobody else is asked',
-      known({}, [first, { ...withdrawn, job: { ...withdrawn.job, msisdn: '+41790000000' } }, second]),
+      known({}, [
+        first,
+        { ...withdrawn, job: { ...withdrawn.job, msisdn: '+41790000000' } },
+        second,
+      ]),
     ],
     [attests, runs({ evidence: { problems: ['signature: does not fit'] } })],
     [attests, runs({ evidence: evidence({ outcome: 'failed' }) })],
     [attests, runs({ evidence: evidence({ signatures: [] }) })],
-    [limits, known({}, [...all, ...['H4', 'H5'].map((id) => job(id, 'p-1 s0 2/0', 1100, 1200, false))])],
     [
       limits,
-      known({}, [...all, ...Array.from({ length: 9 }, (_, n) => job(`H9${n}`, 'p-1 s0 2/0', 200, 300))]),
+      known({}, [...all, ...['H4', 'H5'].map((id) => job(id, 'p-1 s0 2/0', 1100, 1200, false))]),
     ],
-    [limits, known({ messages: [end, ...[1, 2].map((id) => ({ ...reminder, id: `reminder-${id}` }))] })],
+    [
+      limits,
+      known({}, [
+        ...all,
+        ...Array.from({ length: 9 }, (_, n) => job(`H9${n}`, 'p-1 s0 2/0', 200, 300)),
+      ]),
+    ],
+    [
+      limits,
+      known({ messages: [end, ...[1, 2].map((id) => ({ ...reminder, id: `reminder-${id}` }))] }),
+    ],
     [
       'a phone is asked when its definition says',
       runs({ orders: [{ ...run().orders[0], from: start + 2600 }] as never }),
@@ -263,7 +313,8 @@ describe('the checker of processes', () => {
         { id: child, isOver: false },
       ],
     });
-    for (const given of [orphan, left]) expect(rulesOf(given)).toContain('no child without a parent');
+    for (const given of [orphan, left])
+      expect(rulesOf(given)).toContain('no child without a parent');
   });
 
   it('excuses a timer that a fault, or a machine without time for the service, has held up', () => {
@@ -271,7 +322,9 @@ describe('the checker of processes', () => {
     const fault = { target: 'worker-1', amount: 0, from: start + 59_000, to: start + 62_000 };
     const starved = [{ ...fault, kind: 'starved' as const }];
     expect(rulesOf(known({ runs: [late], starved }))).not.toContain(inTime);
-    expect(rulesOf(known({ runs: [late] }, all, [{ ...fault, kind: 'kill-worker' }]))).not.toContain(inTime);
+    expect(
+      rulesOf(known({ runs: [late] }, all, [{ ...fault, kind: 'kill-worker' }])),
+    ).not.toContain(inTime);
   });
 });
 
@@ -281,7 +334,9 @@ describe('the shape of a process', () => {
       shapeFor(createRandom(String(n)), `p-${n}`, start, 'https://a.test/'),
     );
     for (const each of shapes)
-      expect(checkDefinition(each, { now: start, isKnown: () => true })).toMatchObject({ ok: true });
+      expect(checkDefinition(each, { now: start, isKnown: () => true })).toMatchObject({
+        ok: true,
+      });
     expect(shapeFor(createRandom('7'), 'p-7', start, 'https://a.test/')).toEqual(shapes[7]);
     expect(new Set(shapes.map(({ steps }) => steps.length)).size).toBe(4);
   });

@@ -64,7 +64,8 @@ const request = async (url: string, method: string, path: string, body?: object)
   return { from, to, status, ...(status >= 200 && status < 300 && { answer }) };
 };
 
-const isEnded = ({ answer }: Seen): boolean => answer?.status !== undefined && answer.status !== 'open';
+const isEnded = ({ answer }: Seen): boolean =>
+  answer?.status !== undefined && answer.status !== 'open';
 const lookEveryMs = 500;
 
 /** How long an application tries to start a process that nobody has taken. */
@@ -88,7 +89,12 @@ const follow = async (run: ProcessRun, { urls, operator, random }: Options): Pro
   const start = { id: run.id, input: run.shape };
   for (const until = run.startedAt + startMs; run.acknowledgedAt === undefined; await delay(300)) {
     const seen = await post(start);
-    if (seen.answer === undefined && Date.now() < until && seen.status !== 400 && seen.status !== 409)
+    if (
+      seen.answer === undefined &&
+      Date.now() < until &&
+      seen.status !== 400 &&
+      seen.status !== 409
+    )
       continue;
     run.seen.push(seen);
     if (seen.answer === undefined) return;
@@ -96,7 +102,12 @@ const follow = async (run: ProcessRun, { urls, operator, random }: Options): Pro
   }
   if (random.chance(0.1)) run.seen.push(await post(start));
 
-  const order = async (what: Order['what'], step: number, name: string, key: string): Promise<void> => {
+  const order = async (
+    what: Order['what'],
+    step: number,
+    name: string,
+    key: string,
+  ): Promise<void> => {
     const from = Date.now();
     const about = { what, step, key, from };
     if (what === 'again') {
@@ -147,7 +158,11 @@ export const runProcesses = async (options: Options): Promise<readonly ProcessRu
     const own = random.branch(id);
     const startedAt = Date.now();
     const run: ProcessRun = {
-      ...{ id, shape: shapeFor(own, id, startedAt, tell), startedAt, seen: [], orders: [] },
+      id,
+      shape: shapeFor(own, id, startedAt, tell),
+      startedAt,
+      seen: [],
+      orders: [],
     };
     runs.push(run);
     following.push(follow(run, { ...options, random: own }));

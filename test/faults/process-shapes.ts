@@ -32,7 +32,9 @@ const maybe = (random: Random, probability: number, part: () => Json): Json =>
 
 /** Hours on another day of the week than these: nobody is asked in them. */
 const closedHours = (now: number) => ({
-  ...{ from: '09:00', to: '12:00', timeZone: 'Europe/Zurich' },
+  from: '09:00',
+  to: '12:00',
+  timeZone: 'Europe/Zurich',
   days: [weekdays[(new Date(now).getUTCDay() + 2) % 7]],
 });
 const openHours = { from: '00:00', to: '24:00', timeZone: 'Asia/Kathmandu', days: weekdays };
@@ -64,14 +66,17 @@ const stepFor = (random: Random, id: string, name: string, index: number, now: n
       ...(hasSubstitutes && { substitutes: [person(String(place + 1), 1)] }),
     })),
     need: random.pick(['all', 'all', 'first', random.between(1, count)]),
-    ...(index > 0 && maybe(random, 0.3, () => ({ if: conditionFor(random, `s${random.below(index)}`) }))),
+    ...(index > 0 &&
+      maybe(random, 0.3, () => ({ if: conditionFor(random, `s${random.below(index)}`) }))),
     ask: random.pick(['now', 'now', 'now', 'now', 'page', openHours, closedHours(now)]),
     ...maybe(random, 0.4, () => ({
       askAgain: { times: random.between(1, 3), every: seconds(random.between(1, 2)) },
     })),
     ...maybe(random, 0.4, () => ({ remind: [seconds(1), seconds(random.between(2, 4))] })),
     ...maybe(random, 0.7, () => ({
-      deadline: random.chance(0.8) ? seconds(deadline) : new Date(now + deadline * 1500).toISOString(),
+      deadline: random.chance(0.8)
+        ? seconds(deadline)
+        : new Date(now + deadline * 1500).toISOString(),
     })),
     ...maybe(random, 0.2, () => ({ escalate: { after: seconds(1), to: person('escalated', 0) } })),
     onRefusal: rule('fail'),
@@ -89,7 +94,9 @@ export const shapeFor = (random: Random, id: string, now: number, tell: string):
     const deadline = random.between(5, 14);
     const shape: Json = {
       title: id,
-      deadline: random.chance(0.7) ? seconds(deadline) : new Date(now + deadline * 1000).toISOString(),
+      deadline: random.chance(0.7)
+        ? seconds(deadline)
+        : new Date(now + deadline * 1000).toISOString(),
       steps: Array.from({ length: random.between(1, 4) }, (_, index) =>
         stepFor(random, id, `s${index}`, index, now),
       ),

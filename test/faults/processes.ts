@@ -1,6 +1,6 @@
 /**
- * Processes that can be killed, stopped and started again at any moment. Whatever way this program ends, they end with
- * it.
+ * Processes that can be killed, stopped and started again at any moment. Whatever way this program
+ * ends, they end with it.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -57,7 +57,8 @@ const living = new Set<ChildProcess>();
 process.on('exit', () => {
   for (const child of living) child.kill('SIGKILL');
 });
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.on(signal, () => process.exit(130));
 
 const startPatienceMs = 60_000;
 const endPatienceMs = 10_000;
@@ -96,7 +97,8 @@ export const manage = (options: ManagedOptions): Managed => {
       }
       let isReady = false;
       const ended = new Promise<never>((_, reject) => {
-        const fail = (): void => reject(new Error(`${name} ended before it was ready; see ${logFile}`));
+        const fail = (): void =>
+          reject(new Error(`${name} ended before it was ready; see ${logFile}`));
         started.once('exit', () => {
           living.delete(started);
           fail();
@@ -114,7 +116,11 @@ export const manage = (options: ManagedOptions): Managed => {
         );
       });
       try {
-        await Promise.race([ready({ onLine: (listener) => listeners.push(listener) }), ended, late]);
+        await Promise.race([
+          ready({ onLine: (listener) => listeners.push(listener) }),
+          ended,
+          late,
+        ]);
         isReady = true;
       } finally {
         clearTimeout(timer);

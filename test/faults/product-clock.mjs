@@ -1,8 +1,9 @@
 /**
  * Loaded into every product process of a fault test, before the product (`node --import`).
  *
- * The process believes in a clock that is off by what stands in a file, in milliseconds: a clock can so be made to jump
- * while the process runs. Only the wall clock jumps, as in life; timers and `performance.now` go on.
+ * The process believes in a clock that is off by what stands in a file, in milliseconds: a clock
+ * can so be made to jump while the process runs. Only the wall clock jumps, as in life; timers and
+ * `performance.now` go on.
  *
  * It also ends the process when the test is gone, however that ended.
  */

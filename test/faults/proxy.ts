@@ -1,6 +1,6 @@
 /**
- * What stands between each process and Redis: a TCP proxy with one lane for each process, so that a single worker can
- * be cut off while the others go on.
+ * What stands between each process and Redis: a TCP proxy with one lane for each process, so that a
+ * single worker can be cut off while the others go on.
  *
  * cut   Connections are torn down and new ones are refused as soon as they are made.
  * hold  Bytes are kept and nothing is said: the network that swallows. When it ends, they arrive late and in order,
@@ -16,9 +16,15 @@ export interface Lane {
   readonly port: number;
   cut(): void;
   hold(): void;
-  /** Of the connections that there are, nothing arrives any more. {@link Lane.heal} does not change that. */
+  /**
+   * Of the connections that there are, nothing arrives any more. {@link Lane.heal} does not change
+   * that.
+   */
   deaden(): void;
-  /** Holds as soon as something is sent that matches, which is then kept, too. Resolves with the match. */
+  /**
+   * Holds as soon as something is sent that matches, which is then kept, too. Resolves with the
+   * match.
+   */
   holdAt(pattern: RegExp): Promise<RegExpExecArray>;
   slow(ms: number): void;
   /** Back to passing everything at once. */
@@ -40,7 +46,9 @@ interface Pipe {
 export const openLane = async (target: () => number | string): Promise<Lane> => {
   let mode: 'open' | 'cut' | 'hold' = 'open';
   let delayMs = 0;
-  let trap: { readonly pattern: RegExp; readonly spring: (match: RegExpExecArray) => void } | undefined;
+  let trap:
+    | { readonly pattern: RegExp; readonly spring: (match: RegExpExecArray) => void }
+    | undefined;
   const sockets = new Set<Socket>();
   const pipes = new Set<Pipe>();
 

@@ -1,9 +1,10 @@
 /**
- * Chance that can be repeated: every choice of a run comes from its seed. Each client and the nemesis have a stream of
- * their own, so that what one of them does with its numbers changes nothing for the others.
+ * Chance that can be repeated: every choice of a run comes from its seed. Each client and the
+ * nemesis have a stream of their own, so that what one of them does with its numbers changes
+ * nothing for the others.
  *
- * What cannot be repeated is time. Two runs of one seed send the same requests and inject the same faults at the same
- * moments, and the scheduler of the machine still decides what meets what.
+ * What cannot be repeated is time. Two runs of one seed send the same requests and inject the same
+ * faults at the same moments, and the scheduler of the machine still decides what meets what.
  */
 import { createHash } from 'node:crypto';
 

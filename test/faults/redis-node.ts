@@ -1,8 +1,8 @@
 /**
  * A Redis that can be killed, filled and made to change places with its replica.
  *
- * `always` writes every command to disk before it is answered; the run promises that nothing is lost, and that is the
- * setting it is promised for.
+ * `always` writes every command to disk before it is answered; the run promises that nothing is
+ * lost, and that is the setting it is promised for.
  */
 
 import { mkdirSync } from 'node:fs';
@@ -16,7 +16,10 @@ export interface RedisNode extends Managed {
   readonly port: number;
   /** Where the append-only file lies. */
   readonly directory: string;
-  /** The port of the primary that it follows from its next start on; undefined when it is one itself. */
+  /**
+   * The port of the primary that it follows from its next start on; undefined when it is one
+   * itself.
+   */
   follow(primary: number | undefined): void;
   /** One command on a connection of its own. @throws When it is not answered. */
   command(...words: readonly [string, ...string[]]): Promise<unknown>;
@@ -106,7 +109,8 @@ export const whenInStep = async (primary: RedisNode, replica: RedisNode): Promis
     const there = String(await replica.command('INFO', 'replication').catch(() => ''));
     if (/master_link_status:up/.test(there)) {
       const here = String(await primary.command('INFO', 'replication'));
-      const offset = (text: string, name: string) => Number(new RegExp(`${name}:(\\d+)`).exec(text)?.[1]);
+      const offset = (text: string, name: string) =>
+        Number(new RegExp(`${name}:(\\d+)`).exec(text)?.[1]);
       if (offset(there, 'slave_repl_offset') >= offset(here, 'master_repl_offset') - 1000) return;
     }
     await delay(50);

@@ -10,7 +10,9 @@ import type { TrialResult } from './trial.ts';
 const count = (names: Iterable<string>): Readonly<Record<string, number>> => {
   const counts: Record<string, number> = {};
   for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
-  return Object.fromEntries(Object.entries(counts).sort(([one], [other]) => one.localeCompare(other)));
+  return Object.fromEntries(
+    Object.entries(counts).sort(([one], [other]) => one.localeCompare(other)),
+  );
 };
 
 const resultOf = (told: Told): string => {
@@ -21,7 +23,9 @@ const resultOf = (told: Told): string => {
 /** The witness hears of a prompt when the line of the log has come to it. */
 const heardLateMs = 250;
 
-/** How long after its deadline, and after all faults, the latest transaction ended; milliseconds. */
+/**
+ * How long after its deadline, and after all faults, the latest transaction ended; milliseconds.
+ */
 const latestEnd = (evidence: Evidence): number => {
   let latest = 0;
   for (const job of evidence.jobs.values()) {
@@ -36,8 +40,15 @@ const latestEnd = (evidence: Evidence): number => {
 };
 
 /** The part of the run in which the checker excuses what is late. */
-const excusedPercent = ({ journal, faults, healedAt }: Evidence, all: Evidence['faults']): number => {
-  const from = Math.min(healedAt, journal[0]?.from ?? healedAt, ...faults.map((fault) => fault.from));
+const excusedPercent = (
+  { journal, faults, healedAt }: Evidence,
+  all: Evidence['faults'],
+): number => {
+  const from = Math.min(
+    healedAt,
+    journal[0]?.from ?? healedAt,
+    ...faults.map((fault) => fault.from),
+  );
   return Math.round(excusedShare(all, from, healedAt) * 100);
 };
 
@@ -55,7 +66,10 @@ export interface ProcessSummary {
 export interface LoadSummary {
   /** Bulks that are done, and what they did. */
   readonly bulks: { readonly done: number; readonly replays: number; readonly cancels: number };
-  /** Different mails; those that came again; those that the server refused; signatures by their links. */
+  /**
+   * Different mails; those that came again; those that the server refused; signatures by their
+   * links.
+   */
   readonly mails: {
     readonly sent: number;
     readonly again: number;
@@ -63,8 +77,14 @@ export interface LoadSummary {
     readonly signed: number;
   };
   /** Those that ended with tokens, and how often a person or client had to begin again. */
-  readonly logins: { readonly begun: number; readonly withTokens: number; readonly troubles: number };
-  /** Charts that completed; effects and activities; those that came again after they had been taken. */
+  readonly logins: {
+    readonly begun: number;
+    readonly withTokens: number;
+    readonly troubles: number;
+  };
+  /**
+   * Charts that completed; effects and activities; those that came again after they had been taken.
+   */
   readonly charts: { readonly completed: number; readonly marks: number; readonly again: number };
 }
 
@@ -83,7 +103,9 @@ export interface Summary {
   readonly excusedPercent: number;
   /** The same, because the machine gave the service no time. */
   readonly starvedPercent: number;
-  /** Requests that were refused and taken in afterwards; and those that had been taken in before. */
+  /**
+   * Requests that were refused and taken in afterwards; and those that had been taken in before.
+   */
   readonly refusedThatRan: number;
   readonly refusedTakenIn: number;
   readonly violations: number;
@@ -103,12 +125,15 @@ const summariseProcesses = (evidence: Evidence): ProcessSummary => {
   const prompts = known.flatMap((each) => each.prompts);
   const late = known
     .filter(({ plan, final }) => final?.context?.steps.length === plan.steps.length)
-    .map(({ plan, final }) => Date.parse(final?.endedAt ?? '') - excusedIn(evidence, plan.deadline));
+    .map(
+      ({ plan, final }) => Date.parse(final?.endedAt ?? '') - excusedIn(evidence, plan.deadline),
+    );
   return {
     outcomes: count(known.map(({ final }) => final?.status ?? 'not taken in')),
     signatures: prompts.filter(({ isSigned }) => isSigned).length,
     prompts: prompts.filter(({ askedAt }) => askedAt !== undefined).length,
-    verified: known.filter(({ run }) => run.evidence !== undefined && 'signatures' in run.evidence).length,
+    verified: known.filter(({ run }) => run.evidence !== undefined && 'signatures' in run.evidence)
+      .length,
     latestEndMs: Math.max(0, ...late.filter((ms) => !Number.isNaN(ms))),
   };
 };
@@ -122,9 +147,15 @@ const summariseLoads = ({ loads: { bulks, mails, logins, charts } }: Evidence): 
   const notes = logins.flatMap((run) => run.notes);
   const sent = new Set(mails.mails.map(({ id }) => id)).size;
   return {
-    bulks: { done: bulks.filter(isDone).length, replays: itemsOf('replay'), cancels: itemsOf('cancel') },
+    bulks: {
+      done: bulks.filter(isDone).length,
+      replays: itemsOf('replay'),
+      cancels: itemsOf('cancel'),
+    },
     mails: {
-      ...{ sent, again: mails.mails.length - sent, refused: mails.refused.length },
+      sent,
+      again: mails.mails.length - sent,
+      refused: mails.refused.length,
       signed: mails.runs
         .flatMap(({ visits }) => visits)
         .filter(({ what, status }) => what === 'press' && status === 303).length,
@@ -135,7 +166,8 @@ const summariseLoads = ({ loads: { bulks, mails, logins, charts } }: Evidence): 
       troubles: notes.filter(({ what }) => what === 'trouble').length,
     },
     charts: {
-      completed: charts.runs.filter(({ looks }) => looks.at(-1)?.body?.status === 'completed').length,
+      completed: charts.runs.filter(({ looks }) => looks.at(-1)?.body?.status === 'completed')
+        .length,
       marks: new Set(charts.marks.map(({ key }) => key)).size,
       again: repeatedMarks(charts.marks),
     },
@@ -149,7 +181,9 @@ export const summarise = ({ evidence, violations }: TrialResult): Summary => {
     operations: count(
       journal.map(({ name, mode, told }) => `${name}${mode ? ` ${mode}` : ''}: ${resultOf(told)}`),
     ),
-    faults: count(faults.map(({ kind, problem }) => (problem === undefined ? kind : `${kind} (failed)`))),
+    faults: count(
+      faults.map(({ kind, problem }) => (problem === undefined ? kind : `${kind} (failed)`)),
+    ),
     transactions: jobs.size,
     acknowledged: finals.size,
     outcomes: count([...finals.values()].map(resultOf)),
@@ -203,12 +237,19 @@ export const printSummary = (summary: Summary): string =>
 const time = (at: number): string => new Date(at).toISOString().slice(11, 23);
 
 /** All that is known about the transaction of a violation, in the order of time. */
-const excerpt = ({ journal, timeline, asked, deliveries, faults, jobs }: Evidence, id: string): string => {
+const excerpt = (
+  { journal, timeline, asked, deliveries, faults, jobs }: Evidence,
+  id: string,
+): string => {
   const { apTransId } = jobs.get(id) ?? {};
   const lines: { readonly at: number; readonly text: string }[] = [];
   for (const entry of journal) {
     const told = 'id' in entry.told ? entry.told.id : undefined;
-    if (told !== id && entry.id !== id && (apTransId === undefined || entry.apTransId !== apTransId))
+    if (
+      told !== id &&
+      entry.id !== id &&
+      (apTransId === undefined || entry.apTransId !== apTransId)
+    )
       continue;
     const text = JSON.stringify(entry.told).slice(0, 120);
     const attempt = entry.attempt === undefined ? '' : ` attempt ${entry.attempt}`;
@@ -247,7 +288,8 @@ const story = (evidence: Evidence, process: string): string => {
   const lines = run.seen.map(({ to, status, answer }) => {
     const steps = answer?.context?.steps ?? [];
     const signers = steps.map(
-      (step) => `${step.name} ${step.state} (${step.signers.map(({ key, state }) => `${key} ${state}`)})`,
+      (step) =>
+        `${step.name} ${step.state} (${step.signers.map(({ key, state }) => `${key} ${state}`)})`,
     );
     return { at: to, text: `answered ${status} ${answer?.status ?? ''} ${signers.join(', ')}` };
   });
@@ -255,7 +297,10 @@ const story = (evidence: Evidence, process: string): string => {
     lines.push({ at: from, text: `${what} ${step ?? ''} ${key ?? ''}: ${result}` });
   for (const { at, type, data } of evidence.processes.messages)
     if (data.process === process)
-      lines.push({ at, text: `told ${type} ${data.step ?? ''} ${data.key ?? ''} ${data.state ?? ''}` });
+      lines.push({
+        at,
+        text: `told ${type} ${data.step ?? ''} ${data.key ?? ''} ${data.state ?? ''}`,
+      });
   for (const { id, step, key, place, addedAt, endedAt, isSigned } of prompts) {
     lines.push({ at: addedAt, text: `${id} added for ${step} ${key}/${place}` });
     if (Number.isFinite(endedAt))

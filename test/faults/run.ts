@@ -1,5 +1,6 @@
 /**
- * `npm run faults`: breaks everything around the service for a while, by a seed, and checks its promises afterwards.
+ * `npm run faults`: breaks everything around the service for a while, by a seed, and checks its
+ * promises afterwards.
  *
  *   npm run faults -- [--small] [--seed N] [--duration 5m] [--only kill-worker,cut-api] [--shrink TRIES]
  *   npm run faults -- --focus fence | recheck | silence | turns | heal | callbacks | processes | bulks | mails | logins | charts   one weakness, in seconds
@@ -8,7 +9,8 @@
  *   npm run faults -- --chain [--small] [--duration 2m]   three services, one behind the other, are killed and stopped
  *   npm run faults -- --measure                        what is not promised, in numbers
  *
- * The exit status is 1 when a promise was broken. Journal, evidence and logs stay in .cache/faults/<seed>.
+ * The exit status is 1 when a promise was broken. Journal, evidence and logs stay in
+ * .cache/faults/<seed>.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -77,7 +79,8 @@ const apis = 2;
 
 const focusOf = (): Focus | undefined => {
   if (given.mutant !== undefined) {
-    if (!isKeyOf(mutants, given.mutant)) return usage(`--mutant knows ${Object.keys(mutants).join(', ')}`);
+    if (!isKeyOf(mutants, given.mutant))
+      return usage(`--mutant knows ${Object.keys(mutants).join(', ')}`);
     return focuses[mutants[given.mutant].focus];
   }
   if (given.focus === undefined) return undefined;
@@ -87,7 +90,11 @@ const focusOf = (): Focus | undefined => {
 };
 
 const mixed = (): Focus => {
-  const durationMs = given.duration ? millisecondsOf(given.duration) : given.small ? smallMs : 300_000;
+  const durationMs = given.duration
+    ? millisecondsOf(given.duration)
+    : given.small
+      ? smallMs
+      : 300_000;
   const random = createRandom(seed).branch('nemesis');
   return {
     durationMs,
@@ -110,7 +117,8 @@ const isWholeRun =
 const runFaults = async (): Promise<void> => {
   const focus = focusOf() ?? mixed();
   const directory = join(project, '.cache', 'faults', seed);
-  const broken = given.mutant !== undefined && isKeyOf(mutants, given.mutant) ? given.mutant : undefined;
+  const broken =
+    given.mutant !== undefined && isKeyOf(mutants, given.mutant) ? given.mutant : undefined;
   const dist = broken
     ? breed(broken, given.dist, project, join(project, '.cache', 'faults', 'mutants', broken))
     : given.dist;
@@ -123,7 +131,8 @@ const runFaults = async (): Promise<void> => {
   const result = await runTrial(options);
   const summary = summarise(result);
   say(printSummary(summary));
-  for (const violation of result.violations.slice(0, 5)) say(printViolation(result.evidence, violation));
+  for (const violation of result.violations.slice(0, 5))
+    say(printViolation(result.evidence, violation));
   for (const rule of new Set(result.violations.map(({ rule }) => rule))) {
     say(`${result.violations.filter((violation) => violation.rule === rule).length} × ${rule}`);
   }
@@ -149,7 +158,9 @@ const runFaults = async (): Promise<void> => {
 };
 
 const shrinkPlan = async (options: TrialOptions, budget: number): Promise<void> => {
-  say(`looking for a smaller schedule that fails, in at most ${budget} runs; timing is not repeatable`);
+  say(
+    `looking for a smaller schedule that fails, in at most ${budget} runs; timing is not repeatable`,
+  );
   const { smallest, tried } = await shrink(
     options.plan,
     async (plan) => {
@@ -171,13 +182,24 @@ const shrinkPlan = async (options: TrialOptions, budget: number): Promise<void> 
 const runOnCluster = async (): Promise<void> => {
   say(`seed ${seed}`);
   const rounds = given.small ? 1 : 3;
-  const broken = await runCluster({ dist: given.dist, say, project, seed, rounds, keeps: !given.small });
+  const broken = await runCluster({
+    dist: given.dist,
+    say,
+    project,
+    seed,
+    rounds,
+    keeps: !given.small,
+  });
   if (broken > 0) process.exitCode = 1;
 };
 
 const runOnChain = async (): Promise<void> => {
   say(`seed ${seed}`);
-  const durationMs = given.duration ? millisecondsOf(given.duration) : given.small ? 12_000 : 90_000;
+  const durationMs = given.duration
+    ? millisecondsOf(given.duration)
+    : given.small
+      ? 12_000
+      : 90_000;
   const keeps = !given.small;
   const broken = await runChains({ dist: given.dist, say, project, seed, durationMs, keeps });
   if (broken > 0) process.exitCode = 1;

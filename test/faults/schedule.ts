@@ -37,8 +37,8 @@ export const faultKinds = [
 ] as const;
 
 /**
- * A flood comes in a run of its own alone: beside it the others would be about a machine that is short of everything.
- * `kill-in-step` aims at one weakness (focus.ts).
+ * A flood comes in a run of its own alone: beside it the others would be about a machine that is
+ * short of everything. `kill-in-step` aims at one weakness (focus.ts).
  */
 export type FaultKind = (typeof faultKinds)[number] | 'flood' | 'kill-in-step';
 
@@ -48,7 +48,10 @@ export interface PlannedFault {
   /** Which worker or API, where there are several. */
   readonly target: number;
   readonly forMs: number;
-  /** How slow, how far the clock is off, or how long writes are refused each time; milliseconds. Of a flood: how many requests on each shard. */
+  /**
+   * How slow, how far the clock is off, or how long writes are refused each time; milliseconds. Of
+   * a flood: how many requests on each shard.
+   */
   readonly amount: number;
   /** Of `kill-in-step`: what a worker is about to send when it dies. It never arrives. */
   readonly step?: RegExp;

@@ -1,6 +1,7 @@
 /**
- * Looks for the least that still fails: drops halves, then quarters, and so on (delta debugging), until the budget is
- * spent. Time is not in our hand, so a subset that passes once may be at fault all the same; what is returned has failed.
+ * Looks for the least that still fails: drops halves, then quarters, and so on (delta debugging),
+ * until the budget is spent. Time is not in our hand, so a subset that passes once may be at fault
+ * all the same; what is returned has failed.
  */
 export const shrink = async <T>(
   failing: readonly T[],

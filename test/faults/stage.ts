@@ -1,6 +1,7 @@
 /**
- * The whole service as it runs in production, in miniature: APIs, workers, a Redis with a replica, and between each
- * process and Redis a lane that can be disturbed. Processes are those that users run, from what the compiler made.
+ * The whole service as it runs in production, in miniature: APIs, workers, a Redis with a replica,
+ * and between each process and Redis a lane that can be disturbed. Processes are those that users
+ * run, from what the compiler made.
  */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -84,7 +85,8 @@ export const startStage = async (options: StageOptions): Promise<Stage> => {
   const masterKey = randomBytes(32);
   const first = await createRedisNode({ name: 'redis-1', directory, appendfsync });
   await first.start();
-  const replication = replicationDelayMs === undefined ? undefined : await openLane(() => first.port);
+  const replication =
+    replicationDelayMs === undefined ? undefined : await openLane(() => first.port);
   const replicaOf = replication?.port ?? first.port;
   const second = await createRedisNode({ name: 'redis-2', directory, appendfsync, replicaOf });
   await second.start();
@@ -92,19 +94,29 @@ export const startStage = async (options: StageOptions): Promise<Stage> => {
   replication?.slow(replicationDelayMs ?? 0);
   let nodes: { primary: RedisNode; replica: RedisNode } = { primary: first, replica: second };
 
-  const prepare = async (part: 'api' | 'worker', name: string): Promise<Part & { readonly url: string }> => {
+  const prepare = async (
+    part: 'api' | 'worker',
+    name: string,
+  ): Promise<Part & { readonly url: string }> => {
     const lane = await openLane(() => nodes.primary.port);
     const port = await freePort();
     const file = (suffix: string): string => join(directory, `${name}.${suffix}`);
     const surroundings = { gatewayUrl: gateway.urlFor(name), callbackUrl: gateway.callbackUrl };
     const configuration = configurationFor({
       ...surroundings,
-      ...{ mailUrl: mailBox.url, workflows: [chartsFile] },
+      mailUrl: mailBox.url,
+      workflows: [chartsFile],
     });
     writeFileSync(file('config.json'), JSON.stringify(configuration));
     const process_ = manage({
       name,
-      command: () => [process.execPath, '--import', preload, join(dist, 'src', 'cli', 'paraph.js'), part],
+      command: () => [
+        process.execPath,
+        '--import',
+        preload,
+        join(dist, 'src', 'cli', 'paraph.js'),
+        part,
+      ],
       env: {
         PATH: process.env.PATH ?? '',
         REDIS_URL: `redis://127.0.0.1:${lane.port}`,
@@ -148,8 +160,10 @@ export const startStage = async (options: StageOptions): Promise<Stage> => {
     const program = join(dist, 'src', 'cli', 'paraph.js');
     const { stdout } = await paraph(process.execPath, [program, 'users', ...words, '--json'], {
       env: {
-        ...{ PATH: process.env.PATH ?? '', REDIS_URL: operatorUrl },
-        ...{ PARAPH_CONFIG: join(directory, 'api-1.config.json'), PARAPH_DATA: join(directory, 'data') },
+        PATH: process.env.PATH ?? '',
+        REDIS_URL: operatorUrl,
+        PARAPH_CONFIG: join(directory, 'api-1.config.json'),
+        PARAPH_DATA: join(directory, 'data'),
         PARAPH_MASTER_KEY: masterKey.toString('base64url'),
       },
     });
@@ -177,7 +191,9 @@ export const startStage = async (options: StageOptions): Promise<Stage> => {
       await whenInStep(primary, replica);
       await primary.command('FAILOVER', 'TO', '127.0.0.1', String(replica.port));
       const isPrimary = async (): Promise<boolean> =>
-        String(await replica.command('INFO', 'replication').catch(() => '')).includes('role:master');
+        String(await replica.command('INFO', 'replication').catch(() => '')).includes(
+          'role:master',
+        );
       while (!(await isPrimary())) await delay(20);
       primary.follow(replica.port);
       replica.follow(undefined);
@@ -196,7 +212,9 @@ export const startStage = async (options: StageOptions): Promise<Stage> => {
       watch.stop();
       await Promise.all(parts.map((part) => part.process.end()));
       await Promise.all([first.kill(), second.kill()]);
-      await Promise.all([...lanes(), ...(replication ? [replication] : [])].map((lane) => lane.close()));
+      await Promise.all(
+        [...lanes(), ...(replication ? [replication] : [])].map((lane) => lane.close()),
+      );
       await Promise.all([gateway.close(), mailBox.close()]);
     },
   };

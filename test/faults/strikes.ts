@@ -1,4 +1,6 @@
-/** What befalls the services of a chain, and the Redis of the far one: plain data made from a seed. */
+/**
+ * What befalls the services of a chain, and the Redis of the far one: plain data made from a seed.
+ */
 import type { Random } from './random.ts';
 
 export const serviceNames = ['near', 'middle', 'far'] as const;
@@ -15,12 +17,17 @@ export interface Strike {
   /** After the last one of the same is over: a slow machine takes its time to start it again. */
   readonly afterMs: number;
   readonly what: StruckName;
-  /** `kill`: a new start follows. `stop`: it goes on where it was. `refuse`: Redis takes no writes. */
+  /**
+   * `kill`: a new start follows. `stop`: it goes on where it was. `refuse`: Redis takes no writes.
+   */
   readonly kind: StrikeKind;
   readonly forMs: number;
 }
 
-/** A lock lasts two seconds, and a gateway takes trouble of five seconds for an end: some are longer. */
+/**
+ * A lock lasts two seconds, and a gateway takes trouble of five seconds for an end: some are
+ * longer.
+ */
 const lastsMs: Readonly<
   Record<'service' | 'redis', Readonly<Record<StrikeKind, readonly [number, number]>>>
 > = {
@@ -28,14 +35,18 @@ const lastsMs: Readonly<
   redis: { kill: [0, 6000], stop: [500, 9000], refuse: [500, 9000] },
 };
 
-/** Each by itself, so that they meet: the kinds of strikes take turns, in an order that chance decides. */
+/**
+ * Each by itself, so that they meet: the kinds of strikes take turns, in an order that chance
+ * decides.
+ */
 export const planStrikes = (random: Random, durationMs: number): readonly Strike[] =>
   struckNames.flatMap((what) => {
     const own = random.branch(what);
     const strikes: Strike[] = [];
     let kinds: readonly StrikeKind[] = [];
     for (let atMs = 0, afterMs = own.between(200, 1500); atMs + afterMs < durationMs; ) {
-      if (kinds.length === 0) kinds = own.shuffle(what === 'redis' ? strikeKinds : ['kill', 'stop']);
+      if (kinds.length === 0)
+        kinds = own.shuffle(what === 'redis' ? strikeKinds : ['kill', 'stop']);
       const [kind = 'kill', ...rest] = kinds;
       kinds = rest;
       const forMs = own.between(...lastsMs[what === 'redis' ? 'redis' : 'service'][kind]);

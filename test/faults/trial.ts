@@ -1,6 +1,6 @@
 /**
- * One run: put the service on its stage, let the clients and the nemesis at it, heal everything, wait until everything
- * is due, gather the evidence and judge it.
+ * One run: put the service on its stage, let the clients and the nemesis at it, heal everything,
+ * wait until everything is due, gather the evidence and judge it.
  */
 import { X509Certificate } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -52,7 +52,8 @@ const newsEveryMs = 300;
 const followNews = (operator: Operator) => {
   const timeline = new Map<string, News[]>();
   const read = async (): Promise<void> => {
-    for (const news of await operator.news()) timeline.set(news.id, [...(timeline.get(news.id) ?? []), news]);
+    for (const news of await operator.news())
+      timeline.set(news.id, [...(timeline.get(news.id) ?? []), news]);
   };
   let going = true;
   const reading = (async () => {
@@ -80,7 +81,13 @@ const waitUntilDrained = async (operator: Operator): Promise<Evidence['stuck']> 
 };
 
 const starvedIn = ({ waits }: Stage): readonly InjectedFault[] =>
-  waits().map(({ process, from, to }) => ({ kind: 'starved', target: process, amount: 0, from, to }));
+  waits().map(({ process, from, to }) => ({
+    kind: 'starved',
+    target: process,
+    amount: 0,
+    from,
+    to,
+  }));
 
 /** A callback that a dead worker had in hand is posted half a minute later. */
 const callbacksMs = 45_000;
@@ -92,10 +99,13 @@ const waitUntilTold = async (
 ): Promise<void> => {
   for (const from = Date.now(); Date.now() - from < callbacksMs; await delay(250)) {
     const told = new Set([
-      ...gateway.messages.flatMap(({ type, data }) => (type === 'process.end' ? [data.process] : [])),
+      ...gateway.messages.flatMap(({ type, data }) =>
+        type === 'process.end' ? [data.process] : [],
+      ),
       ...gateway.ends.map(({ data }) => data.id),
     ]);
-    if (runs.every(({ id, acknowledgedAt }) => acknowledgedAt === undefined || told.has(id))) return;
+    if (runs.every(({ id, acknowledgedAt }) => acknowledgedAt === undefined || told.has(id)))
+      return;
   }
 };
 
@@ -111,7 +121,10 @@ const inParallel = async <T>(
   await Promise.all(Array.from({ length: atOnce }, hand));
 };
 
-const lastStatuses = async (stage: Stage, ids: readonly string[]): Promise<ReadonlyMap<string, Told>> => {
+const lastStatuses = async (
+  stage: Stage,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Told>> => {
   const finals = new Map<string, Told>();
   await inParallel(ids, 8, async (id) => {
     const api = stage.apis[finals.size % stage.apis.length];
@@ -150,7 +163,10 @@ const rootsOf = async (stage: Stage): Promise<readonly Uint8Array[]> => {
   return [Uint8Array.from(new X509Certificate(pem).raw)];
 };
 
-/** Runs to the end whatever happens to the service. @throws When the stage itself cannot be set up. */
+/**
+ * Runs to the end whatever happens to the service.
+ * @throws When the stage itself cannot be set up.
+ */
 export const runTrial = async (options: TrialOptions): Promise<TrialResult> => {
   const { seed, plan, durationMs, directory, dist, workers } = options;
   rmSync(directory, { recursive: true, force: true });
@@ -177,15 +193,21 @@ export const runTrial = async (options: TrialOptions): Promise<TrialResult> => {
     const token = options.loads.includes('bulks') ? await stage.issueToken() : '';
     const inHands = random.branch('phones');
     const enrolled = await enrolPhones({
-      ...{ urls, redisUrl: stage.operatorUrl, masterKey: stage.masterKey, random: inHands },
-      ...{ configuration: configurationFor({ gatewayUrl: 'http://127.0.0.1:1' }), publicUrl },
+      urls,
+      redisUrl: stage.operatorUrl,
+      masterKey: stage.masterKey,
+      random: inHands,
+      configuration: configurationFor({ gatewayUrl: 'http://127.0.0.1:1' }),
+      publicUrl,
       msisdns: everyNumberOf('browser'),
     });
     const away = new AbortController();
     const phones = usePhones(enrolled, inHands, away.signal);
     const until = Date.now() + durationMs;
     const clients = runClients({
-      ...{ urls, operator, journal },
+      urls,
+      operator,
+      journal,
       random: random.branch('clients'),
       clients: options.clients,
       pauseMs: options.pauseMs,
@@ -193,11 +215,20 @@ export const runTrial = async (options: TrialOptions): Promise<TrialResult> => {
       until,
     });
     const processes = runProcesses({
-      ...{ urls, operator, until, everyMs: options.processEveryMs, tell: stage.gateway.callbackUrl },
+      urls,
+      operator,
+      until,
+      everyMs: options.processEveryMs,
+      tell: stage.gateway.callbackUrl,
       random: random.branch('processes'),
     });
     const loads = runLoads(stage, {
-      ...{ urls, journal, until, names: options.loads, random: random.branch('loads'), token },
+      urls,
+      journal,
+      until,
+      names: options.loads,
+      random: random.branch('loads'),
+      token,
     });
     await nemesis.run(plan);
     await delay(Math.max(0, until - Date.now()));
@@ -215,7 +246,8 @@ export const runTrial = async (options: TrialOptions): Promise<TrialResult> => {
     await witness.settled();
 
     const known = new Set<string>();
-    for (const { told } of journal.entries) if ('id' in told && told.id !== undefined) known.add(told.id);
+    for (const { told } of journal.entries)
+      if ('id' in told && told.id !== undefined) known.add(told.id);
     const jobs = new Map<string, FinalJob>();
     for (const id of await operator.everyId()) jobs.set(id, finalJob(id, await operator.read(id)));
     const finals = await lastStatuses(stage, [...known]);
@@ -239,7 +271,9 @@ export const runTrial = async (options: TrialOptions): Promise<TrialResult> => {
       phones: await phones,
       crashes,
       processes: {
-        ...{ runs, messages: stage.gateway.messages, instances: await operator.instances() },
+        runs,
+        messages: stage.gateway.messages,
+        instances: await operator.instances(),
         starved: starvedIn(stage),
       },
       loads: looked,

@@ -1,9 +1,10 @@
 /**
  * Sees what phones are shown, as it happens.
  *
- * A worker that has put a prompt to a device says so in its log. When a SIM is asked, whatever it was asked before must
- * be over: ended, past its deadline, or replaced by a later attempt. All of these are facts that stay, so they
- * can be looked up a moment later without accusing anybody falsely.
+ * A worker that has put a prompt to a device says so in its log. When a SIM is asked, whatever it
+ * was asked before must be over: ended, past its deadline, or replaced by a later attempt. All of
+ * these are facts that stay, so they can be looked up a moment later without accusing anybody
+ * falsely.
  *
  * A prompt that is put again is no second one: devices show a transaction's attempt once.
  */

@@ -56,7 +56,12 @@ const endMany = async (many: number, at: (job: number) => number): Promise<void>
   for (let job = 0; job < many; job += 1) {
     const { data, opts } = stage.jobOf({ apTransId: 'E' });
     const [id, endedAt] = [String(opts?.jobId), at(job)];
-    const fields = { data: JSON.stringify(data), timestamp: endedAt, finishedOn: endedAt, returnvalue: '{}' };
+    const fields = {
+      data: JSON.stringify(data),
+      timestamp: endedAt,
+      finishedOn: endedAt,
+      returnvalue: '{}',
+    };
     pipeline.hset(keys.signatures(id), fields).zadd(keys.signatures('completed'), endedAt, id);
   }
   await pipeline.exec();
@@ -162,7 +167,8 @@ describe('a scan of the queues', () => {
       found.push(...ids);
       looks += 1;
       // Completed, failed and `wait` have been read.
-      if (looks === 3) await stage.redis.multi().zrem(parked, 'parked').lpush(waiting, 'parked').exec();
+      if (looks === 3)
+        await stage.redis.multi().zrem(parked, 'parked').lpush(waiting, 'parked').exec();
     }
     expect(found).toContain('parked');
   });

@@ -65,7 +65,9 @@ describe('a rebuild', () => {
     const position = await store.position();
     const { generation } = position as Position;
     expect(await store.use({ ...(position as Position), signatures: '9-9' })).toBe(true);
-    expect(positionText((await store.position()) as Position)).toBe(positionText(position as Position));
+    expect(positionText((await store.position()) as Position)).toBe(
+      positionText(position as Position),
+    );
     await store.giveUp(generation);
     await store.removeLeft();
     expect(await exists(keys, generation)).toBe(5);
@@ -91,7 +93,10 @@ describe('a rebuild', () => {
     const key = queue?.toKey('wait') ?? '';
     const ids = await redis.lrange(key, 0, -1);
     // All end in two milliseconds, more than one read in all.
-    await redis.zadd(queue?.toKey('completed') ?? '', ...ids.flatMap((id, at) => [at < 900 ? 1 : 2, id]));
+    await redis.zadd(
+      queue?.toKey('completed') ?? '',
+      ...ids.flatMap((id, at) => [at < 900 ? 1 : 2, id]),
+    );
     await redis.del(key);
     const said: number[] = [];
     expect(await history.rebuild(({ indexed }) => said.push(indexed))).toEqual({ indexed: 1103 });

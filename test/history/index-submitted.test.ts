@@ -53,7 +53,9 @@ describe('a job that was just submitted', () => {
     const plain = await submit({ apTransId: 'Z\u00fcrich "b"' });
     const read = await indexSubmitted(redis, keys, position, position, Date.now());
     expect(read?.changed).toEqual([asked]);
-    expect(await stage.all({})).toMatchObject([{ msspTransId: plain, apTransId: 'Z\u00fcrich "b"' }]);
+    expect(await stage.all({})).toMatchObject([
+      { msspTransId: plain, apTransId: 'Z\u00fcrich "b"' },
+    ]);
     const elsewhere = { ...position, writes: 99 };
     expect(await indexSubmitted(redis, keys, elsewhere, position, Date.now())).toBeUndefined();
   });
@@ -61,12 +63,32 @@ describe('a job that was just submitted', () => {
   it.each<readonly [form: string, data: string | object, by: 'script' | 'reader']>([
     ['in another order', sign(), 'script'],
     ['indented', JSON.stringify(sign(), null, 2), 'script'],
-    ['with null, numbers and lists beside', sign({ a: null, b: [1.5e9, null], c: { d: true } }), 'script'],
-    ['with escapes', sign({}, { AP_Info: { AP_ID: 'a"\\\t\u0001', AP_TransID: '\u0000x' } }), 'script'],
+    [
+      'with null, numbers and lists beside',
+      sign({ a: null, b: [1.5e9, null], c: { d: true } }),
+      'script',
+    ],
+    [
+      'with escapes',
+      sign({}, { AP_Info: { AP_ID: 'a"\\\t\u0001', AP_TransID: '\u0000x' } }),
+      'script',
+    ],
     ['with escaped names', JSON.stringify(sign()).replace('AP_ID', '\\u0041P_ID'), 'script'],
-    ['with an escaped surrogate pair', JSON.stringify(sign()).replace('"T"', '"\\ud83d\\ude00"'), 'script'],
-    ['with a long AP_TransID', sign({}, { AP_Info: { AP_ID: 'a', AP_TransID: 'é'.repeat(40) } }), 'script'],
-    ['with a member twice', JSON.stringify(sign()).replace('{"AP_T', '{"AP_ID":"first","AP_T'), 'script'],
+    [
+      'with an escaped surrogate pair',
+      JSON.stringify(sign()).replace('"T"', '"\\ud83d\\ude00"'),
+      'script',
+    ],
+    [
+      'with a long AP_TransID',
+      sign({}, { AP_Info: { AP_ID: 'a', AP_TransID: 'é'.repeat(40) } }),
+      'script',
+    ],
+    [
+      'with a member twice',
+      JSON.stringify(sign()).replace('{"AP_T', '{"AP_ID":"first","AP_T'),
+      'script',
+    ],
     ['of an unknown profile', sign({}, { SignatureProfile: 'STK-LoA4' }), 'script'],
     ['of a number without a plus', sign({}, { MobileUser: { MSISDN: '4179' } }), 'script'],
     ['with half a surrogate pair', JSON.stringify(sign()).replace('"T"', '"\\ud83d"'), 'reader'],
@@ -90,7 +112,8 @@ describe('a job that was just submitted', () => {
     const read = await indexSubmitted(redis, keys, position, position, Date.now());
     expect(read?.changed).toEqual(by === 'reader' ? [id] : []);
     const entries = await readEntries(redis, keys, [id]);
-    if (by === 'reader') await createIndexStore(redis, keys, Date.now).write(position, position, entries);
+    if (by === 'reader')
+      await createIndexStore(redis, keys, Date.now).write(position, position, entries);
     const { facts, names } = keys.generation(position.generation);
     const [packed, rows] = [
       packEntries(entries),

@@ -58,11 +58,15 @@ describe('the indexer', () => {
     ]);
     await stage.queues[0]?.getJob(id).then((job) => job?.retry('failed'));
     await indexer.idle();
-    expect(await stage.all({ states: ['submitted'] })).toMatchObject([{ msspTransId: id, attempt: 2 }]);
+    expect(await stage.all({ states: ['submitted'] })).toMatchObject([
+      { msspTransId: id, attempt: 2 },
+    ]);
     expect(await stage.all({ faults: [401] })).toEqual([]);
     await sign(await take(), { attempt: 2 });
     await indexer.idle();
-    expect(await stage.all({ states: ['signed'] })).toMatchObject([{ msspTransId: id, attempt: 2 }]);
+    expect(await stage.all({ states: ['signed'] })).toMatchObject([
+      { msspTransId: id, attempt: 2 },
+    ]);
     const { submitted, signed, failed, faults } = await history.overview(Date.now() - 3_600_000);
     expect({ submitted, signed, failed, faults }).toEqual({
       submitted: 1,
@@ -81,7 +85,14 @@ describe('the indexer', () => {
     const key = stage.queues[0]?.toKey(id) ?? '';
     await stage.redis.hset(key, 'returnvalue', JSON.stringify({ state: 'receipted', attempt: 1 }));
     await receipts.add('receipt', {}, { jobId: `${id}-receipt` });
-    await stage.redis.xadd(receipts.toKey('events'), '*', 'event', 'completed', 'jobId', `${id}-receipt`);
+    await stage.redis.xadd(
+      receipts.toKey('events'),
+      '*',
+      'event',
+      'completed',
+      'jobId',
+      `${id}-receipt`,
+    );
     await indexer.idle();
     expect(await stage.all({ states: ['receipted'] })).toMatchObject([{ msspTransId: id }]);
   });
@@ -157,7 +168,10 @@ describe('the indexer', () => {
     const one = stage.indexer({ leaseMs: 30 });
     const other = stage.indexer({ leaseMs: 30 });
     for (let round = 0; round < 20; round += 1) {
-      await queues[0]?.addBulk([jobOf({ apTransId: `R${round}` }), jobOf({ apTransId: `S${round}` })]);
+      await queues[0]?.addBulk([
+        jobOf({ apTransId: `R${round}` }),
+        jobOf({ apTransId: `S${round}` }),
+      ]);
       await redis.del(lease);
       await delay(5);
     }
@@ -222,7 +236,11 @@ describe('the indexer', () => {
     const { queues, history } = await begin();
     const indexer = stage.indexer();
     const uuid = '6f9619ff-8b86-4d01-b42d-00c04fc964ff';
-    await queues[0]?.add('sign', { MSS_SignatureReq: { AP_Info: [1], MobileUser: 'x' } }, { jobId: uuid });
+    await queues[0]?.add(
+      'sign',
+      { MSS_SignatureReq: { AP_Info: [1], MobileUser: 'x' } },
+      { jobId: uuid },
+    );
     await queues[0]?.add('sign', null, { jobId: 'H00aaaaaaaaaaaaaaaaa', timestamp: 1e300 });
     await queues[0]?.add('sign', 'text', { jobId: 'x'.repeat(60) });
     await indexer.idle();
@@ -241,7 +259,9 @@ describe('the indexer', () => {
     await submit();
     await indexer.idle();
     const heard: string[] = [];
-    const stop = history.watch((change) => heard.push(...(change.kind === 'ids' ? change.ids : ['many'])));
+    const stop = history.watch((change) =>
+      heard.push(...(change.kind === 'ids' ? change.ids : ['many'])),
+    );
     // On one connection answers come in order: when this is answered, it is settled where the
     // changes begin. What is indexed before may be missed by a watcher, and is then in the list
     // that it reads.
@@ -283,7 +303,12 @@ describe('the indexer', () => {
     const found = await history.overview(at - 3_600_000);
     expect(found).toMatchObject({ submitted: 6, signed: 2, failed: 3 });
     const month = await history.overview(at - 30 * 24 * 3_600_000);
-    expect(month).toMatchObject({ submitted: 7, signed: 2, failed: 3, timeToSignMs: found.timeToSignMs });
+    expect(month).toMatchObject({
+      submitted: 7,
+      signed: 2,
+      failed: 3,
+      timeToSignMs: found.timeToSignMs,
+    });
     expect(month.series.length).toBeLessThanOrEqual(61);
     expect(month.series.filter(({ submitted }) => submitted > 0)).toHaveLength(2);
     expect(found.queue).toEqual({ waiting: 1, active: 0, delayed: 1 });
@@ -316,7 +341,9 @@ describe('the indexer', () => {
     expect(await redis.hexists(state, 'building')).toBe(0);
     expect(await redis.exists(generation(2).at, generation(2).meta)).toBe(0);
     await history.rebuild();
-    expect(await redis.exists(generation(1).at, generation(1).meta, generation(1).facts(0))).toBe(0);
+    expect(await redis.exists(generation(1).at, generation(1).meta, generation(1).facts(0))).toBe(
+      0,
+    );
     await submit({ apTransId: 'B' });
     await indexer.idle();
     expect(await states()).toEqual({ A: 'submitted', B: 'submitted' });
@@ -333,7 +360,9 @@ describe('the indexer', () => {
     const now = (): number => Date.now() + later;
     const { queues, jobOf, redis, prefix } = await begin(now);
     const indexer = stage.indexer({ now });
-    await queues[0]?.addBulk(Array.from({ length: 2500 }, (_, index) => jobOf({ apTransId: `T${index}` })));
+    await queues[0]?.addBulk(
+      Array.from({ length: 2500 }, (_, index) => jobOf({ apTransId: `T${index}` })),
+    );
     await indexer.idle();
     const { facts, spans } = shardKeys(prefix, 0).generation(1);
     expect(Object.keys(await redis.hgetall(spans)).sort()).toEqual(['0', '1', '2']);
@@ -380,7 +409,9 @@ describe('the indexer', () => {
     const entries = await readEntries(redis, shardKeys(prefix, 0), [id]);
     const to = await store.write(from, { ...from, signatures: '9-9' }, entries);
     expect(to).toMatchObject({ signatures: '9-9' });
-    expect(await store.write(from, { ...from, signatures: '8-8' }, [{ id, row: undefined }])).toBeUndefined();
+    expect(
+      await store.write(from, { ...from, signatures: '8-8' }, [{ id, row: undefined }]),
+    ).toBeUndefined();
     expect(await store.position()).toEqual(to);
     expect(await stage.all({})).toHaveLength(1);
     // Not even when it left the position as it was.

@@ -15,7 +15,9 @@ let history: History;
 beforeAll(async () => {
   product = await startTestProduct(redis, {
     configuration: {
-      subscribers: [{ msisdn: silent, sim: { device: { kind: 'simulated', sign: 'never-answers' } } }],
+      subscribers: [
+        { msisdn: silent, sim: { device: { kind: 'simulated', sign: 'never-answers' } } },
+      ],
     },
   });
   const { core, configuration } = product;
@@ -44,7 +46,10 @@ const listed = async (options: Parameters<typeof signRequest>[0]) => {
   const request = signRequest(options);
   await product.post('/rest/service/sign', request);
   await indexer.idle();
-  const page = await history.search({ text: request.MSS_SignatureReq.AP_Info.AP_TransID }, { limit: 5 });
+  const page = await history.search(
+    { text: request.MSS_SignatureReq.AP_Info.AP_TransID },
+    { limit: 5 },
+  );
   return { request, row: page?.rows[0] };
 };
 
@@ -83,7 +88,11 @@ describe('the index over what the product does', () => {
 
   it('lists a fault, and the attempt that a replay begins', async () => {
     const { row } = await listed({ msisdn: '+41000092401' });
-    expect(row).toMatchObject({ state: 'failed', attempt: 1, fault: { code: 401, reason: 'USER_CANCEL' } });
+    expect(row).toMatchObject({
+      state: 'failed',
+      attempt: 1,
+      fault: { code: 401, reason: 'USER_CANCEL' },
+    });
     const id = row?.msspTransId ?? '';
     expect(await product.replay(id)).toBe('replayed');
     await vi.waitFor(

@@ -50,7 +50,9 @@ const expected = (filter: HistoryFilter): TransactionRow[] =>
     );
 
 const sorted = (rows: readonly TransactionRow[]): TransactionRow[] =>
-  rows.toSorted((a, b) => b.submittedAt - a.submittedAt || (a.msspTransId < b.msspTransId ? -1 : 1));
+  rows.toSorted(
+    (a, b) => b.submittedAt - a.submittedAt || (a.msspTransId < b.msspTransId ? -1 : 1),
+  );
 
 beforeAll(async () => {
   stage = await startStage(test, { shards });
@@ -107,23 +109,39 @@ const filterArbitrary: fc.Arbitrary<HistoryFilter> = fc
     from: some(fc.integer({ min: begin - 1000, max: begin + 3_000_000 })),
     to: some(fc.integer({ min: begin, max: begin + 3_100_000 })),
     text: some(
-      fc.constantFrom('ORDER-1', 'R-', '5', 'é7', 'H0', 'xxxx', `${'x'.repeat(50)}3`, 'nothing like it'),
+      fc.constantFrom(
+        'ORDER-1',
+        'R-',
+        '5',
+        'é7',
+        'H0',
+        'xxxx',
+        `${'x'.repeat(50)}3`,
+        'nothing like it',
+      ),
     ),
   })
-  .map((filter) => Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined)));
+  .map((filter) =>
+    Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined)),
+  );
 
 describe('the search', () => {
   it('finds by every combination of filters what trying each transaction finds', async () => {
     expect(model.length).toBe(waitingOnes + endedOnes);
     await fc.assert(
-      fc.asyncProperty(filterArbitrary, fc.integer({ min: 90, max: 500 }), async (filter, limit) => {
-        const found = await stage.all(filter, limit);
-        const wanted = expected(filter);
-        // As texts: Vitest compares thousands of rows for seconds.
-        expect(JSON.stringify(sorted(found))).toBe(JSON.stringify(wanted));
-        const times = (rows: readonly TransactionRow[]) => rows.map(({ submittedAt }) => submittedAt).join();
-        expect(times(found)).toBe(times(wanted));
-      }),
+      fc.asyncProperty(
+        filterArbitrary,
+        fc.integer({ min: 90, max: 500 }),
+        async (filter, limit) => {
+          const found = await stage.all(filter, limit);
+          const wanted = expected(filter);
+          // As texts: Vitest compares thousands of rows for seconds.
+          expect(JSON.stringify(sorted(found))).toBe(JSON.stringify(wanted));
+          const times = (rows: readonly TransactionRow[]) =>
+            rows.map(({ submittedAt }) => submittedAt).join();
+          expect(times(found)).toBe(times(wanted));
+        },
+      ),
       { numRuns: 60, seed: 11 },
     );
   }, 180_000);
@@ -138,19 +156,24 @@ describe('the search', () => {
     ['to', { to: begin + 1_000_000 }],
     ['text', { text: 'ORDER-1' }],
     ['nothing', {}],
-  ] as const)('says by %s how many there are, on the first page or at its end', async (_, filter) => {
-    const rows = expected(filter);
-    expect(rows.length).toBeGreaterThan(10);
-    const page = await stage.history.search(filter, { limit: 500 });
-    expect(page?.rows.length).toBe(Math.min(rows.length, 500));
-    if (page?.total !== undefined) expect(page.total).toBe(rows.length);
-    if (page?.cursor === undefined) expect(page?.total).toBe(rows.length);
-  });
+  ] as const)(
+    'says by %s how many there are, on the first page or at its end',
+    async (_, filter) => {
+      const rows = expected(filter);
+      expect(rows.length).toBeGreaterThan(10);
+      const page = await stage.history.search(filter, { limit: 500 });
+      expect(page?.rows.length).toBe(Math.min(rows.length, 500));
+      if (page?.total !== undefined) expect(page.total).toBe(rows.length);
+      if (page?.cursor === undefined) expect(page?.total).toBe(rows.length);
+    },
+  );
 
   it('cuts a page where its limit is and goes on behind it', async () => {
     const first = await stage.history.search({}, { limit: 7 });
     const second = await stage.history.search({}, { limit: 7, cursor: first?.cursor });
-    const ids = [...(first?.rows ?? []), ...(second?.rows ?? [])].map(({ submittedAt }) => submittedAt);
+    const ids = [...(first?.rows ?? []), ...(second?.rows ?? [])].map(
+      ({ submittedAt }) => submittedAt,
+    );
     expect(ids).toEqual(model.slice(0, 14).map(({ submittedAt }) => submittedAt));
   });
 

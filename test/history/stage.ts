@@ -39,7 +39,11 @@ export type Stage = Awaited<ReturnType<typeof startStage>>;
 const requestOf = ({ apId, apTransId, msisdn, profile }: Asked) => ({
   MajorVersion: '1',
   MinorVersion: '2',
-  AP_Info: { AP_ID: apId ?? 'mid://shop', AP_TransID: apTransId ?? 'T-1', Instant: '2025-01-01T00:00:00Z' },
+  AP_Info: {
+    AP_ID: apId ?? 'mid://shop',
+    AP_TransID: apTransId ?? 'T-1',
+    Instant: '2025-01-01T00:00:00Z',
+  },
   MSSP_Info: { MSSP_ID: { URI: 'http://mid.vendor.ch/' } },
   MobileUser: { MSISDN: msisdn ?? '+41700092501' },
   MessagingMode: 'asynch',

@@ -4,7 +4,13 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { shardKeys } from '../../src/history/keys.ts';
-import { factsWidth, namesWidth, packFacts, packNames, rowsInChunk } from '../../src/history/packed-row.ts';
+import {
+  factsWidth,
+  namesWidth,
+  packFacts,
+  packNames,
+  rowsInChunk,
+} from '../../src/history/packed-row.ts';
 import { positionText } from '../../src/history/position.ts';
 import type { TransactionRow } from '../../src/history/row.ts';
 import { newMsspTransId } from '../../src/transactions/ids.ts';
@@ -36,7 +42,10 @@ const writeChunks = async (apIdOfOld: string): Promise<void> => {
   const pipeline = stage.redis.pipeline();
   const jobs = [];
   for (let chunk = 0; chunk < chunks; chunk += 1) {
-    const [old, recent] = [rowOf(apIdOfOld, oldest + chunk), rowOf('mid://busy', newest + chunk * 1000)];
+    const [old, recent] = [
+      rowOf(apIdOfOld, oldest + chunk),
+      rowOf('mid://busy', newest + chunk * 1000),
+    ];
     const packed = { facts: Buffer.alloc(2 * factsWidth), names: Buffer.alloc(2 * namesWidth) };
     for (const [index, row] of [old, recent].entries()) {
       packFacts(row, packed.facts, index * factsWidth);
@@ -88,6 +97,8 @@ describe('a search over more chunks than a page goes through, which all span muc
   });
 
   it('finds the new ones', async () => {
-    expect(await found('mid://busy', 100, 6)).toEqual(newestFirst((chunk) => newest + chunk * 1000));
+    expect(await found('mid://busy', 100, 6)).toEqual(
+      newestFirst((chunk) => newest + chunk * 1000),
+    );
   });
 });

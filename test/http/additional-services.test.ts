@@ -47,13 +47,16 @@ beforeAll(async () => {
 afterAll(() => product.stop());
 
 describe('userLang', () => {
-  it.each(['en', 'DE', 'fr-CH'])('is taken in any case, and gets no ServiceResponse: %s', async (Value) => {
-    const { body } = await sign(product, {
-      services: [{ Description: vendor.userLang, UserLang: { Value } }],
-    });
-    expect(body.MSS_SignatureResp.Status.StatusMessage).toBe('SIGNATURE');
-    expect(body.MSS_SignatureResp).not.toHaveProperty('ServiceResponses');
-  });
+  it.each(['en', 'DE', 'fr-CH'])(
+    'is taken in any case, and gets no ServiceResponse: %s',
+    async (Value) => {
+      const { body } = await sign(product, {
+        services: [{ Description: vendor.userLang, UserLang: { Value } }],
+      });
+      expect(body.MSS_SignatureResp.Status.StatusMessage).toBe('SIGNATURE');
+      expect(body.MSS_SignatureResp).not.toHaveProperty('ServiceResponses');
+    },
+  );
 });
 
 describe('geofencing', () => {
@@ -110,9 +113,15 @@ describe('geofencing', () => {
   });
 
   it('whose policy is violated shows through status in asynch mode', async () => {
-    const policy = { Description: vendor.geofencing, GeoFencingRequest: { countryblacklist: ['CH'] } };
+    const policy = {
+      Description: vendor.geofencing,
+      GeoFencingRequest: { countryblacklist: ['CH'] },
+    };
     expectFault(await ended(product, await accepted(product, { services: [policy] })), 450);
-    const located = { Description: vendor.geofencing, GeoFencingRequest: { maxaccuracymeters: '100000' } };
+    const located = {
+      Description: vendor.geofencing,
+      GeoFencingRequest: { maxaccuracymeters: '100000' },
+    };
     expectFault(await sign(product, { msisdn: lost, services: [located] }), 450);
   });
 
@@ -181,7 +190,10 @@ describe('subscriberInfo', () => {
     [abroad, '26207'],
     [appRobot, '00000'],
   ])('says of %s that detail 1901 is MCC then MNC: %s', async (msisdn, value) => {
-    const answer = await sign(product, { msisdn, services: [{ Description: vendor.subscriberInfo }] });
+    const answer = await sign(product, {
+      msisdn,
+      services: [{ Description: vendor.subscriberInfo }],
+    });
 
     expect(answer.body.MSS_SignatureResp.ServiceResponses).toEqual([
       { Description: vendor.subscriberInfo, SubscriberInfo: { Details: [{ id: '1901', value }] } },
@@ -217,17 +229,18 @@ describe('several services', () => {
     });
     const { ServiceResponses, Status } = body.MSS_SignatureResp;
     expect(Status.StatusCode.Value).toBe('502');
-    expect(ServiceResponses.map(({ Description }: { Description: string }) => Description)).toEqual([
-      vendor.geofencing,
-      vendor.subscriberInfo,
-    ]);
+    expect(ServiceResponses.map(({ Description }: { Description: string }) => Description)).toEqual(
+      [vendor.geofencing, vendor.subscriberInfo],
+    );
   });
 
   it.each(['http://mid.vendor.ch/as#other', 'http://evil.example/as#geofencing', 'validate'])(
     'may not hold an unknown one: %s is fault 101',
     async (Description) => {
       expectFault(
-        await sign(product, { services: [{ Description: vendor.subscriberInfo }, { Description }] }),
+        await sign(product, {
+          services: [{ Description: vendor.subscriberInfo }, { Description }],
+        }),
         101,
         'MSS_SignatureReq.AdditionalServices[1].Description is not a known service',
       );

@@ -47,11 +47,15 @@ afterAll(() => Promise.all([product.stop(), sandbox.stop()]));
 
 /** All four operations in the name of an AP. */
 const requests = (apId: string, apPassword?: unknown) =>
-  [signRequest(), statusRequest('HEhm77lu'), receiptRequest('HEhm77lu'), profileRequest()].map((request) => {
-    const [wrapper] = Object.keys(request);
-    const named = changed(request, `${wrapper}.AP_Info.AP_ID`, apId);
-    return apPassword === undefined ? named : changed(named, `${wrapper}.AP_Info.AP_PWD`, apPassword);
-  });
+  [signRequest(), statusRequest('HEhm77lu'), receiptRequest('HEhm77lu'), profileRequest()].map(
+    (request) => {
+      const [wrapper] = Object.keys(request);
+      const named = changed(request, `${wrapper}.AP_Info.AP_ID`, apId);
+      return apPassword === undefined
+        ? named
+        : changed(named, `${wrapper}.AP_Info.AP_PWD`, apPassword);
+    },
+  );
 
 const call = (at: TestProduct, bodies: readonly unknown[]): Promise<readonly WireAnswer[]> =>
   Promise.all(bodies.map((body) => send(at, '/rest/service', body)));
@@ -123,7 +127,12 @@ describe('an AP', () => {
         Description: `http://mid.vendor.ch/as#${name}`,
         App2App: { RedirectUri: 'myapp://back' },
       };
-      const answer = await sign(product, { apId: narrow, profile, mode: 'asynch', services: [service] });
+      const answer = await sign(product, {
+        apId: narrow,
+        profile,
+        mode: 'asynch',
+        services: [service],
+      });
       expectFault(answer, 104, faultTable[104].detail);
     }
     const services = [{ Description: 'http://mid.vendor.ch/as#subscriberInfo' }];
@@ -131,8 +140,15 @@ describe('an AP', () => {
   });
 
   it('with a mandatory prefix gets fault 107 for data without it', async () => {
-    expectFault(await sign(product, { apId: prefixed, text: 'bank ltd: ok?' }), 107, 'DTBD matching failed');
-    expectFault(await sign(product, { apId: prefixed, text: ' Bank Ltd: ok?', mode: 'asynch' }), 107);
+    expectFault(
+      await sign(product, { apId: prefixed, text: 'bank ltd: ok?' }),
+      107,
+      'DTBD matching failed',
+    );
+    expectFault(
+      await sign(product, { apId: prefixed, text: ' Bank Ltd: ok?', mode: 'asynch' }),
+      107,
+    );
     expect((await sign(product, { apId: prefixed, text: 'Bank Ltd: ok?' })).status).toBe(200);
   });
 
@@ -140,7 +156,11 @@ describe('an AP', () => {
     const { body } = await sign(product, { apId: prefixed, text: 'Bank Ltd: ok?' });
     const receipt = (text: string) => {
       const request = receiptRequest(body.MSS_SignatureResp.MSSP_TransID, { apId: prefixed });
-      return send(product, '/rest/service/receipt', changed(request, 'MSS_ReceiptReq.Message.Data', text));
+      return send(
+        product,
+        '/rest/service/receipt',
+        changed(request, 'MSS_ReceiptReq.Message.Data', text),
+      );
     };
     for (const text of ['Signed.', 'bank ltd: signed.', ' Bank Ltd: signed.'])
       expectFault(await receipt(text), 107, 'DTBD matching failed');
@@ -152,9 +172,16 @@ describe('an AP', () => {
     for (const at of [product, sandbox]) {
       for (const apId of [open, narrow, prefixed]) {
         for (const mode of ['synch', 'asynch'] as const) {
-          expectFault(await sign(at, { apId, msisdn, mode, text: 'Heartbeat' }), 101, 'Illegal msisdn');
+          expectFault(
+            await sign(at, { apId, msisdn, mode, text: 'Heartbeat' }),
+            101,
+            'Illegal msisdn',
+          );
         }
-        for (const request of [receiptRequest('HEhm77lu', { apId, msisdn }), profileRequest(msisdn)]) {
+        for (const request of [
+          receiptRequest('HEhm77lu', { apId, msisdn }),
+          profileRequest(msisdn),
+        ]) {
           const [wrapper = ''] = Object.keys(request);
           const body = changed(request, `${wrapper}.AP_Info.AP_ID`, apId);
           expectFault(await send(at, '/rest/service', body), 101, 'Illegal msisdn');

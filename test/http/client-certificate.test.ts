@@ -16,7 +16,16 @@ import { expectFault, send } from './wire.ts';
 
 const newCertificate = (...more: readonly string[]): string => {
   const folder = mkdtempSync(join(tmpdir(), 'paraph-client-'));
-  const words = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', ...more, '-nodes'];
+  const words = [
+    'req',
+    '-x509',
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:P-256',
+    ...more,
+    '-nodes',
+  ];
   const files = ['-subj', '/CN=client', '-keyout', 'key.pem', '-out', 'certificate.pem'];
   execFileSync('openssl', [...words, ...files], { stdio: 'ignore', cwd: folder });
   const text = readFileSync(join(folder, 'certificate.pem'), 'utf8');
@@ -98,7 +107,10 @@ describe('a certificate in the header', () => {
   });
 
   it('is read from the configured header alone', () => {
-    const message = incoming('192.0.2.1', { 'x-other': fingerprint, 'x-forwarded-client-cert': fingerprint });
+    const message = incoming('192.0.2.1', {
+      'x-other': fingerprint,
+      'x-forwarded-client-cert': fingerprint,
+    });
     expect(evidenceOf(message).clientCertificateFingerprint).toBeUndefined();
   });
 

@@ -84,7 +84,11 @@ describe('an App', () => {
     const first = await accepted(product, { msisdn: appUser });
     await shown(first);
     const second = await accepted(product, { msisdn: appUser });
-    expectFault(await ended(product, first), 401, 'A newer request to the same App has replaced the request');
+    expectFault(
+      await ended(product, first),
+      401,
+      'A newer request to the same App has replaced the request',
+    );
     await shown(second);
     await outstanding(second);
   });
@@ -92,7 +96,8 @@ describe('an App', () => {
   it('tells the synchronous caller of the first at once', async () => {
     const request = signRequest({ msisdn: appUser, timeoutSeconds: 120 });
     const first = send(product, '/rest/service/sign', request);
-    // The same request in asynch mode would be another; the log alone says that this one is on the screen.
+    // The same request in asynch mode would be another; the log alone says that this one is on the
+    // screen.
     const asked = () => product.logged.filter((line) => line.includes('device asked')).length;
     const before = asked();
     await expect.poll(asked).toBeGreaterThan(before);
@@ -101,10 +106,15 @@ describe('an App', () => {
   });
 });
 
-/** Twelve requests at the same moment, and how each stands in the end: the reason of its Fault, or its status. */
+/**
+ * Twelve requests at the same moment, and how each stands in the end: the reason of its Fault, or
+ * its status.
+ */
 const settled = async (msisdn: string, at = [product]): Promise<readonly string[]> => {
   const ids = await Promise.all(
-    Array.from({ length: 12 }, (_, index) => accepted(at[index % at.length] ?? product, { msisdn })),
+    Array.from({ length: 12 }, (_, index) =>
+      accepted(at[index % at.length] ?? product, { msisdn }),
+    ),
   );
   const standing = () =>
     Promise.all(
@@ -114,7 +124,9 @@ const settled = async (msisdn: string, at = [product]): Promise<readonly string[
       }),
     );
   await expect
-    .poll(async () => (await standing()).filter((word) => word === 'OUTSTANDING_TRANSACTION').length)
+    .poll(
+      async () => (await standing()).filter((word) => word === 'OUTSTANDING_TRANSACTION').length,
+    )
     .toBe(1);
   return (await standing()).toSorted();
 };
@@ -134,9 +146,13 @@ describe('requests that come at the same moment', () => {
 describe('a robot', () => {
   it('serves any number of requests at once', async () => {
     const answers = await Promise.all(
-      Array.from({ length: 30 }, (_, index) => sign(product, { msisdn: thinking, text: `Sign ${index}?` })),
+      Array.from({ length: 30 }, (_, index) =>
+        sign(product, { msisdn: thinking, text: `Sign ${index}?` }),
+      ),
     );
-    await Promise.all(answers.map((answer, index) => expectSignature(product, answer, `Sign ${index}?`)));
+    await Promise.all(
+      answers.map((answer, index) => expectSignature(product, answer, `Sign ${index}?`)),
+    );
     const ids = answers.map(({ body }) => body.MSS_SignatureResp.MSSP_TransID);
     expect(new Set(ids).size).toBe(ids.length);
   });
@@ -145,10 +161,14 @@ describe('a robot', () => {
 describe('the same request sent twice', () => {
   it('while the first is open is one transaction, whose signature both callers get', async () => {
     const request = signRequest({ msisdn: thinking });
-    const answers = await Promise.all([1, 2, 3].map(() => send(product, '/rest/service/sign', request)));
+    const answers = await Promise.all(
+      [1, 2, 3].map(() => send(product, '/rest/service/sign', request)),
+    );
     const responses = answers.map(({ body }) => body.MSS_SignatureResp);
     expect(new Set(responses.map(({ MSSP_TransID }) => MSSP_TransID)).size).toBe(1);
-    expect(new Set(responses.map(({ MSS_Signature }) => MSS_Signature.Base64Signature)).size).toBe(1);
+    expect(new Set(responses.map(({ MSS_Signature }) => MSS_Signature.Base64Signature)).size).toBe(
+      1,
+    );
   });
 
   it('is one prompt on the phone, not a busy SIM', async () => {
@@ -168,7 +188,9 @@ describe('the same request sent twice', () => {
     };
     const request = signRequest({ msisdn: appUser, mode: 'asynch', services: [service] });
     const responses = await Promise.all(
-      [1, 2].map(async () => (await send(product, '/rest/service/sign', request)).body.MSS_SignatureResp),
+      [1, 2].map(
+        async () => (await send(product, '/rest/service/sign', request)).body.MSS_SignatureResp,
+      ),
     );
     expect(responses[0].ServiceResponses).toEqual(responses[1].ServiceResponses);
   });

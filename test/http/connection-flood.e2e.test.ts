@@ -1,6 +1,6 @@
 /**
- * More connections than anybody needs: idle ones, silent ones, and more than the server takes. Whoever has something to
- * say gets through.
+ * More connections than anybody needs: idle ones, silent ones, and more than the server takes.
+ * Whoever has something to say gets through.
  */
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -62,7 +62,10 @@ const othersAreServed = async (url: string): Promise<void> => {
 };
 
 describe('two thousand connections', () => {
-  /** Without what `connectTo` keeps for each: two thousand of these are in one process with the server. */
+  /**
+   * Without what `connectTo` keeps for each: two thousand of these are in one process with the
+   * server.
+   */
   const connectMany = async (url: string, count: number): Promise<readonly Promise<void>[]> => {
     const { hostname, port } = new URL(url);
     const closed: Promise<void>[] = [];
@@ -130,7 +133,8 @@ describe('one connection with many requests in one go', () => {
     const { socket, answers, closed } = await connectTo(url);
     const request = (header: string) => post(path, signRequest({ mode: 'asynch' }), header);
     socket.write(
-      Array.from({ length: 500 }, () => request('X-More: yes')).join('') + request('Connection: close'),
+      Array.from({ length: 500 }, () => request('X-More: yes')).join('') +
+        request('Connection: close'),
     );
     await othersAreServed(url);
     await closed;

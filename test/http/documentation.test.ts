@@ -3,7 +3,10 @@ import { hash } from 'node:crypto';
 import { html } from 'hono/html';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { jsonBlock, table, words } from '../../src/http/documentation/markup.ts';
-import { createDocumentationRoutes, type DocumentationFacts } from '../../src/http/documentation.route.ts';
+import {
+  createDocumentationRoutes,
+  type DocumentationFacts,
+} from '../../src/http/documentation.route.ts';
 import { faultTable } from '../../src/protocol/fault.ts';
 import { profileNames } from '../../src/protocol/requests.ts';
 import { defaultProtocolRules } from '../../src/protocol/rules.ts';
@@ -60,7 +63,8 @@ describe('the page', () => {
     const sandbox = textOf(await pageFor());
     const production = textOf(await pageFor({ sandbox: false }));
     for (const { msisdn, alwaysFaults } of testUsers) {
-      const shown = alwaysFaults === undefined || msisdn === '41000000000' ? msisdn : msisdn.slice(0, -3);
+      const shown =
+        alwaysFaults === undefined || msisdn === '41000000000' ? msisdn : msisdn.slice(0, -3);
       expect(sandbox).toContain(`+${shown}`);
     }
     expect(production).not.toContain('Test numbers');
@@ -70,14 +74,20 @@ describe('the page', () => {
   });
 
   it('shows a first request at the address of this service', async () => {
-    expect(textOf(await pageFor())).toContain("curl -s 'https://sign.example:8443/rest/service/sign'");
+    expect(textOf(await pageFor())).toContain(
+      "curl -s 'https://sign.example:8443/rest/service/sign'",
+    );
   });
 
   it('tells the limits of this service', async () => {
     const page = textOf(
       await pageFor({
         maxBodyBytes: 10_000,
-        rules: { ...defaultProtocolRules, maxTimeoutSeconds: 45, authorities: ['sign.example.org'] },
+        rules: {
+          ...defaultProtocolRules,
+          maxTimeoutSeconds: 45,
+          authorities: ['sign.example.org'],
+        },
       }),
     );
     expect(page).toContain('10000 bytes');
@@ -135,7 +145,9 @@ describe('its addresses', () => {
   it('lead from / to the pages of parts, the reference and the console', async () => {
     const response = await get('/');
     expect(response.status).toBe(200);
-    const targets = [...(await response.text()).matchAll(/<dt><a href="([^"]*)"/g)].map(([, to]) => to);
+    const targets = [...(await response.text()).matchAll(/<dt><a href="([^"]*)"/g)].map(
+      ([, to]) => to,
+    );
     expect(targets).toEqual(['/demo', '/docs', '/admin']);
     const entrance = { path: '/stand', name: 'Stand', what: 'A way in.', greeting: 'begin' };
     const page = createDocumentationRoutes({ ...facts, entrances: [entrance] });
@@ -148,13 +160,19 @@ describe('its addresses', () => {
     for (const accept of ['*/*', 'application/json', '']) {
       const response = await get('/nowhere', { accept });
       expect(response.status).toBe(404);
-      expect(await response.json()).toMatchObject({ Fault: { Detail: 'There is no such address' } });
+      expect(await response.json()).toMatchObject({
+        Fault: { Detail: 'There is no such address' },
+      });
     }
-    const response = await get('/nowhere?<b>', { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
+    const response = await get('/nowhere?<b>', {
+      accept: 'text/html,application/xhtml+xml,*/*;q=0.8',
+    });
     expect(response.status).toBe(404);
     expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
     expect(await response.text()).toMatch(/<h1>There is nothing at this address<\/h1>/);
-    expect(await (await get('/rest/nowhere', { accept: 'text/html' })).json()).toHaveProperty('Fault');
+    expect(await (await get('/rest/nowhere', { accept: 'text/html' })).json()).toHaveProperty(
+      'Fault',
+    );
   });
 
   it('redirect /docs/ to /docs', async () => {
@@ -173,13 +191,16 @@ describe('its addresses', () => {
     expect(response.headers.get('content-type')).toBe('text/html; charset=UTF-8');
   });
 
-  it.each(['/docs', '/openapi.json'])('keep %s from being framed, guessed at or told on', async (path) => {
-    const { headers } = await get(path);
-    expect(headers.get('content-security-policy')).toContain("default-src 'none'");
-    expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
-    expect(headers.get('x-content-type-options')).toBe('nosniff');
-    expect(headers.get('referrer-policy')).toBe('no-referrer');
-  });
+  it.each(['/docs', '/openapi.json'])(
+    'keep %s from being framed, guessed at or told on',
+    async (path) => {
+      const { headers } = await get(path);
+      expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+      expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.get('referrer-policy')).toBe('no-referrer');
+    },
+  );
 
   it.each(['/docs', '/openapi.json'])('do not send %s again to who has it', async (path) => {
     const first = await get(path);
@@ -191,7 +212,9 @@ describe('its addresses', () => {
   it('repeat nothing that the caller sends', async () => {
     const plain = await (await get('/docs')).text();
     const tricky = await product.api.fetch(
-      new Request('http://evil.example/docs?x=<script>', { headers: { 'x-forwarded-host': 'evil.example' } }),
+      new Request('http://evil.example/docs?x=<script>', {
+        headers: { 'x-forwarded-host': 'evil.example' },
+      }),
     );
     expect(await tricky.text()).toBe(plain);
   });

@@ -1,6 +1,6 @@
 /**
- * The test numbers 41000092NNN, each of which answers with fault NNN: at sign, receipt and profile directly, in asynch
- * mode where the interface has it show.
+ * The test numbers 41000092NNN, each of which answers with fault NNN: at sign, receipt and profile
+ * directly, in asynch mode where the interface has it show.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FaultCode, faultTable } from '../../src/protocol/fault.ts';
@@ -23,7 +23,9 @@ const ofTheRequest = codes.filter((code) => code < 200 || code === 900);
 const ofTheDevice = codes.filter((code) => code >= 200 && code < 900);
 
 /** Reason, Code.Value and Detail as the interface and the live table of test numbers give them. */
-const table: Readonly<Record<FaultCode, readonly [reason: string, blame: string, detail?: string]>> = {
+const table: Readonly<
+  Record<FaultCode, readonly [reason: string, blame: string, detail?: string]>
+> = {
   101: ['WRONG_PARAM', 'Sender', 'Error among the arguments of the request'],
   102: ['MISSING_PARAM', 'Sender', 'An argument in the request is missing'],
   103: [
@@ -43,7 +45,11 @@ const table: Readonly<Record<FaultCode, readonly [reason: string, blame: string,
     'Sender',
     'The minor version and/or major version parameters are inappropriate for the receiver of the message.',
   ],
-  109: ['UNSUPPORTED_PROFILE', 'Receiver', 'The user does not support this Mobile Signature Profile'],
+  109: [
+    'UNSUPPORTED_PROFILE',
+    'Receiver',
+    'The user does not support this Mobile Signature Profile',
+  ],
   208: [
     'EXPIRED_TRANSACTION',
     'Receiver',
@@ -92,26 +98,43 @@ describe.each(codes)('the test number of %i', (code) => {
 
 describe('in asynch mode', () => {
   it.each(ofTheRequest)('%i is a fault of the request and shows at sign', async (code) => {
-    expectFault(await sign(product, { msisdn: number(code), mode: 'asynch' }), code, table[code][2]);
+    expectFault(
+      await sign(product, { msisdn: number(code), mode: 'asynch' }),
+      code,
+      table[code][2],
+    );
   });
 
-  it.each(ofTheDevice)('%i is a fault of the user or device and shows through status', async (code) => {
-    const answer = await ended(product, await accepted(product, { msisdn: number(code) }));
-    expectFault(answer, code, table[code][2]);
-    expect(answer.body.Fault).toMatchObject({ Code: { Value: table[code][1] }, Reason: table[code][0] });
-  });
+  it.each(ofTheDevice)(
+    '%i is a fault of the user or device and shows through status',
+    async (code) => {
+      const answer = await ended(product, await accepted(product, { msisdn: number(code) }));
+      expectFault(answer, code, table[code][2]);
+      expect(answer.body.Fault).toMatchObject({
+        Code: { Value: table[code][1] },
+        Reason: table[code][0],
+      });
+    },
+  );
 });
 
 describe('the health-check number', () => {
-  it.each(['41000000000', '+41000000000'])('%s is always fault 101 Illegal msisdn', async (msisdn) => {
-    expectFault(await sign(product, { msisdn }), 101, 'Illegal msisdn');
-    expectFault(await sign(product, { msisdn, mode: 'asynch' }), 101, 'Illegal msisdn');
-    const others = [
-      ['receipt', receiptRequest('HEhm77lu', { msisdn })],
-      ['profile', changed(profileRequest(msisdn), 'MSS_ProfileReq.Params', '')],
-    ] as const;
-    for (const [operation, request] of others) {
-      expectFault(await send(product, `/rest/service/${operation}`, request), 101, 'Illegal msisdn');
-    }
-  });
+  it.each(['41000000000', '+41000000000'])(
+    '%s is always fault 101 Illegal msisdn',
+    async (msisdn) => {
+      expectFault(await sign(product, { msisdn }), 101, 'Illegal msisdn');
+      expectFault(await sign(product, { msisdn, mode: 'asynch' }), 101, 'Illegal msisdn');
+      const others = [
+        ['receipt', receiptRequest('HEhm77lu', { msisdn })],
+        ['profile', changed(profileRequest(msisdn), 'MSS_ProfileReq.Params', '')],
+      ] as const;
+      for (const [operation, request] of others) {
+        expectFault(
+          await send(product, `/rest/service/${operation}`, request),
+          101,
+          'Illegal msisdn',
+        );
+      }
+    },
+  );
 });

@@ -1,10 +1,11 @@
 /**
- * Valid requests, spoiled at random: by structure (members removed, replaced, renamed, doubled, wrapped), byte by byte, in
- * their encoding and in the HTTP around them.
+ * Valid requests, spoiled at random: by structure (members removed, replaced, renamed, doubled,
+ * wrapped), byte by byte, in their encoding and in the HTTP around them.
  *
- * Whatever comes of it, the answer is a well-formed 200 of the operation or a Fault of the table, it comes soon, and it is
- * never 900: that would be a bug, since nothing is broken here. PARAPH_FUZZ_RUNS sets how many are tried, PARAPH_FUZZ_SEED
- * which. `npm run fuzz` fires the same shots at a real process for as long as asked.
+ * Whatever comes of it, the answer is a well-formed 200 of the operation or a Fault of the table,
+ * it comes soon, and it is never 900: that would be a bug, since nothing is broken here.
+ * PARAPH_FUZZ_RUNS sets how many are tried, PARAPH_FUZZ_SEED which. `npm run fuzz` fires the same
+ * shots at a real process for as long as asked.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -35,7 +36,11 @@ beforeAll(async () => {
 });
 afterAll(() => product.stop());
 
-const tryOut = async (url: string, body: Buffer, contentType = 'application/json'): Promise<void> => {
+const tryOut = async (
+  url: string,
+  body: Buffer,
+  contentType = 'application/json',
+): Promise<void> => {
   const request = new Request(`http://test${url}`, {
     method: 'POST',
     headers: { 'content-type': contentType },
@@ -105,7 +110,9 @@ describe('whatever is sent', { timeout: 15_000 + numRuns * 40 }, () => {
   it('in any encoding, framing and headers is answered well on its socket, or with a Fault of the table', async () => {
     await fc.assert(
       fc.asyncProperty(shots(requests), async (shot) => {
-        expect(problemOf(shot, await fire(product.url, shot, patienceMs(shot, answerMs)))).toBeUndefined();
+        expect(
+          problemOf(shot, await fire(product.url, shot, patienceMs(shot, answerMs))),
+        ).toBeUndefined();
       }),
       { seed, numRuns },
     );

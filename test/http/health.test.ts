@@ -29,8 +29,8 @@ it.each([
     '/readyz',
     {
       status: 'ready',
-      checks: ['running', 'redis', 'authority', 'memory', 'clock', 'events', 'keys', 'backlog'].map((name) =>
-        expect.objectContaining({ name, ok: true }),
+      checks: ['running', 'redis', 'authority', 'memory', 'clock', 'events', 'keys', 'backlog'].map(
+        (name) => expect.objectContaining({ name, ok: true }),
       ),
     },
   ],
@@ -110,7 +110,12 @@ describe('the checks of readiness', () => {
     expect(body).toEqual({
       status: 'ready',
       checks: [
-        { name: 'backlog', ok: true, reason: 'Full: new requests are refused', ms: expect.any(Number) },
+        {
+          name: 'backlog',
+          ok: true,
+          reason: 'Full: new requests are refused',
+          ms: expect.any(Number),
+        },
         {
           name: 'events',
           ok: true,

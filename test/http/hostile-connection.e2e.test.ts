@@ -1,6 +1,6 @@
 /**
- * Connections that misbehave: bodies without end, senders that dawdle, HTTP that is none. On real sockets, because what
- * is at stake is what the server does before a request is complete.
+ * Connections that misbehave: bodies without end, senders that dawdle, HTTP that is none. On real
+ * sockets, because what is at stake is what the server does before a request is complete.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { listen, type RunningServer } from '../../src/http/server.ts';
@@ -51,7 +51,11 @@ afterAll(async () => {
 
 // Whatever has been tried: the next one is served.
 afterEach(async () => {
-  await expectSignature(product, await exchange(url, post(path, signRequest())), 'Sign in to Example?');
+  await expectSignature(
+    product,
+    await exchange(url, post(path, signRequest())),
+    'Sign in to Example?',
+  );
 });
 
 describe('a body that is too large', () => {
@@ -90,10 +94,15 @@ describe('a body that is too large', () => {
   it('without a length is fault 103 as soon as it is too long, long before it was all sent', async () => {
     const { socket, answered, closed } = await connectTo(url);
     socket.write(postHead(path, 'Transfer-Encoding: chunked'));
-    const piece = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(65_536, ' '), Buffer.from('\r\n')]);
+    const piece = Buffer.concat([
+      Buffer.from('10000\r\n'),
+      Buffer.alloc(65_536, ' '),
+      Buffer.from('\r\n'),
+    ]);
     const sending = flood(socket, piece, 100 * megabyte);
     const [answer] = await answered();
-    if (answer !== undefined) expectFault(answer, 103, 'The request body is limited to 65536 bytes');
+    if (answer !== undefined)
+      expectFault(answer, 103, 'The request body is limited to 65536 bytes');
     expect(socket.bytesWritten).toBeLessThan(50 * megabyte);
     await closed;
     expect(await sending).toBeLessThan(100 * megabyte);
@@ -111,7 +120,11 @@ describe('a body that is too large', () => {
 
 describe('a sender that dawdles', () => {
   it('within the body gets fault 101', async () => {
-    const answer = await exchange(url, postHead(path, 'Content-Length: 100'), '{"MSS_SignatureReq":');
+    const answer = await exchange(
+      url,
+      postHead(path, 'Content-Length: 100'),
+      '{"MSS_SignatureReq":',
+    );
     expectFault(answer, 101, 'The request body did not arrive in time');
   });
 
@@ -124,7 +137,11 @@ describe('a sender that dawdles', () => {
   });
 
   it('within the headers gets fault 101 and is cut off, as is whoever says nothing at all', async () => {
-    const heads = ['POST /rest/service/sign HT', `${postHead(path).slice(0, -2)}X-Slow: 1\r\nX-Sl`, ''];
+    const heads = [
+      'POST /rest/service/sign HT',
+      `${postHead(path).slice(0, -2)}X-Slow: 1\r\nX-Sl`,
+      '',
+    ];
     const connections = await Promise.all(
       heads.map(async (head) => {
         const connection = await connectTo(url);
@@ -134,7 +151,9 @@ describe('a sender that dawdles', () => {
     );
     await Promise.all(connections.map(({ closed }) => closed));
     for (const { answers } of connections.slice(0, 2)) {
-      expect(answers().map(({ body }) => body.Fault.Detail)).toEqual(['The request did not arrive in time']);
+      expect(answers().map(({ body }) => body.Fault.Detail)).toEqual([
+        'The request did not arrive in time',
+      ]);
     }
   });
 
@@ -170,7 +189,9 @@ describe('a sender that dawdles', () => {
     const request = post(path, signRequest({ msisdn: thinking }));
     const { socket, closed } = await connectTo(url);
     socket.write(request);
-    await expect.poll(() => product.logged.some((line) => line.includes('device asked'))).toBe(true);
+    await expect
+      .poll(() => product.logged.some((line) => line.includes('device asked')))
+      .toBe(true);
     socket.destroy();
     await closed;
     const asked = product.logged.filter((line) => line.includes('device asked')).length;
@@ -224,7 +245,10 @@ describe('malformed HTTP', () => {
     ['a length and chunks', postHead(path, 'Content-Length: 5', 'Transfer-Encoding: chunked')],
     ['chunks that are none', `${postHead(path, 'Transfer-Encoding: chunked')}zz\r\n`],
     ['headers of 20 KB', postHead(path, `X-Huge: ${'x'.repeat(20_000)}`)],
-    ['a thousand headers', postHead(path, ...Array.from({ length: 2000 }, (_, i) => `X-${i}: 1234567`))],
+    [
+      'a thousand headers',
+      postHead(path, ...Array.from({ length: 2000 }, (_, i) => `X-${i}: 1234567`)),
+    ],
     ['a line of 20 KB', `POST /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: test\r\n\r\n`],
   ])('is answered with a Fault, and the connection ended: %s', async (_what, bytes) => {
     const { socket, answers, closed } = await connectTo(url);
@@ -240,7 +264,8 @@ describe('malformed HTTP', () => {
     socket.write(`${post(path, signRequest())}GARBAGE\r\n\r\n`);
     await closed;
     // The garbage is found before the signature is there, and the connection has but one end.
-    for (const { body } of answers()) expect(['Fault', 'MSS_SignatureResp']).toContain(Object.keys(body)[0]);
+    for (const { body } of answers())
+      expect(['Fault', 'MSS_SignatureResp']).toContain(Object.keys(body)[0]);
     expect(answers().length).toBeGreaterThan(0);
   });
 
@@ -256,17 +281,23 @@ describe('malformed HTTP', () => {
     ['that expects something else', post(path, signRequest(), 'Expect: the-worst')],
     ['that would upgrade', post(path, signRequest(), 'Connection: Upgrade', 'Upgrade: websocket')],
     ['with an unknown content coding', post(path, signRequest(), 'Content-Encoding: UTF-8')],
-  ])('does not come about by an odd but valid request, which is served: %s', async (_how, bytes) => {
-    await expectSignature(product, await exchange(url, bytes), 'Sign in to Example?');
-  });
-
-  it.each(['Host: a b', 'Host: http://[', 'Host: test/../..', 'Host: test:99999999', 'Host: user@test'])(
-    'in the Host alone is served, or a Fault: %s',
-    async (host) => {
-      const answer = await exchange(url, post(path, signRequest()).replace('Host: test', host));
-      expect([200, 500]).toContain(answer.status);
+  ])(
+    'does not come about by an odd but valid request, which is served: %s',
+    async (_how, bytes) => {
+      await expectSignature(product, await exchange(url, bytes), 'Sign in to Example?');
     },
   );
+
+  it.each([
+    'Host: a b',
+    'Host: http://[',
+    'Host: test/../..',
+    'Host: test:99999999',
+    'Host: user@test',
+  ])('in the Host alone is served, or a Fault: %s', async (host) => {
+    const answer = await exchange(url, post(path, signRequest()).replace('Host: test', host));
+    expect([200, 500]).toContain(answer.status);
+  });
 });
 
 describe('one connection', () => {

@@ -1,6 +1,7 @@
 /**
- * Bodies, methods and media types that nobody should send, at every URL of the signature interface. Each is answered with
- * the Fault that names what is wrong; no value of a request comes back, nor does anything of the inside.
+ * Bodies, methods and media types that nobody should send, at every URL of the signature interface.
+ * Each is answered with the Fault that names what is wrong; no value of a request comes back, nor
+ * does anything of the inside.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FaultCode } from '../../src/protocol/fault.ts';
@@ -41,47 +42,56 @@ afterAll(() => product.stop());
 
 const text = JSON.stringify(requests.sign);
 const bytes = (...parts: (string | readonly number[])[]): Uint8Array =>
-  Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Buffer.from(part))));
+  Buffer.concat(
+    parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Buffer.from(part))),
+  );
 
 const [wrapper] = Object.keys(requests.sign);
 
 describe('a body that is no request', () => {
-  const bodies: readonly (readonly [what: string, body: string | Uint8Array, code?: FaultCode])[] = [
-    ['empty', ''],
-    ['cut off', text.slice(0, -1)],
-    ['two of them', `${text}${text}`],
-    ['with a trailing comma', `${text.slice(0, -1)},}`],
-    ['single quotes', `{'${canary}':1}`],
-    ['NaN', `{"${canary}":NaN}`],
-    ['XML', `<${canary}/>`],
-    ['a form', `${canary}=1&a=b`],
-    ['null', 'null'],
-    ['a number', '1'],
-    ['a string', `"${canary}"`],
-    ['true', 'true'],
-    ['an array', `[${text}]`],
-    ['an object without members', '{}'],
-    ['an unknown wrapper', `{"${canary}":{}}`],
-    ['a wrapper in another case', text.replace(`${wrapper}`, 'mss_signaturereq')],
-    ['two wrappers', JSON.stringify({ ...requests.sign, ...requests.status })],
-    ['all wrappers', JSON.stringify(Object.assign({}, ...Object.values(requests)))],
-    ['invalid UTF-8', bytes('{"MSS_SignatureReq":"', [0xc3, 0x28], '"}')],
-    ['overlong UTF-8', bytes('{"MSS_SignatureReq":"', [0xc0, 0xaf], '"}')],
-    ['UTF-16', Buffer.from(text, 'utf16le')],
-    ['a NUL byte', bytes(text.slice(0, -2), [0], '}}')],
-    ['an escaped NUL', text.replace('Sign in', 'Sign\\u0000in')],
-    ['a lone surrogate', text.replace('Sign in', '\\ud83d')],
-    ['a lone surrogate in a name', text.replace('{', '{"\\udc00":1,')],
-    ['a duplicate member', text.replace('"MajorVersion"', '"MinorVersion":"2","MajorVersion"')],
-    ['a duplicate member in another spelling', text.replace('{', '{"\\u004dSS_SignatureReq":{},')],
-    ['__proto__', text.replace('{', `{"__proto__":{"${canary}":1},`)],
-    ['__proto__ further down', text.replace('"AP_ID"', '"__proto__":{"AP_PWD":"x"},"AP_ID"')],
-    ['constructor.prototype', text.replace('"AP_ID"', '"constructor":{"prototype":{"x":1}},"AP_ID"')],
-    ['deep arrays', `{"MSS_SignatureReq":${'['.repeat(30_000)}${']'.repeat(30_000)}}`],
-    ['deep objects', `{"MSS_SignatureReq":${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}}`],
-    ['65537 bytes', ' '.repeat(65_537 - text.length) + text, 103],
-    ['1 MB', JSON.stringify({ MSS_SignatureReq: canary.repeat(80_000) }), 103],
-  ];
+  const bodies: readonly (readonly [what: string, body: string | Uint8Array, code?: FaultCode])[] =
+    [
+      ['empty', ''],
+      ['cut off', text.slice(0, -1)],
+      ['two of them', `${text}${text}`],
+      ['with a trailing comma', `${text.slice(0, -1)},}`],
+      ['single quotes', `{'${canary}':1}`],
+      ['NaN', `{"${canary}":NaN}`],
+      ['XML', `<${canary}/>`],
+      ['a form', `${canary}=1&a=b`],
+      ['null', 'null'],
+      ['a number', '1'],
+      ['a string', `"${canary}"`],
+      ['true', 'true'],
+      ['an array', `[${text}]`],
+      ['an object without members', '{}'],
+      ['an unknown wrapper', `{"${canary}":{}}`],
+      ['a wrapper in another case', text.replace(`${wrapper}`, 'mss_signaturereq')],
+      ['two wrappers', JSON.stringify({ ...requests.sign, ...requests.status })],
+      ['all wrappers', JSON.stringify(Object.assign({}, ...Object.values(requests)))],
+      ['invalid UTF-8', bytes('{"MSS_SignatureReq":"', [0xc3, 0x28], '"}')],
+      ['overlong UTF-8', bytes('{"MSS_SignatureReq":"', [0xc0, 0xaf], '"}')],
+      ['UTF-16', Buffer.from(text, 'utf16le')],
+      ['a NUL byte', bytes(text.slice(0, -2), [0], '}}')],
+      ['an escaped NUL', text.replace('Sign in', 'Sign\\u0000in')],
+      ['a lone surrogate', text.replace('Sign in', '\\ud83d')],
+      ['a lone surrogate in a name', text.replace('{', '{"\\udc00":1,')],
+      ['a duplicate member', text.replace('"MajorVersion"', '"MinorVersion":"2","MajorVersion"')],
+      [
+        'a duplicate member in another spelling',
+        text.replace('{', '{"\\u004dSS_SignatureReq":{},'),
+      ],
+      ['__proto__', text.replace('{', `{"__proto__":{"${canary}":1},`)],
+      ['__proto__ further down', text.replace('"AP_ID"', '"__proto__":{"AP_PWD":"x"},"AP_ID"')],
+      [
+        'constructor.prototype',
+        text.replace('"AP_ID"', '"constructor":{"prototype":{"x":1}},"AP_ID"'),
+      ],
+      ['deep arrays', `{"MSS_SignatureReq":${'['.repeat(30_000)}${']'.repeat(30_000)}}`],
+      ['deep objects', `{"MSS_SignatureReq":${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}}`],
+      ['65537 bytes', ' '.repeat(65_537 - text.length) + text, 103],
+      ['1 MB', JSON.stringify({ MSS_SignatureReq: canary.repeat(80_000) }), 103],
+    ];
 
   const cases = bodies.map(([what, body, code = 101]) => [what, body, code] as const);
   it.each(cases)('is a Fault at every URL: %s', async (_what, body, code) => {
@@ -107,7 +117,8 @@ const apMembers = [
   'MSSP_Info.MSSP_ID',
   'MSSP_Info.MSSP_ID.URI',
 ];
-const textMembers = (name: string) => ['', '.MimeType', '.Encoding', '.Data'].map((member) => name + member);
+const textMembers = (name: string) =>
+  ['', '.MimeType', '.Encoding', '.Data'].map((member) => name + member);
 const userMembers = ['MobileUser', 'MobileUser.MSISDN'];
 const extension = 'Status.StatusDetail.ReceiptRequestExtension';
 const requiredMembers: Readonly<Record<Operation, readonly string[]>> = {
@@ -231,13 +242,16 @@ describe('a media type', () => {
     }
   });
 
-  it.each(['application/json', 'Application/JSON;charset="UTF-8"', 'application/json ; charset=utf-8; x=y'])(
-    'of JSON is accepted however it is written: %s',
-    async (type) => {
-      const headers = { 'content-type': type, 'content-encoding': 'UTF-8', accept: 'image/png' };
-      expect((await send(product, '/rest/service/sign', signRequest(), { headers })).status).toBe(200);
-    },
-  );
+  it.each([
+    'application/json',
+    'Application/JSON;charset="UTF-8"',
+    'application/json ; charset=utf-8; x=y',
+  ])('of JSON is accepted however it is written: %s', async (type) => {
+    const headers = { 'content-type': type, 'content-encoding': 'UTF-8', accept: 'image/png' };
+    expect((await send(product, '/rest/service/sign', signRequest(), { headers })).status).toBe(
+      200,
+    );
+  });
 });
 
 describe('a method', () => {
@@ -248,7 +262,8 @@ describe('a method', () => {
         const response = await product.api.fetch(new Request(`http://test${url}`, { method }));
         expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
         const body = await response.text();
-        if (method !== 'HEAD') readAnswer(response.status, response.headers.get('content-type'), body);
+        if (method !== 'HEAD')
+          readAnswer(response.status, response.headers.get('content-type'), body);
       }
     },
   );
@@ -277,7 +292,10 @@ describe('a method', () => {
       readAnswer(response.status, response.headers.get('content-type'), await response.text());
     }
     const head = await product.api.fetch(new Request(`http://test${url}`, { method: 'HEAD' }));
-    expect([head.status, await head.text()]).toEqual([allow === 'POST' ? 405 : expect.any(Number), '']);
+    expect([head.status, await head.text()]).toEqual([
+      allow === 'POST' ? 405 : expect.any(Number),
+      '',
+    ]);
   });
 
   it.each([

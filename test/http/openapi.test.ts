@@ -1,4 +1,7 @@
-/** The OpenAPI document is well formed, complete, and true: what the service answers is what it describes. */
+/**
+ * The OpenAPI document is well formed, complete, and true: what the service answers is what it
+ * describes.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { z } from 'zod';
@@ -40,7 +43,10 @@ const pointedAt = (reference: string): unknown =>
   reference
     .replace(/^#\//, '')
     .split('/')
-    .reduce<unknown>((json, step) => (json as Record<string, unknown> | undefined)?.[step], document);
+    .reduce<unknown>(
+      (json, step) => (json as Record<string, unknown> | undefined)?.[step],
+      document,
+    );
 
 describe('the document', () => {
   it('has the addresses of the interface and those for machines', () => {
@@ -94,7 +100,9 @@ describe('the document', () => {
           .filter((name) => !Object.hasOwn(securitySchemes, name)),
         operationId,
       ).toEqual([]);
-    const used = operations.flatMap(({ security }) => security?.flatMap((each) => Object.keys(each)) ?? []);
+    const used = operations.flatMap(
+      ({ security }) => security?.flatMap((each) => Object.keys(each)) ?? [],
+    );
     expect([...new Set(used)].toSorted()).toEqual(Object.keys(securitySchemes).toSorted());
     // AP_PWD stands in the body, which no scheme can say; a certificate may be asked for besides.
     for (const name of [...names, 'service'])
@@ -133,15 +141,19 @@ describe('the document', () => {
   });
 
   it('is the same however often it is built', () => {
-    expect(JSON.stringify(buildOpenApiDocument(defaultProtocolRules))).toBe(JSON.stringify(document));
+    expect(JSON.stringify(buildOpenApiDocument(defaultProtocolRules))).toBe(
+      JSON.stringify(document),
+    );
   });
 });
 
 describe('the components', () => {
   it('carry the names of the interface', () => {
-    const requests = 'AP_Info MSSP_Info MSSP_ID MobileUser SignatureProfile DataToBeSigned AdditionalService';
+    const requests =
+      'AP_Info MSSP_Info MSSP_ID MobileUser SignatureProfile DataToBeSigned AdditionalService';
     const answers = 'MSSP_TransID MSS_Signature SignatureStatus ServiceResponse Details Fault';
-    const others = 'ReceiptMessage ReceiptReqStatus ReceiptRespStatus ProfileStatus ProfileQueryExtension';
+    const others =
+      'ReceiptMessage ReceiptReqStatus ReceiptRespStatus ProfileStatus ProfileQueryExtension';
     const bodies = ['Signature', 'Status', 'Receipt', 'Profile'].flatMap((name) => [
       `MSS_${name}Req`,
       `MSS_${name}Resp`,
@@ -176,7 +188,9 @@ describe('the components', () => {
 
   it('require what the checks require', () => {
     expect(schemas.MSS_SignatureReq?.required).toEqual(
-      Object.keys(schemas.MSS_SignatureReq?.properties ?? {}).filter((name) => name !== 'MSS_Format'),
+      Object.keys(schemas.MSS_SignatureReq?.properties ?? {}).filter(
+        (name) => name !== 'MSS_Format',
+      ),
     );
     expect(schemas.AP_Info?.required).toEqual(['AP_ID', 'AP_TransID', 'Instant']);
     expect(schemas.MSSP_Info?.required).toEqual(['MSSP_ID']);
@@ -185,7 +199,12 @@ describe('the components', () => {
 
   it('describe a field rule by rule', () => {
     expect(schemas.AP_Info?.properties).toMatchObject({
-      AP_TransID: { type: 'string', minLength: 1, maxLength: 64, pattern: '^[A-Za-z0-9_][A-Za-z0-9_.:-]*$' },
+      AP_TransID: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 64,
+        pattern: '^[A-Za-z0-9_][A-Za-z0-9_.:-]*$',
+      },
       Instant: { type: 'string', format: 'date-time' },
     });
     expect(schemas.MSS_SignatureReq?.properties).toMatchObject({
@@ -223,7 +242,10 @@ describe('the examples', () => {
   it.each(names)('of %s are answers that the schema describes completely', (name) => {
     const { responses } = byId(name);
     const answers = examplesOf(responses['200']?.content);
-    const faults = [...examplesOf(responses['500']?.content), ...examplesOf(responses['405']?.content)];
+    const faults = [
+      ...examplesOf(responses['500']?.content),
+      ...examplesOf(responses['405']?.content),
+    ];
     expect(answers.length).toBeGreaterThan(0);
     expect(faults.length).toBeGreaterThan(1);
     for (const answer of answers) {
@@ -245,7 +267,9 @@ describe('the schemas of the responses', () => {
   const recordings = readdirSync(folder).filter((name) => name.endsWith('.json'));
 
   it.each(recordings)('describe the recorded %s', (name) => {
-    const { operation, http, response } = JSON.parse(readFileSync(new URL(name, folder), 'utf8')) as {
+    const { operation, http, response } = JSON.parse(
+      readFileSync(new URL(name, folder), 'utf8'),
+    ) as {
       operation: Operation;
       http: number;
       response: object;
@@ -291,19 +315,29 @@ describe('the schemas of the responses', () => {
     });
 
     it('at the addresses for workflows, to the example sent as it is', async () => {
-      const call = async (method: string, path: string, body?: unknown): Promise<[number, Json]> => {
+      const call = async (
+        method: string,
+        path: string,
+        body?: unknown,
+      ): Promise<[number, Json]> => {
         const response = await product.api.fetch(
           new Request(`http://test/workflows/${path}`, {
             method,
-            headers: { authorization: basic('mid://ap.example'), 'content-type': 'application/json' },
+            headers: {
+              authorization: basic('mid://ap.example'),
+              'content-type': 'application/json',
+            },
             ...(body !== undefined && { body: JSON.stringify(body) }),
           }),
         );
         return [response.status, await response.json()];
       };
       const described = (name: string, answer: Json): void => {
-        expect(Object.keys(answer)).toEqual(expect.arrayContaining([...(schemas[name]?.required ?? ['?'])]));
-        for (const member of Object.keys(answer)) expect(schemas[name]?.properties).toHaveProperty(member);
+        expect(Object.keys(answer)).toEqual(
+          expect.arrayContaining([...(schemas[name]?.required ?? ['?'])]),
+        );
+        for (const member of Object.keys(answer))
+          expect(schemas[name]?.properties).toHaveProperty(member);
       };
       const [example] = Object.values(
         byId('startworkflow').requestBody?.content['application/json']?.examples ?? {},
@@ -327,7 +361,9 @@ describe('the schemas of the responses', () => {
     it('at the addresses for logins', async () => {
       const ask = async (path: string, name: string, init?: RequestInit): Promise<Json> => {
         const answer: Json = await (await fetch(`${product.url}/oidc/${path}`, init)).json();
-        expect(Object.keys(answer)).toEqual(expect.arrayContaining([...(schemas[name]?.required ?? [])]));
+        expect(Object.keys(answer)).toEqual(
+          expect.arrayContaining([...(schemas[name]?.required ?? [])]),
+        );
         return answer;
       };
       const discovered = await ask('.well-known/openid-configuration', 'Discovery');
@@ -361,7 +397,10 @@ describe('the schemas of the responses', () => {
       // A check that takes long on a busy machine is unready for a moment.
       await vi.waitFor(
         async () =>
-          expect(await get('/readyz')).toMatchObject({ status: 'ready', checks: expect.any(Array) }),
+          expect(await get('/readyz')).toMatchObject({
+            status: 'ready',
+            checks: expect.any(Array),
+          }),
         10_000,
       );
       const served: OpenApiDocument = await get('/openapi.json');

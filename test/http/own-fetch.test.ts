@@ -9,9 +9,13 @@ type Env = { Bindings: { incoming: IncomingMessage; outgoing: ServerResponse } }
 
 const app = new Hono<Env>();
 app.post('/echo', async (c) =>
-  c.json({ body: await c.req.text(), type: c.req.header('content-type'), query: c.req.query('q') }, 201, {
-    'x-one': '1',
-  }),
+  c.json(
+    { body: await c.req.text(), type: c.req.header('content-type'), query: c.req.query('q') },
+    201,
+    {
+      'x-one': '1',
+    },
+  ),
 );
 app.get('/raw', (c: Context<Env>) => {
   c.env.outgoing.writeHead(200, { 'content-type': 'text/plain' });

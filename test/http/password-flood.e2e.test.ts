@@ -64,14 +64,20 @@ const signFromElsewhere = (apId: string, apPassword: string, from: string): Prom
     });
     sent.once('error', reject);
     sent.once('response', (response) => {
-      json(response).then((body) => resolve({ status: response.statusCode, body } as WireAnswer), reject);
+      json(response).then(
+        (body) => resolve({ status: response.statusCode, body } as WireAnswer),
+        reject,
+      );
     });
     sent.end(JSON.stringify(asynch(apId, apPassword)));
   });
 
 const notNow = 'Request rate exceeded';
 
-/** Goes on until it is stopped: each connection sends the next password when the last one is answered. */
+/**
+ * Goes on until it is stopped: each connection sends the next password when the last one is
+ * answered.
+ */
 const startFlood = (
   connections: number,
   sendWrong: (index: number, wrong: string) => Promise<WireAnswer>,
@@ -133,7 +139,11 @@ describe('a flood of wrong passwords', () => {
 
   it('in the name of an application lets it in however many addresses one caller invents', async () => {
     const flood = startFlood(60, (index, wrong) =>
-      signFromElsewhere(later, wrong, `10.${(index >> 16) & 255}.${(index >> 8) & 255}.${index & 255}`),
+      signFromElsewhere(
+        later,
+        wrong,
+        `10.${(index >> 16) & 255}.${(index >> 8) & 255}.${index & 255}`,
+      ),
     );
     await untilRefused(flood);
     const answer = await sign(later, password, '192.0.2.1');

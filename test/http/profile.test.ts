@@ -45,7 +45,10 @@ beforeAll(async () => {
           autoActivation: true,
           recoveryCodeCreated: true,
         },
-        { msisdn: twoApps, apps: [{}, { state: 'REGISTERED', certificate: { state: 'INACTIVE' } }] },
+        {
+          msisdn: twoApps,
+          apps: [{}, { state: 'REGISTERED', certificate: { state: 'INACTIVE' } }],
+        },
         { msisdn: '41790000009' },
         { msisdn: '41790000020', sim: { pin: { blocked: true } }, apps: [{}] },
         { msisdn: '41790000021', sim: { suspended: true }, apps: [{}] },
@@ -97,8 +100,14 @@ describe('Params', () => {
     ['sscds state', { Sscds: { Sim: { State: 'ACTIVE' } } }],
     ['pinstatus', { Sscds: { Sim: { PinStatus: { Blocked: false } } } }],
     ['pinstatus state', { Sscds: { Sim: { PinStatus: { Blocked: false }, State: 'ACTIVE' } } }],
-    ['carddetails', { Sscds: { Sim: { CardDetails: { Mcc: '228', Mnc: '01', Network: 'Swisscom' } } } }],
-    ['certs', { Sscds: { Sim: { MobileUserCertificate: [{ Algorithm: 'EC', State: 'ACTIVE' }] } } }],
+    [
+      'carddetails',
+      { Sscds: { Sim: { CardDetails: { Mcc: '228', Mnc: '01', Network: 'Swisscom' } } } },
+    ],
+    [
+      'certs',
+      { Sscds: { Sim: { MobileUserCertificate: [{ Algorithm: 'EC', State: 'ACTIVE' }] } } },
+    ],
     ['aastatus', { MobileUser: { AutoActivation: false } }],
     ['rcstatus', { MobileUser: { RecoveryCodeCreated: false } }],
     ['rcstatus  aastatus', { MobileUser: { AutoActivation: false, RecoveryCodeCreated: false } }],
@@ -129,7 +138,9 @@ describe('Params', () => {
     );
     // The very certificate that signs.
     const serial = await expectSignature(product, await sign(product), 'Sign in to Example?');
-    expect(certificate.X509SubjectName[0]).toBe(`cn=${serial}:pn,serialnumber=${serial}`.toLowerCase());
+    expect(certificate.X509SubjectName[0]).toBe(
+      `cn=${serial}:pn,serialnumber=${serial}`.toLowerCase(),
+    );
     expect(certificate.X509SubjectName).toHaveLength(3);
     for (const name of certificate.X509SubjectName) expect(name).toBe(name.toLowerCase());
   });
@@ -154,7 +165,11 @@ describe('the SSCDs of a user', () => {
       State: 'ACTIVE',
     });
     expect(App).toMatchObject([
-      { MobileUserCertificate: [{ Algorithm: 'RSA' }], PinStatus: { Blocked: true }, State: 'ACTIVE' },
+      {
+        MobileUserCertificate: [{ Algorithm: 'RSA' }],
+        PinStatus: { Blocked: true },
+        State: 'ACTIVE',
+      },
     ]);
     expect(App[0]).not.toHaveProperty('CardDetails');
   });
@@ -218,10 +233,13 @@ describe('the profiles', () => {
 });
 
 describe('a user who cannot be asked', () => {
-  it.each(obstacles)('faults alike in profile and sign: %s %o is %s', async (msisdn, _sim, code, detail) => {
-    expectFault(await profile(msisdn), code, detail);
-    expectFault(await sign(product, { msisdn }), code, detail);
-  });
+  it.each(obstacles)(
+    'faults alike in profile and sign: %s %o is %s',
+    async (msisdn, _sim, code, detail) => {
+      expectFault(await profile(msisdn), code, detail);
+      expectFault(await sign(product, { msisdn }), code, detail);
+    },
+  );
 
   it.each(['41790000000', '41790000009'])(
     'is fault 105 when unknown or without an SSCD: %s',

@@ -19,7 +19,9 @@ beforeAll(async () => {
   product = await startTestProduct(redis, {
     configuration: {
       receipt: { timeoutSeconds: 5 },
-      subscribers: [{ msisdn: alsoLooks, sim: { device: { kind: 'simulated', receipt: 'ignores' } } }],
+      subscribers: [
+        { msisdn: alsoLooks, sim: { device: { kind: 'simulated', receipt: 'ignores' } } },
+      ],
     },
   });
 });
@@ -28,7 +30,8 @@ afterAll(() => product.stop());
 const signed = async (msisdn: string): Promise<string> =>
   (await sign(product, { msisdn })).body.MSS_SignatureResp.MSSP_TransID;
 
-const receipt = (body: unknown): Promise<WireAnswer> => send(product, '/rest/service/receipt', body);
+const receipt = (body: unknown): Promise<WireAnswer> =>
+  send(product, '/rest/service/receipt', body);
 
 const extension = ({ body }: WireAnswer): object =>
   body.MSS_ReceiptResp.Status.StatusDetail.ReceiptResponseExtension;
@@ -77,7 +80,9 @@ describe.concurrent('the receipt response', () => {
     const withoutDetail = changed(receiptRequest(await signed(robot)), 'MSS_ReceiptReq.Status', {
       StatusCode: { Value: '100' },
     });
-    expect((await receipt(withoutDetail)).body.MSS_ReceiptResp.Status).not.toHaveProperty('StatusDetail');
+    expect((await receipt(withoutDetail)).body.MSS_ReceiptResp.Status).not.toHaveProperty(
+      'StatusDetail',
+    );
   });
 
   it('repeats AP_Info and MSSP_ID of its request, in version 1.1', async () => {
@@ -91,7 +96,9 @@ describe.concurrent('the receipt response', () => {
       'Status',
     ]);
     expect(body.MSS_ReceiptResp.AP_Info).toEqual(request.MSS_ReceiptReq.AP_Info);
-    expect(body.MSS_ReceiptResp.MSSP_Info.MSSP_ID).toEqual(request.MSS_ReceiptReq.MSSP_Info.MSSP_ID);
+    expect(body.MSS_ReceiptResp.MSSP_Info.MSSP_ID).toEqual(
+      request.MSS_ReceiptReq.MSSP_Info.MSSP_ID,
+    );
     expect(body.MSS_ReceiptResp).toMatchObject({ MajorVersion: '1', MinorVersion: '1' });
   });
 });
@@ -185,7 +192,10 @@ describe.concurrent('a receipt', () => {
   ] as const)('with a bad %s is refused', async (member, value, code) => {
     // Of a signed transaction, so that nothing but this member can be what is refused.
     const id = await signed('41700092501');
-    expectFault(await receipt(changed(receiptRequest(id), `MSS_ReceiptReq.${member}`, value)), code);
+    expectFault(
+      await receipt(changed(receiptRequest(id), `MSS_ReceiptReq.${member}`, value)),
+      code,
+    );
     expect((await receipt(receiptRequest(id))).status).toBe(200);
   });
 });

@@ -1,8 +1,9 @@
 /**
- * Bodies of a live server, sent to this one: the answers must agree in everything that a client could notice.
+ * Bodies of a live server, sent to this one: the answers must agree in everything that a client
+ * could notice.
  *
- * Members are compared level by level, in order. A value is either equal to the recorded one or, where it differs from
- * call to call, of the form that the recorded value has, too.
+ * Members are compared level by level, in order. A value is either equal to the recorded one or,
+ * where it differs from call to call, of the form that the recorded value has, too.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -64,7 +65,10 @@ const filled = ({ request }: Recording, fillings: Record<string, string>): Json 
   );
 };
 
-/** Values that differ from call to call, by the name of their member, and the form that they all have. */
+/**
+ * Values that differ from call to call, by the name of their member, and the form that they all
+ * have.
+ */
 const forms: Readonly<Record<string, RegExp>> = {
   AP_ID: /^mid:\/\/[a-z.]+$/,
   AP_TransID: /^POSTMAN\.\d+\.\d+$/,
@@ -84,7 +88,9 @@ const outline = (value: Json, member = ''): Json => {
   if (typeof value === 'object' && value !== null) {
     return Object.entries(value).map(([name, below]) => [name, outline(below, name)]);
   }
-  return typeof value === 'string' && forms[member]?.test(value) ? `a value like ${forms[member]}` : value;
+  return typeof value === 'string' && forms[member]?.test(value)
+    ? `a value like ${forms[member]}`
+    : value;
 };
 
 const compare = (recorded: Recording, request: Json, answer: WireAnswer): void => {
@@ -102,7 +108,11 @@ const compare = (recorded: Recording, request: Json, answer: WireAnswer): void =
 };
 
 /** Sends the recorded request and compares. */
-const check = async (name: string, fillings: Record<string, string> = {}, change?: (body: Json) => void) => {
+const check = async (
+  name: string,
+  fillings: Record<string, string> = {},
+  change?: (body: Json) => void,
+) => {
   const recorded = recording(name);
   const request = filled(recorded, fillings);
   change?.(request);
@@ -112,7 +122,11 @@ const check = async (name: string, fillings: Record<string, string> = {}, change
 };
 
 /** A signature of the live server's kind, to ask about. */
-const signed = async (msisdn: string, mode: 'synch' | 'asynch', timeoutSeconds = 60): Promise<string> => {
+const signed = async (
+  msisdn: string,
+  mode: 'synch' | 'asynch',
+  timeoutSeconds = 60,
+): Promise<string> => {
   const request = filled(recording('sign-asynch-accepted-100'), { MSISDN: msisdn });
   request.MSS_SignatureReq.MessagingMode = mode;
   request.MSS_SignatureReq.TimeOut = String(timeoutSeconds);
@@ -123,7 +137,8 @@ const signed = async (msisdn: string, mode: 'synch' | 'asynch', timeoutSeconds =
 const cases: Readonly<Record<string, () => Promise<unknown>>> = {
   'profile-100': () => check('profile-100'),
   'profile-fault-105': () => check('profile-fault-105'),
-  'receipt-100': async () => check('receipt-100', { MSSP_TransID: await signed('41700092501', 'synch') }),
+  'receipt-100': async () =>
+    check('receipt-100', { MSSP_TransID: await signed('41700092501', 'synch') }),
   'receipt-user-accepted-100': async () =>
     check('receipt-user-accepted-100', {
       MSISDN: '41700092503',
@@ -158,7 +173,11 @@ const cases: Readonly<Record<string, () => Promise<unknown>>> = {
   'status-signature-500': async () => {
     const msspTransId = await signed('41700092501', 'asynch');
     await ended(product, msspTransId, plain);
-    await expectSignature(product, await check('status-signature-500', { MSSP_TransID: msspTransId }), text);
+    await expectSignature(
+      product,
+      await check('status-signature-500', { MSSP_TransID: msspTransId }),
+      text,
+    );
   },
 };
 
@@ -166,6 +185,9 @@ it('has a case for each recorded body', () => {
   expect(Object.keys(cases)).toEqual(names);
 });
 
-it.concurrent.each(Object.entries(cases))('is answered as the live server did: %s', async (_name, run) => {
-  await run();
-});
+it.concurrent.each(Object.entries(cases))(
+  'is answered as the live server did: %s',
+  async (_name, run) => {
+    await run();
+  },
+);

@@ -1,6 +1,6 @@
 /**
- * Redis goes away and comes back: stopped in order, and hung. Callers are told within a moment, and the product goes on
- * where it was, without a restart.
+ * Redis goes away and comes back: stopped in order, and hung. Callers are told within a moment, and
+ * the product goes on where it was, without a restart.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,10 @@ import { profileRequest, receiptRequest, signRequest, statusRequest } from '../s
 import { callerOf } from '../workflows/http.ts';
 import { accepted, ended, expectFault, expectSignature, send, sign, status } from './wire.ts';
 
-/** A second is meant. Whoever waited for Redis would wait for longer than this: it is away until all have answered. */
+/**
+ * A second is meant. Whoever waited for Redis would wait for longer than this: it is away until all
+ * have answered.
+ */
 const promptlyMs = 20_000;
 
 const thinking = '41790000001';
@@ -67,7 +70,9 @@ const health = async (path: string): Promise<number> =>
 /** What readyz says of the streams of events. */
 const events = async () => {
   const answer = await product.api.fetch(new Request('http://test/readyz'));
-  const { checks } = (await answer.json()) as { checks: { name: string; ok: boolean; reason?: string }[] };
+  const { checks } = (await answer.json()) as {
+    checks: { name: string; ok: boolean; reason?: string }[];
+  };
   return checks.find(({ name }) => name === 'events');
 };
 
@@ -78,7 +83,10 @@ const expectEventsRead = async (): Promise<void> => {
   });
 };
 
-/** Each operation, of a user whom nobody has asked about yet: what is remembered in the process hides nothing. */
+/**
+ * Each operation, of a user whom nobody has asked about yet: what is remembered in the process
+ * hides nothing.
+ */
 const expectUnavailable = async (msspTransId: string, stranger: string): Promise<void> => {
   const requests = {
     sign: signRequest({ msisdn: stranger }),
@@ -88,7 +96,9 @@ const expectUnavailable = async (msspTransId: string, stranger: string): Promise
   };
   const since = Date.now();
   const answers = Promise.all([
-    ...Object.entries(requests).map(([operation, body]) => send(product, `/rest/service/${operation}`, body)),
+    ...Object.entries(requests).map(([operation, body]) =>
+      send(product, `/rest/service/${operation}`, body),
+    ),
     sign(product, { mode: 'asynch' }),
     send(product, '/rest/service', statusRequest(msspTransId)),
   ]);
@@ -117,7 +127,10 @@ const expectUnavailable = async (msspTransId: string, stranger: string): Promise
 };
 
 const expectRecovered = async (): Promise<void> => {
-  await vi.waitFor(async () => expect(await health('/readyz')).toBe(200), { timeout: 20_000, interval: 50 });
+  await vi.waitFor(async () => expect(await health('/readyz')).toBe(200), {
+    timeout: 20_000,
+    interval: 50,
+  });
   const answer = await vi.waitFor(
     async () => {
       const tried = await sign(product);

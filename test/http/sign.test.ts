@@ -1,4 +1,6 @@
-/** MSS_SignatureReq: the two messaging modes, the URLs, and what an answer repeats of its request. */
+/**
+ * MSS_SignatureReq: the two messaging modes, the URLs, and what an answer repeats of its request.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { changed } from '../protocol/samples.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
@@ -105,7 +107,11 @@ describe('in asynch mode', () => {
   });
 
   it('what is wrong with the request faults at sign', async () => {
-    expectFault(await sign(product, { mode: 'asynch', msisdn: '41790000000' }), 105, 'MSISDN is unknown');
+    expectFault(
+      await sign(product, { mode: 'asynch', msisdn: '41790000000' }),
+      105,
+      'MSISDN is unknown',
+    );
     const onTheSim = { mode: 'asynch', profile: 'http://mid.vendor.ch/Device-LoA4' } as const;
     expectFault(await sign(product, onTheSim), 109);
   });
@@ -173,7 +179,9 @@ describe('an answer', () => {
   it('repeats MSSP_ID as the request spelled it, with the time of the answer', async () => {
     const before = Date.now();
     const URI = 'HTTP://Mid.Vendor.CH/x?y#z';
-    const { body } = await sendWith({ MSSP_Info: { MSSP_ID: { URI }, Instant: '2020-01-01T00:00:00Z' } });
+    const { body } = await sendWith({
+      MSSP_Info: { MSSP_ID: { URI }, Instant: '2020-01-01T00:00:00Z' },
+    });
     const { MSSP_ID, Instant } = body.MSS_SignatureResp.MSSP_Info;
     expect(MSSP_ID).toEqual({ URI });
     // By the clock of Redis, which is known to some milliseconds.

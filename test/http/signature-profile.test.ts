@@ -1,4 +1,6 @@
-/** Which method a signature profile leads to, for every kind of user; and the one-time passwords. */
+/**
+ * Which method a signature profile leads to, for every kind of user; and the one-time passwords.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readOutbox } from '../../src/sscd/text-gateway.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
@@ -72,7 +74,10 @@ describe('a user with no SSCD, a SIM only, an App only, both', () => {
 
 describe('a user whose SIM has an expired certificate', () => {
   it('is asked by a working App, as one whose SIM is inactive; without one it is fault 422', async () => {
-    const { body } = await sign(product, { msisdn: users.expiredSimAndApp, profile: uri('Any-LoA4') });
+    const { body } = await sign(product, {
+      msisdn: users.expiredSimAndApp,
+      profile: uri('Any-LoA4'),
+    });
     expect(body.MSS_SignatureResp?.SignatureProfile).toBe(uri('Device-LoA4'));
     expectFault(await sign(product, { msisdn: users.expiredSim, profile: uri('Any-LoA4') }), 422);
   });
@@ -80,9 +85,15 @@ describe('a user whose SIM has an expired certificate', () => {
 
 describe('the profile of a kind of key', () => {
   it('is served by the SIM if its key is of that kind, else it is fault 109', async () => {
-    const rsa = await sign(product, { msisdn: users.rsaSim, profile: uri('MID/v1/AuthProfile1.RSA') });
+    const rsa = await sign(product, {
+      msisdn: users.rsaSim,
+      profile: uri('MID/v1/AuthProfile1.RSA'),
+    });
     expect(rsa.body.MSS_SignatureResp.SignatureProfile).toBe(uri('STK-LoA4'));
-    expectFault(await sign(product, { msisdn: users.rsaSim, profile: uri('MID/v1/AuthProfile1.ECC') }), 109);
+    expectFault(
+      await sign(product, { msisdn: users.rsaSim, profile: uri('MID/v1/AuthProfile1.ECC') }),
+      109,
+    );
   });
 });
 
@@ -110,7 +121,9 @@ describe('app2app', () => {
       expect(body.MSS_SignatureResp.ServiceResponses).toHaveLength(1);
       const { MSSP_TransID } = body.MSS_SignatureResp;
       await expectSignature(product, await ended(product, MSSP_TransID), 'Sign in to Example?');
-      const job = await product.core.shardsOver(product.core.commands)[0]?.signatures.jobs.read(MSSP_TransID);
+      const job = await product.core
+        .shardsOver(product.core.commands)[0]
+        ?.signatures.jobs.read(MSSP_TransID);
       expect(job?.returnValue).toMatchObject({ outcome: { sscdId: 'app-0' } });
     },
   );
@@ -122,9 +135,12 @@ describe('app2app', () => {
     ['Any-LoA4', users.inactiveApp, 109],
     ['MID/v1/OtpProfileText', users.both, 109],
     ['Any-LoA4', users.nothing, 105],
-  ] as const)('with %s of %s, whom no App can serve, is fault %i', async (profile, msisdn, code) => {
-    expectFault(await sign(product, asking(msisdn, profile)), code);
-  });
+  ] as const)(
+    'with %s of %s, whom no App can serve, is fault %i',
+    async (profile, msisdn, code) => {
+      expectFault(await sign(product, asking(msisdn, profile)), code);
+    },
+  );
 });
 
 describe('an asynch request', () => {
@@ -137,16 +153,17 @@ describe('an asynch request', () => {
 });
 
 describe('a profile that the interface does not list', () => {
-  it.each(['http://mid.vendor.ch/Other', 'https://mid.vendor.ch/Any-LoA4', 'http://evil.example/Any-LoA4'])(
-    'is fault 109: %s',
-    async (profile) => {
-      expectFault(
-        await sign(product, { profile }),
-        109,
-        'MSS_SignatureReq.SignatureProfile is not a known profile',
-      );
-    },
-  );
+  it.each([
+    'http://mid.vendor.ch/Other',
+    'https://mid.vendor.ch/Any-LoA4',
+    'http://evil.example/Any-LoA4',
+  ])('is fault 109: %s', async (profile) => {
+    expectFault(
+      await sign(product, { profile }),
+      109,
+      'MSS_SignatureReq.SignatureProfile is not a known profile',
+    );
+  });
 });
 
 describe.each([
@@ -170,7 +187,11 @@ describe.each([
   });
 
   it('has a status without signature, and no receipt', async () => {
-    const msspTransId = await accepted(product, { msisdn: '41700092501', profile: uri(name), text });
+    const msspTransId = await accepted(product, {
+      msisdn: '41700092501',
+      profile: uri(name),
+      text,
+    });
     const { body } = await ended(product, msspTransId);
     expect(body.MSS_StatusResp).not.toHaveProperty('MSS_Signature');
     expect(body.MSS_StatusResp.Status.StatusMessage).toBe('REQUEST_OK');
@@ -190,7 +211,10 @@ describe('a one-time password whose text cannot be sent', () => {
   afterAll(() => offline.stop());
 
   it('is tried until TimeOut, and is then fault 209 OTA_ERROR', async () => {
-    const answer = await sign(offline, { profile: uri('MID/v1/OtpProfileText'), timeoutSeconds: 1 });
+    const answer = await sign(offline, {
+      profile: uri('MID/v1/OtpProfileText'),
+      timeoutSeconds: 1,
+    });
     expectFault(answer, 209);
   });
 });

@@ -27,7 +27,11 @@ const signed = async (msisdn: string): Promise<Buffer> => {
 
 /** User, issuing CA and root, as the profile operation shows them. */
 const chainOf = async (msisdn: string): Promise<readonly X509Certificate[]> => {
-  const { body } = await send(product, '/rest/service/profile', profileRequest(msisdn, 'sscds certs'));
+  const { body } = await send(
+    product,
+    '/rest/service/profile',
+    profileRequest(msisdn, 'sscds certs'),
+  );
   const [certificate] =
     body.MSS_ProfileResp.Status.StatusDetail.ProfileQueryExtension.Sscds.Sim.MobileUserCertificate;
   return certificate.X509Certificate.map(
@@ -74,7 +78,10 @@ describe('a transaction approval', () => {
     ],
   };
   const request = (profile: string, data: Json = approval): Json => {
-    const body: Json = signRequest({ msisdn: appRobot, profile: `http://mid.vendor.ch/${profile}` });
+    const body: Json = signRequest({
+      msisdn: appRobot,
+      profile: `http://mid.vendor.ch/${profile}`,
+    });
     body.MSS_SignatureReq.DataToBeSigned = {
       MimeType: 'application/vnd.mobileid.txn-approval',
       Encoding: 'UTF-8',
@@ -98,7 +105,11 @@ describe('a transaction approval', () => {
     ['a type of 101 bytes', { ...approval, type: 'x'.repeat(101) }, 103],
     ['21 pairs', { ...approval, dtbd: Array(21).fill({ key: 'k', value: 'v' }) }, 103],
     ['a key of 101 bytes', { ...approval, dtbd: [{ key: 'x'.repeat(101), value: 'v' }] }, 103],
-    ['values of 2001 bytes in sum', { ...approval, dtbd: [{ key: 'k', value: 'x'.repeat(2001) }] }, 103],
+    [
+      'values of 2001 bytes in sum',
+      { ...approval, dtbd: [{ key: 'k', value: 'x'.repeat(2001) }] },
+      103,
+    ],
     ['no dtbd', { type: 'Transfer' }, 101],
   ] as const)('with %s is refused', async (_what, data, code) => {
     expectFault(await send(product, '/rest/service/sign', request('Device-LoA4', data)), code);

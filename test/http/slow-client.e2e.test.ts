@@ -1,6 +1,6 @@
 /**
- * Clients that are slow on purpose, many at a time: what matters is that they are ended and that others do not notice.
- * What each single one is told is in hostile-connection.test.ts.
+ * Clients that are slow on purpose, many at a time: what matters is that they are ended and that
+ * others do not notice. What each single one is told is in hostile-connection.test.ts.
  */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
@@ -8,7 +8,14 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } 
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
-import { type Connection, closeConnections, connectTo, exchange, post, postHead } from './socket.ts';
+import {
+  type Connection,
+  closeConnections,
+  connectTo,
+  exchange,
+  post,
+  postHead,
+} from './socket.ts';
 import { expectSignature } from './wire.ts';
 
 const path = '/rest/service/sign';
@@ -20,7 +27,11 @@ let url: string;
 
 /** All that a connection may take, in seconds. */
 const patience = (seconds: number) => ({
-  http: { requestTimeoutSeconds: seconds, headersTimeoutSeconds: seconds, keepAliveSeconds: seconds },
+  http: {
+    requestTimeoutSeconds: seconds,
+    headersTimeoutSeconds: seconds,
+    keepAliveSeconds: seconds,
+  },
 });
 
 beforeAll(async () => {
@@ -35,7 +46,10 @@ afterAll(async () => {
   await product.stop();
 });
 
-/** The server's side of every connection. A client that reads nothing hears of its end only when it reads again. */
+/**
+ * The server's side of every connection. A client that reads nothing hears of its end only when it
+ * reads again.
+ */
 const accepted = new Set<Socket>();
 const accept = (message: unknown): void => {
   const { socket } = message as { socket: Socket };
@@ -44,7 +58,11 @@ const accept = (message: unknown): void => {
 const openAtServer = (): number => [...accepted].filter(({ destroyed }) => !destroyed).length;
 
 const othersAreServed = async (): Promise<void> => {
-  await expectSignature(product, await exchange(url, post(path, signRequest())), 'Sign in to Example?');
+  await expectSignature(
+    product,
+    await exchange(url, post(path, signRequest())),
+    'Sign in to Example?',
+  );
 };
 afterEach(othersAreServed);
 
@@ -60,13 +78,22 @@ const beSlow = async (start: string, drip: string): Promise<Connection> => {
 describe('a crowd of clients', () => {
   it.each([
     ['headers', postHead(path).slice(0, -2), 'X-A: b\r\n'],
-    ['a chunked body', postHead(path, 'Transfer-Encoding: chunked', 'Connection: close'), '1\r\n \r\n'],
+    [
+      'a chunked body',
+      postHead(path, 'Transfer-Encoding: chunked', 'Connection: close'),
+      '1\r\n \r\n',
+    ],
     ['a body of known length', postHead(path, 'Content-Length: 60000', 'Connection: close'), ' '],
-  ])('that send %s byte by byte is ended, and others are served meanwhile', async (_what, start, drip) => {
-    const connections = await Promise.all(Array.from({ length: crowd }, () => beSlow(start, drip)));
-    await othersAreServed();
-    await Promise.all(connections.map(({ closed }) => closed));
-  });
+  ])(
+    'that send %s byte by byte is ended, and others are served meanwhile',
+    async (_what, start, drip) => {
+      const connections = await Promise.all(
+        Array.from({ length: crowd }, () => beSlow(start, drip)),
+      );
+      await othersAreServed();
+      await Promise.all(connections.map(({ closed }) => closed));
+    },
+  );
 
   it('that keep their connections without using them is ended', async () => {
     const connections = await Promise.all(

@@ -59,7 +59,9 @@ export const closeConnections = (): void => {
   for (const socket of open) socket.destroy();
 };
 
-/** @param options `allowHalfOpen` for a client that goes on when the server has said its last word. */
+/**
+ * @param options `allowHalfOpen` for a client that goes on when the server has said its last word.
+ */
 export const connectTo = async (
   url: string,
   options: { allowHalfOpen?: boolean } = {},
@@ -87,7 +89,8 @@ export const connectTo = async (
       vi.waitFor(
         () => {
           const found = answers();
-          if (found.length < count) throw new Error(`${found.length} of ${count} answers have come`);
+          if (found.length < count)
+            throw new Error(`${found.length} of ${count} answers have come`);
           return found;
         },
         { timeout: 20_000, interval: 5 },
@@ -111,7 +114,14 @@ export const exchange = async (
 
 /** The head of a POST with JSON; each header as a whole line. */
 export const postHead = (path: string, ...headers: readonly string[]): string =>
-  [`POST ${path} HTTP/1.1`, 'Host: test', 'Content-Type: application/json', ...headers, '', ''].join('\r\n');
+  [
+    `POST ${path} HTTP/1.1`,
+    'Host: test',
+    'Content-Type: application/json',
+    ...headers,
+    '',
+    '',
+  ].join('\r\n');
 
 /** A complete POST. */
 export const post = (path: string, body: unknown, ...headers: readonly string[]): string => {
@@ -120,8 +130,8 @@ export const post = (path: string, body: unknown, ...headers: readonly string[])
 };
 
 /**
- * Sends the same piece over and over until so much is sent or the server has had enough. A short rest after each piece
- * leaves the server, which lives in the same process, time to say so.
+ * Sends the same piece over and over until so much is sent or the server has had enough. A short
+ * rest after each piece leaves the server, which lives in the same process, time to say so.
  *
  * @returns How much was sent.
  */

@@ -1,4 +1,6 @@
-/** What clients spell otherwise: what is taken all the same, and what is refused in words that help. */
+/**
+ * What clients spell otherwise: what is taken all the same, and what is refused in words that help.
+ */
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { faultTable } from '../../src/protocol/fault.ts';
@@ -25,7 +27,12 @@ describe('a member of another type', () => {
   it.each([
     ['sign', signRequest(), 'MSS_SignatureReq.MajorVersion', 1],
     ['sign', signRequest(), 'MSS_SignatureReq.MinorVersion', 2],
-    ['sign', signRequest(), 'MSS_SignatureReq.SignatureProfile', { URI: 'http://mid.vendor.ch/Any-LoA4' }],
+    [
+      'sign',
+      signRequest(),
+      'MSS_SignatureReq.SignatureProfile',
+      { URI: 'http://mid.vendor.ch/Any-LoA4' },
+    ],
     ['sign', signRequest(), 'MSS_SignatureReq.MessagingMode', ['synch']],
     ['sign', signRequest(), 'MSS_SignatureReq.TimeOut', 60],
     ['sign', signRequest(), 'MSS_SignatureReq.DataToBeSigned.MimeType', true],
@@ -76,7 +83,9 @@ describe('a Content-Type', () => {
     'may say charset=%s',
     async (charset) => {
       const headers = { 'content-type': `application/json; charset=${charset}` };
-      const answer = await send(product, '/rest/service', signRequest({ text: 'Zürich?' }), { headers });
+      const answer = await send(product, '/rest/service', signRequest({ text: 'Zürich?' }), {
+        headers,
+      });
       await expectSignature(product, answer, 'Zürich?');
     },
   );
@@ -96,9 +105,9 @@ describe('MimeType and Encoding', () => {
     );
     await expectSignature(product, signed, 'Sign in to Example?');
     const receipt = receiptRequest(signed.body.MSS_SignatureResp.MSSP_TransID);
-    expect((await send(product, '/rest/service/receipt', of(receipt, 'MSS_ReceiptReq.Message'))).status).toBe(
-      200,
-    );
+    expect(
+      (await send(product, '/rest/service/receipt', of(receipt, 'MSS_ReceiptReq.Message'))).status,
+    ).toBe(200);
   });
 
   it('make no other request of an equal one', async () => {
@@ -114,7 +123,10 @@ describe('MimeType and Encoding', () => {
 
   it('of an approval count whatever their case', async () => {
     const Data = JSON.stringify({ type: 'Payment', dtbd: [{ key: 'Amount', value: 'CHF 10' }] });
-    const request = signRequest({ msisdn: '+41700092508', profile: 'http://mid.vendor.ch/Device-LoA4' });
+    const request = signRequest({
+      msisdn: '+41700092508',
+      profile: 'http://mid.vendor.ch/Device-LoA4',
+    });
     const data = { MimeType: 'Application/VND.mobileid.txn-approval', Encoding: 'utf-8', Data };
     const answer = await send(
       product,
@@ -127,7 +139,11 @@ describe('MimeType and Encoding', () => {
 
 describe('the address of the service', () => {
   it('may end in a slash', async () => {
-    const { body } = await send(product, '/rest/service/sign/', signRequest({ msisdn: '+41700092503' }));
+    const { body } = await send(
+      product,
+      '/rest/service/sign/',
+      signRequest({ msisdn: '+41700092503' }),
+    );
     const id = body.MSS_SignatureResp.MSSP_TransID;
     const others = [
       ['status', statusRequest(id)],

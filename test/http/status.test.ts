@@ -121,7 +121,11 @@ describe('a transaction that this AP cannot see', () => {
       const answers = [
         await status(forgetful, body.MSS_SignatureResp.MSSP_TransID),
         await status(forgetful, failed),
-        await send(forgetful, '/rest/service/receipt', receiptRequest(body.MSS_SignatureResp.MSSP_TransID)),
+        await send(
+          forgetful,
+          '/rest/service/receipt',
+          receiptRequest(body.MSS_SignatureResp.MSSP_TransID),
+        ),
       ];
       for (const answer of answers) expectFault(answer, 101);
       return answers;

@@ -21,11 +21,30 @@ const openssl = (...words: readonly string[]): void => {
 const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
 
 const createAuthority = (name: string): void =>
-  openssl('req', '-x509', ...newKey, '-subj', `/CN=${name}`, '-keyout', `${name}.key`, '-out', `${name}.crt`);
+  openssl(
+    'req',
+    '-x509',
+    ...newKey,
+    '-subj',
+    `/CN=${name}`,
+    '-keyout',
+    `${name}.key`,
+    '-out',
+    `${name}.crt`,
+  );
 
 /** What a customer makes by itself: it is no CA, and the subject is the same in each. */
 const createSelfSigned = (name: string, subject: string): void => {
-  openssl('req', ...newKey, '-subj', `/CN=${subject}`, '-keyout', `${name}.key`, '-out', `${name}.csr`);
+  openssl(
+    'req',
+    ...newKey,
+    '-subj',
+    `/CN=${subject}`,
+    '-keyout',
+    `${name}.key`,
+    '-out',
+    `${name}.csr`,
+  );
   openssl(
     ...['x509', '-req', '-in', `${name}.csr`, '-signkey', `${name}.key`, '-extfile', 'leaf.ext'],
     ...['-days', '2', '-out', `${name}.crt`],
@@ -33,9 +52,28 @@ const createSelfSigned = (name: string, subject: string): void => {
 };
 
 const createLeaf = (name: string, authority: string, ...more: readonly string[]): void => {
-  openssl('req', ...newKey, ...more, '-subj', `/CN=${name}`, '-keyout', `${name}.key`, '-out', `${name}.csr`);
   openssl(
-    ...['x509', '-req', '-in', `${name}.csr`, '-CA', `${authority}.crt`, '-CAkey', `${authority}.key`],
+    'req',
+    ...newKey,
+    ...more,
+    '-subj',
+    `/CN=${name}`,
+    '-keyout',
+    `${name}.key`,
+    '-out',
+    `${name}.csr`,
+  );
+  openssl(
+    ...[
+      'x509',
+      '-req',
+      '-in',
+      `${name}.csr`,
+      '-CA',
+      `${authority}.crt`,
+      '-CAkey',
+      `${authority}.key`,
+    ],
     ...['-set_serial', String(name.length), '-days', '2', '-out', `${name}.crt`],
   );
 };
@@ -49,11 +87,16 @@ const identity = (name: string): Identity => ({
   key: readFileSync(file(`${name}.key`)),
 });
 
-const fingerprintOf = (name: string): string => new X509Certificate(identity(name).cert).fingerprint256;
+const fingerprintOf = (name: string): string =>
+  new X509Certificate(identity(name).cert).fingerprint256;
 
 const listenFor = ({ api }: TestProduct): Promise<RunningServer> =>
   listen({
-    ...{ fetch: api.fetch, host: '127.0.0.1', port: 0, requestTimeoutMs: 5000, headersTimeoutMs: 5000 },
+    fetch: api.fetch,
+    host: '127.0.0.1',
+    port: 0,
+    requestTimeoutMs: 5000,
+    headersTimeoutMs: 5000,
     tls: {
       certFile: file('server.crt'),
       keyFile: file('server.key'),
@@ -71,9 +114,15 @@ beforeAll(async () => {
   for (const name of ['server', 'registered', 'other']) createLeaf(name, 'authority');
   createLeaf('foreign', 'stranger');
   createLeaf('explicit', 'authority', '-pkeyopt', 'ec_param_enc:explicit');
-  writeFileSync(file('leaf.ext'), 'basicConstraints=critical,CA:FALSE\nextendedKeyUsage=clientAuth\n');
+  writeFileSync(
+    file('leaf.ext'),
+    'basicConstraints=critical,CA:FALSE\nextendedKeyUsage=clientAuth\n',
+  );
   for (const name of ['one', 'two', 'three']) createSelfSigned(name, 'customer');
-  writeFileSync(file('clients.crt'), ['authority', 'one', 'two'].map((name) => identity(name).cert).join(''));
+  writeFileSync(
+    file('clients.crt'),
+    ['authority', 'one', 'two'].map((name) => identity(name).cert).join(''),
+  );
   const fingerprints = ['registered', 'foreign', 'explicit', 'one', 'two'].map(fingerprintOf);
   product = await startTestProduct(redis, {
     configuration: {
@@ -98,7 +147,10 @@ const call = (
   ap: string,
   as?: string | Identity,
   agent?: Agent,
-  { to = server, said = 'ab'.repeat(32) }: { readonly to?: RunningServer; readonly said?: string } = {},
+  {
+    to = server,
+    said = 'ab'.repeat(32),
+  }: { readonly to?: RunningServer; readonly said?: string } = {},
 ): Promise<WireAnswer> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(to.url);
@@ -158,8 +210,13 @@ describe('over TLS', () => {
       { ...redis, prefix: `${redis.prefix.slice(-20)}-proxy` },
       {
         configuration: {
-          applicationProviders: [{ id: apId, clientCertificateFingerprints: [fingerprintOf('registered')] }],
-          trustedProxy: { addresses: ['127.0.0.1'], clientCertificateHeader: 'X-Client-Certificate' },
+          applicationProviders: [
+            { id: apId, clientCertificateFingerprints: [fingerprintOf('registered')] },
+          ],
+          trustedProxy: {
+            addresses: ['127.0.0.1'],
+            clientCertificateHeader: 'X-Client-Certificate',
+          },
         },
       },
     );

@@ -30,8 +30,8 @@ describe('the address of a caller', () => {
   });
 
   it('is the same for all addresses of an IPv6 network, and another one for the next', () => {
-    const [one, same, next] = ['2001:db8:0:a::1', '2001:db8:0:a:ffff::', '2001:db8:0:b::1'].map((remote) =>
-      addressOf(incoming(remote)),
+    const [one, same, next] = ['2001:db8:0:a::1', '2001:db8:0:a:ffff::', '2001:db8:0:b::1'].map(
+      (remote) => addressOf(incoming(remote)),
     );
     expect(same).toBe(one);
     expect(next).not.toBe(one);

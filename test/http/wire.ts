@@ -1,9 +1,9 @@
 /**
  * Requests sent as bytes, and the answers that come back.
  *
- * Whatever a test is about, each answer it gets is first held against what must be true of all of them: the media type,
- * compact JSON with members in ASCII order, a 200 with one response wrapper whose schema describes it completely, or a
- * 500 with a Fault that agrees with the fault table.
+ * Whatever a test is about, each answer it gets is first held against what must be true of all of
+ * them: the media type, compact JSON with members in ASCII order, a 200 with one response wrapper
+ * whose schema describes it completely, or a 500 with a Fault that agrees with the fault table.
  */
 import type { IncomingMessage } from 'node:http';
 import { expect, vi } from 'vitest';
@@ -50,7 +50,11 @@ const expectFaultBody = (body: Json): FaultCode => {
 };
 
 /** Reads an answer of the signature interface, and fails the test when it is not well formed. */
-export const readAnswer = (status: number, type: string | null | undefined, text: string): WireAnswer => {
+export const readAnswer = (
+  status: number,
+  type: string | null | undefined,
+  text: string,
+): WireAnswer => {
   expect(type).toBe(contentType);
   const body: Json = JSON.parse(text);
   expect(text).toBe(toCanonicalJson(body));
@@ -70,7 +74,9 @@ export interface SendOptions {
   readonly incoming?: IncomingMessage;
 }
 
-/** POSTs to a path of the signature interface: text and bytes as they are, anything else as JSON. */
+/**
+ * POSTs to a path of the signature interface: text and bytes as they are, anything else as JSON.
+ */
 export const send = async (
   { api }: Pick<TestProduct, 'api'>,
   path: string,
@@ -85,14 +91,20 @@ export const send = async (
     }),
     incoming === undefined ? {} : { incoming },
   );
-  const answer = readAnswer(response.status, response.headers.get('content-type'), await response.text());
+  const answer = readAnswer(
+    response.status,
+    response.headers.get('content-type'),
+    await response.text(),
+  );
   expect([200, 500]).toContain(answer.status);
   const retryAfter = response.headers.get('retry-after');
   return retryAfter === null ? answer : { ...answer, retryAfter };
 };
 
-export const sign = (product: Pick<TestProduct, 'api'>, options: SignOptions = {}): Promise<WireAnswer> =>
-  send(product, '/rest/service/sign', signRequest(options));
+export const sign = (
+  product: Pick<TestProduct, 'api'>,
+  options: SignOptions = {},
+): Promise<WireAnswer> => send(product, '/rest/service/sign', signRequest(options));
 
 /** Signs in asynch mode. @returns MSSP_TransID of the transaction that was accepted. */
 export const accepted = async (
@@ -119,14 +131,19 @@ export const ended = (
   vi.waitFor(
     async () => {
       const answer = await status(product, msspTransId, apId);
-      if (answer.body.MSS_StatusResp?.Status.StatusCode.Value === '504') throw new Error('still open');
+      if (answer.body.MSS_StatusResp?.Status.StatusCode.Value === '504')
+        throw new Error('still open');
       return answer;
     },
     { timeout: 50_000, interval: 20 },
   );
 
 /** @param detail The whole text, when it matters. */
-export const expectFault = ({ status: http, body }: WireAnswer, code: FaultCode, detail?: string): void => {
+export const expectFault = (
+  { status: http, body }: WireAnswer,
+  code: FaultCode,
+  detail?: string,
+): void => {
   expect(body).toHaveProperty('Fault');
   expect({ http, code: body.Fault.Code.SubCode.Value, detail: body.Fault.Detail }).toEqual({
     http: 500,
@@ -136,7 +153,8 @@ export const expectFault = ({ status: http, body }: WireAnswer, code: FaultCode,
 };
 
 /**
- * Holds Base64Signature of a sign or status answer against the service's root and the bytes that were to be signed.
+ * Holds Base64Signature of a sign or status answer against the service's root and the bytes that
+ * were to be signed.
  *
  * @returns The serial number of the user who signed.
  */
@@ -146,7 +164,8 @@ export const expectSignature = async (
   data: string,
 ): Promise<string> => {
   const { MSS_Signature } = body.MSS_SignatureResp ?? body.MSS_StatusResp ?? {};
-  if (MSS_Signature === undefined) throw new Error(`An answer without a signature: ${JSON.stringify(body)}`);
+  if (MSS_Signature === undefined)
+    throw new Error(`An answer without a signature: ${JSON.stringify(body)}`);
   const cms = Buffer.from(MSS_Signature.Base64Signature, 'base64');
   expect(cms.toString('base64')).toBe(MSS_Signature.Base64Signature);
   const trust = await core.custodyOver(core.commands).trust();

@@ -11,7 +11,10 @@ it('shows a process that was read before its first turn, and its signers after i
       createdAt: 0,
       endedAt: undefined,
     } as const),
-    ...{ state: undefined, context: undefined, output: undefined, reason: undefined },
+    state: undefined,
+    context: undefined,
+    output: undefined,
+    reason: undefined,
   };
   const links = [{ step: 'only', key: 'anna', link: 'http://service.example/tasks/anna' }];
   expect(presentWorkflow(view, links)).toEqual({ ...view, createdAt: '1970-01-01T00:00:00.000Z' });

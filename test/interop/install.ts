@@ -16,7 +16,10 @@ export const installIn =
   (folder: string) =>
   (what: string, ...commands: readonly (readonly [string, ...string[]])[]): boolean =>
     commands.every(([command, ...words]) => {
-      const { status, error, stdout, stderr } = spawnSync(command, words, { cwd: folder, encoding: 'utf8' });
+      const { status, error, stdout, stderr } = spawnSync(command, words, {
+        cwd: folder,
+        encoding: 'utf8',
+      });
       if (status !== 0) {
         const reason = error?.message ?? reasonIn(`${stdout}${stderr}`);
         process.stdout.write(`NOT TRIED: ${what} cannot be installed: ${reason}\n`);

@@ -1,6 +1,6 @@
 /**
- * Judges that come from other registries: `npm run interop`. Where a registry does not answer, its judge is left out, and
- * the output says so.
+ * Judges that come from other registries: `npm run interop`. Where a registry does not answer, its
+ * judge is left out, and the output says so.
  */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -18,12 +18,26 @@ const folder = mkdtempSync(join(tmpdir(), 'paraph-interop-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }), 60_000);
 
 const install = installIn(folder);
-const hasNewman = install('newman (npm)', ['npm', ...npmIn(folder), '--ignore-scripts', 'newman@6.2.2']);
+const hasNewman = install('newman (npm)', [
+  'npm',
+  ...npmIn(folder),
+  '--ignore-scripts',
+  'newman@6.2.2',
+]);
 const python = join(folder, 'python/bin/python');
 const hasPython = install(
   'bullmq (PyPI)',
   ['python3', '-m', 'venv', join(folder, 'python')],
-  [python, '-m', 'pip', 'install', '--quiet', '--retries=1', '--disable-pip-version-check', 'bullmq==3.4.4'],
+  [
+    python,
+    '-m',
+    'pip',
+    'install',
+    '--quiet',
+    '--retries=1',
+    '--disable-pip-version-check',
+    'bullmq==3.4.4',
+  ],
 );
 
 const redis = testRedis();
@@ -36,7 +50,12 @@ describe.skipIf(!hasNewman)('newman', () => {
     const report = join(folder, 'report.json');
     const words = ['--env-var', `baseUrl=${service().url}`, '--reporters', 'cli,json'];
     const { stdout } = await run(process.execPath, [
-      ...[newman, 'run', collection, ...words, '--reporter-json-export', report],
+      newman,
+      'run',
+      collection,
+      ...words,
+      '--reporter-json-export',
+      report,
     ]).catch((error: { stdout?: string }) => {
       throw new Error(error.stdout ?? String(error));
     });

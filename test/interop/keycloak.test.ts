@@ -32,8 +32,13 @@ let product: TestProduct;
 let issuer: string;
 
 const user = (username: string, realmRoles: readonly string[]) => ({
-  ...{ username, realmRoles, enabled: true, emailVerified: true, email: `${username}@house.example` },
-  ...{ firstName: username, lastName: 'Example' },
+  username,
+  realmRoles,
+  enabled: true,
+  emailVerified: true,
+  email: `${username}@house.example`,
+  firstName: username,
+  lastName: 'Example',
   credentials: [{ type: 'password', value: `password of ${username}`, temporary: false }],
 });
 
@@ -78,7 +83,8 @@ const startKeycloak = async (port: number, publicUrl: string): Promise<void> => 
     });
   }
   await vi.waitFor(
-    async () => expect((await fetch(`${issuer}/.well-known/openid-configuration`)).status).toBe(200),
+    async () =>
+      expect((await fetch(`${issuer}/.well-known/openid-configuration`)).status).toBe(200),
     { timeout: 240_000, interval: 500 },
   );
 };
@@ -104,7 +110,10 @@ beforeAll(async () => {
     configuration: {
       operations: {
         openidProvider: {
-          ...{ name: 'the house', issuer, clientId: 'paraph', clientSecretFile },
+          name: 'the house',
+          issuer,
+          clientId: 'paraph',
+          clientSecretFile,
           roleClaim: 'realm_access.roles',
           roles: { 'sign-operators': 'operator', 'sign-admins': 'admin' },
         },
@@ -126,13 +135,19 @@ const typeAtKeycloak = async (address: string, name: string): Promise<string> =>
   const page = await fetch(address, { redirect: 'manual' });
   const html = await page.text();
   const action = /<form[^>]*action="([^"]+)"/.exec(html)?.[1]?.replaceAll('&amp;', '&');
-  if (action === undefined) throw new Error(`Keycloak shows no form: ${page.status} ${html.slice(0, 500)}`);
+  if (action === undefined)
+    throw new Error(`Keycloak shows no form: ${page.status} ${html.slice(0, 500)}`);
   const cookie = page.headers
     .getSetCookie()
     .map((each) => each.split(';')[0])
     .join('; ');
   const body = new URLSearchParams({ username: name, password: `password of ${name}` });
-  const sent = await fetch(action, { method: 'POST', headers: { cookie }, body, redirect: 'manual' });
+  const sent = await fetch(action, {
+    method: 'POST',
+    headers: { cookie },
+    body,
+    redirect: 'manual',
+  });
   return sent.headers.get('location') ?? '';
 };
 

@@ -1,4 +1,7 @@
-/** Private keys in a PKCS#11 token (docs/operations/pkcs11.md): SoftHSM, which is a token in software. */
+/**
+ * Private keys in a PKCS#11 token (docs/operations/pkcs11.md): SoftHSM, which is a token in
+ * software.
+ */
 import { spawn } from 'node:child_process';
 import { createPrivateKey, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -62,7 +65,9 @@ const openToken = (
 
 const custodyOf = (token: Token, options: Partial<Parameters<typeof createKeyCustody>[0]> = {}) =>
   createKeyCustody({
-    ...{ store: createMemoryCustodyStore(), serviceKey, now: () => now },
+    store: createMemoryCustodyStore(),
+    serviceKey,
+    now: () => now,
     vault: createTokenVault({ token, prefix: 'contract', withUsers: true }),
     ...options,
   });
@@ -264,7 +269,8 @@ describe.skipIf(soft === undefined)('a token', () => {
         () => false,
       ),
     );
-    // A key that is missed for the first time is looked for again after 5 s; one that is often missed, after 30.
+    // A key that is missed for the first time is looked for again after 5 s; one that is often
+    // missed, after 30.
     expect(performance.now() - since).toBeLessThan(20_000);
     await closeToken();
   });
@@ -283,7 +289,9 @@ describe.skipIf(soft === undefined)('a token', () => {
     const signOnce = soft?.bareSigner() ?? (() => undefined);
     const times = await interleave(15, {
       whole: () =>
-        seconds(() => Promise.all(Array.from({ length: calls }, () => privateKey.sign(data, 'ES256')))),
+        seconds(() =>
+          Promise.all(Array.from({ length: calls }, () => privateKey.sign(data, 'ES256'))),
+        ),
       bare: () =>
         seconds(async () => {
           for (let done = 0; done < calls; done += 1) signOnce();
@@ -335,7 +343,10 @@ describe.skipIf(soft === undefined)('a service with a token', () => {
   };
 
   const sign = async (api: ProductProcess, msisdn: string, text: string): Promise<Buffer> => {
-    const { MSS_SignatureResp: answer, Fault } = await api.post('sign', signRequest({ msisdn, text }));
+    const { MSS_SignatureResp: answer, Fault } = await api.post(
+      'sign',
+      signRequest({ msisdn, text }),
+    );
     expect(Fault).toBeUndefined();
     const cms = Buffer.from(answer.MSS_Signature.Base64Signature, 'base64');
     expect((await opensslVerify(cms, await rootOf(api), new Date())).toString()).toBe(text);
@@ -343,11 +354,15 @@ describe.skipIf(soft === undefined)('a service with a token', () => {
   };
 
   /** The compiled command, as an operator gives it. */
-  const paraph = async (environment: Readonly<Record<string, string>>, ...args: readonly string[]) => {
+  const paraph = async (
+    environment: Readonly<Record<string, string>>,
+    ...args: readonly string[]
+  ) => {
     const env = { ...process.env, ...environment };
     const child = spawn(process.execPath, ['dist/src/cli/paraph.js', ...args], { env });
     let output = '';
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk) => (output += chunk));
     const [code] = await once(child, 'close');
     return { code, output };
   };
@@ -356,7 +371,9 @@ describe.skipIf(soft === undefined)('a service with a token', () => {
     const { api, worker, prefix } = await startPair();
     await sign(api, '+41700092501', 'Grüezi');
     await sign(api, '+41700092502', 'RSA');
-    const labels = soft?.privateKeys().flatMap(({ label }) => (label.startsWith(prefix) ? [label] : []));
+    const labels = soft
+      ?.privateKeys()
+      .flatMap(({ label }) => (label.startsWith(prefix) ? [label] : []));
     const count = (end: string) => labels?.filter((label) => label.endsWith(end)).length;
     expect([' ca:root', ' ca:issuing', ' user', ':RSA:0'].map(count)).toEqual([1, 1, 2, 1]);
     for (const { output } of [api, worker]) expect(output()).not.toContain(pin);
@@ -369,7 +386,9 @@ describe.skipIf(soft === undefined)('a service with a token', () => {
     await delay(1100);
     soft?.leave();
     const short = await api.submit({ timeoutSeconds: 5 });
-    const long = await Promise.all(Array.from({ length: 10 }, () => api.submit({ timeoutSeconds: 120 })));
+    const long = await Promise.all(
+      Array.from({ length: 10 }, () => api.submit({ timeoutSeconds: 120 })),
+    );
     await until(async () => (await api.statusOf(short)) === '_900');
     const ready = () => fetch(`${api.url}/readyz`);
     await until(async () => (await (await ready()).text()).includes('The token is away'));
@@ -385,7 +404,9 @@ describe.skipIf(soft === undefined)('a service with a token', () => {
     await sign(api, '+41700092501', 'before');
     soft?.hang('C_Sign');
     const short = await api.submit({ timeoutSeconds: 5 });
-    const long = await Promise.all(Array.from({ length: 10 }, () => api.submit({ timeoutSeconds: 120 })));
+    const long = await Promise.all(
+      Array.from({ length: 10 }, () => api.submit({ timeoutSeconds: 120 })),
+    );
     const begin = performance.now();
     let slowestMs = 0;
     const isOver = async (): Promise<boolean> => {
@@ -398,7 +419,9 @@ describe.skipIf(soft === undefined)('a service with a token', () => {
     expect(performance.now() - begin).toBeLessThan(15_000);
     // A loop that waits for the token would take as long as a call may.
     expect(slowestMs).toBeLessThan(2000);
-    await until(async () => (await api.post('sign', signRequest({ timeoutSeconds: 5 }))).Fault !== undefined);
+    await until(
+      async () => (await api.post('sign', signRequest({ timeoutSeconds: 5 }))).Fault !== undefined,
+    );
     for (const id of long) expect(await api.statusOf(id)).toBe('504');
     soft?.answerAgain();
     for (const id of long) await until(async () => (await api.statusOf(id)) === '500');
@@ -422,7 +445,10 @@ describe.skipIf(soft === undefined)('a service with a token', () => {
       startProcess(environment, 'worker'),
     ]);
     const ready = await fetch(`${nextApi.url}/readyz`);
-    expect([ready.status, await ready.text()]).toEqual([200, expect.stringContaining('The token is away')]);
+    expect([ready.status, await ready.text()]).toEqual([
+      200,
+      expect.stringContaining('The token is away'),
+    ]);
     expect(await nextApi.statusOf(id)).toBe('504');
     soft?.answerAgain();
     await until(async () => (await nextApi.statusOf(id)) === '500');
@@ -445,7 +471,9 @@ describe.skipIf(soft === undefined)('a service with a token', () => {
         code: 1,
         output: expect.stringContaining(`cannot use its keys ca:issuing, ca:root: ${why}`),
       });
-      const { custody: _, ...without } = JSON.parse(readFileSync(environment.PARAPH_CONFIG, 'utf8'));
+      const { custody: _, ...without } = JSON.parse(
+        readFileSync(environment.PARAPH_CONFIG, 'utf8'),
+      );
       const configuration = join(folder, `${prefix}-without.json`);
       writeFileSync(configuration, JSON.stringify(without));
       const noCustody = await restore({ ...there, PARAPH_CONFIG: configuration });
@@ -456,14 +484,18 @@ describe.skipIf(soft === undefined)('a service with a token', () => {
       expect(await restore()).toEqual(unusable('the token is away: '));
       soft?.comeBack();
       soft?.leave('another');
-      expect(await restore()).toEqual(unusable('the token does not sign: the token does not have the key'));
+      expect(await restore()).toEqual(
+        unusable('the token does not sign: the token does not have the key'),
+      );
       soft?.comeBack();
       expect(await restore()).toMatchObject({ code: 0 });
       const store = createCustodyStore(server.client(), prefix);
       const slots = createKeySlots(server.client(), prefix);
       const serviceKey = await openServiceKey(slots, masterKey);
       const sealer = createSealer(serviceKey ?? Buffer.alloc(0));
-      const names = (await Promise.all(['ca:', 'user:'].map((start) => store.namesOf(start)))).flat();
+      const names = (
+        await Promise.all(['ca:', 'user:'].map((start) => store.namesOf(start)))
+      ).flat();
       expect(names).toHaveLength(3);
       for (const name of names) {
         const { key } = JSON.parse((await store.get(name)) ?? '');
@@ -567,28 +599,32 @@ describe.skipIf(soft === undefined)('a service with a token', () => {
         const shop = relyingParty(product, { id, secret, issuerPath: '/oidc' });
         const { id_token: idToken } = await shop.tokens();
         const keys = createRemoteJWKSet(new URL(`${shop.issuer}/jwks.json`));
-        const { protectedHeader } = await jwtVerify(idToken, keys, { issuer: shop.issuer, audience: id });
+        const { protectedHeader } = await jwtVerify(idToken, keys, {
+          issuer: shop.issuer,
+          audience: id,
+        });
         expect(protectedHeader.alg).toBe(decodeProtectedHeader(idToken).alg);
       }
       const shop = relyingParty(product, { id: 'shop', secret, issuerPath: '/oidc' });
-      const kidNow = async (): Promise<unknown> => decodeProtectedHeader((await shop.tokens()).id_token).kid;
+      const kidNow = async (): Promise<unknown> =>
+        decodeProtectedHeader((await shop.tokens()).id_token).kid;
       const before = await kidNow();
       const { core } = product;
       const { prefix } = product.configuration.queue;
       const { serviceKey, commands, now } = core;
       await createSigningKeys({
-        ...{
-          redis: commands,
-          prefix,
-          tenant: 'main',
-          serviceKey,
-          now,
-          settings: core.configuration.oidc,
-        },
+        redis: commands,
+        prefix,
+        tenant: 'main',
+        serviceKey,
+        now,
+        settings: core.configuration.oidc,
         vault: core.vaultOver(commands),
       }).rotate(0);
       await until(async () => (await kidNow()) !== before);
-      const ofProvider = soft?.privateKeys().filter(({ label }) => label.startsWith(`${prefix} oidc:main`));
+      const ofProvider = soft
+        ?.privateKeys()
+        .filter(({ label }) => label.startsWith(`${prefix} oidc:main`));
       expect(ofProvider).toHaveLength(6);
       const published = await (await fetch(`${product.url}/oidc/jwks.json`)).text();
       expect(published).not.toMatch(/"d":|"token":/);

@@ -1,6 +1,14 @@
 /** A token in software (SoftHSM), and the package by which the product calls it. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +17,14 @@ import { installIn, npmIn } from './install.ts';
 const places = ['/usr/lib/softhsm/libsofthsm2.so', '/usr/lib64/softhsm/libsofthsm2.so'];
 const findLibrary = (): string | undefined => places.find((path) => existsSync(path));
 
-const aptInstall = ['apt-get', 'install', '-y', '-q', '--no-install-recommends', 'softhsm2'] as const;
+const aptInstall = [
+  'apt-get',
+  'install',
+  '-y',
+  '-q',
+  '--no-install-recommends',
+  'softhsm2',
+] as const;
 
 export const pin = '73914';
 export const tokenLabel = 'paraph-test';
@@ -29,7 +44,10 @@ export interface SoftToken {
   hang(call: 'C_OpenSession' | 'C_Sign' | 'C_GenerateKeyPair', one?: 'one'): void;
   /** What hangs goes on. */
   answerAgain(): void;
-  /** Its private keys, as another program sees them: the label, and whether the token gives the key away. */
+  /**
+   * Its private keys, as another program sees them: the label, and whether the token gives the key
+   * away.
+   */
   privateKeys(): readonly { readonly label: string; readonly isHidden: boolean }[];
   /** Opens a session in this process, where the library is open already. @returns Signs once. */
   bareSigner(): () => void;
@@ -43,7 +61,10 @@ export const makeSoftToken = (): SoftToken | undefined => {
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   if (findLibrary() === undefined) install('softhsm2 (apt)', aptInstall);
   const library = findLibrary();
-  if (library === undefined || !install('pkcs11js (npm)', ['npm', ...npmIn(folder), 'pkcs11js@2.1.7'])) {
+  if (
+    library === undefined ||
+    !install('pkcs11js (npm)', ['npm', ...npmIn(folder), 'pkcs11js@2.1.7'])
+  ) {
     remove();
     return undefined;
   }
@@ -55,7 +76,15 @@ export const makeSoftToken = (): SoftToken | undefined => {
   mkdirSync(hanging);
   writeFileSync(`${hangingLibrary}.c`, hangingProgram);
   // pkcs11js was compiled, so there is a compiler.
-  execFileSync('cc', ['-Wall', '-Werror', '-shared', '-fPIC', '-o', hangingLibrary, `${hangingLibrary}.c`]);
+  execFileSync('cc', [
+    '-Wall',
+    '-Werror',
+    '-shared',
+    '-fPIC',
+    '-o',
+    hangingLibrary,
+    `${hangingLibrary}.c`,
+  ]);
   const environment = {
     SOFTHSM2_CONF: settings,
     NODE_PATH: join(folder, 'node_modules'),
@@ -71,7 +100,11 @@ export const makeSoftToken = (): SoftToken | undefined => {
   const look = join(folder, 'look.cjs');
   writeFileSync(look, lookProgram);
   return {
-    ...{ folder, library, hangingLibrary, environment, remove },
+    folder,
+    library,
+    hangingLibrary,
+    environment,
+    remove,
     configuration: { kind: 'pkcs11', module: library, tokenLabel },
     leave: (replacement) => {
       renameSync(tokens, `${tokens}-away`);
@@ -82,13 +115,16 @@ export const makeSoftToken = (): SoftToken | undefined => {
       rmSync(tokens, { recursive: true, force: true });
       renameSync(`${tokens}-away`, tokens);
     },
-    hang: (call, one) => writeFileSync(join(hanging, `${call}${one === undefined ? '' : '.one'}`), ''),
+    hang: (call, one) =>
+      writeFileSync(join(hanging, `${call}${one === undefined ? '' : '.one'}`), ''),
     answerAgain: () => {
       for (const name of readdirSync(hanging)) rmSync(join(hanging, name));
     },
     privateKeys: () => {
       const env = { ...process.env, ...environment };
-      return JSON.parse(execFileSync(process.execPath, [look, library, pin], { env, encoding: 'utf8' }));
+      return JSON.parse(
+        execFileSync(process.execPath, [look, library, pin], { env, encoding: 'utf8' }),
+      );
     },
     bareSigner: () => {
       const p = createRequire(look)('pkcs11js');

@@ -42,8 +42,18 @@ it.each([
     '2026-03-28T22:00:00Z',
     '2026-04-05T00:00:00.000Z',
   ],
-  ['until midnight', { from: '20:00', to: '24:00' }, '2026-01-05T22:59:59Z', '2026-01-05T22:59:59.000Z'],
-  ['far in the east', { timeZone: 'Pacific/Kiritimati' }, '2026-01-04T10:00:00Z', '2026-01-04T18:00:00.000Z'],
+  [
+    'until midnight',
+    { from: '20:00', to: '24:00' },
+    '2026-01-05T22:59:59Z',
+    '2026-01-05T22:59:59.000Z',
+  ],
+  [
+    'far in the east',
+    { timeZone: 'Pacific/Kiritimati' },
+    '2026-01-04T10:00:00Z',
+    '2026-01-04T18:00:00.000Z',
+  ],
   [
     'where summer time is half an hour',
     { timeZone: 'Australia/Lord_Howe', from: '02:00', days: ['sun'] as const },
@@ -122,7 +132,9 @@ it('keeps some time zones, not every spelling of them', () => {
   };
   const letters = [...'europe/zurich'];
   const spellings = Array.from({ length: 200 }, (_, bits) =>
-    letters.map((letter, index) => ((bits >> index) % 2 === 1 ? letter.toUpperCase() : letter)).join(''),
+    letters
+      .map((letter, index) => ((bits >> index) % 2 === 1 ? letter.toUpperCase() : letter))
+      .join(''),
   );
   const [first = ''] = spellings;
   expect([look(first), look(first)]).toEqual([1, 0]);

@@ -1,6 +1,10 @@
 import { expect, it } from 'vitest';
 import { createActor, fromPromise, waitFor } from 'xstate';
-import { type BulkEnd, type BulkWork, bulkReplayMachine } from '../../machines/bulk-replay.machine.ts';
+import {
+  type BulkEnd,
+  type BulkWork,
+  bulkReplayMachine,
+} from '../../machines/bulk-replay.machine.ts';
 
 const order = { id: 'B1', by: 'olga', reason: 'x', perSecond: 5, createdAt: 1, total: 3 };
 
@@ -11,7 +15,9 @@ const begin = (given: BulkWork[], waiting: number) => {
   const workOff = fromPromise<BulkEnd, BulkWork>(async ({ input, signal }) => {
     given.push(input);
     if (!input.stopping && waiting > 0) {
-      await new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('left'))));
+      await new Promise((_, reject) =>
+        signal.addEventListener('abort', () => reject(new Error('left'))),
+      );
     }
     return { counts, endedAt: 2 };
   });

@@ -1,6 +1,6 @@
 /**
- * A process and its signers in the hands of a test: computed as the engine does, with a clock of the
- * test, in memory. The instance is stored and taken up again after each event.
+ * A process and its signers in the hands of a test: computed as the engine does, with a clock of
+ * the test, in memory. The instance is stored and taken up again after each event.
  */
 import type { AnyEventObject } from 'xstate';
 import { processMachine, processVersion } from '../../machines/process.machine.ts';
@@ -67,7 +67,10 @@ export const createFamily = (input: unknown, at: number) => {
   const contexts = new Map<string, SignerContext>();
 
   const runOf = ({ path, src, input: given }: OpenActivity): Run<unknown> => ({
-    ...{ id: addressOf(rootId, path.split('/').slice(0, -1).join('/')), path, src, input: given },
+    id: addressOf(rootId, path.split('/').slice(0, -1).join('/')),
+    path,
+    src,
+    input: given,
   });
   /** Signers that have not ended, by their addresses. */
   const signers = (): ReadonlyMap<string, ChildActor> =>

@@ -1,7 +1,15 @@
-/** A chart in the hands of a test: computed as the engine does, without workers, clock or storage. */
+/**
+ * A chart in the hands of a test: computed as the engine does, without workers, clock or storage.
+ */
 import type { AnyEventObject, AnyStateMachine } from 'xstate';
 import { createChart } from '../../packages/engine/src/chart.ts';
-import { begin, doneEvent, errorEvent, type Life, resume } from '../../packages/engine/src/interpret.ts';
+import {
+  begin,
+  doneEvent,
+  errorEvent,
+  type Life,
+  resume,
+} from '../../packages/engine/src/interpret.ts';
 import type { InstanceRecord } from '../../packages/engine/src/record.ts';
 
 export interface Lived<Context> {

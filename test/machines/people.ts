@@ -15,9 +15,17 @@ export const person = (name: string) => ({
   text: `Contract for ${name}`,
 });
 
-export const step = (name: string, names: readonly string[], more: Partial<PlanStep> = {}): PlanStep => ({
+export const step = (
+  name: string,
+  names: readonly string[],
+  more: Partial<PlanStep> = {},
+): PlanStep => ({
   name,
-  signers: names.map((each, index) => ({ key: String(index + 1), person: person(each), substitutes: [] })),
+  signers: names.map((each, index) => ({
+    key: String(index + 1),
+    person: person(each),
+    substitutes: [],
+  })),
   need: names.length,
   ask: 'now',
   remindMs: [],
@@ -29,7 +37,15 @@ export const step = (name: string, names: readonly string[], more: Partial<PlanS
 
 export const begin = (steps: readonly PlanStep[], more: Partial<ProcessInput> = {}): Family => {
   const family = createFamily(
-    { apId: 'http://ap', id: 'p', deadline: start + 30 * day, steps, compensation: [], at: start, ...more },
+    {
+      apId: 'http://ap',
+      id: 'p',
+      deadline: start + 30 * day,
+      steps,
+      compensation: [],
+      at: start,
+      ...more,
+    },
     start,
   );
   family.pass(0);

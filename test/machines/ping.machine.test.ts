@@ -21,7 +21,8 @@ const begin = (there: Promise<boolean>, results: readonly PingResult[]) => {
   actor.start();
   return {
     tries,
-    reaches: (state: string) => vi.waitFor(() => expect(actor.getSnapshot().value).toBe(state), 20_000),
+    reaches: (state: string) =>
+      vi.waitFor(() => expect(actor.getSnapshot().value).toBe(state), 20_000),
     passes: (ms: number) => clock.increment(ms),
   };
 };

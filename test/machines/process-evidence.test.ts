@@ -19,14 +19,24 @@ const fruitless = (family: Family): void => {
 
 it('keep what the evidence needs of each signature until it is made, and not longer', () => {
   const family = begin([step('one', ['Anna'])]);
-  const signed = { kind: 'signed', msspTransId: 'H-1', at: family.now(), attempt: 1, proof: { cms: 'AAAA' } };
+  const signed = {
+    kind: 'signed',
+    msspTransId: 'H-1',
+    at: family.now(),
+    attempt: 1,
+    proof: { cms: 'AAAA' },
+  };
   family.answer(promptOf(family, 'Anna'), signed as never);
   for (const each of family.attests()) family.throws(each);
-  expect(reportOf(family.context).signatures).toMatchObject([{ msspTransId: 'H-1', proof: { cms: 'AAAA' } }]);
+  expect(reportOf(family.context).signatures).toMatchObject([
+    { msspTransId: 'H-1', proof: { cms: 'AAAA' } },
+  ]);
   family.pass(10_000);
   attest(family);
   expect(family.context.evidence).toBe('a.b.c');
-  expect(family.context.progress[0]?.branches).toMatchObject([{ state: 'signed', msspTransId: 'H-1' }]);
+  expect(family.context.progress[0]?.branches).toMatchObject([
+    { state: 'signed', msspTransId: 'H-1' },
+  ]);
   expect(JSON.stringify(family.context)).not.toContain('AAAA');
 });
 

@@ -40,7 +40,10 @@ it('asks all signers of a step, and those of the next step only then', () => {
 });
 
 it('withdraws the prompts of the others when enough have signed, and goes on', () => {
-  const family = begin([step('one', ['Anna', 'Beat', 'Chris'], { need: 2 }), step('two', ['Dora'])]);
+  const family = begin([
+    step('one', ['Anna', 'Beat', 'Chris'], { need: 2 }),
+    step('two', ['Dora']),
+  ]);
   sign(family, 'Chris');
   sign(family, 'Anna');
   expect(asked(family)).toEqual(['Dora']);
@@ -69,7 +72,10 @@ describe('a refusal', () => {
   });
 
   it('lets the process go on when it may, after everybody has answered', () => {
-    const family = begin([step('one', ['Anna', 'Beat'], { onRefusal: 'continue' }), step('two', ['Chris'])]);
+    const family = begin([
+      step('one', ['Anna', 'Beat'], { onRefusal: 'continue' }),
+      step('two', ['Chris']),
+    ]);
     fail(family, 'Anna', 401);
     expect(asked(family)).toEqual(['Beat']);
     sign(family, 'Beat');
@@ -86,7 +92,9 @@ describe('a refusal', () => {
     expect(asked(family)).toEqual(['Beat', 'Toni']);
     fail(family, 'Toni', 401);
     expect(end(family)).toEqual(['failed', 'REFUSED']);
-    expect(reportOf(family.context).refusals.map(({ key, person: { name } }) => [key, name])).toEqual([
+    expect(
+      reportOf(family.context).refusals.map(({ key, person: { name } }) => [key, name]),
+    ).toEqual([
       ['1', 'Anna'],
       ['1', 'Susi'],
       ['1', 'Toni'],
@@ -106,7 +114,9 @@ describe('a refusal', () => {
     expect(send(family, '0-1-0', { type: 'DECLINE', reason: 'Not this one' })).toBe(true);
     expect(asked(family)).toEqual([]);
     expect(end(family)).toEqual(['failed', 'REFUSED']);
-    expect(publishProcess(family.context).steps[0]?.signers[0]).toMatchObject({ reason: 'Not this one' });
+    expect(publishProcess(family.context).steps[0]?.signers[0]).toMatchObject({
+      reason: 'Not this one',
+    });
   });
 });
 
@@ -130,7 +140,9 @@ describe('when a person is asked', () => {
   });
 
   it('in their hours: at the next moment, also after a prompt that expired', () => {
-    const family = begin([step('one', ['Anna'], { ask: hours, askAgain: { times: 1, everyMs: 10 * hour } })]);
+    const family = begin([
+      step('one', ['Anna'], { ask: hours, askAgain: { times: 1, everyMs: 10 * hour } }),
+    ]);
     // A Monday, 10:00 in Zurich.
     expect(asked(family)).toEqual(['Anna']);
     fail(family, 'Anna', 208);
@@ -147,7 +159,9 @@ describe('when a person is asked', () => {
     const family = begin([step('one', ['Anna'], { ask: 'page', remindMs: [day] })]);
     send(family, '0-1-0', { type: 'REVOKE_LINK' });
     family.pass(day);
-    const versions = family.effects.map(({ params }) => (params as { linkVersion?: number }).linkVersion);
+    const versions = family.effects.map(
+      ({ params }) => (params as { linkVersion?: number }).linkVersion,
+    );
     expect(versions).toEqual([start, start + 1]);
   });
 });
@@ -176,7 +190,9 @@ describe('time', () => {
   });
 
   it('fails the process by its deadline', () => {
-    const family = begin([step('one', ['Anna']), step('two', ['Beat'])], { deadline: start + 3 * day });
+    const family = begin([step('one', ['Anna']), step('two', ['Beat'])], {
+      deadline: start + 3 * day,
+    });
     sign(family, 'Anna');
     family.pass(3 * day);
     expect(end(family)).toEqual(['failed', 'EXPIRED']);
@@ -314,7 +330,11 @@ describe('the compensation', () => {
     family.pass(0);
     family.pass(day);
     expect(end(family)).toEqual(['cancelled', 'CANCELLED']);
-    expect(family.context.failure).toMatchObject({ by: 'operator', text: 'Wrong contract', step: 'two' });
+    expect(family.context.failure).toMatchObject({
+      by: 'operator',
+      text: 'Wrong contract',
+      step: 'two',
+    });
     expect(states(family).map(([state]) => state)).toEqual(['done', 'failed', 'failed']);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Processes of random shape under random events. The checker knows the definition and what was seen from outside, and nothing of how the
- * chart decides.
+ * Processes of random shape under random events. The checker knows the definition and what was seen
+ * from outside, and nothing of how the chart decides.
  */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
@@ -52,7 +52,9 @@ const stepArbitrary = (index: number, prefix: string): fc.Arbitrary<PlanStep> =>
           ? { step: `s${on % index || 0}`, is }
           : { step: `s${on % index || 0}`, signer: '1', signed: true };
       return {
-        ...{ name, need: Math.min(need, count), ...rules },
+        name,
+        need: Math.min(need, count),
+        ...rules,
         signers: Array.from({ length: count }, (_, place) => ({
           key: String(place + 1),
           person: person(`${name}/${place + 1}/0`),
@@ -65,16 +67,21 @@ const stepArbitrary = (index: number, prefix: string): fc.Arbitrary<PlanStep> =>
       };
     });
 
-const planArbitrary = fc.tuple(fc.integer({ min: 1, max: 4 }), fc.boolean()).chain(([count, compensates]) =>
-  fc.record({
-    steps: fc.tuple(...Array.from({ length: count }, (_, index) => stepArbitrary(index, 's'))),
-    compensation: compensates
-      ? fc
-          .tuple(stepArbitrary(0, 'c'))
-          .map(([step]) => [{ tell: 'https://app/' }, { ...step, deadline: { afterMs: 2 * day } }])
-      : fc.constant([]),
-  }),
-);
+const planArbitrary = fc
+  .tuple(fc.integer({ min: 1, max: 4 }), fc.boolean())
+  .chain(([count, compensates]) =>
+    fc.record({
+      steps: fc.tuple(...Array.from({ length: count }, (_, index) => stepArbitrary(index, 's'))),
+      compensation: compensates
+        ? fc
+            .tuple(stepArbitrary(0, 'c'))
+            .map(([step]) => [
+              { tell: 'https://app/' },
+              { ...step, deadline: { afterMs: 2 * day } },
+            ])
+        : fc.constant([]),
+    }),
+  );
 
 /** What happens next, and where: numbers choose among what there is. */
 const happeningArbitrary = fc.record({
@@ -100,10 +107,15 @@ const happeningArbitrary = fc.record({
 });
 type Happening = typeof happeningArbitrary extends fc.Arbitrary<infer T> ? T : never;
 
-const pick = <T>(all: readonly T[], which: number): T | undefined => all[which % Math.max(all.length, 1)];
+const pick = <T>(all: readonly T[], which: number): T | undefined =>
+  all[which % Math.max(all.length, 1)];
 
 /** A prompt expires, and the person presses Sign at once. */
-const pressAtOnce = (family: Family, prompt: ReturnType<Family['prompts']>[number], pressed: Set<string>) => {
+const pressAtOnce = (
+  family: Family,
+  prompt: ReturnType<Family['prompts']>[number],
+  pressed: Set<string>,
+) => {
   family.answer(prompt, failed(208));
   pressed.add(`${prompt.id}@${family.now()}`);
   family.tell(prompt.id, { type: 'SIGN' });
@@ -120,7 +132,8 @@ const happen = (
   const at = family.now();
   if (kind === 'time') family.pass(ms);
   else if (kind === 'cancel') {
-    if (which === 0) notes.cancelled += Number(family.tell(rootId, { type: 'CANCEL', by: 'application' }));
+    if (which === 0)
+      notes.cancelled += Number(family.tell(rootId, { type: 'CANCEL', by: 'application' }));
   } else if (kind === 'again') {
     const step = pick(steps, which);
     family.tell(rootId, { type: 'AGAIN', step: step?.name, key: String((ms % 3) + 1) });
@@ -128,7 +141,8 @@ const happen = (
     notes.pressed.add(`${signer}@${at}`);
     family.tell(signer, { type: 'SIGN' });
   } else if (kind === 'link' && signer !== undefined) family.tell(signer, { type: 'REVOKE_LINK' });
-  else if (kind === 'decline' && signer !== undefined && which < 4) family.tell(signer, { type: 'DECLINE' });
+  else if (kind === 'decline' && signer !== undefined && which < 4)
+    family.tell(signer, { type: 'DECLINE' });
   else if (prompt === undefined) return;
   else if (kind === 'sign') family.answer(prompt, signed(at));
   else if (kind === 'haste') pressAtOnce(family, prompt, notes.pressed);
@@ -146,7 +160,9 @@ const checkEnd = (family: Family, plan: readonly PlanStep[], compensates: boolea
   const last = { value: family.value, failure: failure?.reason };
   expect(family.isOver(), JSON.stringify(last)).toBe(true);
   expect(family.live()).toEqual([]);
-  expect(family.effects.filter(({ params }) => (params as { what?: string }).what === 'end')).toHaveLength(1);
+  expect(
+    family.effects.filter(({ params }) => (params as { what?: string }).what === 'end'),
+  ).toHaveLength(1);
   expect(last.value).toBe(
     failure === undefined ? 'completed' : failure.reason === 'CANCELLED' ? 'cancelled' : 'failed',
   );
@@ -178,19 +194,25 @@ const checkPrompts = (family: Family, plan: readonly PlanStep[], pressed: Readon
       true,
     ]);
   }
-  // Nobody is asked twice for what they have signed: one person, one instance, unless it never began.
+  // Nobody is asked twice for what they have signed: one person, one instance, unless it never
+  // began.
   const people = family.started.map((id) => id.split('/')[1]);
   expect(new Set(people).size).toBe(people.length);
 };
 
-it('nobody is asked out of turn, everybody asked ends, and there is one outcome', { timeout: 60_000 }, () => {
+it('nobody is asked out of turn, everybody asked ends, and there is one outcome', {
+  timeout: 60_000,
+}, () => {
   fc.assert(
     fc.property(
       planArbitrary,
       fc.array(happeningArbitrary, { maxLength: 60 }),
       ({ steps, compensation }, happenings) => {
         const deadline = start + 10 * day;
-        const family = createFamily({ apId: 'ap', id: 'p', deadline, steps, compensation, at: start }, start);
+        const family = createFamily(
+          { apId: 'ap', id: 'p', deadline, steps, compensation, at: start },
+          start,
+        );
         family.pass(0);
         const notes = { pressed: new Set<string>(), cancelled: 0 };
         for (const happening of happenings) {

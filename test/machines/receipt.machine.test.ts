@@ -13,13 +13,16 @@ const toldBy = ({ effects }: Life) => effects.filter(({ type }) => type === 'tel
 const releasedBy = ({ effects }: Life) => effects.filter(({ type }) => type === 'releaseScreen');
 
 describe('the life of a receipt', () => {
-  it.each(['accepted', 'cancelled', 'timeout', 'unanswered'])('ends as the phone says: %s', (receipt) => {
-    const life = send();
-    life.answer({ kind: 'answered', receipt });
-    expect(life.record).toMatchObject({ status: 'done', value: 'ended', context: { receipt } });
-    expect(toldBy(life)).toEqual([{ type: 'tellSignature', params: { receipt, at: 1000 } }]);
-    expect(releasedBy(life)).toHaveLength(1);
-  });
+  it.each(['accepted', 'cancelled', 'timeout', 'unanswered'])(
+    'ends as the phone says: %s',
+    (receipt) => {
+      const life = send();
+      life.answer({ kind: 'answered', receipt });
+      expect(life.record).toMatchObject({ status: 'done', value: 'ended', context: { receipt } });
+      expect(toldBy(life)).toEqual([{ type: 'tellSignature', params: { receipt, at: 1000 } }]);
+      expect(releasedBy(life)).toHaveLength(1);
+    },
+  );
 
   it.each(['timeout', 'unanswered'] as const)(
     'once it is shown, waits until its deadline: %s',
@@ -43,7 +46,9 @@ describe('the life of a receipt', () => {
     }
     expect(asked).toBe(60);
     expect(life.context.receipt).toBe('unanswered');
-    expect(toldBy(life)).toEqual([{ type: 'tellSignature', params: { receipt: 'unanswered', at: 61_000 } }]);
+    expect(toldBy(life)).toEqual([
+      { type: 'tellSignature', params: { receipt: 'unanswered', at: 61_000 } },
+    ]);
   });
 
   it('is an internal error when the service could not look until the deadline, and tells nobody', () => {
@@ -100,7 +105,9 @@ describe('the life of a receipt', () => {
         const { receipt } = life.context;
         const isEnded = life.record.status === 'done';
         expect(receipt !== undefined).toBe(isEnded);
-        expect(toldBy(life).map(({ params }) => Object(params).receipt)).toEqual(isEnded ? [receipt] : []);
+        expect(toldBy(life).map(({ params }) => Object(params).receipt)).toEqual(
+          isEnded ? [receipt] : [],
+        );
       }),
     );
   });

@@ -16,7 +16,11 @@ const gateway: Chosen = { profile: 'OTP-Text', upstream: 'http://gateway.example
 
 type Life = Lived<SignatureContext>;
 const submit = (): Life => liveThrough(signatureMachine, input, submittedAt);
-const answered = (attempt: number, given: unknown = answer) => ({ type: 'ANSWERED', attempt, answer: given });
+const answered = (attempt: number, given: unknown = answer) => ({
+  type: 'ANSWERED',
+  attempt,
+  answer: given,
+});
 const cancel = { type: 'CANCEL', attempt: 1, fault: fault(401) };
 const replay = { type: 'REPLAY', input };
 
@@ -82,7 +86,8 @@ const leafOf = (value: unknown): string =>
         .map(([key, inner]) => `${key}.${inner}`)
         .join();
 
-const outcomeOf = ({ context }: Life) => JSON.stringify([context.attempt, context.outcome, context.fault]);
+const outcomeOf = ({ context }: Life) =>
+  JSON.stringify([context.attempt, context.outcome, context.fault]);
 
 describe('the life of a signature request', () => {
   it('reaches every state of its own chart', () => {
@@ -105,7 +110,12 @@ describe('the life of a signature request', () => {
     expect(life.tell(answered(1))).toBe(true);
     life.answer({ kind: 'signed', outcome });
     expect(life.rests).toBe('completed');
-    expect(recordOf(life.context)).toMatchObject({ version: 1, state: 'signed', attempt: 1, outcome });
+    expect(recordOf(life.context)).toMatchObject({
+      version: 1,
+      state: 'signed',
+      attempt: 1,
+      outcome,
+    });
     expect(life.tell({ type: 'RECEIPTED', receipt: 'accepted' })).toBe(true);
     expect(told(life)).toEqual(['submitted 1', 'pending 1', 'signed 1', 'receipted 1']);
     expect(recordOf(life.context)).toMatchObject({ state: 'receipted', receipt: 'accepted' });
@@ -127,8 +137,16 @@ describe('the life of a signature request', () => {
   it.each<[string, number, (life: Life) => void]>([
     ['the user said nothing', 208, (life) => ask(life)],
     ['nobody looked at it', 208, () => undefined],
-    ['the gateway was out of reach', 209, (life) => life.answer({ kind: 'unreachable', chosen: gateway })],
-    ['the gateway has not answered yet', 209, (life) => life.answer({ kind: 'ask', chosen: gateway })],
+    [
+      'the gateway was out of reach',
+      209,
+      (life) => life.answer({ kind: 'unreachable', chosen: gateway }),
+    ],
+    [
+      'the gateway has not answered yet',
+      209,
+      (life) => life.answer({ kind: 'ask', chosen: gateway }),
+    ],
     ['the service was in trouble', 900, (life) => life.throws()],
   ])('ends at its deadline by what silence means: %s', (_, code, before) => {
     const life = submit();
@@ -300,7 +318,8 @@ describe('the life of a signature request', () => {
         const life = run(order);
         const { answer: isAnswered, deadline, history: all } = life.context;
         life.pass(Math.max(deadline - (all[0]?.at ?? 0), 0) + 1_000_000);
-        if (isAnswered === undefined) expect(['signed', 'failed', 'receipted']).toContain(stateOf(life));
+        if (isAnswered === undefined)
+          expect(['signed', 'failed', 'receipted']).toContain(stateOf(life));
         else expect(life.runs).toEqual(['verify']);
       }),
     );

@@ -1,13 +1,23 @@
 /**
- * A chart that open instances follow is not changed: they would go on in a chart that they did not begin in.
+ * A chart that open instances follow is not changed: they would go on in a chart that they did not
+ * begin in.
  *
- * versions.json has the hash of each version of each chart. Where this fails and the last release has the version, leave its chart
- * as it is, in a file of its own that workers still get, make the change in a new version, and add its line. A version that no
- * release has gets the new hash in its line. Releases are tags of the repository, so a line of a release cannot be rewritten.
+ * versions.json has the hash of each version of each chart. Where this fails and the last release
+ * has the version, leave its chart as it is, in a file of its own that workers still get, make the
+ * change in a new version, and add its line. A version that no release has gets the new hash in its
+ * line. Releases are tags of the repository, so a line of a release cannot be rewritten.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -22,12 +32,17 @@ const programIn = (text: string): string => text.replaceAll(/\/\*.*?\*\/|\s\/\/[
 
 const isChart = (name: string): boolean => name.endsWith('.machine.ts');
 
-/** The program of a chart first, then those of the files beside it that it uses. Other charts count for themselves. */
+/**
+ * The program of a chart first, then those of the files beside it that it uses. Other charts count
+ * for themselves.
+ */
 const programsOf = (folder: string, name: string, known = new Set<string>()): readonly string[] => {
   if (known.has(name)) return [];
   known.add(name);
   const program = programIn(readFileSync(join(folder, name), 'utf8'));
-  const used = [...program.matchAll(/import\{[^}]*\}from'\.\/([\w.-]+)'/g)].map(([, file = '']) => file);
+  const used = [...program.matchAll(/import\{[^}]*\}from'\.\/([\w.-]+)'/g)].map(
+    ([, file = '']) => file,
+  );
   return [
     program,
     ...used.filter((file) => !isChart(file)).flatMap((file) => programsOf(folder, file, known)),
@@ -47,7 +62,10 @@ const versionsIn = (folder: string): Versions => {
 };
 
 const git = (folder: string, ...args: readonly string[]): string =>
-  execFileSync('git', ['-C', folder, ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+  execFileSync('git', ['-C', folder, ...args], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
 
 /** Lines of the list that a release has in another form than the list has now. */
 const rewrittenIn = (folder: string): readonly string[] => {
@@ -69,7 +87,9 @@ it('charts are those that their versions name', () => {
     each.isDirectory(),
   );
   const folders = ['machines', ...parts.map(({ name }) => join('parts', name))];
-  expect(listed).toEqual(Object.assign({}, ...folders.map((folder) => versionsIn(join(root, folder)))));
+  expect(listed).toEqual(
+    Object.assign({}, ...folders.map((folder) => versionsIn(join(root, folder)))),
+  );
 });
 
 it('a version that a release has stays as it is', () => {
@@ -85,7 +105,14 @@ it('a line of a release that is rewritten or taken away is found, also where the
   cpSync(join(root, 'machines'), join(folder, 'machines'), { recursive: true });
   const first = versionsIn(join(folder, 'machines'));
   write(first);
-  const person = ['-c', 'user.name=a', '-c', 'user.email=a@example.ch', '-c', 'commit.gpgsign=false'];
+  const person = [
+    '-c',
+    'user.name=a',
+    '-c',
+    'user.email=a@example.ch',
+    '-c',
+    'commit.gpgsign=false',
+  ];
   git(folder, 'init', '-q');
   git(folder, 'add', '.');
   git(folder, ...person, 'commit', '-q', '-m', 'A release');

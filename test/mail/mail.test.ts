@@ -80,7 +80,10 @@ describe('a mail', () => {
     'that the server refuses for good at %s with %i is refused, and no later try is made',
     async (at, code) => {
       server.refuse[at].push(code);
-      const sent = await openMailer({ url: server.url, from }, { plainAllowed }).send('three', mail);
+      const sent = await openMailer({ url: server.url, from }, { plainAllowed }).send(
+        'three',
+        mail,
+      );
       expect(sent).toEqual({ kind: 'refused', code });
     },
   );
@@ -102,7 +105,9 @@ describe('a mail', () => {
   it('is tried again when nobody listens', async () => {
     const away = await startMailServer();
     await away.close();
-    const error = await problemOf(openMailer({ url: away.url, from }, { plainAllowed }).send('five', mail));
+    const error = await problemOf(
+      openMailer({ url: away.url, from }, { plainAllowed }).send('five', mail),
+    );
     expect(error.message).toBe('the mail server cannot be used (ECONNREFUSED)');
   });
 

@@ -21,7 +21,11 @@ export interface Browser {
   /** One request; redirects are not followed. */
   request(address: string, init?: RequestInit): Promise<Response>;
   /** Sends the form of a page whose action ends with `/<name>`: its hidden fields and these. */
-  submit(page: BrowserPage, name: string, fields?: Readonly<Record<string, string>>): Promise<BrowserPage>;
+  submit(
+    page: BrowserPage,
+    name: string,
+    fields?: Readonly<Record<string, string>>,
+  ): Promise<BrowserPage>;
   /**
    * Waits on the page's events, as its script does, until something has changed, and loads it
    * again.
@@ -112,8 +116,11 @@ export const createBrowser = (options: BrowserOptions, known: readonly Cookie[] 
     const name = pair.slice(0, pair.indexOf('='));
     const value = pair.slice(pair.indexOf('=') + 1);
     const attribute = (wanted: string): string | undefined =>
-      attributes.find((text) => text.toLowerCase().startsWith(`${wanted}=`))?.slice(wanted.length + 1);
-    const path = attribute('path') ?? (from.pathname.slice(0, from.pathname.lastIndexOf('/')) || '/');
+      attributes
+        .find((text) => text.toLowerCase().startsWith(`${wanted}=`))
+        ?.slice(wanted.length + 1);
+    const path =
+      attribute('path') ?? (from.pathname.slice(0, from.pathname.lastIndexOf('/')) || '/');
     cookies = cookies.filter((cookie) => cookie.name !== name || cookie.path !== path);
     const expires = attribute('expires');
     const isGone =
@@ -153,12 +160,24 @@ export const createBrowser = (options: BrowserOptions, known: readonly Cookie[] 
       const location = response.headers.get('location');
       if (location === null) {
         const html = await response.text();
-        return { status: response.status, url: url.href, headers: response.headers, html, left: undefined };
+        return {
+          status: response.status,
+          url: url.href,
+          headers: response.headers,
+          html,
+          left: undefined,
+        };
       }
       await response.body?.cancel();
       const next = new URL(location, url);
       if (!inside(next)) {
-        return { status: response.status, url: url.href, headers: response.headers, html: '', left: next };
+        return {
+          status: response.status,
+          url: url.href,
+          headers: response.headers,
+          html: '',
+          left: next,
+        };
       }
       url = next;
       response = await request(url.href);
@@ -171,7 +190,8 @@ export const createBrowser = (options: BrowserOptions, known: readonly Cookie[] 
     request,
     submit: (page, name, fields = {}) => {
       const form = formIn(page.html, name);
-      if (form === undefined) throw new Error(`There is no form ${name} at ${page.url} (${page.status})`);
+      if (form === undefined)
+        throw new Error(`There is no form ${name} at ${page.url} (${page.status})`);
       const action = new URL(form.action, page.url);
       return follow(action.href, {
         method: 'POST',
@@ -215,4 +235,5 @@ export const createBrowser = (options: BrowserOptions, known: readonly Cookie[] 
  * is no script.
  */
 export const isWaiting = (html: string): boolean =>
-  /<noscript>\s*<meta\b[^>]*http-equiv="refresh"/.test(html) && formIn(html, 'cancel') !== undefined;
+  /<noscript>\s*<meta\b[^>]*http-equiv="refresh"/.test(html) &&
+  formIn(html, 'cancel') !== undefined;

@@ -12,7 +12,10 @@ import {
   parseBasic,
   type ShownCredentials,
 } from '../../src/oauth/client-authentication.ts';
-import { createPasswordVerifier, type PasswordVerifier } from '../../src/registry/password-verifier.ts';
+import {
+  createPasswordVerifier,
+  type PasswordVerifier,
+} from '../../src/registry/password-verifier.ts';
 import { testRedis } from '../support/redis.ts';
 import { noLimits } from './doubles.ts';
 import {
@@ -34,7 +37,10 @@ const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
 
 let stage: Stage;
 beforeAll(async () => {
-  const keys = [second.publicJwk, { ...rsa.publicKey.export({ format: 'jwk' }), kty: 'RSA', kid: 'r1' }];
+  const keys = [
+    second.publicJwk,
+    { ...rsa.publicKey.export({ format: 'jwk' }), kty: 'RSA', kid: 'r1' },
+  ];
   stage = await openStage(redis, {
     clients: [
       client('many', { authentication: 'private_key_jwt', keys }),
@@ -102,7 +108,10 @@ describe('a secret', () => {
     ['of an unknown client', { authorization: basic('nobody') }],
     ['of a client of another tenant', { authorization: basic('elsewhere') }],
     ['of a client without one', { authorization: basic('app') }],
-    ['in the header, though the client is registered for the body', { authorization: basic('post') }],
+    [
+      'in the header, though the client is registered for the body',
+      { authorization: basic('post') },
+    ],
     [
       'in the body, though the client is registered for the header',
       { clientId: 'shop', clientSecret: secret },
@@ -133,7 +142,9 @@ describe('a secret', () => {
   });
 
   it('is not compared while too many are', async () => {
-    expect(await authenticate({ authorization: basic('shop') }, { verify: () => 'busy' })).toMatchObject({
+    expect(
+      await authenticate({ authorization: basic('shop') }, { verify: () => 'busy' }),
+    ).toMatchObject({
       reason: 'tooMany',
     });
   });
@@ -249,6 +260,8 @@ describe('an assertion', () => {
     for (const clientAssertionType of types) {
       expect(await outcome({ clientAssertion, clientAssertionType })).toBe('- assertionType');
     }
-    expect(await outcome({ clientId: 'keyed', clientAssertionType: jwtBearer })).toBe('- assertionType');
+    expect(await outcome({ clientId: 'keyed', clientAssertionType: jwtBearer })).toBe(
+      '- assertionType',
+    );
   });
 });

@@ -1,6 +1,6 @@
 /**
- * `paraph clients rotate`, `disable-…` and `end-tokens`, against two processes that run: both follow
- * without a restart.
+ * `paraph clients rotate`, `disable-…` and `end-tokens`, against two processes that run: both
+ * follow without a restart.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -43,7 +43,10 @@ const ids = [
   'damaged',
   'beside',
 ] as const;
-const clients = [...ids.map((id) => clientEntry(id)), clientEntry('app', { authentication: 'none' })];
+const clients = [
+  ...ids.map((id) => clientEntry(id)),
+  clientEntry('app', { authentication: 'none' }),
+];
 const configuration = {
   oidc: { limits: roomyLimits, tenants: [{ id: 'main', name: 'Main', clients }] },
   queue: { prefix: redis.prefix.slice(-32) },
@@ -135,7 +138,8 @@ describe('the secret of a client', () => {
     await clientsCommand('disable-all', 'refiled');
     await becomes('refiled', secret, keptOut);
     const changed = clientEntry('refiled', {
-      secretHash: '$scrypt$ln=10,r=8,p=1$5sAOLsdjgvOuUFEiskUnug$ZlZuCWV1Bc98qEgHhW2IlTbPMgNIEkYDVQxkbL2NFxg',
+      secretHash:
+        '$scrypt$ln=10,r=8,p=1$5sAOLsdjgvOuUFEiskUnug$ZlZuCWV1Bc98qEgHhW2IlTbPMgNIEkYDVQxkbL2NFxg',
     });
     const tenants = [{ id: 'main', name: 'Main', clients: [changed] }];
     const newFile = { ...configuration, oidc: { limits: roomyLimits, tenants } };
@@ -151,7 +155,10 @@ describe('the secret of a client', () => {
     writeFileSync(env.PARAPH_CONFIG, JSON.stringify({ sandbox: true, ...newFile }));
     const { secret: made } = await clientsCommand('rotate', 'refiled');
     writeFileSync(env.PARAPH_CONFIG, JSON.stringify({ sandbox: true, ...configuration }));
-    await vi.waitFor(async () => expect(await statusOf(made)).toBe(201), { timeout: 20_000, interval: 200 });
+    await vi.waitFor(async () => expect(await statusOf(made)).toBe(201), {
+      timeout: 20_000,
+      interval: 200,
+    });
     // The processes with the earlier file have read the new change by then.
     await delay(2100);
     expect(await statuses('refiled', secret)).toEqual(keptOut);
@@ -177,7 +184,9 @@ describe('the secret of a client', () => {
 
   it('is none while its record cannot be opened, which is logged and stops nothing else', async () => {
     await clientsCommand('disable-all', 'damaged');
-    await redis.client().hset(`${configuration.queue.prefix}:oidc:main:clients`, 'damaged', 'nonsense');
+    await redis
+      .client()
+      .hset(`${configuration.queue.prefix}:oidc:main:clients`, 'damaged', 'nonsense');
     const { secret: made } = await clientsCommand('rotate', 'beside');
     await becomes('beside', made, letIn);
     expect(await statuses('damaged', secret)).toEqual(keptOut);
@@ -217,7 +226,9 @@ describe('the tokens of a client', () => {
     const before = await one.tokens(robot, offline);
     const ofApp = await app.tokens(robot, offline);
     const pending = await one.logIn(robot, offline);
-    expect(await clientsCommand('end-tokens', 'ended')).toMatchObject({ endedBefore: expect.any(String) });
+    expect(await clientsCommand('end-tokens', 'ended')).toMatchObject({
+      endedBefore: expect.any(String),
+    });
     const after = await two.tokens(robot, offline);
     await vi.waitFor(async () => {
       expect((await one.userinfo(before.access_token)).status).toBe(401);

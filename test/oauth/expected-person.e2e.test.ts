@@ -50,7 +50,10 @@ const tenants = [
 ];
 
 beforeAll(async () => {
-  const subscribers = [anna, berta].map((msisdn) => ({ msisdn, sim: { device: { kind: 'robot' } } }));
+  const subscribers = [anna, berta].map((msisdn) => ({
+    msisdn,
+    sim: { device: { kind: 'robot' } },
+  }));
   const start = (own: typeof redis, oidc: object, suffix: string) =>
     startProvider(
       own,
@@ -125,7 +128,8 @@ describe('a login with an id_token_hint', () => {
     const end = await shop.confirm(visit, other);
     expectLoginRequired(end);
     expect(returned(end).state).toBe(visit.state);
-    const [, trace = 'none'] = /^mid_auth_3900_([\w-]{8})/.exec(returned(end).error_description ?? '') ?? [];
+    const [, trace = 'none'] =
+      /^mid_auth_3900_([\w-]{8})/.exec(returned(end).error_description ?? '') ?? [];
     const [ended = '{}'] = audited(product, 'login ended').filter((line) => line.includes(trace));
     expect(JSON.parse(ended)).toMatchObject({ error: 'login_required', code: 'auth_3900' });
   });
@@ -139,7 +143,9 @@ describe('a login with an id_token_hint', () => {
     ] as const) {
       const browser = createBrowser({ origin: product.url });
       const page = await browser.open(bare({ id_token_hint: hint }));
-      const end = await browser.settle(await browser.submit(page, 'number', { msisdn: `+${msisdn}` }));
+      const end = await browser.settle(
+        await browser.submit(page, 'number', { msisdn: `+${msisdn}` }),
+      );
       expect(Object.keys(returned(end))).toContain(name);
       if (msisdn === berta) expectLoginRequired(end);
     }
@@ -176,7 +182,10 @@ describe('a login with an id_token_hint', () => {
     const shop = client('shop', signOn);
     const hint = await idTokenOf(shop, one);
     const browser = createBrowser({ origin: signOn.url });
-    const visit = await shop.visit({ id_token_hint: hint, login_hint: hintFor(one, other) }, browser);
+    const visit = await shop.visit(
+      { id_token_hint: hint, login_hint: hintFor(one, other) },
+      browser,
+    );
     expectLoginRequired(await shop.confirm(visit, other));
     const { page } = await shop.visit({ prompt: 'none', login_hint: undefined }, browser);
     expect(returned(page).error).toBe('login_required');
@@ -215,7 +224,11 @@ describe('the session of somebody else than the id_token_hint names', () => {
 
   it('is login_required with prompt none, and that of the right person is a code', async () => {
     const shop = client('shop', signOn);
-    const fields = { id_token_hint: await idTokenOf(shop, one), prompt: 'none', login_hint: undefined };
+    const fields = {
+      id_token_hint: await idTokenOf(shop, one),
+      prompt: 'none',
+      login_hint: undefined,
+    };
     const nobody = await shop.visit(fields, createBrowser({ origin: signOn.url }));
     expect(returned(nobody.page)).toMatchObject({ error: 'login_required', state: nobody.state });
     const wrong = await shop.visit(fields, await browserOf(shop, other));

@@ -41,9 +41,15 @@ describe('prompts', () => {
     const limits = limitsOf('turns');
     const { main } = product.api.oauth.tenants;
     const ask = async (msisdn: string, address: string) =>
-      (await limits.promptWait(main, { clientId: 'demo', msisdn, address: { caller: address } })) === 0;
-    for (let count = 0; count < 3; count += 1) expect(await ask('41700092501', '192.0.2.1')).toBe(true);
-    for (let count = 0; count < 20; count += 1) expect(await ask('41700092501', '192.0.2.1')).toBe(false);
+      (await limits.promptWait(main, {
+        clientId: 'demo',
+        msisdn,
+        address: { caller: address },
+      })) === 0;
+    for (let count = 0; count < 3; count += 1)
+      expect(await ask('41700092501', '192.0.2.1')).toBe(true);
+    for (let count = 0; count < 20; count += 1)
+      expect(await ask('41700092501', '192.0.2.1')).toBe(false);
     // The client has two left.
     expect(await ask('41700092501', '192.0.2.2')).toBe(true);
     expect(await ask('41790000001', '192.0.2.3')).toBe(true);
@@ -77,7 +83,12 @@ describe('prompts', () => {
   });
 });
 
-const token = (address: string, form: Record<string, string>, authorization?: string, path = 'token') =>
+const token = (
+  address: string,
+  form: Record<string, string>,
+  authorization?: string,
+  path = 'token',
+) =>
   fetch(`${product.url}/oidc/${path}`, {
     method: 'POST',
     headers: { 'x-forwarded-for': address, ...(authorization && { authorization }) },
@@ -91,18 +102,25 @@ describe('wrong secrets', () => {
     'at /%s shut out the address that they come from through the proxy, and no other',
     async (path) => {
       const address = `198.51.100.${path.length}`;
-      const form = { grant_type: 'authorization_code', token: 'x', code: 'x', redirect_uri: 'http://x' };
+      const form = {
+        grant_type: 'authorization_code',
+        token: 'x',
+        code: 'x',
+        redirect_uri: 'http://x',
+      };
       let count = 0;
       const guess = async (): Promise<number> => {
         count += 1;
         return (await token(address, form, basic(`wrong-${count}`), path)).status;
       };
-      expect([await guess(), await guess(), await guess(), await guess()]).toEqual([401, 401, 401, 401]);
+      expect([await guess(), await guess(), await guess(), await guess()]).toEqual([
+        401, 401, 401, 401,
+      ]);
       // Redis counts failures after they are answered.
       await expect.poll(guess).toBe(429);
-      expect((await token(`203.0.113.${path.length}`, form, basic('demo-secret'), path)).status).not.toBe(
-        429,
-      );
+      expect(
+        (await token(`203.0.113.${path.length}`, form, basic('demo-secret'), path)).status,
+      ).not.toBe(429);
     },
   );
 
@@ -110,7 +128,9 @@ describe('wrong secrets', () => {
     const form = { grant_type: 'authorization_code', redirect_uri: `${product.url}/demo/callback` };
     for (let count = 0; count < 8; count += 1) {
       const code = randomBytes(32).toString('base64url');
-      expect((await token('198.51.100.200', { ...form, code }, basic('demo-secret'))).status).toBe(400);
+      expect((await token('198.51.100.200', { ...form, code }, basic('demo-secret'))).status).toBe(
+        400,
+      );
     }
   });
 });

@@ -38,7 +38,9 @@ describe('the error that a client is told', () => {
   );
 
   it('carries the trace of the login', () => {
-    expect(toLoginError({ code: 208 }, 'abcd1234').description).toMatch(/^mid_auth_3300_abcd1234 - /);
+    expect(toLoginError({ code: 208 }, 'abcd1234').description).toMatch(
+      /^mid_auth_3300_abcd1234 - /,
+    );
     expect(otherLoginError('abcd1234').description).toMatch(/^mid_auth_3900_abcd1234 - /);
   });
 });

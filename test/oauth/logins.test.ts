@@ -99,7 +99,10 @@ describe('a login', () => {
     const start = await started(request);
     expect(await logins.look(start, request)).toMatchObject({ kind: 'signed' });
     lent = request.msisdn;
-    expect(await logins.look(start, request)).toMatchObject({ kind: 'failed', fault: { code: 900 } });
+    expect(await logins.look(start, request)).toMatchObject({
+      kind: 'failed',
+      fault: { code: 900 },
+    });
     lent = undefined;
   });
 
@@ -117,13 +120,18 @@ describe('a login', () => {
 
   it('has failed when its transaction cannot be found', async () => {
     const unknown = { msspTransId: 'H00000000000000000000', deadline: Date.now(), text: '' };
-    expect(await logins.look(unknown, requestOf())).toMatchObject({ kind: 'failed', fault: { code: 900 } });
+    expect(await logins.look(unknown, requestOf())).toMatchObject({
+      kind: 'failed',
+      fault: { code: 900 },
+    });
   });
 
   it('with a SIM does not satisfy a client that asked for an App', async () => {
     const request = requestOf();
     const start = await started(request);
-    expect(await logins.look(start, { ...request, acrValues: ['mid_al3_mobileapp'] })).toMatchObject({
+    expect(
+      await logins.look(start, { ...request, acrValues: ['mid_al3_mobileapp'] }),
+    ).toMatchObject({
       kind: 'failed',
     });
     expect(await logins.start(requestOf({ acrValues: ['mid_al3_mobileapp'] }))).toMatchObject({

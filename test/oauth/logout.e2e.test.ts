@@ -27,13 +27,17 @@ afterAll(() => product.stop());
 
 const shop = () => relyingParty(product, { id: 'shop', secret });
 const newBrowser = (): Browser => createBrowser({ origin: product.url });
-const endSession = (browser: Browser, fields: Readonly<Record<string, string>>): Promise<BrowserPage> =>
-  browser.open(`/oidc/session/end?${new URLSearchParams(fields)}`);
+const endSession = (
+  browser: Browser,
+  fields: Readonly<Record<string, string>>,
+): Promise<BrowserPage> => browser.open(`/oidc/session/end?${new URLSearchParams(fields)}`);
 const isLoggedIn = async (browser: Browser): Promise<boolean> =>
   (await shop().visit({ prompt: 'none' }, browser)).page.left?.searchParams.has('code') === true;
 
 const publishedKids = async (): Promise<readonly string[]> =>
-  ((await (await fetch(`${product.url}/oidc/jwks.json`)).json()) as Json).keys.map(({ kid }: Json) => kid);
+  ((await (await fetch(`${product.url}/oidc/jwks.json`)).json()) as Json).keys.map(
+    ({ kid }: Json) => kid,
+  );
 
 /** As `paraph keys rotate` does. */
 const rotate = async (): Promise<void> => {
@@ -78,7 +82,8 @@ describe('a logout', () => {
     await rotate();
     const [header = '', payload = '', signature = ''] = hint.split('.');
     const claims = JSON.parse(Buffer.from(payload, 'base64url').toString());
-    const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const encode = (value: object): string =>
+      Buffer.from(JSON.stringify(value)).toString('base64url');
     const forged = [
       `${header}.${encode({ ...claims, sub: 'x' })}.${signature}`,
       `${header}.${encode({ ...claims, aud: 'branch' })}.${signature}`,
@@ -88,7 +93,9 @@ describe('a logout', () => {
     for (const id_token_hint of forged) {
       expect((await endSession(browser, { id_token_hint })).status).toBe(400);
     }
-    expect((await endSession(browser, { id_token_hint: hint, client_id: 'branch' })).status).toBe(400);
+    expect((await endSession(browser, { id_token_hint: hint, client_id: 'branch' })).status).toBe(
+      400,
+    );
     expect(await isLoggedIn(browser)).toBe(true);
   });
 
@@ -122,7 +129,10 @@ describe('a logout', () => {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
     } as const;
-    const forged = await browser.request('/oidc/session/end/confirm', { ...form, body: 'logout=yes&xsrf=x' });
+    const forged = await browser.request('/oidc/session/end/confirm', {
+      ...form,
+      body: 'logout=yes&xsrf=x',
+    });
     expect(forged.status).toBe(400);
     expect(await forged.text()).toContain('<h1>You could not be logged out</h1>');
     const wrong = await browser.request('/oidc/session/end', { method: 'POST', body: '{}' });
@@ -133,16 +143,19 @@ describe('a logout', () => {
   it.each([
     ['somebody says who asks', { client_id: 'shop' }],
     ['nobody says who asks', {}],
-  ] as const)('that the person does not want leads to a page that says so: %s', async (_case, fields) => {
-    const browser = newBrowser();
-    await shop().tokens(robot, {}, browser);
-    const asked = await endSession(browser, fields);
-    const end = await browser.submit(asked, 'confirm');
-    expect(end.status).toBe(200);
-    expect(end.html).toContain('<h1>You are still logged in</h1>');
-    expect(end.html).not.toContain('You are logged out');
-    expect(await isLoggedIn(browser)).toBe(true);
-  });
+  ] as const)(
+    'that the person does not want leads to a page that says so: %s',
+    async (_case, fields) => {
+      const browser = newBrowser();
+      await shop().tokens(robot, {}, browser);
+      const asked = await endSession(browser, fields);
+      const end = await browser.submit(asked, 'confirm');
+      expect(end.status).toBe(200);
+      expect(end.html).toContain('<h1>You are still logged in</h1>');
+      expect(end.html).not.toContain('You are logged out');
+      expect(await isLoggedIn(browser)).toBe(true);
+    },
+  );
 });
 
 describe('a request to log in', () => {

@@ -54,14 +54,22 @@ const endpoints: Readonly<Record<string, Fields>> = {
 };
 const paths = Object.keys(endpoints);
 
-const send = async (path: string, fields: Fields, headers: Readonly<Record<string, string>> = {}) => {
+const send = async (
+  path: string,
+  fields: Fields,
+  headers: Readonly<Record<string, string>> = {},
+) => {
   const response = await fetch(`${issuer}${path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
     body: encoded({ ...endpoints[path], ...fields }),
   });
   const text = await response.text();
-  return { status: response.status, headers: response.headers, body: text === '' ? {} : JSON.parse(text) };
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: text === '' ? {} : JSON.parse(text),
+  };
 };
 
 const seconds = (): number => Math.floor(Date.now() / 1000);
@@ -85,7 +93,9 @@ const asserted = (clientAssertion: string): Fields => ({
   client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
 });
 
-/** `in`, or the status and error of the refusal; the same word for all endpoints when they agree. */
+/**
+ * `in`, or the status and error of the refusal; the same word for all endpoints when they agree.
+ */
 const atEach = async (
   make: () => Promise<{ fields?: Fields; headers?: Readonly<Record<string, string>> }>,
 ): Promise<readonly string[]> =>
@@ -122,14 +132,19 @@ describe('an assertion of a client', () => {
     ['for backchannel logins', () => ({ aud: `${issuer}/backchannel` })],
     ['for several, this issuer among them', () => ({ aud: ['https://elsewhere.example', issuer] })],
   ])('is taken everywhere: %s', async (_case, own) => {
-    expect(await atEach(async () => ({ fields: asserted(await assertion(own())) }))).toEqual(all('in'));
+    expect(await atEach(async () => ({ fields: asserted(await assertion(own())) }))).toEqual(
+      all('in'),
+    );
   });
 
   const request = (): Claims => ({ ...push, client_id: 'keyed' });
   it.each<[string, () => Claims, object?]>([
     ['by a clock that is 70 s ahead, by iat alone', () => ({ iat: seconds() + 70 })],
     ['by a clock that is 70 s ahead, by nbf alone', () => ({ nbf: seconds() + 70 })],
-    ['that has ended more than a minute ago', () => ({ iat: seconds() - 130, exp: seconds() - 70 })],
+    [
+      'that has ended more than a minute ago',
+      () => ({ iat: seconds() - 130, exp: seconds() - 70 }),
+    ],
     ['that is valid for a day', () => ({ exp: seconds() + 86_400 })],
     ['without an end', () => ({ exp: undefined })],
     ['for nobody', () => ({ aud: undefined })],
@@ -142,7 +157,9 @@ describe('an assertion of a client', () => {
     ['that is a signed backchannel request', () => ({ scope: 'openid', login_hint: robot })],
     ['of another type', () => ({}), { typ: 'dpop+jwt' }],
   ])('is refused everywhere: %s', async (_case, own, header = {}) => {
-    const outcomes = await atEach(async () => ({ fields: asserted(await assertion(own(), header)) }));
+    const outcomes = await atEach(async () => ({
+      fields: asserted(await assertion(own(), header)),
+    }));
     expect(outcomes).toEqual(all('401 invalid_client'));
   });
 
@@ -160,12 +177,22 @@ describe('a client', () => {
   it.each<[string, Fields, Readonly<Record<string, string>>, string]>([
     ['a right secret', {}, { authorization: basicOf('shop', secret) }, 'in'],
     ['a wrong secret', {}, { authorization: basicOf('shop', 'wrong') }, '401 invalid_client'],
-    ['the secret of nobody', {}, { authorization: basicOf('nobody', 'wrong') }, '401 invalid_client'],
+    [
+      'the secret of nobody',
+      {},
+      { authorization: basicOf('nobody', 'wrong') },
+      '401 invalid_client',
+    ],
     ['no secret', { client_id: 'shop' }, {}, '401 invalid_client'],
     ['no id', {}, {}, '400 invalid_request'],
     ['another scheme', { client_id: 'shop' }, { authorization: 'Bearer x' }, '401 invalid_client'],
     ['a header without a colon', {}, { authorization: basic('shop') }, '401 invalid_client'],
-    ['a header that is badly encoded', {}, { authorization: basic('shop:%') }, '401 invalid_client'],
+    [
+      'a header that is badly encoded',
+      {},
+      { authorization: basic('shop:%') },
+      '401 invalid_client',
+    ],
     ['an empty secret', {}, { authorization: basic('shop:') }, '401 invalid_client'],
     [
       'two ways',
@@ -173,7 +200,12 @@ describe('a client', () => {
       { authorization: basicOf('shop', secret) },
       '400 invalid_request',
     ],
-    ['two ids', { client_id: 'keyed' }, { authorization: basicOf('shop', secret) }, '400 invalid_request'],
+    [
+      'two ids',
+      { client_id: 'keyed' },
+      { authorization: basicOf('shop', secret) },
+      '400 invalid_request',
+    ],
   ])('gets the same answer everywhere for %s', async (_case, fields, headers, outcome) => {
     expect(await atEach(async () => ({ fields, headers }))).toEqual(all(outcome));
   });
@@ -191,7 +223,8 @@ const workOf = async (work: () => Promise<unknown>): Promise<readonly string[]> 
   const kinds: string[] = [];
   const hook = createHook({
     init: (_id, type) => {
-      if (type === 'SCRYPTREQUEST' || type === 'SIGNREQUEST' || type === 'VERIFYREQUEST') kinds.push(type);
+      if (type === 'SCRYPTREQUEST' || type === 'SIGNREQUEST' || type === 'VERIFYREQUEST')
+        kinds.push(type);
     },
   }).enable();
   try {
@@ -206,7 +239,8 @@ describe('who guesses ids of clients', () => {
   it('cannot tell by the time: nobody’s secret costs what a wrong one costs', async () => {
     for (const path of paths) {
       const tries = ['shop', 'nobody', 'keyed'].map(
-        (id) => () => workOf(() => send(path, {}, { authorization: basicOf(id, `wrong at ${path}`) })),
+        (id) => () =>
+          workOf(() => send(path, {}, { authorization: basicOf(id, `wrong at ${path}`) })),
       );
       const costs: (readonly string[])[] = [];
       for (const attempt of tries) costs.push(await attempt());
@@ -307,7 +341,9 @@ describe('a DPoP proof', () => {
     for (const [path, read] of Object.entries(readers)) {
       const before = await keysOf();
       await read(await proofFor(path, { iat: seconds() + 50, ath: athOfNone }));
-      const marks = [...(await keysOf())].filter((name) => !before.has(name) && /dpop|Replay/.test(name));
+      const marks = [...(await keysOf())].filter(
+        (name) => !before.has(name) && /dpop|Replay/.test(name),
+      );
       expect(marks, path).toHaveLength(1);
       // Valid until five minutes after its date; a few seconds may have passed.
       expect(await commands.ttl(marks[0] ?? ''), path).toBeGreaterThan(340);

@@ -102,7 +102,10 @@ const bare = (fields: Readonly<Record<string, string>>) => {
  * A refusal that goes nowhere: a page for a person, JSON for a program, and the same with each of
  * them.
  */
-const expectRefusedHere = async (address: string, values: readonly string[] = []): Promise<void> => {
+const expectRefusedHere = async (
+  address: string,
+  values: readonly string[] = [],
+): Promise<void> => {
   for (const [accept, type] of [
     ['text/html,application/xhtml+xml', 'text/html'],
     ['application/json', 'application/json'],
@@ -135,9 +138,10 @@ describe('a redirect_uri with', () => {
   });
 
   it.each(lookalikes)('%s is not gone to with an error either', async (_, address) => {
-    await expectRefusedHere(bare({ redirect_uri: address, scope: 'nonsense', response_type: 'token' }), [
-      'evil.example',
-    ]);
+    await expectRefusedHere(
+      bare({ redirect_uri: address, scope: 'nonsense', response_type: 'token' }),
+      ['evil.example'],
+    );
   });
 });
 
@@ -159,10 +163,10 @@ describe('an error of a request', () => {
   });
 
   it('stays here when the client is unknown', async () => {
-    await expectRefusedHere(bare({ client_id: 'stranger', redirect_uri: 'https://evil.example/' }), [
-      'evil.example',
-      'stranger',
-    ]);
+    await expectRefusedHere(
+      bare({ client_id: 'stranger', redirect_uri: 'https://evil.example/' }),
+      ['evil.example', 'stranger'],
+    );
   });
 
   it('never goes to an address that is given beside the registered one', async () => {
@@ -180,7 +184,12 @@ describe('an error of a request', () => {
 });
 
 describe('a request_uri that', () => {
-  const addressOf = (requestUri: string, clientId = 'shop', issuerPath = '/oidc', more = ''): string =>
+  const addressOf = (
+    requestUri: string,
+    clientId = 'shop',
+    issuerPath = '/oidc',
+    more = '',
+  ): string =>
     `${product.url}${issuerPath}/auth?${new URLSearchParams({ client_id: clientId, request_uri: requestUri })}${more}`;
   const redirect = `&redirect_uri=${encodeURIComponent('https://other.example/callback')}&state=x`;
 
@@ -199,7 +208,11 @@ describe('a request_uri that', () => {
 
   it('belongs to another client is refused here', async () => {
     const { requestUri } = await shop.request();
-    await expectRefusedHere(addressOf(requestUri, 'other'), [requestUri, 'client.example', 'other.example']);
+    await expectRefusedHere(addressOf(requestUri, 'other'), [
+      requestUri,
+      'client.example',
+      'other.example',
+    ]);
     await expectRefusedHere(addressOf(requestUri, 'app'));
     await expectRefusedHere(addressOf(requestUri, 'stranger'));
     // The owner can still come with it.
@@ -209,7 +222,10 @@ describe('a request_uri that', () => {
 
   it('belongs to another tenant is refused here', async () => {
     const { requestUri } = await shop.request();
-    await expectRefusedHere(addressOf(requestUri, 'shop', '/oidc/t/second'), [requestUri, 'client.example']);
+    await expectRefusedHere(addressOf(requestUri, 'shop', '/oidc/t/second'), [
+      requestUri,
+      'client.example',
+    ]);
   });
 
   it('comes without a client, or with two, is refused here', async () => {
@@ -283,7 +299,8 @@ describe('after a logout', () => {
       const browser = createBrowser({ origin: product.url });
       const { id_token } = await party.tokens(robot, {}, browser);
       const fields = { id_token_hint: id_token, post_logout_redirect_uri: address };
-      const policy = (await browser.open(endSession(fields))).headers.get('content-security-policy') ?? '';
+      const policy =
+        (await browser.open(endSession(fields))).headers.get('content-security-policy') ?? '';
       return /form-action ([^;]*)/.exec(policy)?.[1] ?? '';
     };
     expect(await policyFor(shop, goodbye)).toBe("'self' https://client.example");
@@ -311,7 +328,10 @@ describe('after a logout', () => {
     await browser.open(endSession({}));
     const forged = await browser.request('/oidc/session/end/confirm', {
       method: 'POST',
-      headers: { 'content-type': 'application/x-www-form-urlencoded', origin: 'https://evil.example' },
+      headers: {
+        'content-type': 'application/x-www-form-urlencoded',
+        origin: 'https://evil.example',
+      },
       body: 'logout=yes&xsrf=guessed',
     });
     expect(forged.status).toBe(400);

@@ -9,7 +9,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { createBrowser, formIn } from './browser-client.ts';
-import { clientEntry, hintFor, relyingParty, robot, roomyLimits, secret } from './interoperability/stage.ts';
+import {
+  clientEntry,
+  hintFor,
+  relyingParty,
+  robot,
+  roomyLimits,
+  secret,
+} from './interoperability/stage.ts';
 
 const publicUrl = 'https://sign.example.com';
 const other = 'evil.example';
@@ -100,7 +107,11 @@ const liesAbout = (path: string): readonly (readonly [string, string, readonly s
   ...forwarded.map((line) => [line, path, ['Host: 127.0.0.1', line]] as const),
   ['everything at once', path, [`Host: ${other}`, ...forwarded]],
   ['an absolute target', `http://${other}${path}`, [`Host: ${other}`]],
-  ['an absolute target of another scheme', `https://user:password@${other}:6666${path}`, ['Host: 127.0.0.1']],
+  [
+    'an absolute target of another scheme',
+    `https://user:password@${other}:6666${path}`,
+    ['Host: 127.0.0.1'],
+  ],
 ];
 
 const targets = ['/oidc', '/oidc/t/second'] as const;
@@ -199,7 +210,10 @@ describe('a login', () => {
     const visited: string[] = [];
     const query = new URLSearchParams({ client_id: 'shop', request_uri: requestUri });
     const walk = async (address: string, init: RequestInit = {}): Promise<string> => {
-      const response = await honest.request(address, { ...init, headers: { ...lies, ...init.headers } });
+      const response = await honest.request(address, {
+        ...init,
+        headers: { ...lies, ...init.headers },
+      });
       const html = await response.text();
       expect(html).not.toContain(other);
       const location = response.headers.get('location');
@@ -264,10 +278,16 @@ describe('the address that a DPoP proof names', () => {
             login_hint: hintFor(robot),
           }
         : { grant_type: 'refresh_token', refresh_token: 'none' };
-    const lies = { 'x-forwarded-host': other, 'x-forwarded-proto': 'https', forwarded: `host=${other}` };
+    const lies = {
+      'x-forwarded-host': other,
+      'x-forwarded-proto': 'https',
+      forwarded: `host=${other}`,
+    };
     const errorWith = async (htu: string): Promise<string | undefined> =>
       (await client.send(path, fields, { ...lies, dpop: await proofFor(htu) })).body.error;
-    expect(await errorWith(`${publicUrl}/oidc${path}`)).toBe(path === '/par' ? undefined : 'invalid_grant');
+    expect(await errorWith(`${publicUrl}/oidc${path}`)).toBe(
+      path === '/par' ? undefined : 'invalid_grant',
+    );
     expect(await errorWith(`https://${other}/oidc${path}`)).toBe('invalid_dpop_proof');
     expect(await errorWith(`${product.url}/oidc${path}`)).toBe('invalid_dpop_proof');
     expect(await errorWith(`${publicUrl}/oidc/t/second${path}`)).toBe('invalid_dpop_proof');

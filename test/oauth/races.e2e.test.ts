@@ -43,7 +43,12 @@ beforeAll(async () => {
   };
   const masterKey = randomBytes(32);
   const first = await startTestProduct(redis, { configuration, masterKey, listen: true });
-  const second = await startTestProduct(redis, { configuration, masterKey, listen: true, workers: false });
+  const second = await startTestProduct(redis, {
+    configuration,
+    masterKey,
+    listen: true,
+    workers: false,
+  });
   products = [first, second];
 });
 afterAll(() => Promise.all(products.map((product) => product.stop())));
@@ -75,7 +80,8 @@ const inRounds = async <Result>(round: () => Promise<Result>): Promise<readonly 
 const all = <Result>(attempt: (place: number) => Promise<Result>): Promise<readonly Result[]> =>
   Promise.all(Array.from({ length: rivals }, (_, place) => attempt(place)));
 
-const everyRound = (counts: Readonly<Record<string, number>>) => Array.from({ length: rounds }, () => counts);
+const everyRound = (counts: Readonly<Record<string, number>>) =>
+  Array.from({ length: rounds }, () => counts);
 
 const counted = (texts: readonly string[]): Readonly<Record<string, number>> => {
   const counts: Record<string, number> = {};
@@ -128,7 +134,9 @@ describe('of eight at the same moment exactly one', () => {
         return counted(
           ends.map(({ left, status }) => {
             if (left === undefined) return `stays: ${status}`;
-            return left.searchParams.has('code') ? 'code' : `error: ${left.searchParams.get('error')}`;
+            return left.searchParams.has('code')
+              ? 'code'
+              : `error: ${left.searchParams.get('error')}`;
           }),
         );
       });
@@ -166,7 +174,11 @@ describe('of eight at the same moment exactly one', () => {
       const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
       const jwk = await exportJWK(publicKey);
       const results = await inRounds(async () => {
-        const proof = await new SignJWT({ htm: 'POST', htu: `${publicUrl}/oidc/par`, jti: randomUUID() })
+        const proof = await new SignJWT({
+          htm: 'POST',
+          htu: `${publicUrl}/oidc/par`,
+          jti: randomUUID(),
+        })
           .setProtectedHeader({ typ: 'dpop+jwt', alg: 'ES256', jwk })
           .setIssuedAt()
           .sign(privateKey);

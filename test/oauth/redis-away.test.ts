@@ -1,4 +1,7 @@
-/** Redis goes away, or takes no writes: clients and browsers are told that they may try again, whatever they ask. */
+/**
+ * Redis goes away, or takes no writes: clients and browsers are told that they may try again,
+ * whatever they ask.
+ */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -45,7 +48,8 @@ let known: Known;
 
 const asKeyed = async (path: string, fields: Fields): Promise<Answer> =>
   relyingParty(product, { id: 'keyed' }).send(path, {
-    ...{ client_id: 'keyed', ...fields },
+    client_id: 'keyed',
+    ...fields,
     client_assertion: await key.sign('keyed', shop.issuer, { sub: 'keyed', jti: randomUUID() }),
     client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
   });
@@ -91,11 +95,18 @@ afterAll(async () => {
   }
 });
 
-const get = async (path: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> => {
+const get = async (
+  path: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answer> => {
   const response = await fetch(`${product.url}${path}`, { headers, redirect: 'manual' });
   const text = await response.text();
   const isJson = (response.headers.get('content-type') ?? '').includes('json');
-  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: isJson ? JSON.parse(text) : text,
+  };
 };
 const open = async (browser: Browser, address: string): Promise<Answer> => {
   const { status, headers, html } = await browser.open(address);
@@ -105,7 +116,11 @@ const page = { accept: 'text/html' };
 const linkTo = (requestUri: string): string =>
   `/oidc/auth?${new URLSearchParams({ client_id: 'shop', request_uri: requestUri })}`;
 const link = new URLSearchParams({
-  ...{ client_id: 'shop', response_type: 'code', scope: 'openid', redirect_uri: callback, state: 's' },
+  client_id: 'shop',
+  response_type: 'code',
+  scope: 'openid',
+  redirect_uri: callback,
+  state: 's',
   nonce: 'n',
 });
 

@@ -51,7 +51,10 @@ const restartIfAllWait = async (): Promise<void> => {
   await start();
   for (const wake of woken) wake();
 };
-/** Kills the process as soon as all tests that are under way want it: a start costs seconds of a core. */
+/**
+ * Kills the process as soon as all tests that are under way want it: a start costs seconds of a
+ * core.
+ */
 const restart = (): Promise<void> =>
   new Promise((resolve, reject) => {
     waiting.push(resolve);
@@ -84,7 +87,9 @@ beforeAll(async () => {
       oidc: {
         promptSeconds: 120,
         limits: roomyLimits,
-        tenants: [{ id: 'main', name: 'Main', clients: [clientEntry('shop', { numberMatching: true })] }],
+        tenants: [
+          { id: 'main', name: 'Main', clients: [clientEntry('shop', { numberMatching: true })] },
+        ],
       },
     }),
   );
@@ -116,7 +121,10 @@ const textOf = (html: string): string =>
 const sessionCodeOf = (html: string): string | undefined =>
   /\b[BCDFGHJKLMNPQRSTVWXZ2-9]{4}\b/.exec(textOf(html))?.[0];
 
-/** What the next one finds: the client holds a handle, the person sees the page, the phone is asked, and so on. */
+/**
+ * What the next one finds: the client holds a handle, the person sees the page, the phone is asked,
+ * and so on.
+ */
 type Step = 'handle' | 'page' | 'phone' | 'code' | 'tokens';
 
 describe('a process that is killed with -9', () => {
@@ -183,7 +191,9 @@ describe('a process that is killed with -9', () => {
       const waiting = await browser.submit(page, 'number', { msisdn: `+${sleeper}` });
       expect(isWaiting(waiting.html)).toBe(true);
       await restart();
-      const reloaded = await Promise.all(Array.from({ length: 4 }, () => browser.clone().open(waiting.url)));
+      const reloaded = await Promise.all(
+        Array.from({ length: 4 }, () => browser.clone().open(waiting.url)),
+      );
       // A second prompt would have another code, and the SIM with its one screen would refuse it as
       // busy.
       for (const { html } of reloaded) expect(isWaiting(html)).toBe(true);

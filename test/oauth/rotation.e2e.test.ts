@@ -67,8 +67,8 @@ const keysOf = (tenant: TenantId): SigningKeys =>
   });
 
 /**
- * Lets time pass for the keys of a tenant. What a rotation has stored is the time from which its keys sign, and everything
- * else follows from that.
+ * Lets time pass for the keys of a tenant. What a rotation has stored is the time from which its
+ * keys sign, and everything else follows from that.
  */
 const letPass = async (tenant: TenantId, seconds: number): Promise<void> => {
   const hash = `${product.configuration.queue.prefix}:oidc:${tenant}:keys`;
@@ -130,7 +130,9 @@ describe('a rotation', () => {
     await expect(remote.verify(after)).resolves.toBeDefined();
     await expect(remote.verify(before)).resolves.toBeDefined();
     expect(remote.fetches()).toBe(2);
-    expect(await publishedAt(shop.issuer)).toEqual(expect.arrayContaining([kidOf(before), kidOf(after)]));
+    expect(await publishedAt(shop.issuer)).toEqual(
+      expect.arrayContaining([kidOf(before), kidOf(after)]),
+    );
   });
 
   it('publishes before it signs: who has fetched meanwhile never fetches again', async () => {
@@ -192,7 +194,10 @@ describe('a rotation', () => {
     const parties = [product, other].map((each) => clientAt('loaded', 'shop', each));
     const jwks = parties.map(({ issuer }) => {
       const uri = new URL(`${issuer}/jwks.json`);
-      const lasting = createRemoteJWKSet(uri, { cooldownDuration: 0, cacheMaxAge: Number.POSITIVE_INFINITY });
+      const lasting = createRemoteJWKSet(uri, {
+        cooldownDuration: 0,
+        cacheMaxAge: Number.POSITIVE_INFINITY,
+      });
       return { lasting, fresh: () => createRemoteJWKSet(uri, { cooldownDuration: 0 }) };
     });
     const [old = ''] = await Promise.all(parties.map(async (party) => kidOf(await idToken(party))));
@@ -209,7 +214,8 @@ describe('a rotation', () => {
         latest[index] = kidOf(token);
         // Processes look for new keys every two seconds: more logins would see no more.
         await new Promise((resolve) => setTimeout(resolve, loginPauseMs));
-        // Each has its key set from one of the processes, and has had it from the start or just fetched it.
+        // Each has its key set from one of the processes, and has had it from the start or just
+        // fetched it.
         for (const { lasting, fresh } of jwks) {
           for (const keys of [lasting, fresh()]) {
             await jwtVerify(token, keys, { issuer: party.issuer, audience: 'shop' }).then(

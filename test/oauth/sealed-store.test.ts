@@ -34,7 +34,12 @@ describe('the sealed store', () => {
 
   it('shows neither handle nor content to whoever reads Redis', async () => {
     const redis = client();
-    await storeOf().put('Thing', 'handle-in-clear', { jti: 'handle-in-clear', text: 'content-in-clear' }, 60);
+    await storeOf().put(
+      'Thing',
+      'handle-in-clear',
+      { jti: 'handle-in-clear', text: 'content-in-clear' },
+      60,
+    );
     expect(await allOf(redis)).not.toMatch(/in-clear/);
   });
 
@@ -73,7 +78,10 @@ describe('the sealed store', () => {
         Array.from({ length: 8 }, () => store.use('Thing', handle, 1_700_000_000, 60)),
       );
       expect(used.filter(Boolean)).toHaveLength(1);
-      expect(await store.getWithUse('Thing', handle)).toEqual({ value: round, usedAt: 1_700_000_000 });
+      expect(await store.getWithUse('Thing', handle)).toEqual({
+        value: round,
+        usedAt: 1_700_000_000,
+      });
     }
   });
 
@@ -88,11 +96,16 @@ describe('the sealed store', () => {
   it('lets one of many use a record that is there, for as long as the record lives', async () => {
     const store = storeOf();
     await store.put('Thing', 'code', 'value', 60);
-    const used = await Promise.all(Array.from({ length: 8 }, () => store.useOnce('Thing', 'code', 4711)));
+    const used = await Promise.all(
+      Array.from({ length: 8 }, () => store.useOnce('Thing', 'code', 4711)),
+    );
     expect(used.filter(Boolean)).toHaveLength(1);
     expect(await store.getWithUse('Thing', 'code')).toEqual({ value: 'value', usedAt: 4711 });
     const key = `${prefix}:oidc:default:Thing:{${store.hashOf('code')}}`;
-    const [recordMs = 0, markMs = 0] = await Promise.all([client().pttl(key), client().pttl(`${key}:used`)]);
+    const [recordMs = 0, markMs = 0] = await Promise.all([
+      client().pttl(key),
+      client().pttl(`${key}:used`),
+    ]);
     expect(markMs).toBeGreaterThan(0);
     expect(Math.abs(recordMs - markMs)).toBeLessThan(1000);
     expect(await store.useOnce('Thing', 'unknown', 4711)).toBe(false);
@@ -123,11 +136,9 @@ describe('the sealed store', () => {
     await store.join('grant-1', 'Token', 't1', 60);
     await store.join('grant-1', 'Token', 't2', 30);
     await store.removeGroup('grant-1');
-    expect(await Promise.all(['t1', 't2', 't3'].map((handle) => store.get('Token', handle)))).toEqual([
-      undefined,
-      undefined,
-      't3',
-    ]);
+    expect(
+      await Promise.all(['t1', 't2', 't3'].map((handle) => store.get('Token', handle))),
+    ).toEqual([undefined, undefined, 't3']);
   });
 
   it('keeps nothing for ever', async () => {

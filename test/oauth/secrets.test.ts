@@ -97,7 +97,10 @@ beforeAll(async () => {
     const second = await party.logIn(robot, fields(`${id} again`), browser);
     keep(`${id}: second code`, second.code);
     // And everything that goes wrong with them.
-    await party.redeem({ ...login, code: keep('a guessed code', randomBytes(32).toString('base64url')) });
+    await party.redeem({
+      ...login,
+      code: keep('a guessed code', randomBytes(32).toString('base64url')),
+    });
     await party.userinfo(keep('a guessed access token', randomBytes(32).toString('base64url')));
     await party.refresh(keep('a guessed refresh token', randomBytes(32).toString('base64url')));
     await party.introspect(keep('a token to ask about', randomBytes(32).toString('base64url')));
@@ -218,7 +221,13 @@ beforeAll(async () => {
   };
 
   keep('the secret of the client', secret);
-  await Promise.all([useConfidential('shop'), useConfidential('app'), misplace(), useKeys(), fail()]);
+  await Promise.all([
+    useConfidential('shop'),
+    useConfidential('app'),
+    misplace(),
+    useKeys(),
+    fail(),
+  ]);
   contents = await contentsOf(redis.client(), product.configuration.queue.prefix);
 });
 afterAll(() => product.stop());
@@ -269,9 +278,9 @@ describe('what would let somebody in', () => {
     const wanted = ['the secret of the client', 'a misplaced secret'];
     const scan = createSecretScan(secretsOf().filter(({ name }) => wanted.includes(name)));
     expect(answered.length).toBeGreaterThan(30);
-    expect([...new Set(answered.flatMap((text) => scan(text).map((what) => `${what} in ${text}`)))]).toEqual(
-      [],
-    );
+    expect([
+      ...new Set(answered.flatMap((text) => scan(text).map((what) => `${what} in ${text}`))),
+    ]).toEqual([]);
   });
 });
 
@@ -297,7 +306,9 @@ describe('the number of a person', () => {
     const scan = createSecretScan(
       numbers.map((number) => ({ name: number, bytes: Buffer.from(number), guessable: true })),
     );
-    const provider = [...contents].filter(([name]) => name.includes(':oidc:') || name.includes('rate'));
+    const provider = [...contents].filter(
+      ([name]) => name.includes(':oidc:') || name.includes('rate'),
+    );
     expect(provider.length).toBeGreaterThan(10);
     for (const [name, value] of provider) {
       expect(scan(Buffer.concat([Buffer.from(`${name}\n`), value])), name).toEqual([]);
@@ -309,9 +320,17 @@ describe('the log', () => {
   it('says of each login who asked and what became of it, so that it can be followed', () => {
     const events = product.logged.flatMap((line) => {
       const entry = JSON.parse(line);
-      return typeof entry.clientId === 'string' ? [`${entry.clientId} ${entry.msg ?? entry.event}`] : [];
+      return typeof entry.clientId === 'string'
+        ? [`${entry.clientId} ${entry.msg ?? entry.event}`]
+        : [];
     });
-    for (const event of ['login begun', 'login ended', 'tokens issued', 'code issued', 'logged out']) {
+    for (const event of [
+      'login begun',
+      'login ended',
+      'tokens issued',
+      'code issued',
+      'logged out',
+    ]) {
       expect(
         events.some((text) => text.startsWith('shop') && text.includes(event)),
         event,

@@ -76,7 +76,11 @@ const paths = [['/oidc/par'], ['/oidc/token/introspection']] as const;
 
 /** What a stranger and somebody else send through the same proxy. */
 const proxies: readonly (readonly [name: string, stranger: Headers, other: Headers])[] = [
-  ['appends to X-Forwarded-For', { 'x-forwarded-for': '198.51.100.7' }, { 'x-forwarded-for': '192.0.2.1' }],
+  [
+    'appends to X-Forwarded-For',
+    { 'x-forwarded-for': '198.51.100.7' },
+    { 'x-forwarded-for': '192.0.2.1' },
+  ],
   ['adds Via alone', { via: '1.1 proxy' }, { via: '1.1 proxy' }],
   ['adds Forwarded', { forwarded: 'for=198.51.100.7' }, { forwarded: 'for=192.0.2.1' }],
   ['adds X-Real-IP', { 'x-real-ip': '198.51.100.7' }, { 'x-real-ip': '192.0.2.1' }],
@@ -95,8 +99,8 @@ describe('wrong secrets that come through a proxy that is not trusted', () => {
     it('shut out whoever sends them where the proxy says who that is', async () => {
       const stranger = { 'x-forwarded-for': `203.0.113.${path.length}` };
       const id = nextClient();
-      // What failed is counted after the answer: without a pause, thirty may be counted together, and
-      // the whole address is shut out.
+      // What failed is counted after the answer: without a pause, thirty may be counted together,
+      // and the whole address is shut out.
       await vi.waitFor(async () => expect(await ask(path, id, 'wrong', stranger)).toBe(429), {
         timeout: 20_000,
         interval: 100,
@@ -129,8 +133,15 @@ describe('wrong secrets that come through a proxy that is not trusted', () => {
 
 describe('logins at the browser that come through a proxy that is not trusted', () => {
   const begin = async (id: string, from: Headers): Promise<number> => {
-    const query = new URLSearchParams({ client_id: id, response_type: 'code', redirect_uri: redirectUri });
-    const response = await fetch(`${product.url}/oidc/auth?${query}`, { redirect: 'manual', headers: from });
+    const query = new URLSearchParams({
+      client_id: id,
+      response_type: 'code',
+      redirect_uri: redirectUri,
+    });
+    const response = await fetch(`${product.url}/oidc/auth?${query}`, {
+      redirect: 'manual',
+      headers: from,
+    });
     return response.status;
   };
 
@@ -143,7 +154,10 @@ describe('logins at the browser that come through a proxy that is not trusted', 
 
 describe('logins to the console that come through a proxy that is not trusted', () => {
   const begin = async (from: Headers): Promise<string | null> => {
-    const answer = await fetch(`${product.url}/admin/login/oidc`, { redirect: 'manual', headers: from });
+    const answer = await fetch(`${product.url}/admin/login/oidc`, {
+      redirect: 'manual',
+      headers: from,
+    });
     return answer.headers.get('location');
   };
 
@@ -175,19 +189,26 @@ describe('an address that pretends to be a proxy', () => {
     expect((await bucketKeys()).length).toBe(before);
   });
 
-  it.each(ways)('begins logins of all clients together ten times as often, by %s', async (_, from) => {
-    const statuses = await repeat(40, async (turn) => {
-      const id = clientIds[turn % clientIds.length] ?? '';
-      const query = new URLSearchParams({ client_id: id, response_type: 'code', redirect_uri: redirectUri });
-      const response = await fetch(`${product.url}/oidc/auth?${query}`, {
-        redirect: 'manual',
-        headers: from(turn),
+  it.each(ways)(
+    'begins logins of all clients together ten times as often, by %s',
+    async (_, from) => {
+      const statuses = await repeat(40, async (turn) => {
+        const id = clientIds[turn % clientIds.length] ?? '';
+        const query = new URLSearchParams({
+          client_id: id,
+          response_type: 'code',
+          redirect_uri: redirectUri,
+        });
+        const response = await fetch(`${product.url}/oidc/auth?${query}`, {
+          redirect: 'manual',
+          headers: from(turn),
+        });
+        return response.status;
       });
-      return response.status;
-    });
-    expect(statuses.filter((status) => status !== 429)).toHaveLength(30);
-    expect(statuses.slice(30)).toEqual(Array(10).fill(429));
-  });
+      expect(statuses.filter((status) => status !== 429)).toHaveLength(30);
+      expect(statuses.slice(30)).toEqual(Array(10).fill(429));
+    },
+  );
 
   it('pushes ten times as often as a caller may', async () => {
     const limits = createLimits({

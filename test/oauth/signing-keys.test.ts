@@ -18,7 +18,14 @@ const settings = {
 const start = 1_700_000_000_000;
 
 const keysAt = (tenant: string, clock: { time: number }, key: Uint8Array = serviceKey) =>
-  createSigningKeys({ redis: client(), prefix, tenant, serviceKey: key, settings, now: () => clock.time });
+  createSigningKeys({
+    redis: client(),
+    prefix,
+    tenant,
+    serviceKey: key,
+    settings,
+    now: () => clock.time,
+  });
 
 const statesOf = (keys: readonly SigningKey[], kty: string): readonly string[] =>
   keys.filter((key) => key.kty === kty).map(({ state }) => state);
@@ -75,7 +82,9 @@ describe('signing keys', () => {
       const list = await keys.list();
       expect(statesOf(list, 'RSA').filter((state) => state === 'signing')).toHaveLength(1);
       expect(
-        list.filter(({ state }) => state === 'signing').every(({ signsFrom }) => signsFrom === start + 1000),
+        list
+          .filter(({ state }) => state === 'signing')
+          .every(({ signsFrom }) => signsFrom === start + 1000),
       ).toBe(true);
     }
   });
@@ -93,7 +102,9 @@ describe('signing keys', () => {
     const { jwks } = await keys.current();
     const kids = jwks.map(({ kid }) => kid);
     const fieldsOf = async () =>
-      (await client().hkeys(`${prefix}:oidc:deleted:keys`)).filter((field) => field.startsWith('RSA')).sort();
+      (await client().hkeys(`${prefix}:oidc:deleted:keys`))
+        .filter((field) => field.startsWith('RSA'))
+        .sort();
     expect((await keys.current()).hintKeys).toEqual([]);
     await keys.rotate(0);
     clock.time += published.keepSeconds * 1000 + 1;

@@ -1,6 +1,7 @@
 /**
- * One login for several clients: what it satisfied decides whether it counts for the next one, which
- * learns of it what its own scopes ask. And what a second login leaves of the first one's tokens.
+ * One login for several clients: what it satisfied decides whether it counts for the next one,
+ * which learns of it what its own scopes ask. And what a second login leaves of the first one's
+ * tokens.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readOutbox } from '../../src/sscd/text-gateway.ts';
@@ -52,7 +53,11 @@ const newBrowser = (at: TestProduct = signOn): Browser => createBrowser({ origin
 const everyScope = 'openid phone profile mid_profile mid_location mid_cms';
 
 /** Whether a request is answered without asking the phone, and with which token. */
-const silently = async (party: RelyingParty, browser: Browser, fields: Record<string, string> = {}) => {
+const silently = async (
+  party: RelyingParty,
+  browser: Browser,
+  fields: Record<string, string> = {},
+) => {
   const { page, ...request } = await party.visit(fields, browser);
   const code = page.left?.searchParams.get('code');
   if (code === null || code === undefined) {
@@ -69,33 +74,38 @@ describe('a login counts for another client by what it satisfied', () => {
   it.each([
     ['a SIM', robot, ofSim, 'mid_al3_mobileapp'],
     ['an app', appRobot, ofApp, 'mid_al3_simcard'],
-  ])('for all levels of %s, and the one that was asked for is told', async (_case, msisdn, levels, other) => {
-    for (const first of levels) {
-      const browser = newBrowser();
-      const own = await client('shop').tokens(msisdn, { acr_values: first }, browser);
-      expect(claimsIn(own.id_token).acr).toBe(first);
-      for (const second of levels) {
-        const fields = { acr_values: second, login_hint: hintFor(msisdn) };
-        const { answered, tokens } = await silently(client('foreign'), browser, fields);
-        expect([first, second, answered]).toEqual([first, second, true]);
-        expect(claimsIn(tokens.id_token)).toMatchObject({ acr: second });
-        expect((await silently(client('foreign'), browser, { ...fields, prompt: 'none' })).answered).toBe(
-          true,
-        );
+  ])(
+    'for all levels of %s, and the one that was asked for is told',
+    async (_case, msisdn, levels, other) => {
+      for (const first of levels) {
+        const browser = newBrowser();
+        const own = await client('shop').tokens(msisdn, { acr_values: first }, browser);
+        expect(claimsIn(own.id_token).acr).toBe(first);
+        for (const second of levels) {
+          const fields = { acr_values: second, login_hint: hintFor(msisdn) };
+          const { answered, tokens } = await silently(client('foreign'), browser, fields);
+          expect([first, second, answered]).toEqual([first, second, true]);
+          expect(claimsIn(tokens.id_token)).toMatchObject({ acr: second });
+          expect(
+            (await silently(client('foreign'), browser, { ...fields, prompt: 'none' })).answered,
+          ).toBe(true);
+        }
+        const fields = { login_hint: hintFor(msisdn) };
+        expect(
+          claimsIn((await silently(client('foreign'), browser, fields)).tokens.id_token),
+        ).toMatchObject({
+          acr: 'mid_al3_any',
+        });
+        const preferred = { ...fields, acr_values: `${other} mid_al4_any` };
+        expect(
+          claimsIn((await silently(client('foreign'), browser, preferred)).tokens.id_token),
+        ).toMatchObject({ acr: 'mid_al4_any' });
+        expect(
+          (await silently(client('foreign'), browser, { ...fields, acr_values: other })).answered,
+        ).toBe(false);
       }
-      const fields = { login_hint: hintFor(msisdn) };
-      expect(claimsIn((await silently(client('foreign'), browser, fields)).tokens.id_token)).toMatchObject({
-        acr: 'mid_al3_any',
-      });
-      const preferred = { ...fields, acr_values: `${other} mid_al4_any` };
-      expect(claimsIn((await silently(client('foreign'), browser, preferred)).tokens.id_token)).toMatchObject(
-        { acr: 'mid_al4_any' },
-      );
-      expect((await silently(client('foreign'), browser, { ...fields, acr_values: other })).answered).toBe(
-        false,
-      );
-    }
-  });
+    },
+  );
 
   it('a password by text message only where the client takes one and asks for that level', async () => {
     const nobody = '41791112233';
@@ -104,8 +114,14 @@ describe('a login counts for another client by what it satisfied', () => {
     const visit = await client('shop').visit(fields, browser);
     const asked = await browser.submit(await client('shop').confirm(visit, nobody), 'text');
     const sent = async () =>
-      (await readOutbox(signOn.core.commands, signOn.configuration.queue.prefix, nobody, Date.now())).at(-1)
-        ?.text;
+      (
+        await readOutbox(
+          signOn.core.commands,
+          signOn.configuration.queue.prefix,
+          nobody,
+          Date.now(),
+        )
+      ).at(-1)?.text;
     await expect.poll(sent).toBeDefined();
     const code = /\b\d{6}\b/.exec((await sent()) ?? '')?.[0] ?? '';
     const { left } = await browser.settle(await browser.submit(asked, 'code', { code }));
@@ -113,7 +129,9 @@ describe('a login counts for another client by what it satisfied', () => {
     const again = await silently(client('branch'), browser, fields);
     expect(claimsIn(again.tokens.id_token)).toMatchObject({ acr: 'mid_al2_any', amr: ['mid_otp'] });
     expect((await silently(client('foreign'), browser, fields)).answered).toBe(false);
-    expect((await silently(client('branch'), browser, { login_hint: hintFor(nobody) })).answered).toBe(false);
+    expect(
+      (await silently(client('branch'), browser, { login_hint: hintFor(nobody) })).answered,
+    ).toBe(false);
     const more = { ...fields, acr_values: 'mid_al3_any' };
     expect((await silently(client('branch'), browser, more)).answered).toBe(false);
   });
@@ -122,7 +140,9 @@ describe('a login counts for another client by what it satisfied', () => {
     const browser = newBrowser();
     await client('shop').tokens(robot, {}, browser);
     expect((await silently(client('careful'), browser)).answered).toBe(false);
-    expect((await silently(client('careful'), browser, { prompt: 'none' })).error).toBe('login_required');
+    expect((await silently(client('careful'), browser, { prompt: 'none' })).error).toBe(
+      'login_required',
+    );
   });
 });
 
@@ -136,12 +156,19 @@ describe('under an earlier login', () => {
     const own = await about(shop, await shop.tokens(robot, { scope: everyScope }, browser));
     const foreign = client('foreign');
     const all = await silently(foreign, browser, { scope: everyScope });
-    expect(await about(foreign, all.tokens)).toEqual({ ...own, sub: claimsIn(all.tokens.id_token).sub });
-    expect(own).toMatchObject({ mid_serial_number: expect.stringMatching(/^MID/), mid_geo_country: 'CH' });
+    expect(await about(foreign, all.tokens)).toEqual({
+      ...own,
+      sub: claimsIn(all.tokens.id_token).sub,
+    });
+    expect(own).toMatchObject({
+      mid_serial_number: expect.stringMatching(/^MID/),
+      mid_geo_country: 'CH',
+    });
     const few = await silently(client('branch'), browser, { scope: 'openid mid_profile' });
     const told = await about(client('branch'), few.tokens);
     expect(told.mid_serial_number).toBe(own.mid_serial_number);
-    for (const claim of ['mid_cms', 'updated_at', 'mid_geo_country']) expect(told).not.toHaveProperty(claim);
+    for (const claim of ['mid_cms', 'updated_at', 'mid_geo_country'])
+      expect(told).not.toHaveProperty(claim);
   });
 
   it('also of the last one of several, when it comes back itself', async () => {
@@ -195,7 +222,8 @@ describe('the tokens of a login go on', () => {
         return (await shop.redeem({ ...(index === 0 ? one : other), code })).body;
       }),
     );
-    for (const { access_token } of tokens) expect((await shop.userinfo(access_token)).status).toBe(200);
+    for (const { access_token } of tokens)
+      expect((await shop.userinfo(access_token)).status).toBe(200);
   });
 
   it('and end all together at a logout, and when somebody else logs in there', async () => {
@@ -211,7 +239,8 @@ describe('the tokens of a login go on', () => {
     }
     const mine = [await shop.tokens(robot, {}, browser), await shop.tokens(robot, {}, browser)];
     const theirs = await shop.tokens(rsaRobot, {}, browser);
-    for (const { access_token } of mine) expect((await shop.userinfo(access_token)).status).toBe(401);
+    for (const { access_token } of mine)
+      expect((await shop.userinfo(access_token)).status).toBe(401);
     expect((await shop.userinfo(theirs.access_token)).status).toBe(200);
   });
 

@@ -73,40 +73,55 @@ describe('each tenant', () => {
     expect(JSON.stringify([one, other])).not.toMatch(/"(d|p|q|dp|dq|qi|k)":/);
   });
 
-  it.each(['/jwks.json', '/.well-known/openid-configuration', '/.well-known/oauth-authorization-server'])(
-    'answers HEAD at %s as GET, without the document',
-    async (path) => {
-      const ask = async (method: string) => {
-        const response = await fetch(`${south.issuer}${path}`, { method });
-        const { status, headers } = response;
-        return {
-          status,
-          ...Object.fromEntries(['content-type', 'cache-control'].map((name) => [name, headers.get(name)])),
-          text: await response.text(),
-        };
+  it.each([
+    '/jwks.json',
+    '/.well-known/openid-configuration',
+    '/.well-known/oauth-authorization-server',
+  ])('answers HEAD at %s as GET, without the document', async (path) => {
+    const ask = async (method: string) => {
+      const response = await fetch(`${south.issuer}${path}`, { method });
+      const { status, headers } = response;
+      return {
+        status,
+        ...Object.fromEntries(
+          ['content-type', 'cache-control'].map((name) => [name, headers.get(name)]),
+        ),
+        text: await response.text(),
       };
-      const written = vi.spyOn(console, 'error');
-      const document = await ask('GET');
-      expect(document.status).toBe(200);
-      expect(await ask('HEAD')).toEqual({ ...document, text: '' });
-      // An answer that is written twice is an error of the adapter, which it prints.
-      expect(written).not.toHaveBeenCalled();
-      written.mockRestore();
-    },
-  );
+    };
+    const written = vi.spyOn(console, 'error');
+    const document = await ask('GET');
+    expect(document.status).toBe(200);
+    expect(await ask('HEAD')).toEqual({ ...document, text: '' });
+    // An answer that is written twice is an error of the adapter, which it prints.
+    expect(written).not.toHaveBeenCalled();
+    written.mockRestore();
+  });
 
   it('answers with an error of the protocol where it does not have an endpoint', async () => {
     const response = await fetch(`${south.issuer}/backchannel`, { method: 'POST' });
     expect(response.status).toBe(404);
     expect(await response.json()).toEqual({
       error: 'not_found',
-      error_description: expect.stringMatching(/^mid_req_1900_[\w-]{8} - there is no such endpoint$/),
+      error_description: expect.stringMatching(
+        /^mid_req_1900_[\w-]{8} - there is no such endpoint$/,
+      ),
     });
   });
 
   it('has one address only: the first one is not below its name, and no other is anywhere else', async () => {
-    for (const path of ['t/north', 't/nobody', 't/', 't/south/..%2f..', 'south', 't/SOUTH', 't/south%2f']) {
-      const { status } = await fetch(`${product.url}/oidc/${path}/.well-known/openid-configuration`);
+    for (const path of [
+      't/north',
+      't/nobody',
+      't/',
+      't/south/..%2f..',
+      'south',
+      't/SOUTH',
+      't/south%2f',
+    ]) {
+      const { status } = await fetch(
+        `${product.url}/oidc/${path}/.well-known/openid-configuration`,
+      );
       expect(status, path).toBe(404);
     }
   });
@@ -173,8 +188,12 @@ describe('what one tenant has given, the other does not know:', () => {
   it('the signature of an ID token', async () => {
     for (const [owner, stranger] of pairs()) {
       const { id_token } = await owner.tokens();
-      await expect(jwtVerify(id_token, createLocalJWKSet(await keysOf(owner.issuer)))).resolves.toBeDefined();
-      await expect(jwtVerify(id_token, createLocalJWKSet(await keysOf(stranger.issuer)))).rejects.toThrow();
+      await expect(
+        jwtVerify(id_token, createLocalJWKSet(await keysOf(owner.issuer))),
+      ).resolves.toBeDefined();
+      await expect(
+        jwtVerify(id_token, createLocalJWKSet(await keysOf(stranger.issuer))),
+      ).rejects.toThrow();
       const query = new URLSearchParams({ id_token_hint: id_token });
       const answer = await fetch(`${stranger.issuer}/session/end?${query}`, { redirect: 'manual' });
       expect(answer.status).toBe(400);
@@ -187,14 +206,20 @@ describe('what one tenant has given, the other does not know:', () => {
       const uid = visit.page.url.split('/').at(-1);
       const path = `${new URL(stranger.issuer).pathname}/interaction/${uid}`;
       const cookie = visit.browser.cookiesFor(visit.page.url);
-      const stolen = await fetch(`${product.url}${path}`, { headers: { cookie, accept: 'text/html' } });
+      const stolen = await fetch(`${product.url}${path}`, {
+        headers: { cookie, accept: 'text/html' },
+      });
       expect([400, 404]).toContain(stolen.status);
       expect(await stolen.text()).not.toContain('The shop');
       const form = formIn(visit.page.html, 'number');
       const sent = await fetch(`${product.url}${path}/number`, {
         method: 'POST',
         redirect: 'manual',
-        headers: { cookie, origin: product.url, 'content-type': 'application/x-www-form-urlencoded' },
+        headers: {
+          cookie,
+          origin: product.url,
+          'content-type': 'application/x-www-form-urlencoded',
+        },
         body: new URLSearchParams({ ...form?.fields, msisdn: `+${robot}` }).toString(),
       });
       expect([400, 403, 404]).toContain(sent.status);
@@ -239,7 +264,8 @@ describe('what one tenant has given, the other does not know:', () => {
     await Promise.all([north.tokens(), south.tokens()]);
     const contents = await contentsOf(redis.client(), product.configuration.queue.prefix);
     const records = [...contents.keys()].flatMap((key) => {
-      const [, tenant = '', kind = '', hash = ''] = /:oidc:([^:]+):([^:]+):(\{.+?\})/.exec(key) ?? [];
+      const [, tenant = '', kind = '', hash = ''] =
+        /:oidc:([^:]+):([^:]+):(\{.+?\})/.exec(key) ?? [];
       return hash === '' ? [] : [{ tenant, kind, hash }];
     });
     const kindsOf = (tenant: string) =>

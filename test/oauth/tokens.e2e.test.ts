@@ -24,7 +24,12 @@ import {
 const redis = testRedis();
 const signOnRedis = testRedis();
 const briefRedis = testRedis();
-const lifetimes = { codeSeconds: 30, accessTokenSeconds: 1234, idTokenSeconds: 777, refreshTokenDays: 2 };
+const lifetimes = {
+  codeSeconds: 30,
+  accessTokenSeconds: 1234,
+  idTokenSeconds: 777,
+  refreshTokenDays: 2,
+};
 /**
  * Long enough for what comes next at once, however busy the machine is: a second may be nearly over
  * when it is counted.
@@ -158,7 +163,9 @@ describe('tokens', () => {
     ];
     const codes = refusals.map(
       ({ body }) =>
-        /^mid_(req_1900)_([\w-]{8}) - [\x20\x21\x23-\x5b\x5d-\x7e]+$/.exec(body.error_description) ?? [],
+        /^mid_(req_1900)_([\w-]{8}) - [\x20\x21\x23-\x5b\x5d-\x7e]+$/.exec(
+          body.error_description,
+        ) ?? [],
     );
     expect(codes.map(([, stable]) => stable)).toEqual(Array(refusals.length).fill('req_1900'));
     const entries = product.logged.map((line) => JSON.parse(line));
@@ -187,7 +194,11 @@ describe('tokens', () => {
 
 describe('sub', () => {
   it('is the same for a person within a sector, and different for each person', async () => {
-    const subs = [await subOf(client('shop')), await subOf(client('shop')), await subOf(client('branch'))];
+    const subs = [
+      await subOf(client('shop')),
+      await subOf(client('shop')),
+      await subOf(client('branch')),
+    ];
     expect(new Set(subs).size).toBe(1);
     expect(await subOf(client('shop'), rsaRobot)).not.toBe(subs[0]);
   });
@@ -233,7 +244,10 @@ describe('acr and amr', () => {
     ],
     ['level 4 before level 3', appRobot, 'mid_al4_any mid_al3_any', 'mid_al4_any', 'mid_app'],
   ])('tell what was asked for and what signed: %s', async (_, msisdn, asked, acr, method) => {
-    const tokens = await client('shop').tokens(msisdn, asked === undefined ? {} : { acr_values: asked });
+    const tokens = await client('shop').tokens(
+      msisdn,
+      asked === undefined ? {} : { acr_values: asked },
+    );
     expect(claimsIn(tokens.id_token)).toMatchObject({ acr, amr: [method] });
   });
 
@@ -259,7 +273,9 @@ describe('acr and amr', () => {
       'mid_sim',
       'mid_geo',
     ]);
-    expect(claimsIn((await client('shop').tokens(lostRobot, scope)).id_token).amr).toEqual(['mid_sim']);
+    expect(claimsIn((await client('shop').tokens(lostRobot, scope)).id_token).amr).toEqual([
+      'mid_sim',
+    ]);
   });
 
   it('and the time of the login stay the same when tokens are renewed', async () => {
@@ -323,7 +339,10 @@ describe('claims', () => {
 
   it('stay the same after the tokens were renewed', async () => {
     const shop = client('shop');
-    const tokens = await shop.tokens(robot, { scope: `${everyScope} offline_access`, prompt: 'consent' });
+    const tokens = await shop.tokens(robot, {
+      scope: `${everyScope} offline_access`,
+      prompt: 'consent',
+    });
     const before = (await shop.userinfo(tokens.access_token)).body;
     const { body } = await shop.refresh(tokens.refresh_token);
     expect((await shop.userinfo(body.access_token)).body).toEqual(before);
@@ -411,13 +430,17 @@ describe('a number that is given to another person', () => {
     const digits = rsaRobot.replace('+', '');
     // By another process, which has a custody of its own.
     await core.custodyOver(core.blocking).reassignNumber(digits);
-    await expect.poll(() => core.custodyOver(core.commands).ownerOf(digits).version, inTime).toBe(2);
+    await expect
+      .poll(() => core.custodyOver(core.commands).ownerOf(digits).version, inTime)
+      .toBe(2);
     expect((await shop.userinfo(former.access_token)).status).toBe(401);
     expect((await shop.refresh(former.refresh_token)).body.error).toBe('invalid_grant');
     // The browser of the former owner is not logged in any more.
     expect(formIn((await shop.visit({}, browser)).page.html, 'number')).toBeDefined();
     const hint = { id_token_hint: former.id_token, prompt: 'none' };
-    expect((await shop.visit(hint, browser)).page.left?.searchParams.get('error')).toBe('login_required');
+    expect((await shop.visit(hint, browser)).page.left?.searchParams.get('error')).toBe(
+      'login_required',
+    );
     const subject = (token: string): string => claimsIn(token).sub;
     // Logins have the time in whole seconds: one in the second of the change does not count.
     const changed = Math.floor(Date.now() / 1000);
@@ -457,7 +480,9 @@ describe('a second login of the same browser', () => {
     });
     expect(second.sub).not.toBe(first.sub);
     // The phone's word of the first login is not the second client's to read.
-    expect((await foreign.userinfo(body.access_token)).body).toMatchObject({ phone_number: `+${robot}` });
+    expect((await foreign.userinfo(body.access_token)).body).toMatchObject({
+      phone_number: `+${robot}`,
+    });
   });
 
   it('asks the phone when the last one is too old', async () => {

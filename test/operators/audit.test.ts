@@ -48,7 +48,8 @@ describe('the audit log', () => {
   it('finds all about one target behind any number of others, page by page', async () => {
     for (let entry = 0; entry < 5; entry += 1) await note('H1', `olga${entry}`);
     const others = redis.pipeline();
-    for (let entry = 0; entry < 21_000; entry += 1) others.xadd(key, '*', 'entry', 'of no interest');
+    for (let entry = 0; entry < 21_000; entry += 1)
+      others.xadd(key, '*', 'entry', 'of no interest');
     await others.exec();
     const first = await audit.read({ target: 'H1', limit: 3 });
     expect(first?.entries.map(({ who }) => who)).toEqual(['olga4', 'olga3', 'olga2']);

@@ -89,7 +89,9 @@ const checkAll = async (bulkId: string, ids: readonly string[]): Promise<void> =
     gone: 0,
   });
   const audit = (await stage.audit.read({ limit: 1000 }))?.entries ?? [];
-  const targets = audit.flatMap(({ target, details }) => (details?.bulk === bulkId ? (target ?? []) : []));
+  const targets = audit.flatMap(({ target, details }) =>
+    details?.bulk === bulkId ? (target ?? []) : [],
+  );
   expect([...targets].sort()).toEqual([...ids].sort());
   expect(await client.hgetall(`{${stage.prefix}-replays}:numbers`)).toEqual({});
 };
@@ -168,7 +170,12 @@ describe('a bulk of 100', { timeout: 180_000 }, () => {
     await stage.indexer.idle();
     const row = await stage.history.find(id);
     const { bulkQueue: queue, prefix } = stage;
-    const store = createBulkStore({ queue, redis: stage.product.core.blocking, prefix, now: Date.now });
+    const store = createBulkStore({
+      queue,
+      redis: stage.product.core.blocking,
+      prefix,
+      now: Date.now,
+    });
     const bulkId = store.newId();
     // As a process leaves it that has begun the item and dies.
     await client.hset(`{${prefix}-replays}:bulk:${bulkId}:results`, id, 'begun');
@@ -191,7 +198,10 @@ describe('a bulk of 100', { timeout: 180_000 }, () => {
       await soon(async () => expect((await stage.history.find(id))?.state).toBe('failed'));
     }
     const items = [{ msspTransId: id, endedRuns: 1 }];
-    await store.create({ id: bulkId, by: 'olga', reason: 'x', perSecond: 100, createdAt: Date.now() }, items);
+    await store.create(
+      { id: bulkId, by: 'olga', reason: 'x', perSecond: 100, createdAt: Date.now() },
+      items,
+    );
     await answerAll(bulkId, replayed ? [] : [id]);
     await checkAll(bulkId, [id]);
   });

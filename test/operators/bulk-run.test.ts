@@ -20,7 +20,12 @@ let replayOnce: ReplayOnce;
 
 beforeAll(async () => {
   stage = await startReplayStage(redis);
-  store = createBulkStore({ queue: stage.bulkQueue, redis: client, prefix: stage.prefix, now: Date.now });
+  store = createBulkStore({
+    queue: stage.bulkQueue,
+    redis: client,
+    prefix: stage.prefix,
+    now: Date.now,
+  });
   replayOnce = createReplayOnce(client, queueIn(stage.shards));
 });
 afterAll(async () => {
@@ -29,10 +34,16 @@ afterAll(async () => {
 
 const limiter = () => createRateLimiter({ redis: client, prefix: stage.prefix });
 
-const order = async (ids: readonly string[], kind: 'replay' | 'cancel' = 'replay'): Promise<string> => {
+const order = async (
+  ids: readonly string[],
+  kind: 'replay' | 'cancel' = 'replay',
+): Promise<string> => {
   const id = store.newId();
   const items = ids.map((msspTransId) => ({ msspTransId, endedRuns: kind === 'replay' ? 1 : 0 }));
-  await store.create({ id, kind, by: 'olga', reason: 'x', perSecond: 1000, createdAt: Date.now() }, items);
+  await store.create(
+    { id, kind, by: 'olga', reason: 'x', perSecond: 1000, createdAt: Date.now() },
+    items,
+  );
   return id;
 };
 
@@ -49,7 +60,15 @@ const takeUp = async (bulkId: string, audit: Audit = stage.audit): Promise<BulkR
   };
   const mayGoOn = () => true;
   return takeUpBulk(bulk, {
-    ...{ redis: client, shards, store, audit, limiter: limiter(), replayOnce, protocol, now, mayGoOn },
+    redis: client,
+    shards,
+    store,
+    audit,
+    limiter: limiter(),
+    replayOnce,
+    protocol,
+    now,
+    mayGoOn,
   });
 };
 
@@ -124,7 +143,9 @@ describe('what became of a replay', () => {
 describe('what a bulk has in the audit log and then does not do', () => {
   const ofItem = async (id: string) =>
     ((await stage.audit.read({ target: id }))?.entries ?? []).map(({ who, action, details }) => ({
-      ...{ who, action, details },
+      who,
+      action,
+      details,
     }));
 
   it('gets an outcome there: a replay that somebody else was quicker with', async () => {

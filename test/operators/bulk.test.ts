@@ -1,4 +1,7 @@
-/** Many replays at once: what a dry run says, the rate, one prompt for one number, stopping, the report. */
+/**
+ * Many replays at once: what a dry run says, the rate, one prompt for one number, stopping, the
+ * report.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createBulkStore } from '../../src/operators/bulk-store.ts';
 import { shardFor } from '../../src/transactions/answers.ts';
@@ -145,7 +148,11 @@ describe('a bulk', () => {
     expect(report?.transactions).toHaveLength(4);
     expect(report?.counts).toMatchObject({ failed: { 208: 4 }, waiting: 0 });
     for (const id of ids) {
-      expect(report?.transactions).toContainEqual({ msspTransId: id, result: 'failed', fault: 208 });
+      expect(report?.transactions).toContainEqual({
+        msspTransId: id,
+        result: 'failed',
+        fault: 208,
+      });
     }
     expect([...secondPrompts(ids)].sort()).toEqual(ids.map((id) => `${id} 2`).sort());
     expect(await stage.history.find(wrong)).toMatchObject({
@@ -155,7 +162,9 @@ describe('a bulk', () => {
     });
     expect((await stage.replays.list()).map(({ id }) => id)).toContain(bulkId);
     const audit = (await stage.audit.read({ limit: 1000 }))?.entries ?? [];
-    const ofBulk = audit.filter(({ target, details }) => target === bulkId || details?.bulk === bulkId);
+    const ofBulk = audit.filter(
+      ({ target, details }) => target === bulkId || details?.bulk === bulkId,
+    );
     expect(ofBulk.map(({ action, who }) => `${action} ${who}`)).toEqual([
       'bulk-end olga',
       ...ids.map(() => 'replay olga'),
@@ -173,7 +182,12 @@ describe('a bulk', () => {
     const started = await stage.replays.start({ ids: [id] }, order);
     const bulkId = 'bulkId' in started ? started.bulkId : '';
     await stage.sign(id, 2);
-    expect(await isOver(bulkId)).toMatchObject({ state: 'done', signed: 1, failed: {}, inFlight: 0 });
+    expect(await isOver(bulkId)).toMatchObject({
+      state: 'done',
+      signed: 1,
+      failed: {},
+      inFlight: 0,
+    });
     expect(await stage.status(id)).toBe('500');
     expect(await stage.replays.start({ ids: [id] }, order)).toMatchObject({
       refused: 'nothing',
@@ -193,7 +207,9 @@ describe('a bulk', () => {
     const answered: string[] = [];
     while (answered.length < 3) {
       const open = await soon(() => {
-        const prompted = ids.filter((id) => !answered.includes(id) && secondPrompts([id]).length > 0);
+        const prompted = ids.filter(
+          (id) => !answered.includes(id) && secondPrompts([id]).length > 0,
+        );
         expect(prompted).toHaveLength(1);
         return prompted[0] ?? '';
       });
@@ -207,7 +223,9 @@ describe('a bulk', () => {
 
   it('keeps to its rate', async () => {
     const apId = anAp();
-    const ids = await Promise.all(Array.from({ length: 8 }, () => stage.failed(208, undefined, apId)));
+    const ids = await Promise.all(
+      Array.from({ length: 8 }, () => stage.failed(208, undefined, apId)),
+    );
     const begun = performance.now();
     const { bulkId } = await start({ apId }, { perSecond: 10 });
     await soon(() => expect(secondPrompts(ids)).toHaveLength(8));
@@ -219,7 +237,9 @@ describe('a bulk', () => {
 
   it('stops when it is told to, and says what it has done', async () => {
     const apId = anAp();
-    const ids = await Promise.all(Array.from({ length: 6 }, () => stage.failed(208, undefined, apId)));
+    const ids = await Promise.all(
+      Array.from({ length: 6 }, () => stage.failed(208, undefined, apId)),
+    );
     const { bulkId } = await start({ apId }, { perSecond: 2 });
     await soon(() => expect(secondPrompts(ids).length).toBeGreaterThan(0));
     expect(await stage.replays.stop(bulkId, viewer)).toEqual({ refused: 'role' });
@@ -234,11 +254,9 @@ describe('a bulk', () => {
     for (const id of prompted) await stage.answer(id, 2, 208);
     expect(await isOver(bulkId)).toMatchObject({ state: 'stopped', waiting: 6 - prompted.length });
     expect(secondPrompts(ids)).toHaveLength(prompted.length);
-    expect((await stage.audit.read({ target: bulkId }))?.entries.map(({ action }) => action)).toEqual([
-      'bulk-end',
-      'bulk-stop',
-      'bulk-replay',
-    ]);
+    expect(
+      (await stage.audit.read({ target: bulkId }))?.entries.map(({ action }) => action),
+    ).toEqual(['bulk-end', 'bulk-stop', 'bulk-replay']);
   });
 
   it('leaves alone what somebody else replays meanwhile', async () => {
@@ -271,9 +289,17 @@ describe('a bulk', () => {
     const store = bulks();
     const bulkId = store.newId();
     const items = [login, id].map((msspTransId) => ({ msspTransId, endedRuns: 1 }));
-    await store.create({ id: bulkId, by: 'olga', reason: '', perSecond: 500, createdAt: Date.now() }, items);
+    await store.create(
+      { id: bulkId, by: 'olga', reason: '', perSecond: 500, createdAt: Date.now() },
+      items,
+    );
     await stage.answer(id, 2, 208);
-    expect(await isOver(bulkId)).toMatchObject({ state: 'done', waiting: 0, refused: 1, failed: { 208: 1 } });
+    expect(await isOver(bulkId)).toMatchObject({
+      state: 'done',
+      waiting: 0,
+      refused: 1,
+      failed: { 208: 1 },
+    });
     expect((await stage.replays.report(bulkId))?.transactions[0]).toEqual({
       msspTransId: login,
       result: 'refused',
@@ -290,13 +316,25 @@ describe('a bulk', () => {
     const failed = await stage.failed(208, stage.somebody(), apId);
     await stage.indexer.idle();
     const plan = await stage.replays.plan({ kind: 'cancel', filter: { apId } }, operator, 'x');
-    expect(plan).toMatchObject({ found: 3, replayable: 3, numbers: 3, byFault: {}, byAp: { [apId]: 3 } });
-    expect(await stage.replays.plan({ kind: 'cancel', ids: [...open, failed] }, viewer, 'x')).toMatchObject({
-      ...{ found: 3, replayable: 0, refused: { role: 3, 'not-open': 1 } },
+    expect(plan).toMatchObject({
+      found: 3,
+      replayable: 3,
+      numbers: 3,
+      byFault: {},
+      byAp: { [apId]: 3 },
+    });
+    expect(
+      await stage.replays.plan({ kind: 'cancel', ids: [...open, failed] }, viewer, 'x'),
+    ).toMatchObject({
+      found: 3,
+      replayable: 0,
+      refused: { role: 3, 'not-open': 1 },
     });
     const tried = { kind: 'cancel', filter: { apId, maxAttempts: 1 } } as const;
     expect(await stage.replays.plan(tried, operator, 'x')).toMatchObject({
-      ...{ found: 3, replayable: 0, refused: { attempts: 3 } },
+      found: 3,
+      replayable: 0,
+      refused: { attempts: 3 },
     });
     const cancels = { ...order, reason: 'A wrong campaign' };
     const start = (changes: object) =>
@@ -305,14 +343,25 @@ describe('a bulk', () => {
     expect(await start({ reason: ' ' })).toEqual({ refused: 'reason' });
     const started = await start({});
     const bulkId = 'bulkId' in started ? started.bulkId : '';
-    expect(await isOver(bulkId)).toMatchObject({ kind: 'cancel', state: 'done', cancelled: 3, waiting: 0 });
+    expect(await isOver(bulkId)).toMatchObject({
+      kind: 'cancel',
+      state: 'done',
+      cancelled: 3,
+      waiting: 0,
+    });
     const faultOf = async (id: string) => (await stage.history.find(id))?.fault?.code;
     for (const id of open) await soon(async () => expect(await faultOf(id)).toBe(401));
     expect(await faultOf(failed)).toBe(208);
     const audit = (await stage.audit.read({ limit: 1000 }))?.entries ?? [];
-    const ofBulk = audit.filter(({ target, details }) => target === bulkId || details?.bulk === bulkId);
+    const ofBulk = audit.filter(
+      ({ target, details }) => target === bulkId || details?.bulk === bulkId,
+    );
     expect(ofBulk.map(({ action }) => action)).toEqual([
-      ...['bulk-end', 'cancel', 'cancel', 'cancel', 'bulk-cancel'],
+      'bulk-end',
+      'cancel',
+      'cancel',
+      'cancel',
+      'bulk-cancel',
     ]);
     expect(await client.hlen(`{${stage.prefix}-replays}:numbers`)).toBe(0);
   });
@@ -333,9 +382,20 @@ describe('a bulk', () => {
     const items = [done, late, gone].map((msspTransId) => ({ msspTransId, endedRuns: 0 }));
     await client.hset(`{${stage.prefix}-replays}:bulk:${bulkId}:results`, done, 'begun');
     expect(await store.results(bulkId)).toEqual(new Map([[done, 'begun']]));
-    const written = { id: bulkId, kind: 'cancel', by: 'olga', reason: 'x', perSecond: 500 } as const;
+    const written = {
+      id: bulkId,
+      kind: 'cancel',
+      by: 'olga',
+      reason: 'x',
+      perSecond: 500,
+    } as const;
     await store.create({ ...written, createdAt: Date.now() }, items);
-    expect(await isOver(bulkId)).toMatchObject({ state: 'done', cancelled: 1, changed: 1, gone: 1 });
+    expect(await isOver(bulkId)).toMatchObject({
+      state: 'done',
+      cancelled: 1,
+      changed: 1,
+      gone: 1,
+    });
   });
 
   it('is refused without a role, a reason, a rate or anything to replay', async () => {

@@ -44,11 +44,18 @@ describe('operations', () => {
       ['vera', 'viewer'],
       ['olga', 'operator'],
     ]);
-    expect(replayPolicy(replay.policy)).toEqual({ ...defaultReplayPolicy, 401: 'admin', 105: 'operator' });
+    expect(replayPolicy(replay.policy)).toEqual({
+      ...defaultReplayPolicy,
+      401: 'admin',
+      105: 'operator',
+    });
   });
 
   it.each([
-    [{ alerts: [{ url: 'secret' }] }, 'operations.alerts: was removed: let Prometheus and its Alertmanager'],
+    [
+      { alerts: [{ url: 'secret' }] },
+      'operations.alerts: was removed: let Prometheus and its Alertmanager',
+    ],
     [
       { replay: { automatic: [{ apId: 'secret' }] } },
       'operations.replay.automatic: was removed: the service no longer replays by itself. Take the key out, and order a bulk replay',

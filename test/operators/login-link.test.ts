@@ -49,13 +49,17 @@ describe('a login link', () => {
   it('makes one of a user, with the role of now, when it is theirs', async () => {
     await stage.operators.users.add(admin, { name: 'vera', role: 'viewer', oidcSubject: 'sub-1' });
     const link = await stage.operators.issueLinkFor(admin, 'vera');
-    const { cookie, session } = entered(await stage.operators.logInByLink(link?.secret ?? '', address));
+    const { cookie, session } = entered(
+      await stage.operators.logInByLink(link?.secret ?? '', address),
+    );
     expect(session.operator).toEqual({ name: 'vera', role: 'viewer', via: 'link' });
     expect(await stage.operators.issueLinkFor(admin, 'nora')).toBeUndefined();
     const unused = await stage.operators.issueLinkFor(admin, 'vera');
     await stage.operators.users.setRole(admin, 'vera', 'operator');
     expect(await stage.operators.sessionOf(cookie)).toBeUndefined();
-    expect(await stage.operators.logInByLink(unused?.secret ?? '', address)).toEqual({ kind: 'refused' });
+    expect(await stage.operators.logInByLink(unused?.secret ?? '', address)).toEqual({
+      kind: 'refused',
+    });
     const issued = (await stage.entries()).filter(({ action }) => action === 'link-issue');
     expect(issued).toMatchObject([
       { who: 'root', target: 'vera' },
@@ -103,7 +107,10 @@ describe('a login link', () => {
     const { session } = entered(await stage.operators.logInByLink(link?.secret ?? '', address));
     expect(session.operator).toEqual({ name: 'local', role: 'admin', via: 'link' });
     expect(await stage.entries()).toContainEqual({
-      ...{ who: 'root', via: 'cli', action: 'link-issue', target: 'local' },
+      who: 'root',
+      via: 'cli',
+      action: 'link-issue',
+      target: 'local',
     });
   });
 
@@ -117,9 +124,9 @@ describe('a login link', () => {
 
   it('is over after a quarter of an hour', async () => {
     const { secret, expiresAt } = await stage.operators.issueLink();
-    expect(await redis.pttl((await redis.keys(`${prefix}:operators:link:*`))[0] ?? '')).toBeLessThanOrEqual(
-      minutes(15),
-    );
+    expect(
+      await redis.pttl((await redis.keys(`${prefix}:operators:link:*`))[0] ?? ''),
+    ).toBeLessThanOrEqual(minutes(15));
     stage.wait(minutes(15));
     expect(expiresAt).toBeGreaterThan(0);
     expect(await stage.operators.logInByLink(secret, address)).toEqual({ kind: 'refused' });

@@ -1,7 +1,11 @@
 /** Logins, sessions and what ends them. */
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { endedSessionCookie, readSessionCookie, sessionCookie } from '../../src/operators/cookie.ts';
+import {
+  endedSessionCookie,
+  readSessionCookie,
+  sessionCookie,
+} from '../../src/operators/cookie.ts';
 import type { LoginResult } from '../../src/operators/logins.ts';
 import { testRedis } from '../support/redis.ts';
 import { admin, logInAs, type Stage, settings, startStage, tokenOf } from './stage.ts';
@@ -40,13 +44,19 @@ describe('a user of the configuration file', () => {
     expect(await known.setRole(admin, 'vera', 'admin')).toBe('configured');
     expect(await known.setSubject(admin, 'vera', 'sub-1')).toBe('configured');
     expect(await known.remove(admin, 'vera')).toBe('configured');
-    expect(await known.list()).toMatchObject([{ name: 'vera', role: 'viewer', origin: 'configuration' }]);
+    expect(await known.list()).toMatchObject([
+      { name: 'vera', role: 'viewer', origin: 'configuration' },
+    ]);
   });
 });
 
 describe('a login through the provider', () => {
   it('is for the user with that subject', async () => {
-    await stage.operators.users.add(admin, { name: 'olga', role: 'operator', oidcSubject: 'sub-1' });
+    await stage.operators.users.add(admin, {
+      name: 'olga',
+      role: 'operator',
+      oidcSubject: 'sub-1',
+    });
     const { session } = entered(await stage.operators.logInByOidc('sub-1'));
     expect(session.operator).toEqual({ name: 'olga', role: 'operator', via: 'oidc' });
     const again = { name: 'oleg', role: 'admin', oidcSubject: 'sub-1' } as const;
@@ -102,7 +112,10 @@ describe('a session', () => {
 
   it.each([
     ['removed', (name: string) => stage.operators.users.remove(admin, name)],
-    ['given another role', (name: string) => stage.operators.users.setRole(admin, name, 'operator')],
+    [
+      'given another role',
+      (name: string) => stage.operators.users.setRole(admin, name, 'operator'),
+    ],
     ['given a phone', (name: string) => stage.operators.users.setSubject(admin, name, 'sub-1')],
   ])('ends with all others of a user who is %s', async (_, change) => {
     const { cookie } = await begin();
@@ -218,7 +231,8 @@ describe('what a user has set up', () => {
     stage = startStage(redis, prefix, { users: [configured] });
     const { users, views } = stage.operators;
     await users.add(admin, { name: 'vera', role: 'viewer' });
-    for (const name of ['carl', 'local', 'nora', 'vera']) await views.change(name, { times: 'relative' });
+    for (const name of ['carl', 'local', 'nora', 'vera'])
+      await views.change(name, { times: 'relative' });
     expect(await users.remove(admin, 'nora')).toBe('configured');
     await users.forgetFormer();
     expect((await views.names()).sort()).toEqual(['local', 'nora', 'vera']);
@@ -263,7 +277,9 @@ describe('the audit log', () => {
     const { operators } = stage;
     await expect(operators.users.add(admin, { name: 'vera', role: 'viewer' })).rejects.toThrow();
     expect(await operators.users.list()).toEqual([]);
-    stage = startStage(redis, prefix, { users: [{ name: 'vera', role: 'viewer', oidcSubject: 'sub-1' }] });
+    stage = startStage(redis, prefix, {
+      users: [{ name: 'vera', role: 'viewer', oidcSubject: 'sub-1' }],
+    });
     await expect(stage.operators.logInByOidc('sub-1')).rejects.toThrow();
     expect(await redis.keys(`${prefix}:operators:session:*`)).toEqual([]);
   });

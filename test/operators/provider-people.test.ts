@@ -1,7 +1,10 @@
 /** Whom the claims of an ID token of the organisation's provider make of a person. */
 import { describe, expect, it } from 'vitest';
 import { parseConfiguration } from '../../src/configuration/load.ts';
-import { type OpenidProviderSettings, readProviderPerson } from '../../src/operators/provider-people.ts';
+import {
+  type OpenidProviderSettings,
+  readProviderPerson,
+} from '../../src/operators/provider-people.ts';
 
 const given = {
   issuer: 'https://login.example/realms/house',
@@ -26,7 +29,10 @@ const settings: OpenidProviderSettings = {
 };
 
 const read = (claims: object, changes: Partial<OpenidProviderSettings> = {}) =>
-  readProviderPerson({ ...settings, ...changes }, { sub: 's', preferred_username: 'olga', ...claims });
+  readProviderPerson(
+    { ...settings, ...changes },
+    { sub: 's', preferred_username: 'olga', ...claims },
+  );
 
 describe('a person of the provider', () => {
   it('is found by a claim in an object, and by one whose name has dots', () => {
@@ -54,7 +60,9 @@ describe('a person of the provider', () => {
 
   it('has one name in whichever form its letters come', () => {
     const name = 'Zoë'.normalize('NFD');
-    expect(read({ preferred_username: name })).toMatchObject({ name: `provider:${'Zoë'.normalize('NFC')}` });
+    expect(read({ preferred_username: name })).toMatchObject({
+      name: `provider:${'Zoë'.normalize('NFC')}`,
+    });
   });
 });
 

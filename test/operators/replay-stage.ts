@@ -1,4 +1,7 @@
-/** A running product with its search index and the replays beside it, as the product will put them together. */
+/**
+ * A running product with its search index and the replays beside it, as the product will put them
+ * together.
+ */
 import { randomBytes } from 'node:crypto';
 import type { Queue } from 'bullmq';
 import { vi } from 'vitest';
@@ -98,7 +101,13 @@ export const startReplayStage = async (
   const { prefix, shards: count } = product.configuration.queue;
   const errors: Error[] = [];
   const onError = (error: Error): void => void errors.push(error);
-  const shards = openShards({ redis: blocking, prefix, shards: count, queues: queuesOf(parts), onError });
+  const shards = openShards({
+    redis: blocking,
+    prefix,
+    shards: count,
+    queues: queuesOf(parts),
+    onError,
+  });
   const common = { redis: blocking, prefix, shards: count, retention, now: Date.now, onError };
   const indexer = createIndexer({ ...common, pollMs: 10 });
   indexer.start();

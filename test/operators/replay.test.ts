@@ -35,7 +35,9 @@ describe('a replay', () => {
     await stage.answer(id, 2, 401);
     await soon(async () => expect(await stage.status(id)).toBe('401'));
     expect(stage.asked().filter((line) => line.startsWith(id))).toEqual([`${id} 1`, `${id} 2`]);
-    expect(await entriesOf(id)).toEqual([['olga', 'replay', undefined, { fault: 208, attempt: 2 }]]);
+    expect(await entriesOf(id)).toEqual([
+      ['olga', 'replay', undefined, { fault: 208, attempt: 2 }],
+    ]);
   });
 
   it('keeps the history, and says in the job who ordered it', async () => {
@@ -45,16 +47,23 @@ describe('a replay', () => {
     await soon(async () => expect(await stage.status(id)).toBe('208'));
     const [at] = stage.shards.filter(({ index }) => id.startsWith(`H0${index}`));
     const fields = await stage.product.core.blocking.hgetall(at?.signatures.queue.toKey(id) ?? '');
-    expect(JSON.parse(fields['replay:1'] ?? '{}')).toEqual({ by: 'olga', order: expect.any(String) });
+    expect(JSON.parse(fields['replay:1'] ?? '{}')).toEqual({
+      by: 'olga',
+      order: expect.any(String),
+    });
     const { history } = JSON.parse(fields.progress ?? '{}').context;
     expect(
-      history.map(({ state, attempt }: { state: string; attempt: number }) => `${state} ${attempt}`),
+      history.map(
+        ({ state, attempt }: { state: string; attempt: number }) => `${state} ${attempt}`,
+      ),
     ).toEqual(['submitted 1', 'pending 1', 'failed 1', 'submitted 2', 'pending 2', 'failed 2']);
   });
 
   it('is done once when many order it at once', async () => {
     const id = await stage.failed(208);
-    const results = await Promise.all([1, 2, 3, 4, 5].map(() => stage.replays.replay(id, operator)));
+    const results = await Promise.all(
+      [1, 2, 3, 4, 5].map(() => stage.replays.replay(id, operator)),
+    );
     expect(results.filter((result) => result === 'replayed')).toHaveLength(1);
     expect(results.filter((result) => result === 'not-failed')).toHaveLength(4);
     await stage.answer(id, 2, 208);
@@ -77,7 +86,9 @@ describe('a replay', () => {
 
   it('is not possible for what was signed, is open, or is unknown', async () => {
     const signed = await stage.product.post('/rest/service/sign', signRequest());
-    expect(await stage.replays.replay(signed.body.MSS_SignatureResp.MSSP_TransID, admin)).toBe('not-failed');
+    expect(await stage.replays.replay(signed.body.MSS_SignatureResp.MSSP_TransID, admin)).toBe(
+      'not-failed',
+    );
     const open = await stage.submit(stage.somebody());
     expect(await stage.replays.replay(open, admin)).toBe('not-failed');
     await stage.answer(open, 1, 401);
@@ -117,7 +128,9 @@ describe('a replay', () => {
       });
       expect((await stage.history.find(id))?.attempt).toBe(1);
       const details = { fault: code, attempt: 2, outcome: 'login' };
-      expect(await entriesOf(id)).toEqual([['root', 'replay', 'The browser is still open', details]]);
+      expect(await entriesOf(id)).toEqual([
+        ['root', 'replay', 'The browser is still open', details],
+      ]);
     }
   });
 
@@ -142,7 +155,11 @@ describe('a replay', () => {
       await soon(async () => expect(await stage.status(id)).toBe('208'));
     }
     expect(await stage.replays.replay(id, operator)).toEqual({ refused: 'too-many' });
-    expect((await entriesOf(id)).at(0)?.[3]).toEqual({ fault: 208, attempt: 8, outcome: 'too-many' });
+    expect((await entriesOf(id)).at(0)?.[3]).toEqual({
+      fault: 208,
+      attempt: 8,
+      outcome: 'too-many',
+    });
   });
 
   it('is not done when it cannot be recorded', async () => {

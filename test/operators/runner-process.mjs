@@ -1,4 +1,7 @@
-/** A process that works off bulk replays and nothing else, for tests that kill it. Arguments: Redis, prefix, shards. */
+/**
+ * A process that works off bulk replays and nothing else, for tests that kill it. Arguments: Redis,
+ * prefix, shards.
+ */
 import { loadConfiguration } from '../../dist/src/configuration/load.js';
 import { createAudit } from '../../dist/src/operators/audit.js';
 import { startBulkWorker } from '../../dist/src/operators/bulk-worker.js';

@@ -27,7 +27,12 @@ describe('tokens', () => {
   it('act for their user until they expire', async () => {
     const { token, view } = await issue();
     const { verify, list } = stage.operators.tokens;
-    expect(await verify(token)).toEqual({ name: 'olga', role: 'operator', via: 'token', token: view.id });
+    expect(await verify(token)).toEqual({
+      name: 'olga',
+      role: 'operator',
+      via: 'token',
+      token: view.id,
+    });
     expect(await list(admin)).toEqual([view]);
     stage.wait(30 * dayMs);
     expect(await verify(token)).toBeUndefined();
@@ -101,7 +106,8 @@ describe('tokens', () => {
     expect(await ask(bearer)).toEqual({ refused: 'by-token' });
     const { tokens } = stage.operators;
     await tokens.revoke(operator, made.view.id);
-    for (let each = 1; each < 20; each += 1) await tokens.revoke(operator, (await issue(operator)).view.id);
+    for (let each = 1; each < 20; each += 1)
+      await tokens.revoke(operator, (await issue(operator)).view.id);
     expect(await ask(operator)).toEqual({ refused: 'too-often' });
     expect(await ask()).toHaveProperty('token');
   });
@@ -137,7 +143,9 @@ describe('tokens', () => {
 
   it('are kept in a form that is none, and not for longer than they are good', async () => {
     const { token, view } = await issue();
-    const kept = [...(await contentsOf(redis, prefix))].filter(([key]) => key.includes(':operators:token'));
+    const kept = [...(await contentsOf(redis, prefix))].filter(([key]) =>
+      key.includes(':operators:token'),
+    );
     const text = kept.flat().join('\n');
     expect(text).toContain(view.id);
     for (const secret of [token.slice(7), 'olga', 'deploy']) expect(text).not.toContain(secret);

@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { type AddressKind, isLoopbackAddress, kindOfAddress } from '../../src/outgoing/addresses.ts';
+import {
+  type AddressKind,
+  isLoopbackAddress,
+  kindOfAddress,
+} from '../../src/outgoing/addresses.ts';
 
 const table: readonly (readonly [AddressKind, readonly string[]])[] = [
   [
@@ -95,7 +99,15 @@ describe('an address', () => {
 
   it('of this machine is known', () => {
     expect(['127.0.0.1', '127.9.9.9', '::1'].map(isLoopbackAddress)).toEqual([true, true, true]);
-    const others = ['10.0.0.1', '128.0.0.1', '::2', '64:ff9b::7f00:1', '::ffff:127.0.0.1', 'localhost', ''];
+    const others = [
+      '10.0.0.1',
+      '128.0.0.1',
+      '::2',
+      '64:ff9b::7f00:1',
+      '::ffff:127.0.0.1',
+      'localhost',
+      '',
+    ];
     expect(others.filter(isLoopbackAddress)).toEqual([]);
   });
 });

@@ -7,7 +7,12 @@ import type { AddressInfo, Server as NetServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPost, type PostOptions, type Resolve, retryAfterMs } from '../../src/outgoing/post.ts';
+import {
+  createPost,
+  type PostOptions,
+  type Resolve,
+  retryAfterMs,
+} from '../../src/outgoing/post.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'callbacks-'));
 const keyFile = join(directory, 'key.pem');
@@ -25,9 +30,23 @@ beforeAll(async () => {
   execFileSync(
     'openssl',
     [
-      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'],
-      ...['-subj', '/CN=hooks.example', '-addext', 'subjectAltName=DNS:hooks.example'],
-      ...['-keyout', keyFile, '-out', certFile],
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:P-256',
+      '-nodes',
+      '-days',
+      '2',
+      '-subj',
+      '/CN=hooks.example',
+      '-addext',
+      'subjectAltName=DNS:hooks.example',
+      '-keyout',
+      keyFile,
+      '-out',
+      certFile,
     ],
     { stdio: 'ignore' },
   );
@@ -67,7 +86,9 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   plain.closeAllConnections();
-  await Promise.all([plain, secure].map((server) => new Promise((resolve) => server.close(resolve))));
+  await Promise.all(
+    [plain, secure].map((server) => new Promise((resolve) => server.close(resolve))),
+  );
   rmSync(directory, { recursive: true });
 });
 
@@ -197,7 +218,10 @@ describe('a receiver', () => {
   });
 
   it('that does not answer is given up', async () => {
-    expect(await inSandbox('/silent', { timeoutMs: 60 })).toEqual({ kind: 'unreachable', cause: 'timeout' });
+    expect(await inSandbox('/silent', { timeoutMs: 60 })).toEqual({
+      kind: 'unreachable',
+      cause: 'timeout',
+    });
     expect(await inSandbox('/cut')).toMatchObject({ kind: 'unreachable' });
     const free = createServer();
     await listen(free);
@@ -213,11 +237,18 @@ describe('a receiver', () => {
     expect(await inSandbox('/endless')).toMatchObject({ kind: 'answered', status: 200 });
     // With the usual time: in a short one the status need not come where others use the machine.
     expect(await inSandbox('/unfinished')).toMatchObject({ kind: 'answered', status: 202 });
-    expect(await inSandbox('/huge-header')).toEqual({ kind: 'unreachable', cause: 'HPE_HEADER_OVERFLOW' });
+    expect(await inSandbox('/huge-header')).toEqual({
+      kind: 'unreachable',
+      cause: 'HPE_HEADER_OVERFLOW',
+    });
   });
 
   it('may say when it wants to be asked again', async () => {
-    expect(await inSandbox('/later')).toEqual({ kind: 'answered', status: 503, retryAfterMs: 7000 });
+    expect(await inSandbox('/later')).toEqual({
+      kind: 'answered',
+      status: 503,
+      retryAfterMs: 7000,
+    });
     const now = Date.parse('2025-01-01T00:00:00Z');
     expect(retryAfterMs('Wed, 01 Jan 2025 00:01:00 GMT', now)).toBe(60_000);
     expect(retryAfterMs('Wed, 01 Jan 2020 00:01:00 GMT', now)).toBe(0);

@@ -1,6 +1,11 @@
 /** Who gets a place, who waits for a turn, and who is refused. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Admission, createAdmission, type Place, type Refusals } from '../../src/http/admission.ts';
+import {
+  type Admission,
+  createAdmission,
+  type Place,
+  type Refusals,
+} from '../../src/http/admission.ts';
 import type { OperationHandler } from '../../src/http/operation.ts';
 import { createServiceRoutes } from '../../src/http/service.route.ts';
 import { createStatus } from '../../src/http/status.operation.ts';
@@ -52,7 +57,8 @@ const admissionOf = (limits: {
 
 /** A place that is given at once. */
 const placeOf = (entered: ReturnType<Admission['enter']>): Place => {
-  if (entered === undefined || entered instanceof Promise) throw new Error('There is no place at once');
+  if (entered === undefined || entered instanceof Promise)
+    throw new Error('There is no place at once');
   return entered;
 };
 
@@ -82,7 +88,8 @@ describe('requests in hand', () => {
   it('leave as much room again for requests about work that was accepted', () => {
     const admission = admissionOf({ maxInHand: 3 });
     enterAll(admission, 3);
-    for (const operation of ['status', 'receipt', 'profile'] as const) placeOf(admission.enter(operation));
+    for (const operation of ['status', 'receipt', 'profile'] as const)
+      placeOf(admission.enter(operation));
     for (const operation of ['sign', 'status', 'receipt', 'profile'] as const) {
       expect(admission.enter(operation)).toBeUndefined();
     }
@@ -238,9 +245,13 @@ describe('a turn', () => {
 describe('an application that floods the process', () => {
   it('leaves a quarter of the room to others, and of what callers may wait', () => {
     const admission = admissionOf({ maxInHand: 100 });
-    expect(enterAll(admission, 100, some).filter((entered) => entered !== undefined)).toHaveLength(75);
+    expect(enterAll(admission, 100, some).filter((entered) => entered !== undefined)).toHaveLength(
+      75,
+    );
     expect(admission.refuses('sign', some)).toBe(true);
-    expect(enterAll(admission, 10, other).filter((entered) => entered !== undefined)).toHaveLength(10);
+    expect(enterAll(admission, 10, other).filter((entered) => entered !== undefined)).toHaveLength(
+      10,
+    );
 
     const waiting = admissionOf({ maxWaitingCallers: 8 });
     for (const entered of enterAll(waiting, 6, some)) placeOf(entered).onAccepted();
@@ -284,24 +295,29 @@ describe('an application that floods the process', () => {
     await vi.advanceTimersByTimeAsync(2900);
     const served: unknown[] = [];
     for (const entered of crowd) {
-      if (entered instanceof Promise) void entered.then((place) => void (place && served.push(place)));
+      if (entered instanceof Promise)
+        void entered.then((place) => void (place && served.push(place)));
     }
-    // Those that waited are past their patience by the time that the other has been silent for long enough.
+    // Those that waited are past their patience by the time that the other has been silent for long
+    // enough.
     await vi.advanceTimersByTimeAsync(7200);
     expect(served).toEqual([]);
-    expect(enterAll(admission, atOnce, some).filter((entered) => !(entered instanceof Promise))).toHaveLength(
-      124,
-    );
+    expect(
+      enterAll(admission, atOnce, some).filter((entered) => !(entered instanceof Promise)),
+    ).toHaveLength(124);
   });
 });
 
 /**
- * Ten seconds in which a flood offers ten times as many requests as are worked off, and a good application one in each
- * tenth of a second.
+ * Ten seconds in which a flood offers ten times as many requests as are worked off, and a good
+ * application one in each tenth of a second.
  *
  * @returns How many of its hundred were served.
  */
-const serveBeside = async (good: string, floodName: (request: number) => string): Promise<number> => {
+const serveBeside = async (
+  good: string,
+  floodName: (request: number) => string,
+): Promise<number> => {
   const admission = admissionOf({});
   const working: Place[] = [];
   let [served, flooded] = [0, 0];
@@ -338,7 +354,8 @@ describe('a flood of names that nobody registered', () => {
 
   it('is refused name by name, but counted as a few', () => {
     const admission = admissionOf({ maxInHand: 490 });
-    for (let request = 0; request < 1000; request += 1) void admission.enter('sign', invented(request));
+    for (let request = 0; request < 1000; request += 1)
+      void admission.enter('sign', invented(request));
     expect(enterAll(admission, 5, some).filter((entered) => entered !== undefined)).toHaveLength(5);
   });
 });
@@ -412,7 +429,9 @@ describe('a stranger', () => {
       }),
       now: Date.now,
     });
-    const answer = await send(admission, status, 'status', { MSS_StatusReq: { AP_Info: { AP_ID: other } } });
+    const answer = await send(admission, status, 'status', {
+      MSS_StatusReq: { AP_Info: { AP_ID: other } },
+    });
     expect(await answer.json()).toMatchObject({ Fault: { Code: { SubCode: { Value: '_102' } } } });
     const crowd = enterAll(admission, atOnce, some);
     expect(crowd.filter((entered) => !(entered instanceof Promise))).toHaveLength(atOnce);
@@ -459,7 +478,8 @@ describe('a stranger', () => {
       log: { answered: () => undefined, trouble: () => undefined },
     });
     const headers = { authorization: basic(loginApId('main')), 'content-type': 'application/json' };
-    const start = () => routes.request('/workflows/process', { method: 'POST', headers, body: '{}' });
+    const start = () =>
+      routes.request('/workflows/process', { method: 'POST', headers, body: '{}' });
     const answers = Array.from({ length: 3 }, start);
     await vi.waitFor(() => expect(releases).toHaveLength(3), 20_000);
     expect(admission.refuses('sign', loginApId('main'))).toBe(false);
@@ -503,7 +523,8 @@ describe('refusals', () => {
     for (let name = 0; name < 1000; name += 1) admission.refuses('sign', `http://${name}.example`);
     await vi.advanceTimersByTimeAsync(1000);
     const [report = []] = reports;
-    const countOf = (wanted: string | undefined) => report.find(({ apId }) => apId === wanted)?.count;
+    const countOf = (wanted: string | undefined) =>
+      report.find(({ apId }) => apId === wanted)?.count;
     expect([countOf(some), countOf(other), countOf(undefined)]).toEqual([1, 9, 982]);
     expect(report).toHaveLength(21);
   });

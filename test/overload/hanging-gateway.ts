@@ -1,8 +1,9 @@
 /**
- * A text gateway that takes requests and never answers, while one application sends texts and another signs.
+ * A text gateway that takes requests and never answers, while one application sends texts and
+ * another signs.
  *
- * The other application is measured alone, then beside a thousand texts that hang, and last it is measured how soon the
- * texts are out once the gateway answers.
+ * The other application is measured alone, then beside a thousand texts that hang, and last it is
+ * measured how soon the texts are out once the gateway answers.
  */
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
@@ -111,7 +112,15 @@ export const measureHangingGateway = async (options: {
   const backAt = Date.now();
   const ended = await allEnd(redis, 120_000);
   const ends = await endsOf(redis, sent);
-  return { alone, beside, sent: sent.length, askedMeanwhile, ended, ends, backMs: ends.lastAt - backAt };
+  return {
+    alone,
+    beside,
+    sent: sent.length,
+    askedMeanwhile,
+    ended,
+    ends,
+    backMs: ends.lastAt - backAt,
+  };
 };
 
 export type HangingGateway = Awaited<ReturnType<typeof measureHangingGateway>>;
@@ -134,9 +143,15 @@ export const judgeHangingGateway = (measured: HangingGateway) => {
   const problems = [
     ...(sent === texts ? [] : [`${texts - sent} texts were not accepted`]),
     ...(isAsAlone ? [] : ['a hanging gateway holds up another application (p50)']),
-    ...(refused === 0 ? [] : [`beside a hanging gateway ${refused} requests of another were refused`]),
-    ...faults.map(([words, count]) => `beside a hanging gateway ${count} requests were answered ${words}`),
-    ...(ended && ends.missing.length === 0 ? [] : ['texts have not ended though the gateway is back']),
+    ...(refused === 0
+      ? []
+      : [`beside a hanging gateway ${refused} requests of another were refused`]),
+    ...faults.map(
+      ([words, count]) => `beside a hanging gateway ${count} requests were answered ${words}`,
+    ),
+    ...(ended && ends.missing.length === 0
+      ? []
+      : ['texts have not ended though the gateway is back']),
     ...Object.entries(ends.failed).map(([reason, count]) => `${count} texts ended with ${reason}`),
   ];
   return { table, problems, ratio: beside.served.p50Ms / alone.served.p50Ms };

@@ -1,4 +1,7 @@
-/** The parent's side of the load generator of `npm run overload` and `npm run soak`: what is asked of it, what it saw. */
+/**
+ * The parent's side of the load generator of `npm run overload` and `npm run soak`: what is asked
+ * of it, what it saw.
+ */
 import { startProgram } from '../../bench/harness/program.ts';
 
 /** One kind of request among those that are sent. */
@@ -6,8 +9,9 @@ export interface Kind {
   readonly name: string;
   readonly path: string;
   /**
-   * JSON of the body. `{{n}}` becomes a number that no other request has; `{{any}}` an MSSP_TransID that was answered lately,
-   * `{{signed}}` one of a synchronous signature, each of them once. Without such an id the request is not sent.
+   * JSON of the body. `{{n}}` becomes a number that no other request has; `{{any}}` an MSSP_TransID
+   * that was answered lately, `{{signed}}` one of a synchronous signature, each of them once.
+   * Without such an id the request is not sent.
    */
   readonly template: string;
   readonly weight: number;
@@ -18,8 +22,8 @@ export interface Load {
   readonly kinds: readonly Kind[];
   readonly durationMs: number;
   /**
-   * Open loop: requests go out when they are due, whether or not the ones before were answered. Without it a closed loop: each
-   * connection sends when it was answered.
+   * Open loop: requests go out when they are due, whether or not the ones before were answered.
+   * Without it a closed loop: each connection sends when it was answered.
    */
   readonly perSecond?: number;
   /** At most so many requests in flight. */

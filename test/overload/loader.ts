@@ -1,9 +1,10 @@
 /**
- * Open and closed loops over HTTP in a process of its own. An open loop sends when a request is due, because people do not
- * wait for each other; only that shows what a service does with more than it can take.
+ * Open and closed loops over HTTP in a process of its own. An open loop sends when a request is
+ * due, because people do not wait for each other; only that shows what a service does with more
+ * than it can take.
  *
- * Latency counts from the moment a request is handed to its socket. What could not be sent because every connection
- * was waiting is counted, not measured.
+ * Latency counts from the moment a request is handed to its socket. What could not be sent because
+ * every connection was waiting is counted, not measured.
  */
 import { connect, type Socket } from 'node:net';
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
@@ -45,9 +46,15 @@ const seenBy = ({ served, refused, faults, broken }: Tally): Seen => ({
 
 type Answered = (answer: { readonly status: number; readonly body: string } | undefined) => void;
 
-/** A connection with at most one request in flight; a new socket when the server has ended the last one. */
+/**
+ * A connection with at most one request in flight; a new socket when the server has ended the last
+ * one.
+ */
 interface Line {
-  /** Resolves when the server has taken the connection: the system connects many more than it has taken. */
+  /**
+   * Resolves when the server has taken the connection: the system connects many more than it has
+   * taken.
+   */
   connect(): Promise<void>;
   send(bytes: string, answered: Answered): void;
   end(): void;
@@ -107,7 +114,10 @@ const createLine = (url: URL): Line => {
   };
 };
 
-/** Servers end connections that were idle for a while; a client that waits less long is never in their way. */
+/**
+ * Servers end connections that were idle for a while; a client that waits less long is never in
+ * their way.
+ */
 const idleMs = 2000;
 
 /** How many ids are kept for later requests. */

@@ -1,13 +1,22 @@
 /**
- * More work than there are workers for: what was accepted ends, the rest is refused in words that leave no doubt, and
- * everything else is served as ever. What happens under real pressure is for `npm run overload` to show.
+ * More work than there are workers for: what was accepted ends, the rest is refused in words that
+ * leave no doubt, and everything else is served as ever. What happens under real pressure is for
+ * `npm run overload` to show.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { listen, type RunningServer } from '../../src/http/server.ts';
 import { closeConnections, connectTo, post } from '../http/socket.ts';
-import { accepted, ended, expectFault, expectSignature, send, sign, type WireAnswer } from '../http/wire.ts';
+import {
+  accepted,
+  ended,
+  expectFault,
+  expectSignature,
+  send,
+  sign,
+  type WireAnswer,
+} from '../http/wire.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { profileRequest, receiptRequest, signRequest, statusRequest } from '../support/requests.ts';
@@ -17,8 +26,14 @@ const redis = testRedis();
 let product: TestProduct;
 let server: RunningServer | undefined;
 
-const start = async (name: string, options: Parameters<typeof startTestProduct>[1]): Promise<void> => {
-  product = await startTestProduct({ ...redis, prefix: `${redis.prefix.slice(-20)}-${name}` }, options);
+const start = async (
+  name: string,
+  options: Parameters<typeof startTestProduct>[1],
+): Promise<void> => {
+  product = await startTestProduct(
+    { ...redis, prefix: `${redis.prefix.slice(-20)}-${name}` },
+    options,
+  );
 };
 
 afterEach(async () => {
@@ -39,10 +54,13 @@ const waitingInQueue = async (): Promise<number> => {
 const isRefused = ({ body }: WireAnswer): boolean => body.Fault?.Detail === detail;
 
 /**
- * Asks for signatures until they are refused for longer than a look at the queue takes: what is added during one may count
- * twice until the next. @returns The ids of those that were accepted.
+ * Asks for signatures until they are refused for longer than a look at the queue takes: what is
+ * added during one may count twice until the next. @returns The ids of those that were accepted.
  */
-const fillUp = async (atMost: number, apIdOf?: (count: number) => string): Promise<readonly string[]> => {
+const fillUp = async (
+  atMost: number,
+  apIdOf?: (count: number) => string,
+): Promise<readonly string[]> => {
   const ids: string[] = [];
   let refusedUntil = Number.POSITIVE_INFINITY;
   while (ids.length <= atMost) {
@@ -74,12 +92,16 @@ describe('a queue that is too long', () => {
       expectFault(await send(product, '/rest/service', signRequest(request)), 900, detail);
     }
     expect(await waitingInQueue()).toBe(before);
-    await vi.waitFor(() => expect(product.logged.join()).toContain('requests refused'), { timeout: 20_000 });
+    await vi.waitFor(() => expect(product.logged.join()).toContain('requests refused'), {
+      timeout: 20_000,
+    });
   });
 
   it('refuses in bulk as well: of a crowd that comes at once as many are accepted as there is room for', async () => {
     await start('crowd', { ...options, workers: false });
-    const answers = await Promise.all(Array.from({ length: 200 }, () => sign(product, { mode: 'asynch' })));
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, () => sign(product, { mode: 'asynch' })),
+    );
     const refused = answers.filter(isRefused);
     const count = answers.length - refused.length;
     // A process that is not sure whether it has counted one already counts it twice.
@@ -118,43 +140,50 @@ describe('a queue that is too long', () => {
   it.each([
     ['before it is read', true],
     ['when it is read', false],
-  ])('refuses %s, says in HTTP when to try again, and keeps the connection', async (_when, early) => {
-    await start(`header-${early}`, { ...one, workers: false });
-    await fillUp(100, oneOfEach);
-    server = await listen({
-      fetch: product.api.fetch,
-      ...(early && { refusal: product.api.refusal }),
-      host: '127.0.0.1',
-      port: 0,
-      requestTimeoutMs: 1000,
-      headersTimeoutMs: 1000,
-      tls: undefined,
-    });
-    const { socket, answered } = await connectTo(server.url);
-    const askedAt = performance.now();
-    socket.write(post('/rest/service/sign', signRequest()));
-    await answered(1);
-    // A connection that sends again as soon as it is refused must take little of the process.
-    expect(performance.now() - askedAt).toBeGreaterThan(95);
-    const sent = [
-      post('/rest/service/sign', signRequest()),
-      post('/rest/service/sign', { padding: 'x'.repeat(60_000) }),
-      post('/rest/service', signRequest()),
-    ];
-    socket.write([...sent, post('/rest/service/profile', profileRequest())].join(''));
-    const answers = await answered(5);
-    for (const answer of answers.slice(0, 4)) {
-      expectFault(answer, 900, detail);
-      expect(answer.headers['retry-after']).toBe('1');
-    }
-    expect(answers[4]?.status).toBe(200);
-  });
+  ])(
+    'refuses %s, says in HTTP when to try again, and keeps the connection',
+    async (_when, early) => {
+      await start(`header-${early}`, { ...one, workers: false });
+      await fillUp(100, oneOfEach);
+      server = await listen({
+        fetch: product.api.fetch,
+        ...(early && { refusal: product.api.refusal }),
+        host: '127.0.0.1',
+        port: 0,
+        requestTimeoutMs: 1000,
+        headersTimeoutMs: 1000,
+        tls: undefined,
+      });
+      const { socket, answered } = await connectTo(server.url);
+      const askedAt = performance.now();
+      socket.write(post('/rest/service/sign', signRequest()));
+      await answered(1);
+      // A connection that sends again as soon as it is refused must take little of the process.
+      expect(performance.now() - askedAt).toBeGreaterThan(95);
+      const sent = [
+        post('/rest/service/sign', signRequest()),
+        post('/rest/service/sign', { padding: 'x'.repeat(60_000) }),
+        post('/rest/service', signRequest()),
+      ];
+      socket.write([...sent, post('/rest/service/profile', profileRequest())].join(''));
+      const answers = await answered(5);
+      for (const answer of answers.slice(0, 4)) {
+        expectFault(answer, 900, detail);
+        expect(answer.headers['retry-after']).toBe('1');
+      }
+      expect(answers[4]?.status).toBe(200);
+    },
+  );
 
   it('still answers what is wrong in another way as ever', async () => {
     await start('wrong', { ...one, workers: false });
     await fillUp(100, oneOfEach);
     const refusal = product.api.refusal;
-    const asked = { method: 'POST', url: '/rest/service/sign', headers: { 'content-length': '10' } };
+    const asked = {
+      method: 'POST',
+      url: '/rest/service/sign',
+      headers: { 'content-length': '10' },
+    };
     expect(refusal(asked)?.body).toContain(detail);
     for (const other of [
       { method: 'GET' },
@@ -190,7 +219,8 @@ describe('a queue that is too long', () => {
     await start('recover', { ...options, workers: false });
     const ids = await fillUp(limit);
     await product.startWorkers();
-    for (const id of ids) await expectSignature(product, await ended(product, id), 'Sign in to Example?');
+    for (const id of ids)
+      await expectSignature(product, await ended(product, id), 'Sign in to Example?');
     const next = await vi.waitFor(async () => {
       const answer = await sign(product);
       expect(answer.status).toBe(200);
@@ -208,15 +238,23 @@ describe('a queue that is too long', () => {
       { ...options, workers: false, masterKey: product.core.serviceKey },
     );
     try {
-      await vi.waitFor(async () => expectFault(await sign(other, { mode: 'asynch' }), 900, detail), 20_000);
+      await vi.waitFor(
+        async () => expectFault(await sign(other, { mode: 'asynch' }), 900, detail),
+        20_000,
+      );
     } finally {
       await other.stop();
     }
   });
 
   it('is measured over all shards together', async () => {
-    await start('shards', { configuration: { queue: { maxWaiting: 5, shards: 3 } }, workers: false });
-    const answers = await Promise.all(Array.from({ length: 50 }, () => sign(product, { mode: 'asynch' })));
+    await start('shards', {
+      configuration: { queue: { maxWaiting: 5, shards: 3 } },
+      workers: false,
+    });
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => sign(product, { mode: 'asynch' })),
+    );
     const count = answers.filter((answer) => !isRefused(answer)).length;
     expect(count).toBeGreaterThan(5);
     expect(count).toBeLessThanOrEqual(15);
@@ -231,7 +269,9 @@ describe('callers who wait for a person', () => {
   };
 
   it('beyond their limit are refused; the others go on waiting, and asynch requests wait with them', async () => {
-    await start('callers', { configuration: { http: { maxWaitingCallers: 3 }, subscribers: [silent] } });
+    await start('callers', {
+      configuration: { http: { maxWaitingCallers: 3 }, subscribers: [silent] },
+    });
     const waiting = [1, 2, 3].map((user) =>
       sign(product, { msisdn: `4179000000${user}`, timeoutSeconds: 3 }),
     );
@@ -242,7 +282,8 @@ describe('callers who wait for a person', () => {
 
   it('are a thousand without anybody noticing', async () => {
     await start('thousand', { configuration: { subscribers: [silent] } });
-    // A thousand that come or end at once are served in time only by a machine that is quick enough.
+    // A thousand that come or end at once are served in time only by a machine that is quick
+    // enough.
     const waiting: Promise<WireAnswer>[] = [];
     while (waiting.length < 1000) {
       const first = waiting.length;
@@ -253,10 +294,13 @@ describe('callers who wait for a person', () => {
             timeoutSeconds: 10 + (user % 15),
           }),
         );
-      await vi.waitFor(() => expect(product.asked().length).toBeGreaterThanOrEqual(waiting.length), {
-        timeout: 30_000,
-        interval: 5,
-      });
+      await vi.waitFor(
+        () => expect(product.asked().length).toBeGreaterThanOrEqual(waiting.length),
+        {
+          timeout: 30_000,
+          interval: 5,
+        },
+      );
     }
     const other = await accepted(product);
     await expectSignature(product, await ended(product, other), 'Sign in to Example?');
@@ -266,8 +310,13 @@ describe('callers who wait for a person', () => {
 
 describe('callers who no longer wait', () => {
   it('give their places back when they hang up, whoever else waits for the same transaction', async () => {
-    const silent = { msisdn: '41790000002', sim: { device: { kind: 'simulated', sign: 'never-answers' } } };
-    await start('hang-up', { configuration: { http: { maxWaitingCallers: 3 }, subscribers: [silent] } });
+    const silent = {
+      msisdn: '41790000002',
+      sim: { device: { kind: 'simulated', sign: 'never-answers' } },
+    };
+    await start('hang-up', {
+      configuration: { http: { maxWaitingCallers: 3 }, subscribers: [silent] },
+    });
     server = await listen({
       fetch: product.api.fetch,
       refusal: product.api.refusal,
@@ -278,7 +327,10 @@ describe('callers who no longer wait', () => {
       tls: undefined,
     });
     // One request, sent three times: one transaction for which three wait.
-    const request = post('/rest/service/sign', signRequest({ msisdn: '+41790000002', timeoutSeconds: 300 }));
+    const request = post(
+      '/rest/service/sign',
+      signRequest({ msisdn: '+41790000002', timeoutSeconds: 300 }),
+    );
     const callers = [];
     for (let caller = 0; caller < 3; caller += 1) {
       const { socket } = await connectTo(server.url);

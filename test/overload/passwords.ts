@@ -1,9 +1,10 @@
 /**
- * A flood of wrong passwords, as one part of `npm run overload`: a good application, whose password is right, beside it.
+ * A flood of wrong passwords, as one part of `npm run overload`: a good application, whose password
+ * is right, beside it.
  *
- * The flood names eleven other registered applications and the good one, from the good one's own address, so nothing but
- * the password tells the two apart. Then the process starts anew in the middle of the flood, and so has not seen the
- * good password yet.
+ * The flood names eleven other registered applications and the good one, from the good one's own
+ * address, so nothing but the password tells the two apart. Then the process starts anew in the
+ * middle of the flood, and so has not seen the good password yet.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ParaphProcess } from '../../bench/harness/paraph.ts';
@@ -20,7 +21,10 @@ const otherIds = Array.from({ length: 11 }, (_, index) => `http://other-${index}
 const goodPerSecond = 20;
 const floodPerSecond = 200;
 const floodConnections = 190;
-/** How much longer is looked while the password is new: its turn may come after several of each name. */
+/**
+ * How much longer is looked while the password is new: its turn may come after several of each
+ * name.
+ */
 const unseenFactor = 3;
 /** In which the flood has filled whatever there is to fill. */
 const settleMs = 1000;
@@ -41,7 +45,8 @@ const sumOf = (counts: Readonly<Record<string, number>>): number =>
   Object.values(counts).reduce((sum, count) => sum + count, 0);
 
 /** Whatever is not an answer that the application wanted. */
-const shutOutOf = ({ refused, faults, broken }: Seen): number => refused.count + sumOf(faults) + broken;
+const shutOutOf = ({ refused, faults, broken }: Seen): number =>
+  refused.count + sumOf(faults) + broken;
 
 /** @param startApi With these keys of the configuration. */
 export const measurePasswordFlood = async (
@@ -50,7 +55,8 @@ export const measurePasswordFlood = async (
 ): Promise<FloodFindings> => {
   const ids = [goodId, ...otherIds];
   const applicationProviders = [];
-  for (const id of ids) applicationProviders.push({ id, passwordHash: await hashPassword(goodPassword) });
+  for (const id of ids)
+    applicationProviders.push({ id, passwordHash: await hashPassword(goodPassword) });
   const [good, flood] = [await startLoader(), await startLoader()];
   try {
     const askGood = async ({ url }: ParaphProcess, ms = durationMs): Promise<Seen> => {
@@ -103,7 +109,10 @@ export const measurePasswordFlood = async (
       seen.served.p99Ms,
       seen.served.maxMs,
     ];
-    const letIn = Object.values(known.flood.kinds).reduce((sum, { served }) => sum + served.count, 0);
+    const letIn = Object.values(known.flood.kinds).reduce(
+      (sum, { served }) => sum + served.count,
+      0,
+    );
     return {
       table: {
         title: `A good application's requests beside ${Math.round(known.flood.sent / known.flood.seconds)} wrong passwords a second in ${ids.length} names`,
@@ -120,7 +129,8 @@ export const measurePasswordFlood = async (
         floodP99: known.seen.served.p99Ms / alone.served.p99Ms,
       },
       explained: {
-        floodRefused: "a good application's requests refused beside a flood of wrong passwords / sent",
+        floodRefused:
+          "a good application's requests refused beside a flood of wrong passwords / sent",
         floodRefusedUnseen: 'the same, its password not seen since the start / sent',
         floodP99: "a good application's p99 beside the flood / alone",
       },
@@ -129,7 +139,9 @@ export const measurePasswordFlood = async (
         ...(shutOutOf(alone) === 0 ? [] : ['a good application was refused without a flood']),
         ...(shutOutOf(known.seen) === 0
           ? []
-          : [`${shutOutOf(known.seen)} requests of a good application were refused beside wrong passwords`]),
+          : [
+              `${shutOutOf(known.seen)} requests of a good application were refused beside wrong passwords`,
+            ]),
         ...(unknown.seen.served.count > 0
           ? []
           : ['a password that was not seen since the start was never let in beside wrong ones']),

@@ -22,7 +22,11 @@ export const signKind = (mode: 'synch' | 'asynch', weight: number, as?: object):
       MessagingMode: mode,
       SignatureProfile: 'http://mid.vendor.ch/Any-LoA4',
       TimeOut: '120',
-      DataToBeSigned: { MimeType: 'text/plain', Encoding: 'UTF-8', Data: 'Example Shop: confirm order?' },
+      DataToBeSigned: {
+        MimeType: 'text/plain',
+        Encoding: 'UTF-8',
+        Data: 'Example Shop: confirm order?',
+      },
       AdditionalServices: [],
     },
   }),

@@ -1,10 +1,12 @@
 /**
- * `npm run overload [-- --small]`: ten times the capacity, and then a flood of wrong passwords (passwords.ts).
+ * `npm run overload [-- --small]`: ten times the capacity, and then a flood of wrong passwords
+ * (passwords.ts).
  *
- * The capacity is measured first: outcomes per second when 64 requests are always in hand. Then ten times as many
- * requests are offered, due or not answered. What is accepted must end, the rest must be refused at once and in the words
- * that mean that nothing was accepted, and both must take a time that is bounded. Last, one application sends texts to a
- * gateway that hangs, and another must not notice (hanging-gateway.ts). Prints tables and ratios, writes
+ * The capacity is measured first: outcomes per second when 64 requests are always in hand. Then ten
+ * times as many requests are offered, due or not answered. What is accepted must end, the rest must
+ * be refused at once and in the words that mean that nothing was accepted, and both must take a
+ * time that is bounded. Last, one application sends texts to a gateway that hangs, and another must
+ * not notice (hanging-gateway.ts). Prints tables and ratios, writes
  * test/overload/results/latest.json; exits with 1 when something of this does not hold.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -24,7 +26,10 @@ const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /** What is offered, as a multiple of the capacity. */
 const factor = 10;
-/** How much of the capacity may wait, in seconds: what an operator would choose `queue.maxWaiting` by. */
+/**
+ * How much of the capacity may wait, in seconds: what an operator would choose `queue.maxWaiting`
+ * by.
+ */
 const backlogSeconds = 2;
 const measureMs = small ? 4000 : 10_000;
 const overloadMs = small ? 8000 : 30_000;
@@ -45,8 +50,12 @@ const measure = async () => {
   const open = await start('api');
 
   say('warming up');
-  const closed = (mode: 'synch' | 'asynch', connections: number, durationMs: number, url = open.url) =>
-    loader.ask({ url, kinds: [signKind(mode, 1)], durationMs, connections, wantsIds: true });
+  const closed = (
+    mode: 'synch' | 'asynch',
+    connections: number,
+    durationMs: number,
+    url = open.url,
+  ) => loader.ask({ url, kinds: [signKind(mode, 1)], durationMs, connections, wantsIds: true });
   await closed('synch', 64, 3000);
   say('measuring the capacity');
   const began = Date.now();
@@ -121,14 +130,27 @@ const brokenOf = ({ kinds }: LoadResult): number =>
   Object.values(kinds).reduce((sum, { broken }) => sum + broken, 0);
 
 const judge = (measured: Measured) => {
-  const { capacity, unloaded, unloadedEnds, maxWaiting, offered, overloadedAt, load, ended, ends, after } =
-    measured;
+  const {
+    capacity,
+    unloaded,
+    unloadedEnds,
+    maxWaiting,
+    offered,
+    overloadedAt,
+    load,
+    ended,
+    ends,
+    after,
+  } = measured;
   const gateway = judgeHangingGateway(measured.gateway);
   const sign = load.kinds.asynch;
   const status = load.kinds.status;
   if (sign === undefined || status === undefined) throw new Error('Nothing was sent');
   const goodput = ends.signed / ((ends.lastAt - overloadedAt) / 1000);
-  /** A queue that is full, at the rate at which it was emptied, and as long again for what lies outside the queue. */
+  /**
+   * A queue that is full, at the rate at which it was emptied, and as long again for what lies
+   * outside the queue.
+   */
   const boundMs = 2 * (maxWaiting / goodput) * 1000 + 1000;
   const ratios = {
     offered: load.sent / load.seconds / capacity,
@@ -194,7 +216,8 @@ const explainedOverload = {
   acceptedP50: 'accepted until outcome, p50: under overload / without load',
   acceptedP99: 'accepted until outcome, p99: under overload / without load',
   acceptedP99OfBound: 'accepted until outcome, p99 / the time that a full queue explains',
-  hangingGatewayP50: 'synchronous request (p50): beside 1000 texts of another to a hanging gateway / alone',
+  hangingGatewayP50:
+    'synchronous request (p50): beside 1000 texts of another to a hanging gateway / alone',
 };
 
 let exitCode = 1;
@@ -203,7 +226,10 @@ try {
   const measured = await measure();
   const { passwords } = measured;
   const overload = judge(measured);
-  const explained: Readonly<Record<string, string>> = { ...explainedOverload, ...passwords.explained };
+  const explained: Readonly<Record<string, string>> = {
+    ...explainedOverload,
+    ...passwords.explained,
+  };
   const ratios = { ...overload.ratios, ...passwords.ratios };
   const tables = [...overload.tables, passwords.table];
   const problems = [...overload.problems, ...passwords.problems];

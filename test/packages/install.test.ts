@@ -1,6 +1,7 @@
 /**
- * What a stranger installs: the four packages as npm packs them, in empty folders, with an environment that knows nothing
- * of this repository. Asks the npm registry for what is not in npm's cache.
+ * What a stranger installs: the four packages as npm packs them, in empty folders, with an
+ * environment that knows nothing of this repository. Asks the npm registry for what is not in npm's
+ * cache.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -24,18 +25,25 @@ const root = join(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'paraph-packages-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }), 60_000);
 
-const manifestOf = (path: string) => JSON.parse(readFileSync(join(root, path, 'package.json'), 'utf8'));
+const manifestOf = (path: string) =>
+  JSON.parse(readFileSync(join(root, path, 'package.json'), 'utf8'));
 const { version, dependencies, devDependencies } = manifestOf('.');
 const small = ['client', 'engine', 'relying-party'];
 
 const environment = {
   ...Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^(npm_|PARAPH_|NODE_|VITEST|REDIS_URL)/.test(name)),
+    Object.entries(process.env).filter(
+      ([name]) => !/^(npm_|PARAPH_|NODE_|VITEST|REDIS_URL)/.test(name),
+    ),
   ),
   XDG_CACHE_HOME: join(folder, 'cache'),
 };
 const run = (cwd: string, command: string, ...words: readonly string[]): string => {
-  const { status, stdout, stderr } = spawnSync(command, words, { cwd, env: environment, encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync(command, words, {
+    cwd,
+    env: environment,
+    encoding: 'utf8',
+  });
   if (status !== 0) throw new Error(`${command} ${words.join(' ')}: ${stdout}${stderr}`);
   return stdout;
 };
@@ -87,11 +95,15 @@ describe('the package paraph', () => {
       ...named('bullmq', 'ioredis', 'xstate', 'zod', '@types/node'),
     );
     const entries = Object.keys(manifestOf('.').exports).map((name) => name.replace('.', 'paraph'));
-    const words = entries.map((entry) => `Object.keys(require('${entry}')).length > 0`).join(' && ');
+    const words = entries
+      .map((entry) => `Object.keys(require('${entry}')).length > 0`)
+      .join(' && ');
     writeFileSync(join(path, 'all.cjs'), `console.log(${words});`);
     expect(run(path, process.execPath, 'all.cjs')).toBe('true\n');
 
-    for (const name of readdirSync(join(root, 'examples')).filter((file) => /\.m?[jt]s$/.test(file)))
+    for (const name of readdirSync(join(root, 'examples')).filter((file) =>
+      /\.m?[jt]s$/.test(file),
+    ))
       cpSync(join(root, 'examples', name), join(path, name));
     const imports = entries.filter((entry) => !entry.endsWith('.json'));
     const lines = imports.map((entry, at) => `export * as entry${at} from '${entry}';`);
@@ -165,34 +177,47 @@ describe('the package @paraph/engine', () => {
 
   it('brings nothing but its peers, holds what runs, and loads nothing else', () => {
     const installed = join(path, 'node_modules/@paraph/engine');
-    expect(JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')).dependencies).toBeUndefined();
-    expect(packagesIn(path)).toEqual(expect.arrayContaining(peers.map((name) => `node_modules/${name}`)));
+    expect(
+      JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')).dependencies,
+    ).toBeUndefined();
+    expect(packagesIn(path)).toEqual(
+      expect.arrayContaining(peers.map((name) => `node_modules/${name}`)),
+    );
     expect(packagesIn(path)).not.toContain('node_modules/zod');
     const allowed =
       /^package\/(dist\/.*(\.js|\.d\.ts)|examples\/[a-z-]+\.ts|examples\/README\.md|(LICENSE|README\.md|package\.json))$/;
     const files = run(folder, 'tar', '-tzf', tarball('paraph-engine')).trim().split('\n');
     expect(files.filter((file) => !allowed.test(file))).toEqual([]);
-    expect(run(path, process.execPath, '-e', "console.log(typeof require('@paraph/engine').activity)")).toBe(
-      'function\n',
-    );
+    expect(
+      run(path, process.execPath, '-e', "console.log(typeof require('@paraph/engine').activity)"),
+    ).toBe('function\n');
   });
 
   it('compiles as its README and its examples show it, and each program runs', async () => {
     const installed = join(path, 'node_modules/@paraph/engine');
     writeFileSync(join(path, 'readme.ts'), programIn(join(installed, 'README.md')));
-    const examples = readdirSync(join(installed, 'examples')).filter((file) => file.endsWith('.ts'));
+    const examples = readdirSync(join(installed, 'examples')).filter((file) =>
+      file.endsWith('.ts'),
+    );
     for (const name of examples) cpSync(join(installed, 'examples', name), join(path, name));
     expect(['readme.ts', ...examples].toSorted()).toEqual(
       ['run', ...Object.keys(programs)].map((name) => `${name}.ts`).toSorted(),
     );
 
     const strict = { target: 'es2023', types: ['node'], strict: true };
-    const bundler = { module: 'esnext', moduleResolution: 'bundler', allowImportingTsExtensions: true };
+    const bundler = {
+      module: 'esnext',
+      moduleResolution: 'bundler',
+      allowImportingTsExtensions: true,
+    };
     const configure = (name: string, compilerOptions: object): void =>
       writeFileSync(join(path, name), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
     configure('bundler.json', { ...strict, ...bundler, noEmit: true });
     configure('nodenext.json', {
-      ...{ ...strict, module: 'nodenext', rewriteRelativeImportExtensions: true, outDir: 'out' },
+      ...strict,
+      module: 'nodenext',
+      rewriteRelativeImportExtensions: true,
+      outDir: 'out',
     });
     tsc(path, 'bundler.json');
     tsc(path, 'nodenext.json');

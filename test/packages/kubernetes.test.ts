@@ -1,6 +1,6 @@
 /**
- * The manifests of deploy/kubernetes against the schemas of Kubernetes, KEDA and the Prometheus operator. The compiler finds
- * names that the types do not know, which the schemas let through.
+ * The manifests of deploy/kubernetes against the schemas of Kubernetes, KEDA and the Prometheus
+ * operator. The compiler finds names that the types do not know, which the schemas let through.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -51,7 +51,11 @@ beforeAll(() => {
   writeFileSync(
     join(folder, 'tsconfig.json'),
     JSON.stringify({
-      compilerOptions: { ...options, types: ['node'], typeRoots: [join(root, 'node_modules/@types')] },
+      compilerOptions: {
+        ...options,
+        types: ['node'],
+        typeRoots: [join(root, 'node_modules/@types')],
+      },
     }),
   );
   const flags = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund'];
@@ -61,15 +65,23 @@ beforeAll(() => {
 
 it('fits the schemas', () => {
   expect(manifests.map(({ kind }) => kind).toSorted()).toEqual([
-    ...['Deployment', 'Deployment', 'PodDisruptionBudget', 'PodDisruptionBudget', 'PodMonitor'],
-    ...['ScaledObject', 'Service', 'Service', 'StatefulSet'],
+    'Deployment',
+    'Deployment',
+    'PodDisruptionBudget',
+    'PodDisruptionBudget',
+    'PodMonitor',
+    'ScaledObject',
+    'Service',
+    'Service',
+    'StatefulSet',
   ]);
   expect(check(manifests)).toEqual(['', '']);
 }, 60_000);
 
 it('would be told of a wrong name and of a wrong value', () => {
   const [deployment] = manifests.filter(({ kind }) => kind === 'Deployment');
-  const changed = (from: string, to: string) => JSON.parse(JSON.stringify(deployment).replace(from, to));
+  const changed = (from: string, to: string) =>
+    JSON.parse(JSON.stringify(deployment).replace(from, to));
   const [types] = check([changed('"readinessProbe"', '"readynessProbe"')]);
   expect(types).toContain(`'"readynessProbe"' does not exist`);
   const [, said] = check([changed('"replicas":2', '"replicas":"two"')]);

@@ -1,6 +1,6 @@
 /**
- * The product without each of its parts: its folder and its lines in the two lists are taken away, and what is left
- * compiles, starts, signs, and does not speak of it any more.
+ * The product without each of its parts: its folder and its lines in the two lists are taken away,
+ * and what is left compiles, starts, signs, and does not speak of it any more.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -29,7 +29,9 @@ const parts = readdirSync(join(root, 'parts'), { withFileTypes: true }).flatMap(
   entry.isDirectory() ? [entry.name] : [],
 );
 /** What must not be mentioned without a part, where that is not the name of its folder. */
-const named: Readonly<Record<string, RegExp>> = { gateway: /gateways|behind a gateway|"const": ?"gateway"/ };
+const named: Readonly<Record<string, RegExp>> = {
+  gateway: /gateways|behind a gateway|"const": ?"gateway"/,
+};
 const nameOf = (part: string): RegExp => named[part] ?? new RegExp(part, 'i');
 const redis = testRedis();
 
@@ -77,7 +79,10 @@ const use = async (path: string): Promise<readonly string[]> => {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
       PATH: process.env.PATH,
-      ...{ PORT: '0', REDIS_URL: redis.url, PARAPH_CONFIG: config, PARAPH_DATA: data },
+      PORT: '0',
+      REDIS_URL: redis.url,
+      PARAPH_CONFIG: config,
+      PARAPH_DATA: data,
     },
   });
   try {
@@ -127,7 +132,10 @@ describe.each(parts)('without %s', (part) => {
       const assets = join('src', room, 'assets');
       cpSync(join(root, assets), join(path, 'dist', assets), { recursive: true });
     }
-    cpSync(join(root, 'src/shown-text/shown-text.js'), join(path, 'dist/src/shown-text/shown-text.js'));
+    cpSync(
+      join(root, 'src/shown-text/shown-text.js'),
+      join(path, 'dist/src/shown-text/shown-text.js'),
+    );
     const mentions = (line: string): boolean => nameOf(part).test(line);
     expect(whole.filter(mentions)).not.toEqual([]);
     expect((await use(path)).filter(mentions)).toEqual([]);

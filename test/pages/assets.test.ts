@@ -11,8 +11,14 @@ describe('what the pages load', () => {
     const types = ['login.css', 'login.js', 'logo.svg'].map((name) =>
       serve(name)?.headers.get('content-type'),
     );
-    expect(types).toEqual(['text/css;charset=UTF-8', 'text/javascript;charset=UTF-8', 'image/svg+xml']);
-    expect(serve('logo.svg')?.headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(types).toEqual([
+      'text/css;charset=UTF-8',
+      'text/javascript;charset=UTF-8',
+      'image/svg+xml',
+    ]);
+    expect(serve('logo.svg')?.headers.get('content-security-policy')).toContain(
+      "default-src 'none'",
+    );
     expect(serve('logo.svg')?.headers.get('x-content-type-options')).toBe('nosniff');
   });
 
@@ -33,7 +39,11 @@ describe('what the pages load', () => {
   it('is nothing else', () => {
     expect(serve('../secrets')).toBeUndefined();
     expect(
-      serveAsset('logo.svg', { ...branding, logoSvg: undefined }, { query: '', ifNoneMatch: undefined }),
+      serveAsset(
+        'logo.svg',
+        { ...branding, logoSvg: undefined },
+        { query: '', ifNoneMatch: undefined },
+      ),
     ).toBeUndefined();
   });
 });

@@ -20,7 +20,9 @@ describe('the colours of the pages', () => {
         for (const scheme of Object.values(schemes)) {
           const own = tenantColours(scheme, color);
           expect(contrast(own.button, own['button-ink'])).toBeGreaterThanOrEqual(minContrast);
-          expect(contrast(own['button-pressed'], own['button-ink'])).toBeGreaterThanOrEqual(minContrast);
+          expect(contrast(own['button-pressed'], own['button-ink'])).toBeGreaterThanOrEqual(
+            minContrast,
+          );
           for (const background of [scheme.paper, scheme.card, scheme.tint]) {
             expect(contrast(own.accent, background)).toBeGreaterThanOrEqual(minContrast);
           }
@@ -44,7 +46,10 @@ describe('the colours of the pages', () => {
   });
 
   it('keeps the colour of the tenant where it can be read', () => {
-    expect(tenantColours(schemes.light, '#1f5fbf')).toMatchObject({ button: '#1f5fbf', accent: '#1f5fbf' });
+    expect(tenantColours(schemes.light, '#1f5fbf')).toMatchObject({
+      button: '#1f5fbf',
+      accent: '#1f5fbf',
+    });
     expect(tenantColours(schemes.light, '#ffd400')).toMatchObject({
       button: '#ffd400',
       'button-ink': '#000000',
@@ -52,7 +57,10 @@ describe('the colours of the pages', () => {
   });
 
   it('lets nothing but a colour into the style sheet', () => {
-    const css = stylesheet({ color: 'red}body{background:url(//evil.example)}', logoSvg: undefined });
+    const css = stylesheet({
+      color: 'red}body{background:url(//evil.example)}',
+      logoSvg: undefined,
+    });
     expect(css).not.toContain('evil');
     expect(css).not.toMatch(/url\(|@import/);
   });

@@ -17,7 +17,12 @@ export const count = (page: string, pattern: RegExp): number => [...page.matchAl
 
 export const hostileTexts = fc.oneof(
   fc.string({ minLength: 1 }),
-  fc.constantFrom('</title><script>alert(1)</script>', '"><script src=//e>', "' onload='x", '<svg/onload=x>'),
+  fc.constantFrom(
+    '</title><script>alert(1)</script>',
+    '"><script src=//e>',
+    "' onload='x",
+    '<svg/onload=x>',
+  ),
   fc.string().map((text) => `<script>${text}</script>`),
 );
 
@@ -51,7 +56,9 @@ export const holdPages = (everyPage: EveryPage): void => {
             /<style|\sstyle=|\son[a-z]+=|javascript:|https?:|(?:src|href)="(?!\/oidc\/|#)/i,
           );
           for (const [script] of page.matchAll(/<script[^>]*>[^<]*/g)) {
-            expect(script, name).toMatch(/^<script src="\/oidc\/assets\/login\.js\?v=[\w-]{12}" defer>$/);
+            expect(script, name).toMatch(
+              /^<script src="\/oidc\/assets\/login\.js\?v=[\w-]{12}" defer>$/,
+            );
           }
         }
       });
@@ -71,10 +78,13 @@ export const holdPages = (everyPage: EveryPage): void => {
           for (const [input] of page.matchAll(/<(?:input(?![^>]*type="hidden")|textarea)[^>]*>/g)) {
             expect(page, name).toContain(`<label for="${/ id="([^"]+)"/.exec(input)?.[1]}">`);
           }
-          for (const [, named = ''] of page.matchAll(/ aria-(?:describedby|labelledby)="([^"]+)"/g)) {
+          for (const [, named = ''] of page.matchAll(
+            / aria-(?:describedby|labelledby)="([^"]+)"/g,
+          )) {
             for (const id of named.split(' ')) expect(ids, name).toContain(id);
           }
-          for (const [, target] of page.matchAll(/ href="#([^"]+)"/g)) expect(ids, name).toContain(target);
+          for (const [, target] of page.matchAll(/ href="#([^"]+)"/g))
+            expect(ids, name).toContain(target);
           expect(count(page, /<form[ >]/g), name).toBe(count(page, /name="(?:csrf|xsrf)"/g));
         }
       });

@@ -84,7 +84,10 @@ describe('the certificate of a phone', () => {
     const second = await stage.enrol(msisdn);
     await custody().revokeCertificate({ serial }, 'keyCompromise');
     await stage.ended(await signWith(second, msisdn), '500');
-    const { body } = await stage.product.post('/rest/service/profile', profileRequest(msisdn, 'sscds certs'));
+    const { body } = await stage.product.post(
+      '/rest/service/profile',
+      profileRequest(msisdn, 'sscds certs'),
+    );
     const { App } = body.MSS_ProfileResp.Status.StatusDetail.ProfileQueryExtension.Sscds;
     expect(App[0].MobileUserCertificate).toHaveLength(1);
   });
@@ -101,7 +104,11 @@ describe('the certificate of a phone', () => {
   it('is not that of the next owner for what the former one was asked: a replay shows nothing', async () => {
     const msisdn = newNumber();
     await stage.enrol(msisdn);
-    const id = await stage.product.submit({ msisdn, text: 'For the former owner', timeoutSeconds: 1 });
+    const id = await stage.product.submit({
+      msisdn,
+      text: 'For the former owner',
+      timeoutSeconds: 1,
+    });
     await stage.ended(id, '_208');
     await custody().reassignNumber(msisdn.slice(1));
     await knownAs('INACTIVE', msisdn);
@@ -120,7 +127,9 @@ describe('the certificate of a phone', () => {
     await phones().change(before, () => ({ certificateEndsAt: Date.now() + dayMs, serial: '00' }));
     await stage.ended(await signWith(phone, msisdn), '500');
     expect(await only(msisdn)).toMatchObject({
-      ...{ certificateEndsAt: before.certificateEndsAt, serial: before.serial, chain: before.chain },
+      certificateEndsAt: before.certificateEndsAt,
+      serial: before.serial,
+      chain: before.chain,
     });
   });
 
@@ -137,7 +146,10 @@ describe('the certificate of a phone', () => {
       const { body } = await stage.product.post('/rest/service/status', statusRequest(id));
       const cms = Buffer.from(body.MSS_StatusResp.MSS_Signature.Base64Signature, 'base64');
       const trust = await custody().trust();
-      const verified = verifySignature(cms, 'Sign in to Example?', { trust, at: new Date(at + 60_000) });
+      const verified = verifySignature(cms, 'Sign in to Example?', {
+        trust,
+        at: new Date(at + 60_000),
+      });
       expect(verified).toMatchObject({ ok: true });
       const [user] = readSignedData(cms)?.certificates ?? [];
       return new X509Certificate(user?.bytes ?? Buffer.of());
@@ -159,7 +171,10 @@ describe('the certificate of a phone', () => {
   });
 
   it.each<[string, (phone: ScriptedPhone, msisdn: string) => Promise<unknown>]>([
-    ['an operator', (phone, msisdn) => stage.product.api.phoneAdmin.remove(msisdn.slice(1), phone.id)],
+    [
+      'an operator',
+      (phone, msisdn) => stage.product.api.phoneAdmin.remove(msisdn.slice(1), phone.id),
+    ],
     ['the person', (phone) => phone.leave()],
   ])('is revoked with the former ones of its key when %s removes the phone', async (_, remove) => {
     const moveTo = movableClock();
@@ -172,7 +187,9 @@ describe('the certificate of a phone', () => {
     const second = await only(msisdn);
     await remove(phone, msisdn);
     for (const { serial } of [first, second]) {
-      expect(await custody().revocationOf(serial)).toMatchObject({ reason: 'cessationOfOperation' });
+      expect(await custody().revocationOf(serial)).toMatchObject({
+        reason: 'cessationOfOperation',
+      });
     }
   });
 
@@ -199,7 +216,9 @@ describe('the certificate of a phone', () => {
     await stage.ended(id, '500');
     expect(made).toEqual([expect.not.stringMatching(first.serial)]);
     for (const serial of [first.serial, ...made]) {
-      expect(await custody().revocationOf(serial)).toMatchObject({ reason: 'cessationOfOperation' });
+      expect(await custody().revocationOf(serial)).toMatchObject({
+        reason: 'cessationOfOperation',
+      });
     }
   });
 });

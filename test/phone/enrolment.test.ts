@@ -99,7 +99,9 @@ describe('an enrolment', () => {
       number: `+41 79 … ${msisdn.slice(-2)}`,
       recoveryCode: expect.stringMatching(/^(?:[0-9A-HJKMNP-TV-Z]{4}-){5}[0-9A-HJKMNP-TV-Z]{4}$/),
     });
-    expect(headers[0]).toMatch(/^paraph-phone=[\w-]+; Path=\/phone; Max-Age=\d+; HttpOnly; SameSite=Strict$/);
+    expect(headers[0]).toMatch(
+      /^paraph-phone=[\w-]+; Path=\/phone; Max-Age=\d+; HttpOnly; SameSite=Strict$/,
+    );
   });
 
   it('that is sent again, because its answer was lost, gives the same phone', async () => {
@@ -117,7 +119,11 @@ describe('an enrolment', () => {
     const msisdn = newNumber();
     const phone = await stage.enrol(msisdn);
     expect((await phone.recover(phone.kept.recoveryCode, '654321')).status).toBe(200);
-    const copy = await createPhoneCalls(origin, send).call('POST', 'enrolments', phone.enrolment.asked);
+    const copy = await createPhoneCalls(origin, send).call(
+      'POST',
+      'enrolments',
+      phone.enrolment.asked,
+    );
     expect(copy.status).toBe(201);
     const id = await stage.product.submit({ msisdn });
     expect((await phone.sign(await phone.prompted(), '654321')).status).toBe(200);
@@ -130,7 +136,11 @@ describe('an enrolment', () => {
     const { core } = stage.product;
     const custody = core.custodyOver(core.commands);
     await custody.revokeCertificate({ msisdn: msisdn.slice(1) }, 'keyCompromise');
-    const copy = await createPhoneCalls(origin, send).call('POST', 'enrolments', phone.enrolment.asked);
+    const copy = await createPhoneCalls(origin, send).call(
+      'POST',
+      'enrolments',
+      phone.enrolment.asked,
+    );
     expect(copy.body.certificate).toBe(phone.enrolment.body.certificate);
     expect(await custody.certificatesOf({ msisdn: msisdn.slice(1) })).toHaveLength(1);
   });
@@ -172,7 +182,11 @@ describe('an enrolment', () => {
     const phone = await stage.enrolBy(link);
     const { asked } = phone.enrolment;
     const gate = { kind: 'pin', salt: 'A'.repeat(22), verifier: 'A'.repeat(43) };
-    const mac = await macOf(codeIn(link).secret, Uint8Array.from(Buffer.from(asked.request, 'base64')), gate);
+    const mac = await macOf(
+      codeIn(link).secret,
+      Uint8Array.from(Buffer.from(asked.request, 'base64')),
+      gate,
+    );
     const other = { ...asked, gate, code: { ...asked.code, mac } };
     const { status, body } = await createPhoneCalls(origin, send).call('POST', 'enrolments', other);
     expect({ status, error: body.error }).toEqual({ status: 404, error: 'code' });
@@ -200,7 +214,11 @@ describe('an enrolment', () => {
       () => ({ code: { id: 'AAAAAAAAAAA', mac: Buffer.alloc(32).toString('base64url') } }),
       404,
     ],
-    ['a verifier that is too short', () => ({ gate: { kind: 'pin', salt: 'AA', verifier: 'AA' } }), 400],
+    [
+      'a verifier that is too short',
+      () => ({ gate: { kind: 'pin', salt: 'AA', verifier: 'AA' } }),
+      400,
+    ],
     ['members that are not known', () => ({ pin: '123456' }), 400],
   ])('is refused for %s', async (_, change, status) => {
     const link = await stage.invite(newNumber());
@@ -225,7 +243,14 @@ describe('an enrolment', () => {
   it('is refused with each member that is wrong, and what is expected there, but no value', async () => {
     const gate = { kind: 'pin', salt: 'SECRET-1', verifier: 'SECRET-2' };
     const code = { id: 'x', mac: 'SECRET-3' };
-    const sent = { code, request: 'SECRET-4', gate, language: 'SECRET-5', label: 'x'.repeat(61), more: 1 };
+    const sent = {
+      code,
+      request: 'SECRET-4',
+      gate,
+      language: 'SECRET-5',
+      label: 'x'.repeat(61),
+      more: 1,
+    };
     const { status, body } = await createPhoneCalls(origin, send).call('POST', 'enrolments', sent);
     expect([status, body.error]).toEqual([400, 'bad-request']);
     expect(body.message.split('; ')).toEqual([
@@ -289,7 +314,8 @@ describe('a phone that was un-enrolled', () => {
   it('does not come back by a copy of its enrolment, and leaves a later invitation open', async () => {
     const msisdn = newNumber();
     const phone = await stage.enrol(msisdn);
-    const copy = () => createPhoneCalls(origin, send).call('POST', 'enrolments', phone.enrolment.asked);
+    const copy = () =>
+      createPhoneCalls(origin, send).call('POST', 'enrolments', phone.enrolment.asked);
     expect((await copy()).status).toBe(201);
     await phone.leave();
     expect(await copy()).toMatchObject({ status: 404, body: { error: 'code' } });
@@ -312,10 +338,15 @@ describe('a phone that was un-enrolled', () => {
     vi.spyOn(commands, 'hsetnx').mockImplementation(async (...given) => {
       const done = await hsetnx(...given);
       // The copy has read the invitation before, and is given a certificate and written afterwards.
-      if (/:phone-code:/.test(String(given[0])) && ++removals === 1) await remove(msisdn.slice(1), phone.id);
+      if (/:phone-code:/.test(String(given[0])) && ++removals === 1)
+        await remove(msisdn.slice(1), phone.id);
       return done;
     });
-    const { status } = await createPhoneCalls(origin, send).call('POST', 'enrolments', phone.enrolment.asked);
+    const { status } = await createPhoneCalls(origin, send).call(
+      'POST',
+      'enrolments',
+      phone.enrolment.asked,
+    );
     expect({ status, removals }).toEqual({ status: 404, removals: 1 });
     expect((await stage.product.api.phoneAdmin.find(msisdn.slice(1)))?.phones).toEqual([]);
     const issued = await custodyOver(commands).certificatesOf({ msisdn: msisdn.slice(1) });
@@ -369,7 +400,8 @@ describe("the sandbox's own number", () => {
   it('is there in a sandbox only', async () => {
     const queue = { prefix: `${redis.prefix.slice(-28)}-two` };
     const product = await startTestProduct(redis, {
-      ...{ configuration: { sandbox: false, queue }, workers: false },
+      configuration: { sandbox: false, queue },
+      workers: false,
     });
     const calls = createPhoneCalls(origin, (request) => product.api.fetch(request));
     expect((await calls.call('POST', 'activations', {})).status).toBe(404);

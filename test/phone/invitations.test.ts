@@ -1,4 +1,7 @@
-/** Invitations as operators make them: on the command line, through the admin API, and on the console's page. */
+/**
+ * Invitations as operators make them: on the command line, through the admin API, and on the
+ * console's page.
+ */
 import { renderSVG } from 'uqr';
 import { describe, expect, it } from 'vitest';
 import { useOperations } from '../cli/operations-stage.ts';

@@ -73,7 +73,12 @@ describe('a phone with a passkey', () => {
   it('keeps the highest counter, however many of its proofs come at once', async () => {
     const { core, configuration } = stage.product;
     const { prefix } = configuration.queue;
-    const phones = createPhones({ redis: core.commands, prefix, serviceKey: core.serviceKey, pinTries: 5 });
+    const phones = createPhones({
+      redis: core.commands,
+      prefix,
+      serviceKey: core.serviceKey,
+      pinTries: 5,
+    });
     for (let round = 0; round < 5; round += 1) {
       const msisdn = newNumber();
       const passkey = createPasskey(origin);
@@ -87,7 +92,9 @@ describe('a phone with a passkey', () => {
         phone.call('POST', `prompts/${prompt.id}/signature`, { signature, assertion });
       const answers = await Promise.all(assertions.toReversed().map(send));
       expect(answers[0]?.status).toBe(200);
-      expect((await phones.read(msisdn.slice(1)))?.phones).toMatchObject([{ gate: { counter: 7 } }]);
+      expect((await phones.read(msisdn.slice(1)))?.phones).toMatchObject([
+        { gate: { counter: 7 } },
+      ]);
     }
   });
 });

@@ -24,7 +24,11 @@ describe('the PIN of a phone', () => {
     const left = async (pin: string) => (await phone.enterPin(pin)).body.triesLeft;
     expect([await left('000000'), await left('000001')]).toEqual([2, 1]);
     expect((await phone.enterPin()).status).toBe(200);
-    expect((await phone.state()).body.gate).toMatchObject({ kind: 'pin', triesLeft: 3, blocked: false });
+    expect((await phone.state()).body.gate).toMatchObject({
+      kind: 'pin',
+      triesLeft: 3,
+      blocked: false,
+    });
   });
 
   it('gives no more tries to many at once', async () => {
@@ -112,7 +116,9 @@ describe('the PIN of a phone', () => {
     await block(phone);
     const { recoveryCode } = phone.kept;
     expect((await phone.recover('AAAA-BBBB', '654321')).body.error).toBe('wrong-code');
-    expect((await phone.recover(recoveryCode.toLowerCase().replaceAll('-', ' '), '654321')).status).toBe(200);
+    expect(
+      (await phone.recover(recoveryCode.toLowerCase().replaceAll('-', ' '), '654321')).status,
+    ).toBe(200);
     const id = await stage.product.submit({ msisdn });
     expect((await phone.sign(await phone.prompted(), '654321')).status).toBe(200);
     await stage.ended(id, '500');
@@ -218,18 +224,18 @@ describe('Redis and the log', () => {
       keys.map(async (key) => {
         const type = await client.type(key);
         if (type === 'hash') return JSON.stringify(await client.hgetall(key));
-        return type === 'stream' ? JSON.stringify(await client.xrange(key, '-', '+')) : client.get(key);
+        return type === 'stream'
+          ? JSON.stringify(await client.xrange(key, '-', '+'))
+          : client.get(key);
       }),
     );
     const stored = dumps.join('\n');
     expect(stored).toContain(msisdn.slice(1));
     const secrets = [
-      ...[
-        (asked.gate as { verifier: string }).verifier,
-        body.pin.share,
-        body.recoveryCode,
-        phone.kept.cookie.split('=')[1] ?? '',
-      ],
+      (asked.gate as { verifier: string }).verifier,
+      body.pin.share,
+      body.recoveryCode,
+      phone.kept.cookie.split('=')[1] ?? '',
       'A secret text of this test',
     ];
     for (const secret of secrets) {

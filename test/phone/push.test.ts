@@ -1,5 +1,12 @@
 /** Web Push against a push service of our own, which decrypts what it gets as a browser would. */
-import { createDecipheriv, createECDH, createPublicKey, hkdfSync, randomBytes, verify } from 'node:crypto';
+import {
+  createDecipheriv,
+  createECDH,
+  createPublicKey,
+  hkdfSync,
+  randomBytes,
+  verify,
+} from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -11,8 +18,11 @@ let stage: PhoneStage;
 let server: Server;
 let address = '';
 let status = 201;
-const received: { readonly path: string; readonly headers: IncomingHttpHeaders; readonly body: Buffer }[] =
-  [];
+const received: {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}[] = [];
 
 const vapid = createECDH('prime256v1');
 vapid.generateKeys();
@@ -36,7 +46,11 @@ beforeAll(async () => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      received.push({ path: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks) });
+      received.push({
+        path: request.url ?? '',
+        headers: request.headers,
+        body: Buffer.concat(chunks),
+      });
       response.writeHead(status).end();
     });
   });
@@ -64,7 +78,9 @@ const createSubscriber = () => {
       const theirs = body.subarray(21, 21 + idLength);
       const info = Buffer.concat([Buffer.from('WebPush: info\0'), keys.getPublicKey(), theirs]);
       const secret = Buffer.from(hkdfSync('sha256', keys.computeSecret(theirs), auth, info, 32));
-      const key = Buffer.from(hkdfSync('sha256', secret, salt, 'Content-Encoding: aes128gcm\0', 16));
+      const key = Buffer.from(
+        hkdfSync('sha256', secret, salt, 'Content-Encoding: aes128gcm\0', 16),
+      );
       const nonce = Buffer.from(hkdfSync('sha256', secret, salt, 'Content-Encoding: nonce\0', 12));
       const sealed = body.subarray(21 + idLength);
       const decipher = createDecipheriv('aes-128-gcm', key, nonce).setAuthTag(sealed.subarray(-16));
@@ -97,7 +113,8 @@ describe('a push message', () => {
       subscribed: false,
     });
     expect(
-      (await phone.call('PUT', 'push', { endpoint, expirationTime: null, keys: subscriber.keys })).status,
+      (await phone.call('PUT', 'push', { endpoint, expirationTime: null, keys: subscriber.keys }))
+        .status,
     ).toBe(200);
     expect((await phone.state()).body.push.subscribed).toBe(true);
     const id = await stage.product.submit({ msisdn, text: 'A secret text' });
@@ -112,10 +129,13 @@ describe('a push message', () => {
     const [head = '', claims = '', signature = ''] = token.split('.');
     const [x, y] = [vapid.getPublicKey().subarray(1, 33), vapid.getPublicKey().subarray(33)];
     const jwk = { kty: 'EC', crv: 'P-256', x: x.toString('base64url'), y: y.toString('base64url') };
-    const key = { key: createPublicKey({ key: jwk, format: 'jwk' }), dsaEncoding: 'ieee-p1363' } as const;
-    expect(verify('sha256', Buffer.from(`${head}.${claims}`), key, Buffer.from(signature, 'base64url'))).toBe(
-      true,
-    );
+    const key = {
+      key: createPublicKey({ key: jwk, format: 'jwk' }),
+      dsaEncoding: 'ieee-p1363',
+    } as const;
+    expect(
+      verify('sha256', Buffer.from(`${head}.${claims}`), key, Buffer.from(signature, 'base64url')),
+    ).toBe(true);
     expect(JSON.parse(Buffer.from(claims, 'base64url').toString())).toMatchObject({
       aud: address,
       sub: 'mailto:ops@example.com',
@@ -127,7 +147,10 @@ describe('a push message', () => {
   it('that its service refuses for good ends the subscription', async () => {
     const msisdn = newNumber();
     const phone = await stage.enrol(msisdn);
-    await phone.call('PUT', 'push', { endpoint: `${address}/push/gone`, keys: createSubscriber().keys });
+    await phone.call('PUT', 'push', {
+      endpoint: `${address}/push/gone`,
+      keys: createSubscriber().keys,
+    });
     status = 410;
     await stage.product.submit({ msisdn });
     await soon(async () => expect((await phone.state()).body.push.subscribed).toBe(false));
@@ -148,7 +171,9 @@ describe('a push message', () => {
       const msisdn = newNumber();
       const phone = await at.enrol(msisdn);
       const { keys } = createSubscriber();
-      expect((await phone.call('PUT', 'push', { endpoint: `ftp://${host}/`, keys })).status).toBe(400);
+      expect((await phone.call('PUT', 'push', { endpoint: `ftp://${host}/`, keys })).status).toBe(
+        400,
+      );
       const subscription = { endpoint: `https://${host}:${port}/push`, keys };
       expect((await phone.call('PUT', 'push', subscription)).status).toBe(200);
       const id = await at.product.submit({ msisdn });
@@ -176,7 +201,10 @@ describe('a push message', () => {
   it('is not sent to a phone that has unsubscribed', async () => {
     const msisdn = newNumber();
     const phone = await stage.enrol(msisdn);
-    await phone.call('PUT', 'push', { endpoint: `${address}/push/ended`, keys: createSubscriber().keys });
+    await phone.call('PUT', 'push', {
+      endpoint: `${address}/push/ended`,
+      keys: createSubscriber().keys,
+    });
     expect((await phone.call('DELETE', 'push')).body).toEqual({ subscribed: false });
     const id = await stage.product.submit({ msisdn });
     await phone.sign(await phone.prompted());

@@ -1,4 +1,7 @@
-/** The page of the phone and its files, as the server sends them; how they work is seen in a browser. */
+/**
+ * The page of the phone and its files, as the server sends them; how they work is seen in a
+ * browser.
+ */
 import { describe, expect, it } from 'vitest';
 import { pageLanguages } from '../../src/languages.ts';
 import { createShellRoutes } from '../../src/phone/shell.route.ts';
@@ -33,27 +36,38 @@ describe('the page of the phone', () => {
     expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
     expect(policy).toContain("require-trusted-types-for 'script'; trusted-types paraph-phone");
     expect(policy).not.toContain('unsafe');
-    expect(text).not.toMatch(/<style|\sstyle=|\son[a-z]+=|javascript:|https?:|(?:src|href)="(?!\/)/i);
+    expect(text).not.toMatch(
+      /<style|\sstyle=|\son[a-z]+=|javascript:|https?:|(?:src|href)="(?!\/)/i,
+    );
     expect(text.match(/<script[^>]*>[^<]*/g)).toEqual([
       expect.stringMatching(/^<script type="module" src="\/phone\/assets\/[\w-]{12}\/phone\.js">$/),
     ]);
   });
 
-  it.each(pageLanguages)('has every view with one heading, and every word, in %s', async (language) => {
-    const { text } = await get(`/phone?language=${language}`);
-    expect(text).toContain(`<html lang="${language}">`);
-    const views = viewsIn(text).filter((view) => view.startsWith('view-'));
-    expect(views).toHaveLength(17);
-    for (const view of views) {
-      expect(view.match(/<h1[ >]/g), view).toHaveLength(1);
-      const ids = [...view.slice(view.indexOf('>')).matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
-      expect(new Set(ids).size).toBe(ids.length);
-      for (const [, named] of view.matchAll(/ (?:for|aria-describedby|aria-labelledby)="([^"]+)"/g)) {
-        expect(ids, view).toContain(named);
+  it.each(pageLanguages)(
+    'has every view with one heading, and every word, in %s',
+    async (language) => {
+      const { text } = await get(`/phone?language=${language}`);
+      expect(text).toContain(`<html lang="${language}">`);
+      const views = viewsIn(text).filter((view) => view.startsWith('view-'));
+      expect(views).toHaveLength(17);
+      for (const view of views) {
+        expect(view.match(/<h1[ >]/g), view).toHaveLength(1);
+        const ids = [...view.slice(view.indexOf('>')).matchAll(/ id="([^"]+)"/g)].map(
+          ([, id]) => id,
+        );
+        expect(new Set(ids).size).toBe(ids.length);
+        for (const [, named] of view.matchAll(
+          / (?:for|aria-describedby|aria-labelledby)="([^"]+)"/g,
+        )) {
+          expect(ids, view).toContain(named);
+        }
       }
-    }
-    expect(text).not.toMatch(/undefined|\[object|NaN|<(h1|h2|label|button)(?: [^>]*)?>\s*<\/\1>|ß/);
-  });
+      expect(text).not.toMatch(
+        /undefined|\[object|NaN|<(h1|h2|label|button)(?: [^>]*)?>\s*<\/\1>|ß/,
+      );
+    },
+  );
 
   it('is found with a slash at the end, in the language that was asked for', async () => {
     const { response } = await get('/phone/?language=de');
@@ -69,7 +83,8 @@ describe('the page of the phone', () => {
       }),
     );
     const [english = [], ...others] = pages;
-    for (const other of others) expect(other.filter((view, index) => view === english[index])).toEqual([]);
+    for (const other of others)
+      expect(other.filter((view, index) => view === english[index])).toEqual([]);
   });
 
   it('offers the number of the sandbox in a sandbox alone', async () => {
@@ -102,7 +117,9 @@ describe('the files of the phone', () => {
       seen.add(address);
       const { response, text: script } = await get(address);
       expect(response.status, address).toBe(200);
-      for (const [, name = ''] of script.matchAll(/^(?:import|export) .*?from '\.\/([\w.-]+)';$/gms))
+      for (const [, name = ''] of script.matchAll(
+        /^(?:import|export) .*?from '\.\/([\w.-]+)';$/gms,
+      ))
         await load(new URL(name, `http://here${address}`).pathname);
     };
     await load(entry);

@@ -20,7 +20,9 @@ const signatureOf = async (id: string): Promise<Buffer> => {
 };
 
 const verified = async (id: string): Promise<string> => {
-  const [root = new Uint8Array()] = await stage.product.core.custodyOver(stage.product.core.commands).trust();
+  const [root = new Uint8Array()] = await stage.product.core
+    .custodyOver(stage.product.core.commands)
+    .trust();
   return (await opensslVerify(await signatureOf(id), root, new Date())).toString();
 };
 
@@ -60,7 +62,10 @@ describe('a phone in the browser', () => {
     const msisdn = newNumber();
     const phone = await stage.enrol(msisdn);
     const service = { Description: 'http://uri.etsi.org/TS102204/v1.1.2#validate' };
-    const asked = stage.product.post('/rest/service/sign', signRequest({ msisdn, services: [service] }));
+    const asked = stage.product.post(
+      '/rest/service/sign',
+      signRequest({ msisdn, services: [service] }),
+    );
     await phone.sign(await phone.prompted());
     expect((await asked).body.MSS_SignatureResp?.Status.StatusCode.Value).toBe('502');
   });
@@ -110,7 +115,10 @@ describe('a phone in the browser', () => {
     const prompt = told as Parameters<typeof phone.sign>[0];
     await stage.ended(id, '_208');
     await soon(async () => expect(await phone.prompts()).toEqual([]));
-    expect(await phone.sign(prompt)).toEqual({ status: 409, body: { outcome: 'gone', why: 'expired' } });
+    expect(await phone.sign(prompt)).toEqual({
+      status: 409,
+      body: { outcome: 'gone', why: 'expired' },
+    });
   });
 
   it('shows the newest request alone: the one before ends with 401', async () => {
@@ -123,7 +131,9 @@ describe('a phone in the browser', () => {
     });
     expect(told).toEqual({ id: `${first}.1`, why: 'elsewhere' });
     await stage.ended(first, '_401');
-    await soon(async () => expect((await phone.prompts()).map(({ text }) => text)).toEqual(['Second']));
+    await soon(async () =>
+      expect((await phone.prompts()).map(({ text }) => text)).toEqual(['Second']),
+    );
   });
 
   it('is one of two phones of a number: both are asked, and the first answer counts', async () => {
@@ -135,7 +145,10 @@ describe('a phone in the browser', () => {
     const told = await heard(other, 'gone', () => one.sign(prompt));
     expect(told).toMatchObject({ id: `${id}.1`, why: 'elsewhere' });
     await stage.ended(id, '500');
-    expect(await other.sign(prompt)).toEqual({ status: 409, body: { outcome: 'gone', why: 'elsewhere' } });
+    expect(await other.sign(prompt)).toEqual({
+      status: 409,
+      body: { outcome: 'gone', why: 'elsewhere' },
+    });
     await verified(id);
   });
 
@@ -177,19 +190,25 @@ describe('a phone in the browser', () => {
     expect((await other.sign(prompt)).status).toBe(200);
   });
 
-  it.each(['accepted', 'cancelled'] as const)('shows a receipt, which the person has %s', async (outcome) => {
-    const msisdn = newNumber();
-    const phone = await stage.enrol(msisdn);
-    const id = await stage.product.submit({ msisdn });
-    await phone.sign(await phone.prompted());
-    await stage.ended(id, '500');
-    const sent = stage.product.post('/rest/service/receipt', receiptRequest(id, { msisdn }));
-    const prompt = await phone.prompted('receipt');
-    expect(prompt).toMatchObject({ kind: 'receipt', text: 'Signed in to Example.' });
-    expect(await phone.react(prompt, outcome)).toEqual({ status: 200, body: { outcome } });
-    const { UserResponse } = (await sent).body.MSS_ReceiptResp.Status.StatusDetail.ReceiptResponseExtension;
-    expect(JSON.parse(UserResponse)).toEqual({ status: outcome === 'accepted' ? 'OK' : 'CANCEL' });
-  });
+  it.each(['accepted', 'cancelled'] as const)(
+    'shows a receipt, which the person has %s',
+    async (outcome) => {
+      const msisdn = newNumber();
+      const phone = await stage.enrol(msisdn);
+      const id = await stage.product.submit({ msisdn });
+      await phone.sign(await phone.prompted());
+      await stage.ended(id, '500');
+      const sent = stage.product.post('/rest/service/receipt', receiptRequest(id, { msisdn }));
+      const prompt = await phone.prompted('receipt');
+      expect(prompt).toMatchObject({ kind: 'receipt', text: 'Signed in to Example.' });
+      expect(await phone.react(prompt, outcome)).toEqual({ status: 200, body: { outcome } });
+      const { UserResponse } = (await sent).body.MSS_ReceiptResp.Status.StatusDetail
+        .ReceiptResponseExtension;
+      expect(JSON.parse(UserResponse)).toEqual({
+        status: outcome === 'accepted' ? 'OK' : 'CANCEL',
+      });
+    },
+  );
 
   it('leaves a receipt unanswered when nobody looks', async () => {
     const msisdn = newNumber();
@@ -197,7 +216,10 @@ describe('a phone in the browser', () => {
     const id = await stage.product.submit({ msisdn });
     await phone.sign(await phone.prompted());
     await stage.ended(id, '500');
-    const { body } = await stage.product.post('/rest/service/receipt', receiptRequest(id, { msisdn }));
+    const { body } = await stage.product.post(
+      '/rest/service/receipt',
+      receiptRequest(id, { msisdn }),
+    );
     const { UserAck } = body.MSS_ReceiptResp.Status.StatusDetail.ReceiptResponseExtension;
     expect(UserAck).toBe('false');
   });
@@ -225,7 +247,10 @@ describe('the processes of a service', () => {
     if (invited.kind !== 'invited') throw new Error(invited.kind);
     const link = invited.link;
     let current = api;
-    const phone = await enrolPhone({ base: origin, send: (request) => current.api.fetch(request) }, link);
+    const phone = await enrolPhone(
+      { base: origin, send: (request) => current.api.fetch(request) },
+      link,
+    );
     const id = await worker.submit({ msisdn });
     const before = await phone.prompted();
     await api.stop();

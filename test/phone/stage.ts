@@ -33,9 +33,12 @@ export const startPhoneStage = async (
     if (invited.kind !== 'invited') throw new Error(invited.kind);
     return invited.link;
   };
-  const enrolBy: PhoneStage['enrolBy'] = (link, more) => enrolPhone({ base: origin, send }, link, more);
+  const enrolBy: PhoneStage['enrolBy'] = (link, more) =>
+    enrolPhone({ base: origin, send }, link, more);
   return {
-    ...{ product, invite, enrolBy },
+    product,
+    invite,
+    enrolBy,
     enrol: async (msisdn, more) => enrolBy(await invite(msisdn), more),
     ended: (id, as) => soon(async () => expect(await product.statusOf(id)).toBe(as)),
   };

@@ -1,7 +1,14 @@
 import * as asn1js from 'asn1js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { dotted, type Element, instant, octets, readElement, smallNumber } from '../../src/pki/ber.ts';
+import {
+  dotted,
+  type Element,
+  instant,
+  octets,
+  readElement,
+  smallNumber,
+} from '../../src/pki/ber.ts';
 import { encode, tags } from '../../src/pki/der.ts';
 import { realSignature } from './fixtures.ts';
 
@@ -23,7 +30,8 @@ interface Block {
 const asn1jsShape = ({ idBlock, valueBlock }: Block): unknown => {
   const { tagClass, tagNumber, isConstructed } = idBlock;
   const tag = ((tagClass - 1) << 6) | (isConstructed ? 0x20 : 0) | tagNumber;
-  const members: Block[] = 'value' in valueBlock && Array.isArray(valueBlock.value) ? valueBlock.value : [];
+  const members: Block[] =
+    'value' in valueBlock && Array.isArray(valueBlock.value) ? valueBlock.value : [];
   const values = members.filter((each) => !(each instanceof asn1js.EndOfContent));
   return isConstructed && values.length > 0 ? [tag, values.map(asn1jsShape)] : tag;
 };
@@ -36,12 +44,16 @@ describe('the BER reader', () => {
   });
 
   it('joins the parts of a constructed octet string', () => {
-    expect(octets(readElement(bytes('24 80 04 02 61 62 24 03 04 01 63 00 00')))).toEqual(Buffer.from('abc'));
+    expect(octets(readElement(bytes('24 80 04 02 61 62 24 03 04 01 63 00 00')))).toEqual(
+      Buffer.from('abc'),
+    );
     expect(octets(readElement(bytes('24 03 02 01 05')))).toBeUndefined();
   });
 
   it('never reads an input that is cut off, or has something left over', () => {
-    const read = Array.from(realSignature, (_, length) => readElement(realSignature.subarray(0, length)));
+    const read = Array.from(realSignature, (_, length) =>
+      readElement(realSignature.subarray(0, length)),
+    );
     expect(read.every((element) => element === undefined)).toBe(true);
     expect(readElement(Buffer.concat([realSignature, Buffer.of(0)]))).toBeUndefined();
   });
@@ -75,8 +87,12 @@ describe('the BER reader', () => {
   });
 
   it('refuses more than 20 000 values and more than 1 MiB', () => {
-    expect(readElement(encode(tags.sequence, Buffer.alloc(2 * 19_999, bytes('0500'))))).toBeDefined();
-    expect(readElement(encode(tags.sequence, Buffer.alloc(2 * 20_000, bytes('0500'))))).toBeUndefined();
+    expect(
+      readElement(encode(tags.sequence, Buffer.alloc(2 * 19_999, bytes('0500')))),
+    ).toBeDefined();
+    expect(
+      readElement(encode(tags.sequence, Buffer.alloc(2 * 20_000, bytes('0500')))),
+    ).toBeUndefined();
     expect(readElement(encode(tags.octetString, Buffer.alloc(1 << 20)))).toBeUndefined();
   });
 

@@ -9,9 +9,9 @@ describe('the bounded cache', () => {
       lookups += 1;
       return lookups;
     };
-    expect(await Promise.all([cache.get('a', load), cache.get('a', load), cache.get('b', load)])).toEqual([
-      1, 1, 2,
-    ]);
+    expect(
+      await Promise.all([cache.get('a', load), cache.get('a', load), cache.get('b', load)]),
+    ).toEqual([1, 1, 2]);
     expect(await cache.get('a', load)).toBe(1);
   });
 

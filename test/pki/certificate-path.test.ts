@@ -20,12 +20,21 @@ import {
 import { pem } from './openssl.ts';
 
 const at = new Date('2026-06-01T00:00:00Z');
-const over = { notBefore: new Date('2020-01-01T00:00:00Z'), notAfter: new Date('2026-05-31T23:59:59Z') };
+const over = {
+  notBefore: new Date('2020-01-01T00:00:00Z'),
+  notAfter: new Date('2026-05-31T23:59:59Z'),
+};
 const future = { notBefore: new Date('2026-06-01T00:00:01Z') };
 
 const newKeys = (): { privateKey: KeyObject; publicKey: KeyObject } =>
   generateKeyPairSync('ec', { namedCurve: 'P-256' });
-const keys = { root: newKeys(), issuing: newKeys(), sub: newKeys(), user: newKeys(), stranger: newKeys() };
+const keys = {
+  root: newKeys(),
+  issuing: newKeys(),
+  sub: newKeys(),
+  user: newKeys(),
+  stranger: newKeys(),
+};
 const names = {
   root: commonName('Root'),
   issuing: commonName('Issuing'),
@@ -95,7 +104,9 @@ describe('a chain of certificates', () => {
   });
 
   it('is accepted under another root certificate with the name and key of the trusted one', () => {
-    expect(reason({ more: [certificates.root({ notAfter: new Date('2040-01-01T00:00:00Z') })] })).toBe('OK');
+    expect(
+      reason({ more: [certificates.root({ notAfter: new Date('2040-01-01T00:00:00Z') })] }),
+    ).toBe('OK');
   });
 
   it.each([
@@ -116,17 +127,26 @@ describe('a chain of certificates', () => {
 
   it.each([
     ['the user', 'NO_SIGNER_CERTIFICATE', { user: certificates.user(writtenOutOf('user')) }],
-    ['the issuing authority', 'UNTRUSTED_CHAIN', { issuing: certificates.issuing(writtenOutOf('issuing')) }],
-  ])('is refused when the key of %s has a curve that is written out instead of named', (_, why, change) => {
-    expect(reason(change)).toBe(why);
-  });
+    [
+      'the issuing authority',
+      'UNTRUSTED_CHAIN',
+      { issuing: certificates.issuing(writtenOutOf('issuing')) },
+    ],
+  ])(
+    'is refused when the key of %s has a curve that is written out instead of named',
+    (_, why, change) => {
+      expect(reason(change)).toBe(why);
+    },
+  );
 
   it('has no root whose key has a curve that is written out instead of named', () => {
     const root = certificates.root(writtenOutOf('root'));
     expect(() => reason({ root })).toThrow('a trusted certificate is unreadable');
     expect(usableRoots([root])).toBeUndefined();
     expect(usableRoots(pem(root))).toBeUndefined();
-    expect(() => certificatesIn(pem(certificates.root()) + pem(root))).toThrow('the curve of its key');
+    expect(() => certificatesIn(pem(certificates.root()) + pem(root))).toThrow(
+      'the curve of its key',
+    );
     expect(usableRoots(pem(certificates.root()))).toHaveLength(1);
   });
 
@@ -134,14 +154,18 @@ describe('a chain of certificates', () => {
     const keyUsage = (octet: number): Buffer =>
       extension(id.keyUsage, Buffer.from([0x03, 0x02, 0x00, octet]), true);
     expect(reason({ user: certificates.user({ extensions: [] }) })).toBe('WRONG_PURPOSE');
-    expect(reason({ user: certificates.user({ extensions: [purposes(serverAuth)] }) })).toBe('WRONG_PURPOSE');
+    expect(reason({ user: certificates.user({ extensions: [purposes(serverAuth)] }) })).toBe(
+      'WRONG_PURPOSE',
+    );
     const cannotSign = [purposes(id.clientAuth), keyUsage(0x20)];
     expect(reason({ user: certificates.user({ extensions: cannotSign }) })).toBe('WRONG_PURPOSE');
     const canSign = [purposes(id.clientAuth, serverAuth), keyUsage(0xc0)];
     expect(reason({ user: certificates.user({ extensions: canSign }) })).toBe('OK');
     expect(reason({ issuing: certificates.issuing({ extensions: authority }) })).toBe('OK');
     const forServers = [...authority, purposes(serverAuth)];
-    expect(reason({ issuing: certificates.issuing({ extensions: forServers }) })).toBe('WRONG_PURPOSE');
+    expect(reason({ issuing: certificates.issuing({ extensions: forServers }) })).toBe(
+      'WRONG_PURPOSE',
+    );
     expect(reason({ root: certificates.root({ extensions: forServers }) })).toBe('WRONG_PURPOSE');
   });
 
@@ -189,7 +213,9 @@ describe('a chain of certificates', () => {
     expect(reason({ issuing: certificates.issuing(stranger) })).toBe('UNTRUSTED_CHAIN');
     const strange = certificates.root({ publicKey: keys.stranger.publicKey, ...stranger });
     expect(reason({ root: strange })).toBe('UNTRUSTED_CHAIN');
-    expect(reason({ issuing: certificates.issuing(stranger), more: [strange] })).toBe('UNTRUSTED_CHAIN');
+    expect(reason({ issuing: certificates.issuing(stranger), more: [strange] })).toBe(
+      'UNTRUSTED_CHAIN',
+    );
   });
 
   it('is refused with an unknown critical extension', () => {
@@ -197,7 +223,9 @@ describe('a chain of certificates', () => {
     const issuing = certificates.issuing({ extensions: [...authority, nameConstraints] });
     expect(reason({ issuing })).toBe('UNTRUSTED_CHAIN');
     const harmless = extension('2.5.29.30', nullValue());
-    expect(reason({ issuing: certificates.issuing({ extensions: [...authority, harmless] }) })).toBe('OK');
+    expect(
+      reason({ issuing: certificates.issuing({ extensions: [...authority, harmless] }) }),
+    ).toBe('OK');
   });
 
   it('is refused when an extension is there twice', () => {
@@ -212,7 +240,9 @@ describe('a chain of certificates', () => {
       twice.subarray(2),
       twice.subarray(2),
     ]);
-    expect(reason({ user: certificates.user({ subject: commonName('x') }) })).toBe('NO_SERIAL_NUMBER');
+    expect(reason({ user: certificates.user({ subject: commonName('x') }) })).toBe(
+      'NO_SERIAL_NUMBER',
+    );
     expect(reason({ user: certificates.user({ subject: double }) })).toBe('NO_SERIAL_NUMBER');
     expect(reason({ user: certificates.user({ subject: serialAndName('MIDCHE', 'a\0b') }) })).toBe(
       'NO_COMMON_NAME',
@@ -223,7 +253,10 @@ describe('a chain of certificates', () => {
     const ring = Array.from({ length: 8 }, () =>
       certificates.issuing({ issuer: names.issuing, signingKey: keys.issuing.privateKey }),
     );
-    const issuing = certificates.issuing({ issuer: names.issuing, signingKey: keys.issuing.privateKey });
+    const issuing = certificates.issuing({
+      issuer: names.issuing,
+      signingKey: keys.issuing.privateKey,
+    });
     expect(reason({ issuing, more: ring })).toBe('UNTRUSTED_CHAIN');
   });
 
@@ -235,13 +268,17 @@ describe('a chain of certificates', () => {
 
 describe('openCertificate', () => {
   it('opens the certificates of the live service', () => {
-    expect(realCertificates.map(openCertificate).filter((each) => each !== undefined)).toHaveLength(3);
+    expect(realCertificates.map(openCertificate).filter((each) => each !== undefined)).toHaveLength(
+      3,
+    );
   });
 
   it('does not take a certificate for another one that it carries as PEM text', () => {
     const victim = certificates.root();
     const pem = `\n-----BEGIN CERTIFICATE-----\n${Buffer.from(victim).toString('base64')}\n-----END CERTIFICATE-----\n`;
-    const carrier = certificates.user({ extensions: [extension('1.2.3.4', octetString(Buffer.from(pem)))] });
+    const carrier = certificates.user({
+      extensions: [extension('1.2.3.4', octetString(Buffer.from(pem)))],
+    });
     // The trap is real: node:crypto looks for PEM first.
     expect(new X509Certificate(carrier).raw.equals(victim)).toBe(true);
     expect(openCertificate(carrier)).toBeUndefined();

@@ -26,9 +26,13 @@ const issuing = {
   privateKey: issuingKey,
   certificate: await createIssuingCertificate(issuingKey.publicKey, root, { notBefore }),
 };
-const user = await createUserCertificate({ serialNumber: 'MIDCHEO16P1O6E92', publicKey: newKey() }, issuing, {
-  notBefore,
-});
+const user = await createUserCertificate(
+  { serialNumber: 'MIDCHEO16P1O6E92', publicKey: newKey() },
+  issuing,
+  {
+    notBefore,
+  },
+);
 const read = (der: Uint8Array): pkijs.Certificate => pkijs.Certificate.fromBER(der);
 const extensionOf = (der: Uint8Array, type: string): pkijs.Extension | undefined =>
   read(der).extensions?.find(({ extnID }) => extnID === type);
@@ -82,7 +86,9 @@ describe('the certificates', () => {
     const own = (der: Uint8Array): string =>
       hex(extensionOf(der, id.subjectKeyIdentifier)?.parsedValue.valueBlock.valueHex);
     const above = (der: Uint8Array): string =>
-      hex(extensionOf(der, id.authorityKeyIdentifier)?.parsedValue.keyIdentifier.valueBlock.valueHex);
+      hex(
+        extensionOf(der, id.authorityKeyIdentifier)?.parsedValue.keyIdentifier.valueBlock.valueHex,
+      );
     expect(above(user)).toBe(own(issuing.certificate));
     expect(above(issuing.certificate)).toBe(own(root.certificate));
     expect(above(root.certificate)).toBe(own(root.certificate));

@@ -23,7 +23,10 @@ const custody = newCustody();
 let keys: Readonly<Record<'EC' | 'RSA', UserKey>>;
 let root: Uint8Array;
 beforeAll(async () => {
-  keys = { EC: await custody.userKey(owner()), RSA: await custody.userKey(owner({ algorithm: 'RSA' })) };
+  keys = {
+    EC: await custody.userKey(owner()),
+    RSA: await custody.userKey(owner({ algorithm: 'RSA' })),
+  };
   root = keys.EC.chain.certificates[2];
 });
 
@@ -33,10 +36,13 @@ const signedDataOf = (cms: Uint8Array): pkijs.SignedData => {
 };
 
 describe.each(['EC', 'RSA'] as const)('a signature with an %s key', (algorithm) => {
-  it.each(texts)('verifies with openssl as clients call it and gives back the text: %j', async (text) => {
-    const cms = await signComplete(keys[algorithm], text);
-    expect((await opensslVerify(cms, root, new Date(now))).toString('utf8')).toBe(text);
-  });
+  it.each(texts)(
+    'verifies with openssl as clients call it and gives back the text: %j',
+    async (text) => {
+      const cms = await signComplete(keys[algorithm], text);
+      expect((await opensslVerify(cms, root, new Date(now))).toString('utf8')).toBe(text);
+    },
+  );
 
   it('verifies with another CMS library, chain included', async () => {
     const signedData = signedDataOf(await signComplete(keys[algorithm], 'Grüezi'));
@@ -74,7 +80,9 @@ describe.each(['EC', 'RSA'] as const)('a signature with an %s key', (algorithm) 
 
 describe('signCms', () => {
   it('writes no certificates', async () => {
-    expect(signedDataOf(await signCms({ content: utf8('x'), key: keys.EC })).certificates).toBeUndefined();
+    expect(
+      signedDataOf(await signCms({ content: utf8('x'), key: keys.EC })).certificates,
+    ).toBeUndefined();
   });
 
   it('signs the attributes under the tag of a SET OF', async () => {
@@ -94,7 +102,9 @@ describe('signCms', () => {
       signCms({ content, key: keys.RSA, ...(nonce === undefined ? {} : { nonce }) });
     expect(await sign()).not.toEqual(await sign());
     expect(await sign(Buffer.alloc(12, 5))).toEqual(await sign(Buffer.alloc(12, 5)));
-    expect(Buffer.from(await sign(Buffer.from('a nonce of mine'))).includes('a nonce of mine')).toBe(true);
+    expect(
+      Buffer.from(await sign(Buffer.from('a nonce of mine'))).includes('a nonce of mine'),
+    ).toBe(true);
   });
 
   it('keeps the attributes in DER order for every nonce it accepts', async () => {
@@ -115,7 +125,10 @@ describe('signCms', () => {
 describe('attachCertificates', () => {
   it('keeps the order user, issuing authority, root, whatever a sorted set would be', async () => {
     for (const certificates of [keys.EC.chain.certificates, keys.RSA.chain.certificates]) {
-      const cms = attachCertificates(await signCms({ content: utf8('x'), key: keys.EC }), certificates);
+      const cms = attachCertificates(
+        await signCms({ content: utf8('x'), key: keys.EC }),
+        certificates,
+      );
       expect(await opensslSubjects(cms)).toEqual([
         `serialNumber = ${keys.EC.serialNumber}, CN = ${keys.EC.serialNumber}:PN`,
         'CN = Paraph Issuing CA',
@@ -133,7 +146,8 @@ describe('attachCertificates', () => {
         const { certificates } = keys.EC.chain;
         const before = readElement(bare)?.children[1]?.children[0]?.children ?? [];
         const after =
-          readElement(attachCertificates(bare, certificates))?.children[1]?.children[0]?.children ?? [];
+          readElement(attachCertificates(bare, certificates))?.children[1]?.children[0]?.children ??
+          [];
         const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
         expect(after.map(({ bytes }) => hex(bytes))).toEqual([
           ...before.slice(0, 3).map(({ bytes }) => hex(bytes)),
@@ -167,6 +181,8 @@ describe('attachCertificates', () => {
       Buffer.of(),
     ])
       expect(() => attachCertificates(unfit, certificates)).toThrow(refusal);
-    expect(() => attachCertificates(Buffer.concat([bare, Buffer.of(0)]), certificates)).toThrow(refusal);
+    expect(() => attachCertificates(Buffer.concat([bare, Buffer.of(0)]), certificates)).toThrow(
+      refusal,
+    );
   });
 });

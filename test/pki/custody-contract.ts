@@ -14,8 +14,12 @@ type CustodyOptions = Pick<Parameters<typeof createKeyCustody>[0], 'store' | 'us
 const publicPart = ({ privateKey }: UserKey): string =>
   privateKey.publicKey.export({ format: 'pem', type: 'spki' }).toString();
 
-export const describeCustody = (name: string, create: (options: CustodyOptions) => KeyCustody): void => {
-  const newCustody = (store: CustodyStore = createMemoryCustodyStore()): KeyCustody => create({ store });
+export const describeCustody = (
+  name: string,
+  create: (options: CustodyOptions) => KeyCustody,
+): void => {
+  const newCustody = (store: CustodyStore = createMemoryCustodyStore()): KeyCustody =>
+    create({ store });
 
   describe(name, () => {
     it('creates a key at its first use and keeps it', async () => {
@@ -36,7 +40,9 @@ export const describeCustody = (name: string, create: (options: CustodyOptions) 
         expect(publicKey.equals(key.privateKey.publicKey)).toBe(true);
         const cms = await signComplete(key, 'Grüezi');
         expect(
-          (await opensslVerify(cms, (await custody.trust())[0] ?? Buffer.of(), new Date(now))).toString(),
+          (
+            await opensslVerify(cms, (await custody.trust())[0] ?? Buffer.of(), new Date(now))
+          ).toString(),
         ).toBe('Grüezi');
         expect(publicKey.asymmetricKeyDetails).toMatchObject(
           algorithm === 'EC' ? { namedCurve: 'prime256v1' } : { modulusLength: 2048 },
@@ -161,9 +167,13 @@ export const describeCustody = (name: string, create: (options: CustodyOptions) 
         const again = await newCustody(store)[kind]();
         const { publicKey } = new X509Certificate(key.certificates[0]);
         expect(again.certificates).toEqual(key.certificates);
-        expect(verify('sha256', data, publicKey, await again.privateKey.sign(data, 'ECDSA'))).toBe(true);
+        expect(verify('sha256', data, publicKey, await again.privateKey.sign(data, 'ECDSA'))).toBe(
+          true,
+        );
         const raw = await key.privateKey.sign(data, 'ES256');
-        expect(verify('sha256', data, { key: publicKey, dsaEncoding: 'ieee-p1363' }, raw)).toBe(true);
+        expect(verify('sha256', data, { key: publicKey, dsaEncoding: 'ieee-p1363' }, raw)).toBe(
+          true,
+        );
       }
     });
 
@@ -176,9 +186,9 @@ export const describeCustody = (name: string, create: (options: CustodyOptions) 
       expect(await custody.rollOver('issuing')).toBe('issuing-3');
       const evidence = await custody.evidenceKey();
       expect(await custody.rollOver('evidence')).toBe('evidence-2');
-      expect((await custody.evidenceKey()).privateKey.publicKey.equals(evidence.privateKey.publicKey)).toBe(
-        false,
-      );
+      expect(
+        (await custody.evidenceKey()).privateKey.publicKey.equals(evidence.privateKey.publicKey),
+      ).toBe(false);
       const other = newCustody(store);
       const after = await other.userKey(owner({ msisdn: '41700092502' }));
       expect(after.chain.certificates).toHaveLength(4);

@@ -8,7 +8,9 @@ import { createMemoryCustodyStore } from '../support/memory-custody-store.ts';
 import { describeCustody } from './custody-contract.ts';
 import { keyObjectOf, newCustody, now, owner, serviceKey } from './fixtures.ts';
 
-describeCustody('the key custody', (options) => createKeyCustody({ serviceKey, now: () => now, ...options }));
+describeCustody('the key custody', (options) =>
+  createKeyCustody({ serviceKey, now: () => now, ...options }),
+);
 
 describe('the records of the custody', () => {
   it('show no private key', async () => {
@@ -25,7 +27,9 @@ describe('the records of the custody', () => {
         (part) => part !== undefined,
       )) {
         expect(stored).not.toContain(secret);
-        expect(stored).not.toContain(Buffer.from(secret, 'base64url').toString('base64').slice(0, 40));
+        expect(stored).not.toContain(
+          Buffer.from(secret, 'base64url').toString('base64').slice(0, 40),
+        );
         expect(stored).not.toContain(Buffer.from(secret, 'base64url').toString('hex'));
       }
     }
@@ -58,8 +62,12 @@ describe('the records of the custody', () => {
     const store = createMemoryCustodyStore();
     await newCustody(store).userKey(owner());
     const stranger = createKeyCustody({ store, serviceKey: Buffer.alloc(32, 8), now: () => now });
-    await expect(stranger.userKey(owner())).rejects.toThrow('the master key does not open the stored ca:');
-    await expect(stranger.trust()).rejects.toThrow('the master key does not open the stored ca:root record');
+    await expect(stranger.userKey(owner())).rejects.toThrow(
+      'the master key does not open the stored ca:',
+    );
+    await expect(stranger.trust()).rejects.toThrow(
+      'the master key does not open the stored ca:root record',
+    );
     expect(() => createKeyCustody({ store, serviceKey: Buffer.alloc(16), now: () => now })).toThrow(
       '32 bytes',
     );
@@ -87,7 +95,9 @@ describe('the records of the custody', () => {
     const record = JSON.parse(store.records.get(name) ?? '');
     const certificate = Buffer.from(chain.certificates[0]).toString('base64');
     store.records.set(name, JSON.stringify({ ...record, certificate }));
-    await expect(newCustody(store).userKey(owner())).rejects.toThrow('the stored user record is damaged');
+    await expect(newCustody(store).userKey(owner())).rejects.toThrow(
+      'the stored user record is damaged',
+    );
   });
 
   it('are refused when a chain leads to other certificates than its id says', async () => {
@@ -96,14 +106,18 @@ describe('the records of the custody', () => {
     const { chain } = await custody.userKey(owner());
     await custody.userKey(owner({ msisdn: '41700092502' }));
     store.records.set(`chain:${chain.id}`, 'user:41700092502:sim:EC');
-    await expect(newCustody(store).chain(chain.id)).rejects.toThrow('the stored chain record is damaged');
+    await expect(newCustody(store).chain(chain.id)).rejects.toThrow(
+      'the stored chain record is damaged',
+    );
   });
 
   it('are refused when they are not what the custody writes', async () => {
     for (const text of ['', 'null', '{"certificate":"AAAA"}', '{"certificate":"*","key":"x"}']) {
       const store = createMemoryCustodyStore();
       store.records.set('ca:root', text);
-      await expect(newCustody(store).trust()).rejects.toThrow('the stored ca:root record is damaged');
+      await expect(newCustody(store).trust()).rejects.toThrow(
+        'the stored ca:root record is damaged',
+      );
     }
   });
 });

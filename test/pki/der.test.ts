@@ -26,21 +26,35 @@ describe('the DER writer', () => {
           const text = [top, ...arcs].join('.');
           const bytes = der.objectIdentifier(text);
           expect(dotted(readElement(bytes))).toBe(text);
-          expect(hex(bytes)).toBe(hex(new Uint8Array(new asn1js.ObjectIdentifier({ value: text }).toBER())));
+          expect(hex(bytes)).toBe(
+            hex(new Uint8Array(new asn1js.ObjectIdentifier({ value: text }).toBER())),
+          );
         },
       ),
     );
   });
 
   it('sorts the members of a SET OF by their encodings', () => {
-    const members = [der.octetString(Buffer.of(2)), der.smallInteger(9), der.octetString(Buffer.of(1))];
+    const members = [
+      der.octetString(Buffer.of(2)),
+      der.smallInteger(9),
+      der.octetString(Buffer.of(1)),
+    ];
     expect(hex(der.setOf(...members))).toBe('3109020109040101040102');
   });
 
   it('writes UTCTime to the end of 2049 and GeneralizedTime from then on', () => {
-    expect(der.time(new Date('2049-12-31T23:59:59.999Z')).toString('latin1').slice(2)).toBe('491231235959Z');
-    expect(der.time(new Date('2050-01-01T00:00:00Z')).toString('latin1').slice(2)).toBe('20500101000000Z');
-    for (const text of ['2026-03-01T12:00:00.000Z', '2046-02-28T00:00:01.000Z', '2055-12-31T23:59:59.000Z'])
+    expect(der.time(new Date('2049-12-31T23:59:59.999Z')).toString('latin1').slice(2)).toBe(
+      '491231235959Z',
+    );
+    expect(der.time(new Date('2050-01-01T00:00:00Z')).toString('latin1').slice(2)).toBe(
+      '20500101000000Z',
+    );
+    for (const text of [
+      '2026-03-01T12:00:00.000Z',
+      '2046-02-28T00:00:01.000Z',
+      '2055-12-31T23:59:59.000Z',
+    ])
       expect(instant(readElement(der.time(new Date(text))))?.toISOString()).toBe(text);
   });
 

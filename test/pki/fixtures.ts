@@ -55,11 +55,14 @@ export const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text)
 export const signComplete = async (key: UserKey, text: string): Promise<Uint8Array> =>
   attachCertificates(await signCms({ content: utf8(text), key }), key.chain.certificates);
 
-const fixture = (name: string): Buffer => readFileSync(new URL(`../fixtures/pki/${name}`, import.meta.url));
+const fixture = (name: string): Buffer =>
+  readFileSync(new URL(`../fixtures/pki/${name}`, import.meta.url));
 
 /** BER, over `Test: Sign in from Postman?`, by an EC key under RSASSA-PSS authorities. */
 export const realSignature: Uint8Array = fixture('real-signature.cms.der');
-export const realSubjectNames: readonly string[] = JSON.parse(fixture('real-subject-names.json').toString());
+export const realSubjectNames: readonly string[] = JSON.parse(
+  fixture('real-subject-names.json').toString(),
+);
 /** User, issuing authority, root. */
 export const realCertificates: readonly Uint8Array[] = (
   readElement(realSignature)?.children[1]?.children[0]?.children[3]?.children ?? []

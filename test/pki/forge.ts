@@ -1,4 +1,11 @@
-import { createPublicKey, generateKeyPairSync, hash, type KeyObject, randomBytes, sign } from 'node:crypto';
+import {
+  createPublicKey,
+  generateKeyPairSync,
+  hash,
+  type KeyObject,
+  randomBytes,
+  sign,
+} from 'node:crypto';
 import { readElement } from '../../src/pki/ber.ts';
 import { readCertificate } from '../../src/pki/certificate-fields.ts';
 import * as der from '../../src/pki/der.ts';
@@ -14,12 +21,18 @@ export const commonName = (text: string): Buffer =>
 
 export const serialAndName = (serialNumber: string, text: string): Buffer =>
   der.sequence(
-    der.setOf(der.sequence(der.objectIdentifier(id.serialNumber), der.printableString(serialNumber))),
+    der.setOf(
+      der.sequence(der.objectIdentifier(id.serialNumber), der.printableString(serialNumber)),
+    ),
     der.setOf(der.sequence(der.objectIdentifier(id.commonName), der.utf8String(text))),
   );
 
 export const extension = (type: string, value: Uint8Array, critical = false): Buffer =>
-  der.sequence(der.objectIdentifier(type), ...(critical ? [der.boolean(true)] : []), der.octetString(value));
+  der.sequence(
+    der.objectIdentifier(type),
+    ...(critical ? [der.boolean(true)] : []),
+    der.octetString(value),
+  );
 
 export const purposes = (...types: readonly string[]): Buffer =>
   extension(id.extendedKeyUsage, der.sequence(...types.map(der.objectIdentifier)));
@@ -69,7 +82,10 @@ export const forgeCertificate = ({
 /** The same key; its curve is written out instead of named. */
 export const writtenOut = (publicKey: KeyObject): KeyObject => {
   const spki = (key: KeyObject): Buffer => key.export({ format: 'der', type: 'spki' });
-  const { publicKey: other } = generateKeyPairSync('ec', { namedCurve: 'P-256', paramEncoding: 'explicit' });
+  const { publicKey: other } = generateKeyPairSync('ec', {
+    namedCurve: 'P-256',
+    paramEncoding: 'explicit',
+  });
   const [algorithm] = readElement(spki(other))?.children ?? [];
   const [, point] = readElement(spki(publicKey))?.children ?? [];
   if (algorithm === undefined || point === undefined) throw new Error('no key of P-256');
@@ -102,7 +118,13 @@ interface ForgedSignature {
 }
 
 export const forgeCms = (forged: ForgedSignature): Uint8Array => {
-  const { content, privateKey, certificates, contentType = id.data, digestAlgorithm = sha256 } = forged;
+  const {
+    content,
+    privateKey,
+    certificates,
+    contentType = id.data,
+    digestAlgorithm = sha256,
+  } = forged;
   const embedded = 'embedded' in forged ? forged.embedded : der.octetString(content);
   const attributes = forged.attributes ?? [contentTypeAttribute(), digestAttribute(content)];
   const fields = readCertificate(certificates[0] ?? Buffer.of());

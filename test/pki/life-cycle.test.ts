@@ -10,7 +10,10 @@ import { attachCertificates, signCms } from '../../src/pki/cms.ts';
 import { createKeyCustody } from '../../src/pki/custody.ts';
 import type { CertificateChain, KeyCustody } from '../../src/pki/ports.ts';
 import { verifySignature } from '../../src/pki/verify.ts';
-import { createMemoryCustodyStore, type MemoryCustodyStore } from '../support/memory-custody-store.ts';
+import {
+  createMemoryCustodyStore,
+  type MemoryCustodyStore,
+} from '../support/memory-custody-store.ts';
 import { now, owner, serviceKey, signComplete, utf8 } from './fixtures.ts';
 import { opensslVerify } from './openssl.ts';
 
@@ -26,7 +29,8 @@ const service = (store: MemoryCustodyStore = createMemoryCustodyStore(), start =
 
 const endOf = (der: Uint8Array | undefined): number =>
   readCertificate(der ?? Buffer.of())?.notAfter.getTime() ?? 0;
-const nameOf = (der: Uint8Array | undefined): string => new X509Certificate(der ?? Buffer.of()).subject;
+const nameOf = (der: Uint8Array | undefined): string =>
+  new X509Certificate(der ?? Buffer.of()).subject;
 
 const verifyAt = (cms: Uint8Array, text: string, trust: readonly Uint8Array[], at: number) =>
   verifySignature(cms, text, { trust, at: new Date(at) });
@@ -66,7 +70,9 @@ describe('the key of a user', () => {
     await custody.userKey(owner());
     clock.now = now + 4 * year;
     const keys = await Promise.all(
-      Array.from({ length: 6 }, async (_, index) => (index < 3 ? process() : custody).userKey(owner())),
+      Array.from({ length: 6 }, async (_, index) =>
+        (index < 3 ? process() : custody).userKey(owner()),
+      ),
     );
     expect(new Set(keys.map(({ chain }) => chain.id)).size).toBe(1);
   });
@@ -118,7 +124,10 @@ describe('the key of a phone that is revoked before it is renewed', () => {
   const phone = { msisdn: '41700092501', sscdId: 'phone-1' };
 
   it.each([
-    ['revoked', (other: KeyCustody) => other.revokeCertificate({ msisdn: phone.msisdn }, 'keyCompromise')],
+    [
+      'revoked',
+      (other: KeyCustody) => other.revokeCertificate({ msisdn: phone.msisdn }, 'keyCompromise'),
+    ],
     ['of a former owner', (other: KeyCustody) => other.reassignNumber(phone.msisdn)],
   ])('gets no next certificate when it is %s in another process', async (_what, revoke) => {
     const { clock, custody, process } = service();
@@ -164,7 +173,10 @@ describe('the key of a phone that is revoked before it is renewed', () => {
       const [{ serial = '' } = {}] = await custody.certificatesOf({ msisdn: phone.msisdn });
       expect(await custody.revokeCertificate(target(serial), 'keyCompromise')).toHaveLength(2);
       const issued = await process().certificatesOf({ msisdn: phone.msisdn });
-      expect(issued.map(({ revocation }) => revocation?.reason)).toEqual(['keyCompromise', 'keyCompromise']);
+      expect(issued.map(({ revocation }) => revocation?.reason)).toEqual([
+        'keyCompromise',
+        'keyCompromise',
+      ]);
     },
   );
 

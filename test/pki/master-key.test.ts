@@ -14,7 +14,9 @@ describe('the master key', () => {
   it('comes from the environment, and no file is made then', async () => {
     const key = Buffer.alloc(32, 9);
     const filePath = join(folder, 'master.key');
-    expect(await masterKeyFrom({ environmentValue: key.toString('base64url'), filePath })).toEqual(key);
+    expect(await masterKeyFrom({ environmentValue: key.toString('base64url'), filePath })).toEqual(
+      key,
+    );
     expect(await readdir(folder)).toEqual([]);
   });
 
@@ -37,7 +39,10 @@ describe('the master key', () => {
     expect((await stat(join(folder, 'keys'))).mode & 0o777).toBe(0o700);
     expect(await masterKeyFrom({ environmentValue: undefined, filePath })).toEqual(key);
     // Nothing has been encrypted under it yet.
-    expect((await readdir(join(folder, 'keys'))).toSorted()).toEqual(['master.key', 'master.key.unused']);
+    expect((await readdir(join(folder, 'keys'))).toSorted()).toEqual([
+      'master.key',
+      'master.key.unused',
+    ]);
   });
 
   it('is one and the same for processes that start at once', async () => {

@@ -34,13 +34,15 @@ export const inFolder = async <T>(
 };
 
 /**
- * Runs `openssl` there. @returns What it says, on either stream. @throws When it refuses; the message has
- * what it says.
+ * Runs `openssl` there. @returns What it says, on either stream. @throws When it refuses; the
+ * message has what it says.
  */
 export const openssl = async (folder: string, command: string): Promise<string> => {
-  const { stdout, stderr } = await run('openssl', command.split(' '), { cwd: folder }).catch((error) => {
-    throw new Error(`${error.stdout}${error.stderr}`);
-  });
+  const { stdout, stderr } = await run('openssl', command.split(' '), { cwd: folder }).catch(
+    (error) => {
+      throw new Error(`${error.stdout}${error.stderr}`);
+    },
+  );
   return `${stdout}${stderr}`;
 };
 
@@ -52,12 +54,17 @@ export const opensslVerify = (cms: Uint8Array, root: Uint8Array, at: Date): Prom
   inFolder({ 'cms.der': cms, 'root.pem': pem(root) }, async (folder) => {
     const { stdout } = await run(
       'openssl',
-      ['cms', '-verify', '-binary', '-inform', 'DER', '-in', 'cms.der', '-CAfile', 'root.pem'].concat([
-        '-purpose',
-        'sslclient',
-        '-attime',
-        String(Math.floor(at.getTime() / 1000)),
-      ]),
+      [
+        'cms',
+        '-verify',
+        '-binary',
+        '-inform',
+        'DER',
+        '-in',
+        'cms.der',
+        '-CAfile',
+        'root.pem',
+      ].concat(['-purpose', 'sslclient', '-attime', String(Math.floor(at.getTime() / 1000))]),
       { cwd: folder, encoding: 'buffer' },
     );
     return stdout;
@@ -71,5 +78,7 @@ export const opensslSubjects = (cms: Uint8Array): Promise<readonly string[]> =>
       ['pkcs7', '-inform', 'DER', '-in', 'cms.der', '-print_certs', '-noout'],
       { cwd: folder },
     );
-    return stdout.split('\n').flatMap((line) => (line.startsWith('subject=') ? [line.slice(8)] : []));
+    return stdout
+      .split('\n')
+      .flatMap((line) => (line.startsWith('subject=') ? [line.slice(8)] : []));
   });

@@ -71,8 +71,11 @@ describe('a list of revoked certificates', () => {
     const authority = (await custody.authorities()).at(-1);
     if (authority === undefined) throw new Error('no authority');
     const revoked = Array.from({ length: 100_000 }, (_, index) => ({
-      ...{ serial: (0x40000000 + index).toString(16), reason: 'superseded' as const },
-      ...{ at: now, authority: 'issuing-1', notAfter: now },
+      serial: (0x40000000 + index).toString(16),
+      reason: 'superseded' as const,
+      at: now,
+      authority: 'issuing-1',
+      notAfter: now,
     }));
     let turns = 0;
     const count = (): void => {
@@ -135,7 +138,11 @@ describe('an OCSP answer', () => {
   it('says unknown of a serial number that nobody has, and good when somebody gets it', async () => {
     const { custody, publisher } = service(Date.now());
     const [user, issuing, root] = (await custody.userKey(owner())).chain.certificates;
-    const files = { 'ca.pem': pem(issuing), 'root.pem': pem(root ?? issuing), 'user.pem': pem(user) };
+    const files = {
+      'ca.pem': pem(issuing),
+      'root.pem': pem(root ?? issuing),
+      'user.pem': pem(user),
+    };
     await inFolder(files, async (folder, { read, write }) => {
       const ask = async (about: string): Promise<string> => {
         await openssl(folder, `ocsp ${about} -no_nonce -reqout request.der`);
@@ -194,7 +201,9 @@ describe('an OCSP answer', () => {
           folder,
           `ocsp -issuer ${issuer} ${about} -respin answer.der -CAfile root-1.pem -no_nonce`,
         );
-        const good = all.filter(([, serial]) => said.includes(`${serial}: good`)).map(([name]) => name);
+        const good = all
+          .filter(([, serial]) => said.includes(`${serial}: good`))
+          .map(([name]) => name);
         expect(good).toEqual(Object.keys(files).filter((name) => names.includes(name)));
         expect(said.match(/: unknown/g)).toHaveLength(all.length - names.length);
       }
@@ -216,7 +225,10 @@ describe('an OCSP answer', () => {
         const about = `-issuer ${issuer} -serial 0x${serial}`;
         await openssl(folder, `ocsp ${about} -no_nonce -reqout request.der`);
         await write('answer.der', await publisher.ocspAnswer(await read('request.der')));
-        const said = await openssl(folder, `ocsp ${about} -respin answer.der -CAfile root.pem -no_nonce`);
+        const said = await openssl(
+          folder,
+          `ocsp ${about} -respin answer.der -CAfile root.pem -no_nonce`,
+        );
         expect(said).toContain(`0x${serial}: ${status}`);
       }
     });

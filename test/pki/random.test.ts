@@ -3,7 +3,8 @@ import { randomBytesOf } from '../../src/pki/random.ts';
 
 describe('Random bytes', () => {
   it('come in the length that was asked for, also across a refill of the pool', () => {
-    for (let length = 0; length < 700; length += 1) expect(randomBytesOf(length)).toHaveLength(length);
+    for (let length = 0; length < 700; length += 1)
+      expect(randomBytesOf(length)).toHaveLength(length);
   });
 
   it('are handed out once', () => {

@@ -14,7 +14,13 @@ export const service = (start = now) => {
   const process = () =>
     createKeyCustody({ store, serviceKey, now: () => clock.now, vault: openVault, pointersOf });
   const custody = process();
-  return { store, clock, process, custody, publisher: createPublisher({ custody, now: () => clock.now }) };
+  return {
+    store,
+    clock,
+    process,
+    custody,
+    publisher: createPublisher({ custody, now: () => clock.now }),
+  };
 };
 
 /** Of the certificate: lower-case hex. */

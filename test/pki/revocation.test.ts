@@ -24,8 +24,17 @@ describe('a certificate', () => {
     const key = await custody.userKey(owner());
     await other.userKey(owner());
     const serial = serialOf(key);
-    expect(await custody.revokeCertificate({ serial: serial.toUpperCase() }, 'keyCompromise')).toMatchObject([
-      { serial, msisdn: '41700092501', sscdId: 'sim', algorithm: 'EC', version: 1, revocation: { at: now } },
+    expect(
+      await custody.revokeCertificate({ serial: serial.toUpperCase() }, 'keyCompromise'),
+    ).toMatchObject([
+      {
+        serial,
+        msisdn: '41700092501',
+        sscdId: 'sim',
+        algorithm: 'EC',
+        version: 1,
+        revocation: { at: now },
+      },
     ]);
     clock.now += 1000;
     const seen = await other.userKey(owner());
@@ -166,9 +175,15 @@ describe('the verification of a signature', () => {
     const list = async (): Promise<Uint8Array> =>
       (await publisher.revocationList('issuing-1')) ?? Buffer.of();
     const trust = await custody.trust();
-    const verify = (revocation?: Parameters<typeof verifySignature>[2]['revocation'], at = clock.now) =>
+    const verify = (
+      revocation?: Parameters<typeof verifySignature>[2]['revocation'],
+      at = clock.now,
+    ) =>
       verifySignature(cms, 'Revoked later', {
-        ...{ trust, at: new Date(at), now: new Date(clock.now), revocation },
+        trust,
+        at: new Date(at),
+        now: new Date(clock.now),
+        revocation,
       });
     const authority = (await custody.authorities()).find((each) => each.id === 'issuing-1');
     const [asked] = readOcspRequest(request) ?? [];
@@ -181,7 +196,9 @@ describe('the verification of a signature', () => {
     expect(verify()).toMatchObject({ ok: true, revocation: 'none' });
     expect(verify({ lists: [await list()] })).toMatchObject({ ok: true, revocation: 'crl' });
     expect(verify({ ocsp: [await ocsp()] })).toMatchObject({ ok: true, revocation: 'ocsp' });
-    expect(verify({ ocsp: [await ocsp()], lists: [await list()] })).toMatchObject({ revocation: 'ocsp' });
+    expect(verify({ ocsp: [await ocsp()], lists: [await list()] })).toMatchObject({
+      revocation: 'ocsp',
+    });
   });
 
   it('refuses a certificate from its revocation on, by either, and accepts what was signed before', async () => {
@@ -216,7 +233,10 @@ describe('the verification of a signature', () => {
       expect(verify(material)).toEqual({ ok: false, reason: 'REVOCATION_UNKNOWN' });
     }
     clock.now += 25 * hour;
-    expect(verify({ lists: [whole], ocsp: [answer] })).toEqual({ ok: false, reason: 'REVOCATION_UNKNOWN' });
+    expect(verify({ lists: [whole], ocsp: [answer] })).toEqual({
+      ok: false,
+      reason: 'REVOCATION_UNKNOWN',
+    });
   });
 
   it.each([
@@ -260,7 +280,9 @@ describe('the verification of a signature', () => {
       const issuer = readCertificate(authority.certificate)?.subject.bytes;
       if (issuer === undefined) throw new Error('the certificate of the authority is unreadable');
       const certificate = forgeCertificate({
-        ...{ subject, issuer, publicKey: keys.publicKey },
+        subject,
+        issuer,
+        publicKey: keys.publicKey,
         signingKey: keyObjectOf(authority.privateKey),
         notBefore: new Date(clock.now + from * hour),
         notAfter: new Date(clock.now + to * hour),
@@ -298,7 +320,10 @@ describe('the verification of a signature', () => {
       ['is not for OCSP', { extensions: [purposes(id.clientAuth)] }],
       ['is for nothing in particular', { extensions: [digitalSignature] }],
       ['may not sign', { extensions: [ocspSigning, keyCertSign] }],
-      ['has a critical extension that nobody knows', { extensions: [ocspSigning, unknownCritical] }],
+      [
+        'has a critical extension that nobody knows',
+        { extensions: [ocspSigning, unknownCritical] },
+      ],
     ])('refuses it when the certificate %s', async (_, change) => {
       const { reasonAt } = await answered(change);
       for (const hours of [0, -2.5]) expect(reasonAt(hours)).toBe('REVOCATION_UNKNOWN');

@@ -56,7 +56,10 @@ describe('a time stamp', () => {
         }
         await write('data.txt', 'Stamp that');
         await expect(
-          openssl(folder, 'ts -verify -in reply.tsr -data data.txt -CAfile root.pem -untrusted tsa.pem'),
+          openssl(
+            folder,
+            'ts -verify -in reply.tsr -data data.txt -CAfile root.pem -untrusted tsa.pem',
+          ),
         ).rejects.toThrow('message imprint mismatch');
       },
     );
@@ -80,13 +83,24 @@ describe('a time stamp', () => {
     const said = async (command: string): Promise<string> =>
       inFolder({ 'data.txt': 'x' }, async (folder, { read, write }) => {
         await openssl(folder, `ts -query -data data.txt ${command} -out query.tsq`);
-        await write('reply.tsr', await answerTimeStampRequest(await read('query.tsq'), key, new Date()));
+        await write(
+          'reply.tsr',
+          await answerTimeStampRequest(await read('query.tsq'), key, new Date()),
+        );
         return openssl(folder, 'ts -reply -in reply.tsr -text');
       });
     expect(await said('-sha1')).toContain('unrecognized or unsupported algorithm');
-    expect(await said('-sha256 -tspolicy 1.2.3.4')).toContain('the requested TSA policy is not supported');
-    for (const hostile of [Buffer.of(), Buffer.from('3003020101', 'hex'), Buffer.alloc(4000, 0x30)]) {
-      const { status } = pkijs.TimeStampResp.fromBER(await answerTimeStampRequest(hostile, key, new Date()));
+    expect(await said('-sha256 -tspolicy 1.2.3.4')).toContain(
+      'the requested TSA policy is not supported',
+    );
+    for (const hostile of [
+      Buffer.of(),
+      Buffer.from('3003020101', 'hex'),
+      Buffer.alloc(4000, 0x30),
+    ]) {
+      const { status } = pkijs.TimeStampResp.fromBER(
+        await answerTimeStampRequest(hostile, key, new Date()),
+      );
       expect(status.status).toBe(2);
     }
   });
@@ -102,18 +116,25 @@ describe('a signature with a time stamp', () => {
     expect(timeStamp).toEqual(new Date(Math.floor(clock.now / 1000) * 1000));
     const trust = await custody.trust();
     const at = new Date(start + 5 * year);
-    expect(verifySignature(cms, 'For long', { trust, at })).toMatchObject({ reason: 'CERTIFICATE_EXPIRED' });
+    expect(verifySignature(cms, 'For long', { trust, at })).toMatchObject({
+      reason: 'CERTIFICATE_EXPIRED',
+    });
     expect(verifySignature(signature, 'For long', { trust, at })).toMatchObject({
-      ...{ ok: true, timeStamp, revocation: 'none' },
+      ok: true,
+      timeStamp,
+      revocation: 'none',
       signer: { serialNumber: key.serialNumber },
     });
     // With the lists inside.
     expect(verifySignature(signature, 'For long', { trust, at, revocation: {} })).toMatchObject({
-      ...{ ok: true, revocation: 'crl' },
+      ok: true,
+      revocation: 'crl',
     });
     const [stamping] = (await custody.timeStampKey()).certificates;
     const over = new Date((readCertificate(stamping)?.notAfter.getTime() ?? 0) + day);
-    expect(verifySignature(signature, 'For long', { trust, at: over })).toMatchObject({ ok: false });
+    expect(verifySignature(signature, 'For long', { trust, at: over })).toMatchObject({
+      ok: false,
+    });
     // What verifies it today goes on verifying it.
     const [root] = trust as [Uint8Array];
     expect((await opensslVerify(signature, root, new Date(clock.now))).toString()).toBe('For long');
@@ -127,13 +148,21 @@ describe('a signature with a time stamp', () => {
     const { unsigned, signature: value } = signatureOf(signature);
     const token = unsigned?.children[0]?.children[1]?.children[0]?.bytes;
     const [root] = (await custody.trust()) as [Uint8Array];
-    const files = { 'cms.der': signature, 'token.der': token, 'value.bin': value, 'root.pem': pem(root) };
+    const files = {
+      'cms.der': signature,
+      'token.der': token,
+      'value.bin': value,
+      'root.pem': pem(root),
+    };
     const later = `-attime ${Math.floor((start + 5 * year) / 1000)}`;
     await inFolder(files, async (folder, { write }) => {
       const stamped = `ts -verify -in token.der -token_in -data value.bin -CAfile root.pem ${later}`;
       expect(await openssl(folder, stamped)).toContain('Verification: OK');
-      const verify = 'cms -verify -binary -inform DER -in cms.der -CAfile root.pem -purpose sslclient';
-      await expect(openssl(folder, `${verify} ${later}`)).rejects.toThrow('certificate has expired');
+      const verify =
+        'cms -verify -binary -inform DER -in cms.der -CAfile root.pem -purpose sslclient';
+      await expect(openssl(folder, `${verify} ${later}`)).rejects.toThrow(
+        'certificate has expired',
+      );
       // The lists are taken from the signature.
       const then = `-attime ${timeStamp.getTime() / 1000} -crl_check_all`;
       expect(await openssl(folder, `${verify} ${then}`)).toContain('Without Paraph');
@@ -188,9 +217,9 @@ describe('a signature with a time stamp', () => {
     expect(info.genTime).toEqual(timeStamp);
     const value = signer?.signature as asn1js.OctetString;
     const data = value.valueBlock.valueHexView.slice().buffer;
-    expect(await token.verify({ signer: 0, data, trustedCerts, checkChain: true, checkDate: years })).toBe(
-      true,
-    );
+    expect(
+      await token.verify({ signer: 0, data, trustedCerts, checkChain: true, checkDate: years }),
+    ).toBe(true);
   });
 
   it('that was revoked before its time stamp does not verify, and after it does', async () => {
@@ -222,20 +251,30 @@ describe('a signature with a time stamp', () => {
     const trust = await custody.trust();
     const at = new Date(start + 5 * year);
     const strange = createLongTerm({
-      ...{ ask: stranger.ask, trust: stranger.custody.trust, publisher: stranger.publisher },
-      ...{ custody: stranger.custody, now: () => start },
+      ask: stranger.ask,
+      trust: stranger.custody.trust,
+      publisher: stranger.publisher,
+      custody: stranger.custody,
+      now: () => start,
     });
     const foreign = (await strange(cms, Buffer.from('Alone'))).signature;
     expect(verifySignature(foreign, 'Alone', { trust, at })).toMatchObject({ ok: false });
     const timeStampTrust = await stranger.custody.trust();
-    expect(verifySignature(foreign, 'Alone', { trust, at, timeStampTrust })).toMatchObject({ ok: true });
-    const token = signatureOf(other.signature).unsigned?.children[0]?.children[1]?.children[0]?.bytes;
+    expect(verifySignature(foreign, 'Alone', { trust, at, timeStampTrust })).toMatchObject({
+      ok: true,
+    });
+    const token = signatureOf(other.signature).unsigned?.children[0]?.children[1]?.children[0]
+      ?.bytes;
     const mixed = attachProof(cms, { timeStamp: token ?? Buffer.of(), lists: [] });
-    expect(verifySignature(mixed, 'Alone', { trust, at })).toMatchObject({ reason: 'CERTIFICATE_EXPIRED' });
+    expect(verifySignature(mixed, 'Alone', { trust, at })).toMatchObject({
+      reason: 'CERTIFICATE_EXPIRED',
+    });
     clock.now += 6 * year;
     const { signature: late, tooLate } = await longTerm(cms, Buffer.from('Alone'));
     expect(tooLate).toBe('CERTIFICATE_EXPIRED');
-    expect(verifySignature(late, 'Alone', { trust, at })).toMatchObject({ reason: 'CERTIFICATE_EXPIRED' });
+    expect(verifySignature(late, 'Alone', { trust, at })).toMatchObject({
+      reason: 'CERTIFICATE_EXPIRED',
+    });
     expect(
       verifySignature(late, 'Alone', { trust: await custody.trust(), at: new Date(clock.now) }),
     ).toMatchObject({ reason: 'CERTIFICATE_EXPIRED' });
@@ -245,9 +284,17 @@ describe('a signature with a time stamp', () => {
     const { custody, publisher } = service();
     const stranger = service();
     const cms = await signComplete(await custody.userKey(owner()), 'None');
-    for (const ask of [stranger.ask, async () => Buffer.from('30030a0100', 'hex'), async () => Buffer.of()]) {
+    for (const ask of [
+      stranger.ask,
+      async () => Buffer.from('30030a0100', 'hex'),
+      async () => Buffer.of(),
+    ]) {
       const longTerm = createLongTerm({
-        ...{ ask, trust: custody.trust, publisher, custody, now: () => start },
+        ask,
+        trust: custody.trust,
+        publisher,
+        custody,
+        now: () => start,
       });
       await expect(longTerm(cms, Buffer.from('None'))).rejects.toThrow('gave none that verifies');
     }

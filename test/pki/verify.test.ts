@@ -30,8 +30,10 @@ beforeAll(async () => {
   trust = await custody.trust();
 });
 
-const check = (cms: Uint8Array, text = 'Grüezi'): Verification => verifySignature(cms, text, { trust, at });
-const reasonOf = (verification: Verification): string => (verification.ok ? 'OK' : verification.reason);
+const check = (cms: Uint8Array, text = 'Grüezi'): Verification =>
+  verifySignature(cms, text, { trust, at });
+const reasonOf = (verification: Verification): string =>
+  verification.ok ? 'OK' : verification.reason;
 
 describe('verifySignature', () => {
   it('accepts the signature of the live service under its own root', () => {
@@ -57,7 +59,9 @@ describe('verifySignature', () => {
   it('refuses it under another root, for other data, and when its certificate is over', () => {
     const options = { trust: realCertificates.slice(2), at: duringRealSignature };
     const data = 'Test: Sign in from Postman?';
-    expect(reasonOf(verifySignature(realSignature, data, { ...options, trust }))).toBe('UNTRUSTED_CHAIN');
+    expect(reasonOf(verifySignature(realSignature, data, { ...options, trust }))).toBe(
+      'UNTRUSTED_CHAIN',
+    );
     expect(reasonOf(verifySignature(realSignature, `${data} `, options))).toBe('CONTENT_MISMATCH');
     expect(
       verifySignature(realSignature, data, { ...options, at: new Date('2026-01-22T09:50:03Z') }),
@@ -103,7 +107,11 @@ describe('verifySignature', () => {
     const present = createKeyCustody({ store, serviceKey, now: Date.now });
     const options = { trust: await present.trust() };
     const verifyAs = async (expired: boolean): Promise<Verification> =>
-      verifySignature(await signComplete(await present.userKey(owner({ expired })), 'x'), 'x', options);
+      verifySignature(
+        await signComplete(await present.userKey(owner({ expired })), 'x'),
+        'x',
+        options,
+      );
     expect(reasonOf(await verifyAs(false))).toBe('OK');
     expect(reasonOf(await verifyAs(true))).toBe('CERTIFICATE_EXPIRED');
   });
@@ -137,7 +145,9 @@ describe('verifySignature', () => {
   });
 
   it('throws only for a trust that is unreadable', () => {
-    expect(() => verifySignature(Buffer.of(), '', { trust: [Buffer.from('nonsense')] })).toThrow(TypeError);
+    expect(() => verifySignature(Buffer.of(), '', { trust: [Buffer.from('nonsense')] })).toThrow(
+      TypeError,
+    );
   });
 });
 
@@ -197,9 +207,9 @@ describe('a signature with one thing wrong', () => {
 
   it('is refused when content is exchanged after signing', () => {
     expect(reasonOf(forge({ embedded: octetString(utf8('Adieu!')) }))).toBe('CONTENT_MISMATCH');
-    expect(reasonOf(forge({ content: utf8('Adieu!'), embedded: octetString(utf8('Grüezi')) }))).toBe(
-      'DIGEST_MISMATCH',
-    );
+    expect(
+      reasonOf(forge({ content: utf8('Adieu!'), embedded: octetString(utf8('Grüezi')) })),
+    ).toBe('DIGEST_MISMATCH');
   });
 
   it('is refused when the content is detached', () => {
@@ -225,7 +235,11 @@ describe('a signature with one thing wrong', () => {
   });
 
   it('is refused without signed attributes, so that attributes can never be passed off as content', () => {
-    expect(forge({ attributes: [] })).toEqual({ ok: false, reason: 'MALFORMED', part: 'SignerInfo' });
+    expect(forge({ attributes: [] })).toEqual({
+      ok: false,
+      reason: 'MALFORMED',
+      part: 'SignerInfo',
+    });
   });
 
   it.each([
@@ -235,7 +249,10 @@ describe('a signature with one thing wrong', () => {
     ],
     ['no digest', () => [contentTypeAttribute()]],
     ['no content type', () => [digestAttribute(utf8('Grüezi'))]],
-    ['another content type', () => [contentTypeAttribute(id.signedData), digestAttribute(utf8('Grüezi'))]],
+    [
+      'another content type',
+      () => [contentTypeAttribute(id.signedData), digestAttribute(utf8('Grüezi'))],
+    ],
     [
       'two values of the digest',
       () => [
@@ -270,7 +287,11 @@ describe('a signature with one thing wrong', () => {
 
   it('is refused with more than ten certificates', () => {
     const certificates = Array.from({ length: 4 }, () => key.chain.certificates).flat();
-    expect(forge({ certificates })).toEqual({ ok: false, reason: 'MALFORMED', part: 'certificates' });
+    expect(forge({ certificates })).toEqual({
+      ok: false,
+      reason: 'MALFORMED',
+      part: 'certificates',
+    });
   });
 
   it('is accepted with its content cut into parts, as BER allows', () => {
@@ -289,7 +310,10 @@ describe('hostile input', () => {
   it('never throws and never verifies when bytes of the signature or of its chain are changed', async () => {
     const [user, issuing] = key.chain.certificates;
     // The root that comes along counts for nothing, so it is left out: every byte here matters.
-    const cms = attachCertificates(await signCms({ content: utf8('Grüezi'), key }), [user, issuing]);
+    const cms = attachCertificates(await signCms({ content: utf8('Grüezi'), key }), [
+      user,
+      issuing,
+    ]);
     const change = fc.tuple(fc.nat(cms.length - 1), fc.integer({ min: 1, max: 255 }));
     fc.assert(
       fc.property(
@@ -308,12 +332,16 @@ describe('hostile input', () => {
     const [user = Buffer.of(), , root = Buffer.of()] = realCertificates;
     const data = 'Test: Sign in from Postman?';
     fc.assert(
-      fc.property(fc.nat(realSignature.length - 1), fc.integer({ min: 1, max: 255 }), (index, mask) => {
-        const changed = Buffer.from(realSignature);
-        changed[index] = (changed[index] ?? 0) ^ mask;
-        const result = verifySignature(changed, data, { trust: [root], at: duringRealSignature });
-        if (result.ok) expect(Buffer.from(result.signer.certificate).equals(user)).toBe(true);
-      }),
+      fc.property(
+        fc.nat(realSignature.length - 1),
+        fc.integer({ min: 1, max: 255 }),
+        (index, mask) => {
+          const changed = Buffer.from(realSignature);
+          changed[index] = (changed[index] ?? 0) ^ mask;
+          const result = verifySignature(changed, data, { trust: [root], at: duringRealSignature });
+          if (result.ok) expect(Buffer.from(result.signer.certificate).equals(user)).toBe(true);
+        },
+      ),
       { numRuns: 500 },
     );
   });

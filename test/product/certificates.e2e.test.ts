@@ -45,8 +45,14 @@ afterAll(() => product?.stop());
 
 const signFor = (msisdn: string, more: object = {}) => sign(product, { msisdn, ...more });
 
-const certificateOf = async (msisdn: string): Promise<{ der: Buffer; state: string; issuing: Buffer }> => {
-  const { body } = await send(product, '/rest/service/profile', profileRequest(msisdn, 'sscds certs'));
+const certificateOf = async (
+  msisdn: string,
+): Promise<{ der: Buffer; state: string; issuing: Buffer }> => {
+  const { body } = await send(
+    product,
+    '/rest/service/profile',
+    profileRequest(msisdn, 'sscds certs'),
+  );
   const [certificate] = body.MSS_ProfileResp.Status.StatusDetail.ProfileQueryExtension.Sscds.Sim
     .MobileUserCertificate as { State: string; X509Certificate: string[] }[];
   const [der = '', issuing = ''] = certificate?.X509Certificate ?? [];
@@ -78,7 +84,10 @@ describe('a person whose certificate is revoked', () => {
     await expectSignature(product, await signFor(msisdn), text);
     await custody().revokeCertificate({ msisdn: msisdn.slice(1) }, 'keyCompromise');
     expectFault(await signFor(msisdn), 422);
-    expectFault(await send(product, '/rest/service/profile', profileRequest(msisdn, 'sscds certs')), 422);
+    expectFault(
+      await send(product, '/rest/service/profile', profileRequest(msisdn, 'sscds certs')),
+      422,
+    );
     await custody().renewCertificates(msisdn.slice(1));
     await expectSignature(product, await signFor(msisdn), text);
     expect((await certificateOf(msisdn)).state).toBe('ACTIVE');
@@ -92,7 +101,11 @@ describe('a person whose certificate is revoked', () => {
     const answer = await signFor(both);
     await expectSignature(product, answer, text);
     expect(answer.body.MSS_SignatureResp.SignatureProfile).toContain('Device-LoA4');
-    const { body } = await send(product, '/rest/service/profile', profileRequest(both, 'sscds certs'));
+    const { body } = await send(
+      product,
+      '/rest/service/profile',
+      profileRequest(both, 'sscds certs'),
+    );
     const { Sim, App } = body.MSS_ProfileResp.Status.StatusDetail.ProfileQueryExtension.Sscds;
     expect(Sim.MobileUserCertificate[0].State).toBe('INACTIVE');
     expect(App[0].MobileUserCertificate[0].State).toBe('ACTIVE');
@@ -151,19 +164,22 @@ describe('what is published under /pki', () => {
 
   it('gives time stamps that openssl verifies', async () => {
     const roots = await (await fetch(`${product.url}/pki/root.pem`)).text();
-    await inFolder({ 'data.txt': 'Any file', 'root.pem': roots }, async (folder, { read, write }) => {
-      await openssl(folder, 'ts -query -data data.txt -sha256 -cert -out query.tsq');
-      const response = await fetch(`${product.url}/pki/tsa`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/timestamp-query' },
-        body: Uint8Array.from(await read('query.tsq')),
-      });
-      expect(response.headers.get('content-type')).toBe('application/timestamp-reply');
-      await write('reply.tsr', new Uint8Array(await response.arrayBuffer()));
-      expect(
-        await openssl(folder, 'ts -verify -in reply.tsr -queryfile query.tsq -CAfile root.pem'),
-      ).toContain('Verification: OK');
-    });
+    await inFolder(
+      { 'data.txt': 'Any file', 'root.pem': roots },
+      async (folder, { read, write }) => {
+        await openssl(folder, 'ts -query -data data.txt -sha256 -cert -out query.tsq');
+        const response = await fetch(`${product.url}/pki/tsa`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/timestamp-query' },
+          body: Uint8Array.from(await read('query.tsq')),
+        });
+        expect(response.headers.get('content-type')).toBe('application/timestamp-reply');
+        await write('reply.tsr', new Uint8Array(await response.arrayBuffer()));
+        expect(
+          await openssl(folder, 'ts -verify -in reply.tsr -queryfile query.tsq -CAfile root.pem'),
+        ).toContain('Verification: OK');
+      },
+    );
   });
 });
 
@@ -177,13 +193,21 @@ describe('the proof of a signature', () => {
     const id = answer.body.MSS_SignatureResp.MSSP_TransID;
     const response = await proofOf(id);
     expect(response.status).toBe(200);
-    const proof = (await response.json()) as { signature: string; timeStamp: string; msspTransId: string };
+    const proof = (await response.json()) as {
+      signature: string;
+      timeStamp: string;
+      msspTransId: string;
+    };
     expect(proof.msspTransId).toBe(id);
     const trust = await custody().trust();
     const at = new Date(Date.now() + 5 * year);
     const signature = Buffer.from(proof.signature, 'base64');
     const verified = verifySignature(signature, text, { trust, at, revocation: {} });
-    expect(verified).toMatchObject({ ok: true, revocation: 'crl', timeStamp: new Date(proof.timeStamp) });
+    expect(verified).toMatchObject({
+      ok: true,
+      revocation: 'crl',
+      timeStamp: new Date(proof.timeStamp),
+    });
     expect((await proofOf(id, 'http://other.example')).status).toBe(404);
     expect((await fetch(`${product.url}/pki/evidence/${id}`)).status).toBe(401);
   });
@@ -260,7 +284,9 @@ describe('another authority for time stamps', () => {
     const signature = Buffer.from(body.signature, 'base64');
     const at = new Date(Date.now() + 5 * year);
     const timeStampTrust = await custody().trust();
-    expect(verifySignature(signature, text, { trust, timeStampTrust, at })).toMatchObject({ ok: true });
+    expect(verifySignature(signature, text, { trust, timeStampTrust, at })).toMatchObject({
+      ok: true,
+    });
     expect(verifySignature(signature, text, { trust, at })).toMatchObject({ ok: false });
     const away = await proofAt('http://127.0.0.1:1/tsa', roots);
     expect([away.status, away.body.error]).toEqual([503, 'no-time-stamp']);
@@ -290,7 +316,8 @@ describe('another authority for time stamps', () => {
 
 describe('one address that asks for many signatures of the authorities', () => {
   it('is told when to come back, and still gets what is signed already', async () => {
-    const ask = (path: string) => fetch(`${product.url}/pki/${path}`, { method: 'POST', body: 'nonsense' });
+    const ask = (path: string) =>
+      fetch(`${product.url}/pki/${path}`, { method: 'POST', body: 'nonsense' });
     const answers = await Promise.all(
       Array.from({ length: 70 }, (_, index) => ask(index % 2 ? 'tsa' : 'ocsp')),
     );

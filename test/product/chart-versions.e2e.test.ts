@@ -1,4 +1,7 @@
-/** A chart of one's own belongs to its version: a start with another chart under it is refused while instances need the former. */
+/**
+ * A chart of one's own belongs to its version: a start with another chart under it is refused while
+ * instances need the former.
+ */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type AnyStateMachine, setup } from 'xstate';
 import type { Workflow } from '../../packages/engine/src/define.ts';
@@ -88,7 +91,9 @@ describe('a start with a chart of one’s own', () => {
     }
 
     // Programs and words may change: instances go on with them.
-    const third = await start(payment({ isEnough: () => true, description: 'Waits for the money' }));
+    const third = await start(
+      payment({ isEnough: () => true, description: 'Waits for the money' }),
+    );
     expect(await third.send('one', { type: 'FAIL' })).toEqual({ kind: 'taken' });
     await third.stateIs('one', 'bad');
     await third.stop();
@@ -113,7 +118,9 @@ describe('a start beside another process', () => {
     const [one] = products;
     expect((await one?.api.workflows.start(apId, 'payment', {}, 'one'))?.kind).toBe('started');
     await expect
-      .poll(async () => (await one?.api.workflows.find(apId, 'payment', 'one'))?.state, { timeout: 20_000 })
+      .poll(async () => (await one?.api.workflows.find(apId, 'payment', 'one'))?.state, {
+        timeout: 20_000,
+      })
       .toBe('waiting');
     await expect(startTestProduct(redis, { charts: [payment({ waiting: 'x' })] })).rejects.toThrow(
       StartError,

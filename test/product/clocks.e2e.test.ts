@@ -1,6 +1,6 @@
 /**
- * Processes whose clocks are wrong by five minutes. What is promised about time holds by the clock of Redis, which in this
- * test is the true one.
+ * Processes whose clocks are wrong by five minutes. What is promised about time holds by the clock
+ * of Redis, which in this test is the true one.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -65,7 +65,10 @@ const start = async (part: 'api' | 'worker', clockMs: number): Promise<Part> => 
 };
 
 /** Status or fault of a transaction, and how long after its submission it was seen to end. */
-const endOf = async (api: Part, msisdn: string): Promise<{ end: string; afterMs: number; id: string }> => {
+const endOf = async (
+  api: Part,
+  msisdn: string,
+): Promise<{ end: string; afterMs: number; id: string }> => {
   const since = performance.now();
   const id = await api.submit({ msisdn, timeoutSeconds });
   const end = await vi.waitFor(
@@ -81,7 +84,10 @@ const endOf = async (api: Part, msisdn: string): Promise<{ end: string; afterMs:
 
 const counted = (ends: readonly { end: string }[]): Record<string, number> =>
   Object.fromEntries(
-    [...new Set(ends.map(({ end }) => end))].map((end) => [end, ends.filter((e) => e.end === end).length]),
+    [...new Set(ends.map(({ end }) => end))].map((end) => [
+      end,
+      ends.filter((e) => e.end === end).length,
+    ]),
   );
 
 /** Those of the cases before that go on. */
@@ -113,7 +119,8 @@ describe.each([
     if (apiMs === 0) rightApi = api;
     const asking = (count: number, first: number) =>
       Promise.all(Array.from({ length: count }, (_, index) => endOf(api, `+${first + index}`)));
-    // A clock is wrong for each of them: a few show what many would, some for either of two workers.
+    // A clock is wrong for each of them: a few show what many would, some for either of two
+    // workers.
     const [robots, signers, silent] = await Promise.all([
       Promise.all(Array.from({ length: 8 }, () => endOf(api, robot))),
       asking(4, 41_790_000_000),
@@ -124,7 +131,12 @@ describe.each([
       silent.map(({ id }) => client.hget(`{${prefix}-0}:signatures:${id}`, 'ats')),
     );
     const early = silent.filter(({ afterMs }) => afterMs < timeoutSeconds * 1000 - 200).length;
-    expect({ robots: counted(robots), signers: counted(signers), silent: counted(silent), early }).toEqual({
+    expect({
+      robots: counted(robots),
+      signers: counted(signers),
+      silent: counted(silent),
+      early,
+    }).toEqual({
       robots: { 500: 8 },
       signers: { 500: 4 },
       silent: { _208: 4 },
@@ -143,7 +155,9 @@ const readiness = async (url: string): Promise<{ status: number; clock: string |
   return { status: response.status, clock: checks.find(({ name }) => name === 'clock')?.reason };
 };
 const offsetOf = async (url: string): Promise<number> =>
-  Number(/^paraph_clock_offset_seconds (\S+)$/m.exec(await (await fetch(`${url}/metrics`)).text())?.[1]);
+  Number(
+    /^paraph_clock_offset_seconds (\S+)$/m.exec(await (await fetch(`${url}/metrics`)).text())?.[1],
+  );
 
 it('a process whose clock is set wrong, and right again, says so once each, and stays ready', async () => {
   const api = rightApi;
@@ -161,7 +175,9 @@ it('a process whose clock is set wrong, and right again, says so once each, and 
   expect(await offsetOf(api.url)).toBeCloseTo(90, 0);
   // Another jump the other way: it is still wrong, and has been said to be.
   api.setClock(-5000);
-  await vi.waitFor(async () => expect(await offsetOf(api.url)).toBeCloseTo(-5, 0), { timeout: 20_000 });
+  await vi.waitFor(async () => expect(await offsetOf(api.url)).toBeCloseTo(-5, 0), {
+    timeout: 20_000,
+  });
   expect((await readiness(api.url)).clock).toMatch(/behind that of Redis$/);
   api.setClock(0);
   await vi.waitFor(() => expect(said()).toHaveLength(2), { timeout: 20_000 });

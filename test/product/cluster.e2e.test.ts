@@ -1,6 +1,7 @@
 /**
- * The product on a Redis Cluster of three masters with a replica each, and a shard on each master: that everything works
- * there, what readiness says when something is missing, and that the service goes on after a failover.
+ * The product on a Redis Cluster of three masters with a replica each, and a shard on each master:
+ * that everything works there, what readiness says when something is missing, and that the service
+ * goes on after a failover.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +11,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Receiver, startReceiver } from '../../parts/callbacks/test/stage.ts';
 import { startProduct } from '../../src/product/launch.ts';
-import { createSignatureQueue, SignatureFailedError, type SignatureQueue } from '../../src/queue/index.ts';
+import {
+  createSignatureQueue,
+  SignatureFailedError,
+  type SignatureQueue,
+} from '../../src/queue/index.ts';
 import { connectForBlocking, whenReady } from '../../src/redis/connect.ts';
 import { shardOf } from '../../src/transactions/ids.ts';
 import { run } from '../cli/terminal.ts';
@@ -18,7 +23,12 @@ import { createBrowser } from '../oauth/browser-client.ts';
 import { askForLogin, hintFor, returned, robot } from '../oauth/interaction/stage.ts';
 import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
-import { nodeOfShard, type RedisCluster, spreadPrefix, startRedisCluster } from '../support/redis-cluster.ts';
+import {
+  nodeOfShard,
+  type RedisCluster,
+  spreadPrefix,
+  startRedisCluster,
+} from '../support/redis-cluster.ts';
 import { receiptRequest, signRequest } from '../support/requests.ts';
 
 const shards = 3;
@@ -76,9 +86,13 @@ afterAll(async () => {
 const sign = (options: Parameters<typeof signRequest>[0] = {}) =>
   product.post('/rest/service/sign', signRequest({ apId, timeoutSeconds: 10, ...options }));
 
-const isSigned = async (id: string): Promise<void> => expect(await product.statusOf(id, apId)).toBe('500');
+const isSigned = async (id: string): Promise<void> =>
+  expect(await product.statusOf(id, apId)).toBe('500');
 
-/** Has something signed in every shard, however long its workers need to come back. @returns One id of each. */
+/**
+ * Has something signed in every shard, however long its workers need to come back.
+ * @returns One id of each.
+ */
 const signInEveryShard = async (): Promise<readonly string[]> => {
   const ids = new Map<number | undefined, string>();
   await soon(async () => {
@@ -149,11 +163,18 @@ describe('the console', () => {
     const listed = await soon(async () => {
       const answer = await visitor.request('/admin/api/transactions?limit=100');
       expect(answer.status).toBe(200);
-      const rows: string[] = ((await answer.json()) as Json).rows.map((row: Json) => row.msspTransId);
+      const rows: string[] = ((await answer.json()) as Json).rows.map(
+        (row: Json) => row.msspTransId,
+      );
       for (const id of ids) expect(rows).toContain(id);
       return rows;
     });
-    for (const path of ['/admin', '/admin/transactions', `/admin/transactions/${listed[0]}`, '/admin/audit'])
+    for (const path of [
+      '/admin',
+      '/admin/transactions',
+      `/admin/transactions/${listed[0]}`,
+      '/admin/audit',
+    ])
       expect([path, (await visitor.request(path)).status]).toEqual([path, 200]);
   });
 
@@ -170,11 +191,15 @@ describe('the console', () => {
   it('has a queue board', async () => {
     const [id = ''] = await signInEveryShard();
     const visitor = await open();
-    const answer = await visitor.request('/admin/queues/api/queues?activeQueue=signatures&status=latest');
+    const answer = await visitor.request(
+      '/admin/queues/api/queues?activeQueue=signatures&status=latest',
+    );
     expect(answer.status).toBe(200);
     const { queues } = (await answer.json()) as Json;
     expect(queues).toHaveLength(4 * shards + 1);
-    const job = await visitor.request(`/admin/queues/api/queues/${shardOf(id, shards)}-signatures/${id}`);
+    const job = await visitor.request(
+      `/admin/queues/api/queues/${shardOf(id, shards)}-signatures/${id}`,
+    );
     expect(job.status).toBe(200);
     expect((await job.json()) as Json).toMatchObject({ status: 'completed' });
   });
@@ -186,7 +211,10 @@ describe('the command line', () => {
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const configuration = join(folder, 'configuration.json');
     writeFileSync(configuration, JSON.stringify({ sandbox: true, queue: { prefix, shards } }));
-    const sent = await sign({ profile: 'http://mid.vendor.ch/MID/v1/OtpProfileText', text: 'Code 4711' });
+    const sent = await sign({
+      profile: 'http://mid.vendor.ch/MID/v1/OtpProfileText',
+      text: 'Code 4711',
+    });
     expect(sent.status).toBe(200);
     const env = { REDIS_URL: cluster.url, PARAPH_CONFIG: configuration };
     expect(await run(['messages', '+41700092501'], { env })).toMatchObject({
@@ -216,7 +244,10 @@ describe('paraph/queue', () => {
 
   it('adds at once after it was made, and waits for the signature', async () => {
     const handle = await queue.enqueue(order);
-    expect(await handle.result({ timeoutMs: 15_000 })).toMatchObject({ id: handle.id, profile: 'STK-LoA4' });
+    expect(await handle.result({ timeoutMs: 15_000 })).toMatchObject({
+      id: handle.id,
+      profile: 'STK-LoA4',
+    });
     expect(await (await queue.find(handle.id))?.status()).toBe('signed');
     expect(await queue.rootCertificates()).toHaveLength(1);
   });
@@ -225,7 +256,9 @@ describe('paraph/queue', () => {
     const outcomes = await queue.enqueueBulk(Array.from({ length: 30 }, () => order));
     const handles = outcomes.map((outcome) => ('handle' in outcome ? outcome.handle : undefined));
     expect(new Set(handles.map((handle) => shardOf(handle?.id ?? '', shards))).size).toBe(shards);
-    const results = await Promise.all(handles.map((handle) => handle?.result({ timeoutMs: 15_000 })));
+    const results = await Promise.all(
+      handles.map((handle) => handle?.result({ timeoutMs: 15_000 })),
+    );
     expect(results.map((result) => result?.id)).toEqual(handles.map((handle) => handle?.id));
   });
 
@@ -286,7 +319,17 @@ describe('a Redis user without a right', () => {
   const password = 'topsecret';
   const allow = async (...rights: readonly string[]): Promise<void> => {
     for (const { command } of cluster.nodes)
-      await command('ACL', 'SETUSER', 'signer', 'on', `>${password}`, '~*', '&*', '+@all', ...rights);
+      await command(
+        'ACL',
+        'SETUSER',
+        'signer',
+        'on',
+        `>${password}`,
+        '~*',
+        '&*',
+        '+@all',
+        ...rights,
+      );
   };
   const urlOfSigner = () => cluster.url.replaceAll('redis://', `redis://signer:${password}@`);
 
@@ -304,7 +347,9 @@ describe('a Redis user without a right', () => {
           }),
         );
         await allow();
-        await soon(async () => expect(await readiness(other)).toEqual({ status: 200, reasons: [] }));
+        await soon(async () =>
+          expect(await readiness(other)).toEqual({ status: 200, reasons: [] }),
+        );
       }
       await allow('resetkeys', `~{${prefix}*`);
       await soon(async () =>
@@ -325,7 +370,9 @@ describe('a Redis user without a right', () => {
       { ...product.core, masterKey: product.core.serviceKey, redisUrl: urlOfSigner() },
       { api: { host: '127.0.0.1', port: 0 }, workers: true },
     );
-    await expect(start).rejects.toThrow('The Redis user lacks a right that the service needs: +info');
+    await expect(start).rejects.toThrow(
+      'The Redis user lacks a right that the service needs: +info',
+    );
   });
 });
 
@@ -351,7 +398,9 @@ describe('when a master dies', () => {
   it('and no replica takes over, readyz names the shard until it is back', async () => {
     await cluster.whenWhole();
     const master = await cluster.masterOf(range);
-    const pair = [cluster.nodes[range], cluster.nodes[range + shards]].filter((node) => node !== undefined);
+    const pair = [cluster.nodes[range], cluster.nodes[range + shards]].filter(
+      (node) => node !== undefined,
+    );
     const [replica] = pair.filter(({ port }) => port !== master.port);
     const client = connectForBlocking({ url: cluster.url });
     onTestFinished(() => client.disconnect());
@@ -363,7 +412,9 @@ describe('when a master dies', () => {
       await soon(async () =>
         expect(await readiness()).toEqual({
           status: 503,
-          reasons: [expect.stringMatching(new RegExp(`^Redis takes no writes for shard ${shard}: `))],
+          reasons: [
+            expect.stringMatching(new RegExp(`^Redis takes no writes for shard ${shard}: `)),
+          ],
         }),
       );
       // Now the cluster refuses all slots, as it does by default while it lacks some.
@@ -375,7 +426,8 @@ describe('when a master dies', () => {
           reasons: [expect.stringMatching(/^Redis takes no writes: /)],
         }),
       );
-      // As BullMQ's workers do when a wait was cut off: a `connect()` that never settles holds them up for ever.
+      // As BullMQ's workers do when a wait was cut off: a `connect()` that never settles holds them
+      // up for ever.
       const ended = new Promise((resolve) => client.once('end', resolve));
       client.disconnect();
       await ended;

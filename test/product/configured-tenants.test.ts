@@ -16,7 +16,12 @@ const part = definePart({
 });
 
 it('are clients of the first tenant, where none of their id is', () => {
-  const own = { id: 'one', name: 'Own', authentication: 'none', redirectUris: ['https://own.example/'] };
+  const own = {
+    id: 'one',
+    name: 'Own',
+    authentication: 'none',
+    redirectUris: ['https://own.example/'],
+  };
   const tenants = [
     { id: 'a', name: 'A', clients: [own] },
     { id: 'b', name: 'B', clients: [] },

@@ -26,8 +26,10 @@ beforeAll(async () => {
   const queue = { prefix: redis.prefix };
   writeFileSync(config, JSON.stringify({ sandbox: true, workflows: [charts], queue }));
   product = await startProcess({
-    ...{ REDIS_URL: redis.url, PARAPH_DATA: data, PARAPH_CONFIG: config },
-    ...{ PARAPH_LOG_LEVEL: 'error' },
+    REDIS_URL: redis.url,
+    PARAPH_DATA: data,
+    PARAPH_CONFIG: config,
+    PARAPH_LOG_LEVEL: 'error',
   });
 }, 60_000);
 afterAll(async () => {
@@ -47,7 +49,8 @@ const ask = async (method: string, path: string, body?: object) => {
 };
 const start = (name: string) => ask('POST', `/workflows/${name}`, { id: 'one', input: {} });
 const go = (name: string) => ask('POST', `/workflows/${name}/one/events`, { type: 'GO' });
-const viewOf = (name: string): Promise<Json> => ask('GET', `/workflows/${name}/one`).then(({ body }) => body);
+const viewOf = (name: string): Promise<Json> =>
+  ask('GET', `/workflows/${name}/one`).then(({ body }) => body);
 
 const circle = /^The chart goes in a circle: over 10000 steps/;
 const ended = { timeout: patienceMs, interval: 100 };
@@ -79,7 +82,9 @@ it('end with an error, while the API stays ready and others are served', async (
         .poll(() => viewOf(name), ended)
         .toMatchObject({ status: 'failed', reason: expect.stringMatching(circle) });
     // Fresh work, which would stand still in a queue that nobody works on.
-    expect((await product.post('sign', signRequest())).MSS_SignatureResp.Status.StatusCode.Value).toBe('500');
+    expect(
+      (await product.post('sign', signRequest())).MSS_SignatureResp.Status.StatusCode.Value,
+    ).toBe('500');
     expect((await go('sound')).status).toBe(202);
     await expect.poll(() => viewOf('sound'), ended).toMatchObject({ status: 'completed' });
   } finally {

@@ -1,4 +1,7 @@
-/** The product starts on a Redis that takes no writes, says so, refuses, and works once there is room. */
+/**
+ * The product starts on a Redis that takes no writes, says so, refuses, and works once there is
+ * room.
+ */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +23,10 @@ let client: Redis;
 
 beforeAll(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'paraph-full-'));
-  redis = await startEmbeddedRedis({ command: process.env.PARAPH_REDIS_SERVER ?? 'redis-server', dataDir });
+  redis = await startEmbeddedRedis({
+    command: process.env.PARAPH_REDIS_SERVER ?? 'redis-server',
+    dataDir,
+  });
   client = new Redis(redis.socketPath);
 });
 afterAll(async () => {
@@ -50,7 +56,8 @@ const start = () => {
 };
 
 const fill = (maxmemory: string) => client.config('SET', 'maxmemory', maxmemory);
-const said = 'Redis takes no writes: it has reached its memory limit; nothing is accepted until it does';
+const said =
+  'Redis takes no writes: it has reached its memory limit; nothing is accepted until it does';
 
 const ask = async (url: string | undefined) => {
   const ready = await fetch(`${url}/readyz`);
@@ -95,7 +102,12 @@ it('starts where it was before, refuses, and signs once there is room', async ()
   const { started, logged } = start();
   const { url } = await started;
   expect(logged.join('')).toContain(said);
-  expect(await ask(url)).toEqual({ ready: [503, true], signed: 500, accepted: 500, flowing: [503, '1'] });
+  expect(await ask(url)).toEqual({
+    ready: [503, true],
+    signed: 500,
+    accepted: 500,
+    flowing: [503, '1'],
+  });
   await fill('0');
   await vi.waitFor(
     async () =>

@@ -18,7 +18,8 @@ beforeEach(async () => {
 });
 afterEach(() => stage.close());
 
-const states = async () => (await stage.all({})).map(({ msspTransId, state }) => [msspTransId, state]);
+const states = async () =>
+  (await stage.all({})).map(({ msspTransId, state }) => [msspTransId, state]);
 
 describe('the index in a thread', () => {
   it('has what was there, what comes and what ends, and leaves the rest to others when it is closed', async () => {

@@ -1,4 +1,7 @@
-/** A Redis that loses what the service runs on, while the service runs: nothing is accepted and nothing is signed. */
+/**
+ * A Redis that loses what the service runs on, while the service runs: nothing is accepted and
+ * nothing is signed.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
@@ -27,7 +30,8 @@ const ready = async (): Promise<{ readonly status: number; readonly body: Json }
   return { status: response.status, body: await response.json() };
 };
 /** What a caller is told, who need not know more. */
-const detail = 'The service cannot sign at the moment: this request was not accepted, try again later';
+const detail =
+  'The service cannot sign at the moment: this request was not accepted, try again later';
 const isReady = { timeout: 10_000, interval: 50 };
 
 describe('a Redis that may evict', () => {
@@ -50,12 +54,22 @@ describe('a Redis that may evict', () => {
   it('says how many keys it has removed', async () => {
     const client = server.client();
     const used = Number(/used_memory:(\d+)/.exec(await client.info('memory'))?.[1]);
-    await client.config('SET', 'maxmemory', String(used + 1_000_000), 'maxmemory-policy', 'volatile-ttl');
-    for (let key = 0; key < 400; key += 1) await client.set(`filler-${key}`, 'x'.repeat(10_000), 'EX', 600);
+    await client.config(
+      'SET',
+      'maxmemory',
+      String(used + 1_000_000),
+      'maxmemory-policy',
+      'volatile-ttl',
+    );
+    for (let key = 0; key < 400; key += 1)
+      await client.set(`filler-${key}`, 'x'.repeat(10_000), 'EX', 600);
     await client.config('SET', 'maxmemory', '0', 'maxmemory-policy', 'noeviction');
     const said = /^Redis has removed [1-9]\d* keys to free memory: what was accepted may be lost$/;
     await expect
-      .poll(async () => (await ready()).body.checks.find(({ name }: Json) => name === 'memory'), isReady)
+      .poll(
+        async () => (await ready()).body.checks.find(({ name }: Json) => name === 'memory'),
+        isReady,
+      )
       .toMatchObject({ ok: true, reason: expect.stringMatching(said) });
     const metrics = await (await product.api.fetch(new Request('http://test/metrics'))).text();
     expect(metrics).toMatch(/^paraph_redis_evicted_keys [1-9]/m);
@@ -76,7 +90,11 @@ describe('a Redis that was emptied', () => {
       expect(body.Fault?.Code.SubCode.Value).toBe('_900');
       expect(body.Fault?.Detail).toBe(detail);
     }
-    const early = { method: 'POST', url: '/rest/service/sign', headers: { 'content-length': '10' } };
+    const early = {
+      method: 'POST',
+      url: '/rest/service/sign',
+      headers: { 'content-length': '10' },
+    };
     const { body, headers } = product.api.refusal(early) ?? {};
     expect(JSON.parse(body ?? '').Fault.Detail).toBe(detail);
     expect(headers?.['content-length']).toBe(Buffer.byteLength(body ?? ''));

@@ -2,7 +2,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -88,9 +96,10 @@ const sign = async (url: string): Promise<Json> => {
 };
 
 const signerIn = (answer: Json): string => {
-  const cms = Buffer.from(answer.MSS_SignatureResp.MSS_Signature.Base64Signature, 'base64').toString(
-    'latin1',
-  );
+  const cms = Buffer.from(
+    answer.MSS_SignatureResp.MSS_Signature.Base64Signature,
+    'base64',
+  ).toString('latin1');
   return /MIDCHE[A-Z0-9]{10}/.exec(cms)?.[0] ?? '';
 };
 
@@ -167,7 +176,9 @@ describe('a master key', () => {
   }, 120_000);
 
   it('that was replaced opens nothing any more, for a process and for a command', async () => {
-    await expect(start(old)).rejects.toThrow('the master key does not open the stored service-key record');
+    await expect(start(old)).rejects.toThrow(
+      'the master key does not open the stored service-key record',
+    );
     for (const args of [
       ['master-key', 'list'],
       ['users', 'ls'],
@@ -209,7 +220,10 @@ describe('the master key in the data directory', () => {
 
   beforeAll(async () => {
     mkdirSync(data, { mode: 0o700 });
-    writeFileSync(env.PARAPH_CONFIG, JSON.stringify({ sandbox: true, queue: { prefix: filePrefix } }));
+    writeFileSync(
+      env.PARAPH_CONFIG,
+      JSON.stringify({ sandbox: true, queue: { prefix: filePrefix } }),
+    );
     Object.assign(configuration, { queue: { prefix: filePrefix } });
     await stop(await start(await masterKeyFrom({ filePath })));
   });
@@ -242,9 +256,9 @@ describe('the master key in the data directory', () => {
       const ended = once(child, 'exit');
       const connected = vi.waitFor(
         () =>
-          expect(child.exitCode === null && readdirSync(data).length === files ? 'waits' : 'works').toBe(
-            'works',
-          ),
+          expect(
+            child.exitCode === null && readdirSync(data).length === files ? 'waits' : 'works',
+          ).toBe('works'),
         { timeout: 100_000, interval: 1 },
       );
       await Promise.race([connected, ended]);
@@ -267,7 +281,11 @@ describe('the master key in the data directory', () => {
   });
 
   it('is left as it is where the service has its key from the environment', async () => {
-    const ran = await paraph((await masterKeyFrom({ filePath })) as Buffer, ['master-key', 'rotate'], env);
+    const ran = await paraph(
+      (await masterKeyFrom({ filePath })) as Buffer,
+      ['master-key', 'rotate'],
+      env,
+    );
     expect(ran).toMatchObject({ exitCode: 2 });
     expect(ran.stderr).toMatch(/paraph master-key add/);
   });
@@ -281,7 +299,10 @@ describe('a service that has never been started', () => {
     const queue = { prefix: `${redis.prefix.slice(-28)}-u` };
     const oidc = { tenants: [{ id: 'main', name: 'Main' }] };
     const applicationProviders = [
-      { id: 'http://shop.example', callback: { url: 'https://shop.example/ends', secretVersion: 1 } },
+      {
+        id: 'http://shop.example',
+        callback: { url: 'https://shop.example/ends', secretVersion: 1 },
+      },
     ];
     Object.assign(configuration, { queue, oidc, applicationProviders });
     writeFileSync(unstarted, JSON.stringify(configuration));
@@ -292,11 +313,15 @@ describe('a service that has never been started', () => {
       (await paraph(masterKey, ['aps', 'secret', 'http://shop.example'], env)).json();
     const [added, before] = await Promise.all([paraph(masterKey, user, env), secretOf()]);
     expect(added).toMatchObject({ exitCode: 0 });
-    const { token } = (await paraph(masterKey, ['users', 'token', 'anna', '--label', 'x'], env)).json();
+    const { token } = (
+      await paraph(masterKey, ['users', 'token', 'anna', '--label', 'x'], env)
+    ).json();
     expect(await paraph(masterKey, ['keys', 'rotate'], env)).toMatchObject({ exitCode: 0 });
     await expect(start(newKey())).rejects.toThrow('the master key does not open');
     const { url } = await start(masterKey);
-    const got = await fetch(`${url}/admin/api/users`, { headers: { authorization: `Bearer ${token}` } });
+    const got = await fetch(`${url}/admin/api/users`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
     expect(got.status).toBe(200);
     expect((await fetch(`${url}/oidc/jwks.json`)).status).toBe(200);
     expect(await secretOf()).toEqual(before);
@@ -316,7 +341,8 @@ describe('a store that an earlier release has begun', () => {
     await client.set(`${earlier}:store`, '1');
     for (const part of [
       () => start(newKey()),
-      async () => expect(await paraph(newKey(), ['master-key', 'list'])).toMatchObject({ exitCode: 0 }),
+      async () =>
+        expect(await paraph(newKey(), ['master-key', 'list'])).toMatchObject({ exitCode: 0 }),
     ])
       await expect(part()).rejects.toThrow();
     expect(await client.exists(`${earlier}:master-keys`)).toBe(0);

@@ -1,10 +1,18 @@
 /**
- * `npm start`, in whatever shell npm finds. A shell that becomes the program hands it the signals of npm, and npm ends after
- * it. A shell that stays between dies of a signal without passing it on. That of Windows stays, and knows no `exec`.
+ * `npm start`, in whatever shell npm finds. A shell that becomes the program hands it the signals
+ * of npm, and npm ends after it. A shell that stays between dies of a signal without passing it on.
+ * That of Windows stays, and knows no `exec`.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -18,7 +26,9 @@ const { scripts }: { readonly scripts: Readonly<Record<string, string>> } = JSON
 const markedBy = (mark: string): readonly string[] =>
   readdirSync('/proc').filter((pid) => {
     try {
-      return /^\d+$/.test(pid) && readFileSync(join('/proc', pid, 'environ'), 'latin1').includes(mark);
+      return (
+        /^\d+$/.test(pid) && readFileSync(join('/proc', pid, 'environ'), 'latin1').includes(mark)
+      );
     } catch {
       // It has ended meanwhile.
       return false;
@@ -42,7 +52,9 @@ const startAndStop = async (shell?: string) => {
     env: {
       ...inherited,
       ...(shell !== undefined && { npm_config_script_shell: file }),
-      ...{ PORT: '0', PARAPH_DATA: join(folder, 'data'), PARAPH_START_MARK: folder },
+      PORT: '0',
+      PARAPH_DATA: join(folder, 'data'),
+      PARAPH_START_MARK: folder,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -85,8 +97,13 @@ describe('npm start', () => {
     ]);
     const statusOn = (platform: string): number | null => {
       const script = join(newFolder(), 'platform.mjs');
-      writeFileSync(script, `Object.defineProperty(process, 'platform', { value: '${platform}' });`);
-      return spawnSync(process.execPath, ['--import', script, 'scripts/has-exec.mjs'], { cwd: root }).status;
+      writeFileSync(
+        script,
+        `Object.defineProperty(process, 'platform', { value: '${platform}' });`,
+      );
+      return spawnSync(process.execPath, ['--import', script, 'scripts/has-exec.mjs'], {
+        cwd: root,
+      }).status;
     };
     expect(['linux', 'darwin', 'win32'].map(statusOn)).toEqual([0, 0, 1]);
   });

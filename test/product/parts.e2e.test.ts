@@ -1,4 +1,6 @@
-/** The product in several processes: APIs and workers that share a Redis, a prefix and a master key. */
+/**
+ * The product in several processes: APIs and workers that share a Redis, a prefix and a master key.
+ */
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createKeyCustody } from '../../src/pki/custody.ts';
@@ -28,7 +30,9 @@ describe('the product in parts', () => {
       const signers = answers.map(({ body }) => {
         const cms = Buffer.from(body.MSS_SignatureResp.MSS_Signature.Base64Signature, 'base64');
         const verified = verifySignature(cms, 'Sign in to Example?', { trust });
-        return verified.ok ? Buffer.from(verified.signer.certificate).toString('base64') : verified.reason;
+        return verified.ok
+          ? Buffer.from(verified.signer.certificate).toString('base64')
+          : verified.reason;
       });
       expect(new Set(signers).size).toBe(1);
       expect(signers[0]).toMatch(/^MII/);
@@ -62,7 +66,12 @@ describe('the product in parts', () => {
   it('creates one key for a user whichever process is first', async () => {
     const store = createCustodyStore(redis.client(), `${redis.prefix}-race`);
     const masterKey = randomBytes(32);
-    const owner = { msisdn: '41791112233', sscdId: 'sim', algorithm: 'EC', expired: false } as const;
+    const owner = {
+      msisdn: '41791112233',
+      sscdId: 'sim',
+      algorithm: 'EC',
+      expired: false,
+    } as const;
     const keys = await Promise.all(
       Array.from({ length: 5 }, () =>
         createKeyCustody({ store, serviceKey: masterKey, now: Date.now }).userKey(owner),

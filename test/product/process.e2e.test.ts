@@ -1,13 +1,32 @@
 /**
- * The product as its operator meets it: a process that starts, is killed in the middle of everything, and starts again.
+ * The product as its operator meets it: a process that starts, is killed in the middle of
+ * everything, and starts again.
  */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  it,
+  onTestFinished,
+  vi,
+} from 'vitest';
 import { masterKeyFrom } from '../../src/pki/master-key.ts';
 import { run, runUntilReady } from '../cli/terminal.ts';
 import { killProcesses, type ProductProcess, startProcess } from '../support/process.ts';
@@ -42,7 +61,10 @@ const refusalOf = async (environment: Readonly<Record<string, string>> = {}): Pr
   return stderr;
 };
 const startAndStop = async (environment: Readonly<Record<string, string>>): Promise<void> => {
-  expect(await runUntilReady(['start'], here(environment))).toMatchObject({ exitCode: 0, stderr: '' });
+  expect(await runUntilReady(['start'], here(environment))).toMatchObject({
+    exitCode: 0,
+    stderr: '',
+  });
 };
 
 /** Starts it in this process, hands over its address, and ends it as Ctrl-C does. */
@@ -95,7 +117,10 @@ const rootOf = async (url: string): Promise<string> => {
   return root;
 };
 
-/** A start takes two seconds of a core, so each of these tests goes on with the process that the one before has left. */
+/**
+ * A start takes two seconds of a core, so each of these tests goes on with the process that the one
+ * before has left.
+ */
 describe('the embedded product', () => {
   let running: ProductProcess;
   let root = '';
@@ -105,7 +130,8 @@ describe('the embedded product', () => {
 
   it('starts with a key that it had made when it was stopped before anything else, in a directory that is named relative to where it is started, as by default', async () => {
     await masterKeyFrom({ filePath: join(data, 'master.key') });
-    // As a replacement leaves it: not needed any more when the key in the file has opened the service.
+    // As a replacement leaves it: not needed any more when the key in the file has opened the
+    // service.
     writeFileSync(join(data, 'master.key.before'), '', { mode: 0o600 });
     running = await start({ PARAPH_DATA: relative(process.cwd(), data) });
     expect(existsSync(join(data, 'master.key.before'))).toBe(false);
@@ -149,11 +175,15 @@ describe('the embedded product', () => {
   it('makes no new authority for a key that was used before, unless it is told to', async () => {
     rmSync(join(data, 'redis'), { recursive: true });
     const refusal = await refusalOf();
-    expect(refusal).toMatch(/no certificate authority, although the master key has been used before/);
+    expect(refusal).toMatch(
+      /no certificate authority, although the master key has been used before/,
+    );
     expect(refusal).toContain('PARAPH_NEW_AUTHORITY=1');
     expect(await redisPid()).toBeUndefined();
 
-    await whileHere({ PARAPH_NEW_AUTHORITY: '1' }, async (url) => expect(await rootAt(url)).not.toBe(root));
+    await whileHere({ PARAPH_NEW_AUTHORITY: '1' }, async (url) =>
+      expect(await rootAt(url)).not.toBe(root),
+    );
     running = await start();
   }, 240_000);
 
@@ -164,7 +194,8 @@ describe('the embedded product', () => {
     'ends all open transactions after %s was killed with -9',
     async (_, withRedis) => {
       const silent = Array.from({ length: 10 }, () =>
-        // A SIM shows one prompt at a time: those that are asked while another is shown end with fault 406.
+        // A SIM shows one prompt at a time: those that are asked while another is shown end with
+        // fault 406.
         running.submit({ msisdn: '+41700092507', timeoutSeconds: 3 }),
       );
       const robots = Array.from({ length: 40 }, () => running.submit({}));
@@ -195,7 +226,9 @@ describe('an embedded product that starts afresh', () => {
   afterEach(endAll);
 
   it('takes a key that it was not told of for a used one when its file comes out of a backup', async () => {
-    writeFileSync(join(data, 'master.key'), `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600 });
+    writeFileSync(join(data, 'master.key'), `${randomBytes(32).toString('base64url')}\n`, {
+      mode: 0o600,
+    });
     expect(await refusalOf()).toContain('has been used before');
   }, 240_000);
 });
@@ -222,11 +255,14 @@ describe('a service with a Redis of its own', () => {
     await startAndStop(environment);
     await startAndStop(environment);
     for (const file of readdirSync(data)) {
-      if (!file.endsWith('.json')) expect(readFileSync(join(data, file), 'utf8')).not.toContain(masterKey);
+      if (!file.endsWith('.json'))
+        expect(readFileSync(join(data, file), 'utf8')).not.toContain(masterKey);
     }
     const emptied = withEmptyStore(masterKey);
     const refusal = await refusalOf(emptied);
-    expect(refusal).toMatch(/no certificate authority, although the master key has been used before/);
+    expect(refusal).toMatch(
+      /no certificate authority, although the master key has been used before/,
+    );
     expect(refusal).not.toContain(redis.url);
     // Another key may begin.
     await startAndStop(withEmptyStore(key()));
@@ -238,7 +274,11 @@ describe('a service with a Redis of its own', () => {
     const { prefix } = JSON.parse(readFileSync(environment.PARAPH_CONFIG ?? '', 'utf8')).queue;
     const hasAuthority = () => redis.client().exists(`${prefix}:custody:ca:root`);
     const worker = spawn(process.execPath, ['dist/src/cli/paraph.js', 'worker'], {
-      env: { ...here(environment).env, PARAPH_DATA: join(data, 'nothing'), PARAPH_LOG_LEVEL: 'info' },
+      env: {
+        ...here(environment).env,
+        PARAPH_DATA: join(data, 'nothing'),
+        PARAPH_LOG_LEVEL: 'info',
+      },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     onTestFinished(() => void worker.kill('SIGKILL'));

@@ -1,6 +1,6 @@
 /**
- * Everything that a service does at Redis, done by the user of docs/operations/redis.md, whose rights are read from there.
- * Redis itself notes what it refuses (`ACL LOG`).
+ * Everything that a service does at Redis, done by the user of docs/operations/redis.md, whose
+ * rights are read from there. Redis itself notes what it refuses (`ACL LOG`).
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -113,9 +113,18 @@ describe('with the rights of the recipe', () => {
     const [queue] = queues;
     expect(queue).toBeDefined();
     const lists = ['latest', 'completed', 'failed', 'delayed', 'active'].map(
-      (state) => `/admin/queues/api/queues?activeQueue=${queue?.name}&status=${state}&page=1&jobsPerPage=10`,
+      (state) =>
+        `/admin/queues/api/queues?activeQueue=${queue?.name}&status=${state}&page=1&jobsPerPage=10`,
     );
-    const pages = ['', '/transactions', '/replays', '/callbacks', '/users', '/audit', '/api/transactions'];
+    const pages = [
+      '',
+      '/transactions',
+      '/replays',
+      '/callbacks',
+      '/users',
+      '/audit',
+      '/api/transactions',
+    ];
     for (const path of [...pages.map((page) => `/admin${page}`), ...lists, '/metrics', '/readyz']) {
       await vi.waitFor(async () => expect([path, (await get(path)).status]).toEqual([path, 200]), {
         timeout: 20_000,
@@ -128,10 +137,13 @@ describe('with the rights of the recipe', () => {
   it('the command line does its work', async () => {
     const id = await product.submit({ apId, msisdn: silent, timeoutSeconds: 2 });
     await ended(id, '_208');
-    await vi.waitFor(async () => expect((await paraph('ls', '--state', 'failed')).stdout).toContain(id), {
-      timeout: 20_000,
-      interval: 200,
-    });
+    await vi.waitFor(
+      async () => expect((await paraph('ls', '--state', 'failed')).stdout).toContain(id),
+      {
+        timeout: 20_000,
+        interval: 200,
+      },
+    );
     await paraph('replay', id, '--reason', 'Has called us');
     await ended(id, '_208');
     const commands = [
@@ -149,7 +161,8 @@ describe('with the rights of the recipe', () => {
 
   it('a backup and a restore need the rights of the page about them, and no more', async () => {
     const page = readFileSync(new URL('../../docs/operations/backup.md', import.meta.url), 'utf8');
-    const more = /^user paraph-backup on (.*)$/m.exec(page)?.[1]?.replace('>password', '>secret') ?? '';
+    const more =
+      /^user paraph-backup on (.*)$/m.exec(page)?.[1]?.replace('>password', '>secret') ?? '';
     await boss.call('ACL', 'SETUSER', 'paraph-backup', 'on', ...more.split(' '));
     const other = await startServer();
     await other.boss.call('ACL', 'SETUSER', 'paraph-backup', 'on', ...more.split(' '));
@@ -163,9 +176,9 @@ describe('with the rights of the recipe', () => {
     await boss.call('ACL', 'LOG', 'RESET');
     expect(await run(['backup', file], as(url))).toMatchObject({ exitCode: 0, stderr: '' });
     expect(await refusedBy(boss)).toEqual([]);
-    expect((await run(['restore', file], { env: { ...env, REDIS_URL: other.url } })).stderr).toContain(
-      'lacks rights that a restore needs',
-    );
+    expect(
+      (await run(['restore', file], { env: { ...env, REDIS_URL: other.url } })).stderr,
+    ).toContain('lacks rights that a restore needs');
     await other.boss.call('ACL', 'LOG', 'RESET');
     expect(await run(['restore', file, '--replace'], as(other.url))).toMatchObject({
       exitCode: 0,
@@ -198,7 +211,12 @@ describe('with the rights of the recipe', () => {
 });
 
 it('on a cluster, too, the rights suffice', async () => {
-  const { boss, url } = await startServer('--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1');
+  const { boss, url } = await startServer(
+    '--cluster-enabled',
+    'yes',
+    '--cluster-announce-ip',
+    '127.0.0.1',
+  );
   const product = await startTestProduct(shared, {
     redisUrl: `${url},${url}`,
     configuration: { queue: { prefix: 'paraph', shards: 2 } },
@@ -206,7 +224,11 @@ it('on a cluster, too, the rights suffice', async () => {
   });
   try {
     // A node is connected to at its first command, and that must be the one that asks for the time.
-    const core = await openCore({ ...product.core, masterKey: product.core.serviceKey, now: Date.now });
+    const core = await openCore({
+      ...product.core,
+      masterKey: product.core.serviceKey,
+      now: Date.now,
+    });
     await core.ready();
     expect(core.clock.offsetMs()).toBeDefined();
     await core.close();

@@ -1,9 +1,11 @@
 /**
- * A release whose machine is of a later version takes over while transactions are open, and is taken back again.
+ * A release whose machine is of a later version takes over while transactions are open, and is
+ * taken back again.
  *
- * The next release is made here: a copy of this one whose chart is of version 2 and that still has version 1. Old and
- * new processes share a Redis, as they do while an operator replaces one after the other. People have been asked by
- * either release; they answer in between, and neither they nor the applications notice anything.
+ * The next release is made here: a copy of this one whose chart is of version 2 and that still has
+ * version 1. Old and new processes share a Redis, as they do while an operator replaces one after
+ * the other. People have been asked by either release; they answer in between, and neither they nor
+ * the applications notice anything.
  */
 import { randomBytes } from 'node:crypto';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -41,7 +43,9 @@ let nextRelease = '';
  */
 let phones: TestProduct;
 
-/** Replaces a text that is there exactly once: a patch that does not apply must not go unnoticed. */
+/**
+ * Replaces a text that is there exactly once: a patch that does not apply must not go unnoticed.
+ */
 const patch = (path: string, before: string, after: string): void => {
   const parts = readFileSync(path, 'utf8').split(before);
   if (parts.length !== 2) throw new Error(`${path} has ${parts.length - 1} times: ${before}`);
@@ -53,8 +57,16 @@ const makeNextRelease = (): void => {
     cpSync(join(thisRelease, name), join(nextRelease, name), { recursive: true });
   symlinkSync(join(thisRelease, 'node_modules'), join(nextRelease, 'node_modules'));
   const dist = (path: string): string => join(nextRelease, 'dist', path);
-  patch(dist('machines/signature.machine.js'), 'const signatureVersion = 1;', 'const signatureVersion = 2;');
-  patch(dist('src/transactions/contract.js'), 'version: z.literal(1)', 'version: z.literal([1, 2])');
+  patch(
+    dist('machines/signature.machine.js'),
+    'const signatureVersion = 1;',
+    'const signatureVersion = 2;',
+  );
+  patch(
+    dist('src/transactions/contract.js'),
+    'version: z.literal(1)',
+    'version: z.literal([1, 2])',
+  );
   const made =
     'createSignatureWorkflow({ ...options, place, deviceLock, upstreams, answer, read, isWithdrawn';
   patch(dist('workers/workers.js'), `${made} }),`, `${made} }), ${made}, version: 1 }),`);
@@ -76,7 +88,9 @@ const startPart = async (release: string, part: 'api' | 'worker'): Promise<Part>
   return {
     ...started,
     asked: () =>
-      started.lines().flatMap(({ msg, msspTransId }) => (msg === 'device asked' ? [msspTransId] : [])),
+      started
+        .lines()
+        .flatMap(({ msg, msspTransId }) => (msg === 'device asked' ? [msspTransId] : [])),
   };
 };
 
@@ -105,15 +119,22 @@ const sign = async ({ id, msisdn }: Open, result = 'accepted'): Promise<void> =>
   const custody = phones.core.custodyOver(phones.core.commands);
   const key = await custody.userKey({ msisdn, sscdId: 'sim', algorithm: 'EC', expired: false });
   const nonce = nonceOf(id, 1);
-  const cms = Buffer.from(await signCms({ content: Buffer.from(text), key, nonce })).toString('base64');
+  const cms = Buffer.from(await signCms({ content: Buffer.from(text), key, nonce })).toString(
+    'base64',
+  );
   const answer = { kind: 'signature', cms, certificates: key.chain.id } as const;
   expect(await phones.api.transactions.answer(id, 1, answer)).toBe(result);
 };
 const refuse = async ({ id }: Open): Promise<void> => {
-  expect(await phones.api.transactions.answer(id, 1, { kind: 'fault', fault: fault(401) })).toBe('accepted');
+  expect(await phones.api.transactions.answer(id, 1, { kind: 'fault', fault: fault(401) })).toBe(
+    'accepted',
+  );
 };
 
-/** The version of the machine that a transaction was begun with; undefined before its person was asked. */
+/**
+ * The version of the machine that a transaction was begun with; undefined before its person was
+ * asked.
+ */
 const versionOf = async ({ id }: Open): Promise<number | undefined> => {
   const progress = JSON.parse(
     (await redis.client().hget(`{${prefix}-0}:signatures:${id}`, 'progress')) ?? '{}',
@@ -123,7 +144,8 @@ const versionOf = async ({ id }: Open): Promise<number | undefined> => {
 const areAsked = async (transactions: readonly Open[]): Promise<void> =>
   vi.waitFor(
     async () => {
-      for (const version of await Promise.all(transactions.map(versionOf))) expect(version).toBeDefined();
+      for (const version of await Promise.all(transactions.map(versionOf)))
+        expect(version).toBeDefined();
     },
     { timeout: 60_000, interval: 50 },
   );

@@ -1,6 +1,7 @@
 /**
- * A stop under load. Clients on keep-alive connections send one request after the other while the process is told to
- * end. Each request is answered in full or was never looked at: a client may send it again elsewhere without asking.
+ * A stop under load. Clients on keep-alive connections send one request after the other while the
+ * process is told to end. Each request is answered in full or was never looked at: a client may
+ * send it again elsewhere without asking.
  */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -92,7 +93,10 @@ const exchangeOn = (socket: ReturnType<typeof connect>, bytes: string): Promise<
     else socket.write(bytes);
   });
 
-/** One client: the next request when the one before is answered, on the same connection for as long as it lasts. */
+/**
+ * One client: the next request when the one before is answered, on the same connection for as long
+ * as it lasts.
+ */
 const useUntilGone = async (url: string, request: () => Json, log: Sent[]): Promise<void> => {
   const { hostname, port } = new URL(url);
   for (;;) {
@@ -150,7 +154,10 @@ it('a stop under load loses nothing and cuts nobody off; one with a lame-duck ti
   const requests: (() => Json)[] = [
     ...Array.from({ length: 10 }, () => () => signRequest({ mode: 'asynch' })),
     ...Array.from({ length: 10 }, () => () => signRequest()),
-    ...Array.from({ length: 10 }, (_, index) => () => signRequest({ msisdn: `417900000${10 + index}` })),
+    ...Array.from(
+      { length: 10 },
+      (_, index) => () => signRequest({ msisdn: `417900000${10 + index}` }),
+    ),
     // These wait for somebody until they are told that we leave.
     ...silent.map((msisdn) => () => signRequest({ msisdn })),
   ];
@@ -178,7 +185,9 @@ it('a stop under load loses nothing and cuts nobody off; one with a lame-duck ti
   const lost = log.filter(({ answer }) => answer === undefined);
   expect(lost.filter(({ apTransId }) => accepted.has(apTransId))).toEqual([]);
 
-  const acknowledged = answered().flatMap(({ answer }) => answer?.body.MSS_SignatureResp?.MSSP_TransID ?? []);
+  const acknowledged = answered().flatMap(
+    ({ answer }) => answer?.body.MSS_SignatureResp?.MSSP_TransID ?? [],
+  );
   expect(acknowledged.length).toBeGreaterThan(300);
   await vi.waitFor(
     async () => {
@@ -187,9 +196,12 @@ it('a stop under load loses nothing and cuts nobody off; one with a lame-duck ti
     },
     { timeout: 20_000, interval: 200 },
   );
-  // Only those who waited for somebody got a Fault: they were told to wait no longer, when the time for that was over. On a
-  // machine that is too slow others still wait then, too, and some are refused before.
-  const refused = answered().filter(({ answer }) => answer?.body.Fault?.Detail.includes('not accepted'));
+  // Only those who waited for somebody got a Fault: they were told to wait no longer, when the time
+  // for that was over. On a machine that is too slow others still wait then, too, and some are
+  // refused before.
+  const refused = answered().filter(({ answer }) =>
+    answer?.body.Fault?.Detail.includes('not accepted'),
+  );
   expect(refused.filter(({ apTransId }) => accepted.has(apTransId))).toEqual([]);
   const faults = answered().filter(
     (each) => each.answer?.body.Fault !== undefined && !refused.includes(each),
@@ -260,7 +272,8 @@ describe('a process with a lame-duck time', () => {
     const slow = signRequest({ msisdn: pondering.msisdn });
     const answered = exchangeOn(open(url), post('/rest/service/sign', slow));
     await vi.waitFor(
-      async () => expect([...(await acceptedByQueue())]).toContain(slow.MSS_SignatureReq.AP_Info.AP_TransID),
+      async () =>
+        expect([...(await acceptedByQueue())]).toContain(slow.MSS_SignatureReq.AP_Info.AP_TransID),
       { timeout: 60_000 },
     );
     await impatience();
@@ -279,7 +292,9 @@ describe('a process with a lame-duck time', () => {
     await expectLameDuck(url);
     await impatience();
     child.kill('SIGTERM');
-    await vi.waitFor(async () => expect(await look(url, '/livez')).toBeUndefined(), { timeout: 60_000 });
+    await vi.waitFor(async () => expect(await look(url, '/livez')).toBeUndefined(), {
+      timeout: 60_000,
+    });
     await impatience();
     child.kill('SIGTERM');
     expect(await endOf(child)).toBe(1);

@@ -1,5 +1,6 @@
 /**
- * The host of a cluster's master is gone without a word: its replica takes its place, and the product goes on with that.
+ * The host of a cluster's master is gone without a word: its replica takes its place, and the
+ * product goes on with that.
  */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
@@ -41,7 +42,8 @@ describe('a cluster whose master falls silent', () => {
       cluster.nodes[struck]?.pause();
       const replica = cluster.nodes[masters + struck];
       await vi.waitFor(
-        async () => expect(String(await replica?.command('INFO', 'replication'))).toContain('role:master'),
+        async () =>
+          expect(String(await replica?.command('INFO', 'replication'))).toContain('role:master'),
         { timeout: 60_000, interval: 50 },
       );
       const id = await vi.waitFor(
@@ -53,7 +55,9 @@ describe('a cluster whose master falls silent', () => {
         { timeout: 30_000, interval: 50 },
       );
       await expectSigned(product, id, 40_000);
-      expect(product.logged.filter((line) => line.includes('Redis has been silent'))).toHaveLength(1);
+      expect(product.logged.filter((line) => line.includes('Redis has been silent'))).toHaveLength(
+        1,
+      );
     } finally {
       await product.stop();
     }

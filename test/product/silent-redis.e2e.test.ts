@@ -1,6 +1,7 @@
 /**
- * The other end of every connection to Redis is gone without a word: bytes are swallowed, nothing is closed, and new
- * connections work. And: what a caller was told to have failed does not run afterwards.
+ * The other end of every connection to Redis is gone without a word: bytes are swallowed, nothing
+ * is closed, and new connections work. And: what a caller was told to have failed does not run
+ * afterwards.
  */
 import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -78,7 +79,9 @@ describe('connections to Redis that have gone silent', () => {
 describe('a start while Redis is silent', () => {
   it('waits, and works as soon as Redis answers', async () => {
     lane = await openLane(target);
-    const loaded = parseConfiguration(JSON.stringify({ queue: { prefix: redis.prefix.slice(-32) } }));
+    const loaded = parseConfiguration(
+      JSON.stringify({ queue: { prefix: redis.prefix.slice(-32) } }),
+    );
     if (!loaded.ok) throw new Error(loaded.problems.join('; '));
     const logged: string[] = [];
     const logger = createLogger('warn', { write: (line: string) => void logged.push(line) });
@@ -109,7 +112,10 @@ describe('a transaction that a worker has begun when its connections fall silent
     const { lane, product } = await start();
     const id = await product.submit({ msisdn: thinking });
     const job = `{${redis.prefix.slice(-32)}-0}:signatures:${id}`;
-    await vi.waitFor(async () => expect(Number(await client.hget(job, 'ats'))).toBeGreaterThan(0), 20_000);
+    await vi.waitFor(
+      async () => expect(Number(await client.hget(job, 'ats'))).toBeGreaterThan(0),
+      20_000,
+    );
     lane.deaden();
     await vi.waitFor(async () => expect(await product.statusOf(id)).toBe('500'), {
       timeout: 20_000,
@@ -121,9 +127,13 @@ describe('a transaction that a worker has begun when its connections fall silent
 describe('requests whose callers were told fault 900', () => {
   const refuseAll = async (product: TestProduct): Promise<void> => {
     const refused = await Promise.all(
-      Array.from({ length: 20 }, () => product.post('/rest/service/sign', signRequest({ mode: 'asynch' }))),
+      Array.from({ length: 20 }, () =>
+        product.post('/rest/service/sign', signRequest({ mode: 'asynch' })),
+      ),
     );
-    expect(refused.map(({ body }) => body.Fault?.Code.SubCode.Value)).toEqual(Array(20).fill('_900'));
+    expect(refused.map(({ body }) => body.Fault?.Code.SubCode.Value)).toEqual(
+      Array(20).fill('_900'),
+    );
   };
 
   it.each<[string, (lane: Lane) => void]>([
@@ -179,7 +189,10 @@ describe('a producer of paraph/queue', () => {
       expect(unconfirmed?.kind).toBe('unconfirmed');
       const before = await jobs();
       lane.heal();
-      const { id } = await vi.waitFor(() => queue.enqueue(request(5)), { timeout: 20_000, interval: 50 });
+      const { id } = await vi.waitFor(() => queue.enqueue(request(5)), {
+        timeout: 20_000,
+        interval: 50,
+      });
       expect(await addedSince(before)).toEqual([id]);
     } finally {
       await queue.close();

@@ -1,6 +1,6 @@
 /**
- * docs/storage.md is true: the whole product runs on a Redis of its own, and all that is written there stands on the page, and
- * the other way round.
+ * docs/storage.md is true: the whole product runs on a Redis of its own, and all that is written
+ * there stands on the page, and the other way round.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -50,7 +50,9 @@ const tables = (first: string): readonly Row[] => {
 
 const codeIn = (cell = ''): string => /`([^`]+)`/.exec(cell)?.[1] ?? cell;
 const filesIn = (text: string): readonly string[] =>
-  [...text.matchAll(/`((?:packages|parts|src|workers|test)\/[^`]+)`/g)].map(([, path = '']) => path);
+  [...text.matchAll(/`((?:packages|parts|src|workers|test)\/[^`]+)`/g)].map(
+    ([, path = '']) => path,
+  );
 
 const placeholders = new Map(
   tables('Stands for').map((row) => [codeIn(row['Stands for']), codeIn(row.Pattern)]),
@@ -61,7 +63,8 @@ const patternOf = (name: string): RegExp => {
   const pattern = name.replace(/<[^<>]+?(?:-<n>)?>|[^\w<>]/g, (part) => {
     if (!part.startsWith('<')) return `\\${part}`;
     const stands = placeholders.get(part);
-    if (stands === undefined) throw new Error(`docs/storage.md does not say what ${part} stands for`);
+    if (stands === undefined)
+      throw new Error(`docs/storage.md does not say what ${part} stands for`);
     return `(?:${stands})`;
   });
   return new RegExp(`^${pattern}$`);
@@ -70,7 +73,9 @@ const patternOf = (name: string): RegExp => {
 interface Named {
   readonly name: string;
   readonly pattern: RegExp;
-  /** Characters that are no placeholder: of two names that fit, the one with more of them is meant. */
+  /**
+   * Characters that are no placeholder: of two names that fit, the one with more of them is meant.
+   */
   readonly literal: number;
   readonly rare: boolean;
 }
@@ -78,7 +83,12 @@ interface Named {
 const named = (cell: string | undefined, row: Row): Named => {
   const name = codeIn(cell);
   const literal = name.replaceAll(/<[^>]+>/g, '').length;
-  return { name, pattern: patternOf(name), literal, rare: Object.values(row).join(' ').includes('Rare: ') };
+  return {
+    name,
+    pattern: patternOf(name),
+    literal,
+    rare: Object.values(row).join(' ').includes('Rare: '),
+  };
 };
 
 const best = <T extends Named>(all: readonly T[], text: string): T | undefined =>
@@ -89,7 +99,10 @@ const keyRows = tables('Key').map((row) => ({
   types: (row.Type ?? '').split(', '),
   away: row['Goes away'] ?? '',
 }));
-const fieldRows = tables('Hash').map((row) => ({ ...named(row.Field, row), hash: named(row.Hash, row) }));
+const fieldRows = tables('Hash').map((row) => ({
+  ...named(row.Field, row),
+  hash: named(row.Hash, row),
+}));
 const hashes = [...new Map(fieldRows.map(({ hash }) => [hash.name, hash])).values()];
 
 /** The row of a field; undefined for one that is not on the page. */
@@ -179,13 +192,24 @@ describe('docs/storage.md', () => {
     const isHeld = (key: string): boolean => keeps(key) || key === `{${prefix}-processes}`;
     expect([...written.keys(), ...left.keys()].filter((key) => !isHeld(key))).toEqual([]);
     expect(keeps(`{${prefix}-processes}`)).toBe(false);
-    for (const other of ['paraph-2:store', '{paraph-2-0}:signatures:wait', '{paraph-2}:audit', 'other'])
+    for (const other of [
+      'paraph-2:store',
+      '{paraph-2-0}:signatures:wait',
+      '{paraph-2}:audit',
+      'other',
+    ])
       expect(keeps(other)).toBe(false);
     const [from, to] = [server.client(), second.client()];
     const path = join(mkdtempSync(join(tmpdir(), 'paraph-storage-')), 'backup');
     onTestFinished(() => rmSync(dirname(path), { recursive: true }));
     const masterKey = randomBytes(32);
-    const about = { product: 'x', prefix, shards: 1, store: '1', startedAt: new Date().toISOString() };
+    const about = {
+      product: 'x',
+      prefix,
+      shards: 1,
+      store: '1',
+      startedAt: new Date().toISOString(),
+    };
     const connections = [server, second].map(({ port }) =>
       connectForBlocking({ url: `redis://127.0.0.1:${port}` }),
     ) as [RedisClient, RedisClient];
@@ -217,7 +241,9 @@ describe('docs/storage.md', () => {
 
   it('names every field of every hash', () => {
     const missing = [...written].flatMap(([key, { fields }]) =>
-      [...fields].filter((field) => fieldRowOf(key, field) === undefined).map((field) => `${key}: ${field}`),
+      [...fields]
+        .filter((field) => fieldRowOf(key, field) === undefined)
+        .map((field) => `${key}: ${field}`),
     );
     expect(missing).toEqual([]);
   });
@@ -246,7 +272,10 @@ describe('docs/storage.md', () => {
     expect(sources.length).toBeGreaterThan(100);
     const missing = sources.filter((path) => {
       const text = read(path);
-      return (script.test(text) && !listed.has(path)) || (inside.test(text) && !listedForBullmq.has(path));
+      return (
+        (script.test(text) && !listed.has(path)) ||
+        (inside.test(text) && !listedForBullmq.has(path))
+      );
     });
     expect(missing).toEqual([]);
   });
@@ -263,18 +292,25 @@ describe('docs/storage.md', () => {
 
   it('names every file with a script of another room, and the workflow has none outside of the engine', () => {
     const listed = new Set(tables('Script in').flatMap((row) => filesIn(row['Script in'] ?? '')));
-    const others = sourcesIn('src', 'workers', 'machines', 'parts').filter((path) => script.test(read(path)));
+    const others = sourcesIn('src', 'workers', 'machines', 'parts').filter((path) =>
+      script.test(read(path)),
+    );
     expect(others.toSorted()).toEqual([...listed].toSorted());
-    expect(others.filter((path) => /^(workers|machines|src\/transactions)\//.test(path))).toEqual([]);
+    expect(others.filter((path) => /^(workers|machines|src\/transactions)\//.test(path))).toEqual(
+      [],
+    );
   });
 
   it('names the scripts of BullMQ that are pinned', () => {
     const pinned = [
-      ...read('test/transactions/bullmq-layout.test.ts').matchAll(/'(\w+-\d+)',\n? *'[0-9a-f]{16}'/g),
+      ...read('test/transactions/bullmq-layout.test.ts').matchAll(
+        /'(\w+-\d+)',\n? *'[0-9a-f]{16}'/g,
+      ),
     ];
     const scripts = tables('Script').map(({ Script }) => codeIn(Script));
     expect(scripts.toSorted()).toEqual(pinned.map(([, name]) => name).toSorted());
     const { resolve } = createRequire(import.meta.url);
-    for (const name of scripts) expect(existsSync(resolve(`bullmq/dist/cjs/scripts/${name}.js`))).toBe(true);
+    for (const name of scripts)
+      expect(existsSync(resolve(`bullmq/dist/cjs/scripts/${name}.js`))).toBe(true);
   });
 });

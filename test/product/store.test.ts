@@ -1,4 +1,7 @@
-/** A start marks a new store, and refuses one that another release has written, before it writes anything. */
+/**
+ * A start marks a new store, and refuses one that another release has written, before it writes
+ * anything.
+ */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -40,7 +43,10 @@ const lastingKeys = async (): Promise<readonly string[]> => {
 };
 
 it('is marked by whichever process starts first, also after a producer has added a job', async () => {
-  const queue = new Queue(signatureQueueName, { connection: redis.connection, prefix: `{${prefix}-0}` });
+  const queue = new Queue(signatureQueueName, {
+    connection: redis.connection,
+    prefix: `{${prefix}-0}`,
+  });
   const id = newMsspTransId(0);
   const { MSS_SignatureReq: request } = signRequest();
   const { AP_PWD: _, ...AP_Info } = request.AP_Info as Readonly<Record<string, unknown>>;
@@ -51,7 +57,9 @@ it('is marked by whichever process starts first, also after a producer has added
   await expect.poll(() => first?.statusOf(id)).toBe('500');
 });
 
-const startsAs = async (part: string): Promise<{ readonly exitCode: number; readonly stderr: string }> => {
+const startsAs = async (
+  part: string,
+): Promise<{ readonly exitCode: number; readonly stderr: string }> => {
   const env = {
     REDIS_URL: redis.url,
     PARAPH_CONFIG: join(folder, 'paraph.json'),
@@ -90,12 +98,15 @@ it.each([
 it.each([
   ['0.2', undefined],
   ['0.3', '1'],
-])('of a release before %s is a new one without its queues, and keeps its authority', async (_, version) => {
-  const before = await (await start()).core.custodyOver(client).trust();
-  await stopAll();
-  await client.del(mark, ...(await client.keys(`{${prefix}-*`)));
-  if (version !== undefined) await client.set(mark, version);
-  expect(await (await start()).core.custodyOver(client).trust()).toEqual(before);
-  expect(await client.get(mark)).toBe('2');
-  await stopAll();
-});
+])(
+  'of a release before %s is a new one without its queues, and keeps its authority',
+  async (_, version) => {
+    const before = await (await start()).core.custodyOver(client).trust();
+    await stopAll();
+    await client.del(mark, ...(await client.keys(`{${prefix}-*`)));
+    if (version !== undefined) await client.set(mark, version);
+    expect(await (await start()).core.custodyOver(client).trust()).toEqual(before);
+    expect(await client.get(mark)).toBe('2');
+    await stopAll();
+  },
+);

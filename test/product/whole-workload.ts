@@ -1,4 +1,7 @@
-/** A product at work: of everything that it does something, so that all that it keeps in Redis is there, or has been. */
+/**
+ * A product at work: of everything that it does something, so that all that it keeps in Redis is
+ * there, or has been.
+ */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { expect, vi } from 'vitest';
@@ -37,13 +40,18 @@ const proofFor = async (address: string): Promise<string> => {
     .sign(privateKey);
 };
 
-/** Starts a product at the Redis, has it do all of this, and ends it. @param url How the product gets there. */
+/**
+ * Starts a product at the Redis, has it do all of this, and ends it.
+ * @param url How the product gets there.
+ */
 export const driveEverything = async (
   server: RunningRedis,
   url = `redis://127.0.0.1:${server.port}`,
 ): Promise<void> => {
   const receiver = await startReceiver();
-  receiver.answers((response) => response.writeHead(receiver.received.length === 1 ? 410 : 204).end());
+  receiver.answers((response) =>
+    response.writeHead(receiver.received.length === 1 ? 410 : 204).end(),
+  );
   const kiosk = await createCibaClient('kiosk', {
     backchannel: { kind: 'ping', notificationEndpoint: `${receiver.url}/ping` },
   });
@@ -63,7 +71,11 @@ export const driveEverything = async (
       configuration: {
         queue: { maxWaiting: 60 },
         subscribers: [
-          { msisdn: String(firstSilent), through: String(firstSilent + 99), sim: device('never-answers') },
+          {
+            msisdn: String(firstSilent),
+            through: String(firstSilent + 99),
+            sim: device('never-answers'),
+          },
           { msisdn: broken.slice(1), sim: device({ fault: 209 }) },
           { msisdn: slow.slice(1), sim: { device: { kind: 'robot', thinkSeconds: 2 } } },
         ],
@@ -108,9 +120,11 @@ const drive = async (
     (await product.post(`/rest/service/${operation}`, body)).body;
   const sign = (options: SignOptions) => post('sign', signRequest({ apId: shop, ...options }));
   const submit = (options: SignOptions) => product.submit({ apId: shop, ...options });
-  const ended = (id: string) => soon(async () => expect(await product.statusOf(id, shop)).not.toMatch(/504/));
+  const ended = (id: string) =>
+    soon(async () => expect(await product.statusOf(id, shop)).not.toMatch(/504/));
 
-  // Nobody takes jobs yet: what is scheduled, preferred, many, and taken back before anybody is asked.
+  // Nobody takes jobs yet: what is scheduled, preferred, many, and taken back before anybody is
+  // asked.
   const queue = createSignatureQueue({ redisUrl, prefix, apId: shop });
   const input = { msisdn: robot, text: 'Sign?', profile: 'Any-LoA4' } as Json;
   await queue.enqueue({ ...input, apTransId: 'later' }, { notBefore: new Date(Date.now() + 300) });
@@ -132,8 +146,13 @@ const drive = async (
 
   // Somebody logs in without a browser, and takes a while to answer.
   await product.api.prepare();
-  const asked = await kiosk.ask(product, { login_hint: slow, client_notification_token: 'a-token' });
-  expect((await kiosk.poll(product, asked.body.auth_req_id)).body.error).toBe('authorization_pending');
+  const asked = await kiosk.ask(product, {
+    login_hint: slow,
+    client_notification_token: 'a-token',
+  });
+  expect((await kiosk.poll(product, asked.body.auth_req_id)).body.error).toBe(
+    'authorization_pending',
+  );
 
   // A number with a new owner: its certificate is revoked.
   const custody = product.core.custodyOver(product.core.commands);
@@ -148,9 +167,13 @@ const drive = async (
   await sign({ msisdn: '+41700092508' });
   await sign({ msisdn: '+41790009901', profile: `${vendor}MID/v1/OtpProfileText` });
   const { MSS_SignatureResp: signed } = await sign({ msisdn: '+41700092503' });
-  await post('receipt', receiptRequest(signed.MSSP_TransID, { msisdn: '+41700092503', apId: shop }));
+  await post(
+    'receipt',
+    receiptRequest(signed.MSSP_TransID, { msisdn: '+41700092503', apId: shop }),
+  );
 
-  // A phone in a browser: enrolled, asked for its push messages, a PIN that is wrong once, a signature and a receipt.
+  // A phone in a browser: enrolled, asked for its push messages, a PIN that is wrong once, a
+  // signature and a receipt.
   const byBrowser = '+41790300001';
   const invited = await product.api.phoneAdmin.invite(byBrowser.slice(1));
   if (invited.kind !== 'invited') throw new Error(invited.kind);
@@ -185,7 +208,9 @@ const drive = async (
     ['p-3', 'all', silentOnly],
   ] as const) {
     const steps = [{ name: 's', need, signers, onUnreached: 'fail' }];
-    expect((await workflow('POST', 'process', { id, input: { text: 'Sign?', steps } })).status).toBe(201);
+    expect(
+      (await workflow('POST', 'process', { id, input: { text: 'Sign?', steps } })).status,
+    ).toBe(201);
   }
   const standingOf = async (id: string) =>
     ((await (await workflow('GET', `process/${id}`)).json()) as Json).status;
@@ -194,7 +219,8 @@ const drive = async (
   expect((await workflow('DELETE', 'process/p-3')).status).toBe(202);
   await soon(async () => expect(await standingOf('p-3')).toBe('cancelled'));
 
-  // By people who are silent: cancelled by an operator, then replayed, one alone and the others in bulk, and cancelled again.
+  // By people who are silent: cancelled by an operator, then replayed, one alone and the others in
+  // bulk, and cancelled again.
   await operators.users.add(admin, { name: 'ada', role: 'admin' });
   await logInAs(operators, 'ada');
   const { token } = tokenOf(
@@ -206,7 +232,9 @@ const drive = async (
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-    expect(response.status, `${method} ${path}: ${await response.clone().text()}`).toBeLessThan(300);
+    expect(response.status, `${method} ${path}: ${await response.clone().text()}`).toBeLessThan(
+      300,
+    );
     return response.json();
   };
   const reason = 'They called';
@@ -218,7 +246,9 @@ const drive = async (
     await ask('POST', `/transactions/${id}/cancel`, { reason });
     await ended(id);
   };
-  const asleep = await Promise.all([0, 1, 2].map((index) => submit({ msisdn: `+${firstSilent + index}` })));
+  const asleep = await Promise.all(
+    [0, 1, 2].map((index) => submit({ msisdn: `+${firstSilent + index}` })),
+  );
   for (const id of asleep) await cancel(id, 1);
   const [alone = '', ...together] = asleep;
   await ask('POST', `/transactions/${alone}/replay`, { reason });
@@ -242,14 +272,18 @@ const drive = async (
 
   // The provider.
   const party = relyingParty(product, { id: 'shop', secret });
-  const tokens = await party.tokens(robot, { scope: 'openid offline_access phone', prompt: 'consent' });
+  const tokens = await party.tokens(robot, {
+    scope: 'openid offline_access phone',
+    prompt: 'consent',
+  });
   await party.refresh(tokens.refresh_token);
   await party.push({}, { dpop: await proofFor(`${party.issuer}/par`) });
   await kiosk.outcome(product, asked.body.auth_req_id);
   await relyingParty(product, { id: 'shop', secret: 'wrong' }).refresh('x');
 
   // The console, by link and by phone.
-  const subject = createSubjects(masterKey, 'default', () => ({ version: 1, since: 0 }))(robot) ?? '';
+  const subject =
+    createSubjects(masterKey, 'default', () => ({ version: 1, since: 0 }))(robot) ?? '';
   await operators.users.add(admin, { name: 'robot', role: 'viewer', oidcSubject: subject });
   await operators.views.change('robot', { times: 'relative' });
   await product.api.consoleLink();

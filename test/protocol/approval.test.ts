@@ -9,7 +9,11 @@ const approvalOf = (Data: string, SignatureProfile = 'http://mid.vendor.ch/Devic
   protocol.parseSign(
     signWith({
       SignatureProfile,
-      DataToBeSigned: { MimeType: 'application/vnd.mobileid.txn-approval', Encoding: 'UTF-8', Data },
+      DataToBeSigned: {
+        MimeType: 'application/vnd.mobileid.txn-approval',
+        Encoding: 'UTF-8',
+        Data,
+      },
     }),
   );
 const faultOf = (content: unknown) => {
@@ -26,7 +30,11 @@ describe('a transaction approval', () => {
     );
     if (!parsed.ok) throw new Error(parsed.fault.detail);
     const dtbd = '[{"value":"Zürich \\"x\\"","key":"City"},{"key":"To","value":""}]';
-    expect(parsed.value.request.data).toEqual({ kind: 'transaction-approval', text: 'Login', dtbd });
+    expect(parsed.value.request.data).toEqual({
+      kind: 'transaction-approval',
+      text: 'Login',
+      dtbd,
+    });
     expect(Buffer.from(bytesToSign(parsed.value.request.data)).toString()).toBe(
       `{"format_version":1,"content_string":${JSON.stringify(dtbd)}}`,
     );
@@ -44,7 +52,10 @@ describe('a transaction approval', () => {
     'with profile %s is a fault 107',
     (name) => {
       expect(
-        approvalOf('{"type":"Login","dtbd":[{"key":"k","value":"v"}]}', `http://mid.vendor.ch/${name}`),
+        approvalOf(
+          '{"type":"Login","dtbd":[{"key":"k","value":"v"}]}',
+          `http://mid.vendor.ch/${name}`,
+        ),
       ).toEqual({
         ok: false,
         fault: {
@@ -90,7 +101,8 @@ describe('a transaction approval', () => {
     ['value', { type: 't', dtbd: [{ key: 'k', value: 'v\u{e0000}' }] }],
     ['value that is escaped', '{"type":"t","dtbd":[{"key":"k","value":"\\udb40\\udc41"}]}'],
   ])('with Unicode tags in a %s is a fault 107', (_, content) => {
-    const words = 'must not have Unicode tags or variation selectors (U+E0000 to U+E0FFF): nobody sees them';
+    const words =
+      'must not have Unicode tags or variation selectors (U+E0000 to U+E0FFF): nobody sees them';
     expect(faultOf(content)).toEqual({ code: 107, detail: `${data} ${words}` });
   });
 

@@ -21,7 +21,11 @@ describe('DataToBeSigned', () => {
   );
 
   it.each([
-    ['240 GSM characters', 'x'.repeat(240), 'may have 239 characters of the GSM 03.38 alphabet at most'],
+    [
+      '240 GSM characters',
+      'x'.repeat(240),
+      'may have 239 characters of the GSM 03.38 alphabet at most',
+    ],
     [
       '120 others',
       'ж'.repeat(120),
@@ -58,7 +62,9 @@ describe('DataToBeSigned', () => {
     const [wrapper = ''] = Object.keys(samples[operation]);
     const detail = `${wrapper}.${member} must not have Unicode tags or variation selectors (U+E0000 to U+E0FFF): nobody sees them`;
     // Some are not assigned, and are invisible all the same.
-    for (const code of [0xe0000, 0xe0001, 0xe0002, 0xe0020, 0xe007f, 0xe0080, 0xe0100, 0xe01ef, 0xe0fff]) {
+    for (const code of [
+      0xe0000, 0xe0001, 0xe0002, 0xe0020, 0xe007f, 0xe0080, 0xe0100, 0xe01ef, 0xe0fff,
+    ]) {
       const tag = String.fromCodePoint(code);
       const body = changed(samples[operation], `${wrapper}.${member}`, `Pay 10 CHF?${tag}`);
       expect(parseAs(operation, body)).toEqual({ ok: false, fault: { code: 107, detail } });

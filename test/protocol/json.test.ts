@@ -7,12 +7,21 @@ import { toCanonicalJson } from './canonical-json.ts';
 fc.configureGlobal({ seed: 20240702 });
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
-const nested = (levels: number): string => `${'{"a":'.repeat(levels - 1)}{}${'}'.repeat(levels - 1)}`;
+const nested = (levels: number): string =>
+  `${'{"a":'.repeat(levels - 1)}{}${'}'.repeat(levels - 1)}`;
 
 describe('parseJson', () => {
   it.each([
-    ['bytes that are not UTF-8', new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d]), 'Body is not UTF-8'],
-    ['a UTF-8 encoded surrogate', new Uint8Array([0x22, 0xed, 0xa0, 0x80, 0x22]), 'Body is not UTF-8'],
+    [
+      'bytes that are not UTF-8',
+      new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d]),
+      'Body is not UTF-8',
+    ],
+    [
+      'a UTF-8 encoded surrogate',
+      new Uint8Array([0x22, 0xed, 0xa0, 0x80, 0x22]),
+      'Body is not UTF-8',
+    ],
     ['an empty body', bytes(''), 'Body is not JSON'],
     ['text that is not JSON', bytes('{"a":1,}'), 'Body is not JSON'],
     ['two objects', bytes('{}{}'), 'Body is not JSON'],
@@ -99,7 +108,10 @@ describe('parseJson', () => {
 
   it('never throws, whatever the bytes', () => {
     fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 64 }), (body) => typeof parseJson(body).ok === 'boolean'),
+      fc.property(
+        fc.uint8Array({ maxLength: 64 }),
+        (body) => typeof parseJson(body).ok === 'boolean',
+      ),
     );
     fc.assert(
       fc.property(

@@ -110,7 +110,9 @@ describe.each(rows(required))('%s: %s', (operation, path) => {
 
 describe.each(rows(optional))('%s: %s', (operation, path) => {
   it('may be absent or null', () => {
-    expect(parseAs(operation, changed(samples[operation], path, undefined))).toMatchObject({ ok: true });
+    expect(parseAs(operation, changed(samples[operation], path, undefined))).toMatchObject({
+      ok: true,
+    });
     expect(parseAs(operation, changed(samples[operation], path, null))).toMatchObject({ ok: true });
   });
 
@@ -127,9 +129,9 @@ describe('unknown members', () => {
     'of %s %s are ignored',
     (operation, path) => {
       const expected = parseAs(operation, samples[operation]);
-      expect(parseAs(operation, changed(samples[operation], `${path}.Unknown`, { deep: [1] }))).toEqual(
-        expected,
-      );
+      expect(
+        parseAs(operation, changed(samples[operation], `${path}.Unknown`, { deep: [1] })),
+      ).toEqual(expected);
     },
   );
 });

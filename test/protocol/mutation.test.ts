@@ -1,4 +1,7 @@
-/** Whatever becomes of a valid request, the answer is a request or a fault of the table, and no secret is repeated. */
+/**
+ * Whatever becomes of a valid request, the answer is a request or a fault of the table, and no
+ * secret is repeated.
+ */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isFaultCode } from '../../src/protocol/fault.ts';
@@ -23,7 +26,22 @@ const pathsOf = (value: unknown, path: Path = []): readonly Path[] => {
 const marker = 'VALUE-NOT-TO-BE-REPEATED';
 const replacement = fc.oneof(
   fc.constant(undefined),
-  fc.constantFrom(null, '', 0, -1, true, [], {}, marker, '\ud800', '\0', '1', '2', 'synch', Number.NaN),
+  fc.constantFrom(
+    null,
+    '',
+    0,
+    -1,
+    true,
+    [],
+    {},
+    marker,
+    '\ud800',
+    '\0',
+    '1',
+    '2',
+    'synch',
+    Number.NaN,
+  ),
   fc.jsonValue({ maxDepth: 3 }),
   fc.string({ unit: 'binary', maxLength: 300 }).map((text) => `${marker}${text}`),
 );

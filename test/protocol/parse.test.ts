@@ -83,7 +83,12 @@ describe('a receipt request', () => {
 
   it.each([
     ['Status.StatusCode.Value', '500', 101, ' must be 100'],
-    ['Status.StatusDetail.ReceiptRequestExtension.ReceiptMessagingMode', 'asynch', 101, ' must be synch'],
+    [
+      'Status.StatusDetail.ReceiptRequestExtension.ReceiptMessagingMode',
+      'asynch',
+      101,
+      ' must be synch',
+    ],
     ['Status.StatusDetail.ReceiptRequestExtension.UserAck', 'yes', 101, ''],
     [
       'Status.StatusDetail.ReceiptRequestExtension.ReceiptProfile.ReceiptProfileURI',
@@ -94,7 +99,12 @@ describe('a receipt request', () => {
     ['Message.Encoding', 'UTF-16', 107, ' must be UTF-8'],
     ['Message.MimeType', 'text/html', 107, ' is not supported'],
     ['Message.MimeType', 'application/vnd.mobileid.txn-approval', 107, ' is not supported'],
-    ['Message.Data', 'x'.repeat(240), 103, ' may have 239 characters of the GSM 03.38 alphabet at most'],
+    [
+      'Message.Data',
+      'x'.repeat(240),
+      103,
+      ' may have 239 characters of the GSM 03.38 alphabet at most',
+    ],
     [
       'Message.Data',
       'ж'.repeat(120),
@@ -123,7 +133,10 @@ describe('a profile request', () => {
     ],
   ])('with Params %j switches on %j', (params, words) => {
     const parsed = withParams(params);
-    expect(parsed).toMatchObject({ ok: true, value: { caller, msisdn: { number: '41700092501' } } });
+    expect(parsed).toMatchObject({
+      ok: true,
+      value: { caller, msisdn: { number: '41700092501' } },
+    });
     expect(parsed.ok && [...parsed.value.params]).toEqual(words);
   });
 
@@ -171,7 +184,10 @@ describe('the stored form of a sign request', () => {
       signWith({ Unknown: 1, 'AP_Info.Unknown': [] }),
       signWith({ 'AP_Info.Instant': '2024-07-02T08:06:55.1340Z' }),
       signWith({ 'AP_Info.AP_PWD': 'another', 'MSSP_Info.Instant': null }),
-      signWith({ 'AdditionalServices[3].UserLang': { Value: 'fr' }, 'AdditionalServices[4].App2App': null }),
+      signWith({
+        'AdditionalServices[3].UserLang': { Value: 'fr' },
+        'AdditionalServices[4].App2App': null,
+      }),
     ];
     for (const body of otherwise)
       expect(JSON.stringify(wireOf(body))).toBe(JSON.stringify(wireOf(samples.sign)));

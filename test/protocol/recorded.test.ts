@@ -34,7 +34,9 @@ const fillings: Readonly<Record<string, string>> = {
 
 const recordings = readdirSync(folder)
   .filter((name) => name.endsWith('.json'))
-  .map((name) => [name, JSON.parse(readFileSync(new URL(name, folder), 'utf8')) as Recording] as const);
+  .map(
+    (name) => [name, JSON.parse(readFileSync(new URL(name, folder), 'utf8')) as Recording] as const,
+  );
 
 const answerSchemas: Readonly<Record<Recording['operation'], z.ZodType>> = {
   sign: signatureResponseSchema,

@@ -1,4 +1,6 @@
-/** Valid requests of all four operations with every documented member, and the ways to spoil them. */
+/**
+ * Valid requests of all four operations with every documented member, and the ways to spoil them.
+ */
 import { createProtocol, type Operation, type Protocol } from '../../src/protocol/parse.ts';
 import { defaultProtocolRules } from '../../src/protocol/rules.ts';
 
@@ -50,7 +52,12 @@ export const samples = {
     },
   },
   status: {
-    MSS_StatusReq: { MajorVersion: '1', MinorVersion: '1', ...callerMembers, MSSP_TransID: 'HEhm77lu' },
+    MSS_StatusReq: {
+      MajorVersion: '1',
+      MinorVersion: '1',
+      ...callerMembers,
+      MSSP_TransID: 'HEhm77lu',
+    },
   },
   receipt: {
     MSS_ReceiptReq: {
@@ -59,13 +66,20 @@ export const samples = {
       ...callerMembers,
       MSSP_TransID: 'HEhm77lu',
       MobileUser,
-      Message: { MimeType: 'text/plain', Encoding: 'UTF-8', Data: 'Example Ltd: you are signed in.' },
+      Message: {
+        MimeType: 'text/plain',
+        Encoding: 'UTF-8',
+        Data: 'Example Ltd: you are signed in.',
+      },
       Status: {
         StatusCode: { Value: '100' },
         StatusDetail: {
           ReceiptRequestExtension: {
             ReceiptMessagingMode: 'synch',
-            ReceiptProfile: { Language: 'LANGUAGE', ReceiptProfileURI: 'http://mss.vendor.fi/synch' },
+            ReceiptProfile: {
+              Language: 'LANGUAGE',
+              ReceiptProfileURI: 'http://mss.vendor.fi/synch',
+            },
             UserAck: 'true',
           },
         },

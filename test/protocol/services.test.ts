@@ -21,7 +21,8 @@ const faultOf = (...services: readonly unknown[]) => {
   return result.ok ? undefined : result.fault;
 };
 
-const at = (index: number, rest: string): string => `MSS_SignatureReq.AdditionalServices[${index}].${rest}`;
+const at = (index: number, rest: string): string =>
+  `MSS_SignatureReq.AdditionalServices[${index}].${rest}`;
 
 describe('AdditionalServices', () => {
   it('may be empty', () => {
@@ -36,7 +37,9 @@ describe('AdditionalServices', () => {
         Description: `http://${authority}/TS102204/v1.0.0#userLang`,
         UserLang: { Value: 'de' },
       };
-      expect(servicesOf(language)).toEqual({ userLang: { uri: language.Description, language: 'de' } });
+      expect(servicesOf(language)).toEqual({
+        userLang: { uri: language.Description, language: 'de' },
+      });
     }
   });
 
@@ -61,7 +64,12 @@ describe('AdditionalServices', () => {
   });
 
   it('ignore null and the members of other services', () => {
-    const service = { Description: subscriberInfo, UserLang: null, App2App: null, GeoFencingRequest: null };
+    const service = {
+      Description: subscriberInfo,
+      UserLang: null,
+      App2App: null,
+      GeoFencingRequest: null,
+    };
     expect(servicesOf(service)).toEqual({ subscriberInfo: { uri: subscriberInfo } });
     expect(servicesOf({ Description: subscriberInfo, UserLang: { Value: 'en' } })).toEqual({
       subscriberInfo: { uri: subscriberInfo },
@@ -148,7 +156,10 @@ describe('app2app', () => {
   });
 
   it('cannot do without its member', () => {
-    expect(faultOf({ Description: app2app })).toEqual({ code: 102, detail: at(0, 'App2App.RedirectUri') });
+    expect(faultOf({ Description: app2app })).toEqual({
+      code: 102,
+      detail: at(0, 'App2App.RedirectUri'),
+    });
   });
 
   it('in synch mode is a fault 101', () => {

@@ -16,7 +16,8 @@ const faultOf = (body: unknown) => {
   return parsed.ok ? undefined : parsed.fault;
 };
 
-const accepted = (member: string, value: unknown) => faultOf(signWith({ [member]: value })) === undefined;
+const accepted = (member: string, value: unknown) =>
+  faultOf(signWith({ [member]: value })) === undefined;
 
 describe('the sample', () => {
   it('becomes a request', () => {
@@ -71,9 +72,24 @@ describe('versions', () => {
   });
 
   it.each([
-    ['sign', 'MajorVersion', '2', 'MSS_SignatureReq.MajorVersion must belong to version 1.2 or 1.1'],
-    ['sign', 'MinorVersion', '0', 'MSS_SignatureReq.MinorVersion must belong to version 1.2 or 1.1'],
-    ['sign', 'MinorVersion', '2.0', 'MSS_SignatureReq.MinorVersion must belong to version 1.2 or 1.1'],
+    [
+      'sign',
+      'MajorVersion',
+      '2',
+      'MSS_SignatureReq.MajorVersion must belong to version 1.2 or 1.1',
+    ],
+    [
+      'sign',
+      'MinorVersion',
+      '0',
+      'MSS_SignatureReq.MinorVersion must belong to version 1.2 or 1.1',
+    ],
+    [
+      'sign',
+      'MinorVersion',
+      '2.0',
+      'MSS_SignatureReq.MinorVersion must belong to version 1.2 or 1.1',
+    ],
     [
       'sign',
       'MajorVersion',
@@ -103,7 +119,8 @@ describe('MSISDN', () => {
   );
 
   it('with its leading plus is in international format, and means the number without it', () => {
-    const numberOf = (text: string) => request(signWith({ 'MobileUser.MSISDN': text })).msisdn.number;
+    const numberOf = (text: string) =>
+      request(signWith({ 'MobileUser.MSISDN': text })).msisdn.number;
     expect(numberOf('+41700092501')).toBe(numberOf('41700092501'));
     for (const national of ['+0700092501', '+70009']) {
       expect(faultOf(signWith({ 'MobileUser.MSISDN': national }))).toMatchObject({ code: 101 });
@@ -136,23 +153,32 @@ describe('MSISDN', () => {
 });
 
 describe('AP_TransID', () => {
-  it.each(['POSTMAN.46009.542', 'MSS-1', 'ID-32ffc297-ac33-4be2-b3f4-42588502ea0f', '_', 'x'.repeat(64)])(
-    'may be the NCName %s',
+  it.each([
+    'POSTMAN.46009.542',
+    'MSS-1',
+    'ID-32ffc297-ac33-4be2-b3f4-42588502ea0f',
+    '_',
+    'x'.repeat(64),
+  ])('may be the NCName %s', (id) => {
+    expect(accepted('AP_Info.AP_TransID', id)).toBe(true);
+  });
+
+  it.each(['32ffc297-ac33-4be2-b3f4-42588502ea0f', 'a:b'])(
+    'may be %s, which is no NCName',
     (id) => {
       expect(accepted('AP_Info.AP_TransID', id)).toBe(true);
     },
   );
 
-  it.each(['32ffc297-ac33-4be2-b3f4-42588502ea0f', 'a:b'])('may be %s, which is no NCName', (id) => {
-    expect(accepted('AP_Info.AP_TransID', id)).toBe(true);
-  });
-
-  it.each(['x'.repeat(65), '-x', '.x', 'a b', 'ä', 'x\n', '<x>'])('that is %j is a fault 101', (id) => {
-    expect(faultOf(signWith({ 'AP_Info.AP_TransID': id }))).toMatchObject({
-      code: 101,
-      detail: expect.stringContaining('MSS_SignatureReq.AP_Info.AP_TransID must'),
-    });
-  });
+  it.each(['x'.repeat(65), '-x', '.x', 'a b', 'ä', 'x\n', '<x>'])(
+    'that is %j is a fault 101',
+    (id) => {
+      expect(faultOf(signWith({ 'AP_Info.AP_TransID': id }))).toMatchObject({
+        code: 101,
+        detail: expect.stringContaining('MSS_SignatureReq.AP_Info.AP_TransID must'),
+      });
+    },
+  );
 });
 
 describe('AP_PWD', () => {
@@ -191,19 +217,24 @@ describe('MSSP_ID', () => {
 });
 
 describe('MessagingMode', () => {
-  it.each(['SYNCH', 'asynchClientServer', 'sync', ' synch'])('that is %j is a fault 101', (mode) => {
-    expect(faultOf(signWith({ MessagingMode: mode }))).toEqual({
-      code: 101,
-      detail: 'MSS_SignatureReq.MessagingMode must be synch or asynch',
-    });
-  });
+  it.each(['SYNCH', 'asynchClientServer', 'sync', ' synch'])(
+    'that is %j is a fault 101',
+    (mode) => {
+      expect(faultOf(signWith({ MessagingMode: mode }))).toEqual({
+        code: 101,
+        detail: 'MSS_SignatureReq.MessagingMode must be synch or asynch',
+      });
+    },
+  );
 });
 
 describe('SignatureProfile', () => {
   it.each(profileNames)('may be %s of every accepted authority', (name) => {
     for (const authority of defaultProtocolRules.authorities) {
       const profile = { authority, name };
-      expect(request(signWith({ SignatureProfile: `http://${authority}/${name}` })).profile).toEqual(profile);
+      expect(
+        request(signWith({ SignatureProfile: `http://${authority}/${name}` })).profile,
+      ).toEqual(profile);
     }
   });
 
@@ -277,7 +308,10 @@ describe('other rules', () => {
     });
     expect(strict.parseSign(body)).toMatchObject({ ok: true });
     expect(strict.parseSign(changed(body, 'MSS_SignatureReq.TimeOut', '9'))).toMatchObject({
-      fault: { code: 101, detail: 'MSS_SignatureReq.TimeOut must be a number of seconds from 10 to 20' },
+      fault: {
+        code: 101,
+        detail: 'MSS_SignatureReq.TimeOut must be a number of seconds from 10 to 20',
+      },
     });
     expect(strict.parseSign(samples.sign)).toMatchObject({
       fault: { detail: 'MSS_SignatureReq.SignatureProfile is not a known profile' },

@@ -1,4 +1,7 @@
-/** Jobs that somebody added by hand, badly: each ends at once, says why in words, and holds nobody up. */
+/**
+ * Jobs that somebody added by hand, badly: each ends at once, says why in words, and holds nobody
+ * up.
+ */
 import { type JobsOptions, Queue } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseFaultLine } from '../../src/protocol/fault.ts';
@@ -46,8 +49,16 @@ const cases: readonly BadJob[] = [
   bad('a number', 42, /^_102 MISSING_PARAM: MSS_SignatureReq$/),
   bad('a list', [request], /^_102 MISSING_PARAM: MSS_SignatureReq$/),
   bad('a text as the request', { MSS_SignatureReq: 'sign' }, /^_10[12] .*MSS_SignatureReq/),
-  bad('a wrapper of another operation', { MSS_StatusReq: {} }, /^_102 MISSING_PARAM: MSS_SignatureReq$/),
-  bad('another version', { MSS_SignatureReq: { ...request, MajorVersion: '9' } }, /^_108 .*MajorVersion/),
+  bad(
+    'a wrapper of another operation',
+    { MSS_StatusReq: {} },
+    /^_102 MISSING_PARAM: MSS_SignatureReq$/,
+  ),
+  bad(
+    'another version',
+    { MSS_SignatureReq: { ...request, MajorVersion: '9' } },
+    /^_108 .*MajorVersion/,
+  ),
   bad(
     'no text',
     { MSS_SignatureReq: { ...request, DataToBeSigned: {} } },
@@ -56,21 +67,38 @@ const cases: readonly BadJob[] = [
   bad(
     'too long a text',
     {
-      MSS_SignatureReq: { ...request, DataToBeSigned: { ...request.DataToBeSigned, Data: 'x'.repeat(1e5) } },
+      MSS_SignatureReq: {
+        ...request,
+        DataToBeSigned: { ...request.DataToBeSigned, Data: 'x'.repeat(1e5) },
+      },
     },
     /^_103 .*DataToBeSigned\.Data may have 239/,
   ),
   bad(
     'a password',
-    { MSS_SignatureReq: { ...request, AP_Info: { ...request.AP_Info, AP_PWD: 'secret-of-the-bank' } } },
+    {
+      MSS_SignatureReq: {
+        ...request,
+        AP_Info: { ...request.AP_Info, AP_PWD: 'secret-of-the-bank' },
+      },
+    },
     /^_101 WRONG_PARAM: MSS_SignatureReq\.AP_Info\.AP_PWD must not be in a job/,
   ),
   bad(
     'half a character',
-    { MSS_SignatureReq: { ...request, DataToBeSigned: { ...request.DataToBeSigned, Data: '\ud83d' } } },
+    {
+      MSS_SignatureReq: {
+        ...request,
+        DataToBeSigned: { ...request.DataToBeSigned, Data: '\ud83d' },
+      },
+    },
     /^_101 .*unpaired surrogate/,
   ),
-  bad('objects without end', { MSS_SignatureReq: { ...request, more: deep(500) } }, /^_101 .*nested deeper/),
+  bad(
+    'objects without end',
+    { MSS_SignatureReq: { ...request, more: deep(500) } },
+    /^_101 .*nested deeper/,
+  ),
   bad(
     'a TimeOut of a day',
     { MSS_SignatureReq: { ...request, TimeOut: '86400' } },
@@ -124,7 +152,8 @@ describe('a job that was added by hand', () => {
     expect(await (await queue.find(first?.jobId ?? ''))?.cancel()).toBe('too-late');
     for (const { jobId } of jobs) await signatures.getBackend().promote(jobId);
     const reasonOf = async (jobId: string) =>
-      (await (await queue.find(jobId))?.result().catch((error: Error) => error.message)) ?? 'it is gone';
+      (await (await queue.find(jobId))?.result().catch((error: Error) => error.message)) ??
+      'it is gone';
     const reasons = await Promise.all(jobs.map(({ jobId }) => reasonOf(jobId)));
     expect(reasons).toEqual(
       jobs.map(({ field }) => `_101 WRONG_PARAM: The job is not readable: ${field} must be JSON`),

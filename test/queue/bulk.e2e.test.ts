@@ -38,7 +38,8 @@ describe('many requests', () => {
     });
     const outcomes = [...(await queue.enqueueBulk(requests, { priority: 3 }))];
     expect(outcomes).toHaveLength(10_000);
-    // A busy machine may answer a command too late. Then its outcome says that it may be added again.
+    // A busy machine may answer a command too late. Then its outcome says that it may be added
+    // again.
     for (;;) {
       const open = outcomes.flatMap(({ kind }, index) => (kind === 'unconfirmed' ? [index] : []));
       if (open.length === 0) break;
@@ -51,7 +52,10 @@ describe('many requests', () => {
     }
     const { accepted = 0, joined = 0, refused } = kinds(outcomes);
     expect([accepted + joined, refused]).toEqual([9990, 10]);
-    expect(outcomes[1007]).toMatchObject({ kind: 'refused', objection: { path: 'msisdn', code: 101 } });
+    expect(outcomes[1007]).toMatchObject({
+      kind: 'refused',
+      objection: { path: 'msisdn', code: 101 },
+    });
     expect(outcomes[199]).toMatchObject({ id: (outcomes[198] as { id: string }).id });
 
     // So a hundred are joined to others.
@@ -91,11 +95,15 @@ describe('many requests', () => {
             ),
       ),
     );
-    expect(ends).toEqual(Array.from({ length: 30 }, (_, index) => ['STK-LoA4', 401, 105][index % 3]));
+    expect(ends).toEqual(
+      Array.from({ length: 30 }, (_, index) => ['STK-LoA4', 401, 105][index % 3]),
+    );
   });
 
   it('are none of them added when the options are not in order', async () => {
-    await expect(queue.enqueueBulk([order], { priority: 0.5 })).rejects.toMatchObject({ path: 'priority' });
+    await expect(queue.enqueueBulk([order], { priority: 0.5 })).rejects.toMatchObject({
+      path: 'priority',
+    });
     expect(await queue.enqueueBulk([])).toEqual([]);
   });
 

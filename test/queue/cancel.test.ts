@@ -1,11 +1,19 @@
-/** Taking requests back: before anybody is asked, while the phone shows them, while a worker has them, and too late. */
+/**
+ * Taking requests back: before anybody is asked, while the phone shows them, while a worker has
+ * them, and too late.
+ */
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { fault } from '../../src/protocol/fault.ts';
 import type { SignatureHandle, SignatureQueue } from '../../src/queue/index.ts';
 import { cancelTransaction, isCancelledBy } from '../../src/transactions/cancellation.ts';
 import { recordIn } from '../../src/transactions/contract.ts';
-import { closeShards, openShards, type QueueAt, type Shard } from '../../src/transactions/shards.ts';
+import {
+  closeShards,
+  openShards,
+  type QueueAt,
+  type Shard,
+} from '../../src/transactions/shards.ts';
 import type { TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { statusRequest } from '../support/requests.ts';
@@ -64,27 +72,32 @@ describe('a request that nobody has been asked for', () => {
     const key = at.queue.toKey(handle.id);
     const { opts } = (await at.queue.getJob(handle.id)) ?? {};
     await redis.client().hincrby(key, 'timestamp', -600_000);
-    await redis.client().hset(key, 'opts', JSON.stringify({ ...opts, delay: (opts?.delay ?? 0) + 600_000 }));
+    await redis
+      .client()
+      .hset(key, 'opts', JSON.stringify({ ...opts, delay: (opts?.delay ?? 0) + 600_000 }));
     expect(await handle.cancel()).toBe('cancelled');
     expect(await failure(handle)).toBe(reason);
   });
 
-  it.each([0, 5])('is never begun once it is taken back from the queue (priority %i)', async (priority) => {
-    await product.stopWorkers();
-    const handle = await queue.enqueue(order, { priority });
-    expect(await handle.cancel()).toBe('cancelled');
-    expect(await handle.status()).toBe('failed');
-    expect(await handle.cancel()).toBe('cancelled');
-    await product.startWorkers();
-    expect(await failure(handle)).toBe(reason);
-    const job = await at.queue.getJob(handle.id);
-    expect(recordIn(job?.progress)).toMatchObject({
-      state: 'failed',
-      attempt: 1,
-      fault: { code: 401 },
-      history: [{ state: 'submitted' }, { state: 'failed', attempt: 1 }],
-    });
-  });
+  it.each([0, 5])(
+    'is never begun once it is taken back from the queue (priority %i)',
+    async (priority) => {
+      await product.stopWorkers();
+      const handle = await queue.enqueue(order, { priority });
+      expect(await handle.cancel()).toBe('cancelled');
+      expect(await handle.status()).toBe('failed');
+      expect(await handle.cancel()).toBe('cancelled');
+      await product.startWorkers();
+      expect(await failure(handle)).toBe(reason);
+      const job = await at.queue.getJob(handle.id);
+      expect(recordIn(job?.progress)).toMatchObject({
+        state: 'failed',
+        attempt: 1,
+        fault: { code: 401 },
+        history: [{ state: 'submitted' }, { state: 'failed', attempt: 1 }],
+      });
+    },
+  );
 
   it('has failed for its producer as soon as an order of an operator has taken it back', async () => {
     await product.stopWorkers();
@@ -196,7 +209,9 @@ describe('a request that the phone shows', () => {
       const handle = await queue.enqueue({ ...order, msisdn: somebody() });
       await pending(handle);
       await product.stopWorkers();
-      const progress = JSON.parse((await redis.client().hget(at.queue.toKey(handle.id), 'progress')) ?? '');
+      const progress = JSON.parse(
+        (await redis.client().hget(at.queue.toKey(handle.id), 'progress')) ?? '',
+      );
       Object.assign(progress.context, { attempt });
       await redis.client().hset(at.queue.toKey(handle.id), 'progress', JSON.stringify(progress));
       expect(await handle.cancel()).toBe('too-late');
@@ -215,7 +230,9 @@ describe('a request that the phone shows', () => {
         product.api.transactions.answer(handle.id, 1, { kind: 'fault', fault: fault(403) }),
       ]);
       expect(cancelled === 'cancelled').toBe(answered !== 'accepted');
-      await expect(handle.result()).rejects.toMatchObject({ code: cancelled === 'cancelled' ? 401 : 403 });
+      await expect(handle.result()).rejects.toMatchObject({
+        code: cancelled === 'cancelled' ? 401 : 403,
+      });
     }
   });
 });
@@ -275,9 +292,9 @@ describe('a request that a worker has in hand', () => {
     } finally {
       clock.mockRestore();
     }
-    expect((await redis.client().hget(signatures.queue.toKey(handle.id), 'defa')) ?? 'not marked').toBe(
-      'not marked',
-    );
+    expect(
+      (await redis.client().hget(signatures.queue.toKey(handle.id), 'defa')) ?? 'not marked',
+    ).toBe('not marked');
     await producer.close();
   });
 });

@@ -26,7 +26,12 @@ beforeEach(async () => {
     },
   });
   const { prefix } = product.configuration.queue;
-  const [first] = openShards({ redis: redis.client(), prefix, shards: 1, onError: () => undefined });
+  const [first] = openShards({
+    redis: redis.client(),
+    prefix,
+    shards: 1,
+    onError: () => undefined,
+  });
   if (first === undefined) throw new Error('There is no shard');
   shard = first;
 });
@@ -48,7 +53,11 @@ const addBare = async (apId: string, count: number): Promise<readonly string[]> 
 
 const addTyped = async (apId: string, count: number): Promise<readonly string[]> => {
   const outcomes = await openQueueForTest(redis, product).enqueueBulk(
-    Array.from({ length: count }, () => ({ apId, msisdn: '+41700092501', text: 'Sign in to Example?' })),
+    Array.from({ length: count }, () => ({
+      apId,
+      msisdn: '+41700092501',
+      text: 'Sign in to Example?',
+    })),
   );
   return outcomes.flatMap((outcome) => (outcome.kind === 'accepted' ? [outcome.id] : []));
 };
@@ -73,7 +82,8 @@ const taken = async (count: number, { queue } = shard.signatures): Promise<reado
   const ids: string[] = [];
   let from = '0-0';
   while (ids.length < count) {
-    const [stream] = (await client.xread('COUNT', 1000, 'BLOCK', 10_000, 'STREAMS', key, from)) ?? [];
+    const [stream] =
+      (await client.xread('COUNT', 1000, 'BLOCK', 10_000, 'STREAMS', key, from)) ?? [];
     if (stream === undefined) throw new Error(`Only ${ids.length} were taken`);
     for (const [id, fields] of stream[1]) {
       from = id;
@@ -92,23 +102,26 @@ const producers = [
   ['HTTP', addByHttp],
 ] as const;
 
-describe.each(producers)('one request, behind thousands of another application by %s', (_, addCrowd) => {
-  it('is among the first that are taken, whether added by bare BullMQ, paraph/queue or HTTP', async () => {
-    await addCrowd(crowd, many);
-    const others: string[] = [];
-    for (const [name, addOne] of producers) {
-      others.push(...(await addOne(`http://${name.replace(/\W/, '-')}.example`, 1)));
-    }
-    await product.startWorkers();
-    const order = await taken(600);
-    expect(others).toHaveLength(producers.length);
-    for (const one of others) {
-      const place = order.indexOf(one);
-      expect(place).toBeGreaterThanOrEqual(0);
-      expect(place).toBeLessThan(500);
-    }
-  }, 60_000);
-});
+describe.each(producers)(
+  'one request, behind thousands of another application by %s',
+  (_, addCrowd) => {
+    it('is among the first that are taken, whether added by bare BullMQ, paraph/queue or HTTP', async () => {
+      await addCrowd(crowd, many);
+      const others: string[] = [];
+      for (const [name, addOne] of producers) {
+        others.push(...(await addOne(`http://${name.replace(/\W/, '-')}.example`, 1)));
+      }
+      await product.startWorkers();
+      const order = await taken(600);
+      expect(others).toHaveLength(producers.length);
+      for (const one of others) {
+        const place = order.indexOf(one);
+        expect(place).toBeGreaterThanOrEqual(0);
+        expect(place).toBeLessThan(500);
+      }
+    }, 60_000);
+  },
+);
 
 describe('the receipt of one application', () => {
   it('is among the first that are taken, behind thousands of another', async () => {
@@ -120,8 +133,12 @@ describe('the receipt of one application', () => {
     }
     await product.stopWorkers();
     const { queue } = shard.receipts;
-    // As the service writes the first of them; what is said twice is of no use to anybody, but it has to be taken.
-    void product.post('/rest/service/receipt', receiptRequest(signed[crowd] ?? '', { apId: crowd }));
+    // As the service writes the first of them; what is said twice is of no use to anybody, but it
+    // has to be taken.
+    void product.post(
+      '/rest/service/receipt',
+      receiptRequest(signed[crowd] ?? '', { apId: crowd }),
+    );
     const [first] = await vi.waitFor(async () => {
       const waiting = await queue.getWaiting();
       expect(waiting).toHaveLength(1);

@@ -56,7 +56,10 @@ describe('the deadline of a scheduled request', () => {
   };
 
   it('is TimeOut after its time, however late it is taken', async () => {
-    /** Its time is far ahead, so that adding it may take as long as it likes; BullMQ gives it out at once. */
+    /**
+     * Its time is far ahead, so that adding it may take as long as it likes; BullMQ gives it out at
+     * once.
+     */
     const scheduled = async (): Promise<number> => {
       const notBefore = new Date(Date.now() + 3_600_000);
       const handle = await queue.enqueue({ ...order, timeoutSeconds: 60 }, { notBefore });
@@ -64,7 +67,8 @@ describe('the deadline of a scheduled request', () => {
       return notBefore.getTime();
     };
     const first = await scheduled();
-    // Whose clock says when it was scheduled, and whose when it was added, may differ by milliseconds.
+    // Whose clock says when it was scheduled, and whose when it was added, may differ by
+    // milliseconds.
     expect(await run(() => first + 59_000)).toSatisfy((left: number) => left > 900 && left <= 1100);
     const second = await scheduled();
     expect(await run(() => second + 60_100)).toMatch(/^_208 /);
@@ -76,13 +80,16 @@ describe('the deadline of a scheduled request', () => {
     expect(await run((added) => added + 1000)).toBe(60_000);
   });
 
-  it.each(['soon', null, -1e9])('is not moved by a delay that somebody made up: %s', async (delay) => {
-    const { queue: signatures } = byHand.shard.signatures;
-    const jobId = newMsspTransId(0);
-    const data = signRequest({ mode: 'asynch' });
-    await vi.waitFor(() => signatures.add('sign', data, { jobId }), 20_000);
-    const opts = JSON.stringify({ attempts: 0, delay });
-    await handRedis.client().hset(signatures.toKey(jobId), 'opts', opts);
-    expect(await run((added) => added + 60_001)).toMatch(/^_208 /);
-  });
+  it.each(['soon', null, -1e9])(
+    'is not moved by a delay that somebody made up: %s',
+    async (delay) => {
+      const { queue: signatures } = byHand.shard.signatures;
+      const jobId = newMsspTransId(0);
+      const data = signRequest({ mode: 'asynch' });
+      await vi.waitFor(() => signatures.add('sign', data, { jobId }), 20_000);
+      const opts = JSON.stringify({ attempts: 0, delay });
+      await handRedis.client().hset(signatures.toKey(jobId), 'opts', opts);
+      expect(await run((added) => added + 60_001)).toMatch(/^_208 /);
+    },
+  );
 });

@@ -35,7 +35,12 @@ const pending = (handle: { status(): Promise<string> }) =>
 
 describe('a request', () => {
   it('comes back as a signature with its certificates, verified by the roots that lie beside it', async () => {
-    const handle = await queue.enqueue({ ...order, geofencing: true, subscriberInfo: true, validate: true });
+    const handle = await queue.enqueue({
+      ...order,
+      geofencing: true,
+      subscriberInfo: true,
+      validate: true,
+    });
     const { signature, ...result } = await handle.result();
     expect(result).toMatchObject({
       id: handle.id,
@@ -55,7 +60,9 @@ describe('a request', () => {
       .spyOn(Date, 'now')
       .mockImplementation(() => performance.timeOrigin + performance.now() - 300_000);
     const slow = openQueueForTest(redis, product);
-    const handle = await slow.enqueue({ ...order, timeoutSeconds: 60 }).finally(() => behind.mockRestore());
+    const handle = await slow
+      .enqueue({ ...order, timeoutSeconds: 60 })
+      .finally(() => behind.mockRestore());
     expect(await handle.result()).toMatchObject({ id: handle.id });
   });
 
@@ -83,16 +90,24 @@ describe('a request', () => {
     const approval = { title: 'Payment', rows: [{ key: 'Amount', value: 'CHF 12.50' }] };
     const handle = await queue.enqueue({ apId, msisdn: '+41700092509', approval, language: 'de' });
     const { signature } = await handle.result();
-    const signed = JSON.stringify({ format_version: 1, content_string: JSON.stringify(approval.rows) });
+    const signed = JSON.stringify({
+      format_version: 1,
+      content_string: JSON.stringify(approval.rows),
+    });
     const trust = await queue.rootCertificates();
-    expect(verifySignature(Buffer.from(signature ?? '', 'base64'), signed, { trust })).toMatchObject({
+    expect(
+      verifySignature(Buffer.from(signature ?? '', 'base64'), signed, { trust }),
+    ).toMatchObject({
       ok: true,
     });
   });
 
   it('is delivered, and nothing is signed, when it is a one-time password', async () => {
     const handle = await queue.enqueue({ ...order, profile: 'MID/v1/OtpProfileText' });
-    expect(await handle.result()).toMatchObject({ signature: undefined, profile: 'MID/v1/OtpProfileText' });
+    expect(await handle.result()).toMatchObject({
+      signature: undefined,
+      profile: 'MID/v1/OtpProfileText',
+    });
   });
 
   it('is added while no service runs, and done when one does', async () => {
@@ -111,7 +126,9 @@ describe('a request', () => {
     await Promise.all(handles.map((handle) => handle.result()));
     const taken = await Promise.all(
       handles.map(({ id }) =>
-        redis.client().hget(`{${product.configuration.queue.prefix}-0}:signatures:${id}`, 'processedOn'),
+        redis
+          .client()
+          .hget(`{${product.configuration.queue.prefix}-0}:signatures:${id}`, 'processedOn'),
       ),
     );
     const takenAt = taken.map(Number);
@@ -180,7 +197,8 @@ describe('a handle', () => {
 
 describe('an answer for a device', () => {
   const cancelled = { kind: 'fault', fault: fault(401) } as const;
-  const failureOf = (handle: SignatureHandle) => handle.result().catch(({ message }: Error) => message);
+  const failureOf = (handle: SignatureHandle) =>
+    handle.result().catch(({ message }: Error) => message);
 
   it('is the signature that the caller waits for, when it is one', async () => {
     const msisdn = somebody();
@@ -193,7 +211,11 @@ describe('an answer for a device', () => {
       algorithm: 'EC',
       expired: false,
     });
-    const cms = await signCms({ content: Buffer.from(order.text), key, nonce: nonceOf(handle.id, 1) });
+    const cms = await signCms({
+      content: Buffer.from(order.text),
+      key,
+      nonce: nonceOf(handle.id, 1),
+    });
     const signature = { kind: 'signature', cms: Buffer.from(cms).toString('base64') } as const;
     expect(await handle.answer(1, { ...signature, certificates: key.chain.id })).toBe('accepted');
     const result = await handle.result();
@@ -308,9 +330,17 @@ describe('equal requests', () => {
 describe('a request that is not in order', () => {
   const secret = 'hunter2';
   it.each<[string, SignatureInput, object]>([
-    ['msisdn', { ...order, msisdn: secret }, { code: 101, detail: 'msisdn is not an E.164 number' }],
+    [
+      'msisdn',
+      { ...order, msisdn: secret },
+      { code: 101, detail: 'msisdn is not an E.164 number' },
+    ],
     ['msisdn', { ...order, msisdn: '' }, { code: 102, detail: 'msisdn is missing' }],
-    ['apId', { ...order, apId: '' }, { code: 102, reason: 'MISSING_PARAM', detail: 'apId is missing' }],
+    [
+      'apId',
+      { ...order, apId: '' },
+      { code: 102, reason: 'MISSING_PARAM', detail: 'apId is missing' },
+    ],
     ['apTransId', { ...order, apTransId: `${secret}!` }, { code: 101 }],
     [
       'profile',
@@ -339,7 +369,11 @@ describe('a request that is not in order', () => {
           'text must not have Unicode tags or variation selectors (U+E0000 to U+E0FFF): nobody sees them',
       },
     ],
-    ['request', { ...order, text: `${secret}\0` }, { code: 101, detail: 'request has a NUL character' }],
+    [
+      'request',
+      { ...order, text: `${secret}\0` },
+      { code: 101, detail: 'request has a NUL character' },
+    ],
     ['approval', { msisdn: order.msisdn, approval: { title: '', rows: [] } }, { code: 101 }],
     [
       'profile',
@@ -365,6 +399,9 @@ describe('a request that is not in order', () => {
     ['notBefore', { notBefore: new Date(Date.now() + 400 * 86_400_000) }],
     ['deduplicate', { deduplicate: 'always' as never }],
   ])('is refused when its options are not: %s', async (path, options) => {
-    await expect(queue.enqueue(order, options)).rejects.toMatchObject({ name: 'InvalidRequestError', path });
+    await expect(queue.enqueue(order, options)).rejects.toMatchObject({
+      name: 'InvalidRequestError',
+      path,
+    });
   });
 });

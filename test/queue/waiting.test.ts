@@ -31,7 +31,9 @@ const failureOf = (wait: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-/** Has somebody wait, so that whoever waits next is not kept by the beginning of the subscription. */
+/**
+ * Has somebody wait, so that whoever waits next is not kept by the beginning of the subscription.
+ */
 const subscribe = async (queue: SignatureQueue): Promise<void> => {
   const gone = await queue.enqueue(order);
   await signatures.remove(gone.id);

@@ -15,10 +15,14 @@ describe('The clock of Redis', () => {
     const client = redis.client();
     await client.ping();
     const aheadMs = 300_000;
-    // They stand still while this asks: then nothing of the difference is due to the time that it takes.
+    // They stand still while this asks: then nothing of the difference is due to the time that it
+    // takes.
     const [standing, host] = [performance.now(), Date.now()];
     const begun = performance.now();
-    const clock = createRedisClock(client, { wall: () => host + aheadMs, monotonic: () => standing });
+    const clock = createRedisClock(client, {
+      wall: () => host + aheadMs,
+      monotonic: () => standing,
+    });
     expect(clock.offsetMs()).toBeUndefined();
     await clock.asked;
     const tookMs = performance.now() - begun;
@@ -114,7 +118,8 @@ describe('The clock of Redis', () => {
 
   it('stays as it is known when a slower reading does not contradict it', async () => {
     let time = 0;
-    // Of the first readings the delay is on the way there, of the last one on the way back: half of each is the error.
+    // Of the first readings the delay is on the way there, of the last one on the way back: half of
+    // each is the error.
     let [thereMs, backMs] = [15, 0];
     const fake = await fakeRedis((answer) => {
       time += thereMs;

@@ -21,7 +21,9 @@ interface Script {
   readonly numberOfKeys: number;
 }
 const scriptOf = (client: typeof ours, name: string): Script => {
-  const found = Object.entries(client.scriptsSet).find(([key]) => key === name || key.startsWith(`${name}:`));
+  const found = Object.entries(client.scriptsSet).find(
+    ([key]) => key === name || key.startsWith(`${name}:`),
+  );
   if (found === undefined) throw new Error(`BullMQ has no ${name}`);
   return found[1] as Script;
 };
@@ -101,7 +103,9 @@ describe('BullMQ, whose scripts are given a time until which they count', () => 
       while (performance.now() < until);
       return sent;
     });
-    const error: unknown = await queue.add('a', {}, { jobId: `out-${times}` }).catch((reason) => reason);
+    const error: unknown = await queue
+      .add('a', {}, { jobId: `out-${times}` })
+      .catch((reason) => reason);
     expect(error).toMatchObject({ message: expect.stringMatching(/^LATE /) });
     expect(isNotTakenIn(error)).toBe(certain);
     expect(await queue.getJob(`out-${times}`)).toBeUndefined();
@@ -110,7 +114,10 @@ describe('BullMQ, whose scripts are given a time until which they count', () => 
   it('does not replay for an order that arrives late', async () => {
     createReplayOnce(ours, () => undefined);
     const { lua, numberOfKeys } = scriptOf(ours, 'reprocessJob:once');
-    const keys = Array.from({ length: numberOfKeys }, (_, index) => `${redis.prefix}:replay-${index}`);
+    const keys = Array.from(
+      { length: numberOfKeys },
+      (_, index) => `${redis.prefix}:replay-${index}`,
+    );
     await plain.hset(keys[0] ?? '', { atm: '1' });
     await plain.zadd(keys[2] ?? '', 1, 'id');
     const order = ['id', 'LPUSH', 'failedReason', 'failed', '0', '0', '1', 'note'];

@@ -18,16 +18,51 @@ const directory = mkdtempSync(join(tmpdir(), 'paraph-redis-tls-'));
 const file = (name: string): string => join(directory, name);
 const servers: RunningRedis[] = [];
 
-const openssl = (...given: string[]): void => void execFileSync('openssl', given, { stdio: 'ignore' });
+const openssl = (...given: string[]): void =>
+  void execFileSync('openssl', given, { stdio: 'ignore' });
 const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
 
 beforeAll(() => {
-  openssl('req', '-x509', ...newKey, '-subj', '/CN=ca', '-keyout', file('ca.key'), '-out', file('ca.crt'));
+  openssl(
+    'req',
+    '-x509',
+    ...newKey,
+    '-subj',
+    '/CN=ca',
+    '-keyout',
+    file('ca.key'),
+    '-out',
+    file('ca.crt'),
+  );
   for (const name of ['server', 'client']) {
     const subject = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=IP:127.0.0.1'];
-    openssl('req', ...newKey, ...subject, '-keyout', file(`${name}.key`), '-out', file(`${name}.csr`));
-    const signed = ['-in', file(`${name}.csr`), '-copy_extensions', 'copy', '-out', file(`${name}.crt`)];
-    openssl('x509', '-req', ...signed, '-CA', file('ca.crt'), '-CAkey', file('ca.key'), '-CAcreateserial');
+    openssl(
+      'req',
+      ...newKey,
+      ...subject,
+      '-keyout',
+      file(`${name}.key`),
+      '-out',
+      file(`${name}.csr`),
+    );
+    const signed = [
+      '-in',
+      file(`${name}.csr`),
+      '-copy_extensions',
+      'copy',
+      '-out',
+      file(`${name}.crt`),
+    ];
+    openssl(
+      'x509',
+      '-req',
+      ...signed,
+      '-CA',
+      file('ca.crt'),
+      '-CAkey',
+      file('ca.key'),
+      '-CAcreateserial',
+    );
   }
 });
 
@@ -70,7 +105,10 @@ describe('A Redis that asks for certificates', () => {
 
   it.each([
     ['single', []],
-    ['cluster', ['--cluster-enabled', 'yes', '--tls-cluster', 'yes', '--cluster-announce-ip', '127.0.0.1']],
+    [
+      'cluster',
+      ['--cluster-enabled', 'yes', '--tls-cluster', 'yes', '--cluster-announce-ip', '127.0.0.1'],
+    ],
   ])('signs: %s', async (kind, more) => {
     const { port } = await start(...more);
     // The same node twice makes it a cluster.
@@ -116,7 +154,9 @@ describe('A Redis that asks for certificates', () => {
 
   it('names the part of the address whose file cannot be read, and not the file', () => {
     const url = `rediss://127.0.0.1:1?${trust}&key=${encodeURIComponent(file('absent.key'))}`;
-    expect(() => connectForCommands({ url })).toThrow('REDIS_URL: the file of "key" cannot be read');
+    expect(() => connectForCommands({ url })).toThrow(
+      'REDIS_URL: the file of "key" cannot be read',
+    );
     expect(() => connectForCommands({ url: `redis://127.0.0.1:1?${trust}` })).toThrow(
       'REDIS_URL: "ca" needs rediss://',
     );

@@ -1,6 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fault } from '../../src/protocol/fault.ts';
-import type { AdditionalServices, DataToBeSigned, ProfileName } from '../../src/protocol/requests.ts';
+import type {
+  AdditionalServices,
+  DataToBeSigned,
+  ProfileName,
+} from '../../src/protocol/requests.ts';
 import {
   type Credentials,
   checkSignatureRequest,
@@ -12,7 +16,10 @@ import { createPasswordVerifier } from '../../src/registry/password-verifier.ts'
 import { hashPassword } from '../../src/registry/passwords.ts';
 import type { RateLimiter } from '../../src/registry/rate-limiter.ts';
 
-const provider = (id: string, registration: Partial<RegisteredProvider> = {}): RegisteredProvider => ({
+const provider = (
+  id: string,
+  registration: Partial<RegisteredProvider> = {},
+): RegisteredProvider => ({
   id,
   dtbsPrefix: undefined,
   profiles: undefined,
@@ -25,7 +32,10 @@ const provider = (id: string, registration: Partial<RegisteredProvider> = {}): R
 
 const credentials = (
   apId: string,
-  { apPassword, clientCertificateFingerprint }: Partial<Pick<Credentials, 'apPassword'> & Evidence> = {},
+  {
+    apPassword,
+    clientCertificateFingerprint,
+  }: Partial<Pick<Credentials, 'apPassword'> & Evidence> = {},
 ): Credentials => ({ apId, apPassword, evidence: () => ({ clientCertificateFingerprint }) });
 
 /** Counts within the process; what it was asked is kept for the test. */
@@ -68,7 +78,9 @@ describe('an application provider', () => {
   it('registered without a password has its AP_PWD ignored', async () => {
     const { authorize } = registry();
     expect(await authorize(credentials('open'))).toMatchObject({ ok: true, value: { id: 'open' } });
-    expect(await authorize(credentials('open', { apPassword: 'not-needed' }))).toMatchObject({ ok: true });
+    expect(await authorize(credentials('open', { apPassword: 'not-needed' }))).toMatchObject({
+      ok: true,
+    });
     expect(await authorize(credentials('open', { apPassword: 'x'.repeat(5000) }))).toMatchObject({
       ok: true,
     });
@@ -174,7 +186,12 @@ describe('an application provider', () => {
     const { authorize } = registry({ sandbox: true });
     expect(await authorize(credentials('mid://anybody'))).toEqual({
       ok: true,
-      value: { id: 'mid://anybody', dtbsPrefix: undefined, profiles: undefined, services: undefined },
+      value: {
+        id: 'mid://anybody',
+        dtbsPrefix: undefined,
+        profiles: undefined,
+        services: undefined,
+      },
     });
     expect(await authorize(credentials('closed', { apPassword: 'guess' }))).toEqual(denied);
   });
@@ -268,7 +285,14 @@ describe('what a request may ask for', () => {
       { key: 'Bank: ', value: 'transfer' },
     ];
     expect(code(bank, asking({ data: approval([good, bad]) }))).toBe('allowed');
-    for (const dtbd of [[bad, good], [bad], [], [{ key: 'Bank: ' }], { 0: good }, 'Bank: not JSON']) {
+    for (const dtbd of [
+      [bad, good],
+      [bad],
+      [],
+      [{ key: 'Bank: ' }],
+      { 0: good },
+      'Bank: not JSON',
+    ]) {
       expect(code(bank, asking({ data: approval(dtbd) }))).toMatchObject({ code: 107 });
     }
   });

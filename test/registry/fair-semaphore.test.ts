@@ -21,7 +21,11 @@ const stage = () => {
 describe('a semaphore', () => {
   it('lets so many through at a time and gives each its result', async () => {
     const { begun, work, end } = stage();
-    const semaphore = createFairSemaphore({ maxConcurrent: 2, maxWaitingPerLane: 5, maxWaiting: 9 });
+    const semaphore = createFairSemaphore({
+      maxConcurrent: 2,
+      maxWaitingPerLane: 5,
+      maxWaiting: 9,
+    });
     const results = ['a', 'b', 'c'].map((lane) => semaphore.run(lane, 'origin', work(lane)));
     expect(begun).toEqual(['a', 'b']);
     await end('b');
@@ -33,7 +37,11 @@ describe('a semaphore', () => {
 
   it('takes turns between lanes, so that a flood in one delays another by one turn', async () => {
     const { begun, work, end } = stage();
-    const semaphore = createFairSemaphore({ maxConcurrent: 1, maxWaitingPerLane: 5, maxWaiting: 9 });
+    const semaphore = createFairSemaphore({
+      maxConcurrent: 1,
+      maxWaitingPerLane: 5,
+      maxWaiting: 9,
+    });
     for (const name of ['flood1', 'flood2', 'flood3']) semaphore.run('flood', 'origin', work(name));
     semaphore.run('other', 'origin', work('other'));
     await end('flood1');
@@ -45,7 +53,11 @@ describe('a semaphore', () => {
 
   it('runs one piece of a lane at a time, whatever else is free', async () => {
     const { begun, work, end } = stage();
-    const semaphore = createFairSemaphore({ maxConcurrent: 3, maxWaitingPerLane: 5, maxWaiting: 9 });
+    const semaphore = createFairSemaphore({
+      maxConcurrent: 3,
+      maxWaitingPerLane: 5,
+      maxWaiting: 9,
+    });
     semaphore.run('lane', 'origin', work('first'));
     semaphore.run('lane', 'origin', work('second'));
     expect(begun).toEqual(['first']);
@@ -55,7 +67,11 @@ describe('a semaphore', () => {
 
   it('turns away what its lane has no room for, and has room again later', async () => {
     const { begun, work, end } = stage();
-    const semaphore = createFairSemaphore({ maxConcurrent: 1, maxWaitingPerLane: 1, maxWaiting: 9 });
+    const semaphore = createFairSemaphore({
+      maxConcurrent: 1,
+      maxWaitingPerLane: 1,
+      maxWaiting: 9,
+    });
     semaphore.run('lane', 'origin', work('first'));
     semaphore.run('lane', 'origin', work('second'));
     expect(semaphore.run('lane', 'origin', work('third'))).toBeUndefined();
@@ -67,7 +83,11 @@ describe('a semaphore', () => {
 
   it('takes turns between the origins of a lane', async () => {
     const { begun, work, end } = stage();
-    const semaphore = createFairSemaphore({ maxConcurrent: 1, maxWaitingPerLane: 5, maxWaiting: 9 });
+    const semaphore = createFairSemaphore({
+      maxConcurrent: 1,
+      maxWaitingPerLane: 5,
+      maxWaiting: 9,
+    });
     for (const name of ['flood1', 'flood2', 'flood3']) semaphore.run('lane', 'flood', work(name));
     semaphore.run('lane', 'owner', work('owner'));
     for (const name of ['flood1', 'flood2', 'owner']) await end(name);
@@ -76,8 +96,14 @@ describe('a semaphore', () => {
 
   it('turns away in a full lane whoever has most in it, even when it was there first', async () => {
     const { begun, work, end } = stage();
-    const semaphore = createFairSemaphore({ maxConcurrent: 1, maxWaitingPerLane: 2, maxWaiting: 9 });
-    const flood = ['flood1', 'flood2', 'flood3'].map((name) => semaphore.run('lane', 'flood', work(name)));
+    const semaphore = createFairSemaphore({
+      maxConcurrent: 1,
+      maxWaitingPerLane: 2,
+      maxWaiting: 9,
+    });
+    const flood = ['flood1', 'flood2', 'flood3'].map((name) =>
+      semaphore.run('lane', 'flood', work(name)),
+    );
     const owner = semaphore.run('lane', 'owner', work('owner'));
     expect(await flood[2]).toBeUndefined();
     for (const name of ['flood1', 'flood2', 'owner']) await end(name);
@@ -87,9 +113,15 @@ describe('a semaphore', () => {
 
   it('has a bound for all lanes together, at which the longest of them loses', async () => {
     const { work, end } = stage();
-    const semaphore = createFairSemaphore({ maxConcurrent: 1, maxWaitingPerLane: 5, maxWaiting: 4 });
+    const semaphore = createFairSemaphore({
+      maxConcurrent: 1,
+      maxWaitingPerLane: 5,
+      maxWaiting: 4,
+    });
     semaphore.run('running', 'a', work('running'));
-    const flood = ['flood1', 'flood2', 'flood3'].map((name) => semaphore.run('flood', 'b', work(name)));
+    const flood = ['flood1', 'flood2', 'flood3'].map((name) =>
+      semaphore.run('flood', 'b', work(name)),
+    );
     const others = ['other1', 'other2'].map((lane) => semaphore.run(lane, 'c', work(lane)));
     expect(others.every((other) => other instanceof Promise)).toBe(true);
     expect(await flood[2]).toBeUndefined();
@@ -105,7 +137,11 @@ describe('a semaphore', () => {
 
   it('at that bound turns away a flood of many lanes from one origin, for whoever comes from elsewhere', async () => {
     const { begun, work, end } = stage();
-    const semaphore = createFairSemaphore({ maxConcurrent: 1, maxWaitingPerLane: 5, maxWaiting: 4 });
+    const semaphore = createFairSemaphore({
+      maxConcurrent: 1,
+      maxWaitingPerLane: 5,
+      maxWaiting: 4,
+    });
     const names = Array.from({ length: 20 }, (_, index) => `flood${index}`);
     const flood = names.map((name) => semaphore.run(name, 'flood', work(name)));
     expect(flood.filter((each) => each === undefined)).toHaveLength(15);
@@ -117,7 +153,11 @@ describe('a semaphore', () => {
   });
 
   it('passes a failure on and goes on with the next', async () => {
-    const semaphore = createFairSemaphore({ maxConcurrent: 1, maxWaitingPerLane: 5, maxWaiting: 9 });
+    const semaphore = createFairSemaphore({
+      maxConcurrent: 1,
+      maxWaitingPerLane: 5,
+      maxWaiting: 9,
+    });
     const failing = semaphore.run('lane', 'origin', () => Promise.reject(new Error('broken')));
     const next = semaphore.run('lane', 'origin', () => Promise.resolve('fine'));
     await expect(failing).rejects.toThrow('broken');

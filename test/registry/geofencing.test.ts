@@ -40,7 +40,9 @@ describe('a location report', () => {
   });
 
   it('gives the accuracy in whole metres', () => {
-    expect(locationReport({ ...bern, accuracyMeters: 12.6 }, now)).toMatchObject({ accuracy: '13' });
+    expect(locationReport({ ...bern, accuracyMeters: 12.6 }, now)).toMatchObject({
+      accuracy: '13',
+    });
   });
 
   it('is an error code and message when the location service failed', () => {

@@ -6,7 +6,10 @@ const cheap = { ln: 10, r: 1, p: 1 };
 let stored: string;
 let other: string;
 beforeAll(async () => {
-  [stored, other] = await Promise.all([hashPassword('secret', cheap), hashPassword('secret', cheap)]);
+  [stored, other] = await Promise.all([
+    hashPassword('secret', cheap),
+    hashPassword('secret', cheap),
+  ]);
 });
 
 /**
@@ -44,7 +47,11 @@ describe('the password verifier', () => {
   });
 
   it('forgets the least recently used beyond its bound', async () => {
-    const { verify } = createPasswordVerifier({ maxConcurrent: 1, maxWaitingPerLane: 0, maxRemembered: 1 });
+    const { verify } = createPasswordVerifier({
+      maxConcurrent: 1,
+      maxWaitingPerLane: 0,
+      maxRemembered: 1,
+    });
     await verify(stored, 'secret');
     await verify(other, 'secret');
     const taken = [verify(stored, 'guess'), verify(other, 'guess')];
@@ -67,7 +74,9 @@ describe('the password verifier', () => {
   it('lets few wait in all lanes together', async () => {
     const { verify } = createPasswordVerifier({ maxConcurrent: 1, maxWaiting: 3 });
     const verdicts = await Promise.all(
-      Array.from({ length: 20 }, (_, index) => verify(stored, 'guess', `lane ${index}`, `from ${index}`)),
+      Array.from({ length: 20 }, (_, index) =>
+        verify(stored, 'guess', `lane ${index}`, `from ${index}`),
+      ),
     );
     expect(verdicts).toEqual(Array(20).fill('wrong'));
     const guesses = await Promise.all(

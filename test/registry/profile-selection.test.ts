@@ -65,13 +65,21 @@ describe('the choice of a method', () => {
   });
 
   it('takes the first active App of several', () => {
-    const apps = [sscd('app', { id: 'app-0', state: 'INACTIVE' }), sscd('app', { id: 'app-1' }), app];
+    const apps = [
+      sscd('app', { id: 'app-0', state: 'INACTIVE' }),
+      sscd('app', { id: 'app-1' }),
+      app,
+    ];
     expect(chooseMethod(subscriber({ apps }), 'Device-LoA4')).toMatchObject({
       value: { method: 'app', sscd: { id: 'app-1' } },
     });
   });
 
-  it.each([{ state: 'INACTIVE' }, { certificateState: 'INACTIVE' }, { certificateExpired: true }] as const)(
+  it.each([
+    { state: 'INACTIVE' },
+    { certificateState: 'INACTIVE' },
+    { certificateExpired: true },
+  ] as const)(
     'takes somebody with an active App and a SIM that is %j for an App user',
     (deviation) => {
       const user = subscriber({ sim: sscd('sim', deviation), apps: [app] });
@@ -83,12 +91,18 @@ describe('the choice of a method', () => {
   );
 
   it('still chooses the only device when its certificate is expired, so that the fault is 422', () => {
-    const chosen = chooseMethod(subscriber({ sim: sscd('sim', { certificateExpired: true }) }), 'Any-LoA4');
+    const chosen = chooseMethod(
+      subscriber({ sim: sscd('sim', { certificateExpired: true }) }),
+      'Any-LoA4',
+    );
     expect(chosen.ok && chosen.value.sscd && sscdFault(chosen.value.sscd)?.code).toBe(422);
   });
 
   it('still chooses when nothing is active, so that the fault is 404 and not 105', () => {
-    const chosen = chooseMethod(subscriber({ sim: sscd('sim', { state: 'REGISTERED' }) }), 'Any-LoA4');
+    const chosen = chooseMethod(
+      subscriber({ sim: sscd('sim', { state: 'REGISTERED' }) }),
+      'Any-LoA4',
+    );
     expect(chosen.ok && chosen.value.sscd && sscdFault(chosen.value.sscd)?.code).toBe(404);
   });
 
@@ -185,7 +199,9 @@ describe('what is wrong with a device', () => {
       [422, { certificateExpired: true }],
     ] as const;
     const codes = ailments.map((_, index) =>
-      sscdFault(sscd('sim', Object.assign({}, ...ailments.slice(index).map(([, ailment]) => ailment)))),
+      sscdFault(
+        sscd('sim', Object.assign({}, ...ailments.slice(index).map(([, ailment]) => ailment))),
+      ),
     );
     expect(codes.map((found) => found?.code)).toEqual([403, 404, 402, 422]);
   });

@@ -7,7 +7,10 @@ const { client, prefix } = testRedis();
 /** So slow a refill that the time a test takes gives back nothing that counts. */
 const three = { requests: 3, perSeconds: 86_400 };
 
-const takeTimes = async (count: number, take: () => Promise<boolean>): Promise<readonly boolean[]> => {
+const takeTimes = async (
+  count: number,
+  take: () => Promise<boolean>,
+): Promise<readonly boolean[]> => {
   const taken: boolean[] = [];
   for (let index = 0; index < count; index += 1) taken.push(await take());
   return taken;
@@ -77,12 +80,9 @@ describe('the rate limiter', () => {
         ['all-shared', { requests: 4, perSeconds: 86_400 }],
         [`all-${caller}`, three],
       ] as const;
-    expect(await takeTimes(4, async () => (await takeAll(limiter, from('one'))) === undefined)).toEqual([
-      true,
-      true,
-      true,
-      false,
-    ]);
+    expect(
+      await takeTimes(4, async () => (await takeAll(limiter, from('one'))) === undefined),
+    ).toEqual([true, true, true, false]);
     expect(await takeAll(limiter, from('one'))).toMatchObject({ key: 'all-one' });
     expect(await takeAll(limiter, from('two'))).toBeUndefined();
     expect(await takeAll(limiter, from('three'))).toMatchObject({ key: 'all-shared' });

@@ -2,7 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { faultTable } from '../../src/protocol/fault.ts';
 import { locationReport } from '../../src/registry/geofencing.ts';
-import { createRangeIndex, findOverlaps, type NumberRange } from '../../src/registry/number-ranges.ts';
+import {
+  createRangeIndex,
+  findOverlaps,
+  type NumberRange,
+} from '../../src/registry/number-ranges.ts';
 import { chooseMethod, sscdFault } from '../../src/registry/profile-selection.ts';
 import type { SubscriberTemplate } from '../../src/registry/subscriber.ts';
 import { createSubscriberRegistry } from '../../src/registry/subscribers.ts';
@@ -88,7 +92,10 @@ describe('ranges of numbers', () => {
     fc.assert(
       fc.property(fc.array(anyRange, { maxLength: 8 }), (ranges) => {
         const numbers = ranges.flatMap(({ first, last }) =>
-          Array.from({ length: Number(last) - Number(first) + 1 }, (_, offset) => Number(first) + offset),
+          Array.from(
+            { length: Number(last) - Number(first) + 1 },
+            (_, offset) => Number(first) + offset,
+          ),
         );
         expect(findOverlaps(ranges).length > 0).toBe(new Set(numbers).size < numbers.length);
       }),
@@ -117,7 +124,9 @@ describe('ranges of numbers', () => {
         fc.pre(findOverlaps(ranges).length === 0);
         const find = createRangeIndex(ranges);
         for (let number = 999_999; number <= 1_000_222; number += 1) {
-          const holder = ranges.find(({ first, last }) => Number(first) <= number && number <= Number(last));
+          const holder = ranges.find(
+            ({ first, last }) => Number(first) <= number && number <= Number(last),
+          );
           expect(find(String(number))).toBe(holder);
         }
       }),
@@ -169,7 +178,10 @@ describe('the test users', () => {
   });
 
   it('have a robot with an App only, one with both, and one that cannot be located', () => {
-    const method = (msisdn: string, profile: 'Any-LoA4' | 'Device-LoA4' | 'Any-Geofencing-LoA4') => {
+    const method = (
+      msisdn: string,
+      profile: 'Any-LoA4' | 'Device-LoA4' | 'Any-Geofencing-LoA4',
+    ) => {
       const chosen = chooseMethod(find(msisdn), profile);
       return chosen.ok ? chosen.value.method : chosen.fault.code;
     };

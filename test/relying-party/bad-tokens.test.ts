@@ -7,10 +7,23 @@ import {
   validateIdToken,
 } from '../../src/relying-party/index.ts';
 import * as groups from './bad-tokens.ts';
-import { accessToken, cacheOf, clientId, forge, goodClaims, issuer, keySet, nonce, now } from './forge.ts';
+import {
+  accessToken,
+  cacheOf,
+  clientId,
+  forge,
+  goodClaims,
+  issuer,
+  keySet,
+  nonce,
+  now,
+} from './forge.ts';
 
 const jwks = cacheOf(keySet);
-const validate = (token: unknown, options: Partial<ValidateIdTokenOptions> = {}): Promise<IdTokenResult> =>
+const validate = (
+  token: unknown,
+  options: Partial<ValidateIdTokenOptions> = {},
+): Promise<IdTokenResult> =>
   // Callers without types send anything.
   validateIdToken(token as string, { issuer, clientId, jwks, nonce, now, ...options });
 
@@ -48,7 +61,15 @@ describe('a refusal', () => {
   });
 
   it('holds no value of the token or of the caller', async () => {
-    const values = [issuer, `"${clientId}`, nonce, accessToken, goodClaims.sub, 'evil', 'unheard-of'];
+    const values = [
+      issuer,
+      `"${clientId}`,
+      nonce,
+      accessToken,
+      goodClaims.sub,
+      'evil',
+      'unheard-of',
+    ];
     for (const [, , token, options] of rows) {
       const text = JSON.stringify(await validate(token, options));
       for (const value of values) expect(text).not.toContain(value);

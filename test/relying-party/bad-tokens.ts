@@ -22,7 +22,9 @@ import {
 
 type Options = Partial<ValidateIdTokenOptions>;
 type Group = Readonly<
-  Partial<Record<IdTokenFailure, readonly (readonly [name: string, token: unknown, options?: Options])[]>>
+  Partial<
+    Record<IdTokenFailure, readonly (readonly [name: string, token: unknown, options?: Options])[]>
+  >
 >;
 
 const good = forge();
@@ -35,7 +37,8 @@ const strangerJwk = (kid: string) => publicJwk(keys.stranger.publicKey, kid);
 const any: Options = { algorithms: ['RS256', 'PS256', 'ES256', 'EdDSA', 'none', 'HS256'] };
 const alsoAs = (algorithm: string): Options => ({ algorithms: ['RS256', algorithm] });
 
-const headed = (changed: Record<string, unknown>, more: Forgery = {}) => forge({ header: changed, ...more });
+const headed = (changed: Record<string, unknown>, more: Forgery = {}) =>
+  forge({ header: changed, ...more });
 const rawHead = (rawHeader: string | Uint8Array) => forge({ rawHeader });
 const claims = (changed: Record<string, unknown>) => forge({ claims: changed });
 const rawClaims = (raw: string | Uint8Array) => forge({ rawClaims: raw });
@@ -48,7 +51,8 @@ const otherSpelling = (segment: string): string => {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
   const last = alphabet.indexOf(segment.at(-1) ?? '');
   const other = segment.slice(0, -1) + alphabet[last ^ 1];
-  if (!Buffer.from(other, 'base64url').equals(Buffer.from(segment, 'base64url'))) throw new Error('no other');
+  if (!Buffer.from(other, 'base64url').equals(Buffer.from(segment, 'base64url')))
+    throw new Error('no other');
   return other;
 };
 const otherAlphabet = Buffer.alloc(256, 0xfb).toString('base64').replace(/=+$/, '');
@@ -84,7 +88,10 @@ export const form: Group = {
 export const headers: Group = {
   'malformed-header': [
     ['a header that is no JSON', rawHead('{alg:RS256}')],
-    ['a header that is no UTF-8', rawHead(Buffer.from('{"alg":"RS256","kid":"rsa","x":"\xff"}', 'latin1'))],
+    [
+      'a header that is no UTF-8',
+      rawHead(Buffer.from('{"alg":"RS256","kid":"rsa","x":"\xff"}', 'latin1')),
+    ],
     ['a header with a byte order mark', rawHead('\uFEFF{"alg":"RS256","kid":"rsa"}')],
     ['a header that is an array', rawHead('["RS256"]')],
     ['a header that is null', rawHead('null')],
@@ -99,7 +106,11 @@ export const headers: Group = {
     ['alg none with the signature of another token', headed({ alg: 'none' }), any],
     ['alg NONE', headed({ alg: 'NONE' }), alsoAs('NONE')],
     ['a signature by HMAC with the public key', forge({ algorithm: 'HS256' }), any],
-    ['one with the symmetric key of the set', headed({ kid: 'symmetric' }, { algorithm: 'HS256' }), any],
+    [
+      'one with the symmetric key of the set',
+      headed({ kid: 'symmetric' }, { algorithm: 'HS256' }),
+      any,
+    ],
     ['an algorithm that is not expected', forge({ algorithm: 'ES256' })],
     ['an algorithm in small letters', headed({ alg: 'rs256' })],
     ['an algorithm called constructor', headed({ alg: 'constructor' }), alsoAs('constructor')],
@@ -141,9 +152,18 @@ export const signatures: Group = {
   ],
   'bad-signature': [
     ['the signature of a stranger', forge({ key: stranger })],
-    ['the signature of a stranger and its key', headed({ jwk: strangerJwk('rsa') }, { key: stranger })],
-    ['claims of another token', `${header}.${base64url(goodText.replace('4711', '4712'))}.${signature}`],
-    ['a header of another token', `${base64url('{"kid":"rsa","alg":"RS256"}')}.${payload}.${signature}`],
+    [
+      'the signature of a stranger and its key',
+      headed({ jwk: strangerJwk('rsa') }, { key: stranger }),
+    ],
+    [
+      'claims of another token',
+      `${header}.${base64url(goodText.replace('4711', '4712'))}.${signature}`,
+    ],
+    [
+      'a header of another token',
+      `${base64url('{"kid":"rsa","alg":"RS256"}')}.${payload}.${signature}`,
+    ],
     [
       'a signature of another algorithm with the same key',
       `${base64url('{"alg":"PS256","kid":"rsa"}')}.${payload}.${signature}`,
@@ -154,7 +174,11 @@ export const signatures: Group = {
       `${header}.${payload}.${base64url(Buffer.from(signature, 'base64url').subarray(1))}`,
     ],
     ['an ECDSA signature of zeros', `${ecdsa}.${base64url(Buffer.alloc(64))}`, any],
-    ['an ECDSA signature in DER', `${ecdsa}.${base64url(Buffer.from('3006020101020101', 'hex'))}`, any],
+    [
+      'an ECDSA signature in DER',
+      `${ecdsa}.${base64url(Buffer.from('3006020101020101', 'hex'))}`,
+      any,
+    ],
   ],
 };
 
@@ -199,7 +223,10 @@ export const types: Group = {
   'wrong-type': [
     [
       'a logout event',
-      claims({ nonce: undefined, events: { 'http://schemas.openid.net/event/backchannel-logout': {} } }),
+      claims({
+        nonce: undefined,
+        events: { 'http://schemas.openid.net/event/backchannel-logout': {} },
+      }),
       { nonce: undefined },
     ],
   ],
@@ -222,7 +249,11 @@ export const parties: Group = {
   ],
   'authorized-party-missing': [['a second audience and no azp', claims(twoAudiences)]],
   'audience-untrusted': [
-    ['an audience that is not trusted', claims({ ...twoAudiences, azp: clientId }), { trustedAudiences: [] }],
+    [
+      'an audience that is not trusted',
+      claims({ ...twoAudiences, azp: clientId }),
+      { trustedAudiences: [] },
+    ],
   ],
   'authorized-party-mismatch': [
     ['a second audience that it was made for', claims({ ...twoAudiences, azp: 'other' })],
@@ -249,17 +280,29 @@ const atOnce = { maxAgeSeconds: 0, clockToleranceSeconds: 0 };
 /** Whether a genuine token belongs to this login. */
 export const bindings: Group = {
   'authentication-time-missing': [
-    ['no auth_time where an age is asked for', claims({ auth_time: undefined }), { maxAgeSeconds: 60 }],
+    [
+      'no auth_time where an age is asked for',
+      claims({ auth_time: undefined }),
+      { maxAgeSeconds: 60 },
+    ],
   ],
   'authentication-too-old': [
-    ['an authentication that is too old', claims({ auth_time: nowSeconds - 66 }), { maxAgeSeconds: 60 }],
+    [
+      'an authentication that is too old',
+      claims({ auth_time: nowSeconds - 66 }),
+      { maxAgeSeconds: 60 },
+    ],
     ['any authentication before now, where it must be fresh', good, atOnce],
   ],
   'nonce-missing': [['no nonce', claims({ nonce: undefined })]],
   'nonce-mismatch': [
     ['another nonce', claims({ nonce: 'another' })],
     ['a nonce that begins like the right one', claims({ nonce: `${nonce}x` })],
-    ['another nonce, though it might be absent', claims({ nonce: 'another' }), { nonceOptional: true }],
+    [
+      'another nonce, though it might be absent',
+      claims({ nonce: 'another' }),
+      { nonceOptional: true },
+    ],
   ],
   'nonce-unexpected': [['a nonce that nobody sent', good, { nonce: undefined }]],
   'subject-mismatch': [['another subject', good, { subject: 'somebody-else' }]],

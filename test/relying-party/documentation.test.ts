@@ -64,12 +64,16 @@ describe('the code of the page', () => {
     writeFileSync(file, running);
     const { whoLoggedIn } = (await import(/* @vite-ignore */ file)) as { whoLoggedIn: WhoLoggedIn };
     const seconds = Math.floor(Date.now() / 1000);
-    const id_token = forge({ claims: { iss: server.url, iat: seconds, exp: seconds + 60, nonce: 'mine' } });
+    const id_token = forge({
+      claims: { iss: server.url, iat: seconds, exp: seconds + 60, nonce: 'mine' },
+    });
     const warn = vi.spyOn(console, 'warn').mockReturnValue();
     expect(await whoLoggedIn({ id_token, access_token: 'token' }, 'mine')).toBe('pairwise-4711');
     expect(warn).not.toHaveBeenCalled();
     expect(await whoLoggedIn({ id_token, access_token: 'token' }, 'yours')).toBeUndefined();
-    expect(warn.mock.calls).toEqual([['login refused: nonce-mismatch: nonce is not that of the request']]);
+    expect(warn.mock.calls).toEqual([
+      ['login refused: nonce-mismatch: nonce is not that of the request'],
+    ]);
   });
 });
 
@@ -81,10 +85,10 @@ describe('the code about the redirect and the scopes', () => {
     const { whatCameBack, mayGoOn } = await import(/* @vite-ignore */ file);
     const warn = vi.spyOn(console, 'warn').mockReturnValue();
     const address = `https://shop.example/callback?state=mine&code=abc&iss=${encodeURIComponent(issuerOfSample)}`;
-    expect([whatCameBack(address, 'mine'), mayGoOn({ scope: 'openid phone' }, 'openid phone')]).toEqual([
-      'abc',
-      true,
-    ]);
+    expect([
+      whatCameBack(address, 'mine'),
+      mayGoOn({ scope: 'openid phone' }, 'openid phone'),
+    ]).toEqual(['abc', true]);
     expect(warn).not.toHaveBeenCalled();
     expect([whatCameBack(address, 'yours'), mayGoOn({ scope: 'openid' }, 'openid phone')]).toEqual([
       undefined,

@@ -56,9 +56,13 @@ export const keySet: { readonly keys: readonly Jwk[] } = {
 export const cacheOf = (set: unknown): JwksCache =>
   createJwksCache({ jwksUri: `${issuer}/jwks.json`, fetch: async () => Response.json(set), now });
 
-export const base64url = (value: string | Uint8Array): string => Buffer.from(value).toString('base64url');
+export const base64url = (value: string | Uint8Array): string =>
+  Buffer.from(value).toString('base64url');
 
-const signers: Record<string, { readonly kid: string; sign(data: Buffer, key?: KeyObject): Buffer }> = {
+const signers: Record<
+  string,
+  { readonly kid: string; sign(data: Buffer, key?: KeyObject): Buffer }
+> = {
   RS256: { kid: 'rsa', sign: (data, key = keys.rsa.privateKey) => sign('sha256', data, key) },
   RS512: { kid: 'rsa', sign: (data, key = keys.rsa.privateKey) => sign('sha512', data, key) },
   PS256: {
@@ -73,15 +77,18 @@ const signers: Record<string, { readonly kid: string; sign(data: Buffer, key?: K
   },
   ES256: {
     kid: 'p256',
-    sign: (data, key = keys.p256.privateKey) => sign('sha256', data, { key, dsaEncoding: 'ieee-p1363' }),
+    sign: (data, key = keys.p256.privateKey) =>
+      sign('sha256', data, { key, dsaEncoding: 'ieee-p1363' }),
   },
   ES384: {
     kid: 'p384',
-    sign: (data, key = keys.p384.privateKey) => sign('sha384', data, { key, dsaEncoding: 'ieee-p1363' }),
+    sign: (data, key = keys.p384.privateKey) =>
+      sign('sha384', data, { key, dsaEncoding: 'ieee-p1363' }),
   },
   ES512: {
     kid: 'p521',
-    sign: (data, key = keys.p521.privateKey) => sign('sha512', data, { key, dsaEncoding: 'ieee-p1363' }),
+    sign: (data, key = keys.p521.privateKey) =>
+      sign('sha512', data, { key, dsaEncoding: 'ieee-p1363' }),
   },
   EdDSA: { kid: 'ed25519', sign: (data, key = keys.ed25519.privateKey) => sign(null, data, key) },
   Ed25519: { kid: 'ed25519', sign: (data, key = keys.ed25519.privateKey) => sign(null, data, key) },
@@ -120,10 +127,18 @@ export interface Forgery {
 }
 
 /** A good token for RS256, unless told otherwise. */
-export const forge = ({ algorithm = 'RS256', header, claims, rawHeader, rawClaims, key }: Forgery = {}) => {
+export const forge = ({
+  algorithm = 'RS256',
+  header,
+  claims,
+  rawHeader,
+  rawClaims,
+  key,
+}: Forgery = {}) => {
   const signer = signers[algorithm];
   if (signer === undefined) throw new Error(`no signer for ${algorithm}`);
-  const headerText = rawHeader ?? JSON.stringify({ alg: algorithm, kid: signer.kid, typ: 'JWT', ...header });
+  const headerText =
+    rawHeader ?? JSON.stringify({ alg: algorithm, kid: signer.kid, typ: 'JWT', ...header });
   const claimsText = rawClaims ?? JSON.stringify({ ...goodClaims, ...claims });
   const input = `${base64url(headerText)}.${base64url(claimsText)}`;
   return `${input}.${base64url(signer.sign(Buffer.from(input), key))}`;

@@ -49,7 +49,11 @@ describe('a good ID token', () => {
   const tolerated: readonly (readonly [string, Forgery, Partial<ValidateIdTokenOptions>])[] = [
     ['has no typ', { header: { typ: undefined } }, {}],
     ['has application/jwt as typ', { header: { typ: 'application/jwt' } }, {}],
-    ['brings header parameters that nobody looks at', { header: { jku: 'https://evil.example/', x: 1 } }, {}],
+    [
+      'brings header parameters that nobody looks at',
+      { header: { jku: 'https://evil.example/', x: 1 } },
+      {},
+    ],
     ['has its client in a list', { claims: { aud: [clientId] } }, {}],
     ['names its client twice', { claims: { aud: [clientId, clientId] } }, {}],
     [
@@ -67,10 +71,22 @@ describe('a good ID token', () => {
       { claims: { azp: 'app' } },
       { authorizedParties: ['app'] },
     ],
-    ['expires within the next second', { claims: { exp: nowSeconds + 0.5 } }, { clockToleranceSeconds: 0 }],
+    [
+      'expires within the next second',
+      { claims: { exp: nowSeconds + 0.5 } },
+      { clockToleranceSeconds: 0 },
+    ],
     ['expired within the tolerance', { claims: { exp: nowSeconds - 4 } }, {}],
-    ['is from a clock that is a little ahead', { claims: { iat: nowSeconds + 5, nbf: nowSeconds + 5 } }, {}],
-    ['was refreshed and omits the nonce', { claims: { nonce: undefined } }, { nonceOptional: true }],
+    [
+      'is from a clock that is a little ahead',
+      { claims: { iat: nowSeconds + 5, nbf: nowSeconds + 5 } },
+      {},
+    ],
+    [
+      'was refreshed and omits the nonce',
+      { claims: { nonce: undefined } },
+      { nonceOptional: true },
+    ],
     ['has no nonce when none was sent', { claims: { nonce: undefined } }, { nonce: undefined }],
     ['omits at_hash where that is allowed', {}, { accessToken, accessTokenHashOptional: true }],
     ['has an at_hash that nobody asks about', { claims: { at_hash: 'AAAA' } }, {}],
@@ -117,6 +133,8 @@ describe('parameters that cannot be meant', () => {
     ['a clock that does not tell the time', { now: () => Number.NaN }],
   ];
   it.each(misuse)('reject with a TypeError: %s', async (_, wrong) => {
-    await expect(validate(forge(), wrong as Partial<ValidateIdTokenOptions>)).rejects.toThrow(TypeError);
+    await expect(validate(forge(), wrong as Partial<ValidateIdTokenOptions>)).rejects.toThrow(
+      TypeError,
+    );
   });
 });

@@ -1,5 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createJwksCache, type JwksCache, type JwksCacheOptions } from '../../src/relying-party/index.ts';
+import {
+  createJwksCache,
+  type JwksCache,
+  type JwksCacheOptions,
+} from '../../src/relying-party/index.ts';
 import { keys, publicJwk } from './forge.ts';
 import { answerJson, type KeyServer, startKeyServer } from './key-server.ts';
 
@@ -59,7 +63,9 @@ describe('the key cache', () => {
     // 30 seconds of 100 tokens a second: some at once, some one after the other.
     for (let tick = 0; tick < 300; tick += 1) {
       clockMs += 100;
-      const flood = Array.from({ length: 10 }, (_, index) => look(cache, `unknown-${tick}-${index}`));
+      const flood = Array.from({ length: 10 }, (_, index) =>
+        look(cache, `unknown-${tick}-${index}`),
+      );
       expect(new Set(await Promise.all(flood))).toEqual(new Set(['key-unknown']));
     }
     expect(server.fetches).toBe(1 + 6);
@@ -156,7 +162,12 @@ describe('the key cache', () => {
 
   it('passes over what it cannot use among good keys', async () => {
     const { keys: good } = setOf('good');
-    const odd = [{}, { kty: 'oct', k: 'AAAA', kid: 'odd' }, { kty: 'EC', kid: 7 }, { kty: null, kid: 'odd' }];
+    const odd = [
+      {},
+      { kty: 'oct', k: 'AAAA', kid: 'odd' },
+      { kty: 'EC', kid: 7 },
+      { kty: null, kid: 'odd' },
+    ];
     server.answer(answerJson({ keys: [...odd, ...good], more: 1 }));
     const cache = createCache();
     expect(await look(cache, 'good')).toBe('found');
@@ -197,7 +208,9 @@ describe('the key cache takes no keys', () => {
 
   it('from an answer that breaks off', async () => {
     server.answer((_, response) => {
-      response.writeHead(200, { 'content-length': '1000' }).write('{"keys":[', () => response.destroy());
+      response
+        .writeHead(200, { 'content-length': '1000' })
+        .write('{"keys":[', () => response.destroy());
     });
     expect(await detailOf()).toContain('there was no answer');
   });

@@ -32,10 +32,14 @@ describe('an authorisation response', () => {
     expect(read(`state=the-state&iss=${evil}&code=abc`)).toEqual(refused('issuer'));
   });
 
-  it.each(['state', 'issuer'])('is not compared with an empty %s, which a link could have', (name) => {
-    const read = () => readAuthorizationResponse(new URLSearchParams('code=a'), { ...expected, [name]: '' });
-    expect(read).toThrow(new TypeError(`${name} must be a string with content`));
-  });
+  it.each(['state', 'issuer'])(
+    'is not compared with an empty %s, which a link could have',
+    (name) => {
+      const read = () =>
+        readAuthorizationResponse(new URLSearchParams('code=a'), { ...expected, [name]: '' });
+      expect(read).toThrow(new TypeError(`${name} must be a string with content`));
+    },
+  );
 });
 
 describe('the scopes of a token response', () => {

@@ -48,7 +48,9 @@ describe.each(algorithms)('a good token with %s', (algorithm) => {
         const bytes = segments[segment] ?? Buffer.alloc(1);
         const at = place % bytes.length;
         bytes.writeUInt8(bytes.readUInt8(at) ^ (1 << bit), at);
-        expect(await isAccepted(segments.map((each) => each.toString('base64url')).join('.'))).toBe(false);
+        expect(await isAccepted(segments.map((each) => each.toString('base64url')).join('.'))).toBe(
+          false,
+        );
       }),
       { numRuns: 400 },
     );
@@ -84,7 +86,10 @@ describe('the validation', () => {
       fc
         .tuple(fc.dictionary(fc.string(), fc.jsonValue()), fc.jsonValue())
         .map(([header, claims]) =>
-          forge({ header: { ...header, alg: 'RS256', kid: 'rsa' }, rawClaims: JSON.stringify(claims) }),
+          forge({
+            header: { ...header, alg: 'RS256', kid: 'rsa' },
+            rawClaims: JSON.stringify(claims),
+          }),
         ),
       fc
         .record(
@@ -101,7 +106,13 @@ describe('the validation', () => {
     );
     await fc.assert(
       fc.asyncProperty(anything, async (token) => {
-        const result = await validateIdToken(token as string, { issuer, clientId, jwks, nonce, now });
+        const result = await validateIdToken(token as string, {
+          issuer,
+          clientId,
+          jwks,
+          nonce,
+          now,
+        });
         expect(typeof result.ok).toBe('boolean');
       }),
       { numRuns: 300 },

@@ -1,6 +1,6 @@
 /**
- * Attacks that no other room has a test for: on whoever reads the log, on workers by way of the queue, and on what lies
- * beside the signature interface.
+ * Attacks that no other room has a test for: on whoever reads the log, on workers by way of the
+ * queue, and on what lies beside the signature interface.
  */
 import type { IncomingMessage } from 'node:http';
 import { Queue } from 'bullmq';
@@ -33,7 +33,17 @@ afterAll(async () => {
 describe('an AP_ID in the log', () => {
   it('can neither add a line, nor give orders to a terminal, nor turn the text around it', async () => {
     const before = product.logged.length;
-    const orders = ['\n', '\r', '\u001b[2J', '\u0007', '\u007f', '\u009b31m', '\u0085', '\u2028', '\u2029'];
+    const orders = [
+      '\n',
+      '\r',
+      '\u001b[2J',
+      '\u0007',
+      '\u007f',
+      '\u009b31m',
+      '\u0085',
+      '\u2028',
+      '\u2029',
+    ];
     const turns = ['\u202e', '\u2066', '\u200b', '\u00ad', '\u{e0041}'];
     await sign(product, { apId: `evil${[...orders, ...turns].join('x')}{"msg":"signed"}` });
     const line = await vi.waitFor(() => {
@@ -100,7 +110,10 @@ describe('jobs that no BullMQ would write', () => {
   });
 
   it.each([
-    ['deep as no stack is', `{"MSS_SignatureReq":${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}}`],
+    [
+      'deep as no stack is',
+      `{"MSS_SignatureReq":${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}}`,
+    ],
     ['of five megabytes', JSON.stringify({ MSS_SignatureReq: { MajorVersion: '1'.repeat(5e6) } })],
     ['with __proto__', '{"MSS_SignatureReq":{"__proto__":{"polluted":1}}}'],
     ['with constructor', '{"MSS_SignatureReq":{"constructor":{"prototype":{"polluted":1}}}}'],
@@ -140,7 +153,9 @@ describe('beside the signature interface', () => {
   it.each(['/nothing', '//rest/service', '/RESTful', '/docs/../nothing', '/.env', '/livez/x'])(
     'a POST to an address that is none is a Fault: %s',
     async (path) => {
-      const response = await product.api.fetch(new Request(`http://test${path}`, { method: 'POST' }));
+      const response = await product.api.fetch(
+        new Request(`http://test${path}`, { method: 'POST' }),
+      );
       expect(response.status).toBe(404);
       readAnswer(response.status, response.headers.get('content-type'), await response.text());
     },
@@ -159,7 +174,11 @@ describe('beside the signature interface', () => {
       },
     } as unknown as AppOptions);
     const response = await app.fetch(new Request('http://test/docs'));
-    const answer = readAnswer(response.status, response.headers.get('content-type'), await response.text());
+    const answer = readAnswer(
+      response.status,
+      response.headers.get('content-type'),
+      await response.text(),
+    );
     expectFault(answer, 900);
     expect(answer.text).not.toContain('inside');
     expect(told.map(({ message }) => message)).toEqual(['the inside']);

@@ -1,4 +1,6 @@
-/** What the audit of the packages lets through and what it does not; and that it lets ours through. */
+/**
+ * What the audit of the packages lets through and what it does not; and that it lets ours through.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -18,7 +20,10 @@ const problemsWith = (
     { dependencies: { hono: asked } },
     {
       lockfileVersion: 3,
-      packages: { '': { dependencies: { hono: locked } }, 'node_modules/hono': { ...good, ...changes } },
+      packages: {
+        '': { dependencies: { hono: locked } },
+        'node_modules/hono': { ...good, ...changes },
+      },
     },
   ).problems;
 
@@ -31,7 +36,9 @@ describe('the audit of the lock file', () => {
 
   it('lets a package through that has all it should have', () => {
     expect(problemsWith({})).toEqual([]);
-    expect(problemsWith({ resolved: 'https://registry.npmjs.org/hono/-/hono-4.0.0.tgz' })).toEqual([]);
+    expect(problemsWith({ resolved: 'https://registry.npmjs.org/hono/-/hono-4.0.0.tgz' })).toEqual(
+      [],
+    );
   });
 
   it.each<[string, LockedPackage, string]>([
@@ -56,13 +63,21 @@ describe('the audit of the lock file', () => {
     const audit = (entry: LockedPackage) =>
       auditLock(manifest, {
         lockfileVersion: 3,
-        packages: { '': manifest, 'node_modules/hono': good, 'node_modules/a/node_modules/@b/c': entry },
+        packages: {
+          '': manifest,
+          'node_modules/hono': good,
+          'node_modules/a/node_modules/@b/c': entry,
+        },
       });
     expect(audit({ ...unchecked, optional: true, os: ['darwin'] })).toMatchObject({
       problems: [],
       withoutChecksum: ['@b/c'],
     });
-    for (const entry of [unchecked, { ...unchecked, optional: true }, { ...unchecked, os: ['darwin'] }]) {
+    for (const entry of [
+      unchecked,
+      { ...unchecked, optional: true },
+      { ...unchecked, os: ['darwin'] },
+    ]) {
       expect(audit(entry).problems).toEqual(['@b/c has no SHA-512 checksum']);
     }
   });
@@ -87,13 +102,22 @@ describe('what npm audit says', () => {
     });
 
   it('counts from high severity on', () => {
-    expect(readAdvisories(report('critical'))).toMatchObject({ problems: [expect.stringContaining('hono')] });
-    expect(readAdvisories(`npm warn x\n${report('high')}`)).toMatchObject({ problems: [expect.any(String)] });
+    expect(readAdvisories(report('critical'))).toMatchObject({
+      problems: [expect.stringContaining('hono')],
+    });
+    expect(readAdvisories(`npm warn x\n${report('high')}`)).toMatchObject({
+      problems: [expect.any(String)],
+    });
     expect(readAdvisories(report('moderate'))).toEqual({ kind: 'answered', problems: [] });
   });
 
   it('is never taken for a clean report when there is none', () => {
-    for (const output of ['', 'npm error', '{', '{"message":"405 Method Not Allowed","statusCode":405}']) {
+    for (const output of [
+      '',
+      'npm error',
+      '{',
+      '{"message":"405 Method Not Allowed","statusCode":405}',
+    ]) {
       expect(readAdvisories(output).kind).toBe('silent');
     }
   });

@@ -1,8 +1,19 @@
-/** What somebody gets who starts it without reading: reachable by nobody else, readable by nobody else, and told so. */
+/**
+ * What somebody gets who starts it without reading: reachable by nobody else, readable by nobody
+ * else, and told so.
+ */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -73,8 +84,12 @@ describe('the embedded default', { timeout: 40_000 }, () => {
   ])('%s when its address is for others', async (_, sandbox) => {
     const folder = newFolder();
     const configuration = join(folder, 'paraph.json');
-    writeFileSync(configuration, JSON.stringify({ sandbox, queue: { prefix: redis.prefix.slice(-32) } }));
-    // An address for documentation (RFC 5737), which no machine has: nobody can reach what is tried here.
+    writeFileSync(
+      configuration,
+      JSON.stringify({ sandbox, queue: { prefix: redis.prefix.slice(-32) } }),
+    );
+    // An address for documentation (RFC 5737), which no machine has: nobody can reach what is tried
+    // here.
     const { output, ended } = start({
       HOST: '192.0.2.1',
       REDIS_URL: redis.url,
@@ -97,7 +112,9 @@ describe('the compose file', () => {
     const published = Object.entries(services).flatMap(([name, { ports = [] }]) =>
       ports.map((port) => [name, port]),
     );
-    expect(published).toEqual([['api', expect.stringMatching(/^\$\{PARAPH_BIND:-127\.0\.0\.1\}:/)]]);
+    expect(published).toEqual([
+      ['api', expect.stringMatching(/^\$\{PARAPH_BIND:-127\.0\.0\.1\}:/)],
+    ]);
   });
 });
 

@@ -1,11 +1,14 @@
 /**
- * `npm run fuzz -- --seconds 60 [--seed N]`: hostile HTTP against a real, listening product, for as long as asked.
+ * `npm run fuzz -- --seconds 60 [--seed N]`: hostile HTTP against a real, listening product, for as
+ * long as asked.
  *
- * Rounds of random shots run side by side, each from a seed of its own, until time is up. Every answer must be well formed
- * and in time and never fault 900; afterwards the process must be alive, its log without trouble, its memory bounded, and
- * an ordinary signature must work. What breaks this is shrunk and printed with the seed that finds it again.
+ * Rounds of random shots run side by side, each from a seed of its own, until time is up. Every
+ * answer must be well formed and in time and never fault 900; afterwards the process must be alive,
+ * its log without trouble, its memory bounded, and an ordinary signature must work. What breaks
+ * this is shrunk and printed with the seed that finds it again.
  *
- * What `npm run e2e` runs of this is test/http/fuzz.e2e.test.ts: the same shots, few of them, always the same ones.
+ * What `npm run e2e` runs of this is test/http/fuzz.e2e.test.ts: the same shots, few of them,
+ * always the same ones.
  */
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
@@ -39,11 +42,15 @@ const wholeNumber = (name: string, text: string): number => {
   return Number(text);
 };
 const seconds = wholeNumber('seconds', values.seconds);
-const firstSeed = values.seed === undefined ? randomInt(1_000_000_000) : wholeNumber('seed', values.seed);
+const firstSeed =
+  values.seed === undefined ? randomInt(1_000_000_000) : wholeNumber('seed', values.seed);
 const greatestRounds =
   values.rounds === undefined ? Number.POSITIVE_INFINITY : wholeNumber('rounds', values.rounds);
 
-/** A signature as any application asks for it. @returns MSSP_TransID, or undefined when there is none. */
+/**
+ * A signature as any application asks for it.
+ * @returns MSSP_TransID, or undefined when there is none.
+ */
 const signatureAt = async (url: string): Promise<string | undefined> => {
   const [request] = validRequests('');
   const response = await fetch(`${url}/rest/service/sign`, {
@@ -78,7 +85,11 @@ const round = async (url: string, seed: number): Promise<string | undefined> => 
   const signed = await signatureAt(url);
   if (signed === undefined) return 'an ordinary signature fails';
   const property = fc.asyncProperty(shots(validRequests(signed)), (shot) => tryOut(url, shot));
-  const result = await fc.check(property, { seed, numRuns: shotsInARound, interruptAfterTimeLimit: 60_000 });
+  const result = await fc.check(property, {
+    seed,
+    numRuns: shotsInARound,
+    interruptAfterTimeLimit: 60_000,
+  });
   if (!result.failed || result.counterexample === null) return undefined;
   const [shot] = result.counterexample;
   return [
@@ -117,7 +128,12 @@ const main = async (): Promise<number> => {
     const until = Date.now() + seconds * 1000;
     let rounds = 0;
     const lane = async (): Promise<void> => {
-      while (Date.now() < until && rounds < greatestRounds && problems.length === 0 && product.isAlive()) {
+      while (
+        Date.now() < until &&
+        rounds < greatestRounds &&
+        problems.length === 0 &&
+        product.isAlive()
+      ) {
         rounds += 1;
         const found = await round(product.url, firstSeed + rounds - 1);
         if (found !== undefined) problems.push(found);
@@ -127,7 +143,9 @@ const main = async (): Promise<number> => {
     problems.push(...(await endProblems(product)));
     const counts = [...statuses].toSorted().map(([status, count]) => `${status}: ${count}`);
     console.log(`fuzz: ${fired} shots in ${rounds} rounds; answers ${counts.join(', ')}`);
-    console.log(`fuzz: memory ${megabytes(before)} before, ${megabytes(product.memoryBytes())} after`);
+    console.log(
+      `fuzz: memory ${megabytes(before)} before, ${megabytes(product.memoryBytes())} after`,
+    );
   } finally {
     await product.stop();
   }

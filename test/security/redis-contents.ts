@@ -1,4 +1,7 @@
-/** Everything that Redis holds under a prefix, of whatever type: what a backup, a replica or a thief would have. */
+/**
+ * Everything that Redis holds under a prefix, of whatever type: what a backup, a replica or a thief
+ * would have.
+ */
 import type { Redis } from 'ioredis';
 
 const asBytes = (reply: unknown): Buffer =>
@@ -26,7 +29,10 @@ const readValue = async (client: Redis, key: string): Promise<Buffer> => {
 };
 
 /** @returns Values by key, bytes as they are stored. */
-export const contentsOf = async (client: Redis, prefix: string): Promise<ReadonlyMap<string, Buffer>> => {
+export const contentsOf = async (
+  client: Redis,
+  prefix: string,
+): Promise<ReadonlyMap<string, Buffer>> => {
   const found = new Map<string, Buffer>();
   for await (const keys of client.scanStream({ match: `*${prefix}*`, count: 500 })) {
     for (const key of keys as string[]) found.set(key, await readValue(client, key));

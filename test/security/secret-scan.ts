@@ -1,8 +1,10 @@
 /**
- * Looks for secrets in whatever a run leaves behind, in every form in which one is carelessly written down.
+ * Looks for secrets in whatever a run leaves behind, in every form in which one is carelessly
+ * written down.
  *
- * Everything is searched as bytes (Latin-1 text), so that nothing hides in a binary value. What looks like Base64 is
- * decoded and searched, too, twice deep: a token in a token. White space is searched around, because PEM breaks its lines.
+ * Everything is searched as bytes (Latin-1 text), so that nothing hides in a binary value. What
+ * looks like Base64 is decoded and searched, too, twice deep: a token in a token. White space is
+ * searched around, because PEM breaks its lines.
  */
 import { createHash } from 'node:crypto';
 
@@ -102,7 +104,10 @@ const readings = (text: string, depth: number): readonly string[] => {
   return [text, ...(dense === text ? [] : [dense]), ...decoded];
 };
 
-/** @returns A search for these secrets: the names of those that a text or bytes hold, in whatever form. */
+/**
+ * @returns A search for these secrets: the names of those that a text or bytes hold, in whatever
+ * form.
+ */
 export const createSecretScan = (
   secrets: readonly Secret[],
 ): ((content: string | Uint8Array) => readonly string[]) => {

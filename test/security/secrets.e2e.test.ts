@@ -1,10 +1,11 @@
 /**
  * What may not be found after a run: passwords and keys anywhere, numbers and texts in the log.
  *
- * The product runs as its operator runs it, in a process of its own that logs everything it can. Every operation is used
- * in every way that treats its request differently (well, refused, joined, failed, delivered), with secrets in their
- * place and in places where they do not belong. Then all it printed, all it answered, all its pages and everything in Redis
- * is searched, for each secret in every form in which one is carelessly written down.
+ * The product runs as its operator runs it, in a process of its own that logs everything it can.
+ * Every operation is used in every way that treats its request differently (well, refused, joined,
+ * failed, delivered), with secrets in their place and in places where they do not belong. Then all
+ * it printed, all it answered, all its pages and everything in Redis is searched, for each secret
+ * in every form in which one is carelessly written down.
  */
 import { createPrivateKey, type JsonWebKey, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -39,8 +40,19 @@ const passwords = {
   // Short, so that a parser quotes all of it.
   poison: 'Gift-77c1e0',
 } as const;
-const texts = { sign: 'Überweisung 4711 an Ada?', receipt: 'Überwiesen 0815.', otp: 'Kennwort 2342' };
-const numbers = ['41700092501', '41700092502', '41700092504', '41700092507', '41700092508', '41000092401'];
+const texts = {
+  sign: 'Überweisung 4711 an Ada?',
+  receipt: 'Überwiesen 0815.',
+  otp: 'Kennwort 2342',
+};
+const numbers = [
+  '41700092501',
+  '41700092502',
+  '41700092504',
+  '41700092507',
+  '41700092508',
+  '41000092401',
+];
 const redirect = 'geheimapp://zurueck/hierher';
 const masterKey = randomBytes(32);
 
@@ -78,7 +90,11 @@ const product = {
       const { pathname, search } = new URL(request.url);
       const { method, headers } = request;
       const body = method === 'GET' ? {} : { body: await request.arrayBuffer() };
-      const response = await fetch(`${running.url}${pathname}${search}`, { method, headers, ...body });
+      const response = await fetch(`${running.url}${pathname}${search}`, {
+        method,
+        headers,
+        ...body,
+      });
       answered.push(await response.clone().text());
       return response;
     },
@@ -99,7 +115,11 @@ const useEverything = async (apId: string, apPassword: string): Promise<void> =>
   const { MSSP_TransID = 'HEhm77lu', MSS_Signature } = body.MSS_SignatureResp ?? {};
   if (MSS_Signature !== undefined) signatures.push(MSS_Signature.Base64Signature);
   await call(statusRequest(MSSP_TransID), apId, apPassword);
-  const receipt = changed(receiptRequest(MSSP_TransID), 'MSS_ReceiptReq.Message.Data', texts.receipt);
+  const receipt = changed(
+    receiptRequest(MSSP_TransID),
+    'MSS_ReceiptReq.Message.Data',
+    texts.receipt,
+  );
   await call(receipt as object, apId, apPassword);
   await call(receipt as object, apId, apPassword);
   await call(profileRequest('+41700092504'), apId, apPassword);
@@ -114,7 +134,9 @@ const useEverything = async (apId: string, apPassword: string): Promise<void> =>
   const app = await signing({
     msisdn: '41700092508',
     mode: 'asynch',
-    services: [{ Description: 'http://mid.vendor.ch/as#app2app', App2App: { RedirectUri: redirect } }],
+    services: [
+      { Description: 'http://mid.vendor.ch/as#app2app', App2App: { RedirectUri: redirect } },
+    ],
   });
   const authUri = app.MSS_SignatureResp?.ServiceResponses[0].App2App.AuthUri;
   if (authUri === undefined) return;
@@ -124,24 +146,33 @@ const useEverything = async (apId: string, apPassword: string): Promise<void> =>
   await ended(product, app.MSS_SignatureResp.MSSP_TransID, apId);
 };
 
-/** A password everywhere but where it belongs. Not in AP_ID and AP_TransID, which are names and are logged as such. */
+/**
+ * A password everywhere but where it belongs. Not in AP_ID and AP_TransID, which are names and are
+ * logged as such.
+ */
 const misplaceEverywhere = async (secret: string): Promise<void> => {
   const valid: Json = signRequest({ text: texts.sign });
   const whole = JSON.stringify(valid);
-  const within = (path: string, value: unknown) => changed(valid, `MSS_SignatureReq.${path}`, value);
+  const within = (path: string, value: unknown) =>
+    changed(valid, `MSS_SignatureReq.${path}`, value);
   const bodies: readonly unknown[] = [
-    ...[[secret], { a: secret }, { toString: secret }].map((value) => within('AP_Info.AP_PWD', value)),
+    ...[[secret], { a: secret }, { toString: secret }].map((value) =>
+      within('AP_Info.AP_PWD', value),
+    ),
     { ...valid, AP_PWD: secret },
     { [secret]: valid.MSS_SignatureReq },
     { MSS_SignatureReq: secret },
     within('AP_PWD', secret),
     within(`AP_Info.${secret.replaceAll(/[.[]/g, '')}`, 'x'),
-    ...['MajorVersion', 'MobileUser.MSISDN', 'MessagingMode', 'SignatureProfile', 'TimeOut'].map((path) =>
-      within(path, secret),
-    ),
-    ...['AP_Info.Instant', 'MSSP_Info.MSSP_ID.URI', 'DataToBeSigned.MimeType', 'AdditionalServices'].map(
+    ...['MajorVersion', 'MobileUser.MSISDN', 'MessagingMode', 'SignatureProfile', 'TimeOut'].map(
       (path) => within(path, secret),
     ),
+    ...[
+      'AP_Info.Instant',
+      'MSSP_Info.MSSP_ID.URI',
+      'DataToBeSigned.MimeType',
+      'AdditionalServices',
+    ].map((path) => within(path, secret)),
     within('AdditionalServices', [{ Description: secret }]),
     changed(statusRequest('x'), 'MSS_StatusReq.MSSP_TransID', secret),
     changed(receiptRequest('x'), 'MSS_ReceiptReq.MSSP_TransID', secret),
@@ -158,10 +189,9 @@ const misplaceEverywhere = async (secret: string): Promise<void> => {
   const inUrl = encodeURIComponent(secret);
   await send(product, `/rest/service/sign?AP_PWD=${inUrl}`, signRequest({ text: texts.sign }));
   const headers = Object.fromEntries(
-    ['authorization', 'cookie', 'user-agent', 'x-client-certificate', 'content-encoding'].map((name) => [
-      name,
-      inUrl,
-    ]),
+    ['authorization', 'cookie', 'user-agent', 'x-client-certificate', 'content-encoding'].map(
+      (name) => [name, inUrl],
+    ),
   );
   await send(product, '/rest/service/sign', signRequest({ text: texts.sign }), { headers });
   await send(product, '/rest/service', whole, { headers: { 'content-type': inUrl } });
@@ -275,8 +305,12 @@ afterAll(async () => {
 
 describe('the search', () => {
   it('knows every private key that was made: of the authorities, and of each user who was asked', () => {
-    expect(keyNames.filter((name) => name.startsWith('ca:')).toSorted()).toEqual(['ca:issuing', 'ca:root']);
-    for (const kind of ['EC', 'RSA']) expect(keyNames.some((name) => name.endsWith(`:${kind}`))).toBe(true);
+    expect(keyNames.filter((name) => name.startsWith('ca:')).toSorted()).toEqual([
+      'ca:issuing',
+      'ca:root',
+    ]);
+    for (const kind of ['EC', 'RSA'])
+      expect(keyNames.some((name) => name.endsWith(`:${kind}`))).toBe(true);
   });
 
   it('finds each secret in each form, alone, among other text, in Base64 of Base64 and in lines of PEM', () => {
@@ -287,7 +321,9 @@ describe('the search', () => {
         const beside = Buffer.concat([Buffer.from('{"x":"y'), bytes, Buffer.from('z"}')]);
         for (const hidden of [bytes, beside]) expect(scan(hidden)).toContain(secret.name);
       }
-      const twice = Buffer.from(JSON.stringify({ inner: Buffer.from(secret.bytes).toString('base64') }));
+      const twice = Buffer.from(
+        JSON.stringify({ inner: Buffer.from(secret.bytes).toString('base64') }),
+      );
       expect(scan(`token=${twice.toString('base64url')};`)).toContain(secret.name);
       const lines = Buffer.from(secret.bytes)
         .toString('base64')
@@ -299,7 +335,13 @@ describe('the search', () => {
 
   it('has something to look at: jobs, event streams, records of keys, answers of every kind and a line for each', () => {
     const keys = [...contents.keys()];
-    for (const part of [':custody:ca:root', ':events', ':outbox:', ':signatures:H', ':receipts:H']) {
+    for (const part of [
+      ':custody:ca:root',
+      ':events',
+      ':outbox:',
+      ':signatures:H',
+      ':receipts:H',
+    ]) {
       expect(
         keys.some((key) => key.includes(part)),
         part,

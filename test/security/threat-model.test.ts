@@ -1,6 +1,6 @@
 /**
- * docs/threat-model.md names files that exist, and leaves no threat without a test or a reason. That its tests exist:
- * docs/named-tests.test.ts.
+ * docs/threat-model.md names files that exist, and leaves no threat without a test or a reason.
+ * That its tests exist: docs/named-tests.test.ts.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -91,6 +91,8 @@ describe('the threat model', () => {
       ...page.matchAll(/`((?:src|workers|scripts|test)\/[\w./-]+\.(?:ts|mjs|js)|[\w.-]+\.yml)`/g),
     ];
     expect(files.length).toBeGreaterThan(20);
-    expect(files.map(([, file = '']) => file).filter((file) => !existsSync(join(project, file)))).toEqual([]);
+    expect(
+      files.map(([, file = '']) => file).filter((file) => !existsSync(join(project, file))),
+    ).toEqual([]);
   });
 });

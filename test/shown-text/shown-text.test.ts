@@ -3,9 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { shownText } from '../../src/shown-text/shown-text.js';
 
 /** Without the 900 000 that nobody has a use for, and ideographs. */
-const everyCharacter = Array.from({ length: 0x11_0000 }, (_, code) => String.fromCodePoint(code)).filter(
-  (each) =>
-    /\p{Default_Ignorable_Code_Point}|[^\p{Cn}\p{Co}\p{Cs}\p{Script=Han}\p{Script=Hangul}]/u.test(each),
+const everyCharacter = Array.from({ length: 0x11_0000 }, (_, code) =>
+  String.fromCodePoint(code),
+).filter((each) =>
+  /\p{Default_Ignorable_Code_Point}|[^\p{Cn}\p{Co}\p{Cs}\p{Script=Han}\p{Script=Hangul}]/u.test(
+    each,
+  ),
 );
 const nameOf = (character: string): string =>
   `[U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}]`;
@@ -44,7 +47,9 @@ describe('a shown text', () => {
 
   it('names marks that strike out or enclose, also on letters', () => {
     const struck = everyCharacter.filter((each) =>
-      /\p{Me}|[\u0334-\u0338]|[\u20d2-\u20d3]|[\u20d8-\u20da]|[\u20e5-\u20e6]|[\u20ea-\u20eb]/u.test(each),
+      /\p{Me}|[\u0334-\u0338]|[\u20d2-\u20d3]|[\u20d8-\u20da]|[\u20e5-\u20e6]|[\u20ea-\u20eb]/u.test(
+        each,
+      ),
     );
     for (const each of struck) expect(shownText(`not${each}`)).toBe(`not${nameOf(each)}`);
   });
@@ -71,15 +76,21 @@ describe('a shown text', () => {
 
   it('has five marks on a letter, three of them of no script, and the others by their names', () => {
     expect(shownText('a\u0301\u0302\u0303\u0304b')).toBe('a\u0301\u0302\u0303[U+0304]b');
-    expect(shownText(`\u1000${'\u102d'.repeat(7)}`)).toBe(`\u1000${'\u102d'.repeat(5)}[U+102D][U+102D]`);
+    expect(shownText(`\u1000${'\u102d'.repeat(7)}`)).toBe(
+      `\u1000${'\u102d'.repeat(5)}[U+102D][U+102D]`,
+    );
   });
 
   it('turns nothing: each run from right to left is apart, and numbers keep their order', () => {
     expect(shownText('Pay א 1 ב 2 CHF')).toBe(
       '\u2066Pay \u2067א\u2069 \u20661\u2069 \u2067ב\u2069 \u20662\u2069 CHF\u2069',
     );
-    expect(shownText('א 1 ב 2')).toBe('\u2066\u2067א\u2069 \u20661\u2069 \u2067ב\u2069 \u20662\u2069\u2069');
-    expect(shownText('1\u05f3000')).toBe('\u2066\u20661\u2069\u2067\u05f3\u2069\u2066000\u2069\u2069');
+    expect(shownText('א 1 ב 2')).toBe(
+      '\u2066\u2067א\u2069 \u20661\u2069 \u2067ב\u2069 \u20662\u2069\u2069',
+    );
+    expect(shownText('1\u05f3000')).toBe(
+      '\u2066\u20661\u2069\u2067\u05f3\u2069\u2066000\u2069\u2069',
+    );
     expect(shownText('١ ٢')).toBe('\u2066\u2066\u2066١\u2069 \u2066٢\u2069\u2069\u2069');
   });
 
@@ -89,12 +100,17 @@ describe('a shown text', () => {
     ['Rumi', '\u{10e60}', '\u{10e61}'],
     ['Mende', '\u{1e8c7}', '\u{1e8c8}'],
     ['Hanifi', '\u{10d31}', '\u{10d32}'],
-  ])('keeps the order of two numbers of a script that runs from right to left: %s', (_, one, two) => {
-    expect(shownText(`${one} ${two}`)).toBe(`\u2066\u2066\u2066${one}\u2069 \u2066${two}\u2069\u2069\u2069`);
-    expect(shownText(`Pay ${one}${two} CHF, not ${two}`)).toBe(
-      `\u2066Pay \u2066\u2066${one}${two}\u2069\u2069 CHF, not \u2066\u2066${two}\u2069\u2069\u2069`,
-    );
-  });
+  ])(
+    'keeps the order of two numbers of a script that runs from right to left: %s',
+    (_, one, two) => {
+      expect(shownText(`${one} ${two}`)).toBe(
+        `\u2066\u2066\u2066${one}\u2069 \u2066${two}\u2069\u2069\u2069`,
+      );
+      expect(shownText(`Pay ${one}${two} CHF, not ${two}`)).toBe(
+        `\u2066Pay \u2066\u2066${one}${two}\u2069\u2069 CHF, not \u2066\u2066${two}\u2069\u2069\u2069`,
+      );
+    },
+  );
 
   it('runs from right to left when its letters do and it has one number', () => {
     expect(shownText('שלם 1’000.50 CHF לדוד')).toBe(

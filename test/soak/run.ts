@@ -1,10 +1,10 @@
 /**
  * `npm run soak [-- --minutes 30]`: half of what it can take, for long.
  *
- * A mixed load runs against an API and a worker process while their memory and handles, and what Redis holds, are
- * sampled. Finished transactions are kept for so short a time that as many go as come; then nothing may grow. Prints a table,
- * writes test/soak/results/latest.json and docs/reliability/soak.svg; exits with 1 when something grows or a request
- * was not served.
+ * A mixed load runs against an API and a worker process while their memory and handles, and what
+ * Redis holds, are sampled. Finished transactions are kept for so short a time that as many go as
+ * come; then nothing may grow. Prints a table, writes test/soak/results/latest.json and
+ * docs/reliability/soak.svg; exits with 1 when something grows or a request was not served.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -17,7 +17,14 @@ import type { Plot } from '../../bench/harness/scenario.ts';
 import { readableJson } from '../../scripts/generated-file.ts';
 import { type Kind, startLoader } from '../overload/load.ts';
 import { profileKind, receiptKind, signKind, statusKind } from '../overload/requests.ts';
-import { courseOf, quantities, quantityNames, type Sample, secondHalf, takeSample } from './samples.ts';
+import {
+  courseOf,
+  quantities,
+  quantityNames,
+  type Sample,
+  secondHalf,
+  takeSample,
+} from './samples.ts';
 
 const { values } = parseArgs({ options: { minutes: { type: 'string', default: '30' } } });
 const durationMs = Number(values.minutes) * 60_000;
@@ -72,7 +79,11 @@ const soak = async () => {
   const sampling = (async () => {
     while (!over) {
       samples.push(
-        await takeSample(redis, { api: pid, worker: worker.pid }, (performance.now() - began) / 1000),
+        await takeSample(
+          redis,
+          { api: pid, worker: worker.pid },
+          (performance.now() - began) / 1000,
+        ),
       );
       await new Promise((resolve) => setTimeout(resolve, sampleEveryMs));
     }
@@ -89,13 +100,18 @@ const plotOf = (samples: readonly Sample[]): Plot => ({
   kind: 'lines',
   xLabel: 'minutes',
   yLabel: '% of the mean of the second half',
-  series: (['apiMemory', 'workerMemory', 'apiHandles', 'redisMemory', 'redisKeys'] as const).map((name) => {
-    const { mean } = courseOf(samples, name);
-    return {
-      label: quantities[name].label,
-      points: samples.map((sample) => ({ x: sample.atSeconds / 60, y: (100 * sample[name]) / mean })),
-    };
-  }),
+  series: (['apiMemory', 'workerMemory', 'apiHandles', 'redisMemory', 'redisKeys'] as const).map(
+    (name) => {
+      const { mean } = courseOf(samples, name);
+      return {
+        label: quantities[name].label,
+        points: samples.map((sample) => ({
+          x: sample.atSeconds / 60,
+          y: (100 * sample[name]) / mean,
+        })),
+      };
+    },
+  ),
 });
 
 let exitCode = 1;
@@ -104,11 +120,17 @@ try {
   const { samples, load, perSecond } = await soak();
   const courses = quantityNames.map((name) => courseOf(samples, name));
   const problems = [
-    ...courses.filter(({ flat }) => !flat).map(({ quantity }) => `${quantities[quantity].label} grows`),
+    ...courses
+      .filter(({ flat }) => !flat)
+      .map(({ quantity }) => `${quantities[quantity].label} grows`),
     ...Object.entries(load.kinds).flatMap(([name, { faults, refused, broken }]) => [
-      ...Object.entries(faults).map(([words, count]) => `${count} ${name} requests were answered ${words}`),
+      ...Object.entries(faults).map(
+        ([words, count]) => `${count} ${name} requests were answered ${words}`,
+      ),
       ...(refused.count === 0 ? [] : [`${refused.count} ${name} requests were refused`]),
-      ...(broken === 0 ? [] : [`${broken} connections of ${name} requests ended without an answer`]),
+      ...(broken === 0
+        ? []
+        : [`${broken} connections of ${name} requests ended without an answer`]),
     ]),
   ];
   const watched = {

@@ -36,7 +36,9 @@ describe('the course of a quantity', () => {
   });
 
   it('is not flat when it goes on growing, however noisily', () => {
-    const samples = samplesOf((minute) => 100 * megabyte + minute * megabyte + (minute % 5) * 3 * megabyte);
+    const samples = samplesOf(
+      (minute) => 100 * megabyte + minute * megabyte + (minute % 5) * 3 * megabyte,
+    );
     const course = courseOf(samples, 'apiMemory');
     expect(course.flat).toBe(false);
     expect(course.growth / megabyte).toBeCloseTo(60, -1);

@@ -4,8 +4,20 @@ import { usageOf } from '../../bench/harness/cpu.ts';
 import type { BenchRedis } from '../../bench/harness/redis.ts';
 
 export const quantities = {
-  apiMemory: { label: 'API memory', unit: 'bytes', atMost: 0.1, orBy: 16_000_000, isCollected: true },
-  workerMemory: { label: 'worker memory', unit: 'bytes', atMost: 0.1, orBy: 16_000_000, isCollected: true },
+  apiMemory: {
+    label: 'API memory',
+    unit: 'bytes',
+    atMost: 0.1,
+    orBy: 16_000_000,
+    isCollected: true,
+  },
+  workerMemory: {
+    label: 'worker memory',
+    unit: 'bytes',
+    atMost: 0.1,
+    orBy: 16_000_000,
+    isCollected: true,
+  },
   apiHandles: { label: 'API handles', unit: 'handles', atMost: 0.05, orBy: 10 },
   workerHandles: { label: 'worker handles', unit: 'handles', atMost: 0.05, orBy: 10 },
   redisMemory: { label: 'Redis memory', unit: 'bytes', atMost: 0.1, orBy: 4_000_000 },
@@ -40,7 +52,10 @@ export const takeSample = async (
   pids: { readonly api: number; readonly worker: number },
   atSeconds: number,
 ): Promise<Sample> => {
-  const [{ usedMemoryBytes, all }, redisKeys] = await Promise.all([redis.info(), redis.client.dbsize()]);
+  const [{ usedMemoryBytes, all }, redisKeys] = await Promise.all([
+    redis.info(),
+    redis.client.dbsize(),
+  ]);
   return {
     atSeconds,
     apiMemory: usageOf(pids.api).rssBytes,
@@ -92,7 +107,8 @@ export const courseOf = (samples: readonly Sample[], quantity: Quantity): Course
   const half = secondHalf(samples);
   const [first] = half;
   const last = half.at(-1);
-  if (first === undefined || last === undefined || half.length < 5) throw new RangeError('Too few samples');
+  if (first === undefined || last === undefined || half.length < 5)
+    throw new RangeError('Too few samples');
   const mean = meanOf(half.map((sample) => sample[quantity]));
   const { atMost, orBy, isCollected }: Bounds = quantities[quantity];
   const counted = isCollected ? leastOfFifths(half, quantity) : half;

@@ -1,12 +1,17 @@
 /**
- * What every signing device promises, whatever it is. A new device is added to devices.test.ts and runs through this.
+ * What every signing device promises, whatever it is. A new device is added to devices.test.ts and
+ * runs through this.
  */
 import { describe, expect, it } from 'vitest';
 import { attachCertificates } from '../../src/pki/cms.ts';
 import type { KeyCustody } from '../../src/pki/ports.ts';
 import { verifySignature } from '../../src/pki/verify.ts';
 import type { DeviceAnswer } from '../../src/protocol/outcome.ts';
-import { bytesToSign, type DataToBeSigned, type SignatureRequest } from '../../src/protocol/requests.ts';
+import {
+  bytesToSign,
+  type DataToBeSigned,
+  type SignatureRequest,
+} from '../../src/protocol/requests.ts';
 import type { DeviceSpec, Sscd, Subscriber } from '../../src/registry/subscriber.ts';
 import type { Prompt, ReceiptPrompt, SigningDevice } from '../../src/sscd/device.ts';
 import { nonceOf } from '../../src/transactions/ids.ts';
@@ -66,8 +71,8 @@ export const describeDevice = (name: string, make: () => DeviceUnderTest): void 
   });
 
   /**
-   * Asks as the worker does: again at the time that the device names, until it answers or waits for another process
-   * to answer.
+   * Asks as the worker does: again at the time that the device names, until it answers or waits for
+   * another process to answer.
    */
   const askOn = async ({ device, meanwhile, answers }: DeviceUnderTest, first: Prompt) => {
     let prompt = first;
@@ -102,8 +107,11 @@ export const describeDevice = (name: string, make: () => DeviceUnderTest): void 
         const { cms, certificates } = result.answer;
         const chain = certificates === undefined ? undefined : await custody.chain(certificates);
         const bytes = Buffer.from(cms, 'base64');
-        const complete = chain === undefined ? bytes : attachCertificates(bytes, chain.certificates);
-        const verified = verifySignature(complete, bytesToSign(data), { trust: await custody.trust() });
+        const complete =
+          chain === undefined ? bytes : attachCertificates(bytes, chain.certificates);
+        const verified = verifySignature(complete, bytesToSign(data), {
+          trust: await custody.trust(),
+        });
         expect(verified).toMatchObject({ ok: true });
         if (subject.signsElsewhere) continue;
         // By which the worker knows that it is for this prompt.

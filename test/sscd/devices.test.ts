@@ -64,7 +64,8 @@ const signByHand = async ({ transactionId, attempt, msisdn }: Prompt): Promise<D
   const nonce = Buffer.from(found.prompt.nonce, 'base64');
   const key = { key: privateKey, dsaEncoding: 'ieee-p1363' } as const;
   const signature = sign('sha256', attributesToSign(content, nonce), key);
-  const cms = completeCms({ content, nonce, signature, certificate: certificates[0] }) ?? new Uint8Array();
+  const cms =
+    completeCms({ content, nonce, signature, certificate: certificates[0] }) ?? new Uint8Array();
   return { kind: 'signature', cms: Buffer.from(cms).toString('base64'), certificates: id };
 };
 describe('the prompts of a number that is asked often', () => {
@@ -77,7 +78,14 @@ describe('the prompts of a number that is asked often', () => {
       const data = { kind: 'text', text: 'Yes?' } as const;
       const times = { promptedAt: at, deadline: at + 60_000 };
       await often.put(msisdn, {
-        ...{ id, kind: 'sign', transactionId: id, attempt: 1, apId: 'ap', data, nonce: '', ...times },
+        id,
+        kind: 'sign',
+        transactionId: id,
+        attempt: 1,
+        apId: 'ap',
+        data,
+        nonce: '',
+        ...times,
       });
     };
     for (let count = 0; count < 40; count += 1) {
@@ -97,7 +105,10 @@ describe('the prompts of a number that is asked often', () => {
   });
 });
 
-describeDevice('the phone in the browser', () => ({ ...onSim({ kind: 'phone' })(), answers: signByHand }));
+describeDevice('the phone in the browser', () => ({
+  ...onSim({ kind: 'phone' })(),
+  answers: signByHand,
+}));
 
 for (const method of ['otp-text', 'otp-flash'] as const) {
   describeDevice(`the one-time password (${method})`, () => ({
@@ -193,10 +204,13 @@ describe('the webhook of text messages', () => {
     [429, false],
     [500, false],
     [302, false],
-  ])('has refused this text alone, or works for nobody, by its answer %i: %s', async (code, refused) => {
-    status = code;
-    expect(await ask(url)).toMatchObject({ kind: 'unreachable', refused });
-  });
+  ])(
+    'has refused this text alone, or works for nobody, by its answer %i: %s',
+    async (code, refused) => {
+      status = code;
+      expect(await ask(url)).toMatchObject({ kind: 'unreachable', refused });
+    },
+  );
 
   it('is unreachable when nobody listens, and the cause names neither address nor text', async () => {
     const result = await ask('http://127.0.0.1:9/secret-path');

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 
 /**
- * Systems give outgoing connections and servers at port 0 ports from 32768 or 49152 on. From there a port that is free now
- * may be somebody's before it is used.
+ * Systems give outgoing connections and servers at port 0 ports from 32768 or 49152 on. From there
+ * a port that is free now may be somebody's before it is used.
  */
 const [least, most] = [10_000, 32_000];
 
@@ -21,7 +21,9 @@ const holdFreePort = async (): Promise<readonly [number, Server]> => {
   }
 };
 
-/** Ports that nobody listens at now. They are held until all are found, so that no two are the same. */
+/**
+ * Ports that nobody listens at now. They are held until all are found, so that no two are the same.
+ */
 export const freePorts = async (count: number): Promise<readonly number[]> => {
   const held = await Promise.all(Array.from({ length: count }, holdFreePort));
   await Promise.all(held.map(([, server]) => new Promise((resolve) => server.close(resolve))));

@@ -19,7 +19,9 @@ export const testFiles = (): ((name: string, content: string) => string) => {
 
 /** The roots of a product's users, PEM. */
 export const rootsOf = async ({ core }: TestProduct): Promise<string> =>
-  (await core.custodyOver(core.blocking).trust()).map((der) => new X509Certificate(der).toString()).join('');
+  (await core.custodyOver(core.blocking).trust())
+    .map((der) => new X509Certificate(der).toString())
+    .join('');
 
 type Hashes = Pick<TestProduct['core']['blocking'], 'keys' | 'hget'>;
 
@@ -33,7 +35,12 @@ export const jobsIn = async (
   return data.flatMap((json, index) =>
     json === null
       ? []
-      : [{ id: keys[index]?.slice(-20) ?? '', text: JSON.parse(json).MSS_SignatureReq.DataToBeSigned.Data }],
+      : [
+          {
+            id: keys[index]?.slice(-20) ?? '',
+            text: JSON.parse(json).MSS_SignatureReq.DataToBeSigned.Data,
+          },
+        ],
   );
 };
 

@@ -1,9 +1,10 @@
 /**
  * One private Redis for a test run.
  *
- * It runs in vitest's main process before any worker is forked, and the workers inherit its socket in the environment as
- * PARAPH_TEST_REDIS. Test files share it and keep apart by key prefix (see redis.ts). Whoever sets PARAPH_TEST_REDIS
- * (a socket path or a redis:// URL) has that Redis used instead.
+ * It runs in vitest's main process before any worker is forked, and the workers inherit its socket
+ * in the environment as PARAPH_TEST_REDIS. Test files share it and keep apart by key prefix (see
+ * redis.ts). Whoever sets PARAPH_TEST_REDIS (a socket path or a redis:// URL) has that Redis used
+ * instead.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +19,8 @@ export async function setup(): Promise<(() => Promise<void>) | undefined> {
     throw new Error(`${provided.problem} For tests alone, PARAPH_TEST_REDIS will do.`);
 
   const dataDir = mkdtempSync(join(tmpdir(), 'paraph-test-'));
-  // Also when the run is interrupted: then the guard ends Redis and nobody calls the function below.
+  // Also when the run is interrupted: then the guard ends Redis and nobody calls the function
+  // below.
   process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }));
   const redis = await startEmbeddedRedis({ command: provided.command, dataDir });
   process.env.PARAPH_TEST_REDIS = redis.socketPath;

@@ -19,13 +19,18 @@ export const readSources = (): readonly (readonly [path: string, text: string])[
       .map((path) => [path, readFileSync(join(root, path), 'utf8')] as const),
   );
 
-/** Static, type and dynamic imports; what `require` loads; undefined for a name that is not written out. */
+/**
+ * Static, type and dynamic imports; what `require` loads; undefined for a name that is not written
+ * out.
+ */
 export const importsIn = (text: string): readonly (string | undefined)[] => [
   ...[...text.matchAll(/^\s*(?:import|export)\b[^'"`;]*?\bfrom\s*['"]([^'"]+)['"]/gm)].map(
     ([, name]) => name,
   ),
   ...[...text.matchAll(/^\s*import\s*['"]([^'"]+)['"]/gm)].map(([, name]) => name),
   ...[
-    ...text.matchAll(/\b(?:import|require|createRequire\([^)]*\))\s*\((?:\s*(['"`])([^'"`$]+)\1\s*[,)])?/g),
+    ...text.matchAll(
+      /\b(?:import|require|createRequire\([^)]*\))\s*\((?:\s*(['"`])([^'"`$]+)\1\s*[,)])?/g,
+    ),
   ].map(([, , name]) => name),
 ];

@@ -6,7 +6,10 @@ export interface MemoryCustodyStore extends CustodyStore {
   readonly hashes: Map<string, Map<string, string>>;
 }
 
-/** A custody store in this process. Every call yields once, so that two custodies on one store really race. */
+/**
+ * A custody store in this process. Every call yields once, so that two custodies on one store
+ * really race.
+ */
 export const createMemoryCustodyStore = (): MemoryCustodyStore => {
   const records = new Map<string, string>();
   const hashes = new Map<string, Map<string, string>>();

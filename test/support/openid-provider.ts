@@ -49,7 +49,13 @@ const readClient = (request: IncomingMessage, form: URLSearchParams): string => 
 
 export const startOpenidProvider = async () => {
   const { privateKey, publicKey } = await generateKeyPair('ES256');
-  const behaviour: Behaviour = { claims: {}, document: {}, redirect: {}, isAway: false, signs: undefined };
+  const behaviour: Behaviour = {
+    claims: {},
+    document: {},
+    redirect: {},
+    isAway: false,
+    signs: undefined,
+  };
   const another = await generateKeyPair('ES256');
 
   const signed = (claims: JWTPayload): Promise<string> | string => {

@@ -1,4 +1,7 @@
-/** A platform authenticator with one passkey, as a browser has one: what it gives is what `PublicKeyCredential.toJSON` gives. */
+/**
+ * A platform authenticator with one passkey, as a browser has one: what it gives is what
+ * `PublicKeyCredential.toJSON` gives.
+ */
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import type { Json } from './product.ts';
 
@@ -36,8 +39,12 @@ export const createPasskey = (origin: string, verifiesUser = true) => {
   const client = (type: string, challenge: string): Buffer =>
     Buffer.from(JSON.stringify({ type, challenge, origin, crossOrigin: false }));
   const credential = (response: object) => ({
-    ...{ id: text(id), rawId: text(id), type: 'public-key', response },
-    ...{ clientExtensionResults: {}, authenticatorAttachment: 'platform' },
+    id: text(id),
+    rawId: text(id),
+    type: 'public-key',
+    response,
+    clientExtensionResults: {},
+    authenticatorAttachment: 'platform',
   });
   return {
     create: ({ challenge, rp }: Json) => {
@@ -52,18 +59,29 @@ export const createPasskey = (origin: string, verifiesUser = true) => {
       const attested = Buffer.concat([Buffer.alloc(16), Buffer.of(0, id.length), id, key]);
       const data = Buffer.concat([head(rp.id, here | flags.attested), attested]);
       const attestation = Buffer.concat([
-        ...[Buffer.of(0xa3), cborText('fmt'), cborText('none'), cborText('attStmt'), Buffer.of(0xa0)],
-        ...[cborText('authData'), cborBytes(data)],
+        Buffer.of(0xa3),
+        cborText('fmt'),
+        cborText('none'),
+        cborText('attStmt'),
+        Buffer.of(0xa0),
+        cborText('authData'),
+        cborBytes(data),
       ]);
       const clientDataJSON = text(client('webauthn.create', challenge));
-      return credential({ clientDataJSON, attestationObject: text(attestation), transports: ['internal'] });
+      return credential({
+        clientDataJSON,
+        attestationObject: text(attestation),
+        transports: ['internal'],
+      });
     },
     get: ({ challenge, rpId }: Json) => {
       const data = head(rpId, here);
       const clientData = client('webauthn.get', challenge);
       const signature = sign('sha256', Buffer.concat([data, sha256(clientData)]), privateKey);
       return credential({
-        ...{ clientDataJSON: text(clientData), authenticatorData: text(data), signature: text(signature) },
+        clientDataJSON: text(clientData),
+        authenticatorData: text(data),
+        signature: text(signature),
       });
     },
   };

@@ -1,6 +1,7 @@
 /**
- * A phone as the page in the browser is one, without the page: it makes its own key, wraps it under a PIN, and speaks the
- * API over any `fetch`. What a browser keeps (wrapped key, salt, cookie) is in `kept`, so that a test can kill it and go on.
+ * A phone as the page in the browser is one, without the page: it makes its own key, wraps it under
+ * a PIN, and speaks the API over any `fetch`. What a browser keeps (wrapped key, salt, cookie) is
+ * in `kept`, so that a test can kill it and go on.
  */
 import { hash, webcrypto } from 'node:crypto';
 import * as pkijs from 'pkijs';
@@ -13,10 +14,12 @@ const withSha256 = { name: 'ECDSA', hash: 'SHA-256' };
 /** A browser takes 600 000; the service cannot tell. */
 const iterations = 1000;
 
-const bytesOf = (text: string): Uint8Array<ArrayBuffer> => Uint8Array.from(Buffer.from(text, 'base64url'));
+const bytesOf = (text: string): Uint8Array<ArrayBuffer> =>
+  Uint8Array.from(Buffer.from(text, 'base64url'));
 const textOf = (bytes: ArrayBuffer | Uint8Array): string =>
   Buffer.from(bytes as Uint8Array).toString('base64url');
-const random = (length: number): Uint8Array<ArrayBuffer> => webcrypto.getRandomValues(new Uint8Array(length));
+const random = (length: number): Uint8Array<ArrayBuffer> =>
+  webcrypto.getRandomValues(new Uint8Array(length));
 
 type Send = (request: Request) => Response | Promise<Response>;
 
@@ -48,15 +51,24 @@ interface Kept {
 }
 
 const stretch = async (pin: string, salt: Uint8Array<ArrayBuffer>) => {
-  const key = await subtle.importKey('raw', new TextEncoder().encode(pin), 'PBKDF2', false, ['deriveBits']);
-  const bits = await subtle.deriveBits({ name: 'PBKDF2', hash: 'SHA-256', salt, iterations }, key, 512);
+  const key = await subtle.importKey('raw', new TextEncoder().encode(pin), 'PBKDF2', false, [
+    'deriveBits',
+  ]);
+  const bits = await subtle.deriveBits(
+    { name: 'PBKDF2', hash: 'SHA-256', salt, iterations },
+    key,
+    512,
+  );
   return { wrapHalf: bits.slice(0, 32), verifier: textOf(bits.slice(32)) };
 };
 
 const wrappingKey = async (wrapHalf: ArrayBuffer, share: string): Promise<webcrypto.CryptoKey> => {
   const key = await subtle.importKey('raw', wrapHalf, 'HKDF', false, ['deriveKey']);
   const from = { name: 'HKDF', hash: 'SHA-256', salt: bytesOf(share), info: new Uint8Array() };
-  return subtle.deriveKey(from, key, { name: 'AES-GCM', length: 256 }, false, ['wrapKey', 'unwrapKey']);
+  return subtle.deriveKey(from, key, { name: 'AES-GCM', length: 256 }, false, [
+    'wrapKey',
+    'unwrapKey',
+  ]);
 };
 
 /** PKCS #10, DER, signed by its own key. */
@@ -74,12 +86,16 @@ export const newKeyPair = (): Promise<webcrypto.CryptoKeyPair> =>
   subtle.generateKey(p256, true, ['sign', 'verify']);
 
 /** @param link `…#activate=<id>.<secret>`. */
-export const codeIn = (link: string): { readonly id: string; readonly secret: Uint8Array<ArrayBuffer> } => {
+export const codeIn = (
+  link: string,
+): { readonly id: string; readonly secret: Uint8Array<ArrayBuffer> } => {
   const [id = '', secret = ''] = (link.split('#activate=')[1] ?? '').split('.');
   return { id, secret: bytesOf(secret) };
 };
 
-/** Of a PIN: its kind, salt and verifier; of a passkey: its kind and three members of the response. */
+/**
+ * Of a PIN: its kind, salt and verifier; of a passkey: its kind and three members of the response.
+ */
 const gateParts = ({ kind, salt, verifier, response }: Json): readonly string[] =>
   kind === 'pin'
     ? [kind, salt, verifier]
@@ -93,11 +109,19 @@ export const macOf = async (
   const key = await subtle.importKey('raw', secret, 'HKDF', false, ['deriveKey']);
   const info = new TextEncoder().encode('paraph phone activation');
   const from = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(), info };
-  const mac = await subtle.deriveKey(from, key, { name: 'HMAC', hash: 'SHA-256', length: 256 }, false, [
-    'sign',
-  ]);
+  const mac = await subtle.deriveKey(
+    from,
+    key,
+    { name: 'HMAC', hash: 'SHA-256', length: 256 },
+    false,
+    ['sign'],
+  );
   return textOf(
-    await subtle.sign('HMAC', mac, Buffer.concat([request, Buffer.from(gateParts(gate).join(' '))])),
+    await subtle.sign(
+      'HMAC',
+      mac,
+      Buffer.concat([request, Buffer.from(gateParts(gate).join(' '))]),
+    ),
   );
 };
 
@@ -129,13 +153,18 @@ export const createPhoneCalls = (base: string, send: Send) => {
     events: async function* (signal: AbortSignal): AsyncGenerator<{ event: string; data: Json }> {
       const request = new Request(`${base}/phone/api/events`, { headers: { cookie }, signal });
       const response = await send(request);
-      if (response.status !== 200 || response.body === null) throw new Error(`events: ${response.status}`);
+      if (response.status !== 200 || response.body === null)
+        throw new Error(`events: ${response.status}`);
       yield { event: 'open', data: undefined };
-      const reader = response.body.pipeThrough(new TextDecoderStream() as never).getReader() as never as {
+      const reader = response.body
+        .pipeThrough(new TextDecoderStream() as never)
+        .getReader() as never as {
         read(): Promise<{ done: boolean; value: string }>;
         cancel(): Promise<void>;
       };
-      signal.addEventListener('abort', () => void reader.cancel().catch(() => undefined), { once: true });
+      signal.addEventListener('abort', () => void reader.cancel().catch(() => undefined), {
+        once: true,
+      });
       let text = '';
       for (;;) {
         const { done, value } = await reader.read().catch(() => ({ done: true, value: '' }));
@@ -192,12 +221,16 @@ export const enrolPhone = async (
     code: { id, mac: await macOf(secret, request, gate) },
     request: Buffer.from(request).toString('base64'),
     gate,
-    ...{ language: 'en', label },
+    language: 'en',
+    label,
   };
   const { status, body } = await call('POST', 'enrolments', asked);
   if (status !== 201) throw new Error(`enrolment: ${status} ${JSON.stringify(body)}`);
   const kept: Kept = {
-    ...{ cookie: calls.cookie(), salt, recoveryCode: body.recoveryCode, certificate: body.certificate },
+    cookie: calls.cookie(),
+    salt,
+    recoveryCode: body.recoveryCode,
+    certificate: body.certificate,
     ...(await wrap(pair.privateKey, wrapHalf, body.pin?.share ?? '')),
   };
 
@@ -210,11 +243,14 @@ export const enrolPhone = async (
   const unlock = async (entered = pin): Promise<webcrypto.CryptoKey> => {
     if (passkey !== undefined) return pair.privateKey;
     const answered = await enterPin(entered);
-    if (answered.status !== 200) throw new Error(`pin: ${answered.status} ${JSON.stringify(answered.body)}`);
+    if (answered.status !== 200)
+      throw new Error(`pin: ${answered.status} ${JSON.stringify(answered.body)}`);
     const half = (await stretch(entered, kept.salt)).wrapHalf;
     const wrapping = await wrappingKey(half, answered.body.share);
     const { iv, wrapped } = kept;
-    return subtle.unwrapKey('pkcs8', wrapped, wrapping, { name: 'AES-GCM', iv }, p256, false, ['sign']);
+    return subtle.unwrapKey('pkcs8', wrapped, wrapping, { name: 'AES-GCM', iv }, p256, false, [
+      'sign',
+    ]);
   };
 
   /** What the page computes from what it shows. */
@@ -231,11 +267,20 @@ export const enrolPhone = async (
       throw new Error('The prompt shows something else than is signed');
     return textOf(await subtle.sign(withSha256, key, bytes));
   };
-  const path = (prompt: Pick<PhonePrompt, 'id'>, act: string): string => `prompts/${prompt.id}/${act}`;
+  const path = (prompt: Pick<PhonePrompt, 'id'>, act: string): string =>
+    `prompts/${prompt.id}/${act}`;
 
   return {
-    ...{ calls, call, id: body.phone as string, enrolment: { asked, body }, kept, state, prompts },
-    ...{ enterPin, unlock, signatureOf },
+    calls,
+    call,
+    id: body.phone as string,
+    enrolment: { asked, body },
+    kept,
+    state,
+    prompts,
+    enterPin,
+    unlock,
+    signatureOf,
 
     /** Waits for the next prompt that is open. */
     prompted: async (kind: PhonePrompt['kind'] = 'sign', ms = 20_000): Promise<PhonePrompt> => {
@@ -249,7 +294,10 @@ export const enrolPhone = async (
     sign: async (prompt: PhonePrompt, entered = pin): Promise<Answered> => {
       const signature = await signatureOf(prompt, await unlock(entered));
       const assertion = passkey?.get(prompt.assertion);
-      return call('POST', path(prompt, 'signature'), { signature, ...(assertion && { assertion }) });
+      return call('POST', path(prompt, 'signature'), {
+        signature,
+        ...(assertion && { assertion }),
+      });
     },
     cancel: (prompt: PhonePrompt): Promise<Answered> => call('POST', path(prompt, 'cancel')),
     react: (prompt: PhonePrompt, outcome: 'accepted' | 'cancelled'): Promise<Answered> =>

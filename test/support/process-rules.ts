@@ -12,7 +12,9 @@ const holds = (condition: Condition | undefined, steps: readonly StepView[]): bo
   if ('any' in condition) return condition.any.some((each) => holds(each, steps));
   const step = steps.find(({ name }) => name === condition.step);
   if ('is' in condition) return step?.state === condition.is;
-  const hasSigned = step?.signers.some(({ key, state }) => key === condition.signer && state === 'signed');
+  const hasSigned = step?.signers.some(
+    ({ key, state }) => key === condition.signer && state === 'signed',
+  );
   return (hasSigned ?? false) === condition.signed;
 };
 
@@ -23,7 +25,11 @@ const signedKeys = ({ signers }: StepView): ReadonlySet<string> =>
 const endsSteps: readonly string[] = ['EXPIRED', 'CANCELLED'];
 
 /** @returns What a step of a process that has ended must not be. */
-const problemOf = (step: PlanStep, view: StepView, { steps, failure }: ProcessView): string | undefined => {
+const problemOf = (
+  step: PlanStep,
+  view: StepView,
+  { steps, failure }: ProcessView,
+): string | undefined => {
   const keys = signedKeys(view);
   const isEnough = keys.size >= step.need || keys.has('escalated');
   const isTimed = step.deadline !== undefined;
@@ -68,10 +74,13 @@ export function* stepProblems(
       continue;
     }
     const problem =
-      isStopped && seen.state !== 'waiting' ? 'after the step that has failed' : problemOf(step, seen, view);
+      isStopped && seen.state !== 'waiting'
+        ? 'after the step that has failed'
+        : problemOf(step, seen, view);
     if (problem !== undefined) yield `${step.name} is ${problem}`;
     const isIdle = seen.state === 'waiting' || seen.state === 'skipped';
-    if (!isIdle && !holds(step.if, view.steps)) yield `${step.name} began, and its condition does not hold`;
+    if (!isIdle && !holds(step.if, view.steps))
+      yield `${step.name} began, and its condition does not hold`;
     if (isIdle && seen.signers.some(({ state }) => state !== 'waiting'))
       yield `${step.name} is ${seen.state}, and somebody was asked`;
     if (seen.signers.some(({ state }) => state === 'open' || state === 'rests'))

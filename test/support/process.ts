@@ -1,4 +1,7 @@
-/** A process of the compiled product: all of it, or the part that `paraph api` or `paraph worker` runs. */
+/**
+ * A process of the compiled product: all of it, or the part that `paraph api` or `paraph worker`
+ * runs.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -93,7 +96,10 @@ export const startProcess = async (
     post,
     submit: async (options) => {
       for (;;) {
-        const { MSS_SignatureResp, Fault } = await post('sign', signRequest({ ...options, mode: 'asynch' }));
+        const { MSS_SignatureResp, Fault } = await post(
+          'sign',
+          signRequest({ ...options, mode: 'asynch' }),
+        );
         if (MSS_SignatureResp !== undefined) return MSS_SignatureResp.MSSP_TransID;
         // As applications do, when the machine has no time for all.
         if (!Fault.Detail.includes('not accepted'))

@@ -1,6 +1,7 @@
 /**
- * The whole product inside a test file: real queues and workers on the run's Redis under the file's own prefix, HTTP by
- * `fetch` without a socket. What a test changes it changes in the configuration, as an operator would.
+ * The whole product inside a test file: real queues and workers on the run's Redis under the file's
+ * own prefix, HTTP by `fetch` without a socket. What a test changes it changes in the
+ * configuration, as an operator would.
  */
 import { hash, randomUUID } from 'node:crypto';
 import type { Workflow } from '../../packages/engine/src/define.ts';
@@ -15,7 +16,11 @@ import { claimCharts } from '../../src/product/charts-at-start.ts';
 import { type Core, openCore } from '../../src/product/core.ts';
 import { queuesOf } from '../../src/product/part-rooms.ts';
 import { claimStore } from '../../src/product/redis-at-start.ts';
-import { startWorkerSide, type WorkerParts, type WorkerSide } from '../../src/product/worker-side.ts';
+import {
+  startWorkerSide,
+  type WorkerParts,
+  type WorkerSide,
+} from '../../src/product/worker-side.ts';
 import type { RedisClient } from '../../src/redis/connect.ts';
 import { queueIn } from '../../src/transactions/answers.ts';
 import { closeShards, openShards, type Shard } from '../../src/transactions/shards.ts';
@@ -32,7 +37,10 @@ export interface TestProduct {
   readonly configuration: Configuration;
   /** Everything that was logged, line by line. */
   readonly logged: readonly string[];
-  /** Where it listens; empty without `listen`. Also its public address, unless the configuration names one. */
+  /**
+   * Where it listens; empty without `listen`. Also its public address, unless the configuration
+   * names one.
+   */
   readonly url: string;
   /** POSTs to a path of the signature interface and reads the JSON of the answer. */
   post(path: string, body: unknown): Promise<{ status: number; body: Json }>;
@@ -51,7 +59,10 @@ export interface TestProduct {
 }
 
 export interface TestProductOptions {
-  /** Overrides of the configuration file; the sandbox with its test users is on unless it says otherwise. */
+  /**
+   * Overrides of the configuration file; the sandbox with its test users is on unless it says
+   * otherwise.
+   */
   readonly configuration?: Record<string, unknown>;
   readonly workers?: boolean;
   /** Two products with one master key and one prefix are two processes of one service. */
@@ -150,8 +161,14 @@ export const startTestProduct = async (
   // A worker of another process waits for the authority, which a service makes when it starts.
   await core.custodyOver(core.commands).trust();
   let address = '';
-  const workerParts: WorkerParts = { operations, textTimeoutMs, listensAt: () => address || 'http://test' };
-  let workerSide: WorkerSide | undefined = workers ? await startWorkerSide(core, workerParts) : undefined;
+  const workerParts: WorkerParts = {
+    operations,
+    textTimeoutMs,
+    listensAt: () => address || 'http://test',
+  };
+  let workerSide: WorkerSide | undefined = workers
+    ? await startWorkerSide(core, workerParts)
+    : undefined;
   const api = await openApiSide(core, () => address || 'http://test');
   const { http } = configuration;
   const server = listens
@@ -186,7 +203,10 @@ export const startTestProduct = async (
     logged,
     post,
     submit: async (options) => {
-      const { body } = await post('/rest/service/sign', signRequest({ mode: 'asynch', ...options }));
+      const { body } = await post(
+        '/rest/service/sign',
+        signRequest({ mode: 'asynch', ...options }),
+      );
       return body.MSS_SignatureResp?.MSSP_TransID;
     },
     statusOf: async (msspTransId, apId) => {

@@ -1,6 +1,6 @@
 /**
- * A program of a test, in TypeScript, that is started again and again: it is compiled once, because loading it by tsx
- * costs every start most of a second.
+ * A program of a test, in TypeScript, that is started again and again: it is compiled once, because
+ * loading it by tsx costs every start most of a second.
  */
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -14,8 +14,14 @@ const folder = join(import.meta.dirname, '../../.cache/programs');
 export const compileProgram = async (source: URL): Promise<string> => {
   const file = fileURLToPath(source);
   const { outputFiles } = await build({
-    ...{ entryPoints: [file], bundle: true, packages: 'external', write: false },
-    ...{ platform: 'node', format: 'esm', target: 'node20', logLevel: 'error' },
+    entryPoints: [file],
+    bundle: true,
+    packages: 'external',
+    write: false,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    logLevel: 'error',
   });
   mkdirSync(folder, { recursive: true });
   const path = join(folder, `${basename(file, '.ts')}.mjs`);

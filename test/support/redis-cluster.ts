@@ -1,10 +1,12 @@
 /**
- * A real Redis Cluster of a few nodes on this machine, with replicas or without, made by commands alone:
- * `redis-cli --cluster create` is not everywhere, and what it does is short. Each node learns its slots, every node meets
- * the first, replicas learn whom they follow, and the cluster is ready when all of them say so.
+ * A real Redis Cluster of a few nodes on this machine, with replicas or without, made by commands
+ * alone: `redis-cli --cluster create` is not everywhere, and what it does is short. Each node
+ * learns its slots, every node meets the first, replicas learn whom they follow, and the cluster is
+ * ready when all of them say so.
  *
- * Slots are dealt in equal contiguous ranges, as redis-cli deals them. Where a queue then lives is decided by its name:
- * few shards can fall on the nodes unevenly, and {@link shareOfBusiestNode} says how unevenly.
+ * Slots are dealt in equal contiguous ranges, as redis-cli deals them. Where a queue then lives is
+ * decided by its name: few shards can fall on the nodes unevenly, and {@link shareOfBusiestNode}
+ * says how unevenly.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -56,7 +58,8 @@ const crc16 = (text: string): number => {
   let sum = 0;
   for (const byte of Buffer.from(text)) {
     sum ^= byte << 8;
-    for (let bit = 0; bit < 8; bit += 1) sum = (sum & 0x8000 ? (sum << 1) ^ 0x1021 : sum << 1) & 0xffff;
+    for (let bit = 0; bit < 8; bit += 1)
+      sum = (sum & 0x8000 ? (sum << 1) ^ 0x1021 : sum << 1) & 0xffff;
   }
   return sum;
 };
@@ -74,7 +77,10 @@ export const nodeOfShard = (shard: number, nodes: number, prefix = 'paraph'): nu
   return Math.floor(((slot + 1) * nodes - 1) / slotCount);
 };
 
-/** The part of all transactions that the node with most shards carries: 1 / nodes when they are spread evenly. */
+/**
+ * The part of all transactions that the node with most shards carries: 1 / nodes when they are
+ * spread evenly.
+ */
 export const shareOfBusiestNode = (shards: number, nodes: number, prefix?: string): number => {
   const held = new Array<number>(nodes).fill(0);
   for (let shard = 0; shard < shards; shard += 1) {
@@ -109,7 +115,10 @@ const end = async (server: ChildProcess | undefined, signal: NodeJS.Signals): Pr
 };
 
 /** A node that does not run yet. */
-const createNode = (command: string, settings: Readonly<Record<string, string>>): RedisClusterNode => {
+const createNode = (
+  command: string,
+  settings: Readonly<Record<string, string>>,
+): RedisClusterNode => {
   const words = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
   const port = Number(settings.port);
   let server: ChildProcess | undefined;
@@ -163,7 +172,8 @@ const introduce = async (
 ) => {
   await Promise.all(
     nodes.map(async (node, index) => {
-      if (index < masters) await node.command('CLUSTER', 'ADDSLOTSRANGE', ...rangeOf(index, masters));
+      if (index < masters)
+        await node.command('CLUSTER', 'ADDSLOTSRANGE', ...rangeOf(index, masters));
       await node.command('CLUSTER', 'SET-CONFIG-EPOCH', index + 1);
     }),
   );
@@ -173,7 +183,10 @@ const introduce = async (
   }
 };
 
-/** Resolves when every node knows every other, all slots are served and replicas have what their masters have. */
+/**
+ * Resolves when every node knows every other, all slots are served and replicas have what their
+ * masters have.
+ */
 const whenAgreed = async (nodes: readonly RedisClusterNode[], masters: number): Promise<void> => {
   const knowsAll = async (node: RedisClusterNode): Promise<boolean> => {
     const info = String(await node.command('CLUSTER', 'INFO'));
@@ -191,13 +204,18 @@ const whenAgreed = async (nodes: readonly RedisClusterNode[], masters: number): 
         return (await replica.command('CLUSTER', 'REPLICATE', id)) === 'OK';
       });
       await until('a replica does not follow', async () => {
-        return String(await replica.command('INFO', 'replication')).includes('master_link_status:up');
+        return String(await replica.command('INFO', 'replication')).includes(
+          'master_link_status:up',
+        );
       });
     }),
   );
   const knowsReplicas = async (node: RedisClusterNode): Promise<boolean> =>
-    String(await node.command('CLUSTER', 'NODES')).split('slave').length - 1 === nodes.length - masters;
-  await Promise.all(nodes.map((node) => until('the replicas are not known', () => knowsReplicas(node))));
+    String(await node.command('CLUSTER', 'NODES')).split('slave').length - 1 ===
+    nodes.length - masters;
+  await Promise.all(
+    nodes.map((node) => until('the replicas are not known', () => knowsReplicas(node))),
+  );
 };
 
 /**
@@ -284,7 +302,9 @@ export const startRedisCluster = async ({
             role: await roleOf(node),
           })),
         );
-        const replicas = states.filter(({ role }) => role[0] === 'slave' && role[3] === 'connected');
+        const replicas = states.filter(
+          ({ role }) => role[0] === 'slave' && role[3] === 'connected',
+        );
         return (
           replicas.length === nodes.length - masters &&
           states.every(({ info }) => info.includes('cluster_state:ok'))

@@ -1,6 +1,6 @@
 /**
- * A Redis of a test's own, for what the shared one cannot be: one with certificates or rights, in a cluster, or one that
- * dies.
+ * A Redis of a test's own, for what the shared one cannot be: one with certificates or rights, in a
+ * cluster, or one that dies.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -34,7 +34,10 @@ interface ServerOptions {
   readonly more?: readonly string[];
 }
 
-/** @returns undefined when the program ended instead of answering, as it does when its port is taken. */
+/**
+ * @returns undefined when the program ended instead of answering, as it does when its port is
+ * taken.
+ */
 const tryToStart = async ({ tls, more = [] }: ServerOptions): Promise<RunningRedis | undefined> => {
   const directory = mkdtempSync(join(tmpdir(), 'paraph-redis-'));
   const isCluster = more.includes('--cluster-enabled');
@@ -44,25 +47,34 @@ const tryToStart = async ({ tls, more = [] }: ServerOptions): Promise<RunningRed
     tls === undefined
       ? ['--port', String(port)]
       : [
-          ...['--port', '0', '--tls-port', String(port), '--tls-auth-clients', 'yes'],
-          ...['--tls-ca-cert-file', tls.ca, '--tls-cert-file', tls.cert, '--tls-key-file', tls.key],
+          '--port',
+          '0',
+          '--tls-port',
+          String(port),
+          '--tls-auth-clients',
+          'yes',
+          '--tls-ca-cert-file',
+          tls.ca,
+          '--tls-cert-file',
+          tls.cert,
+          '--tls-key-file',
+          tls.key,
         ];
   const child = spawn(
     process.env.PARAPH_REDIS_SERVER ?? 'redis-server',
     [
-      ...[
-        '--bind',
-        '127.0.0.1',
-        '--unixsocket',
-        socket,
-        '--dir',
-        directory,
-        '--save',
-        '',
-        ...listens,
-        ...more,
-      ],
-      // Without it the bus is 10 000 above the port, which is no port at all for every fifth of the free ones.
+      '--bind',
+      '127.0.0.1',
+      '--unixsocket',
+      socket,
+      '--dir',
+      directory,
+      '--save',
+      '',
+      ...listens,
+      ...more,
+      // Without it the bus is 10 000 above the port, which is no port at all for every fifth of the
+      // free ones.
       ...(isCluster ? ['--cluster-port', String(busPort)] : []),
     ],
     { stdio: 'ignore' },

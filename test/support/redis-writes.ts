@@ -1,5 +1,6 @@
 /**
- * What is written to a Redis, as the Redis itself tells it (MONITOR): also by scripts, also to keys that live for a millisecond only.
+ * What is written to a Redis, as the Redis itself tells it (MONITOR): also by scripts, also to keys
+ * that live for a millisecond only.
  *
  * For a Redis of a test's own: it tells of everybody's commands, and costs each of them.
  */
@@ -7,7 +8,10 @@ import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 
 export interface Written {
-  /** As TYPE names it: by the commands that make such a key. More than one where it was removed in between. */
+  /**
+   * As TYPE names it: by the commands that make such a key. More than one where it was removed in
+   * between.
+   */
   readonly types: ReadonlySet<string>;
   /** Of a hash. */
   readonly fields: ReadonlySet<string>;
@@ -16,7 +20,10 @@ export interface Written {
 }
 
 export interface RedisWrites {
-  /** All that was written until now, by key. @throws For a command that writes and is not known here. */
+  /**
+   * All that was written until now, by key.
+   * @throws For a command that writes and is not known here.
+   */
   read(): Promise<ReadonlyMap<string, Written>>;
   close(): void;
 }
@@ -30,7 +37,9 @@ const makes: Readonly<Record<string, readonly string[]>> = {
   stream: ['xadd'],
 };
 const typeMadeBy = new Map(
-  Object.entries(makes).flatMap(([type, commands]) => commands.map((command) => [command, type] as const)),
+  Object.entries(makes).flatMap(([type, commands]) =>
+    commands.map((command) => [command, type] as const),
+  ),
 );
 const expiring = ['expire', 'pexpire'];
 /** Of keys that something has made before. */
@@ -53,7 +62,9 @@ const ofManyKeys = ['del', 'unlink'];
 
 const fieldsOf = (command: string, given: readonly string[]): readonly string[] => {
   if (command === 'hsetnx' || command === 'hincrby') return given.slice(0, 1);
-  return command === 'hset' || command === 'hmset' ? given.filter((_, index) => index % 2 === 0) : [];
+  return command === 'hset' || command === 'hmset'
+    ? given.filter((_, index) => index % 2 === 0)
+    : [];
 };
 
 const isExpiringSet = (command: string, options: readonly string[]): boolean =>
@@ -98,7 +109,8 @@ export const watchWrites = async (redis: Redis): Promise<RedisWrites> => {
       const told = new Promise<void>((resolve) => ends.set(end, resolve));
       await redis.echo(end);
       await told;
-      if (unknown.size > 0) throw new Error(`redis-writes.ts must learn ${[...unknown].join(', ')}`);
+      if (unknown.size > 0)
+        throw new Error(`redis-writes.ts must learn ${[...unknown].join(', ')}`);
       return keys;
     },
     close: () => monitor.disconnect(),

@@ -58,14 +58,21 @@ export const statusRows: readonly (Row & { readonly signature?: true })[] = [
 ];
 
 /** As a member of a sign or status answer. */
-export const statusMembers = ({ code, message, signature }: (typeof statusRows)[number], cms = 'AAAA') => ({
+export const statusMembers = (
+  { code, message, signature }: (typeof statusRows)[number],
+  cms = 'AAAA',
+) => ({
   Status: status(code, message),
   ...(signature && { MSS_Signature: { Base64Signature: cms } }),
 });
 
 /** The body of a 500. The older texts of 402 are in use, too. */
 export const faultRows = [
-  ...faultCodes.map((code) => ({ code, reason: faultTable[code].reason, detail: faultTable[code].detail })),
+  ...faultCodes.map((code) => ({
+    code,
+    reason: faultTable[code].reason,
+    detail: faultTable[code].detail,
+  })),
   { code: 402, reason: 'PIN_NR_BLOCKED', detail: 'PIN of the mobile user is blocked' },
 ];
 

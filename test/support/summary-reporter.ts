@@ -1,8 +1,9 @@
 /**
- * Ends the output with one line that a script, or a person in a hurry, can read: `123 passed, 0 failed, 4 skipped`.
+ * Ends the output with one line that a script, or a person in a hurry, can read: `123 passed, 0
+ * failed, 4 skipped`.
  *
- * The line agrees with the exit code: a file that could not be loaded and an error outside any test count as one failure
- * each, because vitest fails the run for them although no test failed.
+ * The line agrees with the exit code: a file that could not be loaded and an error outside any test
+ * count as one failure each, because vitest fails the run for them although no test failed.
  */
 import type { Reporter } from 'vitest/node';
 

@@ -1,6 +1,7 @@
 /**
- * The tests that exist, asked of vitest itself, which reads them from the sources without running anything and leaves
- * skipped tests out. For documents that name tests: a table that is kept by hand ages silently.
+ * The tests that exist, asked of vitest itself, which reads them from the sources without running
+ * anything and leaves skipped tests out. For documents that name tests: a table that is kept by
+ * hand ages silently.
  */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -16,7 +17,8 @@ const ownEnvironment = (): NodeJS.ProcessEnv =>
 
 /**
  * @param files Below the root; others are not read.
- * @returns `file › full title` of each test that would run. Takes seconds; the machine may be busy with other tests.
+ * @returns `file › full title` of each test that would run. Takes seconds; the machine may be busy
+ * with other tests.
  */
 export const listTests = async (files: readonly string[]): Promise<ReadonlySet<string>> => {
   const folder = await mkdtemp(join(tmpdir(), 'paraph-titles-'));

@@ -1,6 +1,11 @@
 /** Every state that the page of a signer can be in, by a name. */
 import type { PageFrame } from '../../src/pages/assets.ts';
-import { type NoticeCause, type TaskView, taskNotice, taskPage } from '../../src/tasks/task-page.ts';
+import {
+  type NoticeCause,
+  type TaskView,
+  taskNotice,
+  taskPage,
+} from '../../src/tasks/task-page.ts';
 import type { AskProblem, Task, TaskState } from '../../src/tasks/tasks.ts';
 import { en } from '../../src/tasks/words-en.ts';
 import type { EveryPage } from '../pages/page-contract.ts';
@@ -37,15 +42,20 @@ export const taskViews: Readonly<Record<string, TaskView>> = {
   'open first': viewOf(open, { title: undefined, signed: [] }),
   'open exhausted': viewOf({ kind: 'open', mayAsk: false, problem: 'expired' }),
   ...Object.fromEntries(
-    (['expired', 'unreachable', 'busy', 'limited', 'failed'] satisfies AskProblem[]).map((problem) => [
-      `open ${problem}`,
-      viewOf({ ...open, problem }),
-    ]),
+    (['expired', 'unreachable', 'busy', 'limited', 'failed'] satisfies AskProblem[]).map(
+      (problem) => [`open ${problem}`, viewOf({ ...open, problem })],
+    ),
   ),
   'open busy service': viewOf(open, {}, { formError: { problem: 'service' } }),
-  'open reason too long': viewOf(open, {}, { formError: { problem: 'tooLong', reason: 'Because …' } }),
+  'open reason too long': viewOf(
+    open,
+    {},
+    { formError: { problem: 'tooLong', reason: 'Because …' } },
+  ),
   asking: viewOf({ kind: 'asking', deadline: now + 80_000 }),
-  ...Object.fromEntries(ends.map((how) => [`ended ${how}`, viewOf({ kind: 'ended', how, at: now })])),
+  ...Object.fromEntries(
+    ends.map((how) => [`ended ${how}`, viewOf({ kind: 'ended', how, at: now })]),
+  ),
 };
 
 export const everyTaskPage: EveryPage = new Map([

@@ -1,4 +1,7 @@
-/** Signers' pages as people reach them: through the whole product, by a link from a mail or from a callback. */
+/**
+ * Signers' pages as people reach them: through the whole product, by a link from a mail or from a
+ * callback.
+ */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
@@ -89,9 +92,14 @@ const start = async (id: string, own: object = {}, step: object = {}): Promise<v
   expect({ status, body }).toMatchObject({ status: 201 });
 };
 
-const get = (url: string): Promise<Response> => Promise.resolve(product.api.fetch(new Request(url)));
+const get = (url: string): Promise<Response> =>
+  Promise.resolve(product.api.fetch(new Request(url)));
 const pageAt = async (url: string): Promise<string> => (await get(url)).text();
-const press = async (url: string, name: string, fields: Record<string, string> = {}): Promise<Response> => {
+const press = async (
+  url: string,
+  name: string,
+  fields: Record<string, string> = {},
+): Promise<Response> => {
   const csrf = /name="csrf" value="([^"]+)"/.exec(await pageAt(url))?.[1] ?? '';
   return product.api.fetch(
     new Request(`${url}/${name}`, {
@@ -163,11 +171,21 @@ describe('a mail that the server refuses', () => {
     await expect
       .poll(() => heard('refused', 'process.undelivered')?.data, { timeout: 10_000 })
       .toEqual({
-        ...{ AP_ID: apId, process: 'refused', title: 'Contract 4711', step: 'board', key: '1' },
-        ...{ name: 'Anna Muster', code: 550, link: expect.stringMatching(/^http:\/\/test\/tasks\//) },
+        AP_ID: apId,
+        process: 'refused',
+        title: 'Contract 4711',
+        step: 'board',
+        key: '1',
+        name: 'Anna Muster',
+        code: 550,
+        link: expect.stringMatching(/^http:\/\/test\/tasks\//),
       });
     const signerIn = ({ context }: Json): Json => context?.steps[0].signers[0];
-    const view = await until('process/refused', (each) => signerIn(each)?.undelivered !== undefined, apId);
+    const view = await until(
+      'process/refused',
+      (each) => signerIn(each)?.undelivered !== undefined,
+      apId,
+    );
     expect(signerIn(view)).toMatchObject({
       state: 'open',
       undelivered: { at: expect.stringMatching(/^\d{4}-.*Z$/), code: 550 },
@@ -191,11 +209,14 @@ describe('the workflow of a mail', () => {
     const stored: string[] = [];
     const match = `*${product.configuration.queue.prefix}*-mail--*`;
     for await (const keys of redis.client().scanStream({ match })) stored.push(...keys);
-    const [, id = ''] = /-mail--([\w-]+)$/.exec(stored.find((key) => /-mail--[\w-]+$/.test(key)) ?? '') ?? [];
+    const [, id = ''] =
+      /-mail--([\w-]+)$/.exec(stored.find((key) => /-mail--[\w-]+$/.test(key)) ?? '') ?? [];
     expect(id).toHaveLength(22);
     expect(await call('GET', `mail/${id}`, { apId })).toMatchObject({ status: 404 });
     expect(await call('DELETE', `mail/${id}`, { apId })).toMatchObject({ status: 404 });
-    expect(await call('POST', 'mail', { apId, body: { input: {} } })).toMatchObject({ status: 404 });
+    expect(await call('POST', 'mail', { apId, body: { input: {} } })).toMatchObject({
+      status: 404,
+    });
     await call('DELETE', 'process/listed', { apId });
   });
 });
@@ -233,7 +254,10 @@ describe('a link', () => {
     await start('revoked');
     const url = await mailedLink(before);
     const revoke = (key: string) =>
-      call('POST', 'process/revoked/events', { apId, body: { type: 'REVOKE_LINK', step: 'board', key } });
+      call('POST', 'process/revoked/events', {
+        apId,
+        body: { type: 'REVOKE_LINK', step: 'board', key },
+      });
     expect((await revoke('2')).status).toBe(409);
     expect((await revoke('1')).status).toBeLessThan(300);
     await expect.poll(async () => (await get(url)).status).toBe(404);
@@ -254,7 +278,9 @@ describe('a link', () => {
     const log = product.logged.join('');
     const client = redis.client();
     const stored: string[] = [];
-    for await (const keys of client.scanStream({ match: `*${product.configuration.queue.prefix}*` })) {
+    for await (const keys of client.scanStream({
+      match: `*${product.configuration.queue.prefix}*`,
+    })) {
       for (const key of keys as string[]) {
         stored.push(key);
         const type = await client.type(key);

@@ -42,7 +42,9 @@ const plainOf = (raw = ''): string =>
   Buffer.from(
     raw
       .replaceAll(/=\r\n/g, '')
-      .replaceAll(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+      .replaceAll(/=([0-9A-F]{2})/g, (_, hex: string) =>
+        String.fromCharCode(Number.parseInt(hex, 16)),
+      ),
     'latin1',
   ).toString('utf8');
 
@@ -56,7 +58,8 @@ describe('the templates of an operator', () => {
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
     return folder;
   };
-  const text = 'Subject: {{title}} for {{name}}\n\nDear {{ name }},\n{{application}} asks: {{link}}\n';
+  const text =
+    'Subject: {{title}} for {{name}}\n\nDear {{ name }},\n{{application}} asks: {{link}}\n';
   const html = '<p title="{{name}}">Dear {{name}}</p><a href="{{link}}">{{title}}</a>';
   const begin = async (files: Parameters<typeof folderWith>[0], person: Person) => {
     const before = server.mails.length;
@@ -69,13 +72,20 @@ describe('the templates of an operator', () => {
     await withTemplates.begin([stepOf('board', [person], { remindMs: [20] })]);
     const raws = (await mailsSince(before, 2)).map(({ raw }) => raw);
     const isReminder = (raw: string) => plainOf(raw).includes('Reminder');
-    return { invited: raws.find((raw) => !isReminder(raw)) ?? '', reminded: raws.find(isReminder) ?? '' };
+    return {
+      invited: raws.find((raw) => !isReminder(raw)) ?? '',
+      reminded: raws.find(isReminder) ?? '',
+    };
   };
 
   it('make the mails of their language; in HTML what they are filled with is escaped', async () => {
     const name = `Anna <b>"O'Hara" & {{link}}</b>`;
     const { invited, reminded } = await begin(
-      { 'invited.en.txt': text.replaceAll('\n', '\r\n'), 'invited.en.html': html, 'README.md': '{{' },
+      {
+        'invited.en.txt': text.replaceAll('\n', '\r\n'),
+        'invited.en.html': html,
+        'README.md': '{{',
+      },
       { ...withMail, name },
     );
     const plain = plainOf(invited);
@@ -197,7 +207,9 @@ describe('a signer with an address', () => {
     await s.engine.send(s.workflow, signer, 'revoke', { type: 'REVOKE_LINK' });
     await s.untilRevoked(signer);
     const statuses = () =>
-      Promise.all(server.mails.slice(before).map(async ({ raw }) => (await s.request(linkIn(raw))).status));
+      Promise.all(
+        server.mails.slice(before).map(async ({ raw }) => (await s.request(linkIn(raw))).status),
+      );
     await expect.poll(statuses).toContain(200);
     await s.press(s.tokenOf(signer, 1), 'decline');
   });
@@ -207,7 +219,9 @@ describe('a signer with an address', () => {
     server.refuse.rcpt.push(450, 451);
     await s.begin([stepOf('board', [withMail])]);
     await mailsSince(before);
-    await expect.poll(() => s.mailed).toEqual([expect.stringMatching(/^abcdefghijkl-mail--[\w-]{22} sent$/)]);
+    await expect
+      .poll(() => s.mailed)
+      .toEqual([expect.stringMatching(/^abcdefghijkl-mail--[\w-]{22} sent$/)]);
     expect(at.troubles.map(({ message }) => message)).toEqual([
       'the mail server has answered 450 to RCPT TO',
       'the mail server has answered 451 to RCPT TO',
@@ -218,11 +232,14 @@ describe('a signer with an address', () => {
     const before = server.mails.length;
     server.refuse.rcpt.push(450, 450, 450, 450, 450);
     const id = await s.begin([stepOf('board', [withMail])]);
-    const failed = async () => (await at.queue.getJobs(['failed'])).find(({ name }) => name === 'mail@1');
+    const failed = async () =>
+      (await at.queue.getJobs(['failed'])).find(({ name }) => name === 'mail@1');
     await expect
       .poll(async () => (await failed())?.failedReason, { timeout: 10_000 })
       .toBe('the mail server could not be used');
-    const { record } = await s.until(id, (each) => JSON.stringify(each.record).includes('undelivered'));
+    const { record } = await s.until(id, (each) =>
+      JSON.stringify(each.record).includes('undelivered'),
+    );
     expect(record?.context).toMatchObject({
       progress: [{ branches: [{ state: 'open', undelivered: { at: expect.any(Number) } }] }],
     });
@@ -265,7 +282,8 @@ describe('a signer with an address', () => {
     await s.orderMail(signer, 'old link', { ...notice, linkVersion: 7 });
     await s.press(s.tokenOf(signer), 'decline');
     await s.orderMail(signer, 'after the end', notice);
-    const jobs = async () => (await at.queue.getJobs(['completed'])).filter(({ name }) => name === 'mail@1');
+    const jobs = async () =>
+      (await at.queue.getJobs(['completed'])).filter(({ name }) => name === 'mail@1');
     await expect.poll(async () => (await jobs()).length).toBe(3);
     expect(server.mails).toHaveLength(before + 1);
   });
@@ -281,7 +299,12 @@ describe('a mail in Redis', () => {
     await s.until(id, ({ ended }) => ended === 'completed');
     const stored = JSON.stringify(await at.redis.hgetall(at.queue.toKey(id)));
     expect(stored).toContain('invited');
-    for (const secret of ['anna@example.com', 'Anna', 'I agree', linkIn(mail?.raw).slice('/tasks/'.length)]) {
+    for (const secret of [
+      'anna@example.com',
+      'Anna',
+      'I agree',
+      linkIn(mail?.raw).slice('/tasks/'.length),
+    ]) {
       expect(stored).not.toContain(secret);
     }
   });

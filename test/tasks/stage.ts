@@ -1,9 +1,14 @@
 /**
- * Signers' pages over a real engine and Redis: processes run, and the test answers their prompts in place of phones.
+ * Signers' pages over a real engine and Redis: processes run, and the test answers their prompts in
+ * place of phones.
  */
 import { randomBytes } from 'node:crypto';
 import { fromPromise } from 'xstate';
-import { type ProcessInput, processMachine, processVersion } from '../../machines/process.machine.ts';
+import {
+  type ProcessInput,
+  processMachine,
+  processVersion,
+} from '../../machines/process.machine.ts';
 import type { PlanStep } from '../../machines/process-plan.ts';
 import { signerMachine } from '../../machines/signer.machine.ts';
 import type {
@@ -15,7 +20,12 @@ import type {
 } from '../../machines/signer-contract.ts';
 import { activity, defineWorkflow, later } from '../../packages/engine/src/define.ts';
 import type { Instance } from '../../packages/engine/src/engine.ts';
-import { addressOf, type ChildActor, pathOf, readAddress } from '../../packages/engine/src/record.ts';
+import {
+  addressOf,
+  type ChildActor,
+  pathOf,
+  readAddress,
+} from '../../packages/engine/src/record.ts';
 import { createRateLimiter } from '../../src/registry/rate-limiter.ts';
 import { createTaskLinks, type Link } from '../../src/tasks/links.ts';
 import { createSignerMails } from '../../src/tasks/signer-mail.ts';
@@ -34,7 +44,11 @@ export const anna: Person = {
 };
 export const beat: Person = { ...anna, name: 'Beat Beispiel', msisdn: '41791234502' };
 
-export const stepOf = (name: string, people: readonly Person[], own: Partial<PlanStep> = {}): PlanStep => ({
+export const stepOf = (
+  name: string,
+  people: readonly Person[],
+  own: Partial<PlanStep> = {},
+): PlanStep => ({
   name,
   signers: people.map((person, index) => ({ key: String(index + 1), person, substitutes: [] })),
   need: people.length,
@@ -89,7 +103,10 @@ export const startTaskStage = async (
             }),
           },
           actions: {
-            notify: (async (given: { effect: { id: string; address: string } }, notice: SignerNotice) => {
+            notify: (async (
+              given: { effect: { id: string; address: string } },
+              notice: SignerNotice,
+            ) => {
               notices.push(notice);
               await mails.order(given.effect.address, given.effect.id, notice);
             }) as never,
@@ -123,11 +140,20 @@ export const startTaskStage = async (
   let processes = 0;
 
   /** @returns The id of the process. Its first step has begun. */
-  const begin = async (steps: readonly PlanStep[], own: Partial<ProcessInput> = {}): Promise<string> => {
+  const begin = async (
+    steps: readonly PlanStep[],
+    own: Partial<ProcessInput> = {},
+  ): Promise<string> => {
     const id = own.id ?? `abcdefghijkl-process--p${processes++}`;
     const at = Date.now();
     await engine.start(process, id, {
-      ...{ apId, id, title: 'Contract 4711', deadline: at + 86_400_000, steps, compensation: [], at },
+      apId,
+      id,
+      title: 'Contract 4711',
+      deadline: at + 86_400_000,
+      steps,
+      compensation: [],
+      at,
       ...own,
     } satisfies ProcessInput);
     await until(id, ({ record }) => record?.children !== undefined);
@@ -154,13 +180,17 @@ export const startTaskStage = async (
   /** By the addresses that `signerOf` has found. */
   const versions = new Map<string, number>();
   /** @param revoked How often the links of the signer were revoked. */
-  const tokenOf = (instance: string, revoked = 0): string => links.tokenFor(linkOf(instance, revoked));
+  const tokenOf = (instance: string, revoked = 0): string =>
+    links.tokenFor(linkOf(instance, revoked));
   const linkOf = (instance: string, revoked = 0): Link => ({
     instance,
     version: (versions.get(instance) ?? 0) + revoked,
   });
   /** Polls until the signer is as wanted. */
-  const untilSigner = async (instance: string, wanted: (signer: Signer) => boolean): Promise<Signer> => {
+  const untilSigner = async (
+    instance: string,
+    wanted: (signer: Signer) => boolean,
+  ): Promise<Signer> => {
     const limit = performance.now() + 50_000;
     for (;;) {
       const signer = await findSigner(engine, linkOf(instance));
@@ -201,7 +231,9 @@ export const startTaskStage = async (
       field.startsWith('key:out/'),
     ).length;
   /** The prompt that the phone of this number shows. */
-  const promptOf = async (msisdn: string): Promise<{ answer(result: SignResult): Promise<void> }> => {
+  const promptOf = async (
+    msisdn: string,
+  ): Promise<{ answer(result: SignResult): Promise<void> }> => {
     for (;;) {
       const found = prompts.findLast(({ input }) => input.msisdn === msisdn);
       if (found !== undefined) {
@@ -212,25 +244,29 @@ export const startTaskStage = async (
     }
   };
   return {
-    ...{
-      begin,
-      signerOf,
-      tokenOf,
-      linkOf,
-      untilSigner,
-      untilRevoked,
-      request,
-      bodyOf,
-      press,
-      promptOf,
-      sentTo,
-      until,
-      engine,
-      workflow: process,
-      links,
-      tasks,
-    },
-    ...{ prompts, asked, notices, mailed, endWaiting, routes, orderMail: mails.order },
+    begin,
+    signerOf,
+    tokenOf,
+    linkOf,
+    untilSigner,
+    untilRevoked,
+    request,
+    bodyOf,
+    press,
+    promptOf,
+    sentTo,
+    until,
+    engine,
+    workflow: process,
+    links,
+    tasks,
+    prompts,
+    asked,
+    notices,
+    mailed,
+    endWaiting,
+    routes,
+    orderMail: mails.order,
   };
 };
 

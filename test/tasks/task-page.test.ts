@@ -25,7 +25,9 @@ const withTexts = ({ task, ...view }: TaskView, text: string): TaskView => ({
 describe('the page of a signer', () => {
   it('says who asks, what for, the whole text and who has signed already', () => {
     const page = render(viewOf(open, { text: `${'a'.repeat(230)}\nend` }));
-    expect(page).toContain('\u2068Example Insurance\u2069 asks for a signature by \u2068Anna Muster\u2069.');
+    expect(page).toContain(
+      '\u2068Example Insurance\u2069 asks for a signature by \u2068Anna Muster\u2069.',
+    );
     expect(page).toContain('<dd><bdi>Contract 4711</bdi></dd>');
     expect(page).toContain(`${'a'.repeat(230)}\nend</p>`);
     expect(page).toMatch(
@@ -35,7 +37,9 @@ describe('the page of a signer', () => {
 
   it('says the same while the phone asks', () => {
     const page = render(viewOf({ kind: 'asking', deadline: now + 80_000 }));
-    expect(page).toContain('\u2068Example Insurance\u2069 asks for a signature by \u2068Anna Muster\u2069.');
+    expect(page).toContain(
+      '\u2068Example Insurance\u2069 asks for a signature by \u2068Anna Muster\u2069.',
+    );
     expect(page).toContain('<dd><bdi>Contract 4711</bdi></dd>');
     expect(page).toContain('<bdi>Beat Beispiel</bdi>');
   });
@@ -50,7 +54,9 @@ describe('the page of a signer', () => {
   it('escapes whatever it is given', () => {
     fc.assert(
       fc.property(hostileTexts, fc.constantFrom(...Object.values(taskViews)), (text, view) => {
-        expect(skeleton(render(withTexts(view, text)))).toBe(skeleton(render(withTexts(view, 'plain'))));
+        expect(skeleton(render(withTexts(view, text)))).toBe(
+          skeleton(render(withTexts(view, 'plain'))),
+        );
       }),
       { numRuns: 300 },
     );
@@ -75,8 +81,12 @@ describe('the page of a signer', () => {
   it('offers Sign and Decline, as forms that need no script', () => {
     const page = render(viewOf(open));
     expect(page).toContain('<form method="post" action="/tasks/token-of-the-link/sign">');
-    expect(page).toContain('<form method="post" action="/tasks/token-of-the-link/decline" novalidate>');
-    expect(page.match(/<script[^>]*>/g)).toEqual([expect.stringMatching(/^<script src="[^"]+" defer>$/)]);
+    expect(page).toContain(
+      '<form method="post" action="/tasks/token-of-the-link/decline" novalidate>',
+    );
+    expect(page.match(/<script[^>]*>/g)).toEqual([
+      expect.stringMatching(/^<script src="[^"]+" defer>$/),
+    ]);
     expect(count(page, /class="primary"/g)).toBe(1);
   });
 
@@ -87,10 +97,14 @@ describe('the page of a signer', () => {
   });
 
   it('keeps a reason that is too long, and leads to it', () => {
-    const page = render(viewOf(open, {}, { formError: { problem: 'tooLong', reason: 'too <long>' } }));
+    const page = render(
+      viewOf(open, {}, { formError: { problem: 'tooLong', reason: 'too <long>' } }),
+    );
     expect(page).toMatch(/role="alert"[\s\S]*<a href="#reason">/);
     expect(page).toContain('<details class="other" open>');
-    expect(page).toMatch(/aria-describedby="reason-hint reason-error" aria-invalid="true">too &lt;long&gt;</);
+    expect(page).toMatch(
+      /aria-describedby="reason-hint reason-error" aria-invalid="true">too &lt;long&gt;</,
+    );
   });
 
   it('tells neither the text nor names after the end', () => {

@@ -105,16 +105,23 @@ describe('the page of a signer', () => {
     await s.press(token, 'sign');
     await (await s.promptOf(anna.msisdn)).answer(failedWith(208));
     await s.untilSigner(instance, ({ value }) => JSON.stringify(value).includes('unreached'));
-    expect(await s.bodyOf(s.request(`/tasks/${token}`))).toContain('was not confirmed on your phone in time');
+    expect(await s.bodyOf(s.request(`/tasks/${token}`))).toContain(
+      'was not confirmed on your phone in time',
+    );
     await s.press(token, 'sign');
     await (await s.promptOf(anna.msisdn)).answer(signedNow());
     await s.untilSigner(instance, hasEnded);
   });
 
   it('asks at once when Sign is pressed before the next prompt of askAgain', async () => {
-    const { token, instance } = await annaIn({ ask: 'now', askAgain: { times: 1, everyMs: 86_400_000 } });
+    const { token, instance } = await annaIn({
+      ask: 'now',
+      askAgain: { times: 1, everyMs: 86_400_000 },
+    });
     await (await s.promptOf(anna.msisdn)).answer(failedWith(208));
-    await s.untilSigner(instance, ({ value }) => JSON.stringify(value).includes('"asking":"waiting"'));
+    await s.untilSigner(instance, ({ value }) =>
+      JSON.stringify(value).includes('"asking":"waiting"'),
+    );
     const page = await s.bodyOf(s.request(`/tasks/${token}`));
     expect(page).toContain('was not confirmed on your phone in time');
     expect(page).not.toContain('asked too often');
@@ -127,8 +134,13 @@ describe('the page of a signer', () => {
   it('says when the number has had its prompts, and sends nothing until then', async () => {
     const { token, instance } = await annaIn();
     await s.press(token, 'sign');
-    await (await s.promptOf(anna.msisdn)).answer({ kind: 'limited', until: Date.now() + 3_600_000 });
-    await s.untilSigner(instance, ({ value }) => JSON.stringify(value).includes('"asking":"waiting"'));
+    await (await s.promptOf(anna.msisdn)).answer({
+      kind: 'limited',
+      until: Date.now() + 3_600_000,
+    });
+    await s.untilSigner(instance, ({ value }) =>
+      JSON.stringify(value).includes('"asking":"waiting"'),
+    );
     expect(await s.bodyOf(s.request(`/tasks/${token}`))).toContain('asked too often');
     const kept = await s.sentTo(instance);
     expect((await s.press(token, 'sign')).status).toBe(303);
@@ -179,13 +191,20 @@ describe('the page of a signer', () => {
     const french = s.tokenOf(await s.signerOf(id, anna.name));
     const other = s.tokenOf(await s.signerOf(id, 'C'));
     const headers = { 'accept-language': 'it-CH' };
-    expect(await s.bodyOf(s.request(`/tasks/${french}`, { headers }))).toContain('<html lang="fr">');
+    expect(await s.bodyOf(s.request(`/tasks/${french}`, { headers }))).toContain(
+      '<html lang="fr">',
+    );
     expect(await s.bodyOf(s.request(`/tasks/${other}`, { headers }))).toContain('<html lang="it">');
   });
 
   it('can be neither kept, framed nor told on, and runs no foreign script', async () => {
     const { token } = await annaIn();
-    for (const path of [`/tasks/${token}`, '/tasks/none', `/tasks/${token}/sign`, `/tasks/${token}/state`]) {
+    for (const path of [
+      `/tasks/${token}`,
+      '/tasks/none',
+      `/tasks/${token}/sign`,
+      `/tasks/${token}/state`,
+    ]) {
       const { headers } = await s.request(path);
       expect(Object.fromEntries(headers)).toMatchObject({
         'cache-control': 'no-store',
@@ -250,7 +269,8 @@ describe('a link', () => {
   it('that is wrong too often is refused for a while, and right ones are not', async () => {
     const { token } = await annaIn();
     const statuses = [];
-    for (let count = 0; count < 22; count += 1) statuses.push((await s.request('/tasks/wrong')).status);
+    for (let count = 0; count < 22; count += 1)
+      statuses.push((await s.request('/tasks/wrong')).status);
     expect(statuses.slice(0, 20)).toEqual(Array(20).fill(404));
     expect(statuses.slice(-1)).toEqual([429]);
     expect(Number((await s.request('/tasks/wrong')).headers.get('retry-after'))).toBeGreaterThan(0);

@@ -11,7 +11,10 @@ import { startWorkerListener } from '../../src/http/worker-listener.ts';
 const registry = new Registry();
 new Counter({ name: 'paraph_things_total', help: 'Things.', registers: [registry] }).inc();
 
-const from = (remoteAddress: string | undefined, headers: Record<string, string> = {}): IncomingMessage => {
+const from = (
+  remoteAddress: string | undefined,
+  headers: Record<string, string> = {},
+): IncomingMessage => {
   const socket = new Socket();
   Object.defineProperty(socket, 'remoteAddress', { value: remoteAddress });
   const message = new IncomingMessage(socket);
@@ -25,7 +28,9 @@ const ask = async (
   authorization?: string,
 ): Promise<Response> =>
   createMetricsRoutes(registry, settings).fetch(
-    new Request('http://test/metrics', { headers: authorization === undefined ? {} : { authorization } }),
+    new Request('http://test/metrics', {
+      headers: authorization === undefined ? {} : { authorization },
+    }),
     incoming === undefined ? {} : { incoming },
   );
 
@@ -49,7 +54,9 @@ describe('without a token', () => {
   it.each(['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'])(
     'refuses what a proxy on this machine has passed on (%s)',
     async (header) => {
-      expect((await ask({ open: false }, from('127.0.0.1', { [header]: '192.0.2.7' }))).status).toBe(403);
+      expect(
+        (await ask({ open: false }, from('127.0.0.1', { [header]: '192.0.2.7' }))).status,
+      ).toBe(403);
     },
   );
 
@@ -107,9 +114,9 @@ describe('the address of a worker', () => {
 
   it('has metrics and health, and nothing else', async () => {
     const url = await start(true);
-    expect(await statuses(url, '/metrics', '/livez', '/readyz', '/', '/rest/service', '/admin')).toEqual([
-      200, 200, 200, 404, 404, 404,
-    ]);
+    expect(
+      await statuses(url, '/metrics', '/livez', '/readyz', '/', '/rest/service', '/admin'),
+    ).toEqual([200, 200, 200, 404, 404, 404]);
   });
 
   it('says when the worker is not ready', async () => {

@@ -29,7 +29,11 @@ export const readExposition = (text: string): Exposition => {
     if (type !== null) types.set(type[1] ?? '', type[2] ?? '');
     const sample = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/.exec(line);
     if (sample !== null && !line.startsWith('#')) {
-      samples.push({ name: sample[1] ?? '', labels: readLabels(sample[2] ?? ''), value: Number(sample[3]) });
+      samples.push({
+        name: sample[1] ?? '',
+        labels: readLabels(sample[2] ?? ''),
+        value: Number(sample[3]),
+      });
     }
   }
   return {

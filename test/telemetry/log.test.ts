@@ -27,13 +27,20 @@ const names = [
 describe('the form of the log', () => {
   const openWith = (isTTY: boolean, format?: 'json' | 'pretty') => {
     const lines: string[] = [];
-    const output = { isTTY, hasColors: () => false, write: (line: string) => void lines.push(line) };
+    const output = {
+      isTTY,
+      hasColors: () => false,
+      write: (line: string) => void lines.push(line),
+    };
     return { lines, logger: createLogger('debug', output, format) };
   };
 
   it('is for people on a terminal, with the zone of its times and without secrets or control characters', () => {
     const { lines, logger } = openWith(true);
-    logger.warn({ attempt: 2, about: { password: secret }, path: '/\x1b[2Ja' }, 'device unreachable');
+    logger.warn(
+      { attempt: 2, about: { password: secret }, path: '/\x1b[2Ja' },
+      'device unreachable',
+    );
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatch(
       /^\d\d:\d\d:\d\d[+-]\d\d:\d\d WARN {2}device unreachable {2}attempt=2 {2}about=\{"password":"\[secret\]"\} {2}path=\/\ufffd\[2Ja\n$/,
@@ -108,7 +115,11 @@ describe('lines of the workers', () => {
   it('are written for a job that cannot be read', () => {
     const { lines, logger } = open();
     createStepLog(createEventLog(logger, () => 0)).failed('H1', 0, 101);
-    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ msspTransId: 'H1', fault: 101, msg: 'failed' });
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+      msspTransId: 'H1',
+      fault: 101,
+      msg: 'failed',
+    });
   });
 });
 
@@ -122,7 +133,11 @@ describe('lines with fixed members', () => {
       durationMs: 1,
       ...more,
     });
-    createOauthLog(createEventLog(logger, () => 0)).audit({ event: 'login begun', tenant: 't', ...more });
+    createOauthLog(createEventLog(logger, () => 0)).audit({
+      event: 'login begun',
+      tenant: 't',
+      ...more,
+    });
     expect(lines).toHaveLength(2);
     expect(lines.join()).not.toContain(secret);
   });
@@ -138,7 +153,11 @@ describe('trouble', () => {
     });
     error.stack = secret;
     createStepLog(createEventLog(logger, () => 0)).trouble(error);
-    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ error: 'Error', code: 'E1', message: 'refused' });
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+      error: 'Error',
+      code: 'E1',
+      message: 'refused',
+    });
     expect(lines.join()).not.toContain(secret);
   });
 
@@ -189,7 +208,8 @@ describe('trouble', () => {
     const { lines, logger } = open();
     let time = 0;
     const { trouble } = createStepLog(createEventLog(logger, () => time));
-    for (let index = 0; index < 1000; index += 1) trouble(new Error('Redis is away'), at(`i-${index}`));
+    for (let index = 0; index < 1000; index += 1)
+      trouble(new Error('Redis is away'), at(`i-${index}`));
     expect(lines).toHaveLength(20);
     trouble(new Error('another one'), at('i-999'));
     expect(lines).toHaveLength(21);

@@ -20,7 +20,10 @@ let withdrawn = '';
 
 describe('before a worker runs', () => {
   it('tells what waits and for how long', async () => {
-    const { body } = await stage.post('/rest/service/sign', signRequest({ apId: namedAp, mode: 'asynch' }));
+    const { body } = await stage.post(
+      '/rest/service/sign',
+      signRequest({ apId: namedAp, mode: 'asynch' }),
+    );
     withdrawn = body.MSS_SignatureResp.MSSP_TransID;
     await stage.post('/rest/service/sign', signRequest({ mode: 'asynch' }));
     const about = { queue: 'signatures', shard: '0', state: 'waiting' };
@@ -46,9 +49,13 @@ describe('with workers', () => {
       const seen = await scrape();
       const about = { ap: namedAp, state: 'failed', fault: '401' };
       expect(seen.valueOf('paraph_transactions_total', about)).toBe(1);
-      expect(seen.valueOf('paraph_transactions_total', { ap: namedAp, state: 'submitted' })).toBe(1);
+      expect(seen.valueOf('paraph_transactions_total', { ap: namedAp, state: 'submitted' })).toBe(
+        1,
+      );
     }, 20_000);
-    const lines = stage.logged.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'failed');
+    const lines = stage.logged
+      .map((line) => JSON.parse(line))
+      .filter(({ msg }) => msg === 'failed');
     expect(lines.filter(({ msspTransId }) => msspTransId === withdrawn)).toMatchObject([
       { attempt: 1, fault: 401, apTransId: expect.any(String) },
     ]);
@@ -73,16 +80,23 @@ describe('with workers', () => {
       expect(of({ state: 'receipted' })).toBe(1);
     }, 20_000);
     expect(seen.valueOf('paraph_time_to_sign_seconds_count')).toBeGreaterThan(0);
-    expect(seen.valueOf('paraph_device_duration_seconds_count', { outcome: 'signature' })).toBeGreaterThan(0);
+    expect(
+      seen.valueOf('paraph_device_duration_seconds_count', { outcome: 'signature' }),
+    ).toBeGreaterThan(0);
   });
 
   it('has one series for all application providers that are not registered', async () => {
     for (let index = 0; index < 30; index += 1) {
-      await stage.post('/rest/service/sign', signRequest({ apId: `http://stranger-${index}.example` }));
+      await stage.post(
+        '/rest/service/sign',
+        signRequest({ apId: `http://stranger-${index}.example` }),
+      );
     }
     const seen = await scrape();
     const aps = new Set(
-      seen.samples.flatMap(({ name, labels }) => (name === 'paraph_transactions_total' ? [labels.ap] : [])),
+      seen.samples.flatMap(({ name, labels }) =>
+        name === 'paraph_transactions_total' ? [labels.ap] : [],
+      ),
     );
     expect(aps).toEqual(new Set([namedAp, 'other']));
     expect(JSON.stringify(seen.samples)).not.toContain('stranger');
@@ -99,10 +113,13 @@ describe('with workers', () => {
 
   it('has one series for all addresses that there are not', async () => {
     for (let index = 0; index < 20; index += 1) await stage.get(`/nowhere-${index}/${index}`);
-    for (let index = 0; index < 20; index += 1) await stage.get(`/oidc/t/tenant-${index}/x-${index}`);
+    for (let index = 0; index < 20; index += 1)
+      await stage.get(`/oidc/t/tenant-${index}/x-${index}`);
     const seen = await scrape();
     expect(seen.valueOf('paraph_http_requests_total', { route: 'other', status: '404' })).toBe(20);
-    expect(seen.valueOf('paraph_http_requests_total', { route: '/oidc/*', status: '404' })).toBe(20);
+    expect(seen.valueOf('paraph_http_requests_total', { route: '/oidc/*', status: '404' })).toBe(
+      20,
+    );
     expect(JSON.stringify(seen.samples)).not.toMatch(/nowhere|tenant-/);
   });
 
@@ -125,9 +142,12 @@ describe('with workers', () => {
   it('writes the application’s own id into every line of a step', async () => {
     const request = signRequest({ msisdn: '+41000092401' });
     await stage.post('/rest/service/sign', request);
-    // The worker writes its line when it has heard that its end is stored, and the caller may have heard it first.
+    // The worker writes its line when it has heard that its end is stored, and the caller may have
+    // heard it first.
     await vi.waitFor(() => {
-      const lines = stage.logged.filter((line) => line.includes(request.MSS_SignatureReq.AP_Info.AP_TransID));
+      const lines = stage.logged.filter((line) =>
+        line.includes(request.MSS_SignatureReq.AP_Info.AP_TransID),
+      );
       expect(lines.map((line) => JSON.parse(line).msg).toSorted()).toEqual(['answered', 'failed']);
     }, 20_000);
   });

@@ -1,4 +1,6 @@
-/** The alert rules, the dashboard and the scaling of workers, held against what is really exported. */
+/**
+ * The alert rules, the dashboard and the scaling of workers, held against what is really exported.
+ */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
@@ -9,20 +11,30 @@ import { type Exposition, readExposition } from './exposition.ts';
 import { parsePromql, type Selector } from './promql.ts';
 import { openStage, type Stage } from './stage.ts';
 
-const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+const read = (path: string): string =>
+  readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
 interface Rule {
   readonly alert: string;
   readonly expr: string;
   readonly for?: string;
   readonly labels: { readonly severity: string };
-  readonly annotations: { readonly summary: string; readonly description: string; readonly runbook?: string };
+  readonly annotations: {
+    readonly summary: string;
+    readonly description: string;
+    readonly runbook?: string;
+  };
 }
 interface Panel {
   readonly id: number;
   readonly title: string;
   readonly type: string;
-  readonly gridPos: { readonly h: number; readonly w: number; readonly x: number; readonly y: number };
+  readonly gridPos: {
+    readonly h: number;
+    readonly w: number;
+    readonly x: number;
+    readonly y: number;
+  };
   readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[];
 }
 
@@ -31,7 +43,9 @@ const rules: readonly Rule[] = parse(read('ops/alerts.yml')).groups.flatMap(
 );
 const dashboard = JSON.parse(read('ops/grafana-dashboard.json'));
 const panels: readonly Panel[] = dashboard.panels;
-const [, scaling] = parseAllDocuments(read('deploy/kubernetes/autoscaling/workers.yaml'), { merge: true });
+const [, scaling] = parseAllDocuments(read('deploy/kubernetes/autoscaling/workers.yaml'), {
+  merge: true,
+});
 const monitoring = read('docs/operations/monitoring.md');
 
 const expressions: readonly (readonly [string, string])[] = [
@@ -61,7 +75,8 @@ beforeAll(async () => {
     const family = name.replace(/_(bucket|sum|count)$/, '');
     const histogram = exported.types.get(family) === 'histogram' && family !== name;
     const metric = stage.telemetry.registry.getSingleMetric(histogram ? family : name);
-    if (metric === undefined || (!histogram && exported.types.get(name) === 'histogram')) return undefined;
+    if (metric === undefined || (!histogram && exported.types.get(name) === 'histogram'))
+      return undefined;
     const { labelNames } = metric as unknown as { readonly labelNames: readonly string[] };
     return [...labelNames, ...(name.endsWith('_bucket') ? ['le'] : [])];
   };
@@ -79,26 +94,50 @@ describe.each(expressions)('%s', (_name, expr) => {
     }
     for (const { labels, names } of groupings) {
       for (const name of names) {
-        expect([...(labelsOf(name) ?? []), ...ofTheServer]).toEqual(expect.arrayContaining([...labels]));
+        expect([...(labelsOf(name) ?? []), ...ofTheServer]).toEqual(
+          expect.arrayContaining([...labels]),
+        );
       }
     }
   });
 
   it('takes rates of counters and of nothing else', () => {
     for (const { name, range } of parsePromql(expr).selectors) {
-      const family = exported.types.get(name) ?? exported.types.get(name.replace(/_(bucket|sum|count)$/, ''));
+      const family =
+        exported.types.get(name) ?? exported.types.get(name.replace(/_(bucket|sum|count)$/, ''));
       if (name !== 'up')
-        expect([name, family]).toEqual([name, range ? expect.stringMatching(/counter|histogram/) : 'gauge']);
+        expect([name, family]).toEqual([
+          name,
+          range ? expect.stringMatching(/counter|histogram/) : 'gauge',
+        ]);
     }
   });
 });
 
 describe('values of labels', () => {
   const known: Readonly<Record<string, readonly string[]>> = {
-    state: ['submitted', 'pending', 'signed', 'failed', 'receipted', 'waiting', 'active', 'delayed'],
+    state: [
+      'submitted',
+      'pending',
+      'signed',
+      'failed',
+      'receipted',
+      'waiting',
+      'active',
+      'delayed',
+    ],
     fault: ['208', '401', '900'],
     kind: ['redis-timeout', 'redis-away', 'not-believed', 'other'],
-    outcome: ['signature', 'delivered', 'fault', 'awaiting', 'unreachable', 'error', 'dead', 'failing'],
+    outcome: [
+      'signature',
+      'delivered',
+      'fault',
+      'awaiting',
+      'unreachable',
+      'error',
+      'dead',
+      'failing',
+    ],
     queue: ['signatures', 'receipts', 'callbacks', 'workflows'],
     job: ['paraph'],
   };
@@ -114,10 +153,13 @@ describe('values of labels', () => {
 
   it('of the routes find the requests that were made', () => {
     const [, route] =
-      /route=~"([^"]+)"/.exec(rules.find(({ alert }) => alert === 'ParaphNothingSigned')?.expr ?? '') ?? [];
+      /route=~"([^"]+)"/.exec(
+        rules.find(({ alert }) => alert === 'ParaphNothingSigned')?.expr ?? '',
+      ) ?? [];
     const pattern = new RegExp(`^(?:${route})$`);
     const found = exported.samples.filter(
-      ({ name, labels }) => name === 'paraph_http_requests_total' && pattern.test(labels.route ?? ''),
+      ({ name, labels }) =>
+        name === 'paraph_http_requests_total' && pattern.test(labels.route ?? ''),
     );
     expect(found.reduce((sum, { value }) => sum + value, 0)).toBe(2);
   });
@@ -136,7 +178,9 @@ describe('alert rules', () => {
 
   it('name only labels that their expression leaves', () => {
     for (const { alert, expr, annotations } of rules) {
-      const named = [...JSON.stringify(annotations).matchAll(/\$labels\.(\w+)/g)].map(([, label]) => label);
+      const named = [...JSON.stringify(annotations).matchAll(/\$labels\.(\w+)/g)].map(
+        ([, label]) => label,
+      );
       const { groupings, selectors } = parsePromql(expr);
       const left =
         groupings.length > 0
@@ -152,7 +196,9 @@ describe('alert rules', () => {
 
   it('watch what waits in each queue; callbacks may wait longer, because nobody may want them', () => {
     const queues = new Set(
-      exported.samples.filter(({ name }) => name === 'paraph_queue_jobs').map(({ labels }) => labels.queue),
+      exported.samples
+        .filter(({ name }) => name === 'paraph_queue_jobs')
+        .map(({ labels }) => labels.queue),
     );
     const watching = (queue: string | undefined) =>
       rules.flatMap(({ alert, expr }) => {
@@ -205,7 +251,8 @@ describe('the dashboard', () => {
           ...selectors.flatMap(({ name }) => labelsOf(name) ?? []),
           ...ofTheServer,
         ];
-        for (const [, label] of legendFormat.matchAll(/\{\{(\w+)\}\}/g)) expect(left, title).toContain(label);
+        for (const [, label] of legendFormat.matchAll(/\{\{(\w+)\}\}/g))
+          expect(left, title).toContain(label);
       }
     }
   });
@@ -213,7 +260,9 @@ describe('the dashboard', () => {
   it('shows every metric of ours', () => {
     const shown = new Set(
       expressions.flatMap(([, expr]) =>
-        parsePromql(expr).selectors.map(({ name }: Selector) => name.replace(/_(bucket|sum|count)$/, '')),
+        parsePromql(expr).selectors.map(({ name }: Selector) =>
+          name.replace(/_(bucket|sum|count)$/, ''),
+        ),
       ),
     );
     for (const name of exported.types.keys()) {
@@ -225,13 +274,19 @@ describe('the dashboard', () => {
 it('metrics are named as Prometheus wants them', () => {
   for (const [name, type] of exported.types) {
     expect([name, name.endsWith('_total')]).toEqual([name, type === 'counter']);
-    expect(name).not.toMatch(/_(milliseconds|ms|minutes|hours|kilobytes|bucket|count|sum)(_total)?$/);
+    expect(name).not.toMatch(
+      /_(milliseconds|ms|minutes|hours|kilobytes|bucket|count|sum)(_total)?$/,
+    );
   }
 });
 
 it('the documentation has a row for every metric of ours, with its labels, and for no other', () => {
   const rows = [...monitoring.matchAll(/^\| `(paraph_\w+)` \| (\w+) \| ([^|]*) \|/gm)].map(
-    ([, name, type, labels = '']) => [name, type, [...labels.matchAll(/`(\w+)`/g)].map(([, label]) => label)],
+    ([, name, type, labels = '']) => [
+      name,
+      type,
+      [...labels.matchAll(/`(\w+)`/g)].map(([, label]) => label),
+    ],
   );
   const ours = [...exported.types]
     .filter(([name]) => !/^paraph_(nodejs|process)_/.test(name))

@@ -34,7 +34,10 @@ describe('the OpenID provider', () => {
   it('is counted by what becomes of requests, logins and tokens', async () => {
     const { telemetry, scrape } = open();
     const told: OauthEntry[] = [];
-    const log = telemetry.oauthLog({ audit: (entry) => void told.push(entry), trouble: () => undefined });
+    const log = telemetry.oauthLog({
+      audit: (entry) => void told.push(entry),
+      trouble: () => undefined,
+    });
     const entries: Omit<OauthEntry, 'tenant'>[] = [
       { event: 'request pushed' },
       { event: 'request refused', error: 'invalid_request' },
@@ -51,7 +54,8 @@ describe('the OpenID provider', () => {
     for (const entry of entries) log.audit({ tenant: 't', ...entry });
     expect(told).toHaveLength(entries.length);
     const seen = await scrape();
-    const logins = (labels: Record<string, string>) => seen.valueOf('paraph_oidc_logins_total', labels);
+    const logins = (labels: Record<string, string>) =>
+      seen.valueOf('paraph_oidc_logins_total', labels);
     expect(seen.valueOf('paraph_oidc_requests_total', { result: 'pushed' })).toBe(1);
     expect(seen.valueOf('paraph_oidc_requests_total', { result: 'refused' })).toBe(1);
     expect([
@@ -111,7 +115,12 @@ describe('callbacks', () => {
     log.delivered('b', 1, '204');
     expect(await counted()).toEqual([1, 2, 1, 0]);
     expect(told.at(2)).toEqual(['gaveUp', 'a', 3, 'HTTP 500']);
-    expect(told.map(([what]) => what)).toEqual(['undelivered', 'undelivered', 'gaveUp', 'delivered']);
+    expect(told.map(([what]) => what)).toEqual([
+      'undelivered',
+      'undelivered',
+      'gaveUp',
+      'delivered',
+    ]);
     // The pauses before the fifth try make twelve minutes: its receiver is in trouble.
     for (const tries of [4, 5, 6]) log.undelivered('c', tries, 'HTTP 500');
     expect(await counted()).toEqual([1, 3, 1, 2]);
@@ -122,7 +131,10 @@ describe('HTTP', () => {
   it('is heard through its log, with the fault', async () => {
     const { telemetry, scrape } = open();
     const told: AnsweredEntry[] = [];
-    const log = telemetry.httpLog({ answered: (entry) => void told.push(entry), trouble: () => undefined });
+    const log = telemetry.httpLog({
+      answered: (entry) => void told.push(entry),
+      trouble: () => undefined,
+    });
     log.answered({ path: '/rest/service/sign', status: 500, durationMs: 1500, fault: 900 });
     expect(told).toHaveLength(1);
     const seen = await scrape();
@@ -139,27 +151,36 @@ describe('HTTP', () => {
     await fetch(new Request('http://test/docs'));
     const seen = await scrape();
     expect(
-      seen.samples.flatMap(({ name, labels }) => (name.endsWith('requests_total') ? [labels.route] : [])),
+      seen.samples.flatMap(({ name, labels }) =>
+        name.endsWith('requests_total') ? [labels.route] : [],
+      ),
     ).toEqual(['/docs']);
   });
 
   it('tells the status that the OpenID library has written to the socket', async () => {
     const { telemetry, scrape } = open();
-    const outgoing = { statusCode: 200, headersSent: false } as NonNullable<Parameters<Fetch>[1]>['outgoing'];
+    const outgoing = { statusCode: 200, headersSent: false } as NonNullable<
+      Parameters<Fetch>[1]
+    >['outgoing'];
     const inner: Fetch = async () => {
       Object.assign(outgoing ?? {}, { statusCode: 400, headersSent: true });
       return RESPONSE_ALREADY_SENT;
     };
     await telemetry.fetch(inner)(new Request('http://test/oidc/token'), outgoing && { outgoing });
     expect(
-      (await scrape()).valueOf('paraph_http_requests_total', { route: '/oidc/token', status: '400' }),
+      (await scrape()).valueOf('paraph_http_requests_total', {
+        route: '/oidc/token',
+        status: '400',
+      }),
     ).toBe(1);
   });
 
   it('counts refusals by what was short', async () => {
     const { telemetry, scrape } = open();
     telemetry.refused(17, 'callers waiting');
-    expect((await scrape()).valueOf('paraph_http_refused_total', { shortage: 'callers waiting' })).toBe(17);
+    expect(
+      (await scrape()).valueOf('paraph_http_refused_total', { shortage: 'callers waiting' }),
+    ).toBe(17);
   });
 });
 
@@ -183,14 +204,19 @@ describe('devices', () => {
     });
     const target = { method: 'otp-text' } as const;
     const prompt = {} as Parameters<SigningDevice['prompt']>[0];
-    expect(await slow.deviceFor(target).prompt(prompt)).toEqual({ kind: 'unreachable', cause: 'no way' });
-    const broken = telemetry.devices({ deviceFor: () => device(() => Promise.reject(new Error('broken'))) });
+    expect(await slow.deviceFor(target).prompt(prompt)).toEqual({
+      kind: 'unreachable',
+      cause: 'no way',
+    });
+    const broken = telemetry.devices({
+      deviceFor: () => device(() => Promise.reject(new Error('broken'))),
+    });
     await expect(broken.deviceFor(target).prompt(prompt)).rejects.toThrow('broken');
     const seen = await scrape();
     const name = 'paraph_device_duration_seconds';
-    expect(seen.valueOf(`${name}_sum`, { kind: 'robot', purpose: 'signature', outcome: 'unreachable' })).toBe(
-      0.25,
-    );
+    expect(
+      seen.valueOf(`${name}_sum`, { kind: 'robot', purpose: 'signature', outcome: 'unreachable' }),
+    ).toBe(0.25);
     expect(seen.valueOf(`${name}_count`, { outcome: 'error' })).toBe(1);
   });
 });

@@ -1,12 +1,16 @@
 /**
- * As much of PromQL as our rules and dashboard use: parses an expression completely, or says where it cannot, and checks what
- * a server would check (instant and range vectors where they belong, the arguments of functions).
+ * As much of PromQL as our rules and dashboard use: parses an expression completely, or says where
+ * it cannot, and checks what a server would check (instant and range vectors where they belong, the
+ * arguments of functions).
  */
 export interface Selector {
   readonly name: string;
   /** Labels that are matched. */
   readonly labels: readonly string[];
-  /** Values that a label must have, of the exact matchers and of the alternatives in plain regular expressions. */
+  /**
+   * Values that a label must have, of the exact matchers and of the alternatives in plain regular
+   * expressions.
+   */
   readonly values: Readonly<Record<string, readonly string[]>>;
   readonly range: boolean;
 }
@@ -24,7 +28,9 @@ export interface Parsed {
 
 type Type = 'scalar' | 'instant' | 'range';
 
-const signatures: Readonly<Record<string, { readonly takes: readonly Type[]; readonly gives: Type }>> = {
+const signatures: Readonly<
+  Record<string, { readonly takes: readonly Type[]; readonly gives: Type }>
+> = {
   rate: { takes: ['range'], gives: 'instant' },
   increase: { takes: ['range'], gives: 'instant' },
   absent: { takes: ['instant'], gives: 'instant' },
@@ -50,7 +56,8 @@ const tokensOf = (text: string): readonly string[] => {
     const at = token.lastIndex;
     const [, ...groups] = token.exec(text) ?? [];
     const found = groups.find((group) => group !== undefined);
-    if (found === undefined) throw new Error(`cannot read ${JSON.stringify(text.slice(at, at + 20))}`);
+    if (found === undefined)
+      throw new Error(`cannot read ${JSON.stringify(text.slice(at, at + 20))}`);
     tokens.push(found);
   }
   return tokens;
@@ -108,7 +115,8 @@ export const parsePromql = (text: string): Parsed => {
       listOf(() => {
         const label = labelName();
         const operator = next();
-        if (!['=', '!=', '=~', '!~'].includes(operator)) throw new Error(`${operator} matches nothing`);
+        if (!['=', '!=', '=~', '!~'].includes(operator))
+          throw new Error(`${operator} matches nothing`);
         const value: string = JSON.parse(next());
         if (operator.endsWith('~')) new RegExp(value);
         labels.push(label);
@@ -144,7 +152,8 @@ export const parsePromql = (text: string): Parsed => {
       groupings.push({ labels, names });
     }
     if (name === 'histogram_quantile') {
-      if (!names.every((each) => each.endsWith('_bucket'))) throw new Error('a quantile is one of buckets');
+      if (!names.every((each) => each.endsWith('_bucket')))
+        throw new Error('a quantile is one of buckets');
       const last = groupings.at(-1);
       if (last !== undefined && !last.labels.includes('le')) throw new Error('a quantile needs le');
     }
@@ -160,7 +169,8 @@ export const parsePromql = (text: string): Parsed => {
     }
     if (/^\d/.test(found)) return 'scalar';
     if (!isName(found)) throw new Error(`${found} begins no expression`);
-    const isCall = peek() === '(' || (found in aggregations && (peek() === 'by' || peek() === 'without'));
+    const isCall =
+      peek() === '(' || (found in aggregations && (peek() === 'by' || peek() === 'without'));
     return isCall ? call(found) : selector(found);
   };
 
@@ -171,7 +181,8 @@ export const parsePromql = (text: string): Parsed => {
     while (operators.includes(peek() ?? '')) {
       const operator = next();
       const right = binary(level + 1);
-      for (const side of [left, right]) if (side === 'range') throw new Error(`${operator} takes no range`);
+      for (const side of [left, right])
+        if (side === 'range') throw new Error(`${operator} takes no range`);
       if (level < 2 && (left === 'scalar' || right === 'scalar'))
         throw new Error(`${operator} takes vectors`);
       left = left === 'scalar' && right === 'scalar' ? 'scalar' : 'instant';

@@ -5,7 +5,13 @@ import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sortFairly } from '../../src/jobs/fair-order.ts';
 import { createQueueMetrics } from '../../src/telemetry/queue-metrics.ts';
-import { closeShards, openShards, queueOf, queuesIn, type Shard } from '../../src/transactions/shards.ts';
+import {
+  closeShards,
+  openShards,
+  queueOf,
+  queuesIn,
+  type Shard,
+} from '../../src/transactions/shards.ts';
 import { testRedis } from '../support/redis.ts';
 import { readExposition } from './exposition.ts';
 
@@ -16,7 +22,13 @@ let shards: readonly Shard[] = [];
 let time = Date.now();
 
 beforeAll(() => {
-  shards = openShards({ redis: client, prefix, shards: 2, queues: ['callbacks'], onError: () => undefined });
+  shards = openShards({
+    redis: client,
+    prefix,
+    shards: 2,
+    queues: ['callbacks'],
+    onError: () => undefined,
+  });
 });
 afterAll(() => closeShards(shards));
 
@@ -131,7 +143,11 @@ describe('ages', () => {
       })),
     );
     while ((await sortFairly(client, order)).left > 0);
-    await at.queue.add('callback', { apId: 'http://other.example' }, { timestamp: time, lifo: true });
+    await at.queue.add(
+      'callback',
+      { apId: 'http://other.example' },
+      { timestamp: time, lifo: true },
+    );
     const about = { queue: 'callbacks', shard: '1', state: 'waiting' };
     expect((await look()).valueOf(age, about)).toBe(51);
   });

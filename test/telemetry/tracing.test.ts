@@ -19,10 +19,12 @@ const exporter = new InMemorySpanExporter();
 const w3c = {
   inject: (ctx: Parameters<typeof trace.getSpanContext>[0], carrier: Record<string, string>) => {
     const span = trace.getSpanContext(ctx);
-    if (span !== undefined) carrier.traceparent = `00-${span.traceId}-${span.spanId}-0${span.traceFlags}`;
+    if (span !== undefined)
+      carrier.traceparent = `00-${span.traceId}-${span.spanId}-0${span.traceFlags}`;
   },
   extract: (ctx: Parameters<typeof trace.getSpanContext>[0], carrier: Record<string, string>) => {
-    const [, traceId, spanId] = /^00-([0-9a-f]{32})-([0-9a-f]{16})-/.exec(carrier.traceparent ?? '') ?? [];
+    const [, traceId, spanId] =
+      /^00-([0-9a-f]{32})-([0-9a-f]{16})-/.exec(carrier.traceparent ?? '') ?? [];
     if (traceId === undefined || spanId === undefined) return ctx;
     return trace.setSpanContext(ctx, { traceId, spanId, traceFlags: 1, isRemote: true });
   },
@@ -47,7 +49,8 @@ const spans = (): readonly ReadableSpan[] => exporter.getFinishedSpans();
 const named = (name: string): ReadableSpan[] => spans().filter((span) => span.name === name);
 const one = (name: string): ReadableSpan => {
   const [span] = named(name);
-  if (span === undefined) throw new Error(`no span ${name} among ${spans().map((each) => each.name)}`);
+  if (span === undefined)
+    throw new Error(`no span ${name} among ${spans().map((each) => each.name)}`);
   return span;
 };
 const idOf = (span: ReadableSpan): string => span.spanContext().spanId;
@@ -118,7 +121,9 @@ describe('with traces on', () => {
   });
 
   it('keeps the traces of callers apart who come together', async () => {
-    await Promise.all(Array.from({ length: 20 }, () => stage.post('/rest/service/sign', signRequest())));
+    await Promise.all(
+      Array.from({ length: 20 }, () => stage.post('/rest/service/sign', signRequest())),
+    );
     await vi.waitFor(() => expect(named(run)).toHaveLength(20), { timeout: 20_000 });
     const byTrace = new Map<string, ReadableSpan[]>();
     for (const span of spans()) {
@@ -128,9 +133,9 @@ describe('with traces on', () => {
     expect(byTrace.size).toBe(20);
     for (const group of byTrace.values()) {
       expect(new Set(group.map(({ name }) => name)).size).toBe(4);
-      expect(new Set(group.flatMap(({ attributes }) => attributes['paraph.mssp_trans_id'] ?? [])).size).toBe(
-        1,
-      );
+      expect(
+        new Set(group.flatMap(({ attributes }) => attributes['paraph.mssp_trans_id'] ?? [])).size,
+      ).toBe(1);
     }
   });
 
@@ -144,7 +149,8 @@ describe('with traces on', () => {
     expect(one(run).attributes).toMatchObject({ ...about, 'paraph.profile': expect.any(String) });
     exporter.reset();
     await sign({ msisdn: '+41000092401' });
-    for (const name of [http, run]) expect(one(name).attributes).toMatchObject({ 'paraph.fault': 401 });
+    for (const name of [http, run])
+      expect(one(name).attributes).toMatchObject({ 'paraph.fault': 401 });
   });
 
   it('holds no number, no text, no signature and no error message', async () => {
@@ -184,7 +190,10 @@ describe('with traces on', () => {
   });
 
   it('takes a job whose trace is none without one', async () => {
-    const queue = new Queue('signatures', { connection: redis.connection, prefix: stage.shard.prefix });
+    const queue = new Queue('signatures', {
+      connection: redis.connection,
+      prefix: stage.shard.prefix,
+    });
     const { MSS_SignatureReq } = signRequest();
     const telemetry = { metadata: '{"traceparent":7,"x":' };
     await queue.add('sign', { MSS_SignatureReq }, { jobId: 'H00BBBBBBBBBBBBBBBBB', telemetry });

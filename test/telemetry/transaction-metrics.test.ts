@@ -1,4 +1,7 @@
-/** Transactions are counted where the queue confirms what has become of them, so that each end counts once. */
+/**
+ * Transactions are counted where the queue confirms what has become of them, so that each end
+ * counts once.
+ */
 import { DelayedError, type Job, UnrecoverableError, Worker } from 'bullmq';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { SignatureRecord } from '../../machines/record.ts';
@@ -37,7 +40,11 @@ const shard = (): Shard => {
 const signatures = () => shard().signatures.queue;
 const add = (...next: readonly Run[]) => {
   runs.push(...next);
-  return signatures().add('sign', { MSS_SignatureReq: { AP_Info: { AP_ID: apId } } }, { attempts: 2 });
+  return signatures().add(
+    'sign',
+    { MSS_SignatureReq: { AP_Info: { AP_ID: apId } } },
+    { attempts: 2 },
+  );
 };
 
 beforeAll(() => {
@@ -81,7 +88,8 @@ afterAll(async () => {
 
 it('a run that is cut off at its end, and the one that takes its place, count once', async () => {
   const cutOff: Run = async (job) => {
-    // As the check for stalled jobs does with one whose worker is silent; another worker takes it and goes on.
+    // As the check for stalled jobs does with one whose worker is silent; another worker takes it
+    // and goes on.
     await client.del(`${signatures().toKey(job.id ?? '')}:lock`);
     await client.lrem(signatures().toKey('active'), 1, job.id ?? '');
     await client.rpush(signatures().toKey('wait'), job.id ?? '');
@@ -92,7 +100,10 @@ it('a run that is cut off at its end, and the one that takes its place, count on
     throw new DelayedError();
   };
   await add(cutOff, asleep, async () => record);
-  await vi.waitFor(async () => expect(await count('signed')).toBe(1), { timeout: 20_000, interval: 10 });
+  await vi.waitFor(async () => expect(await count('signed')).toBe(1), {
+    timeout: 20_000,
+    interval: 10,
+  });
   expect(runs).toEqual([]);
   expect(await count('submitted')).toBe(1);
   expect(await count('failed')).toBeUndefined();

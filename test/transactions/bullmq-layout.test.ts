@@ -1,13 +1,19 @@
 /**
- * What we use of BullMQ that it does not promise: scripts, hash fields, keys and methods of its own. A new version that changes
- * one of them fails here, and says which of our files to read before the pin is moved.
+ * What we use of BullMQ that it does not promise: scripts, hash fields, keys and methods of its
+ * own. A new version that changes one of them fails here, and says which of our files to read
+ * before the pin is moved.
  */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type Job, Worker } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { closeShards, openShards, type QueueAt, type Shard } from '../../src/transactions/shards.ts';
+import {
+  closeShards,
+  openShards,
+  type QueueAt,
+  type Shard,
+} from '../../src/transactions/shards.ts';
 import { testRedis } from '../support/redis.ts';
 
 const root = new URL('../../', import.meta.url);
@@ -19,17 +25,22 @@ interface Script {
 }
 
 const scriptOf = (name: string): Script => {
-  const [script] = Object.values(load(`bullmq/dist/cjs/scripts/${name}.js`) as Record<string, Script>);
+  const [script] = Object.values(
+    load(`bullmq/dist/cjs/scripts/${name}.js`) as Record<string, Script>,
+  );
   if (script === undefined) throw new Error(`There is no script ${name}`);
   return script;
 };
 
-/** The scripts, the first digits of the SHA-256 of each, and what of ours builds on what they do. */
+/**
+ * The scripts, the first digits of the SHA-256 of each, and what of ours builds on what they do.
+ */
 const pins: readonly (readonly [script: string, sha256: string, files: readonly string[]])[] = [
   [
     'reprocessJob-9',
     '4ea1093385a87676',
-    // It is run inside a script of ours; the others build on what it leaves (attemptsMade, stacktrace).
+    // It is run inside a script of ours; the others build on what it leaves (attemptsMade,
+    // stacktrace).
     [
       'src/jobs/replay-once.ts',
       'packages/engine/src/take-job.ts',
@@ -41,10 +52,22 @@ const pins: readonly (readonly [script: string, sha256: string, files: readonly 
   [
     'addStandardJob-9',
     '2eee45c9ffc54d24',
-    ['src/transactions/transactions.ts', 'src/queue/placement.ts', 'src/transactions/cancellation.ts'],
+    [
+      'src/transactions/transactions.ts',
+      'src/queue/placement.ts',
+      'src/transactions/cancellation.ts',
+    ],
   ],
-  ['addPrioritizedJob-9', 'd4652d1be004a3d7', ['src/queue/placement.ts', 'src/telemetry/queue-metrics.ts']],
-  ['addDelayedJob-6', 'e47c0db3c46bd84a', ['src/queue/placement.ts', 'src/telemetry/queue-metrics.ts']],
+  [
+    'addPrioritizedJob-9',
+    'd4652d1be004a3d7',
+    ['src/queue/placement.ts', 'src/telemetry/queue-metrics.ts'],
+  ],
+  [
+    'addDelayedJob-6',
+    'e47c0db3c46bd84a',
+    ['src/queue/placement.ts', 'src/telemetry/queue-metrics.ts'],
+  ],
   [
     'moveToActive-11',
     '7d35069db0b831af',
@@ -107,7 +130,9 @@ describe('a script of BullMQ', () => {
   /** As its head says. */
   const placesOf = (name: string, indent: number) =>
     [
-      ...scriptOf(name).content.matchAll(new RegExp(`^ {${indent}}((?:KEYS|ARGV)\\[\\d+\\]) +(.*)$`, 'gm')),
+      ...scriptOf(name).content.matchAll(
+        new RegExp(`^ {${indent}}((?:KEYS|ARGV)\\[\\d+\\]) +(.*)$`, 'gm'),
+      ),
     ].map(([, place, what]) => [place, what]);
 
   it('moveToFinished has the keys and arguments where src/jobs/end-stream.ts reads them', () => {

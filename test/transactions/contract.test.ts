@@ -1,6 +1,6 @@
 /**
- * The queue as other services see it: docs/queue-contract.md is followed to the letter, with bare BullMQ, against the
- * workers of a real product.
+ * The queue as other services see it: docs/queue-contract.md is followed to the letter, with bare
+ * BullMQ, against the workers of a real product.
  */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -33,7 +33,10 @@ let events: QueueEvents;
 
 beforeAll(async () => {
   product = await startTestProduct(redis);
-  const options = { connection: redis.client(), prefix: `{${product.configuration.queue.prefix}-0}` };
+  const options = {
+    connection: redis.client(),
+    prefix: `{${product.configuration.queue.prefix}-0}`,
+  };
   signatures = new Queue('signatures', options);
   events = new QueueEvents('signatures', options);
   await events.waitUntilReady();
@@ -113,7 +116,8 @@ describe('the example', () => {
     expect(status).toBe(200);
     expect(body.MSS_StatusResp.Status.StatusCode.Value).toBe('500');
     const complete = Buffer.from(body.MSS_StatusResp.MSS_Signature.Base64Signature, 'base64');
-    for (const certificate of certificates) expect(complete.includes(certificate, 0, 'base64')).toBe(true);
+    for (const certificate of certificates)
+      expect(complete.includes(certificate, 0, 'base64')).toBe(true);
   });
 
   it('is told why the other request failed', () => {
@@ -126,7 +130,11 @@ describe('a job with bad data', () => {
 
   it.each([
     ['no request', {}, '_102 MISSING_PARAM: MSS_SignatureReq'],
-    ['an empty request', { MSS_SignatureReq: {} }, '_102 MISSING_PARAM: MSS_SignatureReq.MajorVersion'],
+    [
+      'an empty request',
+      { MSS_SignatureReq: {} },
+      '_102 MISSING_PARAM: MSS_SignatureReq.MajorVersion',
+    ],
     ['no object', 'sign this', '_102 MISSING_PARAM: MSS_SignatureReq'],
     [
       'no number',
@@ -150,7 +158,10 @@ describe('a job with bad data', () => {
 
   it('says nothing of a password that somebody left in it', async () => {
     const job = await add({
-      MSS_SignatureReq: { ...request, AP_Info: { ...request.AP_Info, AP_PWD: 'hunter2', AP_ID: '' } },
+      MSS_SignatureReq: {
+        ...request,
+        AP_Info: { ...request.AP_Info, AP_PWD: 'hunter2', AP_ID: '' },
+      },
     });
     expect(await failureOf(job)).toBe('_102 MISSING_PARAM: MSS_SignatureReq.AP_Info.AP_ID');
     expect(product.logged.join('\n')).not.toContain('hunter2');
@@ -169,7 +180,9 @@ describe('a job of another service', () => {
 
   it('fails at once under an id that is no MSSP_TransID', async () => {
     const job = await add(signRequest({ mode: 'asynch' }), 'order-1');
-    expect(await failureOf(job)).toBe('_101 WRONG_PARAM: The job id must be an MSSP_TransID of this shard');
+    expect(await failureOf(job)).toBe(
+      '_101 WRONG_PARAM: The job id must be an MSSP_TransID of this shard',
+    );
   });
 
   it('runs again as the next attempt when it is retried', async () => {
@@ -190,8 +203,15 @@ describe('an answer for a device', () => {
   const answers = blocks('json').map((text): Json => JSON.parse(text));
   const cancelled = answers.find(({ kind }) => kind === 'fault');
 
-  const send = (job: Job, name: string, attempt: number, answer: unknown = cancelled): Promise<unknown> =>
-    redis.client().eval(script, 1, signatures.toKey(job.id ?? ''), name, attempt, JSON.stringify(answer));
+  const send = (
+    job: Job,
+    name: string,
+    attempt: number,
+    answer: unknown = cancelled,
+  ): Promise<unknown> =>
+    redis
+      .client()
+      .eval(script, 1, signatures.toKey(job.id ?? ''), name, attempt, JSON.stringify(answer));
 
   /** As the document says: what the script says, or what becomes of the answer. */
   const bring = async (
@@ -261,7 +281,8 @@ describe('an answer for a device', () => {
     const job = await add(signRequest({ mode: 'asynch', msisdn: '+41700092507' }));
     await isPending(job, 1);
     const ended = failureOf(job);
-    const lines = 'nonsense\n1\tnonsense\n1\t7\n1\t["out/x"]\n1\t["out/x",null]\n1\t[7,{"type":"CANCEL"}]\n';
+    const lines =
+      'nonsense\n1\tnonsense\n1\t7\n1\t["out/x"]\n1\t["out/x",null]\n1\t[7,{"type":"CANCEL"}]\n';
     await redis.client().hset(signatures.toKey(job.id ?? ''), 'inbox', lines);
     expect(await bring(job, 'first', 1)).toBe('taken');
     expect(await ended).toBe('_401 USER_CANCEL: User cancelled the request');
@@ -270,7 +291,10 @@ describe('an answer for a device', () => {
 
 describe('what the document shows', () => {
   it('is described by a schema that refers to nothing it does not have, and knows no password', () => {
-    const text = readFileSync(new URL('../../docs/queue-contract.schema.json', import.meta.url), 'utf8');
+    const text = readFileSync(
+      new URL('../../docs/queue-contract.schema.json', import.meta.url),
+      'utf8',
+    );
     const { $ref, $defs }: Json = JSON.parse(text);
     expect($ref).toBe('#/$defs/SignatureJobData');
     const references = [...text.matchAll(/"#\/\$defs\/([^"]+)"/g)].map(([, name]) => name ?? '');

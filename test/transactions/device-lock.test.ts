@@ -20,7 +20,10 @@ const trueTime = async (): Promise<number> => {
   return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
 };
 
-/** When a claim lapses, on the same clock; both are read in one step, so that a slow test changes nothing. */
+/**
+ * When a claim lapses, on the same clock; both are read in one step, so that a slow test changes
+ * nothing.
+ */
 const lapsesAt = async (screen: string): Promise<number> => {
   const script = `local time = redis.call('TIME')
 return time[1] * 1000 + math.floor(time[2] / 1000) + redis.call('PTTL', KEYS[1])`;
@@ -36,7 +39,10 @@ const setClockWrongBy = async (ms: number): Promise<void> => {
   vi.useFakeTimers({ toFake: ['Date'], now: setAt + ms });
 };
 
-/** Not before its prompt is over, and no more than a person's patience later, beside what the clock is behind. */
+/**
+ * Not before its prompt is over, and no more than a person's patience later, beside what the clock
+ * is behind.
+ */
 const expectLifeOf = async (screen: string, until: number, wrongByMs: number): Promise<void> => {
   const at = await lapsesAt(screen);
   const stoodMs = (await trueTime()) - setAt;

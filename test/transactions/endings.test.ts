@@ -11,7 +11,12 @@ import { testRedis } from '../support/redis.ts';
 const redis = testRedis();
 const client = redis.client();
 const blocking = new Redis(redis.connection);
-const shards = openShards({ redis: client, prefix: redis.prefix, shards: 1, onError: () => undefined });
+const shards = openShards({
+  redis: client,
+  prefix: redis.prefix,
+  shards: 1,
+  onError: () => undefined,
+});
 const looked: Promise<unknown>[] = [];
 const forever = Number.POSITIVE_INFINITY;
 let time = 0;
@@ -64,7 +69,9 @@ const readers = async (pattern: RegExp): Promise<readonly string[]> => {
 const stream = (): string => at.queue.toKey('ends:told');
 
 /** As a worker takes the next job and ends it. */
-const end = async (how: { readonly with: unknown } | { readonly failed: string }): Promise<void> => {
+const end = async (
+  how: { readonly with: unknown } | { readonly failed: string },
+): Promise<void> => {
   const job = await worker.getNextJob('token', { block: false });
   if (job === undefined) throw new Error('a job was expected');
   if ('with' in how) await job.moveToCompleted(how.with, 'token', false);
@@ -142,7 +149,8 @@ describe('the stream of ends', () => {
     await vi.waitFor(() => expect(looked.length).toBe(2), 20_000);
     await Promise.all(looked);
     await end({ with: 7 });
-    for (const { ended } of waits) expect(await ended).toEqual({ kind: 'completed', returnValue: 7 });
+    for (const { ended } of waits)
+      expect(await ended).toEqual({ kind: 'completed', returnValue: 7 });
     await other.close();
   });
 
@@ -161,7 +169,8 @@ describe('the stream of ends', () => {
   });
 
   it('is bounded', async () => {
-    for (let n = 0; n < 1300; n += 1) await client.xadd(stream(), '*', 'id', `x${n}`, 'completed', '7');
+    for (let n = 0; n < 1300; n += 1)
+      await client.xadd(stream(), '*', 'id', `x${n}`, 'completed', '7');
     const waiting = endings.wait(await submitted(), forever);
     await isAsked();
     await end({ with: 7 });
@@ -296,7 +305,13 @@ describe('the last two seconds of a wait', () => {
     const waiting = endings.wait(id, 65_000);
     await isAsked();
     for (time = 0; time < 62_000; time += 1000) await pass(1);
-    await client.hset(at.queue.toKey(id), 'finishedOn', 1, 'failedReason', '_208 EXPIRED_TRANSACTION: No');
+    await client.hset(
+      at.queue.toKey(id),
+      'finishedOn',
+      1,
+      'failedReason',
+      '_208 EXPIRED_TRANSACTION: No',
+    );
     for (; time < 65_000; time += 1000) await pass(1);
     expect(await waiting.ended).toMatchObject({ kind: 'failed' });
   });

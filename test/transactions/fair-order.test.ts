@@ -1,9 +1,18 @@
-/** The order in which jobs are taken, against BullMQ's own scripts: who adds, takes, pauses and removes is BullMQ. */
+/**
+ * The order in which jobs are taken, against BullMQ's own scripts: who adds, takes, pauses and
+ * removes is BullMQ.
+ */
 import { type Job, Queue, Worker } from 'bullmq';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { addFairly } from '../../src/jobs/fair-adding.ts';
-import { countByLane, countWaiting, type FairOrder, laneOf, sortFairly } from '../../src/jobs/fair-order.ts';
+import {
+  countByLane,
+  countWaiting,
+  type FairOrder,
+  laneOf,
+  sortFairly,
+} from '../../src/jobs/fair-order.ts';
 import { testRedis } from '../support/redis.ts';
 
 const redis = testRedis();
@@ -115,7 +124,8 @@ describe('the fair order', () => {
 
         for (const each of commands) {
           if ('apId' in each) {
-            for (const id of await stage.add(each.apId, each.count)) arrived.push({ id, apId: each.apId });
+            for (const id of await stage.add(each.apId, each.count))
+              arrived.push({ id, apId: each.apId });
           } else if ('count' in each) {
             const expected: string[] = [];
             while (expected.length < each.count) {
@@ -172,7 +182,10 @@ describe('the fair order', () => {
 
   it('leaves a few as they came, and what they left behind is gone then', async () => {
     const stage = open();
-    const ids = [...(await stage.add('http://a.example', 20)), ...(await stage.add('http://b.example', 1))];
+    const ids = [
+      ...(await stage.add('http://a.example', 20)),
+      ...(await stage.add('http://b.example', 1)),
+    ];
     expect(await sortFairly(client, stage.order)).toEqual({ placed: 0, left: 0 });
     expect(idsOf(await stage.take(30))).toEqual(ids);
     await stage.add('http://a.example', 500);
@@ -180,7 +193,9 @@ describe('the fair order', () => {
     await sortAll(stage);
     await stage.take(500);
     await sortFairly(client, stage.order);
-    expect(await client.exists(stage.queue.toKey('fair:lanes'), stage.queue.toKey('fair:ahead'))).toBe(0);
+    expect(
+      await client.exists(stage.queue.toKey('fair:lanes'), stage.queue.toKey('fair:ahead')),
+    ).toBe(0);
   });
 
   it('lets nobody who has begun wait behind what is new', async () => {
@@ -267,7 +282,10 @@ describe('a job that a producer of ours adds', () => {
 
   it('waits like any other where no order is kept', async () => {
     const stage = open();
-    const ids = [...(await stage.add(crowd, 20)), ...(await stage.add('http://a.example', 1, byUs))];
+    const ids = [
+      ...(await stage.add(crowd, 20)),
+      ...(await stage.add('http://a.example', 1, byUs)),
+    ];
     expect(await client.keys(stage.queue.toKey('fair:*'))).toEqual([]);
     expect(idsOf(await stage.take(30))).toEqual(ids);
   });
@@ -341,7 +359,8 @@ describe('a job that has its place', () => {
           added.push(...ids);
           for (const id of ids.slice(0, 5)) {
             const job = await stage.queue.getJob(id);
-            // One that a worker has is not removed, and one that has ended is not removed from any order.
+            // One that a worker has is not removed, and one that has ended is not removed from any
+            // order.
             if ((await job?.getState()) === 'completed') continue;
             await job?.remove().then(
               () => removed.add(id),
@@ -360,11 +379,15 @@ describe('a job that has its place', () => {
     })();
     await Promise.all([...producers, pausing]);
     await expect
-      .poll(() => added.filter((id) => !removed.has(id) && !worked.includes(id)).length, { timeout: 40_000 })
+      .poll(() => added.filter((id) => !removed.has(id) && !worked.includes(id)).length, {
+        timeout: 40_000,
+      })
       .toBe(0);
     going = false;
     await Promise.all([...sorting, counting]);
     expect(await countWaiting(client, stage.order)).toBe(0);
-    expect(worked.filter((id, index) => worked.indexOf(id) !== index && !stalled.has(id))).toEqual([]);
+    expect(worked.filter((id, index) => worked.indexOf(id) !== index && !stalled.has(id))).toEqual(
+      [],
+    );
   });
 });

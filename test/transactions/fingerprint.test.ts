@@ -40,9 +40,12 @@ describe('the fingerprint of a request', () => {
     expect(idOf(wire)).toMatch(/^[0-9a-f]{32}$/);
   });
 
-  it.each(paths.map((path) => [path.join('.'), path] as const))('is another for another %s', (_, path) => {
-    expect(idOf(changed(path, 'something else'))).not.toBe(idOf(wire));
-  });
+  it.each(paths.map((path) => [path.join('.'), path] as const))(
+    'is another for another %s',
+    (_, path) => {
+      expect(idOf(changed(path, 'something else'))).not.toBe(idOf(wire));
+    },
+  );
 
   it('is another for other services', () => {
     const services = [
@@ -59,7 +62,10 @@ describe('the fingerprint of a request', () => {
     fc.assert(
       fc.property(text, text, text, text, (apId, data, otherApId, otherData) => {
         const [one, other] = [
-          { ...changed(['AP_Info', 'AP_ID'], apId), DataToBeSigned: { ...wire.DataToBeSigned, Data: data } },
+          {
+            ...changed(['AP_Info', 'AP_ID'], apId),
+            DataToBeSigned: { ...wire.DataToBeSigned, Data: data },
+          },
           {
             ...changed(['AP_Info', 'AP_ID'], otherApId),
             DataToBeSigned: { ...wire.DataToBeSigned, Data: otherData },

@@ -51,7 +51,10 @@ const stands = (seconds: number) =>
 describe('jobs that wait', () => {
   it('are told of when none is taken, also while the job of a dead worker is still in its hands', async () => {
     const { queue } = shard.signatures;
-    const worker = new Worker(queue.name, null, { connection: redis.connection, prefix: shard.prefix });
+    const worker = new Worker(queue.name, null, {
+      connection: redis.connection,
+      prefix: shard.prefix,
+    });
     const take = () => worker.getNextJob('hand', { block: false });
     for (const priority of [0, 0, 7]) await queue.add('sign', {}, { priority });
     await take();

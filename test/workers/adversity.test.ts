@@ -1,5 +1,6 @@
 /**
- * What other programs, bad luck and bad timing do to the queues. Each case was once a defect, or could be one.
+ * What other programs, bad luck and bad timing do to the queues. Each case was once a defect, or
+ * could be one.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -64,7 +65,8 @@ const submit = async (options: Parameters<typeof signRequest>[0]) =>
 const stateOf = async (id: string) => (await product.api.transactions.find(id))?.state;
 const failedWith = (id: string, code: number) =>
   until(async () => expect(await stateOf(id)).toMatchObject({ kind: 'failed', fault: { code } }));
-const signed = (id: string) => until(async () => expect(await stateOf(id)).toMatchObject({ kind: 'signed' }));
+const signed = (id: string) =>
+  until(async () => expect(await stateOf(id)).toMatchObject({ kind: 'signed' }));
 const recordOf = async (id: string) => {
   const job = await shard.signatures.queue.getJob(id);
   return recordIn(job?.progress) as SignatureRecord | undefined;
@@ -99,7 +101,10 @@ describe('a signature job that another program added', () => {
   });
 
   it.each([
-    ['a record', { transaction: { version: 1, state: 'signed', attempt: 1, deadline: 9e15, history: [] } }],
+    [
+      'a record',
+      { transaction: { version: 1, state: 'signed', attempt: 1, deadline: 9e15, history: [] } },
+    ],
     ['a choice', { chosen: { profile: 'STK-LoA4', sscdId: 'sim' } }],
     ['a count of failures', { deliveryFailures: 3 }],
     ['a trouble of its own', { troubled: true }],
@@ -110,7 +115,10 @@ describe('a signature job that another program added', () => {
 
   it('needs an id that names its shard, because everything else finds it by that', async () => {
     for (const id of ['order 77', 'order-78', newMsspTransId(1)]) {
-      const reason = await reasonOf(shard.signatures.queue, await add({ MSS_SignatureReq: wireOf({}) }, id));
+      const reason = await reasonOf(
+        shard.signatures.queue,
+        await add({ MSS_SignatureReq: wireOf({}) }, id),
+      );
       expect(reason).toContain('_101 WRONG_PARAM: The job id must be an MSSP_TransID');
     }
   });
@@ -118,7 +126,11 @@ describe('a signature job that another program added', () => {
   it('cannot make its time up: a job from the future ends in time', async () => {
     const id = newMsspTransId(0);
     const wire = wireOf({ mode: 'asynch', msisdn: '+41780000010', timeoutSeconds: 1 });
-    await shard.signatures.queue.add('sign', { MSS_SignatureReq: wire }, { jobId: id, timestamp: 9e15 });
+    await shard.signatures.queue.add(
+      'sign',
+      { MSS_SignatureReq: wire },
+      { jobId: id, timestamp: 9e15 },
+    );
     await failedWith(id, 208);
   });
 });
@@ -136,7 +148,10 @@ describe('a receipt job that another program added', () => {
       'an endless time',
       { msspTransId: 'x', fingerprint: 'f', msisdn: '1', message: 'm', timeoutSeconds: 1e12 },
     ],
-    ['no time', { msspTransId: 'x', fingerprint: 'f', msisdn: '1', message: 'm', timeoutSeconds: 'abc' }],
+    [
+      'no time',
+      { msspTransId: 'x', fingerprint: 'f', msisdn: '1', message: 'm', timeoutSeconds: 'abc' },
+    ],
   ])('fails at once with a readable reason when its data is %s', async (_, data) => {
     const id = await add(data, receiptJobId(newMsspTransId(0)));
     expect(await reasonOf(shard.receipts.queue, id)).toMatch(/^_101 WRONG_PARAM: The job data/);
@@ -148,7 +163,9 @@ describe('a receipt job that another program added', () => {
     await signed(id);
     const data = { msspTransId: id, sscdId: 'sim', fingerprint: 'f', msisdn: msisdn.slice(1) };
     const job = await add({ ...data, message: 'Pay 10 CHF?', timeoutSeconds: 5 }, receiptJobId(id));
-    expect(await reasonOf(shard.receipts.queue, job)).toBe('_107 INAPPROPRIATE_DATA: DTBD matching failed');
+    expect(await reasonOf(shard.receipts.queue, job)).toBe(
+      '_107 INAPPROPRIATE_DATA: DTBD matching failed',
+    );
   });
 
   it('that failed makes way for the receipt of the application', async () => {
@@ -172,12 +189,14 @@ describe('a receipt job that another program added', () => {
       timeoutSeconds: 5,
     });
     const nobody = newMsspTransId(0);
-    expect(await reasonOf(shard.receipts.queue, await add(data(nobody), receiptJobId(nobody)))).toContain(
-      'A receipt follows a successful signature',
-    );
+    expect(
+      await reasonOf(shard.receipts.queue, await add(data(nobody), receiptJobId(nobody))),
+    ).toContain('A receipt follows a successful signature');
     const done = await submit({ msisdn: '+41700092503' });
     await signed(done);
-    expect(await reasonOf(shard.receipts.queue, await add(data(done), 'another-id'))).toContain('job id');
+    expect(await reasonOf(shard.receipts.queue, await add(data(done), 'another-id'))).toContain(
+      'job id',
+    );
   });
 });
 
@@ -220,9 +239,12 @@ describe('a replay', () => {
     await delay(1100);
     const since = Date.now();
     await product.startWorkers();
-    await until(async () => expect(await recordOf(id)).toMatchObject({ state: 'failed', attempt: 2 }));
+    await until(async () =>
+      expect(await recordOf(id)).toMatchObject({ state: 'failed', attempt: 2 }),
+    );
     const { deadline = 0, history = [] } = (await recordOf(id)) ?? {};
-    const begun = history.find(({ state, attempt }) => state === 'submitted' && attempt === 2)?.at ?? 0;
+    const begun =
+      history.find(({ state, attempt }) => state === 'submitted' && attempt === 2)?.at ?? 0;
     expect(begun).toBeGreaterThanOrEqual(since - 100);
     expect(deadline).toBe(begun + 1000);
     expect(history.slice(-2).map(({ state }) => state)).toEqual(['pending', 'failed']);
@@ -261,7 +283,10 @@ describe('trouble', () => {
     // The reason tells nothing of the inside, the log does.
     expect(await reasonOf(shard.signatures.queue, id)).toBe(faultLine(fault(900)));
     expect(troubles()).toBeGreaterThan(before);
-    expect((await recordOf(id))?.history.map(({ state }) => state)).toEqual(['submitted', 'failed']);
+    expect((await recordOf(id))?.history.map(({ state }) => state)).toEqual([
+      'submitted',
+      'failed',
+    ]);
     // BullMQ has heard of one run.
     expect((await shard.signatures.queue.getJob(id))?.attemptsMade).toBe(1);
   });
@@ -287,7 +312,9 @@ describe('a SIM', () => {
     const id = await submit({ msisdn });
     await signed(id);
     const receipt = product.post('/rest/service/receipt', receiptRequest(id, { msisdn }));
-    await until(async () => expect(await shard.receipts.queue.getJobState(receiptJobId(id))).toBe('delayed'));
+    await until(async () =>
+      expect(await shard.receipts.queue.getJobState(receiptJobId(id))).toBe('delayed'),
+    );
     const busy = await product.post('/rest/service/sign', signRequest({ msisdn }));
     expect(busy.body.Fault.Reason).toBe('PB_SIGNATURE_PROCESS');
     const { body } = await receipt;

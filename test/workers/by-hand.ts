@@ -1,9 +1,10 @@
 /**
- * Turns run by hand: jobs that are really taken, while no worker runs, so that a test says when a turn runs, what time it is
- * then, and what becomes of the job. What a test does not replace is the real thing.
+ * Turns run by hand: jobs that are really taken, while no worker runs, so that a test says when a
+ * turn runs, what time it is then, and what becomes of the job. What a test does not replace is the
+ * real thing.
  *
- * Each turn that is made here is a process of its own: what it has in memory, such as the calls that go on while a job
- * sleeps, no other one knows of.
+ * Each turn that is made here is a process of its own: what it has in memory, such as the calls
+ * that go on while a job sleeps, no other one knows of.
  */
 import { type Job, type Queue, Worker } from 'bullmq';
 import { vi } from 'vitest';
@@ -12,7 +13,10 @@ import { type Activities, createActivities } from '../../packages/engine/src/act
 import type { Workflow } from '../../packages/engine/src/define.ts';
 import { deliver } from '../../packages/engine/src/engine.ts';
 import { doneEvent } from '../../packages/engine/src/interpret.ts';
-import { createInstanceStore, type InstanceStore } from '../../packages/engine/src/redis/instance-store.ts';
+import {
+  createInstanceStore,
+  type InstanceStore,
+} from '../../packages/engine/src/redis/instance-store.ts';
 import type { InstanceJob } from '../../packages/engine/src/take-job.ts';
 import { createTurn } from '../../packages/engine/src/turn.ts';
 import { createIsWithdrawn } from '../../src/jobs/fair-adding.ts';
@@ -26,10 +30,18 @@ import { createAnswer } from '../../src/transactions/answers.ts';
 import type { ReceiptJobResult } from '../../src/transactions/contract.ts';
 import { createDeviceLock, createIsOver } from '../../src/transactions/device-lock.ts';
 import { createReadEnd } from '../../src/transactions/outcomes.ts';
-import { closeShards, openShards, type QueueAt, type Shard } from '../../src/transactions/shards.ts';
+import {
+  closeShards,
+  openShards,
+  type QueueAt,
+  type Shard,
+} from '../../src/transactions/shards.ts';
 import type { StepLog } from '../../workers/log.ts';
 import { createReceiptWorkflow } from '../../workers/receipt.worker.ts';
-import { createSignatureWorkflow, type SignatureActivitiesOptions } from '../../workers/signature.worker.ts';
+import {
+  createSignatureWorkflow,
+  type SignatureActivitiesOptions,
+} from '../../workers/signature.worker.ts';
 import { createUpstreams } from '../../workers/upstreams.ts';
 import { abandonAfterRollOut } from '../../workers/workers.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
@@ -45,8 +57,9 @@ interface TurnChanges {
   readonly now?: () => number;
   readonly store?: (real: InstanceStore) => InstanceStore;
   /**
-   * Activities are not waited for: they go on while the job sleeps. Otherwise each answers within its turn, however slow the
-   * machine. With a function the turn waits until that is true, and no longer.
+   * Activities are not waited for: they go on while the job sleeps. Otherwise each answers within
+   * its turn, however slow the machine. With a function the turn waits until that is true, and no
+   * longer.
    */
   readonly sleepsMeanwhile?: true | (() => boolean);
   /** The process has died by the time that such an activity answers. */
@@ -66,7 +79,9 @@ export interface ByHand {
   /** What the turns have said to be wrong. */
   readonly troubles: readonly string[];
   readonly log: StepLog;
-  /** Takes the next job of a queue, as a worker would, and waits for it. Its lock outlives the test. */
+  /**
+   * Takes the next job of a queue, as a worker would, and waits for it. Its lock outlives the test.
+   */
   take(at: QueueAt, token: string): Promise<Job>;
   /** The real ones, which say first whom they are to prompt. */
   devicesThat(prompted: (prompt: Prompt) => void): Devices;
@@ -214,7 +229,11 @@ export const startByHand = async (
     },
     signatureTurn: (changes = {}) => {
       const upstreams = createUpstreams(quiet);
-      const { read } = createInstanceStore(shard.signatures.queue, blocking, changes.now ?? Date.now);
+      const { read } = createInstanceStore(
+        shard.signatures.queue,
+        blocking,
+        changes.now ?? Date.now,
+      );
       const made = {
         ...common,
         upstreams,
@@ -230,7 +249,14 @@ export const startByHand = async (
       return turnOf(shard.signatures, createSignatureWorkflow(made), changes);
     },
     receiptTurn: (changes = {}) => {
-      const made = { ...common, shard, providers, readEnd, upstreams: createUpstreams(quiet), ...changes };
+      const made = {
+        ...common,
+        shard,
+        providers,
+        readEnd,
+        upstreams: createUpstreams(quiet),
+        ...changes,
+      };
       return turnOf(shard.receipts, createReceiptWorkflow(made), changes);
     },
     stop: async () => {

@@ -1,9 +1,13 @@
 /**
- * The first outcome stands, wherever the turn that told it was cut off, and however late the next one comes.
+ * The first outcome stands, wherever the turn that told it was cut off, and however late the next
+ * one comes.
  */
 import { DelayedError, type Job } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createInstanceStore, type InstanceStore } from '../../packages/engine/src/redis/instance-store.ts';
+import {
+  createInstanceStore,
+  type InstanceStore,
+} from '../../packages/engine/src/redis/instance-store.ts';
 import { fault } from '../../src/protocol/fault.ts';
 import type { Devices } from '../../src/sscd/devices.ts';
 import { createDeviceLock, createIsOver } from '../../src/transactions/device-lock.ts';
@@ -40,7 +44,10 @@ beforeAll(async () => {
 afterAll(() => byHand.stop());
 
 const submit = async (msisdn: string): Promise<string> => {
-  const { body } = await byHand.product.post('/rest/service/sign', signRequest({ msisdn, mode: 'asynch' }));
+  const { body } = await byHand.product.post(
+    '/rest/service/sign',
+    signRequest({ msisdn, mode: 'asynch' }),
+  );
   return body.MSS_SignatureResp.MSSP_TransID;
 };
 
@@ -103,9 +110,13 @@ describe('a worker that stood still when it had taken a job', () => {
     const { product, shard, take, wakeAndTake, signatureTurn, devicesThat, troubles } = byHand;
     const { queue, redis: connection } = shard.signatures;
     const prompted: number[] = [];
-    const turn = signatureTurn({ devices: devicesThat(({ attempt }) => void prompted.push(attempt)) });
+    const turn = signatureTurn({
+      devices: devicesThat(({ attempt }) => void prompted.push(attempt)),
+    });
     const id = await submit(thinking);
-    await expect(turn(await take(shard.signatures, 'first'), 'first')).rejects.toBeInstanceOf(DelayedError);
+    await expect(turn(await take(shard.signatures, 'first'), 'first')).rejects.toBeInstanceOf(
+      DelayedError,
+    );
     const stale = await wakeAndTake(shard.signatures, id, 'stale');
     // Its lock runs out, and another worker takes the job.
     await connection.set(`${queue.toKey(id)}:lock`, 'other');
@@ -143,7 +154,9 @@ describe('a worker that stood still when it had stored that it asks a person', (
     const job = await take(shard.signatures, 'paused');
     const devices = devicesThat(({ transactionId }) => void prompted.push(transactionId));
     const now = () => Date.now() + stoodMs;
-    const end = await signatureTurn({ store, devices, now })(job, 'paused').catch((error: Error) => error);
+    const end = await signatureTurn({ store, devices, now })(job, 'paused').catch(
+      (error: Error) => error,
+    );
     expect(reached).toBe(true);
     return { id, msisdn, job, end: end as Error, prompted };
   };
@@ -197,7 +210,10 @@ describe('a worker that did not stand still', () => {
 });
 
 describe('a receipt that the user has accepted', () => {
-  /** A caller who waits for the receipt of a signature, and the receipt's job, taken by a first worker. */
+  /**
+   * A caller who waits for the receipt of a signature, and the receipt's job, taken by a first
+   * worker.
+   */
   const receiptInHand = async () => {
     const { product, shard, take, signatureTurn } = byHand;
     const msisdn = `+${nextPerson++}`;
@@ -277,7 +293,9 @@ describe('a receipt that the user has accepted', () => {
     await expect(receiptTurn(cutOff)(job, 'first')).rejects.toBeInstanceOf(DelayedError);
     const now = () => deadline + 1;
     const still = await wakeAndTake(shard.receipts, job.id, 'second');
-    await expect(receiptTurn({ ...cutOff, now })(still, 'second')).rejects.toBeInstanceOf(DelayedError);
+    await expect(receiptTurn({ ...cutOff, now })(still, 'second')).rejects.toBeInstanceOf(
+      DelayedError,
+    );
     const again = await wakeAndTake(shard.receipts, job.id, 'third');
     await again.moveToCompleted(await receiptTurn({ now })(again, 'third'), 'third', false);
     await expectAccepted(inHand);
@@ -296,7 +314,9 @@ describe('an answer that was accepted', () => {
 
     const job = await take(signatures, 'ends');
     const now = () => job.timestamp + 61_000;
-    await expect(signatureTurn({ store: readOnly, now })(job, 'ends')).rejects.toBeInstanceOf(DelayedError);
+    await expect(signatureTurn({ store: readOnly, now })(job, 'ends')).rejects.toBeInstanceOf(
+      DelayedError,
+    );
     const again = await wakeAndTake(signatures, id, 'ends');
     await expect(signatureTurn({ now })(again, 'ends')).rejects.toThrow('_401 USER_CANCEL');
   });
@@ -378,7 +398,9 @@ describe('an answer to a job that was marked to fail', () => {
     await expect(signatureTurn()(await take(signatures, 'asks'), 'asks')).rejects.toBeInstanceOf(
       DelayedError,
     );
-    await redis.client().hset(signatures.queue.toKey(id), 'defa', '_900 INTERNAL_ERROR: Unknown Error');
+    await redis
+      .client()
+      .hset(signatures.queue.toKey(id), 'defa', '_900 INTERNAL_ERROR: Unknown Error');
     const answer = { kind: 'fault', fault: fault(402) } as const;
     expect(await product.api.transactions.answer(id, 1, answer)).toBe('finished');
     await signatures.queue.remove(id);
@@ -400,7 +422,9 @@ describe('a replay', () => {
       }),
     });
     const delayOf = async () => (await signatures.queue.getJob(id))?.delay;
-    await expect(turn(await take(signatures, 'first'), 'first')).rejects.toBeInstanceOf(DelayedError);
+    await expect(turn(await take(signatures, 'first'), 'first')).rejects.toBeInstanceOf(
+      DelayedError,
+    );
     const once = await delayOf();
     refuses = false;
     await cancel(id);
@@ -410,7 +434,9 @@ describe('a replay', () => {
     await job.moveToFailed(reason as Error, 'second', false);
     await (await signatures.queue.getJob(id))?.retry('failed');
     refuses = true;
-    await expect(turn(await take(signatures, 'third'), 'third')).rejects.toBeInstanceOf(DelayedError);
+    await expect(turn(await take(signatures, 'third'), 'third')).rejects.toBeInstanceOf(
+      DelayedError,
+    );
     expect(await delayOf()).toBe(once);
     await signatures.queue.remove(id);
   });
@@ -474,7 +500,12 @@ describe('a replay', () => {
   it('whose worker was paused while another one ended it is joined by nobody afterwards', async () => {
     const { product, shard, take, signatureTurn } = byHand;
     const { signatures } = shard;
-    const request = { msisdn: silentPerson(), text: 'Sign?', apTransId: 'PAUSED-1', instant: new Date() };
+    const request = {
+      msisdn: silentPerson(),
+      text: 'Sign?',
+      apTransId: 'PAUSED-1',
+      instant: new Date(),
+    };
     const queue = openQueueForTest(redis, product, { apId: 'http://test.example' });
     const { id } = await queue.enqueue(request);
     const failure = new Error('_401 USER_CANCEL: User cancelled the request');

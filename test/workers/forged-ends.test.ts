@@ -1,6 +1,6 @@
 /**
- * Ends that no turn of ours has come to: planted in a record, in the inbox, in a return value or in an event, by whoever can
- * write to Redis. None of them becomes a signature.
+ * Ends that no turn of ours has come to: planted in a record, in the inbox, in a return value or in
+ * an event, by whoever can write to Redis. None of them becomes a signature.
  */
 import { DelayedError, type Job } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -56,7 +56,11 @@ const keyOf = async (msisdn: string) =>
 /** A signature of the text of {@link submit} by a key of ours. */
 const signatureBy = async (msisdn: string, nonce?: Uint8Array) => {
   const key = await keyOf(msisdn);
-  const cms = await signCms({ content: Buffer.from(text), key, ...(nonce !== undefined && { nonce }) });
+  const cms = await signCms({
+    content: Buffer.from(text),
+    key,
+    ...(nonce !== undefined && { nonce }),
+  });
   return {
     kind: 'signature',
     cms: Buffer.from(cms).toString('base64'),
@@ -134,7 +138,12 @@ const expectInternalError = async (id: string): Promise<void> => {
   });
 };
 
-const forgedOutcome = { kind: 'signature', cms: forged, profile: 'STK-LoA4', sscdId: 'sim' } as const;
+const forgedOutcome = {
+  kind: 'signature',
+  cms: forged,
+  profile: 'STK-LoA4',
+  sscdId: 'sim',
+} as const;
 
 describe('a record that somebody has planted', () => {
   /** The record of a signature, in a chart of ours. */
@@ -220,7 +229,10 @@ describe('a record that somebody has planted', () => {
     ],
     ['a state that the chart does not have', { value: 'countersigned' }],
     ['no context', { context: null }],
-    ['silence that means nothing', (record: Json) => ({ context: { ...record.context, silence: 'golden' } })],
+    [
+      'silence that means nothing',
+      (record: Json) => ({ context: { ...record.context, silence: 'golden' } }),
+    ],
     [
       'a time to ask again that is none',
       (record: Json) => ({ context: { ...record.context, againAt: 'x' } }),
@@ -233,7 +245,10 @@ describe('a record that somebody has planted', () => {
     const id = await asked();
     const record = await storedRecord(id);
     const changed = typeof planted === 'function' ? planted(record) : planted;
-    await plant(id, typeof changed === 'string' ? { workflow: changed } : { ...record, ...changed });
+    await plant(
+      id,
+      typeof changed === 'string' ? { workflow: changed } : { ...record, ...changed },
+    );
     await endOf(id);
     await expectInternalError(id);
     expect(byHand.troubles.length).toBeGreaterThan(0);
@@ -294,7 +309,11 @@ describe('a line that somebody has planted in the inbox', () => {
   });
 
   it('says so in the log', async () => {
-    for (const answer of [{ kind: 'signature', cms: forged }, { kind: 'zzz' }, { kind: 'delivered' }]) {
+    for (const answer of [
+      { kind: 'signature', cms: forged },
+      { kind: 'zzz' },
+      { kind: 'delivered' },
+    ]) {
       const id = await asked();
       await plantEvent(id, 'out/x', { type: 'ANSWERED', attempt: 1, answer });
       await endOf(id);
@@ -389,7 +408,9 @@ describe('a return value that somebody has planted', () => {
       { ...unsealed, ...more },
       { ...unsealed, seal: 'x' },
     ]) {
-      await redis.client().hset(fieldsOf(id), 'returnvalue', JSON.stringify({ ...record, outcome }));
+      await redis
+        .client()
+        .hset(fieldsOf(id), 'returnvalue', JSON.stringify({ ...record, outcome }));
       const view = await byHand.product.api.transactions.find(id);
       expect(view?.state).toMatchObject({
         kind: 'signed',
@@ -428,7 +449,9 @@ describe('a return value that somebody has planted', () => {
   it('is no password that was delivered where a signature was asked for', async () => {
     const id = await submit();
     await sign();
-    await redis.client().hset(fieldsOf(id), 'returnvalue', JSON.stringify(recordWith({ kind: 'delivered' })));
+    await redis
+      .client()
+      .hset(fieldsOf(id), 'returnvalue', JSON.stringify(recordWith({ kind: 'delivered' })));
     expect(await statusOf(id)).toBe('_900');
   });
 
@@ -474,7 +497,9 @@ describe('a return value that is there before its job has ended', () => {
     const { shard, take, signatureTurn } = byHand;
     const id = await submit(somebody());
     const job = await take(shard.signatures, token);
-    await redis.client().hset(fieldsOf(id), 'returnvalue', JSON.stringify(recordWith(forgedOutcome)));
+    await redis
+      .client()
+      .hset(fieldsOf(id), 'returnvalue', JSON.stringify(recordWith(forgedOutcome)));
     expect(await statusOf(id)).toBe('504');
     await redis.client().hset(fieldsOf(id), 'finishedOn', String(Date.now()));
     expect(await statusOf(id)).toBe('_900');

@@ -1,4 +1,7 @@
-/** A text gateway that takes requests and does not answer: what it holds up, and what becomes of the texts. */
+/**
+ * A text gateway that takes requests and does not answer: what it holds up, and what becomes of the
+ * texts.
+ */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DelayedError } from 'bullmq';
@@ -118,7 +121,10 @@ const until = <T>(check: () => T | Promise<T>, timeout = 20_000, interval = 20) 
   vi.waitFor(check, { timeout, interval });
 
 const signTo = async (service: TestProduct, msisdn: string) => {
-  const { status, body } = await service.post('/rest/service/sign', signRequest({ apId: other, msisdn }));
+  const { status, body } = await service.post(
+    '/rest/service/sign',
+    signRequest({ apId: other, msisdn }),
+  );
   return body.Fault?.Code.SubCode.Value ?? status;
 };
 
@@ -136,7 +142,9 @@ const endsOf = async (service: TestProduct, ids: readonly string[]) => {
   };
   // Each look reads them all.
   const ends = await until(look, 20_000, 250);
-  return Object.fromEntries([...new Set(ends)].map((end) => [end, ends.filter((e) => e === end).length]));
+  return Object.fromEntries(
+    [...new Set(ends)].map((end) => [end, ends.filter((e) => e === end).length]),
+  );
 };
 
 describe('while a gateway hangs that one application sends texts to', () => {

@@ -1,6 +1,6 @@
 /**
- * Jobs that a release after this one has begun, or ended. While it is rolled out, or back, this one meets them: it
- * judges nothing that it cannot read, and answers with what it can.
+ * Jobs that a release after this one has begun, or ended. While it is rolled out, or back, this one
+ * meets them: it judges nothing that it cannot read, and answers with what it can.
  */
 import { DelayedError, type Job } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -106,7 +106,10 @@ describe('a signature job that a later release has begun', () => {
 describe('a signature job whose producer brings a record of a later version', () => {
   it('is refused like any record that only workers write', async () => {
     const { shard, take, signatureTurn } = byHand;
-    const data = { ...signRequest({ mode: 'asynch' }), transaction: laterRecord(Date.now() + 60_000) };
+    const data = {
+      ...signRequest({ mode: 'asynch' }),
+      transaction: laterRecord(Date.now() + 60_000),
+    };
     await shard.signatures.queue.add('sign', data, { jobId: newMsspTransId(0) });
     const job = await take(shard.signatures, token);
     const reason = '_101 WRONG_PARAM: The job data may hold MSS_SignatureReq only';
@@ -119,7 +122,11 @@ const completeAsLater = async (): Promise<void> => {
   const { shard, take, signatureTurn } = byHand;
   const job = await take(shard.signatures, token);
   const { outcome, ...record } = await signatureTurn()(job, token);
-  const later = { ...record, ...laterRecord(record.deadline), outcome: { ...outcome, ribbon: 'red' } };
+  const later = {
+    ...record,
+    ...laterRecord(record.deadline),
+    outcome: { ...outcome, ribbon: 'red' },
+  };
   await job.moveToCompleted(later, token, false);
 };
 
@@ -142,7 +149,11 @@ describe('a transaction that a later release has signed', () => {
     const { product, shard, take } = byHand;
     const id = await submit();
     const job = await take(shard.signatures, token);
-    await job.moveToCompleted({ ...laterRecord(1), outcome: { kind: 'countersigned' } }, token, false);
+    await job.moveToCompleted(
+      { ...laterRecord(1), outcome: { kind: 'countersigned' } },
+      token,
+      false,
+    );
     const { body } = await product.post('/rest/service/status', statusRequest(id));
     expect(body.Fault.Reason).toBe('INTERNAL_ERROR');
   });
@@ -153,17 +164,22 @@ describe('the receipt of a signature of a later release', () => {
     const { product, shard, take, wakeAndTake, receiptTurn } = byHand;
     const id = await submit();
     await completeAsLater();
-    const returnValue = async (): Promise<Json> => (await shard.signatures.jobs.read(id))?.returnValue;
+    const returnValue = async (): Promise<Json> =>
+      (await shard.signatures.jobs.read(id))?.returnValue;
     const before = await returnValue();
     const caller = product.post('/rest/service/receipt', receiptRequest(id, { msisdn: robot }));
 
     const job = await take(shard.receipts, token);
     const over = job.timestamp + product.configuration.receipt.timeoutSeconds * 1000;
-    await expect(receiptTurn({ now: () => over - 1 })(job, token)).rejects.toBeInstanceOf(DelayedError);
+    await expect(receiptTurn({ now: () => over - 1 })(job, token)).rejects.toBeInstanceOf(
+      DelayedError,
+    );
     expect(await shard.receipts.queue.getJobState(job.id ?? '')).toBe('delayed');
 
     const again = await wakeAndTake(shard.receipts, job.id, token);
-    const reason = await receiptTurn({ now: () => over })(again, token).catch((error: Error) => error);
+    const reason = await receiptTurn({ now: () => over })(again, token).catch(
+      (error: Error) => error,
+    );
     expect(reason).toMatchObject({ message: expect.stringContaining('_900 INTERNAL_ERROR') });
     expect(await returnValue()).toEqual(before);
     await again.moveToFailed(reason as Error, token, false);
@@ -186,9 +202,13 @@ describe('a receipt job that a later release has begun', () => {
 
     const first = await wakeAndTake(shard.receipts, job.id, token);
     const over = deadline + laterWorkerTimeoutMs;
-    await expect(receiptTurn({ now: () => over - 1 })(first, token)).rejects.toBeInstanceOf(DelayedError);
+    await expect(receiptTurn({ now: () => over - 1 })(first, token)).rejects.toBeInstanceOf(
+      DelayedError,
+    );
     const again = await wakeAndTake(shard.receipts, job.id, token);
-    const reason = await receiptTurn({ now: () => over })(again, token).catch((error: Error) => error);
+    const reason = await receiptTurn({ now: () => over })(again, token).catch(
+      (error: Error) => error,
+    );
     expect(reason).toMatchObject({ message: expect.stringContaining('_900 INTERNAL_ERROR') });
     await again.moveToFailed(reason as Error, token, false);
     expect((await caller).body.Fault.Reason).toBe('INTERNAL_ERROR');

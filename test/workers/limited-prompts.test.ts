@@ -68,11 +68,21 @@ describe('two tries of one run, of which one is in a process that was paused', (
     const onError = () => undefined;
     const readEnd = createReadEnd({ custody: core.custodyOver(commands), seals, now, onError });
     const limits = { ofOne: 1000, inAll: 1000 };
-    const backlog = await createBacklog({ shards, redis: commands, limit: 1000, onDemand: true, onError });
+    const backlog = await createBacklog({
+      shards,
+      redis: commands,
+      limit: 1000,
+      onDemand: true,
+      onError,
+    });
     closers.push(backlog.close, () => closeShards(opened), product.stop);
     const flows = shards.map(({ workflows }) => workflows.queue);
     const common = {
-      ...{ shards, redis: commands, protocol, now, onError },
+      shards,
+      redis: commands,
+      protocol,
+      now,
+      onError,
       providers: core.providersOver(commands),
       subscribers: core.subscribersOver(commands),
       room: createSignRoom(backlog, limits),
@@ -87,7 +97,9 @@ describe('two tries of one run, of which one is in a process that was paused', (
   });
 
   const transactions = async (): Promise<number> => {
-    const counts = await Promise.all(shards.map(({ signatures }) => signatures.queue.getWaitingCount()));
+    const counts = await Promise.all(
+      shards.map(({ signatures }) => signatures.queue.getWaitingCount()),
+    );
     return counts.reduce((sum, each) => sum + each, 0);
   };
 
@@ -96,7 +108,12 @@ describe('two tries of one run, of which one is in a process that was paused', (
     const counts = { limited: 0, later: 0 };
     for (let round = 0; round < 40; round += 1) {
       const msisdn = `+${firstNumber + round}`;
-      const instance = { id: `tenant-process--${round}.a.1`, createdAt: 1, takenAt: 1, data: undefined };
+      const instance = {
+        id: `tenant-process--${round}.a.1`,
+        createdAt: 1,
+        takenAt: 1,
+        data: undefined,
+      };
       const before = await transactions();
       const waiting: (() => void)[] = [];
       const pause = () => new Promise<void>((resolve) => waiting.push(resolve));
@@ -115,20 +132,34 @@ describe('two tries of one run, of which one is in a process that was paused', (
         },
       };
       const answers: (SignResult | Later)[] = [];
-      const input: SignAsk = { apId: 'mid://ap.example', msisdn, text: 'Sign?', timeoutSeconds: 60 };
+      const input: SignAsk = {
+        apId: 'mid://ap.example',
+        msisdn,
+        text: 'Sign?',
+        timeoutSeconds: 60,
+      };
       const given = {
-        ...{ input, instance, token: tokenOf(instance, 'sign', 1), now: Date.now(), attempt: 1 },
+        input,
+        instance,
+        token: tokenOf(instance, 'sign', 1),
+        now: Date.now(),
+        attempt: 1,
         signal: new AbortController().signal,
       };
       const run = activityOf(activityWith(paused))?.run;
-      const tries = Promise.all([1, 2].map(async () => answers.push((await run?.(given)) as SignResult)));
+      const tries = Promise.all(
+        [1, 2].map(async () => answers.push((await run?.(given)) as SignResult)),
+      );
       const ended = tries.then(() => true);
       while (!(await Promise.race([ended, new Promise<false>((go) => setTimeout(go, 5, false))])))
         waiting.splice(random.below(waiting.length), 1)[0]?.();
       // The chart goes on with an answer, and asks by another transaction.
       const isLimited = answers.some((each) => each !== later);
       counts[isLimited ? 'limited' : 'later'] += 1;
-      expect({ round, added: (await transactions()) - before }).toEqual({ round, added: isLimited ? 0 : 1 });
+      expect({ round, added: (await transactions()) - before }).toEqual({
+        round,
+        added: isLimited ? 0 : 1,
+      });
     }
     expect(Math.min(...Object.values(counts))).toBeGreaterThan(0);
   });

@@ -29,16 +29,23 @@ describe('many synchronous callers', () => {
       String(await redis.client().client('LIST'))
         .split('\n')
         .filter(
-          (line) => line.includes(`{${product.configuration.queue.prefix}-0}`) && line.includes(':ends '),
+          (line) =>
+            line.includes(`{${product.configuration.queue.prefix}-0}`) && line.includes(':ends '),
         );
     const callers: ReturnType<TestProduct['post']>[] = [];
     // Some at a time: a busy process refuses what it cannot bring to Redis in time.
     while (callers.length < 1000) {
       for (let caller = 0; caller < 50; caller += 1)
         callers.push(
-          product.post('/rest/service/sign', signRequest({ msisdn: somebody(), timeoutSeconds: 300 })),
+          product.post(
+            '/rest/service/sign',
+            signRequest({ msisdn: somebody(), timeoutSeconds: 300 }),
+          ),
         );
-      await until(async () => expect(await at.queue.getDelayedCount()).toBe(callers.length), 30_000);
+      await until(
+        async () => expect(await at.queue.getDelayedCount()).toBe(callers.length),
+        30_000,
+      );
     }
     const waiting: readonly Job[] = await until(async () => {
       const jobs = await at.queue.getDelayed();
@@ -50,7 +57,9 @@ describe('many synchronous callers', () => {
     expect(await subscriptions()).toHaveLength(2);
     for (let first = 0; first < waiting.length; first += 50) {
       const some = waiting.slice(first, first + 50);
-      await Promise.all(some.map(({ id }) => product.api.transactions.answer(id ?? '', 1, cancelled)));
+      await Promise.all(
+        some.map(({ id }) => product.api.transactions.answer(id ?? '', 1, cancelled)),
+      );
     }
     const answers = await Promise.all(callers);
     expect(answers.every(({ body }) => body.Fault.Reason === 'USER_CANCEL')).toBe(true);

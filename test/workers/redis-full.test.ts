@@ -21,7 +21,10 @@ let nextPerson = 41_787_000_000;
 
 beforeAll(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'paraph-full-'));
-  redis = await startEmbeddedRedis({ command: process.env.PARAPH_REDIS_SERVER ?? 'redis-server', dataDir });
+  redis = await startEmbeddedRedis({
+    command: process.env.PARAPH_REDIS_SERVER ?? 'redis-server',
+    dataDir,
+  });
   const connection = { path: redis.url.replace('unix:', ''), maxRetriesPerRequest: null };
   byHand = await startByHand(
     { ...names, url: redis.url, connection },
@@ -100,7 +103,9 @@ describe('a person who was asked and stays silent', () => {
     const asks = await again(job);
     expect(stateOf(asks)).toBeUndefined();
     await expect(signatureTurn()(asks, token)).rejects.toBeInstanceOf(DelayedError);
-    await expect(signatureTurn(afterDeadline(job))(await again(job), token)).rejects.toThrow('_208');
+    await expect(signatureTurn(afterDeadline(job))(await again(job), token)).rejects.toThrow(
+      '_208',
+    );
   });
 
   it.each([
@@ -136,8 +141,12 @@ describe('a person who was asked and stays silent', () => {
     await expect(signatureTurn({ devices })(job, token)).rejects.toBeInstanceOf(DelayedError);
     // When it is tried again.
     const now = () => job.timestamp + 10_000;
-    await expect(signatureTurn({ now })(await again(job), token)).rejects.toBeInstanceOf(DelayedError);
-    await expect(signatureTurn(afterDeadline(job))(await again(job), token)).rejects.toThrow('_208');
+    await expect(signatureTurn({ now })(await again(job), token)).rejects.toBeInstanceOf(
+      DelayedError,
+    );
+    await expect(signatureTurn(afterDeadline(job))(await again(job), token)).rejects.toThrow(
+      '_208',
+    );
 
     const never = await submitted();
     await expect(signatureTurn({ devices })(never, token)).rejects.toBeInstanceOf(DelayedError);

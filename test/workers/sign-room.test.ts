@@ -9,7 +9,8 @@ const stage = () => {
   const backlog = {
     size: sum,
     sizeOf: (apId: string) => waiting.get(apId) ?? 0,
-    added: (apId: string | undefined) => void waiting.set(apId ?? '', (waiting.get(apId ?? '') ?? 0) + 1),
+    added: (apId: string | undefined) =>
+      void waiting.set(apId ?? '', (waiting.get(apId ?? '') ?? 0) + 1),
   };
   const room = createSignRoom(backlog, { ofOne: 10, inAll: 100 }, () => time);
   return { room, waiting, pass: (ms: number) => (time += ms) };
@@ -53,7 +54,8 @@ it('spreads those that wait, so that no more than some hundreds try in a second,
   const waits = Array.from({ length: 10_000 }, () => room.take('a'));
   expect(Math.min(...waits)).toBeGreaterThanOrEqual(500);
   const bySecond = new Map<number, number>();
-  for (const ms of waits) bySecond.set(Math.floor(ms / 1000), (bySecond.get(Math.floor(ms / 1000)) ?? 0) + 1);
+  for (const ms of waits)
+    bySecond.set(Math.floor(ms / 1000), (bySecond.get(Math.floor(ms / 1000)) ?? 0) + 1);
   expect(Math.max(...bySecond.values())).toBeLessThanOrEqual(501);
   // Nobody waits any more.
   pass(60_000);

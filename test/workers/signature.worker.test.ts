@@ -40,7 +40,10 @@ beforeAll(async () => {
 afterAll(() => stage.stop());
 
 const submit = async (options: Parameters<typeof signRequest>[0]): Promise<string> => {
-  const answer = await product.post('/rest/service/sign', signRequest({ mode: 'asynch', ...options }));
+  const answer = await product.post(
+    '/rest/service/sign',
+    signRequest({ mode: 'asynch', ...options }),
+  );
   return answer.body.MSS_SignatureResp.MSSP_TransID;
 };
 
@@ -61,7 +64,8 @@ const signatureOf = async (id: string, attempt = 1, text = 'Sign in to Example?'
 
 const recordOf = async (id: string): Promise<SignatureRecord> => {
   const job = await at.queue.getJob(id);
-  const record = job?.finishedOn !== undefined && job.returnvalue ? job.returnvalue : recordIn(job?.progress);
+  const record =
+    job?.finishedOn !== undefined && job.returnvalue ? job.returnvalue : recordIn(job?.progress);
   if (record === undefined) throw new Error('the job has no record');
   return record as SignatureRecord;
 };
@@ -86,11 +90,14 @@ const leave = (id: string, answer: DeviceAnswer): Promise<void> =>
 const failedWith = (id: string, code: number) =>
   until(async () => expect(await stateOf(id)).toMatchObject({ kind: 'failed', fault: { code } }));
 
-const signed = (id: string) => until(async () => expect(await stateOf(id)).toMatchObject({ kind: 'signed' }));
+const signed = (id: string) =>
+  until(async () => expect(await stateOf(id)).toMatchObject({ kind: 'signed' }));
 
 describe('while a person thinks', () => {
   it('holds no worker slot, so others are served', async () => {
-    const waiting = await Promise.all(Array.from({ length: 20 }, () => submit({ msisdn: somebody() })));
+    const waiting = await Promise.all(
+      Array.from({ length: 20 }, () => submit({ msisdn: somebody() })),
+    );
     await Promise.all(waiting.map(asked));
     const robot = await product.post('/rest/service/sign', signRequest());
     expect(robot.status).toBe(200);
@@ -123,7 +130,9 @@ describe('while a person thinks', () => {
     ).catch(() => undefined);
     const id = await until(async () => {
       const [job] = await at.queue.getDelayed();
-      expect(job?.data.MSS_SignatureReq.AP_Info.AP_TransID).toBe(request.MSS_SignatureReq.AP_Info.AP_TransID);
+      expect(job?.data.MSS_SignatureReq.AP_Info.AP_TransID).toBe(
+        request.MSS_SignatureReq.AP_Info.AP_TransID,
+      );
       return job?.id ?? '';
     });
     caller.abort();
@@ -282,15 +291,17 @@ describe('a replay', () => {
     await failedWith(id, 401);
     for (const attempt of [2, 3]) {
       await (await at.queue.getJob(id))?.retry('failed', { resetAttemptsMade: true });
-      await until(async () => expect(await recordOf(id)).toMatchObject({ state: 'pending', attempt }));
+      await until(async () =>
+        expect(await recordOf(id)).toMatchObject({ state: 'pending', attempt }),
+      );
       await asked(id);
       expect(await product.api.transactions.answer(id, attempt, cancelled)).toBe('accepted');
       await failedWith(id, 401);
     }
     const { history } = await recordOf(id);
-    expect(history.filter(({ state }) => state === 'failed').map(({ attempt }) => attempt)).toEqual([
-      1, 2, 3,
-    ]);
+    expect(history.filter(({ state }) => state === 'failed').map(({ attempt }) => attempt)).toEqual(
+      [1, 2, 3],
+    );
     const fields = await redis.client().hmget(at.queue.toKey(id), ...jobFields);
     expect(readEvents(id, fields, () => true, 0).map((told) => told.id)).toEqual([
       `${id}-1-failed`,
@@ -331,7 +342,9 @@ describe('a replay', () => {
 });
 
 describe('a crash', () => {
-  /** Takes the next job as a worker would, and then does nothing with it, as one that was killed. */
+  /**
+   * Takes the next job as a worker would, and then does nothing with it, as one that was killed.
+   */
   const takeAndDie = async (): Promise<void> => {
     let taken: () => void = () => undefined;
     const took = new Promise<void>((resolve) => {
@@ -377,7 +390,11 @@ describe('a crash', () => {
     const { history, ...others } = context as SignatureContext;
     const reason = fault(402);
     const ended = [...history, { state: 'failed', attempt: 1, at: Date.now(), fault: reason }];
-    const record = { ...kept, value: 'failed', context: { ...others, fault: reason, history: ended } };
+    const record = {
+      ...kept,
+      value: 'failed',
+      context: { ...others, fault: reason, history: ended },
+    };
     await redis.client().hset(at.queue.toKey(id), { progress: JSON.stringify(record), open: '0' });
     await product.startWorkers();
     await failedWith(id, 402);
@@ -385,10 +402,13 @@ describe('a crash', () => {
   });
 
   it('of all workers loses nothing: what was open goes on', async () => {
-    const open = await Promise.all(Array.from({ length: 10 }, () => submit({ msisdn: somebody() })));
+    const open = await Promise.all(
+      Array.from({ length: 10 }, () => submit({ msisdn: somebody() })),
+    );
     await Promise.all(open.map(asked));
     await product.stopWorkers();
-    for (const id of open) expect(await product.api.transactions.answer(id, 1, cancelled)).toBe('accepted');
+    for (const id of open)
+      expect(await product.api.transactions.answer(id, 1, cancelled)).toBe('accepted');
     const late = await Promise.all(Array.from({ length: 10 }, () => submit({})));
     await product.startWorkers();
     await Promise.all(open.map((id) => failedWith(id, 401)));
@@ -404,9 +424,18 @@ describe('a crash', () => {
       id: 'late',
       record: { workflow: 'sign', version: 1, status: 'active', value: 'signed', next: 1 } as const,
       parts: noParts,
-      ...{ length: 0, verdicts: [], held: [], heldUntil: 0, released: [], replayed: false, joinable, then },
+      length: 0,
+      verdicts: [],
+      held: [],
+      heldUntil: 0,
+      released: [],
+      replayed: false,
+      joinable,
+      then,
     };
-    expect(await store.commit(id, 'a token that has lost its lock', commit)).toMatchObject({ kind: 'lost' });
+    expect(await store.commit(id, 'a token that has lost its lock', commit)).toMatchObject({
+      kind: 'lost',
+    });
     expect(await recordOf(id)).toEqual(before);
     await product.api.transactions.answer(id, 1, cancelled);
   });
@@ -440,7 +469,10 @@ describe('a transport that is down', () => {
   it('is fault 209 when it stays down until the deadline', async () => {
     const service = await testRedisProduct('http://127.0.0.1:9/nobody-listens');
     try {
-      const answer = await service.post('/rest/service/sign', signRequest({ ...otp, timeoutSeconds: 1 }));
+      const answer = await service.post(
+        '/rest/service/sign',
+        signRequest({ ...otp, timeoutSeconds: 1 }),
+      );
       expect(answer.body.Fault).toMatchObject({
         Code: { SubCode: { Value: '_209' } },
         Reason: 'OTA_ERROR',

@@ -1,6 +1,14 @@
-/** A product of one shard, and people whose phones never answer by themselves: the test answers for them. */
+/**
+ * A product of one shard, and people whose phones never answer by themselves: the test answers for
+ * them.
+ */
 import { vi } from 'vitest';
-import { closeShards, openShards, type QueueAt, type Shard } from '../../src/transactions/shards.ts';
+import {
+  closeShards,
+  openShards,
+  type QueueAt,
+  type Shard,
+} from '../../src/transactions/shards.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import type { TestRedis } from '../support/redis.ts';
 

@@ -1,14 +1,19 @@
 /**
- * Two requests for one App at the worst moments: whatever the order, the newer one is shown and the older one ends.
+ * Two requests for one App at the worst moments: whatever the order, the newer one is shown and the
+ * older one ends.
  *
- * Turns are run by hand on jobs that are really taken, and the screens are the real ones; the tests only stop time between a
- * claim and what follows.
+ * Turns are run by hand on jobs that are really taken, and the screens are the real ones; the tests
+ * only stop time between a claim and what follows.
  */
 import { DelayedError, type Job } from 'bullmq';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { fault } from '../../src/protocol/fault.ts';
 import { recordIn } from '../../src/transactions/contract.ts';
-import { createDeviceLock, createIsOver, type DeviceLock } from '../../src/transactions/device-lock.ts';
+import {
+  createDeviceLock,
+  createIsOver,
+  type DeviceLock,
+} from '../../src/transactions/device-lock.ts';
 import { createGate } from '../engine/stage.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
@@ -39,7 +44,10 @@ beforeEach(async () => {
   const { product, shard, take } = byHand;
   const msisdn = `+${people++}`;
   await product.post('/rest/service/sign', signRequest({ msisdn, mode: 'asynch' }));
-  await product.post('/rest/service/sign', signRequest({ msisdn, mode: 'asynch', text: 'The newer one' }));
+  await product.post(
+    '/rest/service/sign',
+    signRequest({ msisdn, mode: 'asynch', text: 'The newer one' }),
+  );
   older = await take(shard.signatures, 'older');
   newer = await take(shard.signatures, 'newer');
   prompted = [];
@@ -54,7 +62,10 @@ const realLock = (): DeviceLock =>
   );
 
 /** The turn of a worker. @returns The reason, for a job that has failed. */
-const turnWith = (deviceLock: DeviceLock, changes: { readonly sleepsMeanwhile?: () => boolean } = {}) => {
+const turnWith = (
+  deviceLock: DeviceLock,
+  changes: { readonly sleepsMeanwhile?: () => boolean } = {},
+) => {
   const turn = byHand.signatureTurn({
     deviceLock,
     devices: byHand.devicesThat(({ transactionId }) => void prompted.push(transactionId)),
@@ -71,7 +82,10 @@ const turnWith = (deviceLock: DeviceLock, changes: { readonly sleepsMeanwhile?: 
     );
 };
 
-/** The older one has claimed the screen, and its job sleeps until it may go on. @returns What lets it. */
+/**
+ * The older one has claimed the screen, and its job sleeps until it may go on.
+ * @returns What lets it.
+ */
 const claimedByOlder = async (): Promise<() => void> => {
   const real = realLock();
   const { opened, open } = createGate();

@@ -18,7 +18,10 @@ beforeAll(async () => {
 afterAll(() => byHand.stop());
 
 const submit = async (msisdn: string): Promise<string> => {
-  const { body } = await byHand.product.post('/rest/service/sign', signRequest({ msisdn, mode: 'asynch' }));
+  const { body } = await byHand.product.post(
+    '/rest/service/sign',
+    signRequest({ msisdn, mode: 'asynch' }),
+  );
   return body.MSS_SignatureResp.MSSP_TransID;
 };
 

@@ -8,7 +8,8 @@ const other = 'http://other.example';
 const stage = () => {
   let time = 0;
   const turns = createTurns(() => time);
-  const running: { readonly apId: string; readonly end: () => void; readonly fail: () => void }[] = [];
+  const running: { readonly apId: string; readonly end: () => void; readonly fail: () => void }[] =
+    [];
   const results: Promise<unknown>[] = [];
   return {
     running,

@@ -1,6 +1,6 @@
 /**
- * Definitions of processes that cannot be used, over HTTP and by `paraph/queue`: one error that names the place, never the
- * value, and nothing begun.
+ * Definitions of processes that cannot be used, over HTTP and by `paraph/queue`: one error that
+ * names the place, never the value, and nothing begun.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createWorkflowQueue, type WorkflowQueue } from '../../src/queue/index.ts';
@@ -23,12 +23,18 @@ beforeAll(async () => {
     // So that the size of the body is not what is refused.
     configuration: {
       http: { maxBodyBytes: 2_000_000 },
-      subscribers: [{ msisdn: '41789000000', through: '41789000999', sim: { device: { kind: 'robot' } } }],
+      subscribers: [
+        { msisdn: '41789000000', through: '41789000999', sim: { device: { kind: 'robot' } } },
+      ],
       sandbox: false,
       applicationProviders: [{ id: apId }],
     },
   });
-  queue = createWorkflowQueue({ redisUrl: redis.url, prefix: product.configuration.queue.prefix, apId });
+  queue = createWorkflowQueue({
+    redisUrl: redis.url,
+    prefix: product.configuration.queue.prefix,
+    apId,
+  });
   await queue.start('process', []);
   await call('POST', 'process', { apId, body: { input: {} } });
 });
@@ -39,13 +45,17 @@ afterAll(async () => {
 
 const { call } = callerOf(() => product);
 
-const person = (index: number) => ({ name: canary, msisdn: `+4178900${String(index).padStart(4, '0')}` });
+const person = (index: number) => ({
+  name: canary,
+  msisdn: `+4178900${String(index).padStart(4, '0')}`,
+});
 const people = (count: number) => Array.from({ length: count }, (_, index) => person(index % 1000));
 const one = { name: 'one', signers: [person(1)] };
 const two = { name: 'two', signers: [person(2)] };
 const withStep = (more: object) => ({ text: 'I agree', steps: [{ ...one, ...more }] });
 const withSecond = (more: object) => ({ text: 'I agree', steps: [one, { ...two, ...more }] });
-const inHours = (more: object) => withStep({ ask: { from: '08:00', to: '18:00', timeZone: 'UTC', ...more } });
+const inHours = (more: object) =>
+  withStep({ ask: { from: '08:00', to: '18:00', timeZone: 'UTC', ...more } });
 const deep = (depth: number): unknown => {
   let nested: unknown = canary;
   for (let at = 0; at < depth; at += 1) nested = { not: nested };
@@ -61,7 +71,11 @@ const bad: readonly BadDefinition[] = [
   ['a list', 'input must be of type object', [one, canary]],
   ['a text', 'input must be of type object', canary],
   ['an unknown member of a step', 'steps[0].stepz is not known', withStep({ stepz: canary })],
-  ['an unreachable step', `steps[1].if ${hopeless}`, withSecond({ if: { step: 'one', is: 'skipped' } })],
+  [
+    'an unreachable step',
+    `steps[1].if ${hopeless}`,
+    withSecond({ if: { step: 'one', is: 'skipped' } }),
+  ],
   ['n > m', 'steps[0].need must not be more than the signers', withStep({ need: 2 })],
   ['n = 0', 'steps[0].need must be all, first, or a number from 1', withStep({ need: 0 })],
   ['n < 0', 'steps[0].need must be all, first, or a number from 1', withStep({ need: -1 })],
@@ -116,7 +130,11 @@ const bad: readonly BadDefinition[] = [
     'steps[0].signers[0].name must not have Unicode tags',
     withStep({ signers: [{ ...person(1), name: `${canary}\u{e0041}` }] }),
   ],
-  ['10 000 signers', 'steps[0].signers must not bring more than 100', withStep({ signers: people(10_000) })],
+  [
+    '10 000 signers',
+    'steps[0].signers must not bring more than 100',
+    withStep({ signers: people(10_000) }),
+  ],
   [
     'a step named as a prototype',
     'steps[1].if.step must name an earlier step',
@@ -170,19 +188,32 @@ const bad: readonly BadDefinition[] = [
     withStep({ askAgain: { times: 1, every: 'PT-1H' } }),
   ],
   ['no time', `steps[0].remind[0] ${durationWords}`, withStep({ remind: ['PT0S'] })],
-  ['a date that does not exist', 'deadline must be', { ...withStep({}), deadline: '2030-02-30T25:00:00Z' }],
-  ['infinite tries', 'steps[0].askAgain.times', withStep({ askAgain: { times: 1e308, every: 'PT1H' } })],
+  [
+    'a date that does not exist',
+    'deadline must be',
+    { ...withStep({}), deadline: '2030-02-30T25:00:00Z' },
+  ],
+  [
+    'infinite tries',
+    'steps[0].askAgain.times',
+    withStep({ askAgain: { times: 1e308, every: 'PT1H' } }),
+  ],
 ];
 
 /** Without the bounded counts of refused requests, which have buckets of minutes. */
 const keysNow = async (): Promise<readonly string[]> =>
-  (await client.keys(`*${redis.prefix.slice(-10)}*`)).filter((key) => !key.includes('-refused}')).sort();
+  (await client.keys(`*${redis.prefix.slice(-10)}*`))
+    .filter((key) => !key.includes('-refused}'))
+    .sort();
 
 describe('a definition that cannot be used is refused by its place, and nothing begins', () => {
   it.each(bad)('%s', async (_, problem, definition) => {
     const before = await keysNow();
     const id = 'bad';
-    const { status, body } = await call('POST', 'process', { apId, body: { id, input: definition } });
+    const { status, body } = await call('POST', 'process', {
+      apId,
+      body: { id, input: definition },
+    });
     expect({ status, ...body }).toMatchObject({ status: 400, error: 'bad-request' });
     expect(body.message).toContain(problem);
     expect(await queue.start('process', [{ id, input: definition }])).toEqual([
@@ -208,7 +239,10 @@ describe('a body that is no JSON of ours is refused, and nothing begins', () => 
   const bytes = Buffer.from(good);
   const at = bytes.indexOf('I agree');
   it.each<readonly [string, string | Uint8Array]>([
-    ['invalid UTF-8', Buffer.concat([bytes.subarray(0, at), Buffer.from([0xc3, 0x28]), bytes.subarray(at)])],
+    [
+      'invalid UTF-8',
+      Buffer.concat([bytes.subarray(0, at), Buffer.from([0xc3, 0x28]), bytes.subarray(at)]),
+    ],
     ['a lone surrogate', spoil('I agree', '\\ud83d')],
     ['__proto__', spoil('"text"', `"__proto__":{"deadline":"${canary}"},"text"`)],
     ['__proto__ of a signer', spoil('"msisdn"', `"__proto__":{"email":"${canary}"},"msisdn"`)],
@@ -219,7 +253,10 @@ describe('a body that is no JSON of ours is refused, and nothing begins', () => 
   ])('%s', async (_, body) => {
     const before = await keysNow();
     const answer = await call('POST', 'process', { apId, body });
-    expect({ status: answer.status, ...answer.body }).toMatchObject({ status: 400, error: 'bad-request' });
+    expect({ status: answer.status, ...answer.body }).toMatchObject({
+      status: 400,
+      error: 'bad-request',
+    });
     expect(JSON.stringify(answer.body)).not.toContain(canary);
     expect(await keysNow()).toEqual(before);
     expect(Object.prototype).not.toHaveProperty(canary);

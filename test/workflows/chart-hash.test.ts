@@ -59,7 +59,8 @@ describe('the hash of a chart', () => {
 
   it('differs with another chart of a child', () => {
     const invoking = { a: { invoke: { src: 'child' } } };
-    const child = (name: string) => setup({}).createMachine({ initial: name, states: { [name]: {} } });
+    const child = (name: string) =>
+      setup({}).createMachine({ initial: name, states: { [name]: {} } });
     const hashWith = (name: string) => hashOf(invoking, {}, { child: child(name) });
     expect(hashWith('x')).toBe(hashWith('x'));
     expect(hashWith('x')).not.toBe(hashWith('y'));
@@ -76,15 +77,18 @@ describe('the hash of a chart', () => {
   const childOf = (config: object): AnyStateMachine =>
     setup({}).createMachine(config as never) as unknown as AnyStateMachine;
 
-  it.each(Object.keys(inlineIn))('differs with another chart that is written in its place and %s', (how) => {
-    const hashWith = (config: object): string => hashOf(inlineIn[how]?.(childOf(config)) ?? {});
-    const one = hashWith({ initial: 'open', states: rests });
-    expect(hashWith({ initial: 'open', states: { bad: rests.bad, open: rests.open } })).toBe(one);
-    expect(hashWith({ initial: 'open', states: rests, description: 'x' })).toBe(one);
-    expect(hashWith({ initial: 'bad', states: rests })).not.toBe(one);
-    expect(hashWith({ initial: 'open', states: { ...rests, bad: {} } })).not.toBe(one);
-    expect(hashWith({ initial: 'open', states: { ...rests, more: {} } })).not.toBe(one);
-  });
+  it.each(Object.keys(inlineIn))(
+    'differs with another chart that is written in its place and %s',
+    (how) => {
+      const hashWith = (config: object): string => hashOf(inlineIn[how]?.(childOf(config)) ?? {});
+      const one = hashWith({ initial: 'open', states: rests });
+      expect(hashWith({ initial: 'open', states: { bad: rests.bad, open: rests.open } })).toBe(one);
+      expect(hashWith({ initial: 'open', states: rests, description: 'x' })).toBe(one);
+      expect(hashWith({ initial: 'bad', states: rests })).not.toBe(one);
+      expect(hashWith({ initial: 'open', states: { ...rests, bad: {} } })).not.toBe(one);
+      expect(hashWith({ initial: 'open', states: { ...rests, more: {} } })).not.toBe(one);
+    },
+  );
 
   it.each(['failed', 'completed'])(
     'differs where a state says that its job has %s, in a child too',

@@ -12,7 +12,8 @@ const stepOf = (name: string, number: number) => ({
 
 it('takes conditions of a compensation that hold when a step has failed or has not begun', () => {
   const withUndo = (condition: object) => ({
-    ...{ text: 'I', steps: [stepOf('one', 1), stepOf('two', 2)] },
+    text: 'I',
+    steps: [stepOf('one', 1), stepOf('two', 2)],
     compensation: [{ ...stepOf('undo', 3), if: condition }],
   });
   for (const condition of [

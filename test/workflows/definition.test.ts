@@ -35,7 +35,9 @@ it('takes the examples', () => {
 
 it('takes a condition that may never hold, when it takes too many comparisons to find out', () => {
   const earlier = Array.from({ length: 13 }, (_, index) => ({
-    ...{ name: `s${index}`, signers: [anna], onRefusal: 'continue' },
+    name: `s${index}`,
+    signers: [anna],
+    onRefusal: 'continue',
   }));
   const never = earlier.flatMap(({ name }) => [
     { step: name, is: 'done' },
@@ -45,12 +47,17 @@ it('takes a condition that may never hold, when it takes too many comparisons to
     text: 'I agree',
     steps: [...earlier, { ...two, if: { all: never.slice(0, count) } }],
   });
-  expect(verdict(withLast(10))).toBe('steps[13].if must be able to hold: the step would never begin');
+  expect(verdict(withLast(10))).toBe(
+    'steps[13].if must be able to hold: the step would never begin',
+  );
   expect(verdict(withLast(26))).toBe('usable');
 });
 
 it('has a JSON Schema, which docs/ has as a file', () => {
-  const file = readFileSync(join(import.meta.dirname, '../../docs/process-definition.schema.json'), 'utf8');
+  const file = readFileSync(
+    join(import.meta.dirname, '../../docs/process-definition.schema.json'),
+    'utf8',
+  );
   const schema = definitionJsonSchema();
   expect(JSON.parse(file)).toEqual(JSON.parse(JSON.stringify(schema)));
   expect(file.match(/"\$id"/g)).toHaveLength(1);
@@ -65,10 +72,12 @@ it('has a JSON Schema, which docs/ has as a file', () => {
 it('has a manual that names each of its keys', () => {
   const manual = readFileSync(join(import.meta.dirname, '../../docs/processes.md'), 'utf8');
   const keysIn = (schema: unknown): string[] =>
-    Object.entries(typeof schema === 'object' && schema !== null ? schema : {}).flatMap(([name, part]) => [
-      ...(name === 'properties' ? Object.keys(part as object) : []),
-      ...keysIn(part),
-    ]);
+    Object.entries(typeof schema === 'object' && schema !== null ? schema : {}).flatMap(
+      ([name, part]) => [
+        ...(name === 'properties' ? Object.keys(part as object) : []),
+        ...keysIn(part),
+      ],
+    );
   for (const key of keysIn(z.toJSONSchema(definitionSchema, { io: 'input' })))
     expect([...manual.matchAll(/[`"](\w+)[`"]/g)].map(([, name]) => name)).toContain(key);
 });
@@ -80,12 +89,18 @@ describe('an error names the place, and never the value', () => {
     ['steps must have a step', { steps: [] }],
     ['stepz is not known', { steps: [one], stepz: 1 }],
     ['steps[0].sinners is not known', withStep({ sinners: 1 })],
-    ['steps[0].signers[0].msisd is not known', withStep({ signers: [{ ...anna, msisd: 'secret' }] })],
+    [
+      'steps[0].signers[0].msisd is not known',
+      withStep({ signers: [{ ...anna, msisd: 'secret' }] }),
+    ],
     [
       'steps[0].signers[0].msisdn must be an E.164 number',
       withStep({ signers: [{ ...anna, msisdn: '079 secret' }] }),
     ],
-    ['steps[0].signers[0].msisdn is not known', withStep({ signers: [{ ...anna, msisdn: '+41790000099' }] })],
+    [
+      'steps[0].signers[0].msisdn is not known',
+      withStep({ signers: [{ ...anna, msisdn: '+41790000099' }] }),
+    ],
     [
       'steps[0].signers[1].msisdn must not be in a step twice',
       withStep({ signers: [anna, { ...beat, msisdn: '41790000001' }] }),
@@ -98,7 +113,10 @@ describe('an error names the place, and never the value', () => {
       'steps[0].escalate.to.msisdn is not known',
       withStep({ escalate: { after: 'P1D', to: { ...beat, msisdn: '+41790000099' } } }),
     ],
-    ['steps[0].signers[0].text must be there: neither the step nor the process has a text', { steps: [one] }],
+    [
+      'steps[0].signers[0].text must be there: neither the step nor the process has a text',
+      { steps: [one] },
+    ],
     [
       'steps[0].signers[0].text may have 239 characters at most',
       withStep({ signers: [{ ...anna, text: 'x'.repeat(240) }] }),
@@ -123,7 +141,10 @@ describe('an error names the place, and never the value', () => {
     ],
     ['steps[0].deadline must not be in the past', withStep({ deadline: '2025-12-24T12:00:00Z' })],
     ['deadline must not be in the past', { ...withStep({}), deadline: '2026-01-05T09:00:00Z' }],
-    ['deadline must be an ISO 8601 duration, or a date-time with zone', { ...withStep({}), deadline: 'P1M' }],
+    [
+      'deadline must be an ISO 8601 duration, or a date-time with zone',
+      { ...withStep({}), deadline: 'P1M' },
+    ],
     ['deadline may be a year at most', { ...withStep({}), deadline: 'P367D' }],
     [
       'steps[0].remind[1] must be an ISO 8601 duration of weeks, days, hours, minutes and seconds, from a second to a year',
@@ -137,7 +158,10 @@ describe('an error names the place, and never the value', () => {
       'steps[0].ask.to must be after from',
       withStep({ ask: { from: '18:00', to: '08:00', timeZone: 'UTC' } }),
     ],
-    ['steps[0].ask must be now, page, or hours: from, to and timeZone', withStep({ ask: 'tomorrow' })],
+    [
+      'steps[0].ask must be now, page, or hours: from, to and timeZone',
+      withStep({ ask: 'tomorrow' }),
+    ],
     ['steps[1].if.step must name an earlier step', withSecond({ if: { step: 'two', is: 'done' } })],
     [
       'steps[0].if.step must name an earlier step',
@@ -145,7 +169,9 @@ describe('an error names the place, and never the value', () => {
     ],
     [
       'steps[1].if.all[1].not.step must name an earlier step',
-      withSecond({ if: { all: [{ step: 'one', is: 'done' }, { not: { step: 'none', is: 'done' } }] } }),
+      withSecond({
+        if: { all: [{ step: 'one', is: 'done' }, { not: { step: 'none', is: 'done' } }] },
+      }),
     ],
     [
       'steps[1].if.signer must be the key of a signer of that step',
@@ -161,36 +187,62 @@ describe('an error names the place, and never the value', () => {
     ],
     [
       'steps[1].if must be able to hold: the step would never begin',
-      withSecond({ if: { all: [{ step: 'one', is: 'done' }, { not: { step: 'one', is: 'done' } }] } }),
+      withSecond({
+        if: { all: [{ step: 'one', is: 'done' }, { not: { step: 'one', is: 'done' } }] },
+      }),
     ],
     [
       'steps[1].if may have 200 comparisons at most',
       withSecond({
-        if: { any: [101, 100].map((count) => ({ any: Array(count).fill({ step: 'one', is: 'done' }) })) },
+        if: {
+          any: [101, 100].map((count) => ({ any: Array(count).fill({ step: 'one', is: 'done' }) })),
+        },
       }),
     ],
     [
       'steps[1].if.any[0].is must be done, unmet or skipped',
       withSecond({ if: { any: [{ step: 'one', is: 'secret' }] } }),
     ],
-    ['steps[1].if must be a comparison, or one of all, any and not', withSecond({ if: { and: [] } })],
-    ['steps[1].if.all must be of type array', withSecond({ if: { all: { step: 'one', is: 'done' } } })],
-    ['steps[1].if.signer is not known', withSecond({ if: { step: 'one', is: 'done', signer: '1' } })],
+    [
+      'steps[1].if must be a comparison, or one of all, any and not',
+      withSecond({ if: { and: [] } }),
+    ],
+    [
+      'steps[1].if.all must be of type array',
+      withSecond({ if: { all: { step: 'one', is: 'done' } } }),
+    ],
+    [
+      'steps[1].if.signer is not known',
+      withSecond({ if: { step: 'one', is: 'done', signer: '1' } }),
+    ],
     ['steps[1].if.step must be of type string', withSecond({ if: { step: 1, is: 'done' } })],
-    ['steps[0].ask.timeZone must be of type string', withStep({ ask: { from: '08:00', to: '18:00' } })],
+    [
+      'steps[0].ask.timeZone must be of type string',
+      withStep({ ask: { from: '08:00', to: '18:00' } }),
+    ],
     [
       'compensation[0] must be a step, or one of tell and revoke',
       { ...withStep({}), compensation: [{ name: 'undo' }] },
     ],
-    ['compensation[0].tell must be of type string', { ...withStep({}), compensation: [{ tell: 5 }] }],
+    [
+      'compensation[0].tell must be of type string',
+      { ...withStep({}), compensation: [{ tell: 5 }] },
+    ],
     [
       'compensation[0].signers[0].msisdn must be of type string',
       { ...withStep({}), compensation: [{ name: 'undo', signers: [{ name: 'Anna' }] }] },
     ],
-    ['steps[0].onRefusal must not be substitute: no signer has one', withStep({ onRefusal: 'substitute' })],
+    [
+      'steps[0].onRefusal must not be substitute: no signer has one',
+      withStep({ onRefusal: 'substitute' }),
+    ],
     [
       'steps[0].onRefusal must be substitute, or onUnreached: the substitutes would never be asked',
-      withStep({ signers: [{ ...anna, substitutes: [beat] }], onRefusal: 'fail', onUnreached: 'wait' }),
+      withStep({
+        signers: [{ ...anna, substitutes: [beat] }],
+        onRefusal: 'fail',
+        onUnreached: 'wait',
+      }),
     ],
     [
       'steps[0].escalate.after must be less than the deadline of the step',
@@ -268,7 +320,10 @@ describe('an error names the place, and never the value', () => {
 
   it('refuses too many people and too many steps', () => {
     const people = (count: number) =>
-      Array.from({ length: count }, (_, index) => ({ name: 'N', msisdn: `+4179${1_000_000 + index}` }));
+      Array.from({ length: count }, (_, index) => ({
+        name: 'N',
+        msisdn: `+4179${1_000_000 + index}`,
+      }));
     const words = 'must not bring more than 100 people into the definition';
     expect(verdict(withStep({ signers: people(100) }))).toBe('usable');
     expect(verdict(withStep({ signers: people(101) }))).toBe(`steps[0].signers ${words}`);
@@ -298,8 +353,11 @@ describe('an error names the place, and never the value', () => {
     const steps = Array.from({ length: 50 }, (_, index) => ({
       name: `s${index}`,
       signers: [1, 2].map((number) => ({
-        ...{ name: 'Anna', msisdn: `+4179${1_000_000 + 2 * index + number}`, email: 'anna@ap.example' },
-        ...{ language: 'de', text: 'I agree' },
+        name: 'Anna',
+        msisdn: `+4179${1_000_000 + 2 * index + number}`,
+        email: 'anna@ap.example',
+        language: 'de',
+        text: 'I agree',
       })),
       ...(index > 0 && { if: { any: Array(20).fill({ step: `s${index - 1}`, is: 'done' }) } }),
     }));
@@ -308,16 +366,28 @@ describe('an error names the place, and never the value', () => {
 
   it('stops at the first problem of a definition that is very large: other requests wait for the check', () => {
     const wrong = (count: number): object[] => Array.from({ length: count }, () => ({}));
-    const many = withSecond({ if: { all: Array.from({ length: 18 }, () => ({ all: wrong(200) })) } });
-    expect(verdict(many)).toBe('steps[1].if.all[0].all[0] must be a comparison, or one of all, any and not');
+    const many = withSecond({
+      if: { all: Array.from({ length: 18 }, () => ({ all: wrong(200) })) },
+    });
+    expect(verdict(many)).toBe(
+      'steps[1].if.all[0].all[0] must be a comparison, or one of all, any and not',
+    );
   });
 
   it('names every mistake at once', () => {
     expect(
       verdict({
-        ...{ version: 2, secret: 1, text: 'I agree' },
+        version: 2,
+        secret: 1,
+        text: 'I agree',
         steps: [
-          { ...one, need: 0, signers: [{ ...anna, msisdn: 'secret', email: 'secret' }], other: 1, more: 1 },
+          {
+            ...one,
+            need: 0,
+            signers: [{ ...anna, msisdn: 'secret', email: 'secret' }],
+            other: 1,
+            more: 1,
+          },
           { ...two, if: { step: 'one', is: 'secret' }, remind: 'secret' },
         ],
       }).split('; '),
@@ -337,7 +407,8 @@ describe('an error names the place, and never the value', () => {
   it('names every rule that is broken at once', () => {
     expect(
       verdict({
-        ...{ text: 'I agree', deadline: '2025-12-24T12:00:00Z' },
+        text: 'I agree',
+        deadline: '2025-12-24T12:00:00Z',
         steps: [
           { ...one, need: 2, onRefusal: 'substitute' },
           { ...two, name: 'one', signers: [{ ...beat, msisdn: '+41790000099' }] },
@@ -362,7 +433,9 @@ describe('an error names the place, and never the value', () => {
   });
 
   it('does not repeat a member that is no name', () => {
-    expect(verdict({ ...withStep({}), 'my secret': 1 })).toBe('input has members that are not known here');
+    expect(verdict({ ...withStep({}), 'my secret': 1 })).toBe(
+      'input has members that are not known here',
+    );
   });
 
   it('refuses a condition that is nested without end', () => {
@@ -394,9 +467,9 @@ it('takes conditions that can hold', () => {
         { ...beat, key: 'b' },
       ],
     };
-    expect(verdict({ text: 'I', steps: [first, { ...two, signers: [chris], if: condition }] })).toBe(
-      'usable',
-    );
+    expect(
+      verdict({ text: 'I', steps: [first, { ...two, signers: [chris], if: condition }] }),
+    ).toBe('usable');
   }
 });
 
@@ -429,23 +502,34 @@ it('fills in defaults: texts, languages, keys, rules and times', () => {
   });
   if (!checked.ok) throw new Error(checked.problem);
   const plan = planOf(checked.definition, { apId: 'mid://ap', id: 'p' }, now);
-  expect(plan).toMatchObject({ apId: 'mid://ap', id: 'p', at: now, deadline: now + 30 * 86_400_000 });
+  expect(plan).toMatchObject({
+    apId: 'mid://ap',
+    id: 'p',
+    at: now,
+    deadline: now + 30 * 86_400_000,
+  });
   const [first, second] = plan.steps;
   expect(first).toMatchObject({
-    ...{ need: 1, ask: 'now', remindMs: [86_400_000, 259_200_000] },
-    ...{ onRefusal: 'substitute', onUnreached: 'substitute', onDeadline: 'fail' },
+    need: 1,
+    ask: 'now',
+    remindMs: [86_400_000, 259_200_000],
+    onRefusal: 'substitute',
+    onUnreached: 'substitute',
+    onDeadline: 'fail',
   });
-  expect(first?.signers.map(({ key, person }) => [key, person.text, person.language, person.msisdn])).toEqual(
-    [
-      ['1', 'Anna', 'de', '+41790000001'],
-      ['2', 'Step', 'fr', '+41790000004'],
-    ],
-  );
+  expect(
+    first?.signers.map(({ key, person }) => [key, person.text, person.language, person.msisdn]),
+  ).toEqual([
+    ['1', 'Anna', 'de', '+41790000001'],
+    ['2', 'Step', 'fr', '+41790000004'],
+  ]);
   expect(first?.signers[0]?.substitutes.map(({ text }) => text)).toEqual(['Anna', 'Chris']);
   expect(second).toMatchObject({
     onRefusal: 'fail',
     onUnreached: 'wait',
     deadline: { at: Date.UTC(2026, 0, 31, 23) },
   });
-  expect(plan.compensation).toMatchObject([{ name: 'undo', deadline: { afterMs: 7 * 86_400_000 } }]);
+  expect(plan.compensation).toMatchObject([
+    { name: 'undo', deadline: { afterMs: 7 * 86_400_000 } },
+  ]);
 });

@@ -1,4 +1,7 @@
-/** What operators and applications learn of a chart of their own that fails: the log, and the reason. */
+/**
+ * What operators and applications learn of a chart of their own that fails: the log, and the
+ * reason.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { assign, fromPromise, setup } from 'xstate';
 import { activity, defineWorkflow } from '../../src/workflows/index.ts';
@@ -36,7 +39,9 @@ const payment = setup({
         ],
       },
     },
-    undoing: { invoke: { src: 'undo', onDone: { target: 'rejected', actions: assign({ undone: true }) } } },
+    undoing: {
+      invoke: { src: 'undo', onDone: { target: 'rejected', actions: assign({ undone: true }) } },
+    },
     deciding: { on: { DECLINE: 'rejected' } },
     rejected: { meta: { job: 'failed' }, on: { REPLAY: 'charging' } },
     failed: { type: 'final' },
@@ -77,13 +82,18 @@ describe('an instance of a chart of one’s own that fails', () => {
   it('has not the error of an activity that it got over, when an event ends it', async () => {
     await begin('e-1', 'go on');
     await until('payment/e-1', ({ state }) => state === 'deciding', apId);
-    expect((await call('POST', 'payment/e-1/events', { apId, body: { type: 'DECLINE' } })).status).toBe(202);
+    expect(
+      (await call('POST', 'payment/e-1/events', { apId, body: { type: 'DECLINE' } })).status,
+    ).toBe(202);
     expect(await ended('e-1')).toMatchObject({ status: 'failed', reason: 'failed' });
   });
 
   it('has the reason that its workflow gives, where it gives one', async () => {
     await begin('w-1', 'reject', 'worded');
-    expect(await ended('w-1', 'worded')).toMatchObject({ status: 'failed', reason: 'Our own words' });
+    expect(await ended('w-1', 'worded')).toMatchObject({
+      status: 'failed',
+      reason: 'Our own words',
+    });
   });
 });
 
@@ -92,12 +102,19 @@ describe('the log of activities that fail', () => {
     const ids = ['l-1', 'l-2', 'l-3'];
     await Promise.all(ids.map((id) => begin(id, 'reject')));
     await Promise.all(ids.map((id) => ended(id)));
-    const lines = product.logged.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'trouble');
+    const lines = product.logged
+      .map((line) => JSON.parse(line))
+      .filter(({ msg }) => msg === 'trouble');
     for (const id of ids) {
       const own = lines.filter(({ instance }) => String(instance).endsWith(`-payment--${id}`));
       // The second try says the same.
       expect(own).toMatchObject([
-        { workflow: 'payment', activity: 'charge', attempt: 1, message: 'The bank refused the account' },
+        {
+          workflow: 'payment',
+          activity: 'charge',
+          attempt: 1,
+          message: 'The bank refused the account',
+        },
       ]);
     }
   });

@@ -11,7 +11,12 @@ import { activity, later } from '../../packages/engine/src/define.ts';
 import { signCms } from '../../src/pki/cms.ts';
 import { createAnswer, shardFor } from '../../src/transactions/answers.ts';
 import { receiptJobId } from '../../src/transactions/contract.ts';
-import { fingerprintOf, newMsspTransId, nonceOf, transactionOfRun } from '../../src/transactions/ids.ts';
+import {
+  fingerprintOf,
+  newMsspTransId,
+  nonceOf,
+  transactionOfRun,
+} from '../../src/transactions/ids.ts';
 import { closeShards, openShards, type Shard } from '../../src/transactions/shards.ts';
 import { instanceIdOf } from '../../src/workflows/contract.ts';
 import { defineWorkflow, service } from '../../src/workflows/index.ts';
@@ -90,7 +95,12 @@ let shards: readonly Shard[];
 beforeAll(async () => {
   product = await startTestProduct(redis, { charts, configuration: { subscribers } });
   const { prefix, shards: count } = product.configuration.queue;
-  shards = openShards({ redis: product.core.commands, prefix, shards: count, onError: () => undefined });
+  shards = openShards({
+    redis: product.core.commands,
+    prefix,
+    shards: count,
+    onError: () => undefined,
+  });
 });
 afterAll(async () => {
   await closeShards(shards);
@@ -137,18 +147,27 @@ interface Asked {
   readonly profile?: string;
 }
 
-/** Adds a signature job with a token, as a program with rights to the queue can, and sees it end. */
+/**
+ * Adds a signature job with a token, as a program with rights to the queue can, and sees it end.
+ */
 const addSigned = async (
   answerTo: string,
   { id = newMsspTransId(0), msisdn = robot, by = attacker, what = text, profile }: Asked = {},
 ): Promise<string> => {
   const { MSS_SignatureReq } = signRequest({
-    ...{ msisdn, mode: 'asynch', text: what, apId: by },
+    msisdn,
+    mode: 'asynch',
+    text: what,
+    apId: by,
     ...(profile !== undefined && { profile }),
   }) as Json;
   const { AP_PWD: _, ...ap } = MSS_SignatureReq.AP_Info;
   const request = { ...MSS_SignatureReq, AP_Info: ap };
-  await shardOfId(id).signatures.queue.add('sign', { MSS_SignatureReq: request, answerTo }, { jobId: id });
+  await shardOfId(id).signatures.queue.add(
+    'sign',
+    { MSS_SignatureReq: request, answerTo },
+    { jobId: id },
+  );
   return id;
 };
 const isOver = async (id: string): Promise<boolean> => {
@@ -215,7 +234,10 @@ describe('a signature of somebody else that names the activity of a person who i
     await signedBy(token, { id: transactionOfRun(token, shards.length), by: apId, ...other });
     await send(id, 'ASK');
     const view = await until(`payment/${id}`, ({ status }) => status !== 'open', apId);
-    expect(view).toMatchObject({ context: { isPaid: false }, output: { kind: 'failed', code: 900 } });
+    expect(view).toMatchObject({
+      context: { isPaid: false },
+      output: { kind: 'failed', code: 900 },
+    });
   });
 
   it('does not answer an activity that is not `sign`, although it has the input of one', async () => {
@@ -246,10 +268,21 @@ describe('a signature of somebody else that names the activity of a person who i
 });
 
 describe('a receipt of somebody else that names the activity of an application', () => {
-  const addReceipt = async (msspTransId: string, answerTo: string, other: Json = {}): Promise<void> => {
+  const addReceipt = async (
+    msspTransId: string,
+    answerTo: string,
+    other: Json = {},
+  ): Promise<void> => {
     const data = {
-      ...{ msspTransId, apId: attacker, fingerprint: fingerprintOf(answerTo, 1).id, answerTo },
-      ...{ msisdn: robot.slice(1), message: 'Paid', sscdId: 'sim', timeoutSeconds: 60, ...other },
+      msspTransId,
+      apId: attacker,
+      fingerprint: fingerprintOf(answerTo, 1).id,
+      answerTo,
+      msisdn: robot.slice(1),
+      message: 'Paid',
+      sscdId: 'sim',
+      timeoutSeconds: 60,
+      ...other,
     };
     const { receipts } = shardOfId(msspTransId);
     const jobId = receiptJobId(msspTransId);

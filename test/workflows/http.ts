@@ -27,7 +27,8 @@ export const callerOf = (product: () => TestProduct) => {
           ...headers,
         },
         ...(body !== undefined && {
-          body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
+          body:
+            typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
         }),
       }),
     );
@@ -35,7 +36,11 @@ export const callerOf = (product: () => TestProduct) => {
   };
 
   /** Waits until the instance is as wanted. */
-  const until = async (path: string, wanted: (view: Json) => boolean, apId?: string): Promise<Json> => {
+  const until = async (
+    path: string,
+    wanted: (view: Json) => boolean,
+    apId?: string,
+  ): Promise<Json> => {
     const look = async (): Promise<Json> => (await call('GET', path, { apId })).body;
     let last: Json;
     await expect

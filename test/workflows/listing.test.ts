@@ -1,4 +1,7 @@
-/** The list of instances keeps each for as long as its job is kept, and has those of other programs, too. */
+/**
+ * The list of instances keeps each for as long as its job is kept, and has those of other programs,
+ * too.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import { setup } from 'xstate';
 import { z } from 'zod';
@@ -14,7 +17,10 @@ import { testRedis } from '../support/redis.ts';
 
 const begin = createStage(testRedis());
 
-const listed = async ({ queue, redis }: Pick<Stage, 'queue' | 'redis'>, status?: WorkflowStatus) => {
+const listed = async (
+  { queue, redis }: Pick<Stage, 'queue' | 'redis'>,
+  status?: WorkflowStatus,
+) => {
   const page = await listInstances([{ queue, redis }], { status }, { limit: 2000 });
   return page?.rows.map(({ id }) => id);
 };
@@ -58,7 +64,12 @@ describe('the size of open instances', () => {
     expect(peopleOf('other', { apId: 'a', input }).size).toBe(1);
     const thousands = { steps: [{ signers: Array.from({ length: 10_000 }, () => person) }] };
     expect(peopleOf('process', { input: thousands }).size).toBe(101);
-    for (const data of [undefined, 7, { input: null }, { input: { steps: 'x', compensation: [null, 7] } }])
+    for (const data of [
+      undefined,
+      7,
+      { input: null },
+      { input: { steps: 'x', compensation: [null, 7] } },
+    ])
       expect(peopleOf('process', data).size).toBe(1);
   });
 
@@ -70,7 +81,14 @@ describe('the size of open instances', () => {
     const note = async (id: string, status: WorkflowStatus, job: Noted['job']) => {
       await redis.set(queue.toKey(`${id}:lock`), 'held');
       await redis.hset(queue.toKey(id), 'timestamp', 1);
-      await listing.note({ id, createdAt: 1, people: { size: 4, numbers: [] }, status, job, token: 'held' });
+      await listing.note({
+        id,
+        createdAt: 1,
+        people: { size: 4, numbers: [] },
+        status,
+        job,
+        token: 'held',
+      });
     };
     const ofA = instanceIdOf(a, 'process', '1');
     await note(ofA, 'open', 'added');
@@ -108,7 +126,10 @@ describe('the filter of the list', () => {
     const idOf = (own: string) => instanceIdOf('mid://a.example', 'process', own);
     const note = (own: string, createdAt: number, status: WorkflowStatus, data: object) =>
       listing.note({
-        ...{ id: idOf(own), createdAt, status, people: peopleOf('process', data) },
+        id: idOf(own),
+        createdAt,
+        status,
+        people: peopleOf('process', data),
         job: status === 'open' ? 'added' : 'completed',
       });
     const found = async (filter: Parameters<typeof listInstances>[1]) => {
@@ -160,7 +181,12 @@ describe('the filter of the list', () => {
 describe('an instance that has ended', () => {
   it('is not open again by a note that comes late, of a worker without the lock or of who has added it', async () => {
     const { queue, redis } = begin();
-    const listing = createListing({ queue, redis, retention: { doneMs: 9, failedMs: 9 }, now: () => 1 });
+    const listing = createListing({
+      queue,
+      redis,
+      retention: { doneMs: 9, failedMs: 9 },
+      now: () => 1,
+    });
     const apId = 'mid://a.example';
     const id = instanceIdOf(apId, 'process', '1');
     const note = (status: WorkflowStatus, job: Noted['job'], token?: string) =>
@@ -207,8 +233,14 @@ describe('an instance that a worker takes', () => {
       shard: { workflows: { queue, redis } } as unknown as Shard,
       connection: redis,
       subscribers: { find: () => undefined },
-      ...{ workflows: [resting], activities: {}, concurrency: 4, fetchers: 1, turns: createTurns() },
-      ...{ retention: { doneMs: 60_000, failedMs: 60_000 }, graceMs: 100, now: Date.now },
+      workflows: [resting],
+      activities: {},
+      concurrency: 4,
+      fetchers: 1,
+      turns: createTurns(),
+      retention: { doneMs: 60_000, failedMs: 60_000 },
+      graceMs: 100,
+      now: Date.now,
       worker: { connection: redis, prefix: String(queue.opts.prefix) },
       notifyEnd: async () => undefined,
       onError: (error) => errors.push(error),
@@ -253,7 +285,10 @@ describe('an instance that a worker takes', () => {
     const errors = take(stage);
     await expect.poll(() => listed(stage, 'open')).toEqual([restingId]);
     await stage.until(restingId, ({ record }) => record?.value === 'open');
-    expect([refused, errors.map(({ message }) => message)]).toEqual([1, ['OOM command not allowed']]);
+    expect([refused, errors.map(({ message }) => message)]).toEqual([
+      1,
+      ['OOM command not allowed'],
+    ]);
     expect(await queue.getFailedCount()).toBe(0);
   });
 });

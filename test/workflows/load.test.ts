@@ -14,14 +14,21 @@ const chart = `setup({}).createMachine({ initial: 'open', states: { open: { on: 
 const parent = `setup({ actors: { child: ${chart} } }).createMachine({ invoke: { src: 'child' } })`;
 
 /** @param workflows By export: name and chart. */
-const file = (name: string, workflows: ReadonlyArray<readonly [name: string, chart: string]>): string => {
+const file = (
+  name: string,
+  workflows: ReadonlyArray<readonly [name: string, chart: string]>,
+): string => {
   const exports = workflows.map(
     ([workflow, source], index) =>
       `export const w${index} = defineWorkflow({ name: '${workflow}', version: 1, chart: ${source} });`,
   );
   writeFileSync(
     join(folder, name),
-    [`import { defineWorkflow } from ${library};`, `import { setup } from ${xstate};`, ...exports].join('\n'),
+    [
+      `import { defineWorkflow } from ${library};`,
+      `import { setup } from ${xstate};`,
+      ...exports,
+    ].join('\n'),
   );
   return name;
 };
@@ -36,7 +43,10 @@ it.each([
     'workflows[1]: a: there are two of version 1',
   ],
 ] as const)('names the place of a clash of %s', async (what, workflows, problem) => {
-  const files = [file('fine.mjs', [['fine', parent]]), file(`${what.replaceAll(' ', '-')}.mjs`, workflows)];
+  const files = [
+    file('fine.mjs', [['fine', parent]]),
+    file(`${what.replaceAll(' ', '-')}.mjs`, workflows),
+  ];
   expect(await loadCharts(files, folder)).toEqual({ ok: false, problems: [problem] });
 });
 
@@ -56,13 +66,22 @@ const noChart = 'a: chart must be a machine of XState, by setup(…).createMachi
 it.each([
   ["name: 'a', version: 1", noChart],
   ["name: 'a', version: 1, chart: { initial: 'open', states: {} }", noChart],
-  [`version: 1, chart: ${chart}`, 'name: letters, digits, _ and single dashes between them, a letter first'],
+  [
+    `version: 1, chart: ${chart}`,
+    'name: letters, digits, _ and single dashes between them, a letter first',
+  ],
   [`name: 'a', chart: ${chart}`, 'a: version must be a whole number from 1'],
 ])('names what is wrong with defineWorkflow({ %s })', async (members, problem) => {
   const path = `wrong-${members.length}.mjs`;
   const lines = [`import { defineWorkflow } from ${library};`, `import { setup } from ${xstate};`];
-  writeFileSync(join(folder, path), [...lines, `export default defineWorkflow({ ${members} });`].join('\n'));
-  expect(await loadCharts([path], folder)).toEqual({ ok: false, problems: [`workflows[0]: ${problem}`] });
+  writeFileSync(
+    join(folder, path),
+    [...lines, `export default defineWorkflow({ ${members} });`].join('\n'),
+  );
+  expect(await loadCharts([path], folder)).toEqual({
+    ok: false,
+    problems: [`workflows[0]: ${problem}`],
+  });
 });
 
 it('names a workflow that a chart starts and no file has, unless the file is looked at alone', async () => {
@@ -76,7 +95,8 @@ it('names a workflow that a chart starts and no file has, unless the file is loo
       `export const order = defineWorkflow({ name: 'order', version: 1, chart: setup({ actors: { line: workflow(line) } }).createMachine({ invoke: { src: 'line' } }) });`,
     ].join('\n'),
   );
-  const problem = 'workflows: order: the actor line starts line of version 2, which no file exports';
+  const problem =
+    'workflows: order: the actor line starts line of version 2, which no file exports';
   expect(await loadCharts([name], folder)).toEqual({ ok: false, problems: [problem] });
   expect(await loadCharts([name], folder, { isWhole: false })).toMatchObject({ ok: true });
   const lines = file('lines.mjs', [['line', chart]]);

@@ -22,7 +22,8 @@ describe('a process', () => {
     }));
     let outcomes = await many.start('process', all);
     expect(outcomes).toHaveLength(10_000);
-    // A busy machine may answer a command too late. Then its outcome says that it may be added again.
+    // A busy machine may answer a command too late. Then its outcome says that it may be added
+    // again.
     while (late.length > 0) {
       expect(new Set(late.splice(0))).toEqual(new Set(['Command timed out']));
       outcomes = await many.start('process', all);

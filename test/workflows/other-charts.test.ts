@@ -31,7 +31,10 @@ const lineMachine = setup({
   context: ({ input }) => input,
   initial: 'open',
   output: ({ context }) => `${context.item} packed`,
-  states: { open: { on: { PACKED: 'packed' }, after: { 60000: 'packed' } }, packed: { type: 'final' } },
+  states: {
+    open: { on: { PACKED: 'packed' }, after: { 60000: 'packed' } },
+    packed: { type: 'final' },
+  },
 });
 const line = defineWorkflow({
   name: 'line',
@@ -85,7 +88,9 @@ describe('charts of an operator', () => {
 
   const lineOf = async (apId?: string): Promise<string> => {
     const own = async (): Promise<string | undefined> => {
-      const keys = await redis.client().keys(`*${redis.prefix.slice(-32)}*:workflows:*-line--run-*`);
+      const keys = await redis
+        .client()
+        .keys(`*${redis.prefix.slice(-32)}*:workflows:*-line--run-*`);
       const ids = keys.flatMap((key) => /-line--(run-[\w-]+)$/.exec(key)?.[1] ?? []);
       for (const id of ids) {
         const { status, body } = await call('GET', `line/${id}`, { apId });
@@ -99,11 +104,13 @@ describe('charts of an operator', () => {
 
   it('start each other: the other one is an instance of the same application, with its own id', async () => {
     expect((await call('POST', 'tally', { body: { id: 'all' } })).status).toBe(201);
-    expect((await call('POST', 'order', { body: { id: 'o-1', input: { item: 'a book' } } })).status).toBe(
-      201,
-    );
+    expect(
+      (await call('POST', 'order', { body: { id: 'o-1', input: { item: 'a book' } } })).status,
+    ).toBe(201);
     const id = await lineOf();
-    expect(await call('GET', `line/${id}`, { apId: 'mid://other.example' })).toMatchObject({ status: 404 });
+    expect(await call('GET', `line/${id}`, { apId: 'mid://other.example' })).toMatchObject({
+      status: 404,
+    });
     expect(await call('POST', `line/${id}/events`, { body: { type: 'PACKED' } })).toMatchObject({
       status: 202,
     });
@@ -118,9 +125,11 @@ describe('charts of an operator', () => {
     const apId = 'mid://two.example';
     await call('POST', 'order', { body: { id: 'o-2', input: { item: 'a pen' } }, apId });
     const id = await lineOf(apId);
-    expect(await call('POST', 'order/o-2/events', { body: { type: 'LEAVE' }, apId })).toMatchObject({
-      status: 202,
-    });
+    expect(await call('POST', 'order/o-2/events', { body: { type: 'LEAVE' }, apId })).toMatchObject(
+      {
+        status: 202,
+      },
+    );
     expect(await until(`line/${id}`, ({ status }) => status !== 'open', apId)).toMatchObject({
       status: 'cancelled',
       reason: expect.stringMatching(/-order--o-2 does not wait for it any more$/),
@@ -133,7 +142,9 @@ describe('charts of an operator', () => {
     await until(`tally/${first.id}`, ({ context }) => context?.count === 0);
     expect(await call('POST', 'tally', { body: { id: 'once' } })).toMatchObject({ status: 201 });
     expect(await call('POST', 'tally', { body: { id: 'once' } })).toMatchObject({ status: 200 });
-    expect(await call('POST', 'tally', { body: { id: 'once', input: 1 } })).toMatchObject({ status: 409 });
+    expect(await call('POST', 'tally', { body: { id: 'once', input: 1 } })).toMatchObject({
+      status: 409,
+    });
     expect(await call('POST', 'order', { body: {} })).toMatchObject({
       status: 400,
       body: { message: 'input: Invalid input: expected object, received undefined' },
@@ -147,7 +158,9 @@ describe('charts of an operator', () => {
       body: { message: 'input.list[0]: a member xstate$$type cannot be stored' },
     });
     await call('POST', 'tally', { body: { id: 'marked' } });
-    expect(await call('POST', 'tally/marked/events', { body: { type: 'COUNT', date } })).toMatchObject({
+    expect(
+      await call('POST', 'tally/marked/events', { body: { type: 'COUNT', date } }),
+    ).toMatchObject({
       status: 400,
       body: { message: 'event.date: a member xstate$$type cannot be stored' },
     });

@@ -40,11 +40,17 @@ beforeAll(async () => {
     charts: [asking],
     configuration: {
       queue: { maxOpen, maxWaiting },
-      subscribers: [{ msisdn: '41788000000', through: '41788000099', sim: { device: { kind: 'robot' } } }],
+      subscribers: [
+        { msisdn: '41788000000', through: '41788000099', sim: { device: { kind: 'robot' } } },
+      ],
     },
   });
   const { commands } = product.core;
-  shards = openShards({ redis: commands, ...product.configuration.queue, onError: () => undefined });
+  shards = openShards({
+    redis: commands,
+    ...product.configuration.queue,
+    onError: () => undefined,
+  });
 });
 afterAll(async () => {
   await closeShards(shards);
@@ -57,9 +63,11 @@ const processOf = (signers: number, ask: 'now' | 'page') => ({
   text: 'I agree',
   steps: [
     {
-      ...{ name: 'all', ask },
+      name: 'all',
+      ask,
       signers: Array.from({ length: signers }, (_, index) => ({
-        ...{ name: 'Anna', msisdn: `+417880000${10 + index}` },
+        name: 'Anna',
+        msisdn: `+417880000${10 + index}`,
       })),
     },
   ],
@@ -77,7 +85,8 @@ describe('an application that starts more processes than it may have open', () =
   const apId = 'mid://many.example';
 
   it('is told 429 with Retry-After, and nothing is begun, until one of them has ended', async () => {
-    for (const id of ['1', '2', '3']) expect((await start(apId, id, processOf(3, 'page'))).status).toBe(201);
+    for (const id of ['1', '2', '3'])
+      expect((await start(apId, id, processOf(3, 'page'))).status).toBe(201);
     const refused = await start(apId, '4', processOf(3, 'page'));
     expect(refused).toMatchObject({ status: 429, body: { error: 'too-many' } });
     expect(refused.response.headers.get('retry-after')).toBe('1');
@@ -142,7 +151,9 @@ describe('a chart whose instances wait for one number that has had its prompts',
       (await Promise.all(ids.map((id) => call('GET', `asking/a-${id}`, { apId })))).map(
         ({ body }) => body.status,
       );
-    await expect.poll(async () => (await statuses()).filter((each) => each === 'open').length).toBe(4);
+    await expect
+      .poll(async () => (await statuses()).filter((each) => each === 'open').length)
+      .toBe(4);
     await ask(10, '+41788000071');
     expect(await until('asking/a-10', ({ status }) => status !== 'open', apId)).toMatchObject({
       status: 'completed',

@@ -1,4 +1,7 @@
-/** Charts of an operator, run by the service: over HTTP, with `sign` of the service, and for each application its own. */
+/**
+ * Charts of an operator, run by the service: over HTTP, with `sign` of the service, and for each
+ * application its own.
+ */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { assign, setup } from 'xstate';
 import { z } from 'zod';
@@ -104,7 +107,9 @@ const slow = setup({
     done: { type: 'final', entry: { type: 'tell', params: 'done' } },
   },
 });
-charts.push(defineWorkflow({ name: 'slow', version: 1, chart: slow, reasonOf: () => 'it is broken' }));
+charts.push(
+  defineWorkflow({ name: 'slow', version: 1, chart: slow, reasonOf: () => 'it is broken' }),
+);
 
 const device = { kind: 'simulated', sign: 'never-answers', receipt: 'never-answers' } as const;
 /** People with a phone of their own, who never answer. */
@@ -150,9 +155,16 @@ describe('a chart of an operator', () => {
     for (const { at } of journal.entries) expect(new Date(at).toISOString()).toBe(at);
     const brief = journal.entries.map(({ at: _, ...entry }: Json) => entry);
     expect(brief).toContainEqual({ kind: 'state', entered: ['waiting'] });
-    expect(brief).toContainEqual(expect.objectContaining({ kind: 'event', type: 'ASK', result: 'taken' }));
     expect(brief).toContainEqual(
-      expect.objectContaining({ kind: 'activity', attempt: 1, stage: 'done', path: expect.any(String) }),
+      expect.objectContaining({ kind: 'event', type: 'ASK', result: 'taken' }),
+    );
+    expect(brief).toContainEqual(
+      expect.objectContaining({
+        kind: 'activity',
+        attempt: 1,
+        stage: 'done',
+        path: expect.any(String),
+      }),
     );
     expect(brief.at(-1)).toEqual({ kind: 'state', entered: ['done'] });
     for (const value of [robot.msisdn, robot.text, ended.output.msspTransId])
@@ -163,8 +175,12 @@ describe('a chart of an operator', () => {
   });
 
   it('is the same when it is started again, and another input under its id is refused', async () => {
-    expect((await call('POST', 'approval', { body: { id: 'a-2', input: robot } })).status).toBe(201);
-    expect((await call('POST', 'approval', { body: { id: 'a-2', input: robot } })).status).toBe(200);
+    expect((await call('POST', 'approval', { body: { id: 'a-2', input: robot } })).status).toBe(
+      201,
+    );
+    expect((await call('POST', 'approval', { body: { id: 'a-2', input: robot } })).status).toBe(
+      200,
+    );
     const other = await call('POST', 'approval', { body: { id: 'a-2', input: silent(0) } });
     expect(other).toMatchObject({ status: 409, body: { error: 'conflict' } });
     const first = await call('POST', 'approval', { body: { input: robot } });
@@ -197,17 +213,22 @@ describe('a chart of an operator', () => {
   it('is unknown to other applications, in every way', async () => {
     await call('POST', 'approval', { body: { id: 'a-3', input: robot } });
     const apId = 'mid://other.example';
-    const unknown = { status: 404, body: { error: 'not-found', message: 'There is no such instance' } };
+    const unknown = {
+      status: 404,
+      body: { error: 'not-found', message: 'There is no such instance' },
+    };
     for (const id of ['a-3', 'nobody-has-this']) {
       expect(await call('GET', `approval/${id}`, { apId })).toMatchObject(unknown);
       expect(await call('GET', `approval/${id}/events`, { apId })).toMatchObject(unknown);
       expect(await call('GET', `approval/${id}/journal`, { apId })).toMatchObject(unknown);
       expect(await call('DELETE', `approval/${id}`, { apId })).toMatchObject(unknown);
-      expect(await call('POST', `approval/${id}/events`, { apId, body: { type: 'ASK' } })).toMatchObject(
-        unknown,
-      );
+      expect(
+        await call('POST', `approval/${id}/events`, { apId, body: { type: 'ASK' } }),
+      ).toMatchObject(unknown);
     }
-    expect(await call('POST', 'approval', { apId, body: { id: 'a-3', input: silent(0) } })).toMatchObject({
+    expect(
+      await call('POST', 'approval', { apId, body: { id: 'a-3', input: silent(0) } }),
+    ).toMatchObject({
       status: 201,
     });
   });
@@ -215,13 +236,17 @@ describe('a chart of an operator', () => {
   it('refuses events that its chart does not take, or not now, and takes one once for its key', async () => {
     await call('POST', 'approval', { body: { id: 'a-4', input: silent(0) } });
     await until('approval/a-4', ({ state }) => state === 'waiting');
-    const send = (body: unknown, headers = {}) => call('POST', 'approval/a-4/events', { body, headers });
+    const send = (body: unknown, headers = {}) =>
+      call('POST', 'approval/a-4/events', { body, headers });
     expect(await send({ type: 'NONE' })).toMatchObject({
       status: 400,
       body: { message: "type: Invalid discriminator value. Expected 'ASK' | 'LEAVE'" },
     });
     expect(await send({ type: 'xstate.stop' })).toMatchObject({ status: 400 });
-    expect(await send({ type: 'LEAVE' })).toMatchObject({ status: 409, body: { error: 'refused' } });
+    expect(await send({ type: 'LEAVE' })).toMatchObject({
+      status: 409,
+      body: { error: 'refused' },
+    });
     const key = { 'idempotency-key': 'k-1' };
     expect(await send({ type: 'ASK' }, key)).toMatchObject({ status: 202 });
     expect(await send({ type: 'ASK' }, key)).toMatchObject({ status: 202 });
@@ -263,7 +288,10 @@ describe('a chart of an operator', () => {
   });
 
   it('takes the prompt off the phone when it leaves the state', async () => {
-    await call('POST', 'approval', { body: { id: 'a-5', input: silent(1) }, apId: 'mid://five.example' });
+    await call('POST', 'approval', {
+      body: { id: 'a-5', input: silent(1) },
+      apId: 'mid://five.example',
+    });
     const send = (type: string) =>
       call('POST', 'approval/a-5/events', { body: { type }, apId: 'mid://five.example' });
     await expect.poll(async () => (await send('ASK')).status).toBe(202);
@@ -316,7 +344,10 @@ describe('a chart of an operator', () => {
       return (await until(`approval/${id}`, ({ status }) => status !== 'open')).output;
     };
     expect(await outputOf('b-1', { ...robot, msisdn: '+41000092402' })).toMatchObject({
-      ...{ kind: 'failed', code: 402, reason: 'PIN_BLOCKED', msspTransId: expect.stringMatching(/^H/) },
+      kind: 'failed',
+      code: 402,
+      reason: 'PIN_BLOCKED',
+      msspTransId: expect.stringMatching(/^H/),
     });
     const unknown = await outputOf('b-2', { ...robot, msisdn: '+41791111111' });
     expect(unknown).toMatchObject({ kind: 'failed', code: 105 });
@@ -330,7 +361,9 @@ describe('a chart of an operator', () => {
     const asked = product.asked().length;
     await call('POST', 'approval', { body: { id: 'c-1', input: silent(0) } });
     await until('approval/c-1', ({ state }) => state === 'waiting');
-    expect(await call('DELETE', `approval/c-1?reason=${'x'.repeat(501)}`)).toMatchObject({ status: 400 });
+    expect(await call('DELETE', `approval/c-1?reason=${'x'.repeat(501)}`)).toMatchObject({
+      status: 400,
+    });
     expect(await call('DELETE', 'approval/c-1?reason=taken%20back')).toMatchObject({ status: 202 });
     expect(await until('approval/c-1', ({ status }) => status !== 'open')).toMatchObject({
       status: 'cancelled',
@@ -343,10 +376,15 @@ describe('a chart of an operator', () => {
   it('is cancelled when its chart takes it, also after it has not', async () => {
     await call('POST', 'held', { body: { id: 'c-2', input: {} } });
     await until('held/c-2', ({ state }) => state === 'busy');
-    expect(await call('DELETE', 'held/c-2')).toMatchObject({ status: 409, body: { error: 'refused' } });
+    expect(await call('DELETE', 'held/c-2')).toMatchObject({
+      status: 409,
+      body: { error: 'refused' },
+    });
     await call('POST', 'held/c-2/events', { body: { type: 'FREE' } });
     expect(await call('DELETE', 'held/c-2')).toMatchObject({ status: 202 });
-    expect(await until('held/c-2', ({ status }) => status !== 'open')).toMatchObject({ status: 'cancelled' });
+    expect(await until('held/c-2', ({ status }) => status !== 'open')).toMatchObject({
+      status: 'cancelled',
+    });
   });
 
   it('is cancelled by an operator, whatever the keys of the events that its application has sent', async () => {
@@ -358,7 +396,9 @@ describe('a chart of an operator', () => {
     const order = { by: 'olga', reason: 'Wrong' };
     const { workflows } = product.api;
     expect(await workflows.cancel('mid://ap.example', 'held', 'c-3', order)).toBe('cancelled');
-    expect(await until('held/c-3', ({ status }) => status !== 'open')).toMatchObject({ status: 'cancelled' });
+    expect(await until('held/c-3', ({ status }) => status !== 'open')).toMatchObject({
+      status: 'cancelled',
+    });
   });
 
   it.each([
@@ -377,7 +417,10 @@ describe('a chart of an operator', () => {
     const before = await call('GET', `slow/e-${how}`);
     const late = await call('POST', `slow/e-${how}/events`, { body: { type: 'END' } });
     goOn();
-    const { endedAt: _, ...after } = await until(`slow/e-${how}`, ({ endedAt }) => endedAt !== undefined);
+    const { endedAt: _, ...after } = await until(
+      `slow/e-${how}`,
+      ({ endedAt }) => endedAt !== undefined,
+    );
     expect([before.body, late.status]).toMatchObject([{ ...end, state: how }, 404]);
     expect(before.body).toEqual(after);
   });
@@ -395,7 +438,10 @@ describe('a chart of an operator', () => {
     const text = await response.text();
     const last = text.trim().split('\n\n').at(-1) ?? '';
     expect(last).toMatch(/^event: end\ndata: /);
-    expect(JSON.parse(last.slice(last.indexOf('{')))).toMatchObject({ id: 'd-1', status: 'completed' });
+    expect(JSON.parse(last.slice(last.indexOf('{')))).toMatchObject({
+      id: 'd-1',
+      status: 'completed',
+    });
     expect(text).toContain('event: state');
   });
 
@@ -433,7 +479,13 @@ describe('a chart of an operator', () => {
     const rows = (await product.api.workflows.list({}, { limit: 100 }))?.rows ?? [];
     const instanceId = rows.find(({ id }) => id.endsWith('-d-3'))?.id ?? '';
     // Another program has made this of its record: `publish` of the chart throws.
-    const record = { workflow: 'approval', version: 2, status: 'active', value: 'waiting', next: 1 };
+    const record = {
+      workflow: 'approval',
+      version: 2,
+      status: 'active',
+      value: 'waiting',
+      next: 1,
+    };
     const key = product.api.workflows.locate(instanceId).queue.toKey(instanceId);
     await redis.client().hset(key, 'progress', JSON.stringify({ ...record, context: null }));
     expect(await reader?.read()).toMatchObject({ done: true });
@@ -494,7 +546,11 @@ describe('a chart of an operator', () => {
   it('needs an application that proves who it is', async () => {
     const request = (headers: Record<string, string>) =>
       product.api.fetch(new Request('http://test/workflows/approval/a-1', { headers }));
-    for (const headers of [{}, { authorization: 'Basic ???' }, { authorization: `Basic ${btoa('%:')}` }]) {
+    for (const headers of [
+      {},
+      { authorization: 'Basic ???' },
+      { authorization: `Basic ${btoa('%:')}` },
+    ]) {
       const response = await request(headers as Record<string, string>);
       expect(response.status).toBe(401);
       expect(response.headers.get('www-authenticate')).toContain('Basic');
@@ -502,7 +558,9 @@ describe('a chart of an operator', () => {
     const refused = product.logged
       .map((line) => JSON.parse(line))
       .filter(({ path }) => path === '/workflows/{name}/{id}');
-    expect(refused.some(({ refused: why }) => why === 'AP_ID and AP_PWD are wrong, or missing')).toBe(true);
+    expect(
+      refused.some(({ refused: why }) => why === 'AP_ID and AP_PWD are wrong, or missing'),
+    ).toBe(true);
     expect(await call('POST', 'nothing', { body: { input: 1 } })).toMatchObject({ status: 404 });
   });
 
@@ -536,7 +594,10 @@ describe('a transaction that was asked by a chart and is run again by a tool', (
       body: { id: 'r-1', input: silent(2) },
     });
     await expect
-      .poll(async () => (await call('POST', 'approval/r-1/events', { apId, body: { type: 'ASK' } })).status)
+      .poll(
+        async () =>
+          (await call('POST', 'approval/r-1/events', { apId, body: { type: 'ASK' } })).status,
+      )
       .toBe(202);
     const shards = openShards({
       redis: product.core.commands,

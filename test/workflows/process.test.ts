@@ -1,4 +1,7 @@
-/** The signature process as applications use it: over HTTP, with real workers, simulated phones and a receiver of callbacks. */
+/**
+ * The signature process as applications use it: over HTTP, with real workers, simulated phones and
+ * a receiver of callbacks.
+ */
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -48,7 +51,9 @@ beforeAll(async () => {
       subscribers: [
         person(refusing, { fault: 401 }),
         { msisdn: appUser, apps: [{ device: { kind: 'simulated', sign: 'never-answers' } }] },
-        ...Array.from({ length: silentCount }, (_, index) => person(silent(index), 'never-answers')),
+        ...Array.from({ length: silentCount }, (_, index) =>
+          person(silent(index), 'never-answers'),
+        ),
       ],
       applicationProviders: [{ id: apId, callback: { url: `http://127.0.0.1:${port}/hook` } }],
     },
@@ -70,7 +75,8 @@ const start = async (id: string, input: object): Promise<Json> => {
   expect({ status, body }).toMatchObject({ status: 201 });
   return body;
 };
-const ended = (id: string): Promise<Json> => until(`process/${id}`, ({ status }) => status !== 'open', apId);
+const ended = (id: string): Promise<Json> =>
+  until(`process/${id}`, ({ status }) => status !== 'open', apId);
 
 /** What the application heard of a process, in order. */
 const heard = (id: string): readonly string[] =>
@@ -141,7 +147,9 @@ describe('a signature process', () => {
   it('ends a step when 2 of 3 have signed, and takes the prompt of the third off the phone', async () => {
     await start('two-of-three', {
       text: 'I agree',
-      steps: [{ name: 'vote', need: 2, signers: [quiet('Cleo', 0), robot('Anna', 1), robot('Beat', 2)] }],
+      steps: [
+        { name: 'vote', need: 2, signers: [quiet('Cleo', 0), robot('Anna', 1), robot('Beat', 2)] },
+      ],
     });
     const view = await ended('two-of-three');
     expect(view.context.steps[0].signers.map(({ state }: Json) => state)).toEqual([
@@ -179,7 +187,9 @@ describe('a signature process', () => {
     ]);
     const { revokedAt } = view.context.steps[0].signers[0];
     expect(revokedAt).toMatch(/^\d{4}-.*Z$/);
-    expect(await verifyEvidence(view.output.evidence, { serviceRoots: await rootsOf() })).toMatchObject({
+    expect(
+      await verifyEvidence(view.output.evidence, { serviceRoots: await rootsOf() }),
+    ).toMatchObject({
       ok: true,
       evidence: {
         outcome: 'failed',
@@ -209,10 +219,15 @@ describe('a signature process', () => {
 
   it('is cancelled with a reason, takes its prompts back, and takes no event any more', async () => {
     const asked = product.asked().length;
-    await start('cancelled', { text: 'I agree', steps: [{ name: 'only', signers: [quiet('Cleo', 2)] }] });
+    await start('cancelled', {
+      text: 'I agree',
+      steps: [{ name: 'only', signers: [quiet('Cleo', 2)] }],
+    });
     await expect.poll(() => product.asked().length).toBeGreaterThan(asked);
     const [msspTransId = ''] = product.asked().at(-1)?.split(' ') ?? [];
-    expect(await call('DELETE', 'process/cancelled?reason=no%20longer%20needed', { apId })).toMatchObject({
+    expect(
+      await call('DELETE', 'process/cancelled?reason=no%20longer%20needed', { apId }),
+    ).toMatchObject({
       status: 202,
     });
     expect(await ended('cancelled')).toMatchObject({
@@ -260,7 +275,10 @@ describe('a signature process', () => {
       return product.asked()[asked]?.split(' ')[0] ?? '';
     };
     let asked = product.asked().length;
-    await start('by-operator', { text: 'I agree', steps: [{ name: 'only', signers: [quiet('Cleo', 6)] }] });
+    await start('by-operator', {
+      text: 'I agree',
+      steps: [{ name: 'only', signers: [quiet('Cleo', 6)] }],
+    });
     await cancel(await promptAfter(asked));
     const rests = ({ context }: Json) => context.steps[0].signers[0].state === 'rests';
     expect(await until('process/by-operator', rests, apId)).toMatchObject({
@@ -292,37 +310,51 @@ describe('a signature process', () => {
     await expect.poll(() => product.asked().length).toBe(asked + 2);
     await product.stopWorkers();
     await product.startWorkers();
-    expect(await call('GET', 'process/moved', { apId })).toMatchObject({ body: { status: 'open' } });
+    expect(await call('GET', 'process/moved', { apId })).toMatchObject({
+      body: { status: 'open' },
+    });
     expect(await call('DELETE', 'process/moved', { apId })).toMatchObject({ status: 202 });
     const view = await ended('moved');
-    expect(view.context.steps.map(({ signers }: Json) => signers.map(({ state }: Json) => state))).toEqual([
-      ['signed'],
-      ['withdrawn', 'withdrawn'],
-    ]);
+    expect(
+      view.context.steps.map(({ signers }: Json) => signers.map(({ state }: Json) => state)),
+    ).toEqual([['signed'], ['withdrawn', 'withdrawn']]);
     expect(product.asked().length).toBe(asked + 2);
   });
 
   it.each([
     [{ text: 'x', steps: [] }, 'steps must have a step'],
-    [{ text: 'x', steps: [{ name: 'a', need: 2, signers: [robot('Anna')] }] }, /^steps\[0\]\.need /],
+    [
+      { text: 'x', steps: [{ name: 'a', need: 2, signers: [robot('Anna')] }] },
+      /^steps\[0\]\.need /,
+    ],
     [
       { text: 'x', steps: [{ name: 'a', signers: [{ name: 'X', msisdn: '+41791111111' }] }] },
       /^steps\[0\]\.signers\[0\]\.msisdn /,
     ],
     [
-      { text: 'x', deadline: '2020-01-01T00:00:00Z', steps: [{ name: 'a', signers: [robot('Anna')] }] },
+      {
+        text: 'x',
+        deadline: '2020-01-01T00:00:00Z',
+        steps: [{ name: 'a', signers: [robot('Anna')] }],
+      },
       /^deadline /,
     ],
-    [{ text: 'x', steps: [{ name: 'a', signers: [robot('Anna')] }], other: 1 }, 'other is not known'],
-  ])('names the place of an error in its definition and begins nothing: %#', async (input, message) => {
-    const id = 'never';
-    const refused = await call('POST', 'process', { apId, body: { id, input } });
-    expect(refused).toMatchObject({
-      status: 400,
-      body: { error: 'bad-request', message: expect.stringMatching(message) },
-    });
-    expect(await call('GET', `process/${id}`, { apId })).toMatchObject({ status: 404 });
-  });
+    [
+      { text: 'x', steps: [{ name: 'a', signers: [robot('Anna')] }], other: 1 },
+      'other is not known',
+    ],
+  ])(
+    'names the place of an error in its definition and begins nothing: %#',
+    async (input, message) => {
+      const id = 'never';
+      const refused = await call('POST', 'process', { apId, body: { id, input } });
+      expect(refused).toMatchObject({
+        status: 400,
+        body: { error: 'bad-request', message: expect.stringMatching(message) },
+      });
+      expect(await call('GET', `process/${id}`, { apId })).toMatchObject({ status: 404 });
+    },
+  );
 });
 
 describe('a process that another program adds', () => {
@@ -338,7 +370,11 @@ describe('a process that another program adds', () => {
       { jobId: `${tenant}-process--bare-1` },
     );
     const view = await ended('bare-1');
-    expect(view).toMatchObject({ status: 'completed', version: 1, output: { evidence: expect.any(String) } });
+    expect(view).toMatchObject({
+      status: 'completed',
+      version: 1,
+      output: { evidence: expect.any(String) },
+    });
     // The job itself returns all but the evidence.
     const { evidence: _, ...shown } = view.output;
     // Its times are milliseconds.
@@ -346,13 +382,27 @@ describe('a process that another program adds', () => {
       name === 'at' ? Date.parse(value) : value,
     );
     expect((await queue.getJob(job.id ?? ''))?.returnvalue).toEqual(result);
-    await queue.add('process', { apId, input: { steps: [] } }, { jobId: `${tenant}-process--bare-2` });
-    expect(await ended('bare-2')).toMatchObject({ status: 'failed', reason: 'steps must have a step' });
-    const steps = [{ name: 'only', signers: [robot('Anna'), { name: 'Ben', msisdn: '+41799999999' }] }];
+    await queue.add(
+      'process',
+      { apId, input: { steps: [] } },
+      { jobId: `${tenant}-process--bare-2` },
+    );
+    expect(await ended('bare-2')).toMatchObject({
+      status: 'failed',
+      reason: 'steps must have a step',
+    });
+    const steps = [
+      { name: 'only', signers: [robot('Anna'), { name: 'Ben', msisdn: '+41799999999' }] },
+    ];
     const asked = product.asked().length;
-    await queue.add('process', { apId, input: { text: 'I', steps } }, { jobId: `${tenant}-process--bare-3` });
+    await queue.add(
+      'process',
+      { apId, input: { text: 'I', steps } },
+      { jobId: `${tenant}-process--bare-3` },
+    );
     expect(await ended('bare-3')).toMatchObject({
-      ...{ status: 'failed', reason: 'steps[0].signers[1].msisdn is not known' },
+      status: 'failed',
+      reason: 'steps[0].signers[1].msisdn is not known',
     });
     expect(product.asked()).toHaveLength(asked);
     for (const jobId of [
@@ -363,7 +413,9 @@ describe('a process that another program adds', () => {
     ]) {
       const wrong = await queue.add('process', { apId, input: definition }, { jobId });
       await expect.poll(() => wrong.isFailed(), { message: jobId }).toBe(true);
-      expect((await queue.getJob(jobId))?.failedReason).toMatch(/^The id of the job is not that of/);
+      expect((await queue.getJob(jobId))?.failedReason).toMatch(
+        /^The id of the job is not that of/,
+      );
     }
     expect(product.asked()).toHaveLength(asked);
     const rows = async () =>

@@ -1,4 +1,7 @@
-/** Webhooks and receipts of charts, as a receiver and a phone see them; and the chart of docs/workflows.md that uses both. */
+/**
+ * Webhooks and receipts of charts, as a receiver and a phone see them; and the chart of
+ * docs/workflows.md that uses both.
+ */
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -21,7 +24,9 @@ const masterKey = new Uint8Array(32).fill(5);
 const shop = 'mid://shop.example';
 const bank = 'mid://bank.example';
 
-/** A chart that is one activity: its input is that of the instance, its output that of the activity. */
+/**
+ * A chart that is one activity: its input is that of the instance, its output that of the activity.
+ */
 const only = (src: 'receipt' | 'callWebhook' | 'sign'): Workflow =>
   defineWorkflow({
     name: `only-${src.toLowerCase()}`,
@@ -40,7 +45,9 @@ const only = (src: 'receipt' | 'callWebhook' | 'sign'): Workflow =>
             input: ({ context }: { context: { given: never } }) => context.given,
             onDone: {
               target: 'done',
-              actions: assign({ output: ({ event }) => (event as unknown as { output: unknown }).output }),
+              actions: assign({
+                output: ({ event }) => (event as unknown as { output: unknown }).output,
+              }),
             },
           },
         },
@@ -67,7 +74,9 @@ const bare = (src: 'receipt' | 'sign'): Workflow =>
             src: src as never,
             onDone: {
               target: 'done',
-              actions: assign({ output: ({ event }) => (event as unknown as { output: unknown }).output }),
+              actions: assign({
+                output: ({ event }) => (event as unknown as { output: unknown }).output,
+              }),
             },
           },
         },
@@ -107,7 +116,10 @@ const chartsOfManual = async (): Promise<readonly Workflow[]> => {
     writeFileSync(file, code.replace('paraph/workflow', library));
     return ((await import(/* @vite-ignore */ file)) as Record<string, Workflow>)[name] as Workflow;
   };
-  return [await load('order', 'service.callWebhook'), await load('payment', "z.literal('PAID'), invoice")];
+  return [
+    await load('order', 'service.callWebhook'),
+    await load('payment', "z.literal('PAID'), invoice"),
+  ];
 };
 
 beforeAll(async () => {
@@ -127,7 +139,9 @@ beforeAll(async () => {
     ],
     configuration: {
       receipt: { timeoutSeconds: 1 },
-      applicationProviders: [{ id: shop, callback: { url: `${receiver.url}/hook`, secretVersion: 2 } }],
+      applicationProviders: [
+        { id: shop, callback: { url: `${receiver.url}/hook`, secretVersion: 2 } },
+      ],
     },
   });
 });
@@ -144,9 +158,12 @@ const outputOf = async (name: string, input: object, apId = shop): Promise<Json>
   const { body } = await call('POST', name, { body: { input }, apId });
   return (await until(`${name}/${body.id}`, ({ status }) => status !== 'open', apId)).output;
 };
-const hook = (input: object, apId?: string): Promise<Json> => outputOf('only-callwebhook', input, apId);
+const hook = (input: object, apId?: string): Promise<Json> =>
+  outputOf('only-callwebhook', input, apId);
 const at = (path: string) => receiver.received.filter((each) => each.path === path);
-const answering = (by: Readonly<Record<string, (response: ServerResponse, times: number) => void>>): void =>
+const answering = (
+  by: Readonly<Record<string, (response: ServerResponse, times: number) => void>>,
+): void =>
   receiver.answers((response, { path }) => {
     const answer = by[path];
     if (answer === undefined) response.writeHead(204).end();
@@ -164,10 +181,14 @@ it('the chart of the manual has a person sign, tells the shop, waits for an even
   const { status } = await call('POST', 'order', { apId: shop, body: { id: 'o-1', input } });
   expect(status).toBe(201);
   await until('order/o-1', ({ state }) => state === 'waiting', shop);
-  expect(at('/orders').map(({ body }) => JSON.parse(body))).toEqual([{ order: expect.stringMatching(/^H/) }]);
+  expect(at('/orders').map(({ body }) => JSON.parse(body))).toEqual([
+    { order: expect.stringMatching(/^H/) },
+  ]);
   await call('POST', 'order/o-1/events', { apId: shop, body: { type: 'PAID' } });
   expect(await until('order/o-1', (view) => view.status !== 'open', shop)).toMatchObject({
-    ...{ status: 'completed', state: 'done', output: { order: { number: 17 }, receipt: 'accepted' } },
+    status: 'completed',
+    state: 'done',
+    output: { order: { number: 17 }, receipt: 'accepted' },
   });
 });
 
@@ -181,7 +202,9 @@ it('the chart of the manual that waits for an event takes the one that it waits 
   expect(await send({ type: 'PAID', invoice: 17, by: 'Anna' })).toBe(400);
   expect(await send({ type: 'PAID', invoice: 'I-17', by: 'Anna' })).toBe(202);
   expect(await until('payment/p-1', ({ status }) => status !== 'open', shop)).toMatchObject({
-    ...{ status: 'completed', state: 'paid', output: { by: 'Anna' } },
+    status: 'completed',
+    state: 'paid',
+    output: { by: 'Anna' },
   });
 });
 
@@ -190,7 +213,9 @@ describe('a signature of a chart', () => {
     'and a receipt are refused without input: %s',
     async (name) => {
       expect(await outputOf(name, null as never)).toMatchObject({
-        ...{ kind: 'failed', code: 101, detail: 'The activity has no input' },
+        kind: 'failed',
+        code: 101,
+        detail: 'The activity has no input',
       });
     },
   );
@@ -266,13 +291,18 @@ describe('a webhook of a chart', () => {
   it('is signed with the secret of the application, goes to its callback by default, and gives the answer', async () => {
     answering({ '/hook': (response) => json(response, 404, { found: false }) });
     expect(await hook({ body: { type: 'order', lines: [1, 2] } })).toEqual({
-      ...{ kind: 'answered', status: 404, body: { found: false } },
+      kind: 'answered',
+      status: 404,
+      body: { found: false },
     });
     const message = at('/hook').find(({ body }) => body.includes('lines'));
     for (const version of [1, 2]) {
       const webhook = new Webhook(callbackSecret(masterKey, shop, version));
-      expect(webhook.verify(message?.body ?? '', message?.headers as Record<string, string>)).toEqual({
-        ...{ type: 'order', lines: [1, 2] },
+      expect(
+        webhook.verify(message?.body ?? '', message?.headers as Record<string, string>),
+      ).toEqual({
+        type: 'order',
+        lines: [1, 2],
       });
     }
   });
@@ -300,28 +330,49 @@ describe('a webhook of a chart', () => {
         response.write('{"a":', () => response.destroy());
       },
     });
-    const at2 = (path: string) => hook({ url: `${receiver.url}${path}`, body: {}, attempts: 2, ...quick });
+    const at2 = (path: string) =>
+      hook({ url: `${receiver.url}${path}`, body: {}, attempts: 2, ...quick });
     expect(await at2('/busy')).toEqual({ kind: 'failed', problem: 'HTTP 429', status: 429 });
     expect(await at2('/gone')).toEqual({ kind: 'failed', problem: 'unreachable: ECONNRESET' });
-    expect(await at2('/cut')).toEqual({ kind: 'failed', problem: 'the answer was cut off', status: 200 });
+    expect(await at2('/cut')).toEqual({
+      kind: 'failed',
+      problem: 'the answer was cut off',
+      status: 200,
+    });
     expect([at('/busy').length, at('/gone').length, at('/cut').length]).toEqual([2, 2, 2]);
     expect(product.logged.join('\n')).not.toContain('/busy');
   });
 
   it('gives no body that is no JSON or too long', async () => {
     answering({
-      '/text': (response) => void response.writeHead(200, { 'content-type': 'text/plain' }).end('{"a":1}'),
-      '/broken': (response) => void response.writeHead(200, { 'content-type': 'application/json' }).end('{'),
+      '/text': (response) =>
+        void response.writeHead(200, { 'content-type': 'text/plain' }).end('{"a":1}'),
+      '/broken': (response) =>
+        void response.writeHead(200, { 'content-type': 'application/json' }).end('{'),
       '/problem': (response) =>
-        void response.writeHead(400, { 'content-type': 'application/problem+json' }).end('{"title":"no"}'),
+        void response
+          .writeHead(400, { 'content-type': 'application/problem+json' })
+          .end('{"title":"no"}'),
       '/long': (response) => json(response, 200, 'x'.repeat(70_000)),
     });
     const give = (path: string) => hook({ url: `${receiver.url}${path}`, body: {}, ...quick });
     expect(await give('/none')).toEqual({ kind: 'answered', status: 204 });
     expect(await give('/text')).toEqual({ kind: 'answered', status: 200 });
-    expect(await give('/problem')).toEqual({ kind: 'answered', status: 400, body: { title: 'no' } });
-    expect(await give('/broken')).toEqual({ kind: 'failed', problem: 'the answer is no JSON', status: 200 });
-    expect(await give('/long')).toEqual({ kind: 'failed', problem: 'the answer is too long', status: 200 });
+    expect(await give('/problem')).toEqual({
+      kind: 'answered',
+      status: 400,
+      body: { title: 'no' },
+    });
+    expect(await give('/broken')).toEqual({
+      kind: 'failed',
+      problem: 'the answer is no JSON',
+      status: 200,
+    });
+    expect(await give('/long')).toEqual({
+      kind: 'failed',
+      problem: 'the answer is too long',
+      status: 200,
+    });
     expect([at('/broken').length, at('/long').length]).toEqual([1, 1]);
   });
 
@@ -359,13 +410,18 @@ describe('a receipt of a chart', () => {
     const ids = await Promise.all(numbers.map(signedBy));
     const receipts = await Promise.all(ids.map((id) => receiptOf(id, { language: 'de' })));
     expect(receipts).toEqual(
-      ['accepted', 'cancelled', 'timeout', 'unanswered'].map((receipt) => ({ kind: 'answered', receipt })),
+      ['accepted', 'cancelled', 'timeout', 'unanswered'].map((receipt) => ({
+        kind: 'answered',
+        receipt,
+      })),
     );
     const [job] = await redis.client().keys(`*${redis.prefix}*:signatures:${ids[1]}`);
     const record = JSON.parse((await redis.client().hget(job ?? '', 'returnvalue')) ?? '');
     expect(record).toMatchObject({ state: 'receipted', receipt: 'cancelled' });
     expect(await receiptOf(ids[0] ?? '')).toMatchObject({
-      ...{ kind: 'failed', code: 101, detail: 'MSS_ReceiptReq.MSSP_TransID has its receipt already' },
+      kind: 'failed',
+      code: 101,
+      detail: 'MSS_ReceiptReq.MSSP_TransID has its receipt already',
     });
   });
 
@@ -376,7 +432,9 @@ describe('a receipt of a chart', () => {
     expect(await receiptOf('H00aB3dE5fG7hI9jK1lM')).toMatchObject(unknown);
     expect(await receiptOf(7 as never)).toMatchObject(unknown);
     expect(await receiptOf(id, { text: 'x'.repeat(240) })).toMatchObject({
-      ...{ kind: 'failed', code: 103, detail: expect.stringContaining('Data') },
+      kind: 'failed',
+      code: 103,
+      detail: expect.stringContaining('Data'),
     });
     expect(await receiptOf(id)).toEqual({ kind: 'answered', receipt: 'accepted' });
   });

@@ -1,4 +1,7 @@
-/** How many event streams of workflows who may have: names that anyone can invent use up no more than a part. */
+/**
+ * How many event streams of workflows who may have: names that anyone can invent use up no more
+ * than a part.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
@@ -21,7 +24,9 @@ beforeAll(async () => {
     configuration: {
       sandbox: true,
       applicationProviders: [{ id: registered }],
-      subscribers: [{ msisdn: silent, sim: { device: { kind: 'simulated', sign: 'never-answers' } } }],
+      subscribers: [
+        { msisdn: silent, sim: { device: { kind: 'simulated', sign: 'never-answers' } } },
+      ],
     },
   });
 });
@@ -47,9 +52,9 @@ describe('the event streams of a sandbox', () => {
   it('are not used up by one who invents names: registered applications have room, and others too', async () => {
     const invented = Array.from({ length: 20 }, (_, index) => `mid://invented-${index}.example`);
     for (const apId of [registered, ...invented]) {
-      expect((await call('POST', 'process', { apId, body: { id: 'p-1', input: definition } })).status).toBe(
-        201,
-      );
+      expect(
+        (await call('POST', 'process', { apId, body: { id: 'p-1', input: definition } })).status,
+      ).toBe(201);
     }
     const opened: number[] = [];
     for (const apId of invented) {

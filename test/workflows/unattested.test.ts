@@ -1,4 +1,6 @@
-/** A process whose evidence cannot be made, with the activity of the worker, by a clock that jumps. */
+/**
+ * A process whose evidence cannot be made, with the activity of the worker, by a clock that jumps.
+ */
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fromPromise } from 'xstate';
@@ -38,7 +40,8 @@ const processWith = (createEvidence: CreateEvidence): Workflow => {
       },
     }),
     input: z.object({ input: z.unknown() }),
-    begin: ({ input }, { at }) => planOf(definitionSchema.parse(input), { apId: 'mid://ap', id: 'p' }, at),
+    begin: ({ input }, { at }) =>
+      planOf(definitionSchema.parse(input), { apId: 'mid://ap', id: 'p' }, at),
     events: processEventSchema,
     reasonOf: reasonOfProcess,
   });

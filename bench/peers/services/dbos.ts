@@ -57,7 +57,9 @@ app.post('/processes', async (c) => {
   return c.json({ id: handle.workflowID });
 });
 app.get('/requests/:id', async (c) => {
-  const signature = await DBOS.getResult<string>(c.req.param('id'), { pollingIntervalMs: resultPollMs });
+  const signature = await DBOS.getResult<string>(c.req.param('id'), {
+    pollingIntervalMs: resultPollMs,
+  });
   return c.json({ status: 'SUCCESS', signature });
 });
 

@@ -1,7 +1,7 @@
 /**
- * The workflow on Restate: a service with two handlers: one runs one durable step, the other three in order. The Restate server takes
- * the requests over HTTP, keeps them, calls this process over one HTTP/2 connection in both
- * directions, and answers for the outcome.
+ * The workflow on Restate: a service with two handlers: one runs one durable step, the other three
+ * in order. The Restate server takes the requests over HTTP, keeps them, calls this process over
+ * one HTTP/2 connection in both directions, and answers for the outcome.
  */
 import './promise-with-resolvers.ts';
 import { once } from 'node:events';
@@ -17,7 +17,8 @@ const signatures = service({
       context.run('sign', () => signText(text)),
     process: async (context: Context, { text }: { text: string }): Promise<string> => {
       const given: string[] = [];
-      for (const signer of signers) given.push(await context.run(`sign ${signer}`, () => signText(text)));
+      for (const signer of signers)
+        given.push(await context.run(`sign ${signer}`, () => signText(text)));
       return given.join(' ');
     },
   },

@@ -1,4 +1,7 @@
-/** An activity that is answered later, from any process: `later` frees the worker, its token answers. */
+/**
+ * An activity that is answered later, from any process: `later` frees the worker, its token
+ * answers.
+ */
 import { activity, defineWorkflow, later } from '@paraph/engine';
 import { setup } from 'xstate';
 import { withEngine } from './run.ts';

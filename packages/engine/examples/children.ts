@@ -12,7 +12,10 @@ const door = setup({}).createMachine({
   },
 });
 const chart = setup({
-  types: { context: {} as { heard: string[] }, events: {} as { type: 'PUSH' } | { type: 'OPENED' } },
+  types: {
+    context: {} as { heard: string[] },
+    events: {} as { type: 'PUSH' } | { type: 'OPENED' },
+  },
   actors: { door },
   actions: { hear: assign({ heard: ({ context, event }) => [...context.heard, event.type] }) },
 }).createMachine({
@@ -21,7 +24,10 @@ const chart = setup({
   states: {
     guarding: {
       invoke: { id: 'front', src: 'door', onDone: 'over' },
-      on: { PUSH: { actions: ['hear', sendTo('front', { type: 'PUSH' })] }, OPENED: { actions: 'hear' } },
+      on: {
+        PUSH: { actions: ['hear', sendTo('front', { type: 'PUSH' })] },
+        OPENED: { actions: 'hear' },
+      },
     },
     over: { type: 'final' },
   },

@@ -1,4 +1,7 @@
-/** An action is carried out after the step that decided it is stored. Its id makes a repetition harmless. */
+/**
+ * An action is carried out after the step that decided it is stored. Its id makes a repetition
+ * harmless.
+ */
 import { defineWorkflow, effectOf } from '@paraph/engine';
 import { setup } from 'xstate';
 import { withEngine } from './run.ts';

@@ -1,4 +1,7 @@
-/** One child for each item, side by side, in one record. A tree is bounded: for thousands use `workflow(other)`. */
+/**
+ * One child for each item, side by side, in one record. A tree is bounded: for thousands use
+ * `workflow(other)`.
+ */
 import { activity, defineWorkflow } from '@paraph/engine';
 import { assign, setup } from 'xstate';
 import { withEngine } from './run.ts';
@@ -28,7 +31,9 @@ const chart = setup({
   states: {
     working: {
       always: { guard: 'isEmpty', target: 'over' },
-      on: { 'xstate.done.actor.*': { actions: assign({ left: ({ context }) => context.left - 1 }) } },
+      on: {
+        'xstate.done.actor.*': { actions: assign({ left: ({ context }) => context.left - 1 }) },
+      },
     },
     over: { type: 'final' },
   },

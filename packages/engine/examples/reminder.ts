@@ -4,7 +4,11 @@ import { assign, setup } from 'xstate';
 import { withEngine } from './run.ts';
 
 const chart = setup({
-  types: { context: {} as { reminders: number }, events: {} as { type: 'ANSWERED' }, output: {} as number },
+  types: {
+    context: {} as { reminders: number },
+    events: {} as { type: 'ANSWERED' },
+    output: {} as number,
+  },
   guards: { isEnough: ({ context }) => context.reminders >= 3 },
   delays: { pause: 100 },
 }).createMachine({

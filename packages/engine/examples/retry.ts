@@ -20,7 +20,12 @@ const chart = setup({
   initial: 'charging',
   states: {
     charging: {
-      invoke: { src: 'charge', input: ({ context }) => context, onDone: 'charged', onError: 'refused' },
+      invoke: {
+        src: 'charge',
+        input: ({ context }) => context,
+        onDone: 'charged',
+        onError: 'refused',
+      },
     },
     charged: { type: 'final' },
     refused: { type: 'final' },

@@ -254,7 +254,11 @@ export const createActivities = (
     let timer: NodeJS.Timeout | undefined;
     (async () => activity.run(inHand))()
       .then((output) =>
-        end(output === later ? { kind: 'later' } : { kind: 'done', output: asStored(output, 'output') }),
+        end(
+          output === later
+            ? { kind: 'later' }
+            : { kind: 'done', output: asStored(output, 'output') },
+        ),
       )
       .catch((error: unknown) => {
         if (!inHand.isAborted) onError(toError(error), start);
@@ -295,11 +299,13 @@ export const createActivities = (
         /**
          * Begins no second try while one runs, nor while its end is not applied yet.
          *
-         * @returns 0 when it runs or has ended, otherwise the milliseconds after which to ask again.
+         * @returns 0 when it runs or has ended, otherwise the milliseconds after which to ask
+         * again.
          */
         start: (start: Start): number => {
           check();
-          const isSame = ({ child, run }: Ended): boolean => child === start.child && run === start.run;
+          const isSame = ({ child, run }: Ended): boolean =>
+            child === start.child && run === start.run;
           const isBegun = own.tries.has(`${start.child}/${start.run}`) || turn.ended.some(isSame);
           return isBegun ? 0 : begin(instance, own, start);
         },
@@ -328,7 +334,10 @@ export const createActivities = (
         isIdle: (): boolean => own.tries.size === 0 && turn.ended.length === 0,
         running: (): readonly Pick<Ended, 'child' | 'run'>[] => [...own.tries.values()],
         /** They run, or their end is not applied yet. */
-        begun: (): readonly Pick<Ended, 'child' | 'run'>[] => [...own.tries.values(), ...turn.ended],
+        begun: (): readonly Pick<Ended, 'child' | 'run'>[] => [
+          ...own.tries.values(),
+          ...turn.ended,
+        ],
         /** The turn is over: from now on ends go to `bring`. */
         leave: (): void => {
           if (own.turn !== turn) return;

@@ -33,7 +33,9 @@ const isWritten = membersOf({ by: isText, first: optional(isText), answerTo: opt
 export const writeAdded = ({ by, first, answerTo }: Added): JobsOptions => {
   const engine = {
     by,
-    ...(first !== undefined && { first: JSON.stringify([first.key, encode(first.event, 'event', noRef)]) }),
+    ...(first !== undefined && {
+      first: JSON.stringify([first.key, encode(first.event, 'event', noRef)]),
+    }),
     ...(answerTo !== undefined && { answerTo }),
   };
   return { engine } as JobsOptions;

@@ -3,9 +3,10 @@
  * name of its own one by its place, so that a record can name it.
  *
  * A place is `<state id>.entry[0]`, `<state id>.on.PAID[1].actions[0]` and the like. What a chart
- * makes anew in each step, inside `assign` or `enqueueActions`, is named by the place of that action
- * and by its number there, and is made again from the context and the event that it had. Where such
- * actions are made inside each other, the name has a number, and the origin a part, for each of them.
+ * makes anew in each step, inside `assign` or `enqueueActions`, is named by the place of that
+ * action and by its number there, and is made again from the context and the event that it had.
+ * Where such actions are made inside each other, the name has a number, and the origin a part, for
+ * each of them.
  */
 import { type AnyActorLogic, type AnyEventObject, assign, type StateNode } from 'xstate';
 
@@ -125,7 +126,9 @@ const watchAssigner = (assigner: Assigner, place: string, makers: Makers): Assig
     let made = 0;
     args.spawn = (src, options) =>
       spawn(
-        isLogic(src) ? makers.logic(src, `${place}#${made++}`, { context, event, params, self }) : src,
+        isLogic(src)
+          ? makers.logic(src, `${place}#${made++}`, { context, event, params, self })
+          : src,
         options,
       );
     return assigner(args, params);
@@ -136,7 +139,9 @@ const watchAssignment = (assignment: unknown, place: string, makers: Makers): un
   return Object.fromEntries(
     Object.entries(assignment as Record<string, unknown>).map(([key, value]) => [
       key,
-      typeof value === 'function' ? watchAssigner(value as Assigner, `${place}#${key}`, makers) : value,
+      typeof value === 'function'
+        ? watchAssigner(value as Assigner, `${place}#${key}`, makers)
+        : value,
     ]),
   );
 };
@@ -214,7 +219,11 @@ interface WatchedContext {
   readonly make: ContextFactory;
 }
 
-export const watchContext = (factory: ContextFactory, place: string, makers: Makers): WatchedContext => ({
+export const watchContext = (
+  factory: ContextFactory,
+  place: string,
+  makers: Makers,
+): WatchedContext => ({
   make: (args) => {
     const { spawn, input, self } = args;
     const origin: Origin = { context: undefined, event: { type: 'xstate.init', input }, self };
@@ -237,11 +246,16 @@ const nothing = { id: '', system: undefined };
  */
 export const makeAgain = (action: unknown, origin: Origin, wanted: string): void => {
   const origins: Origin[] = [];
-  for (let each: Origin | undefined = origin; each !== undefined; each = each.outer) origins.unshift(each);
+  for (let each: Origin | undefined = origin; each !== undefined; each = each.outer)
+    origins.unshift(each);
   makeInside(action, origins, wanted);
 };
 
-const makeInside = (action: unknown, [origin, ...inner]: readonly Origin[], wanted: string): void => {
+const makeInside = (
+  action: unknown,
+  [origin, ...inner]: readonly Origin[],
+  wanted: string,
+): void => {
   if (origin === undefined) return;
   const { context, event, params, checks = [] } = origin;
   const self = (origin.self ?? nothing) as typeof nothing;
@@ -262,8 +276,13 @@ const makeInside = (action: unknown, [origin, ...inner]: readonly Origin[], want
         makeInside(made, inner, wanted);
     };
     const enqueue = Object.assign(enter, {
-      ...{ cancel: inert, raise: inert, sendTo: inert, sendParent: inert, spawnChild: inert },
-      ...{ stopChild: inert, emit: inert },
+      cancel: inert,
+      raise: inert,
+      sendTo: inert,
+      sendParent: inert,
+      spawnChild: inert,
+      stopChild: inert,
+      emit: inert,
     }) as unknown as Enqueue;
     collect({ ...refs, context, event, enqueue, check: () => answers.shift() ?? false }, params);
   } else if (assignment !== undefined) {
@@ -275,12 +294,21 @@ const makeInside = (action: unknown, [origin, ...inner]: readonly Origin[], want
   }
 };
 
-/** The names in a guard. `and`, `or` and `not` hold others; another function is the guard itself. */
+/**
+ * The names in a guard. `and`, `or` and `not` hold others; another function is the guard itself.
+ */
 export const guardNames = (guard: unknown): readonly string[] => {
   if (guard === undefined) return [];
   if (typeof guard === 'string') return [guard];
-  const { type, guards = [] } = guard as { readonly type?: string; readonly guards?: readonly unknown[] };
-  return typeof guard === 'function' ? guards.flatMap(guardNames) : type === undefined ? [] : [type];
+  const { type, guards = [] } = guard as {
+    readonly type?: string;
+    readonly guards?: readonly unknown[];
+  };
+  return typeof guard === 'function'
+    ? guards.flatMap(guardNames)
+    : type === undefined
+      ? []
+      : [type];
 };
 
 /** `raise` and `sendTo` have theirs as a member. */

@@ -15,7 +15,10 @@ export const durationText = (ms: number): string => {
   return `${count} ${unit}${count === 1 ? '' : 's'}`;
 };
 
-/** The delay of a transition's event: its name, or the time. @returns Undefined for another event. */
+/**
+ * The delay of a transition's event: its name, or the time.
+ * @returns Undefined for another event.
+ */
 export const delayOf = (event: string): string | undefined => {
   const [, delay] = /^xstate\.after\.([^.]+)/.exec(event) ?? [];
   return delay !== undefined && /^\d+$/.test(delay) ? durationText(Number(delay)) : delay;
@@ -37,6 +40,9 @@ export const invokedBy = ({ config }: Pick<Configured, 'config'>): readonly Invo
   return [invoke].flat();
 };
 
-/** What an event `xstate.done.actor.<child>` is about. XState names a child without an id by its place. */
+/**
+ * What an event `xstate.done.actor.<child>` is about. XState names a child without an id by its
+ * place.
+ */
 export const invokedAs = (node: Configured, child: string): Invoked | undefined =>
   invokedBy(node).find(({ id }, index) => (id ?? `${index}.${node.id}`) === child);

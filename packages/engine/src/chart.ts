@@ -35,7 +35,12 @@ import { childLogic, stateLogic } from './xstate5.ts';
  */
 export type Part =
   | { readonly kind: 'activity'; readonly name: string; readonly logic: AnyActorLogic }
-  | { readonly kind: 'chart'; readonly name: string; readonly chart: Chart; readonly logic: AnyActorLogic }
+  | {
+      readonly kind: 'chart';
+      readonly name: string;
+      readonly chart: Chart;
+      readonly logic: AnyActorLogic;
+    }
   | { readonly kind: 'state'; readonly name: string; readonly logic: AnyActorLogic };
 
 export type ActionFunction = (args: unknown, params: unknown) => unknown;
@@ -47,14 +52,28 @@ export interface Chart {
   readonly machine: AnyStateMachine;
   /** The children that have a name of their own or by their place. */
   readonly parts: ReadonlyMap<string, Part>;
-  /** What its states invoke: names of the child and of its part, and the state as a path with dots. */
-  readonly invoked: readonly { readonly child: string; readonly src: string; readonly state: string }[];
-  /** What was made in a step, which `makers` has told. @throws When the chart no longer makes it. */
+  /**
+   * What its states invoke: names of the child and of its part, and the state as a path with dots.
+   */
+  readonly invoked: readonly {
+    readonly child: string;
+    readonly src: string;
+    readonly state: string;
+  }[];
+  /**
+   * What was made in a step, which `makers` has told.
+   * @throws When the chart no longer makes it.
+   */
   partOf(name: string, origin: Origin | undefined): Part;
   /** The part that stands for a child that a step has made. */
   madePart(logic: unknown): { readonly part: Part; readonly origin: Origin } | undefined;
-  /** @returns The name of an action that is no builtin of XState, and its origin if a step made it. */
-  nameAction(type: string, action: unknown): { readonly name: string; readonly origin: Origin | undefined };
+  /**
+   * @returns The name of an action that is no builtin of XState, and its origin if a step made it.
+   */
+  nameAction(
+    type: string,
+    action: unknown,
+  ): { readonly name: string; readonly origin: Origin | undefined };
   /**
    * Undefined for one that the chart names and nobody implements: XState skips it, too.
    *
@@ -159,15 +178,23 @@ type ChangeChildren = (
 
 /** An action that gives XState the next snapshot, like its own `spawnChild` and `stopChild`. */
 const changingChildren = (change: ChangeChildren): unknown => {
-  const resolve = (scope: ScopeOfRefs, snapshot: AnyMachineSnapshot, args: Parameters<ChangeChildren>[1]) => [
-    { ...snapshot, children: change(snapshot.children as Record<string, AnyActorRef>, args, scope) },
+  const resolve = (
+    scope: ScopeOfRefs,
+    snapshot: AnyMachineSnapshot,
+    args: Parameters<ChangeChildren>[1],
+  ) => [
+    {
+      ...snapshot,
+      children: change(snapshot.children as Record<string, AnyActorRef>, args, scope),
+    },
   ];
   return Object.assign((): void => {}, { resolve, type: 'xstate.activity' });
 };
 
 const start = ({ id, src, systemId, input }: InvokeDefinition): unknown =>
   changingChildren((children, { context, event, self }, { system }) => {
-    const given = typeof input === 'function' ? (input({ context, event, self }) as unknown) : input;
+    const given =
+      typeof input === 'function' ? (input({ context, event, self }) as unknown) : input;
     const options = { input: given, systemId };
     const ref = createActivityRef({ id, src, sessionId: system._bookId(), systemId, options });
     if (systemId !== undefined) system._set(systemId, ref);
@@ -197,7 +224,10 @@ const invokePlainly = (node: Node, isPlain: (invoked: InvokeDefinition) => boole
   const invoked = node.invoke as unknown as readonly InvokeDefinition[];
   const plain = invoked.filter(isPlain);
   if (plain.length === 0) return;
-  const { entry, exit } = node as unknown as { entry: readonly unknown[]; exit: readonly unknown[] };
+  const { entry, exit } = node as unknown as {
+    entry: readonly unknown[];
+    exit: readonly unknown[];
+  };
   Object.defineProperty(node, 'invoke', { value: invoked.filter((each) => !plain.includes(each)) });
   Object.assign(node, {
     entry: [...(entry.length > 0 ? plain.map(announce) : []), ...entry, ...plain.map(start)],
@@ -255,12 +285,17 @@ export const familyOf = (chart: Chart, known: Set<Chart> = new Set()): readonly 
   if (known.has(chart)) return [];
   known.add(chart);
   const parts = [...chart.parts.values()];
-  return [chart, ...parts.flatMap((part) => (part.kind === 'chart' ? familyOf(part.chart, known) : []))];
+  return [
+    chart,
+    ...parts.flatMap((part) => (part.kind === 'chart' ? familyOf(part.chart, known) : [])),
+  ];
 };
 
 /** The activities of a chart and of the charts in it. */
 export const activitiesOf = (chart: Chart): readonly Part[] =>
-  familyOf(chart).flatMap(({ parts }) => [...parts.values()].filter(({ kind }) => kind === 'activity'));
+  familyOf(chart).flatMap(({ parts }) =>
+    [...parts.values()].filter(({ kind }) => kind === 'activity'),
+  );
 
 interface Wish {
   readonly name: string;
@@ -322,14 +357,20 @@ export const createChart = (
     if (isChart(logic)) {
       const chart =
         known.get(logic) ??
-        createChart({ name: `${name}/${part}`, version, machine: logic, observed: [], isWithdrawn }, known);
+        createChart(
+          { name: `${name}/${part}`, version, machine: logic, observed: [], isWithdrawn },
+          known,
+        );
       return { kind: 'chart', name: part, chart, logic: childLogic(chart) };
     }
     if (isPromise(logic)) return { kind: 'activity', name: part, logic };
     if (isPure(logic)) return { kind: 'state', name: part, logic: stateLogic(logic) };
-    throw new ChartError(`${name}: ${where} lives in memory alone; an activity or a chart is needed`);
+    throw new ChartError(
+      `${name}: ${where} lives in memory alone; an activity or a chart is needed`,
+    );
   };
-  const standFor = (part: Part): AnyActorLogic => (part.kind === 'activity' ? { ...standIn } : part.logic);
+  const standFor = (part: Part): AnyActorLogic =>
+    part.kind === 'activity' ? { ...standIn } : part.logic;
 
   const makers: Makers = {
     logic: (logic, part, origin) => {
@@ -368,7 +409,11 @@ export const createChart = (
     else if (typeof action === 'function' && !isBuiltin(action) && !places.has(action)) {
       places.set(action, place);
       inline.set(place, action);
-    } else if (isBuiltin(action) && action.type === 'xstate.spawnChild' && typeof action.src === 'object') {
+    } else if (
+      isBuiltin(action) &&
+      action.type === 'xstate.spawnChild' &&
+      typeof action.src === 'object'
+    ) {
       const part = partFor(action.src as AnyActorLogic, place, `what ${place} spawns`);
       parts.set(place, part);
       return Object.assign((): void => {}, action, { type: action.type, src: place });
@@ -409,14 +454,18 @@ export const createChart = (
       const place = places.get(action);
       if (place !== undefined) return { name: place, origin: undefined };
       const made = madeActions.get(action);
-      if (made === undefined) throw new ChartError(`${name}: the action ${type} has no place in the chart`);
+      if (made === undefined)
+        throw new ChartError(`${name}: the action ${type} has no place in the chart`);
       return made;
     },
     implementationOf: (action, origin) => {
       if (origin === undefined)
-        return (inline.get(action) ?? implementations.actions[action]) as ActionFunction | undefined;
+        return (inline.get(action) ?? implementations.actions[action]) as
+          | ActionFunction
+          | undefined;
       const made = makeWanted(action, origin);
-      if (made === undefined) throw new ChartError(`${name}: the chart no longer makes the action ${action}`);
+      if (made === undefined)
+        throw new ChartError(`${name}: the chart no longer makes the action ${action}`);
       return made as ActionFunction;
     },
     isWithdrawn,
@@ -454,7 +503,8 @@ export const createChart = (
       return { ...each, src: place };
     });
     Object.defineProperty(node, 'invoke', { value: named, configurable: true });
-    for (const { id: child, src } of named) invoked.push({ child, src, state: node.path.join('.') });
+    for (const { id: child, src } of named)
+      invoked.push({ child, src, state: node.path.join('.') });
     checkNames(node, implementations, refuse);
     mapActions(node, watch);
   }

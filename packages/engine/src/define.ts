@@ -30,7 +30,9 @@ export interface ActivityPolicy {
   /** The longest pause. Default 60 000. */
   readonly maxBackoffMs?: number;
   /** The three above, where the input says them. */
-  readonly retry?: (input: unknown) => Pick<ActivityPolicy, 'attempts' | 'backoffMs' | 'maxBackoffMs'>;
+  readonly retry?: (
+    input: unknown,
+  ) => Pick<ActivityPolicy, 'attempts' | 'backoffMs' | 'maxBackoffMs'>;
   /** A try that takes longer is aborted, and counts as failed. Default: no limit. */
   readonly timeoutMs?: number;
   /** So long a turn waits for the answer of a try before its job sleeps. Default 20. */
@@ -120,7 +122,9 @@ export interface Activity {
   readonly starts?: Workflow;
 }
 
-/** The same for all copies of this package in a process: a chart may come with a copy of its own. */
+/**
+ * The same for all copies of this package in a process: a chart may come with a copy of its own.
+ */
 const activityMark = Symbol.for('paraph.activity');
 
 /**
@@ -143,14 +147,16 @@ export const activity = <Input, Output>(
 
 /** An activity that the worker provides by its name (`activities` of startWorkflowWorker). */
 export const providedActivity = <Input, Output>(name: string): PromiseActorLogic<Output, Input> => {
-  const logic = activity<Input, Output>(() => Promise.reject(new Error(`Only the service provides ${name}`)));
+  const logic = activity<Input, Output>(() =>
+    Promise.reject(new Error(`Only the service provides ${name}`)),
+  );
   return Object.assign(logic, { [activityMark]: { ...activityOf(logic), provided: name } });
 };
 
 /**
  * An activity that is an instance of another workflow: it starts one and is answered when that one
- * has ended, with its output, or with an error and the reason why it failed or was stopped. When the
- * chart leaves the state before, the instance is stopped.
+ * has ended, with its output, or with an error and the reason why it failed or was stopped. When
+ * the chart leaves the state before, the instance is stopped.
  */
 export const workflow = <Machine extends AnyStateMachine, Input>(
   other: Workflow<Machine, Input>,
@@ -188,7 +194,10 @@ export const begunJob = (
   at: number,
 ): BegunJob => {
   const { id, timestamp, opts } = job;
-  const { delay, attempts } = Object(opts) as { readonly delay?: unknown; readonly attempts?: unknown };
+  const { delay, attempts } = Object(opts) as {
+    readonly delay?: unknown;
+    readonly attempts?: unknown;
+  };
   const delayMs = typeof delay === 'number' ? Math.max(delay, 0) : 0;
   return {
     id,
@@ -219,7 +228,10 @@ export const readData = (data: unknown): unknown => {
 };
 
 /** A workflow, typed by its machine. `Input` is what `start` takes. */
-export interface Workflow<Machine extends AnyStateMachine = AnyStateMachine, Input = InputFrom<Machine>> {
+export interface Workflow<
+  Machine extends AnyStateMachine = AnyStateMachine,
+  Input = InputFrom<Machine>,
+> {
   /** For the compiler only. */
   readonly types?: { readonly machine: Machine; readonly input: Input };
   readonly chart: Chart;
@@ -247,7 +259,9 @@ export interface Workflow<Machine extends AnyStateMachine = AnyStateMachine, Inp
 export const jobNameOf = ({ chart: { name, version } }: Workflow): string => `${name}@${version}`;
 
 /** @returns Without a version for a job that another program has added: the latest one counts. */
-export const readJobName = (jobName: string): { readonly name: string; readonly version?: number } => {
+export const readJobName = (
+  jobName: string,
+): { readonly name: string; readonly version?: number } => {
   const [name = '', version] = jobName.split('@', 2);
   return version === undefined ? { name } : { name, version: Number(version) };
 };
@@ -286,8 +300,8 @@ export const defineWorkflow = <
   readonly version: number;
   readonly chart: Machine;
   /**
-   * A schema (Standard Schema), or another parser. An instance with other input is not started; a job with other
-   * data that another program has added fails.
+   * A schema (Standard Schema), or another parser. An instance with other input is not started; a
+   * job with other data that another program has added fails.
    */
   readonly input?: Given;
   /** Makes the input of the chart from the parsed input. Default: the same. */
@@ -308,16 +322,16 @@ export const defineWorkflow = <
   /** Actions for logs and metrics. The others are effects, carried out at least once. */
   readonly observe?: readonly string[];
   /**
-   * In a state with `meta: { job: 'failed' }` the job fails with this reason. Default: the error of the
-   * activity that failed last. When it is run again, or after an end without a commit, the chart
-   * gets REPLAY with its input.
+   * In a state with `meta: { job: 'failed' }` the job fails with this reason. Default: the error of
+   * the activity that failed last. When it is run again, or after an end without a commit, the
+   * chart gets REPLAY with its input.
    */
   reasonOf?(context: ContextFrom<Machine>): string;
   /** The part of the context that may be shown to others. Default: nothing. */
   publish?(context: ContextFrom<Machine>): unknown;
   /**
-   * Each instance keeps what it went through (journal.ts): two hundred lines, with names and without
-   * values. Default: true.
+   * Each instance keeps what it went through (journal.ts): two hundred lines, with names and
+   * without values. Default: true.
    */
   readonly journal?: boolean;
 }): Workflow<Machine, StartInput<Given>> => {
@@ -341,9 +355,14 @@ export const defineWorkflow = <
   if (!Number.isInteger(version) || version < 1)
     throw new ChartError(`${name}: version must be a whole number from 1`);
   if (!isChart(machine))
-    throw new ChartError(`${name}: chart must be a machine of XState, by setup(…).createMachine(…)`);
+    throw new ChartError(
+      `${name}: chart must be a machine of XState, by setup(…).createMachine(…)`,
+    );
   const chart = createChart({
-    ...{ name, version, machine, observed: observe },
+    name,
+    version,
+    machine,
+    observed: observe,
     isWithdrawn: (logic) =>
       activityOf(logic)?.provided !== undefined || activityOf(logic)?.policy.withdraw !== undefined,
   });

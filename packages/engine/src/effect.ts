@@ -22,7 +22,12 @@ export interface EffectInHand {
     id: string,
     event: EventFromLogic<Machine>,
   ): Promise<SendResult>;
-  send(workflow: Workflow, id: string, event: AnyEventObject, options: ToChild): Promise<SendResult>;
+  send(
+    workflow: Workflow,
+    id: string,
+    event: AnyEventObject,
+    options: ToChild,
+  ): Promise<SendResult>;
 }
 
 /**
@@ -35,8 +40,12 @@ export interface EffectInHand {
  * @throws Error where XState itself runs the action.
  */
 export const effectOf = (given: object): EffectInHand => {
-  const { instance, effect } = given as { readonly instance?: InstanceInHand; readonly effect?: object };
-  if (instance === undefined || effect === undefined) throw new Error('Only the engine carries out effects');
+  const { instance, effect } = given as {
+    readonly instance?: InstanceInHand;
+    readonly effect?: object;
+  };
+  if (instance === undefined || effect === undefined)
+    throw new Error('Only the engine carries out effects');
   return { ...effect, instance } as EffectInHand;
 };
 
@@ -44,8 +53,8 @@ export const effectOf = (given: object): EffectInHand => {
 const byParams = Symbol.for('paraph.effect');
 
 /**
- * An action that reads its parameters only. Of such an effect the record keeps neither the event nor
- * the context, which may be large.
+ * An action that reads its parameters only. Of such an effect the record keeps neither the event
+ * nor the context, which may be large.
  *
  * ```ts
  * actions: { tellStock: effect((item: string, { send }) => send(stock, 'main', { type: 'ORDERED', item })) }

@@ -73,8 +73,15 @@ export type Locate = (id: string) => Location;
  *
  * @param queues At least one, and always the same in the same order.
  */
-export const spreadOver = (queues: readonly Queue[], redis: RedisClient, now: () => number): Locate => {
-  const locations = queues.map((queue) => ({ queue, store: createInstanceStore(queue, redis, now) }));
+export const spreadOver = (
+  queues: readonly Queue[],
+  redis: RedisClient,
+  now: () => number,
+): Locate => {
+  const locations = queues.map((queue) => ({
+    queue,
+    store: createInstanceStore(queue, redis, now),
+  }));
   return (id) => {
     const home = locations[locations.length === 1 ? 0 : crc32(id) % locations.length];
     if (home === undefined) throw new TypeError('queues: there must be one');
@@ -87,7 +94,9 @@ export type Foresight = Exclude<SendResult, 'busy'> | 'undecided';
 
 export interface Engine {
   /** The instances of a workflow, typed by its machine. Programs use the engine through it. */
-  of<Machine extends AnyStateMachine, Input>(workflow: Workflow<Machine, Input>): Instances<Machine, Input>;
+  of<Machine extends AnyStateMachine, Input>(
+    workflow: Workflow<Machine, Input>,
+  ): Instances<Machine, Input>;
   /**
    * Makes an instance durable. An instance that exists under the id stays as it is.
    *
@@ -102,7 +111,9 @@ export interface Engine {
     input?: unknown,
     options?: Pick<Added, 'answerTo'> & {
       readonly delayMs?: number;
-      readonly first?: { readonly key: string; readonly event: { readonly type: string } } | undefined;
+      readonly first?:
+        | { readonly key: string; readonly event: { readonly type: string } }
+        | undefined;
     },
   ): Promise<'started' | 'exists'>;
   /**
@@ -171,7 +182,9 @@ export class BusyError extends Error {
   override readonly message = 'Another instance is busy';
 }
 
-/** What a sender computes of a chart; with more a turn decides. An API process has others to serve. */
+/**
+ * What a sender computes of a chart; with more a turn decides. An API process has others to serve.
+ */
 const maxForeseenSteps = 100;
 const maxPollMs = 1000;
 const maxKeyLength = 1000;
@@ -249,11 +262,15 @@ export const createEngine = (
     const waiting = first === undefined ? inbox.entries : [first, ...inbox.entries];
     if (stored.finishedOn !== undefined || (record === undefined) !== (stored.record === undefined))
       return undefined;
-    if (record !== undefined && (record.workflow !== chart.name || record.version !== chart.version))
+    if (
+      record !== undefined &&
+      (record.workflow !== chart.name || record.version !== chart.version)
+    )
       return undefined;
     const at = now();
     const begun = begunJob({ id, timestamp: stored.timestamp, opts: stored.opts }, at);
-    const readInput = (): unknown => workflow.begin(workflow.parseInput(readData(stored.data)), begun);
+    const readInput = (): unknown =>
+      workflow.begin(workflow.parseInput(readData(stored.data)), begun);
     try {
       const life: Life =
         record === undefined
@@ -272,7 +289,8 @@ export const createEngine = (
       return { record: record && stored.text, inboxLength: inbox.length, verdict, before };
     } catch (error) {
       // The job will fail in its first turn.
-      const isUnreadable = record === undefined && problemIn(error, { whole: '', values: [] }) !== undefined;
+      const isUnreadable =
+        record === undefined && problemIn(error, { whole: '', values: [] }) !== undefined;
       const before = Number.POSITIVE_INFINITY;
       return isUnreadable
         ? { record: undefined, inboxLength: inbox.length, verdict: 'refused', before }
@@ -291,7 +309,8 @@ export const createEngine = (
     for (let pauseMs = 2; ; pauseMs = Math.min(pauseMs * 1.5, 200)) {
       const verdict = await store.verdict(id, key);
       if (verdict === undefined && !isFirst) return 'finished';
-      if (verdict !== undefined && verdict !== 'waiting') return verdict === 'refused' ? 'refused' : 'taken';
+      if (verdict !== undefined && verdict !== 'waiting')
+        return verdict === 'refused' ? 'refused' : 'taken';
       if (performance.now() > until) return 'busy';
       await delay(pauseMs);
     }
@@ -304,10 +323,17 @@ export const createEngine = (
     const failed = finishedOn !== undefined && failedReason !== undefined;
     const ended = finishedOn === undefined ? 'no' : failed ? 'failed' : 'completed';
     return {
-      ...{ id, jobName, createdAt, endedAt: finishedOn, data },
-      record: readRecord(ended === 'completed' ? returnValue : stored.record) ?? readRecord(stored.record),
+      id,
+      jobName,
+      createdAt,
+      endedAt: finishedOn,
+      data,
+      record:
+        readRecord(ended === 'completed' ? returnValue : stored.record) ??
+        readRecord(stored.record),
       result: ended === 'completed' ? returnValue : undefined,
-      ...{ ended, isClosed: stored.isClosed },
+      ended,
+      isClosed: stored.isClosed,
       failedReason: failed ? failedReason : undefined,
     };
   };
@@ -335,7 +361,9 @@ export const createEngine = (
     start: async (workflow, id, input, { delayMs, first, answerTo } = {}) => {
       const { queue, store } = locate(id);
       if (!/^[\w-]+$/.test(id) || /^\d+$/.test(id) || !isJobId(queue, id))
-        throw new TypeError('id: letters, digits, - and _, not digits alone, and no name of BullMQ');
+        throw new TypeError(
+          'id: letters, digits, - and _, not digits alone, and no name of BullMQ',
+        );
       workflow.parseInput(input);
       const added: Added = {
         by: randomBytes(9).toString('base64url'),
@@ -366,9 +394,13 @@ export const createEngine = (
       const isFirst = stored?.record === undefined && readAdded(stored?.opts)?.first?.key === name;
       const foreseen = stored && foresee(workflow, id, stored, asked.event, path);
       const about = path === '' ? undefined : { child: path };
-      const refusal = workflow.journal ? refusalLine(now(), path, asked.event.type, key) : undefined;
+      const refusal = workflow.journal
+        ? refusalLine(now(), path, asked.event.type, key)
+        : undefined;
       const options = { foreseen, sentOnce, refusal, ...(about !== undefined && { about }) };
-      const given = isFirst ? 'waiting' : await deliver(at.store, id, name, asked.event, options, timeoutMs);
+      const given = isFirst
+        ? 'waiting'
+        : await deliver(at.store, id, name, asked.event, options, timeoutMs);
       return given === 'waiting' && judged ? judge(at, id, name, isFirst) : resultOf(given);
     },
 
@@ -406,7 +438,9 @@ export const createEngine = (
       };
       const bring = async (foreseen?: Foreseen): Promise<SendResult> => {
         const options = { about: { child, run }, foreseen };
-        return resultOf(await deliver(store, instance, endKey(child, run), event, options, timeoutMs));
+        return resultOf(
+          await deliver(store, instance, endKey(child, run), event, options, timeoutMs),
+        );
       };
       const isFound = found?.id === instance && found.ended === 'no' && isItself(found.createdAt);
       if (isFound && waitsIn(found.record)) return bring();
@@ -418,7 +452,9 @@ export const createEngine = (
           return record === undefined || waitsIn(record)
             ? bring()
             : bring({
-                ...{ record: stored?.text, inboxLength: 0, verdict: 'refused' },
+                record: stored?.text,
+                inboxLength: 0,
+                verdict: 'refused',
                 before: Number.POSITIVE_INFINITY,
               });
         }
@@ -443,8 +479,12 @@ export const createEngine = (
 
     journal: async (id) => {
       const { store } = locate(id);
-      const [{ lines, dropped }, stored] = await Promise.all([store.readJournal(id), store.read(id)]);
-      const open = stored?.finishedOn === undefined ? readRecord(stored?.record)?.effects : undefined;
+      const [{ lines, dropped }, stored] = await Promise.all([
+        store.readJournal(id),
+        store.read(id),
+      ]);
+      const open =
+        stored?.finishedOn === undefined ? readRecord(stored?.record)?.effects : undefined;
       return { entries: readLines(lines, new Set(open?.map(({ number }) => number))), dropped };
     },
 

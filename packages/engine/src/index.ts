@@ -1,4 +1,7 @@
-/** Ordinary XState 5 charts that survive crashes. README.md shows how; docs/workflows.md is the manual. */
+/**
+ * Ordinary XState 5 charts that survive crashes. README.md shows how; docs/workflows.md is the
+ * manual.
+ */
 import { Queue } from 'bullmq';
 import type { Workflow } from './define.ts';
 import { createEngine, type Engine, spreadOver, turnBusyTimeoutMs } from './engine.ts';
@@ -48,10 +51,10 @@ export interface Workflows extends Pick<Engine, 'of' | 'answer'> {
 }
 
 /**
- * @param options.connection Of ioredis, with `maxRetriesPerRequest: null` unless there is another one
- *   for workers. It is used and not ended.
- * @param options.workerConnection Gives the connection of workers when the first one starts: it waits
- *   for Redis for as long as it takes. Default: `connection`.
+ * @param options.connection Of ioredis, with `maxRetriesPerRequest: null` unless there is another
+ *   one for workers. It is used and not ended.
+ * @param options.workerConnection Gives the connection of workers when the first one starts: it
+ *   waits for Redis for as long as it takes. Default: `connection`.
  * @param options.now Milliseconds since the epoch. Default: by the clock of Redis.
  * @param options.prefix Of all keys. Default `workflows`.
  * @param options.shards Number of queues; on a cluster each has a slot of its own. Default 1. It
@@ -74,7 +77,12 @@ export const openWorkflows = (options: {
 
   const open = (connection: RedisClient): readonly Queue[] =>
     Array.from({ length: shards }, (_, shard) => {
-      const at = { connection, prefix: `{${prefix}-${shard}}`, skipWaitingForReady: true, ...unasked };
+      const at = {
+        connection,
+        prefix: `{${prefix}-${shard}}`,
+        skipWaitingForReady: true,
+        ...unasked,
+      };
       const queue = new Queue('workflows', at);
       queue.on('error', onError);
       return queue;
@@ -91,7 +99,13 @@ export const openWorkflows = (options: {
     opened.push(queues);
     const workers = queues.map((queue) =>
       startWorkflowWorker({
-        ...{ queue, connection, workflows, others, concurrency, now, onError },
+        queue,
+        connection,
+        workflows,
+        others,
+        concurrency,
+        now,
+        onError,
         ...(retention !== undefined && { retention }),
         ...(observe !== undefined && { observe }),
       }),

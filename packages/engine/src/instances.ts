@@ -34,7 +34,9 @@ export interface SendOptions {
 
 /** An event for a child chart. */
 export interface ToChild {
-  /** Names of the children from the root, each percent-encoded, with slashes between: `step-2/anna`. */
+  /**
+   * Names of the children from the root, each percent-encoded, with slashes between: `step-2/anna`.
+   */
   readonly path: string;
 }
 
@@ -73,9 +75,9 @@ export interface Instances<Machine extends AnyStateMachine, Input> {
   send(id: string, event: EventFromLogic<Machine>, options?: SendOptions): Promise<SendResult>;
   send(id: string, event: AnyEventObject, options: SendOptions & ToChild): Promise<SendResult>;
   /**
-   * Starts an instance with an event, or sends the event to the one that exists. Start and event are
-   * stored in one step: the event lies in the job that is added, and the first turn applies it before
-   * all others.
+   * Starts an instance with an event, or sends the event to the one that exists. Start and event
+   * are stored in one step: the event lies in the job that is added, and the first turn applies it
+   * before all others.
    *
    * @param options.key Needed: who repeats it after a crash sends the same event.
    * @returns `started`, or what the send has given.
@@ -92,8 +94,8 @@ export interface Instances<Machine extends AnyStateMachine, Input> {
   can(id: string, event: AnyEventObject, options: ToChild): Promise<Foresight>;
   find(id: string): Promise<InstanceOf<Machine> | undefined>;
   /**
-   * Resolves with the first stored snapshot that is as wanted. It polls, so it is for few instances,
-   * and a state that lasts for one turn may be missed.
+   * Resolves with the first stored snapshot that is as wanted. It polls, so it is for few
+   * instances, and a state that lasts for one turn may be missed.
    *
    * @throws When the instance ends before, is unknown, or the signal aborts.
    */
@@ -102,7 +104,10 @@ export interface Instances<Machine extends AnyStateMachine, Input> {
     predicate: (snapshot: SnapshotFrom<Machine>) => boolean,
     options?: { readonly signal?: AbortSignal },
   ): Promise<SnapshotFrom<Machine>>;
-  /** Resolves when the instance has ended. It polls. @throws When it is unknown, or the signal aborts. */
+  /**
+   * Resolves when the instance has ended. It polls.
+   * @throws When it is unknown, or the signal aborts.
+   */
   ended(id: string, options?: { readonly signal?: AbortSignal }): Promise<InstanceOf<Machine>>;
   /** Ends the instance without asking its chart. Of one that has ended nothing changes. */
   stop(id: string, reason?: string): Promise<SendResult>;
@@ -160,7 +165,8 @@ export const createInstances = <Machine extends AnyStateMachine, Input>(
         if (instance === undefined) throw new Error('There is no such instance');
         const snapshot = snapshotOf(instance);
         if (snapshot !== undefined && predicate(snapshot)) return snapshot;
-        if (instance.ended !== 'no') throw new Error('The instance has ended before it was as wanted');
+        if (instance.ended !== 'no')
+          throw new Error('The instance has ended before it was as wanted');
         await delay(pauseMs, undefined, { signal });
       }
     },

@@ -151,7 +151,9 @@ const isRefOf = (system: System, value: object): value is AnyActorRef => {
 };
 
 const historyOf = ({ historyValue }: AnyMachineSnapshot): ChartRecord['history'] => {
-  const entries = Object.entries(historyValue as Record<string, readonly { readonly id: string }[]>);
+  const entries = Object.entries(
+    historyValue as Record<string, readonly { readonly id: string }[]>,
+  );
   return entries.length === 0
     ? undefined
     : Object.fromEntries(entries.map(([id, nodes]) => [id, nodes.map((node) => node.id)]));
@@ -166,8 +168,8 @@ const isOf = (timer: Timer, session: number, id: string): boolean =>
   (timer.from ?? 0) === session && timer.id === id;
 
 /**
- * XState keeps one timer for each id of an actor. When another begins with its id, or fires, it goes
- * on, and nothing can cancel it.
+ * XState keeps one timer for each id of an actor. When another begins with its id, or fires, it
+ * goes on, and nothing can cancel it.
  */
 const loosened =
   (session: number, id: string) =>
@@ -223,7 +225,8 @@ export class Life implements Notes {
       snapshot.context = decode(before, refOf);
       node.context = { raw: snapshot.context, stored: before };
       for (const [name, entry] of Object.entries(node.entries))
-        if (entry.kind === 'activity') node.entries[name] = { ...entry, input: decode(entry.input, refOf) };
+        if (entry.kind === 'activity')
+          node.entries[name] = { ...entry, input: decode(entry.input, refOf) };
     }
     this.#timers = (record.timers ?? []).map((timer) => ({
       ...timer,
@@ -273,12 +276,18 @@ export class Life implements Notes {
     if (before.status !== 'active') return false;
     if (event.type === 'xstate.stop') this.#reason = (event as StopEvent).reason;
     this.#step(now, () => this.#system._relay(undefined, node.actor as never, event));
-    const isTaken = node.actor._snapshot !== before || this.#hasTransition(node, before, event, now);
+    const isTaken =
+      node.actor._snapshot !== before || this.#hasTransition(node, before, event, now);
     if (isTaken && !event.type.startsWith('xstate.')) this.#failure = undefined;
     return isTaken;
   }
 
-  #hasTransition(node: Node, before: AnyMachineSnapshot, event: AnyEventObject, now: number): boolean {
+  #hasTransition(
+    node: Node,
+    before: AnyMachineSnapshot,
+    event: AnyEventObject,
+    now: number,
+  ): boolean {
     return atTime(now, () => node.chart.machine.getTransitionData(before, event).length > 0);
   }
 
@@ -291,7 +300,9 @@ export class Life implements Notes {
     if (entry?.kind !== 'activity') return;
     const { src, run, systemId, origin } = entry.activity;
     entry.activity = {
-      ...{ src, run, ended: true },
+      src,
+      run,
+      ended: true,
       ...(systemId !== undefined && { systemId }),
       ...(origin !== undefined && { origin }),
     };
@@ -324,7 +335,8 @@ export class Life implements Notes {
     const target = this.#refOf(to);
     const path = this.#nodeNumber(to)?.path ?? '';
     this.#journal?.tell({ kind: 'timer', at: now, path, name: delayOf(event.type) ?? event.type });
-    if (target !== undefined) this.#step(now, () => this.#system._relay(this.#refOf(from), target, event));
+    if (target !== undefined)
+      this.#step(now, () => this.#system._relay(this.#refOf(from), target, event));
   }
 
   /** When a timer or a later try of an activity is due next; Infinity when there is none. */
@@ -500,7 +512,8 @@ export class Life implements Notes {
     isRefOf(this.#system, value) ? { session: sessionOf(value), id: value.id } : undefined;
 
   /** An actor that is gone takes no events, as in XState. */
-  readonly #namedRef: RefOf = ({ session, id }) => this.#refOf(session) ?? createStoppedRef(id, session);
+  readonly #namedRef: RefOf = ({ session, id }) =>
+    this.#refOf(session) ?? createStoppedRef(id, session);
 
   #refOf(session: number): AnyActorRef | undefined {
     return session === 0 ? (this.#root as unknown as AnyActorRef) : this.#refs?.get(session);
@@ -549,7 +562,9 @@ export class Life implements Notes {
     const stored = isCommon ? { ...each, context: at?.context?.stored } : each;
     // Another chart may have its path by now.
     const isOfIt =
-      at !== undefined && isDeepStrictEqual(at.charts, charts) && isDeepStrictEqual(at.made, madeOf(each));
+      at !== undefined &&
+      isDeepStrictEqual(at.charts, charts) &&
+      isDeepStrictEqual(at.made, madeOf(each));
     const chart = (): Chart =>
       isOfIt ? at.chart : this.#chartNamed(charts, decode(made, refOf) as readonly Origin[]);
     return { effect: { ...effect, chart }, stored, context };
@@ -569,7 +584,10 @@ export class Life implements Notes {
     const { machine } = node.chart;
     const refs: Record<string, AnyActorRef> = {};
     for (const [name, child] of Object.entries(record.children ?? {})) {
-      const part = node.chart.partOf(child.src, decode(child.origin, this.#namedRef) as Origin | undefined);
+      const part = node.chart.partOf(
+        child.src,
+        decode(child.origin, this.#namedRef) as Origin | undefined,
+      );
       refs[name] = isActivity(child)
         ? this.#reviveActivity(node, name, child, part)
         : this.#reviveActor(node, name, child as ChildActor, part);
@@ -607,10 +625,20 @@ export class Life implements Notes {
     return ref;
   }
 
-  #reviveActor(node: Node, name: string, { chart, state, ...child }: ChildActor, part: Part): AnyActorRef {
+  #reviveActor(
+    node: Node,
+    name: string,
+    { chart, state, ...child }: ChildActor,
+    part: Part,
+  ): AnyActorRef {
     const actor = resumeChild(part.logic, {
-      ...{ id: name, src: child.src, session: child.run, parent: node.actor, system: this.#system },
-      ...{ systemId: child.systemId, syncSnapshot: child.sync === true },
+      id: name,
+      src: child.src,
+      session: child.run,
+      parent: node.actor,
+      system: this.#system,
+      systemId: child.systemId,
+      syncSnapshot: child.sync === true,
       restore: (self) => {
         if (chart === undefined) return decode(state, this.#namedRef) as AnyMachineSnapshot;
         const own = this.#nodeOf(self);
@@ -690,7 +718,13 @@ export class Life implements Notes {
     this.#observed.push({ kind: 'log', value, label });
   }
 
-  timer(source: ChartActor, target: AnyActorRef, event: AnyEventObject, delayMs: number, id?: string): void {
+  timer(
+    source: ChartActor,
+    target: AnyActorRef,
+    event: AnyEventObject,
+    delayMs: number,
+    id?: string,
+  ): void {
     // A time that never comes needs no timer. What is no number is due at once.
     if (delayMs === Number.POSITIVE_INFINITY) return;
     const from = sessionOf(source);
@@ -721,9 +755,11 @@ export class Life implements Notes {
   /** I2, I3, I4 */
   #noteMove(node: Node, snapshot: AnyMachineSnapshot): void {
     const before = node.refs;
-    const after = snapshot.status === 'active' ? (snapshot.children as Record<string, AnyActorRef>) : {};
+    const after =
+      snapshot.status === 'active' ? (snapshot.children as Record<string, AnyActorRef>) : {};
     if (after !== before) {
-      for (const [name, ref] of Object.entries(before)) if (after[name] !== ref) this.#leave(node, name);
+      for (const [name, ref] of Object.entries(before))
+        if (after[name] !== ref) this.#leave(node, name);
       for (const [name, ref] of Object.entries(after))
         if (before[name] !== ref && ref !== undefined) this.#enter(node, name, ref);
       node.refs = after;
@@ -745,7 +781,8 @@ export class Life implements Notes {
     const part = made?.part ?? node.chart.partOf(String(src), undefined);
     const origin = made && (this.#stored(made.origin, part.name) as Activity['origin']);
     const child = {
-      ...{ src: part.name, run },
+      src: part.name,
+      run,
       ...(systemId !== undefined && { systemId }),
       ...(origin !== undefined && { origin }),
     };
@@ -769,13 +806,20 @@ export class Life implements Notes {
     if (entry === undefined) return;
     if (entry.kind === 'activity') {
       const path = pathOf(node.path, name);
-      if (!entry.activity.ended) this.#journal?.activity(this.#time, { ...entry.activity, path }, 'left');
+      if (!entry.activity.ended)
+        this.#journal?.activity(this.#time, { ...entry.activity, path }, 'left');
       this.#withdraw(node, name, entry.activity, entry);
     } else {
       const actor = entry.ref as unknown as ChartActor;
       if (actor._snapshot.status === 'active' || actor._snapshot.status === 'stopped') {
         const path = pathOf(node.path, name);
-        this.#journal?.tell({ kind: 'child', at: this.#time, path, name: entry.child.src, stage: 'left' });
+        this.#journal?.tell({
+          kind: 'child',
+          at: this.#time,
+          path,
+          name: entry.child.src,
+          stage: 'left',
+        });
       }
       const child = this.#nodeNumber(entry.child.run);
       // One that has started takes what was sent to it before, and stops then.
@@ -792,7 +836,12 @@ export class Life implements Notes {
     if (ended || entry.kind !== 'activity' || !node.chart.isWithdrawn(entry.part.logic)) return;
     const path = pathOf(node.path, name);
     const effect: Effect = {
-      ...{ number: this.#next++, kind: 'withdraw', type: src, path, run, params: entry.input },
+      number: this.#next++,
+      kind: 'withdraw',
+      type: src,
+      path,
+      run,
+      params: entry.input,
       ...(entry.activity.origin !== undefined && { origin: entry.activity.origin }),
       ...(node.path !== '' && { charts: node.charts }),
     } as Effect;
@@ -811,7 +860,11 @@ export class Life implements Notes {
     this.#journal?.tell({ kind: 'effect', at: this.#time, path, name, number: this.#next });
     const given = readsParamsOnly(exec) ? {} : { event, context };
     const effect: Effect = {
-      ...{ number: this.#next++, kind: 'action', type: name, params, ...given },
+      number: this.#next++,
+      kind: 'action',
+      type: name,
+      params,
+      ...given,
       ...(node.path !== '' && { path: node.path, charts: node.charts }),
       ...(origin !== undefined && { origin }),
     } as Effect;

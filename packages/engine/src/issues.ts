@@ -28,7 +28,8 @@ export const issuesIn = (value: unknown): readonly Issue[] =>
 
 const keysOf = ({ path = [] }: Issue): readonly PropertyKey[] =>
   path.map((step) => {
-    const key: unknown = typeof step === 'object' && step !== null && 'key' in step ? step.key : step;
+    const key: unknown =
+      typeof step === 'object' && step !== null && 'key' in step ? step.key : step;
     return typeof key === 'number' || typeof key === 'symbol' ? key : String(key);
   });
 

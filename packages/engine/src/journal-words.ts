@@ -1,4 +1,6 @@
-/** The journal of an instance in words: the same for the console, the command line and rehearsals. */
+/**
+ * The journal of an instance in words: the same for the console, the command line and rehearsals.
+ */
 import type { ActivityStage, JournalEntry, ToldError } from './journal.ts';
 import { namesIn } from './record.ts';
 
@@ -43,24 +45,36 @@ export const wordsOf = (entry: JournalEntry): EntryWords => {
     case 'event': {
       const { type, result, key, times } = entry;
       const often = times === undefined ? '' : `, ${times} times`;
-      return { what, where, text: `${type} ${result}${often}${key === undefined ? '' : ` (${key})`}` };
+      return {
+        what,
+        where,
+        text: `${type} ${result}${often}${key === undefined ? '' : ` (${key})`}`,
+      };
     }
     case 'activity': {
       const { name, attempt, stage, error, tookMs } = entry;
       const tried = attempt > 1 || stage === 'failed' ? `, try ${attempt}` : '';
       const took = tookMs === undefined ? '' : `, ${tookMs} ms`;
       return {
-        ...{ what, where, text: `${name} ${stageWords[stage]}${tried}${took}` },
+        what,
+        where,
+        text: `${name} ${stageWords[stage]}${tried}${took}`,
         error: error && errorWords(error),
       };
     }
     case 'timer':
       return { what, where, text: entry.name };
     case 'effect':
-      return { what, where, text: `${entry.name}${entry.isPending ? ' (not carried out yet)' : ''}` };
+      return {
+        what,
+        where,
+        text: `${entry.name}${entry.isPending ? ' (not carried out yet)' : ''}`,
+      };
     case 'child':
       return {
-        ...{ what, where, text: `${entry.name} ${entry.stage === 'left' ? 'stopped' : entry.stage}` },
+        what,
+        where,
+        text: `${entry.name} ${entry.stage === 'left' ? 'stopped' : entry.stage}`,
         error: entry.error && errorWords(entry.error),
       };
     case 'error':

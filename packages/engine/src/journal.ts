@@ -5,10 +5,10 @@
  * numbers or secrets. Of an error it has name, code and the first line of the message; its stack is
  * in the log.
  *
- * Each entry is a line of the list that BullMQ keeps for the log of a job (`<job>:logs`), so it goes
- * with its job, and dashboards of queues show it. A turn collects entries in memory, and the commit
- * appends them in the step that stores their consequences (redis/journal-lines.ts): a turn that is
- * cut off has told nothing that it has not stored.
+ * Each entry is a line of the list that BullMQ keeps for the log of a job (`<job>:logs`), so it
+ * goes with its job, and dashboards of queues show it. A turn collects entries in memory, and the
+ * commit appends them in the step that stores their consequences (redis/journal-lines.ts): a turn
+ * that is cut off has told nothing that it has not stored.
  *
  * A line is a JSON array: time in milliseconds since the epoch, kind, path of the child (empty for
  * the root), and what `lineOf` says for the kind.
@@ -105,7 +105,8 @@ export const errorText = (error: unknown): string => {
   return (String(message ?? error).split('\n', 1)[0] ?? '').slice(0, maxErrorLength);
 };
 
-const clip = (text: string): string => (text.length > maxText ? `${text.slice(0, maxText - 1)}…` : text);
+const clip = (text: string): string =>
+  text.length > maxText ? `${text.slice(0, maxText - 1)}…` : text;
 
 /** Of what was thrown, which may be no error. */
 export const toldError = (error: unknown): ToldError => {
@@ -159,7 +160,11 @@ const partsOf = (entry: JournalEntry): readonly unknown[] => {
     case 'effect':
       return [clip(entry.name), entry.number];
     case 'child':
-      return [clip(entry.name), entry.stage, ...(entry.error === undefined ? [] : errorParts(entry.error))];
+      return [
+        clip(entry.name),
+        entry.stage,
+        ...(entry.error === undefined ? [] : errorParts(entry.error)),
+      ];
     case 'error':
       return errorParts(entry.error);
   }
@@ -204,7 +209,10 @@ const readLine = (line: string): JournalEntry | undefined => {
       const [result, key, times] = more;
       if (result !== 'taken' && result !== 'refused') return undefined;
       return {
-        ...{ ...of, kind, type: first, result },
+        ...of,
+        kind,
+        type: first,
+        result,
         ...(typeof key === 'string' && key !== '' && { key }),
         ...(typeof times === 'number' && { times }),
       };
@@ -214,7 +222,11 @@ const readLine = (line: string): JournalEntry | undefined => {
       if (typeof attempt !== 'number' || !activityStages.includes(stage)) return undefined;
       const error = readError(thrown);
       return {
-        ...{ ...of, kind, name: first, attempt, stage: stage as ActivityStage },
+        ...of,
+        kind,
+        name: first,
+        attempt,
+        stage: stage as ActivityStage,
         ...(typeof tookMs === 'number' && { tookMs }),
         ...(error !== undefined && { error }),
       };
@@ -230,7 +242,10 @@ const readLine = (line: string): JournalEntry | undefined => {
       if (!childStages.includes(stage)) return undefined;
       const error = readError(thrown);
       return {
-        ...{ ...of, kind, name: first, stage: stage as ChildStage },
+        ...of,
+        kind,
+        name: first,
+        stage: stage as ChildStage,
         ...(error !== undefined && { error }),
       };
     }
@@ -254,7 +269,9 @@ export const readLines = (
   lines.flatMap((line): readonly JournalEntry[] => {
     const entry = readLine(line);
     if (entry === undefined) return [];
-    return entry.kind === 'effect' && pending.has(entry.number) ? [{ ...entry, isPending: true }] : [entry];
+    return entry.kind === 'effect' && pending.has(entry.number)
+      ? [{ ...entry, isPending: true }]
+      : [entry];
   });
 
 /** The line of an event that is refused before a turn sees it. */
@@ -291,7 +308,14 @@ export class Journal {
     type: string,
     key: string | undefined,
   ): (result: 'taken' | 'refused') => void {
-    const entry = { kind: 'event' as const, at, path, type, key, result: 'taken' as 'taken' | 'refused' };
+    const entry = {
+      kind: 'event' as const,
+      at,
+      path,
+      type,
+      key,
+      result: 'taken' as 'taken' | 'refused',
+    };
     this.tell(entry);
     return (result) => {
       entry.result = result;
@@ -303,7 +327,8 @@ export class Journal {
     if (before === value) return;
     const old = before === undefined ? [] : leavesOf(before);
     const entered = leavesOf(value).filter((each) => !old.includes(each));
-    if (entered.length > 0) this.tell({ kind: 'state', at, path, entered: entered.slice(0, maxEntered) });
+    if (entered.length > 0)
+      this.tell({ kind: 'state', at, path, entered: entered.slice(0, maxEntered) });
   }
 
   /** A try that begins and ends between two commits is one line. */
@@ -316,12 +341,18 @@ export class Journal {
     const attempt = failures + 1;
     const place = this.#told.findLastIndex(({ run: each }) => each === run);
     const begun = this.#told[place]?.line;
-    const isSame = begun?.kind === 'activity' && begun.stage === 'begun' && begun.attempt === attempt;
+    const isSame =
+      begun?.kind === 'activity' && begun.stage === 'begun' && begun.attempt === attempt;
     if (isSame) this.#told.splice(place, 1);
     this.#add({
       run,
       line: {
-        ...{ kind: 'activity', at, path, name: src, attempt, stage },
+        kind: 'activity',
+        at,
+        path,
+        name: src,
+        attempt,
+        stage,
         ...(isSame && stage !== 'begun' && { tookMs: Math.max(at - begun.at, 0) }),
         ...(stage === 'failed' && { error: toldError(error) }),
       },

@@ -2,13 +2,14 @@
  * Other instances: `workflow(other)` in a chart, and events that effects send.
  *
  * An activity that is `workflow(other)` starts an instance and is answered when that one has ended.
- * The id of the instance follows from the token of the run, so a try after a crash finds it. Its job
- * holds the token: the worker of the other instance answers with it, after the end is stored and
- * before its job ends.
+ * The id of the instance follows from the token of the run, so a try after a crash finds it. Its
+ * job holds the token: the worker of the other instance answers with it, after the end is stored
+ * and before its job ends.
  *
- * When the chart leaves the state, the other instance is stopped. A try in a process that was paused
- * may add it later than that. So a worker that begins such an instance asks first whether the run is
- * still waited for, with this input. If not, the instance fails before its chart has done anything.
+ * When the chart leaves the state, the other instance is stopped. A try in a process that was
+ * paused may add it later than that. So a worker that begins such an instance asks first whether
+ * the run is still waited for, with this input. If not, the instance fails before its chart has
+ * done anything.
  */
 import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -49,7 +50,9 @@ export interface OthersOptions {
 
 export type Others = ReturnType<typeof createOthers>;
 
-/** The other one's worker tells the end. This is for a job that was removed, or ended without one. */
+/**
+ * The other one's worker tells the end. This is for a job that was removed, or ended without one.
+ */
 const lookAgainMs = 3_600_000;
 const pauseMs = 250;
 
@@ -67,8 +70,11 @@ const answerOf = ({
   record,
   failedReason,
 }: Pick<InstanceEnd, 'failedReason'> & Pick<Instance, 'record'>): Answer => {
-  const reason = failedReason ?? (record?.status === 'stopped' ? (record.reason ?? 'stopped') : undefined);
-  return reason === undefined ? { output: decode(record?.output, noRef) } : { error: new Error(reason) };
+  const reason =
+    failedReason ?? (record?.status === 'stopped' ? (record.reason ?? 'stopped') : undefined);
+  return reason === undefined
+    ? { output: decode(record?.output, noRef) }
+    : { error: new Error(reason) };
 };
 
 const untilRedisAnswers = async <T>(signal: AbortSignal, run: () => Promise<T>): Promise<T> => {
@@ -128,7 +134,9 @@ export const createOthers = (options: OthersOptions) => {
     };
   };
 
-  /** The instance whose run, named by the token, waits for this very job; undefined when none does. */
+  /**
+   * The instance whose run, named by the token, waits for this very job; undefined when none does.
+   */
   const awaiting = async (
     { id = '', name, data }: InstanceJob,
     token: string,
@@ -150,7 +158,8 @@ export const createOthers = (options: OthersOptions) => {
 
   const tell = async (job: InstanceJob, token: string, answer: Answer): Promise<void> => {
     const from = await awaiting(job, token);
-    if (from !== undefined && (await engine.answer(token, answer, from)) === 'busy') throw new BusyError();
+    if (from !== undefined && (await engine.answer(token, answer, from)) === 'busy')
+      throw new BusyError();
   };
 
   return {

@@ -130,12 +130,14 @@ export interface InstanceRecord extends ChartRecord {
 export const maxWaitMs = 10 * 365 * 86_400_000;
 
 /**
- * A time that a record can hold: JSON has no Infinity and no NaN. A pause of Infinity lasts ten years.
- * As with `setTimeout`, one of NaN or below 0 is none.
+ * A time that a record can hold: JSON has no Infinity and no NaN. A pause of Infinity lasts ten
+ * years. As with `setTimeout`, one of NaN or below 0 is none.
  */
-export const timeAfter = (now: number, ms: number): number => now + (ms > 0 ? Math.min(ms, maxWaitMs) : 0);
+export const timeAfter = (now: number, ms: number): number =>
+  now + (ms > 0 ? Math.min(ms, maxWaitMs) : 0);
 
-export const isActivity = (child: Child): child is Activity => !('chart' in child || 'state' in child);
+export const isActivity = (child: Child): child is Activity =>
+  !('chart' in child || 'state' in child);
 
 const isEvent = membersOf({ type: isText });
 const isOrigin = membersOf({
@@ -225,14 +227,16 @@ export const namesIn = (path: string): readonly string[] => {
 };
 
 /**
- * Names an actor of an instance: the id of the instance, and for a child a slash and its path. No id
- * of an instance has a slash.
+ * Names an actor of an instance: the id of the instance, and for a child a slash and its path. No
+ * id of an instance has a slash.
  */
 export const addressOf = (id: string, path: string): string => (path === '' ? id : `${id}/${path}`);
 
 export const readAddress = (address: string): { readonly id: string; readonly path: string } => {
   const at = address.indexOf('/');
-  return at < 0 ? { id: address, path: '' } : { id: address.slice(0, at), path: address.slice(at + 1) };
+  return at < 0
+    ? { id: address, path: '' }
+    : { id: address.slice(0, at), path: address.slice(at + 1) };
 };
 
 /** The child at a path; undefined when there is none. */
@@ -268,7 +272,8 @@ const countChildren = (record: ChartRecord | undefined): number =>
   record === undefined
     ? 0
     : childrenOf(record).reduce(
-        (sum, child) => sum + 1 + (isActivity(child) ? 0 : countChildren((child as ChildActor).chart)),
+        (sum, child) =>
+          sum + 1 + (isActivity(child) ? 0 : countChildren((child as ChildActor).chart)),
         0,
       );
 
@@ -276,7 +281,8 @@ const levelsIn = (record: ChartRecord | undefined): number =>
   record === undefined
     ? 0
     : childrenOf(record).reduce(
-        (most, child) => Math.max(most, isActivity(child) ? 0 : levelsIn((child as ChildActor).chart)),
+        (most, child) =>
+          Math.max(most, isActivity(child) ? 0 : levelsIn((child as ChildActor).chart)),
         0,
       ) + 1;
 

@@ -95,7 +95,15 @@ const reachedFrom = (workflow: Workflow): readonly Workflow[] => {
 
 /** @throws SchemaError, InputError for data that the workflow does not take. */
 export const rehearse = async (options: Options): Promise<Rehearsal> => {
-  const { connection, data, events = [], answers = {}, tell, limitMs = tenYearsMs, signal } = options;
+  const {
+    connection,
+    data,
+    events = [],
+    answers = {},
+    tell,
+    limitMs = tenYearsMs,
+    signal,
+  } = options;
   const began = Date.now();
   let skewMs = 0;
   const now = (): number => Date.now() + skewMs;
@@ -166,7 +174,13 @@ export const rehearse = async (options: Options): Promise<Rehearsal> => {
   const engine = createEngine(spreadOver([queue], connection, now), now);
   const others = createOthers({ ...options.others, engine });
   const worker = startWorkflowWorker({
-    ...{ queue, connection, workflows, others, concurrency: 20, now, onError },
+    queue,
+    connection,
+    workflows,
+    others,
+    concurrency: 20,
+    now,
+    onError,
     watch: {
       activityFor: watch,
       effect: (id, name, params) => note(id, { kind: 'action', name, params }),
@@ -178,7 +192,9 @@ export const rehearse = async (options: Options): Promise<Rehearsal> => {
   const look = async (): Promise<readonly Instance[]> => {
     const jobs = await queue.getJobs([...open, 'completed', 'failed']);
     const ids = jobs.map(({ id = '' }) => id).toSorted();
-    const found = (await Promise.all(ids.map((id) => engine.find(id)))).filter((each) => each !== undefined);
+    const found = (await Promise.all(ids.map((id) => engine.find(id)))).filter(
+      (each) => each !== undefined,
+    );
     for (const { id, record } of found) {
       const value = JSON.stringify(record?.value);
       if (value === undefined || states.get(id) === value) continue;
@@ -204,7 +220,9 @@ export const rehearse = async (options: Options): Promise<Rehearsal> => {
     Math.min(
       Number.POSITIVE_INFINITY,
       ...(record?.timers ?? []).map(({ at }) => at),
-      ...activitiesIn(record).flatMap(([, { notBefore }]) => (notBefore === undefined ? [] : [notBefore])),
+      ...activitiesIn(record).flatMap(([, { notBefore }]) =>
+        notBefore === undefined ? [] : [notBefore],
+      ),
     );
 
   const jumpTo = async (time: number, instances: readonly Instance[]): Promise<void> => {
@@ -218,7 +236,10 @@ export const rehearse = async (options: Options): Promise<Rehearsal> => {
   };
 
   let sent = 0;
-  const bring = async ({ send, answer, output }: RehearsedEvent, instances: readonly Instance[]) => {
+  const bring = async (
+    { send, answer, output }: RehearsedEvent,
+    instances: readonly Instance[],
+  ) => {
     sent += 1;
     if (send !== undefined) {
       const result = await engine.send(workflow, root, `event-${sent}`, send as AnyEventObject, {

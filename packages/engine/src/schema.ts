@@ -33,7 +33,10 @@ export type Checked<Value> =
   | { readonly success: false; readonly error: SchemaError };
 
 /** @throws TypeError for a schema that answers later: a turn does not wait for it. */
-export const checkBy = <Output>(schema: StandardSchema<Output>, value: unknown): Checked<Output> => {
+export const checkBy = <Output>(
+  schema: StandardSchema<Output>,
+  value: unknown,
+): Checked<Output> => {
   const result = schema['~standard'].validate(value);
   if (result instanceof Promise) throw new TypeError('A schema of the engine must answer at once');
   return result.issues === undefined
@@ -63,7 +66,8 @@ export const checkEvent = (
   if (checked?.success === false) return checked;
   const data = checked?.data ?? (event as AnyEvent);
   if (typeof data !== 'object' || data === null) return refuse(data, [], 'must be an object');
-  if (typeof data.type !== 'string' || data.type === '') return refuse(data, ['type'], 'must be a text');
+  if (typeof data.type !== 'string' || data.type === '')
+    return refuse(data, ['type'], 'must be a text');
   if (data.type.startsWith('xstate.')) return refuse(data, ['type'], 'must not begin with xstate.');
   return { success: true, data };
 };

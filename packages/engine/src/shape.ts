@@ -1,4 +1,7 @@
-/** Checks of what is read from Redis, where other programs may write. Members that are not named may be there. */
+/**
+ * Checks of what is read from Redis, where other programs may write. Members that are not named may
+ * be there.
+ */
 
 export type Shape = (value: unknown) => boolean;
 

@@ -2,8 +2,8 @@
 let current: number | undefined;
 
 /**
- * When the event came that the chart takes now, milliseconds since the epoch. The same when the step
- * is computed again after a crash. Outside of a step, the clock of this process.
+ * When the event came that the chart takes now, milliseconds since the epoch. The same when the
+ * step is computed again after a crash. Outside of a step, the clock of this process.
  */
 export const stepTime = (): number => current ?? Date.now();
 

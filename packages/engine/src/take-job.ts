@@ -147,10 +147,20 @@ export const readOrFail = <T>(read: () => T, value?: unknown): T => {
   }
 };
 
-const emptyInbox: Inbox = { entries: [], length: 0, holds: new Map(), hasFailed: false, hasBegun: false };
+const emptyInbox: Inbox = {
+  entries: [],
+  length: 0,
+  holds: new Map(),
+  hasFailed: false,
+  hasBegun: false,
+};
 
 export const readInput = (
-  { job: { timestamp, opts, data }, workflow, instance }: Pick<Taken, 'job' | 'workflow' | 'instance'>,
+  {
+    job: { timestamp, opts, data },
+    workflow,
+    instance,
+  }: Pick<Taken, 'job' | 'workflow' | 'instance'>,
   at: number,
 ): unknown => {
   const begun = begunJob({ id: instance.id, timestamp, opts }, at);
@@ -163,11 +173,16 @@ export const readInput = (
  * @throws `UnrecoverableError` when the job can never run, `DelayedError` when it is left to a
  *   worker that has its version.
  */
-export const takeJob = async (options: TakeOptions, job: InstanceJob, token: string): Promise<Taken> => {
+export const takeJob = async (
+  options: TakeOptions,
+  job: InstanceJob,
+  token: string,
+): Promise<Taken> => {
   const { store, find, workflowOf = readJobName, abandon, now } = options;
   const id = job.id ?? '';
   const named = workflowOf(job.name);
-  const onError = (error: Error): void => options.onError(error, { workflow: named.name, instance: id });
+  const onError = (error: Error): void =>
+    options.onError(error, { workflow: named.name, instance: id });
 
   /** For a record that another program has written. */
   const planted = (reason: string): UnrecoverableError => {
@@ -210,7 +225,14 @@ export const takeJob = async (options: TakeOptions, job: InstanceJob, token: str
     const at = now();
     life =
       stored === undefined
-        ? begin(workflow.chart, id, readInput({ job, workflow, instance }, at), at, undefined, journal)
+        ? begin(
+            workflow.chart,
+            id,
+            readInput({ job, workflow, instance }, at),
+            at,
+            undefined,
+            journal,
+          )
         : resume(workflow.chart, id, stored, undefined, journal);
   } catch (error) {
     if (error instanceof UnrecoverableError) throw error;

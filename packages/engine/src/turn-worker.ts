@@ -57,7 +57,9 @@ type FetchNext = (() => boolean) | undefined;
 
 const fields = new WeakMap<Job, JobFields>();
 
-/** All fields of a job, as they were when its worker took it; undefined for one of another worker. */
+/**
+ * All fields of a job, as they were when its worker took it; undefined for one of another worker.
+ */
 export const fieldsOf = (job: Job): JobFields | undefined => fields.get(job);
 
 export class TurnWorker extends Worker {
@@ -116,13 +118,16 @@ export class TurnWorker extends Worker {
     fetchNext?: FetchNext,
     span?: Span,
   ): Promise<Job> {
-    if (error instanceof DelayedError) return super.handleFailed(error, job, token, fetchNext, span);
+    if (error instanceof DelayedError)
+      return super.handleFailed(error, job, token, fetchNext, span);
     if (error instanceof UnrecoverableError)
       return untilTaken(() => super.handleFailed(error, job, token, fetchNext, span), this.#tell);
     this.#tell(error);
     if (!isTakenAway(error)) {
       // Where this is refused too, the lock runs out, and the job is taken again.
-      await this.putOff(job.id ?? '', token).catch((refusal: unknown) => this.#tell(toError(refusal)));
+      await this.putOff(job.id ?? '', token).catch((refusal: unknown) =>
+        this.#tell(toError(refusal)),
+      );
     }
     return super.handleFailed(new DelayedError(), job, token, fetchNext, span);
   }

@@ -23,11 +23,13 @@
  *     job sees the end by another worker as one that is to be replayed; its commit is refused.
  * T9  A turn waits for another instance for a moment only. Then it frees its place and runs again,
  *     because the other one may wait for this place.
- * T10 A turn that finds more and more to do (timers without delay, instances that answer each other,
+ * T10 A turn that finds more and more to do (timers without delay, instances that answer each
+ * other,
  *     activities that answer at once) frees its place after `maxTurnSteps`, and rests for as long as
  *     it has run. A circle after one event ends the instance with an error instead (interpret.ts,
  *     I4): nothing could come in between.
- * T11 An instance that would become too large ends with an error that says so, from its last commit:
+ * T11 An instance that would become too large ends with an error that says so, from its last
+ * commit:
  *     what has come since is refused, and what ran is withdrawn.
  */
 import { randomBytes } from 'node:crypto';
@@ -94,7 +96,10 @@ export interface TurnOptions extends TakeOptions {
    * Tells somebody the end of the instance; undefined when nobody waits for it.
    */
   readonly tellEnd?:
-    | ((instance: InstanceInHand, job: InstanceJob) => ((end: InstanceEnd) => Promise<void>) | undefined)
+    | ((
+        instance: InstanceInHand,
+        job: InstanceJob,
+      ) => ((end: InstanceEnd) => Promise<void>) | undefined)
     | undefined;
   /** Runs before each turn. When it throws, the job sleeps and is taken again. */
   readonly beforeTurn?: ((job: InstanceJob) => Promise<void>) | undefined;
@@ -122,14 +127,17 @@ const busyPauseMs = 200;
 /** After so many rounds it is reported as an error. */
 const busyRounds = 50;
 /**
- * When Redis takes writes again, what is due runs within five seconds, however long that took. Other
- * errors are bugs or broken dependencies, which need a person.
+ * When Redis takes writes again, what is due runs within five seconds, however long that took.
+ * Other errors are bugs or broken dependencies, which need a person.
  */
 const maxAwayPauseMs = 2000;
 const maxErrorPauseMs = 60_000;
 
 const errorPauseMs = (error: unknown, errorsBefore: number): number =>
-  Math.min(200 * 2 ** Math.min(errorsBefore, 9), isRedisAway(error) ? maxAwayPauseMs : maxErrorPauseMs);
+  Math.min(
+    200 * 2 ** Math.min(errorsBefore, 9),
+    isRedisAway(error) ? maxAwayPauseMs : maxErrorPauseMs,
+  );
 
 class LockLostError extends Error {
   override readonly name = 'LockLostError';
@@ -138,7 +146,9 @@ class LockLostError extends Error {
 /** A try has ended without a result; its activity goes on. */
 export const tryEvent = 'xstate.try';
 
-/** Unique: the process, and how many it has made. Random bytes for each commit cost 10 microseconds. */
+/**
+ * Unique: the process, and how many it has made. Random bytes for each commit cost 10 microseconds.
+ */
 const processId = randomBytes(9).toString('base64url');
 let commits = 0;
 const newCommitId = (): string => {
@@ -152,7 +162,8 @@ type TurnActivities = ReturnType<Activities['of']>;
 const keyFromOutside = (key: string): string | undefined =>
   key.startsWith(outsideKeys) ? key.slice(outsideKeys.length) : undefined;
 
-const nameOf = ({ child, run }: Pick<Ended, 'child' | 'run'>): string => runName({ path: child, run });
+const nameOf = ({ child, run }: Pick<Ended, 'child' | 'run'>): string =>
+  runName({ path: child, run });
 
 class Turn {
   readonly #options: TurnOptions;
@@ -239,8 +250,9 @@ class Turn {
   async #round(): Promise<{ readonly result: unknown } | undefined> {
     const life = this.#life;
     this.#rounds += 1;
-    // Stored already: carried out now, they need no commit of their own. Not in the first round: one
-    // that goes on failing would keep the inbox from being taken, and may fail because it is full.
+    // Stored already: carried out now, they need no commit of their own. Not in the first round:
+    // one that goes on failing would keep the inbox from being taken, and may fail because it is
+    // full.
     if (this.#rounds > 1 && !this.#isDirty && life.hasEffects()) await this.#carryOutAll();
     this.#applyDue();
     const isMoreDue = await this.#runActivities();
@@ -259,7 +271,9 @@ class Turn {
     // What was told is not stored.
     this.#journal?.clear();
     this.#life = resume(workflow.chart, this.#id, this.#record, undefined, this.#journal);
-    this.#life.clearEffects(this.#life.effects().filter(({ number }) => number <= this.#carriedOut).length);
+    this.#life.clearEffects(
+      this.#life.effects().filter(({ number }) => number <= this.#carriedOut).length,
+    );
     this.#life.fail(error, this.#options.now());
     this.#verdicts = this.#verdicts.map(([key]) => [key, 'refused']);
     this.#isDirty = true;
@@ -357,7 +371,11 @@ class Turn {
     const { notBefore: _, held: __, waits: ___, path: ____, logic, input, ...idle } = open;
     const set = (changes: Partial<ActivityRecord>): void => {
       const { input: stored } = this.#life.activity(path) ?? {};
-      this.#life.setActivity(path, { ...idle, ...(stored !== undefined && { input: stored }), ...changes });
+      this.#life.setActivity(path, {
+        ...idle,
+        ...(stored !== undefined && { input: stored }),
+        ...changes,
+      });
     };
     switch (result.kind) {
       case 'done':
@@ -365,7 +383,8 @@ class Turn {
         return true;
       case 'later': {
         const lookMs = this.#activityOf(logic).policy.lookAgainMs?.(input);
-        const again = lookMs === undefined ? {} : { notBefore: timeAfter(this.#options.now(), lookMs) };
+        const again =
+          lookMs === undefined ? {} : { notBefore: timeAfter(this.#options.now(), lookMs) };
         set({ waits: true, ...again });
         return true;
       }
@@ -380,7 +399,10 @@ class Turn {
         if (failures >= attempts) {
           this.#applyEnd(path, errorEvent(path, result.error));
         } else {
-          const pauseMs = Math.min(backoffMs * 2 ** Math.min(failures - 1, maxDoublings), maxBackoffMs);
+          const pauseMs = Math.min(
+            backoffMs * 2 ** Math.min(failures - 1, maxDoublings),
+            maxBackoffMs,
+          );
           set({ failures, notBefore: timeAfter(this.#options.now(), pauseMs) });
         }
         return true;
@@ -409,7 +431,10 @@ class Turn {
       if (this.#heldUntil(open) > now) continue;
       const activity = this.#activityOf(logic);
       const { afterCommit = () => this.#hasNewAnswer, turnWaitsMs: waits } = activity.policy;
-      if (!this.#committedRuns.includes(runName(open)) && (due.length > maxUnstored || afterCommit(input))) {
+      if (
+        !this.#committedRuns.includes(runName(open)) &&
+        (due.length > maxUnstored || afterCommit(input))
+      ) {
         await this.#commit('goesOn');
         return true;
       }
@@ -462,7 +487,15 @@ class Turn {
     this.#isDirty = true;
   }
 
-  async #carryOut({ number, kind, type, params, event, context, ...more }: PendingEffect): Promise<void> {
+  async #carryOut({
+    number,
+    kind,
+    type,
+    params,
+    event,
+    context,
+    ...more
+  }: PendingEffect): Promise<void> {
     const { instance } = this.#taken;
     const { path = '', run = 0 } = more;
     const chart = more.chart();
@@ -556,13 +589,17 @@ class Turn {
     if (!hasFailed && isKnownOutside) readOrFail(() => workflow.check(life.context(), instance));
     const tell = this.#options.tellEnd?.(instance, this.#taken.job);
     const isTold = this.#journal === undefined || this.#journal.isEmpty();
-    const mustBeStored = isKnownOutside || this.#isReplayed || hasFailed || tell !== undefined || !isTold;
+    const mustBeStored =
+      isKnownOutside || this.#isReplayed || hasFailed || tell !== undefined || !isTold;
     if (!this.#isClosed && mustBeStored && !(await this.#close())) return undefined;
     this.#tellObservers();
     const record = life.record();
     const error = record.status === 'error' ? errorText(life.error()) : undefined;
     if (error !== undefined)
-      this.#options.onError(toError(life.error()), { workflow: workflow.chart.name, instance: this.#id });
+      this.#options.onError(toError(life.error()), {
+        workflow: workflow.chart.name,
+        instance: this.#id,
+      });
     const failedReason = hasFailed ? workflow.reasonOf(record.context, record.failure) : error;
     const { timestamp: createdAt, attemptsMade: runs } = this.#taken.job;
     await tell?.({ record, failedReason, createdAt, runs });

@@ -3,10 +3,10 @@
  *
  * Kept exactly: plain objects and arrays, strings, numbers with NaN and the infinities, booleans,
  * null, bigints, Date, Map, Set, Error with its own members and `cause`, and refs of actors of the
- * same instance. A ref of an actor that is gone is one of a stopped actor with its id. Of a snapshot
- * of a chart its data, `matches` and `hasTag` are kept. Members that are undefined are left out.
- * Refused, with their path: functions, symbols, instances of other classes, cycles, live actors of
- * other systems.
+ * same instance. A ref of an actor that is gone is one of a stopped actor with its id. Of a
+ * snapshot of a chart its data, `matches` and `hasTag` are kept. Members that are undefined are
+ * left out. Refused, with their path: functions, symbols, instances of other classes, cycles, live
+ * actors of other systems.
  *
  * A value that is plain JSON already is not copied.
  */
@@ -49,7 +49,11 @@ const numberTags = new Map<number, string>([
 const isPlain = (value: object): boolean => {
   const prototype: unknown = Object.getPrototypeOf(value);
   // The prototype of objects of another realm has no prototype either.
-  return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null;
+  return (
+    prototype === Object.prototype ||
+    prototype === null ||
+    Object.getPrototypeOf(prototype) === null
+  );
 };
 
 /** Objects that are neither plain nor arrays. */
@@ -58,7 +62,10 @@ const codeOf = (value: object, actorIn: ActorIn): Code | undefined => {
   if (actor !== undefined) return ['actor', actor];
   if (isSnapshot(value)) {
     const { status, value: state, context, output, error, children, tags } = value;
-    return ['snapshot', { status, value: state, context, output, error, children, tags: [...tags] }];
+    return [
+      'snapshot',
+      { status, value: state, context, output, error, children, tags: [...tags] },
+    ];
   }
   if (value instanceof Date) return ['Date', value.getTime()];
   if (value instanceof Map) return ['Map', [...value]];
@@ -90,7 +97,9 @@ interface Snapshot {
 const isSnapshot = (value: object): value is Snapshot =>
   'machine' in value && 'getMeta' in value && '_nodes' in value;
 
-const snapshotFrom = (kept: Omit<Snapshot, 'tags'> & { readonly tags: readonly string[] }): object => {
+const snapshotFrom = (
+  kept: Omit<Snapshot, 'tags'> & { readonly tags: readonly string[] },
+): object => {
   const tags = new Set(kept.tags);
   const methods = {
     matches: { value: (state: StateValue) => matchesState(state, kept.value) },
@@ -111,7 +120,9 @@ class Unstorable {
 const walk = (part: unknown, actorIn: ActorIn, depth: number): unknown => {
   switch (typeof part) {
     case 'number':
-      return Number.isFinite(part) ? part : { [mark]: 'number', value: numberTags.get(part) ?? 'NaN' };
+      return Number.isFinite(part)
+        ? part
+        : { [mark]: 'number', value: numberTags.get(part) ?? 'NaN' };
     case 'bigint':
       return { [mark]: 'bigint', value: String(part) };
     case 'function':
@@ -139,7 +150,8 @@ const walk = (part: unknown, actorIn: ActorIn, depth: number): unknown => {
   if (!isPlain(part) || 'sessionId' in part || 'machine' in part) {
     const code = codeOf(part, actorIn);
     if (code !== undefined) return { [mark]: code[0], value: walk(code[1], actorIn, depth + 1) };
-    if (!isPlain(part)) throw new Unstorable(`an instance of ${part.constructor?.name || 'a class'}`);
+    if (!isPlain(part))
+      throw new Unstorable(`an instance of ${part.constructor?.name || 'a class'}`);
   }
   let copy: Record<string, unknown> | undefined;
   for (const key of Object.keys(source)) {
@@ -175,7 +187,8 @@ export const encode = (value: unknown, path: string, actorIn: ActorIn): unknown 
   try {
     return walk(value, actorIn, 0);
   } catch (error) {
-    if (error instanceof Unstorable) throw new UnstorableError(placeOf(value, path, actorIn), error.what);
+    if (error instanceof Unstorable)
+      throw new UnstorableError(placeOf(value, path, actorIn), error.what);
     throw error;
   }
 };
@@ -197,7 +210,12 @@ const numbers: Readonly<Record<string, number>> = {
 };
 
 const errorKinds: Readonly<Record<string, ErrorConstructor>> = {
-  ...{ EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError },
+  EvalError,
+  RangeError,
+  ReferenceError,
+  SyntaxError,
+  TypeError,
+  URIError,
 };
 
 /** Of the same class when that is one of JavaScript's own; otherwise an `Error` with its name. */
@@ -237,7 +255,8 @@ const revive = (tag: unknown, content: unknown, refOf: RefOf, depth: number): un
 export const decode = (value: unknown, refOf: RefOf, depth = 0): unknown => {
   if (depth > maxDepth + 1) return value;
   if (typeof value !== 'object' || value === null) return value;
-  if (mark in value) return revive(value[mark], (value as { readonly value?: unknown }).value, refOf, depth);
+  if (mark in value)
+    return revive(value[mark], (value as { readonly value?: unknown }).value, refOf, depth);
   let copy: Record<string, unknown> | unknown[] | undefined;
   for (const key of Object.keys(value)) {
     const part = (value as Record<string, unknown>)[key];

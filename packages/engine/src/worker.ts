@@ -57,7 +57,9 @@ const catalogue = (
     for (const { name: src, logic } of activitiesOf(workflow.chart)) {
       const { provided: wanted, starts } = activityOf(logic) ?? {};
       if (starts !== undefined && !reachesOthers)
-        throw new ChartError(`${name}: the actor ${src} starts another workflow, which this worker cannot`);
+        throw new ChartError(
+          `${name}: the actor ${src} starts another workflow, which this worker cannot`,
+        );
       if (wanted !== undefined && !isProvided(wanted))
         throw new ChartError(
           `${name}: the actor ${src} is ${wanted} of the service, which this worker lacks`,
@@ -79,12 +81,16 @@ const catalogue = (
 /** How many turns each fetcher may run at once. The sum is the concurrency. */
 const spread = (concurrency: number, fetchers: number): readonly number[] => {
   const count = Math.min(concurrency, fetchers);
-  return Array.from({ length: count }, (_, index) => Math.floor((concurrency + count - 1 - index) / count));
+  return Array.from({ length: count }, (_, index) =>
+    Math.floor((concurrency + count - 1 - index) / count),
+  );
 };
 
 type Hooks = Pick<TurnOptions, 'tellEnd' | 'tellFailure' | 'beforeTurn'>;
 
-/** Instances that were started by others begin when these wait for them, and tell them their end. */
+/**
+ * Instances that were started by others begin when these wait for them, and tell them their end.
+ */
 const withOthers = (
   others: Others,
   { beforeTurn, tellEnd, tellFailure }: Hooks,
@@ -125,7 +131,9 @@ export const startWorkflowWorker = (options: {
   readonly tellEnd?: TurnOptions['tellEnd'];
   readonly beforeTurn?: TurnOptions['beforeTurn'];
   readonly tellFailure?: TurnOptions['tellFailure'];
-  /** For charts that start other workflows, and effects that send events. Default: there are none. */
+  /**
+   * For charts that start other workflows, and effects that send events. Default: there are none.
+   */
   readonly others?: Others;
   /** Activities that charts name (`providedActivity`), made by `activity`. */
   readonly activities?: Readonly<Record<string, AnyActorLogic>>;
@@ -147,8 +155,22 @@ export const startWorkflowWorker = (options: {
   readonly retention?: { readonly doneMs?: number; readonly failedMs?: number };
   readonly worker?: Partial<WorkerOptions>;
 }): WorkflowWorker => {
-  const { queue, connection, workflows, concurrency, observe = () => undefined, now, onError } = options;
-  const { holdMs = 10_000, graceMs = 1000, around, others, retention: { doneMs, failedMs } = {} } = options;
+  const {
+    queue,
+    connection,
+    workflows,
+    concurrency,
+    observe = () => undefined,
+    now,
+    onError,
+  } = options;
+  const {
+    holdMs = 10_000,
+    graceMs = 1000,
+    around,
+    others,
+    retention: { doneMs, failedMs } = {},
+  } = options;
   const { beforeTurn, tellEnd, tellFailure } = options;
   const hooks: Hooks = { beforeTurn, tellEnd, tellFailure };
   const provided = new Map(Object.entries(options.activities ?? {}));
@@ -159,7 +181,11 @@ export const startWorkflowWorker = (options: {
   );
   const store = createInstanceStore(queue, connection, now);
   /** Of two tries the first that answers counts; of those that fail, each. */
-  const bringOnce = async (id: string, key: string, { child, run, result }: Ended): Promise<void> => {
+  const bringOnce = async (
+    id: string,
+    key: string,
+    { child, run, result }: Ended,
+  ): Promise<void> => {
     if (result.kind === 'done') {
       await deliver(store, id, key, doneEvent(child, result.output), { about: { child, run } });
     } else {
@@ -213,19 +239,27 @@ export const startWorkflowWorker = (options: {
     store: { ...store, sleep, commit },
     find: (name, version) => {
       const versions = known.get(name) ?? [];
-      return version === undefined ? versions[0] : versions.find(({ chart }) => chart.version === version);
+      return version === undefined
+        ? versions[0]
+        : versions.find(({ chart }) => chart.version === version);
     },
     activities,
     onEffect: options.watch?.effect,
     activityFor: (logic) => {
       const known = (options.watch?.activityFor ?? activityFor)(logic);
-      if (known.starts !== undefined && others !== undefined) return others.activityFor(known.starts);
-      return known.provided === undefined ? known : activityFor(provided.get(known.provided) ?? logic);
+      if (known.starts !== undefined && others !== undefined)
+        return others.activityFor(known.starts);
+      return known.provided === undefined
+        ? known
+        : activityFor(provided.get(known.provided) ?? logic);
     },
     ...(others === undefined ? hooks : withOthers(others, hooks)),
     holdMs,
-    ...{ observe, now, onError },
-    ...{ workflowOf: options.workflowOf, abandon: options.abandon },
+    observe,
+    now,
+    onError,
+    workflowOf: options.workflowOf,
+    abandon: options.abandon,
   });
   const startOne = (concurrency: number, index: number): TurnWorker =>
     new TurnWorker(

@@ -180,7 +180,9 @@ export class System {
     (target as unknown as { _send?: (event: AnyEventObject) => void })._send?.(event);
   }
 
-  /** XState tells each step, also those of `always` and `raise`, before it looks for the next one. */
+  /**
+   * XState tells each step, also those of `always` and `raise`, before it looks for the next one.
+   */
   _sendInspectionEvent({ type }: { readonly type: string }): void {
     if (type !== '@xstate.microstep') return;
     this.steps += 1;
@@ -213,7 +215,12 @@ const stopActor = (child: AnyActorRef): void => {
   (child as unknown as { _stop?: () => void })._stop?.();
 };
 
-const noted = (action: ResolvedAction, notes: Notes, self: ChartActor, chart: Chart): ResolvedAction => {
+const noted = (
+  action: ResolvedAction,
+  notes: Notes,
+  self: ChartActor,
+  chart: Chart,
+): ResolvedAction => {
   const { type, exec } = action;
   if (type === 'xstate.log') {
     const { value, label } = action.params as { value: unknown; label?: string };
@@ -321,7 +328,11 @@ export const resumeChild = (
     actor.subscribe({
       next: (snapshot: AnyMachineSnapshot) => {
         if (snapshot.status === 'active')
-          system._relay(actor, parent as never, { type: `xstate.snapshot.${id}`, snapshot } as never);
+          system._relay(
+            actor,
+            parent as never,
+            { type: `xstate.snapshot.${id}`, snapshot } as never,
+          );
       },
       error: nothing,
     });
@@ -332,9 +343,11 @@ export const resumeChild = (
 };
 
 /** False while its first snapshot is computed. */
-export const hasStarted = (actor: ChartActor): boolean => actor._processingStatus !== processing.notStarted;
+export const hasStarted = (actor: ChartActor): boolean =>
+  actor._processingStatus !== processing.notStarted;
 
-export const isStopped = (actor: ChartActor): boolean => actor._processingStatus === processing.stopped;
+export const isStopped = (actor: ChartActor): boolean =>
+  actor._processingStatus === processing.stopped;
 
 /** The root of a tree: what XState's `Actor` does for one without a parent. It is its own scope. */
 export class RootActor implements ChartActor, Scope {
@@ -405,7 +418,8 @@ export class RootActor implements ChartActor, Scope {
     this.#deferred = [];
     const { machine } = this.#chart;
     const before =
-      (this._snapshot as AnyMachineSnapshot | undefined) ?? machine.resolveState({ value: {} } as never);
+      (this._snapshot as AnyMachineSnapshot | undefined) ??
+      machine.resolveState({ value: {} } as never);
     this._snapshot = { ...before, status: 'error', error } as AnyMachineSnapshot;
     this.#end();
   }
@@ -464,7 +478,8 @@ export class RootActor implements ChartActor, Scope {
 
   #update(snapshot: AnyMachineSnapshot): void {
     this._snapshot = snapshot;
-    for (let later = this.#deferred.shift(); later !== undefined; later = this.#deferred.shift()) later();
+    for (let later = this.#deferred.shift(); later !== undefined; later = this.#deferred.shift())
+      later();
     if (this._snapshot.status !== 'active') this.#end();
   }
 

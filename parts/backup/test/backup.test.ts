@@ -31,7 +31,9 @@ const soon = <T>(check: () => Promise<T> | T) =>
 
 const signerOf = async (of: TestProduct): Promise<string> => {
   const { body } = await of.post('/rest/service/sign', signRequest());
-  const cms = Buffer.from(body.MSS_SignatureResp.MSS_Signature.Base64Signature, 'base64').toString('latin1');
+  const cms = Buffer.from(body.MSS_SignatureResp.MSS_Signature.Base64Signature, 'base64').toString(
+    'latin1',
+  );
   return /MIDCHE[A-Z0-9]{10}/.exec(cms)?.[0] ?? '';
 };
 
@@ -115,7 +117,10 @@ describe('under load', () => {
     acknowledged = load.acknowledged;
     await product.stop();
     const second = await stage.server();
-    expect(await paraph(second, ['restore', file('loaded')])).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(await paraph(second, ['restore', file('loaded')])).toMatchObject({
+      exitCode: 0,
+      stderr: '',
+    });
     restored = await stage.start(second);
   }, 120_000);
 
@@ -156,7 +161,9 @@ describe('a restore', () => {
     const server = await stage.server();
     const other = await stage.start(server, { masterKey: randomBytes(32) });
     await other.submit({ msisdn: silent(1) });
-    expect(await paraph(server, ['restore', file('loaded'), '--replace'])).toMatchObject({ exitCode: 7 });
+    expect(await paraph(server, ['restore', file('loaded'), '--replace'])).toMatchObject({
+      exitCode: 7,
+    });
     await other.stop();
     const redis = server.client();
     await redis.set('of:another:program', '1');
@@ -220,7 +227,12 @@ describe('a restore', () => {
       /damaged/,
     ],
     ['that was cut off', {}, (text: Buffer) => text.subarray(0, -200), /damaged/],
-    ['with something behind it', {}, (text: Buffer) => Buffer.concat([text, text.subarray(-9)]), /damaged/],
+    [
+      'with something behind it',
+      {},
+      (text: Buffer) => Buffer.concat([text, text.subarray(-9)]),
+      /damaged/,
+    ],
     [
       'in which a byte has changed',
       {},
@@ -284,7 +296,9 @@ describe('a restore', () => {
     expect(await redis.get(`${prefix}:store`)).toBe('restoring');
     await redis.config('SET', 'maxmemory', '0');
     await expect(stage.start(server)).rejects.toThrow(/restore .* has not come to its end/);
-    expect(await paraph(server, ['restore', file('loaded'), '--replace'])).toMatchObject({ exitCode: 0 });
+    expect(await paraph(server, ['restore', file('loaded'), '--replace'])).toMatchObject({
+      exitCode: 0,
+    });
     expect(await redis.get(`${prefix}:store`)).toBe(storeVersion);
   });
 });
@@ -295,7 +309,9 @@ const inflated = (chunk: Buffer): string =>
   [0, ivBytes]
     .map((from) => {
       try {
-        return inflateRawSync(chunk.subarray(from), { finishFlush: constants.Z_SYNC_FLUSH }).toString();
+        return inflateRawSync(chunk.subarray(from), {
+          finishFlush: constants.Z_SYNC_FLUSH,
+        }).toString();
       } catch {
         return '';
       }
@@ -311,7 +327,9 @@ describe('a restore over the service itself', () => {
   let lastSerial = '';
 
   const keyOf = ({ core }: TestProduct, msisdn: string) =>
-    core.custodyOver(core.commands).userKey({ msisdn, sscdId: 'sim', algorithm: 'EC', expired: false });
+    core
+      .custodyOver(core.commands)
+      .userKey({ msisdn, sscdId: 'sim', algorithm: 'EC', expired: false });
   const certificatesOf = ({ core }: TestProduct, msisdn: string) =>
     core.custodyOver(core.commands).certificatesOf({ msisdn });
   const order = async (server: RunningRedis, ...args: readonly string[]): Promise<void> => {
@@ -372,7 +390,9 @@ describe('a restore over the service itself', () => {
       { revocation: { reason: 'keyCompromise' } },
     ]);
     expect((await keyOf(restored, stolen)).revocation).toMatchObject({ reason: 'keyCompromise' });
-    const reasons = (await certificatesOf(restored, later)).map(({ revocation }) => revocation?.reason);
+    const reasons = (await certificatesOf(restored, later)).map(
+      ({ revocation }) => revocation?.reason,
+    );
     expect(reasons).toEqual(['superseded', 'keyCompromise']);
     // The device that was stolen gets no new key by the restore.
     expect((await keyOf(restored, later)).revocation).toMatchObject({ reason: 'keyCompromise' });
@@ -435,16 +455,14 @@ describe('a backup', () => {
   it('is whole or fails where the disk is full, wherever in the file that happens', async () => {
     // A process may write files of so many blocks; a block has 512 bytes or 1024.
     const { stdout } = await promisify(execFile)('sh', [
-      ...[
-        '-c',
-        'ulimit -f 1; exec "$@"',
-        'sh',
-        process.execPath,
-        '--import',
-        'tsx',
-        '--input-type=module',
-        '-e',
-      ],
+      '-c',
+      'ulimit -f 1; exec "$@"',
+      'sh',
+      process.execPath,
+      '--import',
+      'tsx',
+      '--input-type=module',
+      '-e',
       `import { randomBytes } from 'node:crypto';
        const { createBackupFile, readBackup } = await import(${JSON.stringify(backupFile)});
        const key = randomBytes(32);
@@ -469,9 +487,13 @@ describe('a backup', () => {
   it('leaves the other whole when two are written to one path at the same time', async () => {
     const about = aboutNow();
     const path = file('twice');
-    const both = await Promise.all([1, 2].map(() => createBackupFile(path, stage.masterKey, about)));
+    const both = await Promise.all(
+      [1, 2].map(() => createBackupFile(path, stage.masterKey, about)),
+    );
     await Promise.all(both.map((each) => each.finish(new Date())));
-    await expect(readBackup(path, stage.masterKey, () => undefined)).resolves.toMatchObject({ records: 0 });
+    await expect(readBackup(path, stage.masterKey, () => undefined)).resolves.toMatchObject({
+      records: 0,
+    });
     expect(readdirSync(stage.folder).filter((name) => name.includes('draft'))).toEqual([]);
   });
 

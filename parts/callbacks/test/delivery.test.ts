@@ -71,14 +71,20 @@ const onlyOne = async (id: string): Promise<Received> => {
 };
 const ended = (id: string) =>
   soon(async () =>
-    expect(await client.hexists(stage.shardOfId(id).signatures.queue.toKey(id), 'finishedOn')).toBe(1),
+    expect(await client.hexists(stage.shardOfId(id).signatures.queue.toKey(id), 'finishedOn')).toBe(
+      1,
+    ),
   );
 
 /** As the follower adds it. */
 const jobFor = (msspTransId: string) => ({
   name: callbackJobName,
   data: {
-    ...{ msspTransId, apId: shop, apTransId: 'T-1', attempt: 1, at: Date.now() },
+    msspTransId,
+    apId: shop,
+    apTransId: 'T-1',
+    attempt: 1,
+    at: Date.now(),
     end: { state: 'signed', statusCode: '500' },
   },
   opts: { jobId: callbackId(msspTransId, 1, 'signed'), attempts: 10 },
@@ -138,9 +144,12 @@ describe('a callback', () => {
 
   it('that a definition names reaches no host inside, unless the application has its callback there', async () => {
     const [inside, other] = [await startReceiver(), await startReceiver()];
-    const at = ({ url }: Receiver, path: string) => `https://inside.example:${new URL(url).port}${path}`;
+    const at = ({ url }: Receiver, path: string) =>
+      `https://inside.example:${new URL(url).port}${path}`;
     await start([providerOf(shop, at(inside, '/hook'))], {
-      ...{ sandbox: false, allowedHosts: ['inside.example'], tries: 1 },
+      sandbox: false,
+      allowedHosts: ['inside.example'],
+      tries: 1,
       resolve: (_host, _options, done) => done(null, [{ address: '127.0.0.1', family: 4 }]),
     });
     const tell = (name: string, url: string) =>
@@ -163,9 +172,13 @@ describe('a callback', () => {
     const [inside, other] = [await startReceiver(), await startReceiver()];
     const at = ({ url }: Receiver) => `https://inside.example:${new URL(url).port}/order`;
     const call = createCallWebhook({
-      ...{ providers: [providerOf(shop, at(inside))], serviceKey: stage.serviceKey, now: Date.now },
+      providers: [providerOf(shop, at(inside))],
+      serviceKey: stage.serviceKey,
+      now: Date.now,
       ...createPosts({
-        ...{ allowedHosts: ['inside.example'], sandbox: false, now: Date.now },
+        allowedHosts: ['inside.example'],
+        sandbox: false,
+        now: Date.now,
         resolve: (_host, _options, done) => done(null, [{ address: '127.0.0.1', family: 4 }]),
       }),
     });
@@ -173,7 +186,8 @@ describe('a callback', () => {
     const to = (url: string) => call({ apId: shop, id: 'call-1', url, body: '{}' }, signal);
     expect(await to(at(inside))).toEqual({ kind: 'unreachable', cause: 'EPROTO' });
     expect(await to(at(other))).toEqual({
-      ...{ kind: 'not-sent', why: 'the address of the receiver is not allowed' },
+      kind: 'not-sent',
+      why: 'the address of the receiver is not allowed',
     });
     await Promise.all([inside.close(), other.close()]);
   });
@@ -219,9 +233,9 @@ describe('a callback', () => {
     };
     const asked = await stage.submit({ apId: shop, msisdn: '+41700092507' });
     await soon(() =>
-      expect(stage.product.logged.some((line) => line.includes(asked) && line.includes('device asked'))).toBe(
-        true,
-      ),
+      expect(
+        stage.product.logged.some((line) => line.includes(asked) && line.includes('device asked')),
+      ).toBe(true),
     );
     await stage.product.stopWorkers();
     const waiting = await stage.submit({ apId: shop });
@@ -284,7 +298,9 @@ describe('a callback', () => {
 
 describe('a receiver that does not take it', () => {
   it('is tried again later each time, under the same id, with a signature of that time', async () => {
-    receiver.answers((response, one) => void response.writeHead(triesOf(one) < 3 ? 500 : 200).end());
+    receiver.answers(
+      (response, one) => void response.writeHead(triesOf(one) < 3 ? 500 : 200).end(),
+    );
     await start();
     const id = await stage.submit({ apId: shop });
     const tries = await soon(() => {
@@ -292,7 +308,9 @@ describe('a receiver that does not take it', () => {
       return receiver.of(id);
     });
     for (const received of tries) verified(received);
-    expect(new Set(tries.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([`${id}-1-signed`]));
+    expect(new Set(tries.map(({ headers }) => headers['webhook-id']))).toEqual(
+      new Set([`${id}-1-signed`]),
+    );
     expect(new Set(tries.map(({ body }) => body)).size).toBe(1);
     const [first = 0, second = 0, third = 0] = tries.map(({ at }) => at);
     expect(second - first).toBeGreaterThanOrEqual(29);
@@ -314,11 +332,17 @@ describe('a receiver that does not take it', () => {
     );
     expect(receiver.of(id)).toHaveLength(3);
     expect(stage.told).toContain(`gaveUp ${name} 3 HTTP 500`);
-    const hash = JSON.stringify(await client.hgetall(queueIn(stage.shardOfId(id)).queue.toKey(name)));
+    const hash = JSON.stringify(
+      await client.hgetall(queueIn(stage.shardOfId(id)).queue.toKey(name)),
+    );
     expect(hash).not.toContain('secret of the receiver');
-    receiver.answers((response, one) => void response.writeHead(triesOf(one) < 5 ? 500 : 200).end());
+    receiver.answers(
+      (response, one) => void response.writeHead(triesOf(one) < 5 ? 500 : 200).end(),
+    );
     expect(await callbacks.replay(name)).toBe('replayed');
-    await soon(async () => expect(await callbacks.of(id, 1)).toMatchObject([{ state: 'delivered' }]));
+    await soon(async () =>
+      expect(await callbacks.of(id, 1)).toMatchObject([{ state: 'delivered' }]),
+    );
     expect(receiver.of(id)).toHaveLength(5);
     expect(await callbacks.replay(name)).toBe('not-dead');
     expect(await callbacks.replay(`${id}-2-signed`)).toBe('unknown');
@@ -425,7 +449,9 @@ describe('a roll-out', () => {
     const id = newMsspTransId(0);
     const { name, data, opts } = jobFor(id);
     await first().queue.add(name, data, { ...opts, attempts: 100 });
-    await soon(() => expect(stage.told.some((line) => line.startsWith(`undelivered ${id}-`))).toBe(true));
+    await soon(() =>
+      expect(stage.told.some((line) => line.startsWith(`undelivered ${id}-`))).toBe(true),
+    );
     await old.close();
     await start();
     verified(await onlyOne(id));

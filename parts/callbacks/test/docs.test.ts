@@ -7,7 +7,10 @@ import type { CallbackData } from '../callback.machine.ts';
 import { backoffMs, usualBackoff } from '../callback.worker.ts';
 import { messageOf } from '../deliver.ts';
 
-const text = readFileSync(join(import.meta.dirname, '../../../docs/operations/callbacks.md'), 'utf8');
+const text = readFileSync(
+  join(import.meta.dirname, '../../../docs/operations/callbacks.md'),
+  'utf8',
+);
 const [configuration = '', ...messages] = [...text.matchAll(/```json\n(.*?)```/gs)].map(
   ([, json = '']) => json,
 );
@@ -35,12 +38,21 @@ describe('docs/operations/callbacks.md', () => {
     ];
     const { apId, at } = about;
     const invited = {
-      ...{ process: 'contract-4711', apId, at, title: 'Contract 4711', step: 'Customer' },
+      process: 'contract-4711',
+      apId,
+      at,
+      title: 'Contract 4711',
+      step: 'Customer',
       what: 'invited',
-      ...{ key: '1', name: 'Anna Muster', signer: { instance: 'one', linkVersion: 1 } },
+      key: '1',
+      name: 'Anna Muster',
+      signer: { instance: 'one', linkVersion: 1 },
     } as const;
     const ended = {
-      ...{ process: 'invoice-4711', workflow: 'approval', apId, at },
+      process: 'invoice-4711',
+      workflow: 'approval',
+      apId,
+      at,
       ...({ what: 'end', state: 'failed', reason: 'nobody has approved it' } as const),
     };
     expect(messages.map((json) => JSON.parse(json))).toEqual([
@@ -63,7 +75,9 @@ describe('docs/operations/callbacks.md', () => {
 
 describe('a wait', () => {
   it('is a quarter shorter or longer by chance', () => {
-    expect([0, middle, 1].map((random) => backoffMs(1, usualBackoff, random))).toEqual([3750, 5000, 6250]);
+    expect([0, middle, 1].map((random) => backoffMs(1, usualBackoff, random))).toEqual([
+      3750, 5000, 6250,
+    ]);
     expect(backoffMs(40, usualBackoff, middle)).toBe(12 * 3_600_000);
   });
 });

@@ -64,7 +64,8 @@ const found = async (): Promise<readonly string[]> => {
   const [jobs] = await Promise.all(shards.map((shard) => queueIn(shard).queue.getWaiting()));
   return (jobs ?? []).map(({ id }) => String(id)).sort();
 };
-const ends = (ids: readonly string[]): readonly string[] => ids.map((id) => `${id}-1-failed`).sort();
+const ends = (ids: readonly string[]): readonly string[] =>
+  ids.map((id) => `${id}-1-failed`).sort();
 
 const applicationsKey = (): string => `{${stage.prefix}-callbacks}:applications`;
 
@@ -76,7 +77,9 @@ describe('the one who follows', () => {
     const silent = await failOne(bank);
     await old.idle();
     start([shop, bank]);
-    await soon(async () => expect(await stage.redis.zscore(applicationsKey(), bank)).not.toBeNull());
+    await soon(async () =>
+      expect(await stage.redis.zscore(applicationsKey(), bank)).not.toBeNull(),
+    );
     const ids = [await failOne(bank), await failOne(shop)];
     await old.idle();
     expect(await found()).toEqual(ends(ids));
@@ -138,7 +141,8 @@ describe('the one who follows', () => {
     await second.idle();
     ids.push(await failOne(shop));
     await second.idle();
-    // Once: the lists of those that wait, are paused and are active, and the end of the first one again.
+    // Once: the lists of those that wait, are paused and are active, and the end of the first one
+    // again.
     expect(looked).toBe(3);
     expect(await found()).toEqual(ends(ids));
   });

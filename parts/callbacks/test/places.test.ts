@@ -13,7 +13,8 @@ const all: Place[] = [];
 
 const walked = async (from?: Place): Promise<readonly string[]> => {
   const ids: string[] = [];
-  for await (const places of walkSet(client, shards, 'failed', from)) ids.push(...places.map(({ id }) => id));
+  for await (const places of walkSet(client, shards, 'failed', from))
+    ids.push(...places.map(({ id }) => id));
   return ids;
 };
 const idsOf = (places: readonly Place[]): readonly string[] => places.map(({ id }) => id);
@@ -37,7 +38,8 @@ beforeAll(async () => {
     ] as const) {
       const places = Array.from({ length: howMany }, (_, number) => ({
         at,
-        id: `H0${index}-${number}-signed`.replace(/^H/, String.fromCharCode(65 + (number % 26))) + at,
+        id:
+          `H0${index}-${number}-signed`.replace(/^H/, String.fromCharCode(65 + (number % 26))) + at,
       }));
       all.push(...places);
       await client.zadd(key, ...places.flatMap(({ id }) => [at, id]));

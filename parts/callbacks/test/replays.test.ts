@@ -1,4 +1,7 @@
-/** Dead callbacks as people see and replay them: over the API, on the pages, on the board and on the command line. */
+/**
+ * Dead callbacks as people see and replay them: over the API, on the pages, on the board and on the
+ * command line.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -39,7 +42,11 @@ beforeAll(async () => {
   const applicationProviders = [shop, bank].map((id) => ({ id, callback: { url: urlOf(id) } }));
   stage = await startCallbackStage(redis, { shards: 2, configuration: { applicationProviders } });
   folder = mkdtempSync(join(tmpdir(), 'paraph-callbacks-'));
-  const configuration = { sandbox: true, queue: { shards: 2, prefix: stage.prefix }, applicationProviders };
+  const configuration = {
+    sandbox: true,
+    queue: { shards: 2, prefix: stage.prefix },
+    applicationProviders,
+  };
   writeFileSync(join(folder, 'configuration.json'), JSON.stringify(configuration));
   const { operators, audit: log } = startStage(client, stage.prefix, {}, stage.serviceKey);
   audit = log;
@@ -58,7 +65,9 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   receiver.answers((response) => void response.writeHead(500).end());
-  side = await stage.start([providerOf(shop, urlOf(shop)), providerOf(bank, urlOf(bank))], { tries: 2 });
+  side = await stage.start([providerOf(shop, urlOf(shop)), providerOf(bank, urlOf(bank))], {
+    tries: 2,
+  });
 });
 afterEach(() => side.close());
 
@@ -105,22 +114,31 @@ const died = async (apId: string): Promise<string> => {
 const delivered = (id: string) =>
   soon(async () => expect(await callbacksOf(id)).toMatchObject([{ state: 'delivered' }]));
 const audited = async (target: string) =>
-  (await audit.read({ target, action: 'callback-replay' }))?.entries.map(({ who, via, details }) => ({
-    who,
-    via,
-    ...details,
-  }));
+  (await audit.read({ target, action: 'callback-replay' }))?.entries.map(
+    ({ who, via, details }) => ({
+      who,
+      via,
+      ...details,
+    }),
+  );
 const deadIds = async (query: string): Promise<readonly string[]> =>
-  (await ask('viewer', 'GET', `/api/callbacks${query}`)).body.rows.map(({ id }: { id: string }) => id);
+  (await ask('viewer', 'GET', `/api/callbacks${query}`)).body.rows.map(
+    ({ id }: { id: string }) => id,
+  );
 
 describe('a callback that fails and is tried again', () => {
   it('is in a list with its problem and next try, and counted, long before its last try', async () => {
     await side.close();
     const patient = { tries: 10, backoff: { firstMs: 600_000, factor: 3, maxMs: 3_600_000 } };
-    side = await stage.start([providerOf(shop, urlOf(shop)), providerOf(bank, urlOf(bank))], patient);
+    side = await stage.start(
+      [providerOf(shop, urlOf(shop)), providerOf(bank, urlOf(bank))],
+      patient,
+    );
     const ids = [await stage.submit({ apId: shop }), await stage.submit({ apId: bank })];
     for (const id of ids) {
-      await soon(async () => expect(await callbacksOf(id)).toMatchObject([{ state: 'waiting', tries: 1 }]));
+      await soon(async () =>
+        expect(await callbacksOf(id)).toMatchObject([{ state: 'waiting', tries: 1 }]),
+      );
     }
     const retried = async (query = ''): Promise<Json> =>
       (await ask('viewer', 'GET', `/api/callbacks?state=retried${query}`)).body;
@@ -137,7 +155,9 @@ describe('a callback that fails and is tried again', () => {
     const first = await retried('&limit=1');
     const second = await retried(`&limit=1&cursor=${encodeURIComponent(first.cursor)}`);
     expect([...first.rows, ...second.rows]).toEqual(rows);
-    expect((await retried(`&apId=${encodeURIComponent(shop)}`)).rows).toMatchObject([{ apId: shop }]);
+    expect((await retried(`&apId=${encodeURIComponent(shop)}`)).rows).toMatchObject([
+      { apId: shop },
+    ]);
     expect(await deadIds('?state=dead')).toEqual([]);
     const wrong = await ask('viewer', 'GET', '/api/callbacks?state=retried&to=1');
     expect([wrong.status, wrong.body.message]).toEqual([400, expect.stringContaining('to ')]);
@@ -145,13 +165,17 @@ describe('a callback that fails and is tried again', () => {
     const { text } = await ask('viewer', 'GET', '/callbacks?state=retried');
     for (const id of ids) expect(text).toContain(`href="/admin/transactions/${id}"`);
     expect(text).toContain('HTTP 500');
-    expect((await ask('viewer', 'GET', '/api/overview')).body.callbacks).toEqual({ retried: 2, dead: 0 });
+    expect((await ask('viewer', 'GET', '/api/overview')).body.callbacks).toEqual({
+      retried: 2,
+      dead: 0,
+    });
     const overview = (await ask('viewer', 'GET', '')).text;
     expect(overview).toContain('href="/admin/callbacks?state=retried">2<');
     const listed = (await paraph('callbacks', 'ls', '--retried', '--json')).json();
     expect(listed.callbacks).toMatchObject([{ tries: 1 }, { tries: 1 }]);
 
-    for (const { id } of rows) for (const shard of stage.shards) await queueIn(shard).queue.remove(id);
+    for (const { id } of rows)
+      for (const shard of stage.shards) await queueIn(shard).queue.remove(id);
   });
 });
 
@@ -159,7 +183,14 @@ describe('a callback that was given up', () => {
   it('is seen in the API, on the pages and on the command line, and is delivered once when it is replayed', async () => {
     const id = await died(shop);
     const webhookId = `${id}-1-signed`;
-    const shown = { id: webhookId, apId: shop, event: 'signed', attempt: 1, state: 'dead', tries: 2 };
+    const shown = {
+      id: webhookId,
+      apId: shop,
+      event: 'signed',
+      attempt: 1,
+      state: 'dead',
+      tries: 2,
+    };
 
     const { host } = new URL(receiver.url);
     expect(await callbacksOf(id)).toEqual([
@@ -179,16 +210,27 @@ describe('a callback that was given up', () => {
     }
     for (const { text } of looks.slice(2)) expect(text).toContain('HTTP 500');
     const button = `action="/admin/callbacks/${webhookId}/replay"`;
-    expect(looks.map(({ text }) => text.includes(button))).toEqual([false, false, false, true, false, true]);
+    expect(looks.map(({ text }) => text.includes(button))).toEqual([
+      false,
+      false,
+      false,
+      true,
+      false,
+      true,
+    ]);
 
     const listed = await paraph('callbacks', 'ls', '--ap', shop, '--json');
     expect(listed.json().callbacks).toMatchObject([{ ...shown, problem: 'HTTP 500' }]);
     expect((await paraph('show', id, '--json')).json().callbacks).toMatchObject([shown]);
-    expect((await paraph('show', id)).stdout).toMatch(new RegExp(`dead +2 +HTTP 500 +${webhookId}$`, 'm'));
+    expect((await paraph('show', id)).stdout).toMatch(
+      new RegExp(`dead +2 +HTTP 500 +${webhookId}$`, 'm'),
+    );
 
     receiver.answers((response) => void response.writeHead(204).end());
     expect((await ask('viewer', 'POST', `/api/callbacks/${webhookId}/replay`)).status).toBe(403);
-    expect((await ask('operator', 'POST', `/api/callbacks/${id}-7-signed/replay`)).status).toBe(404);
+    expect((await ask('operator', 'POST', `/api/callbacks/${id}-7-signed/replay`)).status).toBe(
+      404,
+    );
     const form = new URLSearchParams({ csrf });
     const pressed = await ask('operator', 'POST', `/callbacks/${webhookId}/replay`, form);
     expect([pressed.status, pressed.to]).toEqual([
@@ -196,14 +238,20 @@ describe('a callback that was given up', () => {
       `/admin/transactions/${id}?notice=callback-replayed#callbacks`,
     ]);
     await delivered(id);
-    expect(receiver.of(id).map(({ headers }) => headers['webhook-id'])).toEqual(Array(3).fill(webhookId));
+    expect(receiver.of(id).map(({ headers }) => headers['webhook-id'])).toEqual(
+      Array(3).fill(webhookId),
+    );
     const { text: page } = await ask('operator', 'GET', `/transactions/${id}`);
     expect(page).toContain('<strong>Callback sent again</strong> by operator');
     expect(await audited(id)).toEqual([{ who: 'operator', via: 'link', callback: webhookId }]);
-    expect((await ask('operator', 'POST', `/api/callbacks/${webhookId}/replay`)).body.error).toBe('not-dead');
+    expect((await ask('operator', 'POST', `/api/callbacks/${webhookId}/replay`)).body.error).toBe(
+      'not-dead',
+    );
     const again = await ask('operator', 'POST', `/callbacks/${webhookId}/replay`, form);
     expect(again.to).toContain('notice=callback-not-dead');
-    expect((await paraph('callbacks', 'replay', webhookId, '--json')).json().refused).toBe('not-dead');
+    expect((await paraph('callbacks', 'replay', webhookId, '--json')).json().refused).toBe(
+      'not-dead',
+    );
     expect(await deadIds('')).toEqual([]);
     expect(await audited(id)).toHaveLength(1);
   });
@@ -213,7 +261,9 @@ describe('a callback that was given up', () => {
     const callbacks = createCallbacks({ redis: client, shards: stage.shards });
     const notBefore = Date.now() + 3_600_000;
     expect(await callbacks.replay(`${id}-1-signed`, notBefore)).toBe('replayed');
-    await soon(async () => expect((await callbacksOf(id))[0].nextTryAt).toBeGreaterThanOrEqual(notBefore));
+    await soon(async () =>
+      expect((await callbacksOf(id))[0].nextTryAt).toBeGreaterThanOrEqual(notBefore),
+    );
     expect(receiver.of(id)).toHaveLength(2);
     const [job] = await queueIn(stage.shardOfId(id)).queue.getDelayed();
     await job?.remove();
@@ -229,24 +279,27 @@ describe('a callback of a process that was given up', () => {
       const input = { deadline, steps: [{ name: 'Board', ask: 'page', signers }] };
       return stage.product.api.workflows.start(shop, 'process', input, process);
     };
-    for (const name of ['contract-1', 'contract-2']) expect((await start(name)).kind).toBe('started');
+    for (const name of ['contract-1', 'contract-2'])
+      expect((await start(name)).kind).toBe('started');
     const rows = async (): Promise<readonly Json[]> =>
       (await ask('viewer', 'GET', `/api/callbacks?apId=${encodeURIComponent(shop)}`)).body.rows;
     await soon(async () => expect(await rows()).toHaveLength(2));
     const row = (await rows()).find(({ process }) => process === 'contract-1');
     const { id, instanceId } = row;
     expect(row).toEqual({
-      ...{
-        id,
-        instanceId,
-        apId: shop,
-        process: 'contract-1',
-        event: 'process.invited',
-        step: 'Board',
-        key: '1',
-      },
-      ...{ state: 'dead', tries: 1, problem: 'HTTP 410', host: new URL(receiver.url).host },
-      ...{ endedAt: expect.any(Number), triedAt: expect.any(Number) },
+      id,
+      instanceId,
+      apId: shop,
+      process: 'contract-1',
+      event: 'process.invited',
+      step: 'Board',
+      key: '1',
+      state: 'dead',
+      tries: 1,
+      problem: 'HTTP 410',
+      host: new URL(receiver.url).host,
+      endedAt: expect.any(Number),
+      triedAt: expect.any(Number),
     });
     const page = await ask('operator', 'GET', '/callbacks');
     expect(page.text).toContain(`href="/admin/workflows/${instanceId}"`);
@@ -256,8 +309,16 @@ describe('a callback of a process that was given up', () => {
     expect((await paraph('callbacks', 'ls')).stdout).toContain('contract-1 process.invited');
 
     receiver.answers((response) => void response.writeHead(204).end());
-    const pressed = await ask('operator', 'POST', `/callbacks/${id}/replay`, new URLSearchParams({ csrf }));
-    expect([pressed.status, pressed.to]).toEqual([303, '/admin/callbacks?notice=callback-replayed']);
+    const pressed = await ask(
+      'operator',
+      'POST',
+      `/callbacks/${id}/replay`,
+      new URLSearchParams({ csrf }),
+    );
+    expect([pressed.status, pressed.to]).toEqual([
+      303,
+      '/admin/callbacks?notice=callback-replayed',
+    ]);
     await soon(async () => expect(await rows()).toHaveLength(1));
     expect(await audited(instanceId)).toEqual([{ who: 'operator', via: 'link', callback: id }]);
     const order = { filter: { apId: shop }, perSecond: 1000 };
@@ -284,9 +345,9 @@ describe('many callbacks', () => {
     const query = `?apId=${encodeURIComponent(shop)}`;
     const first = await ask('viewer', 'GET', `/api/callbacks${query}&limit=3`);
     expect(first.body.rows.map(({ id }: { id: string }) => id)).toEqual(names.slice(0, 3));
-    expect(await deadIds(`${query}&limit=3&cursor=${encodeURIComponent(first.body.cursor)}`)).toEqual(
-      names.slice(3),
-    );
+    expect(
+      await deadIds(`${query}&limit=3&cursor=${encodeURIComponent(first.body.cursor)}`),
+    ).toEqual(names.slice(3));
     expect(await deadIds(`?to=${first.body.rows[2].triedAt}`)).toEqual(names.slice(3));
 
     const planned = await ask('operator', 'GET', `/callbacks/plan${query}`);
@@ -325,7 +386,11 @@ describe('many callbacks', () => {
     }
     const orders = (await audit.read({ who: me, action: 'callback-replay' }))?.entries ?? [];
     const order = orders.find(({ target }) => target === undefined);
-    expect(order).toMatchObject({ via: 'cli', reason, details: { count: 3, perSecond: 1000, ap: shop } });
+    expect(order).toMatchObject({
+      via: 'cli',
+      reason,
+      details: { count: 3, perSecond: 1000, ap: shop },
+    });
     for (const id of ids.slice(1)) {
       expect(await audited(id)).toEqual([
         { who: me, via: 'cli', order: order?.id, callback: `${id}-1-signed` },
@@ -335,9 +400,14 @@ describe('many callbacks', () => {
 
     const fields = { csrf, apId: bank, perSecond: 'secret-1', reason: '' };
     const wrong = await ask('operator', 'POST', '/callbacks/replay', new URLSearchParams(fields));
-    expect([wrong.status, wrong.text]).toEqual([422, expect.stringContaining('The rate cannot be read')]);
+    expect([wrong.status, wrong.text]).toEqual([
+      422,
+      expect.stringContaining('The rate cannot be read'),
+    ]);
     const right = new URLSearchParams({ ...fields, perSecond: '5' });
-    expect((await ask('operator', 'POST', '/callbacks/replay', right)).text).toContain('1 callback replayed');
+    expect((await ask('operator', 'POST', '/callbacks/replay', right)).text).toContain(
+      '1 callback replayed',
+    );
     await delivered(other);
     const none = await ask('operator', 'POST', '/api/callbacks/replay', { filter: {} });
     expect([none.status, none.body.error]).toEqual([409, 'nothing']);
@@ -362,9 +432,12 @@ describe('many callbacks', () => {
     ['GET', '?cursor=!!', undefined, 'cursor'],
     ['POST', '/replay', { filter: {}, perSecond: 0.5 }, 'perSecond'],
     ['POST', '/replay', { perSecond: 5 }, 'filter'],
-  ] as const)('%s %s %j is refused with the name of the field', async (method, path, body, field) => {
-    const answered = await ask('operator', method, `/api/callbacks${path}`, body);
-    expect(answered.status).toBe(400);
-    expect(answered.body.message).toMatch(new RegExp(`^${field}[ :]`));
-  });
+  ] as const)(
+    '%s %s %j is refused with the name of the field',
+    async (method, path, body, field) => {
+      const answered = await ask('operator', method, `/api/callbacks${path}`, body);
+      expect(answered.status).toBe(400);
+      expect(answered.body.message).toMatch(new RegExp(`^${field}[ :]`));
+    },
+  );
 });

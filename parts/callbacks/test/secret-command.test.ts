@@ -27,7 +27,10 @@ const queue = { prefix: redis.prefix.slice(-32) };
 /** Before the first start, the first command makes it. */
 const serviceKey = async (): Promise<Uint8Array> =>
   (await openServiceKey(createKeySlots(redis.client(), queue.prefix), masterKey)) ?? masterKey;
-const provider = (url: string) => ({ id: 'http://shop.example', callback: { url, secretVersion: 3 } });
+const provider = (url: string) => ({
+  id: 'http://shop.example',
+  callback: { url, secretVersion: 3 },
+});
 
 describe('paraph aps secret', () => {
   it('prints what the service signs with, and is in the audit log', async () => {
@@ -55,14 +58,21 @@ describe('paraph aps secret', () => {
   });
 
   it('prints the first one of an application without a callback, which processes and charts may tell', async () => {
-    writeFileSync(file, JSON.stringify({ applicationProviders: [{ id: 'http://other.example' }], queue }));
-    const { stdout } = await run(['aps', 'secret', 'http://other.example', '--json'], { env: environment });
+    writeFileSync(
+      file,
+      JSON.stringify({ applicationProviders: [{ id: 'http://other.example' }], queue }),
+    );
+    const { stdout } = await run(['aps', 'secret', 'http://other.example', '--json'], {
+      env: environment,
+    });
     const secret = callbackSecret(await serviceKey(), 'http://other.example', 1);
     expect(JSON.parse(stdout)).toMatchObject({ secretVersion: 1, secret });
   });
 
   it('prints none of an application that is not registered', async () => {
-    const { exitCode, stdout } = await run(['aps', 'secret', 'http://nobody.example'], { env: environment });
+    const { exitCode, stdout } = await run(['aps', 'secret', 'http://nobody.example'], {
+      env: environment,
+    });
     expect(exitCode).toBe(8);
     expect(stdout).not.toContain('whsec_');
   });
@@ -73,7 +83,10 @@ describe('the address of a callback', () => {
     [true, true],
     [false, false],
   ])('may be http to this machine in a sandbox only (%s)', (sandbox, ok) => {
-    const text = JSON.stringify({ sandbox, applicationProviders: [provider('http://127.0.0.1:9/ends')] });
+    const text = JSON.stringify({
+      sandbox,
+      applicationProviders: [provider('http://127.0.0.1:9/ends')],
+    });
     expect(parseConfiguration(text).ok).toBe(ok);
   });
 });

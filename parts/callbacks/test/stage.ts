@@ -40,7 +40,12 @@ export const startReceiver = async (): Promise<Receiver> => {
       body += chunk;
     });
     request.on('end', () => {
-      const one = { path: request.url ?? '', headers: request.headers, body, at: performance.now() };
+      const one = {
+        path: request.url ?? '',
+        headers: request.headers,
+        body,
+        at: performance.now(),
+      };
       received.push(one);
       answer(response, one);
     });
@@ -53,7 +58,8 @@ export const startReceiver = async (): Promise<Receiver> => {
     answers: (by) => {
       answer = by;
     },
-    of: (id) => received.filter(({ headers }) => String(headers['webhook-id']).startsWith(`${id}-`)),
+    of: (id) =>
+      received.filter(({ headers }) => String(headers['webhook-id']).startsWith(`${id}-`)),
     close: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -109,7 +115,13 @@ export const startCallbackStage = async (
   const errors: Error[] = [];
   const told: string[] = [];
   const onError = (error: Error): void => void errors.push(error);
-  const shards = openShards({ redis: blocking, prefix, shards: count, queues: ['callbacks'], onError });
+  const shards = openShards({
+    redis: blocking,
+    prefix,
+    shards: count,
+    queues: ['callbacks'],
+    onError,
+  });
   const running = new Set<CallbackSide>();
   const tell =
     (what: string) =>
@@ -165,7 +177,9 @@ export const startCallbackStage = async (
     },
     jobIds: async () => {
       const states = ['waiting', 'active', 'delayed', 'completed', 'failed'] as const;
-      const jobs = await Promise.all(shards.map((shard) => queueIn(shard).queue.getJobs([...states])));
+      const jobs = await Promise.all(
+        shards.map((shard) => queueIn(shard).queue.getJobs([...states])),
+      );
       return jobs.flat().map(({ id }) => String(id));
     },
     close: async () => {

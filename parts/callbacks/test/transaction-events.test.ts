@@ -55,14 +55,18 @@ const cms = { kind: 'signature', cms: '' };
 describe('the ends of a transaction', () => {
   it('are none while it is open', () => {
     expect(told({ runs: 0 })).toEqual([]);
-    expect(told({ transaction: record('pending', 1, [entry('submitted', 1, 1000)]), runs: 0 })).toEqual([]);
+    expect(
+      told({ transaction: record('pending', 1, [entry('submitted', 1, 1000)]), runs: 0 }),
+    ).toEqual([]);
   });
 
   it('are none for others than those who want to hear of them', () => {
     const fields = fieldsOf({ finishedOn: 2000, failed: 101 });
     expect(readEvents(id, fields, () => false, 0)).toEqual([]);
     expect(readEvents(id, [null, null, null, null, null, null], () => true, 0)).toEqual([]);
-    expect(readEvents(id, ['{"a', '1', '2', '_401 USER_CANCEL: x', null, '1'], () => true, 0)).toEqual([]);
+    expect(
+      readEvents(id, ['{"a', '1', '2', '_401 USER_CANCEL: x', null, '1'], () => true, 0),
+    ).toEqual([]);
   });
 
   it('are all that it has had, oldest first', () => {
@@ -78,7 +82,12 @@ describe('the ends of a transaction', () => {
     ];
     const result = record('receipted', 3, history, { outcome: cms, receipt: 'accepted' });
     const parts = { transaction: record('failed', 2, []), runs: 3, finishedOn: 3500, result };
-    expect(names(parts)).toEqual([`${id}-1-failed`, `${id}-2-failed`, `${id}-3-signed`, `${id}-3-receipted`]);
+    expect(names(parts)).toEqual([
+      `${id}-1-failed`,
+      `${id}-2-failed`,
+      `${id}-3-signed`,
+      `${id}-3-receipted`,
+    ]);
     expect(told(parts)[1]?.data).toEqual({
       msspTransId: id,
       apId: 'shop',
@@ -111,7 +120,9 @@ describe('the ends of a transaction', () => {
     expect(names({ finishedOn: 2000, failed: 101, runs: 1 })).toEqual([`${id}-1-failed`]);
     expect(names({ finishedOn: 2000, failed: 101, runs: 2 })).toEqual([`${id}-run2-failed`]);
     const transaction = record('failed', 1, [entry('failed', 1, 1500, 401)], { fault: fault(401) });
-    expect(names({ transaction, finishedOn: 1500, failed: 401, runs: 1 })).toEqual([`${id}-1-failed`]);
+    expect(names({ transaction, finishedOn: 1500, failed: 401, runs: 1 })).toEqual([
+      `${id}-1-failed`,
+    ]);
     expect(names({ transaction, finishedOn: 9000, failed: 900, runs: 2 })).toEqual([
       `${id}-1-failed`,
       `${id}-run2-failed`,
@@ -120,7 +131,11 @@ describe('the ends of a transaction', () => {
 
   it('are told once, also when the worker that takes a replay writes down what nobody had', () => {
     const asked = [entry('submitted', 1, 1000), entry('pending', 1, 1100)];
-    const before = names({ transaction: record('pending', 1, asked), finishedOn: 2000, failed: 900 });
+    const before = names({
+      transaction: record('pending', 1, asked),
+      finishedOn: 2000,
+      failed: 900,
+    });
     const replayed = [...asked, entry('failed', 1, 9000, 900), entry('submitted', 2, 9000)];
     const after = { transaction: record('submitted', 2, replayed) };
     expect(before).toEqual([`${id}-1-failed`]);
@@ -133,7 +148,9 @@ describe('the ends of a transaction', () => {
 
   it('are told of records of a later release as far as they can be read', () => {
     const result = { version: 2, state: 'signed', attempt: 1, outcome: cms };
-    expect(told({ finishedOn: 1500, result })).toMatchObject([{ id: `${id}-1-signed`, data: { at: 1500 } }]);
+    expect(told({ finishedOn: 1500, result })).toMatchObject([
+      { id: `${id}-1-signed`, data: { at: 1500 } },
+    ]);
   });
 });
 

@@ -37,6 +37,8 @@ describe('the demo clients', () => {
   it('are those of a sandbox alone', () => {
     const settings = { applicationProviders: [], subscribers: [], operations: {} };
     expect(demo.oauthClients?.({ ...settings, sandbox: false }, publicUrl)).toEqual([]);
-    expect(demo.oauthClients?.({ ...settings, sandbox: true }, publicUrl)).toEqual(demoClients(publicUrl));
+    expect(demo.oauthClients?.({ ...settings, sandbox: true }, publicUrl)).toEqual(
+      demoClients(publicUrl),
+    );
   });
 });

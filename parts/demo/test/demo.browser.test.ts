@@ -1,6 +1,6 @@
 /**
- * A newcomer's first login in a real browser: from the demo's first page over the login page to the claims, and each way in which
- * it can end otherwise.
+ * A newcomer's first login in a real browser: from the demo's first page over the login page to the
+ * claims, and each way in which it can end otherwise.
  */
 import { randomBytes } from 'node:crypto';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
@@ -33,7 +33,10 @@ afterAll(async () => {
   await product?.stop();
 });
 
-/** What the browser complains of, but for answers of the demo whose status says on purpose that something is wrong. */
+/**
+ * What the browser complains of, but for answers of the demo whose status says on purpose that
+ * something is wrong.
+ */
 const complaintsIn = (context: BrowserContext): readonly string[] => {
   const complaints: string[] = [];
   context.on('console', (message) => {
@@ -45,7 +48,10 @@ const complaintsIn = (context: BrowserContext): readonly string[] => {
   return complaints;
 };
 
-/** A browser that knows nothing yet, at the first page; it must have nothing to complain about in the end. */
+/**
+ * A browser that knows nothing yet, at the first page; it must have nothing to complain about in
+ * the end.
+ */
 const withVisitor = async (
   options: BrowserContextOptions,
   use: (page: Page) => Promise<void>,
@@ -136,7 +142,8 @@ describe('the demo in a browser', () => {
     });
   });
 
-  // demo.test.ts has every fault, over HTTP. In a browser there are two kinds of pages that say what went wrong.
+  // demo.test.ts has every fault, over HTTP. In a browser there are two kinds of pages that say
+  // what went wrong.
   it.each([401, 900])('comes back with an explanation of fault %i', async (code) => {
     await withVisitor({}, async (page) => {
       await begin(page, `+41000092${code}`);
@@ -225,7 +232,10 @@ describe('the pages of the demo', () => {
         await page.getByText('Steps 1 and 2').click();
       },
     ],
-    ['an answer to nothing', async (page) => void (await page.goto(`${product.url}/demo/callback?code=x`))],
+    [
+      'an answer to nothing',
+      async (page) => void (await page.goto(`${product.url}/demo/callback?code=x`)),
+    ],
   ];
 
   it.each(states)(

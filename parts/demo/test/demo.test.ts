@@ -29,7 +29,8 @@ describe('a login with the demo', () => {
     expect(status).toBe(200);
     const words = wordsOf(html);
     expect(words).toContain('The login is complete');
-    for (const number of [3, 4, 5, 6]) expect(html).toContain(`<span class="number">${number}</span>`);
+    for (const number of [3, 4, 5, 6])
+      expect(html).toContain(`<span class="number">${number}</span>`);
     expect(words).toContain('Steps 1 and 2');
     expect(words).toContain('"phone_number": "+41700092501"');
     expect(words).toContain(`"aud": "${client}"`);
@@ -40,12 +41,15 @@ describe('a login with the demo', () => {
   it('goes straight to the login page when asked to', async () => {
     const { status, headers } = await visitor().start({ straight: 'yes' });
     expect(status).toBe(303);
-    expect(headers.get('location')).toMatch(`${product.url}/oidc/auth?client_id=demo&request_uri=urn%3Aietf`);
+    expect(headers.get('location')).toMatch(
+      `${product.url}/oidc/auth?client_id=demo&request_uri=urn%3Aietf`,
+    );
   });
 
   it('gets the level, the scopes and the refresh token that were chosen', async () => {
     const words = wordsOf(
-      (await visitor().login({ acr: 'mid_al3_simcard', scope: 'offline_access', language: 'de' })).html,
+      (await visitor().login({ acr: 'mid_al3_simcard', scope: 'offline_access', language: 'de' }))
+        .html,
     );
     expect(words).toContain('"acr": "mid_al3_simcard"');
     expect(words).toContain('"refresh_token"');
@@ -63,7 +67,8 @@ describe('a login with the demo', () => {
 
   it.each(faultCodes)('explains what fault %i came back as', async (fault) => {
     const words = wordsOf((await visitor().login({ number: `+41000092${fault}` })).html);
-    for (const text of ['Not logged in', ...(explained.get(fault) ?? [])]) expect(words).toContain(text);
+    for (const text of ['Not logged in', ...(explained.get(fault) ?? [])])
+      expect(words).toContain(text);
     expect(words).toMatch(/(access_denied|server_error), code (auth_3\d{3}|sys_9900): mid_/);
   });
 
@@ -76,7 +81,11 @@ describe('a login with the demo', () => {
     const callback = new URL(end.left ?? '');
     callback.searchParams.set('code', 'x'.repeat(43));
     const words = wordsOf((await someone.open(callback.href)).html);
-    for (const text of ['Not logged in', 'The provider gave no tokens', '"error": "invalid_grant"']) {
+    for (const text of [
+      'Not logged in',
+      'The provider gave no tokens',
+      '"error": "invalid_grant"',
+    ]) {
       expect(words).toContain(text);
     }
     expect(words).not.toContain('Check the ID token');
@@ -134,7 +143,10 @@ describe('what the demo keeps to itself', () => {
 describe('what strangers try with the demo', () => {
   it.each([
     ['another site', { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }],
-    ['a site of the same domain', { 'sec-fetch-site': 'same-site', origin: 'http://evil.127.0.0.1' }],
+    [
+      'a site of the same domain',
+      { 'sec-fetch-site': 'same-site', origin: 'http://evil.127.0.0.1' },
+    ],
     ['an old browser at another site', { origin: 'https://evil.example' }],
     ['a page without an origin', { origin: 'null' }],
     ['something that does not say where it is', {}],

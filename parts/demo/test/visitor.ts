@@ -38,7 +38,12 @@ export const createVisitor = (origin: string) => {
         await browser.request('/demo/start', {
           method: 'POST',
           headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
-          body: new URLSearchParams({ client: 'demo', number: '+41700092501', scope: 'phone', ...fields }),
+          body: new URLSearchParams({
+            client: 'demo',
+            number: '+41700092501',
+            scope: 'phone',
+            ...fields,
+          }),
         }),
       ),
     /** Goes from the first pages to the provider's. */

@@ -14,7 +14,10 @@ describe('the meanings of errors', () => {
   it.each(Object.keys(errorCodes) as ErrorCause[])('know %s', (cause) => {
     const unknown = explainError('no code at all').meaning;
     const { code, description } = describeError(cause, 'words');
-    expect(explainError(description)).toEqual({ code, meaning: expect.not.stringContaining(unknown) });
+    expect(explainError(description)).toEqual({
+      code,
+      meaning: expect.not.stringContaining(unknown),
+    });
   });
 });
 
@@ -60,7 +63,9 @@ describe('the checks of an ID token', () => {
     const places = idTokenFailures
       .filter((reason) => reason !== 'subject-mismatch')
       .map((reason) =>
-        checkRows({ ok: false, reason, detail: '' }).findIndex(({ verdict }) => verdict === 'failed'),
+        checkRows({ ok: false, reason, detail: '' }).findIndex(
+          ({ verdict }) => verdict === 'failed',
+        ),
       );
     expect(places).toEqual(places.toSorted((a, b) => a - b));
   });
@@ -91,7 +96,12 @@ describe('what is shown of an answer', () => {
   it('has tokens by their ends, and long texts cut, at any depth', () => {
     const token = `eyJ${'a'.repeat(600)}`;
     const shown = JSON.stringify(
-      presentable({ id_token: token, inner: [{ access_token: 'short' }], mid_cms: 'M'.repeat(5000), n: 1 }),
+      presentable({
+        id_token: token,
+        inner: [{ access_token: 'short' }],
+        mid_cms: 'M'.repeat(5000),
+        n: 1,
+      }),
     );
     expect(shown).not.toContain('aaaaaaaaaaaaaaaaaaaa');
     expect(shown).not.toContain('"short"');

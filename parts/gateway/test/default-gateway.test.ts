@@ -24,8 +24,19 @@ const certificate = (): string =>
   execFileSync(
     'openssl',
     [
-      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'],
-      ...['-subj', '/CN=Other', '-keyout', '/dev/null'],
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:P-256',
+      '-nodes',
+      '-days',
+      '2',
+      '-subj',
+      '/CN=Other',
+      '-keyout',
+      '/dev/null',
     ],
     { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] },
   );
@@ -43,8 +54,11 @@ beforeAll(async () => {
       subscribers: [{ msisdn: configured.slice(1), sim: {} }],
       gateways: [
         {
-          ...{ name: 'other', url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` },
-          ...{ apId: 'http://paraph.example', default: true, limits: { calls: 4 } },
+          name: 'other',
+          url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+          apId: 'http://paraph.example',
+          default: true,
+          limits: { calls: 4 },
           trustAnchorsFile: writeFile('other.pem', certificate()),
         },
       ],
@@ -73,7 +87,9 @@ describe('where a gateway is the default', () => {
     'a number of the configuration or the sandbox is here: %s',
     async (msisdn) => {
       await stage.ended(await stage.product.submit({ msisdn }), '500');
-      expect(await stage.product.api.phoneAdmin.invite(msisdn.slice(1))).toEqual({ kind: 'configured' });
+      expect(await stage.product.api.phoneAdmin.invite(msisdn.slice(1))).toEqual({
+        kind: 'configured',
+      });
       expect(askedThere).not.toContain(msisdn);
     },
   );

@@ -22,7 +22,13 @@ describe('behind a gateway', () => {
     far = await startTestProduct(redis, { listen: true });
     const trustAnchorsFile = writeFile('root.pem', await rootsOf(far));
     for (const mode of ['asynch', 'synch']) {
-      const entry = { name: 'far', url: far.url, apId: 'http://near.example', mode, trustAnchorsFile };
+      const entry = {
+        name: 'far',
+        url: far.url,
+        apId: 'http://near.example',
+        mode,
+        trustAnchorsFile,
+      };
       gateways.set(mode, openGateways(gatewayList.parse([entry]), Date.now));
     }
   });
@@ -62,7 +68,14 @@ describe('behind a gateway', () => {
       if (device === undefined) throw new Error('It is of another kind');
       const subscriber = { ...personWith(sscd), msisdn: '41700092509' };
       const theirs = far.core.custodyOver(far.core.blocking);
-      return { device, custody: theirs, subscriber, sscd, meanwhile: hasEnded, signsElsewhere: true };
+      return {
+        device,
+        custody: theirs,
+        subscriber,
+        sscd,
+        meanwhile: hasEnded,
+        signsElsewhere: true,
+      };
     });
   }
 });

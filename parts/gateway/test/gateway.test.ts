@@ -1,6 +1,7 @@
 /**
- * Devices behind gateways, over three whole products: the near one is asked, the middle one hands on, and the far one has
- * the phones. What a client hears at the near one is what it would hear at the far one.
+ * Devices behind gateways, over three whole products: the near one is asked, the middle one hands
+ * on, and the far one has the phones. What a client hears at the near one is what it would hear at
+ * the far one.
  */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -70,7 +71,10 @@ const listenAt = async (server: Server): Promise<string> => {
 const pass = (response: ServerResponse, body: string, status: number): void =>
   void response.writeHead(status, { 'content-type': 'application/json' }).end(body);
 
-/** A service that keeps prompts open for ever, and refuses a request that it has seen, or asks again. */
+/**
+ * A service that keeps prompts open for ever, and refuses a request that it has seen, or asks
+ * again.
+ */
 const startStrict = async (seenAgain: 'refuses' | 'prompts') => {
   const prompts: string[] = [];
   const seen = new Set<string>();
@@ -83,7 +87,11 @@ const startStrict = async (seenAgain: 'refuses' | 'prompts') => {
     const name = [AP_ID, AP_TransID, Instant].join(' ');
     if (seen.has(name) && seenAgain === 'refuses') {
       const SubCode = { Value: '_101', ValueNs: 'x' };
-      return pass(response, JSON.stringify({ Fault: { Code: { SubCode }, Detail: 'Seen before' } }), 500);
+      return pass(
+        response,
+        JSON.stringify({ Fault: { Code: { SubCode }, Detail: 'Seen before' } }),
+        500,
+      );
     }
     seen.add(name);
     prompts.push(sign.DataToBeSigned.Data);
@@ -104,7 +112,17 @@ const openssl = (...words: readonly string[]): void => {
 };
 const certificate = (name: string): void =>
   openssl(
-    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'],
+    ...[
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:P-256',
+      '-nodes',
+      '-days',
+      '2',
+    ],
     ...['-subj', `/CN=${name}`, '-addext', 'subjectAltName=IP:127.0.0.1'],
     ...['-keyout', `${name}.key`, '-out', `${name}.crt`],
   );
@@ -122,17 +140,25 @@ beforeAll(async () => {
       subscribers: [
         { msisdn: '41800092500', through: '41800092599', sim: {} },
         {
-          ...{ msisdn: '41800092600', through: '41800092609' },
+          msisdn: '41800092600',
+          through: '41800092609',
           sim: { device: { kind: 'simulated', sign: 'never-answers' } },
         },
       ],
       applicationProviders: [
-        { id: 'http://middle.example', passwordHash: await hashPassword(secret, { ln: 10, r: 1, p: 1 }) },
+        {
+          id: 'http://middle.example',
+          passwordHash: await hashPassword(secret, { ln: 10, r: 1, p: 1 }),
+        },
       ],
     },
   });
   anchors = writeFile('far.pem', await rootsOf(far));
-  const toFar = { apId: 'http://middle.example', apPasswordFile: passwordFile, trustAnchorsFile: anchors };
+  const toFar = {
+    apId: 'http://middle.example',
+    apPasswordFile: passwordFile,
+    trustAnchorsFile: anchors,
+  };
   middle = await startTestProduct(prefixed('middle'), {
     listen: true,
     configuration: {
@@ -149,14 +175,20 @@ beforeAll(async () => {
   [refusing, forgetful] = [await startStrict('refuses'), await startStrict('prompts')];
   const tls = createTlsServer(
     {
-      ...{ cert: contentOf('server.crt'), key: contentOf('server.key'), ca: contentOf('client.crt') },
-      ...{ requestCert: true, rejectUnauthorized: true },
+      cert: contentOf('server.crt'),
+      key: contentOf('server.key'),
+      ca: contentOf('client.crt'),
+      requestCert: true,
+      rejectUnauthorized: true,
     },
     async (request, response) => {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk);
       const init = { method: 'POST', headers: { 'content-type': 'application/json' } };
-      const given = await fetch(`${far.url}${request.url}`, { ...init, body: Buffer.concat(chunks) });
+      const given = await fetch(`${far.url}${request.url}`, {
+        ...init,
+        body: Buffer.concat(chunks),
+      });
       pass(response, await given.text(), given.status);
     },
   );
@@ -173,7 +205,9 @@ beforeAll(async () => {
     { ...toFar, name: 'secure', url: secure, mode: 'synch', tls: files },
     { ...toFar, name: 'synch', url: far.url, mode: 'synch', repeats: 'joined' },
     {
-      ...{ ...toFar, name: 'mistrusted', url: far.url },
+      ...toFar,
+      name: 'mistrusted',
+      url: far.url,
       trustAnchorsFile: writeFile('middle.pem', await rootsOf(middle)),
     },
     { ...toFar, name: 'refused', url: far.url, apPasswordFile: writeFile('wrong', 'wrong') },
@@ -188,13 +222,11 @@ beforeAll(async () => {
       })),
       gateways: [
         {
-          ...{
-            name: 'middle',
-            url: middle.url,
-            apId: 'http://near.example',
-            repeats: 'joined',
-            default: true,
-          },
+          name: 'middle',
+          url: middle.url,
+          apId: 'http://near.example',
+          repeats: 'joined',
+          default: true,
           trustAnchorsFile: anchors,
         },
         ...others,
@@ -245,7 +277,10 @@ const language = {
 
 const requests: readonly (readonly [string, SignOptions])[] = [
   ['an EC key', {}],
-  ['an RSA key', { msisdn: '+41700092502', profile: 'http://mid.vendor.ch/MID/v1/AuthProfile1.RSA' }],
+  [
+    'an RSA key',
+    { msisdn: '+41700092502', profile: 'http://mid.vendor.ch/MID/v1/AuthProfile1.RSA' },
+  ],
   ['an App', { msisdn: '+41700092508', profile: 'http://mid.vendor.ch/Device-LoA4' }],
   ['services', { msisdn: '+41700092503', services: [...services, validate, language] }],
   ['no place', { msisdn: '+41700092510', services }],
@@ -270,7 +305,11 @@ describe('a client of a service behind which another one is', () => {
 
   it('gets the name of the method that the other service has chosen', async () => {
     const ask = async (product: TestProduct) => {
-      const request = signRequest({ text: text(), msisdn: '41700092508', apId: 'http://near.example' });
+      const request = signRequest({
+        text: text(),
+        msisdn: '41700092508',
+        apId: 'http://near.example',
+      });
       return comparable((await send(product, '/rest/service/sign', request)).body);
     };
     const here = await ask(middle);
@@ -295,16 +334,23 @@ describe('a client of a service behind which another one is', () => {
     expect(await standing(near, '+41800092600')).toBe(await standing(far, '+41800092601'));
   });
 
-  it.each(['+41700092503', '+41700092504'])('gets the same answer to a receipt: %s', async (msisdn) => {
-    const ask = async (product: TestProduct) => {
-      const { body } = await send(product, '/rest/service/sign', signRequest({ msisdn, text: text() }));
-      const id = body.MSS_SignatureResp.MSSP_TransID;
-      const first = await send(product, '/rest/service/receipt', receiptRequest(id, { msisdn }));
-      const again = await send(product, '/rest/service/receipt', receiptRequest(id, { msisdn }));
-      return [await comparable(first.body), await comparable(again.body)];
-    };
-    expect(await ask(near)).toEqual(await ask(far));
-  });
+  it.each(['+41700092503', '+41700092504'])(
+    'gets the same answer to a receipt: %s',
+    async (msisdn) => {
+      const ask = async (product: TestProduct) => {
+        const { body } = await send(
+          product,
+          '/rest/service/sign',
+          signRequest({ msisdn, text: text() }),
+        );
+        const id = body.MSS_SignatureResp.MSSP_TransID;
+        const first = await send(product, '/rest/service/receipt', receiptRequest(id, { msisdn }));
+        const again = await send(product, '/rest/service/receipt', receiptRequest(id, { msisdn }));
+        return [await comparable(first.body), await comparable(again.body)];
+      };
+      expect(await ask(near)).toEqual(await ask(far));
+    },
+  );
 
   it.each([
     ['+41700092501', undefined],
@@ -314,15 +360,22 @@ describe('a client of a service behind which another one is', () => {
     ['+41790000001', undefined],
   ])('gets the same answer to a profile request: %s, %s', async (msisdn, params) => {
     const ask = async (product: TestProduct) =>
-      comparable((await send(product, '/rest/service/profile', profileRequest(msisdn, params))).body);
+      comparable(
+        (await send(product, '/rest/service/profile', profileRequest(msisdn, params))).body,
+      );
     expect(await ask(near)).toEqual(await ask(far));
   });
 
   it('signs an approval in the order in which its pairs were written', async () => {
     const data = JSON.stringify({ type: 'Payment', dtbd: [{ value: 'CHF 10', key: 'Amount' }] });
-    const request = signRequest({ msisdn: '+41700092508', profile: 'http://mid.vendor.ch/Device-LoA4' });
+    const request = signRequest({
+      msisdn: '+41700092508',
+      profile: 'http://mid.vendor.ch/Device-LoA4',
+    });
     request.MSS_SignatureReq.DataToBeSigned = {
-      ...{ MimeType: 'application/vnd.mobileid.txn-approval', Encoding: 'UTF-8', Data: data },
+      MimeType: 'application/vnd.mobileid.txn-approval',
+      Encoding: 'UTF-8',
+      Data: data,
     };
     const { status } = await send(near, '/rest/service/sign', request);
     expect(status).toBe(200);
@@ -421,7 +474,9 @@ describe('a gateway', () => {
     expect(theirs.MSS_SignatureReq.AP_Info.AP_TransID).toBe(`${id}-1`);
     const asynch = await near.submit({ text: text() });
     await endOf(near, asynch);
-    const asked = near.logged.find((line) => line.includes('"device asked"') && line.includes(asynch));
+    const asked = near.logged.find(
+      (line) => line.includes('"device asked"') && line.includes(asynch),
+    );
     expect(JSON.parse(asked ?? '').upstream.gateway).toBe('middle');
   });
 
@@ -460,14 +515,17 @@ describe('a gateway', () => {
     const reference = `T${randomBytes(16).toString('hex')}`;
     const msisdn = '41700092501';
     const start = await logins.start({
-      ...{
-        tenant: near.api.oauth.tenants.main,
-        client: { name: 'Shop', loginText: {} } as never,
-        msisdn,
-        language: 'en',
-      },
-      ...{ acrValues: [], scopes: new Set(['openid']), dtbd: undefined, sessionCode: 'X7Q2' },
-      ...{ matchNumber: undefined, reference, begunAt: Date.now() },
+      tenant: near.api.oauth.tenants.main,
+      client: { name: 'Shop', loginText: {} } as never,
+      msisdn,
+      language: 'en',
+      acrValues: [],
+      scopes: new Set(['openid']),
+      dtbd: undefined,
+      sessionCode: 'X7Q2',
+      matchNumber: undefined,
+      reference,
+      begunAt: Date.now(),
     });
     if (start.kind !== 'started') throw new Error(start.kind);
     await logins.ended(start.msspTransId, Date.now() + 10_000, new AbortController().signal);
@@ -483,7 +541,9 @@ describe('a gateway', () => {
     const ask = async (path: string, body?: object): Promise<Response> => {
       const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
       const headers = { authorization, 'content-type': 'application/json' };
-      return near.api.fetch(new Request(`http://test/workflows/process${path}`, { headers, ...init }));
+      return near.api.fetch(
+        new Request(`http://test/workflows/process${path}`, { headers, ...init }),
+      );
     };
     const signers = [{ name: 'Anna Muster', msisdn: '+41700092501' }];
     const input = { title: 'Contract', text: text(), steps: [{ name: 'Customer', signers }] };
@@ -498,7 +558,11 @@ describe('a gateway', () => {
     );
     const serviceRoots = await rootsOf(near);
     const gatewayRoots = { middle: await rootsOf(far) };
-    const verified = await verifyEvidence(evidence, { serviceRoots, gatewayRoots, definition: input });
+    const verified = await verifyEvidence(evidence, {
+      serviceRoots,
+      gatewayRoots,
+      definition: input,
+    });
     expect(verified).toMatchObject({
       ok: true,
       evidence: {
@@ -516,7 +580,8 @@ describe('a gateway', () => {
     for (const product of [near, middle]) {
       const { blocking, configuration } = product.core;
       for (const key of await blocking.keys(`{${configuration.queue.prefix}-0}:*`))
-        if ((await blocking.type(key)) === 'hash') kept.push(JSON.stringify(await blocking.hgetall(key)));
+        if ((await blocking.type(key)) === 'hash')
+          kept.push(JSON.stringify(await blocking.hgetall(key)));
     }
     expect(kept.length).toBeGreaterThan(100);
     const key = contentOf('client.key').split('\n')[1] ?? '';
@@ -530,7 +595,8 @@ describe('status requests', () => {
   it('have places: as many in a second as were allowed, the others later', () => {
     const placeFor = createPollPlaces(10);
     const times = Array.from({ length: 35 }, () => placeFor(5000));
-    const inSecond = (second: number) => times.filter((at) => Math.floor(at / 1000) === second).length;
+    const inSecond = (second: number) =>
+      times.filter((at) => Math.floor(at / 1000) === second).length;
     expect([5, 6, 7, 8].map(inSecond)).toEqual([10, 10, 10, 5]);
     expect(placeFor(20_100)).toBe(20_100);
     expect(times.every((at) => at >= 5000)).toBe(true);
@@ -538,7 +604,12 @@ describe('status requests', () => {
 });
 
 describe('the configuration of gateways', () => {
-  const gateway = { name: 'far', url: 'https://far.example', apId: 'us', trustAnchorsFile: 'roots.pem' };
+  const gateway = {
+    name: 'far',
+    url: 'https://far.example',
+    apId: 'us',
+    trustAnchorsFile: 'roots.pem',
+  };
   const problemsWith = (configuration: object): readonly string[] => {
     const loaded = parseConfiguration(JSON.stringify(configuration));
     return loaded.ok ? [] : loaded.problems;
@@ -547,7 +618,10 @@ describe('the configuration of gateways', () => {
   it.each([
     [{ gateways: [gateway, gateway] }, 'gateways[1].name: is the same as gateways[0].name'],
     [{ gateways: [{ ...gateway, url: 'http://far.example' }] }, 'gateways[0].url: must be https'],
-    [{ gateways: [{ ...gateway, url: 'https://me:pw@far.example' }] }, 'gateways[0].url: must be an http'],
+    [
+      { gateways: [{ ...gateway, url: 'https://me:pw@far.example' }] },
+      'gateways[0].url: must be an http',
+    ],
     [
       {
         gateways: [
@@ -558,14 +632,22 @@ describe('the configuration of gateways', () => {
       'gateways[1].default: gateways[0] is the default already',
     ],
     [
-      { subscribers: [{ msisdn: '41790000001', sim: { device: { kind: 'gateway', upstream: 'x' } } }] },
+      {
+        subscribers: [
+          { msisdn: '41790000001', sim: { device: { kind: 'gateway', upstream: 'x' } } },
+        ],
+      },
       'subscribers[0]: has a device whose upstream gateways does not name',
     ],
     [
       {
         gateways: [gateway],
         subscribers: [
-          { msisdn: '41790000001', sim: { device: { kind: 'gateway', upstream: 'far' } }, apps: [{}] },
+          {
+            msisdn: '41790000001',
+            sim: { device: { kind: 'gateway', upstream: 'far' } },
+            apps: [{}],
+          },
         ],
       },
       'subscribers[0].apps: must all be behind',

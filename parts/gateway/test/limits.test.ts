@@ -1,4 +1,7 @@
-/** What one process asks of a service behind a gateway when that one is slow, away, or has many open transactions. */
+/**
+ * What one process asks of a service behind a gateway when that one is slow, away, or has many open
+ * transactions.
+ */
 import { randomBytes, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
@@ -37,7 +40,10 @@ const listen = async (server: ReturnType<typeof createServer>): Promise<string> 
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 };
 
-const status = (value: string) => ({ StatusCode: { Value: value, ValueNs: 'x' }, StatusMessage: 'x' });
+const status = (value: string) => ({
+  StatusCode: { Value: value, ValueNs: 'x' },
+  StatusMessage: 'x',
+});
 
 beforeAll(async () => {
   const hangingUrl = await listen(
@@ -76,12 +82,22 @@ beforeAll(async () => {
     }),
   );
   const custody = createKeyCustody({
-    ...{ store: createMemoryCustodyStore(), serviceKey: randomBytes(32), now: Date.now },
+    store: createMemoryCustodyStore(),
+    serviceKey: randomBytes(32),
+    now: Date.now,
   });
   const [root] = await custody.trust();
-  const trustAnchorsFile = writeFile('roots.pem', new X509Certificate(root ?? Buffer.of()).toString());
+  const trustAnchorsFile = writeFile(
+    'roots.pem',
+    new X509Certificate(root ?? Buffer.of()).toString(),
+  );
   const gateway = (name: keyof typeof numbers, url: string, limits: object) => ({
-    ...{ name, url, apId: 'http://us.example', trustAnchorsFile, repeats: 'joined', limits },
+    name,
+    url,
+    apId: 'http://us.example',
+    trustAnchorsFile,
+    repeats: 'joined',
+    limits,
   });
   product = await startTestProduct(redis, {
     configuration: {
@@ -95,7 +111,8 @@ beforeAll(async () => {
       subscribers: [
         { msisdn: robot, sim: {} },
         ...Object.entries(numbers).map(([upstream, msisdn]) => ({
-          ...{ msisdn, sim: { device: { kind: 'gateway', upstream } } },
+          msisdn,
+          sim: { device: { kind: 'gateway', upstream } },
         })),
       ],
     },
@@ -126,7 +143,8 @@ it('a gateway is polled as often in a second as it allows, however many transact
   await submitMany(numbers.open, 20);
   await vi.waitFor(() => expect(polledAt.length).toBeGreaterThan(5), 20_000);
   await delay(4000);
-  // None has its place before this, and each comes at its place or late (gateway.test.ts has each second).
+  // None has its place before this, and each comes at its place or late (gateway.test.ts has each
+  // second).
   const seconds = (Math.max(...polledAt) - begun) / 1000;
   expect(polledAt.length).toBeLessThanOrEqual(5 * (seconds + 2));
   expect(polledAt.length).toBeGreaterThan(10);

@@ -1,4 +1,6 @@
-/** What each status and fault of the other service means to a gateway and to its circuit breaker. */
+/**
+ * What each status and fault of the other service means to a gateway and to its circuit breaker.
+ */
 import { randomBytes, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
@@ -27,7 +29,9 @@ const requests: { readonly accept: string | undefined; readonly body: Json }[] =
 let far: Server;
 let product: TestProduct;
 
-const named = (members: object) => ({ MSS_SignatureResp: { MSSP_TransID: 'replaced', ...members } });
+const named = (members: object) => ({
+  MSS_SignatureResp: { MSSP_TransID: 'replaced', ...members },
+});
 const accepted = named({ Status: { StatusCode: { Value: '100' }, StatusMessage: 'REQUEST_OK' } });
 const cancelled = faultBody({ code: 401, reason: 'USER_CANCEL', detail: faultTable[401].detail });
 
@@ -54,20 +58,30 @@ beforeAll(async () => {
   }).listen(0, '127.0.0.1');
   await once(far, 'listening');
   const custody = createKeyCustody({
-    ...{ store: createMemoryCustodyStore(), serviceKey: randomBytes(32), now: Date.now },
+    store: createMemoryCustodyStore(),
+    serviceKey: randomBytes(32),
+    now: Date.now,
   });
   const [root] = await custody.trust();
-  const trustAnchorsFile = writeFile('roots.pem', new X509Certificate(root ?? Buffer.of()).toString());
+  const trustAnchorsFile = writeFile(
+    'roots.pem',
+    new X509Certificate(root ?? Buffer.of()).toString(),
+  );
   const url = `http://127.0.0.1:${(far.address() as AddressInfo).port}`;
   product = await startTestProduct(redis, {
     configuration: {
       sandbox: false,
       applicationProviders: [{ id: 'http://test.example' }],
       gateways: Object.keys(numbers).map((mode) => ({
-        ...{ name: mode, mode, url, apId: 'http://us.example', trustAnchorsFile },
+        name: mode,
+        mode,
+        url,
+        apId: 'http://us.example',
+        trustAnchorsFile,
       })),
       subscribers: Object.entries(numbers).map(([upstream, msisdn]) => ({
-        ...{ msisdn, sim: { device: { kind: 'gateway', upstream } } },
+        msisdn,
+        sim: { device: { kind: 'gateway', upstream } },
       })),
     },
   });
@@ -85,29 +99,50 @@ const faultOf = async (mode: keyof typeof numbers, script: Script): Promise<obje
   count += 1;
   const text = `Text ${count}`;
   scripts.set(text, script);
-  const { body } = await product.post('/rest/service/sign', signRequest({ msisdn: numbers[mode], text }));
+  const { body } = await product.post(
+    '/rest/service/sign',
+    signRequest({ msisdn: numbers[mode], text }),
+  );
   return { code: body.Fault?.Code.SubCode.Value, detail: body.Fault?.Detail };
 };
-const faultSaid = ({ code, detail }: { code: number; detail: string }) => ({ code: `_${code}`, detail });
+const faultSaid = ({ code, detail }: { code: number; detail: string }) => ({
+  code: `_${code}`,
+  detail,
+});
 
 const rows = statusRows
   // A real signature: gateway.test.ts.
   .filter(({ meaning }) => meaning !== 'signed')
   .map(
-    (row) => [`${row.code} ${row.message} ${row.signature ? 'with' : 'without'} a signature`, row] as const,
+    (row) =>
+      [
+        `${row.code} ${row.message} ${row.signature ? 'with' : 'without'} a signature`,
+        row,
+      ] as const,
   );
 
 describe('a request to the other service', () => {
   it.each([
-    ['de', [{ Description: 'http://mss.vendor.fi/TS102204/v1.0.0#userLang', UserLang: { Value: 'de' } }]],
+    [
+      'de',
+      [{ Description: 'http://mss.vendor.fi/TS102204/v1.0.0#userLang', UserLang: { Value: 'de' } }],
+    ],
     ['en', []],
   ])('names a language and accepts JSON: %s', async (language, services) => {
     const text = `Language ${language}`;
     scripts.set(text, { sign: [200, accepted], statuses: [] });
-    await product.post('/rest/service/sign', signRequest({ msisdn: numbers.asynch, text, services }));
-    const [sent] = requests.filter(({ body }) => body.MSS_SignatureReq?.DataToBeSigned.Data === text);
+    await product.post(
+      '/rest/service/sign',
+      signRequest({ msisdn: numbers.asynch, text, services }),
+    );
+    const [sent] = requests.filter(
+      ({ body }) => body.MSS_SignatureReq?.DataToBeSigned.Data === text,
+    );
     expect(sent?.body.MSS_SignatureReq.AdditionalServices).toEqual([
-      { Description: 'http://mid.vendor.ch/TS102204/v1.0.0#userLang', UserLang: { Value: language } },
+      {
+        Description: 'http://mid.vendor.ch/TS102204/v1.0.0#userLang',
+        UserLang: { Value: language },
+      },
     ]);
     expect(new Set(requests.map(({ accept }) => accept))).toEqual(new Set(['application/json']));
   });
@@ -117,24 +152,29 @@ describe('behind a gateway', () => {
   it.each(rows)('the status %s is the end at once, or goes on', async (_name, row) => {
     const members = statusMembers(row);
     const polled = await faultOf('asynch', {
-      ...{
-        sign: [200, accepted],
-        statuses: [1, 2, 3].map(() => [200, { MSS_StatusResp: members }] as const),
-      },
+      sign: [200, accepted],
+      statuses: [1, 2, 3].map(() => [200, { MSS_StatusResp: members }] as const),
     });
     const answered = await faultOf('synch', { sign: [200, named(members)], statuses: [] });
     const { meaning } = row;
-    const expected = typeof meaning === 'object' ? meaning : { code: 401, detail: faultTable[401].detail };
+    const expected =
+      typeof meaning === 'object' ? meaning : { code: 401, detail: faultTable[401].detail };
     for (const fault of [polled, answered]) expect(fault).toEqual(faultSaid(expected));
   });
 
   // Fault 900 may be trouble of the moment.
-  it.each(faultRows.filter(({ code }) => code !== 900))('the fault $code $reason is the end', async (row) => {
-    const polled = await faultOf('asynch', { sign: [200, accepted], statuses: [[500, faultBody(row)]] });
-    const answered = await faultOf('synch', { sign: [500, faultBody(row)], statuses: [] });
-    for (const fault of [polled, answered])
-      expect(fault).toEqual(faultSaid({ code: row.code, detail: row.detail }));
-  });
+  it.each(faultRows.filter(({ code }) => code !== 900))(
+    'the fault $code $reason is the end',
+    async (row) => {
+      const polled = await faultOf('asynch', {
+        sign: [200, accepted],
+        statuses: [[500, faultBody(row)]],
+      });
+      const answered = await faultOf('synch', { sign: [500, faultBody(row)], statuses: [] });
+      for (const fault of [polled, answered])
+        expect(fault).toEqual(faultSaid({ code: row.code, detail: row.detail }));
+    },
+  );
 
   it('no answer of the interface opens the circuit breaker', async () => {
     const bodies = statusRows

@@ -32,11 +32,24 @@ const begin = Date.parse('2026-03-01T12:00:00Z');
 const second = 1000;
 
 const trouble = faultBody({ code: 900, reason: 'INTERNAL_ERROR', detail: 'Unknown Error' });
-const unknown = faultBody({ code: 101, reason: 'WRONG_PARAM', detail: 'There is no such MSSP_TransID' });
+const unknown = faultBody({
+  code: 101,
+  reason: 'WRONG_PARAM',
+  detail: 'There is no such MSSP_TransID',
+});
 const outstanding = {
-  MSS_StatusResp: statusMembers({ code: '504', message: 'OUTSTANDING_TRANSACTION', meaning: 'open' }),
+  MSS_StatusResp: statusMembers({
+    code: '504',
+    message: 'OUTSTANDING_TRANSACTION',
+    meaning: 'open',
+  }),
 };
-const signed = statusMembers({ code: '500', message: 'SIGNATURE', signature: true, meaning: 'signed' });
+const signed = statusMembers({
+  code: '500',
+  message: 'SIGNATURE',
+  signature: true,
+  meaning: 'signed',
+});
 const accepted = {
   MSS_SignatureResp: {
     MSSP_TransID: 'Hfar0000000000000001',
@@ -63,7 +76,9 @@ beforeAll(async () => {
   far = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
-    const { MSS_StatusReq: status, MSS_SignatureReq: sign } = JSON.parse(Buffer.concat(chunks).toString());
+    const { MSS_StatusReq: status, MSS_SignatureReq: sign } = JSON.parse(
+      Buffer.concat(chunks).toString(),
+    );
     const body = answer({
       operation: status === undefined ? 'sign' : 'status',
       isOther:
@@ -82,7 +97,9 @@ beforeAll(async () => {
   }).listen(0, '127.0.0.1');
   await once(far, 'listening');
   const custody = createKeyCustody({
-    ...{ store: createMemoryCustodyStore(), serviceKey: randomBytes(32), now: Date.now },
+    store: createMemoryCustodyStore(),
+    serviceKey: randomBytes(32),
+    now: Date.now,
   });
   const [root] = await custody.trust();
   trustAnchorsFile = writeFile('roots.pem', new X509Certificate(root ?? Buffer.of()).toString());
@@ -94,7 +111,11 @@ afterAll(async () => {
 
 const request: SignatureRequest = {
   caller: {
-    ...{ apId: 'http://test.example', apPassword: undefined, apTransId: 'T1', instant: 'x', msspUri: 'x' },
+    apId: 'http://test.example',
+    apPassword: undefined,
+    apTransId: 'T1',
+    instant: 'x',
+    msspUri: 'x',
   },
   msisdn: { written: '+41790000101', number: '41790000101' },
   messagingMode: 'asynch',
@@ -138,9 +159,18 @@ const attemptOver = async (
   });
   const deadline = begin + 60 * second;
   const prompt = {
-    ...{ transactionId, attempt: 1, apId: request.caller.apId, msisdn: request.msisdn.number },
-    ...{ subscriber: undefined, sscd: undefined, data: request.data, nonce: new Uint8Array(20) },
-    ...{ language: undefined, promptedAt: begin, deadline, request },
+    transactionId,
+    attempt: 1,
+    apId: request.caller.apId,
+    msisdn: request.msisdn.number,
+    subscriber: undefined,
+    sscd: undefined,
+    data: request.data,
+    nonce: new Uint8Array(20),
+    language: undefined,
+    promptedAt: begin,
+    deadline,
+    request,
   };
   try {
     for (;;) {
@@ -239,17 +269,20 @@ describe('trouble of the service behind a gateway', () => {
   it.each([
     ['asynch', joined],
     ['synch', synch],
-  ])('of nine seconds that lets it answer questions ends no request: %s', async (mode, settings) => {
-    // As with a Redis that refuses to write.
-    answer = ({ operation, isOther, at }) => {
-      if (operation === 'status') return isOther ? unknown : { MSS_StatusResp: signed };
-      if (at < 9) return trouble;
-      return mode === 'asynch' ? accepted : signedAtOnce;
-    };
-    const { end, at } = await attemptOver(settings);
-    expect(end).toMatchObject(isSigned);
-    expect(at).toBeGreaterThanOrEqual(9);
-  });
+  ])(
+    'of nine seconds that lets it answer questions ends no request: %s',
+    async (mode, settings) => {
+      // As with a Redis that refuses to write.
+      answer = ({ operation, isOther, at }) => {
+        if (operation === 'status') return isOther ? unknown : { MSS_StatusResp: signed };
+        if (at < 9) return trouble;
+        return mode === 'asynch' ? accepted : signedAtOnce;
+      };
+      const { end, at } = await attemptOver(settings);
+      expect(end).toMatchObject(isSigned);
+      expect(at).toBeGreaterThanOrEqual(9);
+    },
+  );
 
   it('leaves no doubt about a synchronous request that has ended with fault 900 while others are taken', async () => {
     answer = ({ operation, isOther }) => (operation === 'sign' && isOther ? signedAtOnce : trouble);
@@ -296,7 +329,12 @@ describe('a Paraph behind a gateway whose Redis cannot be used for nine seconds'
     farRedis = await startEmbeddedRedis({ command, dataDir: directory });
     const prefixed = (name: string) => ({ ...redis, prefix: `${redis.prefix.slice(-20)}-${name}` });
     farProduct = await startTestProduct(prefixed('far'), { redisUrl: farRedis.url, listen: true });
-    const gateway = { url: farProduct.url, apId: 'http://near.example', repeats: 'joined', default: true };
+    const gateway = {
+      url: farProduct.url,
+      apId: 'http://near.example',
+      repeats: 'joined',
+      default: true,
+    };
     const anchors = writeFile('far.pem', await rootsOf(farProduct));
     const nearBy = (mode: 'asynch' | 'synch') =>
       startTestProduct(prefixed(`near-${mode}`), {

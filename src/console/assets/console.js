@@ -1,7 +1,8 @@
 /** The browser knows its time zone, the server does not. */
 (() => {
   const local = document.querySelector('button[name="times"][value="local"]');
-  if (local && window.Intl) local.value = Intl.DateTimeFormat().resolvedOptions().timeZone || 'local';
+  if (local && window.Intl)
+    local.value = Intl.DateTimeFormat().resolvedOptions().timeZone || 'local';
 })();
 
 /** Rows lead where their links lead, by mouse and arrow keys, and are selected for an order. */
@@ -72,20 +73,24 @@
     if (!(perSecond > 0)) return;
     rate.textContent = field.value;
     const { count, least } = lasts.dataset;
-    time.textContent = duration(Math.max(1000, Number(least) * 1000, (Number(count) * 1000) / perSecond));
+    time.textContent = duration(
+      Math.max(1000, Number(least) * 1000, (Number(count) * 1000) / perSecond),
+    );
   });
 })();
 
 /**
  * The script of live pages, for every browser of the last ten years.
  *
- * A live page loads itself again and replaces the regions that have changed (`data-region`), so only the
- * server writes HTML. A region with an active input field is not replaced. In a table with `data-rows`,
- * existing rows change in place; a button counts the new ones. A hidden page, or one without user input
- * for 15 minutes, does not load: a forgotten screen must not keep its session alive.
+ * A live page loads itself again and replaces the regions that have changed (`data-region`), so
+ * only the server writes HTML. A region with an active input field is not replaced. In a table with
+ * `data-rows`, existing rows change in place; a button counts the new ones. A hidden page, or one
+ * without user input for 15 minutes, does not load: a forgotten screen must not keep its session
+ * alive.
  *
- * Every two seconds it asks whether the service and its Redis answer. When something is wrong, a banner at the
- * top says what, and how old is what is shown: a page must not look live while it is not.
+ * Every two seconds it asks whether the service and its Redis answer. When something is wrong, a
+ * banner at the top says what, and how old is what is shown: a page must not look live while it is
+ * not.
  */
 (() => {
   const main = document.querySelector('main[data-every]');
@@ -136,7 +141,9 @@
 
   const isTypedIn = (region) => {
     const active = document.activeElement;
-    return active !== null && region.contains(active) && /^(INPUT|TEXTAREA|SELECT)$/.test(active.tagName);
+    return (
+      active !== null && region.contains(active) && /^(INPUT|TEXTAREA|SELECT)$/.test(active.tagName)
+    );
   };
 
   const replaceRegion = (region, fresh) => {

@@ -41,20 +41,26 @@ const maxJobs = 100;
 
 const jobAnswer = z.looseObject({ job: z.looseObject({}) });
 
-export const createBoardRoutes = (deps: ConsoleDeps, details: Details): Hono<ConsoleEnvironment> => {
+export const createBoardRoutes = (
+  deps: ConsoleDeps,
+  details: Details,
+): Hono<ConsoleEnvironment> => {
   const routes = new Hono<ConsoleEnvironment>();
   const boards = new Map<Role, Promise<Hono>>();
   const boardFor = (role: Role): Promise<Hono> => {
     const kind = seesPeople(role) ? 'operator' : 'viewer';
     const known =
-      boards.get(kind) ?? import('./board.ts').then(({ createBoard }) => createBoard(deps, kind, basePath));
+      boards.get(kind) ??
+      import('./board.ts').then(({ createBoard }) => createBoard(deps, kind, basePath));
     boards.set(kind, known);
     return known;
   };
 
   const isSignatures = (name: string): boolean => /^(?:\d+-)?signatures$/.test(name);
 
-  routes.get('/api/queues/:queue/:job/flow', async (c) => answer(await readFlow(deps, c.req.param('job'))));
+  routes.get('/api/queues/:queue/:job/flow', async (c) =>
+    answer(await readFlow(deps, c.req.param('job'))),
+  );
 
   routes.get('/api/queues/:queue/:job', async (c, next) => {
     const { queue, job } = c.req.param();

@@ -15,7 +15,13 @@ import { redactJob } from './shown-job.ts';
 
 /** The clock of the console, and of the log. */
 const utc = {
-  ...({ day: 'numeric', month: 'short', hourCycle: 'h23', timeZone: 'UTC', timeZoneName: 'short' } as const),
+  ...({
+    day: 'numeric',
+    month: 'short',
+    hourCycle: 'h23',
+    timeZone: 'UTC',
+    timeZoneName: 'short',
+  } as const),
   ...({ hour: '2-digit', minute: '2-digit', second: '2-digit' } as const),
 };
 
@@ -52,13 +58,18 @@ const createAdapter = (queue: Queue, prefix: string, role: Role): BullMQAdapter 
       return undefined;
     }
   };
-  adapter.getJobs = async (...range) => (await getJobs(...range)).map((job) => redactJob(job, role));
+  adapter.getJobs = async (...range) =>
+    (await getJobs(...range)).map((job) => redactJob(job, role));
   // We write no logs into jobs, and cannot redact those of others.
   adapter.getJobLogs = async () => [];
   return adapter;
 };
 
-export const createBoard = ({ shards, replays }: ConsoleDeps, role: Role, basePath: string): Hono => {
+export const createBoard = (
+  { shards, replays }: ConsoleDeps,
+  role: Role,
+  basePath: string,
+): Hono => {
   const adapter = new HonoAdapter(serveStatic);
   adapter.setBasePath(basePath);
   // With several shards the names begin with the number of the shard.

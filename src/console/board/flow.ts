@@ -50,7 +50,9 @@ export const queuePrefix = (shards: readonly Shard[], index: number): string =>
   shards.length > 1 ? `${index}-` : '';
 
 const workflowsAt = (shards: readonly Shard[], queue: Queue): string => {
-  const index = shards.findIndex(({ workflows }) => workflows.queue.qualifiedName === queue.qualifiedName);
+  const index = shards.findIndex(
+    ({ workflows }) => workflows.queue.qualifiedName === queue.qualifiedName,
+  );
   return `${queuePrefix(shards, index)}${queue.name}`;
 };
 
@@ -58,7 +60,9 @@ const workflowsAt = (shards: readonly Shard[], queue: Queue): string => {
 export const boardPathOf = ({ shards, workflows }: FlowDeps, id: string): string =>
   `/admin/queues/queue/${workflowsAt(shards, workflows.locate(id).queue)}/${encodeURIComponent(id)}`;
 
-/** MSSP_TransIDs that the process and its signers keep. Other programs may have written the record. */
+/**
+ * MSSP_TransIDs that the process and its signers keep. Other programs may have written the record.
+ */
 const keptBy = ({ record }: Instance): readonly string[] => {
   if (record?.workflow !== processName) return [];
   const askedBy = ({ context }: ChartRecord): readonly string[] => {
@@ -88,7 +92,10 @@ export const readFlow = async ({ shards, workflows }: FlowDeps, nodeId: string):
   const found: Instance[] = [];
   let root: FlowNode | undefined;
 
-  const add = (node: Omit<FlowNode, 'children' | 'progress'>, parent: FlowNode | undefined): FlowNode => {
+  const add = (
+    node: Omit<FlowNode, 'children' | 'progress'>,
+    parent: FlowNode | undefined,
+  ): FlowNode => {
     const added: FlowNode = { ...node, progress: 0, children: [] };
     nodes.set(node.id, added);
     root ??= added;
@@ -117,7 +124,8 @@ export const readFlow = async ({ shards, workflows }: FlowDeps, nodeId: string):
     const { queue, jobs } = shard.signatures;
     const { answerTo } = Object((await jobs.read(id))?.data) as { readonly answerTo?: unknown };
     // Other programs can write any token into their jobs.
-    const isOfRun = typeof answerTo === 'string' && transactionOfRun(answerTo, shards.length) === id;
+    const isOfRun =
+      typeof answerTo === 'string' && transactionOfRun(answerTo, shards.length) === id;
     const asker = isOfRun ? readToken(answerTo) : undefined;
     if (asker === undefined) return;
     const parent = await addInstance(asker.instance);
@@ -132,7 +140,8 @@ export const readFlow = async ({ shards, workflows }: FlowDeps, nodeId: string):
       await addTransaction(transactionOfRun(tokenOf(instance, path, run), shards.length));
     for (const transaction of keptBy(instance)) await addTransaction(transaction);
   }
-  for (const node of nodes.values()) node?.children.sort((one, other) => one.id.localeCompare(other.id));
+  for (const node of nodes.values())
+    node?.children.sort((one, other) => one.id.localeCompare(other.id));
   const flowRoot = root !== undefined && root.children.length > 0 ? root : null;
   return { nodeId, isFlowNode: flowRoot !== null, flowRoot };
 };

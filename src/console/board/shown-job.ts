@@ -48,7 +48,13 @@ interface ShownJob {
 const shownTransaction = (role: Role, { id = '', ...job }: Job): ShownJob => {
   const { data, timestamp, finishedOn, attemptsMade, failedReason, returnvalue, progress } = job;
   const ended = finishedOn === undefined ? undefined : String(finishedOn);
-  const fields = [JSON.stringify(data), String(timestamp), ended, String(attemptsMade), failedReason];
+  const fields = [
+    JSON.stringify(data),
+    String(timestamp),
+    ended,
+    String(attemptsMade),
+    failedReason,
+  ];
   const row = rowOf(id, [...fields, JSON.stringify(returnvalue), JSON.stringify(progress)]);
   if (row === undefined) return { data: {} };
   const { apId, apTransId, msisdn, profile, ...transaction } = shownRow(role, row);
@@ -95,10 +101,20 @@ export const redactJob = (job: Job, role: Role): Job => {
   const failedReason = job.failedReason ? shownReason(role, job.failedReason) : '';
   const whole = job.toJSON.bind(job);
   job.toJSON = () => {
-    const { id, timestamp, processedOn, finishedOn, attemptsMade, attemptsStarted, ...rest } = whole();
+    const { id, timestamp, processedOn, finishedOn, attemptsMade, attemptsStarted, ...rest } =
+      whole();
     const { stalledCounter, delay, priority, queueQualifiedName } = rest;
     return Object.assign(
-      { id, timestamp, processedOn, finishedOn, attemptsMade, attemptsStarted, stalledCounter, delay },
+      {
+        id,
+        timestamp,
+        processedOn,
+        finishedOn,
+        attemptsMade,
+        attemptsStarted,
+        stalledCounter,
+        delay,
+      },
       { priority, queueQualifiedName, deferredFailure: '', progress: 0, stacktrace: [], opts: {} },
       { name, data, returnvalue, failedReason },
     ) as ReturnType<Job['toJSON']>;

@@ -9,7 +9,8 @@ const own: Schemes = {
   dark: { tint: '#1d2a3d', open: '#e7b173', 'bar-good': '#6fae7e', 'bar-bad': '#d9786a' },
 };
 
-const read = (name: string): string => readFileSync(new URL(`../assets/${name}`, import.meta.url), 'utf8');
+const read = (name: string): string =>
+  readFileSync(new URL(`../assets/${name}`, import.meta.url), 'utf8');
 
 /** By the last part of their path. */
 export const assets = {

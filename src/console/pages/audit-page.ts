@@ -10,17 +10,29 @@ import { fullTime, type Html, linkTo, nothing, pagedList, timeOf } from './marku
 
 /** Where there is a page about the target. */
 const subjects: Readonly<Partial<Record<AuditAction, Parameters<typeof linkTo>[0]>>> = {
-  ...{ replay: 'transactions', cancel: 'transactions', 'view-sensitive': 'transactions' },
-  ...{ 'workflow-cancel': 'workflows', 'workflow-again': 'workflows' },
-  ...{ 'workflow-event': 'workflows', 'workflow-replay': 'workflows' },
-  ...{ 'bulk-replay': 'replays', 'bulk-cancel': 'replays', 'bulk-stop': 'replays', 'bulk-end': 'replays' },
+  replay: 'transactions',
+  cancel: 'transactions',
+  'view-sensitive': 'transactions',
+  'workflow-cancel': 'workflows',
+  'workflow-again': 'workflows',
+  'workflow-event': 'workflows',
+  'workflow-replay': 'workflows',
+  'bulk-replay': 'replays',
+  'bulk-cancel': 'replays',
+  'bulk-stop': 'replays',
+  'bulk-end': 'replays',
 };
 
 const targetCell = ({ action, target = '' }: AuditEntry, { actions }: Frame): string | Html => {
-  const subject = target === '' ? undefined : (subjects[action as AuditAction] ?? actions[action]?.target);
+  const subject =
+    target === '' ? undefined : (subjects[action as AuditAction] ?? actions[action]?.target);
   if (subject === undefined) return target;
-  // Transactions and workflows are viewed. No id of a transaction has a dash, and each of a workflow has.
-  return linkTo(action === 'view-sensitive' && target.includes('-') ? 'workflows' : subject, target);
+  // Transactions and workflows are viewed. No id of a transaction has a dash, and each of a
+  // workflow has.
+  return linkTo(
+    action === 'view-sensitive' && target.includes('-') ? 'workflows' : subject,
+    target,
+  );
 };
 
 const row = (entry: AuditEntry, frame: Frame): Html => {

@@ -4,7 +4,16 @@ import { revocationReasons } from '../../operators/certificates.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { choiceField, confirmPage, whyField } from './confirm-page.ts';
 import { layOut } from './layout.ts';
-import { cardTable, counted, fullTime, type Html, hiddenFields, invalid, nothing, timeOf } from './markup.ts';
+import {
+  cardTable,
+  counted,
+  fullTime,
+  type Html,
+  hiddenFields,
+  invalid,
+  nothing,
+  timeOf,
+} from './markup.ts';
 import { type Notice, noticeBanner } from './notices.ts';
 
 export interface ShownCertificate {
@@ -48,7 +57,8 @@ const reasonOf = (name: string | undefined): string => {
 };
 
 const row = (certificate: ShownCertificate, hidden: Html): Html => {
-  const { serial, serialNumber, sscdId, algorithm, state, notBefore, notAfter, revokedAt } = certificate;
+  const { serial, serialNumber, sscdId, algorithm, state, notBefore, notAfter, revokedAt } =
+    certificate;
   const revoke = html`<form method="post" action="/admin/certificates/revoke">${hidden}<input type="hidden" name="serial" value="${serial}"><button type="submit" class="plain small danger" aria-label="Revoke the certificate ${serial}">Revoke …</button></form>`;
   const standing =
     revokedAt === undefined
@@ -125,11 +135,16 @@ const aboutOrder = ({ msisdn, certificates }: CertificateOrderModel) =>
     ['Person', lines([...new Set(certificates.map(({ serialNumber }) => serialNumber))])],
     [
       certificates.length === 1 ? 'Certificate' : 'Certificates',
-      lines(certificates.map(({ serial, sscdId, algorithm }) => `${serial} ${sscdId} ${algorithm}`)),
+      lines(
+        certificates.map(({ serial, sscdId, algorithm }) => `${serial} ${sscdId} ${algorithm}`),
+      ),
     ],
   ] as const;
 
-const problems = { reason: 'Choose a reason.', why: 'Say why, in at most 500 characters.' } as const;
+const problems = {
+  reason: 'Choose a reason.',
+  why: 'Say why, in at most 500 characters.',
+} as const;
 
 export const revokePage = (model: CertificateOrderModel): string => {
   const { session, msisdn, serial, certificates, why, problem } = model;

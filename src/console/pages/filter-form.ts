@@ -8,9 +8,16 @@ import { type Html, hiddenFields, nothing, options } from './markup.ts';
 type Choices = Parameters<typeof options>[0];
 
 /** Its controls. An error stands beside its field. @param times As the reader has chosen them. */
-export const createFields = <Field extends string>({ form, problems }: FormFields<Field>, times = 'UTC') => {
+export const createFields = <Field extends string>(
+  { form, problems }: FormFields<Field>,
+  times = 'UTC',
+) => {
   const clock = clockOf(times);
-  const field = (name: Field, label: string, control: (attributes: Html, value: string) => Html): Html => {
+  const field = (
+    name: Field,
+    label: string,
+    control: (attributes: Html, value: string) => Html,
+  ): Html => {
     const problem = problems[name];
     const attributes = html`id="f-${name}" name="${name}"${
       problem === undefined ? '' : html` aria-invalid="true" aria-describedby="e-${name}"`
@@ -27,7 +34,9 @@ export const createFields = <Field extends string>({ form, problems }: FormField
     input: (name: Field, label: string, more = nothing): Html => field(name, label, input(more)),
     select: (name: Field, label: string, choices: Choices): Html =>
       field(name, label, (attributes, value) => {
-        const known = choices.some((choice) => value === (typeof choice === 'string' ? choice : choice[0]));
+        const known = choices.some(
+          (choice) => value === (typeof choice === 'string' ? choice : choice[0]),
+        );
         const all = known || value === '' ? choices : [...choices, value];
         return html`<select ${attributes}><option value="">Any</option>${options(all, value)}</select>`;
       }),
@@ -46,7 +55,11 @@ export const listOf = (id: string, values: readonly string[]): Html =>
 
 /** @param more Fields that are rarely wanted. */
 export const filterForm = (
-  { path, label, all = 'All' }: { readonly path: string; readonly label: string; readonly all?: string },
+  {
+    path,
+    label,
+    all = 'All',
+  }: { readonly path: string; readonly label: string; readonly all?: string },
   form: FilterForm<string>,
   fields: Html,
   more = nothing,

@@ -45,7 +45,11 @@ const navigation = (
   current: PageParts['current'],
 ): Html => {
   const mark = (name: PageParts['current']) => (name === current ? html` aria-current="page"` : '');
-  const links = [...ownSections.slice(0, beforeParts), ...frame.sections, ...ownSections.slice(beforeParts)]
+  const links = [
+    ...ownSections.slice(0, beforeParts),
+    ...frame.sections,
+    ...ownSections.slice(beforeParts),
+  ]
     .filter(([, , , role]) => includesRole(operator.role, role))
     .map(([name, href, label]) => html`<li><a href="${href}"${mark(name)}>${label}</a></li>`);
   return html`<nav aria-label="Console"><ul>${links}</ul></nav><form class="who" method="post" action="/admin/logout">${csrfField(csrf)}<span>${operator.name} <span class="quiet">${operator.role}</span></span><a href="/admin/tokens"${mark('tokens')}>Tokens</a><button class="link" type="submit">Log out</button></form>`;
@@ -61,7 +65,10 @@ const notLive: Html = html`<div class="banner bad" id="stale" hidden><p><strong 
 `;
 
 /** The switch of the time zone. The script puts the browser's own zone into the button `local`. */
-const footer = ({ csrf, view: { times }, isPosted }: Omit<ConsoleSession, 'id'>, isLive: boolean): Html => {
+const footer = (
+  { csrf, view: { times }, isPosted }: Omit<ConsoleSession, 'id'>,
+  isLive: boolean,
+): Html => {
   // The switch leads back to the page.
   if (isPosted) return nothing;
   const isZone = times !== 'UTC' && times !== 'relative';

@@ -9,7 +9,8 @@ import { chartSvg, drawRegions, type Path, readRegions, wayOf } from './statecha
 /** Of a chart and of each state in it, by its path: what was entered, and from where. */
 interface Passed {
   readonly visited: Set<string>;
-  readonly ways: Path['ways'] & Map<string, { attempts: readonly number[]; faults: readonly number[] }>;
+  readonly ways: Path['ways'] &
+    Map<string, { attempts: readonly number[]; faults: readonly number[] }>;
 }
 
 type Trail = ReadonlyMap<string, Passed>;
@@ -21,7 +22,11 @@ const keyOf = (names: readonly string[]): string => names.map(encodeURIComponent
  *
  * @param path Of the child; empty for the instance itself.
  */
-export const trailOf = (machine: AnyStateMachine, entries: readonly JournalEntry[], path = ''): Trail => {
+export const trailOf = (
+  machine: AnyStateMachine,
+  entries: readonly JournalEntry[],
+  path = '',
+): Trail => {
   const trail = new Map<string, Passed>();
   const isParallel = (names: readonly string[]): boolean => {
     let node: AnyStateMachine['root'] | undefined = machine.root;
@@ -59,7 +64,10 @@ export const trailOf = (machine: AnyStateMachine, entries: readonly JournalEntry
 
 const notPassed: Passed = { visited: new Set(), ways: new Map() };
 
-/** The value of a state, as XState writes it: `open`, `{ "open": { … } }`. Others may have written it. */
+/**
+ * The value of a state, as XState writes it: `open`, `{ "open": { … } }`. Others may have written
+ * it.
+ */
 const pathInValue = (value: unknown, trail: Trail, at: readonly string[] = []): Path => {
   const keys = typeof value === 'string' ? [value] : Object.keys(Object(value) as object);
   const part = (of: unknown, key: string): unknown => (Object(of) as Record<string, unknown>)[key];
@@ -98,7 +106,11 @@ const phoneWidth = 340;
  *
  * @param trail Of {@link trailOf}: marked, too.
  */
-export const machineSvg = (machine: AnyStateMachine, value: unknown, trail: Trail = new Map()): Html => {
+export const machineSvg = (
+  machine: AnyStateMachine,
+  value: unknown,
+  trail: Trail = new Map(),
+): Html => {
   const { type } = machine.root;
   const drawing = drawRegions(readRegions(machine.root), (title) =>
     type === 'parallel' && title !== undefined

@@ -37,7 +37,9 @@ const roughly = (ms: number): string => {
   const seconds = Math.floor(ms / 1000);
   if (seconds < 60) return `${seconds} s`;
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
-  return seconds < 172_800 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86_400)} days`;
+  return seconds < 172_800
+    ? `${Math.floor(seconds / 3600)} h`
+    : `${Math.floor(seconds / 86_400)} days`;
 };
 
 /** Writes the times of a page anew. @param times `UTC`, `relative` or a time zone. */
@@ -58,13 +60,15 @@ export const duration = (ms: number): string => {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`;
   const seconds = Math.round(ms / 1000);
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, '0')} s`;
+  if (seconds < 3600)
+    return `${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, '0')} s`;
   const minutes = Math.round(seconds / 60);
   return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, '0')} min`;
 };
 
 /** With thin spaces: 12 345. */
-export const count = (number: number): string => String(number).replaceAll(/\B(?=(\d{3})+$)/g, '\u202f');
+export const count = (number: number): string =>
+  String(number).replaceAll(/\B(?=(\d{3})+$)/g, '\u202f');
 
 /** `1 transaction`, `12 transactions`. */
 export const counted = (number: number, one: string, many = `${one}s`): string =>
@@ -83,8 +87,11 @@ export const queryOf = (fields: Readonly<Record<string, string | undefined>>): s
 };
 
 /** To the page of one. */
-export const linkTo = (subject: 'transactions' | 'workflows' | 'replays', id: string, text = id): Html =>
-  html`<a class="code" href="/admin/${subject}/${encodeURIComponent(id)}">${text}</a>`;
+export const linkTo = (
+  subject: 'transactions' | 'workflows' | 'replays',
+  id: string,
+  text = id,
+): Html => html`<a class="code" href="/admin/${subject}/${encodeURIComponent(id)}">${text}</a>`;
 
 /** @param choices Values, or values with what is shown for them. */
 export const options = (
@@ -99,7 +106,11 @@ export const options = (
 type Content = string | number | Html;
 
 /** The result of an order. */
-export const banner = (kind: 'good' | 'bad' | 'plain', title: string, text: string | Html = ''): Html =>
+export const banner = (
+  kind: 'good' | 'bad' | 'plain',
+  title: string,
+  text: string | Html = '',
+): Html =>
   html`<div class="banner ${kind}" role="${kind === 'bad' ? 'alert' : 'status'}"><p><strong>${title}</strong></p>${
     text === '' ? nothing : html`<p>${text}</p>`
   }</div>`;
@@ -118,7 +129,9 @@ export const tiles = (...all: readonly (Tile | undefined)[]): Html =>
   })}</dl>`;
 
 /** Names without a value are left out. */
-export const facts = (...all: readonly (readonly [name: string, value: Content | undefined])[]): Html =>
+export const facts = (
+  ...all: readonly (readonly [name: string, value: Content | undefined])[]
+): Html =>
   html`<dl class="facts">${all.map(([name, value]) =>
     value === undefined || value === '' ? nothing : html`<dt>${name}</dt><dd>${value}</dd>`,
   )}</dl>`;
@@ -175,7 +188,13 @@ export interface PagedList {
   readonly rows: readonly Html[];
 }
 
-const summaryOf = ({ isFirst, next, what: [one, many = `${one}s`], total, rows }: PagedList): string => {
+const summaryOf = ({
+  isFirst,
+  next,
+  what: [one, many = `${one}s`],
+  total,
+  rows,
+}: PagedList): string => {
   if (total !== undefined) return counted(total, one, many);
   if (!isFirst) return `Older ${many}`;
   return next === undefined ? counted(rows.length, one, many) : `The newest ${count(rows.length)}`;
@@ -184,7 +203,8 @@ const summaryOf = ({ isFirst, next, what: [one, many = `${one}s`], total, rows }
 /** A list, newest first. On the open page, a button counts new rows. */
 export const pagedList = (list: PagedList): Html => {
   const { path, fields, isFirst, next, action, caption, headings, rows } = list;
-  const none = next === undefined ? 'Nothing is found.' : 'Nothing is found on this page. See older pages.';
+  const none =
+    next === undefined ? 'Nothing is found.' : 'Nothing is found on this page. See older pages.';
   return html`<div class="bar"><p aria-live="polite"><strong>${summaryOf(list)}</strong> <button id="news" type="button" class="plain" hidden></button></p>${action ?? nothing}</div>
 ${rows.length > 0 ? nothing : html`<p class="empty">${none}</p>`}
 <div class="scroll list">${cardTable(caption, headings, rows, isFirst ? 'first' : 'later')}</div>
@@ -199,5 +219,11 @@ ${rows.length > 0 ? nothing : html`<p class="empty">${none}</p>`}
 
 export const invalid = (isWrong: boolean): Html => (isWrong ? html` aria-invalid="true"` : nothing);
 
-export const reasonField = (id: string, isNeeded: boolean, hint: string, value = '', isWrong = false): Html =>
+export const reasonField = (
+  id: string,
+  isNeeded: boolean,
+  hint: string,
+  value = '',
+  isWrong = false,
+): Html =>
   html`<div class="field"><label for="${id}">Reason${isNeeded ? '' : ' (optional)'}</label><textarea id="${id}" name="reason" maxlength="500"${isNeeded ? html` required` : ''}${invalid(isWrong)} aria-describedby="${id}-hint">${value}</textarea><span class="hint" id="${id}-hint">${hint}</span></div>`;

@@ -27,13 +27,21 @@ const notices = {
   cancelled: ['good', 'Cancelled', 'The person is not asked any more.'],
   'not-failed': ['bad', 'Not replayed', 'The transaction has not failed, or was replayed already.'],
   login: ['bad', 'Not replayed', 'A login is never replayed: its session has ended.'],
-  workflow: ['bad', 'Not replayed', 'A workflow has asked for it. The workflow asks again, not a replay.'],
+  workflow: [
+    'bad',
+    'Not replayed',
+    'A workflow has asked for it. The workflow asks again, not a replay.',
+  ],
   never: ['bad', 'Not replayed', 'This fault is never replayed by this service.'],
   role: ['bad', 'Not allowed', 'Your role does not allow this.'],
   reason: ['bad', 'A reason is needed', 'Say why, in at most 500 characters.'],
   rate: ['bad', 'The rate cannot be read', 'Give a number above 0 and at most 1000.'],
   more: ['bad', 'There are more now', 'Look at the new numbers before you start.'],
-  nothing: ['bad', 'There is nothing to do now', 'The transactions have changed meanwhile, or are gone.'],
+  nothing: [
+    'bad',
+    'There is nothing to do now',
+    'The transactions have changed meanwhile, or are gone.',
+  ],
   'too-many': [
     'bad',
     'Not replayed',
@@ -54,7 +62,11 @@ const notices = {
   'user-removed': ['good', 'Removed', 'The user’s sessions and tokens have ended.'],
   'user-changed': ['good', 'Changed', 'The user’s sessions and tokens have ended.'],
   'user-unknown': ['bad', 'Not changed', 'There is no such user.'],
-  'user-configured': ['bad', 'Not changed', 'The user is in the configuration file and is changed there.'],
+  'user-configured': [
+    'bad',
+    'Not changed',
+    'The user is in the configuration file and is changed there.',
+  ],
   'user-with-phone': ['good', 'Added', 'The user logs in with the phone.'],
   'user-by-link': [
     'good',
@@ -74,7 +86,11 @@ const notices = {
   'certificate-renewed': ['good', 'Allowed', 'The devices get new keys at their next use.'],
   'certificate-reassigned': ['good', 'Done', 'The number has a new person.'],
   'certificate-unknown': ['bad', 'Not done', 'There is no such certificate.'],
-  'certificate-nothing': ['bad', 'Not done', 'No certificate of it can be changed like that any more.'],
+  'certificate-nothing': [
+    'bad',
+    'Not done',
+    'No certificate of it can be changed like that any more.',
+  ],
   oneself: ['bad', 'Not changed', 'Another admin has to change your own user.'],
 } as const satisfies Record<string, NoticeText>;
 

@@ -35,7 +35,8 @@ export const niceTop = (max: number): number => {
 };
 
 /** `50k`. */
-const axisText = (mark: number): string => (mark >= 10_000 ? `${count(mark / 1000)}k` : count(mark));
+const axisText = (mark: number): string =>
+  mark >= 10_000 ? `${count(mark / 1000)}k` : count(mark);
 
 const size = { width: 640, height: 190, left: 52, right: 6, top: 16, bottom: 32 } as const;
 
@@ -161,7 +162,10 @@ ${tiles(
     rate(submitted, elapsedMs),
   ],
   ['Attempts signed', percent(signed, ended), `${count(signed)} of ${count(ended)} that ended`],
-  ['Attempts failed', html`<a href="${listOf(since, undefined, { state: 'failed' })}">${count(failed)}</a>`],
+  [
+    'Attempts failed',
+    html`<a href="${listOf(since, undefined, { state: 'failed' })}">${count(failed)}</a>`,
+  ],
   refused === undefined
     ? undefined
     : ['Requests refused', html`<a href="/admin/refusals">${count(refused)}</a>`],

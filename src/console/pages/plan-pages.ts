@@ -106,8 +106,8 @@ const words = {
 } as const satisfies Record<BulkKind, object>;
 
 /**
- * How long an order lasts. It names the rate, because the field beside it can be changed; the script
- * follows the field.
+ * How long an order lasts. It names the rate, because the field beside it can be changed; the
+ * script follows the field.
  *
  * @param leastSeconds At whatever rate.
  */
@@ -133,7 +133,10 @@ const rateHint = ({ kind, plan, perSecond }: PlanModel): string | Html => {
 const panel = (caption: string, rows: readonly (readonly [string, number])[]): Html =>
   html`<div class="panel">${countTable(caption, [html`<span class="unseen">Which</span>`, 'Transactions'], rows)}</div>`;
 
-const prompted = ({ kind, plan: { first, replayable } }: PlanModel): Html => html`<h2>${words[kind].list}</h2>
+const prompted = ({
+  kind,
+  plan: { first, replayable },
+}: PlanModel): Html => html`<h2>${words[kind].list}</h2>
 ${transactionTable(words[kind].list, first, ['application', 'number', kind === 'replay' ? 'fault' : 'state', 'attempt'])}
 ${replayable > first.length ? html`<p>… and ${count(replayable - first.length)} more.</p>` : nothing}`;
 

@@ -1,6 +1,11 @@
 /** Bulk replays and bulk cancels: the list, and the progress of one. */
 import { html } from 'hono/html';
-import { type BulkProgress, type BulkReport, failedIn, isOver } from '../../operators/bulk-report.ts';
+import {
+  type BulkProgress,
+  type BulkReport,
+  failedIn,
+  isOver,
+} from '../../operators/bulk-report.ts';
 import { includesRole } from '../../operators/operator.ts';
 import type { BulkKind } from '../../operators/replays.ts';
 import { type FaultCode, faultTable, isFaultCode } from '../../protocol/fault.ts';
@@ -24,7 +29,9 @@ import { type Notice, noticeBanner } from './notices.ts';
 
 /** @param code As a key or a number. */
 export const faultName = (code: string | number): string =>
-  isFaultCode(Number(code)) ? `${code} ${faultTable[Number(code) as FaultCode].reason}` : String(code);
+  isFaultCode(Number(code))
+    ? `${code} ${faultTable[Number(code) as FaultCode].reason}`
+    : String(code);
 
 const pathTo = (id: string): string => `/admin/replays/${encodeURIComponent(id)}`;
 
@@ -99,7 +106,8 @@ const results: Readonly<Record<BulkKind, typeof ofReplay>> = {
 };
 
 const counts = (report: BulkReport): Html => {
-  const { kind, total, waiting, inFlight, signed, failed, cancelled, changed, gone, refused } = report;
+  const { kind, total, waiting, inFlight, signed, failed, cancelled, changed, gone, refused } =
+    report;
   const isCancel = kind === 'cancel';
   const settled = total - waiting - inFlight;
   const byFault = Object.entries(failed);
@@ -166,7 +174,9 @@ ${noticeBanner(notice)}
       ['Ordered', timeOf(createdAt)],
       [
         'Ended',
-        endedAt === undefined ? undefined : html`${timeOf(endedAt)}, after ${duration(endedAt - createdAt)}`,
+        endedAt === undefined
+          ? undefined
+          : html`${timeOf(endedAt)}, after ${duration(endedAt - createdAt)}`,
       ],
       ['Id', html`<span class="code">${id}</span>`],
     )}</section>

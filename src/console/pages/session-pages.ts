@@ -27,14 +27,23 @@ const problems: Readonly<
 > = {
   limited: ['Too many tries', 'Wait a minute before you try again.'],
   expired: ['Log in again', 'The link has expired, or was used.'],
-  declined: ['Not logged in', 'The login was declined by your organisation, or was cancelled there.'],
+  declined: [
+    'Not logged in',
+    'The login was declined by your organisation, or was cancelled there.',
+  ],
   cancelled: ['Cancelled', 'The login was declined, on the phone or on the page.'],
   'no-answer': ['No answer', 'The phone was not answered in time.'],
-  'phone-busy': ['The phone is busy', 'It shows another request. Answer that one first, then try again.'],
+  'phone-busy': [
+    'The phone is busy',
+    'It shows another request. Answer that one first, then try again.',
+  ],
   'no-method': ['Not with this phone', 'The number has no method that this console accepts.'],
   activation: ['Not activated yet', 'The account of this number has to be activated first.'],
   failed: ['That did not work', 'The phone could not be asked, or its answer did not hold.'],
-  over: ['Log in again', 'This login had ended, or another window of this browser has begun a later one.'],
+  over: [
+    'Log in again',
+    'This login had ended, or another window of this browser has begun a later one.',
+  ],
   away: ['Not possible now', 'The login with the phone does not answer. Try again in a moment.'],
 };
 
@@ -83,7 +92,13 @@ ${wayIn(sandbox, provider !== undefined || phoneAddress !== undefined)}</div>`,
   });
 
 /** Leads on by the header `Refresh`, or by its link. */
-export const enteredPage = ({ name, next }: { readonly name: string; readonly next: string }): string =>
+export const enteredPage = ({
+  name,
+  next,
+}: {
+  readonly name: string;
+  readonly next: string;
+}): string =>
   layOut({
     title: 'Logged in',
     main: html`<div class="card"><h1>You are in, ${name}</h1><p><a class="button" href="${next}">To the console</a></p></div>`,

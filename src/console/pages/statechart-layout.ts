@@ -25,7 +25,10 @@ const margin = 12;
 export const lineHeight = 13;
 
 /** @param sizeOf Of a state: larger than {@link box} where a chart is inside of it. */
-export const layOutChart = ({ states, arrows }: Statechart, sizeOf: (state: string) => Size = () => box) => {
+export const layOutChart = (
+  { states, arrows }: Statechart,
+  sizeOf: (state: string) => Size = () => box,
+) => {
   const sizes = states.map(({ name }) => sizeOf(name));
   const rows = new Map(states.map(({ name }, row) => [name, row]));
   const rowOf = (name: string): number => rows.get(name) ?? 0;
@@ -76,15 +79,21 @@ export const layOutChart = ({ states, arrows }: Statechart, sizeOf: (state: stri
     return {
       path: `M${begin} ${touch(arrow.from)}H${x}V${end}H${tip + outwards * 8}`,
       head: `${tip},${end} ${tail},${end - 4.5} ${tail},${end + 4.5}`,
-      label: { x: x + 6, y: yOf(arrow.from) + (span(arrow) > 0 ? heightOf(arrow.from) : -gap) + lineHeight },
+      label: {
+        x: x + 6,
+        y: yOf(arrow.from) + (span(arrow) > 0 ? heightOf(arrow.from) : -gap) + lineHeight,
+      },
     };
   };
   return {
     width: right + Math.max(margin, aside + upLanes.length * lane),
     height: sizes.reduce((sum, { height }) => sum + height + gap, top) - gap + margin,
     states: states.map((state, row) => ({
-      ...{ ...state, ...sizeOf(state.name), row },
-      ...{ x: sideOf(state.name, -1), y: yOf(state.name) },
+      ...state,
+      ...sizeOf(state.name),
+      row,
+      x: sideOf(state.name, -1),
+      y: yOf(state.name),
     })),
     arrows: arrows.map((arrow) => ({
       ...arrow,

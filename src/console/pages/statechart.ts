@@ -91,7 +91,8 @@ export const readChart = (root: Node, isDeep = false): Statechart => {
   return {
     initial: root.initial?.target?.[0]?.key ?? '',
     states: states.map((state) => ({
-      ...{ name: state.key, isFinal: state.type === 'final' },
+      name: state.key,
+      isFinal: state.type === 'final',
       ...(isDeep && Object.keys(state.states).length > 0 && { inner: readRegions(state) }),
     })),
     arrows: [...arrows.values()],
@@ -131,7 +132,9 @@ export interface Path {
   readonly inner?: (state: string, title?: string) => Path;
 }
 
-/** @param timeoutMs Of each attempt, where it is known. A device can end one with the same faults. */
+/**
+ * @param timeoutMs Of each attempt, where it is known. A device can end one with the same faults.
+ */
 export const pathOf = (history: readonly Visit[], timeoutMs?: number): Path => {
   const ways = new Map<string, Taken>();
   for (const [index, { state, attempt, at, fault }] of history.entries()) {
@@ -139,7 +142,8 @@ export const pathOf = (history: readonly Visit[], timeoutMs?: number): Path => {
     if (before === undefined) continue;
     const begun = history.find((visit) => visit.attempt === attempt)?.at ?? at;
     const isLate = at - begun >= (timeoutMs ?? Infinity);
-    const isExpiry = fault !== undefined && (fault.code === expired || (isLate && late.includes(fault.code)));
+    const isExpiry =
+      fault !== undefined && (fault.code === expired || (isLate && late.includes(fault.code)));
     const way = wayOf(before.state, state, isExpiry);
     const { attempts, faults } = ways.get(way) ?? { attempts: [], faults: [] };
     ways.set(way, {
@@ -178,7 +182,10 @@ interface Drawing extends Size {
 }
 
 /** Regions stand beside each other. */
-export const drawRegions = (regions: readonly Region[], pathIn: (title?: string) => Path): Drawing => {
+export const drawRegions = (
+  regions: readonly Region[],
+  pathIn: (title?: string) => Path,
+): Drawing => {
   let width = 0;
   const drawn = regions.map(({ title, chart }) => {
     const { content, ...size } = draw(chart, pathIn(title));
@@ -216,14 +223,16 @@ const draw = (chart: Statechart, path: Path): Drawing => {
       : { width: inner.width + 2 * padding, height: inner.height + titleHeight + padding };
   };
   const { width, height, states, arrows } = layOutChart(chart, sizeOf);
-  const isTaken = ({ from, to, isExpiry }: Arrow): boolean => path.ways.has(wayOf(from, to, isExpiry));
+  const isTaken = ({ from, to, isExpiry }: Arrow): boolean =>
+    path.ways.has(wayOf(from, to, isExpiry));
   // What was taken is drawn over what was not.
   const order = arrows.toSorted((a, b) => Number(isTaken(a)) - Number(isTaken(b)));
   const drawn = order.map(({ from, to, isExpiry, events, path: way, head, label }) => {
     const taken = path.ways.get(wayOf(from, to, isExpiry));
     const lines = taken === undefined ? events : [...events, ...takenTexts(taken)];
     return html`<g class="edge${taken === undefined ? '' : ' taken'}"><path d="${way}"/><polygon points="${head}"/><text x="${label.x}" y="${label.y}">${lines.map(
-      (line, index) => html`<tspan x="${label.x}" dy="${index === 0 ? 0 : lineHeight}">${line}</tspan>`,
+      (line, index) =>
+        html`<tspan x="${label.x}" dy="${index === 0 ? 0 : lineHeight}">${line}</tspan>`,
     )}</text></g>`;
   });
   const boxes = states.map(({ name, isFinal, x, y, ...size }) => {
@@ -249,7 +258,12 @@ const draw = (chart: Statechart, path: Path): Drawing => {
   return { width, height, content: html`${drawn}${boxes}` };
 };
 
-export const chartSvg = ({ width, height, content }: Drawing, kind: string, label: string, scale = 1): Html =>
+export const chartSvg = (
+  { width, height, content }: Drawing,
+  kind: string,
+  label: string,
+  scale = 1,
+): Html =>
   html`<svg class="statechart${kind}" viewBox="0 0 ${width} ${height}" width="${Math.round(width * scale)}" role="img" aria-label="${label}">${content}</svg>`;
 
 export const statechartSvg = (chart: Statechart, path: Path): Html =>

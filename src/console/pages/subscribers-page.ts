@@ -5,7 +5,16 @@ import type { NumberView } from '../../operators/phone-orders.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { confirmPage } from './confirm-page.ts';
 import { layOut } from './layout.ts';
-import { banner, cardTable, csrfField, type Html, invalid, nothing, secretBanner, timeOf } from './markup.ts';
+import {
+  banner,
+  cardTable,
+  csrfField,
+  type Html,
+  invalid,
+  nothing,
+  secretBanner,
+  timeOf,
+} from './markup.ts';
 
 export interface SubscribersModel {
   readonly session: ConsoleSession;
@@ -86,7 +95,11 @@ ${qrCode(invitation.link)}`
   });
 };
 
-export const removePhonePage = (session: ConsoleSession, { msisdn }: NumberView, phone: PhoneView): string =>
+export const removePhonePage = (
+  session: ConsoleSession,
+  { msisdn }: NumberView,
+  phone: PhoneView,
+): string =>
   confirmPage({
     session,
     current: 'subscribers',

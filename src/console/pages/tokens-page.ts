@@ -25,7 +25,11 @@ export interface TokensModel {
   /** Names of users for whom a token can be made. */
   readonly owners: readonly string[];
   readonly notice?: Notice | undefined;
-  readonly problem?: 'label' | 'days' | Extract<IssuedToken, { refused: unknown }>['refused'] | undefined;
+  readonly problem?:
+    | 'label'
+    | 'days'
+    | Extract<IssuedToken, { refused: unknown }>['refused']
+    | undefined;
   /** A new token. Shown once. */
   readonly secret?: { readonly name: string; readonly token: string } | undefined;
 }
@@ -101,7 +105,10 @@ ${
   });
 };
 
-export const endTokenPage = (session: ConsoleSession, { id, name, label, expiresAt }: TokenView): string =>
+export const endTokenPage = (
+  session: ConsoleSession,
+  { id, name, label, expiresAt }: TokenView,
+): string =>
   confirmPage({
     session,
     current: 'tokens',

@@ -57,7 +57,9 @@ const timelineItem = (
   { actions }: Pick<Frame, 'actions'>,
 ): Html => {
   const when = html`<span class="attempt">${timeOf(entry.at, fullTime(entry.at))}${
-    before === undefined || entry.at <= before.at ? '' : ` · ${duration(entry.at - before.at)} later`
+    before === undefined || entry.at <= before.at
+      ? ''
+      : ` · ${duration(entry.at - before.at)} later`
   }</span>`;
   if (entry.kind === 'action') {
     const { action, who, via, reason, outcome } = entry;
@@ -132,7 +134,8 @@ const requestSection = ({ request, transaction }: TransactionDetail): Html => {
     ['Number', msisdn],
     ['Profile', profile],
   ] as const;
-  if (request === undefined) return html`${facts(...common)}<p class="quiet">The request cannot be read.</p>`;
+  if (request === undefined)
+    return html`${facts(...common)}<p class="quiet">The request cannot be read.</p>`;
   const { messagingMode, timeoutSeconds, instant, services, language, data } = request;
   const hidden = isSecretText(profile)
     ? 'The text is a one-time password, which is never shown.'
@@ -162,16 +165,28 @@ const upstreamFacts = ({ upstreams }: TransactionDetail): Html =>
     : html`<h3>At another service</h3>${facts(
         ...upstreams.map(
           ({ attempt, gateway, msspTransId }) =>
-            [`${gateway}, attempt ${attempt}`, html`<span class="code">${msspTransId}</span>`] as const,
+            [
+              `${gateway}, attempt ${attempt}`,
+              html`<span class="code">${msspTransId}</span>`,
+            ] as const,
         ),
       )}`;
 
 const outcomeSection = ({ outcome, transaction }: TransactionDetail): Html => {
   const { fault } = transaction;
-  if (fault !== undefined) return facts(['Fault', `${fault.code} ${fault.reason}`], ['Detail', fault.detail]);
+  if (fault !== undefined)
+    return facts(['Fault', `${fault.code} ${fault.reason}`], ['Detail', fault.detail]);
   if (outcome === undefined) return html`<p class="quiet">There is none yet.</p>`;
-  const { kind, signatureBytes, profile, sscdId, validated, receipt, geofencing, subscriberNetwork } =
-    outcome;
+  const {
+    kind,
+    signatureBytes,
+    profile,
+    sscdId,
+    validated,
+    receipt,
+    geofencing,
+    subscriberNetwork,
+  } = outcome;
   return facts(
     ['Kind', kind === 'signature' ? 'Signature (CMS)' : 'One-time password, no signature'],
     ['Size', signatureBytes === undefined ? '' : `${count(signatureBytes)} bytes, not shown`],
@@ -179,16 +194,21 @@ const outcomeSection = ({ outcome, transaction }: TransactionDetail): Html => {
     ['Device', sscdId],
     ['Verified by the service', validated ? 'yes' : ''],
     ['Receipt', receipt],
-    ['Place', geofencing === undefined ? '' : html`<span class="code">${JSON.stringify(geofencing)}</span>`],
+    [
+      'Place',
+      geofencing === undefined ? '' : html`<span class="code">${JSON.stringify(geofencing)}</span>`,
+    ],
     ['Network', subscriberNetwork],
   );
 };
 
 const noReplay = {
   none: undefined,
-  'not-failed': 'Its stored end was not believed. Its job has not failed, so it cannot be replayed.',
+  'not-failed':
+    'Its stored end was not believed. Its job has not failed, so it cannot be replayed.',
   login: 'A login is never replayed: its session has ended.',
-  workflow: 'A workflow has asked for it and has heard of this end. The workflow asks again, not a replay.',
+  workflow:
+    'A workflow has asked for it and has heard of this end. The workflow asks again, not a replay.',
   never: 'This fault is never replayed by this service.',
   role: 'Your role does not allow a replay of this fault.',
 } as const;
@@ -222,7 +242,9 @@ export const transactionPage = (model: TransactionModel): string => {
   const timeoutMs = detail.request && detail.request.timeoutSeconds * 1000;
   const path = pathOf(states, timeoutMs);
   // Accesses are in the audit log, not in the timeline.
-  const told = timeline.filter((entry) => entry.kind === 'state' || entry.action !== 'view-sensitive');
+  const told = timeline.filter(
+    (entry) => entry.kind === 'state' || entry.action !== 'view-sensitive',
+  );
   return layOut({
     title: `${state} · ${msspTransId}`,
     session,

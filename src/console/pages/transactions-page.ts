@@ -43,7 +43,9 @@ export interface TransactionsModel {
 }
 
 const stateChoices = [['open', 'open (submitted or pending)'] as const, ...states];
-const faultChoices = faultCodes.map((code) => [String(code), `${code} ${faultTable[code].reason}`] as const);
+const faultChoices = faultCodes.map(
+  (code) => [String(code), `${code} ${faultTable[code].reason}`] as const,
+);
 
 const filter = ({ session, read, apIds, numbers }: TransactionsModel): Html => {
   const { form } = read;
@@ -143,7 +145,11 @@ const transactionRow = (row: ShownRow, names: readonly ColumnName[], mayPick: bo
   return html`<tr role="row" data-id="${id}">${mayPick ? box : nothing}<th scope="row" role="rowheader" class="first nowrap">${linkTo('transactions', id)}</th>${names.map((name) => cell(columns[name], row))}</tr>`;
 };
 
-export const transactionTable = (caption: string, rows: readonly ShownRow[], names: readonly ColumnName[]) =>
+export const transactionTable = (
+  caption: string,
+  rows: readonly ShownRow[],
+  names: readonly ColumnName[],
+) =>
   html`<div class="scroll list">${cardTable(
     caption,
     ['Transaction', ...names.map((name) => columns[name].heading)],
@@ -171,7 +177,8 @@ const orders = (model: TransactionsModel): Html => {
   // A plan is of all failed or of all open ones, so not of those in one of the open states.
   const ofAll = kinds.filter(() => state === undefined || state === 'failed' || state === 'open');
   return html`<div><form id="picked" class="picked" method="get" action="/admin/replays/plan">${hiddenFields(model.read.form)}<input type="hidden" name="picked" value="1"><span class="quiet">Selected<span id="picked-count"></span>:</span>${kinds.map(
-    (kind) => html`<button class="plain small" name="kind" value="${kind}">${orderNames[kind][0]} …</button>`,
+    (kind) =>
+      html`<button class="plain small" name="kind" value="${kind}">${orderNames[kind][0]} …</button>`,
   )}</form>${ofAll.map(
     (kind) =>
       html`<a href="/admin/replays/plan${queryOf({ ...form, ...(kind === 'cancel' && { kind }) })}">${orderNames[kind][0]} ${state === undefined ? orderNames[kind][1] : 'what this filter shows'} …</a>`,

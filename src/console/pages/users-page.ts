@@ -5,7 +5,16 @@ import type { User, UserError } from '../../operators/users.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { confirmPage } from './confirm-page.ts';
 import { layOut } from './layout.ts';
-import { banner, cardTable, counted, csrfField, type Html, invalid, nothing, options } from './markup.ts';
+import {
+  banner,
+  cardTable,
+  counted,
+  csrfField,
+  type Html,
+  invalid,
+  nothing,
+  options,
+} from './markup.ts';
 import { type Notice, noticeBanner } from './notices.ts';
 
 /** A user without secrets. */
@@ -26,11 +35,13 @@ export interface UsersModel {
 const problems: Readonly<Record<NonNullable<UsersModel['problem']>, string>> = {
   exists: 'There is a user of this name, or one with this phone.',
   'bad-phone': 'Give a mobile number with its country code, or the code that the login shows.',
-  'bad-name': 'A name has at most 64 lower-case letters, digits, dots, hyphens, _ and @; a few are reserved.',
+  'bad-name':
+    'A name has at most 64 lower-case letters, digits, dots, hyphens, _ and @; a few are reserved.',
   'bad-subject': 'The subject is too long.',
 };
 
-const wayIn = ({ oidcSubject }: ShownUser): string => (oidcSubject === null ? 'link' : 'phone, link');
+const wayIn = ({ oidcSubject }: ShownUser): string =>
+  oidcSubject === null ? 'link' : 'phone, link';
 
 const phoneField = (id: string, label: string, hint: string, attributes: Html = nothing): Html =>
   html`<div class="field"><label for="${id}">${label}</label><input id="${id}" name="phone" type="text" autocomplete="off" spellcheck="false" maxlength="255" aria-describedby="${id}-hint"${attributes}><span class="hint" id="${id}-hint">${hint}</span></div>`;
@@ -97,7 +108,10 @@ export interface UserOrderModel {
 
 /** What differs between the orders: the question, what happens, and the button. */
 const userOrders: Readonly<
-  Record<UserOrder, (name: string, role: string) => readonly [title: string, what: string, button: string]>
+  Record<
+    UserOrder,
+    (name: string, role: string) => readonly [title: string, what: string, button: string]
+  >
 > = {
   remove: (name) => [
     `Remove the user ${name}?`,
@@ -155,7 +169,9 @@ export const endLinksPage = (session: ConsoleSession): string =>
     session,
     current: 'users',
     title: 'End all sessions and links without a user?',
-    about: [['Who', 'local, and everybody whom the OpenID provider of your organisation has let in']],
+    about: [
+      ['Who', 'local, and everybody whom the OpenID provider of your organisation has let in'],
+    ],
     consequences: [
       'This ends every session of theirs, and every login link of local, on every machine.',
       'People of the provider may log in again at once, as long as it says so.',

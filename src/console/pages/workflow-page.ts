@@ -43,7 +43,9 @@ const pathOf = ({ detail }: WorkflowModel): string =>
   `/admin/workflows/${encodeURIComponent(detail.instance.instanceId)}`;
 
 const mayOrder = ({ session, detail }: WorkflowModel): boolean =>
-  detail.isDefined && detail.instance.status === 'open' && includesRole(session.operator.role, 'operator');
+  detail.isDefined &&
+  detail.instance.status === 'open' &&
+  includesRole(session.operator.role, 'operator');
 
 const transactionLink = (msspTransId: string | undefined): Html =>
   msspTransId === undefined ? nothing : linkTo('transactions', msspTransId);
@@ -56,7 +58,8 @@ const kinds: Readonly<Partial<Record<string, string>>> = {
   unreached: 'failed',
   unmet: 'stopped',
 };
-const mark = (state: string): Html => html`<span class="state ${kinds[state] ?? state}">${state}</span>`;
+const mark = (state: string): Html =>
+  html`<span class="state ${kinds[state] ?? state}">${state}</span>`;
 
 const signerRow = (model: WorkflowModel, step: StepView, signer: SignerView): Html => {
   const { key, name, state, at, msspTransId, code, reason, undelivered } = signer;
@@ -197,7 +200,8 @@ const contextSection = ({ steps, context }: WorkflowDetail): Html =>
 
 export const workflowPage = (model: WorkflowModel): string => {
   const { session, detail, workflow, notice } = model;
-  const { instanceId, id, name, version, status, state, apId, createdAt, endedAt, reason } = detail.instance;
+  const { instanceId, id, name, version, status, state, apId, createdAt, endedAt, reason } =
+    detail.instance;
   const { next } = detail;
   return layOut({
     title: `${status} · ${id}`,
@@ -224,7 +228,11 @@ ${noticeBanner(notice)}
 <section aria-labelledby="life" data-region="life"><h2 id="life">Statechart</h2>${
       workflow === undefined
         ? html`<p>The service has no definition of this workflow: no file of <code>workflows</code> in its configuration exports it. Its instances wait until one does, and take no orders.</p>`
-        : machineSvg(workflow.chart.machine, state, trailOf(workflow.chart.machine, detail.journal.entries))
+        : machineSvg(
+            workflow.chart.machine,
+            state,
+            trailOf(workflow.chart.machine, detail.journal.entries),
+          )
     }</section>
 <section aria-labelledby="past" data-region="past"><h2 id="past">Timeline</h2>
 <ol class="timeline">${detail.timeline.map(timelineItem)}</ol><p><a href="${model.board}">Its jobs on the queue board</a></p>${

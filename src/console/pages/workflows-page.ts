@@ -51,7 +51,16 @@ export const statusMark = (status: string): Html => {
   return html`<span class="state ${kind}">${status}</span>`;
 };
 
-const rowOf = ({ instanceId, id, name, version, status, state, apId, createdAt }: WorkflowRow): Html =>
+const rowOf = ({
+  instanceId,
+  id,
+  name,
+  version,
+  status,
+  state,
+  apId,
+  createdAt,
+}: WorkflowRow): Html =>
   html`<tr role="row" data-id="${instanceId}"><th scope="row" role="rowheader" class="first">${linkTo('workflows', instanceId, id)}</th><td role="cell" class="second end">${statusMark(status)}</td><td role="cell" class="nowrap">${timeOf(createdAt)}</td><td role="cell">${name}<span class="sub">version ${version}</span></td><td role="cell">${apId || '—'}</td><td role="cell" class="code wide">${valueText(state)}</td></tr>`;
 
 export const workflowsPage = (model: WorkflowsModel): string => {

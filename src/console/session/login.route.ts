@@ -66,7 +66,8 @@ export const createLoginRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment> =
   const { pendingLogins } = operators;
   const routes = new Hono<ConsoleEnvironment>();
   const isSecure = (): boolean => publicUrl().startsWith('https:');
-  const sessionIn = (c: ConsoleContext) => operators.sessionOf(readSessionCookie(c.req.header('cookie')));
+  const sessionIn = (c: ConsoleContext) =>
+    operators.sessionOf(readSessionCookie(c.req.header('cookie')));
 
   /**
    * Without a user who has a phone, the page would only let strangers send prompts to phones. A
@@ -74,7 +75,8 @@ export const createLoginRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment> =
    */
   const offersPhone = async (): Promise<boolean> =>
     phoneLogin !== undefined &&
-    (sandbox || (await operators.users.list()).some(({ oidcSubject }) => oidcSubject !== undefined));
+    (sandbox ||
+      (await operators.users.list()).some(({ oidcSubject }) => oidcSubject !== undefined));
 
   const showLogin = async (
     c: ConsoleContext,
@@ -88,7 +90,10 @@ export const createLoginRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment> =
     const model = {
       problem,
       phoneAddress: (await offersPhone()) ? addressFor('phone') : undefined,
-      provider: providerLogin && { address: addressFor('provider'), name: providerLogin.settings.name },
+      provider: providerLogin && {
+        address: addressFor('provider'),
+        name: providerLogin.settings.name,
+      },
       sandbox,
     };
     return c.html(loginPage(model), status);
@@ -96,7 +101,10 @@ export const createLoginRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment> =
 
   const refuseForeign = (c: ConsoleContext): Response | undefined => {
     if (readOrigin(c, publicUrl()) !== 'other') return undefined;
-    return c.html(messagePage(403, 'Not from this page', 'Open the login page and try again.'), 403);
+    return c.html(
+      messagePage(403, 'Not from this page', 'Open the login page and try again.'),
+      403,
+    );
   };
 
   /** Ends an earlier session of the browser, because its cookie is replaced. */
@@ -137,7 +145,12 @@ export const createLoginRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment> =
     return c.redirect('/admin/login', 303);
   });
 
-  const backWith = (c: ConsoleContext, way: LoginWay, problem: WayProblem, next: string): Response =>
+  const backWith = (
+    c: ConsoleContext,
+    way: LoginWay,
+    problem: WayProblem,
+    next: string,
+  ): Response =>
     c.redirect(`/admin/login${queryOf({ [way]: problem, next: nextField(next) })}`, 303);
 
   const enterAs = async (
@@ -190,7 +203,9 @@ export const createLoginRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment> =
   if (phoneLogin !== undefined) {
     addWay('phone', phoneLogin, offersPhone, async (c, { sub: subject }, next) => {
       const result = await operators.logInByOidc(subject);
-      return result.kind === 'in' ? enterAs(c, result, next) : c.html(strangerPage({ subject }), 403);
+      return result.kind === 'in'
+        ? enterAs(c, result, next)
+        : c.html(strangerPage({ subject }), 403);
     });
   }
 

@@ -19,7 +19,8 @@ import { forbiddenPage } from '../pages/session-pages.ts';
 
 type ConsoleContext = Context<ConsoleEnvironment>;
 
-const isBoard = (path: string): boolean => path === '/admin/queues' || path.startsWith('/admin/queues/');
+const isBoard = (path: string): boolean =>
+  path === '/admin/queues' || path.startsWith('/admin/queues/');
 
 /** A request by a program. */
 export const isApi = (path: string): boolean =>
@@ -77,10 +78,13 @@ export const createSessionCheck = ({
   return async (c, next) => {
     const { path, method } = c.req;
     if (isPublic(path)) return next();
-    const token = path.startsWith('/admin/api/') ? readBearer(c.req.header('authorization')) : undefined;
+    const token = path.startsWith('/admin/api/')
+      ? readBearer(c.req.header('authorization'))
+      : undefined;
     if (token !== undefined) {
       const session = await byToken(token);
-      if (session === undefined) return refuse(401, 'unauthorized', 'The token is not, or no longer, good');
+      if (session === undefined)
+        return refuse(401, 'unauthorized', 'The token is not, or no longer, good');
       c.set('session', session);
       return next();
     }
@@ -95,8 +99,17 @@ export const createSessionCheck = ({
     if (isPosted && !operators.checkCsrf(found, await readCsrf(c)))
       return forbidden(c, 'The form is too old; load the page again', 'csrf');
     const { operator, id } = found;
-    const view = isApi(path) || isBoard(path) ? usualView : await operators.views.read(operator.name);
-    c.set('session', { operator, csrf: operators.csrfTokenOf(found), id, view, frame, at: now(), isPosted });
+    const view =
+      isApi(path) || isBoard(path) ? usualView : await operators.views.read(operator.name);
+    c.set('session', {
+      operator,
+      csrf: operators.csrfTokenOf(found),
+      id,
+      view,
+      frame,
+      at: now(),
+      isPosted,
+    });
     return next();
   };
 };
@@ -104,5 +117,7 @@ export const createSessionCheck = ({
 /** For routes that need a role. */
 export const needs = (role: Role): MiddlewareHandler<ConsoleEnvironment> =>
   demanding({ role }, async (c, next) =>
-    includesRole(c.get('session').operator.role, role) ? next() : forbidden(c, `This needs the role ${role}`),
+    includesRole(c.get('session').operator.role, role)
+      ? next()
+      : forbidden(c, `This needs the role ${role}`),
   );

@@ -60,11 +60,18 @@ export const authoritiesOf = ({
 const requestsUnder = (rules: ProtocolRules) => {
   const { main, lang } = authoritiesOf(rules);
   const robot = { MSISDN: '+41700092501' };
-  const appUser = { MobileUser: { MSISDN: '+41700092508' }, SignatureProfile: `http://${main}/Device-LoA4` };
+  const appUser = {
+    MobileUser: { MSISDN: '+41700092508' },
+    SignatureProfile: `http://${main}/Device-LoA4`,
+  };
   const head = (version: string, reference: string, time: string) => ({
     MajorVersion: version.slice(0, 1),
     MinorVersion: version.slice(-1),
-    AP_Info: { AP_ID: 'mid://shop.example.ch', AP_TransID: reference, Instant: `2026-03-02T09:${time}Z` },
+    AP_Info: {
+      AP_ID: 'mid://shop.example.ch',
+      AP_TransID: reference,
+      Instant: `2026-03-02T09:${time}Z`,
+    },
     MSSP_Info: { MSSP_ID: { URI: `http://${main}/` } },
   });
   const sign = (reference: string, members: object) => ({
@@ -99,12 +106,19 @@ const requestsUnder = (rules: ProtocolRules) => {
     }),
     approval: sign('PAY-0815', {
       ...appUser,
-      DataToBeSigned: { MimeType: approvalMimeType, Encoding: 'UTF-8', Data: JSON.stringify(approval) },
+      DataToBeSigned: {
+        MimeType: approvalMimeType,
+        Encoding: 'UTF-8',
+        Data: JSON.stringify(approval),
+      },
     }),
     app2app: sign('LOGIN-4713', {
       ...appUser,
       AdditionalServices: [
-        { Description: `http://${main}/as#app2app`, App2App: { RedirectUri: 'exampleshop://back' } },
+        {
+          Description: `http://${main}/as#app2app`,
+          App2App: { RedirectUri: 'exampleshop://back' },
+        },
       ],
     }),
     status: {
@@ -161,7 +175,10 @@ const signedWithServices: SignedView = {
 const authUri = `mobileid://auth?mobile_auth_redirect_uri=${encodeURIComponent('exampleshop://back')}&session_token=pB4T…&user_id=5f0c2ad1-…`;
 
 const chain = [
-  { base64: 'MIICVDCCAfqgAwIBAgIQ…', subject: 'serialnumber=midche2t6k9q4wzr,cn=midche2t6k9q4wzr:pn' },
+  {
+    base64: 'MIICVDCCAfqgAwIBAgIQ…',
+    subject: 'serialnumber=midche2t6k9q4wzr,cn=midche2t6k9q4wzr:pn',
+  },
   { base64: 'MIICCTCCAa+gAwIBAgIQ…', subject: 'cn=paraph issuing ca' },
   { base64: 'MIIByzCCAXKgAwIBAgIQ…', subject: 'cn=paraph root ca' },
 ];
@@ -175,12 +192,19 @@ const must = <T>(parsed: { readonly ok: true; readonly value: T } | { readonly o
 };
 
 /** @throws When an example does not parse, which is a bug of this room. */
-export const createExamples = (rules: ProtocolRules): Readonly<Record<Operation, OperationExamples>> => {
+export const createExamples = (
+  rules: ProtocolRules,
+): Readonly<Record<Operation, OperationExamples>> => {
   const protocol = createProtocol(rules);
   const requests = requestsUnder(rules);
   const answerTo = (body: object, delayMs: number) => {
     const { request } = must(protocol.parseSign(body));
-    return { request, msspTransId, profile: 'STK-LoA4' as const, now: after(request.caller, delayMs) };
+    return {
+      request,
+      msspTransId,
+      profile: 'STK-LoA4' as const,
+      now: after(request.caller, delayMs),
+    };
   };
   const asynch = answerTo(requests.asynch, atOnceMs);
   const asking = must(protocol.parseStatus(requests.status)).caller;
@@ -214,13 +238,20 @@ export const createExamples = (rules: ProtocolRules): Readonly<Record<Operation,
         accepted: example('Accepted (mode asynch)', presentSignature(asynch)),
         app2app: example(
           'Accepted, with the URI that opens the App',
-          presentSignature({ ...answerTo(requests.app2app, atOnceMs), profile: 'Device-LoA4', authUri }),
+          presentSignature({
+            ...answerTo(requests.app2app, atOnceMs),
+            profile: 'Device-LoA4',
+            authUri,
+          }),
         ),
       },
       faults: {
         cancelled: faultExample('The user pressed cancel', fault(401)),
         expired: faultExample('The user did nothing until TimeOut', fault(208)),
-        missing: faultExample('A member is missing', fault(102, 'MSS_SignatureReq.AP_Info.AP_TransID')),
+        missing: faultExample(
+          'A member is missing',
+          fault(102, 'MSS_SignatureReq.AP_Info.AP_TransID'),
+        ),
         unknown: faultExample('Nobody has this number', fault(105)),
       },
     },
@@ -228,7 +259,10 @@ export const createExamples = (rules: ProtocolRules): Readonly<Record<Operation,
       requests: { status: example('Ask', requests.status) },
       answers: {
         outstanding: example('Not yet', statusAnswer(undefined)),
-        signature: example('Signed, with the services that were asked for', statusAnswer(signedWithServices)),
+        signature: example(
+          'Signed, with the services that were asked for',
+          statusAnswer(signedWithServices),
+        ),
       },
       faults: {
         expired: faultExample('The user did nothing until TimeOut', asStatusFault(fault(208))),
@@ -261,7 +295,10 @@ export const createExamples = (rules: ProtocolRules): Readonly<Record<Operation,
             {
               authority: authoritiesOf(rules).main,
               profiles: profilesOf(person),
-              subscriber: { ...person, carrier: { mcc: '228', mnc: '01', network: 'Example Mobile' } },
+              subscriber: {
+                ...person,
+                carrier: { mcc: '228', mnc: '01', network: 'Example Mobile' },
+              },
               params,
               chains: new Map([['sim', [chain]]]),
             },

@@ -34,7 +34,8 @@ const duration = (ms: number): string => {
   return `${number} ${unit}${number === 1 ? '' : 's'}`;
 };
 
-const bytes = (number: number): string => (number % 1024 === 0 ? `${number / 1024} KiB` : `${number} bytes`);
+const bytes = (number: number): string =>
+  number % 1024 === 0 ? `${number / 1024} KiB` : `${number} bytes`;
 
 export const overview = ({ sandbox, maxBodyBytes, retention }: DocumentationFacts): Section => {
   const rules = {
@@ -47,7 +48,8 @@ export const overview = ({ sandbox, maxBodyBytes, retention }: DocumentationFact
       : 'Your `AP_ID`. If you were registered with a password or a TLS client certificate, that as well: `AP_PWD` is checked only then.',
     Strings:
       'Versions, codes, seconds and flags are strings: `"100"`, `"true"`. Only what the tables call boolean is one. Members that are not described here are ignored; null counts as absent.',
-    Times: '`Instant` is ISO 8601 with a time zone. Answers repeat it in UTC with three decimals and `Z`.',
+    Times:
+      '`Instant` is ISO 8601 with a time zone. Answers repeat it in UTC with three decimals and `Z`.',
     Repeating:
       'A request that is sent again joins the first one, and gets its end, for its TimeOut and a minute more: the person is asked once. After a broken connection, send it again as it was.',
     Keeping: `The end of a transaction can be asked for ${duration(retention.signedMs)} long when it was signed, and ${duration(retention.failedMs)} when it failed.`,

@@ -20,11 +20,13 @@ const healthCheck = z
 
 const checks = z.array(healthCheck).describe('All that was looked at');
 
-const ready = z.object({ status: z.literal('ready').describe('The state as one word.'), checks }).meta({
-  id: 'Ready',
-  description: 'The service can do its work.',
-  example: { status: 'ready', checks: [{ name: 'redis', ok: true, ms: 1 }] },
-});
+const ready = z
+  .object({ status: z.literal('ready').describe('The state as one word.'), checks })
+  .meta({
+    id: 'Ready',
+    description: 'The service can do its work.',
+    example: { status: 'ready', checks: [{ name: 'redis', ok: true, ms: 1 }] },
+  });
 
 const noWrites = 'Redis takes no writes for shard 1: it does not answer';
 const unavailable = z
@@ -50,7 +52,8 @@ const pushedParameters = {
   client_assertion: 'Of a client with `private_key_jwt`.',
   client_assertion_type: '`urn:ietf:params:oauth:client-assertion-type:jwt-bearer`.',
   response_type: '`code`. Required.',
-  response_mode: '`query`, `fragment` or `form_post`, or one of them as a JWT, such as `query.jwt`.',
+  response_mode:
+    '`query`, `fragment` or `form_post`, or one of them as a JWT, such as `query.jwt`.',
   redirect_uri: 'One of the client’s. May be left out by a client with only one.',
   scope: '`openid` and what is wanted besides.',
   state: 'Comes back in the redirect.',
@@ -73,7 +76,10 @@ const pushedParameters = {
 const pushedRequest = z
   .object(
     Object.fromEntries(
-      Object.entries(pushedParameters).map(([name, words]) => [name, z.string().optional().describe(words)]),
+      Object.entries(pushedParameters).map(([name, words]) => [
+        name,
+        z.string().optional().describe(words),
+      ]),
     ),
   )
   .meta({ id: 'PushedRequest', description: 'A login as an application asks for it, as a form.' });
@@ -88,14 +94,18 @@ const pushedResponse = z
 const oauthError = z
   .object({
     error: z.string().describe('The code, such as `invalid_request`.'),
-    error_description: z.string().describe('A code, the number of the log entry, and the reason in words.'),
+    error_description: z
+      .string()
+      .describe('A code, the number of the log entry, and the reason in words.'),
   })
   .meta({ id: 'OAuthError', description: 'Why the request is not taken (RFC 6749).' });
 
 const discovery = z
   .object({
     issuer: z.string().describe('The provider, as its ID tokens name it.'),
-    pushed_authorization_request_endpoint: z.string().describe('Where an application pushes its request.'),
+    pushed_authorization_request_endpoint: z
+      .string()
+      .describe('Where an application pushes its request.'),
     authorization_endpoint: z.string().describe('Where the browser goes.'),
     token_endpoint: z.string().describe('Where a code is redeemed.'),
     userinfo_endpoint: z.string().describe('Claims of the scopes.'),
@@ -103,7 +113,8 @@ const discovery = z
   })
   .meta({
     id: 'Discovery',
-    description: 'The members that every client needs; there are more (OpenID Connect Discovery 1.0).',
+    description:
+      'The members that every client needs; there are more (OpenID Connect Discovery 1.0).',
   });
 
 const keySet = z
@@ -118,14 +129,19 @@ const keySet = z
       )
       .describe('Public keys (RFC 7517), each with the members of its kind.'),
   })
-  .meta({ id: 'KeySet', description: 'The keys that sign ID tokens, and the one that will be next.' });
+  .meta({
+    id: 'KeySet',
+    description: 'The keys that sign ID tokens, and the one that will be next.',
+  });
 
 const get = (
   operationId: string,
   tag: string,
   summary: string,
   responses: OperationNode['responses'],
-): Record<string, OperationNode> => ({ get: { operationId, tags: [tag], summary, security: [], responses } });
+): Record<string, OperationNode> => ({
+  get: { operationId, tags: [tag], summary, security: [], responses },
+});
 
 /** What is not an operation of the signature interface. */
 export const machinePaths: Readonly<Record<string, Readonly<Record<string, OperationNode>>>> = {
@@ -136,13 +152,22 @@ export const machinePaths: Readonly<Record<string, Readonly<Record<string, Opera
     200: { description: 'It can.', ...body(ref(ready)) },
     503: { description: 'It cannot, for the reasons given.', ...body(ref(unavailable)) },
   }),
-  '/pki/root.pem': get('root', 'description', 'The root certificates that signatures are checked against', {
-    200: {
-      description: 'PEM, one after the other. Compare the fingerprint by another way before you rely on it.',
-      ...body({ type: 'string' }, undefined, 'application/x-pem-file'),
+  '/pki/root.pem': get(
+    'root',
+    'description',
+    'The root certificates that signatures are checked against',
+    {
+      200: {
+        description:
+          'PEM, one after the other. Compare the fingerprint by another way before you rely on it.',
+        ...body({ type: 'string' }, undefined, 'application/x-pem-file'),
+      },
+      503: {
+        description: 'The keys are out of reach.',
+        ...body({ type: 'string' }, undefined, 'text/plain'),
+      },
     },
-    503: { description: 'The keys are out of reach.', ...body({ type: 'string' }, undefined, 'text/plain') },
-  }),
+  ),
   '/openapi.json': get('openapi', 'description', 'This document', {
     200: { description: 'OpenAPI 3.1.', ...body({ type: 'object' }) },
   }),
@@ -176,7 +201,8 @@ export const machinePaths: Readonly<Record<string, Readonly<Record<string, Opera
           ...body(ref(pushedResponse)),
         },
         '4XX': {
-          description: 'Mostly 400; 401 when the client is not authenticated, 429 when it asks too often.',
+          description:
+            'Mostly 400; 401 when the client is not authenticated, 429 when it asks too often.',
           ...body(ref(oauthError)),
         },
         500: { description: 'The request could not be kept.', ...body(ref(oauthError)) },

@@ -34,7 +34,10 @@ const maxPattern = 44;
 export const lookAt = ({ components }: OpenApiDocument, node: SchemaNode) => {
   const given = node.anyOf?.find(({ type }) => type !== 'null') ?? node;
   const component = given.$ref?.slice(schemaPath.length);
-  return { component, node: component === undefined ? given : (components.schemas[component] ?? {}) };
+  return {
+    component,
+    node: component === undefined ? given : (components.schemas[component] ?? {}),
+  };
 };
 
 /** Objects that are referred to more than once. */
@@ -42,7 +45,9 @@ const separateComponents = ({ components: { schemas } }: OpenApiDocument): reado
   const references = JSON.stringify(schemas).split(`"${schemaPath}`).slice(1);
   const names = references.map((text) => text.slice(0, text.indexOf('"')));
   return Object.keys(schemas)
-    .filter((name) => schemas[name]?.type === 'object' && names.indexOf(name) !== names.lastIndexOf(name))
+    .filter(
+      (name) => schemas[name]?.type === 'object' && names.indexOf(name) !== names.lastIndexOf(name),
+    )
     .toSorted();
 };
 
@@ -91,7 +96,9 @@ export const createMemberTables = (document: OpenApiDocument) => {
         allowed(name, element),
         words(member.description ?? node.description ?? element.description ?? ''),
       ];
-      return isLinked ? [row] : [row, ...rowsOf(side, element, `${path}${items === undefined ? '' : '[]'}.`)];
+      return isLinked
+        ? [row]
+        : [row, ...rowsOf(side, element, `${path}${items === undefined ? '' : '[]'}.`)];
     });
   return {
     /** Components with a table of their own. */

@@ -21,7 +21,9 @@ export interface SchemaNode {
 
 interface Body {
   /** By media type. */
-  readonly content: Readonly<Record<string, { readonly schema: SchemaNode; readonly examples?: Examples }>>;
+  readonly content: Readonly<
+    Record<string, { readonly schema: SchemaNode; readonly examples?: Examples }>
+  >;
 }
 
 export interface ParameterNode {
@@ -49,7 +51,9 @@ export interface OperationNode {
 /** Where the schemas of a document lie, by their names. */
 export const schemaPath = '#/components/schemas/';
 
-export const ref = (schema: z.ZodType): SchemaNode => ({ $ref: `${schemaPath}${schema.meta()?.id}` });
+export const ref = (schema: z.ZodType): SchemaNode => ({
+  $ref: `${schemaPath}${schema.meta()?.id}`,
+});
 
 export const body = (schema: SchemaNode, examples?: Examples, type = 'application/json'): Body => ({
   content: { [type]: { schema, ...(examples !== undefined && { examples }) } },

@@ -7,7 +7,16 @@ import { html } from 'hono/html';
 import type { OpenApiDocument } from '../openapi.ts';
 import type { Examples } from './examples.ts';
 import { type DocumentationFacts, firstSignature, modes, overview, verification } from './guide.ts';
-import { code, type Html, heading, jsonBlock, layOut, type Section, table, words } from './markup.ts';
+import {
+  code,
+  type Html,
+  heading,
+  jsonBlock,
+  layOut,
+  type Section,
+  table,
+  words,
+} from './markup.ts';
 import { createMemberTables, lookAt, type MemberTables, type Side, wireName } from './members.ts';
 import type { OperationNode, SchemaNode } from './nodes.ts';
 import { faults, profiles, services, statusCodes, testNumbers } from './tables.ts';
@@ -62,7 +71,10 @@ ${members('answer', answer?.schema)}
   };
 };
 
-const objectsSection = ({ components: { schemas } }: OpenApiDocument, tables: MemberTables): Section => {
+const objectsSection = (
+  { components: { schemas } }: OpenApiDocument,
+  tables: MemberTables,
+): Section => {
   // What requests refer to; the rest is in answers alone.
   const asked = JSON.stringify(Object.entries(schemas).filter(([each]) => each.endsWith('Req')));
   return {
@@ -78,7 +90,10 @@ ${tables.of(asked.includes(`/${each}"`) ? 'request' : 'answer', title, schemas[e
   };
 };
 
-const loginsSection = ({ components: { schemas } }: OpenApiDocument, tables: MemberTables): Section => ({
+const loginsSection = (
+  { components: { schemas } }: OpenApiDocument,
+  tables: MemberTables,
+): Section => ({
   id: 'logins',
   title: 'Logins',
   content: html`<p>The service is an OpenID provider, too: an application pushes what it wants to <code>/oidc/par</code>, a form, and sends the browser on with the <code>request_uri</code> that it gets. All other addresses are in the discovery document, <code>/oidc/.well-known/openid-configuration</code>, and the keys of ID tokens in <code>/oidc/jwks.json</code>.</p>
@@ -107,7 +122,9 @@ export const renderPage = (document: OpenApiDocument, facts: DocumentationFacts)
   const tables = createMemberTables(document);
   const operations = operationsOf(document);
   // At its address there is nothing that the others do not have.
-  const own = operations.filter(([path, { tags }]) => tags.includes('signature') && path !== '/rest/service');
+  const own = operations.filter(
+    ([path, { tags }]) => tags.includes('signature') && path !== '/rest/service',
+  );
   const examples = own[0]?.[1].requestBody?.content['application/json']?.examples;
   const fault = document.components.schemas.Fault ?? {};
   const groups: Readonly<Record<string, readonly Section[]>> = {

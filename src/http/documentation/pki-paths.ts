@@ -7,8 +7,12 @@ const proof = z
     msspTransId: z.string().describe('Of the transaction.'),
     signature: z
       .string()
-      .describe('CMS SignedData with a time stamp and lists of revoked certificates, DER in Base64.'),
-    timeStamp: z.string().describe('When the signature existed: what the time stamp says, ISO 8601.'),
+      .describe(
+        'CMS SignedData with a time stamp and lists of revoked certificates, DER in Base64.',
+      ),
+    timeStamp: z
+      .string()
+      .describe('When the signature existed: what the time stamp says, ISO 8601.'),
   })
   .meta({ id: 'SignatureProof', description: 'A signature that outlives its certificate.' });
 
@@ -36,7 +40,10 @@ const limited = {
 };
 
 const inPath = (name: string, description: string): ParameterNode => ({
-  ...{ name, in: 'path', required: true, description },
+  name,
+  in: 'path',
+  required: true,
+  description,
   schema: { type: 'string' },
 });
 
@@ -83,13 +90,19 @@ export const pkiPaths: Readonly<Record<string, Readonly<Record<string, Operation
     200: { description: 'DER.', ...der('application/pkix-cert') },
     ...notThere,
   }),
-  '/pki/ocsp': post('ocsp', 'Whether certificates are revoked (RFC 6960)', 'application/ocsp-request', {
-    200: {
-      description: 'OCSP answer, DER, good for an hour. Also by GET, with the request in the path.',
-      ...der('application/ocsp-response'),
+  '/pki/ocsp': post(
+    'ocsp',
+    'Whether certificates are revoked (RFC 6960)',
+    'application/ocsp-request',
+    {
+      200: {
+        description:
+          'OCSP answer, DER, good for an hour. Also by GET, with the request in the path.',
+        ...der('application/ocsp-response'),
+      },
+      ...limited,
     },
-    ...limited,
-  }),
+  ),
   '/pki/tsa': post('tsa', 'A time stamp (RFC 3161)', 'application/timestamp-query', {
     200: { description: 'TimeStampResp, DER.', ...der('application/timestamp-reply') },
     ...limited,
@@ -97,16 +110,26 @@ export const pkiPaths: Readonly<Record<string, Readonly<Record<string, Operation
   '/pki/evidence/{msspTransId}': get(
     'proof',
     'The signature of a transaction, with a time stamp by which it outlives its certificate',
-    inPath('msspTransId', 'A transaction of the application that asks, with HTTP Basic (AP_ID, AP_PWD).'),
+    inPath(
+      'msspTransId',
+      'A transaction of the application that asks, with HTTP Basic (AP_ID, AP_PWD).',
+    ),
     {
       200: { description: 'Made when it is asked for: keep it.', ...body(ref(proof)) },
       401: { description: 'AP_ID and AP_PWD are wrong, or missing.', ...body(ref(proofError)) },
-      404: { description: 'There is no such transaction of this application.', ...body(ref(proofError)) },
-      409: {
-        description: 'There is no signature, or its certificate was over or revoked before this request.',
+      404: {
+        description: 'There is no such transaction of this application.',
         ...body(ref(proofError)),
       },
-      503: { description: 'No time stamp could be made, or there is no room.', ...body(ref(proofError)) },
+      409: {
+        description:
+          'There is no signature, or its certificate was over or revoked before this request.',
+        ...body(ref(proofError)),
+      },
+      503: {
+        description: 'No time stamp could be made, or there is no room.',
+        ...body(ref(proofError)),
+      },
     },
   ),
 };

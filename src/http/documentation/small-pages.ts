@@ -8,7 +8,9 @@ const links = (entrances: readonly Entrance[]): Html =>
     ...entrances.map(({ path, name, what }) => [path, name, what]),
     ['/docs', 'Reference', 'The interface for applications, with examples.'],
     ['/admin', 'Console', 'Transactions, replays and users, for operators.'],
-  ].map(([address, name, what]) => html`<dt><a href="${address}">${name}</a></dt><dd>${what}</dd>`)}</dl>`;
+  ].map(
+    ([address, name, what]) => html`<dt><a href="${address}">${name}</a></dt><dd>${what}</dd>`,
+  )}</dl>`;
 
 export const rootPage = (sandbox: boolean, entrances: readonly Entrance[]): Html =>
   layOut(

@@ -25,7 +25,10 @@ const otherDialects = ({ authorities: [first, ...others] }: ProtocolRules): read
 
 /** Test users that do not always fail. */
 const healthy = testUsers.filter(({ alwaysFaults }) => alwaysFaults === undefined);
-const userWith = (algorithm: Sscd['algorithm'] | undefined, hasApp: boolean): Subscriber | undefined =>
+const userWith = (
+  algorithm: Sscd['algorithm'] | undefined,
+  hasApp: boolean,
+): Subscriber | undefined =>
   healthy.find(({ sim, apps }) => sim?.algorithm === algorithm && apps.length > 0 === hasApp);
 
 export const profiles = (rules: ProtocolRules): Section => {
@@ -84,7 +87,12 @@ export const statusCodes: Section = {
 ${table(
   'Status codes',
   ['Value', 'StatusMessage', 'Where', 'Meaning'],
-  statusRows.map(([value, message, where, meaning]) => [code(value), code(message), where, words(meaning)]),
+  statusRows.map(([value, message, where, meaning]) => [
+    code(value),
+    code(message),
+    where,
+    words(meaning),
+  ]),
 )}`,
 };
 
@@ -134,7 +142,11 @@ const userRow = ({ msisdn, sim, apps, location }: Subscriber): readonly unknown[
     location.sim !== undefined && 'errorCode' in location.sim
       ? ` Cannot be located: geofencing error ${location.sim.errorCode}.`
       : '';
-  return [code(`+${msisdn}`), names.join(', '), `${devices.slice(0, 1).map(behaviourOf)}${nowhere}`];
+  return [
+    code(`+${msisdn}`),
+    names.join(', '),
+    `${devices.slice(0, 1).map(behaviourOf)}${nowhere}`,
+  ];
 };
 
 const failing = testUsers.flatMap(({ msisdn, alwaysFaults }) =>

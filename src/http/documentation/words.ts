@@ -21,11 +21,17 @@ export const serviceWords: Readonly<Record<ServiceName, string>> = {
     'Send `GeoFencingRequest`, a policy, if you have one. The answer tells where the device is, or an error code. If the location violates the policy: fault 450.',
   app2app:
     'Send `App2App.RedirectUri`, where to return to. For mode `asynch`. The App is asked, also of a person who has a SIM; without an App, or with a profile for the SIM, it is fault 109. The answer carries `AuthUri`; opening it on the phone is the prompt.',
-  subscriberInfo: 'The answer tells the subscriber’s network: id `1901`, country code and network code.',
+  subscriberInfo:
+    'The answer tells the subscriber’s network: id `1901`, country code and network code.',
   validate: 'The service verifies the signature before it answers: Status 502 instead of 500.',
 };
 
-export const statusRows: readonly (readonly [code: string, name: string, where: string, words: string])[] = [
+export const statusRows: readonly (readonly [
+  code: string,
+  name: string,
+  where: string,
+  words: string,
+])[] = [
   [
     '100',
     'REQUEST_OK',

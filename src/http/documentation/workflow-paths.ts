@@ -33,7 +33,9 @@ const workflow = z
     id: z.string().describe('Of the instance.'),
     name: z.string().describe('Of the workflow.'),
     version: z.number().describe('Of its chart.'),
-    status: z.enum(['open', 'completed', 'failed', 'cancelled']).describe('Whether it has ended, and how.'),
+    status: z
+      .enum(['open', 'completed', 'failed', 'cancelled'])
+      .describe('Whether it has ended, and how.'),
     state: z.unknown().optional().describe('The state value of its chart.'),
     context: z
       .unknown()
@@ -44,7 +46,9 @@ const workflow = z
     output: z
       .unknown()
       .optional()
-      .describe('Its result; of `process` with the steps as in `context` and the evidence, a compact JWS.'),
+      .describe(
+        'Its result; of `process` with the steps as in `context` and the evidence, a compact JWS.',
+      ),
     createdAt: z.string().describe('When it was started, ISO 8601.'),
     endedAt: z.string().optional().describe('When it ended.'),
     reason: z.string().optional().describe('Why it failed or was cancelled.'),
@@ -74,7 +78,10 @@ const workflowJournal = z
           type: z.string().optional().describe('Of an event.'),
           result: z.enum(['taken', 'refused']).optional().describe('Of an event.'),
           key: z.string().optional().describe('Of an event from outside: its key.'),
-          times: z.number().optional().describe('So often an event was refused, one after the other.'),
+          times: z
+            .number()
+            .optional()
+            .describe('So often an event was refused, one after the other.'),
           name: z
             .string()
             .optional()
@@ -95,11 +102,14 @@ const workflowJournal = z
   })
   .meta({
     id: 'WorkflowJournal',
-    description: 'What an instance went through: names, and no inputs, outputs or members of events.',
+    description:
+      'What an instance went through: names, and no inputs, outputs or members of events.',
   });
 
 const workflowEvent = z
-  .looseObject({ type: z.string().describe('Of the event. Its other members belong to the chart.') })
+  .looseObject({
+    type: z.string().describe('Of the event. Its other members belong to the chart.'),
+  })
   .meta({
     id: 'WorkflowEvent',
     description: 'An event for an instance.',
@@ -127,7 +137,10 @@ export const workflowSchemas = [
 ];
 
 const path = (name: string, description: string): ParameterNode => ({
-  ...{ name, in: 'path', required: true, description },
+  name,
+  in: 'path',
+  required: true,
+  description,
   schema: { type: 'string' },
 });
 const name = path('name', '`process`, or the name of a chart that the operator has added.');
@@ -160,7 +173,11 @@ const operation = (
   summary: string,
   node: Omit<OperationNode, 'operationId' | 'tags' | 'summary' | 'security'>,
 ): OperationNode => ({
-  ...{ operationId, tags: ['workflows'], summary, description: authorised, security },
+  operationId,
+  tags: ['workflows'],
+  summary,
+  description: authorised,
+  security,
   ...node,
 });
 
@@ -174,13 +191,19 @@ export const workflowPaths: Readonly<Record<string, Readonly<Record<string, Oper
       requestBody: {
         required: true,
         ...body(ref(workflowStart), {
-          process: { summary: 'One person signs', value: { id: 'contract-4711', input: definition } },
+          process: {
+            summary: 'One person signs',
+            value: { id: 'contract-4711', input: definition },
+          },
         }),
       },
       responses: refused({
         200: { description: 'The same was started before under this id.', ...body(ref(workflow)) },
         201: { description: 'It is durable. Location names it.', ...body(ref(workflow)) },
-        409: { description: 'Something else was started under this id.', ...body(ref(workflowError)) },
+        409: {
+          description: 'Something else was started under this id.',
+          ...body(ref(workflowError)),
+        },
         429: {
           description:
             'Too many requests, or the application has as many open instances as it may. With Retry-After.',
@@ -227,12 +250,10 @@ export const workflowPaths: Readonly<Record<string, Readonly<Record<string, Oper
         name,
         id,
         {
-          ...{
-            name: 'Idempotency-Key',
-            in: 'header',
-            required: false,
-            schema: { type: 'string', maxLength: 200 },
-          },
+          name: 'Idempotency-Key',
+          in: 'header',
+          required: false,
+          schema: { type: 'string', maxLength: 200 },
           description:
             'Sent again under the same key, the event counts once, until two hundred others have come to the instance.',
         },
@@ -240,7 +261,10 @@ export const workflowPaths: Readonly<Record<string, Readonly<Record<string, Oper
       requestBody: {
         required: true,
         ...body(ref(workflowEvent), {
-          again: { summary: 'Ask a signer once more', value: { type: 'AGAIN', step: 'board', key: '1' } },
+          again: {
+            summary: 'Ask a signer once more',
+            value: { type: 'AGAIN', step: 'board', key: '1' },
+          },
         }),
       },
       responses: refused({

@@ -12,14 +12,28 @@ import type { Backchannel, OauthDeps } from '../deps.ts';
 import { errors } from '../library.ts';
 import type { Tenant } from '../tenant.ts';
 import { createBegin, pollEverySeconds } from './begin.ts';
-import { checkBindingMessage, checkParameters, readNumber, refusal, unavailable } from './parameters.ts';
+import {
+  checkBindingMessage,
+  checkParameters,
+  readNumber,
+  refusal,
+  unavailable,
+} from './parameters.ts';
 import { createPings } from './pings.ts';
 import { createSettlement } from './settlement.ts';
 
 export interface BackchannelOptions
   extends Pick<
     OauthDeps,
-    'tenants' | 'settings' | 'logins' | 'limits' | 'subscribers' | 'addressOf' | 'fetch' | 'now' | 'log'
+    | 'tenants'
+    | 'settings'
+    | 'logins'
+    | 'limits'
+    | 'subscribers'
+    | 'addressOf'
+    | 'fetch'
+    | 'now'
+    | 'log'
   > {
   readonly redis: RedisClient;
   /** For workers. */
@@ -33,7 +47,12 @@ const toleranceMs = 500;
 export const createBackchannel = (options: BackchannelOptions): Backchannel => {
   const { limits, subscribers, redis, blocking, prefix, addressOf, log } = options;
   const settle = createSettlement(options);
-  const pings = createPings(options, settle, { commands: redis, blocking, prefix, onError: log.trouble });
+  const pings = createPings(options, settle, {
+    commands: redis,
+    blocking,
+    prefix,
+    onError: log.trouble,
+  });
   const begin = createBegin({ ...options, pings });
 
   /**
@@ -46,11 +65,16 @@ export const createBackchannel = (options: BackchannelOptions): Backchannel => {
 
   const findClient = ({ clients }: Tenant, ctx: KoaContextWithOIDC): OauthClient => {
     const client = clients.get(ctx.oidc.client?.clientId ?? '');
-    if (client === undefined) throw new Error('The library knows a client that the tenant does not');
+    if (client === undefined)
+      throw new Error('The library knows a client that the tenant does not');
     return client;
   };
 
-  const findAccount = async (tenant: Tenant, ctx: KoaContextWithOIDC, hint: string): Promise<string> => {
+  const findAccount = async (
+    tenant: Tenant,
+    ctx: KoaContextWithOIDC,
+    hint: string,
+  ): Promise<string> => {
     const client = findClient(tenant, ctx);
     const seconds = await limits.pushWait(tenant, client.id, addressOf(ctx.req));
     if (seconds > 0) {
@@ -71,7 +95,8 @@ export const createBackchannel = (options: BackchannelOptions): Backchannel => {
     featureFor: (tenant) => ({
       enabled: true,
       deliveryModes: ['poll', 'ping'],
-      validateRequestContext: async (ctx) => checkParameters(ctx.oidc.params ?? {}, findClient(tenant, ctx)),
+      validateRequestContext: async (ctx) =>
+        checkParameters(ctx.oidc.params ?? {}, findClient(tenant, ctx)),
       validateBindingMessage: async (_ctx, message) => checkBindingMessage(message),
       processLoginHint: async (ctx, hint) =>
         hint === undefined ? undefined : findAccount(tenant, ctx, hint),
@@ -82,7 +107,10 @@ export const createBackchannel = (options: BackchannelOptions): Backchannel => {
       },
     }),
     settle: async (tenant, authReqId) => {
-      const [settled, inTime] = await Promise.all([settle(tenant, authReqId), mayAsk(tenant, authReqId)]);
+      const [settled, inTime] = await Promise.all([
+        settle(tenant, authReqId),
+        mayAsk(tenant, authReqId),
+      ]);
       if (!settled && !inTime) throw new errors.SlowDown();
     },
     start: pings.start,

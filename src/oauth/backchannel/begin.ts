@@ -55,7 +55,15 @@ export type BeginOptions = Pick<OauthDeps, 'logins' | 'limits' | 'subscribers' |
 
 type Who = { readonly clientId: string; readonly msisdn: string };
 
-export const createBegin = ({ logins, limits, pings, settings, subscribers, now, log }: BeginOptions) => {
+export const createBegin = ({
+  logins,
+  limits,
+  pings,
+  settings,
+  subscribers,
+  now,
+  log,
+}: BeginOptions) => {
   const toLogin = async (
     request: BackchannelAuthenticationRequest,
     { clientId, msisdn }: Who,
@@ -80,12 +88,19 @@ export const createBegin = ({ logins, limits, pings, settings, subscribers, now,
     };
   };
 
-  const toClientError = (start: Exclude<LoginStart, { kind: 'started' }>, login: BackchannelLogin): Error => {
+  const toClientError = (
+    start: Exclude<LoginStart, { kind: 'started' }>,
+    login: BackchannelLogin,
+  ): Error => {
     if (start.kind === 'busy') return unavailable(503, 'the service is busy');
     // The text is made of what the client has sent and of what the operator has configured.
     if (start.fault.code === 103) {
       return login.dtbd === undefined
-        ? refusal('invalid_binding_message', 'otherRequest', 'binding_message is too long for the phone')
+        ? refusal(
+            'invalid_binding_message',
+            'otherRequest',
+            'binding_message is too long for the phone',
+          )
         : refusal('invalid_request', 'otherRequest', 'dtbd is too long for the phone');
     }
     return denied(toLoginError(start.fault, traceOf(login)));

@@ -14,7 +14,10 @@ import { checkDtbd, readAcrValues, unshowable } from '../par/parameters.ts';
 import { errorForLibrary } from '../par/refusal.ts';
 
 const failure = (error: string, description: string, status = 400): Error =>
-  Object.assign(new errors.CustomOIDCProviderError(error, description), { status, statusCode: status });
+  Object.assign(new errors.CustomOIDCProviderError(error, description), {
+    status,
+    statusCode: status,
+  });
 
 export const refusal = (
   error: 'invalid_request' | 'invalid_binding_message' | 'unauthorized_client' | 'unknown_user_id',
@@ -77,7 +80,11 @@ export const readNumber = (hint: string): string => {
   const defaults = parsed.hints.filter((each) => each.default);
   const [chosen, ...others] = defaults.length > 0 ? defaults : parsed.hints;
   if (chosen === undefined || others.length > 0) {
-    throw refusal('invalid_request', 'badLoginHint', 'login_hint must name exactly one number, or a default');
+    throw refusal(
+      'invalid_request',
+      'badLoginHint',
+      'login_hint must name exactly one number, or a default',
+    );
   }
   return chosen.msisdn;
 };

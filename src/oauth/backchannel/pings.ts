@@ -19,7 +19,9 @@ const timeoutMs = 5000;
  * failed   A later try may succeed; `why` holds no secret.
  * refused  No later try will succeed.
  */
-type Notified = { readonly kind: 'told' } | { readonly kind: 'failed' | 'refused'; readonly why: string };
+type Notified =
+  | { readonly kind: 'told' }
+  | { readonly kind: 'failed' | 'refused'; readonly why: string };
 
 /**
  * Calls a client's notification endpoint with the token that the client has given. Never rejects.
@@ -45,7 +47,9 @@ export const notify = async (
       signal,
     });
     await body?.cancel();
-    return ok ? { kind: 'told' } : { kind: status >= 500 ? 'failed' : 'refused', why: `status ${status}` };
+    return ok
+      ? { kind: 'told' }
+      : { kind: status >= 500 ? 'failed' : 'refused', why: `status ${status}` };
   } catch (error) {
     // The message may quote the request; the name of the error does not.
     return { kind: 'failed', why: error instanceof Error ? error.name : 'unknown' };
@@ -56,7 +60,13 @@ const hasPings = ({ clients }: Tenant): boolean =>
   [...clients.values()].some(({ backchannel }) => backchannel?.delivery === 'ping');
 
 export const createPings = (
-  { tenants, logins, fetch, now, log }: Pick<OauthDeps, 'tenants' | 'logins' | 'fetch' | 'now' | 'log'>,
+  {
+    tenants,
+    logins,
+    fetch,
+    now,
+    log,
+  }: Pick<OauthDeps, 'tenants' | 'logins' | 'fetch' | 'now' | 'log'>,
   settle: Settle,
   work: PingWorkOptions,
 ) => {
@@ -78,7 +88,11 @@ export const createPings = (
     if (found === undefined) return false;
     const { started } = found.login;
     if (started !== undefined) {
-      await logins.ended(started.msspTransId, Math.max(started.deadline, now()) + endMarginMs, stop);
+      await logins.ended(
+        started.msspTransId,
+        Math.max(started.deadline, now()) + endMarginMs,
+        stop,
+      );
     }
     return (!stop.aborted && (await settle(tenant, found.authReqId))) || undefined;
   };
@@ -100,7 +114,11 @@ export const createPings = (
     const token = request.params?.client_notification_token;
     if (backchannel?.delivery !== 'ping' || typeof token !== 'string') return 'unwanted';
     const signal = AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]);
-    const notified = await notify(backchannel.notificationEndpoint, { token, authReqId }, { fetch, signal });
+    const notified = await notify(
+      backchannel.notificationEndpoint,
+      { token, authReqId },
+      { fetch, signal },
+    );
     if (notified.kind === 'told') return 'told';
     if ((notified.kind === 'refused' || isLast) && !stop.aborted) {
       log.trouble(new Error(`client ${login.clientId} could not be notified: ${notified.why}`));

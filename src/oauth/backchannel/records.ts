@@ -30,7 +30,8 @@ export type BackchannelEnd = SignedEnding | ({ readonly how: 'failed' } & LoginE
 const marginSeconds = 60;
 
 export const createBackchannelRecords = (store: SealedStore, now: () => number) => {
-  const toTtl = ({ expiresAt }: BackchannelLogin): number => (expiresAt - now()) / 1000 + marginSeconds;
+  const toTtl = ({ expiresAt }: BackchannelLogin): number =>
+    (expiresAt - now()) / 1000 + marginSeconds;
   const readEnd = async (authReqId: string) =>
     (await store.get('backchannel-end', authReqId)) as BackchannelEnd | undefined;
   return {

@@ -22,7 +22,9 @@ type EndState = Exclude<LoginState, { kind: 'open' }>;
 
 /** A text that was only delivered proves nothing. */
 const requireSignature = (state: EndState): EndState =>
-  state.kind === 'signed' && state.evidence.cms === undefined ? { kind: 'failed', fault: fault(900) } : state;
+  state.kind === 'signed' && state.evidence.cms === undefined
+    ? { kind: 'failed', fault: fault(900) }
+    : state;
 
 const toEnd = (login: BackchannelLogin, state: EndState): BackchannelEnd =>
   state.kind === 'signed'
@@ -43,7 +45,8 @@ export const createSettlement = ({
     authReqId: string,
     login: BackchannelLogin,
   ): Promise<StartedLogin | EndState | undefined> => {
-    if (now() >= login.begunAt + login.promptSeconds * 1000) return { kind: 'failed', fault: fault(208) };
+    if (now() >= login.begunAt + login.promptSeconds * 1000)
+      return { kind: 'failed', fault: fault(208) };
     const start = await startLogin(logins, tenant, login);
     if (start.kind === 'busy') return undefined;
     if (start.kind === 'refused') return { kind: 'failed', fault: start.fault };
@@ -76,12 +79,17 @@ export const createSettlement = ({
     return end;
   };
 
-  const carryOut = async (tenant: Tenant, authReqId: string, end: BackchannelEnd): Promise<void> => {
+  const carryOut = async (
+    tenant: Tenant,
+    authReqId: string,
+    end: BackchannelEnd,
+  ): Promise<void> => {
     const provider = await tenant.provider();
     const request = await provider.BackchannelAuthenticationRequest.find(authReqId, {
       ignoreExpiration: true,
     });
-    if (request === undefined || request.grantId !== undefined || request.error !== undefined) return;
+    if (request === undefined || request.grantId !== undefined || request.error !== undefined)
+      return;
     if (end.how === 'failed') {
       Object.assign(request, { error: end.error, errorDescription: end.description });
     } else {

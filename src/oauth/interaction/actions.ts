@@ -88,16 +88,25 @@ export const createActions = (
       // Limits all logins of the number: each has a few tries, but anyone can begin many.
       const retryAfter = await limits.guessWait(asked.msisdn);
       const isAllowed = retryAfter === 0;
-      const { added } = await visit.facts.add(visit.uid, visit.ttlSeconds, (facts): LoginFact | undefined => {
-        const attempt = guessable(progressOf(facts), round);
-        if (attempt === undefined) return undefined;
-        return isAllowed
-          ? { kind: 'guessed', right: isCode(codeKey, attempt.reference, typed) }
-          : { kind: 'barred' };
-      });
+      const { added } = await visit.facts.add(
+        visit.uid,
+        visit.ttlSeconds,
+        (facts): LoginFact | undefined => {
+          const attempt = guessable(progressOf(facts), round);
+          if (attempt === undefined) return undefined;
+          return isAllowed
+            ? { kind: 'guessed', right: isCode(codeKey, attempt.reference, typed) }
+            : { kind: 'barred' };
+        },
+      );
       if (isAllowed || !added) return undefined;
       const { tenant, client } = visit;
-      log.audit({ event: 'login limited', tenant: tenant.id, clientId: client.id, trace: traceOf(asked) });
+      log.audit({
+        event: 'login limited',
+        tenant: tenant.id,
+        clientId: client.id,
+        trace: traceOf(asked),
+      });
       return { problem: 'limited', retryAfter };
     },
 
@@ -108,7 +117,8 @@ export const createActions = (
       });
       const { attempt, cancelled } = progressOf(facts);
       const start = attempt?.start;
-      if (cancelled && start !== undefined && 'msspTransId' in start) await logins.cancel(start.msspTransId);
+      if (cancelled && start !== undefined && 'msspTransId' in start)
+        await logins.cancel(start.msspTransId);
       return undefined;
     },
   };

@@ -38,9 +38,9 @@ const sessionAlphabet = 'BCDFGHJKLMNPQRSTVWXZ23456789';
 const sessionLength = 4;
 
 const newSessionCode = (): string =>
-  Array.from({ length: sessionLength }, () => sessionAlphabet.charAt(randomInt(sessionAlphabet.length))).join(
-    '',
-  );
+  Array.from({ length: sessionLength }, () =>
+    sessionAlphabet.charAt(randomInt(sessionAlphabet.length)),
+  ).join('');
 
 const newMatchNumber = (): string => String(randomInt(10, 100));
 
@@ -105,7 +105,10 @@ export const createBeginning = (
     return { problem: why, retryAfter };
   };
 
-  const startFirst = async (visit: BegunVisit, attempt: BegunAttempt): Promise<FormError | undefined> => {
+  const startFirst = async (
+    visit: BegunVisit,
+    attempt: BegunAttempt,
+  ): Promise<FormError | undefined> => {
     const { tenant, client, address } = visit;
     const { msisdn, reference } = attempt;
     const seconds = await limits.promptWait(tenant, { clientId: client.id, msisdn, address });
@@ -113,7 +116,9 @@ export const createBeginning = (
       log.audit({ event: 'login limited', ...aboutOf(visit, attempt) });
       return withhold(visit, reference, 'limited', seconds);
     }
-    return (await start(visit, attempt)) ? undefined : withhold(visit, reference, 'busy', soonSeconds);
+    return (await start(visit, attempt))
+      ? undefined
+      : withhold(visit, reference, 'busy', soonSeconds);
   };
 
   return {

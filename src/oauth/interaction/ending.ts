@@ -46,7 +46,8 @@ const endingOf = (
     case 'failed': {
       const { failure, attempt } = standing;
       const trace = traceOf(attempt);
-      const error = typeof failure === 'object' ? toLoginError(failure, trace) : otherLoginError(trace);
+      const error =
+        typeof failure === 'object' ? toLoginError(failure, trace) : otherLoginError(trace);
       return { how: 'failed', ...error };
     }
     case 'signed':
@@ -65,7 +66,11 @@ export const createDeparture = (
   stopping: AbortSignal,
   { settings, now, log }: Pick<OauthDeps, 'settings' | 'now' | 'log'>,
 ) => {
-  const carryOut = async (visit: Visit, interaction: Interaction, ending: Ending): Promise<void> => {
+  const carryOut = async (
+    visit: Visit,
+    interaction: Interaction,
+    ending: Ending,
+  ): Promise<void> => {
     const { tenant, client, scopes } = visit;
     if (ending.how !== 'signed') {
       const { error, description } = ending;
@@ -73,7 +78,12 @@ export const createDeparture = (
       if (handle !== undefined) {
         // The library ends a handle with a code only.
         const seconds = settings.requestUriSeconds + settings.interactionSeconds;
-        await tenant.store.use('PushedAuthorizationRequest', handle, Math.floor(now() / 1000), seconds);
+        await tenant.store.use(
+          'PushedAuthorizationRequest',
+          handle,
+          Math.floor(now() / 1000),
+          seconds,
+        );
       }
       return visit.conclude(interaction, { error, error_description: description });
     }
@@ -96,12 +106,17 @@ export const createDeparture = (
    * @returns The ending that counts, this one or an earlier one; undefined when the login has gone
    * on.
    */
-  const settle = async (visit: Visit, standing: Standing, proposed: Ending): Promise<Ending | undefined> => {
+  const settle = async (
+    visit: Visit,
+    standing: Standing,
+    proposed: Ending,
+  ): Promise<Ending | undefined> => {
     const { tenant, client, uid, ttlSeconds } = visit;
     const seen = 'attempt' in standing ? standing.attempt.reference : undefined;
     const { facts, added } = await visit.facts.add(uid, ttlSeconds, (known) => {
       const { ending, cancelled, attempt } = progressOf(known);
-      const isUnchanged = seen === undefined ? cancelled : !cancelled && attempt?.reference === seen;
+      const isUnchanged =
+        seen === undefined ? cancelled : !cancelled && attempt?.reference === seen;
       return ending === undefined && isUnchanged ? { kind: 'ended', ending: proposed } : undefined;
     });
     const { attempt, ending } = progressOf(facts);
@@ -124,12 +139,13 @@ export const createDeparture = (
   return async (visit: Visit, { progress, standing }: Looked): Promise<Departure> => {
     const proposed = endingOf(standing, progress.attempt, visit.isExpected);
     if (proposed === undefined) return 'not-yet';
-    const ending = standing.kind === 'ended' ? standing.ending : await settle(visit, standing, proposed);
+    const ending =
+      standing.kind === 'ended' ? standing.ending : await settle(visit, standing, proposed);
     if (ending === undefined) return 'not-yet';
     const until = now() + timeoutMs;
     for (;;) {
-      // Both keys have the hash of the uid, so one connection keeps their order, also with a cluster:
-      // the interaction is as it was after the mark.
+      // Both keys have the hash of the uid, so one connection keeps their order, also with a
+      // cluster: the interaction is as it was after the mark.
       const [isAhead, interaction] = await Promise.all([
         visit.tenant.store.putOnce('login-departure', visit.uid, true, aheadSeconds),
         visit.interaction(),

@@ -40,7 +40,10 @@ export type LoginFact =
       readonly sessionCode: string;
       readonly matchNumber?: string | undefined;
       readonly language: PageLanguage;
-      /** The phone that has joined, and the only one that may sign; undefined where a number was given. */
+      /**
+       * The phone that has joined, and the only one that may sign; undefined where a number was
+       * given.
+       */
       readonly phone?: JoinedPhone | undefined;
     }
   | ({ readonly kind: 'started' } & StartedLogin)
@@ -153,7 +156,10 @@ const nothing: Progress = {
   ending: undefined,
 };
 
-const withAttempt = (progress: Progress, change: (attempt: Attempt) => Partial<Attempt>): Progress =>
+const withAttempt = (
+  progress: Progress,
+  change: (attempt: Attempt) => Partial<Attempt>,
+): Progress =>
   progress.attempt === undefined
     ? progress
     : { ...progress, attempt: { ...progress.attempt, ...change(progress.attempt) } };
@@ -166,7 +172,13 @@ const after = (progress: Progress, fact: LoginFact): Progress => {
         ...progress,
         round: progress.round + 1,
         prompts: progress.prompts + 1,
-        attempt: { ...begun, start: undefined, wrongGuesses: 0, guessedRight: false, barred: false },
+        attempt: {
+          ...begun,
+          start: undefined,
+          wrongGuesses: 0,
+          guessedRight: false,
+          barred: false,
+        },
         withheld: undefined,
       };
     }

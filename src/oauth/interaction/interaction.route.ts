@@ -56,7 +56,8 @@ const roundOfForm = (key: Uint8Array, uid: string, token: string): number | unde
 
 type RouteContext = Context<Environment>;
 
-export interface InteractionOptions extends Omit<OauthDeps, 'checkSecret' | 'subscribers' | 'fetch'> {
+export interface InteractionOptions
+  extends Omit<OauthDeps, 'checkSecret' | 'subscribers' | 'fetch'> {
   /** Key of the forms and of one-time passwords; 32 bytes. */
   readonly csrfKey: Uint8Array;
   /** Aborted when this process is about to stop. */
@@ -79,7 +80,8 @@ const mayJoin = ({ client }: Visit): boolean => client.phoneStart !== 'off';
 export const createInteractionRoutes = (
   options: InteractionOptions,
 ): { readonly routes: Hono<Environment>; readonly join: Join } => {
-  const { tenants, logins, settings, isTestNumber, addressOf, now, log, csrfKey, stopping } = options;
+  const { tenants, logins, settings, isTestNumber, addressOf, now, log, csrfKey, stopping } =
+    options;
   const codeKey = createHmac('sha256', csrfKey).update('one-time passwords').digest();
   const beginning = createBeginning(codeKey, options);
   const actions = createActions(beginning, codeKey, options);
@@ -87,7 +89,12 @@ export const createInteractionRoutes = (
   const openStream = createChangeStreams({ stopping, onError: log.trouble });
   const depart = createDeparture(stopping, options);
 
-  const notice = (c: RouteContext, tenant: Tenant, cause: NoticeCause, status: number): Response => {
+  const notice = (
+    c: RouteContext,
+    tenant: Tenant,
+    cause: NoticeCause,
+    status: number,
+  ): Response => {
     const language = chooseLanguage(undefined, c.req.header('accept-language'));
     const frame = frameFor(tenant.settings, tenant.path, language);
     return answerPage(noticePage(frame, { kind: 'error', cause, reference: newTrace() }), status);
@@ -95,7 +102,10 @@ export const createInteractionRoutes = (
 
   const look = async (visit: Visit): Promise<Looked> => {
     const progress = progressOf(await visit.facts.read(visit.uid));
-    return { progress, standing: await findStanding(progress, { logins, acrValues: visit.acrValues, now }) };
+    return {
+      progress,
+      standing: await findStanding(progress, { logins, acrValues: visit.acrValues, now }),
+    };
   };
 
   const show = (
@@ -122,7 +132,8 @@ export const createInteractionRoutes = (
   const showPage = async (visit: Visit): Promise<Response> => {
     const looked = await look(visit);
     const { standing } = looked;
-    if (standing.kind !== 'waiting' || standing.attempt.start !== undefined) return show(visit, looked);
+    if (standing.kind !== 'waiting' || standing.attempt.start !== undefined)
+      return show(visit, looked);
     await beginning.startAgain(visit, standing.attempt);
     return show(visit, await look(visit));
   };
@@ -131,7 +142,8 @@ export const createInteractionRoutes = (
     const { origin } = new URL(visit.tenant.issuer);
     const limits = { maxBytes: maxFormBytes, timeoutMs: options.body.timeoutMs };
     const form = await readPageForm(c, origin, limits);
-    const refuse = (status: number): Response => notice(c, visit.tenant, 'request-unusable', status);
+    const refuse = (status: number): Response =>
+      notice(c, visit.tenant, 'request-unusable', status);
     if (typeof form === 'number') return refuse(form);
     const field = (name: string): string => form.get(name) ?? '';
     const round = roundOfForm(csrfKey, visit.uid, field('csrf'));
@@ -143,7 +155,11 @@ export const createInteractionRoutes = (
     async (visit: Visit, c: RouteContext): Promise<Response> => {
       const form = await readLoginForm(c, visit);
       if (form instanceof Response) return form;
-      const formError = await act({ ...form, visit, look: async () => (await look(visit)).standing });
+      const formError = await act({
+        ...form,
+        visit,
+        look: async () => (await look(visit)).standing,
+      });
       if (formError === undefined) return goTo(visit.pagePath);
       const { problem, retryAfter } = formError;
       const headers = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
@@ -170,7 +186,10 @@ export const createInteractionRoutes = (
     if (!mayJoin(visit)) return goTo(visit.pagePath);
     const { code, cookie } = codes.forDevice(visit, form.round);
     const opened = goTo(phoneLink(visit, code));
-    opened.headers.set('set-cookie', browserCookie(cookie, visit.tenant.issuer.startsWith('https:')));
+    opened.headers.set(
+      'set-cookie',
+      browserCookie(cookie, visit.tenant.issuer.startsWith('https:')),
+    );
     return opened;
   };
 
@@ -182,7 +201,12 @@ export const createInteractionRoutes = (
 
   const events = (visit: Visit, c: RouteContext): Response =>
     openStream(c, visit.uid, (gone) =>
-      waitForChange(async () => (await look(visit)).standing, { logins, now, gone, mayJoin: mayJoin(visit) }),
+      waitForChange(async () => (await look(visit)).standing, {
+        logins,
+        now,
+        gone,
+        mayJoin: mayJoin(visit),
+      }),
     );
 
   const state = async (visit: Visit): Promise<Response> => {
@@ -208,12 +232,21 @@ export const createInteractionRoutes = (
         await next();
         return undefined;
       }
-      if (incoming === undefined || outgoing === undefined) throw new Error('A login needs a socket');
+      if (incoming === undefined || outgoing === undefined)
+        throw new Error('A login needs a socket');
       try {
         const address = addressOf(incoming);
-        const opened = await openVisit(tenant, uid, incoming, outgoing, address, { isTestNumber, now });
+        const opened = await openVisit(tenant, uid, incoming, outgoing, address, {
+          isTestNumber,
+          now,
+        });
         if (typeof opened === 'object') return await handle(opened, c);
-        return notice(c, tenant, opened === 'done' ? 'login-expired' : opened, closedStatuses[opened]);
+        return notice(
+          c,
+          tenant,
+          opened === 'done' ? 'login-expired' : opened,
+          closedStatuses[opened],
+        );
       } catch (error) {
         log.trouble(toError(error));
         if (!isRedisAway(error)) return notice(c, tenant, 'internal', 500);

@@ -31,7 +31,8 @@ const slotMs = 3000;
 const lifeSlots: Readonly<Record<PhoneStart, number>> = { qr: 5, device: 20 };
 
 const macBytes = 16;
-const pattern = /^(q|d)\.([a-z0-9-]{1,32})\.([\w-]{1,64})\.(\d{1,3})\.([a-z0-9]{1,12})\.([\w-]{22})$/;
+const pattern =
+  /^(q|d)\.([a-z0-9-]{1,32})\.([\w-]{1,64})\.(\d{1,3})\.([a-z0-9]{1,12})\.([\w-]{22})$/;
 
 interface Login {
   readonly tenant: Pick<Tenant, 'id'>;
@@ -73,7 +74,10 @@ export const createStartCodes = (key: Uint8Array, now: () => number) => {
     /** What a QR code says now. */
     forQr: (login: Login, round: number): string => write(login, round, 'qr', ''),
     /** `cookie`: a new one, for the browser that opens the phone. */
-    forDevice: (login: Login, round: number): { readonly code: string; readonly cookie: string } => {
+    forDevice: (
+      login: Login,
+      round: number,
+    ): { readonly code: string; readonly cookie: string } => {
       const cookie = randomBytesOf(16).toString('base64url');
       return { code: write(login, round, 'device', cookie), cookie };
     },
@@ -140,7 +144,8 @@ export const createJoin =
     const { uid, offer, facts } = visit;
     if (!isCurrent(progressOf(await facts.read(uid)), read.round)) return { kind: 'unknown' };
     // A test number, too: somebody has made it their own.
-    if (!offer.manualInput && !offer.hints.some((hint) => hint.msisdn === msisdn)) return { kind: 'number' };
+    if (!offer.manualInput && !offer.hints.some((hint) => hint.msisdn === msisdn))
+      return { kind: 'number' };
     const { round, start } = read;
     const phone = { start, certificateHash };
     const error = await beginning.begin(visit, { round, method: 'sign', msisdn, phone });

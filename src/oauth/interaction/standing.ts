@@ -19,10 +19,16 @@ export type Standing =
   | { readonly kind: 'cancelled' }
   | { readonly kind: 'ended'; readonly ending: Ending };
 
-const afterText = (attempt: Attempt, evidence: LoginEvidence | undefined, now: number): Standing => {
+const afterText = (
+  attempt: Attempt,
+  evidence: LoginEvidence | undefined,
+  now: number,
+): Standing => {
   if (attempt.guessedRight) {
     // The password was in the text, so the end of its delivery is about to come.
-    return evidence === undefined ? { kind: 'waiting', attempt } : { kind: 'signed', attempt, evidence };
+    return evidence === undefined
+      ? { kind: 'waiting', attempt }
+      : { kind: 'signed', attempt, evidence };
   }
   const failed = (failure: Failure): Standing => ({ kind: 'failed', attempt, failure });
   if (attempt.barred) return failed('limited');
@@ -50,7 +56,9 @@ export const findStanding = async (
   const evidence = state.kind === 'signed' ? state.evidence : undefined;
   if (evidence !== undefined && !fits(attempt, evidence)) return failed(fault(900));
   if (attempt.method === 'text') return afterText(attempt, evidence, now());
-  return evidence === undefined ? { kind: 'waiting', attempt } : { kind: 'signed', attempt, evidence };
+  return evidence === undefined
+    ? { kind: 'waiting', attempt }
+    : { kind: 'signed', attempt, evidence };
 };
 
 /** A transaction may end this long after its deadline. */

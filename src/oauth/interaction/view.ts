@@ -47,7 +47,8 @@ const failedView = (
 ): Omit<ViewOf<'failed'>, keyof FormTarget> => {
   const { offer, client } = visit;
   const cause = typeof failure === 'object' ? findFailureCause(failure) : failure;
-  const mayRetry = (attempt.method === 'sign' || client.textMessageLogin) && worthRetrying.has(cause);
+  const mayRetry =
+    (attempt.method === 'sign' || client.textMessageLogin) && worthRetrying.has(cause);
   const hasOthers = offer.manualInput || offer.hints.length > 1;
   const ways = [
     ...(mayTypeCode(failure, visit) ? (['text'] as const) : []),
@@ -90,7 +91,13 @@ export const viewOf = (standing: Standing, context: ViewContext): LoginView => {
     case 'code': {
       const { msisdn, wrongGuesses } = standing.attempt;
       const triesLeft = maxGuesses - wrongGuesses;
-      return { ...target, kind: 'code', phone: shortened(msisdn), triesLeft, wrong: wrongGuesses > 0 };
+      return {
+        ...target,
+        kind: 'code',
+        phone: shortened(msisdn),
+        triesLeft,
+        wrong: wrongGuesses > 0,
+      };
     }
     case 'failed':
       return { ...target, ...failedView(standing, context) };
@@ -99,6 +106,10 @@ export const viewOf = (standing: Standing, context: ViewContext): LoginView => {
     case 'cancelled':
       return { ...target, kind: 'leaving', how: 'cancelled' };
     case 'ended':
-      return { ...target, kind: 'leaving', how: standing.ending.how === 'signed' ? 'signed' : 'cancelled' };
+      return {
+        ...target,
+        kind: 'leaving',
+        how: standing.ending.how === 'signed' ? 'signed' : 'cancelled',
+      };
   }
 };

@@ -84,7 +84,11 @@ const readVisit = (
     acrValues: parseAcrValues(params.acr_values),
     scopes: (readText(params.scope) ?? '').split(' ').filter((scope) => mayHave.has(scope)),
     dtbd: client.dtbdAllowed && pushed ? readText(params.dtbd) : undefined,
-    offer: toOffer(readText(params.login_hint), { allowed: client.loginHintAllowed, pushed }, isTestNumber),
+    offer: toOffer(
+      readText(params.login_hint),
+      { allowed: client.loginHintAllowed, pushed },
+      isTestNumber,
+    ),
     isExpected: (account) => isHinted(params.id_token_hint, tenant.subjectOf(account, client)),
     address,
     facts: createLoginFacts(tenant.store),
@@ -135,7 +139,9 @@ export const openVisit = async (
   };
 
   const facts = createLoginFacts(tenant.store);
-  const hasCookie = (incoming.headers.cookie ?? '').includes(`${provider.cookieName('interaction')}=`);
+  const hasCookie = (incoming.headers.cookie ?? '').includes(
+    `${provider.cookieName('interaction')}=`,
+  );
   if (hasCookie) facts.readAhead(uid);
   const interaction = await find();
   if (interaction === undefined) {

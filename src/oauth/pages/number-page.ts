@@ -48,7 +48,12 @@ ${error === undefined ? '' : html`<p class="error" id="msisdn-error"><span class
   )}${error === undefined ? '' : html` aria-invalid="true"`}>
 </div>`;
 
-const chosen = ({ hints }: NumberView, words: Words, selected: number, error: string | undefined): Html =>
+const chosen = (
+  { hints }: NumberView,
+  words: Words,
+  selected: number,
+  error: string | undefined,
+): Html =>
   html`<fieldset class="field${error === undefined ? '' : ' wrong'}"${described(error === undefined ? [] : ['choice-error'])}>
 <legend>${words.number.choose}</legend>
 ${error === undefined ? '' : html`<p class="error" id="choice-error"><span class="unseen">${words.error}: </span>${error}</p>`}
@@ -72,7 +77,8 @@ interface Asked {
 
 const ask = (view: NumberView, words: Words, error: string | undefined): Asked => {
   const { hints, manualInput, entered } = view;
-  const preferred = hints.find((hint) => hint.default) ?? (hints.length === 1 ? hints[0] : undefined);
+  const preferred =
+    hints.find((hint) => hint.default) ?? (hints.length === 1 ? hints[0] : undefined);
   const mayType = manualInput || hints.length === 0;
   if (mayType && hints.length < 2) {
     const value = entered ?? (preferred === undefined ? '' : readableNumber(preferred.msisdn));
@@ -88,9 +94,17 @@ const ask = (view: NumberView, words: Words, error: string | undefined): Asked =
   // A typed number that is none of the choices belongs to the other form, with its error.
   const isOther = mayType && entered !== undefined && entered !== '' && named === -1;
   const selected = named === -1 ? hints.findIndex((hint) => hint.default) : named;
-  const choice = form(view, words, chosen(view, words, isOther ? -1 : selected, isOther ? undefined : error));
+  const choice = form(
+    view,
+    words,
+    chosen(view, words, isOther ? -1 : selected, isOther ? undefined : error),
+  );
   if (!mayType) return { forms: choice, fieldId: 'choice-0' };
-  const other = form(view, words, typed(words, isOther ? entered : '', isOther ? error : undefined));
+  const other = form(
+    view,
+    words,
+    typed(words, isOther ? entered : '', isOther ? error : undefined),
+  );
   return {
     forms: html`${choice}
 <details class="other"${isOther ? html` open` : ''}><summary>${words.number.other}</summary>

@@ -24,7 +24,8 @@ const codeTexts: Readonly<Record<PageLanguage, string>> = {
 
 /** The client's text, else the tenant's, else ours. */
 export const loginTextFor = (language: PageLanguage, ...texts: readonly LoginText[]): string =>
-  texts.map((text) => text[language]).find((text) => text !== undefined) ?? defaultLoginText[language];
+  texts.map((text) => text[language]).find((text) => text !== undefined) ??
+  defaultLoginText[language];
 
 export interface LoginTextValues {
   readonly client: string;
@@ -37,7 +38,9 @@ type Placeholder = '#CLIENT#' | '#SESSION#' | '#NUMBER#';
 
 /** A line with other content loses only the placeholder and the colon before it. */
 const without = (template: string, absent: readonly Placeholder[]): string => {
-  const present = (['#CLIENT#', '#SESSION#', '#NUMBER#'] as const).filter((each) => !absent.includes(each));
+  const present = (['#CLIENT#', '#SESSION#', '#NUMBER#'] as const).filter(
+    (each) => !absent.includes(each),
+  );
   const has = (line: string, placeholders: readonly Placeholder[]): boolean =>
     placeholders.some((each) => line.includes(each));
   if (!has(template, absent)) return template;
@@ -53,7 +56,8 @@ const without = (template: string, absent: readonly Placeholder[]): string => {
 };
 
 const complete = (template: string, { session, number }: LoginTextValues): string => {
-  const placed = number === undefined || template.includes('#NUMBER#') ? template : `${template} (#NUMBER#)`;
+  const placed =
+    number === undefined || template.includes('#NUMBER#') ? template : `${template} (#NUMBER#)`;
   return without(placed, [
     ...(session === '' ? ['#SESSION#' as const] : []),
     ...(number === undefined ? ['#NUMBER#' as const] : []),

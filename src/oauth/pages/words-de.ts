@@ -99,11 +99,18 @@ Melden Sie sich erneut an. Sie erhalten dann einen neuen Code.`,
 Der Fehler liegt bei uns. Sie sind nicht angemeldet.
 Melden Sie sich in einigen Minuten erneut an. Geschieht es wieder, nennen Sie dem Support die Referenz unten.`,
     },
-    ways: { retry: 'Erneut versuchen', other: 'Andere Nummer verwenden', text: 'Code per SMS erhalten' },
+    ways: {
+      retry: 'Erneut versuchen',
+      other: 'Andere Nummer verwenden',
+      text: 'Code per SMS erhalten',
+    },
   },
   leaving: {
     signed: { title: 'Anmeldung bestätigt', what: 'Vielen Dank. Wir bringen Sie zurück.' },
-    cancelled: { title: 'Anmeldung abgebrochen', what: 'Sie sind nicht angemeldet. Wir bringen Sie zurück.' },
+    cancelled: {
+      title: 'Anmeldung abgebrochen',
+      what: 'Sie sind nicht angemeldet. Wir bringen Sie zurück.',
+    },
     onward: (client) => `Weiter zu ${client}`,
   },
   notices: {

@@ -27,7 +27,8 @@ export const fr: Words = {
     problems: {
       missing: 'Saisissez votre numéro de mobile.',
       malformed: 'Saisissez un numéro de mobile complet, avec l’indicatif du pays.',
-      'not-listed': 'Ce numéro ne peut pas être utilisé pour cette connexion. Utilisez-en un autre.',
+      'not-listed':
+        'Ce numéro ne peut pas être utilisé pour cette connexion. Utilisez-en un autre.',
       limited: 'Il y a eu trop de demandes en peu de temps. Patientez une minute, puis réessayez.',
       busy: 'De très nombreuses personnes se connectent en ce moment. Patientez un instant, puis réessayez.',
     },
@@ -97,10 +98,17 @@ Connectez-vous à nouveau. Vous recevrez un nouveau code.`,
 L’erreur vient de chez nous. La connexion n’a pas eu lieu.
 Connectez-vous à nouveau dans quelques minutes. Si cela se reproduit, indiquez à l’assistance la référence ci-dessous.`,
     },
-    ways: { retry: 'Réessayer', other: 'Utiliser un autre numéro', text: 'Recevoir un code par SMS' },
+    ways: {
+      retry: 'Réessayer',
+      other: 'Utiliser un autre numéro',
+      text: 'Recevoir un code par SMS',
+    },
   },
   leaving: {
-    signed: { title: 'Connexion confirmée', what: 'Merci. Nous vous ramenons à votre point de départ.' },
+    signed: {
+      title: 'Connexion confirmée',
+      what: 'Merci. Nous vous ramenons à votre point de départ.',
+    },
     cancelled: {
       title: 'Connexion annulée',
       what: 'La connexion n’a pas eu lieu. Nous vous ramenons à votre point de départ.',

@@ -26,7 +26,8 @@ export const it: Words = {
     problems: {
       missing: 'Inserisca il suo numero di cellulare.',
       malformed: 'Inserisca un numero di cellulare completo, con il prefisso internazionale.',
-      'not-listed': 'Questo numero non può essere utilizzato per questo accesso. Ne utilizzi un altro.',
+      'not-listed':
+        'Questo numero non può essere utilizzato per questo accesso. Ne utilizzi un altro.',
       limited: 'Ci sono state troppe richieste in poco tempo. Attenda un minuto, poi riprovi.',
       busy: 'In questo momento moltissime persone stanno effettuando l’accesso. Attenda un istante, poi riprovi.',
     },
@@ -100,7 +101,10 @@ Acceda di nuovo tra alcuni minuti. Se succede ancora, comunichi all’assistenza
   },
   leaving: {
     signed: { title: 'Accesso confermato', what: 'Grazie. La riportiamo indietro.' },
-    cancelled: { title: 'Accesso annullato', what: 'L’accesso non è avvenuto. La riportiamo indietro.' },
+    cancelled: {
+      title: 'Accesso annullato',
+      what: 'L’accesso non è avvenuto. La riportiamo indietro.',
+    },
     onward: (client) => `Continua su ${client}`,
   },
   notices: {

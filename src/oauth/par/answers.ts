@@ -1,8 +1,8 @@
 /**
- * Answers of `/par`, and refusals of the other endpoints for programs: JSON that must not be cached,
- * because a handle gives access to its request.
- * Apps in a browser without a server push from there as public clients. Their pages may read the
- * answer when they come from a registered address of a public client.
+ * Answers of `/par`, and refusals of the other endpoints for programs: JSON that must not be
+ * cached, because a handle gives access to its request. Apps in a browser without a server push
+ * from there as public clients. Their pages may read the answer when they come from a registered
+ * address of a public client.
  *
  * Source: the Fetch standard, section 3.3; RFC 9700 2.6.
  */
@@ -53,7 +53,11 @@ export const mayRead = (origin: string, client: OauthClient): boolean =>
   client.authentication === 'none' && client.redirectUris.some((uri) => originOf(uri) === origin);
 
 /** Without a known client, any client of the tenant may be meant. */
-const crossOriginHeaders = ({ origin, tenant, client }: Asker): Readonly<Record<string, string>> => {
+const crossOriginHeaders = ({
+  origin,
+  tenant,
+  client,
+}: Asker): Readonly<Record<string, string>> => {
   const meant = client === undefined ? [...tenant.clients.values()] : [client];
   if (origin === undefined || !meant.some((each) => mayRead(origin, each))) return {};
   return {
@@ -93,7 +97,8 @@ export const createRefusalAnswers = ({ log }: Pick<OauthDeps, 'log'>) => {
     status: WireError['status'],
     { tenant, triedBasic, challenge, retryAfter }: Asker,
   ): Record<string, string> => {
-    if (status === 401 && triedBasic) return { 'www-authenticate': `Basic realm="${tenant.issuer}"` };
+    if (status === 401 && triedBasic)
+      return { 'www-authenticate': `Basic realm="${tenant.issuer}"` };
     if (status === 401 && challenge !== undefined) return { 'www-authenticate': challenge };
     if (status === 405) return { allow: 'POST' };
     return retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };

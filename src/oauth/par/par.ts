@@ -95,10 +95,16 @@ export const createPar = (options: ParOptions) => {
     if (form.has('request_uri')) return refuse({ reason: 'requestUri' });
     const jwt = form.get('request');
     if (jwt !== undefined) return readRequestObject(jwt, client, tenant.issuer, now());
-    return client.signedRequestRequired ? refuse({ reason: 'requestObjectMissing' }) : { value: form };
+    return client.signedRequestRequired
+      ? refuse({ reason: 'requestObjectMissing' })
+      : { value: form };
   };
 
-  const isIdTokenHint = async (tenant: Tenant, client: OauthClient, hint: string): Promise<boolean> => {
+  const isIdTokenHint = async (
+    tenant: Tenant,
+    client: OauthClient,
+    hint: string,
+  ): Promise<boolean> => {
     const { Client, IdToken } = await tenant.provider();
     const registered = await Client.find(client.id);
     if (registered === undefined) return false;
@@ -203,7 +209,10 @@ export const createParRoutes = (
   const { tenants, addressOf, body: bodyLimits, log } = options;
   const par = createPar(options);
 
-  const answer = async (c: Context<Environment>, tenantFromPath: Tenant | undefined): Promise<Response> => {
+  const answer = async (
+    c: Context<Environment>,
+    tenantFromPath: Tenant | undefined,
+  ): Promise<Response> => {
     const incoming = c.env?.incoming;
     const header = headersOf(c.req, incoming);
     const tenant = tenantFromPath ?? tenants.main;
@@ -212,9 +221,13 @@ export const createParRoutes = (
     if (method === 'OPTIONS' && header('access-control-request-method') !== undefined) {
       const requested = header('access-control-request-headers');
       const asked = tenantFromPath === undefined ? tenants.all : [tenantFromPath];
-      return new Response(null, { status: 204, headers: preflightHeaders(origin, requested, asked) });
+      return new Response(null, {
+        status: 204,
+        headers: preflightHeaders(origin, requested, asked),
+      });
     }
-    if (method !== 'POST') return present(par.refuse({ reason: 'methodNotAllowed' }, { tenant, origin }));
+    if (method !== 'POST')
+      return present(par.refuse({ reason: 'methodNotAllowed' }, { tenant, origin }));
     try {
       const read = await readBody(c.req.raw, incoming, bodyLimits);
       if (!read.ok) return present(par.refuse({ reason: read.reason }, { tenant, origin }));
@@ -225,7 +238,10 @@ export const createParRoutes = (
       log.trouble(toError(error));
       return present(
         isRedisAway(error)
-          ? par.refuse({ reason: 'storeAway' }, { tenant, origin, retryAfter: storeAway.retryAfter })
+          ? par.refuse(
+              { reason: 'storeAway' },
+              { tenant, origin, retryAfter: storeAway.retryAfter },
+            )
           : par.refuse({ reason: 'broken' }, { tenant, origin }),
       );
     }

@@ -83,11 +83,18 @@ const sha256Text = /^[A-Za-z0-9_-]{43}$/;
 export const unshowable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]/u;
 
 /** Parameters that need an ID token, as the library sees it. */
-const neededForIdTokens = ['acr_values', 'claims_locales', 'id_token_hint', 'max_age', 'nonce'] as const;
+const neededForIdTokens = [
+  'acr_values',
+  'claims_locales',
+  'id_token_hint',
+  'max_age',
+  'nonce',
+] as const;
 
 /**
- * The words of a list, each once. A strict client separates them by single spaces, and one malformed
- * word makes the list malformed: undefined. From others every word counts that is well-formed.
+ * The words of a list, each once. A strict client separates them by single spaces, and one
+ * malformed word makes the list malformed: undefined. From others every word counts that is
+ * well-formed.
  */
 const wordsIn = (
   text: string,
@@ -109,7 +116,9 @@ const checkChallenge: Check = (parameters, { client }) => {
   const challenge = parameters.get('code_challenge');
   const method = parameters.get('code_challenge_method');
   if (challenge === undefined) {
-    return method === undefined && client.authentication !== 'none' ? undefined : missing('code_challenge');
+    return method === undefined && client.authentication !== 'none'
+      ? undefined
+      : missing('code_challenge');
   }
   // Without a method the challenge would be in clear.
   if (method !== 'S256') return { reason: 'challengeMethod' };
@@ -121,13 +130,16 @@ const checkLoginHint: Check = (parameters, { client, isTestNumber }) => {
   if (text === undefined) return undefined;
   const hint = parseLoginHint(text);
   if (!hint.ok) return client.loginHintAllowed ? { reason: hint.reason } : undefined;
-  const isAllowed = client.loginHintAllowed || !hint.hints.some(({ msisdn }) => isTestNumber(msisdn));
+  const isAllowed =
+    client.loginHintAllowed || !hint.hints.some(({ msisdn }) => isTestNumber(msisdn));
   return isAllowed ? undefined : { reason: 'testNumber' };
 };
 
 export const checkDtbd = (text: string, { dtbdAllowed }: OauthClient): Refusal | undefined => {
   if (!dtbdAllowed) return { reason: 'dtbdNotAllowed' };
-  return text.length > dtbsLimit(text) || unshowable.test(text) ? { reason: 'dtbdUnshowable' } : undefined;
+  return text.length > dtbsLimit(text) || unshowable.test(text)
+    ? { reason: 'dtbdUnshowable' }
+    : undefined;
 };
 
 const checkFormat =
@@ -153,9 +165,13 @@ const checks: readonly Check[] = [
 const readRedirectUri = (parameters: Parameters, client: OauthClient): Read => {
   const uri = parameters.get('redirect_uri');
   if (uri !== undefined)
-    return isRegistered(uri, client.redirectUris) ? { value: uri } : refuse({ reason: 'redirectUri' });
+    return isRegistered(uri, client.redirectUris)
+      ? { value: uri }
+      : refuse({ reason: 'redirectUri' });
   const [only, ...others] = client.redirectUris;
-  return only === undefined || others.length > 0 ? refuse(missing('redirect_uri')) : { value: only };
+  return only === undefined || others.length > 0
+    ? refuse(missing('redirect_uri'))
+    : { value: only };
 };
 
 /**
@@ -182,7 +198,8 @@ export const readAcrValues = (text: string | undefined, client: OauthClient): Re
   const asked = wordsIn(text, client);
   if (asked === undefined) return refuse({ reason: 'acrMalformed' });
   const known = asked.filter((value) => knownAcrValues.has(value));
-  if (client.strictParameters && known.length < asked.length) return refuse({ reason: 'acrUnknown' });
+  if (client.strictParameters && known.length < asked.length)
+    return refuse({ reason: 'acrUnknown' });
   return { value: known.length > 0 ? known.join(' ') : undefined };
 };
 

@@ -68,7 +68,11 @@ const fixed = {
   acrUnknown: invalid('acr_values has an unknown value', 'acrUnknown'),
   acrMalformed: invalid('acr_values is malformed', 'acrMalformed'),
   localesMalformed: invalid('ui_locales is malformed', 'localesMalformed'),
-  testNumber: wire('unauthorized_client', 'login_hint is not allowed for this client', 'parameterNotAllowed'),
+  testNumber: wire(
+    'unauthorized_client',
+    'login_hint is not allowed for this client',
+    'parameterNotAllowed',
+  ),
   dtbdNotAllowed: invalid('dtbd is not allowed for this client', 'parameterNotAllowed'),
   dtbdUnshowable: invalid('dtbd must be a text that a phone can show'),
   idTokenHint: invalid('id_token_hint is not an ID token for this client'),

@@ -29,7 +29,8 @@ const findReason = (error: unknown) => {
     return error.claim === 'iss' ? 'objectClient' : 'objectTime';
   }
   const isUnsigned =
-    error instanceof errors.JWSSignatureVerificationFailed || error instanceof errors.JWKSNoMatchingKey;
+    error instanceof errors.JWSSignatureVerificationFailed ||
+    error instanceof errors.JWKSNoMatchingKey;
   return isUnsigned ? 'objectSignature' : 'objectMalformed';
 };
 
@@ -38,7 +39,8 @@ const parametersIn = (claims: JWTPayload): Outcome<Parameters> => {
   for (const name of [...keptParameters, 'registration']) {
     if (!Object.hasOwn(claims, name)) continue;
     const value = claims[name];
-    if (!['string', 'number', 'boolean'].includes(typeof value)) return refuse({ reason: 'objectContents' });
+    if (!['string', 'number', 'boolean'].includes(typeof value))
+      return refuse({ reason: 'objectContents' });
     if (value !== '') parameters.set(name, String(value));
   }
   return { value: parameters };

@@ -47,10 +47,11 @@ const retryMs = 2000;
  * Follows the events of the service. One tab holds the connection and tells the others, because a
  * browser opens six connections to a server at most. When that tab goes, another takes its place.
  *
- * `open` and `closed` are about the connection; `changed` says that another tab has set up or removed
- * the phone.
+ * `open` and `closed` are about the connection; `changed` says that another tab has set up or
+ * removed the phone.
  *
- * @param {(event: { readonly type: 'open' | 'closed' | 'changed' | 'prompt' | 'gone' | 'state', readonly data?: any }) => void} handle
+ * @param {(event: { readonly type: 'open' | 'closed' | 'changed' | 'prompt' | 'gone' | 'state',
+ * readonly data?: any }) => void} handle
  * @returns Tells the other tabs that the phone has changed.
  */
 export const follow = (handle) => {

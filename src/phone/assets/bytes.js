@@ -23,7 +23,9 @@ export const toBase64Url = (bytes) =>
 
 /** @param {string} text Base64 or base64url, with or without padding. */
 export const fromBase64 = (text) =>
-  Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (each) => each.charCodeAt(0));
+  Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (each) =>
+    each.charCodeAt(0),
+  );
 
 /** @param {ArrayBuffer} one @param {Uint8Array} other */
 export const areEqual = (one, other) => toBase64(one) === toBase64(other);
@@ -44,8 +46,12 @@ const integer = (bytes) => {
   return der(0x02, (short[0] ?? 0) < 0x80 ? [] : [0], short);
 };
 
-/** An ECDSA signature as X.509 writes it (RFC 5480). @param {Uint8Array} raw r and s, 32 bytes each. */
-export const ecdsaSignature = (raw) => der(0x30, integer(raw.subarray(0, 32)), integer(raw.subarray(32)));
+/**
+ * An ECDSA signature as X.509 writes it (RFC 5480).
+ * @param {Uint8Array} raw r and s, 32 bytes each.
+ */
+export const ecdsaSignature = (raw) =>
+  der(0x30, integer(raw.subarray(0, 32)), integer(raw.subarray(32)));
 
 /**
  * The values that stand one after the other.

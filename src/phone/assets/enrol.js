@@ -21,7 +21,10 @@ const retryMs = 1000;
 
 /** @typedef {{ readonly id: string, readonly secret: string }} ActivationCode */
 
-/** @param {string} hash Of the address: `#activate=<id>.<secret>`. @returns {ActivationCode | undefined} */
+/**
+ * @param {string} hash Of the address: `#activate=<id>.<secret>`.
+ * @returns {ActivationCode | undefined}
+ */
 export const readActivation = (hash) => {
   const [, id, secret] = /^#activate=([\w-]{11})\.([\w-]{22})$/.exec(hash) ?? [];
   return id === undefined || secret === undefined ? undefined : { id, secret };
@@ -33,7 +36,9 @@ export const readLogin = (hash) => /^#login=([\w.-]{1,200})$/.exec(hash)?.[1];
 /** One digit again and again, or each one more or one less than the last. @param {string} pin */
 const isSimple = (pin) =>
   [0, 1, -1].some((step) =>
-    [...pin].every((digit, index) => index === 0 || Number(digit) - Number(pin[index - 1]) === step),
+    [...pin].every(
+      (digit, index) => index === 0 || Number(digit) - Number(pin[index - 1]) === step,
+    ),
   );
 
 /** The new PIN that was typed twice; undefined after a message about it. */
@@ -216,7 +221,9 @@ export const showBlocked = (phone, changed, done) => {
     const pin = readNewPin();
     if (pin === undefined || phone.recovery === undefined) return;
     const code = field('code').value.trim();
-    const key = await unwrapKey(phone.recovery, await recoveryWrapper(code), true).catch(() => undefined);
+    const key = await unwrapKey(phone.recovery, await recoveryWrapper(code), true).catch(
+      () => undefined,
+    );
     if (key === undefined) return complain('codeWrong');
     const salt = newSalt();
     const { half, verifier } = await fromPin(pin, salt);

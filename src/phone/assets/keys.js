@@ -8,7 +8,15 @@
  *
  * Sources: RFC 2986 (PKCS #10), RFC 5652 5.4, RFC 5758 3.2, W3C Web Cryptography.
  */
-import { areEqual, der, ecdsaSignature, fromBase64, joined, readDer, toBase64Url } from './bytes.js';
+import {
+  areEqual,
+  der,
+  ecdsaSignature,
+  fromBase64,
+  joined,
+  readDer,
+  toBase64Url,
+} from './bytes.js';
 
 /** @typedef {{ readonly iv: Uint8Array, readonly bytes: Uint8Array }} WrappedKey */
 
@@ -29,7 +37,8 @@ const utf8 = (text) => new TextEncoder().encode(text);
 export const newSalt = () => crypto.getRandomValues(new Uint8Array(16));
 
 /** @param {boolean} extractable So that it can be wrapped; see {@link wrapKey}. */
-export const newKeyPair = (extractable) => subtle.generateKey(curve, extractable, ['sign', 'verify']);
+export const newKeyPair = (extractable) =>
+  subtle.generateKey(curve, extractable, ['sign', 'verify']);
 
 /** A certificate request. The service knows the subject. @param {CryptoKeyPair} pair */
 export const createRequest = async ({ publicKey, privateKey }) => {
@@ -77,21 +86,30 @@ export const fromPin = async (pin, salt) => {
 
 const aes = { name: 'AES-GCM', length: 256 };
 
-/** @param {Uint8Array} half Of the PIN; see {@link fromPin}. @param {string} share Of the service. */
+/**
+ * @param {Uint8Array} half Of the PIN; see {@link fromPin}.
+ * @param {string} share Of the service.
+ */
 export const pinWrapper = (half, share) =>
   derive(half, fromBase64(share), 'paraph phone key', aes, ['wrapKey', 'unwrapKey']);
 
 /** @param {string} code As the person writes it. */
 export const recoveryWrapper = (code) =>
-  derive(utf8(code.toUpperCase().replaceAll(/[^0-9A-Z]/g, '')), none, 'paraph phone recovery', aes, [
-    'wrapKey',
-    'unwrapKey',
-  ]);
+  derive(
+    utf8(code.toUpperCase().replaceAll(/[^0-9A-Z]/g, '')),
+    none,
+    'paraph phone recovery',
+    aes,
+    ['wrapKey', 'unwrapKey'],
+  );
 
 /** @param {CryptoKey} key @param {CryptoKey} wrapper @returns {Promise<WrappedKey>} */
 export const wrapKey = async (key, wrapper) => {
   const iv = crypto.getRandomValues(new Uint8Array(12));
-  return { iv, bytes: new Uint8Array(await subtle.wrapKey('pkcs8', key, wrapper, { name: 'AES-GCM', iv })) };
+  return {
+    iv,
+    bytes: new Uint8Array(await subtle.wrapKey('pkcs8', key, wrapper, { name: 'AES-GCM', iv })),
+  };
 };
 
 /**
@@ -103,7 +121,10 @@ export const wrapKey = async (key, wrapper) => {
 export const unwrapKey = ({ iv, bytes }, wrapper, extractable = false) =>
   subtle.unwrapKey('pkcs8', bytes, wrapper, { name: 'AES-GCM', iv }, curve, extractable, ['sign']);
 
-/** The content that is signed, as the service makes it. @param {{ text: string, dtbd?: string }} prompt */
+/**
+ * The content that is signed, as the service makes it.
+ * @param {{ text: string, dtbd?: string }} prompt
+ */
 const contentOf = ({ text, dtbd }) =>
   utf8(dtbd === undefined ? text : JSON.stringify({ format_version: 1, content_string: dtbd }));
 
@@ -122,7 +143,8 @@ export const isAboutText = async (prompt) => {
       const [type, values, ...others] = readDer(content);
       const [value, ...further] = readDer(values?.content ?? none);
       const isAttribute = tag === 0x30 && type?.tag === 0x06 && values?.tag === 0x31;
-      if (!isAttribute || value === undefined || others.length + further.length > 0) throw new RangeError();
+      if (!isAttribute || value === undefined || others.length + further.length > 0)
+        throw new RangeError();
       return { type: type.content, value };
     });
     /** @param {readonly number[]} wanted */

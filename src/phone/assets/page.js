@@ -29,10 +29,12 @@ export const leaveView = () => {
 };
 
 /** @param {string} name @returns {HTMLElement} A part of the view. */
-export const part = (name) => /** @type {HTMLElement} */ (view.querySelector(`[data-part="${name}"]`));
+export const part = (name) =>
+  /** @type {HTMLElement} */ (view.querySelector(`[data-part="${name}"]`));
 
 /** @param {string} name @returns {HTMLInputElement} */
-export const field = (name) => /** @type {HTMLInputElement} */ (view.querySelector(`input[name="${name}"]`));
+export const field = (name) =>
+  /** @type {HTMLInputElement} */ (view.querySelector(`input[name="${name}"]`));
 
 /** Something new is asked, also where the person has just answered what was asked before. */
 const asks = (/** @type {string} */ name) => name === 'prompt' || name === 'receipt';
@@ -68,7 +70,11 @@ export const say = (text) => {
   if (status.textContent !== text) status.textContent = text;
 };
 
-/** Read out at once. @param {string} [name] Of a message; none takes the last one away. @param {number} [n] */
+/**
+ * Read out at once.
+ * @param {string} [name] Of a message; none takes the last one away.
+ * @param {number} [n]
+ */
 export const complain = (name, n) => {
   const problem = part('problem');
   if (problem === null) return;

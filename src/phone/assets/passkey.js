@@ -5,8 +5,11 @@
 
 import { publicHost } from './page.js';
 
-/** A passkey belongs to the name of a host, never to its address, and the service expects its own. */
-const hasName = () => window.location.host === publicHost && !/^[\d.]+$|:/.test(window.location.hostname);
+/**
+ * A passkey belongs to the name of a host, never to its address, and the service expects its own.
+ */
+const hasName = () =>
+  window.location.host === publicHost && !/^[\d.]+$|:/.test(window.location.hostname);
 
 export const hasPasskeys = async () =>
   hasName() &&
@@ -16,7 +19,8 @@ export const hasPasskeys = async () =>
 
 /**
  * @param {Promise<Credential | null>} asked
- * @returns {Promise<object | undefined>} What the service verifies; undefined when the device refuses.
+ * @returns {Promise<object | undefined>} What the service verifies; undefined when the device
+ * refuses.
  */
 const answerOf = async (asked) => {
   try {
@@ -30,11 +34,15 @@ const answerOf = async (asked) => {
 /** @param {PublicKeyCredentialCreationOptionsJSON} options */
 export const createPasskey = (options) =>
   answerOf(
-    navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options) }),
+    navigator.credentials.create({
+      publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options),
+    }),
   );
 
 /** @param {PublicKeyCredentialRequestOptionsJSON} options */
 export const usePasskey = (options) =>
   answerOf(
-    navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options) }),
+    navigator.credentials.get({
+      publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options),
+    }),
   );

@@ -1,7 +1,7 @@
 /**
  * The phone in the browser. The service has the prompts and decides what counts; this page shows
- * them, asks the person, and signs. It can be closed, reloaded or killed at any moment: what is open
- * comes back from `/phone/api/state`.
+ * them, asks the person, and signs. It can be closed, reloaded or killed at any moment: what is
+ * open comes back from `/phone/api/state`.
  */
 import { call, follow } from './api.js';
 import { toBase64Url } from './bytes.js';
@@ -36,10 +36,15 @@ let settings = {};
 let isFollowing = false;
 /** Where the login in this browser goes on. @type {string | undefined} */
 let returnTo;
-/** Of events; what was asked before one came, or before the network was lost, may be older than it. */
+/**
+ * Of events; what was asked before one came, or before the network was lost, may be older than it.
+ */
 let heard = 0;
 
-/** When it comes, because it may wait behind another one. @param {import('./api.js').Prompt} prompt */
+/**
+ * When it comes, because it may wait behind another one.
+ * @param {import('./api.js').Prompt} prompt
+ */
 const take = (prompt) => {
   const leftMs = Date.parse(prompt.deadline) - Date.parse(prompt.now);
   prompts.set(prompt.id, { ...prompt, endsAt: Date.now() + leftMs });
@@ -120,14 +125,19 @@ const showReady = () => {
   void tellOfOthers();
 };
 
-/** Phones of the number that the person has not said to know. @type {{ id: string, label: string, enrolledAt: string }[]} */
+/**
+ * Phones of the number that the person has not said to know.
+ * @type {{ id: string, label: string, enrolledAt: string }[]}
+ */
 let unknown = [];
 
 /** Another phone of the number can sign as well: somebody else may have set it up. */
 const tellOfOthers = async () => {
   const known = new Set((await readKept('known')) ?? []);
   if (shownView() !== 'ready') return;
-  unknown = (settings.others ?? []).filter((/** @type {{ id: string }} */ { id }) => !known.has(id));
+  unknown = (settings.others ?? []).filter(
+    (/** @type {{ id: string }} */ { id }) => !known.has(id),
+  );
   part('other').hidden = unknown.length === 0;
   const { lang } = document.documentElement;
   const lines = unknown.map(({ label, enrolledAt }) => {
@@ -225,7 +235,10 @@ const tellOfLink = () => {
   else void joinLogin();
 };
 
-/** Begins the login whose code is in the address: the one of a QR code, or of the page in this browser. */
+/**
+ * Begins the login whose code is in the address: the one of a QR code, or of the page in this
+ * browser.
+ */
 const joinLogin = async () => {
   const code = readLogin(window.location.hash);
   if (code === undefined) return;

@@ -13,13 +13,9 @@ import { shownText } from './shown-text.js';
 /** @typedef {'signed' | 'accepted' | 'cancelled' | 'expired' | 'elsewhere'} Outcome */
 
 /**
- * @typedef {{
- *   readonly isWanted: () => boolean,
- *   readonly ended: (outcome: Outcome) => void,
- *   readonly blocked: () => void,
- *   readonly lost: () => void,
- * }} Endings
- *   `isWanted`: the prompt has not gone meanwhile. `lost`: the service does not know this phone any more.
+ * @typedef {{ readonly isWanted: () => boolean, readonly ended: (outcome: Outcome) => void,
+ *   readonly blocked: () => void, readonly lost: () => void, }} Endings `isWanted`: the prompt has
+ *   not gone meanwhile. `lost`: the service does not know this phone any more.
  */
 
 const nearlyOverSeconds = 20;
@@ -99,7 +95,10 @@ const serveReading = () => {
     const isLonger = box.scrollHeight > box.clientHeight + 1;
     if (isLonger) box.tabIndex = 0;
     else box.removeAttribute('tabindex');
-    box.classList.toggle('more', isLonger && box.scrollTop + box.clientHeight < box.scrollHeight - 1);
+    box.classList.toggle(
+      'more',
+      isLonger && box.scrollTop + box.clientHeight < box.scrollHeight - 1,
+    );
   };
   box.addEventListener('scroll', look);
   new ResizeObserver(look).observe(box);
@@ -169,7 +168,11 @@ export const showPrompt = async (prompt, phone, endings) => {
 
   /** @param {string} order @param {object} body @param {Outcome} outcome */
   const send = async (order, body, outcome) => {
-    const { status, answer } = await call('POST', `prompts/${encodeURIComponent(prompt.id)}/${order}`, body);
+    const { status, answer } = await call(
+      'POST',
+      `prompts/${encodeURIComponent(prompt.id)}/${order}`,
+      body,
+    );
     if (status === 200) endings.ended(outcome);
     else if (status === 409) endings.ended(outcomeOf(answer.why, prompt.kind));
     else if (status === 401) endings.lost();

@@ -26,13 +26,15 @@ export const registerWorker = () => {
 
 /**
  * Offers notifications in the view that is shown, where service and browser can send them. A
- * subscription outlives its phone, and the service's keys: one of before gives its place to another.
+ * subscription outlives its phone, and the service's keys: one of before gives its place to
+ * another.
  *
  * @param {{ readonly publicKey: string, subscribed: boolean } | undefined} push
  */
 export const offerPush = async (push) => {
   const registration = await navigator.serviceWorker?.getRegistration('/phone');
-  if (push === undefined || registration?.pushManager === undefined || part('notify') === null) return;
+  if (push === undefined || registration?.pushManager === undefined || part('notify') === null)
+    return;
   const former = await registration.pushManager.getSubscription();
   const formerKey = former?.options.applicationServerKey;
   const isOn = push.subscribed && !!formerKey && areEqual(formerKey, fromBase64(push.publicKey));

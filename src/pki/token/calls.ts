@@ -14,7 +14,12 @@ export interface TokenPlace {
 export type TokenCall =
   /** @param fresh Nobody else in this process uses the token: what was open is closed. */
   | { readonly kind: 'open'; readonly pin: string; readonly fresh: boolean }
-  | { readonly kind: 'make'; readonly keyId: string; readonly label: string; readonly type: KeyType }
+  | {
+      readonly kind: 'make';
+      readonly keyId: string;
+      readonly label: string;
+      readonly type: KeyType;
+    }
   /** @param data What the algorithm's mechanism takes; see token-vault.ts. */
   | {
       readonly kind: 'sign';

@@ -82,8 +82,8 @@ export const ck = {
 
 /** Answers that say something of the order, and nothing of the token. Another try gets the same. */
 export const refusals: ReadonlySet<number> = new Set([
-  0x10, 0x11, 0x12, 0x13, 0x20, 0x21, 0x31, 0x54, 0x62, 0x63, 0x68, 0x70, 0x71, 0xb5, 0xd0, 0xd1, 0xe2, 0x130,
-  0x140,
+  0x10, 0x11, 0x12, 0x13, 0x20, 0x21, 0x31, 0x54, 0x62, 0x63, 0x68, 0x70, 0x71, 0xb5, 0xd0, 0xd1,
+  0xe2, 0x130, 0x140,
 ]);
 
 /** CKR_PIN_…: tokens count them, and are locked after a few. */
@@ -98,6 +98,8 @@ export const results = {
 
 /** @throws When the package is not there. */
 export const createPkcs11 = (): Pkcs11 => {
-  const { PKCS11 } = createRequire(import.meta.url)('pkcs11js') as { readonly PKCS11: new () => Pkcs11 };
+  const { PKCS11 } = createRequire(import.meta.url)('pkcs11js') as {
+    readonly PKCS11: new () => Pkcs11;
+  };
   return new PKCS11();
 };

@@ -25,7 +25,9 @@ class Failure extends Error {
 }
 
 const codeOf = (error: unknown): number | undefined =>
-  error instanceof Error && 'code' in error && typeof error.code === 'number' ? error.code : undefined;
+  error instanceof Error && 'code' in error && typeof error.code === 'number'
+    ? error.code
+    : undefined;
 
 /** @throws Unless it fails with that result. */
 const unless = (result: number, call: () => void): void => {
@@ -76,12 +78,14 @@ const open = (pin: string, fresh: boolean): void => {
     if (slotNumber !== undefined && slotId(slot) !== slotNumber) return false;
     // Labels are filled up with spaces.
     return (
-      tokenLabel === undefined || pkcs11.C_GetTokenInfo(slot).label.replace(/[ \0]+$/, '') === tokenLabel
+      tokenLabel === undefined ||
+      pkcs11.C_GetTokenInfo(slot).label.replace(/[ \0]+$/, '') === tokenLabel
     );
   });
   const [slot, second] = found;
   if (slot === undefined) throw new Failure({ kind: 'no-token', says: 'it is not in its slot' });
-  if (second !== undefined) throw new Failure({ kind: 'no-token', says: 'several tokens have that label' });
+  if (second !== undefined)
+    throw new Failure({ kind: 'no-token', says: 'several tokens have that label' });
   const opened = pkcs11.C_OpenSession(slot, ck.sessionReadWrite);
   // A login is for all sessions of a process.
   unless(results.userAlreadyLoggedIn, () => pkcs11.C_Login(opened, ck.user, pin));
@@ -98,7 +102,10 @@ const inSession = (): { readonly pkcs11: Pkcs11; readonly session: Buffer } => {
 const find = (keyId: string, kind?: number): readonly Buffer[] => {
   const { pkcs11, session } = inSession();
   const id = { type: at.id, value: Buffer.from(keyId, 'hex') };
-  pkcs11.C_FindObjectsInit(session, kind === undefined ? [id] : [id, { type: at.class, value: kind }]);
+  pkcs11.C_FindObjectsInit(
+    session,
+    kind === undefined ? [id] : [id, { type: at.class, value: kind }],
+  );
   try {
     return pkcs11.C_FindObjects(session, 10);
   } finally {
@@ -110,7 +117,8 @@ const handleOf = (keyId: string): Buffer => {
   const known = handles.get(keyId);
   if (known !== undefined) return known;
   const [found] = find(keyId, ck.privateKey);
-  if (found === undefined) throw new Failure({ kind: 'no-key', says: 'the token does not have the key' });
+  if (found === undefined)
+    throw new Failure({ kind: 'no-key', says: 'the token does not have the key' });
   if (handles.size >= maxHandles) handles.clear();
   handles.set(keyId, found);
   return found;
@@ -140,7 +148,8 @@ const publicJwk = (type: KeyType, key: Buffer): JWK => {
   const { pkcs11, session } = inSession();
   const read = (attribute: number): Buffer => {
     const [found] = pkcs11.C_GetAttributeValue(session, key, [{ type: attribute }]);
-    if (found === undefined) throw new Failure({ kind: 'no-key', says: 'the public key is not readable' });
+    if (found === undefined)
+      throw new Failure({ kind: 'no-key', says: 'the public key is not readable' });
     return found.value;
   };
   const text = (bytes: Buffer): string => bytes.toString('base64url');
@@ -153,7 +162,12 @@ const publicJwk = (type: KeyType, key: Buffer): JWK => {
   // An OCTET STRING, of which some tokens give the content alone. The point is at its end.
   const point = read(at.point);
   if (type === 'OKP') return { kty: 'OKP', crv: 'Ed25519', x: text(point.subarray(-32)) };
-  return { kty: 'EC', crv: 'P-256', x: text(point.subarray(-64, -32)), y: text(point.subarray(-32)) };
+  return {
+    kty: 'EC',
+    crv: 'P-256',
+    x: text(point.subarray(-64, -32)),
+    y: text(point.subarray(-32)),
+  };
 };
 
 const make = (keyId: string, label: string, type: KeyType): JWK => {
@@ -186,14 +200,15 @@ const make = (keyId: string, label: string, type: KeyType): JWK => {
 // CK_RSA_PKCS_PSS_PARAMS, as pkcs11js calls it.
 const pss = { type: 5, hashAlg: mechanisms.sha256, mgf: ck.mgf1Sha256, saltLen: 32 };
 
-const signing: Readonly<Record<SigningAlgorithm, { mechanism: number; parameter?: object; length: number }>> =
-  {
-    ECDSA: { mechanism: mechanisms.ecdsa, length: 64 },
-    ES256: { mechanism: mechanisms.ecdsa, length: 64 },
-    EdDSA: { mechanism: mechanisms.eddsa, length: 64 },
-    RS256: { mechanism: mechanisms.rsa, length: 256 },
-    PS256: { mechanism: mechanisms.rsaPss, parameter: pss, length: 256 },
-  };
+const signing: Readonly<
+  Record<SigningAlgorithm, { mechanism: number; parameter?: object; length: number }>
+> = {
+  ECDSA: { mechanism: mechanisms.ecdsa, length: 64 },
+  ES256: { mechanism: mechanisms.ecdsa, length: 64 },
+  EdDSA: { mechanism: mechanisms.eddsa, length: 64 },
+  RS256: { mechanism: mechanisms.rsa, length: 256 },
+  PS256: { mechanism: mechanisms.rsaPss, parameter: pss, length: 256 },
+};
 
 const sign = (keyId: string, algorithm: SigningAlgorithm, data: Uint8Array): Uint8Array => {
   const { pkcs11, session } = inSession();

@@ -35,14 +35,17 @@ const inputs: Readonly<Record<SigningAlgorithm, (data: Uint8Array) => Uint8Array
   EdDSA: (data) => Uint8Array.from(data),
 };
 
-/** A token's objects are seen by whoever administers it, so the name of a user's key has no number. */
+/**
+ * A token's objects are seen by whoever administers it, so the name of a user's key has no number.
+ */
 const labelOf = (prefix: string, name: string): string =>
   `${prefix} ${name.startsWith('user:') ? 'user' : name}`;
 
 /**
  * @param prefix    `queue.prefix`: the first word of each key's label.
  * @param withUsers Whether users' keys are made in the token, too.
- * @param waitMs    How long a caller waits for a token that is away. Default: as long as for a call.
+ * @param waitMs    How long a caller waits for a token that is away. Default: as long as for a
+ * call.
  */
 export const createTokenVault = ({
   token,
@@ -82,7 +85,8 @@ export const createTokenVault = ({
     },
     discard: (kept) => {
       const parsed = keptSchema.safeParse(kept);
-      if (parsed.success) token.call({ kind: 'destroy', keyId: parsed.data.token }).catch(() => undefined);
+      if (parsed.success)
+        token.call({ kind: 'destroy', keyId: parsed.data.token }).catch(() => undefined);
     },
   };
 };

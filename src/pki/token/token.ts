@@ -15,8 +15,8 @@
  * A thread that is inside such a call gets no others until it returns. Node cannot end a thread
  * there, nor the process: see `holdsProcess`.
  *
- * A PIN that was refused is not tried again, because a token is locked after a few wrong ones. It is
- * read again at each try, and another one is tried.
+ * A PIN that was refused is not tried again, because a token is locked after a few wrong ones. It
+ * is read again at each try, and another one is tried.
  */
 import { hash } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
@@ -36,7 +36,9 @@ export class TokenSetupError extends Error {}
 /** The token is away, or did not answer in time. */
 class TokenAwayError extends Error {}
 
-/** The token answers, and does not do it. `code`: CKR_…; undefined when it does not have the key. */
+/**
+ * The token answers, and does not do it. `code`: CKR_…; undefined when it does not have the key.
+ */
 export class TokenRefusedError extends Error {
   readonly code: number | undefined;
   constructor(message: string, code: number | undefined) {
@@ -96,7 +98,10 @@ const longestPauseMs = 5000;
 const probeMs = 5000;
 /** A token that is lost sooner after it was opened is not opened at once. */
 const steadyMs = 1000;
-/** A token that was opened for a key that it does not have is opened for this key less and less often. */
+/**
+ * A token that was opened for a key that it does not have is opened for this key less and less
+ * often.
+ */
 const firstMissMs = 5000;
 const longestMissMs = 30_000;
 const maxMisses = 1000;
@@ -211,19 +216,29 @@ export const createToken = ({
   const forget = (thread: Thread, keyId: string): void =>
     post(thread, [
       {
-        ...{ call: { kind: 'destroy', keyId }, timer: undefined, isOver: true },
-        ...{ resolve: () => undefined, reject: () => undefined },
+        call: { kind: 'destroy', keyId },
+        timer: undefined,
+        isOver: true,
+        resolve: () => undefined,
+        reject: () => undefined,
       },
     ]);
 
   /** A call of `open`: it has no time of its own. */
-  const openThread = (thread: Thread, pin: string, fresh: boolean): Promise<TokenFailure | undefined> =>
+  const openThread = (
+    thread: Thread,
+    pin: string,
+    fresh: boolean,
+  ): Promise<TokenFailure | undefined> =>
     new Promise((resolve) => {
       const call = { kind: 'open', pin, fresh } as const;
-      const tell = (error?: Error & { readonly failure?: TokenFailure }): void => resolve(error?.failure);
+      const tell = (error?: Error & { readonly failure?: TokenFailure }): void =>
+        resolve(error?.failure);
       post(thread, [
         {
-          ...{ call, timer: undefined, isOver: false },
+          call,
+          timer: undefined,
+          isOver: false,
           resolve: () => tell(),
           reject: tell,
         },
@@ -390,7 +405,10 @@ export const createToken = ({
       if (isClosing) throw new TokenAwayError('the token is closed');
       void start();
       const waiting: Waiting = {
-        ...{ call: asked, resolve, reject, isOver: false },
+        call: asked,
+        resolve,
+        reject,
+        isOver: false,
         timer: undefined,
       };
       limit(waiting, state === 'open' ? timeoutMs : Math.min(waitMs, timeoutMs));
@@ -419,7 +437,10 @@ export const createToken = ({
       threads.some(
         (thread) =>
           thread.inHand.size > 0 &&
-          (perhaps || isClosing || isHung(thread) || performance.now() - thread.busySince >= timeoutMs),
+          (perhaps ||
+            isClosing ||
+            isHung(thread) ||
+            performance.now() - thread.busySince >= timeoutMs),
       ),
   };
 };

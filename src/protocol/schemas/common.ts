@@ -39,9 +39,15 @@ const msspIdSchema = z
   .object({
     URI: text()
       .regex(absoluteUri, { error: 'must be an absolute URI' })
-      .describe('An absolute URI. Answers repeat it; the profile operation answers in its dialect.'),
+      .describe(
+        'An absolute URI. Answers repeat it; the profile operation answers in its dialect.',
+      ),
   })
-  .meta({ id: 'MSSP_ID', description: 'The service provider.', example: { URI: 'http://mid.vendor.ch/' } });
+  .meta({
+    id: 'MSSP_ID',
+    description: 'The service provider.',
+    example: { URI: 'http://mid.vendor.ch/' },
+  });
 
 /**
  * TS 102 204 wants an XML NCName. Identifiers in use also begin with a digit (UUIDs) or have a
@@ -50,10 +56,15 @@ const msspIdSchema = z
 const apInfoSchema = z
   .object({
     AP_ID: text().meta({ description: 'The application.', example: 'mid://ap.example.ch' }),
-    AP_PWD: z.string().nullish().meta({ description: 'Checked only if the application has one registered.' }),
+    AP_PWD: z
+      .string()
+      .nullish()
+      .meta({ description: 'Checked only if the application has one registered.' }),
     AP_TransID: text()
       .max(64, { error: 'must have 64 characters at most' })
-      .regex(/^[A-Za-z0-9_][A-Za-z0-9_.:-]*$/, { error: 'must be a name of letters, digits and _ . : -' })
+      .regex(/^[A-Za-z0-9_][A-Za-z0-9_.:-]*$/, {
+        error: 'must be a name of letters, digits and _ . : -',
+      })
       .meta({ description: "The application's own reference.", example: 'REF-46009.542' }),
     Instant: instantSchema,
   })
@@ -73,13 +84,17 @@ const msspInfoSchema = z
   })
   .meta({ id: 'MSSP_Info', description: 'The service that is called.' });
 
-export const requestHead = <const Major extends string, const Minors extends readonly [string, ...string[]]>(
+export const requestHead = <
+  const Major extends string,
+  const Minors extends readonly [string, ...string[]],
+>(
   major: Major,
   minors: Minors,
 ) => {
   const error = `must belong to version ${minors.map((minor) => `${major}.${minor}`).join(' or ')}`;
   const [minor, older] = minors;
-  const second = older === undefined ? 'Its second part.' : `\`${minor}\`. Older clients send \`${older}\`.`;
+  const second =
+    older === undefined ? 'Its second part.' : `\`${minor}\`. Older clients send \`${older}\`.`;
   return {
     MajorVersion: z.enum([major], { error }).describe('Version of the operation.'),
     MinorVersion: z.enum(minors, { error }).describe(second),
@@ -128,7 +143,9 @@ export const nameOfData = (names: readonly string[], words: string) =>
     })
     .meta({ enum: names });
 
-export const encodingSchema = nameOfData(['UTF-8'], 'must be UTF-8').describe('How the text is encoded.');
+export const encodingSchema = nameOfData(['UTF-8'], 'must be UTF-8').describe(
+  'How the text is encoded.',
+);
 
 export const plainTextSchema = nameOfData(['text/plain'], 'is not supported');
 

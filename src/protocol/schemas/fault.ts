@@ -27,7 +27,9 @@ export const faultResponseSchema = z
             ValueNs: z.literal(faultCodeNamespace).describe('Always the same.'),
           })
           .describe('The code and its side.'),
-        Detail: z.string().describe('Free text. For a mistake in the request, the member at fault.'),
+        Detail: z
+          .string()
+          .describe('Free text. For a mistake in the request, the member at fault.'),
         Reason: z.string().describe('Name of the error code.'),
       })
       .describe('The one member of the body.'),

@@ -71,7 +71,10 @@ const sscdSchema = z
         description: 'With `carddetails`: the network of the SIM.',
         example: { Mcc: '000', Mnc: '00', Network: 'Unknown network' },
       }),
-    MobileUserCertificate: z.array(mobileUserCertificateSchema).optional().describe('With `certs`.'),
+    MobileUserCertificate: z
+      .array(mobileUserCertificateSchema)
+      .optional()
+      .describe('With `certs`.'),
     PinStatus: z
       .object({ Blocked: z.boolean().describe('Whether the PIN is blocked.') })
       .optional()
@@ -121,7 +124,10 @@ export const profileResponseSchema = z
         ...answerHead('2', '0'),
         SignatureProfile: z
           .array(z.string())
-          .meta({ description: 'Profiles that would work now.', example: ['http://mid.vendor.ch/STK-LoA4'] }),
+          .meta({
+            description: 'Profiles that would work now.',
+            example: ['http://mid.vendor.ch/STK-LoA4'],
+          }),
         Status: profileStatusSchema,
       })
       .meta({ id: 'MSS_ProfileResp', description: 'What the mobile user can sign with.' }),

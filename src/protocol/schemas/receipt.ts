@@ -42,7 +42,9 @@ const receiptMessageSchema = z
 const receiptReqStatusSchema = z
   .object({
     StatusCode: z
-      .object({ Value: z.enum(['100'], { error: 'must be 100' }).describe('Nothing else is possible.') })
+      .object({
+        Value: z.enum(['100'], { error: 'must be 100' }).describe('Nothing else is possible.'),
+      })
       .describe('How the call went; see Status codes.'),
     StatusDetail: z
       .object({
@@ -96,7 +98,10 @@ export const receiptRequestSchema = z
         Message: receiptMessageSchema,
         Status: receiptReqStatusSchema.nullish().describe('Send it to learn what the person did.'),
       })
-      .meta({ id: 'MSS_ReceiptReq', description: 'Tells the user what became of a successful signature.' }),
+      .meta({
+        id: 'MSS_ReceiptReq',
+        description: 'Tells the user what became of a successful signature.',
+      }),
   })
   .meta({ id: 'ReceiptRequest', description: 'Receipt request.' });
 
@@ -111,7 +116,9 @@ const receiptRespStatusSchema = z
             FaultMessage: z.string().optional().describe('In words, unless the person accepted.'),
             NetworkAck: flagSchema.describe('Always `false`.'),
             ReceiptMessagingMode: z.enum(['synch']).describe('Receipts are synchronous.'),
-            UserAck: flagSchema.describe('`true` if the phone showed it, whatever the person did then.'),
+            UserAck: flagSchema.describe(
+              '`true` if the phone showed it, whatever the person did then.',
+            ),
             UserResponse: z
               .string()
               .optional()

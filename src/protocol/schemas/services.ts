@@ -17,10 +17,34 @@ const languageTag = /^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$/;
  * place of going back to the calling app.
  */
 const forbiddenSchemes: ReadonlySet<string> = new Set([
-  ...['javascript', 'vbscript', 'data', 'blob', 'about', 'view-source'],
-  ...['file', 'filesystem', 'content', 'resource', 'jar', 'chrome', 'chrome-extension'],
-  ...['ftp', 'ftps', 'sftp', 'ws', 'wss', 'urn'],
-  ...['tel', 'sms', 'smsto', 'mms', 'mmsto', 'mailto', 'facetime', 'facetime-audio', 'geo'],
+  'javascript',
+  'vbscript',
+  'data',
+  'blob',
+  'about',
+  'view-source',
+  'file',
+  'filesystem',
+  'content',
+  'resource',
+  'jar',
+  'chrome',
+  'chrome-extension',
+  'ftp',
+  'ftps',
+  'sftp',
+  'ws',
+  'wss',
+  'urn',
+  'tel',
+  'sms',
+  'smsto',
+  'mms',
+  'mmsto',
+  'mailto',
+  'facetime',
+  'facetime-audio',
+  'geo',
 ]);
 
 const leadsBack = (uri: string): boolean =>
@@ -61,7 +85,11 @@ const geoFencingRequestSchema = z
     id: 'GeoFencingRequest',
     description:
       'Policy that the location has to satisfy, else fault 450. A null, empty or zero member sets no bound.',
-    example: { countrywhitelist: ['CH', 'DE'], mindeviceconfidence: '0.7', maxaccuracymeters: '1000' },
+    example: {
+      countrywhitelist: ['CH', 'DE'],
+      mindeviceconfidence: '0.7',
+      maxaccuracymeters: '1000',
+    },
   });
 
 const additionalServiceSchema = (services: ReadonlyMap<string, ServiceName>) =>
@@ -83,10 +111,15 @@ const additionalServiceSchema = (services: ReadonlyMap<string, ServiceName>) =>
           RedirectUri: text()
             .regex(absoluteUri, { error: redirectUriWords })
             .refine(leadsBack, { error: redirectUriWords })
-            .describe('Absolute URI of your app. The phone returns to it after the person has acted.'),
+            .describe(
+              'Absolute URI of your app. The phone returns to it after the person has acted.',
+            ),
         })
         .nullish()
-        .meta({ description: 'With app2app.', example: { RedirectUri: 'myapp://app.open#token=ABCD' } }),
+        .meta({
+          description: 'With app2app.',
+          example: { RedirectUri: 'myapp://app.open#token=ABCD' },
+        }),
       GeoFencingRequest: geoFencingRequestSchema
         .nullish()
         .describe('With geofencing: what the location has to satisfy, else fault 450.'),
@@ -100,7 +133,10 @@ const additionalServiceSchema = (services: ReadonlyMap<string, ServiceName>) =>
     .meta({
       id: 'AdditionalService',
       description: 'One service that is asked for.',
-      example: { Description: 'http://mss.vendor.fi/TS102204/v1.0.0#userLang', UserLang: { Value: 'en' } },
+      example: {
+        Description: 'http://mss.vendor.fi/TS102204/v1.0.0#userLang',
+        UserLang: { Value: 'en' },
+      },
     });
 
 /** @param services Accepted URIs. A service in two spellings counts as asked for twice. */
@@ -110,7 +146,11 @@ export const additionalServicesSchema = (services: ReadonlyMap<string, ServiceNa
     payload.value.forEach(({ Description }, index) => {
       const name = services.get(Description);
       if (seen.has(name) && name !== undefined) {
-        reportError(payload, { code: 101, path: [index, 'Description'], words: 'asks for a service again' });
+        reportError(payload, {
+          code: 101,
+          path: [index, 'Description'],
+          words: 'asks for a service again',
+        });
       }
       seen.add(name);
     });
@@ -121,7 +161,11 @@ const detailsSchema = z
     id: z.string().describe('`1901`: the network.'),
     value: z.string().describe('For 1901 the mobile country code and the network code, `22801`.'),
   })
-  .meta({ id: 'Details', description: 'Id 1901 is MCC then MNC.', example: { id: '1901', value: '22801' } });
+  .meta({
+    id: 'Details',
+    description: 'Id 1901 is MCC then MNC.',
+    example: { id: '1901', value: '22801' },
+  });
 
 const serviceResponseSchema = z
   .object({
@@ -143,7 +187,9 @@ const serviceResponseSchema = z
       .describe('Where the device is, or why that is not known.'),
     App2App: z
       .object({
-        AuthUri: z.string().describe('Open this on the phone: it is the prompt, and no push is sent.'),
+        AuthUri: z
+          .string()
+          .describe('Open this on the phone: it is the prompt, and no push is sent.'),
       })
       .nullish()
       .describe('How to open the App.'),

@@ -110,7 +110,11 @@ export const signatureRequestSchema = (rules: ProtocolRules) => {
       );
       if (app2app !== -1 && MessagingMode !== 'asynch') {
         const words = 'app2app is for MessagingMode asynch only';
-        reportError(payload, { code: 101, path: ['AdditionalServices', app2app, 'Description'], words });
+        reportError(payload, {
+          code: 101,
+          path: ['AdditionalServices', app2app, 'Description'],
+          words,
+        });
       }
     })
     .meta({ id: 'MSS_SignatureReq', description: 'Asks a mobile user to sign.' });
@@ -119,7 +123,9 @@ export const signatureRequestSchema = (rules: ProtocolRules) => {
     .meta({ id: 'SignatureRequest', description: 'Sign request.' });
 };
 
-export type CheckedSignatureReq = z.output<ReturnType<typeof signatureRequestSchema>>['MSS_SignatureReq'];
+export type CheckedSignatureReq = z.output<
+  ReturnType<typeof signatureRequestSchema>
+>['MSS_SignatureReq'];
 
 export const mssSignatureSchema = z
   .object({

@@ -32,6 +32,9 @@ export const statusResponseSchema = z
         ServiceResponses: serviceResponsesSchema,
         Status: signatureStatusSchema,
       })
-      .meta({ id: 'MSS_StatusResp', description: 'The signature, or status 504 until there is one.' }),
+      .meta({
+        id: 'MSS_StatusResp',
+        description: 'The signature, or status 504 until there is one.',
+      }),
   })
   .meta({ id: 'StatusResponse', description: 'Status response.' });

@@ -1,4 +1,7 @@
-/** Additional services, where the live service and its clients are more exact: geofencing, app2app, subscriberInfo. */
+/**
+ * Additional services, where the live service and its clients are more exact: geofencing, app2app,
+ * subscriberInfo.
+ */
 import type { Row } from '../row.ts';
 
 export const additionalServicesRows: readonly Row[] = [

@@ -1,4 +1,7 @@
-/** Who calls whom and when: Instant, AP_Info, MSSP_Info, MSISDN and AP_TransID, and how answers repeat them. */
+/**
+ * Who calls whom and when: Instant, AP_Info, MSSP_Info, MSISDN and AP_TransID, and how answers
+ * repeat them.
+ */
 import type { Row } from '../row.ts';
 
 export const callerRows: readonly Row[] = [

@@ -127,7 +127,9 @@ export const faultCodesRows: readonly Row[] = [
     id: 'wire-faults-15',
     source: 'wire facts: faults',
     rule: '107 is also for a type that is not supported, and says so.',
-    tests: ['test/protocol/data-to-be-signed.test.ts › DataToBeSigned > with another %s is a fault 107'],
+    tests: [
+      'test/protocol/data-to-be-signed.test.ts › DataToBeSigned > with another %s is a fault 107',
+    ],
   },
   {
     id: 'wire-faults-16',

@@ -55,7 +55,9 @@ export const faultsRows: readonly Row[] = [
     id: 'interface-7.1-3',
     source: 'interface 7.1',
     rule: 'A receipt or profile request that fails is HTTP 500 with a Fault, whose Reason and Detail say why.',
-    tests: ['test/http/faults.test.ts › the test number of %i > faults with it at receipt and profile'],
+    tests: [
+      'test/http/faults.test.ts › the test number of %i > faults with it at receipt and profile',
+    ],
   },
   {
     id: 'interface-7.2-1',

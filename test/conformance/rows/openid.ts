@@ -1,4 +1,7 @@
-/** The OpenID provider: pushed requests, what clients prove, and how relying parties validate an ID token. */
+/**
+ * The OpenID provider: pushed requests, what clients prove, and how relying parties validate an ID
+ * token.
+ */
 import type { Row } from '../row.ts';
 
 const push = 'test/oauth/par/push.test.ts';
@@ -235,7 +238,9 @@ export const openidRows: readonly Row[] = [
     id: 'interface-5.4-3',
     source: 'interface 5.4',
     rule: 'The token response says which scopes were granted.',
-    tests: [`${login} > goes from the client to the phone and back, and gives tokens about the person`],
+    tests: [
+      `${login} > goes from the client to the phone and back, and gives tokens about the person`,
+    ],
   },
   {
     id: 'interface-5.4-4',

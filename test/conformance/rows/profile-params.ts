@@ -6,19 +6,25 @@ export const profileParamsRows: readonly Row[] = [
     id: 'wire-profile-1',
     source: 'wire facts: profile',
     rule: 'Params may also hold carddetails, which by itself switches on CardDetails.',
-    tests: ['test/http/profile.test.ts › Params > switch on their part of the answer, each by itself: %s'],
+    tests: [
+      'test/http/profile.test.ts › Params > switch on their part of the answer, each by itself: %s',
+    ],
   },
   {
     id: 'wire-profile-2',
     source: 'wire facts: profile',
     rule: 'sscds switches on the list of SSCDs.',
-    tests: ['test/http/profile.test.ts › Params > switch on their part of the answer, each by itself: %s'],
+    tests: [
+      'test/http/profile.test.ts › Params > switch on their part of the answer, each by itself: %s',
+    ],
   },
   {
     id: 'wire-profile-3',
     source: 'wire facts: profile',
     rule: 'By itself, state switches on the State of each SSCD.',
-    tests: ['test/http/profile.test.ts › Params > switch on their part of the answer, each by itself: %s'],
+    tests: [
+      'test/http/profile.test.ts › Params > switch on their part of the answer, each by itself: %s',
+    ],
   },
   {
     id: 'wire-profile-4',
@@ -33,19 +39,25 @@ export const profileParamsRows: readonly Row[] = [
     id: 'wire-profile-5',
     source: 'wire facts: profile',
     rule: 'By itself, pinstatus switches on PinStatus.',
-    tests: ['test/http/profile.test.ts › Params > switch on their part of the answer, each by itself: %s'],
+    tests: [
+      'test/http/profile.test.ts › Params > switch on their part of the answer, each by itself: %s',
+    ],
   },
   {
     id: 'wire-profile-6',
     source: 'wire facts: profile',
     rule: 'rcstatus switches on RecoveryCodeCreated.',
-    tests: ['test/http/profile.test.ts › Params > switch on their part of the answer, each by itself: %s'],
+    tests: [
+      'test/http/profile.test.ts › Params > switch on their part of the answer, each by itself: %s',
+    ],
   },
   {
     id: 'wire-profile-7',
     source: 'wire facts: profile',
     rule: 'aastatus switches on AutoActivation.',
-    tests: ['test/http/profile.test.ts › Params > switch on their part of the answer, each by itself: %s'],
+    tests: [
+      'test/http/profile.test.ts › Params > switch on their part of the answer, each by itself: %s',
+    ],
   },
   {
     id: 'wire-profile-8',

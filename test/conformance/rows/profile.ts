@@ -80,7 +80,9 @@ export const profileRows: readonly Row[] = [
     id: 'interface-2.4-10',
     source: 'interface 2.4',
     rule: 'CardDetails of a known network has its Mcc, Mnc and Network.',
-    tests: ['test/http/profile.test.ts › Params > switch on their part of the answer, each by itself: %s'],
+    tests: [
+      'test/http/profile.test.ts › Params > switch on their part of the answer, each by itself: %s',
+    ],
   },
   {
     id: 'interface-2.4-11',

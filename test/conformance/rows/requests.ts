@@ -97,7 +97,9 @@ export const requestsRows: readonly Row[] = [
     id: 'interface-2.1-10',
     source: 'interface 2.1',
     rule: 'URI of MSSP_ID is an identifier URI.',
-    tests: ['test/protocol/sign.test.ts › MSSP_ID > is echoed as spelled and must be an absolute URI'],
+    tests: [
+      'test/protocol/sign.test.ts › MSSP_ID > is echoed as spelled and must be an absolute URI',
+    ],
   },
   {
     id: 'interface-2.1-11',

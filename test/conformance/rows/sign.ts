@@ -254,7 +254,9 @@ export const signRows: readonly Row[] = [
     id: 'interface-4.1-20',
     source: 'interface 4.1',
     rule: 'A sign response has ServiceResponses as an array when services were asked for that have an answer.',
-    tests: ['test/http/additional-services.test.ts › several services > are answered one element each'],
+    tests: [
+      'test/http/additional-services.test.ts › several services > are answered one element each',
+    ],
   },
   {
     id: 'interface-8-1',

@@ -1,4 +1,7 @@
-/** The life of a transaction: TimeOut, MSSP_TransID, requests that are sent twice, and the messaging modes. */
+/**
+ * The life of a transaction: TimeOut, MSSP_TransID, requests that are sent twice, and the messaging
+ * modes.
+ */
 import type { Row } from '../row.ts';
 
 export const transactionsRows: readonly Row[] = [

@@ -60,7 +60,9 @@ export const transportRows: readonly Row[] = [
     id: 'interface-4-2',
     source: 'interface 4',
     rule: 'The operations are called by POST and by no other method.',
-    tests: ['test/http/hostile.test.ts › a method > other than POST is 405 with Allow and a Fault: %s'],
+    tests: [
+      'test/http/hostile.test.ts › a method > other than POST is 405 with Allow and a Fault: %s',
+    ],
   },
   {
     id: 'interface-4-3',

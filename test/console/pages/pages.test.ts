@@ -9,7 +9,11 @@ import { assets } from '../../../src/console/pages/assets.ts';
 import { auditPage } from '../../../src/console/pages/audit-page.ts';
 import { count, counted, duration } from '../../../src/console/pages/markup.ts';
 import { readNotice } from '../../../src/console/pages/notices.ts';
-import { niceTop, type OverviewModel, overviewPage } from '../../../src/console/pages/overview-page.ts';
+import {
+  niceTop,
+  type OverviewModel,
+  overviewPage,
+} from '../../../src/console/pages/overview-page.ts';
 import { planPage } from '../../../src/console/pages/plan-pages.ts';
 import { refusalsPage } from '../../../src/console/pages/refusals-page.ts';
 import { replayPage, replaysPage } from '../../../src/console/pages/replays-page.ts';
@@ -87,7 +91,13 @@ const detail: TransactionDetail = {
       reason: evil,
       outcome: evil,
     },
-    { kind: 'state', at: at + 20, attempt: 2, state: 'submitted', by: { who: evil, order: `B${evil}` } },
+    {
+      kind: 'state',
+      at: at + 20,
+      attempt: 2,
+      state: 'submitted',
+      by: { who: evil, order: `B${evil}` },
+    },
     { kind: 'state', at: at + 30, attempt: 2, state: 'failed', fault: row.fault },
   ],
 };
@@ -127,7 +137,11 @@ const overview: Overview = {
   })),
 };
 
-const overviewOf = (of: ConsoleSession, told: Overview, changes: Partial<OverviewModel> = {}): string =>
+const overviewOf = (
+  of: ConsoleSession,
+  told: Overview,
+  changes: Partial<OverviewModel> = {},
+): string =>
   overviewPage({
     session: of,
     tiles: [['Of a part', evil]],
@@ -135,7 +149,7 @@ const overviewOf = (of: ConsoleSession, told: Overview, changes: Partial<Overvie
       { range: '1h', overview: told, refused: 7 },
       { range: '24h', overview: told },
     ],
-    processes: [...[{ part: 'api', host: evil, pid: 7, version: evil, startedAt: at, at } as const]],
+    processes: [{ part: 'api', host: evil, pid: 7, version: evil, startedAt: at, at } as const],
     range: undefined,
     now: at,
     ...changes,
@@ -215,7 +229,9 @@ const detailWith = (
     session: session(role),
     detail: shown,
     offer,
-    sections: [{ name: 'callbacks', html: callbacksSection(session(role), [{ ...callback, state }], evil) }],
+    sections: [
+      { name: 'callbacks', html: callbacksSection(session(role), [{ ...callback, state }], evil) },
+    ],
     notice: undefined,
   });
 
@@ -229,8 +245,14 @@ const replayOf = (role: Role = 'operator'): string =>
 
 const planOf = (problem?: 'reason' | 'more'): string =>
   planPage({
-    ...{ session: session(), kind: 'replay', form: { apId: evil }, ids: [evil] },
-    ...{ plan, problem, reason: evil, perSecond: '5' },
+    session: session(),
+    kind: 'replay',
+    form: { apId: evil },
+    ids: [evil],
+    plan,
+    problem,
+    reason: evil,
+    perSecond: '5',
   });
 
 const usersOf = (): string =>
@@ -408,7 +430,10 @@ describe('the pages', () => {
   it('show the text that was signed as the phone shows it', () => {
     const data = { ...detail.request?.data, text: 'Pay 10\u{e0041}\u00ad CHF', dtbd: '9\u0338' };
     const request = detail.request && { ...detail.request, data };
-    const page = detailWith('none', 'operator', 'waiting', { ...detail, request } as TransactionDetail);
+    const page = detailWith('none', 'operator', 'waiting', {
+      ...detail,
+      request,
+    } as TransactionDetail);
     expect(page).toContain('<p class="said">Pay 10[U+E0041][U+00AD] CHF</p>');
     expect(page).toContain('<p class="said code">9[U+0338]</p>');
   });
@@ -432,7 +457,9 @@ describe('the pages', () => {
   });
 
   it('offer to replay only what may have failed', () => {
-    expect(listOf('operator', { state: 'failed', fault: '401' })).toContain('/admin/replays/plan?fault=401');
+    expect(listOf('operator', { state: 'failed', fault: '401' })).toContain(
+      '/admin/replays/plan?fault=401',
+    );
     expect(listOf('operator', { state: 'signed' })).not.toContain('/admin/replays/plan');
   });
 
@@ -470,7 +497,9 @@ describe('the pages', () => {
   });
 
   it('break the reason of a fault between its words, and not within them', () => {
-    expect(detailWith('none')).toContain('<dt>Fault</dt><dd>401 <small>USER_<wbr>CANCEL<wbr></small>');
+    expect(detailWith('none')).toContain(
+      '<dt>Fault</dt><dd>401 <small>USER_<wbr>CANCEL<wbr></small>',
+    );
   });
 
   it('compare the attempts of a transaction that has several', () => {

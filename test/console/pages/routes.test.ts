@@ -57,7 +57,11 @@ const post = async (role: Somebody, path: string, body: URLSearchParams) => {
     body,
     redirect: 'manual',
   });
-  return { status: response.status, text: await response.text(), to: response.headers.get('location') ?? '' };
+  return {
+    status: response.status,
+    text: await response.text(),
+    to: response.headers.get('location') ?? '',
+  };
 };
 
 const csrfOf = async (role: Somebody): Promise<string> =>
@@ -67,7 +71,8 @@ const csrfOf = async (role: Somebody): Promise<string> =>
 const indexed = (id: string, filter: HistoryFilter = {}) =>
   soon(async () => {
     const page = await stage.history.search(filter, { limit: 100 });
-    if (!page?.rows.some(({ msspTransId }) => msspTransId === id)) throw new Error('not indexed yet');
+    if (!page?.rows.some(({ msspTransId }) => msspTransId === id))
+      throw new Error('not indexed yet');
   });
 
 describe('the pages of the console', () => {
@@ -134,7 +139,8 @@ describe('the pages of the console', () => {
     }
     const { text } = await get('operator', `/admin/transactions/${id}`);
     for (const secret of secrets) expect(text).toContain(secret);
-    const { entries = [] } = (await stage.audit.read({ target: id, action: 'view-sensitive' })) ?? {};
+    const { entries = [] } =
+      (await stage.audit.read({ target: id, action: 'view-sensitive' })) ?? {};
     expect(entries.map(({ who }) => who)).toEqual(['the-operator']);
     expect((await get('viewer', `/admin/transactions?msisdn=${number.slice(1)}`)).status).toBe(422);
   });
@@ -184,12 +190,15 @@ describe('the pages of the console', () => {
 
   it('offer every filter that programs have', async () => {
     const { text } = await get('operator', '/admin/transactions');
-    for (const field of Object.keys(transactionFilter.shape)) expect(text).toMatch(`name="${field}"`);
+    for (const field of Object.keys(transactionFilter.shape))
+      expect(text).toMatch(`name="${field}"`);
   });
 
   it('replay many, after saying how many, and report on each', async () => {
     const apId = 'http://bulk.example';
-    const ids = await Promise.all(Array.from({ length: 4 }, () => stage.failed(208, stage.somebody(), apId)));
+    const ids = await Promise.all(
+      Array.from({ length: 4 }, () => stage.failed(208, stage.somebody(), apId)),
+    );
     for (const id of ids) await indexed(id, { states: ['failed'] });
     const page = `/admin/replays/plan?apId=${encodeURIComponent(apId)}`;
     const plan = (await get('operator', page)).text;
@@ -204,16 +213,22 @@ describe('the pages of the console', () => {
     const odd = await send('operator', page, '/admin/replays', { reason: 'x', perSecond: 'fast' });
     expect(odd.text).toContain('The rate cannot be read');
     const fewer = { reason: 'x', perSecond: '50', expected: '3' };
-    expect((await send('operator', page, '/admin/replays', fewer)).text).toContain('There are more now');
+    expect((await send('operator', page, '/admin/replays', fewer)).text).toContain(
+      'There are more now',
+    );
     expect(await stage.replays.list()).toEqual([]);
 
     const sent = await send('operator', page, '/admin/replays', {
       reason: 'Phones were off',
       perSecond: '50',
     });
-    expect([sent.status, sent.to]).toEqual([303, expect.stringMatching(/^\/admin\/replays\/B[0-9a-f]{16}$/)]);
+    expect([sent.status, sent.to]).toEqual([
+      303,
+      expect.stringMatching(/^\/admin\/replays\/B[0-9a-f]{16}$/),
+    ]);
     await soon(() => {
-      for (const id of ids) expect(stage.asked().filter((each) => each === `${id} 2`)).toHaveLength(1);
+      for (const id of ids)
+        expect(stage.asked().filter((each) => each === `${id} 2`)).toHaveLength(1);
     });
     for (const id of ids) await stage.sign(id, 2);
     await soon(async () => {
@@ -224,18 +239,34 @@ describe('the pages of the console', () => {
     for (const id of ids) expect(text).toContain(id);
     expect(text).not.toContain(`${sent.to}/stop`);
     expect((await get('viewer', sent.to)).text).not.toContain('Phones were off');
-    expect((await get('operator', '/admin/audit?action=bulk-replay')).text).toContain('Phones were off');
+    expect((await get('operator', '/admin/audit?action=bulk-replay')).text).toContain(
+      'Phones were off',
+    );
   });
 
   it('add a user who logs in by a link, change the role, remove', async () => {
-    const added = await send('admin', '/admin/users', '/admin/users', { name: 'nora', role: 'operator' });
+    const added = await send('admin', '/admin/users', '/admin/users', {
+      name: 'nora',
+      role: 'operator',
+    });
     expect(added.to).toBe('/admin/users?notice=user-by-link');
     expect((await logInAs(stage.operators, 'nora')).session.operator.role).toBe('operator');
-    const twice = await send('admin', '/admin/users', '/admin/users', { name: 'nora', role: 'viewer' });
-    expect([twice.status, twice.text.includes('There is a user of this name')]).toEqual([422, true]);
-    await send('admin', '/admin/users', '/admin/users/nora/role', { role: 'viewer', confirmed: 'yes' });
+    const twice = await send('admin', '/admin/users', '/admin/users', {
+      name: 'nora',
+      role: 'viewer',
+    });
+    expect([twice.status, twice.text.includes('There is a user of this name')]).toEqual([
+      422,
+      true,
+    ]);
+    await send('admin', '/admin/users', '/admin/users/nora/role', {
+      role: 'viewer',
+      confirmed: 'yes',
+    });
     expect((await stage.operators.users.find('nora'))?.role).toBe('viewer');
-    const removed = await send('admin', '/admin/users', '/admin/users/nora/remove', { confirmed: 'yes' });
+    const removed = await send('admin', '/admin/users', '/admin/users/nora/remove', {
+      confirmed: 'yes',
+    });
     expect(removed.to).toBe('/admin/users?notice=user-removed');
     expect(await stage.operators.users.find('nora')).toBeUndefined();
   });
@@ -255,7 +286,13 @@ describe('the pages of the console', () => {
       const path = `/admin/users/${name}/${what}`;
       const between = await send('admin', '/admin/users', path, fields);
       expect(between.status).toBe(200);
-      for (const said of [title, name, `Nightly report of ${name}`, 'cannot be undone', 'class="danger"']) {
+      for (const said of [
+        title,
+        name,
+        `Nightly report of ${name}`,
+        'cannot be undone',
+        'class="danger"',
+      ]) {
         expect(between.text).toContain(said);
       }
       expect(await stage.operators.tokens.verify(token)).toMatchObject({ name, role: 'viewer' });
@@ -266,7 +303,11 @@ describe('the pages of the console', () => {
   );
 
   it('end no token, and no session of local, by one click', async () => {
-    const issued = await stage.operators.tokens.issue(admin, { name: 'the-admin', label: 'Report', days: 1 });
+    const issued = await stage.operators.tokens.issue(admin, {
+      name: 'the-admin',
+      label: 'Report',
+      days: 1,
+    });
     const token = 'token' in issued ? issued.token : '';
     const { searchParams } = new URL(await stage.newLink(), stage.url);
     const login = await fetch(`${stage.url}/admin/login/link`, {

@@ -19,20 +19,20 @@ describe('the statechart of a transaction', () => {
   it('has every state of the machine, and what leads from one to another, in its words', () => {
     const { states } = signatureMachine.config;
     expect(signatureChart.states.map(({ name }) => name)).toEqual(Object.keys(states ?? {}));
-    expect(signatureChart.arrows.map(({ from, to, events }) => `${from} ${to}: ${events.join(' ')}`)).toEqual(
-      [
-        'submitted failed: CANCEL choose',
-        'submitted failed: deadline',
-        'submitted signed: choose',
-        'submitted pending: choose',
-        'pending failed: ANSWERED CANCEL ask verify',
-        'pending submitted: REPLAY',
-        'pending failed: deadline',
-        'pending signed: ask verify',
-        'signed receipted: RECEIPTED',
-        'failed submitted: REPLAY',
-      ],
-    );
+    expect(
+      signatureChart.arrows.map(({ from, to, events }) => `${from} ${to}: ${events.join(' ')}`),
+    ).toEqual([
+      'submitted failed: CANCEL choose',
+      'submitted failed: deadline',
+      'submitted signed: choose',
+      'submitted pending: choose',
+      'pending failed: ANSWERED CANCEL ask verify',
+      'pending submitted: REPLAY',
+      'pending failed: deadline',
+      'pending signed: ask verify',
+      'signed receipted: RECEIPTED',
+      'failed submitted: REPLAY',
+    ]);
     expect(signatureChart.states.filter(({ isFinal }) => isFinal)).toEqual([
       { name: 'receipted', isFinal: true },
     ]);
@@ -41,7 +41,11 @@ describe('the statechart of a transaction', () => {
   it('follows a machine that gains a state', () => {
     const machine = setup({}).createMachine({
       initial: 'a',
-      states: { a: { on: { GO: 'b', SKIP: 'c' } }, b: { on: { GO: 'c' } }, c: { on: { BACK: 'a' } } },
+      states: {
+        a: { on: { GO: 'b', SKIP: 'c' } },
+        b: { on: { GO: 'c' } },
+        c: { on: { BACK: 'a' } },
+      },
     });
     const { states, arrows } = layOutChart(readChart(machine.root as never));
     expect(states.map(({ name, row }) => [name, row])).toEqual([
@@ -65,7 +69,13 @@ describe('the statechart of a transaction', () => {
       expect(label.x).toBeLessThan(width);
       expect(label.y).toBeLessThan(height);
     }
-    const ends = arrows.map(({ from, to, isExpiry, head, path }) => ({ to, isExpiry, head, from, path }));
+    const ends = arrows.map(({ from, to, isExpiry, head, path }) => ({
+      to,
+      isExpiry,
+      head,
+      from,
+      path,
+    }));
     for (const a of ends) {
       for (const b of ends) {
         if (a !== b && a.head === b.head) expect([a.to, a.isExpiry]).toEqual([b.to, b.isExpiry]);
@@ -123,12 +133,18 @@ describe('the statechart of a transaction', () => {
   });
 
   it('says whether a fault came or the time was up', () => {
-    const once = (code: number, at: number) => [...twice.slice(0, 2), { ...twice[2], at, fault: { code } }];
+    const once = (code: number, at: number) => [
+      ...twice.slice(0, 2),
+      { ...twice[2], at, fault: { code } },
+    ];
     const wayOf = (code: number, at: number, timeoutMs?: number) =>
       [...pathOf(once(code, at) as typeof twice, timeoutMs).ways].at(-1);
     expect(wayOf(401, 500, 60_000)?.[0]).toBe('pending failed');
     expect(wayOf(209, 500, 60_000)?.[0]).toBe('pending failed');
-    expect(wayOf(209, 60_000, 60_000)).toEqual(['pending failed expired', { attempts: [1], faults: [209] }]);
+    expect(wayOf(209, 60_000, 60_000)).toEqual([
+      'pending failed expired',
+      { attempts: [1], faults: [209] },
+    ]);
     expect(wayOf(401, 60_000, 60_000)?.[0]).toBe('pending failed');
     expect(wayOf(208, 60_000)?.[0]).toBe('pending failed expired');
     const svg = String(statechartSvg(signatureChart, pathOf(once(208, 60_000) as typeof twice)));
@@ -149,7 +165,9 @@ describe('the statechart of a transaction', () => {
   it('draws nested and parallel states of any machine, with all that are active', () => {
     const value = { open: { asking: 'prompting', reminding: 'waiting' } };
     const drawn = String(machineSvg(signerMachine, value));
-    const here = [...drawn.matchAll(/class="node visited here[^"]*"><rect[^>]*\/><text[^>]*>([^<]+)/g)];
+    const here = [
+      ...drawn.matchAll(/class="node visited here[^"]*"><rect[^>]*\/><text[^>]*>([^<]+)/g),
+    ];
     expect(here.map(([, name]) => name)).toEqual(['open', 'prompting', 'waiting']);
     expect([...drawn.matchAll(/class="region"[^>]*>([^<]+)/g)].map(([, name]) => name)).toEqual([
       'asking',
@@ -172,7 +190,10 @@ describe('the way of an instance', () => {
         onDone: 'ended',
         states: {
           'left.one': { initial: 'a', states: { a: { on: { L: 'b' } }, b: { type: 'final' } } },
-          right: { initial: 'c', states: { c: { on: { R: 'd', S: 'e' } }, d: { type: 'final' }, e: {} } },
+          right: {
+            initial: 'c',
+            states: { c: { on: { R: 'd', S: 'e' } }, d: { type: 'final' }, e: {} },
+          },
         },
       },
       ended: { type: 'final' },

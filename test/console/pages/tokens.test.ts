@@ -31,7 +31,12 @@ const get = async (who: string, path: string): Promise<string> => {
 };
 
 /** Sends a form of a page, by the end of its action. */
-const send = async (who: string, page: string, name: string, fields: Readonly<Record<string, string>>) => {
+const send = async (
+  who: string,
+  page: string,
+  name: string,
+  fields: Readonly<Record<string, string>>,
+) => {
   const form = formIn(await get(who, page), name);
   if (form === undefined) throw new Error(`no form ${name} for ${who}`);
   const answer = await fetch(`${stage.product.url}${form.action}`, {
@@ -49,7 +54,10 @@ describe('tokens', () => {
   it('are made for oneself, shown once, and end by a button', async () => {
     const made = await send('otto', '/admin/tokens', 'tokens', { label: 'nightly <b>', days: '7' });
     const token = secretIn(made.html);
-    expect(await stage.operators.tokens.verify(token)).toMatchObject({ name: 'otto', role: 'operator' });
+    expect(await stage.operators.tokens.verify(token)).toMatchObject({
+      name: 'otto',
+      role: 'operator',
+    });
     const page = await get('otto', '/admin/tokens');
     expect(page).toContain('nightly &lt;b&gt;');
     expect(page).not.toContain(token);
@@ -63,11 +71,21 @@ describe('tokens', () => {
   });
 
   it('of others are for admins', async () => {
-    const made = await send('ada', '/admin/tokens', 'tokens', { name: 'otto', label: 'x', days: '1' });
-    expect(await stage.operators.tokens.verify(secretIn(made.html))).toMatchObject({ name: 'otto' });
+    const made = await send('ada', '/admin/tokens', 'tokens', {
+      name: 'otto',
+      label: 'x',
+      days: '1',
+    });
+    expect(await stage.operators.tokens.verify(secretIn(made.html))).toMatchObject({
+      name: 'otto',
+    });
     await send('ada', '/admin/tokens', 'tokens', { name: 'ada', label: 'for ada', days: '1' });
     expect(await get('otto', '/admin/tokens')).not.toContain('for ada');
-    const foreign = await send('otto', '/admin/tokens', 'tokens', { name: 'ada', label: 'x', days: '1' });
+    const foreign = await send('otto', '/admin/tokens', 'tokens', {
+      name: 'ada',
+      label: 'x',
+      days: '1',
+    });
     expect([foreign.status, secretIn(foreign.html)]).toEqual([422, '']);
   });
 
@@ -94,7 +112,8 @@ describe('tokens', () => {
 });
 
 describe('phones of users', () => {
-  const subjectOfUser = async (name: string) => (await stage.operators.users.find(name))?.oidcSubject;
+  const subjectOfUser = async (name: string) =>
+    (await stage.operators.users.find(name))?.oidcSubject;
 
   it('are given by number when a user is added', async () => {
     const msisdn = stage.somebody();
@@ -108,17 +127,25 @@ describe('phones of users', () => {
     const browser = stage.newBrowser();
     await stage.logIn(browser, msisdn);
     expect(await stage.whoIs(browser)).toMatchObject({ name: 'petra' });
-    const again = await send('ada', '/admin/users', 'users', { name: 'paul', role: 'viewer', phone: msisdn });
+    const again = await send('ada', '/admin/users', 'users', {
+      name: 'paul',
+      role: 'viewer',
+      phone: msisdn,
+    });
     expect(again.html).toContain('or one with this phone');
-    const none = await send('ada', '/admin/users', 'users', { name: 'paul', role: 'viewer', phone: 'me' });
+    const none = await send('ada', '/admin/users', 'users', {
+      name: 'paul',
+      role: 'viewer',
+      phone: 'me',
+    });
     expect([none.status, await stage.operators.users.find('paul')]).toEqual([422, undefined]);
   });
 
   it('are set and removed later', async () => {
     const msisdn = stage.somebody();
-    expect((await send('ada', '/admin/users', 'otto/phone', { phone: msisdn, confirmed: 'yes' })).to).toBe(
-      '/admin/users?notice=user-changed',
-    );
+    expect(
+      (await send('ada', '/admin/users', 'otto/phone', { phone: msisdn, confirmed: 'yes' })).to,
+    ).toBe('/admin/users?notice=user-changed');
     expect(await subjectOfUser('otto')).toBe(stage.subjectOf(msisdn));
     expect((await send('ada', '/admin/users', 'otto/phone', { phone: 'me' })).to).toBe(
       '/admin/users?notice=user-number',
@@ -162,7 +189,10 @@ describe('phones of users', () => {
       [{ msisdn, oidcSubject: 'x' }, 'msisdn and oidcSubject exclude each other'],
       [{}, 'msisdn or oidcSubject is needed'],
     ] as const) {
-      expect(await ask('PUT', '/pia/phone', body)).toEqual([400, { error: 'bad-request', message }]);
+      expect(await ask('PUT', '/pia/phone', body)).toEqual([
+        400,
+        { error: 'bad-request', message },
+      ]);
     }
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Compiles files of a checkout for kills.ts: with the collected XState, timers that `globalThis.foreign`
- * has, and packages that do nothing where the checkout lacks them.
+ * Compiles files of a checkout for kills.ts: with the collected XState, timers that
+ * `globalThis.foreign` has, and packages that do nothing where the checkout lacks them.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire, isBuiltin } from 'node:module';
@@ -43,9 +43,15 @@ const foreignPackages = (xstate: string, here: string): Plugin => ({
 });
 
 const timers = Object.fromEntries(
-  ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Math.random', 'console', 'fetch'].map(
-    (name) => [name, `foreign.${name.replace('Math.', '')}`],
-  ),
+  [
+    'setTimeout',
+    'clearTimeout',
+    'setInterval',
+    'clearInterval',
+    'Math.random',
+    'console',
+    'fetch',
+  ].map((name) => [name, `foreign.${name.replace('Math.', '')}`]),
 );
 
 const common = {

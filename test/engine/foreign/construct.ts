@@ -20,7 +20,12 @@ export const ignore = (): void => undefined;
 export type Did = (what: unknown) => void;
 
 /** Its name, the chart, what happens to it, and its input. */
-export type Construct = readonly [string, (did: Did) => AnyStateMachine, readonly ReplayStep[], unknown?];
+export type Construct = readonly [
+  string,
+  (did: Did) => AnyStateMachine,
+  readonly ReplayStep[],
+  unknown?,
+];
 
 interface Ref {
   getSnapshot(): {

@@ -56,7 +56,9 @@ const constructs: readonly Construct[] = [
       chart({
         context: {},
         invoke: { id: 'c', src: ending, systemId: 'it' },
-        on: { ASK: { actions: assign(({ system }) => ({ there: system.get('it') !== undefined })) } },
+        on: {
+          ASK: { actions: assign(({ system }) => ({ there: system.get('it') !== undefined })) },
+        },
       }),
     [step('ASK'), step('END', 1, ['c']), step('ASK')],
   ],
@@ -68,7 +70,10 @@ const constructs: readonly Construct[] = [
         states: {
           a: {
             invoke: { id: 'c', src: counter },
-            on: { AGAIN: { target: 'a', reenter: true }, HIT: { actions: sendTo('c', { type: 'ADD' }) } },
+            on: {
+              AGAIN: { target: 'a', reenter: true },
+              HIT: { actions: sendTo('c', { type: 'ADD' }) },
+            },
           },
         },
       }),
@@ -209,7 +214,10 @@ const constructs: readonly Construct[] = [
   ],
   [
     'sendTo a name that nobody has',
-    () => chart({ on: { GO: { actions: [log('before'), sendTo('nobody', { type: 'X' }), log('after')] } } }),
+    () =>
+      chart({
+        on: { GO: { actions: [log('before'), sendTo('nobody', { type: 'X' }), log('after')] } },
+      }),
     [step('GO'), step('GO')],
   ],
   [
@@ -222,7 +230,9 @@ const constructs: readonly Construct[] = [
           src: chart({
             context: { m: 0 },
             invoke: { id: 'g', src: counter },
-            on: { TOLD: { actions: [add('m'), sendParent(({ event }) => ({ type: 'UP', of: event }))] } },
+            on: {
+              TOLD: { actions: [add('m'), sendParent(({ event }) => ({ type: 'UP', of: event }))] },
+            },
           }),
         },
         on: { UP: { actions: [add('n'), got] } },
@@ -231,7 +241,8 @@ const constructs: readonly Construct[] = [
   ],
   [
     'sendParent of the root',
-    () => chart({ on: { GO: { actions: [log('before'), sendParent({ type: 'X' }), log('after')] } } }),
+    () =>
+      chart({ on: { GO: { actions: [log('before'), sendParent({ type: 'X' }), log('after')] } } }),
     [step('GO'), step('GO')],
   ],
   [
@@ -336,7 +347,9 @@ const constructs: readonly Construct[] = [
           a: {
             invoke: {
               id: 'c',
-              src: chart({ on: { SEND: { actions: sendParent({ type: 'UP' }, { id: 'one', delay: 10 }) } } }),
+              src: chart({
+                on: { SEND: { actions: sendParent({ type: 'UP' }, { id: 'one', delay: 10 }) } },
+              }),
             },
             on: { N: 'b' },
           },
@@ -396,7 +409,9 @@ const constructs: readonly Construct[] = [
                 input: ({ context, event }: Given) => [context.n, event.type],
               } as never),
               spawnChild(
-                chart({ context: ({ input }: { input: unknown }) => ({ none: input === undefined }) }),
+                chart({
+                  context: ({ input }: { input: unknown }) => ({ none: input === undefined }),
+                }),
                 { id: 'd' },
               ),
             ],
@@ -543,7 +558,10 @@ const constructs: readonly Construct[] = [
                   list: [
                     ...(context.list as unknown[]),
                     ...[1, 2, 3].map((n) =>
-                      spawn(counter as never, { id: `n${n}-${(context.list as unknown[]).length}` } as never),
+                      spawn(
+                        counter as never,
+                        { id: `n${n}-${(context.list as unknown[]).length}` } as never,
+                      ),
                     ),
                   ],
                 })),
@@ -564,7 +582,9 @@ const constructs: readonly Construct[] = [
     () => {
       const self: { chart?: unknown } = {};
       const made = setup({ actors: {} }).createMachine({
-        context: ({ input }: { input: { depth?: number } | undefined }) => ({ depth: input?.depth ?? 0 }),
+        context: ({ input }: { input: { depth?: number } | undefined }) => ({
+          depth: input?.depth ?? 0,
+        }),
         entry: collect(({ enqueue, context }) => {
           if (context.depth < 3)
             enqueue.spawnChild(
@@ -589,7 +609,10 @@ const constructs: readonly Construct[] = [
           a: {
             invoke: {
               id: 't',
-              src: fromTransition((n: number, { type }: { type: string }) => (type === 'ADD' ? n + 1 : n), 0),
+              src: fromTransition(
+                (n: number, { type }: { type: string }) => (type === 'ADD' ? n + 1 : n),
+                0,
+              ),
               onSnapshot: {
                 guard: ({ event }: Given) => event.snapshot.context > 1,
                 target: 'b',
@@ -633,7 +656,10 @@ const constructs: readonly Construct[] = [
       chart({
         context: {},
         entry: spawnChild(ending, { id: 'a.b c' }),
-        on: { 'xstate.done.actor.a.b c': { actions: got }, 'xstate.done.*': { actions: log('wild') } },
+        on: {
+          'xstate.done.actor.a.b c': { actions: got },
+          'xstate.done.*': { actions: log('wild') },
+        },
       }),
     [step('END', 1, ['a.b c'])],
   ],
@@ -656,7 +682,10 @@ const constructs: readonly Construct[] = [
         invoke: { id: 'c', src: counter },
         on: { TOLD: { actions: got } },
         initial: 'a',
-        states: { a: { after: { 10: 'b' } }, b: { entry: sendTo('c', { type: 'TELL' }, { delay: 10 }) } },
+        states: {
+          a: { after: { 10: 'b' } },
+          b: { entry: sendTo('c', { type: 'TELL' }, { delay: 10 }) },
+        },
       }),
     [step('ADD', 5, ['c']), step('ADD', 10, ['c']), wait(20)],
   ],
@@ -672,7 +701,11 @@ const constructs: readonly Construct[] = [
               id: 'c',
               src: chart({
                 initial: 'x',
-                states: { x: { after: { 10: 'y' } }, y: { after: { 10: 'z' } }, z: { type: 'final' } },
+                states: {
+                  x: { after: { 10: 'y' } },
+                  y: { after: { 10: 'z' } },
+                  z: { type: 'final' },
+                },
                 output: 'in time',
               }),
               onDone: { target: 'b', actions: got },
@@ -714,7 +747,8 @@ const constructs: readonly Construct[] = [
 ];
 
 describe('a construct with actors is as in XState:', () => {
-  it.each(constructs.map((construct) => ({ name: construct[0], construct })))('$name', ({ construct }) =>
-    isAsInXState(construct),
+  it.each(constructs.map((construct) => ({ name: construct[0], construct })))(
+    '$name',
+    ({ construct }) => isAsInXState(construct),
   );
 });

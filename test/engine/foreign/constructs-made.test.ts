@@ -1,7 +1,16 @@
 /** More charts chosen to break: what a step makes inside `enqueueActions` and `assign`. */
 import { describe, it } from 'vitest';
 import { assign, enqueueActions, spawnChild, stopChild } from 'xstate';
-import { add, type Construct, chart, collect, counter, type Given, isAsInXState, step } from './construct.ts';
+import {
+  add,
+  type Construct,
+  chart,
+  collect,
+  counter,
+  type Given,
+  isAsInXState,
+  step,
+} from './construct.ts';
 
 const constructs: readonly Construct[] = [
   [
@@ -24,7 +33,8 @@ const constructs: readonly Construct[] = [
                   );
                 }),
               );
-              if (check(() => context.n === 0)) enqueue.sendTo(({ self }: Given) => self, { type: 'AFTER' });
+              if (check(() => context.n === 0))
+                enqueue.sendTo(({ self }: Given) => self, { type: 'AFTER' });
               enqueue.spawnChild(counter, { id: 'c' });
               enqueue.sendTo('c', { type: 'ADD' });
               enqueue.emit({ type: 'said' });
@@ -67,7 +77,9 @@ const constructs: readonly Construct[] = [
                 collect((two) => {
                   const { n } = two.context;
                   two.enqueue(() => did(['two', n]));
-                  two.enqueue(collect((three) => three.enqueue(() => did(['three', n, three.context.n]))));
+                  two.enqueue(
+                    collect((three) => three.enqueue(() => did(['three', n, three.context.n]))),
+                  );
                   two.enqueue(() => did(['four', n]));
                 }),
               );
@@ -90,7 +102,8 @@ const constructs: readonly Construct[] = [
               enqueue.assign({ n: 1 });
               enqueue(
                 collect((inner) => {
-                  if (inner.check(({ context }: Given) => context.n === 1)) inner.enqueue(() => did('yes'));
+                  if (inner.check(({ context }: Given) => context.n === 1))
+                    inner.enqueue(() => did('yes'));
                   else inner.enqueue(() => did('no'));
                 }),
               );
@@ -147,15 +160,21 @@ const constructs: readonly Construct[] = [
               enqueue.assign({ n: 3 });
               enqueue(
                 assign((({ spawn, context }: Given) => ({
-                  ref: spawn(chart({ context: { n: context.n }, on: { ADD: { actions: add('n') } } }), {
-                    id: 'c',
-                  }),
+                  ref: spawn(
+                    chart({ context: { n: context.n }, on: { ADD: { actions: add('n') } } }),
+                    {
+                      id: 'c',
+                    },
+                  ),
                 })) as never),
               );
               enqueue.assign((({ spawn, context }: Given) => ({
-                other: spawn(chart({ context: { n: context.n + 1 }, on: { ADD: { actions: add('n') } } }), {
-                  id: 'd',
-                }),
+                other: spawn(
+                  chart({ context: { n: context.n + 1 }, on: { ADD: { actions: add('n') } } }),
+                  {
+                    id: 'd',
+                  },
+                ),
               })) as never);
             }),
           },
@@ -171,13 +190,18 @@ const constructs: readonly Construct[] = [
           GO: {
             actions: collect(({ enqueue }) => {
               enqueue(
-                spawnChild(chart({ context: { n: 0 }, on: { ADD: { actions: add('n') } } }), { id: 'c' }),
+                spawnChild(chart({ context: { n: 0 }, on: { ADD: { actions: add('n') } } }), {
+                  id: 'c',
+                }),
               );
               enqueue(
                 collect((inner) =>
-                  inner.enqueue.spawnChild(chart({ context: { n: 5 }, on: { ADD: { actions: add('n') } } }), {
-                    id: 'd',
-                  }),
+                  inner.enqueue.spawnChild(
+                    chart({ context: { n: 5 }, on: { ADD: { actions: add('n') } } }),
+                    {
+                      id: 'd',
+                    },
+                  ),
                 ),
               );
             }),
@@ -198,7 +222,9 @@ const constructs: readonly Construct[] = [
                   inner.enqueue.spawnChild(
                     chart({
                       on: {
-                        SAY: { actions: collect((own) => own.enqueue(({ event }: Given) => did(event))) },
+                        SAY: {
+                          actions: collect((own) => own.enqueue(({ event }: Given) => did(event))),
+                        },
                       },
                     }),
                     { id: 'c' },
@@ -244,7 +270,8 @@ const constructs: readonly Construct[] = [
 ];
 
 describe('what a step makes is as in XState:', () => {
-  it.each(constructs.map((construct) => ({ name: construct[0], construct })))('$name', ({ construct }) =>
-    isAsInXState(construct),
+  it.each(constructs.map((construct) => ({ name: construct[0], construct })))(
+    '$name',
+    ({ construct }) => isAsInXState(construct),
   );
 });

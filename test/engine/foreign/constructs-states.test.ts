@@ -1,6 +1,20 @@
-/** More charts chosen to break: history, guards, delays, timers and what a step does in which order. */
+/**
+ * More charts chosen to break: history, guards, delays, timers and what a step does in which order.
+ */
 import { describe, it } from 'vitest';
-import { and, assign, cancel, emit, fromPromise, log, not, or, raise, sendTo, stateIn } from 'xstate';
+import {
+  and,
+  assign,
+  cancel,
+  emit,
+  fromPromise,
+  log,
+  not,
+  or,
+  raise,
+  sendTo,
+  stateIn,
+} from 'xstate';
 import {
   add,
   type Construct,
@@ -176,7 +190,9 @@ const constructs: readonly Construct[] = [
         context: {},
         initial: 'a',
         states: {
-          a: { on: { 'x.*': { actions: log('in a: x.*') }, 'x.y.*': { actions: log('in a: x.y.*') } } },
+          a: {
+            on: { 'x.*': { actions: log('in a: x.*') }, 'x.y.*': { actions: log('in a: x.y.*') } },
+          },
         },
         on: {
           'x.y.z': { actions: log('x.y.z') },
@@ -212,7 +228,11 @@ const constructs: readonly Construct[] = [
                   on: {
                     R: [
                       {
-                        guard: and(['more', not({ type: 'than', params: { n: 5 } }), stateIn({ l: 'b' })]),
+                        guard: and([
+                          'more',
+                          not({ type: 'than', params: { n: 5 } }),
+                          stateIn({ l: 'b' }),
+                        ]),
                         target: 'b',
                       },
                       {
@@ -325,7 +345,16 @@ const constructs: readonly Construct[] = [
           NO: { actions: cancel('one') },
         },
       }),
-    [step('SEND'), step('SEND', 5), wait(6), wait(20), step('SEND'), step('SEND', 5), step('NO'), wait(20)],
+    [
+      step('SEND'),
+      step('SEND', 5),
+      wait(6),
+      wait(20),
+      step('SEND'),
+      step('SEND', 5),
+      step('NO'),
+      wait(20),
+    ],
   ],
   [
     'an id that is sent again while the first one has not come, and cancelled after it has',
@@ -401,7 +430,10 @@ const constructs: readonly Construct[] = [
           p: {
             initial: 'a',
             after: { 10: 'q' },
-            states: { a: { after: { 10: { target: 'b', actions: log('a') } } }, b: { entry: log('b') } },
+            states: {
+              a: { after: { 10: { target: 'b', actions: log('a') } } },
+              b: { entry: log('b') },
+            },
           },
           q: { entry: log('q') },
         },
@@ -566,7 +598,10 @@ const constructs: readonly Construct[] = [
         context: { n: 0 },
         initial: { target: 'p', actions: [add('n'), log('first')] },
         states: {
-          p: { initial: { target: 'a', actions: log('second') }, states: { a: { entry: log('third') } } },
+          p: {
+            initial: { target: 'a', actions: log('second') },
+            states: { a: { entry: log('third') } },
+          },
         },
       }),
     [step('X')],
@@ -690,7 +725,8 @@ const constructs: readonly Construct[] = [
 ];
 
 describe('a construct with states and time is as in XState:', () => {
-  it.each(constructs.map((construct) => ({ name: construct[0], construct })))('$name', ({ construct }) =>
-    isAsInXState(construct),
+  it.each(constructs.map((construct) => ({ name: construct[0], construct })))(
+    '$name',
+    ({ construct }) => isAsInXState(construct),
   );
 });

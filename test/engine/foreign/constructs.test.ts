@@ -1,4 +1,6 @@
-/** Charts chosen to break: each is as in XState, or refused with the place of what cannot be kept. */
+/**
+ * Charts chosen to break: each is as in XState, or refused with the place of what cannot be kept.
+ */
 import { describe, expect, it } from 'vitest';
 import {
   type AnyStateMachine,
@@ -49,7 +51,9 @@ const throwing = (thrown: unknown) =>
           src: fromPromise(() => Promise.reject(thrown)),
           onError: {
             target: 'b',
-            actions: assign(({ event }) => ({ error: (event as unknown as { error: unknown }).error })),
+            actions: assign(({ event }) => ({
+              error: (event as unknown as { error: unknown }).error,
+            })),
           },
         },
       },
@@ -126,7 +130,10 @@ const same: readonly Construct[] = [
     'nested invoke',
     () =>
       chart({
-        invoke: { id: 'outer', src: chart({ invoke: { id: 'inner', src: child, input: { deep: 1 } } }) },
+        invoke: {
+          id: 'outer',
+          src: chart({ invoke: { id: 'inner', src: child, input: { deep: 1 } } }),
+        },
       }),
     [step('HIT', 1, ['outer', 'inner'])],
   ],
@@ -171,13 +178,16 @@ const same: readonly Construct[] = [
     'spawnChild in enqueueActions',
     () =>
       chart({
-        on: { GO: { actions: enqueueActions(({ enqueue }) => enqueue.spawnChild(child, { id: 'c' })) } },
+        on: {
+          GO: { actions: enqueueActions(({ enqueue }) => enqueue.spawnChild(child, { id: 'c' })) },
+        },
       }),
     [step('GO'), step('HIT', 1, ['c'])],
   ],
   [
     'stopChild',
-    () => chart({ entry: spawnChild(child, { id: 'c' }), on: { STOP: { actions: stopChild('c') } } }),
+    () =>
+      chart({ entry: spawnChild(child, { id: 'c' }), on: { STOP: { actions: stopChild('c') } } }),
     [step('STOP')],
   ],
   [
@@ -213,7 +223,9 @@ const same: readonly Construct[] = [
           src: child,
           onSnapshot: {
             actions: assign(({ event, context }) => ({
-              before: (context as { last?: { matches(value: string): boolean } }).last?.matches('a'),
+              before: (context as { last?: { matches(value: string): boolean } }).last?.matches(
+                'a',
+              ),
               last: (event as unknown as { snapshot: unknown }).snapshot,
             })),
           },
@@ -312,7 +324,10 @@ const same: readonly Construct[] = [
             states: {
               a: {
                 on: {
-                  R: { guard: and([stateIn({ l: 'b' }), or([() => false, not(() => false)])]), target: 'b' },
+                  R: {
+                    guard: and([stateIn({ l: 'b' }), or([() => false, not(() => false)])]),
+                    target: 'b',
+                  },
                 },
               },
               b: {},
@@ -330,7 +345,10 @@ const same: readonly Construct[] = [
         initial: 'a',
         states: {
           a: {
-            always: { guard: ({ context }: { context: { n: number } }) => context.n > 1, target: 'b' },
+            always: {
+              guard: ({ context }: { context: { n: number } }) => context.n > 1,
+              target: 'b',
+            },
             on: { GO: { actions: assign({ n: ({ context }) => context.n + 1 }) } },
           },
           b: {},
@@ -502,13 +520,22 @@ const same: readonly Construct[] = [
   [
     'a rejection with an error with fields',
     () =>
-      throwing(Object.assign(new TypeError('no', { cause: new Error('why') }), { code: 'E1', status: 404 })),
+      throwing(
+        Object.assign(new TypeError('no', { cause: new Error('why') }), {
+          code: 'E1',
+          status: 404,
+        }),
+      ),
     [wait(1)],
   ],
   ['a rejection with an object', () => throwing({ code: 7 }), [wait(1)]],
   ['a rejection with a text', () => throwing('no'), [wait(1)]],
   ['a Date in the context', () => inContext(new Date(5)), [step('GO'), step('X')]],
-  ['a Map in the context', () => inContext(new Map([[1, new Set(['a'])]])), [step('GO'), step('X')]],
+  [
+    'a Map in the context',
+    () => inContext(new Map([[1, new Set(['a'])]])),
+    [step('GO'), step('X')],
+  ],
   ['a bigint in the context', () => inContext(12n), [step('GO'), step('X')]],
   [
     'NaN and the infinities',
@@ -544,7 +571,10 @@ const same: readonly Construct[] = [
     'delays by name and by expression',
     () =>
       chart(
-        { initial: 'a', states: { a: { after: { named: 'b' } }, b: { after: { computed: 'c' } }, c: {} } },
+        {
+          initial: 'a',
+          states: { a: { after: { named: 'b' } }, b: { after: { computed: 'c' } }, c: {} },
+        },
         {
           delays: {
             named: 10,
@@ -571,14 +601,24 @@ const same: readonly Construct[] = [
   ],
 ];
 
-const refused: readonly (readonly [string, () => AnyStateMachine, readonly ReplayStep[], RegExp])[] = [
+const refused: readonly (readonly [
+  string,
+  () => AnyStateMachine,
+  readonly ReplayStep[],
+  RegExp,
+])[] = [
   [
     'a function in the context',
     () => inContext({ deep: [ignore] }),
     [step('GO')],
     /context\.value\.deep\[0\]: a function/,
   ],
-  ['a symbol in the context', () => inContext(Symbol('s')), [step('GO')], /context\.value: a symbol/],
+  [
+    'a symbol in the context',
+    () => inContext(Symbol('s')),
+    [step('GO')],
+    /context\.value: a symbol/,
+  ],
   [
     'a class instance in the context',
     () => inContext(never),
@@ -621,12 +661,19 @@ const refused: readonly (readonly [string, () => AnyStateMachine, readonly Repla
     [step('GO')],
     /output\.run: a function/,
   ],
-  ['a callback', () => chart({ invoke: { src: fromCallback(ignore) } }), [], /lives in memory alone/],
+  [
+    'a callback',
+    () => chart({ invoke: { src: fromCallback(ignore) } }),
+    [],
+    /lives in memory alone/,
+  ],
   [
     'a callback that is spawned in the context',
     () =>
       chart({
-        context: ({ spawn }: { spawn: (src: unknown) => unknown }) => ({ ref: spawn(fromCallback(ignore)) }),
+        context: ({ spawn }: { spawn: (src: unknown) => unknown }) => ({
+          ref: spawn(fromCallback(ignore)),
+        }),
       }),
     [],
     /lives in memory alone/,

@@ -17,7 +17,9 @@ globalThis.fetch = async () => Response.json({ results: [], origin: 'nowhere' })
 
 const sourcesOf = (example: string): readonly string[] =>
   readdirSync(join(checkout, folder, example), { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\.tsx?$/.test(name) && !name.includes('node_modules') && !name.endsWith('.d.ts'))
+    .filter(
+      (name) => /\.tsx?$/.test(name) && !name.includes('node_modules') && !name.endsWith('.d.ts'),
+    )
     .map((name) => join(checkout, folder, example, name))
     .toSorted();
 
@@ -31,7 +33,9 @@ let loads = 0;
 for (const example of examples) {
   const sources = sourcesOf(example);
   const files = [
-    ...sources.filter(runsOrMakes(/createActor\(|interpret\(/)).filter((file) => !file.endsWith('.tsx')),
+    ...sources
+      .filter(runsOrMakes(/createActor\(|interpret\(/))
+      .filter((file) => !file.endsWith('.tsx')),
     ...sources.filter(runsOrMakes(/createMachine[(<]/)),
   ];
   test(example, async () => {

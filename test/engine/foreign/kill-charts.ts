@@ -87,7 +87,9 @@ export const bring: Bring = async (tell) => {
     (what, { instance, effect }: { instance?: { id: string }; effect?: { id: string } }) =>
       instance && tell(`effects:${instance.id}`, JSON.stringify([effect?.id, plain(what)])),
   );
-  collected.noteAnswers((instance, answer) => tell(`answers:${instance}`, JSON.stringify(plain(answer))));
+  collected.noteAnswers((instance, answer) =>
+    tell(`answers:${instance}`, JSON.stringify(plain(answer))),
+  );
   return {
     workflows: charts.map(workflowFor).filter((each) => each !== undefined),
     watch: {

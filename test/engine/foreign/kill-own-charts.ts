@@ -25,7 +25,11 @@ export const killed = {
     events: [bid(10), bid(20), { type: 'PAUSE' }, { type: 'RESUME' }],
   },
   rounds: { machine: rounds, input: { ...named, ...part(2) }, events: [] },
-  family: { machine: family, input: { ...named, parts: { a: part(1), b: part(2), c: part(3) } }, events: [] },
+  family: {
+    machine: family,
+    input: { ...named, parts: { a: part(1), b: part(2), c: part(3) } },
+    events: [],
+  },
   till: {
     machine: till,
     input: named,

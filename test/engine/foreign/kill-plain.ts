@@ -61,7 +61,12 @@ const runOnce = async (
     answers.push(sortedText(plain(answer)));
   });
   const tree = await collected.place.run({ instance }, async () => {
-    const actor = createActor(machine, { id: instance, input, clock, logger: () => undefined } as never);
+    const actor = createActor(machine, {
+      id: instance,
+      input,
+      clock,
+      logger: () => undefined,
+    } as never);
     actor.subscribe({ error: () => undefined });
     actor.start();
     const left: AnyEventObject[] = [...events];
@@ -90,7 +95,8 @@ export const expectedOf = async (
 ): Promise<readonly Expected[]> => {
   const found = new Map<string, Expected>();
   for (const [index, factor] of factors.entries()) {
-    const mixed = (call: number): number => (index < 3 ? factor : (factors[(call + index) % 5] ?? 1));
+    const mixed = (call: number): number =>
+      index < 3 ? factor : (factors[(call + index) % 5] ?? 1);
     const expected = await runOnce(chart, instance, mixed, globals);
     found.set(sortedText(expected), expected);
   }

@@ -1,7 +1,15 @@
-/** The module that crash-worker.ts gets from kills.ts. What its files wait for takes a fifth of its time. */
+/**
+ * The module that crash-worker.ts gets from kills.ts. What its files wait for takes a fifth of its
+ * time.
+ */
 import type { Bring } from '../crash-worker.ts';
 
-const quiet = { log: () => undefined, warn: () => undefined, error: () => undefined, info: () => undefined };
+const quiet = {
+  log: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  info: () => undefined,
+};
 let isLoaded = false;
 let random = (): number => 0.4;
 Object.assign(globalThis, {
@@ -17,7 +25,9 @@ Object.assign(globalThis, {
 });
 
 const charts = await import('./kill-charts.ts');
-const placed = charts.collected.place as unknown as { getStore(): { random?: () => number } | undefined };
+const placed = charts.collected.place as unknown as {
+  getStore(): { random?: () => number } | undefined;
+};
 random = () => placed.getStore()?.random?.() ?? 0.4;
 
 export const bring: Bring = async (tell) => {

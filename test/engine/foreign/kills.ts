@@ -22,7 +22,9 @@ import type { Expected, ForeignGlobals } from './kill-plain.ts';
 import { sectionOfKills, writeSection } from './verdict.ts';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
-const [xstateCheckout = '', restateCheckout = ''] = process.argv.slice(3).map((path) => resolve(path));
+const [xstateCheckout = '', restateCheckout = ''] = process.argv
+  .slice(3)
+  .map((path) => resolve(path));
 const seed = Number(process.env.KILL_SEED ?? 7);
 const wanted = Number(process.env.KILL_INSTANCES ?? 2160);
 const only = process.env.KILL_ONLY ?? '';
@@ -55,7 +57,12 @@ const listFile = join(folder, 'charts.json');
 writeFileSync(listFile, JSON.stringify({ xstate, files }));
 process.env.KILL_CHARTS = listFile;
 
-const quiet = { log: () => undefined, warn: () => undefined, error: () => undefined, info: () => undefined };
+const quiet = {
+  log: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  info: () => undefined,
+};
 const globals: ForeignGlobals = {
   // While files are loaded.
   setTimeout: (run, ms) => setTimeout(run, ms / 100),
@@ -84,7 +91,9 @@ const leftOut = [
   // It asks somebody at the terminal.
   'workflow-async-subflow',
 ];
-const all = (await loadCharts()).filter(({ name }) => name.includes(only) && !leftOut.includes(name));
+const all = (await loadCharts()).filter(
+  ({ name }) => name.includes(only) && !leftOut.includes(name),
+);
 const ready: readonly Ready[] = all.flatMap((chart) => {
   const workflow = workflowFor(chart);
   return workflow === undefined ? [] : [{ name: chart.name, workflow, chart }];
@@ -99,7 +108,9 @@ for (const one of ready)
     instances.push({ id, ready: one, expected: await expectedOf(one.chart, id, globals) });
   }
 const most = Math.max(...instances.map(({ expected }) => expected.length));
-process.stdout.write(`${instances.length} instances; plain XState ends one in up to ${most} ways\n`);
+process.stdout.write(
+  `${instances.length} instances; plain XState ends one in up to ${most} ways\n`,
+);
 
 const redis = await startRedisServer();
 const connection = redis.client();
@@ -118,12 +129,17 @@ const address = `redis://127.0.0.1:${redis.port}`;
 const keepKilling = async (): Promise<void> => {
   while (!isOver) {
     const commands = 200 + next(1600);
-    const child = await startCrashWorker(workerFile, [address, prefix, String(commands), bringFile], {
-      isHeard: process.env.FOREIGN_VERBOSE !== undefined,
-    });
+    const child = await startCrashWorker(
+      workerFile,
+      [address, prefix, String(commands), bringFile],
+      {
+        isHeard: process.env.FOREIGN_VERBOSE !== undefined,
+      },
+    );
     if (!isOver && !hasEnded(child)) await Promise.race([once(child, 'exit'), whenOver]);
     if (!isOver && child.signalCode === 'SIGKILL') kills += 1;
-    if (!isOver && child.exitCode !== null) throw new Error(`the worker ended with ${child.exitCode}`);
+    if (!isOver && child.exitCode !== null)
+      throw new Error(`the worker ended with ${child.exitCode}`);
     child.kill('SIGKILL');
   }
 };
@@ -219,8 +235,15 @@ for (const one of instances) {
   }
 }
 const result = {
-  ...{ instances: instances.length, charts: ready.length, kills, same, different: instances.length - same },
-  ...{ effects, repeated, seed, tookSeconds },
+  instances: instances.length,
+  charts: ready.length,
+  kills,
+  same,
+  different: instances.length - same,
+  effects,
+  repeated,
+  seed,
+  tookSeconds,
 };
 process.stdout.write(`${JSON.stringify(result)}\n`);
 if (only === '') writeSection(join(here, 'README.md'), 'Killed workers', sectionOfKills(result));

@@ -2,13 +2,20 @@
  * Runs a chart with the same events in XState's own interpreter and in the engine's, which stores
  * the instance as JSON and takes it up again after each event, and compares what both have.
  *
- * Time is simulated (vitest's fake timers) for both, so promises that wait for timers are alike, too.
+ * Time is simulated (vitest's fake timers) for both, so promises that wait for timers are alike,
+ * too.
  */
 import { vi } from 'vitest';
 import { type AnyEventObject, type AnyStateMachine, createActor } from 'xstate';
 import { activityFor, errorOf } from '../../../packages/engine/src/activities.ts';
 import { createChart } from '../../../packages/engine/src/chart.ts';
-import { begin, doneEvent, errorEvent, type Life, resume } from '../../../packages/engine/src/interpret.ts';
+import {
+  begin,
+  doneEvent,
+  errorEvent,
+  type Life,
+  resume,
+} from '../../../packages/engine/src/interpret.ts';
 import { type InstanceRecord, pathOf } from '../../../packages/engine/src/record.ts';
 import { decode, encode } from '../../../packages/engine/src/values.ts';
 import { namesOf, plain, type Seen, seenBy, seenIn } from '../same-as-xstate.ts';
@@ -59,7 +66,13 @@ const pass = async (ms: number): Promise<void> => {
   for (let round = 0; round < 2; round += 1) await new Promise((resolve) => setImmediate(resolve));
 };
 
-export const timersToFake = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'] as const;
+export const timersToFake = [
+  'setTimeout',
+  'clearTimeout',
+  'setInterval',
+  'clearInterval',
+  'Date',
+] as const;
 
 const inSimulatedTime = async <T>(run: () => Promise<T>): Promise<T> => {
   vi.useRealTimers();
@@ -99,7 +112,12 @@ export const replayXState = (
     actor.start();
     const look = (): void => {
       const tree = seenBy(actor);
-      sights.push({ tree, actions: actions.splice(0), logs: logs.splice(0), emits: emits.splice(0) });
+      sights.push({
+        tree,
+        actions: actions.splice(0),
+        logs: logs.splice(0),
+        emits: emits.splice(0),
+      });
     };
     if (steps[0]?.isAtOnce !== true) await pass(0);
     look();
@@ -111,7 +129,8 @@ export const replayXState = (
         target = (children as Record<string, unknown>)[name];
         if (target === undefined) break;
       }
-      if (event !== undefined && target !== undefined) (target as typeof actor).send(event as never);
+      if (event !== undefined && target !== undefined)
+        (target as typeof actor).send(event as never);
       if (steps[index + 1]?.isAtOnce !== true) await pass(0);
       look();
     }
@@ -132,7 +151,9 @@ const asStored = (value: unknown): unknown =>
   );
 
 const isRefusal = (error: unknown): error is Error =>
-  ['UnstorableError', 'ChartError', 'EndlessError'].includes(String((error as Error | undefined)?.name));
+  ['UnstorableError', 'ChartError', 'EndlessError'].includes(
+    String((error as Error | undefined)?.name),
+  );
 
 export const replayEngine = (
   machine: AnyStateMachine,
@@ -188,7 +209,11 @@ export const replayEngine = (
         };
         activityFor(logic)
           .run({
-            ...{ input: given, signal: controller.signal, now: now(), attempt: 1, token: name },
+            input: given,
+            signal: controller.signal,
+            now: now(),
+            attempt: 1,
+            token: name,
             instance: { id: 'root', createdAt: 0, takenAt: 0, data: undefined },
           })
           .then((output) => doneEvent(path, asStored(output)))
@@ -205,7 +230,11 @@ export const replayEngine = (
         awaited.add(at);
         setTimeout(() => {
           awaited.delete(at);
-          for (let due = life.takeDue(now(), now()); due !== undefined; due = life.takeDue(now(), now())) {
+          for (
+            let due = life.takeDue(now(), now());
+            due !== undefined;
+            due = life.takeDue(now(), now())
+          ) {
             life.fire(due, now());
             commit();
           }
@@ -219,7 +248,8 @@ export const replayEngine = (
         if (each.kind === 'log')
           logs.push(plain(each.label === undefined ? [each.value] : [each.label, each.value]));
       }
-      if (life.status() === 'error' && isRefusal(life.error())) refusal ??= (life.error() as Error).message;
+      if (life.status() === 'error' && isRefusal(life.error()))
+        refusal ??= (life.error() as Error).message;
       record = JSON.parse(JSON.stringify(life.record())) as InstanceRecord;
       life = resume(chartOf(), 'root', record);
       carryOut();
@@ -229,7 +259,12 @@ export const replayEngine = (
     };
     const look = (): void => {
       const tree = seenIn(record, namesOf(record));
-      sights.push({ tree, actions: actions.splice(0), logs: logs.splice(0), emits: emits.splice(0) });
+      sights.push({
+        tree,
+        actions: actions.splice(0),
+        logs: logs.splice(0),
+        emits: emits.splice(0),
+      });
     };
 
     try {
@@ -254,7 +289,9 @@ export const replayEngine = (
       if (steps[index + 1]?.isAtOnce !== true) await pass(0);
       look();
     }
-    return refusal === undefined ? { kind: 'ran', sights, thrown } : { kind: 'refused', reason: refusal };
+    return refusal === undefined
+      ? { kind: 'ran', sights, thrown }
+      : { kind: 'refused', reason: refusal };
   });
 
 const hasChildren = ({ tree }: Sight): boolean =>
@@ -274,7 +311,10 @@ const numbered = (sights: readonly Sight[]): readonly Sight[] => {
 };
 
 /** @returns Undefined when both are the same. */
-export const differenceOf = (ofXState: readonly Sight[], ofEngine: readonly Sight[]): string | undefined => {
+export const differenceOf = (
+  ofXState: readonly Sight[],
+  ofEngine: readonly Sight[],
+): string | undefined => {
   const xstate = numbered(ofXState);
   const engine = numbered(ofEngine);
   const areAlone = ![...xstate, ...engine].some(hasChildren);

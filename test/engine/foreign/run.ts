@@ -16,7 +16,14 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Collection, explain, knownNotToRun, sectionOf, type Verdict, writeSection } from './verdict.ts';
+import {
+  type Collection,
+  explain,
+  knownNotToRun,
+  sectionOf,
+  type Verdict,
+  writeSection,
+} from './verdict.ts';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const project = join(here, '../../..');
@@ -27,16 +34,24 @@ if (process.argv[2] === 'kills') {
 }
 const [xstate = '', restate = ''] = process.argv.slice(2).map((path) => resolve(path));
 if (!existsSync(join(xstate, 'packages/core/test'))) {
-  process.stderr.write('usage: npm run foreign -- <checkout of statelyai/xstate> [<restatedev/xstate>]\n');
+  process.stderr.write(
+    'usage: npm run foreign -- <checkout of statelyai/xstate> [<restatedev/xstate>]\n',
+  );
   process.exit(2);
 }
 
 const collections: readonly Collection[] = [
   { heading: 'Charts of XState’s own tests', checkout: xstate, tests: 'packages/core/test' },
   { heading: 'Charts of XState’s examples', checkout: xstate, examples: 'examples' },
-  { heading: 'Charts of Restate’s tests for XState', checkout: restate, tests: 'packages/tests/src/lib' },
+  {
+    heading: 'Charts of Restate’s tests for XState',
+    checkout: restate,
+    tests: 'packages/tests/src/lib',
+  },
   { heading: 'Charts of Restate’s examples', checkout: restate, examples: 'packages/examples/src' },
-].filter(({ heading, checkout }) => checkout !== '' && heading.includes(process.env.FOREIGN_ONLY ?? ''));
+].filter(
+  ({ heading, checkout }) => checkout !== '' && heading.includes(process.env.FOREIGN_ONLY ?? ''),
+);
 
 const folder = mkdtempSync(join(tmpdir(), 'foreign-'));
 const runAll = ({ checkout, tests, examples }: Collection): readonly string[] => {
@@ -46,7 +61,11 @@ const runAll = ({ checkout, tests, examples }: Collection): readonly string[] =>
     process.execPath,
     [
       join(project, 'node_modules/vitest/vitest.mjs'),
-      ...['run', '--config', join(here, 'vitest.config.ts'), '--reporter', 'dot'],
+      'run',
+      '--config',
+      join(here, 'vitest.config.ts'),
+      '--reporter',
+      'dot',
     ],
     {
       // Examples write files.
@@ -69,7 +88,9 @@ const runAll = ({ checkout, tests, examples }: Collection): readonly string[] =>
 let isGood = true;
 for (const collection of collections) {
   const { heading, checkout, tests } = collection;
-  const lines = runAll(collection).map((line) => JSON.parse(line) as Verdict | { readonly finished: string });
+  const lines = runAll(collection).map(
+    (line) => JSON.parse(line) as Verdict | { readonly finished: string },
+  );
   const finished = new Set(lines.flatMap((line) => ('finished' in line ? [line.finished] : [])));
   const verdicts = lines.flatMap((line) => ('finished' in line ? [] : [explain(line)]));
   const root = tests === undefined ? here : join(checkout, tests);
@@ -80,11 +101,16 @@ for (const collection of collections) {
           .filter((name) => name.endsWith('.test.ts'))
           .map((name) => join(root, name));
   // A file whose process died, or that needs a package or a private part of XState, says nothing.
-  const notRun = files.filter((file) => !finished.has(file)).map((file) => file.slice(root.length + 1));
+  const notRun = files
+    .filter((file) => !finished.has(file))
+    .map((file) => file.slice(root.length + 1));
   writeSection(readme, heading, sectionOf(collection, verdicts, notRun));
   const open = verdicts.filter(({ reason }) => reason === 'different');
-  for (const { file, test, detail } of open) process.stdout.write(`${file}: ${test}\n  ${detail}\n`);
-  process.stdout.write(`${heading}: ${verdicts.length}, ${open.length} different without a reason\n`);
+  for (const { file, test, detail } of open)
+    process.stdout.write(`${file}: ${test}\n  ${detail}\n`);
+  process.stdout.write(
+    `${heading}: ${verdicts.length}, ${open.length} different without a reason\n`,
+  );
   for (const file of notRun) process.stdout.write(`did not run to its end: ${file}\n`);
   if (open.length > 0 || notRun.some((file) => !knownNotToRun.includes(file))) isGood = false;
   if (process.env.FOREIGN_LIST !== undefined)

@@ -6,7 +6,13 @@
 import { appendFileSync } from 'node:fs';
 import { afterAll, expect, vi } from 'vitest';
 import type { AnyStateMachine } from 'xstate';
-import { differenceOf, type ReplayStep, replayEngine, replayXState, timersToFake } from './replay.ts';
+import {
+  differenceOf,
+  type ReplayStep,
+  replayEngine,
+  replayXState,
+  timersToFake,
+} from './replay.ts';
 import type { Verdict } from './verdict.ts';
 import { inputOf, walkOf } from './walk.ts';
 import {
@@ -30,7 +36,10 @@ const walkSeeds = [11, 12, 13];
 type TestBody = (...args: unknown[]) => unknown;
 type Finding = Omit<Verdict, 'file' | 'test' | 'index'>;
 
-/** Examples wait for timers, and send events by intervals that never end. Loading them takes real time. */
+/**
+ * Examples wait for timers, and send events by intervals that never end. Loading them takes real
+ * time.
+ */
 const withinSimulated = async (run: () => unknown, isLoaded: () => boolean): Promise<void> => {
   vi.useFakeTimers({ toFake: [...timersToFake] });
   let isOver = false;
@@ -41,7 +50,10 @@ const withinSimulated = async (run: () => unknown, isLoaded: () => boolean): Pro
       isOver = true;
     });
   const pause = () => new Promise((resolve) => setImmediate(resolve));
-  for (const until = performance.now() + testMs; !isOver && !isLoaded() && performance.now() < until; )
+  for (
+    const until = performance.now() + testMs;
+    !isOver && !isLoaded() && performance.now() < until;
+  )
     await pause();
   for (let passed = 0; passed < exampleMs && grabbed === undefined; passed += 10) {
     await vi.advanceTimersByTimeAsync(10).catch(() => undefined);
@@ -81,7 +93,9 @@ const judge = async (
     grab(index);
     await within(body, () => grabbed !== undefined);
     stopRecording();
-    return grabbed === undefined ? [session.machine, session.input] : [grabbed.machine, grabbed.input];
+    return grabbed === undefined
+      ? [session.machine, session.input]
+      : [grabbed.machine, grabbed.input];
   };
   const xstate = await replayXState(...(await fresh()), steps, noteActions);
   const again = await replayXState(...(await fresh()), steps, noteActions);
@@ -96,18 +110,27 @@ const judge = async (
   return { kind: 'different', detail: threw + difference, seen };
 };
 
-const runRecorded = async (file: string, name: string, body: TestBody, args: unknown[]): Promise<void> => {
+const runRecorded = async (
+  file: string,
+  name: string,
+  body: TestBody,
+  args: unknown[],
+): Promise<void> => {
   const sessions = record();
   const run = (): unknown => body(...args);
   await within(run, () => sessions.length > 0);
-  const recorded = [...sessions].map((session) => ({ session, restMs: clockOf(session) - session.lastAt }));
+  const recorded = [...sessions].map((session) => ({
+    session,
+    restMs: clockOf(session) - session.lastAt,
+  }));
   stopRecording();
   if (isExamples && recorded.length + chartsNotRun().length === 0)
     appendFileSync(
       resultFile,
       `${JSON.stringify({ file, test: name, index: 0, kind: 'none', detail: '', seen: 0 })}\n`,
     );
-  // Charts that are there for their types alone may never end: some send themselves two events for each.
+  // Charts that are there for their types alone may never end: some send themselves two events for
+  // each.
   const notRun = file.includes('types.test') ? [] : chartsNotRun();
   const note = async (
     session: Pick<Session, 'machine' | 'input'>,
@@ -120,7 +143,11 @@ const runRecorded = async (file: string, name: string, body: TestBody, args: unk
     try {
       verdict = await judge(run, session, index, steps);
     } catch (error) {
-      verdict = { kind: 'different', detail: `harness: ${(error as Error).stack ?? String(error)}`, seen: 0 };
+      verdict = {
+        kind: 'different',
+        detail: `harness: ${(error as Error).stack ?? String(error)}`,
+        seen: 0,
+      };
     }
     appendFileSync(
       resultFile,
@@ -136,7 +163,8 @@ const runRecorded = async (file: string, name: string, body: TestBody, args: unk
     ];
     await note(session, index, steps, index);
     if (isExamples)
-      for (const seed of walkSeeds) await note(session, index, walkOf(session.machine, seed), index, true);
+      for (const seed of walkSeeds)
+        await note(session, index, walkOf(session.machine, seed), index, true);
   }
   for (const [index, machine] of notRun.entries()) {
     const place = recorded.length + index;

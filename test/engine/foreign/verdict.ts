@@ -45,7 +45,8 @@ type Reason = (typeof reasons)[number];
 
 /** Tests whose charts only a live interpreter can run, and what they are about. */
 const named: Readonly<Record<string, Reason>> = {
-  'system > should be accessible in promise logic': 'different by design: a promise reads the live system',
+  'system > should be accessible in promise logic':
+    'different by design: a promise reads the live system',
   'actors > should only spawn an initial actor once when it synchronously responds with an event':
     'different by design: a function of the chart counts its own calls',
   'system > should give a list of runnings actors':
@@ -55,7 +56,9 @@ const named: Readonly<Record<string, Reason>> = {
 /** XState ended with just the error that the action threw. */
 const isThrownByAction = (detail: string): boolean => {
   const [, message] = /^an action threw \w+: (.*?); step \d+, tree: /.exec(detail) ?? [];
-  return message !== undefined && detail.includes(`"error":${JSON.stringify(message)},"status":"error"`);
+  return (
+    message !== undefined && detail.includes(`"error":${JSON.stringify(message)},"status":"error"`)
+  );
 };
 
 /** One reads the private parser of SCXML, one checks a schema that is not in the package. */
@@ -74,7 +77,8 @@ const reasonOf = ({ kind, detail, test }: Verdict): Reason => {
     if (detail.startsWith('Initial state node')) return 'no chart: XState cannot make it either';
     return 'different';
   }
-  if (isThrownByAction(detail)) return 'different by design: an action throws, and an effect is tried again';
+  if (isThrownByAction(detail))
+    return 'different by design: an action throws, and an effect is tried again';
   return named[test] ?? 'different';
 };
 

@@ -23,13 +23,13 @@ const isThere = (source: string, importer: string): boolean => {
 
 const namesOf = (id: string): readonly string[] => id.slice(id.indexOf(':') + 1).split(',');
 const namesIn = (importer: string): readonly string[] =>
-  [...readFileSync(importer, 'utf8').matchAll(/^import[^;]*?\{([^}]*)\}\s*from/gm)].flatMap(([, list = '']) =>
-    list.split(',').map((each) => each.trim().split(/\s/, 1)[0] ?? ''),
+  [...readFileSync(importer, 'utf8').matchAll(/^import[^;]*?\{([^}]*)\}\s*from/gm)].flatMap(
+    ([, list = '']) => list.split(',').map((each) => each.trim().split(/\s/, 1)[0] ?? ''),
   );
 
 /**
- * A package that the checkout lacks: whatever is asked of it can be called and read, and does nothing.
- * There are no files either: how long reading takes is no matter of the simulated time.
+ * A package that the checkout lacks: whatever is asked of it can be called and read, and does
+ * nothing. There are no files either: how long reading takes is no matter of the simulated time.
  */
 const missingModule = (answer: string, names: readonly string[]): string =>
   [
@@ -82,7 +82,9 @@ export default defineConfig({
         if (id.startsWith(noFiles))
           return missingModule("Promise.reject(new Error('no such file'))", namesOf(id));
         if (id.startsWith(missing)) return missingModule('anything', namesOf(id));
-        return id === unhandled ? 'export const reportUnhandledError = () => undefined;' : undefined;
+        return id === unhandled
+          ? 'export const reportUnhandledError = () => undefined;'
+          : undefined;
       },
     },
   ],

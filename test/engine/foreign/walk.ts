@@ -7,7 +7,14 @@ import type { ReplayStep } from './replay.ts';
 
 const steps = 40;
 
-const values: readonly unknown[] = ['7', 3, '', 'text', 0, { id: '1', title: 'a', index: 1, x: 0, y: 1 }];
+const values: readonly unknown[] = [
+  '7',
+  3,
+  '',
+  'text',
+  0,
+  { id: '1', title: 'a', index: 1, x: 0, y: 1 },
+];
 
 /** The fields that the expressions of a chart read from an event or from the input. */
 const fieldsOf = (machine: AnyStateMachine, of: 'event' | 'input'): readonly string[] => {
@@ -15,7 +22,11 @@ const fieldsOf = (machine: AnyStateMachine, of: 'event' | 'input'): readonly str
   const found = new Set<string>();
   const seen = new Set<unknown>();
   const look = (value: unknown): void => {
-    if ((typeof value !== 'object' && typeof value !== 'function') || value === null || seen.has(value))
+    if (
+      (typeof value !== 'object' && typeof value !== 'function') ||
+      value === null ||
+      seen.has(value)
+    )
       return;
     seen.add(value);
     if (typeof value === 'function')

@@ -1,6 +1,6 @@
 /**
- * XState as charts get it that are loaded for `kills.ts`: a file's actors are collected and not run,
- * and its promises tell with what they have ended.
+ * XState as charts get it that are loaded for `kills.ts`: a file's actors are collected and not
+ * run, and its promises tell with what they have ended.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import * as xstate from 'xstate';

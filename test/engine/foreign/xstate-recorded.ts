@@ -3,7 +3,13 @@
  * and what their own actions do.
  */
 import * as xstate from 'xstate';
-import { Actor, type AnyActorRef, type AnyEventObject, type AnyStateMachine, StateMachine } from 'xstate';
+import {
+  Actor,
+  type AnyActorRef,
+  type AnyEventObject,
+  type AnyStateMachine,
+  StateMachine,
+} from 'xstate';
 
 export * from 'xstate';
 // These have no public name.
@@ -59,7 +65,10 @@ export const record = (): readonly Session[] => {
   made = 0;
   return sessions;
 };
-/** Charts that a test has made and not run: it asked for single transitions, or ran them as children. */
+/**
+ * Charts that a test has made and not run: it asked for single transitions, or ran them as
+ * children.
+ */
 export const chartsNotRun = (): readonly AnyStateMachine[] =>
   charts.filter((chart) => !sessions.some(({ machine }) => machine === chart));
 export const grab = (index: number): void => {
@@ -92,7 +101,9 @@ const wrapAction = (action: unknown): unknown => {
   const watch = (args: { context: unknown; event: unknown }, params: unknown): unknown => {
     const noted = did?.([action.name, args.event, args.context, params], args);
     if (noted instanceof Promise)
-      return noted.then(() => (action as (args: unknown, params: unknown) => unknown)(args, params));
+      return noted.then(() =>
+        (action as (args: unknown, params: unknown) => unknown)(args, params),
+      );
     try {
       return (action as (args: unknown, params: unknown) => unknown)(args, params);
     } catch (error) {
@@ -110,7 +121,9 @@ const wrapAction = (action: unknown): unknown => {
 type Config = Readonly<Record<string, unknown>>;
 const isConfig = (value: unknown): value is Config => typeof value === 'object' && value !== null;
 const wrapMap = (map: unknown, each: (value: unknown) => unknown): unknown =>
-  isConfig(map) ? Object.fromEntries(Object.entries(map).map(([key, value]) => [key, each(value)])) : map;
+  isConfig(map)
+    ? Object.fromEntries(Object.entries(map).map(([key, value]) => [key, each(value)]))
+    : map;
 const wrapList = (list: unknown, each: (value: unknown) => unknown): unknown =>
   Array.isArray(list) ? list.map(each) : each(list);
 
@@ -150,18 +163,25 @@ const wrapConfig = (config: unknown): unknown => {
   return copy;
 };
 const wrapImplementations = (given: unknown): unknown =>
-  isConfig(given) && 'actions' in given ? { ...given, actions: wrapMap(given.actions, wrapAction) } : given;
+  isConfig(given) && 'actions' in given
+    ? { ...given, actions: wrapMap(given.actions, wrapAction) }
+    : given;
 
 const wrapEnqueue =
   (enqueueActions: AnyFunction) =>
   (collect: (args: Record<string, unknown>, params: unknown) => void): unknown =>
-    (enqueueActions as (collect: unknown) => unknown)((args: Record<string, unknown>, params: unknown) => {
-      const enqueue = args.enqueue as (action: unknown) => void;
-      collect(
-        { ...args, enqueue: Object.assign((each: unknown) => enqueue(wrapAction(each)), enqueue) },
-        params,
-      );
-    });
+    (enqueueActions as (collect: unknown) => unknown)(
+      (args: Record<string, unknown>, params: unknown) => {
+        const enqueue = args.enqueue as (action: unknown) => void;
+        collect(
+          {
+            ...args,
+            enqueue: Object.assign((each: unknown) => enqueue(wrapAction(each)), enqueue),
+          },
+          params,
+        );
+      },
+    );
 
 const real = xstate as unknown as Record<string, AnyFunction>;
 type Untyped = (...args: unknown[]) => unknown;
@@ -173,7 +193,9 @@ const noteChart = (chart: unknown): unknown => {
   return chart;
 };
 export const createMachine = (config: unknown, implementations?: unknown): unknown =>
-  noteChart((real.createMachine as Untyped)(wrapConfig(config), wrapImplementations(implementations)));
+  noteChart(
+    (real.createMachine as Untyped)(wrapConfig(config), wrapImplementations(implementations)),
+  );
 
 const wrapSetup = (made: Record<string, Untyped>): unknown => ({
   ...made,
@@ -194,7 +216,8 @@ const patch = (
 ): void => {
   const owner = prototype as Record<string, Untyped>;
   const original = owner[name];
-  if (original !== undefined) Object.defineProperty(owner, name, { value: change(original), writable: true });
+  if (original !== undefined)
+    Object.defineProperty(owner, name, { value: change(original), writable: true });
 };
 
 patch(
@@ -208,7 +231,9 @@ patch(
 
 const now = (): number => Date.now();
 
-const placeOf = (actor: AnyActorRef): { readonly root: AnyActorRef; readonly path: readonly string[] } => {
+const placeOf = (
+  actor: AnyActorRef,
+): { readonly root: AnyActorRef; readonly path: readonly string[] } => {
   const path: string[] = [];
   let root = actor;
   for (let parent = root._parent; parent !== undefined; parent = root._parent) {
@@ -271,7 +296,10 @@ patch(
 
 export const createActor = (logic: unknown, options?: Record<string, unknown>): unknown => {
   const isWanted =
-    logic instanceof StateMachine && mode !== 'off' && depth === 0 && options?.snapshot === undefined;
+    logic instanceof StateMachine &&
+    mode !== 'off' &&
+    depth === 0 &&
+    options?.snapshot === undefined;
   if (isWanted && mode !== 'record' && mode !== 'off' && made++ === mode.grab) {
     grabbed = new Grabbed(logic, options?.input);
     throw grabbed;

@@ -6,7 +6,9 @@ import { byTransaction, isOutcome } from './told.ts';
 
 const nothingLost: Check = function* (evidence) {
   for (const [id, entries] of byTransaction(evidence)) {
-    const known = entries.find(({ name, told }) => name === 'sign' && 'id' in told && told.id !== undefined);
+    const known = entries.find(
+      ({ name, told }) => name === 'sign' && 'id' in told && told.id !== undefined,
+    );
     if (known === undefined) continue;
     const rule = 'what was acknowledged is never lost';
     if (!evidence.jobs.has(id)) yield { rule, id, says: 'acknowledged, and at the end not there' };
@@ -16,7 +18,10 @@ const nothingLost: Check = function* (evidence) {
       }
     }
     const final = evidence.finals.get(id);
-    if (final === undefined || !(isOutcome(final) || (final.kind === 'fault' && final.code === 900))) {
+    if (
+      final === undefined ||
+      !(isOutcome(final) || (final.kind === 'fault' && final.code === 900))
+    ) {
       yield { rule, id, says: `its last status is no outcome: ${JSON.stringify(final)}` };
     }
   }
@@ -43,7 +48,11 @@ const nobodyIsGivenUp: Check = function* (evidence) {
       yield { rule, id, says: `it ended as fault 900 ${deadline - ended} ms before its deadline` };
     const quietMs = longestQuietMs(hindrances(evidence), started, deadline);
     if (quietMs >= askedWithinMs)
-      yield { rule, id, says: `it ended as fault 900, and nothing was in the way for ${quietMs} ms` };
+      yield {
+        rule,
+        id,
+        says: `it ended as fault 900, and nothing was in the way for ${quietMs} ms`,
+      };
   }
 };
 
@@ -57,8 +66,8 @@ const everythingEnds: Check = function* ({ stuck, crashes }) {
 };
 
 /**
- * When the attempt began whose end is due: when it was added; a replay when a worker recorded it, since one whose worker is cut off
- * before that begins anew with the next.
+ * When the attempt began whose end is due: when it was added; a replay when a worker recorded it,
+ * since one whose worker is cut off before that begins anew with the next.
  */
 const attemptStart = (evidence: Evidence, job: FinalJob, attempt: number): number | undefined => {
   if (attempt === 1) return job.timestamp;
@@ -107,10 +116,16 @@ const signaturesVerify: Check = function* ({ finals, jobs, roots, people }) {
   for (const [id, told] of finals) {
     const job = jobs.get(id);
     if (told.kind !== 'signed' || job === undefined) continue;
-    const result = verifySignature(Buffer.from(told.signature, 'base64'), job.text, { trust: roots });
+    const result = verifySignature(Buffer.from(told.signature, 'base64'), job.text, {
+      trust: roots,
+    });
     if (!result.ok) yield { rule: 'signatures verify', id, says: result.reason };
     else if (!people.get(job.msisdn)?.includes(result.signer.serialNumber))
-      yield { rule: 'who signs is who was asked', id, says: `it was signed by another than ${job.msisdn}` };
+      yield {
+        rule: 'who signs is who was asked',
+        id,
+        says: `it was signed by another than ${job.msisdn}`,
+      };
   }
 };
 

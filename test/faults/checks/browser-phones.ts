@@ -1,4 +1,7 @@
-/** Invariant: a phone in a browser shows a prompt once and never again after its end, and one thing ends it. */
+/**
+ * Invariant: a phone in a browser shows a prompt once and never again after its end, and one thing
+ * ends it.
+ */
 import type { PhoneNote } from '../browser-phones.ts';
 import type { Check } from '../evidence.ts';
 
@@ -35,16 +38,28 @@ const endsOnce: Check = function* ({ phones, jobs }) {
     const ends = notes.filter(({ kind }) => kind === 'signed' || kind === 'cancelled');
     const taken = new Set(ends.map(({ kind }) => kind));
     if (taken.size > 1)
-      yield { rule: 'one thing ends a prompt', id, says: `${prompt} was ${[...taken].join(' and ')}` };
+      yield {
+        rule: 'one thing ends a prompt',
+        id,
+        says: `${prompt} was ${[...taken].join(' and ')}`,
+      };
     const first = Math.min(...ends.map(({ to }) => to));
     if (notes.some(({ kind, from }) => kind === 'shown' && from > first))
-      yield { rule: 'a prompt that has ended does not come back', id, says: `${prompt} was shown again` };
+      yield {
+        rule: 'a prompt that has ended does not come back',
+        id,
+        says: `${prompt} was shown again`,
+      };
     const job = jobs.get(id);
     const entry = job?.record?.history.find(
       (each) => each.attempt === attempt && ['signed', 'failed'].includes(each.state),
     );
     const came = entry?.state === 'failed' ? `fault ${entry.fault?.code}` : entry?.state;
-    const promised = taken.has('signed') ? 'signed' : taken.has('cancelled') ? 'fault 401' : undefined;
+    const promised = taken.has('signed')
+      ? 'signed'
+      : taken.has('cancelled')
+        ? 'fault 401'
+        : undefined;
     if (promised !== undefined && came !== promised)
       yield {
         rule: 'what a phone was told is what came',

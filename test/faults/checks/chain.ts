@@ -1,6 +1,6 @@
 /**
- * What is promised of services behind each other: judged by what the callers of the near one were told, what the far one
- * has, and what its phones have shown.
+ * What is promised of services behind each other: judged by what the callers of the near one were
+ * told, what the far one has, and what its phones have shown.
  */
 import type { PhoneNote } from '../browser-phones.ts';
 import type { Told } from '../journal.ts';
@@ -41,22 +41,33 @@ const endOf = (told: Told | undefined): string => {
 };
 
 /** @returns What was broken, with the rule first. */
-export const chainViolations = ({ sent, far, phones, crashes }: ChainEvidence): readonly string[] => {
+export const chainViolations = ({
+  sent,
+  far,
+  phones,
+  crashes,
+}: ChainEvidence): readonly string[] => {
   const violations = crashes.map((name) => `no process ends by itself: ${name} did`);
   for (const { text, isRobot, id, final } of sent) {
     const there = far.filter((each) => each.text === text);
     if (there.length > 1)
-      violations.push(`nobody is asked twice: ${text} is ${there.map((each) => each.id).join(' and ')}`);
+      violations.push(
+        `nobody is asked twice: ${text} is ${there.map((each) => each.id).join(' and ')}`,
+      );
     const prompts = phones.filter((note) => note.text === text && note.kind === 'shown');
     const shown = new Set(prompts.map(({ prompt }) => prompt));
     if (shown.size > 1 || prompts.some(({ times }) => times > 1))
-      violations.push(`a phone shows one prompt once: ${text} was shown as ${[...shown].join(' and ')}`);
+      violations.push(
+        `a phone shows one prompt once: ${text} was shown as ${[...shown].join(' and ')}`,
+      );
     if (id === undefined) continue;
     const [only] = there;
     if (final === undefined || !isOutcome(final))
       violations.push(`what was acknowledged ends: ${id} (${text}) says ${describe(final)}`);
     else if (only === undefined)
-      violations.push(`what was acknowledged reaches the phone: ${id} (${text}) says ${describe(final)}`);
+      violations.push(
+        `what was acknowledged reaches the phone: ${id} (${text}) says ${describe(final)}`,
+      );
     else if (endOf(final) !== endOf(only.final))
       violations.push(
         `both ends say the same: ${id} (${text}) says ${describe(final)}, there ${describe(only.final)}`,

@@ -1,5 +1,6 @@
 /**
- * What is promised when a master of a Redis Cluster dies and its replica takes over, judged by what clients were told.
+ * What is promised when a master of a Redis Cluster dies and its replica takes over, judged by what
+ * clients were told.
  */
 import type { Told } from '../journal.ts';
 import { isOutcome } from './told.ts';
@@ -7,7 +8,10 @@ import { isOutcome } from './told.ts';
 /** After the promotion. */
 const acknowledgedWithinMs = 5000;
 const signedWithinMs = 20_000;
-/** Replication to a replica on the same machine is a matter of milliseconds; a busy machine may take longer. */
+/**
+ * Replication to a replica on the same machine is a matter of milliseconds; a busy machine may take
+ * longer.
+ */
 const unreplicatedMs = 1000;
 
 /** With its connections closed, or open. */
@@ -44,7 +48,8 @@ export interface Struck extends Omit<Failover, 'lost'> {
 }
 
 /** The service does not know the transaction: it is gone. */
-export const isUnknown = (told: Told): boolean => told.kind === 'fault' && /is unknown/.test(told.detail);
+export const isUnknown = (told: Told): boolean =>
+  told.kind === 'fault' && /is unknown/.test(told.detail);
 
 /** @returns What was broken, and how many of the acknowledged went with each master. */
 export const violationsOf = (
@@ -68,7 +73,8 @@ export const violationsOf = (
     if (promotedMs === never) violations.push(`a replica takes over: ${where}`);
     if (acknowledgedMs > acknowledgedWithinMs)
       violations.push(`requests are acknowledged again: ${where}, after ${acknowledgedMs} ms`);
-    if (signedMs > signedWithinMs) violations.push(`workers sign again: ${where}, after ${signedMs} ms`);
+    if (signedMs > signedWithinMs)
+      violations.push(`workers sign again: ${where}, after ${signedMs} ms`);
     if (!readinessSaid) violations.push(`readyz says that a shard takes no writes: ${where}`);
   }
   return { violations, lost };

@@ -4,7 +4,10 @@ import type { HistoryEntry, SignatureState } from '../../../machines/signature.m
 import { faultLine } from '../../../src/protocol/fault.ts';
 import type { Check } from '../evidence.ts';
 
-/** What a history has after what. Nobody signs who was not asked, and nothing is replayed that has not failed. */
+/**
+ * What a history has after what. Nobody signs who was not asked, and nothing is replayed that has
+ * not failed.
+ */
 export const follows: Readonly<Record<SignatureState, readonly SignatureState[]>> = {
   submitted: ['pending', 'failed'],
   pending: ['signed', 'failed'],
@@ -14,15 +17,21 @@ export const follows: Readonly<Record<SignatureState, readonly SignatureState[]>
 };
 
 /** @returns What is wrong with a step of a history. */
-const problemOf = (before: HistoryEntry | undefined, { state, attempt, at, fault }: HistoryEntry) => {
+const problemOf = (
+  before: HistoryEntry | undefined,
+  { state, attempt, at, fault }: HistoryEntry,
+) => {
   if (before === undefined) {
-    return state === 'submitted' && attempt === 1 ? undefined : `it begins with ${state} ${attempt}`;
+    return state === 'submitted' && attempt === 1
+      ? undefined
+      : `it begins with ${state} ${attempt}`;
   }
   if (!follows[before.state].includes(state)) return `${state} after ${before.state}`;
   if (attempt !== before.attempt + (state === 'submitted' ? 1 : 0))
     return `${state} ${attempt} after attempt ${before.attempt}`;
   if (at < before.at) return `${state} ${before.at - at} ms before ${before.state}`;
-  if ((fault !== undefined) !== (state === 'failed')) return `${state} with the fault ${fault?.code}`;
+  if ((fault !== undefined) !== (state === 'failed'))
+    return `${state} with the fault ${fault?.code}`;
   return undefined;
 };
 
@@ -34,12 +43,14 @@ const contradictionIn = (record: SignatureRecord, timeoutSeconds: number): strin
   if (last?.state !== state || last.attempt !== attempt)
     return `it says ${state} ${attempt}, and its history ends with ${last?.state} ${last?.attempt}`;
   const due = (begun?.at ?? 0) + timeoutSeconds * 1000;
-  if (deadline !== due) return `its deadline is ${deadline - due} ms after the TimeOut of its attempt`;
+  if (deadline !== due)
+    return `its deadline is ${deadline - due} ms after the TimeOut of its attempt`;
   if (fault?.code !== last.fault?.code || fault?.detail !== last.fault?.detail)
     return `it says ${fault && faultLine(fault)}, and its history ${last.fault && faultLine(last.fault)}`;
   const isSigned = state === 'signed' || state === 'receipted';
   if ((outcome !== undefined) !== isSigned) return `${state}, with the outcome ${outcome?.kind}`;
-  if ((receipt !== undefined) !== (state === 'receipted')) return `${state}, with the receipt ${receipt}`;
+  if ((receipt !== undefined) !== (state === 'receipted'))
+    return `${state}, with the receipt ${receipt}`;
   return undefined;
 };
 
@@ -49,13 +60,22 @@ const historyIsAPath: Check = function* ({ jobs }) {
     if (end === 'completed' && record?.state !== 'signed' && record?.state !== 'receipted') {
       yield { rule, id, says: `completed, with a record that says ${record?.state}` };
     }
-    if (end === 'failed' && record?.state !== 'failed' && !/^_(900|1\d\d) /.test(failedReason ?? '')) {
-      yield { rule, id, says: `failed (${failedReason}), with a record that says ${record?.state}` };
+    if (
+      end === 'failed' &&
+      record?.state !== 'failed' &&
+      !/^_(900|1\d\d) /.test(failedReason ?? '')
+    ) {
+      yield {
+        rule,
+        id,
+        says: `failed (${failedReason}), with a record that says ${record?.state}`,
+      };
     }
     if (record === undefined) continue;
     if (record.state === 'failed' && record.fault !== undefined && end === 'failed') {
       const line = faultLine(record.fault);
-      if (line !== failedReason) yield { rule, id, says: `failed (${failedReason}), recorded as ${line}` };
+      if (line !== failedReason)
+        yield { rule, id, says: `failed (${failedReason}), recorded as ${line}` };
     }
     const { history } = record;
     if (history.length === 0) {

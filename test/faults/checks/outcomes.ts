@@ -1,4 +1,6 @@
-/** Invariant: the first outcome of an attempt stands, and what decided it is what everybody is told. */
+/**
+ * Invariant: the first outcome of an attempt stands, and what decided it is what everybody is told.
+ */
 import type { SignatureRecord } from '../../../machines/record.ts';
 import { maxKeys } from '../../../packages/engine/src/redis/deliver-script.ts';
 import { type Fault, faultLine, isFaultCode } from '../../../src/protocol/fault.ts';
@@ -30,7 +32,9 @@ const firstOutcomeStands: Check = function* (evidence) {
   }
 };
 
-/** Between the clocks of the client and of Redis, which are one, and the answer that is on its way. */
+/**
+ * Between the clocks of the client and of Redis, which are one, and the answer that is on its way.
+ */
 const clockMs = 100;
 
 /** Whoever asks after the end is told the end, unless somebody runs it again. */
@@ -40,14 +44,17 @@ const endedStaysEnded: Check = function* (evidence) {
     /** An answer may have been right when it was asked for, and have been on its way for long. */
     const ends = [
       ...endsOf(evidence, id).map((at) => ({ since: at, at: at + clockMs })),
-      ...entries.flatMap(({ told, from, to }) => (isOutcome(told) ? [{ since: from, at: to }] : [])),
+      ...entries.flatMap(({ told, from, to }) =>
+        isOutcome(told) ? [{ since: from, at: to }] : [],
+      ),
     ];
     for (const { name, told, from, to } of entries) {
       if (name !== 'status' || told.kind !== 'open') continue;
       const [ended] = ends.filter(({ at }) => at < from).sort((one, other) => other.at - one.at);
       if (ended === undefined) continue;
       // The end that is known may be that of the attempt before.
-      if (replays.some((replay) => replay.from <= to && replay.to >= ended.since - clockMs)) continue;
+      if (replays.some((replay) => replay.from <= to && replay.to >= ended.since - clockMs))
+        continue;
       const says = `asked ${from - ended.at} ms after its end, it was answered as open`;
       yield { rule: 'what has ended is not answered as open', id, says };
     }
@@ -89,7 +96,8 @@ const oneAnswerEnds: Check = function* ({ journal, jobs }) {
   for (const { id, answers, record, end } of jobs.values()) {
     const taken = answers.filter((answer) => answer === 'taken').length;
     const told = journal.filter(
-      (entry) => entry.id === id && entry.told.kind === 'answer' && entry.told.result === 'accepted',
+      (entry) =>
+        entry.id === id && entry.told.kind === 'answer' && entry.told.result === 'accepted',
     ).length;
     const ended = (record?.history ?? []).filter(
       ({ state }) => state === 'failed' || state === 'signed',
@@ -97,11 +105,13 @@ const oneAnswerEnds: Check = function* ({ journal, jobs }) {
     if (taken > ended)
       yield { rule, id, says: `${taken} answers were taken, and ${ended} attempts have ended` };
     if (end === undefined) continue;
-    // The oldest verdicts go when there are too many. What they decided stays, and is held against other rules.
+    // The oldest verdicts go when there are too many. What they decided stays, and is held against
+    // other rules.
     if (told > taken && answers.length < maxKeys)
       yield { rule, id, says: `${told} answers were acknowledged, and ${taken} were taken` };
     const open = answers.filter((answer) => answer === 'waiting' || answer === 'accepted');
-    if (open.length > 0) yield { rule, id, says: `it has ended with answers that are ${open.join(', ')}` };
+    if (open.length > 0)
+      yield { rule, id, says: `it has ended with answers that are ${open.join(', ')}` };
   }
 };
 
@@ -125,7 +135,12 @@ const recordsRemember: Check = function* (evidence) {
     if (record === undefined) continue;
     const codes = new Set(record.history.map(({ fault: reason }) => reason?.code));
     for (const { told } of entries) {
-      if (told.kind !== 'fault' || !isOutcome(told) || !isFaultCode(told.code) || codes.has(told.code))
+      if (
+        told.kind !== 'fault' ||
+        !isOutcome(told) ||
+        !isFaultCode(told.code) ||
+        codes.has(told.code)
+      )
         continue;
       const says = `a client was told fault ${told.code}, which is in no attempt of its history`;
       yield { rule: 'the first outcome of an attempt stands', id, says };

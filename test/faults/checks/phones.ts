@@ -1,4 +1,7 @@
-/** Invariant: a phone shows an attempt once, a SIM one prompt at a time, and a repeated request nobody a second one. */
+/**
+ * Invariant: a phone shows an attempt once, a SIM one prompt at a time, and a repeated request
+ * nobody a second one.
+ */
 import type { Check, FinalJob } from '../evidence.ts';
 
 const phones: Check = function* ({ clashes, asked, deliveries, jobs }) {
@@ -42,14 +45,18 @@ const phones: Check = function* ({ clashes, asked, deliveries, jobs }) {
   }
 };
 
-/** An equal request must have met the first one, which is joined for its TimeOut and a minute more, also after its end. */
+/**
+ * An equal request must have met the first one, which is joined for its TimeOut and a minute more,
+ * also after its end.
+ */
 const joinedForMs = 60_000;
 
 const repeatsJoin: Check = function* ({ jobs, timeline, journal }) {
   const groups = new Map<string, FinalJob[]>();
   const clientsOwn = new Set(journal.map(({ apTransId }) => apTransId));
   for (const job of jobs.values()) {
-    if (clientsOwn.has(job.apTransId)) groups.set(job.apTransId, [...(groups.get(job.apTransId) ?? []), job]);
+    if (clientsOwn.has(job.apTransId))
+      groups.set(job.apTransId, [...(groups.get(job.apTransId) ?? []), job]);
   }
   const firstOf = (id: string, events: readonly string[]): number | undefined =>
     timeline.get(id)?.find(({ event }) => events.includes(event))?.at;

@@ -55,11 +55,16 @@ export const groupsOf = <T>(
   return groups;
 };
 
-export const promptsOf = ({ jobs, timeline, asked }: Evidence): ReadonlyMap<string, readonly Prompt[]> => {
+export const promptsOf = ({
+  jobs,
+  timeline,
+  asked,
+}: Evidence): ReadonlyMap<string, readonly Prompt[]> => {
   const prompts = new Map<string, Prompt[]>();
   const shown = new Set(asked.map(({ id }) => id));
   for (const { id, apTransId, msisdn, text, record, end, failedReason } of jobs.values()) {
-    const [, process = '', step = '', key = '', place] = /^(\S+) (\S+) (\S+)\/(\d+)$/.exec(text) ?? [];
+    const [, process = '', step = '', key = '', place] =
+      /^(\S+) (\S+) (\S+)\/(\d+)$/.exec(text) ?? [];
     if (apTransId !== `process--${process}`) continue;
     const at = (...events: readonly string[]): number =>
       timeline.get(id)?.find(({ event }) => events.includes(event))?.at ?? never;
@@ -80,7 +85,8 @@ export const promptsOf = ({ jobs, timeline, asked }: Evidence): ReadonlyMap<stri
   return prompts;
 };
 
-export const excusedIn = (evidence: Evidence, due: number): number => excused(hindrances(evidence), due);
+export const excusedIn = (evidence: Evidence, due: number): number =>
+  excused(hindrances(evidence), due);
 
 export const knownProcesses = (evidence: Evidence): readonly Known[] => {
   const prompts = promptsOf(evidence);

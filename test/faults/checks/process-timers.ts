@@ -29,7 +29,8 @@ const timersFire: Rule = function* ({ run, plan, evidence }) {
     const [first] = open;
     if (first === undefined) continue;
     /** The looks at which a timer must have fired. */
-    const after = (due: number) => open.filter(({ from }) => from > excusedIn(evidence, due) + timerMs);
+    const after = (due: number) =>
+      open.filter(({ from }) => from > excusedIn(evidence, due) + timerMs);
     const { deadline, escalate, remindMs, signers } = step;
     if (deadline !== undefined) {
       const due = 'at' in deadline ? Math.max(deadline.at, first.to) : first.to + deadline.afterMs;
@@ -39,9 +40,14 @@ const timersFire: Rule = function* ({ run, plan, evidence }) {
     }
     if (escalate !== undefined) {
       const due = first.to + escalate.afterMs;
-      const late = after(due).find((view) => view.step.signers.every(({ key }) => key !== 'escalated'));
+      const late = after(due).find((view) =>
+        view.step.signers.every(({ key }) => key !== 'escalated'),
+      );
       if (late !== undefined)
-        yield { rule, says: `${step.name} was not escalated ${late.from - due} ms after it was due` };
+        yield {
+          rule,
+          says: `${step.name} was not escalated ${late.from - due} ms after it was due`,
+        };
     }
     for (const { key } of signers) {
       const told = evidence.processes.messages.filter(
@@ -59,12 +65,18 @@ const timersFire: Rule = function* ({ run, plan, evidence }) {
         });
         const count = told.filter(({ at }) => at <= (late?.from ?? 0)).length;
         if (late !== undefined && count <= place)
-          yield { rule, says: `${step.name} ${key} got ${count} reminders, and ${place + 1} were due` };
+          yield {
+            rule,
+            says: `${step.name} ${key} got ${count} reminders, and ${place + 1} were due`,
+          };
       }
       const most =
         remindMs.length * (1 + (signers.find((each) => each.key === key)?.substitutes.length ?? 0));
       if (told.length > most && run.orders.every(({ what }) => what !== 'again'))
-        yield { rule: 'no prompt beyond the limits', says: `${step.name} ${key}: ${told.length} reminders` };
+        yield {
+          rule: 'no prompt beyond the limits',
+          says: `${step.name} ${key}: ${told.length} reminders`,
+        };
     }
   }
 };

@@ -36,14 +36,18 @@ const personIn = (step: PlanStep | undefined, key: string, place: number) => {
 const ordersFor = ({ run, steps }: Known, { step, key }: Prompt, what: readonly string[]) =>
   run.orders.filter(
     (order) =>
-      what.includes(order.what) && steps[order.step ?? -1]?.name === step && (order.key ?? '') === key,
+      what.includes(order.what) &&
+      steps[order.step ?? -1]?.name === step &&
+      (order.key ?? '') === key,
   );
 
 const isNeverLost: Rule = function* ({ run, final }) {
   const rule = 'an acknowledged process is never lost';
   if (run.acknowledgedAt === undefined) return;
-  if (final === undefined) yield { rule, says: `at the end it is answered with ${run.final?.status}` };
-  if (run.seen.some(({ status }) => status === 404)) yield { rule, says: 'acknowledged, and later unknown' };
+  if (final === undefined)
+    yield { rule, says: `at the end it is answered with ${run.final?.status}` };
+  if (run.seen.some(({ status }) => status === 404))
+    yield { rule, says: 'acknowledged, and later unknown' };
   if (run.seen.some(({ status }) => status === 400 || status === 409))
     yield { rule: 'a repeated start joins the first one', says: 'it was refused' };
   if (final?.status === 'open')
@@ -66,13 +70,17 @@ const endsOnce: Rule = function* ({ run, evidence, final }) {
   );
   if (told.length !== 1) yield { rule, says: `its end was told by ${told.length} callbacks` };
   for (const { data } of told)
-    if (data.state !== final.status) yield { rule, says: `told as ${data.state}, and it is ${final.status}` };
+    if (data.state !== final.status)
+      yield { rule, says: `told as ${data.state}, and it is ${final.status}` };
   const [{ arrivedAt } = { arrivedAt: never }] = told;
   const closedAt = excusedIn(evidence, arrivedAt) + timerMs;
   if (run.seen.some(({ from, answer }) => from > closedAt && answer?.status === 'open'))
     yield { rule, says: 'its end was told, and then it was answered as open' };
   if (final.output?.outcome !== final.status)
-    yield { rule, says: `its status is ${final.status}, and its output says ${final.output?.outcome}` };
+    yield {
+      rule,
+      says: `its status is ${final.status}, and its output says ${final.output?.outcome}`,
+    };
   const cancelled = run.orders.some(({ what, result }) => what === 'cancel' && result === '202');
   if (cancelled && final.status !== 'cancelled')
     yield { rule, says: `it was cancelled, and it is ${final.status}` };
@@ -113,7 +121,9 @@ const isAsDefined: Rule = function* ({ plan, final }) {
     yield { rule: 'steps end as they are defined', says };
 };
 
-const signersOf = (final: Answer | undefined): readonly (SignerView & { readonly step: string })[] =>
+const signersOf = (
+  final: Answer | undefined,
+): readonly (SignerView & { readonly step: string })[] =>
   (final?.context?.steps ?? []).flatMap(({ name, signers }) =>
     signers.map((each) => ({ ...each, step: name })),
   );
@@ -134,11 +144,13 @@ const signaturesCount: Rule = function* ({ run, steps, prompts, final, evidence 
     );
     if (person?.msisdn !== `+${msisdn.replace('+', '')}`)
       yield { rule: 'nobody else is asked', says: `${id} of ${step} ${key}` };
-    if (!isSigned || final === undefined || signers.some(({ msspTransId }) => msspTransId === id)) continue;
+    if (!isSigned || final === undefined || signers.some(({ msspTransId }) => msspTransId === id))
+      continue;
     // It may have come too late.
     const gone = signers.find((each) => each.step === step && each.key === key);
     const late = (gone?.at ?? never) - excusedIn(evidence, endedAt);
-    if (late > timerMs) yield { rule, says: `${id} was signed, and ${step} ${key} is ${gone?.state}` };
+    if (late > timerMs)
+      yield { rule, says: `${id} was signed, and ${step} ${key} is ${gone?.state}` };
   }
   const record = run.evidence;
   const verified = 'the evidence verifies';
@@ -146,10 +158,15 @@ const signaturesCount: Rule = function* ({ run, steps, prompts, final, evidence 
   if (record === undefined) yield { rule: verified, says: 'there is none' };
   else if ('problems' in record) for (const says of record.problems) yield { rule: verified, says };
   else {
-    const inView = signers.flatMap(({ state, msspTransId }) => (state === 'signed' ? [msspTransId] : []));
+    const inView = signers.flatMap(({ state, msspTransId }) =>
+      state === 'signed' ? [msspTransId] : [],
+    );
     const inRecord = record.signatures.map(({ msspTransId }) => msspTransId);
     if (record.outcome !== final.status || inView.join() !== inRecord.join())
-      yield { rule: verified, says: `it says ${record.outcome} by ${inRecord.length}, not ${inView.length}` };
+      yield {
+        rule: verified,
+        says: `it says ${record.outcome} by ${inRecord.length}, not ${inView.length}`,
+      };
   }
 };
 
@@ -161,7 +178,8 @@ const withinLimits: Rule = function* (known) {
     if (first === undefined) continue;
     const step = steps.find(({ name }) => name === first.step);
     const pressed = ordersFor(known, first, ['press', 'again']);
-    const isOnPage = step?.ask === 'page' || (typeof step?.ask === 'object' && step.ask.to !== '24:00');
+    const isOnPage =
+      step?.ask === 'page' || (typeof step?.ask === 'object' && step.ask.to !== '24:00');
     const schedule = step?.askAgain?.times ?? 0;
     const most = Math.min((isOnPage ? 0 : 1) + schedule + pressed.length, maxAsks);
     if (own.length > most)
@@ -171,11 +189,17 @@ const withinLimits: Rule = function* (known) {
       };
     const earliest = Math.min(...own.map(({ addedAt }) => addedAt));
     if (isOnPage && earliest < Math.min(...pressed.map(({ from }) => from)))
-      yield { rule: 'a phone is asked when its definition says', says: `${who}, before Sign was pressed` };
+      yield {
+        rule: 'a phone is asked when its definition says',
+        says: `${who}, before Sign was pressed`,
+      };
     const signed = own.find(({ isSigned }) => isSigned);
     for (const { id, addedAt } of own)
       if (signed !== undefined && addedAt > signed.endedAt)
-        yield { rule: 'nobody is asked twice for what they have signed', says: `${id}: ${who} again` };
+        yield {
+          rule: 'nobody is asked twice for what they have signed',
+          says: `${id}: ${who} again`,
+        };
   }
 };
 
@@ -201,7 +225,8 @@ const numbersAreSpared = function* (evidence: Evidence): Generator<Violation> {
     for (const [from, first] of times.entries()) {
       const to = times.findIndex(
         (at, index) =>
-          index >= from && index - from + 1 > promptsAtOnce + (at - first + placeTakenMs) / promptEveryMs,
+          index >= from &&
+          index - from + 1 > promptsAtOnce + (at - first + placeTakenMs) / promptEveryMs,
       );
       if (to === -1) continue;
       const says = `${msisdn} got ${to - from + 1} prompts in ${(times[to] ?? 0) - first} ms`;

@@ -1,4 +1,7 @@
-/** Invariant: what a client was told to have failed stays so, and nobody is refused for long because a connection fell silent. */
+/**
+ * Invariant: what a client was told to have failed stays so, and nobody is refused for long because
+ * a connection fell silent.
+ */
 import { type Check, type Evidence, hindrances } from '../evidence.ts';
 import type { Entry } from '../journal.ts';
 import type { InjectedFault } from '../nemesis.ts';
@@ -17,8 +20,8 @@ const isRefused = ({ told }: Entry): boolean => told.kind === 'fault' && told.co
 /**
  * Jobs of requests of which every client was told fault 900.
  *
- * Those that were taken in before the refusal are unavoidable: Redis had them, and its answer did not come in time. A job
- * that ended in fault 900 by itself was taken in before that, too.
+ * Those that were taken in before the refusal are unavoidable: Redis had them, and its answer did
+ * not come in time. A job that ended in fault 900 by itself was taken in before that, too.
  */
 export const refusedJobs = ({ journal, jobs, timeline }: Evidence): readonly RefusedJob[] => {
   const requests = new Map<string, Entry[]>();
@@ -44,7 +47,10 @@ const refusedStaysRefused: Check = function* (evidence) {
   }
 };
 
-/** How long an API may refuse because its connections have fallen silent, and how long it is looked at afterwards. */
+/**
+ * How long an API may refuse because its connections have fallen silent, and how long it is looked
+ * at afterwards.
+ */
 const silentApiMs = 5000;
 const lookedAtMs = 10_000;
 
@@ -64,7 +70,8 @@ const silentApisComeBack: Check = function* (evidence) {
       if (target !== 'everybody' && entry.api !== target) continue;
       if (entry.from < backAt || entry.from > backAt + lookedAtMs) continue;
       // Whatever else went on has excuses of its own.
-      if (others.some((other) => mayBe(other, entry) && other.from < entry.to && other.to > from)) continue;
+      if (others.some((other) => mayBe(other, entry) && other.from < entry.to && other.to > from))
+        continue;
       const says = `${entry.api} refused ${entry.apTransId} ${entry.from - from} ms after its connections fell silent`;
       yield { rule: 'an API gives up silent connections within 5 s', says };
     }

@@ -21,7 +21,9 @@ const inTurn: Check = function* ({ journal, jobs, timeline }) {
     const added = firstOf(id, 'waiting');
     const active = firstOf(id, 'active');
     if (!clientsOwn.has(apTransId) || added === undefined || active === undefined) continue;
-    const before = taken.filter(({ shard, at }) => shard === shardIn(id) && at > added && at < active).length;
+    const before = taken.filter(
+      ({ shard, at }) => shard === shardIn(id) && at > added && at < active,
+    ).length;
     if (before <= mostBefore) continue;
     const says = `${before} requests of another application, which were there before it, were taken first`;
     yield { rule: 'applications are served in turn', id, says };

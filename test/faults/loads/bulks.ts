@@ -3,8 +3,8 @@
  * transactions that fail and some that stay open, waits until the search finds them, and orders a
  * bulk for each kind by a filter.
  *
- * What the reports say was replayed goes into the journal, so that the rules about attempts, ends and
- * callbacks hold for it as well.
+ * What the reports say was replayed goes into the journal, so that the rules about attempts, ends
+ * and callbacks hold for it as well.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Json } from '../../support/product.ts';
@@ -60,13 +60,18 @@ const createAdmin = (urls: readonly string[], token: string, random: Random) => 
   const request = (method: string, path: string, body?: object): Promise<Heard> =>
     ask(`${random.pick(urls)}/admin/api/${path}`, {
       method,
-      headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body && { 'content-type': 'application/json' }),
+      },
       ...(body && { body: JSON.stringify(body) }),
     });
   return request;
 };
 
-export const runBulks = async (scene: Scene & { readonly token: string }): Promise<readonly BulkRun[]> => {
+export const runBulks = async (
+  scene: Scene & { readonly token: string },
+): Promise<readonly BulkRun[]> => {
   const { urls, journal, token } = scene;
 
   const rounds = await beginOften(scene, everyMs, async (round, random) => {
@@ -83,10 +88,22 @@ export const runBulks = async (scene: Scene & { readonly token: string }): Promi
       const apTransId = `${mark}-${kind}-${person}-${index}`;
       const msisdn = numberAt(person, round * mostInRound + index);
       const text = `Order ${apTransId}?`;
-      const body = signRequest({ msisdn, mode: 'asynch', text, timeoutSeconds, apId: applicationId });
+      const body = signRequest({
+        msisdn,
+        mode: 'asynch',
+        text,
+        timeoutSeconds,
+        apId: applicationId,
+      });
       body.MSS_SignatureReq.AP_Info.AP_TransID = apTransId;
       const asked: Operation = {
-        ...{ client: mark, name: 'sign', mode: 'asynch', apTransId, msisdn, text, timeoutSeconds },
+        client: mark,
+        name: 'sign',
+        mode: 'asynch',
+        apTransId,
+        msisdn,
+        text,
+        timeoutSeconds,
       };
       while (Date.now() < until) {
         const told = await journal.record(asked, () =>
@@ -125,7 +142,8 @@ export const runBulks = async (scene: Scene & { readonly token: string }): Promi
       return undefined;
     };
 
-    const some = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index);
+    const some = (count: number): readonly number[] =>
+      Array.from({ length: count }, (_, index) => index);
     const submitted = (kind: Kind, person: Person, timeoutSeconds: number) =>
       Promise.all(some(inRound).map((index) => submit(kind, person, index, timeoutSeconds)));
     const [denied, absent, mute] = await Promise.all([
@@ -135,7 +153,9 @@ export const runBulks = async (scene: Scene & { readonly token: string }): Promi
     ]);
     const failing = [...denied, ...absent].filter((id) => id !== undefined);
     const open = mute.filter((id) => id !== undefined);
-    const failed = await Promise.all(failing.map(async (id) => ((await hasEnded(id)) ? id : undefined)));
+    const failed = await Promise.all(
+      failing.map(async (id) => ((await hasEnded(id)) ? id : undefined)),
+    );
     // Of those that were not acknowledged nobody knows, so the filter could find more.
     const isKnown = [...denied, ...absent, ...mute, ...failed].every((id) => id !== undefined);
     if (!isKnown) return [];
@@ -172,7 +192,14 @@ export const lookAtBulks = async (
         ? { kind: 'replayed' }
         : { kind: 'unknown', cause: result };
       const to = Date.now();
-      const noted = { client: run.reason, name: 'replay', id, from: run.orderedAt, to, told } as const;
+      const noted = {
+        client: run.reason,
+        name: 'replay',
+        id,
+        from: run.orderedAt,
+        to,
+        told,
+      } as const;
       if (run.kind === 'replay') journal.note(noted);
     }
   }
@@ -189,7 +216,9 @@ export const lookAtBulks = async (
     }
   }
   for (const run of runs) {
-    run.endedAt = entries.find(({ action, target }) => action === 'bulk-end' && target === run.id)?.at;
+    run.endedAt = entries.find(
+      ({ action, target }) => action === 'bulk-end' && target === run.id,
+    )?.at;
     run.audited = entries
       .filter(({ details }) => details?.bulk === run.id && details?.outcome === undefined)
       .map(({ target }) => String(target));
@@ -218,14 +247,23 @@ const bulksAreDone: Check = function* (evidence) {
     }
     const listed = report.transactions.map(({ msspTransId }) => msspTransId);
     if (listed.toSorted().join() !== ids.toSorted().join())
-      yield { rule: 'a bulk is of what its filter finds', id, says: `${listed.length} of ${ids.length}` };
+      yield {
+        rule: 'a bulk is of what its filter finds',
+        id,
+        says: `${listed.length} of ${ids.length}`,
+      };
     for (const { msspTransId, result, fault } of report.transactions) {
-      const isWanted = kind === 'replay' ? ['failed', 'signed'].includes(result) : result === 'cancelled';
+      const isWanted =
+        kind === 'replay' ? ['failed', 'signed'].includes(result) : result === 'cancelled';
       const job = evidence.jobs.get(msspTransId);
       // One whose time was over before its turn came.
       const isLate = kind === 'cancel' && result === 'changed' && job?.record?.fault?.code === 208;
       if (!isWanted && !isLate)
-        yield { rule: 'a bulk does all that is listed', id: msspTransId, says: `${reason}: ${result}` };
+        yield {
+          rule: 'a bulk does all that is listed',
+          id: msspTransId,
+          says: `${reason}: ${result}`,
+        };
       if (!isTrue(result, fault, evidence.finals.get(msspTransId)))
         yield {
           rule: 'the report of a bulk is true',
@@ -249,7 +287,9 @@ const inTime = function* (
   { id, orderedAt, endedAt = Number.POSITIVE_INFINITY }: BulkRun,
   { total, transactions }: NonNullable<BulkRun['report']>,
 ): Generator<Violation> {
-  const ends = transactions.flatMap(({ msspTransId }) => endsOf(evidence, msspTransId).at(-1) ?? []);
+  const ends = transactions.flatMap(
+    ({ msspTransId }) => endsOf(evidence, msspTransId).at(-1) ?? [],
+  );
   const due = Math.max(orderedAt + (total / perSecond) * 1000, ...ends);
   const late = endedAt - excused(hindrances(evidence), due);
   if (late > marginMs)

@@ -1,4 +1,6 @@
-/** The kinds of load beside clients and processes, each begun and looked at again in the same way. */
+/**
+ * The kinds of load beside clients and processes, each begun and looked at again in the same way.
+ */
 import type { Evidence } from '../evidence.ts';
 import type { Stage } from '../stage.ts';
 import { lookAtBulks, runBulks } from './bulks.ts';
@@ -22,12 +24,22 @@ const beforeEndMs: Readonly<Record<LoadName, number>> = {
 export const runLoads = async (
   stage: Stage,
   scene: Scene & { readonly names: readonly LoadName[]; readonly token: string },
-): Promise<{ readonly charts: readonly ChartRun[]; readonly look: () => Promise<Evidence['loads']> }> => {
+): Promise<{
+  readonly charts: readonly ChartRun[];
+  readonly look: () => Promise<Evidence['loads']>;
+}> => {
   const { names, urls } = scene;
   const [url = ''] = urls;
-  const run = <T>(name: LoadName, begin: (own: Scene) => Promise<readonly T[]>): Promise<readonly T[]> =>
+  const run = <T>(
+    name: LoadName,
+    begin: (own: Scene) => Promise<readonly T[]>,
+  ): Promise<readonly T[]> =>
     names.includes(name)
-      ? begin({ ...scene, random: scene.random.branch(name), until: scene.until - beforeEndMs[name] })
+      ? begin({
+          ...scene,
+          random: scene.random.branch(name),
+          until: scene.until - beforeEndMs[name],
+        })
       : Promise.resolve([]);
   const { mailBox: box, gateway } = stage;
   const [bulks, mails, logins, charts] = await Promise.all([

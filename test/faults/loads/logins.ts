@@ -1,7 +1,7 @@
 /**
- * People who log in at a client by the OpenID code flow with a pushed request (PAR), in browsers whose
- * requests a balancer gives to any API. What the client gets is checked as a client does it, and more:
- * whose tokens these are, and that a code gives them once.
+ * People who log in at a client by the OpenID code flow with a pushed request (PAR), in browsers
+ * whose requests a balancer gives to any API. What the client gets is checked as a client does it,
+ * and more: whose tokens these are, and that a code gives them once.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { createLocalJWKSet, jwtVerify } from 'jose';
@@ -14,7 +14,10 @@ import { ask } from '../http.ts';
 import { loginClient, numberAt, personOf, publicUrl } from '../people.ts';
 import { beginOften, type Scene } from './scene.ts';
 
-/** Something that a login came by. A `trouble` is one that its person or client has begun again after. */
+/**
+ * Something that a login came by. A `trouble` is one that its person or client has begun again
+ * after.
+ */
 export interface LoginNote {
   readonly what: 'asked' | 'code' | 'tokens' | 'checked' | 'trouble';
   readonly from: number;
@@ -64,7 +67,9 @@ const findKeys = async (url: () => string): Promise<Json> => {
   for (let tries = 0; tries < lookUps; tries += 1, await delay(pauseMs)) {
     const metadata = await ask(`${url()}/oidc/.well-known/openid-configuration`);
     if (metadata.status !== 200) continue;
-    const { status, body } = await ask(`${url()}${String(metadata.body.jwks_uri).slice(publicUrl.length)}`);
+    const { status, body } = await ask(
+      `${url()}${String(metadata.body.jwks_uri).slice(publicUrl.length)}`,
+    );
     if (status === 200) return body;
   }
   return { keys: [] };
@@ -91,7 +96,13 @@ export const runLogins = (scene: Scene): Promise<readonly LoginRun[]> => {
       },
     };
     const shop = relyingParty(product, { ...loginClient, origin: publicUrl });
-    const run: LoginRun = { id: `l-${index + 1}`, msisdn, startedAt: Date.now(), notes: [], wrongs: [] };
+    const run: LoginRun = {
+      id: `l-${index + 1}`,
+      msisdn,
+      startedAt: Date.now(),
+      notes: [],
+      wrongs: [],
+    };
     const until = run.startedAt + patienceMs;
 
     /** Undefined, and noted, when it did not work. */
@@ -100,7 +111,12 @@ export const runLogins = (scene: Scene): Promise<readonly LoginRun[]> => {
       try {
         return await within(stepMs, act());
       } catch (error) {
-        run.notes.push({ what: 'trouble', from, to: Date.now(), says: `${step}: ${problemOf(error)}` });
+        run.notes.push({
+          what: 'trouble',
+          from,
+          to: Date.now(),
+          says: `${step}: ${problemOf(error)}`,
+        });
         await delay(pauseMs);
         return undefined;
       }
@@ -125,7 +141,8 @@ export const runLogins = (scene: Scene): Promise<readonly LoginRun[]> => {
         const end = await attempt('phone', () => browser.settle(current));
         const code = end?.left?.searchParams.get('code');
         if (code) {
-          if (end?.left?.searchParams.get('state') !== request.state) run.wrongs.push('the state is another');
+          if (end?.left?.searchParams.get('state') !== request.state)
+            run.wrongs.push('the state is another');
           note('code', askedAt);
           return { ...request, code };
         }
@@ -152,13 +169,20 @@ export const runLogins = (scene: Scene): Promise<readonly LoginRun[]> => {
         }
         if (answer !== undefined && answer.status < 500) {
           if (!mayBeUsed)
-            run.wrongs.push(`a fresh code was answered with ${answer.status} ${answer.body?.error}`);
+            run.wrongs.push(
+              `a fresh code was answered with ${answer.status} ${answer.body?.error}`,
+            );
           return undefined;
         }
         // Whoever got no answer, or trouble, does not know.
         mayBeUsed = true;
         if (answer !== undefined)
-          run.notes.push({ what: 'trouble', from, to: Date.now(), says: `token: ${answer.status}` });
+          run.notes.push({
+            what: 'trouble',
+            from,
+            to: Date.now(),
+            says: `token: ${answer.status}`,
+          });
         await delay(pauseMs);
       }
       return undefined;
@@ -172,7 +196,9 @@ export const runLogins = (scene: Scene): Promise<readonly LoginRun[]> => {
       const keys = await findKeys(url);
       try {
         const { payload } = await jwtVerify(tokens.id_token, createLocalJWKSet(keys), {
-          ...{ issuer, audience: loginClient.id, clockTolerance: 30 },
+          issuer,
+          audience: loginClient.id,
+          clockTolerance: 30,
         });
         if (payload.nonce !== nonce) run.wrongs.push('the nonce is another');
         if (String(payload.amr) !== 'mid_sim') run.wrongs.push(`amr is ${payload.amr}`);
@@ -189,7 +215,9 @@ export const runLogins = (scene: Scene): Promise<readonly LoginRun[]> => {
         break;
       }
       for (let tries = 0; tries < lookUps; tries += 1, await delay(pauseMs)) {
-        const again = await attempt('token again', () => shop.redeem({ ...login, nonce, verifier }));
+        const again = await attempt('token again', () =>
+          shop.redeem({ ...login, nonce, verifier }),
+        );
         if (again === undefined || again.status >= 500) continue;
         if (again.status === 200) run.wrongs.push('a code has given tokens twice');
         break;
@@ -238,7 +266,10 @@ const loginsWork: Check = function* (evidence) {
   }
 };
 
-/** What Redis holds: one signed transaction for each login with a code, and none that nobody asked for. */
+/**
+ * What Redis holds: one signed transaction for each login with a code, and none that nobody asked
+ * for.
+ */
 const loginsAsk: Check = function* ({ loads: { logins }, jobs }) {
   const rule = 'a login asks its person once';
   const count = (msisdn: string, what: LoginNote['what']): number =>

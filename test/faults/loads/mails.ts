@@ -39,7 +39,9 @@ const laterCode = 451;
 const read = ({ at, to, raw }: TakenMail, isTaken: boolean): ArrivedMail => {
   const body = raw.replaceAll('=\r\n', '');
   return {
-    ...{ at, to: to.join(), isTaken },
+    at,
+    to: to.join(),
+    isTaken,
     id: /^Message-ID: (\S+)/im.exec(raw)?.[1] ?? '',
     link: body.slice(body.indexOf(`${publicUrl}/tasks/`)).match(/^[\w:/.-]+/)?.[0] ?? '',
   };
@@ -48,7 +50,8 @@ const read = ({ at, to, raw }: TakenMail, isTaken: boolean): ArrivedMail => {
 export const openMailBox = async (seed: string): Promise<MailBox> => {
   const mails: ArrivedMail[] = [];
   const refused: RefusedMail[] = [];
-  const luck = (what: string, count: number): number => createRandom(`${seed}/mail/${what}/${count}`).next();
+  const luck = (what: string, count: number): number =>
+    createRandom(`${seed}/mail/${what}/${count}`).next();
   const server: TestMailServer = await startMailServer(
     {},
     {
@@ -102,14 +105,17 @@ const definitionFor = (id: string, signers: readonly MailedSigner[], index: numb
   title: id,
   deadline: `PT${deadlineMs / 1000}S`,
   steps: [...new Set(signers.map(({ step }) => step))].map((step) => ({
-    ...{ name: `s${step}`, ask: 'page' },
+    name: `s${step}`,
+    ask: 'page',
     ...(signers.some((each) => each.step === step && each.reminders > 0) && {
       remind: [`PT${remindMs / 1000}S`],
     }),
     signers: signers
       .filter((each) => each.step === step)
       .map(({ email, text }, place) => ({
-        ...{ name: text, text, email },
+        name: text,
+        text,
+        email,
         msisdn: numberAt('reader', index * 8 + step * 4 + place),
       })),
   })),
@@ -162,7 +168,9 @@ export const runMails = (scene: Scene & { readonly box: MailBox }): Promise<read
 
     const done = new Set<string>();
     /** Somebody who waits for the second mail, or never looks. */
-    const patience = new Map(run.signers.map(({ email }) => [email, random.pick([1, 1, 1, 2, 99])]));
+    const patience = new Map(
+      run.signers.map(({ email }) => [email, random.pick([1, 1, 1, 2, 99])]),
+    );
     for (const until = Date.now() + followMs; Date.now() < until; await delay(lookEveryMs)) {
       const seen = await call(url(), 'GET', `/${id}`);
       run.looks.push(seen);
@@ -170,9 +178,13 @@ export const runMails = (scene: Scene & { readonly box: MailBox }): Promise<read
       for (const { email, reminders } of run.signers) {
         const own = scene.box.mails.filter(({ to }) => to === email);
         const last = own.at(-1);
-        const wanted = Math.min(patience.get(email) ?? 1, patience.get(email) === 2 ? 1 + reminders : 99);
+        const wanted = Math.min(
+          patience.get(email) ?? 1,
+          patience.get(email) === 2 ? 1 + reminders : 99,
+        );
         if (last === undefined || done.has(email)) continue;
-        if (new Set(own.map((mail) => mail.id)).size >= wanted && (await sign(last))) done.add(email);
+        if (new Set(own.map((mail) => mail.id)).size >= wanted && (await sign(last)))
+          done.add(email);
       }
     }
     return run;
@@ -187,8 +199,13 @@ const retryMs = 5000;
 
 type Rule = (run: MailRun, evidence: Evidence) => Iterable<Omit<Violation, 'id'>>;
 
-const signerIn = (look: Heard, { step, text }: MailedSigner): { readonly state: string } | undefined =>
-  look.body?.context?.steps?.[step]?.signers?.find(({ name }: { readonly name: string }) => name === text);
+const signerIn = (
+  look: Heard,
+  { step, text }: MailedSigner,
+): { readonly state: string } | undefined =>
+  look.body?.context?.steps?.[step]?.signers?.find(
+    ({ name }: { readonly name: string }) => name === text,
+  );
 
 const isOpen = (look: Heard, signer: MailedSigner): boolean =>
   look.status === 200 && look.body.status === 'open' && signerIn(look, signer)?.state === 'open';
@@ -205,7 +222,10 @@ const everyMailComes: Rule = function* ({ looks, signers }, evidence) {
     if (first === undefined) continue;
     const retries = refused.filter(({ to }) => to === signer.email);
     for (const [count, afterMs] of [0, ...Array(signer.reminders).fill(remindMs)].entries()) {
-      const due = Math.max(first.to + afterMs, ...retries.map(({ at }, tries) => at + retryMs * 2 ** tries));
+      const due = Math.max(
+        first.to + afterMs,
+        ...retries.map(({ at }, tries) => at + retryMs * 2 ** tries),
+      );
       const dueAt = excused(hindrances(evidence), due) + marginMs;
       const late = openLooks.find(({ from }) => from > dueAt);
       const before = new Set(own.filter(({ at }) => at <= (late?.from ?? 0)).map(({ id }) => id));
@@ -219,7 +239,10 @@ const everyMailComes: Rule = function* ({ looks, signers }, evidence) {
       const [sent, again] = own.filter((mail) => mail.id === id);
       if (sent === undefined || again === undefined || !sent.isTaken) continue;
       if (excused(hindrances(evidence), sent.at) > sent.at) continue;
-      yield { rule: 'every mail once', says: `${signer.email} got ${id} again, and nothing was in the way` };
+      yield {
+        rule: 'every mail once',
+        says: `${signer.email} got ${id} again, and nothing was in the way`,
+      };
     }
   }
 };
@@ -229,7 +252,9 @@ const linksWork: Rule = function* ({ looks, visits, signers }, evidence) {
   for (const { email, what, from, to, status, body } of visits) {
     const signer = signers.find((each) => each.email === email);
     if (signer === undefined) continue;
-    const isHindered = hindrances(evidence).some((fault) => fault.from < to && fault.to + marginMs > from);
+    const isHindered = hindrances(evidence).some(
+      (fault) => fault.from < to && fault.to + marginMs > from,
+    );
     const isTrouble = status === 0 || status >= 500;
     if (isTrouble ? !isHindered : status !== (what === 'open' ? 200 : 303))
       yield { rule, says: `${email}: ${what} was answered with ${status}` };
@@ -251,13 +276,19 @@ const linksWork: Rule = function* ({ looks, visits, signers }, evidence) {
 const endsWell: Rule = function* ({ looks }, evidence) {
   const final = looks.at(-1);
   if (final?.status !== 200 || looks.some(({ status }) => status === 404)) {
-    yield { rule: 'an acknowledged process is never lost', says: `it is answered with ${final?.status}` };
+    yield {
+      rule: 'an acknowledged process is never lost',
+      says: `it is answered with ${final?.status}`,
+    };
     return;
   }
   const { status, endedAt, createdAt } = final.body;
-  if (status === 'open') yield { rule: 'every process ends', says: 'still open when everything was due' };
-  const late = Date.parse(endedAt) - excused(hindrances(evidence), Date.parse(createdAt) + deadlineMs);
-  if (late > marginMs) yield { rule: 'every process ends', says: `it ended ${late} ms after its deadline` };
+  if (status === 'open')
+    yield { rule: 'every process ends', says: 'still open when everything was due' };
+  const late =
+    Date.parse(endedAt) - excused(hindrances(evidence), Date.parse(createdAt) + deadlineMs);
+  if (late > marginMs)
+    yield { rule: 'every process ends', says: `it ended ${late} ms after its deadline` };
 };
 
 const rules: readonly Rule[] = [everyMailComes, linksWork, endsWell];
@@ -265,7 +296,8 @@ const rules: readonly Rule[] = [everyMailComes, linksWork, endsWell];
 const everyRun: Check = function* (evidence) {
   for (const run of evidence.loads.mails.runs) {
     if (run.acknowledgedAt === undefined) continue;
-    for (const rule of rules) for (const found of rule(run, evidence)) yield { ...found, id: run.id };
+    for (const rule of rules)
+      for (const found of rule(run, evidence)) yield { ...found, id: run.id };
   }
 };
 

@@ -1,11 +1,17 @@
 /**
- * Instances of an application's own charts (own-charts.workflow.mjs): timers, activities that fail at
- * times, children, events. Plain XState runs each of them as well, with a simulated clock, and says
- * what must come out and which effects there must be.
+ * Instances of an application's own charts (own-charts.workflow.mjs): timers, activities that fail
+ * at times, children, events. Plain XState runs each of them as well, with a simulated clock, and
+ * says what must come out and which effects there must be.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { type AnyActorLogic, type AnyStateMachine, createActor, fromPromise, SimulatedClock } from 'xstate';
+import {
+  type AnyActorLogic,
+  type AnyStateMachine,
+  createActor,
+  fromPromise,
+  SimulatedClock,
+} from 'xstate';
 import { type Check, type Evidence, hindrances, type Violation } from '../evidence.ts';
 import { excused, marginMs } from '../excuses.ts';
 import type { Mark } from '../gateway.ts';
@@ -72,7 +78,9 @@ export const runPlain = async (
   };
   const rounds = charts.rounds.provide({ actions, actors: { double } } as never);
   const actors: Readonly<Record<ChartName, Readonly<Record<string, AnyActorLogic>>>> = {
-    ...{ rounds: { double }, family: { rounds }, till: {} },
+    rounds: { double },
+    family: { rounds },
+    till: {},
   };
   const clock = new SimulatedClock();
   const machine = charts[chart].provide({ actions, actors: actors[chart] } as never);
@@ -106,7 +114,9 @@ const inputFor = (chart: ChartName, id: string, marks: string, random: Random): 
   return { ...named, parts: { a: partFor(random), b: partFor(random), c: partFor(random) } };
 };
 
-export const runCharts = (scene: Scene & { readonly marksUrl: string }): Promise<readonly ChartRun[]> =>
+export const runCharts = (
+  scene: Scene & { readonly marksUrl: string },
+): Promise<readonly ChartRun[]> =>
   beginOften(scene, everyMs, async (index, random) => {
     const chart = random.pick(['rounds', 'family', 'till'] as const);
     const call = workflowCalls(chartsId, chart);
@@ -124,7 +134,11 @@ export const runCharts = (scene: Scene & { readonly marksUrl: string }): Promise
       }
     };
 
-    for (const until = run.startedAt + startMs; run.acknowledgedAt === undefined; await delay(300)) {
+    for (
+      const until = run.startedAt + startMs;
+      run.acknowledgedAt === undefined;
+      await delay(300)
+    ) {
       const { status, to } = await call(url(), 'POST', '', { id, input });
       if (status === 200 || status === 201) run.acknowledgedAt = to;
       else if (Date.now() > until) break;
@@ -139,7 +153,9 @@ export const runCharts = (scene: Scene & { readonly marksUrl: string }): Promise
     const send = async (event: ChartEvent, key: string): Promise<void> => {
       if (unsure !== undefined) return;
       for (const until = Date.now() + startMs; Date.now() < until; await delay(200)) {
-        const { status, to } = await call(url(), 'POST', `/${id}/events`, event, { 'idempotency-key': key });
+        const { status, to } = await call(url(), 'POST', `/${id}/events`, event, {
+          'idempotency-key': key,
+        });
         if (status !== 202) continue;
         taken.push(event);
         run.lastTakenAt = to;
@@ -178,7 +194,8 @@ export const lookAtCharts = async (runs: readonly ChartRun[], url: string): Prom
 
 type Rule = (run: ChartRun, evidence: Evidence) => Iterable<Omit<Violation, 'id'>>;
 
-const same = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
+const same = (one: unknown, other: unknown): boolean =>
+  JSON.stringify(one) === JSON.stringify(other);
 
 const endsAsPlain: Rule = function* ({ looks, expected }) {
   const final = looks.at(-1);
@@ -252,7 +269,10 @@ const endsInTime: Rule = function* (run, evidence) {
   const refused = ownMarks(id, evidence).filter(({ isTaken }) => !isTaken).length;
   const late = endedAt - latest - refused * refusedMs - (latest > due ? durationMs : 0);
   if (late > marginMs)
-    yield { rule: 'a chart ends in time', says: `it ended ${late} ms after its timers and all faults` };
+    yield {
+      rule: 'a chart ends in time',
+      says: `it ended ${late} ms after its timers and all faults`,
+    };
 };
 
 const endIsTold: Rule = function* ({ id, chart, looks }, { loads: { charts } }) {
@@ -270,7 +290,8 @@ const rules: readonly Rule[] = [endsAsPlain, leavesItsMarks, endsInTime, endIsTo
 const everyChart: Check = function* (evidence) {
   for (const run of evidence.loads.charts.runs) {
     if (run.acknowledgedAt === undefined) continue;
-    for (const rule of rules) for (const found of rule(run, evidence)) yield { ...found, id: run.id };
+    for (const rule of rules)
+      for (const found of rule(run, evidence)) yield { ...found, id: run.id };
   }
 };
 

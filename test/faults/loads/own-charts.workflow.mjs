@@ -1,8 +1,9 @@
 /**
- * Charts of an application, for the fault test: timers, activities, children and events. Effects and
- * activities leave marks at an address of the run.
+ * Charts of an application, for the fault test: timers, activities, children and events. Effects
+ * and activities leave marks at an address of the run.
  *
- * What comes out depends on the input and the events alone, so that plain XState says what it must be.
+ * What comes out depends on the input and the events alone, so that plain XState says what it must
+ * be.
  */
 import { activity, defineWorkflow } from 'paraph/workflow';
 import { assign, setup } from 'xstate';
@@ -23,7 +24,9 @@ const mark = async (/** @type {string} */ url, /** @type {object} */ about) => {
 const often = { attempts: 100, backoffMs: 200, maxBackoffMs: 1000, timeoutMs: withinMs };
 
 const double = activity(
-  async (/** @type {{ input: { marks: string, name: string, n: number }, token: string }} */ given) => {
+  async (
+    /** @type {{ input: { marks: string, name: string, n: number }, token: string }} */ given,
+  ) => {
     const { marks, name, n } = given.input;
     await mark(marks, { kind: 'activity', instance: name, says: String(n), key: given.token });
     return 2 * n + 1;
@@ -33,7 +36,10 @@ const double = activity(
 
 /** An effect: once for each time that the chart comes by. */
 const tell = async (
-  /** @type {{ context: { marks: string, name: string }, effect: { id: string } }} */ { context, effect },
+  /** @type {{ context: { marks: string, name: string }, effect: { id: string } }} */ {
+    context,
+    effect,
+  },
   /** @type {string} */ says,
 ) => mark(context.marks, { kind: 'effect', instance: context.name, says, key: effect.id });
 
@@ -109,7 +115,10 @@ const family = setup({
       states: { a: child('a'), b: child('b'), c: child('c') },
       onDone: {
         target: 'over',
-        actions: { type: 'tell', params: ({ context: { sums } }) => `${sums.a} ${sums.b} ${sums.c}` },
+        actions: {
+          type: 'tell',
+          params: ({ context: { sums } }) => `${sums.a} ${sums.b} ${sums.c}`,
+        },
       },
     },
     over: { type: 'final' },
@@ -129,7 +138,9 @@ const till = setup({
   states: {
     open: {
       on: {
-        ADD: { actions: ['count', { type: 'tell', params: ({ context }) => `sum ${context.sum}` }] },
+        ADD: {
+          actions: ['count', { type: 'tell', params: ({ context }) => `sum ${context.sum}` }],
+        },
         CLOSE: 'closed',
       },
     },

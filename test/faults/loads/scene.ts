@@ -1,4 +1,6 @@
-/** What every kind of load gets. It goes on whatever happens, and its checker is in its own file. */
+/**
+ * What every kind of load gets. It goes on whatever happens, and its checker is in its own file.
+ */
 import type { Journal } from '../journal.ts';
 import type { Random } from '../random.ts';
 

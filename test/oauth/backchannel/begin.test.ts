@@ -46,7 +46,10 @@ const stage = (breaks: number, { delivery = 'poll', cancelFails = false } = {}) 
     settings: { promptSeconds: 60 },
     subscribers: { find: () => undefined, isTestNumber: () => false },
     now: () => 0,
-    log: { audit: ({ event }) => void done.push(event), trouble: ({ message }) => void done.push(message) },
+    log: {
+      audit: ({ event }) => void done.push(event),
+      trouble: ({ message }) => void done.push(message),
+    },
   });
   const tenant = {
     id: 'main',

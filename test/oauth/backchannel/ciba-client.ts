@@ -24,7 +24,10 @@ const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 export const issuerOf = ({ configuration, url }: TestProduct): string =>
   `${configuration.publicUrl ?? url}/oidc`;
 
-export const createCibaClient = (id: string, overrides: Record<string, unknown> = {}): CibaClient => {
+export const createCibaClient = (
+  id: string,
+  overrides: Record<string, unknown> = {},
+): CibaClient => {
   const key = keyOfClient(`${id}-key`);
 
   const post = async (
@@ -65,7 +68,8 @@ export const createCibaClient = (id: string, overrides: Record<string, unknown> 
     outcome: async (product, authReqId) => {
       for (;;) {
         const answer = await poll(product, authReqId);
-        if (answer.body.error !== 'authorization_pending' && answer.body.error !== 'slow_down') return answer;
+        if (answer.body.error !== 'authorization_pending' && answer.body.error !== 'slow_down')
+          return answer;
         await new Promise((resolve) => setTimeout(resolve, 25));
       }
     },

@@ -32,8 +32,14 @@ const openEndpoint = async () => {
     request.on('end', () => {
       const path = request.url ?? '';
       const statuses = path.slice(1).split('-').map(Number);
-      const status = statuses[calls.filter((call) => call.path === path).length] ?? statuses.at(-1) ?? 204;
-      calls.push({ path, method: request.method ?? '', token: request.headers.authorization, body });
+      const status =
+        statuses[calls.filter((call) => call.path === path).length] ?? statuses.at(-1) ?? 204;
+      calls.push({
+        path,
+        method: request.method ?? '',
+        token: request.headers.authorization,
+        body,
+      });
       if (status === 1) return void request.socket.destroy();
       if (status === 2) return;
       response.writeHead(status, status === 302 ? { location: '/204' } : {}).end();
@@ -87,7 +93,8 @@ describe('a login that waits', () => {
       connectForBlocking({ url: redis.url }),
     ];
     const errors: Error[] = [];
-    for (const connection of [commands, blocking]) connection.on('error', (error) => errors.push(error));
+    for (const connection of [commands, blocking])
+      connection.on('error', (error) => errors.push(error));
     const stops: AbortSignal[] = [];
     const prefix = `${redis.prefix}-w`;
     const work = createPingWork(
@@ -126,7 +133,8 @@ describe('a client in ping mode', async () => {
     broken: createCibaClient('broken', at('502')),
     deaf: createCibaClient('deaf', at('404')),
   };
-  const jobOf = (reference: string): string => `{${one.configuration.queue.prefix}-0}:pings:${reference}`;
+  const jobOf = (reference: string): string =>
+    `{${one.configuration.queue.prefix}-0}:pings:${reference}`;
 
   const options = {
     listen: true,
@@ -144,7 +152,10 @@ describe('a client in ping mode', async () => {
   afterAll(() => one.stop());
 
   const begin = async (product: TestProduct, token: string, number = slow): Promise<string> => {
-    const answer = await kiosk.ask(product, { login_hint: number, client_notification_token: token });
+    const answer = await kiosk.ask(product, {
+      login_hint: number,
+      client_notification_token: token,
+    });
     expect([answer.status, answer.body]).toMatchObject([200, { auth_req_id: expect.any(String) }]);
     return answer.body.auth_req_id;
   };

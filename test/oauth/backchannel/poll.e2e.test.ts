@@ -60,11 +60,17 @@ describe('a backchannel request', () => {
   });
 
   it('gives tokens about the person who has signed', async () => {
-    const authReqId = await begin({ scope: 'openid phone', acr_values: 'mid_al3_simcard mid_al3_any' });
+    const authReqId = await begin({
+      scope: 'openid phone',
+      acr_values: 'mid_al3_simcard mid_al3_any',
+    });
     const { status, body } = await till.outcome(one, authReqId);
     expect([status, body]).toMatchObject([200, { token_type: 'Bearer', scope: 'openid phone' }]);
     const keys = createRemoteJWKSet(new URL(`${one.url}/oidc/jwks.json`));
-    const { payload } = await jwtVerify(body.id_token, keys, { issuer: issuerOf(one), audience: 'till' });
+    const { payload } = await jwtVerify(body.id_token, keys, {
+      issuer: issuerOf(one),
+      audience: 'till',
+    });
     expect(payload).toMatchObject({
       acr: 'mid_al3_simcard',
       amr: ['mid_sim'],
@@ -72,7 +78,9 @@ describe('a backchannel request', () => {
     });
     expect(payload.sub).toMatch(/^[\w-]{43}$/);
     const userinfo: Json = await (
-      await fetch(`${one.url}/oidc/userinfo`, { headers: { authorization: `Bearer ${body.access_token}` } })
+      await fetch(`${one.url}/oidc/userinfo`, {
+        headers: { authorization: `Bearer ${body.access_token}` },
+      })
     ).json();
     expect(userinfo).toMatchObject({ sub: payload.sub, phone_number: robot });
   });
@@ -80,7 +88,9 @@ describe('a backchannel request', () => {
   it('shows the binding message on the phone, and the name of the client', async () => {
     const authReqId = await begin({ binding_message: 'Till 7, CHF 12.50' });
     const { request } = await transactionOf(one, authReqId);
-    expect(request.data).toMatchObject({ text: expect.stringMatching(/Till 7\?[\s\S]*Till 7, CHF 12\.50/) });
+    expect(request.data).toMatchObject({
+      text: expect.stringMatching(/Till 7\?[\s\S]*Till 7, CHF 12\.50/),
+    });
   });
 
   it('shows no code on the phone when there is no message that the client could show, too', async () => {
@@ -90,17 +100,24 @@ describe('a backchannel request', () => {
 
   it('shows the text of a client that may bring one', async () => {
     const authReqId = await begin({ dtbd: 'Pay 12 francs?' }, texts);
-    expect((await transactionOf(one, authReqId)).request.data).toMatchObject({ text: 'Pay 12 francs?' });
+    expect((await transactionOf(one, authReqId)).request.data).toMatchObject({
+      text: 'Pay 12 francs?',
+    });
   });
 
   it('takes the default one of several numbers', async () => {
     const hints = [{ msisdn: '+41700092502' }, { msisdn: robot, default: true }];
-    const authReqId = await begin({ login_hint: JSON.stringify({ enableManualInput: false, hints }) });
+    const authReqId = await begin({
+      login_hint: JSON.stringify({ enableManualInput: false, hints }),
+    });
     expect((await loginOf(one, authReqId)).msisdn).toBe(robot.slice(1));
   });
 
   it('leaves out what it does not know when the client is not a strict one', async () => {
-    const authReqId = await begin({ scope: 'openid groups', acr_values: 'gold mid_al2_any' }, texts);
+    const authReqId = await begin(
+      { scope: 'openid groups', acr_values: 'gold mid_al2_any' },
+      texts,
+    );
     const { body } = await texts.outcome(one, authReqId);
     expect(body.scope).toBe('openid');
     expect((await loginOf(one, authReqId)).acrValues).toEqual(['mid_al2_any']);
@@ -116,7 +133,13 @@ const tooManyNumbers = JSON.stringify({ hints: [{ msisdn: robot }, { msisdn: '+4
 
 it.each<[string, Record<string, string>, number, string, RegExp]>([
   ['names nobody', { login_hint: '' }, 400, 'invalid_request', /login_hint/],
-  ['names an unknown number', { login_hint: '+41791110000' }, 400, 'unknown_user_id', /^mid_auth_3080_/],
+  [
+    'names an unknown number',
+    { login_hint: '+41791110000' },
+    400,
+    'unknown_user_id',
+    /^mid_auth_3080_/,
+  ],
   ['names no number', { login_hint: 'somebody' }, 400, 'invalid_request', /^mid_req_\d{4}_/],
   ['names two numbers', { login_hint: tooManyNumbers }, 400, 'invalid_request', /^mid_req_1100_/],
   [
@@ -147,12 +170,30 @@ it.each<[string, Record<string, string>, number, string, RegExp]>([
     'invalid_binding_message',
     /binding_message/,
   ],
-  ['has a context that is no JSON', { request_context: '{' }, 400, 'invalid_request', /request_context/],
+  [
+    'has a context that is no JSON',
+    { request_context: '{' },
+    400,
+    'invalid_request',
+    /request_context/,
+  ],
   ['has an unknown acr', { acr_values: 'gold' }, 400, 'invalid_request', /^mid_req_1010_/],
   ['has a malformed acr', { acr_values: ' x' }, 400, 'invalid_request', /^mid_req_1020_/],
   ['has a text it may not have', { dtbd: 'Pay?' }, 400, 'invalid_request', /^mid_sec_2030_/],
-  ['asks a number without a method', { login_hint: '+41000092105' }, 403, 'access_denied', /^mid_auth_3080_/],
-  ['asks for another method', { acr_values: 'mid_al3_mobileapp' }, 403, 'access_denied', /^mid_auth_3080_/],
+  [
+    'asks a number without a method',
+    { login_hint: '+41000092105' },
+    403,
+    'access_denied',
+    /^mid_auth_3080_/,
+  ],
+  [
+    'asks for another method',
+    { acr_values: 'mid_al3_mobileapp' },
+    403,
+    'access_denied',
+    /^mid_auth_3080_/,
+  ],
   ['meets a fault of ours', { login_hint: '+41000092900' }, 500, 'server_error', /^mid_sys_9900_/],
 ])('a request that %s is refused at once', async (_, parameters, status, error, description) => {
   const answer = await till.ask(one, { login_hint: robot, ...parameters });
@@ -187,7 +228,8 @@ describe('polling', () => {
   it('is answered authorization_pending, and slow_down before the interval has passed', async () => {
     const authReqId = await begin({ login_hint: silent });
     const errors = [];
-    for (let poll = 0; poll < 3; poll += 1) errors.push((await till.poll(one, authReqId)).body.error);
+    for (let poll = 0; poll < 3; poll += 1)
+      errors.push((await till.poll(one, authReqId)).body.error);
     expect(errors).toEqual(['authorization_pending', 'slow_down', 'slow_down']);
     expect((await till.poll(other, authReqId)).body.error).toBe('slow_down');
   });
@@ -223,7 +265,9 @@ describe('polling', () => {
       const authReqId = await begin();
       await answered(one, authReqId);
       const answers = await Promise.all(
-        Array.from({ length: 8 }, (_, index) => till.poll(index % 2 === 0 ? one : other, authReqId)),
+        Array.from({ length: 8 }, (_, index) =>
+          till.poll(index % 2 === 0 ? one : other, authReqId),
+        ),
       );
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
       const { started } = await loginOf(one, authReqId);
@@ -232,7 +276,8 @@ describe('polling', () => {
       );
       expect(ends).toHaveLength(1);
       for (const { status, body } of answers) {
-        if (status !== 200) expect(body.error).toMatch(/^(invalid_grant|authorization_pending|slow_down)$/);
+        if (status !== 200)
+          expect(body.error).toMatch(/^(invalid_grant|authorization_pending|slow_down)$/);
       }
     }
   });

@@ -2,7 +2,11 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createBeginning, startTimeoutMs } from '../../../src/oauth/interaction/begin.ts';
-import { createLoginFacts, type LoginFact, progressOf } from '../../../src/oauth/interaction/facts.ts';
+import {
+  createLoginFacts,
+  type LoginFact,
+  progressOf,
+} from '../../../src/oauth/interaction/facts.ts';
 import { waitForChange } from '../../../src/oauth/interaction/standing.ts';
 import type { Visit } from '../../../src/oauth/interaction/visit.ts';
 import type { LoginStart, Logins } from '../../../src/oauth/logins.ts';
@@ -11,7 +15,12 @@ import { noLimits, sealedStoreOf } from '../doubles.ts';
 
 const redis = testRedis();
 const msisdn = '41791234567';
-const durable: LoginStart = { kind: 'started', msspTransId: 'H1', deadline: 60_000, text: 'Log in?' };
+const durable: LoginStart = {
+  kind: 'started',
+  msspTransId: 'H1',
+  deadline: 60_000,
+  text: 'Log in?',
+};
 
 const stage = ({ allowed, outcome }: { allowed: boolean; outcome: LoginStart }) => {
   const clock = { now: 0 };
@@ -73,7 +82,10 @@ const stage = ({ allowed, outcome }: { allowed: boolean; outcome: LoginStart }) 
 
 describe('an attempt that is started a second time', () => {
   it('asks no limit: the phone may have been asked already', async () => {
-    const { beginning, visit, counted, progress, abandoned } = stage({ allowed: false, outcome: durable });
+    const { beginning, visit, counted, progress, abandoned } = stage({
+      allowed: false,
+      outcome: durable,
+    });
     await beginning.startAgain(visit, await abandoned());
     expect(counted).toEqual({ asked: 0, started: 1 });
     expect(await progress()).toMatchObject({
@@ -83,7 +95,10 @@ describe('an attempt that is started a second time', () => {
   });
 
   it('stays open while the service is busy', async () => {
-    const { beginning, visit, progress, abandoned } = stage({ allowed: true, outcome: { kind: 'busy' } });
+    const { beginning, visit, progress, abandoned } = stage({
+      allowed: true,
+      outcome: { kind: 'busy' },
+    });
     await beginning.startAgain(visit, await abandoned());
     const { withheld, attempt } = await progress();
     expect(withheld).toBeUndefined();
@@ -108,7 +123,10 @@ describe('an attempt that is started a second time', () => {
 
 describe('a phone that must not be asked', () => {
   it('is not asked by a login that has used up the room for its facts', async () => {
-    const { beginning, visit, clock, counted, progress, facts } = stage({ allowed: false, outcome: durable });
+    const { beginning, visit, clock, counted, progress, facts } = stage({
+      allowed: false,
+      outcome: durable,
+    });
     // One more than an even number of facts: each wish that is refused adds two.
     await facts.add(visit.uid, 60, () => ({ kind: 'restarted' }));
     for (let wish = 0; wish < 40; wish += 1) {

@@ -1,7 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createLoginFacts, type LoginFact, progressOf } from '../../../src/oauth/interaction/facts.ts';
+import {
+  createLoginFacts,
+  type LoginFact,
+  progressOf,
+} from '../../../src/oauth/interaction/facts.ts';
 import { testRedis } from '../../support/redis.ts';
 import { sealedStoreOf } from '../doubles.ts';
 
@@ -22,7 +26,9 @@ describe('the facts of a login', () => {
       ),
     );
     expect(seen.every(({ added }) => added)).toBe(true);
-    const details = (await here.read(uid)).map((fact) => (fact.kind === 'refused' ? fact.fault.detail : ''));
+    const details = (await here.read(uid)).map((fact) =>
+      fact.kind === 'refused' ? fact.fault.detail : '',
+    );
     expect(details).toEqual(Array.from({ length: 12 }, (_, index) => String(index)));
   });
 
@@ -74,7 +80,9 @@ describe('the facts of a login', () => {
       language: 'en',
     };
     while ((await facts.add(uid, 60, () => begun)).added);
-    expect((await facts.add(uid, 60, () => ({ kind: 'withheld', why: 'limited' }))).added).toBe(true);
+    expect((await facts.add(uid, 60, () => ({ kind: 'withheld', why: 'limited' }))).added).toBe(
+      true,
+    );
   });
 
   it('are bounded, but for an end', async () => {

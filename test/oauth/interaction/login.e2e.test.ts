@@ -57,12 +57,19 @@ describe('a login at the browser', () => {
     expect(rest).toEqual({ state, iss: `${product.url}/oidc` });
     const { status, body } = await redeem(code);
     expect(status).toBe(200);
-    expect(claimsIn(body.id_token)).toMatchObject({ acr: 'mid_al3_any', amr: ['mid_sim'], aud: 'demo' });
+    expect(claimsIn(body.id_token)).toMatchObject({
+      acr: 'mid_al3_any',
+      amr: ['mid_sim'],
+      aud: 'demo',
+    });
     expect(body.scope).toBe('openid phone');
     const userinfo = await fetch(`${product.url}/oidc/userinfo`, {
       headers: { authorization: `Bearer ${body.access_token}` },
     });
-    expect(await userinfo.json()).toMatchObject({ phone_number: `+${robot}`, phone_number_verified: true });
+    expect(await userinfo.json()).toMatchObject({
+      phone_number: `+${robot}`,
+      phone_number_verified: true,
+    });
   });
 
   it('begins with a link as well, at each tenant, for clients that need not push', async () => {
@@ -78,7 +85,9 @@ describe('a login at the browser', () => {
     });
     const page = await browser.open(`/oidc/t/second/auth?${query}`);
     expect(pathOf(page)).toMatch(/^\/oidc\/t\/second\/interaction\//);
-    const end = await browser.settle(await browser.submit(page, 'number', { msisdn: '+41 79 123 45 67' }));
+    const end = await browser.settle(
+      await browser.submit(page, 'number', { msisdn: '+41 79 123 45 67' }),
+    );
     expect(end.left?.origin).toBe('http://127.0.0.1');
     expect(returned(end)).toMatchObject({ state: 'abc', iss: `${product.url}/oidc/t/second` });
   });
@@ -140,11 +149,14 @@ describe('a login at the browser', () => {
     const end = await browser.settle(await browser.submit(waiting, 'cancel'));
     const answer = returned(end);
     expect(answer).toMatchObject({ error: 'access_denied', state });
-    const [, trace = 'none'] = /^mid_auth_3010_([\w-]{8}) - /.exec(answer.error_description ?? '') ?? [];
-    expect(product.logged.some((line) => line.includes('login begun') && line.includes(trace))).toBe(true);
-    expect(product.logged.some((line) => line.includes('login cancelled') && line.includes(trace))).toBe(
-      true,
-    );
+    const [, trace = 'none'] =
+      /^mid_auth_3010_([\w-]{8}) - /.exec(answer.error_description ?? '') ?? [];
+    expect(
+      product.logged.some((line) => line.includes('login begun') && line.includes(trace)),
+    ).toBe(true);
+    expect(
+      product.logged.some((line) => line.includes('login cancelled') && line.includes(trace)),
+    ).toBe(true);
     // The phone is free again: the next login is not refused as busy.
     const next = await askForLogin(product, { hint: hintFor(sleeper) });
     const free = await next.browser.submit(next.page, 'number', { msisdn: sleeper });
@@ -194,7 +206,9 @@ describe('a login at the browser', () => {
     });
     expect(await german.text()).toContain('<html lang="fr"');
     const free = await askForLogin(product);
-    const italian = await free.browser.request(pathOf(free.page), { headers: { 'accept-language': 'it' } });
+    const italian = await free.browser.request(pathOf(free.page), {
+      headers: { 'accept-language': 'it' },
+    });
     expect(await italian.text()).toContain('<html lang="it"');
   });
 });
@@ -221,14 +235,18 @@ describe('the number', () => {
 
   it('is understood with spaces and dashes', async () => {
     const { browser, page } = await askForLogin(product, { hint: hintFor(robot) });
-    const end = await browser.settle(await browser.submit(page, 'number', { msisdn: '+41 70-009 25 01' }));
+    const end = await browser.settle(
+      await browser.submit(page, 'number', { msisdn: '+41 70-009 25 01' }),
+    );
     expect(returned(end).code).toBeDefined();
   });
 
   it('may be another one of several', async () => {
     const hint = hintFor('41000092402', robot);
     const { browser, page } = await askForLogin(product, { hint });
-    const failed = await browser.settle(await browser.submit(page, 'number', { msisdn: '+41000092402' }));
+    const failed = await browser.settle(
+      await browser.submit(page, 'number', { msisdn: '+41000092402' }),
+    );
     const choice = await browser.submit(failed, 'other');
     const end = await browser.settle(await browser.submit(choice, 'number', { msisdn: robot }));
     expect(returned(end).code).toBeDefined();

@@ -37,13 +37,21 @@ const typedField = (html: string): string | undefined => /<input id="msisdn"[^>]
 
 describe('the page for the number', () => {
   it('shows nothing of a hint by a client that may not name numbers', async () => {
-    const { page } = await askForLogin(product, { client: 'shop', hint: hintFor(somebody) }, { origin });
+    const { page } = await askForLogin(
+      product,
+      { client: 'shop', hint: hintFor(somebody) },
+      { origin },
+    );
     expect(typedField(page.html)).toContain('value=""');
     expect(page.html).not.toContain('123 45 67');
   });
 
   it('is there for people whose user name came as a hint of such a client, as from a broker', async () => {
-    const { page } = await askForLogin(product, { client: 'shop', hint: 'anna@example.org' }, { origin });
+    const { page } = await askForLogin(
+      product,
+      { client: 'shop', hint: 'anna@example.org' },
+      { origin },
+    );
     expect(page.status).toBe(200);
     expect(typedField(page.html)).toContain('value=""');
     const browser = createBrowser({ origin, server: () => product.url });

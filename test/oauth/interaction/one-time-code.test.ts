@@ -41,7 +41,11 @@ afterAll(() => product.stop());
 const unregistered = '41791112233';
 
 const ask = async (acrValues: string, client: 'demo' | 'shop' = 'demo', at = product) => {
-  const login = await askForLogin(at, { client, parameters: { acr_values: acrValues } }, { origin });
+  const login = await askForLogin(
+    at,
+    { client, parameters: { acr_values: acrValues } },
+    { origin },
+  );
   const failed = await login.browser.settle(
     await login.browser.submit(login.page, 'number', { msisdn: `+${unregistered}` }),
   );
@@ -112,7 +116,9 @@ describe('a one-time password', () => {
     await expect.poll(sentCode).not.toBe(known);
     const code = await sentCode();
     const tabs = Array.from({ length: 8 }, () => browser.clone());
-    const answers = await Promise.all(tabs.map((tab) => tab.submit(asked, 'code', { code: wrong(code) })));
+    const answers = await Promise.all(
+      tabs.map((tab) => tab.submit(asked, 'code', { code: wrong(code) })),
+    );
     expect(answers.every(({ status }) => status === 200)).toBe(true);
     const tooLate = await browser.submit(asked, 'code', { code });
     expect(tooLate.left).toBeUndefined();
@@ -134,7 +140,10 @@ describe('a one-time password', () => {
 
   it('counts no more when too many were typed for the number, in whichever logins, not even the right one', async () => {
     const plenty = { requests: 10_000, perSeconds: 1 };
-    const limits = { promptsPerNumber: plenty, guessesPerNumber: { requests: 3, perSeconds: 36_000 } };
+    const limits = {
+      promptsPerNumber: plenty,
+      guessesPerNumber: { requests: 3, perSeconds: 36_000 },
+    };
     const strict = await startTestProduct(redis, {
       configuration: {
         publicUrl: origin,

@@ -57,7 +57,10 @@ const uidOf = (page: BrowserPage): string => pathOf(page).split('/').at(-1) ?? '
 const codeAt = (page: BrowserPage, now: () => number): string =>
   createStartCodes(formKey, now).forQr({ tenant: { id: 'first' }, uid: uidOf(page) }, 0);
 
-/** What a camera reads on the page. The image is compared with that of the code, because nothing here reads images. */
+/**
+ * What a camera reads on the page. The image is compared with that of the code, because nothing
+ * here reads images.
+ */
 const scan = ({ browser, page }: Login): Promise<string> =>
   soon(async () => {
     const code = codeAt(page, Date.now);
@@ -78,7 +81,8 @@ const press = async ({ browser, page }: Login): Promise<string> => {
 const moveInto = (phone: ScriptedPhone, { browser }: Pick<Login, 'browser'>): void =>
   phone.calls.setCookie(`${phone.calls.cookie()}; ${browser.cookiesFor('/phone/api/logins')}`);
 
-const begun = (): number => stage.product.logged.filter((line) => line.includes('login begun')).length;
+const begun = (): number =>
+  stage.product.logged.filter((line) => line.includes('login begun')).length;
 
 describe('a login that a phone begins', () => {
   it('asks the phone that scans the code of the page, and says so in the ID token', async () => {
@@ -116,7 +120,8 @@ describe('a login that a phone begins', () => {
     for (let logins = 0; logins < 5; logins += 1) {
       const login = await askForLogin(stage.product);
       for (let times = 0; times < 5; times += 1) {
-        // The link of the button, in the browser of the victim: without the cookie, and with that of another login.
+        // The link of the button, in the browser of the victim: without the cookie, and with that
+        // of another login.
         victim.calls.setCookie(victim.kept.cookie);
         if (times % 2 === 1) {
           await press(other);
@@ -146,7 +151,9 @@ describe('a login that a phone begins', () => {
     const statuses = await Promise.all([join(first, code), join(second, code)]);
     expect(statuses.map(({ status }) => status).toSorted()).toEqual([200, 404]);
     expect((await join(first, code)).status).toBe(404);
-    await soon(async () => expect([...(await first.prompts()), ...(await second.prompts())]).toHaveLength(1));
+    await soon(async () =>
+      expect([...(await first.prompts()), ...(await second.prompts())]).toHaveLength(1),
+    );
   });
 
   it('does not count by another phone, not even one of the same number', async () => {
@@ -169,7 +176,12 @@ describe('a login that a phone begins', () => {
     const login = await askForLogin(stage.product);
     const phone = await newPhone();
     const code = await scan(login);
-    for (const wrong of ['x', `${code.slice(0, -1)}_`, code.replace('q.', 'd.'), code.replace('.0.', '.1.')])
+    for (const wrong of [
+      'x',
+      `${code.slice(0, -1)}_`,
+      code.replace('q.', 'd.'),
+      code.replace('.0.', '.1.'),
+    ])
       expect([wrong, (await join(phone, wrong)).status]).toEqual([wrong, 404]);
     phone.calls.setCookie('paraph-phone=x');
     expect((await join(phone, code)).status).toBe(401);

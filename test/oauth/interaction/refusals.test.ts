@@ -16,7 +16,9 @@ const person = '41790000077';
 beforeAll(async () => {
   product = await startTestProduct(redis, {
     configuration: {
-      subscribers: [{ msisdn: `+${person}`, sim: { device: { kind: 'robot', thinkSeconds: 300 } } }],
+      subscribers: [
+        { msisdn: `+${person}`, sim: { device: { kind: 'robot', thinkSeconds: 300 } } },
+      ],
       oidc: {
         tenants: [
           { id: 'first', name: 'First' },
@@ -75,7 +77,9 @@ describe('a page of a login', () => {
     const [mine, other] = [await askForLogin(product), await askForLogin(product)];
     const cookie = mine.browser.cookiesFor(pathOf(mine.page));
     for (const path of ['', '/events', '/state', '/finish', '/return']) {
-      const answer = await fetch(`${product.url}${pathOf(other.page)}${path}`, { headers: { cookie } });
+      const answer = await fetch(`${product.url}${pathOf(other.page)}${path}`, {
+        headers: { cookie },
+      });
       expect(answer.status).toBe(404);
       expect(answer.headers.get('content-type')).toBe('text/html;charset=UTF-8');
     }
@@ -190,7 +194,9 @@ describe('prompts', () => {
     const waiting = await browser.submit(page, 'number', { msisdn: sleeper });
     // Asked for their headers alone there is nothing to be read, and nothing stays open.
     for (let head = 0; head < 6; head += 1) {
-      expect((await browser.request(`${pathOf(waiting)}/events`, { method: 'HEAD' })).status).toBe(200);
+      expect((await browser.request(`${pathOf(waiting)}/events`, { method: 'HEAD' })).status).toBe(
+        200,
+      );
     }
     const streams = await Promise.all(
       Array.from({ length: 6 }, () => browser.request(`${pathOf(waiting)}/events`)),

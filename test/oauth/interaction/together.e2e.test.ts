@@ -16,7 +16,9 @@ const masterKey = randomBytes(32);
 const plenty = { requests: 10_000, perSeconds: 1 };
 const configuration = {
   publicUrl: origin,
-  oidc: { limits: { promptsPerNumber: plenty, promptsPerClient: plenty, promptsPerAddress: plenty } },
+  oidc: {
+    limits: { promptsPerNumber: plenty, promptsPerClient: plenty, promptsPerAddress: plenty },
+  },
 };
 let here: TestProduct;
 let there: TestProduct;
@@ -165,7 +167,12 @@ describe('a login whose process dies', () => {
   });
 
   it('ends its event streams when it stops, without an event', async () => {
-    const leaving = await startTestProduct(redis, { configuration, masterKey, listen: true, workers: false });
+    const leaving = await startTestProduct(redis, {
+      configuration,
+      masterKey,
+      listen: true,
+      workers: false,
+    });
     const { browser, page } = await ask(hintFor(sleeper));
     await browser.submit(page, 'number', { msisdn: sleeper });
     const cookie = browser.cookiesFor(pathOf(page));

@@ -34,7 +34,12 @@ const clients = [
 ];
 
 beforeAll(async () => {
-  product = await startProvider(redis, clients, {}, { subscribers: [{ msisdn: '41790000001', sim: {} }] });
+  product = await startProvider(
+    redis,
+    clients,
+    {},
+    { subscribers: [{ msisdn: '41790000001', sim: {} }] },
+  );
 });
 afterAll(() => product.stop());
 
@@ -69,7 +74,9 @@ describe('a client', () => {
   it('that need not can come without, and the person types the number', async () => {
     const { page, browser } = await open(bare('app'));
     expect(page.status).toBe(200);
-    const end = await browser.settle(await browser.submit(page, 'number', { msisdn: '+41790000001' }));
+    const end = await browser.settle(
+      await browser.submit(page, 'number', { msisdn: '+41790000001' }),
+    );
     expect(returned(end)).toMatchObject({ state: 'the-state', code: expect.any(String) });
   });
 });
@@ -142,16 +149,19 @@ describe('the answer', () => {
   it.each([
     ['form_post', ['code', 'iss', 'state']],
     ['form_post.jwt', ['response']],
-  ])('comes back in a form that the browser sends, in the response mode %s', async (mode, names) => {
-    const shop = relyingParty(product, { id: 'shop', secret });
-    const visit = await shop.visit({ response_mode: mode });
-    const page = await shop.confirm(visit);
-    expect([page.status, page.left]).toEqual([200, undefined]);
-    const form = formIn(page.html, 'callback');
-    expect(form?.action).toBe(callback);
-    expect(Object.keys(form?.fields ?? {}).toSorted()).toEqual(names);
-    expect(page.headers.get('cache-control')).toContain('no-store');
-  });
+  ])(
+    'comes back in a form that the browser sends, in the response mode %s',
+    async (mode, names) => {
+      const shop = relyingParty(product, { id: 'shop', secret });
+      const visit = await shop.visit({ response_mode: mode });
+      const page = await shop.confirm(visit);
+      expect([page.status, page.left]).toEqual([200, undefined]);
+      const form = formIn(page.html, 'callback');
+      expect(form?.action).toBe(callback);
+      expect(Object.keys(form?.fields ?? {}).toSorted()).toEqual(names);
+      expect(page.headers.get('cache-control')).toContain('no-store');
+    },
+  );
 });
 
 describe('a second visit with the same pushed request', () => {
@@ -210,7 +220,11 @@ describe('an error page', () => {
       { redirect_uri: 'https://evil.example/' },
       'invalid_redirect_uri',
     ],
-    ['a handle that is none', { request_uri: 'urn:x' }, 'invalid_request_uri: request_uri is invalid'],
+    [
+      'a handle that is none',
+      { request_uri: 'urn:x' },
+      'invalid_request_uri: request_uri is invalid',
+    ],
     ['a text for the phone', { dtbd: 'Pay?' }, 'invalid_request: dtbd must be pushed'],
   ])('says what is wrong, and repeats nothing: %s', async (_, fields, detail) => {
     const { page } = await open(bare('shop', fields as Record<string, string>));
@@ -238,7 +252,10 @@ describe('at a bare authorisation request', () => {
 
   it('the same in a signed request is refused as well', async () => {
     for (const claims of [{ dtbd: 'Confirm the payment?' }, { login_hint: hintFor(robot) }]) {
-      const signed = await key.sign('signer', `${product.url}/oidc`, { ...bare('signer'), ...claims });
+      const signed = await key.sign('signer', `${product.url}/oidc`, {
+        ...bare('signer'),
+        ...claims,
+      });
       const { page } = await open({ client_id: 'signer', request: signed });
       expect([page.status, page.left]).toEqual([400, undefined]);
     }
@@ -270,20 +287,46 @@ describe('a bad request in a link', () => {
       { scope: 'openid phone' },
       'modest',
     ],
-    ['the same at a client that is not strict', 'invalid_scope', 'sec_2010', { scope: 'mid_cms' }, 'loose'],
+    [
+      'the same at a client that is not strict',
+      'invalid_scope',
+      'sec_2010',
+      { scope: 'mid_cms' },
+      'loose',
+    ],
     ['an unknown acr', 'invalid_request', 'req_1010', { acr_values: 'mid_al3_any gold' }],
     ['malformed acr_values', 'invalid_request', 'req_1020', { acr_values: 'mid_al3_any  "' }],
     ['malformed ui_locales', 'invalid_request', 'req_1040', { ui_locales: 'de_CH' }],
     ['a login_hint without numbers', 'invalid_request', 'req_1050', { login_hint: '{"hints":[]}' }],
     ['a login_hint that is no number', 'invalid_request', 'req_1070', { login_hint: '+41' }],
-    ['a login_hint that is nothing', 'invalid_request', 'req_1100', { login_hint: 'anna@example.org' }],
+    [
+      'a login_hint that is nothing',
+      'invalid_request',
+      'req_1100',
+      { login_hint: 'anna@example.org' },
+    ],
     ['an unknown prompt', 'invalid_request', 'req_1900', { prompt: 'create' }],
     ['prompt none beside another', 'invalid_request', 'req_1900', { prompt: 'none login' }],
-    ['another response_type', 'unsupported_response_type', 'req_1900', { response_type: 'code id_token' }],
+    [
+      'another response_type',
+      'unsupported_response_type',
+      'req_1900',
+      { response_type: 'code id_token' },
+    ],
     ['no response_type', 'invalid_request', 'req_1900', { response_type: '' }],
-    ['an unknown response_mode', 'unsupported_response_mode', 'req_1900', { response_mode: 'pigeon' }],
+    [
+      'an unknown response_mode',
+      'unsupported_response_mode',
+      'req_1900',
+      { response_mode: 'pigeon' },
+    ],
     ['the plain PKCE method', 'invalid_request', 'req_1900', { code_challenge_method: 'plain' }],
-    ['a PKCE challenge without a method', 'invalid_request', 'req_1900', { code_challenge_method: '' }],
+    [
+      'a PKCE challenge without a method',
+      'invalid_request',
+      'req_1900',
+      { code_challenge_method: '' },
+    ],
     ['a PKCE challenge that is none', 'invalid_request', 'req_1900', { code_challenge: 'short' }],
     [
       'no PKCE at a public client',
@@ -308,16 +351,17 @@ describe('a bad request in a link', () => {
     return Object.fromEntries(new URLSearchParams(left?.hash.slice(1) || left?.search));
   };
 
-  it.each(rows.map(([what, error, code, fields, id = 'shop']) => [what, error, code, fields, id] as const))(
-    'with %s goes back before anybody is asked',
-    async (_, error, code, fields, id) => {
-      const { page } = await open(bare(id, fields));
-      expect(answerIn(page)).toEqual(coded(error, code));
-      const [, trace = 'none'] = /_([\w-]{8}) - /.exec(answerIn(page).error_description ?? '') ?? [];
-      const [line = '{}'] = product.logged.filter((each) => each.includes(trace));
-      expect(JSON.parse(line)).toMatchObject({ clientId: id, error, code });
-    },
-  );
+  it.each(
+    rows.map(
+      ([what, error, code, fields, id = 'shop']) => [what, error, code, fields, id] as const,
+    ),
+  )('with %s goes back before anybody is asked', async (_, error, code, fields, id) => {
+    const { page } = await open(bare(id, fields));
+    expect(answerIn(page)).toEqual(coded(error, code));
+    const [, trace = 'none'] = /_([\w-]{8}) - /.exec(answerIn(page).error_description ?? '') ?? [];
+    const [line = '{}'] = product.logged.filter((each) => each.includes(trace));
+    expect(JSON.parse(line)).toMatchObject({ clientId: id, error, code });
+  });
 
   it.each(
     rows.flatMap(([what, error, code, fields]) =>
@@ -342,7 +386,12 @@ describe('a bad request in a link', () => {
     ['that is a token for another purpose', {}, { typ: 'client-authentication+jwt' }],
     ['with a parameter that is an object', { max_age: { of: 1 } }, {}],
   ])('as a signed request %s goes back as /par would refuse it', async (_, claims, header) => {
-    const signed = await key.sign('signer', `${product.url}/oidc`, { ...bare('signer'), ...claims }, header);
+    const signed = await key.sign(
+      'signer',
+      `${product.url}/oidc`,
+      { ...bare('signer'), ...claims },
+      header,
+    );
     const signer = relyingParty(product, { id: 'signer', secret });
     const refused = await signer.push({ request: signed });
     const { page } = await open(bare('signer', { request: signed }));
@@ -353,12 +402,19 @@ describe('a bad request in a link', () => {
   });
 
   it.each([
-    ['with a parameter given twice', 'ui_locales=de&ui_locales=fr', 'ui_locales is given more than once'],
+    [
+      'with a parameter given twice',
+      'ui_locales=de&ui_locales=fr',
+      'ui_locales is given more than once',
+    ],
     ['that is not UTF-8', 'ui_locales=%ff', 'not form-encoded UTF-8'],
   ])('%s goes nowhere', async (_, more, text) => {
-    const response = await fetch(`${product.url}/oidc/auth?${new URLSearchParams(bare('shop'))}&${more}`, {
-      redirect: 'manual',
-    });
+    const response = await fetch(
+      `${product.url}/oidc/auth?${new URLSearchParams(bare('shop'))}&${more}`,
+      {
+        redirect: 'manual',
+      },
+    );
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({
       error: 'invalid_request',
@@ -367,7 +423,9 @@ describe('a bad request in a link', () => {
   });
 
   it('goes nowhere when the address is not the client’s', async () => {
-    const { page } = await open(bare('shop', { scope: 'root', redirect_uri: 'https://evil.example/' }));
+    const { page } = await open(
+      bare('shop', { scope: 'root', redirect_uri: 'https://evil.example/' }),
+    );
     expect([page.status, page.left]).toEqual([400, undefined]);
     expect(page.html).not.toContain('evil.example');
   });
@@ -376,7 +434,9 @@ describe('a bad request in a link', () => {
 describe('a link of a client that is not strict', () => {
   const logInWith = async (fields: Readonly<Record<string, string>>, id = 'loose') => {
     const { page, browser } = await open(bare(id, fields));
-    return returned(await browser.settle(await browser.submit(page, 'number', { msisdn: '+41790000001' })));
+    return returned(
+      await browser.settle(await browser.submit(page, 'number', { msisdn: '+41790000001' })),
+    );
   };
 
   it.each([

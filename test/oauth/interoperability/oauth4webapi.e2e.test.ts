@@ -25,7 +25,10 @@ const clients = [
   clientEntry('basic-only', { authentication: 'client_secret_basic' }),
 ];
 
-const methods = { ClientSecretBasic: oauth.ClientSecretBasic, ClientSecretPost: oauth.ClientSecretPost };
+const methods = {
+  ClientSecretBasic: oauth.ClientSecretBasic,
+  ClientSecretPost: oauth.ClientSecretPost,
+};
 
 /** For an issuer on this machine. */
 const insecure = { [oauth.allowInsecureRequests]: true };
@@ -84,7 +87,9 @@ describe('oauth4webapi', () => {
       ['authorization_code', 'refresh_token', 'urn:openid:params:grant-type:ciba'].toSorted(),
     );
     expect(server.backchannel_token_delivery_modes_supported).toContain('poll');
-    expect(server.scopes_supported).toEqual(expect.arrayContaining(['openid', 'offline_access', 'mid_cms']));
+    expect(server.scopes_supported).toEqual(
+      expect.arrayContaining(['openid', 'offline_access', 'mid_cms']),
+    );
   });
 
   it('finds the document where RFC 8414 looks for it, too', async () => {

@@ -38,7 +38,10 @@ const clients = [
   clientEntry('bound', { dpopRequired: true }),
   clientEntry('desktop', { authentication: 'none', redirectUris: ['http://127.0.0.1/callback'] }),
   ...['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'].map((algorithm) =>
-    clientEntry(`signed-${algorithm}`, { idTokenAlgorithm: algorithm, responseAlgorithm: algorithm }),
+    clientEntry(`signed-${algorithm}`, {
+      idTokenAlgorithm: algorithm,
+      responseAlgorithm: algorithm,
+    }),
   ),
 ];
 
@@ -137,7 +140,11 @@ describe('openid-client logs in', () => {
     const claims = tokens.claims();
     expect(claims).toMatchObject({ aud: id, acr: 'mid_al3_any', amr: ['mid_sim'] });
     expect(tokens.token_type).toBe('bearer');
-    const userinfo = await oidc.fetchUserInfo(configuration, tokens.access_token, claims?.sub ?? '');
+    const userinfo = await oidc.fetchUserInfo(
+      configuration,
+      tokens.access_token,
+      claims?.sub ?? '',
+    );
     expect(userinfo).toMatchObject({ sub: claims?.sub, phone_number: `+${robot}` });
   });
 
@@ -170,10 +177,14 @@ describe('openid-client logs in', () => {
     const { tokens } = await logIn(configuration, { options, parameters: offline });
     expect(tokens.token_type).toBe('dpop');
     const sub = tokens.claims()?.sub ?? '';
-    expect(await oidc.fetchUserInfo(configuration, tokens.access_token, sub, options)).toMatchObject({ sub });
+    expect(
+      await oidc.fetchUserInfo(configuration, tokens.access_token, sub, options),
+    ).toMatchObject({ sub });
     await expect(oidc.fetchUserInfo(configuration, tokens.access_token, sub)).rejects.toThrow();
     const other = { DPoP: oidc.getDPoPHandle(configuration, await oidc.randomDPoPKeyPair()) };
-    await expect(oidc.fetchUserInfo(configuration, tokens.access_token, sub, other)).rejects.toThrow();
+    await expect(
+      oidc.fetchUserInfo(configuration, tokens.access_token, sub, other),
+    ).rejects.toThrow();
     const renewed = await oidc.refreshTokenGrant(
       configuration,
       tokens.refresh_token ?? '',
@@ -194,7 +205,9 @@ describe('openid-client logs in', () => {
       oidc.useJwtResponseMode(configuration);
       const { left, tokens } = await logIn(configuration);
       expect([...left.searchParams.keys()]).toEqual(['response']);
-      const header = JSON.parse(Buffer.from(tokens.id_token?.split('.')[0] ?? '', 'base64url').toString());
+      const header = JSON.parse(
+        Buffer.from(tokens.id_token?.split('.')[0] ?? '', 'base64url').toString(),
+      );
       expect(header).toMatchObject({ alg: algorithm, kid: expect.any(String) });
     },
   );
@@ -202,7 +215,9 @@ describe('openid-client logs in', () => {
   it('with the response mode query.jwt by name', async () => {
     const configuration = await discover('basic');
     oidc.useJwtResponseMode(configuration);
-    const { tokens, left } = await logIn(configuration, { parameters: { response_mode: 'query.jwt' } });
+    const { tokens, left } = await logIn(configuration, {
+      parameters: { response_mode: 'query.jwt' },
+    });
     expect(left.searchParams.get('response')?.split('.')).toHaveLength(3);
     expect(tokens.claims()?.aud).toBe('basic');
   });
@@ -226,7 +241,11 @@ describe('openid-client logs in', () => {
     const tokens = await oidc.pollBackchannelAuthenticationGrant(configuration, begun);
     const claims = tokens.claims();
     expect(claims).toMatchObject({ aud: 'keyed', amr: ['mid_sim'] });
-    const userinfo = await oidc.fetchUserInfo(configuration, tokens.access_token, claims?.sub ?? '');
+    const userinfo = await oidc.fetchUserInfo(
+      configuration,
+      tokens.access_token,
+      claims?.sub ?? '',
+    );
     expect(userinfo.phone_number).toBe(`+${robot}`);
   });
 });
@@ -244,7 +263,9 @@ describe('openid-client, afterwards,', () => {
       error: 'invalid_grant',
     });
     // Somebody has a copy: nobody can tell whose the newer one is, so the family ends.
-    await expect(oidc.refreshTokenGrant(configuration, renewed.refresh_token ?? '')).rejects.toMatchObject({
+    await expect(
+      oidc.refreshTokenGrant(configuration, renewed.refresh_token ?? ''),
+    ).rejects.toMatchObject({
       error: 'invalid_grant',
     });
     const sub = tokens.claims()?.sub ?? '';
@@ -257,16 +278,26 @@ describe('openid-client, afterwards,', () => {
     const before = await oidc.tokenIntrospection(configuration, tokens.access_token);
     expect(before).toMatchObject({ active: true, client_id: 'basic', scope: 'openid phone' });
     await oidc.tokenRevocation(configuration, tokens.access_token);
-    expect(await oidc.tokenIntrospection(configuration, tokens.access_token)).toEqual({ active: false });
+    expect(await oidc.tokenIntrospection(configuration, tokens.access_token)).toEqual({
+      active: false,
+    });
   });
 
   it('logs the person out and gets them back', async () => {
     const configuration = await discover('basic');
     const { checks, request } = await newRequest({});
     const browser = createBrowser({ origin: product.url });
-    const page = await browser.open((await oidc.buildAuthorizationUrlWithPAR(configuration, request)).href);
-    const { left } = await browser.settle(await browser.submit(page, 'number', { msisdn: `+${robot}` }));
-    const tokens = await oidc.authorizationCodeGrant(configuration, left ?? new URL(callback), checks);
+    const page = await browser.open(
+      (await oidc.buildAuthorizationUrlWithPAR(configuration, request)).href,
+    );
+    const { left } = await browser.settle(
+      await browser.submit(page, 'number', { msisdn: `+${robot}` }),
+    );
+    const tokens = await oidc.authorizationCodeGrant(
+      configuration,
+      left ?? new URL(callback),
+      checks,
+    );
     const logOut = oidc.buildEndSessionUrl(configuration, {
       id_token_hint: tokens.id_token ?? '',
       post_logout_redirect_uri: 'https://client.example/goodbye',
@@ -281,8 +312,12 @@ describe('openid-client, afterwards,', () => {
     const configuration = await discover('basic');
     const { checks, request } = await newRequest({ msisdn: '41000092401' });
     const browser = createBrowser({ origin: product.url });
-    const page = await browser.open((await oidc.buildAuthorizationUrlWithPAR(configuration, request)).href);
-    const failed = await browser.settle(await browser.submit(page, 'number', { msisdn: '+41000092401' }));
+    const page = await browser.open(
+      (await oidc.buildAuthorizationUrlWithPAR(configuration, request)).href,
+    );
+    const failed = await browser.settle(
+      await browser.submit(page, 'number', { msisdn: '+41000092401' }),
+    );
     const { left } = await browser.open(`${new URL(failed.url).pathname}/return`);
     await expect(
       oidc.authorizationCodeGrant(configuration, left ?? new URL(callback), checks),

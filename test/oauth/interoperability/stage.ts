@@ -23,7 +23,8 @@ export const sleeper = '41700092507';
 /** With characters that each encoding of a client's credentials writes differently. */
 export const secret = 'Geheim-4f1b+/ %&=:~';
 /** Of `secret`, cheap to verify. */
-const secretHash = '$scrypt$ln=10,r=8,p=1$WSq+PUMkKR8xwxMo3TeowA$/xMA3cPAsGts2vYIayb/XRuvl5oi0yXJLkniKNRf6mU';
+const secretHash =
+  '$scrypt$ln=10,r=8,p=1$WSq+PUMkKR8xwxMo3TeowA$/xMA3cPAsGts2vYIayb/XRuvl5oi0yXJLkniKNRf6mU';
 
 /**
  * Asks for a refresh token; that the user is asked is what OpenID Connect Core section 11 wants.
@@ -72,7 +73,9 @@ export const clientEntry = (id: string, own: Readonly<Record<string, unknown>> =
   loginHintAllowed: true,
   dtbdAllowed: true,
   parSuccessStatus: 201,
-  ...(own.authentication === 'none' || own.authentication === 'private_key_jwt' ? {} : { secretHash }),
+  ...(own.authentication === 'none' || own.authentication === 'private_key_jwt'
+    ? {}
+    : { secretHash }),
   ...own,
 });
 
@@ -81,7 +84,12 @@ export interface KeyOfClient {
   /** As the configuration file holds it. */
   readonly publicJwk: Readonly<Record<string, unknown>>;
   /** An assertion, a request object: whatever a client signs for a provider. */
-  sign(clientId: string, audience: string, claims: JWTPayload, header?: { typ?: string }): Promise<string>;
+  sign(
+    clientId: string,
+    audience: string,
+    claims: JWTPayload,
+    header?: { typ?: string },
+  ): Promise<string>;
 }
 
 export const keyOfClient = (kid: string): KeyOfClient => {
@@ -151,7 +159,11 @@ export interface RelyingParty {
    */
   confirm(visit: Visit, msisdn?: string): Promise<BrowserPage>;
   /** All of it, up to the code. */
-  logIn(msisdn?: string, fields?: Fields, browser?: Browser): Promise<Visit & { readonly code: string }>;
+  logIn(
+    msisdn?: string,
+    fields?: Fields,
+    browser?: Browser,
+  ): Promise<Visit & { readonly code: string }>;
   redeem(login: Request & { readonly code: string }): Promise<Answer>;
   /** All of it, up to the tokens. */
   tokens(msisdn?: string, fields?: Fields, browser?: Browser): Promise<Json>;
@@ -174,7 +186,11 @@ export interface RelyingPartyOptions {
 const answerOf = async (response: Response): Promise<Answer> => {
   const text = await response.text();
   const isJson = (response.headers.get('content-type') ?? '').includes('json');
-  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: isJson ? JSON.parse(text) : text,
+  };
 };
 
 /** RFC 6749 section 2.3.1. */
@@ -233,7 +249,8 @@ export const relyingParty = (
       login_hint: hintFor(robot),
       ...fields,
     });
-    if (typeof body.request_uri !== 'string') throw new Error(`par: ${status} ${JSON.stringify(body)}`);
+    if (typeof body.request_uri !== 'string')
+      throw new Error(`par: ${status} ${JSON.stringify(body)}`);
     return { requestUri: body.request_uri, state, nonce, verifier };
   };
 
@@ -242,7 +259,8 @@ export const relyingParty = (
     return { ...made, browser, page: await browser.open(`${issuerPath}/auth?${query}`) };
   };
 
-  const visit: RelyingParty['visit'] = async (fields, browser) => follow(await request(fields), browser);
+  const visit: RelyingParty['visit'] = async (fields, browser) =>
+    follow(await request(fields), browser);
 
   const confirm: RelyingParty['confirm'] = async ({ browser, page }, msisdn = robot) =>
     browser.settle(await browser.submit(page, 'number', { msisdn: `+${msisdn}` }));
@@ -252,7 +270,8 @@ export const relyingParty = (
     const { left, html, status } =
       visited.page.left === undefined ? await confirm(visited, msisdn) : visited.page;
     const code = left?.searchParams.get('code');
-    if (code === null || code === undefined) throw new Error(`no code: ${status} ${left?.href ?? html}`);
+    if (code === null || code === undefined)
+      throw new Error(`no code: ${status} ${left?.href ?? html}`);
     return { ...visited, code };
   };
 
@@ -298,6 +317,7 @@ export const claimsIn = (jwt: string): Json =>
 
 /** `code`, `error` and the like at the client's address. */
 export const returned = (page: BrowserPage): Readonly<Record<string, string>> => {
-  if (page.left === undefined) throw new Error(`The browser is still at ${page.url} (${page.status})`);
+  if (page.left === undefined)
+    throw new Error(`The browser is still at ${page.url} (${page.status})`);
   return Object.fromEntries(page.left.searchParams);
 };

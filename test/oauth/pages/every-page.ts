@@ -56,7 +56,12 @@ export const loginViews: Readonly<Record<string, LoginView>> = {
   'number choice': number({ hints: three, manualInput: false }),
   'number choice or other': number({ hints: three }),
   'number other malformed': number({ hints: three, entered: '079', problem: 'malformed' }),
-  'number choice missing': number({ hints: three, manualInput: false, entered: '', problem: 'missing' }),
+  'number choice missing': number({
+    hints: three,
+    manualInput: false,
+    entered: '',
+    problem: 'missing',
+  }),
   'number confirm limited': number({
     hints: [hint('41791234501', true)],
     manualInput: false,

@@ -20,9 +20,12 @@ describe('the language of the pages', () => {
     [undefined, '', 'en'],
     [undefined, undefined, 'en'],
     [' \t', ';;;,,,q=1', 'en'],
-  ] as const)('takes from ui_locales %j and Accept-Language %j: %s', (uiLocales, header, language) => {
-    expect(chooseLanguage(uiLocales, header)).toBe(language);
-  });
+  ] as const)(
+    'takes from ui_locales %j and Accept-Language %j: %s',
+    (uiLocales, header, language) => {
+      expect(chooseLanguage(uiLocales, header)).toBe(language);
+    },
+  );
 
   it('does not read on for ever', () => {
     expect(chooseLanguage(undefined, `${'pt,'.repeat(100_000)}de`)).toBe('en');

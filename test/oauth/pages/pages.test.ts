@@ -57,19 +57,25 @@ describe('the pages', () => {
   it('escape the reference and the names on a notice', () => {
     const evil = '"><script>';
     const frame = frameOf('en', { tenantName: evil, clientName: evil });
-    expect(noticePage(frame, { kind: 'error', cause: 'internal', reference: evil })).not.toContain('<script');
+    expect(noticePage(frame, { kind: 'error', cause: 'internal', reference: evil })).not.toContain(
+      '<script',
+    );
     expect(noticePage(frame, { kind: 'log-out', form: '' })).not.toContain('<script');
   });
 
   it('do without the name of the client where it is not known', () => {
     const { clientName: _, ...frame } = frameOf('de');
-    expect(loginPage(frame, view('number empty', 'number'))).toContain('Bei der Anwendung anmelden');
+    expect(loginPage(frame, view('number empty', 'number'))).toContain(
+      'Bei der Anwendung anmelden',
+    );
   });
 
   it('show the logo of a tenant that has one, and its name to those who do not see it', () => {
     const branding = { color: '#1f5fbf', logoSvg: '<svg xmlns="http://www.w3.org/2000/svg"/>' };
     const page = loginPage(frameOf('en', { branding }), view('number empty', 'number'));
-    expect(page).toMatch(/<img src="\/oidc\/assets\/logo\.svg\?v=[\w-]{12}" alt="Canton of Example">/);
+    expect(page).toMatch(
+      /<img src="\/oidc\/assets\/logo\.svg\?v=[\w-]{12}" alt="Canton of Example">/,
+    );
   });
 
   it('name their assets anew when these change', () => {
@@ -157,7 +163,9 @@ describe('the page that waits', () => {
   it('shows the number to match only where there is one', () => {
     expect(render(view('waiting match', 'waiting'))).toContain('>42<');
     expect(render(view('waiting', 'waiting'))).not.toContain('<dt>Number</dt>');
-    expect(render({ ...view('waiting', 'waiting'), sessionCode: '' })).not.toContain('must show the same');
+    expect(render({ ...view('waiting', 'waiting'), sessionCode: '' })).not.toContain(
+      'must show the same',
+    );
   });
 });
 
@@ -179,7 +187,9 @@ describe('the page of a failure', () => {
 describe('the page that leaves', () => {
   it('moves on by itself, and has a link', () => {
     const page = render(view('leaving signed', 'leaving'));
-    expect(page).toContain('<meta http-equiv="refresh" content="0;url=/oidc/interaction/abc/finish">');
+    expect(page).toContain(
+      '<meta http-equiv="refresh" content="0;url=/oidc/interaction/abc/finish">',
+    );
     expect(page).toContain('href="/oidc/interaction/abc/finish"');
   });
 });

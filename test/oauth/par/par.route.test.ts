@@ -32,7 +32,10 @@ beforeAll(async () => {
             clients: [
               clientEntry('web'),
               clientEntry('lenient', { strictParameters: false }),
-              clientEntry('page', { authentication: 'none', redirectUris: ['https://page.example/cb'] }),
+              clientEntry('page', {
+                authentication: 'none',
+                redirectUris: ['https://page.example/cb'],
+              }),
             ],
           },
           { id: 'other', ...branding, clients: [clientEntry('web', { parSuccessStatus: 200 })] },
@@ -44,7 +47,12 @@ beforeAll(async () => {
 afterAll(() => product.stop());
 
 const form = 'application/x-www-form-urlencoded';
-const usual: Fields = { client_id: 'web', response_type: 'code', scope: 'openid', redirect_uri: callback };
+const usual: Fields = {
+  client_id: 'web',
+  response_type: 'code',
+  scope: 'openid',
+  redirect_uri: callback,
+};
 
 const post = (body: string, headers: Record<string, string> = {}, path = '/oidc/par') =>
   fetch(`${product.url}${path}`, {
@@ -71,7 +79,9 @@ describe('/par', () => {
     expect(response.headers.get('cache-control')).toBe('no-store');
     expect(response.headers.get('pragma')).toBe('no-cache');
     expect(await response.json()).toEqual({
-      request_uri: expect.stringMatching(/^urn:ietf:params:oauth:request_uri:[\w-]{22}\.[\w-]{22}$/),
+      request_uri: expect.stringMatching(
+        /^urn:ietf:params:oauth:request_uri:[\w-]{22}\.[\w-]{22}$/,
+      ),
       expires_in: 60,
     });
   });
@@ -86,7 +96,11 @@ describe('/par', () => {
   );
 
   it('takes nothing but forms', async () => {
-    await expectJson(await post('{}', { 'content-type': 'application/json' }), 400, 'invalid_request');
+    await expectJson(
+      await post('{}', { 'content-type': 'application/json' }),
+      400,
+      'invalid_request',
+    );
   });
 
   it('takes nothing that is too large, announced or not', async () => {
@@ -189,7 +203,11 @@ describe('another origin', () => {
   const ask = (origin: string, path = '/oidc/par') =>
     fetch(`${product.url}${path}`, {
       method: 'OPTIONS',
-      headers: { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'dpop' },
+      headers: {
+        origin,
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'dpop',
+      },
     });
 
   it('is allowed to push when a public client lives there', async () => {
@@ -223,7 +241,10 @@ describe('another origin', () => {
     ['https://page.example', '/oidc/t/other/par'],
   ])('is not allowed otherwise: %s at %s', async (origin, path) => {
     const response = await ask(origin, path);
-    expect([response.status, response.headers.has('access-control-allow-origin')]).toEqual([204, false]);
+    expect([response.status, response.headers.has('access-control-allow-origin')]).toEqual([
+      204,
+      false,
+    ]);
   });
 });
 
@@ -236,7 +257,10 @@ describe('what is taken here', () => {
     ['every prompt', { prompt: 'login consent select_account' }],
     ['max_age', { max_age: '0' }],
     ['long state and nonce', { state: 's'.repeat(384), nonce: 'n'.repeat(384) }],
-    ['acr_values and languages', { acr_values: 'mid_al4_any', ui_locales: 'rm de-CH', claims_locales: 'de' }],
+    [
+      'acr_values and languages',
+      { acr_values: 'mid_al4_any', ui_locales: 'rm de-CH', claims_locales: 'de' },
+    ],
     ['PKCE', { code_challenge: challenge, code_challenge_method: 'S256' }],
     ['a bound key', { dpop_jkt: challenge }],
     ['a number', { login_hint: '+41 79 000 00 01' }],
@@ -250,7 +274,9 @@ describe('what is taken here', () => {
     ['no openid', { client_id: 'lenient', scope: 'phone' }],
   ])('is taken by the library, too: %s', async (_case, fields) => {
     const id = fields.client_id ?? 'web';
-    const pushed = await post(encoded({ ...usual, ...fields }), { authorization: basic(id, secret) });
+    const pushed = await post(encoded({ ...usual, ...fields }), {
+      authorization: basic(id, secret),
+    });
     expect(pushed.status).toBe(201);
     const { request_uri } = (await pushed.json()) as Json;
     const query = new URLSearchParams({ client_id: id, request_uri });

@@ -63,7 +63,9 @@ describe('a valid request', () => {
       expect(status).toBe(200);
       expect(headers).toMatchObject(answerHeaders);
       expect(body).toEqual({
-        request_uri: expect.stringMatching(/^urn:ietf:params:oauth:request_uri:[\w-]{22}\.[\w-]{22}$/),
+        request_uri: expect.stringMatching(
+          /^urn:ietf:params:oauth:request_uri:[\w-]{22}\.[\w-]{22}$/,
+        ),
         expires_in: 90,
       });
     }
@@ -75,10 +77,20 @@ describe('a valid request', () => {
   });
 
   it('is kept for the library with what was asked for, and nothing else', async () => {
-    const answer = await stage.push({ display: 'page', resource: 'https://api.example', custom: 'ignored' });
+    const answer = await stage.push({
+      display: 'page',
+      resource: 'https://api.example',
+      custom: 'ignored',
+    });
     const { claims, trusted, dpopJkt } = await stage.stored(answer);
     const { iat, nbf, exp, ...rest } = claims;
-    expect(rest).toEqual({ ...usual, client_id: 'shop', display: 'page', iss: 'shop', aud: mainIssuer });
+    expect(rest).toEqual({
+      ...usual,
+      client_id: 'shop',
+      display: 'page',
+      iss: 'shop',
+      aud: mainIssuer,
+    });
     expect([nbf - iat, exp - iat, trusted, dpopJkt]).toEqual([0, 90, true, undefined]);
   });
 
@@ -104,7 +116,11 @@ describe('a valid request', () => {
 
   it('logs that it was pushed and by whom', async () => {
     await stage.push({}, 'several');
-    expect(stage.logged.at(-1)).toEqual({ event: 'request pushed', tenant: 'first', clientId: 'several' });
+    expect(stage.logged.at(-1)).toEqual({
+      event: 'request pushed',
+      tenant: 'first',
+      clientId: 'several',
+    });
   });
 
   it.each<[string, Fields]>([
@@ -115,7 +131,10 @@ describe('a valid request', () => {
     ['max_age 0', { max_age: '0' }],
     ['known acr_values', { acr_values: 'mid_al4_any mid_al3_any' }],
     ['languages that nobody speaks here', { ui_locales: 'rm-CH gsw zh-Hant' }],
-    ['PKCE of a client with a secret', { code_challenge: challenge, code_challenge_method: 'S256' }],
+    [
+      'PKCE of a client with a secret',
+      { code_challenge: challenge, code_challenge_method: 'S256' },
+    ],
     ['an ordinary number in login_hint', { login_hint: '+41 79 000 00 01' }],
     ['a charset', {}],
   ])('may have %s', async (_case, fields) => {
@@ -130,17 +149,24 @@ describe('a valid request', () => {
     ['broken JSON', '{"hints":'],
     ['JSON without hints', '{"hints":[]}'],
     ['a number twice', hint('+41790000001', '41790000001')],
-  ])('may bring a login_hint that it may not use, which is ignored: %s', async (_case, login_hint) => {
-    for (const id of ['shop', 'lenient']) {
-      const { claims } = await stage.stored(await stage.push({ login_hint }, id));
-      expect(claims).not.toHaveProperty('login_hint');
-    }
-  });
+  ])(
+    'may bring a login_hint that it may not use, which is ignored: %s',
+    async (_case, login_hint) => {
+      for (const id of ['shop', 'lenient']) {
+        const { claims } = await stage.stored(await stage.push({ login_hint }, id));
+        expect(claims).not.toHaveProperty('login_hint');
+      }
+    },
+  );
 
   it.each<[string, Fields, Fields]>([
     ['scope has doubled spaces', { scope: ' openid  phone ' }, { scope: 'openid phone' }],
     ['scope has what is no scope', { scope: 'openid "phone" phone' }, { scope: 'openid phone' }],
-    ['acr_values has doubled spaces', { acr_values: 'mid_al4_any  x' }, { acr_values: 'mid_al4_any' }],
+    [
+      'acr_values has doubled spaces',
+      { acr_values: 'mid_al4_any  x' },
+      { acr_values: 'mid_al4_any' },
+    ],
     ['prompt has doubled spaces', { prompt: 'login  consent' }, { prompt: 'login consent' }],
     ['ui_locales is one of POSIX', { ui_locales: 'de_CH' }, { ui_locales: 'de-CH' }],
     ['ui_locales is one of many', { ui_locales: 'C.UTF-8  fr_CH it' }, { ui_locales: 'fr-CH it' }],
@@ -158,7 +184,11 @@ describe('a valid request', () => {
   it('of an app may name another port of this machine', async () => {
     const native = await openStage(redis, {
       clients: [
-        { ...clientOf(stage, 'app'), id: 'native', redirectUris: ['com.example:/cb', 'http://127.0.0.1/cb'] },
+        {
+          ...clientOf(stage, 'app'),
+          id: 'native',
+          redirectUris: ['com.example:/cb', 'http://127.0.0.1/cb'],
+        },
       ],
     });
     const statusOf = async (redirect_uri: string) =>
@@ -182,7 +212,10 @@ describe('a client that is not strict', () => {
       { scope: 'read openid write', acr_values: 'urn:x mid_al3_any' },
       'lenient',
     );
-    expect((await stage.stored(answer)).claims).toMatchObject({ scope: 'openid', acr_values: 'mid_al3_any' });
+    expect((await stage.stored(answer)).claims).toMatchObject({
+      scope: 'openid',
+      acr_values: 'mid_al3_any',
+    });
   });
 
   it.each([undefined, 'read write'])('gets the scope openid when it asks for %s', async (scope) => {
@@ -208,7 +241,11 @@ describe('a client that is not strict', () => {
 });
 
 describe('a request is refused', () => {
-  const expectRefused = async (fields: Fields, id: string, expected: readonly string[]): Promise<void> => {
+  const expectRefused = async (
+    fields: Fields,
+    id: string,
+    expected: readonly string[],
+  ): Promise<void> => {
     const answer = await stage.push(fields, id);
     expect(errorOf(answer)).toEqual([400, ...expected]);
     expect(answer.headers).toMatchObject(answerHeaders);
@@ -232,7 +269,10 @@ describe('a request is refused', () => {
     ['max_age is negative', { max_age: '-1' }],
     ['max_age is no integer', { max_age: '1.5' }],
     ['code_challenge has no method', { code_challenge: challenge }],
-    ['code_challenge_method is plain', { code_challenge: challenge, code_challenge_method: 'plain' }],
+    [
+      'code_challenge_method is plain',
+      { code_challenge: challenge, code_challenge_method: 'plain' },
+    ],
     ['code_challenge is missing beside its method', { code_challenge_method: 'S256' }],
     ['code_challenge is too long', withChallenge(`${challenge}A`)],
     ['code_challenge is no base64url', withChallenge(`${challenge.slice(1)}=`)],
@@ -248,29 +288,87 @@ describe('a request is refused', () => {
     expectRefused(fields, id, ['invalid_request', 'req_1900']),
   );
 
-  const hints = { twice: hint('+41790000001', '41790000001'), test: hint('+41790000001', testNumber) };
+  const hints = {
+    twice: hint('+41790000001', '41790000001'),
+    test: hint('+41790000001', testNumber),
+  };
 
   it.each<[why: string, error: string, code: string, fields: Fields, client?: string]>([
-    ['registration is in the body', 'registration_not_supported', 'req_1900', { registration: '{}' }],
+    [
+      'registration is in the body',
+      'registration_not_supported',
+      'req_1900',
+      { registration: '{}' },
+    ],
     ['response_type is token', 'unsupported_response_type', 'req_1900', { response_type: 'token' }],
-    ['response_type is two', 'unsupported_response_type', 'req_1900', { response_type: 'code id_token' }],
+    [
+      'response_type is two',
+      'unsupported_response_type',
+      'req_1900',
+      { response_type: 'code id_token' },
+    ],
     ['scope is missing', 'invalid_scope', 'req_1110', { scope: undefined }],
     ['scope has no openid', 'invalid_scope', 'req_1110', { scope: 'phone' }],
     ['scope has an unknown value', 'invalid_scope', 'req_1110', { scope: 'openid read' }],
     ['scope is malformed', 'invalid_scope', 'req_1110', { scope: 'openid  phone' }],
-    ['scope has one that is not registered', 'invalid_scope', 'sec_2010', { scope: 'openid mid_cms' }],
-    ['acr_values has an unknown value', 'invalid_request', 'req_1010', { acr_values: 'mid_al3_any mid_al9' }],
+    [
+      'scope has one that is not registered',
+      'invalid_scope',
+      'sec_2010',
+      { scope: 'openid mid_cms' },
+    ],
+    [
+      'acr_values has an unknown value',
+      'invalid_request',
+      'req_1010',
+      { acr_values: 'mid_al3_any mid_al9' },
+    ],
     ['acr_values is malformed', 'invalid_request', 'req_1020', { acr_values: ' mid_al3_any' }],
     ['prompt is malformed', 'invalid_request', 'req_1900', { prompt: 'login  consent' }],
     ['ui_locales is malformed', 'invalid_request', 'req_1040', { ui_locales: 'de_CH' }],
-    ['login_hint has no hints', 'invalid_request', 'req_1050', { login_hint: '{"hints":[]}' }, 'knowing'],
-    ['login_hint has a bad number', 'invalid_request', 'req_1070', { login_hint: hint('12') }, 'knowing'],
-    ['login_hint has a number twice', 'invalid_request', 'req_1080', { login_hint: hints.twice }, 'knowing'],
+    [
+      'login_hint has no hints',
+      'invalid_request',
+      'req_1050',
+      { login_hint: '{"hints":[]}' },
+      'knowing',
+    ],
+    [
+      'login_hint has a bad number',
+      'invalid_request',
+      'req_1070',
+      { login_hint: hint('12') },
+      'knowing',
+    ],
+    [
+      'login_hint has a number twice',
+      'invalid_request',
+      'req_1080',
+      { login_hint: hints.twice },
+      'knowing',
+    ],
     ['login_hint is bad JSON', 'invalid_request', 'req_1100', { login_hint: '{' }, 'knowing'],
-    ['login_hint names a test number', 'unauthorized_client', 'sec_2030', { login_hint: `+${testNumber}` }],
-    ['login_hint names one among others', 'unauthorized_client', 'sec_2030', { login_hint: hints.test }],
-    ['dtbd comes from a client that may not bring it', 'invalid_request', 'sec_2030', { dtbd: 'Log in?' }],
-  ])('when %s', (_why, error, code, fields, id = 'shop') => expectRefused(fields, id, [error, code]));
+    [
+      'login_hint names a test number',
+      'unauthorized_client',
+      'sec_2030',
+      { login_hint: `+${testNumber}` },
+    ],
+    [
+      'login_hint names one among others',
+      'unauthorized_client',
+      'sec_2030',
+      { login_hint: hints.test },
+    ],
+    [
+      'dtbd comes from a client that may not bring it',
+      'invalid_request',
+      'sec_2030',
+      { dtbd: 'Log in?' },
+    ],
+  ])('when %s', (_why, error, code, fields, id = 'shop') =>
+    expectRefused(fields, id, [error, code]),
+  );
 
   it.each<[string, string, string]>([
     ['nothing was sent', '', 'req_1130'],
@@ -282,7 +380,11 @@ describe('a request is refused', () => {
       'req_1900',
     ],
     ['an unknown parameter is given twice', `${encoded(usual)}&client_id=shop&x=1&x=2`, 'req_1900'],
-    ['a parameter is given twice in two spellings', `${encoded(usual)}&client_id=shop&%73tate=x`, 'req_1900'],
+    [
+      'a parameter is given twice in two spellings',
+      `${encoded(usual)}&client_id=shop&%73tate=x`,
+      'req_1900',
+    ],
     ['an escape is broken', 'state=%E', 'req_1900'],
     ['it is no UTF-8', 'state=%FF', 'req_1900'],
   ])('when %s', async (_why, body, code) => {
@@ -322,7 +424,9 @@ describe('a request is refused', () => {
 
   it('although resource is the one parameter that may be given twice', async () => {
     const body = `${encoded({ ...usual, client_id: 'shop' })}&resource=https://a.example&resource=https://b.example`;
-    expect((await stage.send(body, { headers: { authorization: basic('shop') } })).status).toBe(200);
+    expect((await stage.send(body, { headers: { authorization: basic('shop') } })).status).toBe(
+      200,
+    );
   });
 });
 
@@ -381,15 +485,17 @@ describe('a page of a public client in a browser', () => {
     }
   });
 
-  it.each(['https://evil.example', 'https://page.example.evil.example', 'http://page.example', 'null'])(
-    'is not told when it comes from %s',
-    async (origin) => {
-      expect((await stage.send(fields, { headers: { origin } })).headers).not.toHaveProperty(allowed);
-      expect((await stage.send(encoded(forApp), { headers: { origin } })).headers).not.toHaveProperty(
-        allowed,
-      );
-    },
-  );
+  it.each([
+    'https://evil.example',
+    'https://page.example.evil.example',
+    'http://page.example',
+    'null',
+  ])('is not told when it comes from %s', async (origin) => {
+    expect((await stage.send(fields, { headers: { origin } })).headers).not.toHaveProperty(allowed);
+    expect((await stage.send(encoded(forApp), { headers: { origin } })).headers).not.toHaveProperty(
+      allowed,
+    );
+  });
 
   it('cannot use the secret of a confidential client', async () => {
     const answer = await stage.push({}, 'shop', { headers: { origin: 'https://shop.example' } });
@@ -413,7 +519,12 @@ describe('a signed request', () => {
     });
     const answer = await stage.push({ request, state: 'unsigned', prompt: 'login' });
     const { claims, trusted } = await stage.stored(answer);
-    expect([claims.state, claims.max_age, claims.prompt, trusted]).toEqual(['signed', '30', undefined, true]);
+    expect([claims.state, claims.max_age, claims.prompt, trusted]).toEqual([
+      'signed',
+      '30',
+      undefined,
+      true,
+    ]);
     expect(claims.exp - claims.iat).toBe(90);
   });
 
@@ -436,7 +547,10 @@ describe('a signed request', () => {
     ],
     [
       'signed with a shared secret',
-      () => new SignJWT(claimsOf()).setProtectedHeader({ alg: 'HS256' }).sign(Buffer.from(secret.repeat(2))),
+      () =>
+        new SignJWT(claimsOf())
+          .setProtectedHeader({ alg: 'HS256' })
+          .sign(Buffer.from(secret.repeat(2))),
     ],
     ['expired', () => stage.sign(claimsOf({ exp: seconds() - 60 }))],
     ['not valid yet', () => stage.sign(claimsOf({ nbf: seconds() + 600 }))],
@@ -448,7 +562,10 @@ describe('a signed request', () => {
     ['of no issuer', () => stage.sign(claimsOf({ iss: undefined }))],
     ['of another type', () => stage.sign(claimsOf(), { typ: 'dpop+jwt' })],
     ['with a request_uri in it', () => stage.sign(claimsOf({ request_uri: 'urn:x' }))],
-    ['with a request in it', async () => stage.sign(claimsOf({ request: await stage.sign(claimsOf()) }))],
+    [
+      'with a request in it',
+      async () => stage.sign(claimsOf({ request: await stage.sign(claimsOf()) })),
+    ],
     ['with a list in it', () => stage.sign(claimsOf({ state: ['a', 'b'] }))],
     ['with an object in it', () => stage.sign(claimsOf({ scope: {} }))],
     ['encrypted', () => 'e30.e30.e30.e30.e30'],
@@ -491,10 +608,14 @@ describe('a DPoP proof', () => {
 
   it('names the address that it was sent to, whatever tenant is meant', async () => {
     const headers = { 'tenant-id': 'other' };
-    expect((await pushWith(await proofOf({ htu: `${mainIssuer}/par?x#y` }), {}, { headers })).status).toBe(
-      200,
+    expect(
+      (await pushWith(await proofOf({ htu: `${mainIssuer}/par?x#y` }), {}, { headers })).status,
+    ).toBe(200);
+    const atPath = await pushWith(
+      await proofOf({ htu: `${otherIssuer}/par` }),
+      {},
+      { path: 'other' },
     );
-    const atPath = await pushWith(await proofOf({ htu: `${otherIssuer}/par` }), {}, { path: 'other' });
     expect(atPath.status).toBe(200);
   });
 
@@ -523,7 +644,10 @@ describe('a DPoP proof', () => {
     ['of another type', () => proofOf({}, { typ: 'jwt' })],
     ['without its key', () => proofOf({}, { jwk: undefined })],
     ['signed by another key', () => proofOf({}, {}, newKey().privateKey)],
-    ['with a private key in it', () => proofOf({}, { jwk: holder.privateKey.export({ format: 'jwk' }) })],
+    [
+      'with a private key in it',
+      () => proofOf({}, { jwk: holder.privateKey.export({ format: 'jwk' }) }),
+    ],
     [
       'signed with RS256',
       () => {
@@ -534,7 +658,11 @@ describe('a DPoP proof', () => {
     ['twice in one request', async () => `${await proofOf()}, ${await proofOf()}`],
     ['that is no JWT', () => 'proof'],
   ])('is refused %s', async (_case, make, fields = {}) => {
-    expect(errorOf(await pushWith(await make(), fields))).toEqual([400, 'invalid_dpop_proof', 'req_1900']);
+    expect(errorOf(await pushWith(await make(), fields))).toEqual([
+      400,
+      'invalid_dpop_proof',
+      'req_1900',
+    ]);
   });
 });
 
@@ -544,7 +672,11 @@ describe('the tenant', () => {
     ['the address', { path: 'other' }, 'other'],
     ['Tenant-ID', { headers: { 'tenant-id': 'other' } }, 'other'],
     ['Issuer', { headers: { issuer: otherIssuer } }, 'other'],
-    ['all of them', { path: 'other', headers: { issuer: otherIssuer, 'tenant-id': 'other' } }, 'other'],
+    [
+      'all of them',
+      { path: 'other', headers: { issuer: otherIssuer, 'tenant-id': 'other' } },
+      'other',
+    ],
     ['Tenant-ID of the first one', { headers: { 'tenant-id': 'first' } }, 'first'],
   ])('is chosen by %s, and its handle is unknown to the other', async (_case, pushing, id) => {
     const answer = await stage.push({}, 'shop', pushing);
@@ -598,7 +730,9 @@ describe('too many requests', () => {
   });
 
   it('of a client are turned away, with a time to come back', async () => {
-    const busy = await openStage(redis, { limits: { pushedPerClient: { requests: 1, perSeconds: 3600 } } });
+    const busy = await openStage(redis, {
+      limits: { pushedPerClient: { requests: 1, perSeconds: 3600 } },
+    });
     const wrong = { headers: { authorization: basic('several', 'wrong') } };
     expect((await busy.push({}, 'several', wrong)).status).toBe(401);
     expect((await busy.push({}, 'several')).status).toBe(200);
@@ -630,10 +764,41 @@ describe('an ID token', () => {
 
 describe('whatever is sent', () => {
   const names = fc.constantFrom(
-    ...['client_id', 'client_secret', 'client_assertion', 'client_assertion_type', 'request', 'request_uri'],
-    ...['scope', 'state', 'nonce', 'acr_values', 'prompt', 'max_age', 'login_hint', 'ui_locales', 'dtbd'],
-    ...['redirect_uri', 'response_type', 'response_mode', 'code_challenge', 'code_challenge_method'],
-    ...['dpop_jkt', 'id_token_hint', 'registration', 'claims', 'resource', '__proto__', 'constructor'],
+    ...[
+      'client_id',
+      'client_secret',
+      'client_assertion',
+      'client_assertion_type',
+      'request',
+      'request_uri',
+    ],
+    ...[
+      'scope',
+      'state',
+      'nonce',
+      'acr_values',
+      'prompt',
+      'max_age',
+      'login_hint',
+      'ui_locales',
+      'dtbd',
+    ],
+    ...[
+      'redirect_uri',
+      'response_type',
+      'response_mode',
+      'code_challenge',
+      'code_challenge_method',
+    ],
+    ...[
+      'dpop_jkt',
+      'id_token_hint',
+      'registration',
+      'claims',
+      'resource',
+      '__proto__',
+      'constructor',
+    ],
   );
   const values = fc.oneof(
     fc.string({ unit: 'binary' }),
@@ -655,7 +820,9 @@ describe('whatever is sent', () => {
   it('is answered with 2xx or 4xx, in JSON that nobody keeps', async () => {
     const forms = fc.oneof(
       fc.array(fc.tuple(names, values), { maxLength: 8 }).map((pairs) => ({
-        text: pairs.map(([name, value]) => `${name}=${encodeURIComponent(value.toWellFormed())}`).join('&'),
+        text: pairs
+          .map(([name, value]) => `${name}=${encodeURIComponent(value.toWellFormed())}`)
+          .join('&'),
       })),
       fc.dictionary(names, values).map((own) => ({
         text: encoded({ ...usual, client_id: 'shop', ...own }),
@@ -694,7 +861,9 @@ describe('whatever is sent', () => {
         const twice = await stage.send(`${marker}=1&${marker}=2`, {
           headers: { authorization: basic(marker, marker) },
         });
-        const unknown = await stage.send(encoded({ ...usual, client_id: marker, client_secret: marker }));
+        const unknown = await stage.send(
+          encoded({ ...usual, client_id: marker, client_secret: marker }),
+        );
         const said = JSON.stringify([answer, twice, unknown, stage.logged.slice(before)]);
         expect(said).not.toContain(marker);
       }),

@@ -18,12 +18,21 @@ import type {
   OauthSettings,
   PublicJwk,
 } from '../../../src/registry/oauth-client.ts';
-import { createPasswordVerifier, type PasswordVerifier } from '../../../src/registry/password-verifier.ts';
+import {
+  createPasswordVerifier,
+  type PasswordVerifier,
+} from '../../../src/registry/password-verifier.ts';
 import { hashPassword } from '../../../src/registry/passwords.ts';
 import { createRateLimiter } from '../../../src/registry/rate-limiter.ts';
 import type { Json } from '../../support/product.ts';
 import type { TestRedis } from '../../support/redis.ts';
-import { basicOf, encoded, type Fields, roomyLimits, usualSettings } from '../interoperability/stage.ts';
+import {
+  basicOf,
+  encoded,
+  type Fields,
+  roomyLimits,
+  usualSettings,
+} from '../interoperability/stage.ts';
 
 export { encoded, type Fields } from '../interoperability/stage.ts';
 
@@ -104,8 +113,16 @@ export interface Stage {
   /** Sends a form as it is. */
   send(body: string | Uint8Array, pushing?: Pushing): Promise<PushAnswer & { readonly body: Json }>;
   /** Sends the usual request of a client with a secret, with changes; `undefined` leaves out. */
-  push(fields?: Fields, id?: string, pushing?: Pushing): Promise<PushAnswer & { readonly body: Json }>;
-  sign(claims: JWTPayload, header?: Readonly<Record<string, string>>, key?: KeyObject): Promise<string>;
+  push(
+    fields?: Fields,
+    id?: string,
+    pushing?: Pushing,
+  ): Promise<PushAnswer & { readonly body: Json }>;
+  sign(
+    claims: JWTPayload,
+    header?: Readonly<Record<string, string>>,
+    key?: KeyObject,
+  ): Promise<string>;
   /** What the library finds under a handle. */
   stored(answer: PushAnswer & { readonly body: Json }, tenant?: Tenant): Promise<Json>;
 }
@@ -127,7 +144,10 @@ export const openStage = async (
     client('shop', { secretHash, ...withKey }),
     client('post', { secretHash, authentication: 'client_secret_post' }),
     client('created', { secretHash, parSuccessStatus: 201 }),
-    client('app', { authentication: 'none', redirectUris: [callback, 'com.example.app:/callback'] }),
+    client('app', {
+      authentication: 'none',
+      redirectUris: [callback, 'com.example.app:/callback'],
+    }),
     client('page', { authentication: 'none', redirectUris: ['https://page.example/callback'] }),
     client('keyed', { authentication: 'private_key_jwt', ...withKey }),
     client('lenient', { secretHash, strictParameters: false }),
@@ -226,7 +246,9 @@ export const openStage = async (
       new SignJWT(claims).setProtectedHeader({ alg: 'ES256', kid: 'k1', ...header }).sign(signer),
     stored: async ({ body }, tenant = tenants.main) => {
       const { PushedAuthorizationRequest } = await tenant.provider();
-      const found = await PushedAuthorizationRequest.find(String(body.request_uri).split(':').at(-1) ?? '');
+      const found = await PushedAuthorizationRequest.find(
+        String(body.request_uri).split(':').at(-1) ?? '',
+      );
       if (found === undefined) return undefined;
       const [, payload = ''] = found.request.split('.');
       const claims = JSON.parse(Buffer.from(payload, 'base64url').toString());

@@ -1,13 +1,23 @@
 /**
- * Bodies that begin as valid requests of all operations and are then spoiled: by structure, in their encoding, byte by
- * byte.
+ * Bodies that begin as valid requests of all operations and are then spoiled: by structure, in
+ * their encoding, byte by byte.
  *
- * Spoiling by structure goes further in than bytes do: most of what it makes is JSON, and many a request passes all
- * checks but one. Whatever is drawn comes from the seed alone, so that a seed means the same bytes every time.
+ * Spoiling by structure goes further in than bytes do: most of what it makes is JSON, and many a
+ * request passes all checks but one. Whatever is drawn comes from the seed alone, so that a seed
+ * means the same bytes every time.
  */
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { type Change, changeAt, leaf, type Member, placesIn, type Tree, treeOf, write } from './tree.ts';
+import {
+  type Change,
+  changeAt,
+  leaf,
+  type Member,
+  placesIn,
+  type Tree,
+  treeOf,
+  write,
+} from './tree.ts';
 
 const AP_Info = {
   AP_ID: 'mid://fuzz.example',
@@ -15,7 +25,10 @@ const AP_Info = {
   AP_TransID: 'FUZZ-1',
   Instant: '2024-07-02T08:06:55.134Z',
 };
-const MSSP_Info = { MSSP_ID: { URI: 'http://mid.vendor.ch/' }, Instant: '2024-07-02T08:06:55.134Z' };
+const MSSP_Info = {
+  MSSP_ID: { URI: 'http://mid.vendor.ch/' },
+  Instant: '2024-07-02T08:06:55.134Z',
+};
 const caller = { AP_Info, MSSP_Info };
 const vendor = 'http://mid.vendor.ch/as#';
 
@@ -35,7 +48,10 @@ const signReq = (changes: object) => ({
   },
 });
 
-/** One of each kind, all members present. @param signed MSSP_TransID of a transaction that was signed, of the same AP. */
+/**
+ * One of each kind, all members present.
+ * @param signed MSSP_TransID of a transaction that was signed, of the same AP.
+ */
 export const validRequests = (signed: string): readonly object[] => [
   signReq({}),
   signReq({
@@ -106,79 +122,81 @@ const nested = (open: string, close: string, depth: number): string =>
 
 /** Pieces of text that stand in the place of a value; not all are JSON. */
 const oddTexts: readonly string[] = [
-  ...[
-    'null',
-    'true',
-    'false',
-    '0',
-    '-0',
-    '-1',
-    '1',
-    '2',
-    '1e21',
-    '1e400',
-    '-1e400',
-    '1e-400',
-    '0.1',
-    '00',
-    '+1',
-  ],
-  ...['NaN', 'Infinity', 'undefined', '', '{', ']', '//', "'x'", '9'.repeat(400), `0.${'3'.repeat(400)}`],
-  ...[
-    '""',
-    '" "',
-    '"0"',
-    '"2"',
-    '"synch"',
-    '"asynch"',
-    '"UTF-8"',
-    '"true"',
-    '"100"',
-    '[]',
-    '{}',
-    '[[]]',
-    '[null]',
-  ],
-  ...[
-    '"\\u0000"',
-    '"\\ud83d"',
-    '"\\ude00\\ud83d"',
-    '"\\uFEFF"',
-    '"\\u202e"',
-    '"\\u2028"',
-    '"\\x41"',
-    '"\\u00"',
-  ],
-  ...['"\t"', '"\u007f\u009b31m"', '"e\\u0301"', '"\\uFDD0"', '"\\uDBFF\\uDFFF"', '"İ"', '"ß"', '"１２"'],
-  ...[
-    '"__proto__"',
-    '"constructor"',
-    '"toString"',
-    '"../../etc/passwd"',
-    '"%00"',
-    '"$(id)"',
-    '"\\r\\nX-A: b"',
-  ],
-  ...[
-    '"+41700092501"',
-    '"41700092502"',
-    '"+41000092401"',
-    '"41790000000"',
-    '"+41700092504"',
-    '"00417000925"',
-  ],
-  ...[
-    '"http://mid.vendor.ch/STK-LoA4"',
-    '"http://mid.swisscom.ch/MID/v1/OtpProfileText"',
-    '"http://["',
-    '"a:b"',
-  ],
-  ...[
-    '"2024-02-30T00:00:00Z"',
-    '"+275760-09-13T00:00:00.001Z"',
-    '"2024-07-02T08:06:55+99:99"',
-    '"0000-01-01"',
-  ],
+  'null',
+  'true',
+  'false',
+  '0',
+  '-0',
+  '-1',
+  '1',
+  '2',
+  '1e21',
+  '1e400',
+  '-1e400',
+  '1e-400',
+  '0.1',
+  '00',
+  '+1',
+  'NaN',
+  'Infinity',
+  'undefined',
+  '',
+  '{',
+  ']',
+  '//',
+  "'x'",
+  '9'.repeat(400),
+  `0.${'3'.repeat(400)}`,
+  '""',
+  '" "',
+  '"0"',
+  '"2"',
+  '"synch"',
+  '"asynch"',
+  '"UTF-8"',
+  '"true"',
+  '"100"',
+  '[]',
+  '{}',
+  '[[]]',
+  '[null]',
+  '"\\u0000"',
+  '"\\ud83d"',
+  '"\\ude00\\ud83d"',
+  '"\\uFEFF"',
+  '"\\u202e"',
+  '"\\u2028"',
+  '"\\x41"',
+  '"\\u00"',
+  '"\t"',
+  '"\u007f\u009b31m"',
+  '"e\\u0301"',
+  '"\\uFDD0"',
+  '"\\uDBFF\\uDFFF"',
+  '"İ"',
+  '"ß"',
+  '"１２"',
+  '"__proto__"',
+  '"constructor"',
+  '"toString"',
+  '"../../etc/passwd"',
+  '"%00"',
+  '"$(id)"',
+  '"\\r\\nX-A: b"',
+  '"+41700092501"',
+  '"41700092502"',
+  '"+41000092401"',
+  '"41790000000"',
+  '"+41700092504"',
+  '"00417000925"',
+  '"http://mid.vendor.ch/STK-LoA4"',
+  '"http://mid.swisscom.ch/MID/v1/OtpProfileText"',
+  '"http://["',
+  '"a:b"',
+  '"2024-02-30T00:00:00Z"',
+  '"+275760-09-13T00:00:00.001Z"',
+  '"2024-07-02T08:06:55+99:99"',
+  '"0000-01-01"',
   nested('[', ']', 31),
   nested('[', ']', 20_000),
   nested('{"a":', '}', 33),
@@ -192,26 +210,43 @@ const oddTexts: readonly string[] = [
 ];
 
 const oddNames: readonly string[] = [
-  ...[
-    '__proto__',
-    'constructor',
-    'prototype',
-    'toString',
-    'hasOwnProperty',
-    'then',
-    'toJSON',
-    'length',
-    'valueOf',
-  ],
-  ...['', ' ', '0', '-1', '1e1000', 'AP_PWD', 'AP_Info', 'MSS_SignatureReq', 'MSS_StatusReq', 'transaction'],
-  ...['\ud800', '\u0000', '\ufeff', 'İ', 'a.b', 'a[0]', '$ref', 'x'.repeat(3000)],
+  '__proto__',
+  'constructor',
+  'prototype',
+  'toString',
+  'hasOwnProperty',
+  'then',
+  'toJSON',
+  'length',
+  'valueOf',
+  '',
+  ' ',
+  '0',
+  '-1',
+  '1e1000',
+  'AP_PWD',
+  'AP_Info',
+  'MSS_SignatureReq',
+  'MSS_StatusReq',
+  'transaction',
+  '\ud800',
+  '\u0000',
+  '\ufeff',
+  'İ',
+  'a.b',
+  'a[0]',
+  '$ref',
+  'x'.repeat(3000),
 ];
 
 const value: fc.Arbitrary<Tree> = fc.oneof(
   { weight: 5, arbitrary: fc.constantFrom(...oddTexts).map(leaf) },
   { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 3 }).map(treeOf) },
   { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 300 }).map(treeOf) },
-  { weight: 1, arbitrary: fc.oneof(fc.double(), fc.bigInt().map(String)).map((n) => leaf(String(n))) },
+  {
+    weight: 1,
+    arbitrary: fc.oneof(fc.double(), fc.bigInt().map(String)).map((n) => leaf(String(n))),
+  },
 );
 const name = fc.oneof(fc.constantFrom(...oddNames), fc.string({ unit: 'binary', maxLength: 12 }));
 
@@ -235,14 +270,19 @@ const otherType = (old: Tree): Tree => {
   return leaf(old.text.startsWith('"') ? old.text.slice(1, -1) : `"${old.text}"`);
 };
 
-/** Nearly all members are texts: another text gets past the check of types, to where texts are understood. */
+/**
+ * Nearly all members are texts: another text gets past the check of types, to where texts are
+ * understood.
+ */
 const text = fc.constantFrom(...oddTexts.filter((odd) => odd.startsWith('"'))).map(leaf);
 
 const change: fc.Arbitrary<Change> = fc.oneof(
   { weight: 8, arbitrary: text.map((tree) => replaced(() => tree)) },
   { weight: 4, arbitrary: value.map((tree) => replaced(() => tree)) },
   fc.constant<Change>((members, index) => members.toSpliced(index, 1)),
-  fc.constant<Change>((members, index) => members.toSpliced(index, 0, ...members.slice(index, index + 1))),
+  fc.constant<Change>((members, index) =>
+    members.toSpliced(index, 0, ...members.slice(index, index + 1)),
+  ),
   value.map(
     (tree): Change =>
       (members, index) =>
@@ -270,7 +310,10 @@ const change: fc.Arbitrary<Change> = fc.oneof(
         ),
   ),
 );
-/** Of several changes the first check that refuses one hides the others, so most bodies have a single one. */
+/**
+ * Of several changes the first check that refuses one hides the others, so most bodies have a
+ * single one.
+ */
 const changes = fc.oneof(
   { weight: 3, arbitrary: fc.tuple(fc.tuple(fc.nat(), change)) },
   { weight: 1, arbitrary: fc.array(fc.tuple(fc.nat(), change), { maxLength: 4 }) },
@@ -292,10 +335,17 @@ export const bodyTexts = (requests: readonly object[]): fc.Arbitrary<string> =>
 
 /** Removes and inserts a few bytes somewhere. */
 export const byteEdits: fc.Arbitrary<(bytes: Buffer) => Buffer> = fc
-  .array(fc.record({ at: fc.nat(), remove: fc.nat({ max: 3 }), insert: fc.uint8Array({ maxLength: 3 }) }), {
-    minLength: 1,
-    maxLength: 6,
-  })
+  .array(
+    fc.record({
+      at: fc.nat(),
+      remove: fc.nat({ max: 3 }),
+      insert: fc.uint8Array({ maxLength: 3 }),
+    }),
+    {
+      minLength: 1,
+      maxLength: 6,
+    },
+  )
   .map((edits) => (bytes) => {
     let edited = bytes;
     for (const { at, remove, insert } of edits) {

@@ -1,4 +1,7 @@
-/** Sends a shot on a connection of its own and reads what comes back, byte by byte, as no HTTP client would let us. */
+/**
+ * Sends a shot on a connection of its own and reads what comes back, byte by byte, as no HTTP
+ * client would let us.
+ */
 import { connect } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import type { Shot } from './shots.ts';
@@ -31,7 +34,8 @@ const readAnswers = (received: Buffer): Pick<Echo, 'answers' | 'rest'> => {
     if (end < 0 || Number.isNaN(status)) return { answers, rest: rest.toString('latin1') };
     const bodyStart = end + headEnd.length;
     const length = status < 200 ? 0 : Number(/^content-length: (\d+)$/im.exec(head)?.[1]);
-    // A length that is missing makes NaN, which no body is as long as: it stays in the rest and is looked at there.
+    // A length that is missing makes NaN, which no body is as long as: it stays in the rest and is
+    // looked at there.
     if (!(rest.length - bodyStart >= length)) return { answers, rest: rest.toString('latin1') };
     if (status >= 200) {
       answers.push({

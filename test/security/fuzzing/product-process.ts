@@ -1,4 +1,7 @@
-/** The embedded product as users run it, in a process of its own: where it listens, what it logged, how it fares. */
+/**
+ * The embedded product as users run it, in a process of its own: where it listens, what it logged,
+ * how it fares.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -34,13 +37,21 @@ const isTrouble = (line: string): boolean => {
  * @param main The compiled program, `dist/src/cli/paraph.js`.
  * @throws With what it printed, when it does not start.
  */
-export const startProductProcess = async (main: string, configuration: object): Promise<ProductProcess> => {
+export const startProductProcess = async (
+  main: string,
+  configuration: object,
+): Promise<ProductProcess> => {
   const folder = mkdtempSync(join(tmpdir(), 'paraph-fuzz-'));
   const configurationPath = join(folder, 'paraph.json');
   writeFileSync(configurationPath, JSON.stringify({ sandbox: true, ...configuration }));
   const { REDIS_URL: _, ...inherited } = process.env;
   const child = spawn(process.execPath, [main, 'start'], {
-    env: { ...inherited, PORT: '0', PARAPH_DATA: join(folder, 'data'), PARAPH_CONFIG: configurationPath },
+    env: {
+      ...inherited,
+      PORT: '0',
+      PARAPH_DATA: join(folder, 'data'),
+      PARAPH_CONFIG: configurationPath,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = once(child, 'exit');
@@ -81,7 +92,9 @@ export const startProductProcess = async (main: string, configuration: object): 
     isAlive,
     memoryBytes: () => {
       try {
-        const kilobytes = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1];
+        const kilobytes = /^VmRSS:\s+(\d+) kB/m.exec(
+          readFileSync(`/proc/${child.pid}/status`, 'utf8'),
+        )?.[1];
         return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
       } catch {
         return undefined;

@@ -1,7 +1,9 @@
 /**
- * HTTP messages around bodies: odd headers, lengths that are wrong, chunks, requests that come in pieces or never end.
+ * HTTP messages around bodies: odd headers, lengths that are wrong, chunks, requests that come in
+ * pieces or never end.
  *
- * A shot is bytes for one connection. Most are valid HTTP, since what is refused by the parser of HTTP goes no further.
+ * A shot is bytes for one connection. Most are valid HTTP, since what is refused by the parser of
+ * HTTP goes no further.
  */
 import fc from 'fast-check';
 import { bodies } from './bodies.ts';
@@ -22,14 +24,19 @@ interface Framing {
 }
 
 const asIs = (body: Buffer): Buffer => body;
-const lengthOf = (body: Buffer, more = 0): string => `Content-Length: ${Math.max(body.length + more, 0)}`;
+const lengthOf = (body: Buffer, more = 0): string =>
+  `Content-Length: ${Math.max(body.length + more, 0)}`;
 const announced = { headers: (body: Buffer) => [lengthOf(body)], frame: asIs };
 
 const chunked = (size: number, extension: string, end: string) => (body: Buffer) => {
   const parts: Buffer[] = [];
   for (let at = 0; at < body.length; at += size) {
     const part = body.subarray(at, at + size);
-    parts.push(Buffer.from(`${part.length.toString(16)}${extension}\r\n`), part, Buffer.from('\r\n'));
+    parts.push(
+      Buffer.from(`${part.length.toString(16)}${extension}\r\n`),
+      part,
+      Buffer.from('\r\n'),
+    );
   }
   return Buffer.concat([...parts, Buffer.from(end)]);
 };
@@ -74,7 +81,9 @@ const paths = fc.oneof(
   { weight: 12, arbitrary: fc.constant('/rest/service') },
   {
     weight: 6,
-    arbitrary: fc.constantFrom('sign', 'status', 'receipt', 'profile').map((op) => `/rest/service/${op}`),
+    arbitrary: fc
+      .constantFrom('sign', 'status', 'receipt', 'profile')
+      .map((op) => `/rest/service/${op}`),
   },
   fc.constantFrom(
     ...[
@@ -217,7 +226,9 @@ const cuts = fc.oneof(
 const seldom = fc.integer({ min: 0, max: 4 }).map((drawn) => drawn === 4);
 
 const cut = (bytes: Buffer, at: readonly number[]): readonly Buffer[] => {
-  const places = [0, ...at.map((place) => place % bytes.length), bytes.length].toSorted((a, b) => a - b);
+  const places = [0, ...at.map((place) => place % bytes.length), bytes.length].toSorted(
+    (a, b) => a - b,
+  );
   return places.slice(1).map((end, index) => bytes.subarray(places[index], end));
 };
 
@@ -258,7 +269,10 @@ const plain: Omit<Drawn, 'body'> = {
   hangUp: false,
 };
 
-/** More than half are plain HTTP, in which only the body is spoiled: everything else is refused before anybody reads it. */
+/**
+ * More than half are plain HTTP, in which only the body is spoiled: everything else is refused
+ * before anybody reads it.
+ */
 export const shots = (requests: readonly object[]): fc.Arbitrary<Shot> =>
   fc.oneof(
     { weight: 3, arbitrary: bodies(requests).map((body) => shotOf({ ...plain, body })) },

@@ -1,9 +1,10 @@
 /**
  * JSON as a tree of what is written, not of what it means.
  *
- * What a fuzzer wants to send is often no value: two members of one name, a number with four hundred digits, `__proto__`
- * as an ordinary member, a lone surrogate. So a leaf is a piece of text, valid JSON or not, and an object is a list of
- * members. An array is a list of members, too, whose names are not written: one kind of change serves both.
+ * What a fuzzer wants to send is often no value: two members of one name, a number with four
+ * hundred digits, `__proto__` as an ordinary member, a lone surrogate. So a leaf is a piece of
+ * text, valid JSON or not, and an object is a list of members. An array is a list of members, too,
+ * whose names are not written: one kind of change serves both.
  */
 export type Tree = Leaf | Branch;
 
@@ -26,7 +27,8 @@ export type Change = (members: readonly Member[], index: number) => readonly Mem
 export const leaf = (text: string): Leaf => ({ kind: 'leaf', text });
 
 export const treeOf = (value: unknown): Tree => {
-  if (Array.isArray(value)) return { kind: 'array', members: value.map((item) => ['', treeOf(item)]) };
+  if (Array.isArray(value))
+    return { kind: 'array', members: value.map((item) => ['', treeOf(item)]) };
   if (typeof value !== 'object' || value === null) return leaf(JSON.stringify(value) ?? 'null');
   return {
     kind: 'object',
@@ -39,7 +41,9 @@ export const write = (tree: Tree, space = ''): string => {
   if (tree.kind === 'leaf') return tree.text;
   const isObject = tree.kind === 'object';
   const members = tree.members.map(([name, value]) =>
-    isObject ? `${JSON.stringify(name)}${space}:${space}${write(value, space)}` : write(value, space),
+    isObject
+      ? `${JSON.stringify(name)}${space}:${space}${write(value, space)}`
+      : write(value, space),
   );
   const [open, close] = isObject ? ['{', '}'] : ['[', ']'];
   return `${open}${space}${members.join(`${space},${space}`)}${space}${close}`;
@@ -49,7 +53,9 @@ export const write = (tree: Tree, space = ''): string => {
 export const placesIn = (tree: Tree): number =>
   tree.kind === 'leaf' ? 0 : tree.members.reduce((sum, [, value]) => sum + 1 + placesIn(value), 0);
 
-/** Applies a change at the nth place, counted depth first; a tree without that place stays as it is. */
+/**
+ * Applies a change at the nth place, counted depth first; a tree without that place stays as it is.
+ */
 export const changeAt = (tree: Tree, place: number, change: Change): Tree => {
   if (tree.kind === 'leaf') return tree;
   let passed = 0;

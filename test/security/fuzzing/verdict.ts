@@ -1,7 +1,8 @@
 /**
- * What must be true of every answer of the signature interface, whatever was asked: compact canonical JSON that is a 200
- * with one response, described completely by its schema, or a Fault that agrees with the fault table. Never fault 900:
- * nothing is broken here, so that would be a bug.
+ * What must be true of every answer of the signature interface, whatever was asked: compact
+ * canonical JSON that is a 200 with one response, described completely by its schema, or a Fault
+ * that agrees with the fault table. Never fault 900: nothing is broken here, so that would be a
+ * bug.
  */
 import { answerType } from '../../../src/http/present.ts';
 import { faultTable, isFaultCode } from '../../../src/protocol/fault.ts';
@@ -22,7 +23,10 @@ const responses = {
   MSS_ProfileResp: { schema: profileResponseSchema, asked: 'MSS_ProfileReq' },
 } as const;
 
-/** With a Fault. 400 and 408 are HTTP that no route could read; 404 and 405 are no address and no POST. */
+/**
+ * With a Fault. 400 and 408 are HTTP that no route could read; 404 and 405 are no address and no
+ * POST.
+ */
 const faultStatuses: readonly number[] = [500, 400, 404, 405, 408];
 
 /** The test number whose fault is 900, and the end of all its spellings. */
@@ -35,7 +39,8 @@ const problemOfFault = (body: unknown, status: number, asked: string): string | 
   const code = Number(Code.SubCode.Value.slice(1));
   if (!isFaultCode(code)) return `has code ${code}, which is not in the fault table`;
   const { reason, blame } = faultTable[code];
-  if (Reason !== reason || Code.Value !== blame) return `disagrees with the fault table about ${code}`;
+  if (Reason !== reason || Code.Value !== blame)
+    return `disagrees with the fault table about ${code}`;
   if (!faultStatuses.includes(status)) return `is a Fault with status ${status}`;
   return code === 900 && !asked.includes(alwaysBroken) ? 'is fault 900' : undefined;
 };
@@ -61,23 +66,28 @@ export const problemOfAnswer = (
   const response = responses[wrapper as keyof typeof responses];
   if (!asked.includes(response.asked)) return `is a ${wrapper} to something else`;
   const read = response.schema.safeParse(parsed);
-  return read.success && toCanonicalJson(read.data) === text ? undefined : 'is not what its schema describes';
+  return read.success && toCanonicalJson(read.data) === text
+    ? undefined
+    : 'is not what its schema describes';
 };
 
 /** More than a server is sure to have read when it answers. */
-const sentInParts = ({ pieces }: Shot): boolean => pieces.length > 1 || (pieces[0]?.length ?? 0) > 16_384;
+const sentInParts = ({ pieces }: Shot): boolean =>
+  pieces.length > 1 || (pieces[0]?.length ?? 0) > 16_384;
 
 /** @returns What is wrong with what came back for a shot, or undefined. */
 export const problemOf = (shot: Shot, echo: Echo): string | undefined => {
   for (const answer of echo.answers) {
     const problem = problemOfAnswer(answer, shot.body);
-    if (problem !== undefined) return `the answer ${problem}: ${answer.status} ${answer.text.slice(0, 600)}`;
+    if (problem !== undefined)
+      return `the answer ${problem}: ${answer.status} ${answer.text.slice(0, 600)}`;
   }
   switch (echo.end) {
     case 'answered':
       return undefined;
     case 'reset':
-      // Whoever goes on sending after a refusal can lose it to the reset that answers what is sent (RFC 9112, 9.6).
+      // Whoever goes on sending after a refusal can lose it to the reset that answers what is sent
+      // (RFC 9112, 9.6).
       if (sentInParts(shot) && echo.rest === '') return undefined;
       return 'the connection was reset without a complete answer';
     case 'closed':
@@ -92,8 +102,8 @@ export const problemOf = (shot: Shot, echo: Echo): string | undefined => {
 };
 
 /**
- * How long an answer may take: a caller who waits for a person waits for TimeOut; everything else is answered within
- * the server's own time limits.
+ * How long an answer may take: a caller who waits for a person waits for TimeOut; everything else
+ * is answered within the server's own time limits.
  */
 export const patienceMs = ({ body }: Pick<Shot, 'body'>, serverMs: number): number => {
   const [, timeout = '0'] = /"TimeOut"\s*:\s*"(\d{1,3})"/.exec(body.toString('latin1')) ?? [];

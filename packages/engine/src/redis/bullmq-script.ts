@@ -27,12 +27,12 @@ const promotion = '"LIMIT", 0, 1000)';
 export const promotedAtOnce = 100;
 
 /**
- * BullMQ wakes another worker with each job that it hands out, whether one waits or not. A worker that
- * is woken for nothing costs a command with three writes: 17 of 87 commands of a process of three
- * signers. Here it is woken for a job that waits, and otherwise told when the next one is due: the
- * worker that knew of this has a job to do now. The answer says whether the job was the only one
- * (known-answers.ts), and for a queue that bounds how many jobs run (`concurrency`) never that it was:
- * while it is full, who adds a job wakes nobody.
+ * BullMQ wakes another worker with each job that it hands out, whether one waits or not. A worker
+ * that is woken for nothing costs a command with three writes: 17 of 87 commands of a process of
+ * three signers. Here it is woken for a job that waits, and otherwise told when the next one is
+ * due: the worker that knew of this has a job to do now. The answer says whether the job was the
+ * only one (known-answers.ts), and for a queue that bounds how many jobs run (`concurrency`) never
+ * that it was: while it is full, who adds a job wakes nobody.
  */
 const metadata = 'rcall("HMGET", queueMetaKey, "paused", "concurrency", "max", "duration")\n';
 const metadataTelling = `${metadata}  isBounded = queueAttributes[2]\n`;
@@ -64,7 +64,10 @@ const withSmallSteps = (script: Script): Script => {
     throw new Error(
       `BullMQ's ${script.commandName} moves jobs in another way: this version is not supported`,
     );
-  const content = replacements.reduce((text, [before, after]) => text.replace(before, after), script.content);
+  const content = replacements.reduce(
+    (text, [before, after]) => text.replace(before, after),
+    script.content,
+  );
   return { ...script, content: `local isBounded\n${content}` };
 };
 
@@ -92,14 +95,15 @@ export const reprocessJob = readScript(
 );
 
 /**
- * Clients that have the scripts. BullMQ defines its own under the same names with the first queue on a
- * client, so the names do not tell.
+ * Clients that have the scripts. BullMQ defines its own under the same names with the first queue
+ * on a client, so the names do not tell.
  */
 const prepared = new WeakSet<RedisClient>();
 
 /**
  * Workers on this client take and end jobs by these scripts. Call it before they are started. A
- * script that extends one of these is defined afterwards, and stays: this does nothing the second time.
+ * script that extends one of these is defined afterwards, and stays: this does nothing the second
+ * time.
  */
 export const promoteInSteps = (redis: RedisClient): void => {
   if (prepared.has(redis)) return;

@@ -55,7 +55,11 @@ export const createRedisClock = (
       if (roundTripMs >= best) continue;
       best = roundTripMs;
       const errorMs = roundTripMs / 2;
-      learn(node, Number(seconds) * 1000 + Number(microseconds) / 1000 - askedAt - errorMs, errorMs);
+      learn(
+        node,
+        Number(seconds) * 1000 + Number(microseconds) / 1000 - askedAt - errorMs,
+        errorMs,
+      );
     }
   };
 
@@ -124,8 +128,8 @@ export const createRedisClock = (
       return offsets.sort((one, other) => Math.abs(other) - Math.abs(one))[0];
     },
     /**
-     * Asks again. Nodes that do not answer keep what is known. A node of a cluster has no connection
-     * before its first command: it is asked as well, and connects.
+     * Asks again. Nodes that do not answer keep what is known. A node of a cluster has no
+     * connection before its first command: it is asked as well, and connects.
      */
     refresh: async (): Promise<void> => {
       const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis];

@@ -3,8 +3,8 @@ import { moveToDelayed } from './bullmq-script.ts';
 import { tellLines } from './journal-lines.ts';
 
 /**
- * Names of BullMQ's keys, in the order in which its script `moveToDelayed` takes them. Empty for the
- * job itself.
+ * Names of BullMQ's keys, in the order in which its script `moveToDelayed` takes them. Empty for
+ * the job itself.
  */
 const given = [
   'marker',
@@ -23,13 +23,13 @@ export const sleepKeys = given.filter((name) => name !== '');
 const jobAt = given.indexOf('') + 1;
 
 /**
- * KEYS: job, lock, held tries, key of the deduplication, log; for one that sleeps `sleepKeys`. ARGV: as
- * they are named below; lists begin with their length. Last come fields of the job and their values;
- * a field without a value is removed.
+ * KEYS: job, lock, held tries, key of the deduplication, log; for one that sleeps `sleepKeys`.
+ * ARGV: as they are named below; lists begin with their length. Last come fields of the job and
+ * their values; a field without a value is removed.
  *
- * Returns 0 without the lock, 1 when it is done, 2 when an event has come in, or an error of BullMQ.
- * Sent again, it finds its own id in `cut`: it takes no event and tells no line a second time, and
- * after the job was put to sleep it changes nothing.
+ * Returns 0 without the lock, 1 when it is done, 2 when an event has come in, or an error of
+ * BullMQ. Sent again, it finds its own id in `cut`: it takes no event and tells no line a second
+ * time, and after the job was put to sleep it changes nothing.
  */
 export const commitScript = `${tellLines}
 local function moveToDelayed(KEYS, ARGV)

@@ -34,8 +34,8 @@ export const promoteKeys = [
 
 /**
  * KEYS: job, lock, log, `promoteKeys`. ARGV: as they are named below; `foreseen` is a verdict or
- * empty, and holds for this record, this length of the inbox and until `before`. A verdict that nobody will ask for is
- * not kept: BullMQ reads all fields of a job with each turn.
+ * empty, and holds for this record, this length of the inbox and until `before`. A verdict that
+ * nobody will ask for is not kept: BullMQ reads all fields of a job with each turn.
  *
  * A job that has failed and is run again is open again, although its last turn had closed it. One
  * that is marked to fail (`defa`) has ended. Where other events wait, a sender may have died before
@@ -44,9 +44,9 @@ export const promoteKeys = [
  * The verdict on the oldest key from outside goes when there are too many, but never while its
  * event waits: a turn would write it down again.
  *
- * Returns the delivery, and 0 where a turn has taken the job since it woke and not committed yet: it may
- * give the job back unread, so the event is to be sent again. A job that sleeps is woken in the same
- * step.
+ * Returns the delivery, and 0 where a turn has taken the job since it woke and not committed yet:
+ * it may give the job back unread, so the event is to be sent again. A job that sleeps is woken in
+ * the same step.
  */
 export const deliverScript = `${tellRefusal}
 local function promote(KEYS, ARGV)

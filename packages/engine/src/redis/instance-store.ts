@@ -58,7 +58,14 @@ import { divide, fieldOf, join, noParts, type Parts, partNames } from './record-
  * finished  The instance has ended.
  * unknown   There is no such instance.
  */
-export type Delivery = 'waiting' | 'accepted' | 'taken' | 'refused' | 'busy' | 'finished' | 'unknown';
+export type Delivery =
+  | 'waiting'
+  | 'accepted'
+  | 'taken'
+  | 'refused'
+  | 'busy'
+  | 'finished'
+  | 'unknown';
 
 /** A record as it is stored. */
 export interface StoredRecord {
@@ -86,7 +93,9 @@ export interface Commit {
    * Lets equal jobs join one that had ended and is open again: for so long, or for as long as it is
    * open when `ttlMs` is undefined.
    */
-  readonly joinable: { readonly deduplicationId: string; readonly ttlMs: number | undefined } | undefined;
+  readonly joinable:
+    | { readonly deduplicationId: string; readonly ttlMs: number | undefined }
+    | undefined;
   /** Lines for the journal, and how many were given up before them. */
   readonly told?: { readonly lines: readonly string[]; readonly dropped: number } | undefined;
   readonly then: 'goesOn' | 'sleeps' | 'ends';
@@ -248,14 +257,17 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
       return false;
     }
   };
-  const keys = (id: string): readonly [string, string] => [queue.toKey(id), queue.toKey(`${id}:lock`)];
+  const keys = (id: string): readonly [string, string] => [
+    queue.toKey(id),
+    queue.toKey(`${id}:lock`),
+  ];
   return {
     /**
      * Adds an event to the inbox, unless `options.foreseen` says that it is refused.
      *
      * @param key Unique for the event. Sent again under its key, it changes nothing.
-     * @returns `isAwake`: false where the turn that was woken has not committed yet. It must be sent
-     *   again then.
+     * @returns `isAwake`: false where the turn that was woken has not committed yet. It must be
+     *   sent again then.
      */
     deliver: async (
       id: string,
@@ -323,7 +335,8 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
       const names = partNames(progress);
       if (names === undefined) return { record: progress, parts: noParts };
       if (fields !== undefined) return join(progress, (name) => fields.get(fieldOf(name)));
-      const texts = names.length === 0 ? [] : await redis.hmget(queue.toKey(id), ...names.map(fieldOf));
+      const texts =
+        names.length === 0 ? [] : await redis.hmget(queue.toKey(id), ...names.map(fieldOf));
       const byName = new Map(names.map((name, index) => [name, texts[index]]));
       return join(progress, (name) => byName.get(name));
     },
@@ -360,7 +373,9 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
         openValues[commit.then],
         commit.replayed ? failedField : '',
         commit.heldUntil,
-        ...(sleeps ? [id, queue.toKey(''), time, Math.max((until ?? time) - time, 0)] : ['', '', '', '']),
+        ...(sleeps
+          ? [id, queue.toKey(''), time, Math.max((until ?? time) - time, 0)]
+          : ['', '', '', '']),
         told?.lines.map((each) => `${each}\n`).join('') ?? '',
         told?.dropped ?? 0,
         held.length,
@@ -371,7 +386,10 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
         joinable?.ttlMs ?? '',
         ...division.gone.flatMap(({ name }) => [fieldOf(name), '']),
         ...division.added.flatMap(({ name, text: part }) => [fieldOf(name), part]),
-        ...verdicts.flatMap(([key, verdict]) => [`key:${key}`, key.startsWith(runKeys) ? '' : verdict]),
+        ...verdicts.flatMap(([key, verdict]) => [
+          `key:${key}`,
+          key.startsWith(runKeys) ? '' : verdict,
+        ]),
       );
       if (Number(answer) < 0)
         throw Object.assign(new Error(`The job ${id} is not in hand: it cannot sleep`), {
@@ -385,7 +403,13 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
       const wanted: boolean[] = [];
       for (let from = 0; from < tries.length; from += maxRenewed) {
         const members = tries.slice(from, from + maxRenewed).map(memberOf);
-        const answer = (await redis.eval(renewScript, 1, heldKey, until, ...members)) as readonly number[];
+        const answer = (await redis.eval(
+          renewScript,
+          1,
+          heldKey,
+          until,
+          ...members,
+        )) as readonly number[];
         wanted.push(...answer.map((each) => each === 1));
       }
       return wanted;
@@ -421,7 +445,8 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
         .moveToDelayed(id, time, Math.max(until - time, 0), token, { skipAttempt: true });
     },
     /** BullMQ's options of the job; undefined without it. */
-    readOptions: async (id: string): Promise<unknown> => parse(await redis.hget(queue.toKey(id), 'opts')),
+    readOptions: async (id: string): Promise<unknown> =>
+      parse(await redis.hget(queue.toKey(id), 'opts')),
     read: async (id: string): Promise<StoredInstance | undefined> => {
       if (!isJobId(queue, id)) return undefined;
       const [job] = keys(id);
@@ -450,7 +475,11 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
         opts: parse(opts),
         isReplayed:
           finishedOn == null &&
-          isRunAgain({ hasFailed: failed != null, hasRecord: hasRecord(record), ends: Number(ends ?? 0) }),
+          isRunAgain({
+            hasFailed: failed != null,
+            hasRecord: hasRecord(record),
+            ends: Number(ends ?? 0),
+          }),
         inbox: { entries: readLines(inbox ?? ''), length: Buffer.byteLength(inbox ?? '') },
       };
     },

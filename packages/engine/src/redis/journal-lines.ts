@@ -1,7 +1,7 @@
 /**
  * The journal of an instance (journal.ts) as the log that BullMQ keeps of a job: `<job>:logs`, a
- * list that is removed with the job, and that dashboards show. The field `dropped` of the job counts
- * the lines that were cut off.
+ * list that is removed with the job, and that dashboards show. The field `dropped` of the job
+ * counts the lines that were cut off.
  */
 import { maxKeptLines, maxLines } from '../journal.ts';
 

@@ -2,10 +2,10 @@
  * Spares a worker the questions whose answers it has.
  *
  * BullMQ asks for a further job after each one that it has taken, and again when one goes to sleep:
- * two to three commands with two writes each for a job that comes alone. The script that hands out a
- * job says whether another one waits (bullmq-script.ts). If none does, the next question is answered
- * here, until a marker wakes the worker or its wait runs out: who adds a job, or lets one become due,
- * sets a marker. Not so in a queue that is paused or full: of those nothing is known.
+ * two to three commands with two writes each for a job that comes alone. The script that hands out
+ * a job says whether another one waits (bullmq-script.ts). If none does, the next question is
+ * answered here, until a marker wakes the worker or its wait runs out: who adds a job, or lets one
+ * become due, sets a marker. Not so in a queue that is paused or full: of those nothing is known.
  *
  * The script also gives all fields of the job, of which BullMQ keeps its own. Its inbox is among
  * the others, so that a turn that begins does not read it a second time.
@@ -17,11 +17,17 @@ export interface JobFields {
   get(name: string): string | undefined;
 }
 
-/** Places in the answer of a script that takes a job; of `due`, milliseconds by the clock of the host. */
+/**
+ * Places in the answer of a script that takes a job; of `due`, milliseconds by the clock of the
+ * host.
+ */
 const [jobAt, idAt, dueAt, aloneAt] = [0, 1, 3, 4] as const;
 const taking = ['moveToActive', 'moveToFinished'];
 
-/** @param flat Names and values in turns, as Redis gives them. Few are asked for, so they are looked up. */
+/**
+ * @param flat Names and values in turns, as Redis gives them. Few are asked for, so they are looked
+ * up.
+ */
 const fieldsOf = (flat: readonly string[]): JobFields => ({
   get: (name) => {
     for (let at = 0; at < flat.length; at += 2) if (flat[at] === name) return flat[at + 1];

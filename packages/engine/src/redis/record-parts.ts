@@ -3,15 +3,16 @@
  *
  * BullMQ's `progress` has the whole record as long as it is small or has no child charts. The text
  * of a larger one is cut into parts of about a kilobyte, each a field `part:<number>` of the job's
- * hash, and `progress` says in which order they are the text: `{"workflow":…,"parts":[…],"next":…}`.
- * A number is never given again, so equal `progress` means an equal record.
+ * hash, and `progress` says in which order they are the text:
+ * `{"workflow":…,"parts":[…],"next":…}`. A number is never given again, so equal `progress` means
+ * an equal record.
  *
  * The cuts follow the text and not the tree: a signature changes its child, a timer and the context
  * of the parent, which names every child, too. Only a field for each of these pieces would do, and
  * the parent's context has no boundary that the engine knows.
  *
- * Small records stay whole, because parts cost more than they save there: a process of three signers
- * (2 to 7 kB) changes most of its text with each commit.
+ * Small records stay whole, because parts cost more than they save there: a process of three
+ * signers (2 to 7 kB) changes most of its text with each commit.
  */
 
 export interface Part {
@@ -117,7 +118,9 @@ export const divide = (
 /** The fields that a record consists of; undefined for one that is whole. */
 export const partNames = (progress: unknown): readonly number[] | undefined => {
   const { parts } = Object(progress) as { readonly parts?: unknown };
-  return Array.isArray(parts) && parts.every((name) => Number.isSafeInteger(name)) ? parts : undefined;
+  return Array.isArray(parts) && parts.every((name) => Number.isSafeInteger(name))
+    ? parts
+    : undefined;
 };
 
 /**

@@ -36,7 +36,9 @@ export const inRedisTime =
     };
     backend.waitForJob = async (timeout) => {
       const marker = await waitForJob(timeout);
-      return marker !== null && marker.score > 0 ? { ...marker, score: toHostTime(marker.score) } : marker;
+      return marker !== null && marker.score > 0
+        ? { ...marker, score: toHostTime(marker.score) }
+        : marker;
     };
     return backend;
   };

@@ -1,10 +1,15 @@
 /** Of what was caught, which may be anything. */
-export const toError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
+export const toError = (error: unknown): Error =>
+  error instanceof Error ? error : new Error(String(error));
 
 /** Errors of ioredis, and of Node below it. */
-const awayPattern = /^(Command timed out|Connection is closed|Stream isn't writeable|None of startup nodes)/;
+const awayPattern =
+  /^(Command timed out|Connection is closed|Stream isn't writeable|None of startup nodes)/;
 const awayNames = ['MaxRetriesPerRequestError', 'ClusterAllFailedError', 'SilentRedis'];
-/** What Redis answers begins with one of these while it cannot be used; without what would be a bug of ours. */
+/**
+ * What Redis answers begins with one of these while it cannot be used; without what would be a bug
+ * of ours.
+ */
 export const unusableCodes = [
   'OOM',
   'LOADING',
@@ -29,4 +34,5 @@ export const isRedisAway = (error: unknown): boolean =>
   (awayNames.includes(error.name) ||
     awayPattern.test(error.message) ||
     isRefusedNow(error) ||
-    ('code' in error && /^E(CONN|PIPE|TIMEDOUT|NOTFOUND|HOSTUNREACH|AI_AGAIN)/.test(String(error.code))));
+    ('code' in error &&
+      /^E(CONN|PIPE|TIMEDOUT|NOTFOUND|HOSTUNREACH|AI_AGAIN)/.test(String(error.code))));
