@@ -232,12 +232,13 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
   };
 
   /**
-   * A device that signs by itself is asked in the first turn. While a worker that died in it holds
-   * the job, no event reaches it, so what took the request back left a note (sign-activity.ts).
+   * A device that signs by itself is asked in the first turn. While a worker that died or stands
+   * still holds the job, no event reaches it, so what took the request back left a note
+   * (sign-activity.ts). It is looked for only when the ask comes later than usual.
    */
-  const isLeftBehind = async ({ id, data, createdAt, takenAt }: InstanceInHand): Promise<boolean> =>
+  const isLeftBehind = async ({ id, data, createdAt }: InstanceInHand): Promise<boolean> =>
     (data as SignatureData).answerTo !== undefined &&
-    takenAt - createdAt >= standsStillAfterMs &&
+    now() - createdAt >= standsStillAfterMs &&
     options.isWithdrawn(id);
 
   const prompt = (

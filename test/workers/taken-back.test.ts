@@ -25,22 +25,42 @@ const submit = async (msisdn: string): Promise<string> => {
   return body.MSS_SignatureResp.MSSP_TransID;
 };
 
-describe('a device that signs by itself', () => {
-  it('is not asked for a workflow that took the request back while a dead worker held the job', async () => {
-    const id = await submit(robot);
-    const { queue } = byHand.shard.signatures;
-    const added = await queue.getJob(id);
-    await added?.updateData({ ...added.data, answerTo: 'the token of a run' });
-    const { blocking } = byHand.product.core;
-    await blocking.set(queue.toKey(takenBackKey(id)), '1', 'EX', 60);
-    // The lock of the dead one lasted for two seconds.
-    await blocking.hset(queue.toKey(id), 'timestamp', Date.now() - 2000);
+/** @returns The id of a robot's signature that a run of a workflow has asked for and taken back. */
+const takenBack = async (): Promise<string> => {
+  const id = await submit(robot);
+  const { queue } = byHand.shard.signatures;
+  const added = await queue.getJob(id);
+  await added?.updateData({ ...added.data, answerTo: 'the token of a run' });
+  await byHand.product.core.blocking.set(queue.toKey(takenBackKey(id)), '1', 'EX', 60);
+  return id;
+};
+
+const standstillMs = 2000;
+
+describe('a device that signs by itself is not asked for a workflow that took the request back', () => {
+  it.each([
+    {
+      while: 'a dead worker held the job',
+      // Its lock lasted as long.
+      addedAt: () => Date.now() - standstillMs,
+      now: Date.now,
+    },
+    {
+      while: 'the worker that had taken the job stood still',
+      addedAt: Date.now,
+      now: () => Date.now() + standstillMs,
+    },
+  ])('while $while', async ({ addedAt, now }) => {
+    const id = await takenBack();
+    const { signatures } = byHand.shard;
+    await byHand.product.core.blocking.hset(signatures.queue.toKey(id), 'timestamp', addedAt());
     const asked: string[] = [];
-    const job = await byHand.take(byHand.shard.signatures, 'of another worker');
+    const job = await byHand.take(signatures, 'of this worker');
     const turn = byHand.signatureTurn({
+      now,
       devices: byHand.devicesThat(({ transactionId }) => void asked.push(transactionId)),
     });
-    await expect(turn(job, 'of another worker')).rejects.toThrow(faultLine(takenBackBy.workflow));
+    await expect(turn(job, 'of this worker')).rejects.toThrow(faultLine(takenBackBy.workflow));
     expect(asked).toEqual([]);
   });
 });
