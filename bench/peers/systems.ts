@@ -12,7 +12,7 @@ import { verifySignature } from '../../src/pki/verify.ts';
 import { project } from '../harness/program.ts';
 import { type BenchContext, own } from '../harness/scenario.ts';
 import { productSide } from '../harness/sides.ts';
-import { processSigners } from '../load/requests.ts';
+import { processSigners, signTemplate, uniqueNumber } from '../load/requests.ts';
 import { type Guarded, startGuarded } from './guarded-process.ts';
 import { startPostgres } from './postgres.ts';
 import { startRestateServer } from './restate-server.ts';
@@ -79,6 +79,24 @@ const startService = async (
   };
 };
 
+/** A number gets its key when it first signs, where each peer has one key from the beginning. */
+const makeKeys = async (url: string): Promise<void> => {
+  const { first, numbers } = processRobots;
+  const left = Array.from({ length: numbers }, (_, index) => `+${first + index}`);
+  const signEach = async (): Promise<void> => {
+    for (let msisdn = left.pop(); msisdn !== undefined; msisdn = left.pop()) {
+      const answer = await fetch(`${url}/rest/service/sign`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: signTemplate({ mode: 'synch', msisdn }).replace('{{n}}', uniqueNumber()),
+      });
+      const body = await answer.text();
+      if (!answer.ok) throw new Error(`a robot did not sign: ${body.slice(0, 300)}`);
+    }
+  };
+  await Promise.all(Array.from({ length: 64 }, signEach));
+};
+
 export const startParaphSystem = async (context: BenchContext): Promise<RunningSystem> => {
   const side = await productSide(context, { appendfsync: 'always' });
   const { first, numbers } = processRobots;
@@ -87,6 +105,8 @@ export const startParaphSystem = async (context: BenchContext): Promise<RunningS
   const api = await side.start('api', { subscribers });
   const root = await (await fetch(`${api.url}/pki/root.pem`)).text();
   const trust = [new X509Certificate(root).raw];
+  context.say(`keys for ${processRobots.numbers} robots`);
+  await makeKeys(api.url);
   return {
     url: api.url,
     pids: [api.pid, worker.pid, side.redis.pid],
