@@ -31,7 +31,7 @@ export const de: Words = {
         'Diese Nummer kann für diese Anmeldung nicht verwendet werden. Verwenden Sie eine andere.',
       limited:
         'Es gab in kurzer Zeit zu viele Anfragen. Warten Sie eine Minute und versuchen Sie es dann erneut.',
-      busy: 'Im Moment melden sich sehr viele Personen an. Warten Sie kurz und versuchen Sie es dann erneut.',
+      busy: 'Der Dienst kann diese Anmeldung im Moment nicht annehmen. Warten Sie kurz und versuchen Sie es dann erneut.',
     },
     notChosen: 'Wählen Sie eine Nummer aus.',
   },

@@ -33,7 +33,7 @@ export const en = {
       malformed: 'Enter a complete mobile number, with the country code.',
       'not-listed': 'This number cannot be used for this login. Use another one.',
       limited: 'There have been too many requests in a short time. Wait a minute, then try again.',
-      busy: 'Very many people are logging in right now. Wait a moment, then try again.',
+      busy: 'The service cannot take this login at the moment. Wait a moment, then try again.',
     },
     /** `missing` where nothing is typed. */
     notChosen: 'Choose a number.',

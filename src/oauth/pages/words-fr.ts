@@ -30,7 +30,7 @@ export const fr: Words = {
       'not-listed':
         'Ce numéro ne peut pas être utilisé pour cette connexion. Utilisez-en un autre.',
       limited: 'Il y a eu trop de demandes en peu de temps. Patientez une minute, puis réessayez.',
-      busy: 'De très nombreuses personnes se connectent en ce moment. Patientez un instant, puis réessayez.',
+      busy: 'Le service ne peut pas accepter cette connexion pour le moment. Patientez un instant, puis réessayez.',
     },
     notChosen: 'Choisissez un numéro.',
   },

@@ -29,7 +29,7 @@ export const it: Words = {
       'not-listed':
         'Questo numero non può essere utilizzato per questo accesso. Ne utilizzi un altro.',
       limited: 'Ci sono state troppe richieste in poco tempo. Attenda un minuto, poi riprovi.',
-      busy: 'In questo momento moltissime persone stanno effettuando l’accesso. Attenda un istante, poi riprovi.',
+      busy: 'Al momento il servizio non può accettare questo accesso. Attenda un istante, poi riprovi.',
     },
     notChosen: 'Scelga un numero.',
   },
