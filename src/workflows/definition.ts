@@ -84,11 +84,9 @@ const person = z.strictObject({
 });
 export type PersonDefinition = Readonly<z.infer<typeof person>>;
 
-const key = z
-  .string()
-  .regex(/^(?!escalated$)[A-Za-z0-9_-]{1,32}$/, {
-    error: 'must have 1 to 32 letters, digits, - and _',
-  });
+const key = z.string().regex(/^(?!escalated$)[A-Za-z0-9_-]{1,32}$/, {
+  error: 'must have 1 to 32 letters, digits, - and _',
+});
 
 const signer = person.extend({
   key: key.optional().describe('Names the signer in its step. Default: its place, from 1'),
