@@ -56,11 +56,11 @@ const otherNode = {
   test: {
     ...unit.test,
     name: 'other-node',
-    exclude: elsewhere,
+    exclude: ['**/*.browser.test.ts', ...elsewhere],
     include: [
-      'test/{client,configuration,embedded,evidence,http,mail,phone,pki,protocol}/**/*.test.ts',
+      'test/{client,configuration,embedded,evidence,http,mail,pki,protocol}/**/*.test.ts',
       'test/{outgoing,redis,registry,relying-party,sscd,telemetry}/**/*.test.ts',
-      'parts/{backup,callbacks,gateway}/test/*.test.ts',
+      'parts/{backup,callbacks,gateway,phone}/test/*.test.ts',
       'parts/demo/test/clients.test.ts',
       'test/cli/{evidence,hash-password,network,screen,sign}.test.ts',
       'test/oauth/{client-authentication,sealed-store,signing-keys}.test.ts',

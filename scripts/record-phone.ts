@@ -20,9 +20,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { BrowserContext, Page } from 'playwright-core';
 import { renderSVG } from 'uqr';
+import { createStartCodes } from '../parts/phone/start-codes.ts';
 import { embeddedRedisUrl } from '../src/cli/service-redis.ts';
-import { createStartCodes } from '../src/oauth/interaction/phone-start.ts';
-import { deriveKey } from '../src/pki/sealed-json.ts';
 import { openServiceKey } from '../src/pki/service-key.ts';
 import { createKeySlots } from '../src/product/key-slots.ts';
 import { connectForCommands } from '../src/redis/connect.ts';
@@ -72,15 +71,15 @@ const product = await startProcess({
 });
 const browser = await launchChromium();
 
-/** The secret of the codes on login pages. */
-const openFormKey = async (): Promise<Uint8Array> => {
+/** The service key, which the codes on login pages are derived from. */
+const readServiceKey = async (): Promise<Uint8Array> => {
   const redisUrl = await embeddedRedisUrl(join(folder, 'data'));
   if (redisUrl === undefined) throw new Error('The private Redis does not answer');
   const client = connectForCommands({ url: redisUrl }, Date.now);
   try {
     const serviceKey = await openServiceKey(createKeySlots(client, 'paraph'), masterKey);
     if (serviceKey === undefined) throw new Error('The service has no key');
-    return deriveKey(serviceKey, 'paraph oidc forms');
+    return serviceKey;
   } finally {
     client.disconnect();
   }
@@ -231,7 +230,8 @@ const openLogin = async (page: Page): Promise<void> => {
 
 /** Of the tenant that the sandbox has. */
 const loginOf = (page: Page) => ({
-  tenant: { id: 'default' },
+  tenant: 'default',
+  round: 0,
   uid: new URL(page.url()).pathname.split('/').at(-1) ?? '',
 });
 
@@ -245,7 +245,7 @@ const scan = async (page: Page, key: Uint8Array): Promise<string> => {
   await picture.scrollIntoViewIfNeeded();
   const source = new URL((await picture.getAttribute('data-source')) ?? '', url).href;
   for (let tries = 0; tries < 20; tries += 1) {
-    const code = createStartCodes(key, Date.now).forQr(loginOf(page), 0);
+    const code = createStartCodes(key, Date.now).forQr(loginOf(page));
     const link = `${url}/phone#login=${code}`;
     const shown = await (await page.request.get(source)).text();
     if (shown === renderSVG(link, { border: 2 })) return link;
@@ -297,7 +297,7 @@ const relay = async ({ phone, keep }: RecordingStage, key: Uint8Array): Promise<
   );
   // Copies of the QR code that come too late.
   for (let count = 0; count < attacks; count += 1)
-    codes.push(createStartCodes(key, () => begun - count * 3000).forQr(login, 0));
+    codes.push(createStartCodes(key, () => begun - count * 3000).forQr(login));
   await sleep(Math.max(begun + 16_000 - Date.now(), 0));
   let refused = 0;
   for (const [index, code] of codes.entries()) {
@@ -325,7 +325,7 @@ const relay = async ({ phone, keep }: RecordingStage, key: Uint8Array): Promise<
 };
 
 try {
-  const key = await openFormKey();
+  const key = await readServiceKey();
   const stage = await openStage();
   await setUp(stage);
   await signByCommand(stage);

@@ -152,9 +152,12 @@ export async function build() {
     },
   );
   if (status !== 0) throw new SetupProblem('compiling failed; the messages stand above.');
-  for (const room of ['console', 'phone']) {
-    const assets = join('src', room, 'assets');
-    cpSync(join(project, assets), join(project, 'dist', assets), { recursive: true });
+  for (const top of ['src', 'parts']) {
+    for (const room of readdirSync(join(project, top))) {
+      const assets = join(top, room, 'assets');
+      if (existsSync(join(project, assets)))
+        cpSync(join(project, assets), join(project, 'dist', assets), { recursive: true });
+    }
   }
   const shownText = join('src', 'shown-text', 'shown-text.js');
   cpSync(join(project, shownText), join(project, 'dist', shownText));

@@ -1,6 +1,6 @@
 /**
  * Server-sent events: how this service opens a stream. Phones have connections of their own
- * (src/phone/connections.ts), because there are thousands in a process.
+ * (parts/phone/connections.ts), because there are thousands in a process.
  *
  * A stream holds a connection, so there is a limited number of them. It ends with what it tells,
  * when its reader goes, when this process stops, and after ten minutes in any case: readers connect

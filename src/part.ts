@@ -9,21 +9,31 @@
  * never need, such as pages in a worker, a part imports when it is asked for it.
  */
 import type { Telemetry } from 'bullmq';
-import type { Hono } from 'hono';
 import type { z } from 'zod';
 import type { Locate } from '../packages/engine/src/engine.ts';
 import type { WorkflowTellers } from '../workers/workflow-work.ts';
 import type { PartCommands } from './command-line/part-commands.ts';
 import type { ConsolePart } from './console/part.ts';
+import type { AppOptions } from './http/app.ts';
 import type { Entrance } from './http/documentation.route.ts';
 import type { EventLog } from './logger.ts';
+import type { OauthDeps } from './oauth/deps.ts';
+import type { DeviceStart, JoinLogin } from './oauth/interaction/device-start.ts';
 import type { Audit } from './operators/audit.ts';
+import type { PageFrame } from './pages/assets.ts';
+import type { KeyCustody } from './pki/ports.ts';
 import type { RedisClient } from './redis/connect.ts';
 import type { OauthClient } from './registry/oauth-client.ts';
 import type { OtherServices } from './registry/other-services.ts';
-import type { SubscriberTemplate, UpstreamDeviceSchema } from './registry/subscriber.ts';
+import type { RateLimiter } from './registry/rate-limiter.ts';
+import type {
+  CompleteSubscriber,
+  PartDeviceSchema,
+  SubscriberTemplate,
+} from './registry/subscriber.ts';
 import type { MakeDevice } from './sscd/devices.ts';
 import type { Registry } from './telemetry/registry.ts';
+import type { Answer } from './transactions/answers.ts';
 import type { Shard } from './transactions/shards.ts';
 import type { FindTransaction } from './transactions/transactions.ts';
 
@@ -73,6 +83,15 @@ interface PartRooms<Shapes extends PartShapes> {
   /** The clock of Redis. */
   readonly now: () => number;
   readonly onError: (error: Error) => void;
+  /** Brings what a device has answered. The first answer of an attempt counts. */
+  readonly answer: Answer;
+}
+
+/** For look-ups of subscribers, on either connection. */
+export interface SubscriberRooms<Shapes extends PartShapes = PartShapes>
+  extends Pick<PartRooms<Shapes>, 'settings' | 'redis' | 'prefix' | 'now'> {
+  readonly serviceKey: Uint8Array;
+  readonly revocationOf: KeyCustody['revocationOf'];
 }
 
 /** In a process with workers, on a connection that waits for Redis without end. */
@@ -92,7 +111,9 @@ export interface WorkerRooms<Shapes extends PartShapes = PartShapes> extends Par
 }
 
 /** In a process with the API, on a connection that gives up soon. */
-export interface ApiRooms<Shapes extends PartShapes = PartShapes> extends PartRooms<Shapes> {
+export interface ApiRooms<Shapes extends PartShapes = PartShapes>
+  extends PartRooms<Shapes>,
+    Pick<OauthDeps, 'addressOf' | 'body'> {
   /** Everything is sealed with it, or derived from it. */
   readonly serviceKey: Uint8Array;
   /** Where browsers reach this server. */
@@ -101,6 +122,15 @@ export interface ApiRooms<Shapes extends PartShapes = PartShapes> extends PartRo
   readonly selfUrl: () => string;
   /** The clock of this machine. */
   readonly hostNow: () => number;
+  /** A connection that waits for Redis without end. */
+  readonly blocking: RedisClient;
+  readonly custody: KeyCustody;
+  readonly limiter: RateLimiter;
+  /** How pages outside of a login look. */
+  readonly frame: () => Pick<PageFrame, 'tenantName' | 'branding' | 'path'>;
+  /** How people know an application. */
+  readonly applicationName: (apId: string) => string;
+  readonly joinLogin: JoinLogin;
 }
 
 /** For the console, and for commands that run over the Redis of the service. */
@@ -111,7 +141,7 @@ export interface OperatorRooms<Shapes extends PartShapes = PartShapes> extends P
 export interface PartConfiguration<Shapes extends PartShapes = PartShapes> {
   readonly shapes: Shapes;
   /** Kinds of the `device` of a SIM or an App. */
-  readonly devices?: readonly UpstreamDeviceSchema[];
+  readonly devices?: readonly PartDeviceSchema[];
   /**
    * What the schema cannot say of the values that it has read.
    *
@@ -124,13 +154,23 @@ export interface PartConfiguration<Shapes extends PartShapes = PartShapes> {
 }
 
 export interface ApiPart {
-  readonly routes: Hono;
+  readonly routes: AppOptions['more'][number];
   /** Where people begin with it. */
   readonly entrance?: Entrance;
+  /** Lets devices begin the logins of browsers: of one part at most. */
+  readonly deviceStart?: DeviceStart;
+  /** Lines for the person who starts a service of their own. They may hold a link to log in. */
+  greet?(): Promise<readonly string[]>;
+  /** Ends what waits in requests. Safe to call again. */
+  close?(): Promise<void>;
 }
 
 export interface Running {
   close(): Promise<void>;
+}
+
+export interface RunningDevices extends Running {
+  readonly make: MakeDevice;
 }
 
 export interface Part<Shapes extends PartShapes = PartShapes> {
@@ -149,6 +189,12 @@ export interface Part<Shapes extends PartShapes = PartShapes> {
    * @throws For a file that is not usable.
    */
   openServices?(rooms: ServiceRooms<Shapes>): Promise<PartServices>;
+  /** Numbers of the sandbox, and what they do. */
+  readonly sandboxNumbers?: readonly (readonly [msisdn: string, does: string])[];
+  /** Finds subscribers with what it keeps of them. */
+  openSubscribers?(rooms: SubscriberRooms<Shapes>): CompleteSubscriber;
+  /** Its devices, in a process with workers. */
+  openDevices?(rooms: WorkerRooms<Shapes>): Promise<RunningDevices>;
   /** First segments of the paths of its routes, as metrics and traces name them. */
   readonly areas?: readonly string[];
   /** Clients of the first OpenID tenant. One of the file with the same id takes its place. */

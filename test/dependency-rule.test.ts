@@ -53,10 +53,6 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     'engine languages logger machines pages pki protocol redis registry request-body telemetry transactions',
     '@hono/node-server hono jose oidc-provider uqr',
   ],
-  phone: [
-    'engine event-stream languages pages pki protocol redis registry request-body sscd transactions',
-    '@simplewebauthn/server hono jose zod',
-  ],
   tasks: [
     'engine languages logger machines mail pages pki registry request-body shown-text',
     'hono zod',
@@ -70,13 +66,13 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   telemetry: ['engine redis', '@opentelemetry/api bullmq ioredis prom-client'],
   'console-login': ['oauth registry relying-party', 'jose zod'],
   console: [
-    'console-login engine event-stream history languages machines oauth operators pages protocol redis registry shown-text theme transactions workflows',
+    'console-login engine event-stream history languages machines oauth operators pages pki protocol redis registry shown-text theme transactions workflows',
     '@bull-board/api @bull-board/hono @hono/node-server bullmq hono uqr xstate zod',
   ],
   outgoing: ['', ''],
   'command-line': ['client console engine environment pki protocol redis', 'commander'],
   part: [
-    'command-line console engine http logger operators redis registry sscd telemetry transactions workers',
+    'command-line console engine http logger oauth operators pages pki redis registry sscd telemetry transactions workers',
     'bullmq hono zod',
   ],
   callbacks: [
@@ -89,14 +85,18 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   ],
   demo: ['languages pages part pki protocol registry relying-party theme', 'hono jose'],
   gateway: ['client logger part pki protocol registry sscd transactions workers', 'zod'],
-  parts: ['backup callbacks demo gateway part', ''],
+  phone: [
+    'command-line console engine environment event-stream languages oauth operators outgoing pages part pki protocol redis registry request-body sscd transactions',
+    '@simplewebauthn/server hono jose uqr zod',
+  ],
+  parts: ['backup callbacks demo gateway part phone', ''],
   logger: ['engine', 'pino'],
   product: [
-    'configuration console console-login embedded engine environment evidence history http logger mail oauth operators outgoing part parts phone pki product-version protocol redis registry sscd tasks telemetry transactions workers workflows',
-    '@opentelemetry/api pino uqr',
+    'configuration console console-login embedded engine environment evidence history http logger mail oauth operators part parts pki product-version protocol redis registry sscd tasks telemetry transactions workers workflows',
+    '@opentelemetry/api pino',
   ],
   cli: [
-    'client command-line configuration console console-login embedded engine environment evidence history languages logger oauth operators parts phone pki product product-version protocol redis registry sscd transactions workflows',
+    'client command-line configuration console console-login embedded engine environment evidence history languages logger oauth operators parts pki product product-version protocol redis registry sscd transactions workflows',
     'commander uqr xstate zod',
   ],
 };
@@ -169,7 +169,7 @@ const cases = [
   ['src/transactions', '../oauth/tenant.ts', '../pki/cms.ts'],
   ['src/queue', '../http/app.ts', '../transactions/transactions.ts'],
   ['src/history', '../operators/audit.ts', '../transactions/contract.ts'],
-  ['src/operators', '../phone/phone-admin.ts', '../history/history.ts'],
+  ['src/operators', '../../parts/phone/admin.ts', '../history/history.ts'],
   ['src/operators', 'hono', '../history/history.ts'],
   ['src/telemetry', '../oauth/log.ts', '../redis/connect.ts'],
   ['src/transactions', '../history/history.ts', '../redis/connect.ts'],
@@ -179,6 +179,7 @@ const cases = [
   ['src/oauth', '../console-login/subjects.ts', '../registry/console-client.ts'],
   ['parts/callbacks', '../../src/configuration/load.ts', '../../src/transactions/contract.ts'],
   ['parts/gateway', '../callbacks/part.ts', '../../src/sscd/device.ts'],
+  ['parts/phone', '../gateway/device.ts', '../../src/sscd/device.ts'],
   ['parts/demo', '../../src/oauth/tenant.ts', '../../src/relying-party/index.ts'],
   ['src/relying-party', '../oauth/tenant.ts', 'jose'],
   ['src/evidence', '../http/app.ts', '../transactions/ids.ts'],
@@ -193,7 +194,6 @@ const cases = [
   ['src/tasks', '../oauth/tenant.ts', '../mail.ts'],
   ['src/languages.ts', './registry/oauth-client.ts', 'node:util'],
   ['src/operators', '../configuration/schema.ts', './settings.ts'],
-  ['src/phone', '../http/app.ts', '../sscd/phone-prompts.ts'],
   ['src/pages', '../registry/oauth-client.ts', '../languages.ts'],
   ['src/product-version.ts', './protocol/fault.ts', 'node:fs'],
   ['src/request-body.ts', './protocol/fault.ts', 'node:buffer'],

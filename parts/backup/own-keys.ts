@@ -42,5 +42,5 @@ export const beginningsOf = (prefix: string): readonly string[] => [`{${prefix}`
 /** The audit log; keys of parts of it go on with a colon. */
 export const auditKeyOf = (prefix: string): string => `{${prefix}}:audit`;
 
-/** The phones in browsers of a number (src/phone/phones.ts). */
+/** The phones in browsers of a number (parts/phone/phones.ts). */
 export const phoneKeyOf = (prefix: string, msisdn: string): string => `${prefix}:phone:${msisdn}`;

@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import { pageLanguages } from '../../src/languages.ts';
 import { faultTable, isFaultCode } from '../../src/protocol/fault.ts';
 import { acrValues, oauthScopes } from '../../src/registry/oauth-client.ts';
-import type { Subscriber } from '../../src/registry/subscriber.ts';
+import { isSimulated, type Subscriber } from '../../src/registry/subscriber.ts';
 import { testUsers } from '../../src/registry/test-users.ts';
 import { type Choices, type DemoClientId, demoClientIds, firstChoices } from './login.ts';
 import { banner, type Html, layout } from './markup.ts';
@@ -24,7 +24,7 @@ const deviceOf = ({ sim, apps: [app] }: Subscriber): string => {
 
 const kindOf = ({ sim, apps }: Subscriber): 'robot' | 'person' | 'nobody' => {
   const device = (sim ?? apps[0])?.device;
-  if (device === undefined || 'upstream' in device || device.kind !== 'simulated') return 'robot';
+  if (device === undefined || !isSimulated(device) || device.kind !== 'simulated') return 'robot';
   return device.sign === 'signs' ? 'person' : 'nobody';
 };
 

@@ -338,7 +338,7 @@ export const createBehindGateway = (gateway: Gateway, notes: GatewayNotes): Sign
 export const gatewayDevices =
   (gateways: Pick<Gateways, 'find'>, notes: GatewayNotes): MakeDevice =>
   (spec) => {
-    if (spec.kind !== 'gateway') return undefined;
+    if (spec.kind !== 'gateway' || !('upstream' in spec)) return undefined;
     const gateway = gateways.find(spec.upstream);
     if (gateway === undefined) throw new Error(`There is no gateway ${spec.upstream}`);
     return createBehindGateway(gateway, notes);

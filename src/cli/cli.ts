@@ -41,7 +41,6 @@ import { addServe, isPart } from './serve.command.ts';
 import { addSign, addStatus } from './sign.command.ts';
 import { addRefusals, addStats } from './stats.command.ts';
 import { withStore } from './store.ts';
-import { addSubscribers } from './subscribers.command.ts';
 import { addTransactions } from './transactions.command.ts';
 import { addUsers } from './users.command.ts';
 import { addWatch } from './watch.command.ts';
@@ -101,7 +100,6 @@ const groups: Readonly<Record<Heading, readonly AddCommand[]>> = {
   'Operate:': [addTransactions, addWatch, addReplay, addAudit, addStats, addRefusals],
   'Administer:': [
     addUsers,
-    addSubscribers,
     addCertificates,
     addAps,
     addClients,

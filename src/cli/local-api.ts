@@ -23,8 +23,6 @@ import { openAdminApi } from '../console/admin-api.ts';
 import type { AdminApiDeps, SecretDeps, UserDeps } from '../console/deps.ts';
 import { createSubjects } from '../console-login/subjects.ts';
 import type { Operator } from '../operators/operator.ts';
-import { createPhoneOrders } from '../operators/phone-orders.ts';
-import type { PhoneAdmin } from '../phone/phone-admin.ts';
 import { createKeyCustody } from '../pki/custody.ts';
 import { pointersUnder } from '../pki/extensions.ts';
 import type { KeyCustody, KeyVault } from '../pki/ports.ts';
@@ -35,13 +33,10 @@ import { createKeySlots } from '../product/key-slots.ts';
 import { findNewAuthorityError, readKeyUse } from '../product/key-use.ts';
 import { openOperatorsRooms } from '../product/operators-rooms.ts';
 import { queuesOf } from '../product/part-rooms.ts';
-import { openPhoneAdmin, revokeWith } from '../product/phone-side.ts';
 import { retentionOf } from '../product/retention.ts';
 import { openTokenSide } from '../product/token-side.ts';
 import { createProtocol } from '../protocol/parse.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { createSubscriberRegistry } from '../registry/subscribers.ts';
-import { createAnswer } from '../transactions/answers.ts';
 import { closeShards, openShards } from '../transactions/shards.ts';
 import { createFind } from '../transactions/transactions.ts';
 import { loadCharts } from '../workflows/load.ts';
@@ -175,28 +170,6 @@ const openOwnKey = async (
   return serviceKey;
 };
 
-/** Phones in browsers are sealed. */
-const openPhones = (
-  { now }: CliContext,
-  session: OperationsSession,
-  serviceKey: Uint8Array,
-  custody: KeyCustody,
-  address: () => Promise<string | undefined>,
-): PhoneAdmin => {
-  const { configuration, redis, shards } = session;
-  const { admin } = openPhoneAdmin({
-    redis,
-    serviceKey,
-    configuration,
-    now,
-    configured: createSubscriberRegistry(configuration),
-    answer: createAnswer(shards, { ...session, now }),
-    publicUrl: async () => configuration.publicUrl ?? address(),
-    revoke: revokeWith(custody),
-  });
-  return admin;
-};
-
 /**
  * What is sealed with the service key, or derived from it.
  *
@@ -205,7 +178,7 @@ const openPhones = (
 export const openSecrets = async (
   context: CliContext,
   session: OperationsSession,
-): Promise<SecretDeps & UserDeps & Pick<AdminApiDeps, 'phones'>> => {
+): Promise<SecretDeps & UserDeps & Pick<AdminApiDeps, 'numberName'>> => {
   const serviceKey = await openOwnKey(context, session, await existingMasterKey(context));
   const { queue, operations, pki, publicUrl } = session.configuration;
   const store = createCustodyStore(session.redis, queue.prefix);
@@ -217,21 +190,14 @@ export const openSecrets = async (
     now: context.now,
     pointersOf: pointersUnder(pki.url ?? publicUrl),
   });
-  const admin = openPhones(context, session, serviceKey, custody, async () =>
-    secrets.operators.address(),
-  );
-  const secrets: SecretDeps = session.secretsWith({ serviceKey, custody, vault, phones: admin });
+  const secrets = session.secretsWith({ serviceKey, custody, vault });
   // Without an authority, the keys that sign ID tokens show whether it is the right one.
   for (const { keys } of secrets.tenants) await opened(keys.list());
   // Who owns a number.
   await custody.refresh();
   const { enabled, tenant } = operations.openid;
   const subjectOf = createSubjects(serviceKey, tenant, custody.ownerOf);
-  return {
-    ...secrets,
-    phoneLogin: enabled ? { subjectOf } : undefined,
-    phones: createPhoneOrders({ admin, audit: session.audit, serviceKey }),
-  };
+  return { ...secrets, phoneLogin: enabled ? { subjectOf } : undefined };
 };
 
 /**
@@ -262,7 +228,7 @@ export const openLocalApi = async (
   const secrets = needs.secrets ? await openSecrets(context, session) : undefined;
   const deps = {
     ...session,
-    phones: secrets?.phones,
+    numberName: secrets?.numberName,
     workflows: createWorkflows({
       workflows: [createProcessWorkflow(), ...charts],
       retention: { doneMs: retention.signedMs, failedMs: retention.failedMs },

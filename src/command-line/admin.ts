@@ -71,7 +71,6 @@ const renamed: Readonly<Record<string, string>> = {
   'workflows unknown': 'unknown-instance',
   'certificates unknown': 'unknown-certificate',
   'certificates nothing': 'nothing-to-change',
-  'subscribers unknown': 'unknown-phone',
   'users unknown': 'unknown-user',
   'users too-many': 'too-many-tokens',
   'tokens unknown': 'unknown-token',

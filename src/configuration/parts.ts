@@ -2,10 +2,10 @@
 import type { z } from 'zod';
 import { partConfigurations } from '../../parts/configuration.ts';
 import type { PartShapes } from '../part.ts';
-import type { UpstreamDeviceSchema } from '../registry/subscriber.ts';
+import type { PartDeviceSchema } from '../registry/subscriber.ts';
 
-/** Kinds of devices at other services. */
-export const devicesOfParts: readonly UpstreamDeviceSchema[] = partConfigurations.flatMap(
+/** Kinds of devices of parts. */
+export const devicesOfParts: readonly PartDeviceSchema[] = partConfigurations.flatMap(
   ({ devices = [] }) => devices,
 );
 

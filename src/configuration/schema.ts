@@ -1,4 +1,3 @@
-import { createECDH } from 'node:crypto';
 import { z } from 'zod';
 import { partConfigurations } from '../../parts/configuration.ts';
 import { defaultProtocolRules } from '../protocol/rules.ts';
@@ -154,42 +153,6 @@ const otp = section({
     .describe('What sends text messages: an outbox that shows them to the operator, or a webhook.'),
 });
 
-const isPair = ({ publicKey, privateKey }: Record<'publicKey' | 'privateKey', string>): boolean => {
-  const key = createECDH('prime256v1');
-  try {
-    key.setPrivateKey(privateKey, 'base64url');
-  } catch {
-    return false;
-  }
-  return key.getPublicKey('base64url') === publicKey;
-};
-
-const vapid = z
-  .strictObject({
-    subject: z
-      .string()
-      .regex(/^(mailto:\S+@\S+|https:\/\/\S+)$/, { error: 'must be a mailto: or https: address' })
-      .describe('Whom the operators of push services reach, such as `mailto:ops@example.com`.'),
-    publicKey: z.base64url().length(87).describe('VAPID key pair, P-256: the point, base64url.'),
-    privateKey: z.base64url().length(43).describe('Its private key, base64url.'),
-  })
-  .refine(isPair, { error: 'must have the publicKey of its privateKey' });
-
-const phone = section({
-  pinTries: whole(1, 10, 5).describe(
-    'Wrong PINs in a row that block a phone, until its recovery code is used.',
-  ),
-  invitationDays: positive(90, 7).describe('How long an invitation is good.'),
-  maxPhones: whole(1, 20, 5).describe(
-    'Phones of one number. All are asked, and the first answer counts.',
-  ),
-  push: vapid
-    .optional()
-    .describe(
-      'Wakes phones whose page is closed (Web Push). Without it they show a prompt when they are opened.',
-    ),
-});
-
 const publicUrl = z
   .string()
   .transform((written, context) => {
@@ -282,7 +245,6 @@ const configurationObject = z.strictObject({
     .regex(/^[a-z][a-z0-9+.-]*$/, { error: 'must be a URI scheme' })
     .default('mobileid')
     .describe("Scheme of the app's URIs (app2app AuthUri)."),
-  phone: phone.describe('Phones in browsers.'),
   receipt: receipt.describe('Receipts after a signature.'),
   otp: otp.describe('One-time passwords.'),
   mail: mailSettings

@@ -12,7 +12,6 @@ import { createConsoleStreams, type EventStreams } from './event-stream.ts';
 import { createReplayRoutes } from './replays.route.ts';
 import { createSecretRoutes } from './secrets.route.ts';
 import { createServiceRoutes } from './service.route.ts';
-import { createSubscriberRoutes } from './subscribers.route.ts';
 import { createTokenRoutes } from './tokens.route.ts';
 import { createDetails, type Details } from './transaction-detail.ts';
 import { createTransactionRoutes } from './transactions.route.ts';
@@ -34,11 +33,11 @@ export const mountSubjects = (
     createWorkflowRoutes,
     createWorkflowOrderRoutes,
     createServiceRoutes,
-    createSubscriberRoutes,
   ]) {
     routes.route('/', create(deps));
   }
-  for (const part of deps.parts) routes.route('/', part.routes(deps));
+  for (const part of deps.parts)
+    if (part.routes !== undefined) routes.route('/', part.routes(deps));
   if (secrets === undefined) return;
   routes.route('/', createUserRoutes(secrets));
   routes.route('/', createTokenRoutes(secrets));

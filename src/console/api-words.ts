@@ -48,10 +48,6 @@ export const apiWords: Readonly<Record<string, string>> = {
   'DELETE /links':
     'End all sessions and links of those who are no users: `local`, and people of the OpenID provider',
 
-  'GET /subscribers/:msisdn': 'List the phones of a number',
-  'POST /subscribers/:msisdn/invitations': 'Make a link that enrols a phone',
-  'DELETE /subscribers/:msisdn/phones/:id': 'Remove a phone',
-
   'GET /certificates': 'List certificates of a number, or show one',
   'POST /certificates/revoke': 'Revoke certificates',
   'POST /certificates/renew': 'Let devices with a revoked certificate have a new key',

@@ -59,13 +59,13 @@ const present = (result: CertificateResult): Response =>
 
 export const createCertificateRoutes = ({
   certificates,
-  phones,
+  numberName,
   audit,
   now,
 }: Pick<SecretDeps, 'certificates'> &
-  Pick<AdminApiDeps, 'phones' | 'audit' | 'now'>): Hono<ConsoleEnvironment> => {
+  Pick<AdminApiDeps, 'numberName' | 'audit' | 'now'>): Hono<ConsoleEnvironment> => {
   const routes = new Hono<ConsoleEnvironment>();
-  const noteLookUp = createLookUps({ audit, phones });
+  const noteLookUp = createLookUps({ audit, numberName });
   const list = async (wanted: z.output<typeof target>): Promise<readonly ShownCertificate[]> =>
     (await certificates.list(wanted)).map((each) => shown(each, now()));
 
@@ -173,7 +173,7 @@ export const createCertificateRoutes = ({
     const session = c.get('session');
     if (!isConfirmed(form) || why === '') {
       const good = await goodOf({ msisdn: number });
-      const theirs = (await phones?.find(number))?.phones.length ?? 0;
+      const belongings = await certificates.belongingsOf(number);
       const problem = isConfirmed(form) ? 'why' : undefined;
       const model = {
         session,
@@ -183,7 +183,7 @@ export const createCertificateRoutes = ({
         why,
         problem,
       } as const;
-      return c.html(reassignPage(model, theirs), problem === undefined ? 200 : 422);
+      return c.html(reassignPage(model, belongings), problem === undefined ? 200 : 422);
     }
     const result = await certificates.reassign(session.operator, number, why);
     return backWith(c, number, noticeOf(result, 'certificate-reassigned'));

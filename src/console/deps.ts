@@ -8,9 +8,9 @@ import type { ClientChanges } from '../oauth/client-changes.ts';
 import type { SigningKeys } from '../oauth/signing-keys.ts';
 import type { Audit } from '../operators/audit.ts';
 import type { Certificates } from '../operators/certificates.ts';
+import type { NumberName } from '../operators/number-names.ts';
 import type { Operator } from '../operators/operator.ts';
 import type { Operators } from '../operators/operators.ts';
-import type { PhoneOrders } from '../operators/phone-orders.ts';
 import type { OpenidProviderSettings } from '../operators/provider-people.ts';
 import type { Replays } from '../operators/replays.ts';
 import type { View } from '../operators/views.ts';
@@ -63,7 +63,7 @@ export interface AdminApiDeps {
   /** Actions that the audit log may be searched for. */
   readonly auditActions: readonly string[];
   /** Undefined on the command line without the master key. */
-  readonly phones?: PhoneOrders | undefined;
+  readonly numberName?: NumberName | undefined;
   readonly history: History;
   /** The search index is kept (`operations.index`). */
   readonly indexed: boolean;

@@ -1,7 +1,9 @@
 /** What a part brings to the console and its API. */
 import type { Hono } from 'hono';
 import type { TransactionRow } from '../history/row.ts';
+import type { NumberOwners } from '../operators/number-owners.ts';
 import type { Role } from '../operators/operator.ts';
+import type { KeyCustody } from '../pki/ports.ts';
 import type { AdminApiDeps, ConsoleEnvironment, ConsoleSession } from './deps.ts';
 import type { Html, Tile } from './pages/markup.ts';
 
@@ -27,11 +29,25 @@ export interface ActionWords {
   readonly target?: 'transactions' | 'workflows' | 'replays';
 }
 
+/** What the service key opens. */
+export interface SecretRooms {
+  readonly serviceKey: Uint8Array;
+  readonly custody: KeyCustody;
+  /** Where browsers reach the service; undefined where this process does not know it. */
+  readonly publicUrl: () => Promise<string | undefined>;
+}
+
+/** What a part brings that is sealed with the service key, or derived from it. */
+export interface SecretPart {
+  /** Pages below `/admin`, and operations below `/admin/api`. */
+  routes?(deps: AdminApiDeps): Hono<ConsoleEnvironment>;
+  readonly owners?: NumberOwners;
+}
+
 export interface ConsolePart extends Frame {
   /** Pages below `/admin`, and operations below `/admin/api`. */
-  routes(deps: AdminApiDeps): Hono<ConsoleEnvironment>;
-  /** Operations that show what is derived from the service key. */
-  secretRoutes?(deps: AdminApiDeps, serviceKey: Uint8Array): Hono<ConsoleEnvironment>;
+  routes?(deps: AdminApiDeps): Hono<ConsoleEnvironment>;
+  openSecrets?(rooms: SecretRooms): SecretPart;
   /** Of its operations, for the OpenAPI document: `GET /callbacks` and a few words. */
   readonly words: Readonly<Record<string, string>>;
   /** Members of the overview of the API, and a tile of its page. */

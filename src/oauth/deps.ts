@@ -5,6 +5,7 @@ import type { Source } from '../registry/rate-limiter.ts';
 import type { SubscriberRegistry } from '../registry/subscriber.ts';
 import type { BodyLimits } from '../request-body.ts';
 import type { SecretCheck } from './client-authentication.ts';
+import type { DeviceStart } from './interaction/device-start.ts';
 import type { Limits } from './limits.ts';
 import type { OauthLog } from './log.ts';
 import type { Logins } from './logins.ts';
@@ -19,6 +20,8 @@ export interface OauthDeps {
   readonly limits: Limits;
   readonly checkSecret: SecretCheck;
   readonly isTestNumber: (msisdn: string) => boolean;
+  /** Of the part whose devices begin logins; asked at the first request. */
+  readonly deviceStart?: () => DeviceStart | undefined;
   readonly addressOf: (incoming: IncomingMessage | undefined) => Source;
   readonly body: BodyLimits;
   readonly fetch: typeof globalThis.fetch;

@@ -67,7 +67,7 @@ export const findMethod = ({ signature, sscdId }: SignedView): LoginMethod => {
   return sscdId === 'sim' ? 'sim' : 'app';
 };
 
-/** How a phone joined a login (interaction/phone-start.ts). */
+/** How a phone joined a login (interaction/device-start.ts). */
 export type PhoneStart = 'qr' | 'device';
 
 export interface JoinedPhone {

@@ -218,7 +218,7 @@ export const createOauth = (options: OauthOptions) => {
   return {
     routes,
     tenants,
-    /** Lets a phone begin the login of a browser. */
+    /** Lets a device begin the login of a browser. */
     join: interaction.join,
     /** Makes the keys of the first start. */
     prepare: async (): Promise<void> => {

@@ -38,8 +38,6 @@ export const auditActions = [
   // Of releases before 0.3.
   'user-password',
   'user-phone',
-  'phone-invite',
-  'phone-remove',
   'token-issue',
   'token-revoke',
   'certificate-revoke',

@@ -11,6 +11,7 @@ import type {
   RollOverKind,
 } from '../pki/ports.ts';
 import { type Audit, doneBy } from './audit.ts';
+import type { Belonging, NumberOwners } from './number-owners.ts';
 import type { Operator } from './operator.ts';
 
 export type {
@@ -36,22 +37,17 @@ export interface ShownAuthority {
   readonly notAfter: number;
 }
 
-/** What a number's former owner has left. */
-export interface FormerOwners {
-  /** The number has a new owner. @param msisdn Digits. */
-  forgetOwner(msisdn: string): Promise<void>;
-}
-
 export type Certificates = ReturnType<typeof createCertificates>;
 
 export const createCertificates = ({
   custody,
-  phones,
+  owners,
   audit,
   now,
 }: {
   readonly custody: KeyCustody;
-  readonly phones: FormerOwners;
+  /** Of parts. */
+  readonly owners: readonly NumberOwners[];
   readonly audit: Audit;
   readonly now: () => number;
 }) => {
@@ -64,6 +60,10 @@ export const createCertificates = ({
 
   return {
     list,
+
+    /** What the owner of a number would lose with it, beside certificates. @param msisdn Digits. */
+    belongingsOf: (msisdn: string): Promise<readonly Belonging[]> =>
+      Promise.all(owners.map((each) => each.belongingOf(msisdn))),
 
     /** Roots, then issuing authorities; of each kind the last is used for what is issued. */
     authorities: async (): Promise<readonly ShownAuthority[]> =>
@@ -148,7 +148,7 @@ export const createCertificates = ({
       const target = await custody.serialNumberOf(msisdn);
       await audit.record({ ...doneBy(by), action: 'number-reassign', target, reason: why });
       const revoked = await custody.reassignNumber(msisdn);
-      await phones.forgetOwner(msisdn);
+      for (const each of owners) await each.forgetOwner(msisdn);
       return { done: revoked.length };
     },
   };

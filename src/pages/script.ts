@@ -6,7 +6,7 @@
  *
  * A page that has loaded itself again holds its buttons until nothing has moved for a second: a
  * finger may be on its way to what was there before. The phone does the same
- * (src/phone/assets/hold.js).
+ * (parts/phone/assets/hold.js).
  */
 export const script = `(function () {
   'use strict';

@@ -34,7 +34,6 @@ import { openConsole } from './console-side.ts';
 import type { Core } from './core.ts';
 import { openOauth } from './oauth-side.ts';
 import { apiRooms } from './part-rooms.ts';
-import { openPhoneRoutes } from './phone-side.ts';
 import { openPki } from './pki-side.ts';
 import {
   authorityCheck,
@@ -47,7 +46,7 @@ import {
   stoppingCheck,
   tokenChecks,
 } from './readiness.ts';
-import { openSignerPages } from './signers.ts';
+import { frameOf, openSignerPages } from './signers.ts';
 import { openWorkflowRoutes } from './workflow-side.ts';
 
 /**
@@ -167,6 +166,7 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     limits,
     log: oauthLog,
     busy: (apId) => admission.refuses('sign', apId),
+    deviceStart: () => ofParts.find(({ deviceStart }) => deviceStart !== undefined)?.deviceStart,
   });
   let stopping = false;
   const evidenceOf: ServiceRoutesOptions['evidenceOf'] = (incoming) => ({
@@ -196,18 +196,8 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     findOwn: transactions.findOwn,
     longTerm: pki.longTerm,
   });
-  const phone = openPhoneRoutes(core, {
-    shards,
-    custody,
-    answer: transactions.answer,
-    publicUrl,
-    addressOf,
-    body: limits,
-    oauth,
-  });
   const console = await openConsole(core, {
     transactions,
-    phoneAdmin: phone.admin,
     workflows: workflowRoutes.workflows,
     publicUrl,
     addressOf,
@@ -223,7 +213,15 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     publicUrl,
     addressOf,
   });
-  const rooms = apiRooms(core, shards, { publicUrl, selfUrl: listensAt });
+  const rooms = apiRooms(core, shards, {
+    publicUrl,
+    selfUrl: listensAt,
+    addressOf,
+    body: limits,
+    answer: transactions.answer,
+    frame: frameOf(oauth.tenants),
+    joinLogin: oauth.join,
+  });
   const opened = await Promise.all(core.parts.map((part) => part.openApi?.(rooms)));
   const ofParts = opened.filter((part) => part !== undefined);
   const entrances = ofParts.flatMap(({ entrance }) => entrance ?? []);
@@ -232,7 +230,6 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
       workflowRoutes.routes,
       proofRoutes,
       signerPages.routes,
-      phone.routes,
       telemetry.routes,
       oauth.routes,
       console.routes,
@@ -295,7 +292,7 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     console.endWaiting();
     workflowRoutes.endWaiting();
     signerPages.endWaiting();
-    await phone.close();
+    await Promise.all(ofParts.map((part) => part.close?.()));
     await Promise.all(endings.map((each) => each.close()));
   };
   return {
@@ -316,10 +313,12 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     },
     /** The address of a page of the console that logs its first visitor in. */
     consoleLink: console.issueLink,
-    /** Enrols a phone for the sandbox's own number; undefined outside of a sandbox. */
-    phoneLink: phone.link,
-    phoneAdmin: phone.admin,
     entrances,
+    /** What parts tell the person who has started this service. */
+    greetings: async (): Promise<readonly (readonly string[])[]> =>
+      (await Promise.all(ofParts.map((part) => part.greet?.()))).flatMap((lines) =>
+        lines === undefined ? [] : [lines],
+      ),
     leave,
     endWaiting,
     close: async (): Promise<void> => {

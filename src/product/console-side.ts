@@ -12,8 +12,6 @@ import { createSubjects } from '../console-login/subjects.ts';
 import type { Tenants } from '../oauth/tenant.ts';
 import { createAuditLog } from '../operators/audit.ts';
 import { linkAddress } from '../operators/links.ts';
-import { createPhoneOrders } from '../operators/phone-orders.ts';
-import type { PhoneAdmin } from '../phone/phone-admin.ts';
 import { connectForCommands, disconnect, whenReady } from '../redis/connect.ts';
 import { consoleClient, withConsoleClient } from '../registry/console-client.ts';
 import type { OauthTenant } from '../registry/oauth-client.ts';
@@ -27,7 +25,6 @@ const noteAgainMs = 5000;
 interface ConsoleSurroundings
   extends Pick<ConsoleDeps, 'transactions' | 'workflows' | 'publicUrl' | 'addressOf'> {
   readonly tenants: Tenants;
-  readonly phoneAdmin: PhoneAdmin;
   readonly ownFetch: OwnFetch;
 }
 
@@ -115,7 +112,7 @@ export const openConsole = async (core: Core, surroundings: ConsoleSurroundings)
     serviceKey,
     custody: core.custodyOver(redis),
     vault: core.vaultOver(redis),
-    phones: surroundings.phoneAdmin,
+    publicUrl,
   });
   const { operators } = secrets;
   await operators.users.forgetFormer();
@@ -124,7 +121,6 @@ export const openConsole = async (core: Core, surroundings: ConsoleSurroundings)
     ...secrets,
     phoneLogin: openLogin(core, surroundings),
     providerLogin,
-    phones: createPhoneOrders({ admin: surroundings.phoneAdmin, audit: rooms.audit, serviceKey }),
     transactions,
     workflows,
     shards,

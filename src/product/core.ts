@@ -10,9 +10,7 @@ import type { Workflow } from '../../packages/engine/src/define.ts';
 import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 import type { Configuration } from '../configuration/schema.ts';
 import { createEventLog } from '../logger.ts';
-import type { Part } from '../part.ts';
-import { createPhoneSubscribers } from '../phone/phone-subscribers.ts';
-import { createPhones } from '../phone/phones.ts';
+import type { Part, SubscriberRooms } from '../part.ts';
 import { type FirstRoot, LostAuthorityError } from '../pki/authorities.ts';
 import { createKeyCustody } from '../pki/custody.ts';
 import { pointersUnder } from '../pki/extensions.ts';
@@ -35,7 +33,11 @@ import {
 import { createPasswordVerifier } from '../registry/password-verifier.ts';
 import { createRateLimiter, type RateLimiter } from '../registry/rate-limiter.ts';
 import type { SubscriberRegistry } from '../registry/subscriber.ts';
-import { createSubscriberRegistry, withCertificateStates } from '../registry/subscribers.ts';
+import {
+  createSubscriberRegistry,
+  withCertificateStates,
+  withParts,
+} from '../registry/subscribers.ts';
 import { createRedisMemoryProbe } from '../telemetry/redis-memory.ts';
 import { createSeals, type Seals } from '../transactions/seal.ts';
 import { openShards, type Shard } from '../transactions/shards.ts';
@@ -173,19 +175,21 @@ export const openCore = async (options: CoreOptions) => {
   const custodyTimer = setInterval(watchCustody, custodyEveryMs).unref();
   const limiterOver = (redis: RedisClient): RateLimiter => createRateLimiter({ redis, prefix });
   const configured = createSubscriberRegistry({ subscribers: configuration.subscribers, sandbox });
-  const { pinTries } = configuration.phone;
-  const subscribersOver = (redis: RedisClient): SubscriberRegistry =>
-    withCertificateStates(
-      createPhoneSubscribers({
-        configured,
-        sandbox,
-        now,
-        findElsewhere: services.findSubscriber,
-        phones: createPhones({ redis, prefix, serviceKey, pinTries }),
-        revocationOf: (serial) => custodyOver(redis).revocationOf(serial),
-      }),
+  const subscribersOver = (redis: RedisClient): SubscriberRegistry => {
+    const rooms: SubscriberRooms = {
+      settings: settingsOf(configuration),
+      redis,
+      prefix,
+      serviceKey,
+      now,
+      revocationOf: (serial) => custodyOver(redis).revocationOf(serial),
+    };
+    const completes = options.parts.flatMap((part) => part.openSubscribers?.(rooms) ?? []);
+    return withCertificateStates(
+      withParts(configured, completes, services.findSubscriber),
       (owner) => custodyOver(commands).isRevoked(owner),
     );
+  };
   let subscribers: SubscriberRegistry | undefined;
   return {
     ...given,

@@ -1,5 +1,3 @@
-import { renderUnicodeCompact } from 'uqr';
-import { defaultUrl } from '../environment.ts';
 import { writeSignRequest } from '../protocol/write-request.ts';
 import type { Launched } from './launch.ts';
 
@@ -21,22 +19,8 @@ const numbers = [
   ['+41700092502', 'signs at once, RSA-2048'],
   ['+41700092504', 'signs, then cancels the receipt'],
   ['+41700092507', 'never answers'],
-  ['+41700092600', 'your own: a browser that you make its phone, at /phone'],
   ['+41000092401', 'cancels (fault 401); likewise 41000092 and any other fault code'],
 ] as const;
-
-/**
- * A phone of one's own. Bright squares are drawn, so that a camera can read it on a dark screen.
- */
-const ownPhone = (link: string, url: string): readonly string[] => [
-  '',
-  'Open this link or scan it, once, within fifteen minutes: the browser becomes your phone.',
-  `Then ask it to sign: npx paraph sign +41700092600 "Sign in to Example?"${url === defaultUrl ? '' : ` --url ${url}`}`,
-  '',
-  link,
-  '',
-  ...renderUnicodeCompact(link, { border: 2 }).split('\n'),
-];
 
 /** What a person sees when the product is up. */
 export const greet = ({
@@ -45,7 +29,8 @@ export const greet = ({
   dataDirectory,
   embeddedRedis,
   consoleLink,
-  phoneLink,
+  greetings,
+  sandboxNumbers,
   entrances,
 }: Launched): string => {
   const lines = ['', `Paraph is ready${url === undefined ? '.' : ` at ${url}`}`];
@@ -65,7 +50,7 @@ export const greet = ({
       const what = 'This link logs in to the console, once, within fifteen minutes';
       lines.push('', `${what} (npx paraph users link local prints another):`, '', consoleLink);
     }
-    if (phoneLink !== undefined) lines.push(...ownPhone(phoneLink, url));
+    for (const greeting of greetings) lines.push('', ...greeting);
   }
   lines.push(
     '',
@@ -75,7 +60,7 @@ export const greet = ({
     lines.push(
       '',
       'This is a sandbox: any AP_ID is accepted, and these numbers answer by themselves:',
-      ...numbers.map(([number, does]) => `  ${number}  ${does}`),
+      ...[...numbers, ...sandboxNumbers].map(([number, does]) => `  ${number}  ${does}`),
     );
     if (url !== undefined) lines.push('', 'A first signature:', '', curlLine(url));
   }

@@ -56,10 +56,10 @@ import { stopOnSignals } from './stop-signals.ts';
 import { startWorkerSide } from './worker-side.ts';
 
 interface Product {
-  /** Where the API listens; undefined without one, like the links. */
+  /** Where the API listens; undefined without one, like the link. */
   readonly url: string | undefined;
   consoleLink(): Promise<string | undefined>;
-  phoneLink(): Promise<string | undefined>;
+  greetings(): Promise<readonly (readonly string[])[]>;
   readonly entrances: readonly Entrance[];
   /** @param hurry Once aborted, new requests are no longer waited for. */
   stop(hurry?: AbortSignal): Promise<void>;
@@ -178,8 +178,9 @@ export const startProduct = async (
       });
     }
     const nothing = async () => undefined;
+    const silence = async () => [];
     if (parts.api === undefined || apiSide === undefined)
-      return { url: undefined, consoleLink: nothing, phoneLink: nothing, entrances: [], stop };
+      return { url: undefined, consoleLink: nothing, greetings: silence, entrances: [], stop };
     const api = await apiSide.openApiSide(core, () => address);
     ends.push(api.close);
     const server = await listen({
@@ -195,8 +196,8 @@ export const startProduct = async (
     address = server.url;
     ends.push((hurry) => stopServer(server, api, http, hurry));
     await api.prepare();
-    const { consoleLink, phoneLink, entrances } = api;
-    return { url: server.url, consoleLink, phoneLink, entrances, stop };
+    const { consoleLink, greetings, entrances } = api;
+    return { url: server.url, consoleLink, greetings, entrances, stop };
   } catch (error) {
     await stop(AbortSignal.abort());
     throw error;
@@ -348,8 +349,10 @@ export const launch = async (
     embeddedRedis: redis.embedded,
     /** Logs in to the console, once. Of the embedded default only. */
     consoleLink: redis.embedded ? await product.consoleLink().catch(withoutLink) : undefined,
-    /** Makes a browser the phone of the sandbox's own number. Likewise. */
-    phoneLink: redis.embedded ? await product.phoneLink().catch(withoutLink) : undefined,
+    /** What parts tell. Likewise. */
+    greetings: redis.embedded ? ((await product.greetings().catch(withoutLink)) ?? []) : [],
+    /** Of the sandbox, and of parts. */
+    sandboxNumbers: partsOfProduct.flatMap(({ sandboxNumbers = [] }) => sandboxNumbers),
     /** Where people begin with parts. */
     entrances: product.entrances,
     /** Resolves when the product has stopped, with the exit code. */

@@ -10,7 +10,7 @@ import type { Core } from './core.ts';
 /** @param busy Whether no new login of the application is accepted now. */
 export const openOauth = (
   core: Core,
-  options: Pick<OauthOptions, 'publicUrl' | 'addressOf' | 'log'> & {
+  options: Pick<OauthOptions, 'publicUrl' | 'addressOf' | 'log' | 'deviceStart'> & {
     readonly transactions: Transactions;
     readonly custody: ReturnType<Core['custodyOver']>;
     readonly limits: OauthOptions['body'];

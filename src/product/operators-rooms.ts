@@ -1,12 +1,13 @@
 /** What operators work with, in the console and on the command line. */
 import type { Configuration } from '../configuration/schema.ts';
 import type { AdminApiDeps, ProviderView, SecretDeps } from '../console/deps.ts';
-import { type ConsolePart, frameOf } from '../console/part.ts';
+import { type ConsolePart, frameOf, type SecretRooms } from '../console/part.ts';
 import { createHistory } from '../history/history.ts';
 import { createClientChanges } from '../oauth/client-changes.ts';
 import { createSigningKeys } from '../oauth/signing-keys.ts';
 import { type AuditLog, auditActions, createAudit } from '../operators/audit.ts';
-import { createCertificates, type FormerOwners } from '../operators/certificates.ts';
+import { createCertificates } from '../operators/certificates.ts';
+import { createNumberNames } from '../operators/number-names.ts';
 import { createOperators } from '../operators/operators.ts';
 import { replayPolicy } from '../operators/replay-policy.ts';
 import { createReplays } from '../operators/replays.ts';
@@ -16,6 +17,7 @@ import type { Protocol } from '../protocol/parse.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { RegisteredProvider } from '../registry/application-providers.ts';
 import { createRateLimiter } from '../registry/rate-limiter.ts';
+import { createAnswer } from '../transactions/answers.ts';
 import { closeQueues, openBulkQueue, type Shard } from '../transactions/shards.ts';
 import { configuredTenants } from './configured-tenants.ts';
 import { settingsOf } from './part-rooms.ts';
@@ -50,7 +52,16 @@ export const openOperatorsRooms = async (options: {
   const retention = retentionOf(configuration);
   const history = createHistory({ redis, prefix, shards: shards.length, retention, now, onError });
   const bulkQueue = openBulkQueue({ redis, prefix, onError });
-  const rooms = { settings: settingsOf(configuration), redis, prefix, shards, audit, now, onError };
+  const rooms = {
+    settings: settingsOf(configuration),
+    redis,
+    prefix,
+    shards,
+    audit,
+    answer: createAnswer(shards, { protocol, now }),
+    now,
+    onError,
+  };
   const ofParts = (await Promise.all(parts.map((part) => part.openConsole?.(rooms)))).filter(
     (part) => part !== undefined,
   );
@@ -85,15 +96,15 @@ export const openOperatorsRooms = async (options: {
       serviceKey,
       custody,
       vault,
-      phones,
+      publicUrl,
     }: {
       readonly serviceKey: Uint8Array;
       readonly custody: KeyCustody;
       readonly vault: KeyVault;
-      readonly phones: FormerOwners;
-    }): SecretDeps => ({
-      certificates: createCertificates({ custody, phones, audit, now }),
-      operators: createOperators({
+      /** Default: as the service has noted it. */
+      readonly publicUrl?: () => string;
+    }): SecretDeps & Required<Pick<AdminApiDeps, 'numberName'>> => {
+      const operators = createOperators({
         redis,
         prefix,
         serviceKey,
@@ -101,20 +112,35 @@ export const openOperatorsRooms = async (options: {
         settings: operations,
         limiter,
         audit,
-      }),
-      secretRoutes: ofParts.flatMap(({ secretRoutes }) =>
-        secretRoutes === undefined ? [] : [(deps: AdminApiDeps) => secretRoutes(deps, serviceKey)],
-      ),
-      tenants: configuredTenants({ configuration, parts }).map(({ id, clients }) => {
-        const sealed = { redis, prefix, tenant: id, serviceKey, now };
-        return {
-          id,
-          clients,
-          changes: createClientChanges(sealed),
-          keys: createSigningKeys({ ...sealed, vault, settings: configuration.oidc }),
-        };
-      }),
-    }),
+      });
+      const secretRooms: SecretRooms = {
+        serviceKey,
+        custody,
+        publicUrl: async () =>
+          publicUrl?.() ?? configuration.publicUrl ?? (await operators.address()),
+      };
+      const secretParts = ofParts.flatMap((part) => part.openSecrets?.(secretRooms) ?? []);
+      return {
+        certificates: createCertificates({
+          custody,
+          owners: secretParts.flatMap(({ owners }) => owners ?? []),
+          audit,
+          now,
+        }),
+        operators,
+        numberName: createNumberNames(serviceKey),
+        secretRoutes: secretParts.flatMap(({ routes }) => routes ?? []),
+        tenants: configuredTenants({ configuration, parts }).map(({ id, clients }) => {
+          const sealed = { redis, prefix, tenant: id, serviceKey, now };
+          return {
+            id,
+            clients,
+            changes: createClientChanges(sealed),
+            keys: createSigningKeys({ ...sealed, vault, settings: configuration.oidc }),
+          };
+        }),
+      };
+    },
   };
 };
 

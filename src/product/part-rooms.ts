@@ -2,11 +2,12 @@
 import { spreadOver } from '../../packages/engine/src/engine.ts';
 import type { Configuration } from '../configuration/schema.ts';
 import type { ApiRooms, Part, PartSettings, WorkerRooms } from '../part.ts';
+import { createAnswer } from '../transactions/answers.ts';
 import { createReadEnd } from '../transactions/outcomes.ts';
 import type { Shard } from '../transactions/shards.ts';
 import { createFind } from '../transactions/transactions.ts';
 import type { Core } from './core.ts';
-import { createSignerLinks, type PublicUrl } from './signers.ts';
+import { createSignerLinks, namesOf, type PublicUrl } from './signers.ts';
 
 export const queuesOf = (parts: readonly Part[]): readonly string[] =>
   parts.flatMap(({ queues = [] }) => queues);
@@ -18,16 +19,23 @@ export const settingsOf = (configuration: Configuration): PartSettings =>
 export const apiRooms = (
   core: Core,
   shards: readonly Shard[],
-  urls: Pick<ApiRooms, 'publicUrl' | 'selfUrl'>,
+  more: Pick<
+    ApiRooms,
+    'publicUrl' | 'selfUrl' | 'addressOf' | 'body' | 'answer' | 'frame' | 'joinLogin'
+  >,
 ): ApiRooms => {
-  const { configuration, commands: redis, serviceKey, now, hostNow, onError } = core;
+  const { configuration, commands: redis, blocking, serviceKey, now, hostNow, onError } = core;
   return {
     settings: settingsOf(configuration),
     prefix: configuration.queue.prefix,
-    ...urls,
+    ...more,
     redis,
+    blocking,
     shards,
     serviceKey,
+    custody: core.custodyOver(redis),
+    limiter: core.limiterOver(redis),
+    applicationName: namesOf(core),
     now,
     hostNow,
     onError,
@@ -59,6 +67,7 @@ export const workerRooms = (
       now,
     ),
     find: createFind({ shards, protocol, readEnd, retention, now }),
+    answer: createAnswer(shards, { protocol, now }),
     linkTo: createSignerLinks(core, publicUrl),
     log: core.eventLog,
     registry: core.telemetry.registry,

@@ -8,14 +8,12 @@ import { startBulkWorker } from '../operators/bulk-worker.ts';
 import type { Running, WorkerRooms } from '../part.ts';
 import { productVersion } from '../product-version.ts';
 import { createDevices } from '../sscd/devices.ts';
-import { phoneDevices } from '../sscd/phone.ts';
 import { createOutbox, createWebhookGateway } from '../sscd/text-gateway.ts';
 import { createBacklog, maxBacklogs } from '../transactions/backlog.ts';
 import { closeQueues, closeShards, openBulkQueue } from '../transactions/shards.ts';
 import type { Core } from './core.ts';
 import { keepIndexHere, keepIndexInThread } from './index-keeper.ts';
 import { workerRooms } from './part-rooms.ts';
-import { openPhoneDevice } from './phone-side.ts';
 import type { PublicUrl } from './signers.ts';
 import { openWorkflowSide } from './workflow-side.ts';
 
@@ -90,8 +88,9 @@ export const startWorkerSide = async (core: Core, parts: WorkerParts = { operati
     onDemand: true,
     onError: core.onError,
   });
-  const phone = openPhoneDevice(core);
   const rooms = workerRooms(core, shards, publicUrl);
+  const ofParts = await Promise.all(core.parts.map((part) => part.openDevices?.(rooms)));
+  const devices = ofParts.filter((each) => each !== undefined);
   const common = {
     shards,
     protocol,
@@ -118,7 +117,7 @@ export const startWorkerSide = async (core: Core, parts: WorkerParts = { operati
       createDevices({
         custody,
         gateway,
-        kinds: [phoneDevices(phone.options), ...core.services.devices(shards)],
+        kinds: [...devices.map(({ make }) => make), ...core.services.devices(shards)],
       }),
     ),
     services: core.services,
@@ -153,7 +152,7 @@ export const startWorkerSide = async (core: Core, parts: WorkerParts = { operati
       await keepers?.close();
       await started.close();
       await backlog.close();
-      await phone.close();
+      await Promise.all(devices.map((each) => each.close()));
       await closeShards(shards);
     },
   };

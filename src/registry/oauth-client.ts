@@ -151,7 +151,7 @@ const clientObject = z.strictObject({
     .enum(['off', 'offered', 'required'])
     .default('off')
     .describe(
-      'Phones in browsers begin its logins: by the QR code of the login page, or by a button on the same device. `required`: a number alone does not.',
+      'The device that signs begins its logins: by the QR code of the login page, or by a button on the same device. `required`: a number alone does not.',
     ),
   loginText: loginText.describe("In place of the tenant's."),
   signedRequestRequired: flag(false, 'It must sign its requests (RFC 9101).'),

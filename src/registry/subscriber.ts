@@ -30,13 +30,13 @@ const simulatedSign = z.union(
   },
 );
 
-/**
- * A device at another service. Parts say which kinds there are, each with the name of the service.
- */
-export type UpstreamDeviceSchema = z.ZodObject<
-  { readonly kind: z.ZodLiteral<string>; readonly upstream: z.ZodString },
-  z.core.$strict
->;
+/** A device of a part. One with `upstream`, the name of a service, is at that service. */
+export type PartDeviceSchema =
+  | z.ZodObject<{ readonly kind: z.ZodLiteral<string> }, z.core.$strict>
+  | z.ZodObject<
+      { readonly kind: z.ZodLiteral<string>; readonly upstream: z.ZodString },
+      z.core.$strict
+    >;
 
 const devicesHere = [
   z.strictObject({
@@ -53,11 +53,10 @@ const devicesHere = [
       .default('accepts')
       .describe('What the person does with a receipt.'),
   }),
-  z.strictObject({ kind: z.literal('phone') }),
 ] as const;
 
 /** A signing device. Its states are facts about the subscription, not about one request. */
-const sscdOf = (elsewhere: readonly UpstreamDeviceSchema[]) =>
+const sscdOf = (ofParts: readonly PartDeviceSchema[]) =>
   z
     .strictObject({
       state: z
@@ -77,10 +76,10 @@ const sscdOf = (elsewhere: readonly UpstreamDeviceSchema[]) =>
         expired: flag(false, 'Whether its three years are over (fault 422).'),
       }).describe('The key of the device and its certificate.'),
       device: z
-        .discriminatedUnion('kind', [...devicesHere, ...elsewhere])
+        .discriminatedUnion('kind', [...devicesHere, ...ofParts])
         .prefault({ kind: 'robot' })
         .describe(
-          'What answers: a robot, one simulated person with one screen, what is at another service, or (of an App) the phones in browsers that people have enrolled for the number.',
+          'What answers: a robot, one simulated person with one screen, or a device of another kind.',
         ),
     })
     .transform(({ pin, certificate, ...rest }) => ({
@@ -101,7 +100,10 @@ export type Sscd = DeepReadonly<ReadSscd> & {
   readonly kind: 'sim' | 'app';
   /** Unique within the subscriber, stable for the life of its key: `sim`, `app-0`, `app-1` … */
   readonly id: string;
-  /** Of phones: ids of their chains of certificates. Undefined where the custody has the key. */
+  /**
+   * Ids of its chains of certificates, where the person has the key. Undefined where the custody has
+   * it.
+   */
   readonly certificates?: readonly string[] | undefined;
 };
 const named = (kind: Sscd['kind'], id: string, rest: ReadSscd): Sscd => ({ ...rest, kind, id });
@@ -109,6 +111,11 @@ const named = (kind: Sscd['kind'], id: string, rest: ReadSscd): Sscd => ({ ...re
 /** Which implementation of the signing-device port is used. */
 export type DeviceSpec = Sscd['device'];
 export type SimulatedPerson = Extract<DeviceSpec, { kind: 'simulated' }>;
+type SimulatedDevice = SimulatedPerson | Extract<DeviceSpec, { kind: 'robot' }>;
+
+/** A device that is simulated here; all others are of parts. */
+export const isSimulated = (spec: DeviceSpec): spec is SimulatedDevice =>
+  devicesHere.some(({ shape }) => shape.kind.value === spec.kind);
 
 const geofencingErrorCodes = [100, 101, 102, 103, 104, 105, 106, 120, 121, 122, 123, 200, 201].map(
   String,
@@ -179,22 +186,6 @@ const entryOf = (sscd: ReturnType<typeof sscdOf>) =>
         through.length === msisdn.length && Number(through) >= Number(msisdn),
       { path: ['through'], error: 'must have as many digits as msisdn and not be less' },
     )
-    .refine(({ sim }) => sim?.device.kind !== 'phone', {
-      path: ['sim', 'device', 'kind'],
-      error: 'must be that of a SIM: a phone in the browser is an App',
-    })
-    .refine(({ apps }) => apps.filter(({ device: { kind } }) => kind === 'phone').length <= 1, {
-      path: ['apps'],
-      error: 'may have one App of the kind phone: it stands for all phones of the number',
-    })
-    .refine(
-      ({ apps }) =>
-        apps.every(({ device: { kind }, algorithm }) => kind !== 'phone' || algorithm === 'EC'),
-      {
-        path: ['apps'],
-        error: 'must have EC keys where they are phones',
-      },
-    )
     .refine(
       ({ sim, apps }) =>
         new Set([...(sim === undefined ? [] : [sim]), ...apps].map(upstreamOf)).size <= 1,
@@ -235,7 +226,7 @@ export const commonUpstreamOf = ({
 
 export interface SubscriberRegistry {
   /**
-   * At once for those of the configuration, and later for those with phones, which lie in Redis.
+   * At once for those of the configuration, and later for those of whom a part keeps something.
    *
    * @param msisdn Digits without plus.
    * @throws When Redis is unreachable.
@@ -251,12 +242,23 @@ export interface ConfiguredSubscribers extends SubscriberRegistry {
 }
 
 /**
+ * Finds a number with what a part keeps of it.
+ *
+ * @param known What is known of the number without the part.
+ * @throws When Redis is unreachable.
+ */
+export type CompleteSubscriber = (
+  msisdn: string,
+  known: Subscriber | undefined,
+) => Subscriber | undefined | Promise<Subscriber | undefined>;
+
+/**
  * No number may belong to two elements.
  *
- * @param elsewhere Kinds of devices at other services.
+ * @param ofParts Kinds of devices of parts.
  */
-export const subscriberList = (elsewhere: readonly UpstreamDeviceSchema[] = []) =>
-  z.array(entryOf(sscdOf(elsewhere))).superRefine((templates, context) => {
+export const subscriberList = (ofParts: readonly PartDeviceSchema[] = []) =>
+  z.array(entryOf(sscdOf(ofParts))).superRefine((templates, context) => {
     for (const [one, other] of findOverlaps(templates)) {
       const message = `overlaps subscribers[${one}]`;
       context.addIssue({ code: 'custom', path: [other, 'msisdn'], message });

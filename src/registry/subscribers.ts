@@ -1,5 +1,6 @@
 import { createRangeIndex } from './number-ranges.ts';
 import type {
+  CompleteSubscriber,
   ConfiguredSubscribers,
   Sscd,
   Subscriber,
@@ -7,6 +8,31 @@ import type {
   SubscriberTemplate,
 } from './subscriber.ts';
 import { healthCheck, testUsers } from './test-users.ts';
+
+/**
+ * The subscribers of the configuration with what parts keep of numbers.
+ *
+ * @param findElsewhere Finds a number that nobody here knows at another service.
+ */
+export const withParts = (
+  configured: ConfiguredSubscribers,
+  completes: readonly CompleteSubscriber[],
+  findElsewhere: (msisdn: string) => Subscriber | undefined,
+): SubscriberRegistry => ({
+  isTestNumber: configured.isTestNumber,
+  find: (msisdn) => {
+    const orElsewhere = (found: Subscriber | undefined): Subscriber | undefined =>
+      found ?? findElsewhere(msisdn);
+    let found: ReturnType<CompleteSubscriber> = configured.find(msisdn);
+    for (const complete of completes) {
+      found =
+        found instanceof Promise
+          ? found.then((known) => complete(msisdn, known))
+          : complete(msisdn, found);
+    }
+    return found instanceof Promise ? found.then(orElsewhere) : orElsewhere(found);
+  },
+});
 
 /**
  * The same subscribers, but a device whose certificate is revoked has one that is not active.

@@ -1,5 +1,5 @@
 import type { KeyCustody } from '../pki/ports.ts';
-import type { DeviceSpec, Sscd } from '../registry/subscriber.ts';
+import { type DeviceSpec, isSimulated, type Sscd } from '../registry/subscriber.ts';
 import type { SigningDevice } from './device.ts';
 import { createPerson, createRobot } from './simulated.ts';
 import type { TextGateway } from './text-gateway.ts';
@@ -52,9 +52,10 @@ export interface DevicesOptions {
 const simulatedHere =
   (custody: KeyCustody): MakeDevice =>
   (spec) => {
-    if ('upstream' in spec) return undefined;
-    if (spec.kind === 'robot') return createRobot(custody, spec.thinkSeconds);
-    return spec.kind === 'simulated' ? createPerson(custody, spec) : undefined;
+    if (!isSimulated(spec)) return undefined;
+    return spec.kind === 'robot'
+      ? createRobot(custody, spec.thinkSeconds)
+      : createPerson(custody, spec);
   };
 
 export const createDevices = ({ custody, gateway, kinds = [] }: DevicesOptions) => {

@@ -5,9 +5,15 @@
  */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  type BrowserStage,
+  button,
+  heading,
+  pin,
+  startBrowserStage,
+} from '../../parts/phone/test/browser-stage.ts';
 import { testRedis } from '../support/redis.ts';
 import { withContext } from './chromium.ts';
-import { type BrowserStage, button, heading, pin, startBrowserStage } from './phone-stage.ts';
 
 const redis = testRedis();
 let stage: BrowserStage;

@@ -4,8 +4,13 @@
  */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  type BrowserStage,
+  heading,
+  signWithPin,
+  startBrowserStage,
+} from '../../parts/phone/test/browser-stage.ts';
 import { testRedis } from '../support/redis.ts';
-import { type BrowserStage, heading, signWithPin, startBrowserStage } from './phone-stage.ts';
 
 const redis = testRedis();
 let stage: BrowserStage;

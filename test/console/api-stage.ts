@@ -4,7 +4,6 @@
  */
 import { createConsole } from '../../src/console/console.ts';
 import type { ConsoleDeps } from '../../src/console/deps.ts';
-import { createPhoneOrders } from '../../src/operators/phone-orders.ts';
 import { startReplayStage } from '../operators/replay-stage.ts';
 import { logInAs, startStage } from '../operators/stage.ts';
 import type { Json, TestProductOptions } from '../support/product.ts';
@@ -35,14 +34,9 @@ export const startApiStage = async (
       serviceKey: stage.product.core.serviceKey,
       custody: stage.product.core.custodyOver(stage.product.core.commands),
       vault: stage.product.core.vaultOver(stage.product.core.commands),
-      phones: stage.product.api.phoneAdmin,
+      publicUrl: () => 'http://test',
     }),
     operators,
-    phones: createPhoneOrders({
-      admin: stage.product.api.phoneAdmin,
-      audit: stage.audit,
-      serviceKey: stage.product.core.serviceKey,
-    }),
     audit: stage.audit,
     replays: stage.replays,
     parts: stage.parts,

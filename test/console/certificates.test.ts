@@ -2,6 +2,7 @@
 import { X509Certificate } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { enrolPhone } from '../support/phone.ts';
+import { phoneAdminOf } from '../support/phone-admin.ts';
 import type { Json } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { type ApiStage, startApiStage } from './api-stage.ts';
@@ -101,7 +102,8 @@ describe('the certificates of a number', () => {
 
   it('leave the phones of the former owner behind, and what invites to more of them', async () => {
     const msisdn = '41790300001';
-    const { phoneAdmin, fetch: send } = stage.product.api;
+    const phoneAdmin = phoneAdminOf(stage.product);
+    const { fetch: send } = stage.product.api;
     const invite = async (): Promise<string> => {
       const invited = await phoneAdmin.invite(msisdn, 'fr');
       if (invited.kind !== 'invited') throw new Error(invited.kind);
@@ -169,7 +171,7 @@ describe('a look-up by number', () => {
   it('is in the audit log, once in a session for each list, without the number', async () => {
     const msisdn = await somebody();
     const [{ serial }] = await list({ msisdn });
-    const { phoneAdmin } = stage.product.api;
+    const phoneAdmin = phoneAdminOf(stage.product);
     await phoneAdmin.invite(msisdn);
     const asked = { msisdn: `+${msisdn}` };
     for (let round = 0; round < 2; round += 1) {

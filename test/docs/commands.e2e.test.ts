@@ -44,7 +44,7 @@ const notRun: readonly (readonly [RegExp, string])[] = [
     'the tests of the packages pack and install them',
   ],
   [/^paraph completion /, 'writes where a shell looks, which need not be there'],
-  [/paraph sign \+41700092600/, 'needs a person: test/browser/phone.browser.test.ts is one'],
+  [/paraph sign \+41700092600/, 'needs a person: parts/phone/test/phone.browser.test.ts is one'],
   [/^docker /, 'needs docker'],
   [/^kubectl /, 'needs a cluster'],
   [/^paraph clients add --config/, 'login.e2e.test.ts runs it, and then the program of the page'],

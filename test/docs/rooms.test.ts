@@ -16,12 +16,6 @@ const foldersIn = (folder: string): readonly string[] =>
 
 const rooms = [...['src', 'packages', 'parts'].flatMap(foldersIn), 'machines', 'workers'];
 
-/**
- * They become parts, and get their README there; until then DECISIONS.md has their choices. No line
- * is added.
- */
-const waiting: readonly string[] = ['src/phone', 'src/sscd'];
-
 const hasReadme = (room: string): boolean => existsSync(join(root, room, 'README.md'));
 const readmes = rooms.filter(hasReadme);
 
@@ -89,8 +83,8 @@ const facePatterns = (page: string): readonly RegExp[] => {
 };
 
 describe('the READMEs of rooms', () => {
-  it('are there, but for the rooms that wait', () => {
-    expect(rooms.filter((room) => !hasReadme(room))).toEqual(waiting);
+  it('are there', () => {
+    expect(rooms.filter((room) => !hasReadme(room))).toEqual([]);
   });
 
   it.each(readmes)('in %s names files that exist', (room) => {

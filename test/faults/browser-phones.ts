@@ -3,13 +3,13 @@
  * sign, cancel, sign twice at once or do nothing. Each notes what it was shown and told.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { openAdmin } from '../../parts/phone/store.ts';
 import { parseConfiguration } from '../../src/configuration/load.ts';
 import { openServiceKey } from '../../src/pki/service-key.ts';
 import { createKeySlots } from '../../src/product/key-slots.ts';
-import { openPhoneAdmin } from '../../src/product/phone-side.ts';
 import { connectForCommands } from '../../src/redis/connect.ts';
-import { createSubscriberRegistry } from '../../src/registry/subscribers.ts';
 import { enrolPhone, type PhonePrompt, type ScriptedPhone } from '../support/phone.ts';
+import { phoneSettingsOf } from '../support/phone-admin.ts';
 import type { Random } from './random.ts';
 
 /**
@@ -69,14 +69,16 @@ export const enrolPhones = async (options: {
     const slots = createKeySlots(redis, configuration.queue.prefix);
     const serviceKey = await openServiceKey(slots, options.masterKey);
     if (serviceKey === undefined) throw new Error('The service has no key yet');
-    const { admin } = openPhoneAdmin({
+    const { admin } = openAdmin({
+      settings: phoneSettingsOf(configuration),
       redis,
+      prefix: configuration.queue.prefix,
       serviceKey,
-      configuration,
       now: Date.now,
       publicUrl: () => base,
-      configured: createSubscriberRegistry(configuration),
       answer: async () => 'unknown',
+      // Nobody is removed here.
+      revoke: async () => undefined,
     });
     const phones: ScriptedPhone[] = [];
     for (const msisdn of msisdns) {

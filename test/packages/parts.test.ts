@@ -31,6 +31,9 @@ const parts = readdirSync(join(root, 'parts'), { withFileTypes: true }).flatMap(
 /** What must not be mentioned without a part, where that is not the name of its folder. */
 const named: Readonly<Record<string, RegExp>> = {
   gateway: /gateways|behind a gateway|"const": ?"gateway"/,
+  // People have phones without it, too.
+  phone:
+    /[/]phone\b|in browsers|in a browser|41700092600|paraph subscribers|"const": ?"phone"|pinTries/,
 };
 const nameOf = (part: string): RegExp => named[part] ?? new RegExp(part, 'i');
 const redis = testRedis();

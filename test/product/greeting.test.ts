@@ -3,16 +3,17 @@ import { describe, expect, it } from 'vitest';
 import { parseConfiguration } from '../../src/configuration/load.ts';
 import { greet } from '../../src/product/greeting.ts';
 
-const greetingOf = (file: object, phoneLink?: string, url = 'http://127.0.0.1:8080'): string => {
+const greetingOf = (file: object, greetings: readonly (readonly string[])[] = []): string => {
   const loaded = parseConfiguration(JSON.stringify(file));
   if (!loaded.ok) throw new Error(loaded.problems.join('; '));
   return greet({
-    url,
+    url: 'http://127.0.0.1:8080',
     configuration: loaded.value,
     dataDirectory: '.data',
     embeddedRedis: true,
     consoleLink: undefined,
-    phoneLink,
+    greetings,
+    sandboxNumbers: [['+41700099999', 'sings']],
     entrances: [{ path: '/stand', name: 'Stand', what: 'A way in.', greeting: 'begin' }],
     stopped: Promise.resolve(0),
   });
@@ -31,20 +32,10 @@ describe('the greeting', () => {
     expect(text).toContain(' https://sign.example.com/oidc\n');
   });
 
-  it('prints the link that makes a browser a phone, and its QR code', () => {
-    const link = 'http://127.0.0.1:8080/phone#activate=AAAAAAAAAAA.AAAAAAAAAAAAAAAAAAAAAA';
-    const text = greetingOf({ sandbox: true }, link);
-    expect(text).toContain(`\n${link}\n`);
-    expect(text).toContain('paraph sign +41700092600');
-    expect(text.match(/^[ █▀▄]{20,}$/gm)?.length).toBeGreaterThan(10);
-    expect(greetingOf({ sandbox: true })).not.toContain('█');
-  });
-
-  it('names the address in the command that asks this phone, unless it is the one that the command takes', () => {
-    const command = 'npx paraph sign +41700092600 "Sign in to Example?"';
-    const link = 'http://127.0.0.1:8080/phone#activate=A';
-    expect(greetingOf({ sandbox: true }, link)).toContain(`${command}\n`);
-    const elsewhere = greetingOf({ sandbox: true }, link, 'http://127.0.0.1:8431');
-    expect(elsewhere).toContain(`${command} --url http://127.0.0.1:8431\n`);
+  it('says what parts tell, and what their numbers do in a sandbox', () => {
+    const told = greetingOf({ sandbox: true }, [['Open this link:', 'http://a.example#secret']]);
+    expect(told).toContain('\n\nOpen this link:\nhttp://a.example#secret\n\n');
+    expect(told).toContain('\n  +41700099999  sings\n');
+    expect(greetingOf({})).not.toContain('sings');
   });
 });

@@ -14,6 +14,7 @@ import { createBrowser } from '../oauth/browser-client.ts';
 import { clientEntry, relyingParty, robot, secret } from '../oauth/interoperability/stage.ts';
 import { admin, logInAs, startStage, tokenOf } from '../operators/stage.ts';
 import { enrolPhone } from '../support/phone.ts';
+import { phoneAdminOf } from '../support/phone-admin.ts';
 import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
 import type { RunningRedis } from '../support/redis-server.ts';
 import { receiptRequest, type SignOptions, signRequest } from '../support/requests.ts';
@@ -175,7 +176,7 @@ const drive = async (
   // A phone in a browser: enrolled, asked for its push messages, a PIN that is wrong once, a
   // signature and a receipt.
   const byBrowser = '+41790300001';
-  const invited = await product.api.phoneAdmin.invite(byBrowser.slice(1));
+  const invited = await phoneAdminOf(product).invite(byBrowser.slice(1));
   if (invited.kind !== 'invited') throw new Error(invited.kind);
   const phone = await enrolPhone({ base: product.url, send: fetch }, invited.link);
   const push = { p256dh: 'BAAA', auth: 'AAAA' };

@@ -9,7 +9,7 @@ import {
 } from '../../src/registry/number-ranges.ts';
 import { chooseMethod, sscdFault } from '../../src/registry/profile-selection.ts';
 import type { SubscriberTemplate } from '../../src/registry/subscriber.ts';
-import { createSubscriberRegistry } from '../../src/registry/subscribers.ts';
+import { createSubscriberRegistry, withParts } from '../../src/registry/subscribers.ts';
 import { testUsers } from '../../src/registry/test-users.ts';
 import { sscd, subscriber } from './people.ts';
 
@@ -201,5 +201,41 @@ describe('the test users', () => {
       expect(chosen.ok && chosen.value.sscd && sscdFault(chosen.value.sscd)).toBeUndefined();
       expect(chosen.ok).toBe(true);
     }
+  });
+});
+
+describe('subscribers of whom parts keep something', () => {
+  const configured = createSubscriberRegistry({
+    subscribers: [template('41790000001', undefined, 'de')],
+    sandbox: false,
+  });
+  const elsewhere = (msisdn: string) => ({ ...subscriber({ language: 'it' }), msisdn });
+  const late = withParts(
+    configured,
+    [
+      async (msisdn, known) =>
+        msisdn === '41790000002' ? { ...subscriber({ language: 'fr' }), msisdn } : known,
+      (_, known) => known && { ...known, recoveryCodeCreated: true },
+    ],
+    elsewhere,
+  );
+
+  it('are found at once where no part has to look', () => {
+    const registry = withParts(configured, [(_, known) => known], elsewhere);
+    expect(registry.find('41790000001')).toMatchObject({ language: 'de' });
+  });
+
+  it.each([
+    ['41790000001', { language: 'de', recoveryCodeCreated: true }],
+    ['41790000002', { language: 'fr', recoveryCodeCreated: true }],
+  ])('are found with what each part adds, in their order: %s', async (msisdn, expected) => {
+    expect(await late.find(msisdn)).toMatchObject({ msisdn, ...expected });
+  });
+
+  it('are at another service only when nobody here knows them', async () => {
+    expect(await late.find('41790000003')).toMatchObject({ language: 'it' });
+    expect(withParts(configured, [], elsewhere).find('41790000003')).toMatchObject({
+      language: 'it',
+    });
   });
 });

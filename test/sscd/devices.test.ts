@@ -1,15 +1,9 @@
-import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { attributesToSign, completeCms } from '../../src/pki/cms.ts';
 import { createKeyCustody } from '../../src/pki/custody.ts';
-import type { DeviceAnswer } from '../../src/protocol/outcome.ts';
-import { bytesToSign } from '../../src/protocol/requests.ts';
 import type { DeviceSpec, Sscd } from '../../src/registry/subscriber.ts';
-import type { Prompt } from '../../src/sscd/device.ts';
 import { createDevices } from '../../src/sscd/devices.ts';
-import { phoneDevices, promptIdOf } from '../../src/sscd/phone.ts';
-import { createPhonePrompts } from '../../src/sscd/phone-prompts.ts';
 import { createOutbox, createWebhookGateway, readOutbox } from '../../src/sscd/text-gateway.ts';
 import { createMemoryCustodyStore } from '../support/memory-custody-store.ts';
 import { testRedis } from '../support/redis.ts';
@@ -23,21 +17,9 @@ const custody = createKeyCustody({
 });
 
 const outbox = () => createOutbox(redis.client(), redis.prefix, Date.now);
-const now = () => 1_000_000;
-const prompts = createPhonePrompts({
-  redis: redis.client(),
-  prefix: redis.prefix,
-  serviceKey: randomBytes(32),
-  now,
-});
-const phones = phoneDevices({ prompts, now });
-
 const onSim = (spec: DeviceSpec, algorithm?: Sscd['algorithm']) => (): DeviceUnderTest => {
   const sscd = sscdWith(spec, algorithm);
-  const device = createDevices({ custody, gateway: outbox(), kinds: [phones] }).deviceFor({
-    method: 'sim',
-    sscd,
-  });
+  const device = createDevices({ custody, gateway: outbox() }).deviceFor({ method: 'sim', sscd });
   return { device, custody, subscriber: personWith(sscd), sscd };
 };
 
@@ -53,66 +35,9 @@ for (const sign of ['signs', 'never-answers', { fault: 401 }] as const) {
     );
   }
 }
-const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-
-/** What a browser does: it signs the bytes that the prompt gives, for the prompt that it has. */
-const signByHand = async ({ transactionId, attempt, msisdn }: Prompt): Promise<DeviceAnswer> => {
-  const found = await prompts.find(msisdn, promptIdOf(transactionId, attempt));
-  if (found?.kind !== 'open') throw new Error('The phone has no such prompt');
-  const { certificates, id } = await custody.certify({ msisdn, sscdId: 'phone-a' }, publicKey);
-  const content = bytesToSign(found.prompt.data);
-  const nonce = Buffer.from(found.prompt.nonce, 'base64');
-  const key = { key: privateKey, dsaEncoding: 'ieee-p1363' } as const;
-  const signature = sign('sha256', attributesToSign(content, nonce), key);
-  const cms =
-    completeCms({ content, nonce, signature, certificate: certificates[0] }) ?? new Uint8Array();
-  return { kind: 'signature', cms: Buffer.from(cms).toString('base64'), certificates: id };
-};
-describe('the prompts of a number that is asked often', () => {
-  it('are forgotten an hour after their end or their deadline', async () => {
-    let at = 1_000_000_000;
-    const common = { redis: redis.client(), prefix: redis.prefix, serviceKey: randomBytes(32) };
-    const often = createPhonePrompts({ ...common, now: () => at });
-    const msisdn = '41791112299';
-    const ask = async (id: string): Promise<void> => {
-      const data = { kind: 'text', text: 'Yes?' } as const;
-      const times = { promptedAt: at, deadline: at + 60_000 };
-      await often.put(msisdn, {
-        id,
-        kind: 'sign',
-        transactionId: id,
-        attempt: 1,
-        apId: 'ap',
-        data,
-        nonce: '',
-        ...times,
-      });
-    };
-    for (let count = 0; count < 40; count += 1) {
-      await ask(`old${count}.1`);
-      // Every fourth one has no end but its deadline.
-      if (count % 4 > 0) await often.end(msisdn, `old${count}.1`, { why: 'elsewhere' });
-    }
-    at += 2 * 3_600_000;
-    for (let count = 0; count < 40; count += 1) {
-      await ask(`new${count}.1`);
-      await often.end(msisdn, `new${count}.1`, { why: 'signed', by: 'a' });
-    }
-    const fields = await redis.client().hkeys(`${redis.prefix}:phone:${msisdn}:prompts`);
-    expect(fields.filter((field) => field.includes('old'))).toEqual([]);
-    expect(fields).toHaveLength(40);
-    expect(await often.find(msisdn, 'new0.1')).toEqual({ kind: 'ended', why: 'signed', by: 'a' });
-  });
-});
-
-describeDevice('the phone in the browser', () => ({
-  ...onSim({ kind: 'phone' })(),
-  answers: signByHand,
-}));
-
 for (const method of ['otp-text', 'otp-flash'] as const) {
   describeDevice(`the one-time password (${method})`, () => ({
-    device: createDevices({ custody, gateway: outbox(), kinds: [phones] }).deviceFor({ method }),
+    device: createDevices({ custody, gateway: outbox() }).deviceFor({ method }),
     custody,
     subscriber: undefined,
     sscd: undefined,

@@ -19,12 +19,12 @@ import {
 } from '../../packages/engine/src/redis/instance-store.ts';
 import type { InstanceJob } from '../../packages/engine/src/take-job.ts';
 import { createTurn } from '../../packages/engine/src/turn.ts';
+import { phoneDevices } from '../../parts/phone/device.ts';
+import { createPhonePrompts } from '../../parts/phone/prompts.ts';
 import { createIsWithdrawn } from '../../src/jobs/fair-adding.ts';
-import { openPhoneDevice } from '../../src/product/phone-side.ts';
 import type { RedisClient } from '../../src/redis/connect.ts';
 import type { Prompt } from '../../src/sscd/device.ts';
 import { createDevices, type Devices } from '../../src/sscd/devices.ts';
-import { phoneDevices } from '../../src/sscd/phone.ts';
 import { createOutbox } from '../../src/sscd/text-gateway.ts';
 import { createAnswer } from '../../src/transactions/answers.ts';
 import type { ReceiptJobResult } from '../../src/transactions/contract.ts';
@@ -127,7 +127,17 @@ export const startByHand = async (
   const custody = core.custodyOver(blocking);
   const devices = createDevices({
     custody,
-    kinds: [phoneDevices(openPhoneDevice(core).options)],
+    kinds: [
+      phoneDevices({
+        prompts: createPhonePrompts({
+          redis: blocking,
+          prefix,
+          serviceKey: core.serviceKey,
+          now: core.now,
+        }),
+        now: core.now,
+      }),
+    ],
     gateway: createOutbox(blocking, 'unused', Date.now),
   });
   const common = {

@@ -9,6 +9,7 @@ import { masterKeyId } from '../../../src/pki/service-key.ts';
 import { storeVersion } from '../../../src/product/redis-at-start.ts';
 import { run } from '../../../test/cli/terminal.ts';
 import { enrolPhone } from '../../../test/support/phone.ts';
+import { phoneAdminOf } from '../../../test/support/phone-admin.ts';
 import type { Json, TestProduct } from '../../../test/support/product.ts';
 import { testRedis } from '../../../test/support/redis.ts';
 import type { RunningRedis } from '../../../test/support/redis-server.ts';
@@ -341,7 +342,7 @@ describe('a restore over the service itself', () => {
     const before = await stage.start(server);
     await keyOf(before, stolen);
     const { serialNumber: former } = await keyOf(before, given);
-    const invited = await before.api.phoneAdmin.invite(given);
+    const invited = await phoneAdminOf(before).invite(given);
     if (invited.kind !== 'invited') throw new Error(invited.kind);
     const send = async (request: Request): Promise<Response> => before.api.fetch(request);
     await enrolPhone({ base: 'http://test', send }, invited.link);
@@ -403,7 +404,7 @@ describe('a restore over the service itself', () => {
 
   it('leaves a number with the new person, who has none of the phones of the former one', async () => {
     expect((await keyOf(restored, given)).serialNumber).toBe(next);
-    expect((await restored.api.phoneAdmin.find(given))?.phones ?? []).toEqual([]);
+    expect((await phoneAdminOf(restored).find(given))?.phones ?? []).toEqual([]);
   });
 
   it('says what it has kept, and lists what was taken back later and is valid again', () => {

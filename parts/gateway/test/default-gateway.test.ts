@@ -3,10 +3,11 @@ import { execFileSync } from 'node:child_process';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newNumber, type PhoneStage, soon, startPhoneStage } from '../../../test/phone/stage.ts';
 import { testFiles } from '../../../test/support/gateway.ts';
+import { phoneAdminOf } from '../../../test/support/phone-admin.ts';
 import { testRedis } from '../../../test/support/redis.ts';
 import { receiptRequest } from '../../../test/support/requests.ts';
+import { newNumber, type PhoneStage, soon, startPhoneStage } from '../../phone/test/stage.ts';
 
 const redis = testRedis();
 const writeFile = testFiles();
@@ -87,7 +88,7 @@ describe('where a gateway is the default', () => {
     'a number of the configuration or the sandbox is here: %s',
     async (msisdn) => {
       await stage.ended(await stage.product.submit({ msisdn }), '500');
-      expect(await stage.product.api.phoneAdmin.invite(msisdn.slice(1))).toEqual({
+      expect(await phoneAdminOf(stage.product).invite(msisdn.slice(1))).toEqual({
         kind: 'configured',
       });
       expect(askedThere).not.toContain(msisdn);

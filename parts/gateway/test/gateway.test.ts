@@ -3,6 +3,7 @@
  * on, and the far one has the phones. What a client hears at the near one is what it would hear at
  * the far one.
  */
+
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -19,6 +20,7 @@ import { createLogins } from '../../../src/oauth/logins.ts';
 import { verifySignature } from '../../../src/pki/verify.ts';
 import { faultCodes, faultTable } from '../../../src/protocol/fault.ts';
 import { hashPassword } from '../../../src/registry/passwords.ts';
+import { upstreamOf } from '../../../src/registry/subscriber.ts';
 import { send } from '../../../test/http/wire.ts';
 import { rootsOf, testFiles, textsAt } from '../../../test/support/gateway.ts';
 import { type Json, startTestProduct, type TestProduct } from '../../../test/support/product.ts';
@@ -385,8 +387,7 @@ describe('a client of a service behind which another one is', () => {
 /** The number at the near product whose gateway has this name. */
 const numberOf = (gateway: string): string => {
   const known = near.configuration.subscribers.find(({ subscriber }) => {
-    const spec = subscriber.sim?.device;
-    return spec?.kind === 'gateway' && spec.upstream === gateway;
+    return subscriber.sim !== undefined && upstreamOf(subscriber.sim) === gateway;
   });
   return `+${known?.first}`;
 };

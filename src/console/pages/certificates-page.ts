@@ -1,6 +1,7 @@
 /** The certificates of one number, and what can be done about them. */
 import { html } from 'hono/html';
 import { revocationReasons } from '../../operators/certificates.ts';
+import type { Belonging } from '../../operators/number-owners.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { choiceField, confirmPage, whyField } from './confirm-page.ts';
 import { layOut } from './layout.ts';
@@ -78,7 +79,7 @@ const orders = (
   hasCertificates: boolean,
 ): Html => html`<section aria-labelledby="all-of-it"><h2 id="all-of-it">The whole number</h2>
 ${hasCertificates ? ofCertificates(hidden) : nothing}
-<form class="ask" method="post" action="/admin/certificates/reassign">${hidden}<p>The number belongs to another person now. Its certificates are revoked, its phones in browsers removed, and the new person gets another serial number and another account for logins.</p><button type="submit" class="plain danger">Give the number to a new person …</button></form></section>`;
+<form class="ask" method="post" action="/admin/certificates/reassign">${hidden}<p>The number belongs to another person now. Its certificates are revoked, and the new person gets another serial number and another account for logins.</p><button type="submit" class="plain danger">Give the number to a new person …</button></form></section>`;
 
 export const certificatesPage = ({
   session,
@@ -175,18 +176,22 @@ export const revokePage = (model: CertificateOrderModel): string => {
   });
 };
 
-/** @param phones How many phones in browsers the number has. */
-export const reassignPage = (model: CertificateOrderModel, phones: number): string => {
+/** @param belongings What parts keep for the owner of the number. */
+export const reassignPage = (
+  model: CertificateOrderModel,
+  belongings: readonly Belonging[],
+): string => {
   const { session, msisdn, certificates, why, problem } = model;
   return confirmPage({
     session,
     current: 'certificates',
     title: 'Give the number to a new person?',
-    about: [...aboutOrder(model), ['Phones in browsers', String(phones)]],
+    about: [...aboutOrder(model), ...belongings.map(({ label, shown }) => [label, shown] as const)],
     consequences: [
-      `The person who has the number now loses it: ${counted(certificates.length, 'certificate')} will be revoked for ever, and ${counted(phones, 'phone')} in browsers removed.`,
+      `The person who has the number now loses it: ${counted(certificates.length, 'certificate')} will be revoked for ever${belongings.map(({ lost }) => `, and ${lost}`).join('')}.`,
       'Whoever uses the number next is another person: with another serial number, and with another account at logins.',
-      'Sessions and tokens of the person’s logins end, open prompts end with fault 404, and open invitations of phones are void.',
+      'Sessions and tokens of the person’s logins end.',
+      ...belongings.map(({ alsoLost }) => alsoLost),
       'A signature process that is open asks by number, and so the new person: cancel it first.',
     ],
     action: '/admin/certificates/reassign',

@@ -32,12 +32,16 @@ const ownSections = [
   ['queues', '/admin/queues', 'Queues', 'viewer'],
   ['certificates', '/admin/certificates', 'Certificates', 'operator'],
   ['audit', '/admin/audit', 'Audit', 'operator'],
-  ['subscribers', '/admin/subscribers', 'Phones', 'admin'],
   ['users', '/admin/users', 'Users', 'admin'],
 ] as const satisfies readonly Section[];
 
-/** Those of parts come before the queues. */
-const beforeParts = ownSections.findIndex(([name]) => name === 'queues');
+/** Those of parts for all operators come before the queues, and the others before the users. */
+const sectionsWith = (ofParts: readonly Section[]): readonly Section[] => {
+  const forAll = ofParts.filter(([, , , role]) => role === 'viewer');
+  const others = ofParts.filter(([, , , role]) => role !== 'viewer');
+  const before: Readonly<Record<string, readonly Section[]>> = { queues: forAll, users: others };
+  return ownSections.flatMap((section) => [...(before[section[0]] ?? []), section]);
+};
 
 /** The sections that the role may see, and the user. */
 const navigation = (
@@ -45,11 +49,7 @@ const navigation = (
   current: PageParts['current'],
 ): Html => {
   const mark = (name: PageParts['current']) => (name === current ? html` aria-current="page"` : '');
-  const links = [
-    ...ownSections.slice(0, beforeParts),
-    ...frame.sections,
-    ...ownSections.slice(beforeParts),
-  ]
+  const links = sectionsWith(frame.sections)
     .filter(([, , , role]) => includesRole(operator.role, role))
     .map(([name, href, label]) => html`<li><a href="${href}"${mark(name)}>${label}</a></li>`);
   return html`<nav aria-label="Console"><ul>${links}</ul></nav><form class="who" method="post" action="/admin/logout">${csrfField(csrf)}<span>${operator.name} <span class="quiet">${operator.role}</span></span><a href="/admin/tokens"${mark('tokens')}>Tokens</a><button class="link" type="submit">Log out</button></form>`;

@@ -8,7 +8,7 @@ import { profileNames, type ServiceName } from '../../protocol/requests.ts';
 import type { ProtocolRules } from '../../protocol/rules.ts';
 import { profileUriText, servicesByUri } from '../../protocol/uris.ts';
 import { chooseMethod } from '../../registry/profile-selection.ts';
-import type { Sscd, Subscriber } from '../../registry/subscriber.ts';
+import { isSimulated, type Sscd, type Subscriber } from '../../registry/subscriber.ts';
 import { testUsers } from '../../registry/test-users.ts';
 import { authoritiesOf } from './examples.ts';
 import { code, type Html, type Section, table, words } from './markup.ts';
@@ -124,7 +124,7 @@ const receipts = {
 } as const;
 
 const behaviourOf = ({ device }: Sscd): string => {
-  if ('upstream' in device || device.kind !== 'simulated')
+  if (!isSimulated(device) || device.kind !== 'simulated')
     return 'Signs at once, any number of requests at a time.';
   if (device.sign === 'signs') return `Signs, and ${receipts[device.receipt]}.`;
   return device.sign === 'never-answers'

@@ -28,9 +28,15 @@ import { storeAway } from '../store-away.ts';
 import type { Tenant } from '../tenant.ts';
 import { type Action, createActions, type Submission } from './actions.ts';
 import { createBeginning, type FormError } from './begin.ts';
+import {
+  createJoin,
+  type DeviceStart,
+  type JoinLogin,
+  type ShownLogin,
+  startRuleOf,
+} from './device-start.ts';
 import { createDeparture, type Looked } from './ending.ts';
 import { progressOf } from './facts.ts';
-import { browserCookie, createJoin, createStartCodes, type Join } from './phone-start.ts';
 import { findStanding, waitForChange } from './standing.ts';
 import { viewOf } from './view.ts';
 import { openVisit, type Visit } from './visit.ts';
@@ -75,19 +81,27 @@ const laterStatuses: ReadonlyMap<NumberError, number> = new Map([
 ]);
 const closedStatuses = { done: 200, 'login-expired': 404, 'cookie-missing': 400 } as const;
 
-const mayJoin = ({ client }: Visit): boolean => client.phoneStart !== 'off';
-
 export const createInteractionRoutes = (
   options: InteractionOptions,
-): { readonly routes: Hono<Environment>; readonly join: Join } => {
+): { readonly routes: Hono<Environment>; readonly join: JoinLogin } => {
   const { tenants, logins, settings, isTestNumber, addressOf, now, log, csrfKey, stopping } =
     options;
   const codeKey = createHmac('sha256', csrfKey).update('one-time passwords').digest();
   const beginning = createBeginning(codeKey, options);
   const actions = createActions(beginning, codeKey, options);
-  const codes = createStartCodes(csrfKey, now);
   const openStream = createChangeStreams({ stopping, onError: log.trouble });
   const depart = createDeparture(stopping, options);
+  const deviceStart = (): DeviceStart | undefined => options.deviceStart?.();
+  /** @returns Undefined where no device may begin the login. */
+  const startFor = ({ client }: Visit): DeviceStart | undefined =>
+    client.phoneStart === 'off' ? undefined : deviceStart();
+  const mayJoin = (visit: Visit): boolean => startFor(visit) !== undefined;
+  const shownLogin = ({ tenant, uid }: Visit, round: number): ShownLogin => ({
+    tenant: tenant.id,
+    uid,
+    round,
+    origin: new URL(tenant.issuer).origin,
+  });
 
   const notice = (
     c: RouteContext,
@@ -122,6 +136,7 @@ export const createInteractionRoutes = (
       now: now(),
       promptSeconds: settings.promptSeconds,
       formError,
+      phoneStart: startRuleOf(visit.client, deviceStart()),
     });
     const { tenant, client } = visit;
     const language = progress.attempt?.language ?? visit.language;
@@ -166,16 +181,13 @@ export const createInteractionRoutes = (
       return show(visit, await look(visit), formError, laterStatuses.get(problem) ?? 422, headers);
     };
 
-  /** What the phone opens. The code is in the fragment, which no server and no log sees. */
-  const phoneLink = ({ tenant }: Visit, code: string): string =>
-    `${new URL(tenant.issuer).origin}/phone#login=${code}`;
-
   const showCode = async (visit: Visit): Promise<Response> => {
     const { progress, standing } = await look(visit);
-    if (!mayJoin(visit) || standing.kind !== 'number')
+    const start = startFor(visit);
+    if (start === undefined || standing.kind !== 'number')
       return new Response(null, { status: 404, headers: pageHeaders });
     // Four light modules around it: ISO/IEC 18004. On a dark page nothing else is light.
-    const svg = renderSVG(phoneLink(visit, codes.forQr(visit, progress.round)), { border: 4 });
+    const svg = renderSVG(start.forQr(shownLogin(visit, progress.round)), { border: 4 });
     return new Response(svg, { headers: { ...pageHeaders, 'content-type': 'image/svg+xml' } });
   };
 
@@ -183,13 +195,11 @@ export const createInteractionRoutes = (
   const openPhone = async (visit: Visit, c: RouteContext): Promise<Response> => {
     const form = await readLoginForm(c, visit);
     if (form instanceof Response) return form;
-    if (!mayJoin(visit)) return goTo(visit.pagePath);
-    const { code, cookie } = codes.forDevice(visit, form.round);
-    const opened = goTo(phoneLink(visit, code));
-    opened.headers.set(
-      'set-cookie',
-      browserCookie(cookie, visit.tenant.issuer.startsWith('https:')),
-    );
+    const start = startFor(visit);
+    if (start === undefined) return goTo(visit.pagePath);
+    const { link, cookie } = start.forDevice(shownLogin(visit, form.round));
+    const opened = goTo(link);
+    opened.headers.set('set-cookie', cookie);
     return opened;
   };
 
@@ -278,5 +288,5 @@ export const createInteractionRoutes = (
       return asset ?? next();
     });
   }
-  return { routes, join: createJoin(codes, beginning, options) };
+  return { routes, join: createJoin(beginning, options) };
 };

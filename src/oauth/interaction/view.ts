@@ -1,6 +1,7 @@
 /** From the state of a login to what the page shows. Pure. */
 
 import type { FormTarget } from '../../pages/markup.ts';
+import type { OauthClient } from '../../registry/oauth-client.ts';
 import { findFailureCause } from '../login-failures.ts';
 import { traceOf } from '../logins.ts';
 import type { FailureCause, LoginView, ViewOf } from '../pages/views.ts';
@@ -17,6 +18,8 @@ export interface ViewContext {
   readonly promptSeconds: number;
   /** For what the person has just sent. */
   readonly formError: FormError | undefined;
+  /** Whether a device may begin the login (device-start.ts). */
+  readonly phoneStart: OauthClient['phoneStart'];
 }
 
 /** Enough to recognise a number, too little to learn it. */
@@ -60,7 +63,7 @@ const failedView = (
 };
 
 export const viewOf = (standing: Standing, context: ViewContext): LoginView => {
-  const { visit, csrf, progress, now, promptSeconds, formError } = context;
+  const { visit, csrf, progress, now, promptSeconds, formError, phoneStart } = context;
   const target = { pagePath: visit.pagePath, csrf };
   switch (standing.kind) {
     case 'number': {
@@ -69,7 +72,7 @@ export const viewOf = (standing: Standing, context: ViewContext): LoginView => {
         ...target,
         ...visit.offer,
         kind: 'number',
-        phoneStart: visit.client.phoneStart,
+        phoneStart,
         entered: formError?.entered ?? (withheld && `+${withheld.msisdn}`),
         problem: formError?.problem ?? withheld?.why,
       };

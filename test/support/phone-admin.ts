@@ -1,0 +1,27 @@
+/** What operators do with phones in browsers, over a running product. */
+import type { PhoneAdmin } from '../../parts/phone/admin.ts';
+import type { PhoneShapes } from '../../parts/phone/configuration.ts';
+import { openAdmin, revokeWith } from '../../parts/phone/store.ts';
+import type { Configuration } from '../../src/configuration/schema.ts';
+import type { PartSettings } from '../../src/part.ts';
+import { settingsOf } from '../../src/product/part-rooms.ts';
+import type { TestProduct } from './product.ts';
+
+/** As the part sees it. */
+export const phoneSettingsOf = (configuration: Configuration): PartSettings<PhoneShapes> =>
+  settingsOf(configuration) as PartSettings<PhoneShapes>;
+
+export const phoneAdminOf = ({ core, api, url }: TestProduct): PhoneAdmin => {
+  const { configuration, commands: redis, serviceKey, now } = core;
+  const { admin } = openAdmin({
+    settings: phoneSettingsOf(configuration),
+    redis,
+    prefix: configuration.queue.prefix,
+    serviceKey,
+    now,
+    answer: api.transactions.answer,
+    publicUrl: () => configuration.publicUrl ?? (url || 'http://test'),
+    revoke: revokeWith(core.custodyOver(redis)),
+  });
+  return admin;
+};
