@@ -24,7 +24,8 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   'relying-party': ['', 'jose'],
   embedded: ['', ''],
   environment: ['', 'zod'],
-  mail: ['', 'nodemailer zod'],
+  'setting-file': ['', ''],
+  mail: ['setting-file', 'nodemailer zod'],
   theme: ['', ''],
   languages: ['', ''],
   'shown-text': ['', ''],
@@ -46,7 +47,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     'bullmq xstate zod',
   ],
   http: [
-    'event-stream logger machines pki product-version protocol registry request-body telemetry theme transactions workflows',
+    'event-stream logger machines pki product-version protocol registry request-body setting-file telemetry theme transactions workflows',
     '@hono/node-server hono zod',
   ],
   oauth: [
@@ -58,7 +59,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     '@simplewebauthn/server hono jose zod',
   ],
   tasks: [
-    'engine languages logger machines mail pages pki registry request-body shown-text',
+    'engine languages logger machines mail pages pki registry request-body setting-file shown-text',
     'hono zod',
   ],
   queue: ['engine pki protocol redis transactions workflows', 'bullmq ioredis zod'],
@@ -68,7 +69,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     'bullmq zod',
   ],
   telemetry: ['engine redis', '@opentelemetry/api bullmq ioredis prom-client'],
-  'console-login': ['oauth registry relying-party', 'jose zod'],
+  'console-login': ['oauth registry relying-party setting-file', 'jose zod'],
   console: [
     'console-login engine event-stream history languages machines oauth operators pages protocol redis registry shown-text theme transactions workflows',
     '@bull-board/api @bull-board/hono @hono/node-server bullmq hono uqr xstate zod',
@@ -88,11 +89,14 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     'ioredis zod',
   ],
   demo: ['languages pages part pki protocol registry relying-party theme', 'hono jose'],
-  gateway: ['client logger part pki protocol registry sscd transactions workers', 'zod'],
+  gateway: [
+    'client logger part pki protocol registry setting-file sscd transactions workers',
+    'zod',
+  ],
   parts: ['backup callbacks demo gateway part', ''],
   logger: ['engine', 'pino'],
   product: [
-    'configuration console console-login embedded engine environment evidence history http logger mail oauth operators outgoing part parts phone pki product-version protocol redis registry sscd tasks telemetry transactions workers workflows',
+    'configuration console console-login embedded engine environment evidence history http logger mail oauth operators outgoing part parts phone pki product-version protocol redis registry setting-file sscd tasks telemetry transactions workers workflows',
     '@opentelemetry/api pino uqr',
   ],
   cli: [
@@ -189,7 +193,7 @@ const cases = [
   ['src/cli', '../../workers/workers.ts', 'commander'],
   ['src/shown-text', '../protocol/fault.ts', './shown-text.js'],
   ['src/theme.ts', './protocol/fault.ts', 'node:crypto'],
-  ['src/mail.ts', './tasks/links.ts', 'nodemailer'],
+  ['src/mail.ts', './tasks/links.ts', './setting-file.ts'],
   ['src/tasks', '../oauth/tenant.ts', '../mail.ts'],
   ['src/languages.ts', './registry/oauth-client.ts', 'node:util'],
   ['src/operators', '../configuration/schema.ts', './settings.ts'],
@@ -197,6 +201,7 @@ const cases = [
   ['src/pages', '../registry/oauth-client.ts', '../languages.ts'],
   ['src/product-version.ts', './protocol/fault.ts', 'node:fs'],
   ['src/request-body.ts', './protocol/fault.ts', 'node:buffer'],
+  ['src/setting-file.ts', './protocol/fault.ts', 'node:fs'],
   ['src/event-stream.ts', './protocol/fault.ts', 'hono/streaming'],
   ['src/logger.ts', './http/log.ts', '../packages/engine/src/take-job.ts'],
   ['src/workflows', '../http/app.ts', '../../packages/engine/src/engine.ts'],
