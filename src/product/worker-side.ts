@@ -11,7 +11,9 @@ import { createDevices } from '../sscd/devices.ts';
 import { phoneDevices } from '../sscd/phone.ts';
 import { createOutbox, createWebhookGateway } from '../sscd/text-gateway.ts';
 import { createBacklog, maxBacklogs } from '../transactions/backlog.ts';
+import { createReadEnd } from '../transactions/outcomes.ts';
 import { closeQueues, closeShards, openBulkQueue } from '../transactions/shards.ts';
+import { createFind } from '../transactions/transactions.ts';
 import type { Core } from './core.ts';
 import { keepIndexHere, keepIndexInThread } from './index-keeper.ts';
 import { workerRooms } from './part-rooms.ts';
@@ -91,7 +93,10 @@ export const startWorkerSide = async (core: Core, parts: WorkerParts = { operati
     onError: core.onError,
   });
   const phone = openPhoneDevice(core);
-  const rooms = workerRooms(core, shards, publicUrl);
+  const log = telemetry.stepLog(createStepLog(core.eventLog));
+  const readEnd = createReadEnd({ custody, seals: core.seals, now, onError: log.trouble });
+  const find = createFind({ shards, protocol, readEnd, retention, now });
+  const rooms = workerRooms(core, shards, find, publicUrl);
   const common = {
     shards,
     protocol,
@@ -112,6 +117,8 @@ export const startWorkerSide = async (core: Core, parts: WorkerParts = { operati
   const started = startWorkers({
     ...common,
     more: [workflows],
+    readEnd,
+    find,
     blocking,
     prefix: queue.prefix,
     devices: telemetry.devices(
@@ -126,7 +133,7 @@ export const startWorkerSide = async (core: Core, parts: WorkerParts = { operati
     concurrency: workers.concurrency,
     lockMs: workers.lockSeconds * 1000,
     stalledCheckMs: workers.stalledCheckSeconds * 1000,
-    log: telemetry.stepLog(createStepLog(core.eventLog)),
+    log,
     transactionLog: telemetry.transactionLog,
     upstreamLog: telemetry.upstreamLog(createUpstreamLog(core.eventLog)),
     telemetry: telemetry.queue,
