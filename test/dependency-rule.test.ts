@@ -17,11 +17,12 @@ const root = join(import.meta.dirname, '..');
  */
 const table: Readonly<Record<string, readonly [rooms: string, packages: string]>> = {
   'product-version': ['', ''],
+  loopback: ['', ''],
   engine: ['', 'bullmq bullmq/dist ioredis xstate'],
   redis: ['engine pki', 'ioredis'],
   jobs: ['engine redis', 'bullmq ioredis'],
   protocol: ['', 'zod'],
-  'relying-party': ['', 'jose'],
+  'relying-party': ['loopback', 'jose'],
   embedded: ['', ''],
   environment: ['', 'zod'],
   'setting-file': ['', ''],
@@ -32,7 +33,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   'request-body': ['', ''],
   'event-stream': ['', 'hono'],
   machines: ['engine protocol', 'xstate zod'],
-  registry: ['protocol', 'zod'],
+  registry: ['loopback protocol', 'zod'],
   pki: ['engine', 'jose pkcs11js zod'],
   configuration: ['operators part parts protocol registry', 'zod'],
   client: ['pki protocol', 'zod'],
@@ -47,7 +48,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     'bullmq xstate zod',
   ],
   http: [
-    'event-stream logger machines pki product-version protocol registry request-body setting-file telemetry theme transactions workflows',
+    'event-stream logger loopback machines pki product-version protocol registry request-body setting-file telemetry theme transactions workflows',
     '@hono/node-server hono zod',
   ],
   oauth: [
@@ -74,8 +75,8 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     'console-login engine event-stream history languages machines oauth operators pages protocol redis registry shown-text theme transactions workflows',
     '@bull-board/api @bull-board/hono @hono/node-server bullmq hono uqr xstate zod',
   ],
-  outgoing: ['', ''],
-  'command-line': ['client console engine environment pki protocol redis', 'commander'],
+  outgoing: ['loopback', ''],
+  'command-line': ['client console engine environment loopback pki protocol redis', 'commander'],
   part: [
     'command-line console engine http logger operators redis registry sscd telemetry transactions workers',
     'bullmq hono zod',
@@ -96,7 +97,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   parts: ['backup callbacks demo gateway part', ''],
   logger: ['engine', 'pino'],
   product: [
-    'configuration console console-login embedded engine environment evidence history http logger mail oauth operators outgoing part parts phone pki product-version protocol redis registry setting-file sscd tasks telemetry transactions workers workflows',
+    'configuration console console-login embedded engine environment evidence history http logger loopback mail oauth operators outgoing part parts phone pki product-version protocol redis registry setting-file sscd tasks telemetry transactions workers workflows',
     '@opentelemetry/api pino uqr',
   ],
   cli: [
@@ -202,6 +203,7 @@ const cases = [
   ['src/product-version.ts', './protocol/fault.ts', 'node:fs'],
   ['src/request-body.ts', './protocol/fault.ts', 'node:buffer'],
   ['src/setting-file.ts', './protocol/fault.ts', 'node:fs'],
+  ['src/loopback.ts', './protocol/fault.ts', 'node:net'],
   ['src/event-stream.ts', './protocol/fault.ts', 'hono/streaming'],
   ['src/logger.ts', './http/log.ts', '../packages/engine/src/take-job.ts'],
   ['src/workflows', '../http/app.ts', '../../packages/engine/src/engine.ts'],

@@ -23,6 +23,7 @@ import type { Entrance } from '../http/documentation.route.ts';
 import { listen, type RunningServer } from '../http/server.ts';
 import { startWorkerListener } from '../http/worker-listener.ts';
 import { createEventLog, createLogger } from '../logger.ts';
+import { isLoopbackHost } from '../loopback.ts';
 import { masterKeyFileIn, masterKeyFrom } from '../pki/master-key.ts';
 import { TokenSetupError } from '../pki/token/token.ts';
 import { SettingFileError } from '../setting-file.ts';
@@ -213,9 +214,6 @@ const listenError = (
     ? `Port ${port} on ${host} is taken: stop what listens there, or set ${setting} to another.`
     : `${setting}, HOST: this machine cannot listen on port ${port} of ${host} (${reasonOf(error)}).`;
 
-const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '::1' || host.startsWith('127.');
-
 /**
  * Starts, and stops in order at SIGINT and SIGTERM.
  *
@@ -246,7 +244,7 @@ export const launch = async (
   const now = Date.now;
   const logger = createLogger(environment.logLevel, undefined, environment.logFormat);
   const { trouble } = createEventLog(logger, now);
-  if (parts.api && configuration.sandbox && !isLoopback(environment.host)) {
+  if (parts.api && configuration.sandbox && !isLoopbackHost(environment.host)) {
     logger.warn(
       'this is a sandbox: it accepts any AP_ID, from whoever reaches the address it listens on',
     );

@@ -1,3 +1,4 @@
+import { isLoopbackHost } from '../loopback.ts';
 import { refuse } from './failure.ts';
 import { createKeptFetch } from './kept-fetch.ts';
 import { fetchKeySet, type KeyLookup, type VerificationKeys } from './key-set.ts';
@@ -38,13 +39,10 @@ export interface JwksCacheOptions {
   readonly maxAgeMs?: number;
 }
 
-const isLoopback = (hostname: string): boolean =>
-  hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
-
 const readAddress = (jwksUri: string): string => {
   if (!URL.canParse(jwksUri)) throw new TypeError('jwksUri must be a URL');
   const { protocol, hostname, username, password, href } = new URL(jwksUri);
-  if (protocol !== 'https:' && !(protocol === 'http:' && isLoopback(hostname))) {
+  if (protocol !== 'https:' && !(protocol === 'http:' && isLoopbackHost(hostname))) {
     throw new TypeError('jwksUri must be https, or http on a loopback address');
   }
   if (username !== '' || password !== '') throw new TypeError('jwksUri must not have credentials');
