@@ -1,11 +1,11 @@
 /** A product with phones in browsers, without a socket. */
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
 import { enrolPhone, type ScriptedPhone } from '../support/phone.ts';
 import { startTestProduct, type TestProduct, type TestProductOptions } from '../support/product.ts';
 import type { TestRedis } from '../support/redis.ts';
+import { soon } from '../support/soon.ts';
 
-export const soon = <T>(check: () => Promise<T> | T) =>
-  vi.waitFor(async () => check(), { timeout: 20_000, interval: 20 });
+export { soon };
 
 export const origin = 'http://test';
 

@@ -4,13 +4,13 @@ import type { RedisClient } from '../../../src/redis/connect.ts';
 import { closeShards, openShards, type Shard } from '../../../src/transactions/shards.ts';
 import { type Stage, startStage } from '../../../test/history/stage.ts';
 import { testRedis } from '../../../test/support/redis.ts';
+import { soon } from '../../../test/support/soon.ts';
 import {
   type CallbackFollower,
   createCallbackFollower,
   type FollowerOptions,
 } from '../follower.ts';
 import { callbacksOf as queueIn } from '../queue.ts';
-import { soon } from './stage.ts';
 
 const test = testRedis();
 const shop = 'mid://shop';
